@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/text"
 )
@@ -35,9 +37,7 @@ func newGames() *cobra.Command {
 }
 
 func listGames(w io.Writer) error {
-	t := text.Table(w)
-	t.AppendHeader(table.Row{"game", "options (the default first)"})
-	for _, g := range games.All() {
+	cli.Rows(w, "game|options (the default first)", games.All(), func(g rules.Game) []any {
 		var options []string
 		for _, o := range g.Options() {
 			if o.Values != nil {
@@ -46,9 +46,53 @@ func listGames(w io.Writer) error {
 				options = append(options, fmt.Sprintf("%s=%s (%s)", o.Name, o.DefaultText(), o.Allowed()))
 			}
 		}
-		t.AppendRow(table.Row{g.Name(), strings.Join(options, " ")})
-	}
-	t.Render()
+		return []any{g.Name(), strings.Join(options, " ")}
+	})
 	_, err := fmt.Fprintln(w, "\ntimba games GAME shows the rules of a game.")
 	return err
+}
+
+// resolveGame returns a game with the options of "name=value" words. Unless they set players,
+// it is the number of bots if that is more than 1.
+func resolveGame(game string, set []string, bots int) (rules.Variant, error) {
+	g, err := games.Find(game)
+	if err != nil {
+		return nil, err
+	}
+	given := make(map[string]string)
+	for _, word := range set {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok {
+			return nil, fmt.Errorf("option %q: write name=value, as in players=2", word)
+		}
+		if old, twice := given[name]; twice && old != value {
+			return nil, fmt.Errorf("option %s is set to %q and to %q: choose one", name, old, value)
+		}
+		given[name] = value
+	}
+	if _, ok := given["players"]; !ok && bots > 1 && hasPlayers(g) {
+		given["players"] = strconv.Itoa(bots)
+	}
+	return rules.Resolve(g, given)
+}
+
+// withOpening returns the variant with openings where its deals would all be the same and
+// the option is not set.
+func withOpening(v rules.Variant, set []string) (rules.Variant, error) {
+	name := rules.OpeningOption.Name
+	given := v.Settings().Map()
+	if _, ok := given[name]; v.Chance() || !ok || slices.ContainsFunc(set, func(word string) bool { return strings.HasPrefix(word, name+"=") }) {
+		return v, nil
+	}
+	given[name] = strconv.Itoa(rules.DefaultOpening)
+	return rules.Resolve(v.Game(), given)
+}
+
+func hasPlayers(g rules.Game) bool {
+	for _, o := range g.Options() {
+		if o.Name == "players" {
+			return true
+		}
+	}
+	return false
 }

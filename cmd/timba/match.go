@@ -2,14 +2,19 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/rating"
@@ -18,6 +23,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -262,3 +268,233 @@ func (f *matchFlags) verdict(r *report.Run) error {
 	}
 	return nil
 }
+
+// newPlan returns the plan of a match that begins. Its bots have no hashes, and only the names
+// that the user gave them.
+func (f *matchFlags) newPlan(args []string) (p tournament.Plan, err error) {
+	if len(args) < 2 {
+		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
+	}
+	p = tournament.Plan{
+		Game: args[0], Rounds: f.rounds, Deals: f.deals, Clock: f.clock().Milliseconds(), SPRT: f.sprt, Draw: f.draw, Resign: f.resign,
+	}
+	for _, arg := range args[1:] {
+		s, err := program.ParseSpec(arg)
+		if err != nil {
+			return p, err
+		}
+		if info, err := os.Stat(s.Bot); err == nil && info.IsDir() {
+			if path, err := filepath.Abs(s.Bot); err == nil {
+				s.Bot = path
+			}
+		}
+		p.Bots = append(p.Bots, tournament.PlanBot{Bot: s.Bot, Name: s.Name, Own: s.Own})
+	}
+	v, format, err := f.resolve(p.Game, len(p.Bots))
+	if err == nil {
+		v, err = withOpening(v, f.set)
+	}
+	if err != nil {
+		return p, err
+	}
+	p.Format, p.Options = format, v.Settings().Map()
+	if f.rounds != 0 && format != tournament.Swiss {
+		return p, errors.New("match: --rounds goes with --format swiss")
+	}
+	p.Seed = referee.Hex(referee.NewSeed())
+	if f.seed != "" {
+		seed, err := referee.ParseSeed(f.seed)
+		if err != nil {
+			return p, err
+		}
+		p.Seed = referee.Hex(seed)
+	}
+	return p, nil
+}
+
+// shownFlags are the flags that change how a match is played and shown but none of its results.
+var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval"}
+
+// oldPlan returns the plan of the match that goes on, with more deals if the user wants them.
+func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (p tournament.Plan, err error) {
+	if len(args) > 0 {
+		return p, fmt.Errorf("resume: the game and the bots are those of the start, and %q is one too many: give only --resume %s", args[0], f.resume)
+	}
+	var fixed []string
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Name != "resume" && flag.Name != "deals" && !slices.Contains(shownFlags, flag.Name) {
+			fixed = append(fixed, "--"+flag.Name)
+		}
+	})
+	if fixed != nil {
+		return p, fmt.Errorf("resume: %s cannot change: leave it out, as the match goes on as it began, or begin another one with --out DIR", strings.Join(fixed, ", "))
+	}
+	if p, err = (&tournament.Dir{Path: f.resume}).ReadPlan(); err != nil {
+		return p, err
+	}
+	f.sandbox.Sandbox = p.Sandbox
+	if cmd.Flags().Changed("deals") {
+		err = p.Extend(f.deals)
+	}
+	return p, err
+}
+
+// noteEarly notes in a run why its match ended early.
+func (f *matchFlags) noteEarly(cmd *cobra.Command, r *report.Run, why error) {
+	kind, said := report.Failed, cli.Message(why)
+	if cause := context.Cause(cmd.Context()); cause != nil && referee.IsCancelled(why) {
+		kind, said = report.Interrupted, cause.Error() // which signal it was
+	}
+	r.EndEarly(kind, said, f.resumeLine(cmd, r.Dir))
+}
+
+// ended tells on stderr that a match has ended early, or that its result could not be written, and
+// what to do. It returns the error for the exit status.
+func (f *matchFlags) ended(cmd *cobra.Command, r *report.Run, unwritten error) error {
+	w, status := cmd.ErrOrStderr(), cli.ErrTold
+	games := text.Count(r.Played, "game")
+	switch {
+	case r.Early == nil:
+	case r.Early.Why == report.Failed:
+		fmt.Fprintf(w, "timba: %s\nended after %s\n", r.Early.Text, games)
+	default:
+		fmt.Fprintf(w, "interrupted after %s\n", games)
+		if unwritten == nil {
+			status = cli.ErrNoVerdict
+		}
+	}
+	if unwritten != nil {
+		fmt.Fprintf(w, "timba: the result is not written: %s\n", cli.Message(unwritten))
+	}
+	if line := f.resumeLine(cmd, r.Dir); line != "" {
+		fmt.Fprintf(w, "resume: %s\n", line)
+	} else {
+		fmt.Fprintf(w, "not kept: %s: only a match with --out DIR can be resumed\n", games)
+	}
+	return status
+}
+
+// resumeLine returns the command that resumes the match of a directory, with the flags that were
+// given and are not in its plan; "" where nothing can be resumed.
+func (f *matchFlags) resumeLine(cmd *cobra.Command, dir *tournament.Dir) string {
+	if dir.FaultsOnly {
+		return ""
+	}
+	words := []string{"match", "--resume", dir.Path}
+	for _, name := range shownFlags {
+		switch flag := cmd.Flags().Lookup(name); {
+		case !flag.Changed || flag.Value.String() == "false":
+		case flag.Value.Type() == "bool":
+			words = append(words, "--"+name)
+		default:
+			words = append(words, "--"+name, flag.Value.String())
+		}
+	}
+	return cli.CommandLine(words...)
+}
+
+// scoreFlags say what a match shows while it is played.
+type scoreFlags struct {
+	interval       string
+	quiet, verbose bool
+
+	deals int           // the interval, 0 for one of time
+	every time.Duration // the interval
+}
+
+func (f *scoreFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.interval, "score-interval", "10s", "where stderr is no terminal, a score after so many deals or so much time: `100|10s`")
+	flags.BoolVar(&f.quiet, "quiet", false, "show no running score")
+	flags.BoolVar(&f.verbose, "verbose", false, "show each game when it ends, in a line")
+}
+
+// The most and the least often that the score is written.
+const (
+	redraw   = 250 * time.Millisecond // on a terminal
+	shortest = 100 * time.Millisecond
+	longest  = 24 * time.Hour
+)
+
+// parse reads the interval.
+func (f *scoreFlags) parse() (err error) {
+	if f.deals, err = strconv.Atoi(f.interval); err == nil && f.deals >= 1 {
+		return nil
+	}
+	f.deals = 0
+	if f.every, err = time.ParseDuration(f.interval); err == nil && f.every >= shortest && f.every <= longest {
+		return nil
+	}
+	return fmt.Errorf("score-interval cannot be %q: give a number of deals, as 100, or a time from 100ms to 24h, as 10s", f.interval)
+}
+
+// scoreboard shows the running score and the games of a match on stderr: on a terminal the score
+// in place, elsewhere a line from time to time.
+type scoreboard struct {
+	run            *report.Run
+	w              io.Writer
+	live           *text.Live // nil where the score is written line by line
+	quiet, verbose bool
+	deals          int           // a line after so many, 0 for one after every
+	every          time.Duration // between two scores
+	next           time.Time     // of the next score by time
+	last           int           // deals played before the last game
+}
+
+// shareOfScore is the part of the time, one in so many, that the score may take at most: the
+// ratings of large tournaments take long.
+const shareOfScore = 20
+
+// board returns the scoreboard of a run. traced is whether the lines of bots go to stdout, which
+// is no place for a score then.
+func (f *scoreFlags) board(r *report.Run, w io.Writer, traced bool) *scoreboard {
+	b := &scoreboard{run: r, w: w, quiet: f.quiet, verbose: f.verbose, deals: f.deals, every: f.every}
+	if !traced && !f.quiet {
+		b.live = text.NewLive(w)
+	}
+	if b.live != nil {
+		b.deals, b.every = 0, redraw
+	} else {
+		b.next = time.Now().Add(b.every)
+	}
+	return b
+}
+
+// game shows a finished game.
+func (b *scoreboard) game(m *tournament.Match, g *referee.Game) {
+	if b.verbose {
+		b.say(b.run.GameLine(m, g))
+	}
+	if b.quiet || !b.due() {
+		return
+	}
+	began := time.Now()
+	b.score()
+	b.next = time.Now().Add(max(b.every, shareOfScore*time.Since(began)))
+}
+
+// due reports whether it is time for a score. On a terminal it also is when there are figures for
+// the first time, after the first deal.
+func (b *scoreboard) due() bool {
+	n, last := b.run.DealsPlayed(), b.last
+	b.last = n
+	switch {
+	case b.deals > 0:
+		return n != last && n%b.deals == 0
+	case b.live != nil && last == 0 && n > 0:
+		return true
+	}
+	return !time.Now().Before(b.next)
+}
+
+// score writes the score.
+func (b *scoreboard) score() {
+	if b.live != nil {
+		b.live.Draw(b.run.Score(b.live.Columns()))
+		return
+	}
+	fmt.Fprintln(b.w, b.run.ScoreLine())
+}
+
+// say writes a line above the score.
+func (b *scoreboard) say(line string) { b.live.Above(b.w, line) }
