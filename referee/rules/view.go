@@ -32,7 +32,7 @@ func Observe(s State, seat int) Observation {
 
 // legalTexts appends the legal moves of a position, separated by spaces.
 func legalTexts(dst []byte, s State) []byte {
-	for i, m := range s.Legal(nil) {
+	for i, m := range s.Legal(make([]Move, 0, 32)) {
 		if i > 0 {
 			dst = append(dst, ' ')
 		}

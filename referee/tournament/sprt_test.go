@@ -38,8 +38,10 @@ func biased(_ *Match, deal int, bots []int) ([]int, []float64) {
 // games of the two rotations come in.
 func TestSPRTWhateverTheOrder(t *testing.T) {
 	const deals = 200
+	variant := duel(t, "elo0=0,elo1=50", deals).Variant // the same of all, for they are compared
 	finish := func(first func() bool) (*Match, Results) {
 		tour := duel(t, "elo0=0,elo1=50", deals)
+		tour.Variant = variant
 		m := tour.Next()[0]
 		next := [2]int{}
 		for !tour.Finished(m) {
