@@ -95,11 +95,7 @@ func (c *groupV2) freeze(on bool) error {
 }
 
 func (c *groupV2) usage() Usage {
-	return Usage{
-		Memory:    number(c.file("memory.peak")),
-		CPU:       c.cpu(),
-		Processes: int(number(c.file("bot/pids.peak"))),
-	}
+	return Usage{Memory: number(c.file("memory.peak")), CPU: c.cpu()}
 }
 
 func (c *groupV2) cpu() time.Duration {

@@ -137,9 +137,8 @@ func (l Limit) Check() (Limit, error) {
 
 // Usage is what a sandbox has used.
 type Usage struct {
-	Memory    int64 // peak, bytes
-	CPU       time.Duration
-	Processes int // peak, where a cgroup counts them
+	Memory int64 // peak, bytes; 0 without a sandbox
+	CPU    time.Duration
 }
 
 // Reason is why a sandbox ended.
