@@ -19,3 +19,4 @@ lint:
 # Static, which starts a quarter faster.
 build:
 	CGO_ENABLED=0 go build -o timba ./cmd/timba
+	CGO_ENABLED=0 go build -o timba-lab ./cmd/timba-lab

@@ -66,7 +66,7 @@ func (l *Learned) spec() string {
 // label returns a name of the bot that does not depend on where the model is.
 func (l *Learned) label() string { return "@" + l.Method + ":model=" + l.entry }
 
-// trainSeed returns the seed of the trainings: that of the experiment, as timba train takes it.
+// trainSeed returns the seed of the trainings: that of the experiment, as timba-lab train takes it.
 func trainSeed(o *Options) uint64 { return binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) }
 
 // learn trains the models in every way, or takes those that are there. With an error it returns

@@ -19,7 +19,7 @@ import (
 )
 
 // Model is an agent that learns before it plays, or a data set, which only takes time. What it does
-// not say is as timba train has it.
+// not say is as timba-lab train has it.
 type Model struct {
 	Name    string // in matches, or the row of the tables
 	Method  string // methodData, methodSL, methodRL or methodGA
@@ -43,7 +43,7 @@ type Model struct {
 	Games       int // of a pairing
 }
 
-// The methods, as timba train names them.
+// The methods, as timba-lab train names them.
 const (
 	methodData = "data"
 	methodSL   = "sl"
@@ -56,7 +56,7 @@ var methods = []string{methodData, methodSL, methodRL, methodGA}
 // versions are those of the trainers.
 var versions = map[string]int{methodData: dataset.Version, methodSL: sl.Version, methodRL: rl.Version, methodGA: ga.Version}
 
-// The study's sizes, where timba train has no default of its own in a package.
+// The study's sizes, where timba-lab train has no default of its own in a package.
 const (
 	studyEach   = 8000
 	studyEpochs = 10

@@ -14,7 +14,9 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/cmd/internal/clitest"
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/proc"
 )
 
 // notRun are the command lines of the documentation that this test does not run, by their
@@ -40,97 +42,23 @@ var notRun = map[string]string{
 	"timba replay feed game.json --seat 0 > game.in && gdb": "a debugger waits for a person",
 }
 
-// documented is a command line of the documentation.
-type documented struct {
-	where, line string
-	shows       string // the line below it in a block "console"
-}
-
-// documentedLines returns the command lines of the pages and of the examples of --help. A
-// block "sh" has one on each line, a block "console" after each "$ ", and an indented one where
-// it begins with timba.
-func documentedLines(t *testing.T) (list []documented) {
-	t.Helper()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range append([]string{"../../README.md", "../../SPEC.md", "../../CONTRIBUTING.md"}, pages...) {
-		data, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kind, last := "", false // last: the line before is a command
-		for line := range strings.Lines(string(data)) {
-			line = strings.TrimSuffix(line, "\n")
-			fence, isFence := strings.CutPrefix(strings.TrimSpace(line), "```")
-			command := ""
-			switch {
-			case isFence && kind == "":
-				kind = "." + fence
-			case isFence:
-				kind = ""
-			case kind == ".sh":
-				command = line
-			case kind == ".console":
-				command, _ = strings.CutPrefix(line, "$ ")
-				if command == line && !strings.HasPrefix(line, "(gdb) ") {
-					command = ""
-				}
-			case kind == "" && strings.HasPrefix(line, "    timba "):
-				command = line
-			}
-			if kind == ".console" && command == "" && len(list) > 0 && last {
-				list[len(list)-1].shows = line
-			}
-			command = withoutComment(command)
-			if last = command != ""; last {
-				list = append(list, documented{where: filepath.Base(page), line: command})
-			}
-		}
-	}
-	for _, c := range allCommands(newRoot()) {
-		for line := range strings.Lines(c.Example) {
-			if line = withoutComment(line); strings.HasPrefix(line, "timba ") {
-				list = append(list, documented{where: c.CommandPath(), line: line})
-			}
-		}
-	}
-	return list
-}
-
-func withoutComment(line string) string {
-	line, _, _ = strings.Cut(line, "  #")
-	return strings.TrimPrefix(strings.TrimSpace(line), "./")
-}
-
 // rewritten are the parts of command lines that are something else in the world of the test:
 // shorter, or at another address.
-var rewritten = []struct {
-	from *regexp.Regexp
-	to   string
-}{
-	{regexp.MustCompile(`(match .*)--deals \d+`), "$1--deals 3"},
-	{regexp.MustCompile(`(match .*)--deals 3 --sprt`), "$1--deals 30 --sprt"},
-	{regexp.MustCompile(`(--resume \S+ --deals) 3`), "$1 12"},
-	{regexp.MustCompile(`((?:check|match) .*--movetime) 100\b`), "$1 60000"}, // the machine is busy with other tests
-	{regexp.MustCompile(` movetime=50\b`), " movetime=60000"},
-	{regexp.MustCompile(`(train data .*)--each \d+`), "$1--each 2"},
-	{regexp.MustCompile(`(train rl .*)`), "$1 --episodes 500"},
-	{regexp.MustCompile(`(train sl .*)`), "$1 --games 320 --epochs 1"},
-	{regexp.MustCompile(`(train ga .*)`), "$1 --generations 2 --final 10"},
-	{regexp.MustCompile(`(train net .*)`), "$1 --generations 2 --games 50"},
-	{regexp.MustCompile(`(experiment tebes-[\w-]+)( --scale \S+)?( --time-scale \S+)?`), "$1 --scale 0.01 --time-scale 0.0005"},
-	{regexp.MustCompile(`(experiment thesis-[\w-]+)( --scale \S+)?( --train-scale \S+)?`), "$1 --scale 0.02 --train-scale 0.0002"},
-	{regexp.MustCompile(`/var/lib/timba`), "$$DATA"},
-	{regexp.MustCompile(`0\.0\.0\.0:4222`), "127.0.0.1:0"},
-	{regexp.MustCompile(`/backup/`), "backup-"},
-	{regexp.MustCompile(`https?://(127\.0\.0\.1:8080|localhost:8080|timba\.example\.org)`), "$$TIMBA_ADDRESS"},
-	{regexp.MustCompile(`--invite CODE --name ada`), "--invite $$CODE --name eva"},
-	{regexp.MustCompile(`--game 1234`), "--game $$GAME"},
-	{regexp.MustCompile(`--match 77`), "--match $$MATCH"},
-	{regexp.MustCompile(`matches 1234`), "matches $$MATCH"},
-}
+var rewritten = append(clitest.Shorter, []clitest.Rule{
+	{From: regexp.MustCompile(`(match .*)--deals \d+`), To: "$1--deals 3"},
+	{From: regexp.MustCompile(`(match .*)--deals 3 --sprt`), To: "$1--deals 30 --sprt"},
+	{From: regexp.MustCompile(`(--resume \S+ --deals) 3`), To: "$1 12"},
+	{From: regexp.MustCompile(`((?:check|match) .*--movetime) 100\b`), To: "$1 60000"}, // the machine is busy with other tests
+	{From: regexp.MustCompile(` movetime=50\b`), To: " movetime=60000"},
+	{From: regexp.MustCompile(`/var/lib/timba`), To: "$$DATA"},
+	{From: regexp.MustCompile(`0\.0\.0\.0:4222`), To: "127.0.0.1:0"},
+	{From: regexp.MustCompile(`/backup/`), To: "backup-"},
+	{From: regexp.MustCompile(`https?://(127\.0\.0\.1:8080|localhost:8080|timba\.example\.org)`), To: "$$TIMBA_ADDRESS"},
+	{From: regexp.MustCompile(`--invite CODE --name ada`), To: "--invite $$CODE --name eva"},
+	{From: regexp.MustCompile(`--game 1234`), To: "--game $$GAME"},
+	{From: regexp.MustCompile(`--match 77`), To: "--match $$MATCH"},
+	{From: regexp.MustCompile(`matches 1234`), To: "matches $$MATCH"},
+}...)
 
 // otherwise are the lines with another status than 0, and what they say.
 var otherwise = map[string]struct {
@@ -159,15 +87,15 @@ func TestDocumentedCommands(t *testing.T) { // not parallel: its server plays un
 	lines := linesToRun(t)
 	kit.Needs(t, "python3")
 	l := newLibrary(t)
-	pages, ran := map[string][]documented{}, map[string]bool{}
+	pages, ran := map[string][]clitest.Documented{}, map[string]bool{}
 	for _, d := range lines {
-		if line := rewrite(d.line, nil); long.MatchString(line) {
+		if line := rewrite(d.Line, nil); long.MatchString(line) {
 			if ran[line] {
 				continue
 			}
 			ran[line] = true
 		}
-		pages[d.where] = append(pages[d.where], d)
+		pages[d.Where] = append(pages[d.Where], d)
 	}
 	t.Run("pages", func(t *testing.T) { // they end before the server
 		for where, lines := range pages {
@@ -183,68 +111,24 @@ func TestDocumentedCommands(t *testing.T) { // not parallel: its server plays un
 }
 
 // long matches lines that take long and do the same on every page; they are run once.
-var long = regexp.MustCompile(`^timba (experiment|check mybot$|doctor)`)
-
-// TestDocumentedUsage requires every command line of the pages and of --help to be one of timba: its
-// commands exist, with these flags and so many arguments.
-func TestDocumentedUsage(t *testing.T) {
-	t.Parallel()
-	linesToRun(t)
-	parsed := 0
-	for _, d := range documentedLines(t) {
-		for _, words := range timbaWords(d.line) {
-			c, rest, err := newRoot().Find(words)
-			if err == nil {
-				err = c.ParseFlags(rest)
-			}
-			if err == nil {
-				err = c.ValidateArgs(c.Flags().Args())
-			}
-			if err != nil {
-				t.Errorf("%s: %s: %v", d.where, d.line, err)
-			}
-			parsed++
-		}
-	}
-	if parsed < 100 {
-		t.Errorf("%d commands were parsed", parsed)
-	}
-}
-
-// commandWord is a word of the shell, or what ends a command.
-var commandWord = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s"'|&;<>])+|[|&;<>]`)
-
-// timbaWords returns the arguments of each timba in a command line.
-func timbaWords(line string) (commands [][]string) {
-	var words []string
-	add := func() {
-		if len(words) > 0 && words[0] == "timba" {
-			commands = append(commands, words[1:])
-		}
-		words = nil
-	}
-	for _, word := range commandWord.FindAllString(line, -1) {
-		if strings.ContainsAny(word[:1], "|&;<>") {
-			add()
-			if strings.ContainsAny(word, "<>") {
-				words = []string{"into"} // a file follows
-			}
-			continue
-		}
-		words = append(words, strings.NewReplacer(`"`, "", "'", "").Replace(word))
-	}
-	add()
-	return commands
-}
+var long = regexp.MustCompile(`^timba(-lab experiment| check mybot$| doctor)`)
 
 // ofServer are the commands that talk to a server. The pages share one, and an account.
 var ofServer = []string{"login", "logout", "submit", "connect", "bots", "standings", "matches", "logs", "messages", "replays", "tokens", "admin"}
 
+// TestDocumentedUsage requires every command in the pages and in --help to exist, with its flags.
+func TestDocumentedUsage(t *testing.T) {
+	t.Parallel()
+	linesToRun(t)
+	clitest.CheckUsage(t, newRoot, 100)
+	clitest.CheckText(t, newRoot, 50)
+}
+
 // linesToRun returns the command lines that are run, and checks that each entry of the tables
 // is of use.
-func linesToRun(t *testing.T) (run []documented) {
+func linesToRun(t *testing.T) (run []clitest.Documented) {
 	t.Helper()
-	lines := documentedLines(t)
+	lines := clitest.Lines(t, newRoot)
 	if len(lines) < 100 {
 		t.Fatalf("%d command lines", len(lines))
 	}
@@ -252,7 +136,7 @@ func linesToRun(t *testing.T) (run []documented) {
 	for _, d := range lines {
 		skip := ""
 		for start := range notRun {
-			if strings.HasPrefix(d.line, start) && len(start) > len(skip) {
+			if strings.HasPrefix(d.Line, start) && len(start) > len(skip) {
 				skip = start
 			}
 		}
@@ -267,13 +151,13 @@ func linesToRun(t *testing.T) (run []documented) {
 		}
 	}
 	for line := range otherwise {
-		if !slices.ContainsFunc(run, func(d documented) bool { return d.line == line }) {
+		if !slices.ContainsFunc(run, func(d clitest.Documented) bool { return d.Line == line }) {
 			t.Errorf("otherwise: there is no command line %q", line)
 		}
 	}
 	for _, r := range rewritten {
-		if !slices.ContainsFunc(run, func(d documented) bool { return r.from.MatchString(rewrite(d.line, r.from)) }) {
-			t.Errorf("rewritten: no command line has %s", r.from)
+		if !slices.ContainsFunc(run, func(d clitest.Documented) bool { return r.From.MatchString(rewrite(d.Line, r.From)) }) {
+			t.Errorf("rewritten: no command line has %s", r.From)
 		}
 	}
 	return run
@@ -283,64 +167,12 @@ func linesToRun(t *testing.T) (run []documented) {
 // left out, nil for none.
 func rewrite(line string, before *regexp.Regexp) string {
 	for _, r := range rewritten {
-		if r.from == before {
+		if r.From == before {
 			break
 		}
-		line = r.from.ReplaceAllString(line, r.to)
+		line = r.From.ReplaceAllString(line, r.To)
 	}
 	return line
-}
-
-// inline are the commands in the running text of the pages.
-var inline = regexp.MustCompile("`(?:\\./)?timba ([a-z][^`]*)`")
-
-// TestInlineCommands requires every command in the text of the pages to exist, with its flags.
-func TestInlineCommands(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, page := range append([]string{"../../README.md", "../../SPEC.md", "../../CONTRIBUTING.md"}, pages...) {
-		data, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range inline.FindAllStringSubmatch(string(data), -1) {
-			found++
-			first, others, _ := strings.Cut(strings.Fields(m[1])[0], "\\|")
-			words := append([]string{first}, strings.Fields(m[1])[1:]...)
-			names := [][]string{words}
-			for _, name := range strings.FieldsFunc(others, func(r rune) bool { return r == '|' || r == '\\' }) {
-				names = append(names, []string{name})
-			}
-			if len(words) > 1 && strings.Contains(words[1], "\\|") {
-				names = nil
-				for _, name := range strings.Split(words[1], "\\|") {
-					names = append(names, []string{words[0], name})
-				}
-			}
-			for _, words := range names {
-				c, _, err := newRoot().Find(words)
-				if err != nil || !c.HasParent() || c.HasSubCommands() && !c.Runnable() {
-					t.Errorf("%s: `%s`: there is no such command", filepath.Base(page), m[0])
-					continue
-				}
-				if i := slices.Index(words, "--"); i >= 0 {
-					words = words[:i] // the rest is not timba's
-				}
-				for _, word := range words {
-					name, isFlag := strings.CutPrefix(strings.Trim(word, "[]"), "--")
-					if name, _, _ = strings.Cut(name, "="); isFlag && c.Flag(name) == nil {
-						t.Errorf("%s: `%s`: %s has no flag --%s", filepath.Base(page), m[0], c.CommandPath(), name)
-					}
-				}
-			}
-		}
-	}
-	if found < 50 {
-		t.Errorf("%d commands found", found)
-	}
 }
 
 // newLibrary starts a server and makes the directories.
@@ -353,6 +185,7 @@ func newLibrary(t *testing.T) *library {
 	}
 	l := &library{a: newArena(t, config.String()), template: t.TempDir()}
 	l.a.program = undetected(t)
+	proc.Program(t, "timba-lab") // in the same directory
 	s := l.a.serve(t, "--workers", "1")
 	l.admin = s.token
 	var codes []string
@@ -445,10 +278,10 @@ var clocked = regexp.MustCompile(`^timba (match|check)\b`)
 var makes = regexp.MustCompile(`init \w+ (\S+)|match .*--out (\S+)`)
 
 // run runs one command line.
-func (l *library) run(t *testing.T, d documented, dir string) {
+func (l *library) run(t *testing.T, d clitest.Documented, dir string) {
 	t.Helper()
-	line := rewrite(d.line, nil)
-	if slices.ContainsFunc(timbaWords(d.line), func(words []string) bool { return slices.Contains(ofServer, words[0]) }) {
+	line := rewrite(d.Line, nil)
+	if slices.ContainsFunc(clitest.Words("timba", d.Line), func(words []string) bool { return slices.Contains(ofServer, words[0]) }) {
 		l.shared.Lock()
 		defer l.shared.Unlock()
 	}
@@ -475,7 +308,7 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 		}
 		stdin = string(token)
 	case strings.HasPrefix(line, "timba submit "):
-		l.sh(t, dir, fmt.Sprintf("if test -d mybot; then echo '# %s' >> mybot/bot.py; python3 -m zipfile -c mybot.zip mybot/*; fi", d.where+line))
+		l.sh(t, dir, fmt.Sprintf("if test -d mybot; then echo '# %s' >> mybot/bot.py; python3 -m zipfile -c mybot.zip mybot/*; fi", d.Where+line))
 	case line == "timba bots cancel mybot":
 		l.sh(t, dir, "echo '# to be cancelled' >> mybot/bot.py && timba submit mybot")
 	case line == "timba bots restore mybot":
@@ -484,7 +317,7 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 		line = "timba bots use mybot 1 && " + line
 	case line == "timba bots withdraw mybot":
 		line += " && timba bots restore mybot"
-	case strings.HasPrefix(line, "timba env --listen "):
+	case strings.HasPrefix(line, "timba-lab env --listen "):
 		line = "timeout -s INT 2 " + line + "; s=$?; test $s = 124"
 	case strings.HasPrefix(line, "timba serve "):
 		l.serves(t, dir, regexp.MustCompile(` --listen \S+`).ReplaceAllString(strings.ReplaceAll(line, "$DATA", "served"), "")+" --listen 127.0.0.1:0")
@@ -493,9 +326,9 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 	if !strings.Contains(line, "--movetime") && !strings.Contains(line, "--resume") {
 		line = clocked.ReplaceAllString(line, "$0 --movetime 60000") // as above
 	}
-	want := otherwise[d.line]
-	if strings.HasSuffix(d.line, "sha256sum") {
-		want.text = d.shows
+	want := otherwise[d.Line]
+	if strings.HasSuffix(d.Line, "sha256sum") {
+		want.text = d.Shows
 	}
 	out, status := l.shell(t, dir, line, stdin, env...)
 	if strings.Contains(line, "--watch=false") { // other lines need the bot
@@ -505,14 +338,14 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 		})
 	}
 	if status != want.status || !strings.Contains(out, want.text) {
-		t.Errorf("%s: %s\n(run as %s): status %d, want %d and %q\n%s", d.where, d.line, line, status, want.status, want.text, out)
+		t.Errorf("%s: %s\n(run as %s): status %d, want %d and %q\n%s", d.Where, d.Line, line, status, want.status, want.text, out)
 	}
 }
 
 // serves runs a command line that starts a server, and ends it with Ctrl-C when it serves.
 func (l *library) serves(t *testing.T, dir, line string) {
 	t.Helper()
-	cmd := exec.Command(l.a.program, timbaWords(line)[0]...)
+	cmd := exec.Command(l.a.program, clitest.Words("timba", line)[0]...)
 	cmd.Dir, cmd.Env = dir, l.env
 	var said kit.Output
 	cmd.Stdout, cmd.Stderr = &said, &said

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/cmd/internal/clitest"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/text"
 )
@@ -70,7 +71,7 @@ func contents(t *testing.T, dir string) map[string]string {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		files[strings.TrimPrefix(path, dir)] = timeless(data)
+		files[strings.TrimPrefix(path, dir)] = clitest.Timeless(data)
 		return err
 	})
 	if err != nil {

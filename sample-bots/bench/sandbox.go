@@ -37,7 +37,7 @@ type way struct {
 	sandbox *referee.Sandbox
 }
 
-// Cost is a row of `timba bench sandbox --json`. Its fields are a stable format.
+// Cost is a row of `timba-lab bench sandbox --json`. Its fields are a stable format.
 type Cost struct {
 	What   string  `json:"what"` // start, turn or twelve
 	Bot    string  `json:"bot"`

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// modes are what the test binary is for its tests: a house bot, and timba env on stdin and stdout.
+// modes are what the test binary is for its tests: a house bot, and timba-lab env on stdin and stdout.
 var modes = refereetest.Modes{
 	"bot": refereetest.House,
 	"env": func(string) error { return Serve(context.Background(), os.Stdin, os.Stdout, runtime.NumCPU()) },

@@ -58,7 +58,7 @@ func modelOption(of string) Option {
 func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("model %q cannot be opened: try the path of a file that timba train has written", path)
+		return nil, fmt.Errorf("model %q cannot be opened: try the path of a file that timba-lab train has written", path)
 	}
 	defer f.Close()
 	a, err := learned.Read(f, kind, byMean)
@@ -98,12 +98,12 @@ func (b *learnedBot) agent(mode cards.Mode) (a *learned.Agent, err error) {
 	if b.path != builtIn {
 		a, err = openModel(b.path, b.kind, b.byMean)
 		if err == nil && a.Mode != mode {
-			err = fmt.Errorf("%s: the model is for %s, not for %s: train one by timba train %s --mode %s", b.path, a.Mode, mode, b.kind, mode)
+			err = fmt.Errorf("%s: the model is for %s, not for %s: train one by timba-lab train %s --mode %s", b.path, a.Mode, mode, b.kind, mode)
 		}
 	} else {
 		var data []byte
 		if data, err = modelFiles.ReadFile("models/" + b.kind + "/" + mode.String() + ".timba"); err != nil {
-			return nil, fmt.Errorf("@%s has no built-in model for %s: train one by timba train %[1]s --mode %[2]s, and play as @%[1]s:model=FILE", b.kind, mode)
+			return nil, fmt.Errorf("@%s has no built-in model for %s: train one by timba-lab train %[1]s --mode %[2]s, and play as @%[1]s:model=FILE", b.kind, mode)
 		}
 		a, err = learned.Read(bytes.NewReader(data), b.kind, b.byMean)
 	}

@@ -86,13 +86,13 @@ func playsModel(t *testing.T, seats []*Seat, v rules.Variant, a *learned.Agent) 
 // What a bot says of a model that is not there, is of another kind, or is for another mode.
 func TestModelErrors(t *testing.T) {
 	for spec, want := range map[string]string{
-		"ga:model=nothing.timba":                       `house bot "ga:model=nothing.timba": model "nothing.timba" cannot be opened: try the path of a file that timba train has written`,
+		"ga:model=nothing.timba":                       `house bot "ga:model=nothing.timba": model "nothing.timba" cannot be opened: try the path of a file that timba-lab train has written`,
 		"net:model=models/ga/brisca2.timba":            `house bot "net:model=models/ga/brisca2.timba": models/ga/brisca2.timba: model: kind "ga" is not "net": try @ga`,
 		"rl:model=learned.go":                          `the first line is`,
-		"sl:model=models/sl/tute2.timba":               `models/sl/tute2.timba: the model is for tute2, not for brisca2: train one by timba train sl --mode brisca2`,
-		"rl:model=models/rl/tute2.timba":               `models/rl/tute2.timba: the model is for tute2, not for brisca2: train one by timba train rl --mode brisca2`,
-		"ga:model=models/ga/follow2.timba":             `models/ga/follow2.timba: the model is for follow2, not for brisca2: train one by timba train ga --mode brisca2`,
-		"net:model=models/net/brisca3.timba":           `models/net/brisca3.timba: the model is for brisca3, not for brisca2: train one by timba train net --mode brisca2`,
+		"sl:model=models/sl/tute2.timba":               `models/sl/tute2.timba: the model is for tute2, not for brisca2: train one by timba-lab train sl --mode brisca2`,
+		"rl:model=models/rl/tute2.timba":               `models/rl/tute2.timba: the model is for tute2, not for brisca2: train one by timba-lab train rl --mode brisca2`,
+		"ga:model=models/ga/follow2.timba":             `models/ga/follow2.timba: the model is for follow2, not for brisca2: train one by timba-lab train ga --mode brisca2`,
+		"net:model=models/net/brisca3.timba":           `models/net/brisca3.timba: the model is for brisca3, not for brisca2: train one by timba-lab train net --mode brisca2`,
 		"net:model=models/net/brisca2.timba":           "",
 		"sl:choice=mean,model=models/sl/brisca2.timba": "",
 	} {

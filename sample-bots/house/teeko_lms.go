@@ -13,7 +13,7 @@ var teekoWeights = map[string]teekolms.Weights{
 }
 
 var lmsOptions = []Option{{rules.Option{Name: "weights", Values: []string{"trained"}, Help: "the weights of the features"},
-	&kind{allowed: "trained, initial, published, or the seven that timba train teeko-lms prints, joined by /", canonical: func(text string) (string, bool) {
+	&kind{allowed: "trained, initial, published, or the seven that timba-lab train teeko-lms prints, joined by /", canonical: func(text string) (string, bool) {
 		if _, ok := teekoWeights[text]; ok {
 			return text, true
 		}

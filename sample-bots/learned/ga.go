@@ -111,7 +111,7 @@ func ReadGA(h model.Header, b *model.Body) (m GAModel, err error) {
 		m.Policy, err = policy.Read(h, keys, b)
 		return m, err
 	case h.Encoding != features.Genetic:
-		return m, fmt.Errorf("model: encoding %q is not %q: try a model of timba train ga", h.Encoding, features.Genetic)
+		return m, fmt.Errorf("model: encoding %q is not %q: try a model of timba-lab train ga", h.Encoding, features.Genetic)
 	}
 	e := GAEncoder(mode)
 	m.Net, err = net.Read(h, b, e.Inputs(), mode.Actions())

@@ -31,7 +31,7 @@ func ReadNet(h model.Header, b *model.Body) (*Net, error) {
 	case h.Kind != model.Net:
 		return nil, fmt.Errorf("model: kind %q is not %q: try @%s", h.Kind, model.Net, h.Kind)
 	case h.Encoding != features.Complete:
-		return nil, fmt.Errorf("model: encoding %q is not %q: try a model of timba train net", h.Encoding, features.Complete)
+		return nil, fmt.Errorf("model: encoding %q is not %q: try a model of timba-lab train net", h.Encoding, features.Complete)
 	}
 	m, err := cards.ParseMode(h.Mode)
 	if err != nil {

@@ -17,6 +17,7 @@ const module = "github.com/timba-arena/timba/"
 // packages are the programs by name, and the packages that they are built from.
 var packages = map[string]string{
 	"timba":     module + "cmd/timba",
+	"timba-lab": module + "cmd/timba-lab",
 	"misbehave": module + "sample-bots/misbehave",
 	"bot":       module + "referee/internal/script/bot",
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// Report is the document of `timba bench ladder --json`.
+// Report is the document of `timba-lab bench ladder --json`.
 type Report struct {
 	Bots      int         `json:"bots"`
 	Deals     int         `json:"deals"`

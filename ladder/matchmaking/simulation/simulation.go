@@ -1,6 +1,6 @@
 // Package simulation plays ladders of simulated bots whose true strength is
 // known, to see how fast a way of pairing and rating finds it. docs/ladder.md
-// shows what came out; `timba bench ladder` plays it anew.
+// shows what came out; `timba-lab bench ladder` plays it anew.
 package simulation
 
 import (

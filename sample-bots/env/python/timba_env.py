@@ -4,7 +4,7 @@
     AEC     one game in the manner of PettingZoo's AECEnv: every seat is an agent
     Gym     one game in the manner of Gymnasium's Env: one seat learns, house bots play the others
 
-The games run in a process "timba env", which this module starts, or in one that listens on a
+The games run in a process "timba-lab env", which this module starts, or in one that listens on a
 Unix socket. docs/training-env.md of timba describes the frames between the two.
 
 Only the standard library is needed. With numpy the arrays of a Batch are numpy arrays; without,
@@ -86,7 +86,7 @@ class _Connection:
         while view:
             n = self._read(view)
             if not n:
-                raise TimbaError("timba env has ended without an answer")
+                raise TimbaError("timba-lab env has ended without an answer")
             view = view[n:]
 
     def receive(self, kind, into=None):

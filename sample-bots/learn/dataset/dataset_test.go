@@ -100,8 +100,8 @@ func TestErrors(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"empty", nil, "is this a file of timba train data"},
-		{"another file", []byte("PK\x03\x04 and more of it"), "is this a file of timba train data"},
+		{"empty", nil, "is this a file of timba-lab train data"},
+		{"another file", []byte("PK\x03\x04 and more of it"), "is this a file of timba-lab train data"},
 		{"cut in the header", good[:head-5], "header"},
 		{"cut in the games", good[:len(good)-40], "game"},
 		{"no games", good[:head], "game 1 of 160"},

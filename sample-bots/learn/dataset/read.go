@@ -69,7 +69,7 @@ func Read(r io.Reader, most int) (*Set, error) {
 func (s *Set) readHeader(b *bufio.Reader) error {
 	first := make([]byte, len(magic))
 	if n, err := io.ReadFull(b, first); err != nil || string(first) != magic {
-		return fmt.Errorf("the first line is %q, not %q: is this a file of timba train data?", first[:n], magic)
+		return fmt.Errorf("the first line is %q, not %q: is this a file of timba-lab train data?", first[:n], magic)
 	}
 	var line []byte
 	for len(line) < maxHeader {

@@ -92,7 +92,7 @@ func (c *Config) Check() error {
 	case !slices.Contains(Variants, c.Variant):
 		return fmt.Errorf("variant %q does not exist: try %s", c.Variant, strings.Join(Variants, ", "))
 	case c.Data.Mode != c.Mode:
-		return fmt.Errorf("mode %q: the data set is of mode %q: make one with timba train data --mode %s", c.Mode, c.Data.Mode, c.Mode)
+		return fmt.Errorf("mode %q: the data set is of mode %q: make one with timba-lab train data --mode %s", c.Mode, c.Data.Mode, c.Mode)
 	case c.Batch < 1 || c.Batch > MaxBatch:
 		return fmt.Errorf("batch cannot be %d: try 1 to %d", c.Batch, MaxBatch)
 	case c.Epochs < 1 || c.Epochs > MaxEpochs:

@@ -141,7 +141,7 @@ func readHeader(r *io.Reader) (h Header, err error) {
 	first, err := readLine(b, len(magic)+10)
 	var sum uint32
 	if n, scanErr := fmt.Sscanf(string(first), magic+" %08x", &sum); err != nil || n != 1 || scanErr != nil {
-		return h, fmt.Errorf("the first line is %q, not %q and a checksum: is this a file of timba train?", clip(first), magic)
+		return h, fmt.Errorf("the first line is %q, not %q and a checksum: is this a file of timba-lab train?", clip(first), magic)
 	}
 	line, err := readLine(b, MaxHeader)
 	if err != nil {

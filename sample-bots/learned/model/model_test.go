@@ -78,7 +78,7 @@ func TestDamage(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
-		{"another file", "PK\x03\x04", "is this a file of timba train"},
+		{"another file", "PK\x03\x04", "is this a file of timba-lab train"},
 		{"an empty file", "", "first line"},
 		{"an endless line", strings.Repeat("x", 1<<21), "first line"},
 		{"an endless header", "timba-model 1 00000000\n" + strings.Repeat("x", MaxHeader+2), "line 2"},

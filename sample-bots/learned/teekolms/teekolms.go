@@ -31,7 +31,7 @@ var Initial = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
 // constant last: they are 0.00098 times the features of a position that is won by a square.
 var Published = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295}
 
-// Trained are the weights of `timba train teeko-lms --games 5000 --mu 0.01 --opponent random`,
+// Trained are the weights of `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random`,
 // rounded.
 var Trained = Weights{0.805432, 0.943396, 2.12028, 1.21076, -1.42154, 0.176407, 2.86105}
 

@@ -1,0 +1,197 @@
+package clitest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// Documented is a command line of the documentation.
+type Documented struct {
+	Where, Line string
+	Shows       string // the line below it in a block "console"
+}
+
+// Lines returns the command lines of the pages, and of the examples of a program's --help. A
+// block "sh" has one on each line, a block "console" after each "$ ", and an indented one where
+// it begins with a program.
+func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Documented) {
+	t.Helper()
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append([]string{"../../README.md", "../../SPEC.md", "../../CONTRIBUTING.md"}, pages...) {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, last := "", false // last: the line before is a command
+		for line := range strings.Lines(string(data)) {
+			line = strings.TrimSuffix(line, "\n")
+			fence, isFence := strings.CutPrefix(strings.TrimSpace(line), "```")
+			command := ""
+			switch {
+			case isFence && kind == "":
+				kind = "." + fence
+			case isFence:
+				kind = ""
+			case kind == ".sh":
+				command = line
+			case kind == ".console":
+				command, _ = strings.CutPrefix(line, "$ ")
+				if command == line && !strings.HasPrefix(line, "(gdb) ") {
+					command = ""
+				}
+			case kind == "" && program.MatchString(line):
+				command = line
+			}
+			if kind == ".console" && command == "" && len(list) > 0 && last {
+				list[len(list)-1].Shows = line
+			}
+			command = withoutComment(command)
+			if last = command != ""; last {
+				list = append(list, Documented{Where: filepath.Base(page), Line: command})
+			}
+		}
+	}
+	for _, c := range Commands(newRoot()) {
+		for line := range strings.Lines(c.Example) {
+			if line = withoutComment(line); program.MatchString("    " + line) {
+				list = append(list, Documented{Where: c.CommandPath(), Line: line})
+			}
+		}
+	}
+	return list
+}
+
+// program matches a command line of a program.
+var program = regexp.MustCompile(`^    timba(-lab)? `)
+
+func withoutComment(line string) string {
+	line, _, _ = strings.Cut(line, "  #")
+	return strings.TrimPrefix(strings.TrimSpace(line), "./")
+}
+
+// Rule is a part of command lines that is something else where a test runs them.
+type Rule struct {
+	From *regexp.Regexp
+	To   string
+}
+
+// Shorter are the rules by which trainings and experiments take a moment.
+var Shorter = []Rule{
+	{regexp.MustCompile(`(train data .*)--each \d+`), "$1--each 2"},
+	{regexp.MustCompile(`(train rl .*)`), "$1 --episodes 500"},
+	{regexp.MustCompile(`(train sl .*)`), "$1 --games 320 --epochs 1"},
+	{regexp.MustCompile(`(train ga .*)`), "$1 --generations 2 --final 10"},
+	{regexp.MustCompile(`(train net .*)`), "$1 --generations 2 --games 50"},
+	{regexp.MustCompile(`(experiment tebes-[\w-]+)( --scale \S+)?( --time-scale \S+)?`), "$1 --scale 0.01 --time-scale 0.0005"},
+	{regexp.MustCompile(`(experiment thesis-[\w-]+)( --scale \S+)?( --train-scale \S+)?`), "$1 --scale 0.02 --train-scale 0.0002"},
+}
+
+// CheckUsage requires every command of a program in the pages and in --help to exist, with these flags
+// and so many arguments. There are least at the least.
+func CheckUsage(t *testing.T, newRoot func() *cobra.Command, least int) {
+	parsed := 0
+	for _, d := range Lines(t, newRoot) {
+		for _, words := range Words(newRoot().Name(), d.Line) {
+			c, rest, err := newRoot().Find(words)
+			if err == nil {
+				err = c.ParseFlags(rest)
+			}
+			if err == nil {
+				err = c.ValidateArgs(c.Flags().Args())
+			}
+			if err != nil {
+				t.Errorf("%s: %s: %v", d.Where, d.Line, err)
+			}
+			parsed++
+		}
+	}
+	if parsed < least {
+		t.Errorf("%d commands were parsed", parsed)
+	}
+}
+
+// commandWord is a word of the shell, or what ends a command.
+var commandWord = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s"'|&;<>])+|[|&;<>]`)
+
+// Words returns the arguments of each call of a program in a command line.
+func Words(program, line string) (commands [][]string) {
+	var words []string
+	add := func() {
+		if len(words) > 0 && words[0] == program {
+			commands = append(commands, words[1:])
+		}
+		words = nil
+	}
+	for _, word := range commandWord.FindAllString(line, -1) {
+		if strings.ContainsAny(word[:1], "|&;<>") {
+			add()
+			if strings.ContainsAny(word, "<>") {
+				words = []string{"into"} // a file follows
+			}
+			continue
+		}
+		words = append(words, strings.NewReplacer(`"`, "", "'", "").Replace(word))
+	}
+	add()
+	return commands
+}
+
+// CheckText requires every command of a program in the running text of the pages to exist, with its
+// flags. There are least at the least.
+func CheckText(t *testing.T, newRoot func() *cobra.Command, least int) {
+	inline := regexp.MustCompile("`(?:\\./)?" + newRoot().Name() + " ([a-z][^`]*)`")
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range append([]string{"../../README.md", "../../SPEC.md", "../../CONTRIBUTING.md"}, pages...) {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range inline.FindAllStringSubmatch(string(data), -1) {
+			found++
+			first, others, _ := strings.Cut(strings.Fields(m[1])[0], "\\|")
+			words := append([]string{first}, strings.Fields(m[1])[1:]...)
+			names := [][]string{words}
+			for _, name := range strings.FieldsFunc(others, func(r rune) bool { return r == '|' || r == '\\' }) {
+				names = append(names, []string{name})
+			}
+			if len(words) > 1 && strings.Contains(words[1], "\\|") {
+				names = nil
+				for _, name := range strings.Split(words[1], "\\|") {
+					names = append(names, []string{words[0], name})
+				}
+			}
+			for _, words := range names {
+				c, _, err := newRoot().Find(words)
+				if err != nil || !c.HasParent() || c.HasSubCommands() && !c.Runnable() {
+					t.Errorf("%s: `%s`: there is no such command", filepath.Base(page), m[0])
+					continue
+				}
+				if i := slices.Index(words, "--"); i >= 0 {
+					words = words[:i] // the rest is not timba's
+				}
+				for _, word := range words {
+					name, isFlag := strings.CutPrefix(strings.Trim(word, "[]"), "--")
+					if name, _, _ = strings.Cut(name, "="); isFlag && c.Flag(name) == nil {
+						t.Errorf("%s: `%s`: %s has no flag --%s", filepath.Base(page), m[0], c.CommandPath(), name)
+					}
+				}
+			}
+		}
+	}
+	if found < least {
+		t.Errorf("%d commands found", found)
+	}
+}

@@ -1,0 +1,120 @@
+package clitest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// Scripts runs the scripts of a directory, each in its own directory. They have the commands exits, same
+// and json, and others; programs are found in more directories besides.
+func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestScript, bool, []string), programs ...string) {
+	kit.Slow(t)
+	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": Exits, "same": same, "json": Members}
+	maps.Copy(commands, others)
+	testscript.Run(t, testscript.Params{
+		Dir:                 dir,
+		UpdateScripts:       kit.Updating(),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
+			e.Setenv("HOME", os.Getenv("HOME")) // version managers look there for interpreters
+			e.Setenv("GORACE", os.Getenv("GORACE"))
+			e.Setenv("PATH", strings.Join(append([]string{e.Getenv("PATH")}, programs...), string(os.PathListSeparator)))
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "sandboxed" { // bots are, at least by namespaces
+				return sandbox.Probe().Level >= sandbox.Reduced, nil
+			}
+			return false, fmt.Errorf("condition %q does not exist", name)
+		},
+		Cmds: commands,
+	})
+}
+
+// Exits STATUS COMMAND ARG... runs a command and requires its exit status.
+func Exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d\n%s%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+var (
+	times   = regexp.MustCompile(`"(ms|seconds)": ?[0-9.e+-]+`)
+	credits = regexp.MustCompile(`(?m),\s*"credit(_ms)?": ?[0-9.e+-]+|^credit, .*\n`)
+)
+
+// Timeless returns a document without what may differ when a match is played again: times, and
+// the credit that bots had because the machine was busy.
+func Timeless(document []byte) string {
+	return times.ReplaceAllString(credits.ReplaceAllString(string(document), ""), `"$1":0`)
+}
+
+// same DIR DIR requires two directories of games to be the same except for times.
+func same(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: same DIR DIR")
+	}
+	if diff := cmp.Diff(tree(ts, args[0]), tree(ts, args[1])); diff != "" {
+		ts.Fatalf("%s and %s differ:\n%s", args[0], args[1], diff)
+	}
+}
+
+// tree returns a directory's files by path, without times.
+func tree(ts *testscript.TestScript, dir string) map[string]string {
+	files, root := map[string]string{}, ts.MkAbs(dir)
+	ts.Check(filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, root)] = Timeless(data)
+		return err
+	}))
+	return files
+}
+
+// Members FILE MEMBER... requires a file to be one JSON object with exactly these members.
+func Members(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: json FILE MEMBER...")
+	}
+	var object map[string]any
+	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &object); err != nil {
+		ts.Fatalf("%s: %v", args[0], err)
+	}
+	got, want := slices.Sorted(maps.Keys(object)), slices.Sorted(slices.Values(args[1:]))
+	if !slices.Equal(got, want) {
+		ts.Fatalf("%s has the members %q, want %q", args[0], got, want)
+	}
+}

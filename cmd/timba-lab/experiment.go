@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/experiment"
+	"github.com/timba-arena/timba/ladder/tournament"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// experimentFlags are the flags of an experiment, as users write them.
+type experimentFlags struct {
+	scale, timeScale float64
+	trainScale       float64
+	models           string
+	modelsSize       int
+	seed             string
+	nodeRate         int
+	concurrency      int
+	out              string
+	json             bool
+}
+
+func newExperiment() *cobra.Command {
+	var f experimentFlags
+	cmd := &cobra.Command{
+		Use:   "experiment [EXPERIMENT]",
+		Short: "Play a study's experiment again and compare the figures",
+		Long: "Plays an experiment of one of the studies behind the house bots again, and prints its figures\n" +
+			"beside the published ones, both with 95 % intervals. Two figures agree if their intervals have\n" +
+			"a point in common. Without a name it lists the experiments, with the time that a whole run takes.\n\n" +
+			"--scale plays fewer games or more. Where the clock limits bots, --time-scale changes the time\n" +
+			"that they have for a move, and --nodes-per-second gives them nodes instead, so that neither\n" +
+			"the machine nor what else it does matters. The seed decides all games, unless the clock does.\n\n" +
+			"Some experiments train models first, as timba-lab train does, into the directory --models, where other\n" +
+			"experiments find them. --train-scale trains them with less than the study's games, episodes or\n" +
+			"generations, by default with the part that --scale has of its games.\n\n" +
+			"After Ctrl-C the figures are those of the games that have ended. A training goes on from there when\n" +
+			"the experiment is run again.\n\n" +
+			"Exit status: 0 good, also where figures differ, 2 wrong usage or an error of timba, 3 interrupted.",
+		Example: "  timba-lab experiment\n" +
+			"  timba-lab experiment teeko-5\n" +
+			"  timba-lab experiment tebes-depth-4 --scale 0.1 --out results\n" +
+			"  timba-lab experiment tebes-methods --scale 0.1 --time-scale 0.05\n" +
+			"  timba-lab experiment tebes-times --scale 0.1 --nodes-per-second 2500\n" +
+			"  timba-lab experiment thesis-fig28 --scale 10 --train-scale 0.1",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeExperiment,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return f.list(cmd)
+			}
+			return f.run(cmd, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	cli.NumberFlag(cmd, &f.scale, "scale", 1, experiment.MinScale, experiment.MaxScale, "how many times the study's games to play")
+	cli.NumberFlag(cmd, &f.timeScale, "time-scale", 1, experiment.MinTimeScale, experiment.MaxTimeScale, "how many times the study's time for a move the bots have")
+	cli.NumberFlag(cmd, &f.trainScale, "train-scale", 0, experiment.MinTrainScale, experiment.MaxTrainScale, "how many times the study's games, episodes or generations models learn from (default: --scale, at most 1)")
+	cli.NumberFlag(cmd, &f.nodeRate, "nodes-per-second", 0, 1, experiment.MaxNodeRate, "nodes, iterations of MCTS, that the bots have instead of a second of their time (default: the time)")
+	flags.StringVar(&f.seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
+	cli.NumberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
+	flags.StringVar(&f.out, "out", "", "write the figures as CSV, and the plots, into this `DIR`")
+	flags.StringVar(&f.models, "models", "", "keep the models that are trained in this `DIR` (default: that of the user's cache)")
+	cli.NumberFlag(cmd, &f.modelsSize, "models-size", experiment.DefaultCache, experiment.MinCache, experiment.MaxCache, "MiB that they may take: the ones that were used longest ago are removed")
+	cli.JSONFlag(cmd, &f.json)
+	return cmd
+}
+
+func (f *experimentFlags) list(cmd *cobra.Command) error {
+	list, err := experiment.List()
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return cli.WriteJSON(cmd.OutOrStdout(), experiment.Summaries(list))
+	}
+	experiment.WriteList(cmd.OutOrStdout(), list)
+	fmt.Fprintln(cmd.OutOrStdout(), "\nThe times are those of a whole run on two cores. timba-lab experiment EXPERIMENT runs one.")
+	return nil
+}
+
+func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
+	e, err := experiment.Find(name)
+	if err != nil {
+		return err
+	}
+	o := experiment.Options{Scale: f.scale, TimeScale: f.timeScale, NodeRate: f.nodeRate, TrainScale: f.trainScale, ModelsSize: f.modelsSize, Resolver: cli.Resolver(cmd, sandbox.None)}
+	if o.Seed, err = referee.ParseSeed(f.seed); err != nil {
+		return err
+	}
+	if o.Workers, err = tournament.Workers(f.concurrency, "auto"); err != nil {
+		return err
+	}
+	if notice := tournament.Crowded(f.concurrency); notice != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", notice)
+	}
+	if f.out != "" {
+		if err := os.MkdirAll(f.out, 0o755); err != nil {
+			return err
+		}
+	}
+	if o.Models, err = f.modelsDir(e); err != nil {
+		return err
+	}
+	learning := newLearning(cmd)
+	o.Learning = learning.done
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "games")
+	o.Done = func(games, all int) {
+		learning.end()
+		bar.Set(games, all)
+	}
+	r, err := e.Run(cmd.Context(), o)
+	learning.end()
+	bar.Clear()
+	if r == nil {
+		return err
+	}
+	if f.json {
+		err = cli.WriteJSON(cmd.OutOrStdout(), r)
+	} else {
+		r.Write(cmd.OutOrStdout())
+		err = nil
+	}
+	if err == nil && f.out != "" {
+		err = f.save(cmd, r)
+	}
+	if err == nil && r.Interrupted {
+		if r.All > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %s of %d\n", text.Count(r.Games, "game"), r.All)
+		}
+		if len(e.Models) > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "the same command goes on with the training; the models are in %s\n", text.Quote(o.Models))
+		}
+		return cli.ErrNoVerdict
+	}
+	return err
+}
+
+// modelsDir returns the directory of the models of an experiment that has some.
+func (f *experimentFlags) modelsDir(e *experiment.Experiment) (string, error) {
+	if f.models != "" || len(e.Models) == 0 {
+		return f.models, nil
+	}
+	return program.CacheDir("models")
+}
+
+// learning shows how much each model has learned.
+type learning struct {
+	cmd      *cobra.Command
+	model    string
+	progress *cli.Progress
+}
+
+func newLearning(cmd *cobra.Command) *learning { return &learning{cmd: cmd} }
+
+// done shows how much of a model has been learned, after its name where it begins.
+func (l *learning) done(model, unit string, done, all int) {
+	if l.model != model {
+		l.end()
+		fmt.Fprintf(l.cmd.ErrOrStderr(), "learning: %s\n", model)
+		l.model = model
+		l.progress = cli.NewProgress(l.cmd.ErrOrStderr(), unit)
+	}
+	l.progress.Set(done, all)
+}
+
+// end removes what is shown of the last model.
+func (l *learning) end() {
+	if l.model != "" {
+		l.progress.Clear()
+		l.model = ""
+	}
+}
+
+func (f *experimentFlags) save(cmd *cobra.Command, r *experiment.Report) error {
+	files, err := r.Save(f.out)
+	for _, file := range files {
+		fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", text.Quote(file))
+	}
+	return err
+}
+
+// completeExperiment completes the name of an experiment.
+func completeExperiment(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if list, err := experiment.List(); err == nil && len(args) == 0 {
+		for _, e := range list {
+			names = append(names, e.Name+"\t"+e.Title)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,21 @@
+// Timba-lab trains bots, plays the experiments of the studies again, serves the games to learners in
+// other languages, and measures timba.
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+)
+
+func main() { cli.Main(newRoot) }
+
+func newRoot() *cobra.Command {
+	bot := cli.NewBot() // matches start house bots from the program that plays them
+	bot.Hidden = true
+	return cli.Root(&cobra.Command{
+		Use:   "timba-lab",
+		Short: "The laboratory of timba: training, experiments and measurements",
+		Long:  "timba-lab trains bots for the games of timba, plays the experiments of the studies again, and measures\ntimba itself. What it trains plays in timba: timba match brisca @net:model=FILE @greedy.",
+	}, newTrain(), newEnv(), newExperiment(), newBench(), bot)
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/cmd/internal/clitest"
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/systemd"
+)
+
+// TestMain makes the test binary run as timba-lab. A match of this process starts house bots, and
+// measurements start timba-lab env and timba-lab bench.
+func TestMain(m *testing.M) {
+	sandbox.MaybeInit(systemd.Delegate)
+	run := func() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+	if len(os.Args) > 1 && slices.Contains([]string{"bot", "env", "bench"}, os.Args[1]) {
+		run()
+	}
+	testscript.Main(proc.Clean(m), map[string]func(){"timba-lab": run})
+}
+
+// TestScripts runs the scripts of testdata/script, each in its own directory.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "testdata/script")
+}
+
+// runScripts runs the scripts of a directory, in which timba can be called, too.
+func runScripts(t *testing.T, dir string) {
+	clitest.Scripts(t, dir, nil, filepath.Dir(proc.Program(t, "timba")))
+}
+
+// TestDocumentedUsage requires every command in the pages and in --help to exist, with its flags.
+func TestDocumentedUsage(t *testing.T) {
+	t.Parallel()
+	clitest.CheckUsage(t, newRoot, 20)
+	clitest.CheckText(t, newRoot, 20)
+}
+
+// TestExamples runs the examples of --help, each command's in a directory of its own. Those of
+// experiments take long: they are on a page, whose commands cmd/timba runs.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	path := filepath.Dir(proc.Program(t, "timba")) + ":" + filepath.Dir(proc.Program(t, "timba-lab")) + ":" + os.Getenv("PATH")
+	pages, examples := map[string]bool{}, map[string][]string{}
+	for _, d := range clitest.Lines(t, newRoot) {
+		if filepath.Ext(d.Where) == ".md" {
+			pages[d.Line] = true
+		} else {
+			examples[d.Where] = append(examples[d.Where], d.Line)
+		}
+	}
+	for command, lines := range examples {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, example := range lines {
+				line := example
+				for _, r := range clitest.Shorter {
+					line = r.From.ReplaceAllString(line, r.To)
+				}
+				switch {
+				case strings.HasPrefix(line, "timba-lab experiment"):
+					if !pages[example] {
+						t.Errorf("%s is on no page", example)
+					}
+					continue
+				case strings.HasPrefix(line, "timba match "):
+					line += " --movetime 60000"
+				case strings.HasPrefix(line, "timba-lab env --listen "):
+					line = "timeout -s INT 2 " + line + "; test $? = 124"
+				}
+				cmd := exec.CommandContext(t.Context(), "bash", "-c", line)
+				cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+path)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%s\n(run as %s): %v\n%s", example, line, err, out)
+				}
+			}
+		})
+	}
+}
+
+// TestWalk walks in an empty directory and in one with a model's data.
+func TestWalk(t *testing.T) {
+	made := t.TempDir()
+	clitest.Make(t, newRoot, made, "train data --mode brisca2 --each 1 --out data")
+	for _, bare := range []bool{true, false} {
+		t.Run(map[bool]string{true: "empty", false: "world"}[bare], func(t *testing.T) {
+			w := clitest.Walk{New: newRoot, Good: goodValues, Needed: needed, Unstarted: unstarted, All: kit.Soak, Bare: bare}
+			w.Run(t, made)
+		})
+	}
+}
+
+// goodValues has a value for each word in the usage lines. A new word needs one here.
+var goodValues = map[string]string{"DIR": "new", "EXPERIMENT": "teeko-5", "NAME[:KEY=VALUE,...]": "greedy:noise=5", "command": "train"}
+
+// needed are the flags without which a command does nothing, and those that keep it short.
+var needed = map[string][]string{
+	"timba-lab bench fleet":      {"--workers", "1", "--versions", "2", "--ladders", "none", "--time", "1s"},
+	"timba-lab bench ladder":     {"--bots", "5", "--matches", "5", "--runs", "1"},
+	"timba-lab bench openings":   {"--deals", "2"},
+	"timba-lab bench duplicates": {"--deals", "2"},
+	"timba-lab bench":            {"--time", "1ms"},
+	"timba-lab bench sandbox":    {"--time", "1ms"},
+	"timba-lab bench remote":     {"--bots", "2"},
+	"timba-lab train data":       {"--each", "1"},
+	"timba-lab train rl":         {"--episodes", "64"},
+	"timba-lab train ga":         {"--generations", "1", "--population", "4", "--best", "2", "--games", "2", "--final", "0"},
+	"timba-lab train net":        {"--generations", "1", "--games", "2", "--layers", "4"},
+	"timba-lab train sl":         {"--data", "data", "--games", "16", "--epochs", "1"},
+}
+
+// unstarted are the commands that only check their usage here: they would measure for longer than a test
+// has. Scripts start them.
+var unstarted = []string{
+	"timba-lab bench", "timba-lab bench duplicates", "timba-lab bench env", "timba-lab bench fair", "timba-lab bench watchers",
+	"timba-lab bench site", "timba-lab bench fleet", "timba-lab bench ladder", "timba-lab bench openings", "timba-lab bench sandbox", "timba-lab bench remote",
+}
