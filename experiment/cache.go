@@ -16,8 +16,8 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/sample-bots/house"
-	"github.com/timba-arena/timba/sample-bots/learn/run"
 )
 
 // The bounds of the directory of models, in MiB.

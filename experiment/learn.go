@@ -11,11 +11,11 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/timba-arena/timba/sample-bots/learn/dataset"
-	"github.com/timba-arena/timba/sample-bots/learn/ga"
-	"github.com/timba-arena/timba/sample-bots/learn/rl"
-	"github.com/timba-arena/timba/sample-bots/learn/run"
-	"github.com/timba-arena/timba/sample-bots/learn/sl"
+	"github.com/timba-arena/timba/lab/train/dataset"
+	"github.com/timba-arena/timba/lab/train/ga"
+	"github.com/timba-arena/timba/lab/train/rl"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/lab/train/sl"
 )
 
 // Learned is a model as it was trained.

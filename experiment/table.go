@@ -11,9 +11,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/sample-bots/learn/run"
 )
 
 // columns is the width of the text around the tables.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/timba-arena/timba/sample-bots/learn/lms"
+	"github.com/timba-arena/timba/lab/train/lms"
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
