@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
-	"github.com/timba-arena/timba/ladder/matchmaking/simulation"
+	"github.com/timba-arena/timba/lab/simulation"
 )
 
 // plotted are the curves that are drawn, in the order of the legend.
