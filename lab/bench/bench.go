@@ -17,7 +17,6 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
-	samples "github.com/timba-arena/timba/sample-bots"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sample-bots/search"
 )
@@ -45,7 +44,7 @@ func (b Bench) echo(ctx context.Context) (program.Program, error) {
 		return program.Program{}, err
 	}
 	source, bot := filepath.Join(cache, "echo.c"), filepath.Join(cache, "echo")
-	if err := os.WriteFile(source, samples.EchoC, 0o644); err != nil {
+	if err := os.WriteFile(source, echoC, 0o644); err != nil {
 		return program.Program{}, err
 	}
 	if out, err := exec.Command("cc", "-O2", "-o", bot, source).CombinedOutput(); err != nil {
