@@ -10,7 +10,7 @@ import (
 // timba links nothing of the laboratory: no trainers, no measurements, no library that draws plots. Each
 // house bot in a match is a start of this program.
 func TestImports(t *testing.T) {
-	laboratory := regexp.MustCompile(`^gonum\.org/v1/plot|/timba/(experiment|sample-bots/(learn|env|bench)|ladder/(matchmaking/simulation|rating/worth)|web/(fleetbench|livebench|fairness|site/sitebench))(/|$)`)
+	laboratory := regexp.MustCompile(`^gonum\.org/v1/plot|/timba/(lab|ladder/rating/worth)(/|$)`)
 	for _, pkg := range proc.Dependencies(t, ".") {
 		if laboratory.MatchString(pkg) {
 			t.Errorf("timba links %s", pkg)
