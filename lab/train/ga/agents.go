@@ -237,7 +237,7 @@ type explorer[S any, P cards.Position[S]] struct {
 	agent   policy.Agent
 	learns  bool
 	rand    *rules.Rand
-	sight   policy.View
+	view    policy.View
 	trace   *rl.Trace
 	seat    int
 	updates []rl.Update
@@ -255,15 +255,15 @@ func (e *explorer[S, P]) Begin(_ cards.Mode, r *rules.Rand) {
 
 // Choose returns the move that the agent makes.
 func (e *explorer[S, P]) Choose(s *S, w *cards.Watch, legal []rules.Move) rules.Move {
-	policy.Look[S, P](e.keys, &e.sight, s, w, legal)
+	policy.Look[S, P](e.keys, &e.view, s, w, legal)
 	if !e.learns {
-		action, _ := e.agent.Choose(&e.sight, e.rand)
-		return e.sight.Move(action)
+		action, _ := e.agent.Choose(&e.view, e.rand)
+		return e.view.Move(action)
 	}
-	action, _ := rl.Explore(&e.agent, &e.sight, e.epsilon, e.rand)
+	action, _ := rl.Explore(&e.agent, &e.view, e.epsilon, e.rand)
 	e.seat = P(s).Turn()
-	e.trace.Add(&e.sight, action, cards.Lead(P(s).Board(), e.mode, e.seat))
-	return e.sight.Move(action)
+	e.trace.Add(&e.view, action, cards.Lead(P(s).Board(), e.mode, e.seat))
+	return e.view.Move(action)
 }
 
 func (e *explorer[S, P]) end(board *baraja.Table) {

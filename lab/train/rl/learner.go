@@ -202,7 +202,7 @@ func (c *Counts) add(d Counts) {
 type player struct {
 	learner   *Learner
 	game      Game
-	sight     policy.View
+	view      policy.View
 	decisions []decision
 	final     []int
 }
@@ -240,12 +240,12 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	g.Deal(episode, r)
 	p.decisions = p.decisions[:0]
 	for seat := g.Turn(); seat != rules.Over; seat = g.Turn() {
-		g.Look(&p.sight)
+		g.Look(&p.view)
 		d := decision{
-			key: p.sight.Key, abs: p.sight.Abs, legal: p.sight.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.Trick()),
+			key: p.view.Key, abs: p.view.Abs, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.Trick()),
 		}
 		var choice Choice
-		d.action, choice = Explore(&l.agents[l.agentOf(seat, episode)], &p.sight, epsilon, r)
+		d.action, choice = Explore(&l.agents[l.agentOf(seat, episode)], &p.view, epsilon, r)
 		if choice != Exploring {
 			counts.Chosen++
 		}
@@ -253,10 +253,10 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 			counts.Known++
 		}
 		if heuristic {
-			d.heuristic = float32(g.Value(&p.sight, d.action))
+			d.heuristic = float32(g.Value(&p.view, d.action))
 		}
 		p.decisions = append(p.decisions, d)
-		g.Play(&p.sight, d.action)
+		g.Play(&p.view, d.action)
 	}
 	for seat := range p.final {
 		if p.final[seat] = g.Score(seat); l.returns.won {

@@ -23,7 +23,7 @@ import (
 // four, else the move is to leave one.
 type stones struct {
 	left, seat, ply int
-	votes           bool // what Sight.Abs has is whether stones are many
+	votes           bool // what View.Abs has is whether stones are many
 }
 
 const mostStones = 13
