@@ -66,7 +66,7 @@ func Bench(ctx context.Context, self string, games []string, each time.Duration,
 			r := Rate{Game: game, Way: way.title}
 			args := append(oneCore(), python, "-B", benchFile, game, way.word, strconv.Itoa(way.games), fmt.Sprint(each.Seconds()))
 			cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "TIMBA="+self)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "TIMBA_LAB="+self)
 			var out, problem bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &problem
 			if err := cmd.Run(); err != nil {

@@ -19,7 +19,7 @@ type client struct {
 	env         []string
 }
 
-// newClient writes the client. Its $TIMBA is this test binary.
+// newClient writes the client. Its $TIMBA_LAB is this test binary.
 func newClient(t *testing.T) *client {
 	t.Helper()
 	kit.Slow(t)
@@ -34,7 +34,7 @@ func newClient(t *testing.T) *client {
 	self, err := os.Executable()
 	kit.Must(t, err)
 	kit.Files(t, c.dir, map[string]string{"timba+x": fmt.Sprintf("#!/bin/sh\nexec '%s' env -\n", self)})
-	c.env = append(os.Environ(), "TIMBA="+filepath.Join(c.dir, "timba"), "NUMPY=yes")
+	c.env = append(os.Environ(), "TIMBA_LAB="+filepath.Join(c.dir, "timba"), "NUMPY=yes")
 	return c
 }
 

@@ -1,4 +1,4 @@
-"""Measure random games through a Batch: bench_env.py GAME ARRAYS GAMES SECONDS, with $TIMBA.
+"""Measure random games through a Batch: bench_env.py GAME ARRAYS GAMES SECONDS, with $TIMBA_LAB.
 
 Plays until the time is over and a game has ended. Prints a JSON object: finished games, moves, seconds, and seconds of CPU of this process and of
 the server together. ARRAYS is legal, mask or none: how the random action is chosen, the last

@@ -7,7 +7,7 @@ probability of 10 % any card. Prints the curve: its score and points in test gam
 
     python3 example_brisca.py [--games 20000] [--seed 1]
 
-$TIMBA is the timba program, if it is not on the PATH.
+$TIMBA_LAB is the program timba-lab, if it is not on the PATH.
 """
 
 import argparse

@@ -64,7 +64,7 @@ class _Connection:
             self._read, self._write = self._socket.recv_into, self._socket.send
             return
         if command is None:
-            command = [os.environ.get("TIMBA", "timba"), "env"]
+            command = [os.environ.get("TIMBA_LAB", "timba-lab"), "env"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         for pipe in (self._process.stdin, self._process.stdout):
             try:  # fewer changes between the two processes
@@ -138,7 +138,7 @@ class Batch:
     auto      whether a game that has ended begins its next deal at once
     arrays    of "legal", "mask" and "observation", those to be sent
     movetime  milliseconds that house bots have for a move
-    command   the server's command line; otherwise $TIMBA or timba, with env
+    command   the server's command line; otherwise $TIMBA_LAB or timba-lab, with env
     path      of a Unix socket where a server listens, instead of a command
 
     The attributes rewards, points, deal, ply, count, legal, mask, numbers, planes, turn, over and

@@ -1,4 +1,4 @@
-"""Tests of timba_env.py against a real server, $TIMBA; without numpy if $NUMPY is "no"."""
+"""Tests of timba_env.py against a real server, $TIMBA_LAB; without numpy if $NUMPY is "no"."""
 
 import hashlib
 import os
