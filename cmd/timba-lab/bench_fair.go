@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/lab/bench/fairness"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/web/fairness"
 )
 
 func newBenchFair() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/lab/bench/fleetbench"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/web/fleetbench"
 )
 
 func newBenchFleet() *cobra.Command {

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/ladder/matchmaking/simulation"
-	"github.com/timba-arena/timba/ladder/matchmaking/simulation/curves"
+	"github.com/timba-arena/timba/lab/simulation"
+	"github.com/timba-arena/timba/lab/simulation/curves"
 )
 
 func newBenchLadder() *cobra.Command {

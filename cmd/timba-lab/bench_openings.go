@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/lab/bench"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/sample-bots/bench"
 )
 
 func newBenchOpenings() *cobra.Command {

@@ -6,8 +6,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/lab/bench/sitebench"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/web/site/sitebench"
 )
 
 // pagesFlags are the flags of timba-lab bench site for its pages.

@@ -7,8 +7,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/lab/bench/livebench"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/web/livebench"
 )
 
 func newBenchWatchers() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/sample-bots/env"
+	"github.com/timba-arena/timba/lab/env"
 )
 
 func newEnv() *cobra.Command {

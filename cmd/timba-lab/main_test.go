@@ -96,7 +96,7 @@ func TestWalk(t *testing.T) {
 	clitest.Make(t, newRoot, made, "train data --mode brisca2 --each 1 --out data")
 	for _, bare := range []bool{true, false} {
 		t.Run(map[bool]string{true: "empty", false: "world"}[bare], func(t *testing.T) {
-			w := clitest.Walk{New: newRoot, Good: goodValues, Needed: needed, Unstarted: unstarted, Bare: bare, All: kit.Soak}
+			w := clitest.Walk{New: newRoot, Good: goodValues, Needed: needed, Unstarted: unstarted, All: kit.Soak, Bare: bare}
 			w.Run(t, made)
 		})
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/timba-arena/timba/sample-bots/learn/lms"
+	"github.com/timba-arena/timba/lab/train/lms"
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 

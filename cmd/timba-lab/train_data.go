@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/lab/train/dataset"
+	"github.com/timba-arena/timba/lab/train/recorded"
+	learnrun "github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/sample-bots/learn/dataset"
-	"github.com/timba-arena/timba/sample-bots/learn/recorded"
-	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
 	"github.com/timba-arena/timba/sandbox"
 )
 

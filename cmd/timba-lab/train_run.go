@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	learnrun "github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/text"
-	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/sample-bots/learn/dataset"
-	"github.com/timba-arena/timba/sample-bots/learn/fit"
-	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
-	"github.com/timba-arena/timba/sample-bots/learn/sl"
+	"github.com/timba-arena/timba/lab/train/dataset"
+	"github.com/timba-arena/timba/lab/train/fit"
+	learnrun "github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/lab/train/sl"
 	"github.com/timba-arena/timba/sample-bots/learned/features"
 )
 

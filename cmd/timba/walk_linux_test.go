@@ -57,7 +57,7 @@ func TestWalk(t *testing.T) {
 				t.Setenv(client.EnvURL, s.url)
 				t.Setenv(client.EnvToken, s.token)
 			}
-			w := clitest.Walk{New: newRoot, Good: goodValues, Needed: needed, Unstarted: unstarted, Data: a.dir, Bare: bare, All: kit.Soak}
+			w := clitest.Walk{New: newRoot, Good: goodValues, Needed: needed, Unstarted: unstarted, Data: a.dir, All: kit.Soak, Bare: bare}
 			w.Run(t, made)
 		})
 	}

@@ -116,7 +116,7 @@ func firstTurn(tb *table) *protocol.Turn {
 
 // What plays models does not link what trains them: a bot starts with each match.
 func TestImports(t *testing.T) {
-	unwanted := regexp.MustCompile(`^gonum\.org/v1/plot|/timba/(sample-bots/learn|experiment|ladder|web|sandbox)(/|$)|/timba/referee$`)
+	unwanted := regexp.MustCompile(`^gonum\.org/v1/plot|/timba/(lab|ladder|web|sandbox)(/|$)|/timba/referee$`)
 	for _, pkg := range proc.Dependencies(t, ".") {
 		if unwanted.MatchString(pkg) {
 			t.Errorf("house imports %s", pkg)

@@ -52,9 +52,8 @@ var forbidden = map[string]*regexp.Regexp{
 }
 
 // Walk runs every command of a program with missing, surplus, unknown, empty, wrong and huge flags and
-// arguments. Each bad value comes to every type of flag and every argument, and some come to every flag;
-// with All they all do. No command panics or goes on after its context has ended, and every
-// message is in timba's words.
+// arguments. Each bad value comes to every type of flag and every argument, and some come to every flag.
+// No command panics or goes on after its context has ended, and every message is in timba's words.
 type Walk struct {
 	New func() *cobra.Command
 	// Good has a value for each word in the usage lines, and no others.
@@ -66,9 +65,10 @@ type Walk struct {
 	// begin: they would serve or measure for longer than a test has. Other tests start them.
 	Unstarted []string
 	Data      string
+	// All bad values come to every flag, as in soak.
+	All bool
 	// Bare walks leave out bad values, which are the same everywhere.
 	Bare bool
-	All  bool
 
 	t     *testing.T
 	name  string // of the program
@@ -218,8 +218,7 @@ func (w *Walk) command(c *cobra.Command) {
 	})
 }
 
-// bad returns so many values for a parser that has had none, and so many for another, by turns; with
-// All it returns all.
+// bad returns so many values for a parser that has had none, and so many for another, by turns, or all.
 func (w *Walk) bad(parser string, values []string, first, later int) (some []string) {
 	n := later
 	if !w.tried[parser] {

@@ -33,21 +33,21 @@ func walk[S any, P cards.Position[S]](m cards.Mode, o baraja.TableRules, seed ui
 }
 
 // Every legal move stands behind its action; kinds have one of their cards.
-func TestSightHasTheMoves(t *testing.T) {
+func TestViewHasTheMoves(t *testing.T) {
 	for _, mode := range cards.Modes() {
 		for n, o := range mode.Rules() {
 			for _, k := range allKeys {
 				if mode.Tute {
-					walk(mode, o, uint64(n), func(p *cards.Tute, w *cards.Watch, legal []rules.Move) { checkSight(t, mode, k, p, w, legal) })
+					walk(mode, o, uint64(n), func(p *cards.Tute, w *cards.Watch, legal []rules.Move) { checkView(t, mode, k, p, w, legal) })
 				} else {
-					walk(mode, o, uint64(n), func(p *cards.Brisca, w *cards.Watch, legal []rules.Move) { checkSight(t, mode, k, p, w, legal) })
+					walk(mode, o, uint64(n), func(p *cards.Brisca, w *cards.Watch, legal []rules.Move) { checkView(t, mode, k, p, w, legal) })
 				}
 			}
 		}
 	}
 }
 
-func checkSight[S any, P cards.Position[S]](t *testing.T, mode cards.Mode, k Keys, p P, w *cards.Watch, legal []rules.Move) {
+func checkView[S any, P cards.Position[S]](t *testing.T, mode cards.Mode, k Keys, p P, w *cards.Watch, legal []rules.Move) {
 	var s View
 	Look[S, P](k, &s, p, w, legal)
 	n := bits.OnesCount64(s.Legal)

@@ -1,0 +1,110 @@
+package env
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
+)
+
+// client is a directory with the client in Python, and programs that it needs.
+type client struct {
+	dir, python string
+	numpy       bool
+	env         []string
+}
+
+// newClient writes the client. Its $TIMBA_LAB is this test binary.
+func newClient(t *testing.T) *client {
+	t.Helper()
+	kit.Slow(t)
+	python, numpy, err := FindPython(t.Context())
+	if err != nil {
+		kit.Lacks(t, "Python: "+err.Error())
+	}
+	c := &client{dir: t.TempDir(), python: python, numpy: numpy}
+	if _, err := WriteClient(c.dir); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	kit.Must(t, err)
+	kit.Files(t, c.dir, map[string]string{"timba+x": fmt.Sprintf("#!/bin/sh\nexec '%s' env -\n", self)})
+	c.env = append(os.Environ(), "TIMBA_LAB="+filepath.Join(c.dir, "timba"), "NUMPY=yes")
+	return c
+}
+
+// run runs a program of the directory and returns what it has printed.
+func (c *client) run(t *testing.T, env string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), c.python, append([]string{"-B"}, args...)...)
+	cmd.Dir, cmd.Env = c.dir, append(c.env, env)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// The client in Python keeps its promises, with numpy and without, and both see the same.
+func TestPython(t *testing.T) {
+	c := newClient(t)
+	data := kit.Get[[]byte](t)(os.ReadFile("testdata/test_timba_env.py"))
+	kit.Files(t, c.dir, map[string]string{"test_timba_env.py": string(data)})
+	path, stop := start(t, Server{Connections: 4, Idle: time.Hour})
+	defer stop()
+	c.env = append(c.env, "SOCKET="+path)
+	ways := []string{"NUMPY=no"}
+	if c.numpy {
+		ways = append(ways, "NUMPY=yes")
+	} else {
+		t.Log("numpy is not installed: the client is tested without")
+	}
+	var seen []string
+	for _, way := range ways {
+		out := c.run(t, way, "test_timba_env.py")
+		var digests []string
+		for line := range strings.Lines(out) {
+			if strings.HasPrefix(line, "digest ") {
+				digests = append(digests, line)
+			}
+		}
+		if len(digests) != 5 || !strings.Contains(out, "OK") {
+			t.Errorf("%s:\n%s", way, out)
+		}
+		seen = append(seen, strings.Join(digests, ""))
+	}
+	if seen[0] != seen[len(seen)-1] {
+		t.Errorf("without numpy\n%swith\n%s", seen[0], seen[len(seen)-1])
+	}
+}
+
+// The benchmark measures every way.
+func TestBench(t *testing.T) {
+	c := newClient(t)
+	n := 0
+	err := Bench(t.Context(), filepath.Join(c.dir, "timba"), []string{"brisca", "teeko"}, time.Millisecond, func(r Rate) {
+		n++
+		if r.Games == 0 || r.Moves == 0 || r.Wall <= 0 || r.CPU <= 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+	if want := map[bool]int{true: 5, false: 2}[c.numpy]; err != nil || n != want {
+		t.Errorf("%d figures, want %d: %v", n, want, err)
+	}
+}
+
+// WriteClient overwrites nothing.
+func TestWriteClient(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	if files, err := WriteClient(dir); err != nil || len(files) != 2 {
+		t.Error(files, err)
+	}
+	if _, err := WriteClient(dir); err == nil || !strings.Contains(err.Error(), `timba_env.py" exists already: name another directory`) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,157 @@
+package experiment
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/lab/train/dataset"
+	"github.com/timba-arena/timba/lab/train/fit"
+	"github.com/timba-arena/timba/lab/train/ga"
+	"github.com/timba-arena/timba/lab/train/lms"
+	"github.com/timba-arena/timba/lab/train/recorded"
+	"github.com/timba-arena/timba/lab/train/rl"
+	"github.com/timba-arena/timba/lab/train/rollout"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/lab/train/sl"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
+	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
+)
+
+// golden has a tiny training of every method. Each trains in the directory of a run.
+var golden = []struct {
+	name   string
+	config any
+	train  func(ctx context.Context, config any, f *run.Folder) error
+}{
+	{"sl ph", goldenSL("brisca2", nil), trainGoldenSL},
+	{"sl ph as published", goldenSL("tute3", []string{sl.Truncated, sl.TextLabels, sl.NoSongs}), trainGoldenSL},
+	{"rl ms", goldenRL("brisca2", rl.Ignored, policy.Keys{Variant: policy.ManyStates}), trainGoldenRL},
+	{"rl os as published", goldenRL("tute2", rl.Ignored, policy.Keys{Variant: policy.OneState}, rl.Late, rl.Carry, rl.Last, rl.Index), trainGoldenRL},
+	{"rl kinds", goldenRL("follow4", rl.Ignored, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds}), trainGoldenRL},
+	{"rl ms, untried zero", goldenRL("brisca2", rl.Zero, policy.Keys{Variant: policy.ManyStates}), trainGoldenRL},
+	{"rl kinds, untried zero", goldenRL("follow4", rl.Zero, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds}), trainGoldenRL},
+	{"ga xn", goldenGA(ga.Default("brisca3")), trainGoldenGA},
+	{"ga rl", goldenGA(ga.DefaultAgents("tute2")), trainGoldenGA},
+	{"net", rollout.Config{
+		Train: "net", Mode: "tute-teams", Rules: cards.AllRules, Hidden: []int{8}, Generations: 2, Games: 20, Every: 4,
+		Epsilon: 0.1, Margin: 10, Passes: 2, Batch: 16, Rate: 0.01, Seed: 1,
+	}, func(ctx context.Context, c any, f *run.Folder) error {
+		_, err := rollout.Train(ctx, c.(rollout.Config), nil, f, 2, func(int, int) {})
+		return err
+	}},
+}
+
+func goldenSL(mode string, defects []string) sl.Config {
+	return sl.Config{
+		Train: "sl", Mode: mode, Variant: sl.PH, Encoding: features.Scaled, Hidden: []int{8}, Batch: 32, Epochs: 1,
+		Rate: fit.DefaultAdam.Rate, Seed: 1, Defects: defects,
+	}
+}
+
+func trainGoldenSL(ctx context.Context, config any, f *run.Folder) error {
+	c := config.(sl.Config)
+	mode, err := cards.ParseMode(c.Mode)
+	if err != nil {
+		return err
+	}
+	p := &dataset.Plan{Mode: mode, Each: 4, Seed: 1, Workers: 2}
+	dir := filepath.Join(f.Dir, "data")
+	err = run.Do(ctx, dir, p.Config(), false, func(f *run.Folder) error { return p.Make(ctx, f, p.Random()) })
+	if err != nil {
+		return err
+	}
+	set, err := dataset.Load(filepath.Join(dir, dataset.File), 0)
+	if err != nil {
+		return err
+	}
+	c.Use(set)
+	rows, err := sl.NewRows(ctx, set, &c, 2)
+	if err != nil {
+		return err
+	}
+	t, err := sl.NewTraining(ctx, c, rows, 2)
+	if err != nil {
+		return err
+	}
+	_, err = t.Run(ctx, f)
+	return err
+}
+
+func goldenRL(mode, untried string, k policy.Keys, defects ...string) rl.Config {
+	c := rl.Default(mode)
+	c.Untried, c.Keys, c.Episodes, c.Memory, c.Batch, c.Defects = untried, k, 600, 8, 200, defects
+	return c
+}
+
+func trainGoldenRL(ctx context.Context, c any, f *run.Folder) error {
+	_, err := rl.Train(ctx, c.(rl.Config), f, 2, func(int, int) {})
+	return err
+}
+
+func goldenGA(c ga.Config) ga.Config {
+	c.Population, c.Best, c.Games, c.Generations, c.Final = 6, 3, 4, 4, 8
+	if c.Variant == ga.Nets {
+		c.Layers = []int{8}
+	} else {
+		c.Memory = 4
+	}
+	return c
+}
+
+func trainGoldenGA(ctx context.Context, c any, f *run.Folder) error {
+	_, err := ga.Train(ctx, f, c.(ga.Config), ga.Options{Workers: 2})
+	return err
+}
+
+// A method comes to the same model, bit by bit, as long as its version is the same: where a hash
+// changes, the Version of its package has to rise, so that experiments train anew. Another kind of
+// processor may round differently.
+func TestGoldenModels(t *testing.T) {
+	var text strings.Builder
+	for _, g := range golden {
+		dir := filepath.Join(t.TempDir(), "run")
+		kit.Must(t, run.Do(t.Context(), dir, g.config, false, func(f *run.Folder) error { return g.train(t.Context(), g.config, f) }))
+		h, body, file, err := model.Open(filepath.Join(dir, run.ModelFile))
+		kit.Must(t, err)
+		h.Training = nil // a new parameter changes it, and not what plays
+		sum := sha256.New()
+		fmt.Fprintf(sum, "%+v\n", h)
+		kit.Get[int64](t)(io.Copy(sum, body))
+		kit.Must(t, body.End())
+		kit.Must(t, file.Close())
+		metrics := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.MetricsFile)))
+		fmt.Fprintf(&text, "%s: model %x, metrics %x\n", g.name, sum.Sum(nil), sha256.Sum256(metrics))
+	}
+	report := kit.Get[lms.Report](t)(lms.Train(t.Context(), lms.Training{Start: teekolms.Initial, Games: 50, Mu: 0.01, Seed: 1}))
+	fmt.Fprintf(&text, "teeko-lms: %x\n", sha256.Sum256([]byte(report.Weights.Text())))
+	kit.Golden(t, "models.golden", text.String())
+}
+
+// The models in the program play the same moves in each mode, in games of the last combinations of
+// the optional rules: those with the exchange.
+func TestGoldenMoves(t *testing.T) {
+	var text strings.Builder
+	for _, kind := range []string{model.SL, model.RL, model.GA, model.Net} {
+		for _, mode := range cards.Modes() {
+			p := &dataset.Plan{Mode: mode, Each: 1, Seed: 1, Bots: make([]string, mode.Players)}
+			for seat := range p.Bots {
+				p.Bots[seat] = "@" + kind
+			}
+			games := kit.Get[dataset.Piece](t)(recorded.Games(t.Context(), p, program.Resolver{}))
+			moves := kit.Get[[]byte](t)(games(t.Context(), 0, p.Games()-4, p.Games(), nil))
+			fmt.Fprintf(&text, "@%s %s: %x\n", kind, mode, sha256.Sum256(moves))
+		}
+	}
+	kit.Golden(t, "moves.golden", text.String())
+}

@@ -1,0 +1,330 @@
+package experiment
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/lab/train/ga"
+	"github.com/timba-arena/timba/lab/train/rl"
+	"github.com/timba-arena/timba/lab/train/sl"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+// A model of an older trainer is not taken for that of a newer one.
+func TestNameHasTheVersion(t *testing.T) {
+	e := parsed(t, learned)
+	for i := range e.Models {
+		p := kit.Get[*plan](t)(e.plan(&e.Models[i], mended, 1, 1))
+		before := p.name()
+		versions[p.method]++
+		after := p.name()
+		versions[p.method]--
+		if before == after || p.name() != before {
+			t.Errorf("%s: version 1 has the name %s, version 2 %s", p.method, before, after)
+		}
+	}
+}
+
+// Monte Carlo learning and the genetic search learn from games without optional rules, as in the study.
+func TestStudyRules(t *testing.T) {
+	n := 0
+	for _, e := range kit.Get[[]*Experiment](t)(List()) {
+		for i := range e.Models {
+			m, got := &e.Models[i], cards.NoRules
+			switch c := kit.Get[*plan](t)(e.plan(m, e.ways()[0], 1, 1)).config.(type) {
+			case rl.Config:
+				got = c.Rules
+				n++
+			case ga.Config:
+				got = c.Rules
+				n++
+			}
+			if got != cards.NoRules {
+				t.Errorf("%s: model %q learns with the rules %q", e.Name, m.Name, got)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no model learns so")
+	}
+}
+
+// learned is an experiment with models of every method, which play both ways.
+const learned = `
+title = "Learned"
+study = "nobody"
+cost = "1 s"
+both = true
+games = 8
+game = "brisca"
+[bots]
+random = "@random"
+[[model]]
+name = "SL"
+method = "sl"
+mode = "brisca2"
+layers = "8"
+[[model]]
+name = "RL"
+method = "rl"
+mode = "brisca2"
+[[model]]
+name = "GA"
+method = "ga"
+mode = "brisca2"
+population = 8
+games = 4
+[[match]]
+bots = ["SL", "RL"]
+[[match]]
+bots = ["GA", "random"]
+options = {last10 = "yes"}
+[[table]]
+number = "1"
+title = "won"
+measure = "first"
+of = ["SL", "RL", "GA", "random"]
+published = [[60, 40, nan, nan], [nan, nan, 50, 50]]
+plot = true
+`
+
+// nets is an experiment with nothing but a net, which plays both ways.
+const nets = `
+title = "Nets"
+study = "nobody"
+cost = "1 s"
+both = true
+games = 8
+game = "brisca"
+[bots]
+random = "@random"
+[[model]]
+name = "SL"
+method = "sl"
+mode = "brisca2"
+layers = "8"
+epochs = 4
+[[match]]
+bots = ["SL", "random"]
+[[table]]
+number = "1"
+title = "won"
+measure = "first"
+of = ["SL", "random"]
+`
+
+// timed is an experiment whose rows are the times of models.
+const timed = `
+title = "Times"
+study = "nobody"
+cost = "1 s"
+[[model]]
+name = "data"
+method = "data"
+mode = "tute3"
+each = 1000
+[[model]]
+name = "net"
+method = "sl"
+mode = "brisca2"
+layers = "8"
+[[model]]
+name = "search"
+method = "ga"
+mode = "brisca2"
+generations = 4
+population = 8
+workers = 1
+[[table]]
+number = "1"
+title = "seconds"
+measure = "learning"
+published = [[100, nan, nan], [100, 100, 100], [nan, nan, 100]]
+`
+
+func TestParseRefusesModels(t *testing.T) {
+	for _, text := range []string{learned, timed} {
+		if _, err := Parse("learned", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ text, from, to, want string }{
+		{learned, `method = "rl"`, `method = "xl"`, `model "RL": method "xl" does not exist: try data, sl, rl, ga`},
+		{learned, `method = "rl"`, `method = "data"`, `a data set plays no match`},
+		{learned, `method = "sl"`, "method = \"sl\"\nrules = \"none\"", `rules is not for method sl: it is for rl, ga`},
+		{learned, `method = "ga"`, "method = \"ga\"\nrules = \"some\"", `rules "some" do not exist in mode brisca2: try all, none, or 4 digits`},
+		{learned, `method = "ga"`, "method = \"ga\"\nuntried = \"zero\"", `untried is not for method ga: it is for rl`},
+		{learned, `method = "rl"`, "method = \"rl\"\nuntried = \"one\"", `untried "one" does not exist: try zero, ignored`},
+		{learned, `mode = "brisca2"`, `mode = "chess2"`, `model "SL": mode "chess2" does not exist`},
+		{learned, `mode = "brisca2"`, `mode = "brisca3"`, `match "SL - RL": model "SL" is for brisca3, not for brisca`},
+		{learned, `layers = "8"`, `layers = "wide"`, `layers cannot be "wide"`},
+		{learned, `layers = "8"`, `episodes = 5`, `episodes is not for method sl: it is for rl`},
+		{learned, `layers = "8"`, `variant = "os"`, `variant "os" does not exist`},
+		{learned, `layers = "8"`, `defects = ["truncated"]`, `defects are for an experiment that does not play both ways`},
+		{strings.Replace(learned, "both = true", "", 1), `layers = "8"`, `defects = ["late"]`, `defect "late" does not exist`},
+		{learned, `population = 8`, `population = 1`, `population cannot be "1"`},
+		{learned, `population = 8`, `workers = 1000`, `workers cannot be 1000`},
+		{learned, `name = "RL"`, `name = "SL"`, `model "SL": the name is missing or taken`},
+		{learned, `name = "RL"`, `name = "random"`, `model "random": the name is missing or taken`},
+		{learned, `bots = ["SL", "RL"]`, `bots = ["SL", "SL"]`, `bot "RL" plays no match`},
+		{learned, `last10 = "yes"`, `last10 = "perhaps"`, `last10`},
+		{learned, `last10 = "yes"`, `players = "3"`, `2 bots for 3 seats`},
+		{learned, `bots = ["SL", "RL"]`, "bots = [\"SL\", \"RL\"]\nfixed = true\npermuted = true", `permuted is for at most 4 bots that are not fixed`},
+		{learned, `measure = "first"`, `measure = "learning"`, `measure "learning" does not exist: try`},
+		{tiny, `games = 20`, "both = true\ngames = 20", `both ways are for models that play: there are none`},
+		{timed, `cost = "1 s"`, "cost = \"1 s\"\ngames = 5", `without a game there are no games, bots, matches or options`},
+		{timed, `[[100, nan, nan]`, `[[100, 5, nan]`, `a figure of "preparing" is published where it does not play`},
+		{timed, `each = 1000`, `each = 100000000`, `each cannot be 100000000`},
+	} {
+		text := strings.Replace(c.text, c.from, c.to, 1)
+		if text == c.text {
+			t.Fatalf("%q is not in the file", c.from)
+		}
+		if _, err := Parse("learned", text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s instead of %s: %v, want %q", c.to, c.from, err, c.want)
+		}
+	}
+}
+
+// A model has the study's parameters and size, and a part of the size with a scale; as published it
+// has all defects.
+func TestPlan(t *testing.T) {
+	e := parsed(t, learned)
+	for name, want := range map[string]struct {
+		size, study int
+		unit        string
+		defects     int
+	}{
+		"SL": {12_800, 128_000, "games", len(sl.Defects)},
+		"RL": {300_000, 3_000_000, "episodes", len(rl.Defects)},
+		"GA": {100, 1000, "generations", len(ga.Defects)},
+	} {
+		for _, w := range e.ways() {
+			p := kit.Get[*plan](t)(e.plan(e.model(name), w, 0.1, 7))
+			n := 0
+			if w == asPublished {
+				n = want.defects
+			}
+			if p.size != want.size || p.study != want.study || p.unit != want.unit || len(p.defects) != n {
+				t.Errorf("%s, %s: %+v", name, w, p)
+			}
+		}
+	}
+	p := kit.Get[*plan](t)(e.plan(e.model("RL"), mended, 1, 7))
+	want := rl.Default("brisca2")
+	want.Seed = 7
+	if diff := cmp.Diff(want, p.config, cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) })); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// All that decides a model is in its name, and nothing else.
+func TestPlanNames(t *testing.T) {
+	seen := map[string]string{}
+	for _, c := range []struct {
+		what, text string
+		way        way
+		scale      float64
+		seed       uint64
+	}{
+		{"mended", learned, mended, 0.1, 1},
+		{"as published", learned, asPublished, 0.1, 1},
+		{"scale", learned, mended, 0.2, 1},
+		{"seed", learned, mended, 0.1, 2},
+		{"layers", strings.Replace(learned, `layers = "8"`, `layers = "9"`, 1), mended, 0.1, 1},
+		{"epochs", strings.Replace(learned, `layers = "8"`, "layers = \"8\"\nepochs = 2", 1), mended, 0.1, 1},
+		{"mode", strings.NewReplacer("brisca2", "tute2", `"brisca"`, `"tute"`).Replace(learned), mended, 0.1, 1},
+	} {
+		e := parsed(t, c.text)
+		p := kit.Get[*plan](t)(e.plan(&e.Models[0], c.way, c.scale, c.seed))
+		if other, ok := seen[p.name()]; ok {
+			t.Errorf("%s has the name of %s", c.what, other)
+		}
+		seen[p.name()] = c.what
+	}
+	again := parsed(t, strings.Replace(learned, `name = "SL"`, `name = "other"`, 1)[:strings.Index(learned, "[[match]]")+3]+tail)
+	p, err := again.plan(&again.Models[0], mended, 0.1, 1)
+	if err != nil || seen[p.name()] != "mended" {
+		t.Errorf("a model of another name is trained again: %v", err)
+	}
+}
+
+const tail = `
+[[match]]
+bots = ["other", "RL"]
+[[match]]
+bots = ["GA", "random"]
+[[table]]
+number = "1"
+title = "won"
+measure = "first"
+of = ["other"]
+`
+
+func parsed(t *testing.T, text string) *Experiment {
+	t.Helper()
+	return kit.Get[*Experiment](t)(Parse("learned", text))
+}
+
+// Bots that are permuted sit in every order as often.
+func TestOrders(t *testing.T) {
+	m := Match{Bots: []string{"a", "b", "c", "d"}}
+	for want, m := range map[int]Match{
+		4: m, 1: {Bots: m.Bots, Fixed: true}, 24: {Bots: m.Bots, Permuted: true}, 6: {Bots: m.Bots[:3], Permuted: true},
+	} {
+		orders := m.orders()
+		if len(orders) != want {
+			t.Errorf("%d orders, want %d", len(orders), want)
+		}
+		at := map[[2]int]int{}
+		for i, order := range orders {
+			if slices.ContainsFunc(orders[:i], func(o []int) bool { return slices.Equal(o, order) }) {
+				t.Errorf("%v is there twice", order)
+			}
+			for seat, bot := range order {
+				at[[2]int{seat, bot}]++
+			}
+		}
+		for place, n := range at {
+			if want > 1 && n != want/len(m.Bots) {
+				t.Errorf("%d orders: bot %d is in seat %d %d times", want, place[1], place[0], n)
+			}
+		}
+	}
+}
+
+// A game that is shared counts for all who share it; partners share no game with each other.
+func TestFirst(t *testing.T) {
+	m := measures["first"]
+	games := []result{{first: []string{"a"}}, {first: []string{"a", "b"}}, {first: []string{"b"}}, {first: []string{"a"}}}
+	for bot, want := range map[string]float64{"a": 75, "b": 50, "c": 0} {
+		if e := m.estimate(games, 0, bot); e.Value != want {
+			t.Errorf("%s: %v, want %v", bot, e.Value, want)
+		}
+	}
+}
+
+// A ratio of times is of one game each, whatever the scale.
+func TestRatio(t *testing.T) {
+	time := func(x float64) rating.Estimate { return rating.Estimate{Value: x} }
+	for _, c := range []struct {
+		f    Figure
+		want string
+	}{
+		{Figure{Games: 100, Ours: time(1), Sample: 1000, Published: time(5000)}, "1/500"},
+		{Figure{Games: 1000, Ours: time(10), Sample: 1000, Published: time(25_000)}, "1/2,500"},
+		{Figure{Games: 1000, Ours: time(10), Sample: 1000, Published: time(5)}, "2"},
+		{Figure{Games: 1000, Ours: time(10), Sample: 1000, Published: time(math.NaN())}, ""},
+		{Figure{Ours: time(math.NaN()), Sample: 1000, Published: time(5)}, ""},
+	} {
+		if got := c.f.ratio(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.f, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package experiment
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/text"
+)
+
+// columns is the width of the text around the tables.
+const columns = 100
+
+// Summary is an experiment in the list.
+type Summary struct {
+	Name   string   `json:"name"`
+	Title  string   `json:"title"`
+	Tables []string `json:"tables"`
+	Games  int      `json:"games"` // of a whole run
+	Cost   string   `json:"cost"`  // its time, as measured
+	Study  string   `json:"study"`
+}
+
+// Summaries returns what the list says about experiments.
+func Summaries(list []*Experiment) (all []Summary) {
+	for _, e := range list {
+		s := Summary{Name: e.Name, Title: e.Title, Games: e.total(), Cost: e.Cost, Study: e.Study}
+		for _, t := range e.Tables {
+			s.Tables = append(s.Tables, t.Number)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// WriteList writes the experiments as a table.
+func WriteList(w io.Writer, list []*Experiment) {
+	t := text.Table(w)
+	t.AppendHeader(table.Row{"experiment", "what", "tables", "games", "time", "source"})
+	for _, s := range Summaries(list) {
+		t.AppendRow(table.Row{s.Name, s.Title, strings.Join(s.Tables, "; "), s.Games, s.Cost, s.Study})
+	}
+	t.Render()
+}
+
+// total returns the games of a whole run.
+func (e *Experiment) total() (n int) {
+	for _, m := range e.played() {
+		n += e.orDefault(m.Games)
+	}
+	for _, t := range e.Trainings {
+		n += e.orDefault(t.Games)
+	}
+	return n
+}
+
+// Write writes a report for people.
+func (r *Report) Write(w io.Writer) {
+	fmt.Fprintf(w, "%s\n%s\n%s\n", r.Experiment, text.Paragraph("  ", r.Title, columns), text.Paragraph("  source: ", r.Study, columns))
+	fmt.Fprintln(w, text.Paragraph("  ", r.Remark, columns))
+	if r.Scale != 1 {
+		fmt.Fprintf(w, "  not as in the study: %g times its games\n", r.Scale)
+	}
+	if r.Timed && r.TimeScale != 1 {
+		fmt.Fprintf(w, "  not as in the study: %g times the bots' time for a move\n", r.TimeScale)
+	}
+	if r.Timed && r.NodeRate > 0 {
+		fmt.Fprintf(w, "  not as in the study: %d nodes for each second of the bots' time\n", r.NodeRate)
+	}
+	if len(r.Models) > 0 && r.TrainScale != 1 {
+		fmt.Fprintf(w, "  not as in the study: models learn from %g times its games, episodes or generations\n", r.TrainScale)
+	}
+	fmt.Fprintf(w, "  seed %s; %s\n", r.Seed, r.repeats())
+	state := ""
+	if r.Interrupted {
+		state = fmt.Sprintf(" of %d: interrupted", r.All)
+	}
+	took := time.Duration(r.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
+	if r.All == 0 { // models that do not play
+		fmt.Fprintf(w, "  %s%s\n", took, strings.TrimPrefix(state, " of 0"))
+	} else {
+		fmt.Fprintf(w, "  %s%s, %d drawn, %s\n", text.Count(r.Games, "game"), state, r.Drawn, took)
+	}
+	r.writeModels(w)
+	for i := range r.Tables {
+		fmt.Fprintln(w)
+		r.Tables[i].write(w)
+	}
+	if len(r.Notes) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintln(w, note)
+	}
+}
+
+// writeModels writes what the models had to learn from.
+func (r *Report) writeModels(w io.Writer) {
+	if len(r.Models) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	t := text.Table(w)
+	t.AppendHeader(table.Row{"model", "", "method", "mode", "learned from", "defects", "time", "run"})
+	for i := range r.Models {
+		m := &r.Models[i]
+		t.AppendRow(table.Row{m.Name, m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(time.Duration(m.seconds() * float64(time.Second))), m.entry})
+	}
+	t.Render()
+}
+
+// heading returns the title of the table, with its way.
+func (r *Result) heading() string {
+	if r.Way == "" {
+		return r.Title
+	}
+	return r.Title + ", " + r.Way
+}
+
+// thousands returns a number of at least 1 with commas.
+func thousands(x float64) string { return humanize.Comma(int64(math.Round(x))) }
+
+func (r *Report) repeats() string {
+	if r.Timed && r.NodeRate == 0 {
+		return "the clock limits bots, so that the same seed gives other games"
+	}
+	return "the same seed gives the same games"
+}
+
+func (r *Result) write(w io.Writer) {
+	fmt.Fprintf(w, "table %s: %s\n\n", r.Number, r.heading())
+	t := text.Table(w)
+	t.AppendHeader(table.Row{"", "", "ours, " + r.Unit, "95 %", "games", "published", "95 %", "games", ""})
+	for _, f := range r.Figures {
+		column := f.Column
+		if len(r.Columns) == 1 {
+			column = ""
+		}
+		ours, sample := r.value(f.Ours), strconv.Itoa(f.Sample)
+		if f.Games == 0 {
+			ours = "-"
+		}
+		if math.IsNaN(f.Published.Value) {
+			sample = "-"
+		}
+		last := string(f.Verdict)
+		if measures[r.Measure].kind == ofModels {
+			last = f.ratio()
+		}
+		t.AppendRow(table.Row{f.Row, column, ours, r.ends(f.Ours), f.Games, r.value(f.Published), r.ends(f.Published), sample, last})
+	}
+	t.Render()
+	if r.Agree+r.Differ > 0 {
+		fmt.Fprintf(w, "\n%d of %s agree within the intervals\n", r.Agree, text.Count(r.Agree+r.Differ, "figure"))
+	}
+}
+
+// value returns a figure as text, a dash for none.
+func (r *Result) value(e rating.Estimate) string {
+	if math.IsNaN(e.Value) {
+		return "-"
+	}
+	return r.number(e.Value)
+}
+
+// ends returns an interval as text, a dash for none.
+func (r *Result) ends(e rating.Estimate) string {
+	if math.IsNaN(e.Low) || math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) || e.Low == e.High && e.Low == e.Value {
+		return "-"
+	}
+	return r.number(e.Low) + " to " + r.number(e.High)
+}
+
+// number returns a figure: a share and a large number with one decimal at most, a small number
+// with two digits.
+func (r *Result) number(x float64) string {
+	size := math.Abs(x)
+	switch share := measures[r.Measure].share; {
+	case size >= 1000:
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	case share || size >= 1 || x == 0:
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 2, 64)
+}

@@ -1,0 +1,186 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+func mode(t testing.TB, name string) cards.Mode {
+	t.Helper()
+	return kit.Get[cards.Mode](t)(cards.ParseMode(name))
+}
+
+// write makes a data set in a directory and returns its file.
+func write(t testing.TB, ctx context.Context, p *Plan, dir string, resume bool) (string, error) {
+	t.Helper()
+	f := kit.Get[*run.Folder](t)(run.Open(dir, p.Config(), resume))
+	defer f.Close()
+	return filepath.Join(dir, File), p.Make(ctx, f, p.Random())
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	return kit.Get[[]byte](t)(os.ReadFile(path))
+}
+
+// Every mode has games of every combination of rules; Load checks each game against the rules.
+func TestEveryMode(t *testing.T) {
+	for _, m := range cards.Modes() {
+		p := &Plan{Mode: m, Each: 30, Seed: 1, Workers: 2}
+		path := kit.Get[string](t)(write(t, t.Context(), p, t.TempDir(), false))
+		set := kit.Get[*Set](t)(Load(path, 0))
+		count := make([]int, len(m.Rules()))
+		var g Game
+		for i := range set.Games {
+			set.Game(i, &g)
+			count[g.Rules]++
+			if int(g.N) != set.Len(i) {
+				t.Fatalf("%v: game %d has %d moves, not %d", m, i, g.N, set.Len(i))
+			}
+		}
+		for bits, n := range count {
+			if n != p.Each || set.Games != p.Games() {
+				t.Errorf("%v: %d games of rules %b of %d in all", m, n, bits, set.Games)
+			}
+		}
+		if part, err := Load(path, 7); err != nil || part.Games != 7 || part.Len(6) != set.Len(6) {
+			t.Errorf("%v: the first games: %v", m, err)
+		}
+	}
+}
+
+// The seed alone decides the file: neither the workers nor an interruption change a byte.
+func TestSameFile(t *testing.T) {
+	p := Plan{Mode: mode(t, "tute2"), Each: 400, Seed: 5, Workers: 1}
+	path, err := write(t, t.Context(), &p, t.TempDir(), false)
+	kit.Must(t, err)
+	want := read(t, path)
+	for _, workers := range []int{2, 3} {
+		p.Workers = workers
+		dir := filepath.Join(t.TempDir(), "run")
+		ctx, cancel := context.WithCancel(t.Context())
+		p.Done = func(games, all int) {
+			if games >= 3000 {
+				cancel()
+			}
+		}
+		if _, err := write(t, ctx, &p, dir, false); err == nil {
+			t.Fatal("it was not interrupted")
+		}
+		cancel()
+		p.Done = nil
+		for range 2 { // a data set that is complete stays as it is
+			path := kit.Get[string](t)(write(t, t.Context(), &p, dir, true))
+			if !bytes.Equal(read(t, path), want) {
+				t.Errorf("with %d workers and an interruption the file differs", workers)
+			}
+		}
+	}
+	p.Seed++
+	if path, err = write(t, t.Context(), &p, t.TempDir(), false); err != nil || bytes.Equal(read(t, path), want) {
+		t.Errorf("another seed makes the same file, %v", err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	p := &Plan{Mode: mode(t, "brisca3"), Each: 20, Seed: 1, Workers: 1}
+	path := kit.Get[string](t)(write(t, t.Context(), p, t.TempDir(), false))
+	good := read(t, path)
+	head := bytes.IndexByte(good[len(magic):], '\n') + len(magic) + 1
+	for _, test := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"empty", nil, "is this a file of timba-lab train data"},
+		{"another file", []byte("PK\x03\x04 and more of it"), "is this a file of timba-lab train data"},
+		{"cut in the header", good[:head-5], "header"},
+		{"cut in the games", good[:len(good)-40], "game"},
+		{"no games", good[:head], "game 1 of 160"},
+		{"more games", append(bytes.Clone(good), good[head:]...), "does not end"},
+		{"another mode", bytes.Replace(good, []byte("brisca3"), []byte("brisca2"), 1), "game 1 of 160"},
+		{"an unknown mode", bytes.Replace(good, []byte("brisca3"), []byte("brisca7"), 1), `"brisca7"`},
+		{"too many games", bytes.Replace(good, []byte(`"games":160`), []byte(`"games":999999999`), 1), "999999999"},
+	} {
+		if _, err := Read(bytes.NewReader(test.data), 0); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	for i := head; i < len(good); i += 97 {
+		bad := bytes.Clone(good)
+		bad[i] ^= 4
+		if _, err := Read(bytes.NewReader(bad), 0); err == nil {
+			t.Errorf("byte %d changed: no error", i)
+		}
+	}
+	for _, each := range []int{0, -1, MaxGames} {
+		p.Each = each
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), "each") {
+			t.Errorf("%d games each: %v", each, err)
+		}
+	}
+}
+
+// A game that does not keep to the rules is an error.
+func TestCheck(t *testing.T) {
+	m := mode(t, "tute2")
+	p := &Plan{Mode: m, Each: 1, Seed: 3, Workers: 1}
+	raw := kit.Get[[]byte](t)(p.Random()(t.Context(), 0, 0, 1, nil))
+	for _, test := range []struct {
+		change func(*Game)
+		want   string
+	}{
+		{func(*Game) {}, ""},
+		{func(g *Game) { g.Rules = 16 }, "the rules 16"},
+		{func(g *Game) { g.Pack[0] = g.Pack[1] }, "a card twice"},
+		{func(g *Game) { g.Moves[3] = g.Moves[0] }, "is not legal"},
+		{func(g *Game) { g.N-- }, "before its end"},
+	} {
+		var g Game
+		if n, err := g.Decode(raw); err != nil || n != len(raw) {
+			t.Fatal(n, err)
+		}
+		test.change(&g)
+		err := Check[cards.Tute](m, m.Rules(), &g)
+		if err == nil != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v", test.want, err)
+		}
+	}
+}
+
+func TestCost(t *testing.T) {
+	p := &Plan{Mode: mode(t, "brisca2"), Each: 8000, Seed: 1, Workers: 2}
+	c, err := p.Cost(t.Context(), p.Random())
+	if err != nil || c.Work != 128000 || c.Time <= 0 || c.Disk < 5<<20 || c.Disk > 20<<20 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	p := &Plan{Mode: mode(f, "brisca2"), Each: 1, Seed: 1, Workers: 1}
+	path := kit.Get[string](f)(write(f, f.Context(), p, f.TempDir(), false))
+	f.Add(read(f, path))
+	f.Fuzz(func(_ *testing.T, data []byte) { Read(bytes.NewReader(data), 100) })
+}
+
+func BenchmarkRandom(b *testing.B) {
+	for _, name := range []string{"brisca2", "tute2"} {
+		b.Run(name, func(b *testing.B) {
+			p := Plan{Mode: mode(b, name), Each: 1, Seed: 1}
+			games := p.Random()
+			var memory []byte
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				memory, _ = games(context.Background(), 0, i, i+1, memory[:0])
+			}
+		})
+	}
+}

@@ -1,0 +1,275 @@
+package ga
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+
+	"github.com/timba-arena/timba/lab/train/rl"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
+)
+
+// agents is the species of GA-RL. An individual learns from the games that it plays in its
+// generation; its children inherit what it has learned.
+type agents[S any, P cards.Position[S]] struct {
+	*Config
+	mode       cards.Mode
+	keys       policy.Keys
+	crossovers []dictionaryCrossover
+}
+
+// newAgents returns the species of a valid configuration.
+func newAgents[S any, P cards.Position[S]](c *Config, m cards.Mode) species[S, *dictionary] {
+	a := &agents[S, P]{Config: c, mode: m}
+	a.keys, _ = policy.ParseKeys(c.Keys)
+	a.crossovers, _ = named("", c.Crossovers, dictionaryCrossovers, func(o dictionaryCrossover) string { return o.name })
+	return a
+}
+
+// tables returns how many tables a search of so many individuals has at a time, at most: those of
+// a generation and of the next, and four for each parent. Two of these are what the parents of two
+// generations have sorted, which is larger than a table.
+func tables(population, best int) int { return 2*population + 4*best }
+
+// tableMemory returns the limit of a table.
+func (c *Config) tableMemory() int64 {
+	return int64(c.Memory) << 20 / int64(tables(c.Population, c.Best))
+}
+
+func (a *agents[S, P]) newDictionary() *dictionary {
+	t := rl.NewTable(a.tableMemory())
+	t.Zero = a.Untried == rl.Zero
+	return &dictionary{table: t}
+}
+
+// birth returns an agent that knows nothing.
+func (a *agents[S, P]) birth(*rules.Rand) *dictionary { return a.newDictionary() }
+
+func (a *agents[S, P]) first(n int, r *rules.Rand) (members []*dictionary) {
+	for range n {
+		members = append(members, a.birth(r))
+	}
+	return members
+}
+
+func (a *agents[S, P]) player() player[S, *dictionary] {
+	return &explorer[S, P]{mode: a.mode, keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
+}
+
+// taught returns the agent with what it has learned, sorted for its children.
+func (a *agents[S, P]) taught(d *dictionary, lessons []rl.Update) *dictionary {
+	grown := &dictionary{table: d.table.Clone(), drawn: maps.Clone(d.drawn)}
+	for _, u := range lessons {
+		grown.table.Learn(u.Key, u.Action, u.Value, 0)
+		delete(grown.drawn, u.Key)
+	}
+	grown.pairs = grown.sorted()
+	return grown
+}
+
+// resetting is the only mutation of dictionaries: as in the study, the actions of random states are
+// drawn anew from the legal ones.
+const resetting = "reset"
+
+func (a *agents[S, P]) children(p, q *dictionary, o *outcome, counts map[string]int, r *rules.Rand) (x, y *dictionary, work func()) {
+	x, y = a.newDictionary(), a.newDictionary()
+	born := &offspring{children: [...]*dictionary{x, y}}
+	var c *dictionaryCrossover
+	if unit(r) < o.crossover {
+		c = &a.crossovers[r.Below(len(a.crossovers))]
+		counts[c.name]++
+	}
+	for i := range born.reset {
+		if unit(r) < o.mutation {
+			born.reset[i] = mutatedShare * unit(r)
+			counts[resetting]++
+		}
+	}
+	seed := r.Uint64()
+	return x, y, func() {
+		born.rand = rules.NewRand(seed)
+		if c == nil {
+			born.copy(p.pairs, q.pairs)
+			return
+		}
+		n := max(countStates(p.pairs), countStates(q.pairs))
+		born.cross(p.pairs, q.pairs, c.begin(n, o.crossover, born.rand))
+	}
+}
+
+// release collects the garbage that large tables are, so that all together take no more than their
+// limit.
+func (a *agents[S, P]) release(old []*dictionary) {
+	const worthwhile = 32 << 20
+	size := int64(0)
+	for _, d := range old {
+		size += d.table.Bytes()
+	}
+	if size > worthwhile {
+		runtime.GC()
+	}
+}
+
+// figures returns how many pairs of a state and an action an agent has in the mean, and in which
+// part of the states that the best agent and another of the elite know they differ.
+func (a *agents[S, P]) figures(members []*dictionary, elite []int) (values []run.Value, turned uint64) {
+	pairs := 0
+	for _, d := range members {
+		pairs += d.table.Len()
+		turned += d.table.Turned()
+	}
+	best, spread := members[elite[0]].table, 0.0
+	for _, i := range elite {
+		spread += disagreement(best, members[i].table)
+	}
+	return []run.Value{
+		{Name: "pairs", X: float64(pairs) / float64(len(members))},
+		{Name: "turned_away", X: float64(turned)},
+		{Name: "spread", X: spread / float64(len(elite))},
+	}, turned
+}
+
+// spreadShards are the parts of tables by which the spread is estimated.
+const spreadShards = policy.Shards / 8
+
+// disagreement returns the part of the states known to two tables in which their best actions
+// differ, 0 if there is none.
+func disagreement(t, other *rl.Table) float64 {
+	both, differ := 0, 0
+	for n := range spreadShards {
+		t.Shard(n, func(p rl.Pair) bool {
+			if best, _ := t.BestTried(p.Key); best != p.Action {
+				return true // once for each state
+			}
+			if best, known := other.BestTried(p.Key); known {
+				both++
+				if best != p.Action {
+					differ++
+				}
+			}
+			return true
+		})
+	}
+	return float64(differ) / float64(max(1, both))
+}
+
+func (a *agents[S, P]) plots(f *run.Folder) error {
+	return errors.Join(
+		f.Plot("pairs", "What an agent knows", "generation", "pairs of a state and an action", "pairs"),
+		f.Plot("spread", "Distance of the best agents", "generation", "part of the states known to both", "spread"),
+	)
+}
+
+// memory supposes that the tables grow as they have so far.
+func (a *agents[S, P]) memory(members []*dictionary, growth float64) (bytes, disk int64) {
+	all := int64(0)
+	for _, d := range members {
+		all += d.table.Bytes()
+	}
+	each := min(float64(a.tableMemory()), growth*float64(all)/float64(len(members)))
+	return int64(each * float64(tables(a.Population, a.Best))), int64(each * float64(a.Population))
+}
+
+// save writes the table, and then what was drawn: the number of states, and the key and the place of
+// each.
+func (a *agents[S, P]) save(w io.Writer, d *dictionary) error {
+	if err := d.table.Save(w); err != nil {
+		return err
+	}
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(d.drawn)))
+	for _, k := range slices.Sorted(maps.Keys(d.drawn)) {
+		b = append(binary.LittleEndian.AppendUint64(b, uint64(k)), d.drawn[k])
+	}
+	_, err := w.Write(b)
+	return err
+}
+
+func (a *agents[S, P]) load(r io.Reader) (*dictionary, error) {
+	d := a.newDictionary()
+	if err := d.table.Load(r); err != nil {
+		return nil, err
+	}
+	var n uint32
+	if err := binary.Read(r, binary.LittleEndian, &n); err != nil {
+		return nil, err
+	}
+	for range n {
+		var drawn struct {
+			Key   uint64
+			Place uint8
+		}
+		if err := binary.Read(r, binary.LittleEndian, &drawn); err != nil {
+			return nil, err
+		}
+		d.set(rl.Pair{Key: policy.Key(drawn.Key), Action: drawing, Count: uint16(drawn.Place)})
+	}
+	return d, nil
+}
+
+func (a *agents[S, P]) describe(d *dictionary, members []*dictionary, h *model.Header, r *Report) {
+	h.Encoding = a.Keys
+	r.Pairs, r.States = d.table.Len(), countStates(d.sorted())
+	for _, m := range members {
+		r.Turned += m.table.Turned()
+	}
+}
+
+// body writes the best action of each state.
+func (a *agents[S, P]) body(w io.Writer, d *dictionary) error {
+	_, err := rl.WritePolicy(w, d.table, 1, d.drawn)
+	return err
+}
+
+// explorer plays the table of an agent. One that learns makes a random move now and then, and keeps
+// what there is to learn.
+type explorer[S any, P cards.Position[S]] struct {
+	mode    cards.Mode
+	keys    policy.Keys
+	epsilon float64
+	agent   policy.Agent
+	learns  bool
+	rand    *rules.Rand
+	view    policy.View
+	trace   *rl.Trace
+	seat    int
+	updates []rl.Update
+}
+
+func (e *explorer[S, P]) use(d *dictionary, learns bool) {
+	e.agent.States, e.learns, e.updates = d, learns, nil
+}
+
+// Begin starts a game.
+func (e *explorer[S, P]) Begin(_ cards.Mode, r *rules.Rand) {
+	e.rand = r
+	e.trace.Begin()
+}
+
+// Choose returns the move that the agent makes.
+func (e *explorer[S, P]) Choose(s *S, w *cards.Watch, legal []rules.Move) rules.Move {
+	policy.Look[S, P](e.keys, &e.view, s, w, legal)
+	if !e.learns {
+		action, _ := e.agent.Choose(&e.view, e.rand)
+		return e.view.Move(action)
+	}
+	action, _ := rl.Explore(&e.agent, &e.view, e.epsilon, e.rand)
+	e.seat = P(s).Turn()
+	e.trace.Add(&e.view, action, cards.Lead(P(s).Board(), e.mode, e.seat))
+	return e.view.Move(action)
+}
+
+func (e *explorer[S, P]) end(board *baraja.Table) {
+	if e.learns {
+		e.updates = e.trace.End(cards.Lead(board, e.mode, e.seat), e.updates)
+	}
+}
+
+func (e *explorer[S, P]) lessons() []rl.Update { return e.updates }

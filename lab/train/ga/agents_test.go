@@ -1,0 +1,417 @@
+package ga
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/lab/train/rl"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
+)
+
+// known is a dictionary written down: by state, the mean and the count by action; for the action
+// drawing 0 and the place that was drawn. State n has the key n.
+type known map[int]map[uint8][2]float32
+
+func (k known) dictionary() *dictionary {
+	d := &dictionary{table: rl.NewTable(1 << 20)}
+	for state, actions := range k {
+		for action, v := range actions {
+			d.set(rl.Pair{Key: policy.Key(state), Action: action, Mean: v[0], Count: uint16(v[1])})
+		}
+	}
+	return d
+}
+
+func knownOf(d *dictionary) known {
+	k := known{}
+	for _, p := range d.sorted() {
+		if k[int(p.Key)] == nil {
+			k[int(p.Key)] = map[uint8][2]float32{}
+		}
+		k[int(p.Key)][p.Action] = [2]float32{p.Mean, float32(p.Count)}
+	}
+	return k
+}
+
+// empty returns two children that know nothing.
+func empty() [2]*dictionary { return [...]*dictionary{known{}.dictionary(), known{}.dictionary()} }
+
+func (k known) equal(other known) bool {
+	return maps.EqualFunc(k, other, func(a, b map[uint8][2]float32) bool { return maps.Equal(a, b) })
+}
+
+// Two parents: state 10 is known to the first alone, 50 to the second alone.
+var (
+	knownA = known{
+		10: {0: {1, 1}},
+		20: {0: {2, 4}, 1: {4, 2}},
+		30: {0: {3, 1}},
+		40: {2: {8, 6}},
+	}
+	knownB = known{
+		20: {1: {8, 3}, 2: {6, 1}},
+		30: {0: {7, 3}},
+		40: {2: {0, 2}},
+		50: {5: {5, 5}},
+	}
+)
+
+// crossed returns the children of two dictionaries.
+func crossed(a, b known, m mix) (x, y known) {
+	born := offspring{children: empty(), rand: rules.NewRand(1)}
+	born.cross(a.dictionary().sorted(), b.dictionary().sorted(), m)
+	return knownOf(born.children[0]), knownOf(born.children[1])
+}
+
+// TestDictionaryCrossovers has an example worked by hand for each crossover, with what is drawn at
+// random given. Both children know what one parent alone knows.
+func TestDictionaryCrossovers(t *testing.T) {
+	only := func(k known) known {
+		k[10], k[50] = knownA[10], knownB[50]
+		return k
+	}
+	for _, test := range []struct {
+		name string
+		mix  mix
+		x, y known
+	}{
+		{"one point, before state 30", segments([]policy.Key{30}, []bool{false, true}),
+			only(known{20: knownA[20], 30: knownB[30], 40: knownB[40]}),
+			only(known{20: knownB[20], 30: knownA[30], 40: knownA[40]})},
+		{"several points, before states 30 and 40", segments([]policy.Key{25, 40}, []bool{false, true, false}),
+			only(known{20: knownA[20], 30: knownB[30], 40: knownA[40]}),
+			only(known{20: knownB[20], 30: knownA[30], 40: knownB[40]})},
+		{"multivariate, the first and third of three segments", segments([]policy.Key{21, 39}, []bool{true, false, true}),
+			only(known{20: knownB[20], 30: knownA[30], 40: knownB[40]}),
+			only(known{20: knownA[20], 30: knownB[30], 40: knownA[40]})},
+		{"average and flat, 1/4", blend(func() (x, y float32) { return 0.5, 0.25 }),
+			only(known{20: {0: {2, 4}, 1: {6, 3}, 2: {6, 1}}, 30: {0: {5, 2}}, 40: {2: {4, 4}}}),
+			only(known{20: {0: {2, 4}, 1: {5, 3}, 2: {6, 1}}, 30: {0: {4, 2}}, 40: {2: {6, 4}}})},
+		{"arithmetic, alpha 1/4", blend(func() (x, y float32) { return 0.25, 0.75 }),
+			only(known{20: {0: {2, 4}, 1: {5, 3}, 2: {6, 1}}, 30: {0: {4, 2}}, 40: {2: {6, 4}}}),
+			only(known{20: {0: {2, 4}, 1: {7, 3}, 2: {6, 1}}, 30: {0: {6, 2}}, 40: {2: {2, 4}}})},
+	} {
+		if x, y := crossed(knownA, knownB, test.mix); !x.equal(test.x) || !y.equal(test.y) {
+			t.Errorf("%s: children\n%v and\n%v, want\n%v and\n%v", test.name, x, y, test.x, test.y)
+		}
+	}
+}
+
+// someDictionary returns what an agent could know: a third of some states.
+func someDictionary(seed uint64, states int) known {
+	r, k := rules.NewRand(seed), known{}
+	for n := range states {
+		if r.Below(3) > 0 {
+			continue
+		}
+		key := int(policy.NewKey(rules.NewRand(uint64(n)).Uint64()))
+		k[key] = map[uint8][2]float32{}
+		for range 1 + r.Below(3) {
+			k[key][uint8(r.Below(6))] = [2]float32{float32(unit(r)), float32(1 + r.Below(9))}
+		}
+	}
+	return k
+}
+
+// TestDictionariesAreMerged crosses large dictionaries in every way: each child knows the states of
+// both parents and no others, those that one parent knows as it does, and of an exchange gets each
+// state from one parent, the other child from the other.
+func TestDictionariesAreMerged(t *testing.T) {
+	a, b := someDictionary(1, 3000), someDictionary(2, 3000)
+	for _, c := range dictionaryCrossovers {
+		x, y := crossed(a, b, c.begin(1000, 0.5, rules.NewRand(3)))
+		all := maps.Clone(a)
+		maps.Copy(all, b)
+		if len(x) != len(all) || len(y) != len(all) {
+			t.Errorf("%s: children know %d and %d states, not %d", c.name, len(x), len(y), len(all))
+		}
+		swapped, both := 0, 0
+		for key, p := range a {
+			q, shared := b[key]
+			switch {
+			case !shared:
+				if !maps.Equal(x[key], p) || !maps.Equal(y[key], p) {
+					t.Fatalf("%s: state %d of one parent is %v and %v, not %v", c.name, key, x[key], y[key], p)
+				}
+			case c.name == "average-flat" || c.name == "arithmetic":
+				for action, v := range p {
+					w, tried := q[action]
+					for _, child := range []known{x, y} {
+						got := child[key][action][0]
+						if tried && (got < min(v[0], w[0])-1e-6 || got > max(v[0], w[0])+1e-6) || !tried && got != v[0] {
+							t.Fatalf("%s: %v from %v and %v", c.name, got, v, w)
+						}
+					}
+				}
+			default:
+				both++
+				straight := maps.Equal(x[key], p) && maps.Equal(y[key], q)
+				if !straight && !(maps.Equal(x[key], q) && maps.Equal(y[key], p)) {
+					t.Fatalf("%s: state %d is %v and %v from %v and %v", c.name, key, x[key], y[key], p, q)
+				}
+				if !straight {
+					swapped++
+				}
+			}
+		}
+		if both > 0 && (swapped == 0 || swapped == both) {
+			t.Errorf("%s: %d of %d states are exchanged", c.name, swapped, both)
+		}
+	}
+}
+
+// TestReset checks the mutation: in about as many states as it says an action is drawn, which all
+// places are for; what is known of them stays, and so do the other states and the other child.
+func TestReset(t *testing.T) {
+	a, b := someDictionary(1, 9000), someDictionary(2, 9000)
+	born := offspring{children: empty(), rand: rules.NewRand(1), reset: [...]float64{0.05, 0}}
+	born.copy(a.dictionary().sorted(), b.dictionary().sorted())
+	x, y := born.children[0], born.children[1]
+	if drawn := float64(len(x.drawn)) / float64(len(a)); drawn < 0.03 || drawn > 0.07 {
+		t.Errorf("in %.3f of the states an action is drawn, not in 0.05", drawn)
+	}
+	taken := map[uint8]int{}
+	for key, place := range x.drawn {
+		action, known := x.Best(key, 0b1111)
+		if taken[action]++; !known || action != place/32 {
+			t.Errorf("state %d, place %d: action %d, known %t", key, place, action, known)
+		}
+	}
+	if len(taken) != 4 {
+		t.Errorf("the actions drawn are %v", taken)
+	}
+	same := knownOf(&dictionary{table: x.table})
+	if !same.equal(a) || !knownOf(y).equal(b) {
+		t.Error("what the children know is not what their parents do")
+	}
+}
+
+// TestDrawn checks what becomes of a drawn action: children inherit it with the state, a checkpoint
+// and the model have it, another mutation draws anew, and it is gone when something is learned of
+// its state.
+func TestDrawn(t *testing.T) {
+	const s20, s30, s40 = 20 << 30, 30 << 30, 40 << 30 // keys that differ in the bits that a policy has
+	a := known{s20: {0: {5, 3}, drawing: {0, 96}}, s30: {1: {2, 2}, drawing: {0, 32}}}
+	b := known{s30: {1: {4, 2}}, s40: {3: {1, 1}, drawing: {0, 64}}}
+	for _, test := range []struct {
+		name string
+		mix  mix
+		x, y known
+	}{
+		{"an exchange", segments([]policy.Key{25 << 30}, []bool{false, true}),
+			known{s20: a[s20], s30: b[s30], s40: b[s40]}, known{s20: a[s20], s30: a[s30], s40: b[s40]}},
+		{"means", blend(func() (x, y float32) { return 0.5, 0.5 }),
+			known{s20: a[s20], s30: {1: {3, 2}, drawing: {0, 32}}, s40: b[s40]}, known{s20: a[s20], s30: {1: {3, 2}}, s40: b[s40]}},
+	} {
+		if x, y := crossed(a, b, test.mix); !x.equal(test.x) || !y.equal(test.y) {
+			t.Errorf("%s: children\n%v and\n%v, want\n%v and\n%v", test.name, x, y, test.x, test.y)
+		}
+	}
+
+	c := DefaultAgents("brisca2")
+	species := newAgents[cards.Brisca](&c, cards.Mode{Players: 2}).(*agents[cards.Brisca, *cards.Brisca])
+	d := a.dictionary()
+	var file bytes.Buffer
+	kit.Must(t, species.save(&file, d))
+	loaded := kit.Get[*dictionary](t)(species.load(bytes.NewReader(file.Bytes())))
+	if !knownOf(loaded).equal(a) {
+		t.Errorf("%v is loaded, not %v", knownOf(loaded), a)
+	}
+	for n := range file.Len() {
+		if _, err := species.load(bytes.NewReader(file.Bytes()[:n])); err == nil {
+			t.Fatalf("%d bytes of %d are loaded", n, file.Len())
+		}
+	}
+	var body bytes.Buffer
+	kit.Must(t, species.body(&body, d))
+	read := kit.Get[*policy.Policy](t)(policy.ReadPolicy(&body))
+	for state, want := range map[policy.Key]uint8{s20: 3, s30: 1, s40: 0} {
+		got, known := d.Best(state, 0b1111)
+		played, inModel := read.Best(state, 0b1111)
+		if state < s40 && (got != want || !known) || got != played || known != inModel {
+			t.Errorf("state %d: action %d, known %t, of the model %d, %t, want %d", state, got, known, played, inModel, want)
+		}
+	}
+
+	grown := species.taught(d, []rl.Update{{Key: s20, Action: 0, Value: 9}})
+	if want := (known{s20: {0: {6, 4}}, s30: a[s30]}); !knownOf(grown).equal(want) || !knownOf(d).equal(a) {
+		t.Errorf("after a lesson %v, want %v; before it %v", knownOf(grown), want, knownOf(d))
+	}
+	born := offspring{children: empty(), rand: rules.NewRand(1), reset: [...]float64{1, 1}}
+	born.copy(grown.pairs, grown.pairs)
+	if n := len(born.children[0].drawn); n != 2 || knownOf(born.children[0])[s30][1] != a[s30][1] {
+		t.Errorf("another mutation comes to %v", knownOf(born.children[0]))
+	}
+}
+
+// smallAgents returns a search for agents that takes a moment.
+func smallAgents(mode string) Config {
+	c := DefaultAgents(mode)
+	c.Population, c.Best, c.Games, c.Generations, c.Final, c.Memory = 8, 3, 6, 6, 20, 4
+	return c
+}
+
+func newBriscaAgents(t testing.TB, c Config, workers int) *search[cards.Brisca, *cards.Brisca, *dictionary] {
+	t.Helper()
+	s, err := newSearch[cards.Brisca](c, workers, nil, newAgents[cards.Brisca])
+	kit.Must(t, err)
+	return s
+}
+
+// TestAgentsDeterministic checks that a search for agents comes to the same files whatever the number
+// of workers, and to others with another seed.
+func TestAgentsDeterministic(t *testing.T) {
+	for mode, change := range map[string]func(*Config){
+		"brisca2":      func(c *Config) { c.Double = true },
+		"brisca3":      func(c *Config) { c.Rival = RandomRival },
+		"tute-teams":   func(c *Config) { c.Elite = false },
+		"follow4":      func(c *Config) { c.Keys = policy.Hand },
+		"tute2":        func(c *Config) { c.Keys, c.Rules = policy.OneState, "1010" },
+		"brisca-teams": func(c *Config) { c.Policy = policyHalf },
+	} {
+		c := smallAgents(mode)
+		change(&c)
+		one, three := trained(t, c, Options{Workers: 1}), trained(t, c, Options{Workers: 3})
+		if one != three {
+			t.Errorf("%s: one worker and three come to different files", mode)
+		}
+		if c.Seed = 2; trained(t, c, Options{Workers: 2}) == one {
+			t.Errorf("%s: two seeds come to the same files", mode)
+		}
+	}
+}
+
+// TestAgentsLearn checks that agents that know nothing at first beat random moves after some
+// generations.
+func TestAgentsLearn(t *testing.T) {
+	c := smallAgents("brisca2")
+	c.Population, c.Best, c.Games, c.Generations = 8, 2, 300, 20
+	s := newBriscaAgents(t, c, 2)
+	share := func() float64 {
+		fit := kit.Get[Fitness](t)(s.test(context.Background(), s.members[0], 2000, rules.NewRand(1)))
+		return fit.Share()
+	}
+	first := share()
+	for range c.Generations {
+		if _, err := s.step(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := share()
+	t.Logf("against random moves: at first %.3f, at last %.3f", first, last)
+	if first > 0.55 || last < 0.67 {
+		t.Errorf("against random moves: at first %.3f, at last %.3f, want 0.5 and 0.67 or more", first, last)
+	}
+}
+
+// TestParentsLearn checks who learns: the elite have what they knew and their lessons, and their
+// children inherit it; all others are gone.
+func TestParentsLearn(t *testing.T) {
+	c := smallAgents("brisca2")
+	c.Policy, c.Crossover, c.Mutation = policyCustom, 1, 0
+	s := newBriscaAgents(t, c, 2)
+	for range 3 {
+		before := slices.Clone(s.members)
+		o := kit.Get[outcome](t)(s.step(context.Background()))
+		states := map[policy.Key]bool{}
+		for k, i := range o.elite {
+			want := &dictionary{table: before[i].table.Clone()}
+			for _, u := range o.lessons[i] {
+				want.table.Learn(u.Key, u.Action, u.Value, 0)
+				states[u.Key] = true
+			}
+			if len(o.lessons[i]) < 20*c.Games || !knownOf(want).equal(knownOf(s.members[k])) {
+				t.Errorf("agent %d, with %d lessons, has not learned them", i, len(o.lessons[i]))
+			}
+		}
+		for _, child := range s.members[len(o.elite):] {
+			if child.table.Len() < s.members[0].table.Len() {
+				t.Errorf("a child knows %d pairs, its parents %d and more", child.table.Len(), s.members[0].table.Len())
+			}
+		}
+	}
+}
+
+// TestAgentModel checks that the model of a run has the best action of every state of the best agent,
+// and that what it does not know or is damaged is an error.
+func TestAgentModel(t *testing.T) {
+	c := smallAgents("tute2")
+	c.Keys = policy.Hand
+	dir := filepath.Join(t.TempDir(), "run")
+	f := kit.Get[*run.Folder](t)(run.Open(dir, c, false))
+	defer f.Close()
+	report := kit.Get[Report](t)(Train(context.Background(), f, c, Options{Workers: 2}))
+	data := []byte(read(t, dir, run.ModelFile))
+	h, m, err := readModel(data)
+	kit.Must(t, err)
+	states := m.Policy.States.(*policy.Policy).Len()
+	if h.Mode != "tute2" || m.Net != nil || m.Policy.Abstraction != policy.Hand || states == 0 || states != report.States || report.Pairs < states {
+		t.Errorf("mode %s, keys %+v, %d states, report %+v", h.Mode, m.Policy.Keys, states, report)
+	}
+	if _, _, err := readModel(data[:len(data)-9]); err == nil {
+		t.Error("a model cut short is no error")
+	}
+	var other bytes.Buffer
+	h = model.Header{Kind: model.GA, Mode: "tute2", Variant: Agents, Encoding: "suits"}
+	kit.Must(t, model.Write(&other, h, func(io.Writer) error { return nil }))
+	if _, _, err := readModel(other.Bytes()); err == nil || !strings.Contains(err.Error(), `keys "suits" do not exist: try kinds, hand, os`) {
+		t.Errorf("a model with other keys: error %v", err)
+	}
+}
+
+// TestTablesAreFull checks that the tables of a search never take more than its memory, and that
+// the search says so and goes on.
+func TestTablesAreFull(t *testing.T) {
+	c := smallAgents("tute4")
+	c.Keys, c.Memory, c.Games, c.Generations = policy.OneState, 1, 200, 4
+	s, err := newSearch[cards.Tute](c, 2, nil, newAgents[cards.Tute])
+	kit.Must(t, err)
+	turned := uint64(0)
+	for range c.Generations {
+		o := kit.Get[outcome](t)(s.step(context.Background()))
+		all := int64(0)
+		for _, d := range s.members {
+			all += d.table.Bytes()
+		}
+		if all > int64(c.Memory)<<20*int64(c.Population)/int64(tables(c.Population, c.Best)) {
+			t.Fatalf("the tables of a generation take %d bytes", all)
+		}
+		turned = o.turned
+	}
+	if turned == 0 {
+		t.Error("no pair is turned away")
+	}
+}
+
+// TestAgentsConfigErrors checks that wrong parameters are errors that name value and remedy.
+func TestAgentsConfigErrors(t *testing.T) {
+	for want, change := range map[string]func(*Config){
+		`variant "x" does not exist: try xn or rl`:                                        func(c *Config) { c.Variant = "x" },
+		`keys "x" do not exist: try kinds, hand, os`:                                      func(c *Config) { c.Keys = "x" },
+		`untried "" does not exist: try zero, ignored`:                                    func(c *Config) { c.Untried = "" },
+		`epsilon cannot be "2": try 0 to 1`:                                               func(c *Config) { c.Epsilon = 2 },
+		`memory cannot be "0": try 1 to 262144, for 28 tables`:                            func(c *Config) { c.Memory = 0 },
+		`memory cannot be "62": try 75 to 262144, for 2400 tables`:                        func(c *Config) { c.Population, c.Best, c.Memory = 1000, 100, 62 },
+		`games cannot be "40000": all agents together play 320000 in a generation, more`:  func(c *Config) { c.Games = 40_000 },
+		`positions cannot be "5": agents learn from games: try variant xn`:                func(c *Config) { c.Positions = 5 },
+		`crossover "x" does not exist: try some of one-point,several-points,uniform,aver`: func(c *Config) { c.Crossovers = []string{"x"} },
+		`mutation "swap" does not exist: try some of reset`:                               func(c *Config) { c.Mutations = []string{"swap"} },
+	} {
+		c := smallAgents("brisca2")
+		change(&c)
+		if _, err := Cost(context.Background(), c, Options{Workers: 1}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want %s...", err, want)
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package ga
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/timba-arena/timba/lab/train/rl"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
+)
+
+// dictionary is an individual of GA-RL: the mean returns of its actions by state.
+type dictionary struct {
+	table *rl.Table
+	// drawn has the states whose action a mutation has drawn, as policy.Place has it, until the agent
+	// learns something of them. What it knew of them it knows.
+	drawn map[policy.Key]uint8
+	pairs []rl.Pair // of both, by key and action, if it is a parent
+}
+
+// Best is that of the table but for the actions that were drawn.
+func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool) {
+	if place, ok := d.drawn[k]; ok {
+		return policy.Place(legal, place), true
+	}
+	return d.table.Best(k, legal)
+}
+
+// drawing is the action of a pair whose count is the place that was drawn for its state. It is above
+// all actions.
+const drawing = policy.MaxActions - 1
+
+// set stores a pair.
+func (d *dictionary) set(p rl.Pair) {
+	if p.Action != drawing {
+		d.table.Set(p)
+		return
+	}
+	if d.drawn == nil {
+		d.drawn = map[policy.Key]uint8{}
+	}
+	d.drawn[p.Key] = uint8(p.Count)
+}
+
+// sorted returns all of a dictionary, by key and action.
+func (d *dictionary) sorted() []rl.Pair {
+	pairs := make([]rl.Pair, 0, d.table.Len()+len(d.drawn))
+	d.table.All(func(p rl.Pair) bool {
+		pairs = append(pairs, p)
+		return true
+	})
+	for k, place := range d.drawn {
+		pairs = append(pairs, rl.Pair{Key: k, Action: drawing, Count: uint16(place)})
+	}
+	slices.SortFunc(pairs, func(a, b rl.Pair) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Action, b.Action))
+	})
+	return pairs
+}
+
+// cutDrawn cuts off what was drawn for a state.
+func cutDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
+	n := len(state)
+	if n > 0 && state[n-1].Action == drawing {
+		n--
+	}
+	return state[:n], state[n:]
+}
+
+// firstState cuts off the pairs of the first state.
+func firstState(pairs []rl.Pair) (first, others []rl.Pair) {
+	n := 0
+	for n < len(pairs) && pairs[n].Key == pairs[0].Key {
+		n++
+	}
+	return pairs[:n], pairs[n:]
+}
+
+// countStates returns how many states sorted pairs have.
+func countStates(pairs []rl.Pair) (n int) {
+	for ; len(pairs) > 0; n++ {
+		_, pairs = firstState(pairs)
+	}
+	return n
+}
+
+// merge calls a function with what two parents know of each state that one of them knows, in the
+// order of the keys.
+func merge(a, b []rl.Pair, each func(a, b []rl.Pair)) {
+	var p, q []rl.Pair
+	for len(a)+len(b) > 0 {
+		p, q = nil, nil
+		if len(b) == 0 || len(a) > 0 && a[0].Key <= b[0].Key {
+			p, a = firstState(a)
+		}
+		if len(b) > 0 && (len(p) == 0 || p[0].Key == b[0].Key) {
+			q, b = firstState(b)
+		}
+		each(p, q)
+	}
+}
+
+// mix returns what two children get of a state that both parents know. What it returns is valid
+// until the next call.
+type mix func(a, b []rl.Pair) (x, y []rl.Pair)
+
+// dictionaryCrossover is a crossover of dictionaries. What only one parent knows, both children
+// get: the dictionaries are merged.
+type dictionaryCrossover struct {
+	name string
+	// begin returns the mix for two parents. The larger has n states; the ratio is that of the
+	// policy.
+	begin func(n int, ratio float64, r *rules.Rand) mix
+}
+
+// dictionaryCrossovers are those of the study for dictionaries: a gene is a state, and genes are in
+// the order of their keys. Average, flat and arithmetic crossover work on the means.
+var dictionaryCrossovers = []dictionaryCrossover{
+	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
+		return segments([]policy.Key{randomKey(r)}, []bool{false, true})
+	}},
+	{"several-points", func(n int, _ float64, r *rules.Rand) mix {
+		cuts := keyCuts(n, r)
+		swapped := make([]bool, len(cuts)+1)
+		for i := range swapped {
+			swapped[i] = i%2 == 1
+		}
+		return segments(cuts, swapped)
+	}},
+	{"uniform", func(_ int, _ float64, r *rules.Rand) mix {
+		return func(a, b []rl.Pair) (x, y []rl.Pair) {
+			if r.Below(2) == 1 {
+				return b, a
+			}
+			return a, b
+		}
+	}},
+	{"average-flat", func(_ int, _ float64, r *rules.Rand) mix {
+		return blend(func() (x, y float32) { return 0.5, float32(unit(r)) })
+	}},
+	{"multivariate", func(n int, ratio float64, r *rules.Rand) mix {
+		cuts := keyCuts(n, r)
+		swapped := make([]bool, len(cuts)+1)
+		for i := range swapped {
+			swapped[i] = unit(r) < ratio
+		}
+		return segments(cuts, swapped)
+	}},
+	{"arithmetic", func(_ int, _ float64, r *rules.Rand) mix {
+		alpha := float32(unit(r))
+		return blend(func() (x, y float32) { return alpha, 1 - alpha })
+	}},
+}
+
+// randomKey returns a place among the keys, which are spread evenly.
+func randomKey(r *rules.Rand) policy.Key { return policy.Key(r.Uint64() >> (64 - policy.KeyBits)) }
+
+// keyCuts draws from 2 to n/2 places among the keys, in rising order.
+func keyCuts(n int, r *rules.Rand) []policy.Key {
+	cuts := make([]policy.Key, between(r, 2, n/2))
+	for i := range cuts {
+		cuts[i] = randomKey(r)
+	}
+	slices.Sort(cuts)
+	return cuts
+}
+
+// segments exchanges the states in the segments between cuts that are marked as swapped. A state
+// whose key is a cut is behind it. States must come in the order of their keys.
+func segments(cuts []policy.Key, swapped []bool) mix {
+	at := 0
+	return func(a, b []rl.Pair) (x, y []rl.Pair) {
+		for at < len(cuts) && a[0].Key >= cuts[at] {
+			at++
+		}
+		if swapped[at] {
+			return b, a
+		}
+		return a, b
+	}
+}
+
+// blend gives each child a mean between those of its parents for every action that both know, and
+// the others as they are; what was drawn for the state stays with one child each. Weights returns the part of the second parent in each child.
+func blend(weights func() (x, y float32)) mix {
+	var x, y []rl.Pair
+	return func(a, b []rl.Pair) (_, _ []rl.Pair) {
+		x, y = x[:0], y[:0]
+		a, drawnA := cutDrawn(a)
+		b, drawnB := cutDrawn(b)
+		for len(a)+len(b) > 0 {
+			switch {
+			case len(b) == 0 || len(a) > 0 && a[0].Action < b[0].Action:
+				x, y, a = append(x, a[0]), append(y, a[0]), a[1:]
+			case len(a) == 0 || b[0].Action < a[0].Action:
+				x, y, b = append(x, b[0]), append(y, b[0]), b[1:]
+			default:
+				u, v := weights()
+				x, y = append(x, blended(a[0], b[0], u)), append(y, blended(a[0], b[0], v))
+				a, b = a[1:], b[1:]
+			}
+		}
+		return append(x, drawnA...), append(y, drawnB...)
+	}
+}
+
+// blended returns a pair with the mean (1-weight) a + weight b. Its count is the mean of the
+// counts, rounded up, so that it learns on as its parents do.
+func blended(a, b rl.Pair, weight float32) rl.Pair {
+	p := a
+	p.Mean = (1-weight)*a.Mean + weight*b.Mean
+	p.Count = uint16((int(a.Count) + int(b.Count) + 1) / 2)
+	return p
+}
+
+// offspring fills the dictionaries of two children, a shard at a time.
+type offspring struct {
+	children [2]*dictionary
+	reset    [2]float64 // the mutation: how likely the action of a state is drawn anew
+	rand     *rules.Rand
+	shard    int
+	parts    [2][]rl.Pair // of the shard
+}
+
+// cross gives the children what two parents know.
+func (o *offspring) cross(a, b []rl.Pair, m mix) {
+	merge(a, b, func(a, b []rl.Pair) {
+		switch {
+		case len(b) == 0:
+			o.add(a, a)
+		case len(a) == 0:
+			o.add(b, b)
+		default:
+			o.add(m(a, b))
+		}
+	})
+	o.flush()
+}
+
+// copy gives the children what one parent each knows.
+func (o *offspring) copy(a, b []rl.Pair) {
+	merge(a, b, o.add)
+	o.flush()
+}
+
+// add adds what the children get of a state.
+func (o *offspring) add(x, y []rl.Pair) {
+	for child, pairs := range [...][]rl.Pair{x, y} {
+		if len(pairs) == 0 {
+			continue
+		}
+		if n := pairs[0].Key.Shard(); n != o.shard {
+			o.flush()
+			o.shard = n
+		}
+		if o.reset[child] > 0 && unit(o.rand) < o.reset[child] {
+			pairs, _ = cutDrawn(pairs)
+			drawn := rl.Pair{Key: pairs[0].Key, Action: drawing, Count: uint16(o.rand.Below(policy.Places))}
+			o.parts[child] = append(append(o.parts[child], pairs...), drawn)
+			continue
+		}
+		o.parts[child] = append(o.parts[child], pairs...)
+	}
+}
+
+// flush writes what has been added to the shard.
+func (o *offspring) flush() {
+	for child, pairs := range o.parts {
+		o.children[child].table.Reserve(o.shard, len(pairs))
+		for _, p := range pairs {
+			o.children[child].set(p)
+		}
+		o.parts[child] = pairs[:0]
+	}
+}

@@ -1,0 +1,116 @@
+package ga
+
+import (
+	"math"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/lab/train/decisions"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+// TestJudge compares what moves are worth with the exact means over all random ends, where two
+// players know all cards.
+func TestJudge(t *testing.T) {
+	d := newBrisca(t, small("brisca2"), 1).desks[0]
+	found := 0
+	for seed := uint64(1); found < 20; seed++ {
+		r := rules.NewRand(seed)
+		before := *r
+		d.reach(r)
+		if d.state.Board().Next < baraja.TableCards {
+			continue
+		}
+		found++
+		const playouts = 4000
+		j, s := d.judge(playouts, false, &before), d.state
+		for i, m := range s.Legal(nil) {
+			end := s
+			end.Apply(m, nil)
+			won, points := exact(&end, s.Turn())
+			gotWon, gotPoints := float64(j.won[i])/playouts, float64(j.points[i])/playouts
+			if math.Abs(gotWon-won) > 0.06 || math.Abs(gotPoints-points) > 1 {
+				t.Errorf("seed %d, move %d: %.3f won and %.2f points, want %.3f and %.2f", seed, m, gotWon, gotPoints, won, points)
+			}
+		}
+	}
+}
+
+// exact returns the mean over all random ends of 1 and the standing of a seat, and of its points.
+func exact(s *cards.Brisca, seat int) (won, points float64) {
+	legal := s.Legal(nil)
+	if s.Turn() < 0 {
+		board := s.Board()
+		return 1 + float64(cards.Standing(board, false, seat)), float64(board.Points[seat])
+	}
+	for _, m := range legal {
+		next := *s
+		next.Apply(m, nil)
+		w, p := exact(&next, seat)
+		won, points = won+w/float64(len(legal)), points+p/float64(len(legal))
+	}
+	return won, points
+}
+
+// TestReach checks that positions offer a choice and are of all stages of the game, in every mode.
+func TestReach(t *testing.T) {
+	for _, m := range cards.Modes() {
+		if m.Tute {
+			testReach[cards.Tute](t, m)
+		} else {
+			testReach[cards.Brisca](t, m)
+		}
+	}
+}
+
+func testReach[S any, P cards.Position[S]](t *testing.T, m cards.Mode) {
+	s, err := newSearch[S, P](small(m.String()), 1, nil, newNets[S, P])
+	kit.Must(t, err)
+	r, tricks := rules.NewRand(5), map[int]bool{}
+	for range 500 {
+		if legal := s.desks[0].reach(r); len(legal) < 2 {
+			t.Fatalf("%s: a position has %d moves", m, len(legal))
+		}
+		tricks[int(P(&s.desks[0].state).Board().Played)/m.Players] = true
+	}
+	if all := baraja.TableCards / m.Players; len(tricks) < all*3/4 {
+		t.Errorf("%s: positions are of %d of %d tricks", m, len(tricks), all)
+	}
+}
+
+// TestTrickValue compares the values of moves by the trick with the rules, for a seat that plays
+// last to it: the points of the trick if the card wins it, and the heuristic value.
+func TestTrickValue(t *testing.T) {
+	d := newBrisca(t, small("brisca2"), 1).desks[0]
+	found, won := 0, 0
+	for seed := uint64(1); found < 200; seed++ {
+		legal := d.reach(rules.NewRand(seed))
+		s := d.state
+		board := s.Board()
+		if board.InTrick == 0 || s.Options() != (baraja.TableRules{Players: 2}) {
+			continue
+		}
+		found++
+		const playouts = 3
+		j := d.value(legal, playouts, true, rules.NewRand(seed))
+		var judge decisions.Judge
+		songs := s.Songs()
+		judge.Read(d.mode, board, board.Hands[s.Turn()], &songs, &d.watch)
+		for i, m := range legal {
+			c := baraja.Card(m)
+			want := judge.Worth(c)
+			if baraja.Beats(board.Trumps(), board.Best).Has(c) {
+				want += int(board.Pot) + baraja.Value(c)
+				won++
+			}
+			if j.points[i] != int32(playouts*want) || j.won[i] != 0 {
+				t.Errorf("seed %d, %v: %d points and %d won, want %d and 0", seed, c, j.points[i], j.won[i], playouts*want)
+			}
+		}
+	}
+	if won < 50 {
+		t.Errorf("%d moves won their tricks, want more", won)
+	}
+}

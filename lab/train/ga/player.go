@@ -1,0 +1,75 @@
+package ga
+
+import (
+	"github.com/timba-arena/timba/lab/train/rl"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
+)
+
+// Agent chooses moves of one game after another. It plays any number of seats of a game.
+type Agent[S any] interface {
+	// Begin is called before a game.
+	Begin(m cards.Mode, r *rules.Rand)
+	// Choose returns one of the legal moves, of which there is at least one.
+	Choose(s *S, w *cards.Watch, legal []rules.Move) rules.Move
+}
+
+// netPlayer plays nets, one after the other.
+type netPlayer[S any, P cards.Position[S]] struct {
+	*learned.GA[S, P]
+	net  *net.Net
+	work *net.Work
+}
+
+func newNetPlayer[S any, P cards.Position[S]](m cards.Mode, n *net.Net) *netPlayer[S, P] {
+	return &netPlayer[S, P]{GA: learned.NewGA[S, P](m, n), net: n, work: n.NewWork()}
+}
+
+// use sets the net, of the same sizes as before. It learns nothing.
+func (p *netPlayer[S, P]) use(n *net.Net, _ bool) {
+	p.net = n
+	p.Use(n)
+}
+
+func (p *netPlayer[S, P]) end(*baraja.Table) {}
+
+func (p *netPlayer[S, P]) lessons() []rl.Update { return nil }
+
+// Begin starts a game.
+func (p *netPlayer[S, P]) Begin(cards.Mode, *rules.Rand) { p.GA.Begin() }
+
+// choose returns the place of the action with the highest output in a position, the first of equal
+// ones.
+func (p *netPlayer[S, P]) choose(j *judged) (best int) {
+	p.net.Start(p.work)
+	for _, input := range j.ones {
+		p.net.Add(p.work, int(input), 1)
+	}
+	hidden, top := p.net.Hidden(p.work), float32(0)
+	for a, action := range j.actions {
+		if x := p.net.Sum(hidden, int(action)); a == 0 || x > top {
+			best, top = a, x
+		}
+	}
+	return best
+}
+
+// sizes returns the sizes of a net of a mode with hidden layers, inputs first.
+func sizes(m cards.Mode, hidden []int) []int {
+	e := learned.GAEncoder(m)
+	return append(append([]int{e.Inputs()}, hidden...), m.Actions())
+}
+
+// Random plays any legal move.
+type Random[S any] struct{ r *rules.Rand }
+
+// Begin starts a game.
+func (a *Random[S]) Begin(_ cards.Mode, r *rules.Rand) { a.r = r }
+
+// Choose returns any legal move, each as likely as the others.
+func (a *Random[S]) Choose(_ *S, _ *cards.Watch, legal []rules.Move) rules.Move {
+	return legal[a.r.Below(len(legal))]
+}

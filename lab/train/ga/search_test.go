@@ -1,0 +1,362 @@
+package ga
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
+)
+
+// small returns a search that takes a moment.
+func small(mode string) Config {
+	c := Default(mode)
+	c.Layers, c.Population, c.Best, c.Games, c.Generations, c.Final = []int{8, 6}, 8, 3, 4, 6, 20
+	return c
+}
+
+func newBrisca(t *testing.T, c Config, workers int) *search[cards.Brisca, *cards.Brisca, *net.Net] {
+	t.Helper()
+	s, err := newSearch[cards.Brisca](c, workers, nil, newNets[cards.Brisca])
+	kit.Must(t, err)
+	return s
+}
+
+// trained runs a search in a new directory and returns the files that must not depend on anything
+// but the configuration.
+func trained(t *testing.T, c Config, o Options) (files string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	f := kit.Get[*run.Folder](t)(run.Open(dir, c, false))
+	defer f.Close()
+	if _, err := Train(context.Background(), f, c, o); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, dir, run.ModelFile) + read(t, dir, run.MetricsFile)
+}
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	return string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name))))
+}
+
+// TestWorkersRaced checks that a search comes to the same files whatever the number of workers,
+// with every kind of fitness, and to others with another seed.
+func TestWorkersRaced(t *testing.T) {
+	for mode, change := range map[string]func(*Config){
+		"brisca2":      func(c *Config) { c.Double = true },
+		"brisca3":      func(c *Config) { c.Rival = RandomRival },
+		"tute-teams":   func(c *Config) { c.Elite = false },
+		"follow2":      func(c *Config) { c.Positions, c.Playouts = 20, 5 },
+		"brisca4":      func(c *Config) { c.Defects = []string{defectLayers, defectOutput} },
+		"tute2":        func(c *Config) { c.Rules = "1010" },
+		"brisca-teams": func(c *Config) { c.Positions, c.Playouts = 7, 3 },
+	} {
+		if kit.Raced() && mode != "brisca-teams" {
+			continue // the detector sees the same goroutines in each
+		}
+		c := small(mode)
+		c.Generations = 3
+		change(&c)
+		one, three := trained(t, c, Options{Workers: 1}), trained(t, c, Options{Workers: 3})
+		if one != three {
+			t.Errorf("%s: one worker and three come to different files", mode)
+		}
+		if c.Seed = 2; trained(t, c, Options{Workers: 2}) == one {
+			t.Errorf("%s: two seeds come to the same files", mode)
+		}
+	}
+}
+
+// TestResume interrupts a search after each generation, and checks that the files are those of a
+// search that was never interrupted.
+func TestResume(t *testing.T) {
+	for _, c := range []Config{small("brisca2"), smallAgents("tute3")} {
+		testResume(t, c)
+	}
+}
+
+func testResume(t *testing.T, c Config) {
+	whole := trained(t, c, Options{Workers: 2})
+	dir := filepath.Join(t.TempDir(), "run")
+	for part := 0; ; part++ {
+		f, err := run.Open(dir, c, part > 0)
+		kit.Must(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		generations := 0
+		_, err = Train(ctx, f, c, Options{Workers: 2, Done: func(int, int) {
+			if generations++; generations > 1 {
+				cancel()
+			}
+		}})
+		cancel()
+		f.Close()
+		if err == nil {
+			if part < c.Generations/2 {
+				t.Errorf("variant %s: the search ended after %d interruptions", c.Variant, part)
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	if read(t, dir, run.ModelFile)+read(t, dir, run.MetricsFile) != whole {
+		t.Errorf("variant %s: a search that was interrupted comes to other files", c.Variant)
+	}
+}
+
+// TestSearchLearns searches for a known function: a move is worth the square of its card's strength.
+// The nets of the first generation choose by chance; the last ones come close to what is possible.
+func TestSearchLearns(t *testing.T) {
+	c := Default("brisca2")
+	c.Layers, c.Rules, c.Positions, c.Playouts = []int{8}, "0000", 500, 1
+	c.Policy, c.Crossover, c.Mutation, c.Crossovers, c.Mutations = policyCustom, 1, 1, []string{"uniform"}, []string{"noise"}
+	s := newBrisca(t, c, 2)
+	if _, err := s.positions(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	most, mean := 0.0, 0.0
+	for _, j := range s.pool {
+		top, sum := int32(0), int32(0)
+		for i, action := range j.actions {
+			strength := int32(baraja.Strength(cards.CardAt(int(action))))
+			j.won[i], j.points[i] = 0, strength*strength
+			top, sum = max(top, j.points[i]), sum+j.points[i]
+		}
+		most += float64(top) / 500
+		mean += float64(sum) / float64(len(j.actions)) / 500
+	}
+	reached := func() float64 {
+		fit := kit.Get[[]Fitness](t)(s.judge(context.Background()))
+		return (fit[0].Mean() - mean) / (most - mean)
+	}
+	first := reached()
+	for range 100 {
+		if _, err := s.step(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		s.window = s.generation / judgedGenerations // the positions stay
+	}
+	last := reached()
+	t.Logf("of what is possible beyond chance: at first %.2f, at last %.2f", first, last)
+	if math.Abs(first) > 0.3 || last < 0.8 {
+		t.Errorf("of what is possible beyond chance: at first %.2f, at last %.2f", first, last)
+	}
+}
+
+// TestElite checks who has children: the best by games won, then by points; they stay if the elite
+// is kept, and every child of exchanging crossovers has only genes of theirs.
+func TestElite(t *testing.T) {
+	c := small("brisca2")
+	c.Policy, c.Crossover, c.Mutation, c.Crossovers = policyCustom, 1, 0, []string{"one-point", "several-points", "uniform", "multivariate"}
+	for _, keep := range []bool{true, false} {
+		c.Elite = keep
+		s := newBrisca(t, c, 1)
+		before := slices.Clone(s.members)
+		o := kit.Get[outcome](t)(s.step(context.Background()))
+		for k, i := range o.elite[1:] {
+			if compareFitness(o.fit[o.elite[k]], o.fit[i]) > 0 {
+				t.Errorf("the elite %v is not in order: %+v", o.elite, o.fit)
+			}
+		}
+		for i := range before {
+			if !slices.Contains(o.elite, i) && compareFitness(o.fit[i], o.fit[o.elite[len(o.elite)-1]]) < 0 {
+				t.Errorf("individual %d is fitter than the elite %v: %+v", i, o.elite, o.fit)
+			}
+		}
+		for k, i := range o.elite {
+			if stays := k < len(s.members) && reflect.DeepEqual(s.members[k], before[i]); stays != keep {
+				t.Errorf("elite kept %v: place %d of the elite stays: %v", keep, k, stays)
+			}
+		}
+		for _, n := range s.members {
+			for layer, genes := range n.Genes() {
+				for k, x := range genes {
+					if !slices.ContainsFunc(o.elite, func(i int) bool { return before[i].Genes()[layer][k] == x }) {
+						t.Fatalf("a child has a gene that none of the elite has")
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestDefects checks what each defect of the study does.
+func TestDefects(t *testing.T) {
+	step := func(published ...string) (s *search[cards.Brisca, *cards.Brisca, *net.Net], before []*net.Net, o outcome) {
+		c := small("brisca2")
+		c.Defects, c.Policy, c.Crossover, c.Mutation = published, policyCustom, 1, 1
+		s = newBrisca(t, c, 1)
+		before = slices.Clone(s.members)
+		o = kit.Get[outcome](t)(s.step(context.Background()))
+		return s, before, o
+	}
+	last := func(n *net.Net) []float32 { return n.Genes()[len(n.Genes())-1] }
+
+	if _, before, _ := step(); distinct(before) != 8 {
+		t.Errorf("mended: %d different nets of 8 in the first generation", distinct(before))
+	}
+	s, before, _ := step(defectLayers)
+	if distinct(before) != 1 {
+		t.Errorf("layers: %d different nets in the first generation, not 1", distinct(before))
+	}
+	for i := 3; i+1 < len(s.members); i += 2 { // behind the elite of 3
+		if !reflect.DeepEqual(s.members[i], s.members[i+1]) {
+			t.Errorf("layers: children %d and %d of a pair are different", i, i+1)
+		}
+	}
+	s, before, o := step(defectOutput)
+	for i, child := range s.members[3:] {
+		for _, parent := range o.elite {
+			for k, x := range last(child) {
+				if biases := len(last(child)) - 41; k < biases && x == last(before[parent])[k] {
+					t.Errorf("output: child %d inherits gene %d of the output layer", i, k)
+				}
+			}
+		}
+	}
+	s, before, _ = step(defectLayers, defectOutput)
+	for i, n := range s.members {
+		if !slices.Equal(last(n), last(before[0])) {
+			t.Errorf("layers and output: the output layer of net %d is not that of all", i)
+		}
+	}
+}
+
+// TestPairings checks that everybody plays, and that seats that are left are filled.
+func TestPairings(t *testing.T) {
+	c := small("brisca3")
+	s := newBrisca(t, c, 1)
+	pairs := s.pairings([]int{0, 1, 2, 3, 4, 5, 6, 7}, rules.NewRand(1))
+	count := map[int]int{}
+	for _, pair := range pairs {
+		if len(pair) != 3 {
+			t.Errorf("pairing %v: want three", pair)
+		}
+		for _, i := range pair {
+			count[i]++
+		}
+	}
+	if len(pairs) != 3 || len(count) != 8 {
+		t.Errorf("pairings %v: want three in which all of eight play", pairs)
+	}
+}
+
+// TestPlayer checks in games of every mode that a player makes the move whose output of the net is
+// highest, for the inputs added anew, and that it allocates nothing.
+func TestPlayer(t *testing.T) {
+	for _, m := range cards.Modes() {
+		if m.Tute {
+			testPlayer[cards.Tute](t, m)
+		} else {
+			testPlayer[cards.Brisca](t, m)
+		}
+	}
+}
+
+func testPlayer[S any, P cards.Position[S]](t *testing.T, m cards.Mode) {
+	n := someNet(t, 1, sizes(m, []int{9, 7})...)
+	player, work, e := newNetPlayer[S, P](m, n), n.NewWork(), learned.GAEncoder(m)
+	r := rules.NewRand(3)
+	for game := range 20 {
+		var s S
+		var w cards.Watch
+		p, src := P(&s), rules.FastStream(r)
+		p.Begin(m, m.Rules()[game%len(m.Rules())], &src)
+		player.Begin(m, r)
+		for p.Turn() >= 0 {
+			legal := p.Legal(nil)
+			move := player.Choose(&s, &w, legal)
+			var inputs net.Inputs
+			features.AppendState(&e, &inputs, p, &w, p.Turn())
+			out := n.Forward(work, &inputs)
+			for _, other := range legal {
+				if out[cards.Action(other)] > out[cards.Action(move)]+1e-5 {
+					t.Fatalf("%s: move %d has a higher output than %d", m, other, move)
+				}
+			}
+			if game == 0 {
+				if allocated := testing.AllocsPerRun(3, func() { player.Choose(&s, &w, legal) }); allocated > 0 {
+					t.Fatalf("%s: a move allocates %v times", m, allocated)
+				}
+			}
+			cards.Step(p, &w, move)
+		}
+	}
+}
+
+// TestModel checks that the model of a run is read again as it was, and that a damaged one is an
+// error.
+func TestModel(t *testing.T) {
+	c := small("tute2")
+	dir := filepath.Join(t.TempDir(), "run")
+	f, err := run.Open(dir, c, false)
+	kit.Must(t, err)
+	defer f.Close()
+	if _, err := Train(context.Background(), f, c, Options{Workers: 2}); err != nil {
+		t.Fatal(err)
+	}
+	data := []byte(read(t, dir, run.ModelFile))
+	h, m, err := readModel(data)
+	if err != nil || h.Kind != model.GA || h.Mode != "tute2" || m.Policy != nil || !slices.Equal(m.Net.Sizes, []int{120, 8, 6, 45}) {
+		t.Errorf("model %+v, error %v", m, err)
+	}
+	if _, _, err := readModel(data[:len(data)-9]); err == nil {
+		t.Error("a model cut short is no error")
+	}
+}
+
+func readModel(data []byte) (h model.Header, m learned.GAModel, err error) {
+	h, b, err := model.Read(bytes.NewReader(data))
+	if err == nil {
+		m, err = learned.ReadGA(h, b)
+	}
+	return h, m, err
+}
+
+// TestConfigErrors checks that wrong parameters are errors that name value and remedy.
+func TestConfigErrors(t *testing.T) {
+	for want, change := range map[string]func(*Config){
+		`mode "chess" does not exist: try brisca2`:                             func(c *Config) { c.Mode = "chess" },
+		`population cannot be "1": try 2 to 1000`:                              func(c *Config) { c.Population = 1 },
+		`population cannot be "1001": try 2 to 1000`:                           func(c *Config) { c.Population = 1001 },
+		`best cannot be "9": try 2 to 8`:                                       func(c *Config) { c.Best = 9 },
+		`games cannot be "0": try 1 to 1000000`:                                func(c *Config) { c.Games = 0 },
+		`generations cannot be "1000001": try 1 to 1000000`:                    func(c *Config) { c.Generations = 1_000_001 },
+		`final cannot be "-1": try 0 to 1000000`:                               func(c *Config) { c.Final = -1 },
+		`layers "": a net needs a hidden layer: try 50-25`:                     func(c *Config) { c.Layers = nil },
+		`net: layers "112-0-41": a layer has 1 to 4096 units`:                  func(c *Config) { c.Layers = []int{0} },
+		`population cannot be "1000": its nets have`:                           func(c *Config) { c.Population, c.Layers = 1000, []int{4096, 4096} },
+		`rules "012" do not exist in mode brisca2: try all, none, or 4 digits`: func(c *Config) { c.Rules = "012" },
+		`positions cannot be "100001": try 0 to 100000`:                        func(c *Config) { c.Positions = 100_001 },
+		`playouts cannot be "0": try 1 to 10000`:                               func(c *Config) { c.Playouts = 0 },
+		`value "x" does not exist: try game or trick`:                          func(c *Config) { c.Value = "x" },
+		`policy "x" does not exist: try ilm-dhc, dhm-ilc, half, tuned`:         func(c *Config) { c.Policy = "x" },
+		`crossover "1.5" is not a ratio: try 0.9`:                              func(c *Config) { c.Policy, c.Crossover = policyCustom, 1.5 },
+		`mutation "-1" is not a ratio: try 0.1`:                                func(c *Config) { c.Policy, c.Mutation = policyCustom, -1 },
+		`crossover "x" does not exist: try some of one-point,`:                 func(c *Config) { c.Crossovers = []string{"x"} },
+		`mutation "": at least one is needed: try some of swap,`:               func(c *Config) { c.Mutations = nil },
+	} {
+		c := small("brisca2")
+		change(&c)
+		if _, err := Cost(context.Background(), c, Options{Workers: 1}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want %s...", err, want)
+		}
+	}
+}

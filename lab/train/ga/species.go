@@ -1,0 +1,63 @@
+package ga
+
+import (
+	"io"
+
+	"github.com/timba-arena/timba/lab/train/rl"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+)
+
+// The variants of a search, by what its individuals are.
+const (
+	Nets   = "xn"     // nets that rank all moves
+	Agents = model.RL // agents that learn by Monte Carlo: the tables of package rl
+)
+
+// Variants returns the names of the variants.
+func Variants() []string { return []string{Nets, Agents} }
+
+// species is what a search needs to know of its individuals: nets or the tables of agents. It
+// changes no individual once it has been made.
+type species[S, I any] interface {
+	// birth returns an individual that has no parents.
+	birth(r *rules.Rand) I
+	// first returns the first generation of so many individuals.
+	first(n int, r *rules.Rand) []I
+	// player returns what plays individuals, one after the other.
+	player() player[S, I]
+	// taught returns what an individual becomes by what it has learned.
+	taught(i I, lessons []rl.Update) I
+	// children makes two children of two parents by the ratios of the outcome, and counts the
+	// operators. Work is what is left to do, at any time and in any goroutine; it may be nil.
+	children(a, b I, o *outcome, counts map[string]int, r *rules.Rand) (x, y I, work func())
+	// release is called when a generation has been replaced.
+	release(old []I)
+	// figures returns what metrics have of a generation, and how many pairs of a state and an
+	// action were turned away as its tables were full.
+	figures(members []I, elite []int) (values []run.Value, turned uint64)
+	// plots draws the figures.
+	plots(f *run.Folder) error
+	// memory returns the bytes that two generations will take, and those of a checkpoint. Growth
+	// is how many times as many generations the search has as have made the members.
+	memory(members []I, growth float64) (bytes, disk int64)
+	save(w io.Writer, i I) error
+	load(r io.Reader) (I, error)
+	// describe completes the header of an individual's model, and the report.
+	describe(i I, members []I, h *model.Header, r *Report)
+	// body writes the model of an individual.
+	body(w io.Writer, i I) error
+}
+
+// player plays an individual.
+type player[S, I any] interface {
+	Agent[S]
+	// use sets the individual. One that learns explores.
+	use(i I, learns bool)
+	// end is called after a game.
+	end(board *baraja.Table)
+	// lessons returns what the individual has to learn from the games since use.
+	lessons() []rl.Update
+}

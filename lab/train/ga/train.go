@@ -1,0 +1,292 @@
+package ga
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+)
+
+// Options is what does not change the result of a training.
+type Options struct {
+	Workers int
+	Done    func(done, all int) // after each generation; nil for none
+}
+
+// RandomRival is a rival that is no house bot: it plays any legal move.
+const RandomRival = "random"
+
+const (
+	// testPart is games of a test that a worker plays at a time: a multiple of all numbers of seats.
+	testPart = 60
+	// finalTest are the games of the model against random moves.
+	finalTest = 3000
+	// testGames are played against random moves by the best of every generation.
+	testGames = 120
+	// saveEvery is the time between checkpoints.
+	saveEvery = 20 * time.Second
+	// costTime is how long a sample plays for an estimate of the cost.
+	costTime = 300 * time.Millisecond
+)
+
+// Train searches in the directory of a run. When ctx ends, it writes a checkpoint and returns the
+// error of ctx.
+func Train(ctx context.Context, f *run.Folder, c Config, o Options) (r Report, err error) {
+	err = dispatch(c, o, func(t trainer) error {
+		r, err = t.train(ctx, f, o.Done)
+		return err
+	})
+	return r, err
+}
+
+// Report is what has come of a search, as result.json has it.
+type Report struct {
+	Random    Fitness        `json:"random"`                // of the model against random moves
+	Nets      int            `json:"nets,omitempty"`        // different ones among the last members
+	Pairs     int            `json:"pairs,omitempty"`       // of a state and an action, in the model's table
+	States    int            `json:"states,omitempty"`      // of the model
+	Turned    uint64         `json:"turned_away,omitempty"` // pairs that were turned away because tables were full
+	Operators map[string]int `json:"operators"`             // how often each crossover and mutation was made
+}
+
+// Cost returns what a search costs, from a short sample.
+func Cost(ctx context.Context, c Config, o Options) (cost run.Cost, err error) {
+	err = dispatch(c, o, func(t trainer) error {
+		cost, err = t.cost(ctx)
+		return err
+	})
+	return cost, err
+}
+
+// trainer is a search of either game.
+type trainer interface {
+	train(ctx context.Context, f *run.Folder, done func(done, all int)) (Report, error)
+	cost(ctx context.Context) (run.Cost, error)
+}
+
+// dispatch calls do with the search of the configuration's game.
+func dispatch(c Config, o Options, do func(trainer) error) error {
+	m, err := cards.ParseMode(c.Mode)
+	if err != nil {
+		return err
+	}
+	if m.Tute {
+		return start[cards.Tute](c, m, o, do)
+	}
+	return start[cards.Brisca](c, m, o, do)
+}
+
+func start[S any, P cards.Position[S]](c Config, m cards.Mode, o Options, do func(trainer) error) error {
+	var rival func() (Agent[S], error)
+	switch {
+	case c.Rival == "":
+	case c.Rival == RandomRival:
+		rival = func() (Agent[S], error) { return &Random[S]{}, nil }
+	default:
+		rival = func() (Agent[S], error) { return newRival[S, P](c.Rival, m) }
+	}
+	if c.Variant == Agents {
+		s, err := newSearch[S, P](c, o.Workers, rival, newAgents[S, P])
+		if err != nil {
+			return err
+		}
+		return do(s)
+	}
+	s, err := newSearch[S, P](c, o.Workers, rival, newNets[S, P])
+	if err != nil {
+		return err
+	}
+	return do(s)
+}
+
+func (s *search[S, P, I]) train(ctx context.Context, f *run.Folder, done func(done, all int)) (r Report, err error) {
+	if _, err := f.Load(s.load); err != nil {
+		return r, err
+	}
+	saved, full := time.Now(), false
+	for s.generation < s.Generations {
+		if done != nil {
+			done(s.generation, s.Generations)
+		}
+		o, err := s.step(ctx)
+		if err != nil {
+			return r, f.Interrupted(err, s.save)
+		}
+		if err := f.Metrics(s.generation, o.metrics()...); err != nil {
+			return r, err
+		}
+		if o.turned > 0 && !full {
+			full = true
+			f.Log("tables are full after %d generations: new pairs are turned away from here on, the others go on learning", s.generation)
+		}
+		if time.Since(saved) >= saveEvery || s.generation == s.Generations {
+			if err := f.Checkpoint(s.save); err != nil {
+				return r, err
+			}
+			saved = time.Now()
+		}
+	}
+	if done != nil {
+		done(s.generation, s.Generations)
+	}
+	if err := s.plots(f); err != nil {
+		return r, err
+	}
+	return s.finish(ctx, f)
+}
+
+// metrics returns the figures of a generation. Shares are of the games won, with a half for those
+// shared.
+func (o *outcome) metrics() []run.Value {
+	var all Fitness
+	for _, fit := range o.fit {
+		all.add(fit)
+	}
+	best := o.fit[o.elite[0]]
+	values := append([]run.Value{
+		{Name: "best", X: best.Share()},
+		{Name: "all", X: all.Share()},
+		{Name: "points", X: all.Mean()},
+		{Name: "random", X: o.random.Share()},
+	}, o.figures...)
+	return append(values, run.Value{Name: "crossover", X: o.crossover}, run.Value{Name: "mutation", X: o.mutation})
+}
+
+func (s *search[S, P, I]) plots(f *run.Folder) error {
+	against := "each other"
+	if s.Rival != "" {
+		against = s.Rival
+	}
+	return errors.Join(
+		f.Plot("wins", "Games won by the best of a generation", "generation", "share of the games", "best", "random"),
+		f.Plot("points", "Points in games against "+against, "generation", "points of a game", "points"),
+		s.species.plots(f),
+		f.Plot("ratios", "Ratios of the policy "+s.Policy, "generation", "ratio", "crossover", "mutation"),
+	)
+}
+
+// finish chooses the model from the last elite and writes it.
+func (s *search[S, P, I]) finish(ctx context.Context, f *run.Folder) (r Report, err error) {
+	best, err := s.final(ctx)
+	if err != nil {
+		return r, f.Interrupted(err, s.save)
+	}
+	r.Operators = s.counts
+	r.Random, err = s.test(ctx, s.members[best], finalTest, stream(s.Seed, forTest, s.Generations))
+	if err != nil {
+		return r, f.Interrupted(err, s.save)
+	}
+	f.Log("the model wins %.1f %% of %d games against random moves, with %.1f points a game",
+		100*r.Random.Share(), r.Random.Games, r.Random.Mean())
+	h := model.Header{Kind: model.GA, Mode: s.Mode, Variant: s.Variant, Seed: s.Seed, Defects: s.Config.Defects}
+	s.species.describe(s.members[best], s.members, &h, &r)
+	return r, errors.Join(f.Result(r), f.Model(h, func(w io.Writer) error { return s.species.body(w, s.members[best]) }))
+}
+
+// final returns the best of the members, which are the last elite, by more games.
+func (s *search[S, P, I]) final(ctx context.Context) (int, error) {
+	fit := make([]Fitness, len(s.members))
+	among := numbers(len(s.members))
+	for played := 0; played < s.Final; played += s.Games {
+		round, err := s.tournament(ctx, among, s.Games, stream(s.Seed, forFinal, played), nil)
+		if err != nil {
+			return 0, err
+		}
+		for i := range fit {
+			fit[i].add(round[i])
+		}
+	}
+	return rank(fit)[0], nil
+}
+
+// test plays an individual, which does not explore, against random moves.
+func (s *search[S, P, I]) test(ctx context.Context, i I, games int, r *rules.Rand) (sum Fitness, err error) {
+	parts := make([]Fitness, (games+testPart-1)/testPart)
+	seeds := make([]uint64, len(parts)*testPart)
+	for i := range seeds {
+		seeds[i] = r.Uint64()
+	}
+	err = s.each(ctx, len(parts), func(d *desk[S, P, I], k int) {
+		d.players[0].use(i, false)
+		d.agents = append(d.agents[:0], d.players[0])
+		for len(d.agents) < s.mode.Players {
+			d.agents = append(d.agents, &d.random)
+		}
+		parts[k] = d.match(d.agents, min(testPart, games-k*testPart), seeds[k*testPart:])[0]
+	})
+	for _, part := range parts {
+		sum.add(part)
+	}
+	return sum, err
+}
+
+func (s *search[S, P, I]) cost(ctx context.Context) (run.Cost, error) {
+	began, steps := time.Now(), 0
+	for ; steps == 0 || time.Since(began) < costTime && s.generation+1 < s.Generations; steps++ {
+		if _, err := s.step(ctx); err != nil {
+			return run.Cost{}, err
+		}
+	}
+	each := time.Since(began) / time.Duration(steps)
+	memory, disk := s.species.memory(s.members, float64(s.Generations)/float64(steps))
+	return run.Cost{
+		Work: int64(s.Generations), Unit: "generations", Time: each * time.Duration(s.Generations),
+		Memory: memory + memoryElse, Disk: disk + int64(s.Generations)*metricsBytes + diskElse,
+	}, nil
+}
+
+// What a run takes besides its individuals, in bytes.
+const (
+	memoryElse   = 20 << 20
+	diskElse     = 500 << 10 // the plots
+	metricsBytes = 80        // a generation
+)
+
+// state is the first line of a checkpoint; the members follow.
+type state struct {
+	Generation int            `json:"generation"`
+	Members    int            `json:"members"`
+	Counts     map[string]int `json:"counts"` // crossovers and mutations made
+}
+
+func (s *search[S, P, I]) save(w io.Writer) error {
+	if err := run.WriteState(w, state{s.generation, len(s.members), s.counts}); err != nil {
+		return err
+	}
+	for _, i := range s.members {
+		if err := s.species.save(w, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *search[S, P, I]) load(r io.Reader) error {
+	var at state
+	b, err := run.ReadState(r, &at)
+	if err != nil {
+		return err
+	}
+	if at.Members < 1 || at.Members > s.Population || at.Generation < 0 || at.Generation > s.Generations {
+		return fmt.Errorf("%d individuals of generation %d do not fit the run", at.Members, at.Generation)
+	}
+	var members []I
+	for range at.Members {
+		i, err := s.species.load(b)
+		if err != nil {
+			return err
+		}
+		members = append(members, i)
+	}
+	if _, err := b.ReadByte(); err != io.EOF {
+		return errors.New("there is more behind the last individual")
+	}
+	s.generation, s.members, s.counts = at.Generation, members, at.Counts
+	return nil
+}

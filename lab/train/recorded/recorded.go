@@ -1,0 +1,138 @@
+// Package recorded makes data sets of games that bots play against each other.
+package recorded
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/lab/train/dataset"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+// clock is longer than a bot of a data set should think.
+var clock = referee.Clock{Move: 10 * time.Minute, Margin: time.Second, Startup: time.Minute}
+
+// Seats returns the bots by seat: as they are given, or the only one for every seat.
+func Seats(m cards.Mode, given []string) ([]string, error) {
+	switch len(given) {
+	case 0, m.Players:
+		return given, nil
+	case 1:
+		bots := make([]string, m.Players)
+		for seat := range bots {
+			bots[seat] = given[0]
+		}
+		return bots, nil
+	}
+	return nil, fmt.Errorf("mode %v has %d seats: name 1 bot or %d, not %d", m, m.Players, m.Players, len(given))
+}
+
+// Games returns how the games of a plan are made: its bots play them, each combination of rules
+// in a match of its own. A deal is played once, with the bots rotated by one seat from a deal to
+// the next. A fault is an error.
+func Games(ctx context.Context, p *dataset.Plan, r program.Resolver) (dataset.Piece, error) {
+	bots := make([]referee.Bot, len(p.Bots))
+	for i, spec := range p.Bots {
+		var err error
+		if bots[i], err = bot(ctx, spec, r); err != nil {
+			return nil, err
+		}
+		bots[i].Name = fmt.Sprintf("%s#%d", spec, i)
+	}
+	m := p.Mode
+	list := m.Rules()
+	return func(ctx context.Context, _, from, to int, dst []byte) ([]byte, error) {
+		games := make([]dataset.Game, to-from)
+		for first := from; first < min(to, from+len(list)); first++ {
+			bits := first % len(list)
+			var at []int
+			for i := first; i < to; i += len(list) {
+				at = append(at, i-from)
+			}
+			var seed rules.Seed
+			binary.LittleEndian.PutUint64(seed[:], run.Derive(p.Seed, "games", first))
+			if err := play(ctx, m, bits, list[bits], bots, seed, games, at); err != nil {
+				return dst, err
+			}
+		}
+		for i := range games {
+			dst = games[i].Append(dst)
+		}
+		return dst, nil
+	}, nil
+}
+
+// bot returns the bot of a spec: a house bot plays in this process, which saves most of the time.
+func bot(ctx context.Context, spec string, r program.Resolver) (referee.Bot, error) {
+	if name, ok := strings.CutPrefix(spec, "@"); ok {
+		_, err := house.Canonical(name)
+		return referee.Bot{Serve: func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, answers) }}, err
+	}
+	found, err := r.Resolve(ctx, spec)
+	if err != nil {
+		return referee.Bot{}, err
+	}
+	return found.Bot, nil
+}
+
+// play plays games with one combination of rules and stores them in the places at. Rotation r of
+// the bots plays the deals r, r+n, ... of its own match of one rotation.
+func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []referee.Bot, seed rules.Seed, games []dataset.Game, at []int) error {
+	n := len(bots)
+	for rotation := range n {
+		deals := (len(at) - rotation + n - 1) / n
+		if deals <= 0 {
+			continue
+		}
+		turned := make([]referee.Bot, n)
+		for seat := range turned {
+			turned[seat] = bots[rules.BotAt(seat, rotation, n)]
+		}
+		v := m.Variant(r)
+		match := &referee.Match{
+			Variant: v, Bots: turned, Deals: deals, Only: []int{0}, Clock: clock, Seed: seed.Derive(fmt.Sprint(rotation)),
+			Workers: []int{referee.AnyCore},
+		}
+		match.Done = func(g *referee.Result) error {
+			if len(g.Faults) > 0 {
+				return errFault(g)
+			}
+			return record(v, bits, g, &games[at[rotation+g.Match.Deal*n]])
+		}
+		if err := match.Play(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func errFault(g *referee.Result) error {
+	f := g.Faults[0]
+	return fmt.Errorf("%s had a fault: %w", g.Seats[f.Seat].Name, errors.New(f.Text))
+}
+
+// record makes a game of a data set of one that was played.
+func record(v *rules.Variant, bits int, g *referee.Result, to *dataset.Game) error {
+	src := rules.NewStream(rules.Seed(g.Seed))
+	to.Begin(bits, cards.Table(v.Deal(&src)))
+	for step, err := range g.Walk(v, nil) {
+		if err != nil {
+			return err
+		}
+		if step.Next != nil {
+			to.Add(step.Move)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package rl
+
+import (
+	"context"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
+)
+
+// Learner learns by every-visit or first-visit Monte Carlo control. It plays batches of
+// episodes with the tables as they are, then adds what the batch has brought. The result depends
+// on Config alone, not on the number of workers.
+type Learner struct {
+	config  Config
+	games   func() Game
+	returns returns
+	agents  []policy.Agent
+	states  []*Table // by agent
+	votes   []*Table // by agent; nil without
+	pieces  []piece
+	players int
+
+	// Episodes is how many have been played.
+	Episodes int
+	// Counts are of the last batch.
+	Counts Counts
+
+	collected int64 // bytes of the tables when garbage was last collected
+}
+
+// Counts are about the decisions of a batch.
+type Counts struct {
+	Episodes  int
+	Decisions int
+	Chosen    int // that were not random for the sake of exploring
+	Known     int // of Chosen, in a state that was known
+}
+
+const pieceEpisodes = 64
+
+// piece is a part of a batch: what one worker plays at a time.
+type piece struct {
+	updates [][policy.Shards][]Update // by agent
+	counts  Counts
+}
+
+// votesPart is the part of the memory that MC-MS has for its votes.
+const votesPart = 4
+
+// New returns a learner that has learned nothing. Games makes the games to learn; each is used by
+// one goroutine. The config is valid.
+func New(c Config, games func() Game) *Learner {
+	l := &Learner{config: c, games: games, returns: newReturns(&c), players: games().Players()}
+	memory := int64(c.Memory) << 20 / int64(c.Agents)
+	for range c.Agents {
+		states := memory
+		var a policy.Agent
+		if c.Variant == policy.ManyStates {
+			votes := NewTable(memory / votesPart)
+			states -= memory / votesPart
+			a.Votes = votes
+			l.votes = append(l.votes, votes)
+		}
+		table := NewTable(states)
+		table.Zero = c.Untried == Zero
+		a.States = table
+		l.states = append(l.states, table)
+		l.agents = append(l.agents, a)
+	}
+	l.pieces = make([]piece, (c.Batch+pieceEpisodes-1)/pieceEpisodes)
+	for i := range l.pieces {
+		l.pieces[i].updates = make([][policy.Shards][]Update, c.Agents)
+	}
+	return l
+}
+
+// Agents returns the agents as they are now. They learn with the next batch.
+func (l *Learner) Agents() []policy.Agent { return l.agents }
+
+// Table returns what an agent has learned.
+func (l *Learner) Table(agent int) *Table { return l.states[agent] }
+
+// Done reports whether all episodes have been played.
+func (l *Learner) Done() bool { return l.Episodes >= l.config.Episodes }
+
+// Batch plays the next batch and learns from it. When the context ends, it returns the error, and
+// nothing of the batch has happened.
+func (l *Learner) Batch(ctx context.Context, workers int) error {
+	n := min(l.config.Batch, l.config.Episodes-l.Episodes)
+	pieces := l.pieces[:(n+pieceEpisodes-1)/pieceEpisodes]
+	l.each(workers, len(pieces), func() func(int) {
+		p := l.newPlayer()
+		return func(i int) {
+			if ctx.Err() == nil {
+				first := i * pieceEpisodes
+				p.play(&pieces[i], l.Episodes+first, min(pieceEpisodes, n-first))
+			}
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.each(workers, policy.Shards*len(l.agents), func() func(int) {
+		return func(i int) { l.apply(pieces, i/policy.Shards, i%policy.Shards) }
+	})
+	l.Episodes += n
+	l.Counts = Counts{}
+	for i := range pieces {
+		l.Counts.add(pieces[i].counts)
+	}
+	l.collect()
+	return nil
+}
+
+// each calls a function for 0 to n-1, on so many goroutines, each with its own.
+func (l *Learner) each(workers, n int, begin func() func(int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(workers, n) {
+		wait.Go(func() {
+			do := begin()
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// apply learns what the pieces have for a shard of an agent, in their order.
+func (l *Learner) apply(pieces []piece, agent, shard int) {
+	least := float32(l.config.Step)
+	states := l.states[agent]
+	for i := range pieces {
+		for _, u := range pieces[i].updates[agent][shard] {
+			if l.votes == nil {
+				states.Learn(u.Key, u.Action, u.Value, least)
+				continue
+			}
+			if !states.Zero {
+				u.Legal = policy.AllActions // those that were tried are legal
+			}
+			before, known := states.Best(u.Key, u.Legal)
+			states.Learn(u.Key, u.Action, u.Value, least)
+			l.vote(agent, u, before, known)
+		}
+	}
+}
+
+// vote moves the vote of a state to the action that is now its best.
+func (l *Learner) vote(agent int, u Update, before uint8, known bool) {
+	after, ok := l.states[agent].Best(u.Key, u.Legal)
+	if known && ok && before == after {
+		return
+	}
+	if known {
+		l.votes[agent].Vote(u.Abs, before, -1)
+	}
+	if ok {
+		l.votes[agent].Vote(u.Abs, after, 1)
+	}
+}
+
+// collect collects the garbage that tables leave when they grow, so that they take little more
+// than their limit.
+func (l *Learner) collect() {
+	const worthwhile = 32 << 20
+	if size := l.Bytes(); size-l.collected > worthwhile {
+		l.collected = size
+		debug.FreeOSMemory()
+	}
+}
+
+// Bytes returns the memory of all tables.
+func (l *Learner) Bytes() (n int64) {
+	for _, t := range l.tables() {
+		n += t.Bytes()
+	}
+	return n
+}
+
+// Turned returns how many times the tables turned away what was new because they were full.
+func (l *Learner) Turned() (n uint64) {
+	for _, t := range l.tables() {
+		n += t.Turned()
+	}
+	return n
+}
+
+func (c *Counts) add(d Counts) {
+	c.Episodes += d.Episodes
+	c.Decisions += d.Decisions
+	c.Chosen += d.Chosen
+	c.Known += d.Known
+}
+
+// player plays episodes: one for each worker.
+type player struct {
+	learner   *Learner
+	game      Game
+	view      policy.View
+	decisions []decision
+	final     []int
+}
+
+func (l *Learner) newPlayer() *player {
+	return &player{learner: l, game: l.games(), final: make([]int, l.players)}
+}
+
+// play plays so many episodes from one on.
+func (p *player) play(out *piece, first, n int) {
+	for agent := range out.updates {
+		for shard := range out.updates[agent] {
+			out.updates[agent][shard] = out.updates[agent][shard][:0]
+		}
+	}
+	out.counts = Counts{}
+	r := rules.NewRand(run.Derive(p.learner.config.Seed, "episodes", first))
+	for episode := first; episode < first+n; episode++ {
+		p.episode(episode, r, &out.counts)
+		p.learner.returns.each(p.decisions, p.final, func(d *decision, value float32) {
+			list := &out.updates[p.learner.agentOf(int(d.seat), episode)][d.key.Shard()]
+			*list = append(*list, Update{d.key, d.abs, d.legal, value, d.action})
+		})
+	}
+}
+
+// agentOf returns the agent that plays a seat.
+func (l *Learner) agentOf(seat, episode int) int { return (seat + episode) % len(l.agents) }
+
+// episode plays an episode and keeps its decisions.
+func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
+	l, g := p.learner, p.game
+	epsilon := l.config.epsilon(episode)
+	heuristic := l.config.Reward == Heuristic
+	g.Deal(episode, r)
+	p.decisions = p.decisions[:0]
+	for seat := g.Turn(); seat != rules.Over; seat = g.Turn() {
+		g.Look(&p.view)
+		d := decision{
+			key: p.view.Key, abs: p.view.Abs, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.Trick()),
+		}
+		var choice Choice
+		d.action, choice = Explore(&l.agents[l.agentOf(seat, episode)], &p.view, epsilon, r)
+		if choice != Exploring {
+			counts.Chosen++
+		}
+		if choice == Known {
+			counts.Known++
+		}
+		if heuristic {
+			d.heuristic = float32(g.Value(&p.view, d.action))
+		}
+		p.decisions = append(p.decisions, d)
+		g.Play(&p.view, d.action)
+	}
+	for seat := range p.final {
+		if p.final[seat] = g.Score(seat); l.returns.won {
+			p.final[seat] = g.Standing(seat)
+		}
+	}
+	counts.Episodes++
+	counts.Decisions += len(p.decisions)
+}

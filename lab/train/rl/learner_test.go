@@ -1,0 +1,303 @@
+package rl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
+)
+
+// stones is a game with a known solution: two seats take one to three stones in turn, and
+// whoever takes the last one wins a point. A number of stones is lost if it is a multiple of
+// four, else the move is to leave one.
+type stones struct {
+	left, seat, ply int
+	votes           bool // what View.Abs has is whether stones are many
+}
+
+const mostStones = 13
+
+func (g *stones) Players() int { return 2 }
+
+func (g *stones) Deal(episode int, _ *rules.Rand) {
+	*g = stones{left: 1 + episode%mostStones, votes: g.votes}
+}
+
+func (g *stones) Turn() int {
+	if g.left == 0 {
+		return rules.Over
+	}
+	return g.seat
+}
+
+func stonesKey(left int) policy.Key { return spread(uint64(left)) }
+
+func (g *stones) Look(s *policy.View) {
+	s.Legal = 0b1110 & (1<<(g.left+1) - 1)
+	if s.Key = stonesKey(g.left); g.votes {
+		s.Abs = spread(uint64(100 + g.left/8))
+		s.Key = s.Key.In(s.Abs)
+	}
+}
+
+func (g *stones) Trick() int { return g.ply }
+
+func (g *stones) Play(_ *policy.View, action uint8) {
+	g.left -= int(action)
+	g.seat = 1 - g.seat
+	g.ply++
+}
+
+func (g *stones) Score(seat int) int {
+	switch {
+	case g.left > 0:
+		return 0
+	case seat != g.seat: // took the last
+		return 1
+	}
+	return -1
+}
+
+func (g *stones) Side(seat int) int                     { return seat }
+func (g *stones) Standing(seat int) int                 { return g.Score(seat) }
+func (g *stones) Value(_ *policy.View, a uint8) float64 { return float64(a) }
+
+func stonesConfig(episodes int) Config {
+	c := Default("")
+	c.Variant, c.Episodes, c.Memory, c.Batch = policy.OneState, episodes, 2, 128
+	return c
+}
+
+func train(t *testing.T, c Config, workers int, games func() Game) *Learner {
+	t.Helper()
+	l := New(c, games)
+	for !l.Done() {
+		kit.Must(t, l.Batch(t.Context(), workers))
+	}
+	return l
+}
+
+func TestLearnsKnownSolution(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"every visit":  func(*Config) {},
+		"first visit":  func(c *Config) { c.FirstVisit = true },
+		"won":          func(c *Config) { c.Reward = Won },
+		"several":      func(c *Config) { c.Agents, c.Episodes = 3, 60_000 },
+		"least step":   func(c *Config) { c.Step = 0.01 },
+		"later counts": func(c *Config) { c.Gamma = 0.9 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := stonesConfig(20_000)
+			c.Epsilon, c.Fall = 0.5, 0
+			change(&c)
+			l := train(t, c, 2, func() Game { return new(stones) })
+			for agent := range l.Agents() {
+				for left := 1; left <= mostStones; left++ {
+					g := stones{left: left}
+					var s policy.View
+					g.Look(&s)
+					action, known := l.Agents()[agent].Choose(&s, rules.NewRand(1))
+					if !known || left%4 != 0 && int(action) != left%4 {
+						t.Errorf("agent %d takes %d of %d stones, known %t", agent, action, left, known)
+					}
+				}
+			}
+		})
+	}
+}
+
+// With random play the means come to the values that the game's tree has.
+func TestLearnsValues(t *testing.T) {
+	c := stonesConfig(100_000)
+	c.Epsilon, c.Fall = 1, 0
+	l := train(t, c, 2, func() Game { return new(stones) })
+	var value [mostStones + 1]float64 // of the seat to move
+	for left := 1; left <= mostStones; left++ {
+		moves := min(3, left)
+		for take := 1; take <= moves; take++ {
+			want := 1.0
+			if take < left {
+				want = -value[left-take]
+			}
+			value[left] += want / float64(moves)
+			p, ok := l.Table(0).Find(stonesKey(left), uint8(take))
+			if diff := float64(p.Mean) - want; !ok || diff > 0.05 || diff < -0.05 {
+				t.Errorf("%d of %d stones: %+v, not a mean of %.3f", take, left, p, want)
+			}
+		}
+	}
+}
+
+func TestDefectsCostStrength(t *testing.T) {
+	c := stonesConfig(20_000)
+	c.Epsilon, c.Fall, c.Defects = 0.5, 0, []string{Late}
+	l := train(t, c, 2, func() Game { return new(stones) })
+	// What takes the last stone is never rewarded.
+	for left := 1; left <= 3; left++ {
+		if p, ok := l.Table(0).Find(stonesKey(left), uint8(left)); !ok || p.Mean != 0 {
+			t.Errorf("%d stones: %+v", left, p)
+		}
+	}
+}
+
+func TestWorkersRaced(t *testing.T) {
+	for _, variant := range []string{policy.OneState, policy.ManyStates} {
+		c := Default("brisca2")
+		c.Variant, c.Agents, c.Episodes, c.Batch, c.Memory = variant, 2, 1500, 500, 4
+		if kit.Raced() {
+			c.Episodes, c.Batch = 200, 100
+		}
+		kit.Must(t, c.Check())
+		one := train(t, c, 1, Cards(c))
+		for _, workers := range []int{2, 7} {
+			other := train(t, c, workers, Cards(c))
+			if one.Counts != other.Counts || one.Table(0).Len() == 0 {
+				t.Errorf("%s: %d workers: %+v, not %+v", variant, workers, other.Counts, one.Counts)
+			}
+			for i, table := range one.tables() {
+				if !maps.Equal(pairs(table), pairs(other.tables()[i])) {
+					t.Errorf("%s: table %d differs with %d workers", variant, i, workers)
+				}
+			}
+			if !bytes.Equal(written(t, one), written(t, other)) {
+				t.Errorf("%s: the model differs with %d workers", variant, workers)
+			}
+		}
+	}
+}
+
+func written(t *testing.T, l *Learner) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := l.WriteModel(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A learner that is saved after some batches and loaded learns the same as one that goes on. A
+// batch that is cut short has not happened.
+func TestResume(t *testing.T) {
+	c := Default("tute3")
+	c.Variant, c.Episodes, c.Batch, c.Memory = policy.ManyStates, 900, 200, 4
+	whole := train(t, c, 2, Cards(c))
+	part := New(c, Cards(c))
+	for part.Episodes < 400 {
+		kit.Must(t, part.Batch(t.Context(), 2))
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := part.Batch(ended, 2); err == nil || part.Episodes != 400 {
+		t.Errorf("a batch in a context that has ended: %v, %d episodes", err, part.Episodes)
+	}
+	var saved bytes.Buffer
+	kit.Must(t, part.Save(&saved))
+	data := bytes.Clone(saved.Bytes())
+	again := New(c, Cards(c))
+	kit.Must(t, again.Load(&saved))
+	for !again.Done() {
+		kit.Must(t, again.Batch(t.Context(), 3))
+	}
+	if !bytes.Equal(written(t, whole), written(t, again)) {
+		t.Error("the model differs")
+	}
+	for _, n := range []int{0, 7, 12, len(data) / 2, len(data) - 1} {
+		if err := New(c, Cards(c)).Load(bytes.NewReader(data[:n])); err == nil {
+			t.Errorf("%d bytes of %d are loaded", n, len(data))
+		}
+	}
+}
+
+// A run that is interrupted between two lines of its metrics has the same files in the end.
+func TestResumeRun(t *testing.T) {
+	c := Default("brisca2")
+	c.Keys, c.Episodes, c.Batch, c.Memory, c.Epsilon = allKeys[3], 2000, 10, 4, 0.5 // a line each 40 episodes
+	files := func(stop int) string {
+		dir := filepath.Join(t.TempDir(), "run")
+		for resume := false; ; resume = true {
+			ctx, cancel := context.WithCancel(t.Context())
+			err := run.Do(ctx, dir, c, resume, func(f *run.Folder) error {
+				_, err := Train(ctx, c, f, 2, func(done, _ int) {
+					if done == stop && !resume {
+						cancel()
+					}
+				})
+				return err
+			})
+			cancel()
+			if err == nil {
+				break
+			}
+			if resume || !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		return string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.MetricsFile)))) +
+			string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.ModelFile))))
+	}
+	if diff := cmp.Diff(strings.Split(files(-1), "\n"), strings.Split(files(70), "\n")); diff != "" {
+		t.Errorf("-whole +resumed\n%.1000s", diff)
+	}
+}
+
+// The votes are the best actions of the states, counted.
+func TestVotes(t *testing.T) {
+	c := stonesConfig(5_000)
+	c.Variant, c.Epsilon, c.Fall = policy.ManyStates, 0.5, 0
+	l := train(t, c, 2, func() Game { return &stones{votes: true} })
+	want := map[plainPair]int{}
+	for left := 1; left <= mostStones; left++ {
+		g := stones{left: left, votes: true}
+		var s policy.View
+		g.Look(&s)
+		best, known := l.states[0].Best(s.Key, s.Legal)
+		if !known {
+			t.Fatalf("%d stones are not known", left)
+		}
+		want[plainPair{s.Abs, best}]++
+	}
+	got := map[plainPair]int{}
+	l.votes[0].All(func(p Pair) bool {
+		if p.Count > 0 {
+			got[plainPair{p.Key, p.Action}] = int(p.Count)
+		}
+		return true
+	})
+	if !maps.Equal(got, want) {
+		t.Errorf("votes %v, not %v", got, want)
+	}
+	// A state that is not known falls back on the votes, and without any is random.
+	s := policy.View{Key: spread(999), Abs: spread(100), Legal: 0b1110}
+	best, _ := l.votes[0].Best(s.Abs, s.Legal)
+	if action, known := l.agents[0].Choose(&s, rules.NewRand(1)); known || action != best {
+		t.Errorf("falls back on %d, not on %d", action, best)
+	}
+	seen := map[uint8]bool{}
+	s.Abs = spread(998)
+	for r := rules.NewRand(1); len(seen) < 3; {
+		action, _ := l.agents[0].Choose(&s, r)
+		seen[action] = true
+	}
+}
+
+// Tables of a learner never take more than its memory.
+func TestMemory(t *testing.T) {
+	c := Default("brisca2")
+	c.Variant, c.Agents, c.Episodes, c.Memory = policy.ManyStates, 2, 2000, 1
+	l := train(t, c, 2, Cards(c))
+	if l.Turned() == 0 || l.Bytes() > 1<<20 {
+		t.Errorf("%d turned away, %d bytes", l.Turned(), l.Bytes())
+	}
+}

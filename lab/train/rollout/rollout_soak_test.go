@@ -1,0 +1,40 @@
+//go:build soak
+
+package rollout
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+)
+
+// A net of a moment's training wins more than random players, and its model plays as it does.
+func TestLearns(t *testing.T) {
+	for _, mode := range []string{"brisca2", "follow2"} {
+		c := small(mode)
+		c.Hidden, c.Generations, c.Games, c.Rate = []int{32}, 6, 200, 0.005
+		dir := filepath.Join(t.TempDir(), "run")
+		f := open(t, dir, c, false)
+		r, err := Train(t.Context(), c, nil, f, 2, nothing)
+		kit.Must(t, err)
+		t.Logf("%s: %+v", mode, r)
+		if r.Random.Share() < 0.6 || r.Positions == 0 {
+			t.Errorf("%s: %+v", mode, r)
+		}
+		h, b, file, err := model.Open(filepath.Join(dir, run.ModelFile))
+		kit.Must(t, err)
+		defer file.Close()
+		p, err := learned.ReadNet(h, b)
+		kit.Must(t, err)
+		again, err := newTraining(c, nil, 2)
+		kit.Must(t, err)
+		again.games = []games{newGames(&c, p.Mode, p.Weights()), newGames(&c, p.Mode, p.Weights())}
+		if tally := again.test(finalTest); tally != r.Random {
+			t.Errorf("%s: the model has %+v, the net %+v", mode, tally, r.Random)
+		}
+	}
+}

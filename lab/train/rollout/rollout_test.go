@@ -1,0 +1,229 @@
+package rollout
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
+)
+
+// small returns a training that takes a moment.
+func small(mode string) Config {
+	c := Default(mode)
+	c.Hidden, c.Generations, c.Games, c.Every, c.Passes, c.Batch = []int{12, 6}, 4, 40, 4, 2, 32
+	return c
+}
+
+func open(t *testing.T, dir string, c Config, resume bool) *run.Folder {
+	t.Helper()
+	f := kit.Get[*run.Folder](t)(run.Open(dir, c, resume))
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func read(t *testing.T, dir, name string) []byte {
+	t.Helper()
+	return kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name)))
+}
+
+func nothing(int, int) {}
+
+// train trains in a new directory and returns it.
+func train(t *testing.T, c Config, workers int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := Train(t.Context(), c, nil, open(t, dir, c, false), workers, nothing); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// The model does not depend on the number of workers, and differs with the seed.
+func TestDeterministic(t *testing.T) {
+	modes := []string{"tute-teams"}
+	if kit.Soak {
+		modes = append(modes, "brisca2", "follow3")
+	}
+	for _, mode := range modes {
+		c := small(mode)
+		one, three := train(t, c, 1), train(t, c, 3)
+		for _, name := range []string{run.ModelFile, run.MetricsFile} {
+			if !bytes.Equal(read(t, one, name), read(t, three, name)) {
+				t.Errorf("%s: %s depends on the workers", mode, name)
+			}
+		}
+		c.Seed++
+		if bytes.Equal(read(t, one, run.ModelFile), read(t, train(t, c, 2), run.ModelFile)) {
+			t.Errorf("%s: the seed does not matter", mode)
+		}
+	}
+}
+
+// A training that is interrupted after each generation comes to the model and the metrics of one
+// that is not.
+func TestResume(t *testing.T) {
+	c := small("tute2")
+	whole := train(t, c, 2)
+	dir := filepath.Join(t.TempDir(), "run")
+	for interrupted := 0; ; interrupted++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := 0
+		f := open(t, dir, c, interrupted > 0)
+		_, err := Train(ctx, c, nil, f, 2, func(int, int) {
+			if calls++; calls == 2 {
+				cancel()
+			}
+		})
+		cancel()
+		f.Close()
+		if err == nil {
+			if interrupted < 3 {
+				t.Errorf("interrupted %d times", interrupted)
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{run.ModelFile, run.MetricsFile} {
+		if !bytes.Equal(read(t, whole, name), read(t, dir, name)) {
+			t.Errorf("%s differs", name)
+		}
+	}
+}
+
+// What the moves of a position are worth adds up to nothing. Where a seat answers with one of its
+// last two cards, all else is forced: the moves differ by what the ends of the games are worth.
+func TestLesson(t *testing.T) {
+	c := small("brisca2")
+	c.Margin = 2
+	g := newGames(&c, cards.Mode{Players: 2}, newNet(t, &c)).(*table[cards.Brisca, *cards.Brisca])
+	r := rules.NewRand(5)
+	compared := 0
+	for range 50 {
+		p := g.begin(r)
+		for p.Turn() >= 0 {
+			legal := p.Legal(nil)
+			l, sum := g.lesson(legal), 0.0
+			for _, worth := range l.worth {
+				sum += float64(worth)
+			}
+			if math.Abs(sum) > 1e-4 || len(l.outputs) != len(legal) || len(l.worth) != len(legal) {
+				t.Fatalf("%+v: the sum is %v", l, sum)
+			}
+			if p.Board().Played == 37 {
+				got := l.worth[0] - l.worth[1]
+				want := forced(g, *p, legal[0]) - forced(g, *p, legal[1])
+				if compared++; math.Abs(float64(got-want)) > 1e-5 {
+					t.Errorf("the moves differ by %v, the ends by %v", got, want)
+				}
+			}
+			cards.Step(p, &g.watch, legal[r.Below(len(legal))])
+		}
+	}
+	if compared < 40 {
+		t.Errorf("only %d positions are compared", compared)
+	}
+}
+
+// forced makes a move and then those that are the only ones, and returns what the end is worth.
+func forced(g *table[cards.Brisca, *cards.Brisca], p cards.Brisca, m rules.Move) float32 {
+	seat := p.Turn()
+	for p.Apply(m, nil); p.Turn() >= 0; {
+		p.Apply(p.Legal(nil)[0], nil)
+	}
+	return g.worth(p.Board(), seat)
+}
+
+func TestWorth(t *testing.T) {
+	c := small("brisca2")
+	c.Margin = 2
+	g := newGames(&c, cards.Mode{Players: 2}, newNet(t, &c)).(*table[cards.Brisca, *cards.Brisca])
+	board := baraja.Table{Players: 2, Points: [4]int16{75, 45}}
+	for seat, want := range []float64{1.5, -1.5} { // 1 for winning, and 2 x 30/120
+		if got := g.worth(&board, seat); math.Abs(float64(got)-want) > 1e-6 {
+			t.Errorf("seat %d: 75 to 45 points are worth %v, not %v", seat, got, want)
+		}
+	}
+}
+
+func newNet(t *testing.T, c *Config) *net.Net {
+	t.Helper()
+	tr := kit.Get[*training](t)(newTraining(*c, nil, 1))
+	return tr.net
+}
+
+func TestPlayAllocatesNothing(t *testing.T) {
+	c := small("tute2")
+	m, _ := cards.ParseMode(c.Mode)
+	g := newGames(&c, m, newNet(t, &c)).(*table[cards.Tute, *cards.Tute])
+	p := g.begin(rules.NewRand(1))
+	legal := p.Legal(nil)
+	g.try(legal[0], p.Turn())
+	if allocs := testing.AllocsPerRun(20, func() { g.try(legal[0], p.Turn()) }); allocs > 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for want, change := range map[string]func(*Config){
+		`mode "x"`:          func(c *Config) { c.Mode = "x" },
+		`rules "2"`:         func(c *Config) { c.Rules = "2" },
+		"generations":       func(c *Config) { c.Generations = MaxGenerations + 1 },
+		"games cannot be 0": func(c *Config) { c.Games = 0 },
+		"every":             func(c *Config) { c.Every = MaxEvery + 1 },
+		"passes":            func(c *Config) { c.Passes = MaxPasses + 1 },
+		"batch":             func(c *Config) { c.Batch = MaxBatch + 1 },
+		"epsilon":           func(c *Config) { c.Epsilon = math.NaN() },
+		"margin":            func(c *Config) { c.Margin = MaxMargin + 1 },
+		"rate":              func(c *Config) { c.Rate = 0 },
+		"a layer has":       func(c *Config) { c.Hidden = []int{net.MaxUnits + 1} },
+	} {
+		c := small("brisca2")
+		change(&c)
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	c := Default("follow-teams")
+	if err := c.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCost(t *testing.T) {
+	c := small("brisca3")
+	cost, err := Cost(t.Context(), c, 2)
+	if err != nil || cost.Work != 4 || cost.Time <= 0 || cost.Memory <= 0 || cost.Disk <= 0 {
+		t.Errorf("%+v, %v", cost, err)
+	}
+}
+
+// A training that begins with a net plays with it from the first generation on; one of other layers
+// is refused.
+func TestFrom(t *testing.T) {
+	c := small("brisca2")
+	first := newNet(t, &c)
+	first.Genes()[0][3] = 7
+	tr, err := newTraining(c, first, 1)
+	if err != nil || !reflect.DeepEqual(tr.net, first) || tr.net == first {
+		t.Errorf("it begins with another net: %v", err)
+	}
+	c.Hidden = []int{5}
+	if _, err := newTraining(c, first, 1); err == nil || !strings.Contains(err.Error(), "layers 298-12-6-41, linear, do not fit 298-5-41") {
+		t.Errorf("other layers: %v", err)
+	}
+}

@@ -1,0 +1,279 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/timba-arena/timba/lab/train/fit"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
+)
+
+// The names of what is random, for seeds of their own.
+const (
+	forWeights = "weights"
+	forGames   = "games"
+	forOrder   = "order"
+	forTest    = "test"
+)
+
+const (
+	piece     = 16   // games that a worker plays at a time
+	reports   = 50   // lines of metrics of a run
+	tested    = 500  // games against random moves for a line of metrics
+	finalTest = 2000 // games of the model against random moves
+	saveEvery = 20 * time.Second
+	costTime  = time.Second // of a training, to say what it costs
+	slowest   = 20          // the part of the rate that is left at the end
+)
+
+// Report is what has come of a training, as result.json has it.
+type Report struct {
+	Positions int     `json:"positions"` // that were learned from
+	Weights   int     `json:"weights"`
+	Random    Tally   `json:"random"` // of the model against random moves
+	Loss      float64 `json:"loss"`   // of the last generations: half the mean squared error, summed over the moves of a position
+}
+
+// Tally is how games ended for the net.
+type Tally struct {
+	Won   int `json:"won"`
+	Drawn int `json:"drawn"`
+	Lost  int `json:"lost"`
+}
+
+// Share returns the part of the games won, a draw being half.
+func (t Tally) Share() float64 {
+	return (float64(t.Won) + float64(t.Drawn)/2) / float64(max(1, t.Won+t.Drawn+t.Lost))
+}
+
+// training is a net in training.
+type training struct {
+	Config
+	mode    cards.Mode
+	workers int
+	net     *net.Net
+	trainer *fit.Trainer
+	games   []games // by worker
+	at      place
+}
+
+// place is how far a training is.
+type place struct {
+	Generation int     `json:"generation"`
+	Steps      int     `json:"steps"`     // batches in all
+	Positions  int     `json:"positions"` // learned from in all
+	Loss       float64 `json:"loss"`      // summed since the last line of metrics
+	Since      int     `json:"since"`     // positions since then, as often as they were learned from
+}
+
+// newTraining begins with the weights of a net, or with random ones if it is nil.
+func newTraining(c Config, from *net.Net, workers int) (*training, error) {
+	m, err := cards.ParseMode(c.Mode)
+	if err != nil {
+		return nil, err
+	}
+	t := &training{Config: c, mode: m, workers: workers}
+	if t.net, err = net.New(sizes(m, c.Hidden), net.Linear); err != nil {
+		return nil, err
+	}
+	t.net.Randomize(rules.NewRand(run.Derive(c.Seed, forWeights, 0)))
+	if from != nil {
+		if err := t.net.Set(from); err != nil {
+			return nil, err
+		}
+	}
+	adam := fit.DefaultAdam
+	adam.Rate = c.Rate
+	if t.trainer, err = fit.NewTrainer(t.net, adam, workers); err != nil {
+		return nil, err
+	}
+	for range workers {
+		t.games = append(t.games, newGames(&t.Config, m, t.net))
+	}
+	return t, nil
+}
+
+// Train trains in the directory of a run, from its checkpoint on if there is one, and writes the
+// model. It begins with the weights of the net from, or with random ones if that is nil. The config
+// is valid. When the context ends, it writes a checkpoint and returns the error
+// of the context. The result does not depend on the number of workers.
+func Train(ctx context.Context, c Config, from *net.Net, f *run.Folder, workers int, done func(done, all int)) (r Report, err error) {
+	t, err := newTraining(c, from, workers)
+	if err != nil {
+		return r, err
+	}
+	if _, err := f.Load(t.load); err != nil {
+		return r, err
+	}
+	saved := time.Now()
+	for t.at.Generation < c.Generations {
+		done(t.at.Generation, c.Generations)
+		if err := t.generation(ctx); err != nil {
+			return r, f.Interrupted(err, t.save)
+		}
+		if err := t.report(f, &r); err != nil {
+			return r, err
+		}
+		if time.Since(saved) > saveEvery {
+			if err := f.Checkpoint(t.save); err != nil {
+				return r, err
+			}
+			saved = time.Now()
+		}
+	}
+	done(t.at.Generation, c.Generations)
+	return r, t.finish(f, &r)
+}
+
+// generation plays the games of a generation and learns from them. When the context ends, nothing
+// of it has happened.
+func (t *training) generation(ctx context.Context) error {
+	var lessons []lesson
+	pieces := (t.Games + piece - 1) / piece
+	err := run.InOrder(ctx, t.workers, 0, pieces, func(worker, k int) (made []lesson, err error) {
+		for game := k * piece; game < min(t.Games, (k+1)*piece); game++ {
+			made = t.games[worker].lessons(made, run.Derive(t.Seed, forGames, t.at.Generation*t.Games+game))
+		}
+		return made, nil
+	}, func(_ int, made []lesson) error {
+		lessons = append(lessons, made...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	t.at.Positions += len(lessons)
+	t.trainer.SetRate(t.rate())
+	r := rules.NewRand(run.Derive(t.Seed, forOrder, t.at.Generation))
+	for range t.Passes {
+		t.learn(lessons, r)
+	}
+	t.at.Generation++
+	return nil
+}
+
+// learn learns once from each lesson, in an order by chance.
+func (t *training) learn(lessons []lesson, r *rules.Rand) {
+	for i := len(lessons) - 1; i > 0; i-- {
+		j := r.Below(i + 1)
+		lessons[i], lessons[j] = lessons[j], lessons[i]
+	}
+	outputs := t.mode.Actions()
+	for batch := range slices.Chunk(lessons, t.Batch) {
+		loss := t.trainer.Step(len(batch), func(_, i int, s *fit.Sample) { batch[i].fill(s, outputs) })
+		t.at.Loss += loss * float64(len(batch))
+		t.at.Since += len(batch)
+		t.at.Steps++
+	}
+}
+
+// rate returns the rate of the generation.
+func (t *training) rate() float64 {
+	gone := float64(t.at.Generation) / float64(t.Generations)
+	return t.Rate * (1 - gone*(slowest-1)/slowest)
+}
+
+// report adds a line of metrics now and then.
+func (t *training) report(f *run.Folder, r *Report) error {
+	every := max(1, t.Generations/reports)
+	if t.at.Generation%every != 0 && t.at.Generation != t.Generations {
+		return nil
+	}
+	tally := t.test(tested)
+	r.Loss = t.at.Loss / float64(max(1, t.at.Since))
+	t.at.Loss, t.at.Since = 0, 0
+	return f.Metrics(t.at.Generation, run.Value{Name: "positions", X: float64(t.at.Positions)}, run.Value{Name: "loss", X: r.Loss},
+		run.Value{Name: "rate", X: t.rate()}, run.Value{Name: "won", X: tally.Share()})
+}
+
+// test plays games against random moves, the same ones in every test.
+func (t *training) test(n int) (sum Tally) {
+	// It takes little time: an end of the context waits for it.
+	run.InOrder(context.Background(), t.workers, 0, (n+piece-1)/piece, func(worker, k int) (part Tally, err error) {
+		for game := k * piece; game < min(n, (k+1)*piece); game++ {
+			switch t.games[worker].test(game%t.mode.Players, run.Derive(t.Seed, forTest, game)) {
+			case 1:
+				part.Won++
+			case 0:
+				part.Drawn++
+			default:
+				part.Lost++
+			}
+		}
+		return part, nil
+	}, func(_ int, part Tally) error {
+		sum.Won, sum.Drawn, sum.Lost = sum.Won+part.Won, sum.Drawn+part.Drawn, sum.Lost+part.Lost
+		return nil
+	})
+	return sum
+}
+
+// finish writes the model and the plots.
+func (t *training) finish(f *run.Folder, r *Report) error {
+	r.Positions, r.Weights, r.Random = t.at.Positions, t.net.Params(), t.test(finalTest)
+	h := model.Header{Kind: model.Net, Mode: t.Mode, Encoding: features.Complete, Seed: t.Seed}
+	t.net.Describe(&h)
+	return errors.Join(
+		f.Model(h, t.net.Write),
+		f.Plot("loss", "What the net does not foresee", "generation", "half the squared error of a position", "loss"),
+		f.Plot("won", "Against random moves", "generation", "games won", "won"),
+		f.Result(r),
+	)
+}
+
+// Cost returns what a training costs, from a short sample of it.
+func Cost(ctx context.Context, c Config, workers int) (run.Cost, error) {
+	t, err := newTraining(c, nil, workers)
+	if err != nil {
+		return run.Cost{}, err
+	}
+	began := time.Now()
+	for t.at.Generation < c.Generations && time.Since(began) < costTime {
+		if err := t.generation(ctx); err != nil {
+			return run.Cost{}, fmt.Errorf("dry-run: interrupted: %w", err)
+		}
+	}
+	share := float64(c.Generations) / float64(t.at.Generation)
+	weights := int64(4 * t.net.Params())
+	return run.Cost{
+		Work: int64(c.Generations), Unit: "generations", Time: time.Duration(share * float64(time.Since(began))),
+		Memory: weights*int64(4+c.Batch/fit.Shard) + int64(t.at.Positions/t.at.Generation)*lessonBytes + overhead,
+		Disk:   4*weights + diskElse,
+	}, nil
+}
+
+// What a run takes besides its weights, in bytes.
+const (
+	lessonBytes = 400 // a position
+	overhead    = 20 << 20
+	diskElse    = 100 << 10 // the plots and metrics
+)
+
+// save writes a checkpoint: a line of JSON, then the weights and the moments.
+func (t *training) save(w io.Writer) error {
+	if err := run.WriteState(w, t.at); err != nil {
+		return err
+	}
+	return t.trainer.Save(w)
+}
+
+// load reads what save wrote.
+func (t *training) load(r io.Reader) error {
+	b, err := run.ReadState(r, &t.at)
+	if err != nil {
+		return err
+	}
+	if t.at.Generation < 0 || t.at.Generation > t.Generations {
+		return fmt.Errorf("generation %d is not one of the run", t.at.Generation)
+	}
+	return t.trainer.Load(b, t.at.Steps)
+}

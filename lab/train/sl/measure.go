@@ -1,0 +1,134 @@
+package sl
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/timba-arena/timba/lab/train/fit"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/sample-bots/learned"
+)
+
+// Metrics are those of the study, as Keras computes them. A class is predicted if its chance is
+// above 1/2.
+type Metrics struct {
+	Rows      int     `json:"rows"`
+	Loss      float64 `json:"loss"`
+	Accuracy  float64 `json:"accuracy"`  // rows whose most probable class is the right one; of WL, rows predicted right
+	Precision float64 `json:"precision"` // of the predicted classes, those that are right
+	Recall    float64 `json:"recall"`    // of the right classes, those that are predicted
+}
+
+// count is the sums behind metrics.
+type count struct {
+	loss                     float64
+	right, predicted, caught int
+}
+
+// measured is how many rows are measured together.
+const measured = 4096
+
+// measure returns the metrics of rows.
+func (t *Training) measure(list []row) Metrics {
+	var sum count
+	positives := len(list)
+	if t.Config.Variant == WL {
+		positives = 0
+		for _, at := range list {
+			positives += int(at.class)
+		}
+	}
+	// It takes little time: an end of the context waits for it.
+	run.InOrder(context.Background(), t.Workers, 0, (len(list)+measured-1)/measured, func(worker, k int) (count, error) {
+		return t.count(worker, list[k*measured:min(len(list), (k+1)*measured)]), nil
+	}, func(_ int, c count) error {
+		sum.loss += c.loss
+		sum.right, sum.predicted, sum.caught = sum.right+c.right, sum.predicted+c.predicted, sum.caught+c.caught
+		return nil
+	})
+	n := float64(len(list))
+	return Metrics{len(list), sum.loss / n, float64(sum.right) / n, share(sum.caught, sum.predicted), share(sum.caught, positives)}
+}
+
+func share(a, b int) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+func (t *Training) count(worker int, list []row) (c count) {
+	w := t.net.NewWork()
+	var s fit.Sample
+	for _, at := range list {
+		s.Reset()
+		t.fillers[worker].fill(at, &s)
+		out := t.net.Forward(w, &s.Inputs)
+		if t.Config.Variant == WL {
+			c.addWon(out[0], at.class == wonClass)
+		} else {
+			c.addClass(out, int(at.class))
+		}
+	}
+	return c
+}
+
+func (c *count) addWon(chance float32, won bool) {
+	predicted := chance > 0.5
+	right := chance
+	if !won {
+		right = 1 - chance
+	}
+	c.loss -= math.Log(float64(right) + 1e-12)
+	if predicted == won {
+		c.right++
+	}
+	if predicted {
+		c.predicted++
+		if won {
+			c.caught++
+		}
+	}
+}
+
+func (c *count) addClass(out []float32, class int) {
+	c.loss -= math.Log(float64(out[class]) + 1e-12)
+	best := learned.MostProbable(out)
+	if best == class {
+		c.right++
+	}
+	if out[best] > 0.5 { // no more than one can be
+		c.predicted++
+		if best == class {
+			c.caught++
+		}
+	}
+}
+
+// sampleTime is how long Cost trains to measure the speed.
+const sampleTime = 500 * time.Millisecond
+
+// Cost returns what the training costs after so long a preparation. It trains a little, so that the net is of no use after.
+func (t *Training) Cost(prepared time.Duration) run.Cost {
+	rows := 0
+	start := time.Now()
+	for time.Since(start) < sampleTime {
+		batch := t.train[rows%len(t.train) : min(len(t.train), rows%len(t.train)+t.Config.Batch)]
+		t.trainer.Step(len(batch), func(worker, i int, s *fit.Sample) { t.fillers[worker].fill(batch[i], s) })
+		rows += len(batch)
+	}
+	all := t.Config.Epochs * len(t.train)
+	each := time.Since(start).Seconds() / float64(rows)
+	// A measured row costs about a third of one that is trained with.
+	evaluated := float64(t.Config.Epochs*len(t.validate)+len(t.test)) / 3
+	seconds := each * (float64(all) + evaluated)
+	weights := int64(4 * t.net.Params())
+	return run.Cost{
+		Work: int64(all), Unit: "rows", Time: prepared + time.Duration(seconds*float64(time.Second)),
+		Memory: t.rows.set.Memory() + 2*rowBytes*int64(len(t.rows.list)) + weights*int64(4+t.Config.Batch/fit.Shard),
+		Disk:   5 * weights,
+	}
+}
+
+const rowBytes = 8

@@ -1,0 +1,216 @@
+package sl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/lab/train/dataset"
+	"github.com/timba-arena/timba/lab/train/decisions"
+	"github.com/timba-arena/timba/lab/train/fit"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
+)
+
+// row is a decision of a data set. Its inputs are computed when they are needed, by playing its
+// game up to it.
+type row struct {
+	game  uint32
+	ply   uint8
+	class uint16 // of Rows.labels; for WL 1 if the game was won
+}
+
+// Rows is the decisions of a data set with what came of them.
+type Rows struct {
+	set       *dataset.Set
+	encoder   features.Encoder
+	rules     []baraja.TableRules
+	labels    []int // by class; none for WL
+	list      []row
+	truncated bool
+}
+
+const wonClass = 1
+
+// NewRows computes the labels of all decisions.
+func NewRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Rows, error) {
+	e, err := features.NewEncoder(set.Mode, c.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rows{set: set, encoder: e, rules: set.Mode.Rules(), truncated: slices.Contains(c.Defects, Truncated)}
+	label := labelGames[cards.Brisca]
+	if set.Mode.Tute {
+		label = labelGames[cards.Tute]
+	}
+	all := min(set.Games, c.Games)
+	var values []int16
+	const piece = 2000
+	err = run.InOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {
+		return label(r, c.Variant, k*piece, min(all, (k+1)*piece)), nil
+	}, func(k int, made []int16) error {
+		for game := k * piece; game < min(all, (k+1)*piece); game++ {
+			for ply := range set.Len(game) {
+				r.list = append(r.list, row{game: uint32(game), ply: uint8(ply)})
+			}
+		}
+		values = append(values, made...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, r.classify(values, c)
+}
+
+// labelGames returns the labels of the decisions of games from to to-1.
+func labelGames[S any, Q cards.Position[S]](r *Rows, variant string, from, to int) (labels []int16) {
+	var f decisions.Follower[S, Q]
+	var g dataset.Game
+	for i := from; i < to; i++ {
+		r.set.Game(i, &g)
+		f.Begin(r.set.Mode, r.rules[g.Rules], g.Pack)
+		for _, action := range g.Moves[:g.N] {
+			f.Step(dataset.Move[S, Q](&f.State, action))
+		}
+		for _, d := range f.Decisions {
+			labels = append(labels, label(&d, variant))
+		}
+	}
+	return labels
+}
+
+func label(d *decisions.Decision, variant string) int16 {
+	switch {
+	case variant == P:
+		return d.Points
+	case variant == PH:
+		return d.Points + d.Heuristic
+	case variant == Rest:
+		return d.Rest
+	case d.Standing > 0:
+		return wonClass
+	}
+	return 0
+}
+
+// classify makes classes of the labels: a class for each distinct one.
+func (r *Rows) classify(values []int16, c *Config) error {
+	if c.Variant == WL {
+		for i, v := range values {
+			r.list[i].class = uint16(v)
+		}
+		return nil
+	}
+	found := map[int16]bool{}
+	for _, v := range values {
+		found[v] = true
+	}
+	for v := range found {
+		r.labels = append(r.labels, int(v))
+	}
+	slices.Sort(r.labels)
+	if slices.Contains(c.Defects, TextLabels) {
+		lowest := lowestBrisca
+		if r.set.Mode.Tute {
+			lowest = lowestTute
+		}
+		r.labels = orderAsText(r.labels, lowest)
+	}
+	if len(r.labels) > net.MaxUnits {
+		return fmt.Errorf("the data set has %d distinct labels: at most %d are possible", len(r.labels), net.MaxUnits)
+	}
+	class := map[int16]uint16{}
+	for i, label := range r.labels {
+		class[int16(label)] = uint16(i)
+	}
+	for i, v := range values {
+		r.list[i].class = class[v]
+	}
+	return nil
+}
+
+// The lowest labels that two digits stand for, as published. The source says what came of its
+// order, not these numbers: they are chosen so that no label of Brisca with two players gets three
+// digits, in the other modes of Brisca the highest do, and in Tute all from 10 on.
+const (
+	lowestBrisca = -50
+	lowestTute   = -90
+)
+
+// orderAsText orders labels as the study's code does: by the text of their distance from the
+// lowest. Those with three digits land between those with two.
+func orderAsText(labels []int, lowest int) []int {
+	text := func(label int) string { return fmt.Sprintf("%02d", label-lowest) }
+	ordered := slices.Clone(labels)
+	slices.SortStableFunc(ordered, func(a, b int) int { return strings.Compare(text(a), text(b)) })
+	return ordered
+}
+
+// shuffle puts rows in an order that the seed decides.
+func shuffle(list []row, seed uint64) {
+	r := rules.NewRand(seed)
+	for i := len(list) - 1; i > 0; i-- {
+		j := r.Below(i + 1)
+		list[i], list[j] = list[j], list[i]
+	}
+}
+
+// filler fills samples from rows; each goroutine has its own.
+type filler interface {
+	// fill sets the inputs and what is wanted.
+	fill(at row, s *fit.Sample)
+}
+
+type replayer[S any, Q cards.Position[S]] struct {
+	rows *Rows
+	game dataset.Game
+	s    S
+}
+
+// filler returns a filler for one goroutine.
+func (r *Rows) filler() filler {
+	if r.set.Mode.Tute {
+		return &replayer[cards.Tute, *cards.Tute]{rows: r}
+	}
+	return &replayer[cards.Brisca, *cards.Brisca]{rows: r}
+}
+
+var wanted = [2][]float32{{0}, {1}} // of WL, by class
+
+func (p *replayer[S, Q]) fill(at row, s *fit.Sample) {
+	r, q := p.rows, Q(&p.s)
+	r.set.Game(int(at.game), &p.game)
+	q.Layout(r.set.Mode, r.rules[p.game.Rules], p.game.Pack)
+	var w cards.Watch
+	for _, action := range p.game.Moves[:at.ply] {
+		cards.Step[S, Q](q, &w, dataset.Move[S, Q](q, action))
+	}
+	features.AppendState[S, Q](&r.encoder, &s.Inputs, q, &w, q.Turn())
+	r.encoder.AppendAction(&s.Inputs, int(p.game.Moves[at.ply]))
+	if r.truncated {
+		truncate(&s.Inputs)
+	}
+	s.Class, s.Want = int(at.class), nil
+	if r.labels == nil {
+		s.Want = wanted[at.class]
+	}
+}
+
+// truncate makes the inputs integers, as the thesis's code does before it trains, though not
+// before it plays.
+func truncate(s *net.Inputs) {
+	n := 0
+	for i, x := range s.Value {
+		if x = float32(int(x)); x != 0 {
+			s.Index[n], s.Value[n] = s.Index[i], x
+			n++
+		}
+	}
+	s.Index, s.Value = s.Index[:n], s.Value[:n]
+}

@@ -1,0 +1,292 @@
+package sl
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/lab/train/dataset"
+	"github.com/timba-arena/timba/lab/train/fit"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
+)
+
+// data makes a data set of random games.
+func data(t testing.TB, mode string, each int) *dataset.Set {
+	t.Helper()
+	p := plan(t, mode, each)
+	return made(t, p, p.Random())
+}
+
+func plan(t testing.TB, mode string, each int) *dataset.Plan {
+	t.Helper()
+	m := kit.Get[cards.Mode](t)(cards.ParseMode(mode))
+	return &dataset.Plan{Mode: m, Each: each, Seed: 1, Workers: 2}
+}
+
+// made makes the data set of a plan.
+func made(t testing.TB, p *dataset.Plan, games dataset.Piece) *dataset.Set {
+	t.Helper()
+	dir := t.TempDir()
+	f := kit.Get[*run.Folder](t)(run.Open(dir, p.Config(), false))
+	defer f.Close()
+	kit.Must(t, p.Make(t.Context(), f, games))
+	return kit.Get[*dataset.Set](t)(dataset.Load(filepath.Join(dir, dataset.File), 0))
+}
+
+func config(set *dataset.Set) Config {
+	c := Config{
+		Train: "sl", Mode: set.Mode.String(), Variant: PH, Encoding: features.Scaled, Hidden: []int{20, 10}, Batch: 32, Epochs: 2, Rate: 0.001,
+		Seed: 1,
+	}
+	c.Use(set)
+	return c
+}
+
+func training(t testing.TB, set *dataset.Set, c Config, workers int) *Training {
+	t.Helper()
+	kit.Must(t, c.Check())
+	rows := kit.Get[*Rows](t)(NewRows(t.Context(), set, &c, workers))
+	return kit.Get[*Training](t)(NewTraining(t.Context(), c, rows, workers))
+}
+
+// train trains in a directory.
+func train(t testing.TB, ctx context.Context, tr *Training, dir string, resume bool) (*Result, error) {
+	t.Helper()
+	f := kit.Get[*run.Folder](t)(run.Open(dir, tr.Config, resume))
+	defer f.Close()
+	return tr.Run(ctx, f)
+}
+
+func modelFile(t testing.TB, dir string) []byte {
+	t.Helper()
+	return kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.ModelFile)))
+}
+
+// A training does not go on with other games, even those of the same plan, as a bot makes them that
+// has changed; it goes on with the same games wherever they lie.
+func TestResumeWithOtherGames(t *testing.T) {
+	p, other := plan(t, "brisca3", 5), plan(t, "brisca3", 5)
+	other.Seed = 2
+	c, again, changed := config(made(t, p, p.Random())), config(made(t, p, p.Random())), config(made(t, p, other.Random()))
+	dir := t.TempDir()
+	f, err := run.Open(dir, c, false)
+	kit.Must(t, err)
+	f.Close()
+	if f, err = run.Open(dir, again, true); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if changed.Data.Seed != c.Data.Seed {
+		t.Fatal("the header says that the games are others")
+	}
+	if f, err = run.Open(dir, changed, true); err == nil {
+		f.Close()
+		t.Error("a training goes on with other games")
+	} else if !strings.Contains(err.Error(), "was begun with dataSHA256") {
+		t.Error(err)
+	}
+}
+
+// Every variant and encoding learns more than the commonest class, and its model plays legal moves
+// as the net in memory does.
+func TestVariants(t *testing.T) {
+	for _, test := range []struct{ mode, variant, encoding string }{
+		{"brisca2", PH, features.Scaled}, {"brisca2", WL, features.Unscaled}, {"tute2", P, features.Scaled}, {"follow-teams", PH, features.Unscaled},
+	} {
+		t.Run(fmt.Sprint(test), func(t *testing.T) {
+			set := data(t, test.mode, 60)
+			c := config(set)
+			c.Variant, c.Encoding, c.Rate = test.variant, test.encoding, 0.003
+			tr := training(t, set, c, 2)
+			dir := t.TempDir()
+			r, err := train(t, t.Context(), tr, dir, false)
+			kit.Must(t, err)
+			if base := commonest(tr); r.Test.Accuracy < base-0.02 || r.Test.Rows != len(tr.test) || !(r.Test.Loss > 0 && r.Test.Loss < math.Log(float64(r.Classes)+1)) {
+				t.Errorf("%+v; always the commonest class is right in %v", r, base)
+			}
+			h, body, err := model.Read(bytes.NewReader(modelFile(t, dir)))
+			kit.Must(t, err)
+			read, err := learned.ReadSL(h, body)
+			kit.Must(t, err)
+			if set.Mode.Tute {
+				games[cards.Tute](t, agent(tr), read, set.Mode, 5)
+			} else {
+				games[cards.Brisca](t, agent(tr), read, set.Mode, 5)
+			}
+		})
+	}
+}
+
+// commonest returns the share of the commonest class of the rows that test.
+func commonest(tr *Training) float64 {
+	count, most := map[uint16]int{}, 0
+	for _, at := range tr.test {
+		count[at.class]++
+		most = max(most, count[at.class])
+	}
+	return float64(most) / float64(len(tr.test))
+}
+
+// games plays games of random moves, in which two agents have to choose alike and legally.
+func games[S any, P cards.Position[S]](t *testing.T, a, b *learned.SL, m cards.Mode, n int) {
+	t.Helper()
+	r := rules.NewRand(9)
+	src := rules.FastStream(r)
+	for i := range n {
+		var w cards.Watch
+		p := P(new(S))
+		p.Begin(m, m.Rules()[i], &src)
+		for p.Turn() >= 0 {
+			legal := p.Legal(nil)
+			move, value := learned.ChooseSL[S, P](a, p, &w, legal, i%2 == 0)
+			again, same := learned.ChooseSL[S, P](b, p, &w, legal, i%2 == 0)
+			if move != again || value != same || !slices.Contains(legal, move) {
+				t.Fatalf("%v: %d, %v and %d, %v among %v", m, move, value, again, same, legal)
+			}
+			cards.Step[S, P](p, &w, legal[r.Below(len(legal))])
+		}
+	}
+}
+
+// The seed decides the model bit by bit: neither the workers nor an interruption in the middle of
+// an epoch change it.
+func TestSameModel(t *testing.T) {
+	set := data(t, "brisca2", 40)
+	c := config(set)
+	dir := t.TempDir()
+	if _, err := train(t, t.Context(), training(t, set, c, 1), dir, false); err != nil {
+		t.Fatal(err)
+	}
+	want := modelFile(t, dir)
+	metrics := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.MetricsFile)))
+
+	dir = filepath.Join(t.TempDir(), "run")
+	for stop := 1; ; stop++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		tr := training(t, set, c, 3)
+		calls := 0
+		tr.Done = func(int, int) {
+			if calls++; calls == 2 {
+				cancel()
+			}
+		}
+		_, err := train(t, ctx, tr, dir, stop > 1)
+		cancel()
+		if err == nil {
+			if stop < 3 {
+				t.Errorf("it was interrupted %d times", stop-1)
+			}
+			break
+		}
+		if ctx.Err() == nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(modelFile(t, dir), want) {
+		t.Error("with 3 workers and interruptions the model differs")
+	}
+	if again, err := os.ReadFile(filepath.Join(dir, run.MetricsFile)); err != nil || !bytes.Equal(again, metrics) {
+		t.Errorf("the metrics differ:\n%s\n%s", again, metrics)
+	}
+	c.Seed++
+	dir = t.TempDir()
+	if _, err := train(t, t.Context(), training(t, set, c, 1), dir, false); err != nil || bytes.Equal(modelFile(t, dir), want) {
+		t.Errorf("another seed trains the same model: %v", err)
+	}
+}
+
+// As published, labels with three digits lie between those of two, and inputs are 0 or 1.
+func TestDefects(t *testing.T) {
+	for _, test := range []struct {
+		lowest int
+		labels []int
+		want   string
+	}{
+		{lowestBrisca, []int{-40, -39, 0, 49}, "[-40 -39 0 49]"},
+		{lowestBrisca, []int{-40, -39, 0, 49, 50, 55}, "[-40 50 55 -39 0 49]"},
+		{lowestTute, []int{-25, 0, 5, 9, 10, 40}, "[10 40 -25 0 5 9]"},
+	} {
+		if got := fmt.Sprint(orderAsText(test.labels, test.lowest)); got != test.want {
+			t.Errorf("%v as text: %s", test.labels, got)
+		}
+	}
+	set := data(t, "tute2", 20)
+	c := config(set)
+	c.Defects = []string{Truncated, TextLabels}
+	tr := training(t, set, c, 1)
+	if !reflect.DeepEqual(tr.rows.labels, orderAsText(slices.Sorted(slices.Values(tr.rows.labels)), lowestTute)) || slices.IsSorted(tr.rows.labels) {
+		t.Errorf("labels: %v", tr.rows.labels)
+	}
+	var s fit.Sample
+	for _, at := range tr.train[:200] {
+		s.Reset()
+		tr.fillers[0].fill(at, &s)
+		for _, x := range s.Value {
+			if x != 1 {
+				t.Fatalf("an input is %v", x)
+			}
+		}
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	good := Config{Mode: "tute2", Variant: WL, Encoding: features.Scaled, Hidden: []int{5}, Batch: 1, Epochs: 1, Rate: 0.1, Data: dataset.Header{Mode: "tute2"}}
+	kit.Must(t, good.Check())
+	for _, test := range []struct {
+		change func(*Config)
+		want   string
+	}{
+		{func(c *Config) { c.Mode = "x" }, `mode "x"`},
+		{func(c *Config) { c.Variant = "x" }, `variant "x"`},
+		{func(c *Config) { c.Encoding = "x" }, `encoding "x"`},
+		{func(c *Config) { c.Encoding = features.Genetic }, "has no action"},
+		{func(c *Config) { c.Data.Mode = "tute3" }, "data set is of mode \"tute3\""},
+		{func(c *Config) { c.Hidden = []int{0} }, "a layer has 1 to"},
+		{func(c *Config) { c.Batch = MaxBatch + 1 }, "batch cannot be"},
+		{func(c *Config) { c.Epochs = 0 }, "epochs cannot be"},
+	} {
+		c := good
+		test.change(&c)
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.want, err)
+		}
+	}
+	m, _ := cards.ParseMode("brisca2")
+	for text, want := range map[string]string{"50-25": "[50 25]", "thirds": "[28 14 9]", "7": "[7]"} {
+		if got, err := ParseHidden(text, m, features.Scaled); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "x", "5-", "0", "99999"} {
+		if _, err := ParseHidden(text, m, features.Scaled); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestTruncate(t *testing.T) {
+	s := net.Inputs{Index: []uint16{1, 4, 7, 9}, Value: []float32{1, 0.99, 2.5, 1}}
+	truncate(&s)
+	if got := fmt.Sprint(s.Index, s.Value); got != "[1 7 9] [1 2 1]" {
+		t.Errorf("truncated: %s", got)
+	}
+}
+
+// agent returns the agent of the net of a training.
+func agent(tr *Training) *learned.SL {
+	return learned.NewSL(tr.Header(), tr.rows.set.Mode, tr.rows.encoder, tr.net)
+}
