@@ -11,8 +11,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/text"
 )
 
