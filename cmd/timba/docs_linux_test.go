@@ -193,7 +193,7 @@ func newLibrary(t *testing.T) *library {
 		codes = append(codes, strings.TrimSpace(l.a.timba(t, "", "admin", "invite", "--data", l.a.dir)))
 	}
 	l.a.timba(t, "", "login", s.url, "--invite", codes[0], "--name", "ada")
-	l.env = append(os.Environ(), "PATH="+filepath.Dir(l.a.program)+":"+os.Getenv("PATH"), "CODE="+codes[1], "HOME="+l.a.home, "XDG_CONFIG_HOME="+l.a.home, "XDG_CACHE_HOME="+filepath.Join(l.template, ".cache"),
+	l.env = append(os.Environ(), "PATH="+strings.Join([]string{filepath.Dir(l.a.program), filepath.Dir(proc.Program(t, "timba-lab")), os.Getenv("PATH")}, ":"), "CODE="+codes[1], "HOME="+l.a.home, "XDG_CONFIG_HOME="+l.a.home, "XDG_CACHE_HOME="+filepath.Join(l.template, ".cache"),
 		"DATA="+l.a.dir, "TIMBA_ADDRESS="+s.url)
 	l.sh(t, l.template, strings.Join([]string{
 		"timba init python mybot", "timba init python new", "timba init bash old", "timba init bash mybot-old",
