@@ -11,6 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/lab/bench/fleetbench"
+	"github.com/timba-arena/timba/lab/chart"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -59,7 +60,7 @@ func newBenchFleet() *cobra.Command {
 }
 
 func benchFleet(cmd *cobra.Command, b fleetbench.Bench, plotFile string, asJSON bool) error {
-	if err := fleetbench.CheckPlot(plotFile); err != nil {
+	if err := chart.Check(plotFile); err != nil {
 		return err
 	}
 	r, err := b.Run(cmd.Context())

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/lab/chart"
 	"github.com/timba-arena/timba/lab/simulation"
 	"github.com/timba-arena/timba/lab/simulation/curves"
 )
@@ -26,7 +27,7 @@ func newBenchLadder() *cobra.Command {
 			if err := c.Check(); err != nil {
 				return err
 			}
-			if err := curves.Check(plotFile); err != nil {
+			if err := chart.Check(plotFile); err != nil {
 				return err
 			}
 			w := cmd.OutOrStdout()

@@ -4,26 +4,15 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/timba-arena/timba/lab/chart"
 )
-
-// CheckPlot refuses a file of another kind than Draw can write; "" is no file.
-func CheckPlot(file string) error {
-	if file != "" && !slices.Contains([]string{"svg", "png", "pdf"}, kind(file)) {
-		return fmt.Errorf("bench: the plot %q is not .svg, .png or .pdf", file)
-	}
-	return nil
-}
-
-func kind(file string) string { return strings.TrimPrefix(filepath.Ext(file), ".") }
 
 // curves are those that are drawn, in the order of the legend.
 var curves = []struct {
@@ -37,7 +26,7 @@ var curves = []struct {
 }
 
 // Draw draws matches a second, the time of the standings and the server's memory by the number of
-// workers, both axes by factors, to a file that CheckPlot allows.
+// workers, both axes by factors, to a file that chart.Check allows.
 func (r *Report) Draw(file string) error {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%d versions, server and workers on one machine", r.Versions)
@@ -68,19 +57,7 @@ func (r *Report) Draw(file string) error {
 	p.X.Tick.Marker, p.Y.Tick.Marker = ticks(p.X.Min, p.X.Max), ticks(p.Y.Min, p.Y.Max)
 	p.X.Max, p.Y.Max = 1.1*p.X.Max, 3*p.Y.Max // room for the last number, and for the legend
 	p.Legend.Left, p.Legend.Top = true, true
-	canvas, err := p.WriterTo(18*vg.Centimeter, 12*vg.Centimeter, kind(file))
-	if err != nil {
-		return err
-	}
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	if _, err := canvas.WriteTo(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	return chart.Save(p, file)
 }
 
 // ticks returns those of an axis that grows by factors: 1, 2, 5, 10 and so on.

@@ -4,16 +4,13 @@ package curves
 import (
 	"fmt"
 	"image/color"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/timba-arena/timba/lab/chart"
 	"github.com/timba-arena/timba/lab/simulation"
 )
 
@@ -32,7 +29,7 @@ var plotted = []struct {
 }
 
 // Draw draws the rank correlation by matches a bot, with the band from the least to
-// the greatest run, to a file that Check allows.
+// the greatest run, to a file that chart.Check allows.
 func Draw(r *simulation.Report, file string) error {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%d bots, matches of %d duplicate deals, %d runs", r.Bots, r.Deals, r.Runs)
@@ -52,11 +49,7 @@ func Draw(r *simulation.Report, file string) error {
 			return err
 		}
 	}
-	canvas, err := p.WriterTo(18*vg.Centimeter, 12*vg.Centimeter, kind(file))
-	if err != nil {
-		return err
-	}
-	return write(file, canvas)
+	return chart.Save(p, file)
 }
 
 // matchTicks are those of the axis of matches, which grows by factors.
@@ -97,26 +90,4 @@ func drawCurve(p *plot.Plot, c simulation.Curve, hue color.NRGBA) error {
 	p.Add(band, line)
 	p.Legend.Add(c.Name, line)
 	return nil
-}
-
-func kind(file string) string { return strings.TrimPrefix(filepath.Ext(file), ".") }
-
-// Check refuses a file of another kind than Draw can write; "" is no file.
-func Check(file string) error {
-	if file != "" && !slices.Contains([]string{"svg", "png", "pdf"}, kind(file)) {
-		return fmt.Errorf("bench: the plot %q is not .svg, .png or .pdf", file)
-	}
-	return nil
-}
-
-func write(file string, from io.WriterTo) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	if _, err := from.WriteTo(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }

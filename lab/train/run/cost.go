@@ -37,37 +37,3 @@ func Duration(d time.Duration) string {
 	}
 	return fmt.Sprintf("%.1f h", d.Hours())
 }
-
-// Progress prints, every interval, how much is done and how much time is left, a line each. It
-// is for output that is no terminal.
-type Progress struct {
-	w        io.Writer
-	unit     string
-	interval time.Duration
-	began    time.Time
-	first    int // done when the progress began
-	last     time.Time
-}
-
-// NewProgress returns a progress; the unit is a plural, as in games.
-func NewProgress(w io.Writer, unit string, interval time.Duration) *Progress {
-	return &Progress{w: w, unit: unit, interval: interval, first: -1}
-}
-
-// Done tells how much is done, at the time now. The calls must not overlap.
-func (p *Progress) Done(now time.Time, done, all int) {
-	if p.first < 0 {
-		p.first, p.began, p.last = done, now, now
-		return
-	}
-	if now.Sub(p.last) < p.interval && done < all {
-		return
-	}
-	p.last = now
-	left := ""
-	if done < all && done > p.first {
-		spent := now.Sub(p.began)
-		left = ", " + Duration(time.Duration(float64(spent)*float64(all-done)/float64(done-p.first))) + " left"
-	}
-	fmt.Fprintf(p.w, "%s of %s %s%s\n", humanize.Comma(int64(done)), humanize.Comma(int64(all)), p.unit, left)
-}

@@ -237,19 +237,8 @@ func TestModelAndResult(t *testing.T) {
 	}
 }
 
-func TestProgress(t *testing.T) {
+func TestCost(t *testing.T) {
 	var b strings.Builder
-	p := NewProgress(&b, "games", 10*time.Second)
-	at := time.Unix(1e9, 0)
-	for _, done := range []int{100, 150, 200, 1100, 2000} {
-		p.Done(at, done, 2000)
-		at = at.Add(6 * time.Second)
-	}
-	const want = "200 of 2,000 games, 216 s left\n2,000 of 2,000 games\n"
-	if got := b.String(); got != strings.Replace(want, "216 s", "4 min", 1) {
-		t.Errorf("%s", got)
-	}
-	b.Reset()
 	Cost{Work: 128000, Unit: "games", Time: 90 * time.Second, Memory: 3 << 20, Disk: 10 << 20}.Write(&b)
 	if got := b.String(); got != "games   128,000\ntime    about 90 s, as a short sample took on this machine now\nmemory  about 3.0 MiB\ndisk    about 10 MiB\n" {
 		t.Errorf("%s", got)
