@@ -197,7 +197,10 @@ func (w *Watch) Lost(p Player, from, to *Reading, unread, unseen time.Duration) 
 	was := from.of[p] // zero for a bot that has started since
 	wall := to.At.Sub(from.At)
 	stolen := max(0, to.Stolen-from.Stolen) / time.Duration(w.cores)
+	// What the worker does for its readings, on a busy core, is not the bot's time either. Without
+	// others it is no credit, or each turn would have some.
 	others := w.others(from, to)
+	others += min(others, to.Worked-from.Worked)
 	held := max(0, to.Held-from.Held)
 	waited := self.Waited - was.Waited + unread
 	if ended := self.Ended() - was.Ended(); ended > proc.Tick {

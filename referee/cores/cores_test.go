@@ -62,6 +62,8 @@ func TestLost(t *testing.T) {
 		{name: "a quota held it back", cores: 1, counts: Counts{Idle: 800 * ms, Held: 800 * ms}, self: self(200*ms, 800*ms), known: 800 * ms, most: 800 * ms},
 		{name: "a quota held others back", cores: 1, counts: Counts{Idle: 800 * ms, Held: 800 * ms}, self: self(200*ms, 0)},
 		{name: "it had the worker read for it", cores: 1, counts: Counts{Worked: 400 * ms}, self: self(600*ms, 400*ms)},
+		{name: "the worker read the counters of a busy core", cores: 1, counts: Counts{Worked: 50 * ms}, self: self(200*ms, 800*ms), known: 800 * ms, most: 800 * ms},
+		{name: "it had the worker read for it while others ran a little", cores: 1, counts: Counts{Worked: 400 * ms}, self: self(500*ms, 500*ms), known: 200 * ms, most: 200 * ms},
 		{name: "others ran on both cores", cores: 2, self: self(500*ms, 500*ms), known: 500 * ms, most: 500 * ms},
 		{name: "others ran on the other core", cores: 2, self: self(1000*ms, 3000*ms)},
 		{name: "its partner ran on the other core", cores: 2, opponent: 1000 * ms, counts: Counts{Idle: 200 * ms}, self: self(800*ms, 300*ms)},
