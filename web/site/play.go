@@ -332,10 +332,7 @@ func (s *Site) playReplay(v *visit) error {
 	return nil
 }
 
-// resignTime is how long the answer to a resignation waits for the end of the game.
-const resignTime = 5 * time.Second
-
-// resigned gives a game up.
+// resigned gives a game up, and answers when it is over.
 func (s *Site) resigned(v *visit) error {
 	id := v.r.PathValue("id")
 	if t := s.Play.Table(id); t != nil {
@@ -345,7 +342,6 @@ func (s *Site) resigned(v *visit) error {
 		t.Resign()
 		select { // the bots may have to end their move
 		case <-t.Over():
-		case <-time.After(resignTime):
 		case <-v.ctx().Done():
 		}
 	}
