@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/seat"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // socket opens a WebSocket of a browser.
@@ -57,7 +57,7 @@ func TestBlockedBeside(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, connectLadders)
 	s := a.serve(t, "--workers", "2", "--grace", "0s")
-	w := &sitetest.World{T: t, URL: s.url}
+	w := &webtest.World{T: t, URL: s.url}
 	names := []string{"mel", "ann"}
 	pages, tables, games := map[string]*websocket.Conn{}, map[string]*websocket.Conn{}, map[string]string{}
 	bots := map[string]*connected{}

@@ -76,8 +76,8 @@ var known = map[string]bool{
 	"ladder/runner/bounds_linux_test.go shuffler":                true,
 	"referee/late_test.go .Line":                                 true,
 	"referee/life_linux_test.go TestLimitsAndFaultsByeOfProcess": true,
-	"web/browsertest/browsertest.go Start":                       true,
-	"web/browsertest/browsertest.go Open":                        true,
+	"web/webtest/browser.go Start":                               true,
+	"web/webtest/browser.go Open":                                true,
 	"web/remote/world_test.go .Write":                            true,
 	"web/remote/bounds_test.go ended":                            true,
 }

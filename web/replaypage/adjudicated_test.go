@@ -1,4 +1,4 @@
-package replaypage
+package replaypage_test
 
 import (
 	"strings"
@@ -7,11 +7,12 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/web/browsertest"
+	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // adjudicated returns a replay that the bots' scores ended after twelve moves.
-func adjudicated(t testing.TB, a *referee.Adjudication, end referee.Adjudicated, ranks []int, scores [2]string) *Game {
+func adjudicated(t testing.TB, a *referee.Adjudication, end referee.Adjudicated, ranks []int, scores [2]string) *replaypage.Game {
 	t.Helper()
 	c := find(t, "teeko")
 	r := play(t, c)
@@ -30,10 +31,10 @@ func adjudicated(t testing.TB, a *referee.Adjudication, end referee.Adjudicated,
 // The page says how scores ended a game, and by which rules.
 func TestReplaysPageAdjudication(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
+	in := webtest.Start(t)
 	rule := func(score float64) *referee.ScoreRule { return &referee.ScoreRule{Plies: 4, Score: score, From: 12} }
 	for name, c := range map[string]struct {
-		game             *Game
+		game             *replaypage.Game
 		now, line, facts string
 	}{
 		"draw": {
@@ -61,7 +62,7 @@ func TestReplaysPageAdjudication(t *testing.T) {
 			if got := b.Text(".endline"); got != c.line {
 				t.Errorf("the list of moves ends with %q, want %q", got, c.line)
 			}
-			if got := browsertest.Eval[string](b.Tab, `document.querySelector('.facts').textContent`); !strings.Contains(got, c.facts) {
+			if got := webtest.Eval[string](b.Tab, `document.querySelector('.facts').textContent`); !strings.Contains(got, c.facts) {
 				t.Errorf("the details do not have %q: %q", c.facts, got)
 			}
 			b.Quiet()

@@ -1,4 +1,4 @@
-package replaypage
+package replaypage_test
 
 import (
 	"flag"
@@ -16,7 +16,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/browsertest"
+	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 var screens = flag.String("screens", "", "a directory to write pictures of the pages to")
@@ -25,7 +26,7 @@ var screens = flag.String("screens", "", "a directory to write pictures of the p
 // clicks, shows what a seat sees and no more, and asks no network for anything.
 func TestReplaysPage(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
+	in := webtest.Start(t)
 	names := []string{"brisca", "tute", "podrida-fault", "tebes-fault", "teeko", "toy"}
 	if kit.Soak {
 		names = append(names, "tute-four", "podrida-twelve", "tebes")
@@ -47,7 +48,7 @@ func TestReplaysPage(t *testing.T) {
 }
 
 // at checks where the player is, in all the places that say so.
-func (b *tab) at(ply int, g *Game) {
+func (b *tab) at(ply int, g *replaypage.Game) {
 	b.T.Helper()
 	b.Wait(fmt.Sprintf(`.player[data-ply="%d"]`, ply))
 	if got, want := b.Text(".count"), fmt.Sprintf("%d / %d", ply, len(g.Moves)); got != want {
@@ -59,7 +60,7 @@ func (b *tab) at(ply int, g *Game) {
 	}
 }
 
-func steps(b *tab, g *Game) {
+func steps(b *tab, g *replaypage.Game) {
 	b.T.Helper()
 	end := len(g.Moves)
 	b.at(0, g)
@@ -80,15 +81,15 @@ func steps(b *tab, g *Game) {
 	}
 }
 
-func jumps(b *tab, g *Game) {
+func jumps(b *tab, g *replaypage.Game) {
 	b.T.Helper()
 	end := len(g.Moves)
 	b.Click(`button.move[data-ply="4"]`)
 	b.at(4, g)
-	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`(() => { const s = document.querySelector('.slider'); s.value = %d; s.dispatchEvent(new Event('input')); })()`, end-1))
+	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`(() => { const s = document.querySelector('.slider'); s.value = %d; s.dispatchEvent(new Event('input')); })()`, end-1))
 	b.at(end-1, g)
 	// A click on the left end of the chart is ply 0.
-	browsertest.Eval[chromedp.Void](b.Tab, `(() => { const c = document.querySelector('.chart'), r = c.getBoundingClientRect();
+	webtest.Eval[chromedp.Void](b.Tab, `(() => { const c = document.querySelector('.chart'), r = c.getBoundingClientRect();
 		c.dispatchEvent(new MouseEvent('click', { clientX: r.left + 46, clientY: r.top + 40, bubbles: true })); })()`)
 	b.at(0, g)
 	if got, want := b.Attributes(".score", "data-seat"), scored(g); !slices.Equal(got, want) {
@@ -97,9 +98,9 @@ func jumps(b *tab, g *Game) {
 }
 
 // scored returns the seats whose bots gave scores.
-func scored(g *Game) (seats []string) {
+func scored(g *replaypage.Game) (seats []string) {
 	for seat := range g.Seats {
-		if slices.ContainsFunc(g.Moves, func(m Move) bool { return m.Seat == seat && len(m.Info) > 0 }) {
+		if slices.ContainsFunc(g.Moves, func(m replaypage.Move) bool { return m.Seat == seat && len(m.Info) > 0 }) {
 			seats = append(seats, strconv.Itoa(seat))
 		}
 	}
@@ -107,9 +108,9 @@ func scored(g *Game) (seats []string) {
 }
 
 // playing lets the page play. At ply 2, whenever that comes, a key pauses it.
-func playing(b *tab, g *Game) {
+func playing(b *tab, g *replaypage.Game) {
 	b.T.Helper()
-	browsertest.Eval[chromedp.Void](b.Tab, `(() => {
+	webtest.Eval[chromedp.Void](b.Tab, `(() => {
 		const s = document.querySelector('.speed'); s.value = '8'; s.dispatchEvent(new Event('change'));
 		const player = document.querySelector('.player');
 		new MutationObserver((_, observer) => {
@@ -166,9 +167,9 @@ func (b *tab) visit(ply, seat int) shown {
 	if seat >= 0 {
 		hash, view = fmt.Sprintf("ply=%d&seat=%d", ply, seat), strconv.Itoa(seat)
 	}
-	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf("location.hash = %q", hash))
+	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf("location.hash = %q", hash))
 	b.Wait(fmt.Sprintf(`.player[data-ply="%d"][data-view="%s"]`, ply, view))
-	s := browsertest.Eval[shown](b.Tab, show)
+	s := webtest.Eval[shown](b.Tab, show)
 	if s.View != view {
 		b.T.Errorf("the view chosen is %q, want %q", s.View, view)
 	}
@@ -176,7 +177,7 @@ func (b *tab) visit(ply, seat int) shown {
 }
 
 // seatViews goes through some positions and some seats' views of them.
-func seatViews(b *tab, g *Game) {
+func seatViews(b *tab, g *replaypage.Game) {
 	b.T.Helper()
 	b.Press("1")
 	b.Wait(`.player[data-view="1"]`)
@@ -260,7 +261,7 @@ func (s shown) check(d rules.Display, view map[string]string, seat int) error {
 }
 
 // marks checks the last position: result, faults, moves of the stand-in.
-func marks(b *tab, g *Game) {
+func marks(b *tab, g *replaypage.Game) {
 	b.T.Helper()
 	b.Press(kb.End, "o")
 	b.at(len(g.Moves), g)
@@ -299,7 +300,7 @@ func marks(b *tab, g *Game) {
 // What bots say is text, whatever they say.
 func TestReplaysPageHostile(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
+	in := webtest.Start(t)
 	c := find(t, "podrida-fault")
 	r := play(t, c)
 	hostile := []string{
@@ -337,7 +338,7 @@ func TestReplaysPageHostile(t *testing.T) {
 	if n := b.Count("img, #player script, #player i, #player svg[onload], #player [onerror]"); n > 0 {
 		t.Errorf("%d elements were made of text", n)
 	}
-	if browsertest.Eval[bool](b.Tab, `'pwned' in window`) {
+	if webtest.Eval[bool](b.Tab, `'pwned' in window`) {
 		t.Error("a script of a bot has run")
 	}
 	b.Quiet()
@@ -346,11 +347,11 @@ func TestReplaysPageHostile(t *testing.T) {
 // The policy of the page is in force, so that even a mistake asks no network.
 func TestReplaysPagePolicy(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
+	in := webtest.Start(t)
 	c := find(t, "teeko")
 	b := open(t, in, rebuilt(t, c, play(t, c)))
 	b.Quiet()
-	browsertest.Eval[chromedp.Void](b.Tab, `(() => {
+	webtest.Eval[chromedp.Void](b.Tab, `(() => {
 		window.blocked = [];
 		document.addEventListener('securitypolicyviolation', (e) => { blocked.push(e.effectiveDirective); document.body.dataset.blocked = blocked.length; });
 		const script = document.createElement('script'); script.textContent = 'window.pwned = 1'; document.body.append(script);
@@ -359,11 +360,11 @@ func TestReplaysPagePolicy(t *testing.T) {
 		fetch('http://127.0.0.1:9/').catch(() => {});
 	})()`)
 	b.Wait(`body[data-blocked="4"]`)
-	got := browsertest.Eval[[]string](b.Tab, `blocked.sort()`)
+	got := webtest.Eval[[]string](b.Tab, `blocked.sort()`)
 	if want := []string{"connect-src", "img-src", "script-src-elem", "style-src-attr"}; !slices.Equal(got, want) {
 		t.Errorf("blocked were %q, want %q", got, want)
 	}
-	if browsertest.Eval[bool](b.Tab, `'pwned' in window`) {
+	if webtest.Eval[bool](b.Tab, `'pwned' in window`) {
 		t.Error("a script that the policy does not name has run")
 	}
 }
@@ -371,7 +372,7 @@ func TestReplaysPagePolicy(t *testing.T) {
 // The page fits phones and desktops, and honours what the reader prefers.
 func TestReplaysPageFits(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
+	in := webtest.Start(t)
 	names := []string{"brisca-three", "podrida-twelve", "teeko-drop"}
 	if kit.Soak {
 		names = append(names, "tute-four", "podrida", "tebes", "toy")
@@ -390,7 +391,7 @@ func TestReplaysPageFits(t *testing.T) {
 				fitted(b, width)
 				picture(b, fmt.Sprintf("%s-%d-light", c.name, width))
 			}
-			browsertest.Call(b.Tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			webtest.Call(b.Tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 				{Name: "prefers-color-scheme", Value: "dark"}, {Name: "prefers-reduced-motion", Value: "reduce"},
 			}})
 			for _, width := range []int64{390, 1280} {
@@ -398,11 +399,11 @@ func TestReplaysPageFits(t *testing.T) {
 				fitted(b, width)
 				picture(b, fmt.Sprintf("%s-%d-dark", c.name, width))
 			}
-			if light := browsertest.Eval[int](b.Tab, `Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0])`); light > 60 {
+			if light := webtest.Eval[int](b.Tab, `Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0])`); light > 60 {
 				t.Errorf("in the dark the page has a red of %d", light)
 			}
 			b.Press(kb.ArrowRight)
-			if moving := browsertest.Eval[bool](b.Tab, `[...document.querySelectorAll('.lift')].some((e) => getComputedStyle(e).animationName !== 'none')`); moving {
+			if moving := webtest.Eval[bool](b.Tab, `[...document.querySelectorAll('.lift')].some((e) => getComputedStyle(e).animationName !== 'none')`); moving {
 				t.Error("something moves for a reader who wants no motion")
 			}
 			b.Quiet()
@@ -418,10 +419,10 @@ func fitted(b *tab, width int64) {
 		`Number(document.querySelector('.player').dataset.width) === document.querySelector('.drawing').clientWidth`)); err != nil {
 		b.T.Fatalf("at a width of %d the drawing was not redrawn: %v", width, err)
 	}
-	if over := browsertest.Eval[int](b.Tab, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+	if over := webtest.Eval[int](b.Tab, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
 		b.T.Errorf("at a width of %d the page is %d pixels too wide", width, over)
 	}
-	outside := browsertest.Eval[[]string](b.Tab, `(() => {
+	outside := webtest.Eval[[]string](b.Tab, `(() => {
 		const box = document.querySelector('.drawing > svg').getBoundingClientRect();
 		return [...document.querySelectorAll('.drawing .card .edge, .drawing .plate, .drawing .badge, .drawing .piece')].filter((e) => {
 			const r = e.getBoundingClientRect();

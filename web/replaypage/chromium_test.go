@@ -1,4 +1,4 @@
-package replaypage
+package replaypage_test
 
 import (
 	"context"
@@ -7,22 +7,23 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/web/browsertest"
+	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
-func TestMain(m *testing.M) { os.Exit(browsertest.M{Tests: m}.Run()) }
+func TestMain(m *testing.M) { os.Exit(webtest.M{Tests: m}.Run()) }
 
 // tab is a page of a game in the browser.
-type tab struct{ *browsertest.Tab }
+type tab struct{ *webtest.Tab }
 
 // open opens a game's page, or an empty page for nil.
-func open(t *testing.T, in context.Context, g *Game) *tab {
+func open(t *testing.T, in context.Context, g *replaypage.Game) *tab {
 	t.Helper()
 	url := "about:blank"
 	if g != nil {
 		url = pageFile(t, g)
 	}
-	b := &tab{browsertest.Open(t, in, url)}
+	b := &tab{webtest.Open(t, in, url)}
 	if g != nil {
 		b.Wait(`.player[data-ply]`)
 		b.Look(1280, 900, false)
@@ -31,7 +32,7 @@ func open(t *testing.T, in context.Context, g *Game) *tab {
 }
 
 // pageFile writes a page and gives its address.
-func pageFile(t *testing.T, g *Game) string {
+func pageFile(t *testing.T, g *replaypage.Game) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "game.html")
 	f := kit.Get[*os.File](t)(os.Create(path))

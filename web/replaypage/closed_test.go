@@ -1,25 +1,18 @@
-package replaypage
+package replaypage_test
 
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/web/replaypage"
 )
 
-// copyOf returns a maker that goes on as another one.
-func copyOf(c *Closed) *Closed {
-	d := *c
-	d.own, d.before = maps.Clone(c.own), maps.Clone(c.before)
-	return &d
-}
-
-func frameText(t *testing.T, f Frame) string {
+func frameText(t *testing.T, f replaypage.Frame) string {
 	return string(kit.Get[[]byte](t)(json.Marshal(f)))
 }
 
@@ -46,11 +39,11 @@ func TestClosedFramesHideCards(t *testing.T) {
 func closedGame(t *testing.T, v *rules.Variant, random *rules.Rand) {
 	t.Helper()
 	stream := rules.FastStream(random)
-	state, maker := v.Deal(&stream), NewClosed(v)
+	state, maker := v.Deal(&stream), replaypage.NewClosed(v)
 	var log rules.Log
 	state.Start(&log)
 	for {
-		before := copyOf(maker)
+		before := replaypage.Copy(maker)
 		frame := maker.Frame(state, &log)
 		seat := random.Below(v.Players)
 		other := state.Clone()
@@ -87,7 +80,7 @@ func TestClosedFrame(t *testing.T) {
 		c := find(t, name)
 		v := kit.Get[*rules.Variant](t)(c.game.Resolve(c.options))
 		stream := rules.NewStream(rules.Seed{1})
-		state, maker := v.Deal(&stream), NewClosed(v)
+		state, maker := v.Deal(&stream), replaypage.NewClosed(v)
 		var log rules.Log
 		state.Start(&log)
 		f := maker.Frame(state, &log)

@@ -1,4 +1,4 @@
-package replaypage
+package replaypage_test
 
 import (
 	"encoding/json"
@@ -13,10 +13,11 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/web/replaypage"
 )
 
 // unfold returns the views by frame and seat, as the page does.
-func unfold(g *Game) (frames [][]map[string]string) {
+func unfold(g *replaypage.Game) (frames [][]map[string]string) {
 	views := make([]map[string]string, len(g.Seats))
 	for _, f := range g.Frames {
 		next := make([]map[string]string, len(views))
@@ -133,11 +134,11 @@ func TestReplaysPageRefuses(t *testing.T) {
 			sample := find(t, "brisca")
 			r := play(t, sample)
 			c.spoil(r)
-			_, err := NewGame(r, sample.game)
+			_, err := replaypage.NewGame(r, sample.game)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("page: got %v, want %q", err, c.want)
 			}
-			err = Rows(r, sample.game, func(Row) error { return nil })
+			err = replaypage.Rows(r, sample.game, func(replaypage.Row) error { return nil })
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("rows: got %v, want %q", err, c.want)
 			}
@@ -174,7 +175,7 @@ func TestReplaysPageIsOneSafeDocument(t *testing.T) {
 	}
 	_, data, _ := strings.Cut(page, `id="replay">`)
 	data, _, _ = strings.Cut(data, "</script>")
-	var g Game
+	var g replaypage.Game
 	kit.Must(t, json.Unmarshal([]byte(data), &g))
 	if g.Seats[0].Name != r.Seats[0].Name {
 		t.Errorf("the name is %q, want %q", g.Seats[0].Name, r.Seats[0].Name)
@@ -196,12 +197,12 @@ func FuzzReplaysExport(f *testing.F) {
 		}
 		for _, c := range samples {
 			if c.game.Name == r.Game {
-				if g, err := NewGame(r, c.game); err == nil {
+				if g, err := replaypage.NewGame(r, c.game); err == nil {
 					if _, err := json.Marshal(g); err != nil {
 						t.Error(err)
 					}
 				}
-				_ = Rows(r, c.game, func(Row) error { return nil })
+				_ = replaypage.Rows(r, c.game, func(replaypage.Row) error { return nil })
 				return
 			}
 		}

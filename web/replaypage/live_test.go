@@ -1,4 +1,4 @@
-package replaypage
+package replaypage_test
 
 import (
 	"encoding/json"
@@ -12,8 +12,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/bundle"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // livePosition is what a server sends of a position for drawPosition; see package board.
@@ -27,14 +27,14 @@ type livePosition struct {
 // live opens an empty page with live.js and its style sheets.
 func live(t *testing.T) *tab {
 	t.Helper()
-	b := open(t, browsertest.Start(t), nil)
+	b := open(t, webtest.Start(t), nil)
 	script, err := bundle.Text("live.js", `import { drawPosition } from './live.js'; Object.assign(window, { drawPosition });`)
 	kit.Must(t, err)
 	styles, err := bundle.Text("live.css", `@import "./board.css"; @import "./table.css";`)
 	kit.Must(t, err)
 	speak(b, "en")
-	browsertest.Eval[chromedp.Void](b.Tab, script)
-	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }));
+	webtest.Eval[chromedp.Void](b.Tab, script)
+	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }));
 		document.body.append(Object.assign(document.createElement('div'), { id: 'game' })); window.moves = [];
 		// chosen clicks what gives a move, twice, and returns the moves that were handed on.
 		window.chosen = (move) => {
@@ -61,7 +61,7 @@ func (b *tab) draw(c sample, seats int, s rules.State, options string) (legal []
 	}
 	position := kit.Get[[]byte](b.T)(json.Marshal(p))
 	moves := kit.Get[[]byte](b.T)(json.Marshal(legal))
-	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`void drawPosition(document.getElementById('game'), %s, { seat: %d, legal: %s, onMove: (m) => window.moves.push(m), ...%s })`, position, s.Turn(), moves, options))
+	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`void drawPosition(document.getElementById('game'), %s, { seat: %d, legal: %s, onMove: (m) => window.moves.push(m), ...%s })`, position, s.Turn(), moves, options))
 	return legal
 }
 
@@ -95,7 +95,7 @@ func TestBoardLiveChoices(t *testing.T) {
 				}
 				for _, move := range legal {
 					b.draw(c, v.Players, step.State, "{}")
-					if got := browsertest.Eval[[]string](b.Tab, fmt.Sprintf(`chosen(%q)`, move)); !slices.Equal(got, []string{move}) {
+					if got := webtest.Eval[[]string](b.Tab, fmt.Sprintf(`chosen(%q)`, move)); !slices.Equal(got, []string{move}) {
 						t.Fatalf("ply %d: choosing %q twice gave %q", step.State.Ply(), move, got)
 					}
 				}
@@ -152,7 +152,7 @@ func TestBoardLiveKeyboard(t *testing.T) {
 			t.Errorf("after escape %d squares are still offered", n)
 		}
 		b.Press(kb.Enter, " ")
-		got := browsertest.Eval[[]string](b.Tab, `window.moves`)
+		got := webtest.Eval[[]string](b.Tab, `window.moves`)
 		if len(got) != 1 || !slices.Contains(legal, got[0]) {
 			t.Errorf("the keys chose %q, want one legal move", got)
 		}

@@ -1,4 +1,4 @@
-package replaypage
+package replaypage_test
 
 import (
 	"fmt"
@@ -12,8 +12,9 @@ import (
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/podrida"
 	"github.com/timba-arena/timba/referee/rules/tute"
-	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/bundle"
+	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // longNames are names as people give them, some longer than a table has room for.
@@ -89,7 +90,7 @@ var tables = []sample{
 // at the end, with long names, all cards open or as a seat sees them.
 func TestReplaysPageTables(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
+	in := webtest.Start(t)
 	for _, c := range tables {
 		if !kit.Soak && !slices.Contains([]string{"podrida-3", "podrida-12", "tute-4"}, c.name) {
 			continue
@@ -114,7 +115,7 @@ func TestReplaysPageTables(t *testing.T) {
 					}
 					for _, seat := range views {
 						b.visit(ply, seat)
-						if faults := browsertest.Eval[[]string](b.Tab, tableFaults); len(faults) > 0 {
+						if faults := webtest.Eval[[]string](b.Tab, tableFaults); len(faults) > 0 {
 							t.Errorf("%d by %d, ply %d, view %d: %d faults, the first: %q", size[0], size[1], ply, seat, len(faults), faults[:min(4, len(faults))])
 						}
 					}
@@ -127,7 +128,7 @@ func TestReplaysPageTables(t *testing.T) {
 }
 
 // lastRound returns the ply at which the last round was dealt, with the largest hands; 0 if there are no rounds.
-func lastRound(g *Game) (ply int) {
+func lastRound(g *replaypage.Game) (ply int) {
 	for i, f := range g.Frames {
 		if slices.ContainsFunc(f.Events.All, func(e string) bool { return len(e) > 6 && e[:6] == "round " }) {
 			ply = i
@@ -139,14 +140,14 @@ func lastRound(g *Game) (ply int) {
 // On every card, in both faces, number and suit are clear of the picture.
 func TestBoardIndices(t *testing.T) {
 	t.Parallel()
-	b := open(t, browsertest.Start(t), nil)
+	b := open(t, webtest.Start(t), nil)
 	script, err := bundle.Text("cards.js", `import { card } from './cards.js'; import { svg } from './dom.js'; Object.assign(window, { card, svg });`)
 	kit.Must(t, err)
 	styles, err := bundle.Text("page.css", `@import "./board.css";`)
 	kit.Must(t, err)
-	browsertest.Eval[chromedp.Void](b.Tab, script)
-	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }))`, styles))
-	wrong := browsertest.Eval[[]string](b.Tab, `(() => {
+	webtest.Eval[chromedp.Void](b.Tab, script)
+	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }))`, styles))
+	wrong := webtest.Eval[[]string](b.Tab, `(() => {
 		const wrong = [];
 		let measured = 0;
 		const stage = svg('svg', { viewBox: '0 0 122 190', width: 488, height: 760 });
@@ -184,7 +185,7 @@ func TestBoardIndices(t *testing.T) {
 // captured is marked beside the piece that captured it.
 func TestReplaysPageTebesMarks(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
+	in := webtest.Start(t)
 	byCorners, want := 0, 1
 	if kit.Soak {
 		want = 2
@@ -219,7 +220,7 @@ func TestReplaysPageTebesMarks(t *testing.T) {
 		for ply := range g.Moves {
 			b.visit(ply+1, -1)
 			captures += b.Count(".taken")
-			if on := browsertest.Eval[[]string](b.Tab, takenOnPiece); len(on) > 0 {
+			if on := webtest.Eval[[]string](b.Tab, takenOnPiece); len(on) > 0 {
 				t.Errorf("match %d, ply %d: the mark of a capture is on the piece on %q", match, ply+1, on)
 			}
 		}
@@ -242,7 +243,7 @@ const takenOnPiece = `[...document.querySelectorAll('.taken')].filter((mark) => 
 // A forfeit is won by no corners, so that nothing glows.
 func TestReplaysPageForfeitGlowsNot(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
+	in := webtest.Start(t)
 	c := find(t, "tebes-fault")
 	g := rebuilt(t, c, play(t, c))
 	if g.Over {
@@ -258,7 +259,7 @@ func TestReplaysPageForfeitGlowsNot(t *testing.T) {
 // Scores of different scales have axes of their own, on which each line can be seen.
 func TestReplaysPageAxes(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
+	in := webtest.Start(t)
 	c := sample{game: podrida.Game, options: map[string]string{"players": "4"}, match: 3}
 	r := play(t, c)
 	for i := range r.Moves {
@@ -276,7 +277,7 @@ func TestReplaysPageAxes(t *testing.T) {
 		Share float64 `json:"share"` // of the height of its axis
 		Ticks int     `json:"ticks"`
 	}
-	for _, l := range browsertest.Eval[[]line](b.Tab, `[...document.querySelectorAll('.axis .score')].map((e) => ({
+	for _, l := range webtest.Eval[[]line](b.Tab, `[...document.querySelectorAll('.axis .score')].map((e) => ({
 		seat: e.dataset.seat, ticks: e.closest('.axis').querySelectorAll('.tick').length,
 		share: e.querySelector('polyline').getBoundingClientRect().height / e.closest('.axis').querySelector('.axisback').getBoundingClientRect().height }))`) {
 		if l.Seat != "3" && l.Share < 0.3 || l.Ticks < 2 {

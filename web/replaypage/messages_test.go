@@ -1,4 +1,4 @@
-package replaypage
+package replaypage_test
 
 import (
 	"encoding/json"
@@ -16,14 +16,14 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/board"
-	"github.com/timba-arena/timba/web/browsertest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // speak gives a page without texts those of a language.
 func speak(b *tab, tag string) {
 	b.T.Helper()
 	texts := kit.Get[[]byte](b.T)(board.Texts(tag))
-	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.body.append(Object.assign(document.createElement('script'), { type: 'application/json', id: 'board-texts', textContent: %q }))`, texts))
+	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.body.append(Object.assign(document.createElement('script'), { type: 'application/json', id: 'board-texts', textContent: %q }))`, texts))
 }
 
 var (
@@ -131,8 +131,8 @@ func TestReplaysPageSpeaks(t *testing.T) {
 	t.Parallel()
 	c := find(t, "podrida-fault")
 	g := rebuilt(t, c, play(t, c))
-	b := open(t, browsertest.Start(t), g)
-	if got := browsertest.Eval[[]string](b.Tab, `[document.documentElement.lang, document.querySelector('.movespanel h2').textContent]`); !slices.Equal(got, []string{"en", "Moves"}) {
+	b := open(t, webtest.Start(t), g)
+	if got := webtest.Eval[[]string](b.Tab, `[document.documentElement.lang, document.querySelector('.movespanel h2').textContent]`); !slices.Equal(got, []string{"en", "Moves"}) {
 		t.Errorf("the page begins with %q", got)
 	}
 	b.Press(kb.ArrowRight, kb.ArrowRight)
@@ -140,14 +140,14 @@ func TestReplaysPageSpeaks(t *testing.T) {
 	for tag, want := range map[string][]string{
 		"ca": {"Jugades", "Seients", "Endavant"}, "es": {"Jugadas", "Asientos", "Adelante"},
 	} {
-		browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`(() => { const s = document.querySelector('.language'); s.value = %q; s.dispatchEvent(new Event('change')); })()`, tag))
+		webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`(() => { const s = document.querySelector('.language'); s.value = %q; s.dispatchEvent(new Event('change')); })()`, tag))
 		b.Wait(fmt.Sprintf(`html[lang=%q] .player[data-ply="2"]`, tag))
-		got := browsertest.Eval[[]string](b.Tab, `[document.querySelector('.movespanel h2').textContent, document.querySelector('.seatspanel h2').textContent, document.querySelector('[data-do="forward"]').getAttribute('aria-label')]`)
+		got := webtest.Eval[[]string](b.Tab, `[document.querySelector('.movespanel h2').textContent, document.querySelector('.seatspanel h2').textContent, document.querySelector('[data-do="forward"]').getAttribute('aria-label')]`)
 		if !slices.Equal(got, want) {
 			t.Errorf("in %s the page has %q, want %q", tag, got, want)
 		}
 	}
-	browsertest.Eval[chromedp.Void](b.Tab, `document.activeElement.blur()`)
+	webtest.Eval[chromedp.Void](b.Tab, `document.activeElement.blur()`)
 	b.Press(kb.ArrowRight)
 	b.at(3, g)
 	b.Quiet()
@@ -172,7 +172,7 @@ func TestReplaysPageJumps(t *testing.T) {
 		}
 	}
 	g := rebuilt(t, c, r)
-	b := open(t, browsertest.Start(t), g)
+	b := open(t, webtest.Start(t), g)
 	b.Press("f")
 	b.at(g.Faults[0].Ply, g)
 	b.Press("m")
@@ -184,7 +184,7 @@ func TestReplaysPageJumps(t *testing.T) {
 	b.Quiet()
 
 	c = find(t, "teeko")
-	b = open(t, browsertest.Start(t), rebuilt(t, c, play(t, c)))
+	b = open(t, webtest.Start(t), rebuilt(t, c, play(t, c)))
 	if n := b.Count(`[data-do="fault"]`); n != 0 {
 		t.Error("a game without faults offers to jump to one")
 	}

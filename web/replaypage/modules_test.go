@@ -1,4 +1,4 @@
-package replaypage
+package replaypage_test
 
 import (
 	"encoding/json"
@@ -9,8 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/bundle"
+	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 const modules = `
@@ -26,10 +27,10 @@ Object.assign(window, chart, draw, events, scenes, view, { seating });
 // The modules of package board by themselves, without a replay.
 func TestBoardModules(t *testing.T) {
 	t.Parallel()
-	b := open(t, browsertest.Start(t), nil)
+	b := open(t, webtest.Start(t), nil)
 	script := kit.Get[string](t)(bundle.Text("modules.js", modules))
 	speak(b, "en")
-	browsertest.Eval[chromedp.Void](b.Tab, script)
+	webtest.Eval[chromedp.Void](b.Tab, script)
 	for name, c := range map[string]struct{ expression, want string }{
 		"card":         {`[parseCard('12c'), parseCard('7o'), parseCard('13c'), parseCard('0o'), parseCard('?'), parseCard('7x')]`, `[{"rank":12,"suit":"c"},{"rank":7,"suit":"o"},null,null,null,null]`},
 		"card in text": {`[cardName('12c'), cardName('7o'), cardName('?'), cardName('19-14')]`, `["12 (rey) of copas","7 of oros","a card face down","19-14"]`},
@@ -66,7 +67,7 @@ func TestBoardModules(t *testing.T) {
 			var want any
 			kit.Must(t, json.Unmarshal([]byte(c.want), &want))
 			b.T = t
-			if diff := cmp.Diff(want, browsertest.Eval[any](b.Tab, c.expression)); diff != "" {
+			if diff := cmp.Diff(want, webtest.Eval[any](b.Tab, c.expression)); diff != "" {
 				t.Errorf("%s differs (-want +got)\n%s", c.expression, diff)
 			}
 		})
@@ -77,10 +78,10 @@ func TestBoardModules(t *testing.T) {
 // many cards the hands have.
 func TestBoardSeating(t *testing.T) {
 	t.Parallel()
-	b := open(t, browsertest.Start(t), nil)
+	b := open(t, webtest.Start(t), nil)
 	script := kit.Get[string](t)(bundle.Text("modules.js", modules))
-	browsertest.Eval[chromedp.Void](b.Tab, script)
-	wrong := browsertest.Eval[[]string](b.Tab, `(() => {
+	webtest.Eval[chromedp.Void](b.Tab, script)
+	wrong := webtest.Eval[[]string](b.Tab, `(() => {
 		const wrong = [];
 		const apart = (a, b) => a.x + a.width <= b.x + 0.01 || b.x + b.width <= a.x + 0.01 || a.y + a.height <= b.y + 0.01 || b.y + b.height <= a.y + 0.01;
 		for (let seats = 2; seats <= 12; seats++) for (const width of [280, 320, 374, 600, 679, 680, 860, 1400]) for (const height of [340, 560, 900])
@@ -115,7 +116,7 @@ func TestBundleNamesWhatIsMissing(t *testing.T) {
 
 // What is committed is what go generate writes.
 func TestBundlesAreFresh(t *testing.T) {
-	for name, committed := range map[string]string{"page.js": script, "page.css": style} {
+	for name, committed := range map[string]string{"page.js": replaypage.Script, "page.css": replaypage.Style} {
 		text := kit.Get[string](t)(bundle.File(name))
 		if strings.Contains(text, "</s") {
 			t.Errorf("the bundle of %s would end its own element in a page", name)

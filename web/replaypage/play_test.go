@@ -1,4 +1,4 @@
-package replaypage
+package replaypage_test
 
 import (
 	"slices"
@@ -14,6 +14,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules/tebes"
 	"github.com/timba-arena/timba/referee/rules/teeko"
 	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/web/replaypage"
 )
 
 // sample is a game to be played at random.
@@ -59,7 +60,7 @@ func play(t testing.TB, c sample) *referee.Replay {
 }
 
 // rebuilt returns a sample's game.
-func rebuilt(t testing.TB, c sample, r *referee.Replay) *Game {
+func rebuilt(t testing.TB, c sample, r *referee.Replay) *replaypage.Game {
 	t.Helper()
-	return kit.Get[*Game](t)(NewGame(r, c.game))
+	return kit.Get[*replaypage.Game](t)(replaypage.NewGame(r, c.game))
 }

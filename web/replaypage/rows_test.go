@@ -1,4 +1,4 @@
-package replaypage
+package replaypage_test
 
 import (
 	"bytes"
@@ -11,21 +11,22 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/web/replaypage"
 )
 
 // write writes the rows of samples.
-func write(t *testing.T, w RowWriter, names ...string) {
+func write(t *testing.T, w replaypage.RowWriter, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		c := find(t, name)
-		kit.Must(t, Rows(play(t, c), c.game, w.Write))
+		kit.Must(t, replaypage.Rows(play(t, c), c.game, w.Write))
 	}
 	kit.Must(t, w.Close())
 }
 
 func TestReplaysRowsGolden(t *testing.T) {
 	var b bytes.Buffer
-	write(t, NewCSV(&b), "tebes-fault", "brisca")
+	write(t, replaypage.NewCSV(&b), "tebes-fault", "brisca")
 	kit.Golden(t, "moves.csv", b.String())
 }
 
@@ -33,23 +34,23 @@ func TestReplaysRowsGolden(t *testing.T) {
 func TestReplaysRowsAgree(t *testing.T) {
 	names := []string{"podrida-fault", "tute", "teeko-drop"}
 	var asCSV, asJSON bytes.Buffer
-	write(t, NewCSV(&asCSV), names...)
-	write(t, NewJSON(&asJSON), names...)
+	write(t, replaypage.NewCSV(&asCSV), names...)
+	write(t, replaypage.NewJSON(&asJSON), names...)
 	records := kit.Get[[][]string](t)(csv.NewReader(&asCSV).ReadAll())
 	d := json.NewDecoder(&asJSON)
 	d.UseNumber()
 	var objects []map[string]any
 	kit.Must(t, d.Decode(&objects))
-	if !slices.Equal(records[0], Columns) || len(objects) != len(records)-1 {
+	if !slices.Equal(records[0], replaypage.Columns) || len(objects) != len(records)-1 {
 		t.Fatalf("%d objects, and %d records under %q", len(objects), len(records)-1, records[0])
 	}
 	standIns := 0
 	for i, object := range objects {
 		record := records[i+1]
-		if len(object) != len(Columns) {
-			t.Fatalf("row %d has %d members, want %d", i, len(object), len(Columns))
+		if len(object) != len(replaypage.Columns) {
+			t.Fatalf("row %d has %d members, want %d", i, len(object), len(replaypage.Columns))
 		}
-		for j, name := range Columns {
+		for j, name := range replaypage.Columns {
 			if got := flat(t, name, object[name]); name != "options" && got != record[j] {
 				t.Fatalf("row %d, %s: JSON has %q, CSV %q", i, name, got, record[j])
 			}
@@ -98,9 +99,9 @@ func flat(t *testing.T, name string, value any) string {
 
 func TestReplaysRowsOfNothing(t *testing.T) {
 	var asCSV, asJSON bytes.Buffer
-	write(t, NewCSV(&asCSV))
-	write(t, NewJSON(&asJSON))
-	if want := strings.Join(Columns, ",") + "\n"; asCSV.String() != want || asJSON.String() != "[]\n" {
+	write(t, replaypage.NewCSV(&asCSV))
+	write(t, replaypage.NewJSON(&asJSON))
+	if want := strings.Join(replaypage.Columns, ",") + "\n"; asCSV.String() != want || asJSON.String() != "[]\n" {
 		t.Errorf("got %q and %q", asCSV.String(), asJSON.String())
 	}
 }
@@ -109,7 +110,7 @@ func TestReplaysRowsStopAtAnError(t *testing.T) {
 	c := find(t, "teeko")
 	full := errors.New("full")
 	n := 0
-	err := Rows(play(t, c), c.game, func(Row) error {
+	err := replaypage.Rows(play(t, c), c.game, func(replaypage.Row) error {
 		if n++; n == 3 {
 			return full
 		}

@@ -10,16 +10,15 @@ import (
 
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/site"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // The pages of bots and people are quiet and accessible, for visitors and for the owner.
 func TestBotPagesInBrowser(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	s := sitetest.NewStill(t, func(o *site.Options) {
+	in := webtest.Start(t)
+	s := webtest.NewStill(t, func(o *site.Options) {
 		o.AgainstPeople = func(context.Context, int64) (rules.Record, error) {
 			return rules.Record{Games: 7, Wins: 4, Draws: 1, Losses: 2}, nil
 		}
@@ -27,8 +26,8 @@ func TestBotPagesInBrowser(t *testing.T) {
 	lola(s)
 	s.Live("quiet", store.Built{Language: "Go"})
 	p := s.Ladder.Person("newcomer", false)
-	s.Ladder.Submit(p.ID, "waits", sitetest.Hash)
-	b := browsertest.Open(t, in, s.URL+"/sign-in")
+	s.Ladder.Submit(p.ID, "waits", webtest.Hash)
+	b := webtest.Open(t, in, s.URL+"/sign-in")
 	b.Home = s.URL
 	look := func(name, path string) {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +49,7 @@ func TestBotPagesInBrowser(t *testing.T) {
 	look("search-empty", "/search?q=zzz")
 	b.T = t
 	b.Go(s.URL + "/sign-in?next=/bots/lola")
-	browsertest.Eval[bool](b, `(document.querySelector('#token, [name=token]').value = '`+s.AdaToken+`', true)`)
+	webtest.Eval[bool](b, `(document.querySelector('#token, [name=token]').value = '`+s.AdaToken+`', true)`)
 	b.Click(`main form button`)
 	b.Wait(`#own`)
 	look("bot-own", "/bots/lola")
@@ -60,24 +59,24 @@ func TestBotPagesInBrowser(t *testing.T) {
 // The values of a chart are read by the pointer and by the arrow keys.
 func TestChartByKeyboard(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	s := sitetest.NewStill(t, nil)
+	in := webtest.Start(t)
+	s := webtest.NewStill(t, nil)
 	lola(s)
-	b := browsertest.Open(t, in, s.URL+"/bots/lola")
+	b := webtest.Open(t, in, s.URL+"/bots/lola")
 	b.Home = s.URL
 	shown := `[...document.querySelectorAll('.tip')].filter((e) => getComputedStyle(e).opacity === '1').map((e) => e.textContent)`
 	read := func(want int, what string) {
 		t.Helper()
-		tips := browsertest.Eval[[]string](b, shown)
+		tips := webtest.Eval[[]string](b, shown)
 		labels := b.Attributes(".point", "aria-label")
 		if len(labels) != 10 || len(tips) != 1 || tips[0] != labels[want] {
 			t.Errorf("%s: %q is shown of %q", what, tips, labels)
 		}
 	}
-	if tips := browsertest.Eval[[]string](b, shown); len(tips) != 0 {
+	if tips := webtest.Eval[[]string](b, shown); len(tips) != 0 {
 		t.Errorf("%q is shown at first", tips)
 	}
-	browsertest.Eval[bool](b, `(document.querySelector('.point[tabindex="0"]').focus(), true)`)
+	webtest.Eval[bool](b, `(document.querySelector('.point[tabindex="0"]').focus(), true)`)
 	read(9, "focus")
 	for _, x := range []struct {
 		key  string
@@ -86,9 +85,9 @@ func TestChartByKeyboard(t *testing.T) {
 		b.Press(x.key)
 		read(x.want, fmt.Sprintf("%q", x.key))
 	}
-	browsertest.Eval[bool](b, `(document.activeElement.blur(), true)`)
-	at := browsertest.Eval[[]float64](b, `(() => { const r = document.querySelectorAll('.point rect')[4].getBoundingClientRect(); return [r.x + r.width / 2, r.y + 5]; })()`)
-	browsertest.Call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: at[0], Y: at[1]})
+	webtest.Eval[bool](b, `(document.activeElement.blur(), true)`)
+	at := webtest.Eval[[]float64](b, `(() => { const r = document.querySelectorAll('.point rect')[4].getBoundingClientRect(); return [r.x + r.width / 2, r.y + 5]; })()`)
+	webtest.Call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: at[0], Y: at[1]})
 	read(4, "pointer")
 	b.Quiet()
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/site"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // hostile is what bots and people write to break pages.
@@ -32,14 +32,14 @@ var hostile = map[string]string{
 }
 
 // lola makes a bot of ada with two versions, some matches, and games lost by faults.
-func lola(s *sitetest.Still) {
+func lola(s *webtest.Still) {
 	s.T.Helper()
 	ctx := s.T.Context()
 	first := s.Live("lola", store.Built{Label: "1.0", Language: "Python", Command: []string{"python3", "bot.py"}})
 	random, greedy := s.Version("@random"), s.Version("@greedy")
 	for range 3 {
 		s.Play("brisca", []int64{first.ID, random}, nil)
-		s.Play("brisca", []int64{greedy, first.ID}, map[int64]sitetest.Player{greedy: sitetest.House("greedy")})
+		s.Play("brisca", []int64{greedy, first.ID}, map[int64]webtest.Player{greedy: webtest.House("greedy")})
 	}
 	v := s.Ladder.Submit(s.Ada.ID, "lola", fmt.Sprintf("%064x", 99))
 	for _, st := range []ladder.Stage{
@@ -51,17 +51,17 @@ func lola(s *sitetest.Still) {
 		s.Must(s.Store.BeginStage(ctx, v.ID, st.Name))
 		s.Must(s.Store.EndStage(ctx, v.ID, st))
 	}
-	v = s.Ladder.Live(v.ID, store.Built{Label: "2.0", Hash: sitetest.Hash, Language: "Python", Command: []string{"python3", "bot.py"}})
+	v = s.Ladder.Live(v.ID, store.Built{Label: "2.0", Hash: webtest.Hash, Language: "Python", Command: []string{"python3", "bot.py"}})
 	for range 4 {
-		s.Play("brisca", []int64{v.ID, random}, map[int64]sitetest.Player{v.ID: sitetest.House("greedy")})
+		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.House("greedy")})
 	}
-	s.Play("tebes-4", []int64{v.ID, random}, map[int64]sitetest.Player{v.ID: sitetest.Illegal("zz", "Traceback (most recent call last):\nKeyError: 'zz'\n")})
+	s.Play("tebes-4", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal("zz", "Traceback (most recent call last):\nKeyError: 'zz'\n")})
 }
 
 // What pages of bots show, without a browser.
 func TestBotPages(t *testing.T) {
 	t.Parallel()
-	s := sitetest.NewStill(t, func(o *site.Options) {
+	s := webtest.NewStill(t, func(o *site.Options) {
 		o.AgainstPeople = func(context.Context, int64) (rules.Record, error) {
 			return rules.Record{Games: 7, Wins: 4, Draws: 1, Losses: 2}, nil
 		}
@@ -125,7 +125,7 @@ func TestBotPages(t *testing.T) {
 // says why.
 func TestBotActions(t *testing.T) {
 	t.Parallel()
-	s := sitetest.NewStill(t, nil)
+	s := webtest.NewStill(t, nil)
 	lola(s)
 	bob := s.Ladder.Person("bob", false)
 	bobs, _, err := s.Store.AddToken(t.Context(), bob.ID, "", ladder.ScopeSubmit, bob.Blocked)
@@ -182,7 +182,7 @@ func TestBotActions(t *testing.T) {
 // Badges and feeds are well formed, and caches and other sites may have them.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
-	s := sitetest.NewStill(t, nil)
+	s := webtest.NewStill(t, nil)
 	lola(s)
 	s.Live("quiet", store.Built{Language: "Go"})
 	c := s.Client()
@@ -240,7 +240,7 @@ func TestPublicAddress(t *testing.T) {
 		{"https://bots.example.org", "evil.example", "https://bots.example.org"},
 		{"", "arena.example:8080", "http://arena.example:8080"},
 	} {
-		s := sitetest.NewStill(t, func(o *site.Options) { o.Config.URL = x.configured })
+		s := webtest.NewStill(t, func(o *site.Options) { o.Config.URL = x.configured })
 		lola(s)
 		_, games := s.Finished("brisca")
 		get := func(path string) string {
@@ -276,7 +276,7 @@ func TestPublicAddress(t *testing.T) {
 // What bots and people write never becomes markup, and no page grows with it.
 func TestHostileBots(t *testing.T) {
 	t.Parallel()
-	s := sitetest.NewStill(t, nil)
+	s := webtest.NewStill(t, nil)
 	ctx := t.Context()
 	random := s.Version("@random")
 	for name, text := range hostile {
@@ -285,12 +285,12 @@ func TestHostileBots(t *testing.T) {
 		token, _, err := s.Store.AddToken(ctx, p.ID, "", ladder.ScopeRead, p.Blocked)
 		s.Must(err)
 		s.SignIn(own, token)
-		v := s.Ladder.Submit(p.ID, bot, sitetest.Hash)
+		v := s.Ladder.Submit(p.ID, bot, webtest.Hash)
 		s.Must(s.Store.BeginStage(ctx, v.ID, "build"))
 		s.Must(s.Store.EndStage(ctx, v.ID, ladder.Stage{Name: "build", OK: true, Log: text, Summary: text}))
-		s.Ladder.Live(v.ID, store.Built{Label: text, Hash: sitetest.Hash, Language: text, Command: []string{text}})
+		s.Ladder.Live(v.ID, store.Built{Label: text, Hash: webtest.Hash, Language: text, Command: []string{text}})
 		move := strings.NewReplacer("\n", "", "\r", "").Replace(text)
-		s.Play("brisca", []int64{v.ID, random}, map[int64]sitetest.Player{v.ID: sitetest.Illegal(move, text)})
+		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal(move, text)})
 		_, err = s.Store.Bench(ctx, v.ID, text)
 		s.Must(err)
 		for _, path := range []string{"/bots", "/bots/" + bot, "/bots/" + bot + "/versions", "/bots/" + bot + "/versions/1", "/people/" + name, "/search?q=" + name, "/bots/" + bot + "/feed.atom", "/bots/" + bot + "/badge.svg"} {

@@ -9,8 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/web/browsertest"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // look is a window in which pages are looked at.
@@ -35,7 +34,7 @@ var twins = regexp.MustCompile(`-(empty|waiting|running|interrupted|cancelled|ow
 // examine looks at a page in all windows: its console is quiet, axe-core finds nothing, and no
 // page is wider than its window. Without kit.Soak, a twin and a long document are looked at in one
 // window.
-func examine(b *browsertest.Tab, url, name string) {
+func examine(b *webtest.Tab, url, name string) {
 	b.T.Helper()
 	list := looks()
 	if !kit.Soak && (twins.MatchString(name) || name == "api" || name == "protocol") {
@@ -45,7 +44,7 @@ func examine(b *browsertest.Tab, url, name string) {
 		b.Look(l.width, l.height, l.dark)
 		b.Go(url)
 		b.Accessible()
-		if wide := browsertest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > l.width {
+		if wide := webtest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > l.width {
 			b.T.Errorf("%s: the page is %d wide", l.name, wide)
 		}
 		b.Picture(*screens, name+"-"+l.name)
@@ -57,8 +56,8 @@ func examine(b *browsertest.Tab, url, name string) {
 // TestBotPagesInBrowser look at the others.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	s := sitetest.NewStill(t, withMachines)
+	in := webtest.Start(t)
+	s := webtest.NewStill(t, withMachines)
 	s.PlayEach(3)
 	cards, of := s.Finished("brisca")
 	_, boards := s.Finished("tebes-4")
@@ -95,7 +94,7 @@ func TestPages(t *testing.T) {
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			b := browsertest.Open(t, in, "about:blank")
+			b := webtest.Open(t, in, "about:blank")
 			b.Home = s.URL
 			examine(b, s.URL+p.path, p.name)
 			if state, ok := strings.CutPrefix(p.name, "match-"); ok && states[state] != "" && b.Text(".figures .tag") != state {
@@ -107,7 +106,7 @@ func TestPages(t *testing.T) {
 			b.Quiet()
 		})
 	}
-	for name, part := range map[string]func(*testing.T, *sitetest.Still){
+	for name, part := range map[string]func(*testing.T, *webtest.Still){
 		"sort": sortByClick, "switches": switches, "keyboard": gameByKeyboard, "verify": verifyMatch,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +117,7 @@ func TestPages(t *testing.T) {
 }
 
 // matchStates makes a match in each state but finished, and returns the paths of their pages.
-func matchStates(s *sitetest.Still) map[string]string {
+func matchStates(s *webtest.Still) map[string]string {
 	ctx, paths := s.T.Context(), map[string]string{}
 	for _, state := range []string{"waiting", "running", "interrupted", "cancelled"} {
 		m, err := s.Store.AddMatch(ctx, store.NewMatch{Ladder: "brisca", Versions: []int64{s.Version("@first"), s.Version("@greedy")}})
@@ -142,32 +141,32 @@ func matchStates(s *sitetest.Still) map[string]string {
 }
 
 // The standings are sorted by a click on a head, and the address is that of the table as sorted.
-func sortByClick(t *testing.T, s *sitetest.Still) {
-	b := browsertest.Open(t, browsertest.Start(t), s.URL+"/ladders/brisca")
+func sortByClick(t *testing.T, s *webtest.Still) {
+	b := webtest.Open(t, webtest.Start(t), s.URL+"/ladders/brisca")
 	b.Home = s.URL
 	b.Click(`th:nth-child(2) a`)
 	b.Wait(`th:nth-child(2)[aria-sort="ascending"]`)
 	b.Click(`th:nth-child(2) a`)
 	b.Wait(`th:nth-child(2)[aria-sort="descending"]`)
-	names := browsertest.Eval[[]string](b, `[...document.querySelectorAll('tbody .bot')].map((e) => e.textContent)`)
+	names := webtest.Eval[[]string](b, `[...document.querySelectorAll('tbody .bot')].map((e) => e.textContent)`)
 	if fmt.Sprint(names) != "[@random @greedy @first]" {
 		t.Errorf("the bots are %q", names)
 	}
-	if at := browsertest.Eval[string](b, "location.search"); !strings.Contains(at, "sort=bot") || !strings.Contains(at, "order=desc") {
+	if at := webtest.Eval[string](b, "location.search"); !strings.Contains(at, "sort=bot") || !strings.Contains(at, "order=desc") {
 		t.Errorf("the address has %q", at)
 	}
 	b.Quiet()
 }
 
 // The switches of language and colours work and stay.
-func switches(t *testing.T, s *sitetest.Still) {
-	b := browsertest.Open(t, browsertest.Start(t), s.URL+"/sign-in")
+func switches(t *testing.T, s *webtest.Still) {
+	b := webtest.Open(t, webtest.Start(t), s.URL+"/sign-in")
 	b.Home = s.URL
 	b.Click(`a[hreflang="ca"]`)
 	b.Wait(`html[lang="ca"]`)
 	b.Click(`.bottom a[href*="theme=dark"]`)
 	b.Wait(`html[data-theme="dark"]`)
-	if back := browsertest.Eval[string](b, "getComputedStyle(document.documentElement).backgroundColor"); back != "rgb(22, 23, 26)" {
+	if back := webtest.Eval[string](b, "getComputedStyle(document.documentElement).backgroundColor"); back != "rgb(22, 23, 26)" {
 		t.Errorf("the dark page has the colour %s", back)
 	}
 	b.Go(s.URL + "/")

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/api"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 var (
@@ -22,7 +22,7 @@ var (
 // The documents are those of the project, whole, and their links lead somewhere.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, sitetest.Calm, 0)
+	w := webtest.New(t, webtest.Calm, 0)
 	c := w.Client()
 	pages := map[string]string{}
 	fetch := func(path string) string {
@@ -119,7 +119,7 @@ func reference(t *testing.T, page string) {
 // The page on ratings has the constants of the program.
 func TestRatingConstants(t *testing.T) {
 	t.Parallel()
-	w := sitetest.NewStill(t, nil)
+	w := webtest.NewStill(t, nil)
 	page := w.Get(w.Client(), "/ratings").Body
 	for _, want := range []string{"<dd>@random</dd>", "<dd>1000</dd>", "<dd>30</dd>", "<dd>100</dd>", `<a href="/ladders/tebes-4">`} {
 		if !strings.Contains(page, want) {

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/site"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // starter writes the starter of a language, and returns its directory.
@@ -49,7 +49,7 @@ func multi(t *testing.T, file []byte, fields ...string) (kind, body string) {
 }
 
 // submitBot uploads an archive by the form, and returns the number of the submission.
-func submitBot(w *sitetest.World, c *http.Client, name string, archive []byte) string {
+func submitBot(w *webtest.World, c *http.Client, name string, archive []byte) string {
 	w.T.Helper()
 	kind, body := multi(w.T.(*testing.T), archive, "csrf", w.CSRF(w.Get(c, "/submit").Body), "bot", name)
 	a := w.Post(c, "/submit", body, "Content-Type", kind)
@@ -66,7 +66,7 @@ var parameters = regexp.MustCompile(`{[^}]*}`)
 // and, where it is for members, visitors.
 func TestFormsRefused(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, sitetest.Calm, 0)
+	w := webtest.New(t, webtest.Calm, 0)
 	member, other, visitor := w.Client(), w.Client(), w.Client()
 	w.SignIn(member, w.Token)
 	page := w.Get(member, "/").Body
@@ -122,7 +122,7 @@ func TestFormsRefused(t *testing.T) {
 // What is for members sends visitors to the form to sign in, and what belongs to others is refused.
 func TestOthersRefused(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, sitetest.Calm, 0)
+	w := webtest.New(t, webtest.Calm, 0)
 	admin, anna, bert := w.Client(), w.Client(), w.Client()
 	w.SignIn(admin, w.Token)
 	w.SignIn(anna, register(t, w, "anna"))
@@ -189,7 +189,7 @@ func TestOthersRefused(t *testing.T) {
 }
 
 // register opens an account by the API, and returns its token.
-func register(t *testing.T, w *sitetest.World, name string) string {
+func register(t *testing.T, w *webtest.World, name string) string {
 	t.Helper()
 	c := kit.Get[*client.Client](t)(client.New(w.URL, w.Token))
 	invite := kit.Get[wire.MadeInvite](t)(c.AddInvite(t.Context(), wire.NewInvite{}))
@@ -210,7 +210,7 @@ func brokenBot(t *testing.T) string {
 // An upload is refused as the API refuses it, with its text in the form.
 func TestUploadsRefused(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, strings.Replace(sitetest.Ladders, "[limits]", "[limits]\nupload = 1", 1), 0)
+	w := webtest.New(t, strings.Replace(webtest.Ladders, "[limits]", "[limits]\nupload = 1", 1), 0)
 	c := w.Client()
 	w.SignIn(c, w.Token)
 	archive := w.Archive(brokenBot(t))

@@ -15,25 +15,24 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/site"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
-func at(b *browsertest.Tab, ply int) {
+func at(b *webtest.Tab, ply int) {
 	b.T.Helper()
 	b.Wait(fmt.Sprintf(`.player[data-ply="%d"]`, ply))
 }
 
 // A replay is stepped by keyboard; the address names the position, and a link to it opens there.
-func gameByKeyboard(t *testing.T, w *sitetest.Still) {
-	in := browsertest.Start(t)
+func gameByKeyboard(t *testing.T, w *webtest.Still) {
+	in := webtest.Start(t)
 	_, games := w.Finished("brisca")
 	page := fmt.Sprintf("%s/games/%d", w.URL, games[0].ID)
-	b := browsertest.Open(t, in, page)
+	b := webtest.Open(t, in, page)
 	b.Home = w.URL
 	at(b, 0)
-	before := browsertest.Eval[int](b, "history.length")
+	before := webtest.Eval[int](b, "history.length")
 	b.Press(kb.ArrowRight, kb.ArrowRight, kb.ArrowRight, kb.ArrowLeft)
 	at(b, 2)
 	b.Press("1")
@@ -42,28 +41,28 @@ func gameByKeyboard(t *testing.T, w *sitetest.Still) {
 	b.Press("o", kb.End)
 	at(b, games[0].Plies)
 	addressed(b, fmt.Sprintf("?ply=%d", games[0].Plies))
-	if after := browsertest.Eval[int](b, "history.length"); after != before {
+	if after := webtest.Eval[int](b, "history.length"); after != before {
 		t.Errorf("stepping made %d entries of the history", after-before)
 	}
 	b.Go(page + "?ply=7&seat=0")
 	b.Wait(`.player[data-ply="7"][data-view="0"]`)
 	b.Click(`a[hreflang="ca"]`)
 	b.Wait(`html[lang="ca"] .player[data-ply="7"]`)
-	if got := browsertest.Eval[string](b, `document.querySelector('.movespanel h2').textContent`); got != "Jugades" {
+	if got := webtest.Eval[string](b, `document.querySelector('.movespanel h2').textContent`); got != "Jugades" {
 		t.Errorf("in Catalan the moves are headed %q", got)
 	}
 	b.Quiet()
 }
 
 // addressed waits until the address has a query.
-func addressed(b *browsertest.Tab, query string) {
+func addressed(b *webtest.Tab, query string) {
 	b.T.Helper()
-	kit.Until(b.T, "the address has "+query, func() bool { return browsertest.Eval[string](b, "location.search") == query })
+	kit.Until(b.T, "the address has "+query, func() bool { return webtest.Eval[string](b, "location.search") == query })
 }
 
 // The button verifies a match of the server, and sees what a forger has changed.
-func verifyMatch(t *testing.T, w *sitetest.Still) {
-	in := browsertest.Start(t)
+func verifyMatch(t *testing.T, w *webtest.Still) {
+	in := webtest.Start(t)
 	m, games := w.Finished("brisca")
 	own := m.Attempts[len(m.Attempts)-1]
 	other := strings.Repeat("ab", 32)
@@ -78,13 +77,13 @@ func verifyMatch(t *testing.T, w *sitetest.Still) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := forger(t, w.URL, c.path, c.from, c.to)
-			b := browsertest.Open(t, in, fmt.Sprintf("%s/matches/%d", home, m.ID))
+			b := webtest.Open(t, in, fmt.Sprintf("%s/matches/%d", home, m.ID))
 			b.Home = home
 			b.Wait("#verify:not([hidden])")
 			b.Click("#verify")
 			b.Wait(`#verdict[data-state="ok"], #verdict[data-state="wrong"]`)
-			state := browsertest.Eval[string](b, `document.getElementById('verdict').dataset.state`)
-			text := browsertest.Eval[string](b, `document.getElementById('verdict').textContent`)
+			state := webtest.Eval[string](b, `document.getElementById('verdict').dataset.state`)
+			text := webtest.Eval[string](b, `document.getElementById('verdict').textContent`)
 			if state != c.state || !strings.Contains(text, c.says) {
 				t.Errorf("the verdict is %s: %q, want %s: %q", state, text, c.state, c.says)
 			}
@@ -94,7 +93,7 @@ func verifyMatch(t *testing.T, w *sitetest.Still) {
 }
 
 // gameSeed returns the seed of a game.
-func gameSeed(w *sitetest.Still, id int64) string {
+func gameSeed(w *webtest.Still, id int64) string {
 	w.T.Helper()
 	data, err := w.Store.Replay(w.T.Context(), id)
 	w.Must(err)
@@ -136,10 +135,10 @@ func forger(t *testing.T, home, path, from, to string) string {
 
 // frames returns the addresses of the documents in the frames of a page; that of a refused one is
 // the browser's own.
-func frames(b *browsertest.Tab) map[string]bool {
+func frames(b *webtest.Tab) map[string]bool {
 	b.T.Helper()
 	shown := map[string]bool{}
-	for _, f := range browsertest.Call(b, page.GetFrameTree, cdp.Empty{}).FrameTree.ChildFrames {
+	for _, f := range webtest.Call(b, page.GetFrameTree, cdp.Empty{}).FrameTree.ChildFrames {
 		shown[f.Frame.URL] = true
 	}
 	return shown
@@ -148,10 +147,10 @@ func frames(b *browsertest.Tab) map[string]bool {
 // A page of another site shows a replay in a frame where the operator allows it, else none.
 func TestEmbed(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
+	in := webtest.Start(t)
 	for name, on := range map[string]bool{"on": true, "off": false} {
 		t.Run(name, func(t *testing.T) {
-			w := sitetest.NewStill(t, func(o *site.Options) { o.Config.Embed = on })
+			w := webtest.NewStill(t, func(o *site.Options) { o.Config.Embed = on })
 			w.PlayEach(1)
 			_, games := w.Finished("tebes-4")
 			path := fmt.Sprintf("/games/%d", games[0].ID)
@@ -180,7 +179,7 @@ func TestEmbed(t *testing.T) {
 				fmt.Fprint(rw, `<link rel="icon" href="data:,">`)
 			}))
 			defer elsewhere.Close()
-			b := browsertest.Open(t, in, elsewhere.URL)
+			b := webtest.Open(t, in, elsewhere.URL)
 			b.Wait("iframe")
 			shown := frames(b)
 			if !shown[w.URL+path+"/embed?ply=3"] || shown[w.URL+path] {

@@ -11,8 +11,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/timba-arena/timba/web/browsertest"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // open is what a page shows of cards in hands that are not face down.
@@ -21,10 +20,10 @@ const open = `[data-hand] [data-card]:not([data-card="?"])`
 // Matches in progress are shown, all of them and each alone, with the cards closed.
 func TestLivePages(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	w := sitetest.New(t, sitetest.Quiet, 0)
+	in := webtest.Start(t)
+	w := webtest.New(t, webtest.Quiet, 0)
 	id, _ := w.Held("brisca", 1)
-	b := browsertest.Open(t, in, w.URL+"/live")
+	b := webtest.Open(t, in, w.URL+"/live")
 	b.Home = w.URL
 	b.Wait(`#games [data-match] .stage[data-ply] [data-card="?"]`)
 	b.Picture(*screens, "live")
@@ -38,7 +37,7 @@ func TestLivePages(t *testing.T) {
 	b.Picture(*screens, "watch")
 	b.Accessible()
 	b.Look(390, 844, true)
-	if wide := browsertest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > 390 {
+	if wide := webtest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > 390 {
 		t.Errorf("on a phone the page is %d wide", wide)
 	}
 	b.Picture(*screens, "watch-phone-dark")
@@ -48,10 +47,10 @@ func TestLivePages(t *testing.T) {
 // A match is watched to its end; then the page links to the match, and to the replay of the last game.
 func TestWatchToTheEnd(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	w := sitetest.New(t, sitetest.Quiet, 0)
+	in := webtest.Start(t)
+	w := webtest.New(t, webtest.Quiet, 0)
 	id, free := w.Held("brisca", 1)
-	b := browsertest.Open(t, in, fmt.Sprintf("%s/live/%d", w.URL, id))
+	b := webtest.Open(t, in, fmt.Sprintf("%s/live/%d", w.URL, id))
 	b.Home = w.URL
 	b.Wait(`#stage[data-ply] svg`)
 	free()
@@ -65,7 +64,7 @@ func TestWatchToTheEnd(t *testing.T) {
 	b.Picture(*screens, "watched")
 	b.Click("#replay:not([hidden])")
 	b.Wait("#player svg")
-	if at := browsertest.Eval[string](b, "location.pathname"); !strings.HasPrefix(at, "/games/") {
+	if at := webtest.Eval[string](b, "location.pathname"); !strings.HasPrefix(at, "/games/") {
 		t.Errorf("the replay is at %q", at)
 	}
 	b.Go(fmt.Sprintf("%s/live/%d", w.URL, id))
@@ -76,11 +75,11 @@ func TestWatchToTheEnd(t *testing.T) {
 // The pages come back by themselves when the server does.
 func TestReconnect(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	w := sitetest.New(t, sitetest.Quiet, 0)
+	in := webtest.Start(t)
+	w := webtest.New(t, webtest.Quiet, 0)
 	w.Keep()
 	w.Held("brisca", 1)
-	b := browsertest.Open(t, in, w.URL+"/live")
+	b := webtest.Open(t, in, w.URL+"/live")
 	b.Home = w.URL
 	b.Wait(`#games [data-match] .stage[data-ply] svg`)
 	game := b.Attribute("#games .stage", "data-game")
@@ -96,18 +95,18 @@ func TestReconnect(t *testing.T) {
 // The home page, the standings and the page of a bot move with what happens, in the language of the page.
 func TestPagesMove(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	s := sitetest.NewStill(t, nil)
+	in := webtest.Start(t)
+	s := webtest.NewStill(t, nil)
 	s.PlayEach(2)
 	greedy, random := s.Version("@greedy"), s.Version("@random")
 	play := func() {
 		t.Helper()
-		s.Play("brisca", []int64{greedy, random}, map[int64]sitetest.Player{greedy: sitetest.House("greedy")})
+		s.Play("brisca", []int64{greedy, random}, map[int64]webtest.Player{greedy: webtest.House("greedy")})
 	}
-	b := browsertest.Open(t, in, s.URL+"/ladders/brisca?lang=ca")
+	b := webtest.Open(t, in, s.URL+"/ladders/brisca?lang=ca")
 	b.Home = s.URL
 	column := func(n int) []string {
-		return browsertest.Eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll('tbody tr')].map((e) => e.children[%d].textContent)`, n))
+		return webtest.Eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll('tbody tr')].map((e) => e.children[%d].textContent)`, n))
 	}
 	games := column(5)
 	play()
@@ -134,7 +133,7 @@ func TestPagesMove(t *testing.T) {
 // The socket is for pages of this site, and that of a person who is blocked ends at once.
 func TestWatchSocket(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, sitetest.Calm, 0)
+	w := webtest.New(t, webtest.Calm, 0)
 	address := "ws" + strings.TrimPrefix(w.URL, "http") + "/ws/watch"
 	_, resp, err := websocket.DefaultDialer.Dial(address, http.Header{"Origin": {"https://elsewhere.example"}})
 	if err == nil || resp == nil || resp.StatusCode != http.StatusForbidden {

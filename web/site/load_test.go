@@ -16,7 +16,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/site"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // maxLoad is the most that the first visit to a page fetches, compressed.
@@ -47,7 +47,7 @@ var (
 
 // crawler measures the pages of a competition.
 type crawler struct {
-	*sitetest.World
+	*webtest.World
 	c       *http.Client
 	mux     *http.ServeMux
 	visited map[string]int // addresses of each pattern
@@ -63,7 +63,7 @@ type asset struct {
 // on others: a route that no link leads to needs a line in unlinked.
 func TestFirstLoad(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, "", 2)
+	w := webtest.New(t, "", 2)
 	x := crawler{World: w, c: w.Client(), mux: http.NewServeMux(), visited: map[string]int{}, assets: map[string]asset{}}
 	w.SignIn(x.c, w.Token)
 	id := submitBot(w, x.c, "crawled", w.Archive(starter(t, "python")))

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/site"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // withMachines gives a site machines in each state.
@@ -43,7 +43,7 @@ func machinesInAllStates() []ladder.Machine {
 func TestMachinesPage(t *testing.T) {
 	t.Parallel()
 	many := 0
-	w := sitetest.NewStill(t, func(o *site.Options) {
+	w := webtest.NewStill(t, func(o *site.Options) {
 		o.Machines = func() ([]ladder.Machine, error) {
 			list := machinesInAllStates()
 			for i := range many {
@@ -88,7 +88,7 @@ func TestMachinesPage(t *testing.T) {
 // A site whose machines nobody knows says that none is connected.
 func TestNoMachines(t *testing.T) {
 	t.Parallel()
-	w := sitetest.NewStill(t, nil)
+	w := webtest.NewStill(t, nil)
 	if page := w.Get(w.Client(), "/machines").Body; !strings.Contains(page, "No machine is connected.") {
 		t.Errorf("without machines: %s", page)
 	}
@@ -97,7 +97,7 @@ func TestNoMachines(t *testing.T) {
 // The page of a match names the machine of each attempt.
 func TestMatchNamesItsMachine(t *testing.T) {
 	t.Parallel()
-	w := sitetest.NewStill(t, nil)
+	w := webtest.NewStill(t, nil)
 	b := w.Store.Begin(t.Context(), []store.Start{{
 		New: &store.NewMatch{Ladder: "brisca", Versions: []int64{w.Version("@first"), w.Version("@greedy")}}, Machine: "lab-2", Seed: referee.NewSeed(),
 	}})[0]

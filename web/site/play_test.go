@@ -14,13 +14,12 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/sample-bots/house"
-	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/seat"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // playRules has guests at the tables, and nothing is played beside them.
-const playRules = sitetest.Calm + `
+const playRules = webtest.Calm + `
 [play]
 games = 6
 memory = 512
@@ -52,10 +51,10 @@ const step = `(() => {
 })()`
 
 // playOut plays at random to the end of the game.
-func playOut(b *browsertest.Tab, moves int) {
+func playOut(b *webtest.Tab, moves int) {
 	b.T.Helper()
 	for n := 0; moves == 0 || n < moves; {
-		switch at := browsertest.Eval[string](b, step); at {
+		switch at := webtest.Eval[string](b, step); at {
 		case "over":
 			return
 		case "":
@@ -76,7 +75,7 @@ func playOut(b *browsertest.Tab, moves int) {
 }
 
 // begin opens a table by the form of the page.
-func begin(b *browsertest.Tab, w *sitetest.World, game, options string) {
+func begin(b *webtest.Tab, w *webtest.World, game, options string) {
 	b.T.Helper()
 	b.Go(w.URL + "/play?bot=@random&game=" + game + "&seat=0&options=" + options)
 	b.Click(`form.choose > button`)
@@ -93,15 +92,15 @@ func TestPlayGames(t *testing.T) {
 type chosen struct{ game, options string }
 
 func playGames(t *testing.T, games []chosen) {
-	in := browsertest.Start(t)
-	w := sitetest.New(t, playRules, 0)
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
 	for _, c := range games {
 		t.Run(c.game, func(t *testing.T) {
-			b := browsertest.Open(t, in, w.URL+"/play")
+			b := webtest.Open(t, in, w.URL+"/play")
 			b.Home = w.URL
 			b.Look(390, 844, false)
 			begin(b, w, c.game, c.options)
-			if wide := browsertest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > 390 {
+			if wide := webtest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > 390 {
 				t.Errorf("the page is %d wide", wide)
 			}
 			b.Wait(`#board[data-turn="yes"]`)
@@ -119,7 +118,7 @@ func playGames(t *testing.T, games []chosen) {
 	if r.Games != len(games) {
 		t.Errorf("the record against people has %d games, want %d", r.Games, len(games))
 	}
-	b := browsertest.Open(t, in, w.URL+"/bots/@random?lang=en")
+	b := webtest.Open(t, in, w.URL+"/bots/@random?lang=en")
 	b.Home = w.URL
 	if n := b.Count(`.plays a[href^="/play/"]`); n != len(games) {
 		t.Errorf("the page of the bot has %d games", n)
@@ -129,7 +128,7 @@ func playGames(t *testing.T, games []chosen) {
 	b.Quiet()
 }
 
-func botID(t *testing.T, w *sitetest.World, name string) int64 {
+func botID(t *testing.T, w *webtest.World, name string) int64 {
 	t.Helper()
 	bot := kit.Get[ladder.Bot](t)(w.Server.Store.Bot(t.Context(), name))
 	return bot.ID
@@ -140,18 +139,18 @@ func botID(t *testing.T, w *sitetest.World, name string) int64 {
 // on the page.
 func TestPlayReload(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	w := sitetest.New(t, playRules, 0)
-	b := browsertest.Open(t, in, w.URL+"/play")
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	b := webtest.Open(t, in, w.URL+"/play")
 	b.Home = w.URL
 	examine(b, w.URL+"/play", "play")
 	begin(b, w, "brisca", "")
 	playOut(b, 2)
 	b.Wait(`#board[data-turn="yes"]`)
-	before := browsertest.Eval[string](b, `[...document.querySelectorAll('[data-hand="0"] [data-card]')].map((e) => e.dataset.card).join()`)
-	b.Go(browsertest.Eval[string](b, "location.href"))
+	before := webtest.Eval[string](b, `[...document.querySelectorAll('[data-hand="0"] [data-card]')].map((e) => e.dataset.card).join()`)
+	b.Go(webtest.Eval[string](b, "location.href"))
 	b.Wait(`#board[data-turn="yes"]`)
-	after := browsertest.Eval[string](b, `[...document.querySelectorAll('[data-hand="0"] [data-card]')].map((e) => e.dataset.card).join()`)
+	after := webtest.Eval[string](b, `[...document.querySelectorAll('[data-hand="0"] [data-card]')].map((e) => e.dataset.card).join()`)
 	if before != after || before == "" {
 		t.Errorf("the hand is %q, and %q when the page is loaded again", before, after)
 	}
@@ -164,7 +163,7 @@ func TestPlayReload(t *testing.T) {
 	b.Wait(`.result.loss`)
 	b.Click(`form[action$="/rematch"] button`)
 	b.Wait(`#board[data-turn="yes"]`)
-	browsertest.Eval[bool](b, `(window.WebSocket.prototype.send = () => {}, true)`)
+	webtest.Eval[bool](b, `(window.WebSocket.prototype.send = () => {}, true)`)
 	playOut(b, 1)
 	kit.Until(t, "the page says that the others play", func() bool { return b.Text("#state") == "The others play …" })
 	b.Quiet()
@@ -174,10 +173,10 @@ func TestPlayReload(t *testing.T) {
 // the game has ended for nobody; the person plays again. All is said in the language of the page.
 func TestPlayRestart(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	w := sitetest.New(t, playRules, 0)
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
 	w.Keep()
-	b := browsertest.Open(t, in, w.URL+"/play?lang=ca")
+	b := webtest.Open(t, in, w.URL+"/play?lang=ca")
 	b.Home = w.URL
 	begin(b, w, "brisca", "")
 	playOut(b, 2)
@@ -187,13 +186,13 @@ func TestPlayRestart(t *testing.T) {
 	}
 	w.Stop()
 	away := `(() => { const text = document.getElementById('state')?.textContent ?? ''; return text.includes('no respon') || text.includes('perdut'); })()`
-	kit.Until(t, "the page says that the server is away", func() bool { return browsertest.Eval[bool](b, away) })
+	kit.Until(t, "the page says that the server is away", func() bool { return webtest.Eval[bool](b, away) })
 	w.Restart()
 	b.Wait(`main > .notice`)
 	if text := b.Text("main"); !strings.Contains(text, "Ningú") {
 		t.Errorf("the page says %q", text)
 	}
-	if n := browsertest.Eval[int64](b, `document.querySelectorAll('h1').length`); n != 1 {
+	if n := webtest.Eval[int64](b, `document.querySelectorAll('h1').length`); n != 1 {
 		t.Errorf("the page has %d titles", n)
 	}
 	b.Click(`form[action$="/rematch"] button`)
@@ -205,9 +204,9 @@ func TestPlayRestart(t *testing.T) {
 // The form offers the seats that the chosen game has.
 func TestPlaySeats(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	w := sitetest.New(t, playRules, 0)
-	b := browsertest.Open(t, in, w.URL+"/play")
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	b := webtest.Open(t, in, w.URL+"/play")
 	b.Home = w.URL
 	offered := func() int { return b.Count(`#seat option:not([value=""])`) }
 	for _, c := range []struct {
@@ -215,7 +214,7 @@ func TestPlaySeats(t *testing.T) {
 		seats         int
 	}{{"teeko", "", 2}, {"podrida", "", 4}, {"podrida", "players=6", 12}, {"brisca", "", 2}, {"brisca", "players=4", 4}} {
 		b.Click(`input[name="game"][value="` + c.game + `"]`)
-		browsertest.Eval[bool](b, fmt.Sprintf(`(() => { const e = document.getElementById('options'); e.value = %q; return e.dispatchEvent(new Event('input', { bubbles: true })); })()`, c.options))
+		webtest.Eval[bool](b, fmt.Sprintf(`(() => { const e = document.getElementById('options'); e.value = %q; return e.dispatchEvent(new Event('input', { bubbles: true })); })()`, c.options))
 		if n := offered(); n != c.seats {
 			t.Errorf("%s %s: %d seats are offered, want %d", c.game, c.options, n, c.seats)
 		}
@@ -229,9 +228,9 @@ func TestPlaySeats(t *testing.T) {
 // the address names a bot. A game against the level that is chosen begins.
 func TestPlayLevels(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	w := sitetest.New(t, playRules, 0)
-	b := browsertest.Open(t, in, w.URL+"/play")
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	b := webtest.Open(t, in, w.URL+"/play")
 	b.Home = w.URL
 	const levels = `[...document.querySelectorAll('#bot optgroup:first-child option')].map((e) => e.value + ' ' + e.textContent).join()`
 	for language, want := range map[string]string{
@@ -244,18 +243,18 @@ func TestPlayLevels(t *testing.T) {
 			options = append(options, fmt.Sprintf("@%s %d – %s", house.Levels()[i].Spec, i+1, name))
 		}
 		b.Go(w.URL + "/play?lang=" + language)
-		if got := browsertest.Eval[string](b, levels); got != strings.Join(options, ",") {
+		if got := webtest.Eval[string](b, levels); got != strings.Join(options, ",") {
 			t.Errorf("%s: %s", language, got)
 		}
-		if bot := browsertest.Eval[string](b, `document.getElementById('bot').value`); bot != "@champion:level=4" {
+		if bot := webtest.Eval[string](b, `document.getElementById('bot').value`); bot != "@champion:level=4" {
 			t.Errorf("%s: %s is chosen at first", language, bot)
 		}
 	}
 	b.Go(w.URL + "/play?lang=en&bot=@random")
-	if bot := browsertest.Eval[string](b, `document.getElementById('bot').value`); bot != "@random" {
+	if bot := webtest.Eval[string](b, `document.getElementById('bot').value`); bot != "@random" {
 		t.Errorf("%s is chosen where the address names @random", bot)
 	}
-	browsertest.Eval[bool](b, `(document.getElementById('bot').value = '@champion:level=2', true)`)
+	webtest.Eval[bool](b, `(document.getElementById('bot').value = '@champion:level=2', true)`)
 	b.Click(`input[name="game"][value="teeko"]`)
 	b.Click(`form.choose > button`)
 	b.Wait(`#board svg`)
@@ -268,7 +267,7 @@ func TestPlayLevels(t *testing.T) {
 }
 
 // opened opens a table without a browser and returns its address.
-func opened(w *sitetest.World, c *http.Client, form string) sitetest.Answer {
+func opened(w *webtest.World, c *http.Client, form string) webtest.Answer {
 	w.T.Helper()
 	page := w.Get(c, "/play")
 	return w.Post(c, "/play", "csrf="+w.CSRF(page.Body)+"&"+form)
@@ -277,7 +276,7 @@ func opened(w *sitetest.World, c *http.Client, form string) sitetest.Answer {
 const briscaForm = "game=brisca&bot=@random&seat=0"
 
 // dial opens a socket of a table.
-func dial(w *sitetest.World, c *http.Client, path string, header http.Header) (*websocket.Conn, int) {
+func dial(w *webtest.World, c *http.Client, path string, header http.Header) (*websocket.Conn, int) {
 	w.T.Helper()
 	d := websocket.Dialer{Jar: c.Jar}
 	ws, resp, err := d.Dial("ws"+strings.TrimPrefix(w.URL, "http")+"/ws"+path, header)
@@ -311,7 +310,7 @@ func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 // web/play has all bounds.
 func TestPlayBounds(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, playRules, 0)
+	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
 	a := opened(w, first, briscaForm)
 	table := a.Header.Get("Location")
@@ -379,7 +378,7 @@ func TestPlayBounds(t *testing.T) {
 // games go on.
 func TestPlaySockets(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, strings.Replace(playRules, "think = 60000", "think = 60000\nframes = 10", 1), 0)
+	w := webtest.New(t, strings.Replace(playRules, "think = 60000", "think = 60000\nframes = 10", 1), 0)
 	sit := func(c *http.Client) (string, *websocket.Conn) {
 		table := opened(w, c, briscaForm).Header.Get("Location")
 		ws, _ := dial(w, c, table, nil)
@@ -407,7 +406,7 @@ func TestPlaySockets(t *testing.T) {
 // A blocked person's game ends at once, for nobody. A guest plays only where guests may.
 func TestPlayBlocked(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, strings.Replace(playRules, "guests = true", "", 1), 0)
+	w := webtest.New(t, strings.Replace(playRules, "guests = true", "", 1), 0)
 	guest := w.Client()
 	if a := w.Get(guest, "/play"); a.Status != http.StatusOK || strings.Contains(a.Body, `action="/play"`) {
 		t.Errorf("a guest gets the form, with %d", a.Status)
@@ -460,7 +459,7 @@ func TestPlayBlocked(t *testing.T) {
 // The seed is secret until the end, and fits the commitment that was shown.
 func TestPlaySeed(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, playRules, 0)
+	w := webtest.New(t, playRules, 0)
 	c := w.Client()
 	table := opened(w, c, briscaForm).Header.Get("Location")
 	page := w.Get(c, table)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 var botNames = regexp.MustCompile(`<a class="bot[^"]*" href="[^"]*">([^<]*)</a>`)
@@ -23,7 +23,7 @@ func bots(page string) (names []string) {
 // What pages answer without a browser, on one server.
 func TestSite(t *testing.T) {
 	t.Parallel()
-	w := sitetest.NewStill(t, nil)
+	w := webtest.NewStill(t, nil)
 	w.PlayEach(2)
 	t.Run("standings", func(t *testing.T) { standings(t, w) })
 	t.Run("problems", func(t *testing.T) { problems(t, w) })
@@ -33,7 +33,7 @@ func TestSite(t *testing.T) {
 }
 
 // Sorting and filters need no script, and an address says what it shows.
-func standings(t *testing.T, w *sitetest.Still) {
+func standings(t *testing.T, w *webtest.Still) {
 	c := w.Client()
 	for _, x := range []struct {
 		query string
@@ -55,7 +55,7 @@ func standings(t *testing.T, w *sitetest.Still) {
 }
 
 // What does not exist or cannot be has a page with the API's text.
-func problems(t *testing.T, w *sitetest.Still) {
+func problems(t *testing.T, w *webtest.Still) {
 	c := w.Client()
 	for _, x := range []struct {
 		path   string
@@ -83,7 +83,7 @@ func problems(t *testing.T, w *sitetest.Still) {
 
 var assetLinks = regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`)
 
-func headers(t *testing.T, w *sitetest.Still) {
+func headers(t *testing.T, w *webtest.Still) {
 	c := w.Client()
 	a := w.Get(c, "/", "Accept-Encoding", "zstd")
 	for name, want := range map[string]string{
@@ -114,7 +114,7 @@ func headers(t *testing.T, w *sitetest.Still) {
 	}
 }
 
-func languages(t *testing.T, w *sitetest.Still) {
+func languages(t *testing.T, w *webtest.Still) {
 	c := w.Client()
 	for _, x := range []struct{ accept, lang string }{
 		{"", "en"}, {"de", "en"}, {"ca", "ca"}, {"es-AR, en;q=0.5", "es"}, {"fr, ca;q=0.9, es;q=0.8", "ca"}, {";;;", "en"},
@@ -136,7 +136,7 @@ func languages(t *testing.T, w *sitetest.Still) {
 }
 
 // Signing in needs a valid token and a form of this site in this session.
-func sessions(t *testing.T, w *sitetest.Still) {
+func sessions(t *testing.T, w *webtest.Still) {
 	c := w.Client()
 	csrf := w.CSRF(w.Get(c, "/sign-in?next=/ladders/brisca").Body)
 	form := func(csrf, token, next string) string {

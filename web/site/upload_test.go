@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // stalled begins an upload by the form, and sends nothing after the first bytes of its file.
-func stalled(w *sitetest.World, c *http.Client, csrf string) net.Conn {
+func stalled(w *webtest.World, c *http.Client, csrf string) net.Conn {
 	w.T.Helper()
 	at, err := url.Parse(w.URL)
 	w.Must(err)
@@ -36,7 +36,7 @@ func stalled(w *sitetest.World, c *http.Client, csrf string) net.Conn {
 // An upload by the form has a slot, and must keep its pace, as one by the API.
 func TestUploadsBounded(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, strings.Replace(sitetest.Calm, "[limits]", "[limits]\nwindow = 600", 1), 0)
+	w := webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nwindow = 600", 1), 0)
 	w.Keep()
 	c := w.Client()
 	w.SignIn(c, w.Token)
@@ -52,12 +52,12 @@ func TestUploadsBounded(t *testing.T) {
 		t.Errorf("a slow upload: %s", answer.Status)
 	}
 
-	w = sitetest.New(t, strings.Replace(sitetest.Calm, "[limits]", "[limits]\nwindow = 600", 1), 0)
+	w = webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nwindow = 600", 1), 0)
 	c = w.Client()
 	w.SignIn(c, w.Token)
 	csrf = w.CSRF(w.Get(c, "/submit").Body)
 	kind, body := multi(t, []byte("no archive"), "csrf", csrf, "bot", "third")
-	send := func() sitetest.Answer { return w.Post(c, "/submit", body, "Content-Type", kind) }
+	send := func() webtest.Answer { return w.Post(c, "/submit", body, "Content-Type", kind) }
 	if a := send(); a.Status != http.StatusBadRequest {
 		t.Errorf("an upload beside none: %d", a.Status)
 	}
@@ -73,7 +73,7 @@ func TestUploadsBounded(t *testing.T) {
 	}
 	hold()
 	hold()
-	var a sitetest.Answer
+	var a webtest.Answer
 	kit.Until(t, "both uploads have begun", func() bool {
 		a = send()
 		select {

@@ -8,24 +8,23 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/timba-arena/timba/web/browsertest"
-	"github.com/timba-arena/timba/web/site/sitetest"
+	"github.com/timba-arena/timba/web/webtest"
 )
 
 // ready waits until a page has what a selector finds, across the pages that come before it.
-func ready(b *browsertest.Tab, selector string) {
+func ready(b *webtest.Tab, selector string) {
 	b.T.Helper()
 	b.Run(chromedp.WaitReady(chromedp.CSS(selector)))
 }
 
 // fill types a text into a field.
-func fill(b *browsertest.Tab, selector, text string) {
+func fill(b *webtest.Tab, selector, text string) {
 	b.T.Helper()
 	b.Run(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
 // signIn signs in by the form.
-func signIn(b *browsertest.Tab, w *sitetest.World, token string) {
+func signIn(b *webtest.Tab, w *webtest.World, token string) {
 	b.T.Helper()
 	b.Go(w.URL + "/sign-in?next=/account")
 	fill(b, "#token", token)
@@ -37,28 +36,28 @@ func signIn(b *browsertest.Tab, w *sitetest.World, token string) {
 // person joins, signs in, uploads a bot and watches its stages to the end.
 func TestTheWholeWay(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	w := sitetest.New(t, sitetest.Calm, 0)
-	b := browsertest.Open(t, in, w.URL+"/")
+	in := webtest.Start(t)
+	w := webtest.New(t, webtest.Calm, 0)
+	b := webtest.Open(t, in, w.URL+"/")
 	b.Home = w.URL
 	signIn(b, w, w.Token)
 	b.Click(`.tabs a[href="/account/invites"]`)
 	ready(b, `form[action="/account/invites"]`)
 	b.Click(`form[action="/account/invites"] button`)
 	ready(b, "#link")
-	link := browsertest.Eval[string](b, "document.getElementById('link').value")
+	link := webtest.Eval[string](b, "document.getElementById('link').value")
 	b.Click(`form[action="/sign-out"] button`)
 	ready(b, `.who a[href^="/sign-in"]`)
 
 	b.Go(link)
 	ready(b, "#code:focus, #name:focus") // the module has taken the code from the address
-	if at := browsertest.Eval[string](b, "location.href"); at != w.URL+"/join" {
+	if at := webtest.Eval[string](b, "location.href"); at != w.URL+"/join" {
 		t.Errorf("the address still has %q", at)
 	}
 	fill(b, "#name", "anna")
 	b.Click("form.stack button")
 	ready(b, `[data-copy="key"]:not([hidden])`)
-	token := browsertest.Eval[string](b, "document.getElementById('key').value")
+	token := webtest.Eval[string](b, "document.getElementById('key').value")
 	if !strings.HasPrefix(token, "timba_") {
 		t.Fatalf("the token is %q", token)
 	}
@@ -73,9 +72,9 @@ func TestTheWholeWay(t *testing.T) {
 	fill(b, "#bot", "annas-bot")
 	b.Click(".upload button")
 	ready(b, "#progress .now")
-	was := browsertest.Eval[bool](b, "window.before = true, document.querySelector('.now').dataset.done === 'true'")
+	was := webtest.Eval[bool](b, "window.before = true, document.querySelector('.now').dataset.done === 'true'")
 	ready(b, `.now[data-done="true"]`)
-	if !browsertest.Eval[bool](b, "window.before") {
+	if !webtest.Eval[bool](b, "window.before") {
 		t.Error("the page was loaded anew")
 	}
 	if n := b.Count(".step.ok"); n != 4 || b.Count(".headline .win") != 1 {
@@ -106,9 +105,9 @@ func TestTheWholeWay(t *testing.T) {
 // The form says what is too large before it is sent, and takes a file that is dropped.
 func TestUploadForm(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	w := sitetest.New(t, strings.Replace(sitetest.Calm, "[limits]", "[limits]\nupload = 1", 1), 0)
-	b := browsertest.Open(t, in, w.URL+"/")
+	in := webtest.Start(t)
+	w := webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nupload = 1", 1), 0)
+	b := webtest.Open(t, in, w.URL+"/")
 	b.Home = w.URL
 	signIn(b, w, w.Token)
 	b.Go(w.URL + "/submit")
@@ -120,17 +119,17 @@ func TestUploadForm(t *testing.T) {
 		t.Errorf("the notice is %q", text)
 	}
 	b.Click(".upload button")
-	if at := browsertest.Eval[string](b, "location.pathname + document.querySelector('.upload button').disabled"); at != "/submitfalse" {
+	if at := webtest.Eval[string](b, "location.pathname + document.querySelector('.upload button').disabled"); at != "/submitfalse" {
 		t.Errorf("the form was sent: %s", at)
 	}
-	browsertest.Eval[bool](b, `(() => {
+	webtest.Eval[bool](b, `(() => {
 		const files = new DataTransfer();
 		files.items.add(new File(['nothing'], 'dropped.zip'));
 		document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true, cancelable: true }));
 		return true;
 	})()`)
 	ready(b, ".upload .notice[hidden]")
-	if name := browsertest.Eval[string](b, "document.getElementById('archive').files[0].name"); name != "dropped.zip" {
+	if name := webtest.Eval[string](b, "document.getElementById('archive').files[0].name"); name != "dropped.zip" {
 		t.Errorf("the form has the file %q", name)
 	}
 	b.Click(".upload button")
@@ -145,14 +144,14 @@ func TestUploadForm(t *testing.T) {
 // The pages of members are quiet and accessible, as all others are.
 func TestMemberPages(t *testing.T) {
 	t.Parallel()
-	in := browsertest.Start(t)
-	w := sitetest.New(t, sitetest.Calm, 0)
+	in := webtest.Start(t)
+	w := webtest.New(t, webtest.Calm, 0)
 	register(t, w, "anna")
 	c := w.Client()
 	w.SignIn(c, w.Token)
 	w.Post(c, "/account/tokens", "label=laptop&scope=submit&days=7&csrf="+w.CSRF(w.Get(c, "/").Body))
 	failed := submitBot(w, c, "broken", w.Archive(brokenBot(t)))
-	b := browsertest.Open(t, in, w.URL+"/")
+	b := webtest.Open(t, in, w.URL+"/")
 	b.Home = w.URL
 	signIn(b, w, w.Token)
 	b.Go(w.URL + "/submissions/" + failed)

@@ -1,6 +1,4 @@
-// Package browsertest opens pages in a real Chromium, for tests: it sees what a page says in the
-// console and asks for, and has axe-core examine it.
-package browsertest
+package webtest
 
 import (
 	"context"

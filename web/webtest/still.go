@@ -1,4 +1,4 @@
-package sitetest
+package webtest
 
 import (
 	"bufio"

@@ -1,6 +1,7 @@
-// Package sitetest is a competition for tests of the site: a real server whose house bots play.
-// A package that uses it has a TestMain that calls Main.
-package sitetest
+// Package webtest is for tests of pages. Start and Open open them in a real Chromium: a Tab sees what
+// a page says in the console and asks for, and has axe-core examine it. New is a real server whose
+// house bots play; a package that uses it has a TestMain that calls Main.
+package webtest
 
 import (
 	"context"
@@ -26,7 +27,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/server"
@@ -34,7 +34,7 @@ import (
 
 // Main is the TestMain of a package that uses a World. Its tests share one browser.
 func Main(m *testing.M) {
-	refereetest.Main(browsertest.M{Tests: m}, refereetest.Modes{"bot": refereetest.House}, nil)
+	refereetest.Main(M{Tests: m}, refereetest.Modes{"bot": refereetest.House}, nil)
 }
 
 // Ladders are those of a World: short matches between house bots.
