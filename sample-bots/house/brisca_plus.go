@@ -17,9 +17,6 @@ type plusWeights struct {
 	draw  float64 // of what the trump card costs, in the trick that decides who draws it
 }
 
-// studyWeights value answers as @brisca-minimax does.
-var studyWeights = plusWeights{gain: 9.5, plain: 2, steep: 20, late: 1}
-
 // fitted are the weights that TestFitBriscaPlus has found.
 var fitted = plusWeights{gain: 9.5, plain: 2.2, value: 5.5, trump: -18.6, steep: 18.6, late: 0.95, draw: 0.87}
 
