@@ -143,10 +143,6 @@ func (c *groupV1) endsAll() bool { return false }
 
 func (c *groupV1) refused() bool { return event(c.file("pids", "pids.events"), "max") > 0 }
 
-func (c *groupV1) usage() Usage {
-	return Usage{Memory: number(c.file("memory", "memory.max_usage_in_bytes")), CPU: c.cpu()}
-}
-
 func (c *groupV1) cpu() time.Duration {
 	return time.Duration(number(c.file("cpuacct", "cpuacct.usage")))
 }

@@ -94,10 +94,6 @@ func (c *groupV2) freeze(on bool) error {
 	return err
 }
 
-func (c *groupV2) usage() Usage {
-	return Usage{Memory: number(c.file("memory.peak")), CPU: c.cpu()}
-}
-
 func (c *groupV2) cpu() time.Duration {
 	return time.Duration(event(c.file("cpu.stat"), "usage_usec")) * time.Microsecond
 }

@@ -34,7 +34,6 @@ type group interface {
 	outOfMemory() bool
 	endsAll() bool // whether the kernel then ends all processes of the sandbox
 	refused() bool
-	usage() Usage
 	cpu() time.Duration // of all processes, also ended ones; 0 if unknown
 	threads() string    // the file that lists the threads that run
 	close() error

@@ -30,7 +30,7 @@ func (s Spec) command() (*exec.Cmd, error) {
 
 // plainStatus returns how a program without a sandbox has ended.
 func plainStatus(state *os.ProcessState, killed bool) Status {
-	s := Status{Code: state.ExitCode(), Usage: Usage{CPU: state.UserTime() + state.SystemTime()}}
+	s := Status{Code: state.ExitCode(), CPU: state.UserTime() + state.SystemTime()}
 	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		s.Reason, s.Signal = Signalled, w.Signal()
 		if killed && s.Signal == syscall.SIGKILL {

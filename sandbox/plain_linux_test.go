@@ -29,7 +29,7 @@ func TestPlain(t *testing.T) {
 		p, r := launch(t, spec)
 		got := p.Wait()
 		out := string(kit.Get[[]byte](t)(io.ReadAll(r))) // ends when no process has the pipe
-		if got.Reason != want.Reason || got.Code != want.Code || got.Signal != want.Signal || got.Usage.CPU == 0 {
+		if got.Reason != want.Reason || got.Code != want.Code || got.Signal != want.Signal || got.CPU == 0 {
 			t.Errorf("%s: %+v, want %+v", action, got, want)
 		}
 		if action == "env" && (!strings.Contains(out, "SECRET=is seen\n") || !strings.Contains(out, "OWN=1\n")) {

@@ -53,8 +53,7 @@ type Process struct {
 	frozen atomic.Bool
 	mu     sync.Mutex // kill and what it uses
 	gone   bool
-	own    int64 // bytes of init
-	aside  bool  // init is known to have left the cgroup that is frozen
+	aside  bool // init is known to have left the cgroup that is frozen
 	once   sync.Once
 	status Status
 }
@@ -377,7 +376,6 @@ func (p *Process) kill() {
 		return
 	}
 	if p.group != nil {
-		p.noteOwn()
 		p.group.kill()
 	}
 	if p.first != nil {
@@ -448,20 +446,12 @@ func (p *Process) wait() {
 		p.first.Wait() // how init itself ended does not matter
 	}
 	watch.remove(p)
-	r := p.lastReport()
-	p.status = p.judge(r)
+	p.status = p.judge(p.lastReport())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.gone = true
 	if p.group != nil {
-		peak := p.status.Usage.Memory // of the largest process
-		if r != nil {
-			p.own = max(p.own, r.Own)
-		}
-		p.status.Usage = p.spent()
-		if p.status.Usage.Memory == 0 { // version 2 of cgroups before Linux 5.19
-			p.status.Usage.Memory = peak
-		}
+		p.status.CPU = p.group.cpu()
 		if err := p.group.close(); err != nil && p.status.Err == nil {
 			p.status.Step, p.status.Err = "cgroup", err
 		}
@@ -522,7 +512,7 @@ func (p *Process) judge(r *initproc.Report) (s Status) {
 		s.Reason = Killed
 	}
 	if r != nil {
-		s.Usage = Usage{Memory: r.Peak, CPU: time.Duration(r.CPU)}
+		s.CPU = time.Duration(r.CPU)
 	}
 	failed := s.Reason != NotStarted && (s.Reason != Exited || s.Code != 0)
 	switch cause := p.cause.Load(); {
@@ -534,7 +524,7 @@ func (p *Process) judge(r *initproc.Report) (s Status) {
 		s.Reason = Killed // otherwise it had already ended by itself
 	case s.Reason == Signalled && s.Signal == unix.SIGSYS:
 		s.Reason = Forbidden
-	case s.Reason == Signalled && (s.Signal == unix.SIGXCPU || s.Signal == unix.SIGKILL && p.limit.CPU > 0 && s.Usage.CPU > p.limit.CPU):
+	case s.Reason == Signalled && (s.Signal == unix.SIGXCPU || s.Signal == unix.SIGKILL && p.limit.CPU > 0 && s.CPU > p.limit.CPU):
 		s.Reason = CPULimit // by the kernel, before it was looked at
 	case failed && p.group != nil && p.group.refused():
 		s.Reason = ProcessLimit

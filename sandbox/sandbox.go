@@ -135,12 +135,6 @@ func (l Limit) Check() (Limit, error) {
 	return l, nil
 }
 
-// Usage is what a sandbox has used.
-type Usage struct {
-	Memory int64 // peak, bytes; 0 without a sandbox
-	CPU    time.Duration
-}
-
 // Reason is why a sandbox ended.
 type Reason uint8
 
@@ -172,7 +166,7 @@ type Status struct {
 	Signal syscall.Signal // if Signalled
 	Step   string         // what failed, if NotStarted
 	Err    error          // why, if NotStarted
-	Usage  Usage
+	CPU    time.Duration  // that all processes have used
 }
 
 // String returns a text to follow the name of the program.

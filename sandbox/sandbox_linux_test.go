@@ -190,21 +190,8 @@ func TestUsage(t *testing.T) {
 	spec := self(Probe().Level, "spin")
 	spec.Limit.CPU = 300 * time.Millisecond
 	s, _ := play(t, spec)
-	if s.Usage.CPU < 250*time.Millisecond || s.Usage.CPU > 5*time.Second {
-		t.Errorf("CPU time of %s after a limit of 300 ms", s.Usage.CPU)
-	}
-	if s.Usage.Memory < 1<<20 || s.Usage.Memory > 128<<20 {
-		t.Errorf("%d bytes of memory", s.Usage.Memory)
-	}
-}
-
-// TestUsageOfInit: the memory of init is not that of the program.
-func TestUsageOfInit(t *testing.T) {
-	for _, level := range here(t) {
-		s, _ := play(t, command(t, level, "", "/bin/true"))
-		if s.Reason != Exited || s.Usage.Memory > 1<<20 {
-			t.Errorf("%s: /bin/true %s and has used %d KiB of memory", level, s, s.Usage.Memory>>10)
-		}
+	if s.CPU < 250*time.Millisecond || s.CPU > 5*time.Second {
+		t.Errorf("CPU time of %s after a limit of 300 ms", s.CPU)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/cmd/internal/startbot"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/remote"
 )
@@ -78,7 +79,7 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 		},
 	}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, cli.Endings()...)
+	signal.Notify(signals, startbot.Endings()...)
 	defer signal.Stop(signals)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()

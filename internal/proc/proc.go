@@ -51,16 +51,6 @@ func Kilobytes(status []byte, key string) int64 {
 	return n
 }
 
-// Anonymous returns the memory of a process that it does not share with files, in bytes; "self" is
-// this one.
-func Anonymous(pid string) int64 {
-	status, err := os.ReadFile("/proc/" + pid + "/status")
-	if err != nil {
-		return 0
-	}
-	return Kilobytes(status, "\nRssAnon:") << 10
-}
-
 // Numbers returns the entries of a directory that are numbers.
 func Numbers(dir string) (pids []int) {
 	d, err := os.Open(dir)

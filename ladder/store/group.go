@@ -29,15 +29,10 @@ type group struct {
 	running bool
 }
 
-// together makes changes in their order and returns the error of each, when all are on the disk
-// or refused. Changes that come while others are written share one transaction, so that they
-// wait for the disk once: each is kept or refused alone. Once it waits, a change is made even if
-// the context ends.
-func (s *Store) together(ctx context.Context, makes ...func(context.Context, *queries.Queries) error) []error {
-	return s.line(ctx, false, makes)
-}
-
-// line is together, for changes that are late or not.
+// line makes changes, which are late or not, in their order and returns the error of each, when all
+// are on the disk or refused. Changes that come while others are written share one transaction, so
+// that they wait for the disk once: each is kept or refused alone. Once it waits, a change is made
+// even if the context ends.
 func (s *Store) line(ctx context.Context, late bool, makes []func(context.Context, *queries.Queries) error) []error {
 	errs := make([]error, len(makes))
 	if err := ctx.Err(); err != nil {

@@ -164,12 +164,12 @@ func TestGroupIsBounded(t *testing.T) {
 	var order []int
 	for i := range 2*maxGroup + 5 {
 		group.Go(func() {
-			errs := c.together(bg, func(context.Context, *queries.Queries) error {
+			errs := c.line(bg, false, []func(context.Context, *queries.Queries) error{func(context.Context, *queries.Queries) error {
 				mu.Lock()
 				defer mu.Unlock()
 				order = append(order, i)
 				return nil
-			})
+			}})
 			kit.Must(t, errs[0])
 		})
 		if i == 0 {
@@ -199,7 +199,7 @@ func TestGroupThatFailsRaced(t *testing.T) {
 			return err
 		}
 	}
-	errs := c.together(bg, add("anna"), add("full"), add("berta"), add("anna"))
+	errs := c.line(bg, false, []func(context.Context, *queries.Queries) error{add("anna"), add("full"), add("berta"), add("anna")})
 	if errs[0] != nil || errs[2] != nil || !duplicate(errs[3]) {
 		t.Errorf("the errors are %v", errs)
 	}

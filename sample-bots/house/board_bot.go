@@ -8,8 +8,9 @@ import (
 
 // thinker chooses moves of one game.
 type thinker interface {
-	// begin starts a new game, in which this bot has a seat; the position is its first.
-	begin(s rules.State, seat int)
+	// begin starts a new game, in which this bot has a seat; the position is its first. With an
+	// error it cannot play.
+	begin(v *rules.Variant, s rules.State, seat int) error
 	// think returns a move of a position in which the seat is to move, and what an info line
 	// says about it, appended to info.
 	think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte)
@@ -37,8 +38,10 @@ func (b *boardBot) Answer(t *protocol.Turn) protocol.Answer {
 		return random // the referee says what does not fit the game
 	}
 	if b.playing != t.Game {
+		if err := thinker.begin(b.variant, s, t.Game.Seat); err != nil {
+			return protocol.Answer{Err: err}
+		}
 		b.playing = t.Game
-		thinker.begin(s, t.Game.Seat)
 	}
 	move, info := thinker.think(t, s, r, b.info[:0])
 	b.info, b.text = info, s.MoveText(b.text[:0], move)
@@ -59,12 +62,13 @@ type deep[P any, G alphabeta.Position[P]] struct {
 	set      func(p G, s rules.State)           // for a turn
 }
 
-func (d *deep[P, G]) begin(s rules.State, seat int) {
+func (d *deep[P, G]) begin(_ *rules.Variant, s rules.State, seat int) error {
 	if d.searcher == nil {
 		d.searcher = alphabeta.New[P, G](d.options)
 	}
 	d.searcher.Forget()
 	d.start(&d.position, s, seat)
+	return nil
 }
 
 func (d *deep[P, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {

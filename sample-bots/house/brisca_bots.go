@@ -11,13 +11,6 @@ import (
 
 // The agents of G. Pinar for Brisca. They are made for two players; with more, a card counts as
 // winning if it is the best of the trick so far, or a partner's is.
-var (
-	briscaOnly    = []string{"brisca"}
-	levelsOptions = []Option{
-		decimal("gain", 0, 1000, 9.5, "weight of the points that a card wins or loses"),
-		decimal("cost", 0, 1000, 2, "weight of the card's strength, ten times that of a trump"),
-	}
-)
 
 // studyLead is the most that a card is worth which is led before a trump: a 12.
 const studyLead = 4
@@ -38,16 +31,16 @@ type briscaAgent struct {
 	legal  []rules.Move
 }
 
-func newBriscaBasic(rules.Settings) Player {
+func newBriscaBasic(*params) Player {
 	return newBriscaPlayer(&briscaAgent{appraiser: &studyAnswer{gain: 1, lead: baraja.AllPoints}})
 }
 
-func newBriscaWeighted(s rules.Settings) Player {
-	return newBriscaPlayer(&briscaAgent{appraiser: newStudyAnswer(s)})
+func newBriscaWeighted(p *params) Player {
+	return newBriscaPlayer(&briscaAgent{appraiser: newStudyAnswer(p)})
 }
 
-func newBriscaMinimax(s rules.Settings) Player {
-	return newBriscaPlayer(&briscaAgent{appraiser: newStudyAnswer(s), ending: newBriscaEnding()})
+func newBriscaMinimax(p *params) Player {
+	return newBriscaPlayer(&briscaAgent{appraiser: newStudyAnswer(p), ending: newBriscaEnding()})
 }
 
 func newBriscaPlayer(a *briscaAgent) Player {
@@ -59,7 +52,7 @@ func newBriscaEnding() *endgame.Solver[briscaTree, *briscaTree] {
 	return endgame.New[briscaTree](0)
 }
 
-func (a *briscaAgent) begin(rules.State, int) {}
+func (a *briscaAgent) begin(*rules.Variant, rules.State, int) error { return nil }
 
 func (a *briscaAgent) think(_ *protocol.Turn, state rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
 	s := state.(*brisca.State)
@@ -118,8 +111,12 @@ type studyAnswer struct {
 	table      *baraja.Table
 }
 
-func newStudyAnswer(s rules.Settings) *studyAnswer {
-	return &studyAnswer{gain: float(s, "gain"), cost: float(s, "cost"), lead: studyLead}
+func newStudyAnswer(p *params) *studyAnswer {
+	return &studyAnswer{
+		gain: p.decimal("gain", 0, 1000, 9.5, "weight of the points that a card wins or loses"),
+		cost: p.decimal("cost", 0, 1000, 2, "weight of the card's strength, ten times that of a trump"),
+		lead: studyLead,
+	}
 }
 
 func (a *studyAnswer) read(s rules.State, seat int) {

@@ -13,6 +13,9 @@ import (
 	"github.com/timba-arena/timba/referee/rules/brisca"
 )
 
+// studyWeights value answers as @brisca-minimax does.
+var studyWeights = plusWeights{gain: 9.5, plain: 2, steep: 20, late: 1}
+
 // fitDeals is 20 where the weights are only shown to get better.
 var fitDeals = flag.Int("fit", 20, "deals that TestFitBriscaPlus plays for each candidate; 2000 to fit the weights")
 

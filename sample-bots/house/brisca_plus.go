@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// plusWeights are the weights of @brisca-plus, in the order of plusOptions.
+// plusWeights are the weights of @brisca-plus.
 type plusWeights struct {
 	gain  float64 // of the points of the trick
 	plain float64 // cost of each step of strength
@@ -17,26 +17,18 @@ type plusWeights struct {
 	draw  float64 // of what the trump card costs, in the trick that decides who draws it
 }
 
-// studyWeights value answers as @brisca-minimax does.
-var studyWeights = plusWeights{gain: 9.5, plain: 2, steep: 20, late: 1}
-
 // fitted are the weights that TestFitBriscaPlus has found.
 var fitted = plusWeights{gain: 9.5, plain: 2.2, value: 5.5, trump: -18.6, steep: 18.6, late: 0.95, draw: 0.87}
 
-var plusOptions = []Option{
-	decimal("gain", 0, 1000, fitted.gain, "weight of the points that a card is expected to win or lose"),
-	decimal("plain", -1000, 1000, fitted.plain, "cost of each step of strength of a card that is no trump"),
-	decimal("value", -1000, 1000, fitted.value, "cost of each point of a card that is no trump"),
-	decimal("trump", -1000, 1000, fitted.trump, "cost of a trump"),
-	decimal("steep", -1000, 1000, fitted.steep, "cost of each step of strength of a trump"),
-	decimal("late", 0, 10, fitted.late, "part of the costs that is left when the stock is used up"),
-	decimal("draw", -1000, 1000, fitted.draw, "weight of the trump card's cost in the trick that decides who draws it"),
-}
-
-func newBriscaPlus(s rules.Settings) Player {
+func newBriscaPlus(p *params) Player {
 	return newBriscaPlayer(&briscaAgent{appraiser: &plusAnswer{plus: plusWeights{
-		gain: float(s, "gain"), plain: float(s, "plain"), value: float(s, "value"), trump: float(s, "trump"),
-		steep: float(s, "steep"), late: float(s, "late"), draw: float(s, "draw"),
+		gain:  p.decimal("gain", 0, 1000, fitted.gain, "weight of the points that a card is expected to win or lose"),
+		plain: p.decimal("plain", -1000, 1000, fitted.plain, "cost of each step of strength of a card that is no trump"),
+		value: p.decimal("value", -1000, 1000, fitted.value, "cost of each point of a card that is no trump"),
+		trump: p.decimal("trump", -1000, 1000, fitted.trump, "cost of a trump"),
+		steep: p.decimal("steep", -1000, 1000, fitted.steep, "cost of each step of strength of a trump"),
+		late:  p.decimal("late", 0, 10, fitted.late, "part of the costs that is left when the stock is used up"),
+		draw:  p.decimal("draw", -1000, 1000, fitted.draw, "weight of the trump card's cost in the trick that decides who draws it"),
 	}}, ending: newBriscaEnding()})
 }
 

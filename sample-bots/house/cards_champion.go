@@ -57,13 +57,14 @@ func newDealtTute(l limits, memory int) *dealt[tuteTree, *tuteTree] {
 }
 
 // begin makes the searches: an eighth of the memory is the table of the solver.
-func (d *dealt[S, G]) begin(rules.State, int) {
+func (d *dealt[S, G]) begin(*rules.Variant, rules.State, int) error {
 	if d.searcher != nil {
-		return
+		return nil
 	}
 	d.searcher = ismcts.NewGuided[S, G](ismcts.Options{C: exploration, Arena: d.memory / 8 * 7})
 	d.ending = endgame.New[S, G](d.memory / 8)
 	d.shared.ending = newBriscaEnding()
+	return nil
 }
 
 func (d *dealt[S, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {

@@ -6,8 +6,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )
 
-var championOptions = []Option{levelOption, timeOption, nodesOption, tableOption}
-
 // championTebes are the weights of the champion's heuristic 2.
 var championTebes = tebesWeights{
 	bonus:   [...]int32{60, 30, 15, 8, 6, 3},
@@ -42,14 +40,15 @@ func championSearch(memory int) alphabeta.Options {
 }
 
 // newChampion makes the strongest bot of each game, or a weaker level of it.
-func newChampion(s rules.Settings) Player {
+func newChampion(p *params) Player {
+	level := p.whole(levelName, 1, topLevel, topLevel, "how well it plays, 1 for a beginner")
+	l, memory := p.search("0s")
 	thinkers := map[string]thinker{}
 	for game, search := range championGames {
-		l, bytes := newLimits(s), memory(s)
-		if level := s.Int(levelOption.Name); level < topLevel {
-			thinkers[game] = levelGrades[game][level-1].weaken(l, bytes, search)
+		if level < topLevel {
+			thinkers[game] = levelGrades[game][level-1].weaken(l, memory, search)
 		} else {
-			thinkers[game] = search(l, bytes)
+			thinkers[game] = search(l, memory)
 		}
 	}
 	return &boardBot{thinkers: thinkers}

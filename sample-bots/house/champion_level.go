@@ -12,7 +12,8 @@ import (
 // topLevel is the champion itself; those below it are weaker and quick.
 const topLevel = 8
 
-var levelOption = whole("level", 1, topLevel, topLevel, "how well it plays, 1 for a beginner")
+// levelName is the option for one of them.
+const levelName = "level"
 
 // Level is an opponent for people: the champion, or one that plays less well.
 type Level struct {
@@ -31,7 +32,7 @@ func Levels() (list []Level) {
 	for i, name := range levelNames {
 		l := Level{Number: i + 1, Name: name, Spec: "champion"}
 		if l.Number < topLevel {
-			l.Spec += fmt.Sprintf(":%s=%d", levelOption.Name, l.Number)
+			l.Spec += fmt.Sprintf(":%s=%d", levelName, l.Number)
 		}
 		list = append(list, l)
 	}

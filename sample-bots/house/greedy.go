@@ -8,10 +8,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-var greedyOptions = []Option{
-	whole("noise", 0, 100, 0, "how many of a hundred moves are random, for a weaker opponent"),
-}
-
 // judge estimates the value of moves in one game. It uses only what its seat may know of the
 // position; the rest of the position is random.
 type judge interface {
@@ -33,8 +29,9 @@ type greedy struct {
 	info   []byte
 }
 
-func newGreedy(s rules.Settings) Player {
-	return &greedy{noise: s.Int("noise"), judges: map[string]judge{
+func newGreedy(p *params) Player {
+	noise := p.whole("noise", 0, 100, 0, "how many of a hundred moves are random, for a weaker opponent")
+	return &greedy{noise: noise, judges: map[string]judge{
 		"brisca":  &briscaJudge{w: briscaWeights},
 		"tute":    &tuteJudge{briscaJudge: briscaJudge{w: tuteWeights, forced: true}},
 		"podrida": &podridaJudge{},

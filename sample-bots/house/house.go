@@ -29,34 +29,42 @@ type Bot struct {
 	Games []string
 	// Simple reports whether the bot plays every game with next to no time: it is suggested first.
 	Simple bool
-	make   func(rules.Settings) Player
+	make   func(*params) Player
+}
+
+// newBot returns a bot with the options that its player reads.
+func newBot(name, help string, games []string, simple bool, make func(*params) Player) Bot {
+	p := new(params)
+	make(p)
+	return Bot{name, help, p.options, games, simple, make}
 }
 
 // List returns every house bot, the simplest first.
 func List() []Bot {
 	return []Bot{
-		{"random", "plays any legal move", nil, nil, true, newRandom},
-		{"first", "plays the first move of the list", nil, nil, true, newFirst},
-		{"greedy", "looks one move ahead and plays the most valuable move", greedyOptions, nil, true, newGreedy},
-		{"champion", "searches as deep as its clock allows", championOptions, nil, false, newChampion},
-		{"brisca-basic", "leads low and answers with the card that gains most", nil, briscaOnly, false, newBriscaBasic},
-		{"brisca-weighted", "weighs what a card gains against what it costs", levelsOptions, briscaOnly, false, newBriscaWeighted},
-		{"brisca-minimax", "the same, and plays the last tricks of two players by exact minimax", levelsOptions, briscaOnly, false, newBriscaMinimax},
-		{"brisca-plus", "the same with more that counts and with weights fitted by play", plusOptions, briscaOnly, false, newBriscaPlus},
-		{"podrida-rules", "bids and plays by the 25 rules of a study", nil, podridaOnly, false, newPodridaRules},
-		{"podrida-mcts", "searches deals of the hidden cards by Monte Carlo tree search", podridaMCTSOptions, podridaOnly, false, newPodridaMCTS},
-		{"tebes-minimax", "searches to a fixed depth by alpha-beta, with the heuristics of a study", minimaxOptions, tebesOnly, false, newTebesMinimax},
-		{"tebes-mcts", "searches by Monte Carlo tree search", mctsOptions, tebesOnly, false, newTebesMCTS},
-		{"tebes-mcts-h", "searches by Monte Carlo tree search guided by a heuristic", mctsGuideOptions, tebesOnly, false, newTebesGuided},
-		{"sl", "plays what a net has learned from played games", slOptions, cardsOnly, false, newLearned(model.SL)},
-		{"ga", "plays the move that a net of a genetic search ranks highest", gaOptions, cardsOnly, false, newLearned(model.GA)},
-		{"rl", "plays what Monte Carlo learning has found best", rlOptions, cardsOnly, false, newLearned(model.RL)},
-		{"net", "plays the move that a net trained by play against itself values most", netOptions, cardsOnly, false, newLearned(model.Net)},
-		{"teeko-lms", "plays the move of the highest learned value", lmsOptions, []string{"teeko"}, false, newTeekoLMS},
+		newBot("random", "plays any legal move", nil, true, newRandom),
+		newBot("first", "plays the first move of the list", nil, true, newFirst),
+		newBot("greedy", "looks one move ahead and plays the most valuable move", nil, true, newGreedy),
+		newBot("champion", "searches as deep as its clock allows", nil, false, newChampion),
+		newBot("brisca-basic", "leads low and answers with the card that gains most", briscaOnly, false, newBriscaBasic),
+		newBot("brisca-weighted", "weighs what a card gains against what it costs", briscaOnly, false, newBriscaWeighted),
+		newBot("brisca-minimax", "the same, and plays the last tricks of two players by exact minimax", briscaOnly, false, newBriscaMinimax),
+		newBot("brisca-plus", "the same with more that counts and with weights fitted by play", briscaOnly, false, newBriscaPlus),
+		newBot("podrida-rules", "bids and plays by the 25 rules of a study", podridaOnly, false, newPodridaRules),
+		newBot("podrida-mcts", "searches deals of the hidden cards by Monte Carlo tree search", podridaOnly, false, newPodridaMCTS),
+		newBot("tebes-minimax", "searches to a fixed depth by alpha-beta, with the heuristics of a study", tebesOnly, false, newTebesMinimax),
+		newBot("tebes-mcts", "searches by Monte Carlo tree search", tebesOnly, false, newTebesMCTS),
+		newBot("tebes-mcts-h", "searches by Monte Carlo tree search guided by a heuristic", tebesOnly, false, newTebesGuided),
+		newBot("sl", "plays what a net has learned from played games", cardsOnly, false, newLearned(model.SL)),
+		newBot("ga", "plays the move that a net of a genetic search ranks highest", cardsOnly, false, newLearned(model.GA)),
+		newBot("rl", "plays what Monte Carlo learning has found best", cardsOnly, false, newLearned(model.RL)),
+		newBot("net", "plays the move that a net trained by play against itself values most", cardsOnly, false, newLearned(model.Net)),
+		newBot("teeko-lms", "plays the move of the highest learned value", []string{"teeko"}, false, newTeekoLMS),
 	}
 }
 
 var (
+	briscaOnly  = []string{"brisca"}
 	podridaOnly = []string{"podrida"}
 	tebesOnly   = []string{"tebes"}
 	cardsOnly   = []string{"brisca", "tute"}
@@ -68,7 +76,7 @@ func Find(spec string) (Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.make(settings), nil
+	return b.make(&params{settings: settings}), nil
 }
 
 // Canonical returns the one spec of a bot that all its specs stand for: it has the options that

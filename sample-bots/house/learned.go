@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// modelName is the option of bots that have learned.
-	modelName = "model"
 	// builtIn is the value for the models of the program, by mode.
 	builtIn = "built-in"
 	// byMean is the value of the option choice of @sl that compares means.
@@ -27,20 +25,9 @@ const (
 //go:embed models
 var modelFiles embed.FS
 
-// The options of the bots that have learned.
-var (
-	slOptions = []Option{
-		modelOption(model.SL),
-		{Option: rules.Option{Name: "choice", Values: []string{"likely", byMean}, Help: "compare moves by their most probable label, as the study does, or by the mean of all"}},
-	}
-	gaOptions  = []Option{modelOption(model.GA)}
-	rlOptions  = []Option{modelOption(model.RL)}
-	netOptions = []Option{modelOption(model.Net)}
-)
-
 // modelOption returns the option for a model of a kind.
 func modelOption(of string) Option {
-	return Option{rules.Option{Name: modelName, Values: []string{builtIn}, Help: "the file of a model"}, &kind{
+	return Option{rules.Option{Name: "model", Values: []string{builtIn}, Help: "the file of a model"}, &kind{
 		allowed: builtIn + ", or the path of a model.timba",
 		canonical: func(path string) (string, bool) {
 			return path, path != ""
@@ -68,78 +55,64 @@ func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 	return a, nil
 }
 
-// learnedBot plays by models of one kind, one for each mode. It has read none before it needs one.
-type learnedBot struct {
-	dice
-	positions
+// learner plays by models of one kind, one for each mode. It has read none before it needs one.
+type learner struct {
 	kind   string // of its models; it is the bot's name
 	path   string // of the model, or builtIn
 	byMean bool
 	agents map[cards.Mode]*learned.Agent
+	agent  *learned.Agent // of the game that is played
 	legal  [rules.MaxMoves]rules.Move
-	info   []byte
-	text   []byte
 }
 
 // newLearned makes the bots of a kind of models.
-func newLearned(kind string) func(rules.Settings) Player {
-	return func(s rules.Settings) Player {
-		b := &learnedBot{kind: kind, path: s.Get(modelName), agents: map[cards.Mode]*learned.Agent{}}
-		b.byMean = kind == model.SL && s.Get("choice") == byMean
-		return b
+func newLearned(kind string) func(*params) Player {
+	return func(p *params) Player {
+		l := &learner{kind: kind, path: p.read(modelOption(kind)), agents: map[cards.Mode]*learned.Agent{}}
+		if kind == model.SL {
+			l.byMean = p.word("choice", "compare moves by their most probable label, as the study does, or by the mean of all", "likely", byMean) == byMean
+		}
+		return &boardBot{thinkers: map[string]thinker{"brisca": l, "tute": l}}
 	}
 }
 
-// agent returns the agent for a mode.
-func (b *learnedBot) agent(mode cards.Mode) (a *learned.Agent, err error) {
-	if a, ok := b.agents[mode]; ok {
+// of returns the agent for a mode.
+func (l *learner) of(mode cards.Mode) (a *learned.Agent, err error) {
+	if a, ok := l.agents[mode]; ok {
 		return a, nil
 	}
-	if b.path != builtIn {
-		a, err = openModel(b.path, b.kind, b.byMean)
+	if l.path != builtIn {
+		a, err = openModel(l.path, l.kind, l.byMean)
 		if err == nil && a.Mode != mode {
-			err = fmt.Errorf("%s: the model is for %s, not for %s: train one by timba-lab train %s --mode %s", b.path, a.Mode, mode, b.kind, mode)
+			err = fmt.Errorf("%s: the model is for %s, not for %s: train one by timba-lab train %s --mode %s", l.path, a.Mode, mode, l.kind, mode)
 		}
 	} else {
 		var data []byte
-		if data, err = modelFiles.ReadFile("models/" + b.kind + "/" + mode.String() + ".timba"); err != nil {
-			return nil, fmt.Errorf("@%s has no built-in model for %s: train one by timba-lab train %[1]s --mode %[2]s, and play as @%[1]s:model=FILE", b.kind, mode)
+		if data, err = modelFiles.ReadFile("models/" + l.kind + "/" + mode.String() + ".timba"); err != nil {
+			return nil, fmt.Errorf("@%s has no built-in model for %s: train one by timba-lab train %[1]s --mode %[2]s, and play as @%[1]s:model=FILE", l.kind, mode)
 		}
-		a, err = learned.Read(bytes.NewReader(data), b.kind, b.byMean)
+		a, err = learned.Read(bytes.NewReader(data), l.kind, l.byMean)
 	}
 	if err != nil {
 		return nil, err
 	}
-	b.agents[mode] = a
+	l.agents[mode] = a
 	return a, nil
 }
 
-func (b *learnedBot) Answer(t *protocol.Turn) protocol.Answer {
-	r := b.of(t)
-	random := protocol.Answer{Move: t.Moves.At(r.Below(t.Moves.Len()))}
-	s, err := b.at(t)
-	if err != nil || s.Turn() != t.Game.Seat {
-		return random // the referee says what does not fit the game
-	}
-	mode, ok := cards.ModeOf(b.variant)
-	if !ok {
-		return random
-	}
-	a, err := b.agent(mode)
-	if err != nil {
-		return protocol.Answer{Err: err}
-	}
-	move, note := a.Choose(s, s.Legal(b.legal[:0]), r)
+func (l *learner) begin(v *rules.Variant, _ rules.State, _ int) (err error) {
+	mode, _ := cards.ModeOf(v)
+	l.agent, err = l.of(mode)
+	return err
+}
+
+func (l *learner) think(_ *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+	move, note := l.agent.Choose(s, s.Legal(l.legal[:0]), r)
 	switch note.Name {
 	case learned.Score:
-		b.info = appendScore(b.info[:0], note.Value)
+		info = appendScore(info, note.Value)
 	case learned.Known:
-		b.info = appendInfo(b.info[:0], learned.Known, int64(note.Value))
-	default:
-		b.info = b.info[:0]
+		info = appendInfo(info, learned.Known, int64(note.Value))
 	}
-	if b.text = s.MoveText(b.text[:0], move); !t.Moves.Has(b.text) {
-		return random
-	}
-	return protocol.Answer{Move: b.text, Info: b.info}
+	return move, info
 }

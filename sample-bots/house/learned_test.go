@@ -22,8 +22,8 @@ var mostEmbedded = map[string]int64{model.SL: 1 << 20, model.GA: 1 << 18, model.
 // builtInModel returns the agent of a model in the program.
 func builtInModel(t testing.TB, kind string, m cards.Mode) *learned.Agent {
 	t.Helper()
-	b := newLearned(kind)(rules.Settings{{Name: modelName, Value: builtIn}, {Name: "choice", Value: "likely"}}).(*learnedBot)
-	return kit.Get[*learned.Agent](t)(b.agent(m))
+	b := newLearned(kind)(new(params)).(*boardBot)
+	return kit.Get[*learned.Agent](t)(b.thinkers["brisca"].(*learner).of(m))
 }
 
 // There is a model of each kind for each mode, without defects, and together they are small. From

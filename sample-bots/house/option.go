@@ -45,27 +45,43 @@ func (o Option) Resolve(value string) (string, error) {
 	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.Allowed())
 }
 
-// whole returns an option that is a whole number.
-func whole(name string, low, high, normal int, help string) Option {
-	return Option{Option: rules.Option{Name: name, Min: low, Max: high, Default: normal, Help: help}}
+// params reads the options of a bot, each of which is declared where it is read.
+type params struct {
+	options  []Option
+	settings rules.Settings // nil for the defaults
 }
 
-// decimal returns an option that is a number.
-func decimal(name string, low, high, normal float64, help string) Option {
+// read declares an option and returns its value.
+func (p *params) read(o Option) string {
+	p.options = append(p.options, o)
+	if p.settings == nil {
+		return o.DefaultText()
+	}
+	return p.settings.Get(o.Name)
+}
+
+// word reads one of some words, the first of which is the default.
+func (p *params) word(name, help string, values ...string) string {
+	return p.read(Option{Option: rules.Option{Name: name, Values: values, Help: help}})
+}
+
+// whole reads a whole number.
+func (p *params) whole(name string, low, high, normal int, help string) int {
+	n, _ := strconv.Atoi(p.read(Option{Option: rules.Option{Name: name, Min: low, Max: high, Default: normal, Help: help}})) // checked by Resolve
+	return n
+}
+
+// decimal reads a number.
+func (p *params) decimal(name string, low, high, normal float64, help string) float64 {
 	k := &kind{allowed: fmt.Sprintf("%v to %v", low, high), canonical: func(text string) (string, bool) {
 		x, err := strconv.ParseFloat(text, 64)
 		return number(x), err == nil && x >= low && x <= high
 	}}
-	return Option{rules.Option{Name: name, Values: []string{number(normal)}, Help: help}, k}
+	x, _ := strconv.ParseFloat(p.read(Option{rules.Option{Name: name, Values: []string{number(normal)}, Help: help}, k}), 64) // checked by Resolve
+	return x
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
-
-// float returns the value of an option that is a number.
-func float(s rules.Settings, name string) float64 {
-	x, _ := strconv.ParseFloat(s.Get(name), 64) // checked by Resolve
-	return x
-}
 
 const longestThink = time.Hour
 
@@ -75,21 +91,12 @@ var durations = &kind{allowed: "0s for the clock alone, or a time such as 500ms 
 	return d.String(), err == nil && d >= 0 && d <= longestThink
 }}
 
-// What every bot that searches has.
-var (
-	timeOption  = Option{rules.Option{Name: "time", Values: []string{"0s"}, Help: "how long to think about a move, 0s for as long as the clock allows"}, durations}
-	nodesOption = whole("nodes", 0, 1_000_000_000, 0, "positions or iterations for a move, 0 for no limit")
-	tableOption = whole("memory", 0, 4096, search.DefaultArena>>20, "MiB of the search's table or tree")
-)
-
-// withDefault returns an option with another default.
-func (o Option) withDefault(value string) Option {
-	o.Values = []string{value}
-	return o
-}
-
-// duration returns the value of an option that is a time.
-func duration(s rules.Settings, name string) time.Duration {
-	d, _ := time.ParseDuration(s.Get(name)) // checked by Resolve
-	return d
+// search reads what every bot that searches has: how long it may, of which the time has a default, and
+// the bytes of its table or tree.
+func (p *params) search(think string) (l limits, memory int) {
+	o := rules.Option{Name: "time", Values: []string{think}, Help: "how long to think about a move, 0s for as long as the clock allows"}
+	l.time, _ = time.ParseDuration(p.read(Option{o, durations})) // checked by Resolve
+	l.nodes = uint64(p.whole("nodes", 0, 1_000_000_000, 0, "positions or iterations for a move, 0 for no limit"))
+	l.late = firstLate
+	return l, p.whole("memory", 0, 4096, search.DefaultArena>>20, "MiB of the search's table or tree") << 20
 }

@@ -17,10 +17,11 @@ type roundSearch struct {
 	world    podridaWorld
 }
 
-func (b *roundSearch) begin(rules.State, int) {
+func (b *roundSearch) begin(*rules.Variant, rules.State, int) error {
 	if b.searcher == nil {
 		b.searcher = ismcts.New[podridaWorld](ismcts.Options{C: b.tune.c, Arena: b.memory})
 	}
+	return nil
 }
 
 func (b *roundSearch) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {

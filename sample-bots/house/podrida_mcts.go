@@ -10,14 +10,6 @@ import (
 )
 
 // The determinised MCTS of M. Arnaus, "La Podrida", 2023.
-var podridaMCTSOptions = []Option{
-	decimal("c", 0, 100, 0.1, "weight of exploration"),
-	whole("it", 1, 1_000_000, 40, "iterations for each deal of the hidden cards"),
-	whole("det", 1, 10_000, 10, "deals of the hidden cards"),
-	{Option: rules.Option{Name: "hands", Values: []string{"failed", "unseen", "random"}, Help: "what a deal respects: the suits that a seat failed to follow, the cards seen, or nothing"}},
-	{Option: rules.Option{Name: "best", Values: []string{"ucb", "value", "visits"}, Help: "which move a deal votes for: of the greatest upper bound as inside the tree, of most value, or of most visits"}},
-	timeOption, nodesOption, tableOption,
-}
 
 // podridaBest is the values of the option best.
 var podridaBest = map[string]mcts.Best{"value": mcts.Value, "visits": mcts.Visits, "ucb": mcts.Bound}
@@ -77,21 +69,30 @@ func (v *vote) better(than *vote) bool {
 	return v.value > than.value
 }
 
-func newPodridaMCTS(s rules.Settings) Player {
-	v := &voter{limits: newLimits(s), it: s.Int("it"), det: s.Int("det"), hands: podridaKnowledge[s.Get("hands")]}
+func newPodridaMCTS(p *params) Player {
+	c := p.decimal("c", 0, 100, 0.1, "weight of exploration")
+	v := &voter{
+		it:    p.whole("it", 1, 1_000_000, 40, "iterations for each deal of the hidden cards"),
+		det:   p.whole("det", 1, 10_000, 10, "deals of the hidden cards"),
+		hands: podridaKnowledge[p.word("hands", "what a deal respects: the suits that a seat failed to follow, the cards seen, or nothing", "failed", "unseen", "random")],
+	}
+	best := p.word("best", "which move a deal votes for: of the greatest upper bound as inside the tree, of most value, or of most visits", "ucb", "value", "visits")
+	var memory int
+	v.limits, memory = p.search("0s")
 	if all := uint64(v.it) * uint64(v.det); v.nodes == 0 || v.nodes > all {
 		v.nodes = all
 	}
 	// The study's c sqrt(2 ln N / n) is this package's C sqrt(ln N / n).
-	v.options = mcts.Options{C: float(s, "c") * math.Sqrt2, Arena: min(memory(s), mcts.ArenaFor(v.it, podrida.MostMoves)), Best: podridaBest[s.Get("best")]}
+	v.options = mcts.Options{C: c * math.Sqrt2, Arena: min(memory, mcts.ArenaFor(v.it, podrida.MostMoves)), Best: podridaBest[best]}
 	return &boardBot{thinkers: map[string]thinker{"podrida": v}}
 }
 
-func (v *voter) begin(s rules.State, _ int) {
+func (v *voter) begin(_ *rules.Variant, s rules.State, _ int) error {
 	if sides := int(s.(*podrida.State).Rules().Players); v.searcher == nil || v.options.Sides != sides {
 		v.options.Sides = sides
 		v.searcher = mcts.New[podridaTree](v.options)
 	}
+	return nil
 }
 
 func (v *voter) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {

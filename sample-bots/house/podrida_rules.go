@@ -223,11 +223,11 @@ func extreme(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 // podridaRules plays by the rules. Its info has the number of the rule that fitted, 0 for none.
 type podridaRules struct{}
 
-func newPodridaRules(rules.Settings) Player {
+func newPodridaRules(*params) Player {
 	return &boardBot{thinkers: map[string]thinker{"podrida": podridaRules{}}}
 }
 
-func (podridaRules) begin(rules.State, int) {}
+func (podridaRules) begin(*rules.Variant, rules.State, int) error { return nil }
 
 func (podridaRules) think(t *protocol.Turn, state rules.State, _ *rules.Rand, info []byte) (rules.Move, []byte) {
 	s := state.(*podrida.State)

@@ -22,7 +22,7 @@ func (d *dice) of(t *protocol.Turn) *rules.Rand {
 // random plays a legal move; all are equally likely.
 type random struct{ dice }
 
-func newRandom(rules.Settings) Player { return &random{} }
+func newRandom(*params) Player { return &random{} }
 
 func (r *random) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: t.Moves.At(r.of(t).Below(t.Moves.Len()))}
@@ -31,7 +31,7 @@ func (r *random) Answer(t *protocol.Turn) protocol.Answer {
 // first plays the first legal move.
 type first struct{}
 
-func newFirst(rules.Settings) Player { return first{} }
+func newFirst(*params) Player { return first{} }
 
 func (first) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: t.Moves.At(0)}

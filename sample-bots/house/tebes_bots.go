@@ -13,44 +13,43 @@ import (
 // The agents of M. Sales, "Tebes", 2015. The study orders the weights, B1 > ... > B6 > 0 and P1 >
 // P2 > P3 > 0, but prints no numbers: these halve about from level to level, so that a square
 // next to a goal outweighs a piece, which heuristic 1 counts as 10.
-var (
-	heuristicOption = whole("h", 1, 2, 2, "heuristic 1 (maps and pieces) or 2 (maps, pieces and captures)")
-	weightOptions   = []Option{
-		whole("b1", 0, 1000, 60, "bonus of the opponent's corners"),
-		whole("b2", 0, 1000, 30, "bonus of a square from which a corner can be captured"),
-		whole("b3", 0, 1000, 15, "bonus of a square from which one of those can be captured"),
-		whole("b4", 0, 1000, 8, "bonus of level 4 of the map"),
-		whole("b5", 0, 1000, 6, "bonus of the own corners"),
-		whole("b6", 0, 1000, 3, "bonus of level 6 of the map"),
-		whole("p1", 0, 1000, 60, "penalty for an opponent on an own corner"),
-		whole("p2", 0, 1000, 30, "penalty for an opponent on level 2 of the map"),
-		whole("p3", 0, 1000, 15, "penalty for an opponent on level 3 of the map"),
-		whole("c1", 0, 1000, 1, "weight of the maps in heuristic 2"),
-		whole("c2", 0, 10000, 200, "weight of the pieces in heuristic 2"),
-		whole("c3", 0, 1000, 5, "weight of the threatened captures in heuristic 2"),
-	}
-	minimaxOptions = append([]Option{
-		whole("depth", 1, alphabeta.MaxDepth, 5, "depth of the search"),
-		heuristicOption, timeOption, nodesOption, tableOption,
-	}, weightOptions...)
-	mctsOptions      = []Option{timeOption.withDefault("4s"), nodesOption, tableOption}
-	mctsGuideOptions = append([]Option{
-		heuristicOption, whole("k", 1, 1_000_000, 50, "visits after which the heuristic counts half"),
-		timeOption.withDefault("4s"), nodesOption, tableOption,
-	}, weightOptions...)
-)
 
-func newTebesWeights(s rules.Settings) tebesWeights {
+func newTebesWeights(p *params) tebesWeights {
+	weight := func(name string, high, normal int, help string) int32 {
+		return int32(p.whole(name, 0, high, normal, help))
+	}
 	return tebesWeights{
-		bonus:   [...]int32{int32(s.Int("b1")), int32(s.Int("b2")), int32(s.Int("b3")), int32(s.Int("b4")), int32(s.Int("b5")), int32(s.Int("b6"))},
-		penalty: [...]int32{int32(s.Int("p1")), int32(s.Int("p2")), int32(s.Int("p3"))},
-		c:       [...]int32{int32(s.Int("c1")), int32(s.Int("c2")), int32(s.Int("c3"))},
+		bonus: [...]int32{
+			weight("b1", 1000, 60, "bonus of the opponent's corners"),
+			weight("b2", 1000, 30, "bonus of a square from which a corner can be captured"),
+			weight("b3", 1000, 15, "bonus of a square from which one of those can be captured"),
+			weight("b4", 1000, 8, "bonus of level 4 of the map"),
+			weight("b5", 1000, 6, "bonus of the own corners"),
+			weight("b6", 1000, 3, "bonus of level 6 of the map"),
+		},
+		penalty: [...]int32{
+			weight("p1", 1000, 60, "penalty for an opponent on an own corner"),
+			weight("p2", 1000, 30, "penalty for an opponent on level 2 of the map"),
+			weight("p3", 1000, 15, "penalty for an opponent on level 3 of the map"),
+		},
+		c: [...]int32{
+			weight("c1", 1000, 1, "weight of the maps in heuristic 2"),
+			weight("c2", 10000, 200, "weight of the pieces in heuristic 2"),
+			weight("c3", 1000, 5, "weight of the threatened captures in heuristic 2"),
+		},
 	}
 }
 
-func newTebesMinimax(s rules.Settings) Player {
-	d := newTebesDeep(s.Int("h"), newTebesWeights(s))
-	d.limits, d.depth, d.options.Table = newLimits(s), s.Int("depth"), memory(s)
+// tebesHeuristic reads the number of a heuristic.
+func tebesHeuristic(p *params) int {
+	return p.whole("h", 1, 2, 2, "heuristic 1 (maps and pieces) or 2 (maps, pieces and captures)")
+}
+
+func newTebesMinimax(p *params) Player {
+	depth, h := p.whole("depth", 1, alphabeta.MaxDepth, 5, "depth of the search"), tebesHeuristic(p)
+	l, memory := p.search("0s")
+	d := newTebesDeep(h, newTebesWeights(p))
+	d.limits, d.depth, d.options.Table = l, depth, memory
 	return &boardBot{thinkers: map[string]thinker{"tebes": d}}
 }
 
@@ -73,25 +72,29 @@ type grown struct {
 	searcher *mcts.Searcher[tebesTree, *tebesTree]
 }
 
-func newTebesMCTS(s rules.Settings) Player {
-	return newGrown(&grown{limits: newLimits(s), options: mcts.Options{C: math.Sqrt2, Arena: memory(s)}})
+func newTebesMCTS(p *params) Player {
+	l, memory := p.search("4s")
+	return newGrown(&grown{limits: l, options: mcts.Options{C: math.Sqrt2, Arena: memory}})
 }
 
-func newTebesGuided(s rules.Settings) Player {
+func newTebesGuided(p *params) Player {
+	h, k := tebesHeuristic(p), p.whole("k", 1, 1_000_000, 50, "visits after which the heuristic counts half")
+	l, memory := p.search("4s")
 	return newGrown(&grown{
-		limits: newLimits(s), h: s.Int("h"), w: newTebesWeights(s),
-		options: mcts.Options{C: math.Sqrt2, K: float64(s.Int("k")), Arena: memory(s)},
+		limits: l, h: h, w: newTebesWeights(p),
+		options: mcts.Options{C: math.Sqrt2, K: float64(k), Arena: memory},
 	})
 }
 
 func newGrown(g *grown) Player { return &boardBot{thinkers: map[string]thinker{"tebes": g}} }
 
-func (g *grown) begin(s rules.State, seat int) {
+func (g *grown) begin(_ *rules.Variant, s rules.State, seat int) error {
 	if g.searcher == nil {
 		g.searcher = mcts.New[tebesTree](g.options)
 	}
 	g.searcher.Forget()
 	g.eval = tebesEval{h: g.h, seat: seat, w: g.w, maps: newTebesMaps(s.(*tebes.State), seat)}
+	return nil
 }
 
 func (g *grown) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {

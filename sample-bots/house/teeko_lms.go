@@ -12,27 +12,28 @@ var teekoWeights = map[string]teekolms.Weights{
 	"trained": teekolms.Trained, "initial": teekolms.Initial, "published": teekolms.Published,
 }
 
-var lmsOptions = []Option{{rules.Option{Name: "weights", Values: []string{"trained"}, Help: "the weights of the features"},
+var lmsOption = Option{rules.Option{Name: "weights", Values: []string{"trained"}, Help: "the weights of the features"},
 	&kind{allowed: "trained, initial, published, or the seven that timba-lab train teeko-lms prints, joined by /", canonical: func(text string) (string, bool) {
 		if _, ok := teekoWeights[text]; ok {
 			return text, true
 		}
 		w, err := teekolms.Parse(text)
 		return w.String(), err == nil
-	}}}}
+	}}}
 
 // lms plays the move of the highest value.
 type lms struct{ weights teekolms.Weights }
 
-func newTeekoLMS(s rules.Settings) Player {
-	w, ok := teekoWeights[s.Get("weights")]
+func newTeekoLMS(p *params) Player {
+	text := p.read(lmsOption)
+	w, ok := teekoWeights[text]
 	if !ok {
-		w, _ = teekolms.Parse(s.Get("weights")) // checked by Resolve
+		w, _ = teekolms.Parse(text) // checked by Resolve
 	}
 	return &boardBot{thinkers: map[string]thinker{"teeko": lms{w}}}
 }
 
-func (lms) begin(rules.State, int) {}
+func (lms) begin(*rules.Variant, rules.State, int) error { return nil }
 
 func (l lms) think(_ *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
 	m, v := l.weights.Choose(s.(*teeko.State), r, false)

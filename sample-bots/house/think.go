@@ -28,13 +28,6 @@ type limits struct {
 	late  time.Duration // how much later than its deadline a search has ended: the worst of the last moves
 }
 
-func newLimits(s rules.Settings) limits {
-	return limits{time: duration(s, timeOption.Name), nodes: uint64(s.Int(nodesOption.Name)), late: firstLate}
-}
-
-// memory returns the bytes of a table or tree.
-func memory(s rules.Settings) int { return s.Int(tableOption.Name) << 20 }
-
 // budget returns the bounds of a search for an answer to a turn. With nodes set and a turn
 // without a clock, time does not bound it. The time runs since the turn came: a new game may have
 // to be prepared first.

@@ -50,10 +50,6 @@ type retryError struct {
 
 func (e retryError) Unwrap() error { return e.error }
 
-// ProblemOf returns the problem that a user sees for an error of the store or of the API's
-// client.
-func ProblemOf(err error) wire.Problem { return problemOf(err) }
-
 // problemOf returns the problem that a user sees. An internal error's text is left out: it may
 // contain paths and queries.
 func problemOf(err error) wire.Problem {

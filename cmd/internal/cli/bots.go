@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	_ "github.com/timba-arena/timba/cmd/internal/startbot" // the command bot starts early
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/startbot" // the command bot starts early
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/systemd"
@@ -26,8 +27,8 @@ import (
 const (
 	ExitGood      = 0
 	ExitFault     = 1 // a bot's fault, a check that failed, a lost test
-	ExitError     = 2 // wrong usage, or an error of timba
-	ExitNoVerdict = 3 // interrupted, or a test that ended without a verdict
+	ExitError     = startbot.ExitError
+	ExitNoVerdict = startbot.ExitNoVerdict
 )
 
 // These end a command with their exit status and without a message.
@@ -45,7 +46,7 @@ func Main(newRoot func() *cobra.Command) {
 
 // Run runs a command line until it ends or a signal comes, and returns its exit status.
 func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), Endings()...)
+	ctx, stop := signal.NotifyContext(context.Background(), startbot.Endings()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	return RunUntil(ctx, root, args, stdin, stdout, stderr)

@@ -17,11 +17,21 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The exit statuses; SPEC.md, "Exit status".
+// The exit statuses of every command that a house bot has, too.
 const (
-	failed      = 2
-	interrupted = 3
+	ExitError     = 2 // wrong usage, or an error of timba
+	ExitNoVerdict = 3 // interrupted, or a test that ended without a verdict
 )
+
+// Endings returns the signals that end a command gracefully: SIGHUP only if it is not ignored,
+// as under nohup.
+func Endings() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
+}
 
 func init() {
 	if len(os.Args) != 3 || os.Args[1] != "bot" {
@@ -32,14 +42,14 @@ func init() {
 		return
 	}
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, Endings()...)
 	go func() {
 		<-signals
-		os.Exit(interrupted)
+		os.Exit(ExitNoVerdict)
 	}()
 	if err := house.Run(spec, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), err)
-		os.Exit(failed)
+		os.Exit(ExitError)
 	}
 	os.Exit(0)
 }

@@ -73,8 +73,6 @@ type Report struct {
 	End   End
 	Wait  uint32 // wait status
 	CPU   int64  // nanoseconds
-	Peak  int64  // bytes
-	Own   int64  // bytes of this process
 	Step  string
 	Errno int
 	Text  string
@@ -174,8 +172,6 @@ func (r *Report) code(k *coder) {
 	number(k, &r.End)
 	number(k, &r.Wait)
 	number(k, &r.CPU)
-	number(k, &r.Peak)
-	number(k, &r.Own)
 	k.text(&r.Step)
 	number(k, &r.Errno)
 	k.text(&r.Text)

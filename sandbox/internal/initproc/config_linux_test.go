@@ -23,7 +23,7 @@ func TestCode(t *testing.T) {
 	if !reflect.DeepEqual(got, config) {
 		t.Errorf("%+v arrives as %+v", config, got)
 	}
-	report := Report{End: NotStarted, Wait: 1 << 31, CPU: 1, Peak: 2, Own: 3, Step: "exec", Errno: 4, Text: "no, never"}
+	report := Report{End: NotStarted, Wait: 1 << 31, CPU: 1, Step: "exec", Errno: 4, Text: "no, never"}
 	var said Report
 	kit.Must(t, said.Decode(report.Encode()))
 	if said != report {

@@ -43,7 +43,6 @@ type reaper struct {
 	config Config
 	main   int // the program's own process
 	ended  atomic.Bool
-	peak   int64
 	clock  cpuClock // -1 for none
 
 	looks    int
@@ -203,13 +202,7 @@ func (r *reaper) end(rep Report) {
 		if total, ok := r.clock.read(); ok {
 			rep.CPU = int64(total)
 		}
-		rep.Peak = atomic.LoadInt64(&r.peak)
-		var own syscall.Rusage // until it executes the program a child has the memory of init
-		if syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil && ru.Maxrss > own.Maxrss {
-			rep.Peak = max(rep.Peak, ru.Maxrss<<10)
-		}
 	}
-	rep.Own = proc.Anonymous("self")
 	finish(rep)
 }
 
@@ -235,9 +228,6 @@ func (r *reaper) poll() {
 	limit := r.config.Limit
 	for !r.ended.Load() {
 		memory, cpu, threads := r.usage()
-		if memory > atomic.LoadInt64(&r.peak) {
-			atomic.StoreInt64(&r.peak, memory)
-		}
 		switch {
 		case !r.config.Spaces && threads > limit.Processes:
 			r.end(Report{End: ProcessLimit})
