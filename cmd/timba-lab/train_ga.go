@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/lab/train/ga"
 	"github.com/timba-arena/timba/lab/train/rl"
-	learnrun "github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/lab/train/sl"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learned/features"
@@ -52,7 +50,7 @@ func newTrainGA() *cobra.Command {
 			if err := c.Check(); err != nil {
 				return err
 			}
-			return runTrainGA(cmd, &f, c)
+			return f.run(cmd, trainer(c, "generations", ga.Start(c, f.cores()), func(r ga.Report) { writeGAReport(cmd, c, r) }))
 		},
 	}
 	agents := ga.DefaultAgents("")
@@ -120,28 +118,17 @@ func ofVariant(cmd *cobra.Command, c *ga.Config) error {
 	return nil
 }
 
-func runTrainGA(cmd *cobra.Command, f *trainFlags, c ga.Config) error {
-	o := ga.Options{Workers: f.cores()}
-	return f.run(cmd, training{
-		config: c, unit: "generations",
-		cost: func(ctx context.Context) (learnrun.Cost, error) { return ga.Cost(ctx, c, o) },
-		train: func(ctx context.Context, folder *learnrun.Folder, done func(done, all int)) error {
-			o.Done = done
-			r, err := ga.Train(ctx, folder, c, o)
-			if err == nil {
-				if c.Variant == ga.Agents {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s of a state and an action, %s in the model\n", text.Count(r.Pairs, "pair"), text.Count(r.States, "state"))
-				} else {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s in the last generation\n", text.Count(r.Nets, "different net"))
-				}
-				if r.Turned > 0 {
-					fmt.Fprintf(cmd.OutOrStdout(), "tables were full: %d new pairs were turned away; give more than --memory %d, or --keys %s\n", r.Turned, c.Memory, policy.Kinds)
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "against random players: %.1f %% of %s won, %.1f points a game\n", 100*r.Random.Share(), text.Count(r.Random.Games, "game"), r.Random.Mean())
-			}
-			return err
-		},
-	})
+func writeGAReport(cmd *cobra.Command, c ga.Config, r ga.Report) {
+	w := cmd.OutOrStdout()
+	if c.Variant == ga.Agents {
+		fmt.Fprintf(w, "%s of a state and an action, %s in the model\n", text.Count(r.Pairs, "pair"), text.Count(r.States, "state"))
+	} else {
+		fmt.Fprintf(w, "%s in the last generation\n", text.Count(r.Nets, "different net"))
+	}
+	if r.Turned > 0 {
+		fmt.Fprintf(w, "tables were full: %d new pairs were turned away; give more than --memory %d, or --keys %s\n", r.Turned, c.Memory, policy.Kinds)
+	}
+	fmt.Fprintf(w, "against random players: %.1f %% of %s won, %.1f points a game\n", 100*r.Random.Share(), text.Count(r.Random.Games, "game"), r.Random.Mean())
 }
 
 // list returns the words of a list joined by commas.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/lab/train/rollout"
-	learnrun "github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learned"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
@@ -52,7 +50,11 @@ func newTrainNet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.run(cmd, netTraining(cmd, &f, c, first))
+			return f.run(cmd, trainer(c, "generations", rollout.Start(c, first, f.cores()), func(r rollout.Report) {
+				w := cmd.OutOrStdout()
+				fmt.Fprintf(w, "learned from %s, %s\n", text.Count(r.Positions, "position"), text.Count(r.Weights, "weight"))
+				fmt.Fprintf(w, "against random players: %d won, %d lost, %d drawn\n", r.Random.Won, r.Random.Lost, r.Random.Drawn)
+			}))
 		},
 	}
 	f.add(cmd, nil)
@@ -101,20 +103,4 @@ func firstNet(path string, m cards.Mode, c *rollout.Config) (*net.Net, error) {
 	sum := sha256.Sum256(data)
 	c.From = hex.EncodeToString(sum[:])
 	return n, nil
-}
-
-func netTraining(cmd *cobra.Command, f *trainFlags, c rollout.Config, from *net.Net) training {
-	return training{
-		config: c, unit: "generations",
-		cost: func(ctx context.Context) (learnrun.Cost, error) { return rollout.Cost(ctx, c, f.cores()) },
-		train: func(ctx context.Context, folder *learnrun.Folder, done func(done, all int)) error {
-			r, err := rollout.Train(ctx, c, from, folder, f.cores(), done)
-			if err == nil {
-				w := cmd.OutOrStdout()
-				fmt.Fprintf(w, "learned from %s, %s\n", text.Count(r.Positions, "position"), text.Count(r.Weights, "weight"))
-				fmt.Fprintf(w, "against random players: %d won, %d lost, %d drawn\n", r.Random.Won, r.Random.Lost, r.Random.Drawn)
-			}
-			return err
-		},
-	}
 }

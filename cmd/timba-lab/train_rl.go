@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -9,7 +8,6 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/lab/train/rl"
-	learnrun "github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
@@ -70,17 +68,7 @@ func runTrainRL(cmd *cobra.Command, f *trainFlags, c rl.Config) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	return f.run(cmd, training{
-		config: c, unit: "episodes",
-		cost: func(ctx context.Context) (learnrun.Cost, error) { return rl.Cost(ctx, c, f.cores()) },
-		train: func(ctx context.Context, folder *learnrun.Folder, done func(done, all int)) error {
-			r, err := rl.Train(ctx, c, folder, f.cores(), done)
-			if err == nil {
-				writeRLReport(cmd, c, r)
-			}
-			return err
-		},
-	})
+	return f.run(cmd, trainer(c, "episodes", rl.Start(c, f.cores()), func(r rl.Report) { writeRLReport(cmd, c, r) }))
 }
 
 func writeRLReport(cmd *cobra.Command, c rl.Config, r rl.Report) {

@@ -82,6 +82,21 @@ type training struct {
 	train func(ctx context.Context, f *learnrun.Folder, done func(done, all int)) error
 }
 
+// trainer returns a training that goes step by step; report tells its result.
+func trainer[R any](config any, unit string, start func(context.Context) (learnrun.Trainer[R], error), report func(R)) training {
+	return training{
+		config: config, unit: unit,
+		cost: func(ctx context.Context) (learnrun.Cost, error) { return learnrun.Estimate(ctx, unit, start) },
+		train: func(ctx context.Context, f *learnrun.Folder, done func(done, all int)) error {
+			r, err := learnrun.Train(ctx, f, start, done)
+			if err == nil {
+				report(r)
+			}
+			return err
+		},
+	}
+}
+
 // run runs a training or prints its cost.
 func (f *trainFlags) run(cmd *cobra.Command, t training) error {
 	if f.dry {

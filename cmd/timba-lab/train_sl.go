@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -15,7 +13,6 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/lab/train/dataset"
 	"github.com/timba-arena/timba/lab/train/fit"
-	learnrun "github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/lab/train/sl"
 	"github.com/timba-arena/timba/sample-bots/learned/features"
 )
@@ -54,7 +51,7 @@ func newTrainSL() *cobra.Command {
 			if err := c.Check(); err != nil {
 				return err
 			}
-			return f.run(cmd, slTraining(cmd, &f, &c, set))
+			return f.run(cmd, trainer(c, "rows", sl.Start(c, set, f.cores()), func(r *sl.Result) { writeSLReport(cmd, &c, r) }))
 		},
 	}
 	f.add(cmd, sl.Defects)
@@ -78,42 +75,11 @@ func openData(path string, games int) (*dataset.Set, error) {
 	return dataset.Load(path, games)
 }
 
-func slTraining(cmd *cobra.Command, f *trainFlags, c *sl.Config, set *dataset.Set) training {
-	prepare := func(ctx context.Context) (*sl.Training, error) {
-		rows, err := sl.NewRows(ctx, set, c, f.cores())
-		if err != nil {
-			return nil, err
-		}
-		return sl.NewTraining(ctx, *c, rows, f.cores())
-	}
-	return training{
-		config: c, unit: "rows",
-		cost: func(ctx context.Context) (learnrun.Cost, error) {
-			began := time.Now()
-			t, err := prepare(ctx)
-			if err != nil {
-				return learnrun.Cost{}, err
-			}
-			return t.Cost(time.Since(began)), nil
-		},
-		train: func(ctx context.Context, folder *learnrun.Folder, done func(done, all int)) error {
-			t, err := prepare(ctx)
-			if err != nil {
-				return err
-			}
-			t.Done = done
-			r, err := t.Run(ctx, folder)
-			if err != nil {
-				return err
-			}
-			folder.Log("test: %+v", r.Test)
-			w := cmd.OutOrStdout()
-			fmt.Fprintf(w, "%s to learn from, %s, %s weights\n", rowsText(r.Train), classesText(c, r.Classes), humanize.Comma(int64(r.Weights)))
-			fmt.Fprintf(w, "test, %s: loss %.4f, accuracy %.2f %%, precision %.2f %%, recall %.2f %%\n", rowsText(r.Test.Rows),
-				r.Test.Loss, percent(r.Test.Accuracy), percent(r.Test.Precision), percent(r.Test.Recall))
-			return nil
-		},
-	}
+func writeSLReport(cmd *cobra.Command, c *sl.Config, r *sl.Result) {
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "%s to learn from, %s, %s weights\n", rowsText(r.Train), classesText(c, r.Classes), humanize.Comma(int64(r.Weights)))
+	fmt.Fprintf(w, "test, %s: loss %.4f, accuracy %.2f %%, precision %.2f %%, recall %.2f %%\n", rowsText(r.Test.Rows),
+		r.Test.Loss, percent(r.Test.Accuracy), percent(r.Test.Precision), percent(r.Test.Recall))
 }
 
 func rowsText(n int) string { return humanize.Comma(int64(n)) + " rows" }

@@ -47,9 +47,13 @@ var golden = []struct {
 		Train: "net", Mode: "tute-teams", Rules: cards.AllRules, Hidden: []int{8}, Generations: 2, Games: 20, Every: 4,
 		Epsilon: 0.1, Margin: 10, Passes: 2, Batch: 16, Rate: 0.01, Seed: 1,
 	}, func(ctx context.Context, c any, f *run.Folder) error {
-		_, err := rollout.Train(ctx, c.(rollout.Config), nil, f, 2, func(int, int) {})
-		return err
+		return train(ctx, f, rollout.Start(c.(rollout.Config), nil, 2))
 	}},
+}
+
+func train[R any](ctx context.Context, f *run.Folder, start func(context.Context) (run.Trainer[R], error)) error {
+	_, err := run.Train(ctx, f, start, func(int, int) {})
+	return err
 }
 
 func goldenSL(mode string, defects []string) sl.Config {
@@ -76,16 +80,7 @@ func trainGoldenSL(ctx context.Context, config any, f *run.Folder) error {
 		return err
 	}
 	c.Use(set)
-	rows, err := sl.NewRows(ctx, set, &c, 2)
-	if err != nil {
-		return err
-	}
-	t, err := sl.NewTraining(ctx, c, rows, 2)
-	if err != nil {
-		return err
-	}
-	_, err = t.Run(ctx, f)
-	return err
+	return train(ctx, f, sl.Start(c, set, 2))
 }
 
 func goldenRL(mode, untried string, k policy.Keys, defects ...string) rl.Config {
@@ -95,8 +90,7 @@ func goldenRL(mode, untried string, k policy.Keys, defects ...string) rl.Config 
 }
 
 func trainGoldenRL(ctx context.Context, c any, f *run.Folder) error {
-	_, err := rl.Train(ctx, c.(rl.Config), f, 2, func(int, int) {})
-	return err
+	return train(ctx, f, rl.Start(c.(rl.Config), 2))
 }
 
 func goldenGA(c ga.Config) ga.Config {
@@ -110,8 +104,7 @@ func goldenGA(c ga.Config) ga.Config {
 }
 
 func trainGoldenGA(ctx context.Context, c any, f *run.Folder) error {
-	_, err := ga.Train(ctx, f, c.(ga.Config), ga.Options{Workers: 2})
-	return err
+	return train(ctx, f, ga.Start(c.(ga.Config), 2))
 }
 
 // A method comes to the same model, bit by bit, as long as its version is the same: where a hash
@@ -122,7 +115,8 @@ func TestGoldenModels(t *testing.T) {
 	for _, g := range golden {
 		dir := filepath.Join(t.TempDir(), "run")
 		kit.Must(t, run.Do(t.Context(), dir, g.config, false, func(f *run.Folder) error { return g.train(t.Context(), g.config, f) }))
-		h, body, file, err := model.Open(filepath.Join(dir, run.ModelFile))
+		file := kit.Get[*os.File](t)(os.Open(filepath.Join(dir, run.ModelFile)))
+		h, body, err := model.Read(file)
 		kit.Must(t, err)
 		h.Training = nil // a new parameter changes it, and not what plays
 		sum := sha256.New()

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -176,24 +175,13 @@ func (p *plan) run(ctx context.Context, f *run.Folder, workers int, data *datase
 		d.Done = done
 		return d.Make(ctx, f, d.Random())
 	case sl.Config:
-		began := time.Now()
-		rows, err := sl.NewRows(ctx, data, &c, workers)
-		if err != nil {
-			return err
-		}
-		t, err := sl.NewTraining(ctx, c, rows, workers)
-		if err != nil {
-			return err
-		}
-		f.Prepared(time.Since(began))
-		t.Done = done
-		_, err = t.Run(ctx, f)
+		_, err := run.Train(ctx, f, sl.Start(c, data, workers), done)
 		return err
 	case rl.Config:
-		_, err := rl.Train(ctx, c, f, workers, done)
+		_, err := run.Train(ctx, f, rl.Start(c, workers), done)
 		return err
 	case ga.Config:
-		_, err := ga.Train(ctx, f, c, ga.Options{Workers: workers, Done: done})
+		_, err := run.Train(ctx, f, ga.Start(c, workers), done)
 		return err
 	}
 	panic("experiment: a training has no method") // plan makes no other

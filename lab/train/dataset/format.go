@@ -38,8 +38,8 @@ type Game struct {
 	Moves [MaxMoves]uint8                // as cards.Action numbers them
 }
 
-// append appends the bytes of a game: rules, number of moves, pack, moves.
-func (g *Game) append(dst []byte) []byte {
+// Append appends the bytes of a game: rules, number of moves, pack, moves.
+func (g *Game) Append(dst []byte) []byte {
 	dst = append(dst, g.Rules, g.N)
 	for _, c := range g.Pack {
 		dst = append(dst, uint8(cards.Index(c)))

@@ -96,7 +96,7 @@ func random[S any, P cards.Position[S]](plan *Plan) Piece {
 				g.Add(move)
 				p.Apply(move, nil)
 			}
-			dst = g.append(dst)
+			dst = g.Append(dst)
 		}
 		return dst, nil
 	}
@@ -117,9 +117,6 @@ func (g *Game) Add(m rules.Move) {
 	g.Moves[g.N] = uint8(cards.Action(m))
 	g.N++
 }
-
-// Append appends the game in the form of the file.
-func (g *Game) Append(dst []byte) []byte { return g.append(dst) }
 
 // state is a checkpoint.
 type state struct {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -269,8 +268,7 @@ func newBriscaAgents(t testing.TB, c Config, workers int) *search[cards.Brisca, 
 	return s
 }
 
-// TestAgentsDeterministic checks that a search for agents comes to the same files whatever the number
-// of workers, and to others with another seed.
+// TestAgentsDeterministic checks searches for agents.
 func TestAgentsDeterministic(t *testing.T) {
 	for mode, change := range map[string]func(*Config){
 		"brisca2":      func(c *Config) { c.Double = true },
@@ -282,13 +280,7 @@ func TestAgentsDeterministic(t *testing.T) {
 	} {
 		c := smallAgents(mode)
 		change(&c)
-		one, three := trained(t, c, Options{Workers: 1}), trained(t, c, Options{Workers: 3})
-		if one != three {
-			t.Errorf("%s: one worker and three come to different files", mode)
-		}
-		if c.Seed = 2; trained(t, c, Options{Workers: 2}) == one {
-			t.Errorf("%s: two seeds come to the same files", mode)
-		}
+		testSame(t, c)
 	}
 }
 
@@ -348,10 +340,7 @@ func TestParentsLearn(t *testing.T) {
 func TestAgentModel(t *testing.T) {
 	c := smallAgents("tute2")
 	c.Keys = policy.Hand
-	dir := filepath.Join(t.TempDir(), "run")
-	f := kit.Get[*run.Folder](t)(run.Open(dir, c, false))
-	defer f.Close()
-	report := kit.Get[Report](t)(Train(context.Background(), f, c, Options{Workers: 2}))
+	dir, report := trained(t, c)
 	data := []byte(read(t, dir, run.ModelFile))
 	h, m, err := readModel(data)
 	kit.Must(t, err)
@@ -410,7 +399,7 @@ func TestAgentsConfigErrors(t *testing.T) {
 	} {
 		c := smallAgents("brisca2")
 		change(&c)
-		if _, err := Cost(context.Background(), c, Options{Workers: 1}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Start(c, 1)(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %s...", err, want)
 		}
 	}

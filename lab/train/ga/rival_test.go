@@ -54,13 +54,7 @@ func TestAgentPlaysAsTrained(t *testing.T) {
 func testAgentPlays[S any, P cards.Position[S]](t *testing.T, m cards.Mode) {
 	c := DefaultAgents(m.String())
 	c.Population, c.Best, c.Games, c.Generations, c.Final = 8, 2, 40, 3, 0
-	dir := filepath.Join(t.TempDir(), "run")
-	f, err := run.Open(dir, c, false)
-	kit.Must(t, err)
-	defer f.Close()
-	if _, err := Train(t.Context(), f, c, Options{Workers: 2}); err != nil {
-		t.Fatal(err)
-	}
+	dir, _ := trained(t, c)
 	_, trained, err := readModel([]byte(read(t, dir, run.ModelFile)))
 	kit.Must(t, err)
 	bot := kit.Get[Agent[S]](t)(newRival[S, P]("@ga:model="+filepath.Join(dir, run.ModelFile), m))

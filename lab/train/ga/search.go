@@ -31,6 +31,8 @@ type search[S any, P cards.Position[S], I any] struct {
 	counts     map[string]int
 	pool       []judged // of the window
 	window     int
+	last       outcome // of the last step
+	full       bool    // the log says that tables are full
 }
 
 // desk is what a worker plays with.

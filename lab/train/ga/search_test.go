@@ -3,7 +3,6 @@ package ga
 import (
 	"bytes"
 	"context"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/lab/train/run/runtest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned"
@@ -37,17 +37,25 @@ func newBrisca(t *testing.T, c Config, workers int) *search[cards.Brisca, *cards
 	return s
 }
 
-// trained runs a search in a new directory and returns the files that must not depend on anything
-// but the configuration.
-func trained(t *testing.T, c Config, o Options) (files string) {
+// trained runs a search in a new directory, and returns that and the report.
+func trained(t *testing.T, c Config) (dir string, r Report) {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "run")
-	f := kit.Get[*run.Folder](t)(run.Open(dir, c, false))
-	defer f.Close()
-	if _, err := Train(context.Background(), f, c, o); err != nil {
-		t.Fatal(err)
+	return runtest.Train(t, c, starts(c))
+}
+
+func starts(c Config) runtest.Start[Report] {
+	return func(workers int) func(context.Context) (run.Trainer[Report], error) { return Start(c, workers) }
+}
+
+// testSame checks that a search comes to the same files whatever the number of workers and the
+// interruptions, and to others with another seed.
+func testSame(t *testing.T, c Config) {
+	t.Helper()
+	files := runtest.Same(t, c, starts(c))
+	c.Seed = 2
+	if dir, _ := trained(t, c); runtest.Files(t, dir) == files {
+		t.Errorf("%s: two seeds come to the same files", c.Mode)
 	}
-	return read(t, dir, run.ModelFile) + read(t, dir, run.MetricsFile)
 }
 
 func read(t *testing.T, dir, name string) string {
@@ -55,8 +63,7 @@ func read(t *testing.T, dir, name string) string {
 	return string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name))))
 }
 
-// TestWorkersRaced checks that a search comes to the same files whatever the number of workers,
-// with every kind of fitness, and to others with another seed.
+// TestWorkersRaced checks searches with every kind of fitness.
 func TestWorkersRaced(t *testing.T) {
 	for mode, change := range map[string]func(*Config){
 		"brisca2":      func(c *Config) { c.Double = true },
@@ -73,51 +80,7 @@ func TestWorkersRaced(t *testing.T) {
 		c := small(mode)
 		c.Generations = 3
 		change(&c)
-		one, three := trained(t, c, Options{Workers: 1}), trained(t, c, Options{Workers: 3})
-		if one != three {
-			t.Errorf("%s: one worker and three come to different files", mode)
-		}
-		if c.Seed = 2; trained(t, c, Options{Workers: 2}) == one {
-			t.Errorf("%s: two seeds come to the same files", mode)
-		}
-	}
-}
-
-// TestResume interrupts a search after each generation, and checks that the files are those of a
-// search that was never interrupted.
-func TestResume(t *testing.T) {
-	for _, c := range []Config{small("brisca2"), smallAgents("tute3")} {
-		testResume(t, c)
-	}
-}
-
-func testResume(t *testing.T, c Config) {
-	whole := trained(t, c, Options{Workers: 2})
-	dir := filepath.Join(t.TempDir(), "run")
-	for part := 0; ; part++ {
-		f, err := run.Open(dir, c, part > 0)
-		kit.Must(t, err)
-		ctx, cancel := context.WithCancel(context.Background())
-		generations := 0
-		_, err = Train(ctx, f, c, Options{Workers: 2, Done: func(int, int) {
-			if generations++; generations > 1 {
-				cancel()
-			}
-		}})
-		cancel()
-		f.Close()
-		if err == nil {
-			if part < c.Generations/2 {
-				t.Errorf("variant %s: the search ended after %d interruptions", c.Variant, part)
-			}
-			break
-		}
-		if !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-	}
-	if read(t, dir, run.ModelFile)+read(t, dir, run.MetricsFile) != whole {
-		t.Errorf("variant %s: a search that was interrupted comes to other files", c.Variant)
+		testSame(t, c)
 	}
 }
 
@@ -305,13 +268,7 @@ func testPlayer[S any, P cards.Position[S]](t *testing.T, m cards.Mode) {
 // error.
 func TestModel(t *testing.T) {
 	c := small("tute2")
-	dir := filepath.Join(t.TempDir(), "run")
-	f, err := run.Open(dir, c, false)
-	kit.Must(t, err)
-	defer f.Close()
-	if _, err := Train(context.Background(), f, c, Options{Workers: 2}); err != nil {
-		t.Fatal(err)
-	}
+	dir, _ := trained(t, c)
 	data := []byte(read(t, dir, run.ModelFile))
 	h, m, err := readModel(data)
 	if err != nil || h.Kind != model.GA || h.Mode != "tute2" || m.Policy != nil || !slices.Equal(m.Net.Sizes, []int{120, 8, 6, 45}) {
@@ -355,7 +312,7 @@ func TestConfigErrors(t *testing.T) {
 	} {
 		c := small("brisca2")
 		change(&c)
-		if _, err := Cost(context.Background(), c, Options{Workers: 1}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Start(c, 1)(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %s...", err, want)
 		}
 	}

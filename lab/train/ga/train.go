@@ -5,19 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
-
-// Options is what does not change the result of a training.
-type Options struct {
-	Workers int
-	Done    func(done, all int) // after each generation; nil for none
-}
 
 // RandomRival is a rival that is no house bot: it plays any legal move.
 const RandomRival = "random"
@@ -29,20 +22,20 @@ const (
 	finalTest = 3000
 	// testGames are played against random moves by the best of every generation.
 	testGames = 120
-	// saveEvery is the time between checkpoints.
-	saveEvery = 20 * time.Second
-	// costTime is how long a sample plays for an estimate of the cost.
-	costTime = 300 * time.Millisecond
 )
 
-// Train searches in the directory of a run. When ctx ends, it writes a checkpoint and returns the
-// error of ctx.
-func Train(ctx context.Context, f *run.Folder, c Config, o Options) (r Report, err error) {
-	err = dispatch(c, o, func(t trainer) error {
-		r, err = t.train(ctx, f, o.Done)
-		return err
-	})
-	return r, err
+// Start returns what begins a search.
+func Start(c Config, workers int) func(context.Context) (run.Trainer[Report], error) {
+	return func(context.Context) (run.Trainer[Report], error) {
+		m, err := cards.ParseMode(c.Mode)
+		if err != nil {
+			return nil, err
+		}
+		if m.Tute {
+			return start[cards.Tute](c, m, workers)
+		}
+		return start[cards.Brisca](c, m, workers)
+	}
 }
 
 // Report is what has come of a search, as result.json has it.
@@ -55,34 +48,7 @@ type Report struct {
 	Operators map[string]int `json:"operators"`             // how often each crossover and mutation was made
 }
 
-// Cost returns what a search costs, from a short sample.
-func Cost(ctx context.Context, c Config, o Options) (cost run.Cost, err error) {
-	err = dispatch(c, o, func(t trainer) error {
-		cost, err = t.cost(ctx)
-		return err
-	})
-	return cost, err
-}
-
-// trainer is a search of either game.
-type trainer interface {
-	train(ctx context.Context, f *run.Folder, done func(done, all int)) (Report, error)
-	cost(ctx context.Context) (run.Cost, error)
-}
-
-// dispatch calls do with the search of the configuration's game.
-func dispatch(c Config, o Options, do func(trainer) error) error {
-	m, err := cards.ParseMode(c.Mode)
-	if err != nil {
-		return err
-	}
-	if m.Tute {
-		return start[cards.Tute](c, m, o, do)
-	}
-	return start[cards.Brisca](c, m, o, do)
-}
-
-func start[S any, P cards.Position[S]](c Config, m cards.Mode, o Options, do func(trainer) error) error {
+func start[S any, P cards.Position[S]](c Config, m cards.Mode, workers int) (run.Trainer[Report], error) {
 	var rival func() (Agent[S], error)
 	switch {
 	case c.Rival == "":
@@ -92,53 +58,28 @@ func start[S any, P cards.Position[S]](c Config, m cards.Mode, o Options, do fun
 		rival = func() (Agent[S], error) { return newRival[S, P](c.Rival, m) }
 	}
 	if c.Variant == Agents {
-		s, err := newSearch[S, P](c, o.Workers, rival, newAgents[S, P])
-		if err != nil {
-			return err
-		}
-		return do(s)
+		return newSearch[S, P](c, workers, rival, newAgents[S, P])
 	}
-	s, err := newSearch[S, P](c, o.Workers, rival, newNets[S, P])
-	if err != nil {
-		return err
-	}
-	return do(s)
+	return newSearch[S, P](c, workers, rival, newNets[S, P])
 }
 
-func (s *search[S, P, I]) train(ctx context.Context, f *run.Folder, done func(done, all int)) (r Report, err error) {
-	if _, err := f.Load(s.load); err != nil {
-		return r, err
+// Progress returns the generations that have been bred, and all.
+func (s *search[S, P, I]) Progress() (done, all int) { return s.generation, s.Generations }
+
+// Step plays a generation and makes the next.
+func (s *search[S, P, I]) Step(ctx context.Context) (err error) {
+	s.last, err = s.step(ctx)
+	s.last.lessons = nil // they take memory
+	return err
+}
+
+// Report adds the metrics of a generation.
+func (s *search[S, P, I]) Report(f *run.Folder) error {
+	if s.last.turned > 0 && !s.full {
+		s.full = true
+		f.Log("tables are full after %d generations: new pairs are turned away from here on, the others go on learning", s.generation)
 	}
-	saved, full := time.Now(), false
-	for s.generation < s.Generations {
-		if done != nil {
-			done(s.generation, s.Generations)
-		}
-		o, err := s.step(ctx)
-		if err != nil {
-			return r, f.Interrupted(err, s.save)
-		}
-		if err := f.Metrics(s.generation, o.metrics()...); err != nil {
-			return r, err
-		}
-		if o.turned > 0 && !full {
-			full = true
-			f.Log("tables are full after %d generations: new pairs are turned away from here on, the others go on learning", s.generation)
-		}
-		if time.Since(saved) >= saveEvery || s.generation == s.Generations {
-			if err := f.Checkpoint(s.save); err != nil {
-				return r, err
-			}
-			saved = time.Now()
-		}
-	}
-	if done != nil {
-		done(s.generation, s.Generations)
-	}
-	if err := s.plots(f); err != nil {
-		return r, err
-	}
-	return s.finish(ctx, f)
+	return f.Metrics(s.generation, s.last.metrics()...)
 }
 
 // metrics returns the figures of a generation. Shares are of the games won, with a half for those
@@ -171,22 +112,25 @@ func (s *search[S, P, I]) plots(f *run.Folder) error {
 	)
 }
 
-// finish chooses the model from the last elite and writes it.
-func (s *search[S, P, I]) finish(ctx context.Context, f *run.Folder) (r Report, err error) {
+// Finish chooses the model from the last elite and writes it.
+func (s *search[S, P, I]) Finish(ctx context.Context, f *run.Folder) (r Report, err error) {
+	if err := s.plots(f); err != nil {
+		return r, err
+	}
 	best, err := s.final(ctx)
 	if err != nil {
-		return r, f.Interrupted(err, s.save)
+		return r, err
 	}
 	r.Operators = s.counts
 	r.Random, err = s.test(ctx, s.members[best], finalTest, stream(s.Seed, forTest, s.Generations))
 	if err != nil {
-		return r, f.Interrupted(err, s.save)
+		return r, err
 	}
 	f.Log("the model wins %.1f %% of %d games against random moves, with %.1f points a game",
 		100*r.Random.Share(), r.Random.Games, r.Random.Mean())
 	h := model.Header{Kind: model.GA, Mode: s.Mode, Variant: s.Variant, Seed: s.Seed, Defects: s.Config.Defects}
 	s.species.describe(s.members[best], s.members, &h, &r)
-	return r, errors.Join(f.Result(r), f.Model(h, func(w io.Writer) error { return s.species.body(w, s.members[best]) }))
+	return r, f.Model(h, func(w io.Writer) error { return s.species.body(w, s.members[best]) })
 }
 
 // final returns the best of the members, which are the last elite, by more games.
@@ -226,19 +170,10 @@ func (s *search[S, P, I]) test(ctx context.Context, i I, games int, r *rules.Ran
 	return sum, err
 }
 
-func (s *search[S, P, I]) cost(ctx context.Context) (run.Cost, error) {
-	began, steps := time.Now(), 0
-	for ; steps == 0 || time.Since(began) < costTime && s.generation+1 < s.Generations; steps++ {
-		if _, err := s.step(ctx); err != nil {
-			return run.Cost{}, err
-		}
-	}
-	each := time.Since(began) / time.Duration(steps)
-	memory, disk := s.species.memory(s.members, float64(s.Generations)/float64(steps))
-	return run.Cost{
-		Work: int64(s.Generations), Unit: "generations", Time: each * time.Duration(s.Generations),
-		Memory: memory + memoryElse, Disk: disk + int64(s.Generations)*metricsBytes + diskElse,
-	}, nil
+// Size returns the bytes of the individuals and of their checkpoint.
+func (s *search[S, P, I]) Size() (memory, disk int64) {
+	memory, disk = s.species.memory(s.members, float64(s.Generations)/float64(s.generation))
+	return memory + memoryElse, disk + int64(s.Generations)*metricsBytes + diskElse
 }
 
 // What a run takes besides its individuals, in bytes.
@@ -255,7 +190,8 @@ type state struct {
 	Counts     map[string]int `json:"counts"` // crossovers and mutations made
 }
 
-func (s *search[S, P, I]) save(w io.Writer) error {
+// Save writes a checkpoint.
+func (s *search[S, P, I]) Save(w io.Writer) error {
 	if err := run.WriteState(w, state{s.generation, len(s.members), s.counts}); err != nil {
 		return err
 	}
@@ -267,7 +203,8 @@ func (s *search[S, P, I]) save(w io.Writer) error {
 	return nil
 }
 
-func (s *search[S, P, I]) load(r io.Reader) error {
+// Load reads what Save wrote.
+func (s *search[S, P, I]) Load(r io.Reader) error {
 	var at state
 	b, err := run.ReadState(r, &at)
 	if err != nil {

@@ -78,12 +78,6 @@ func New(c Config, games func() Game) *Learner {
 	return l
 }
 
-// Agents returns the agents as they are now. They learn with the next batch.
-func (l *Learner) Agents() []policy.Agent { return l.agents }
-
-// Table returns what an agent has learned.
-func (l *Learner) Table(agent int) *Table { return l.states[agent] }
-
 // Done reports whether all episodes have been played.
 func (l *Learner) Done() bool { return l.Episodes >= l.config.Episodes }
 

@@ -3,17 +3,12 @@ package rl
 import (
 	"bytes"
 	"context"
-	"errors"
 	"maps"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/lab/train/run/runtest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
@@ -103,12 +98,12 @@ func TestLearnsKnownSolution(t *testing.T) {
 			c.Epsilon, c.Fall = 0.5, 0
 			change(&c)
 			l := train(t, c, 2, func() Game { return new(stones) })
-			for agent := range l.Agents() {
+			for agent := range l.agents {
 				for left := 1; left <= mostStones; left++ {
 					g := stones{left: left}
 					var s policy.View
 					g.Look(&s)
-					action, known := l.Agents()[agent].Choose(&s, rules.NewRand(1))
+					action, known := l.agents[agent].Choose(&s, rules.NewRand(1))
 					if !known || left%4 != 0 && int(action) != left%4 {
 						t.Errorf("agent %d takes %d of %d stones, known %t", agent, action, left, known)
 					}
@@ -132,7 +127,7 @@ func TestLearnsValues(t *testing.T) {
 				want = -value[left-take]
 			}
 			value[left] += want / float64(moves)
-			p, ok := l.Table(0).Find(stonesKey(left), uint8(take))
+			p, ok := l.states[0].Find(stonesKey(left), uint8(take))
 			if diff := float64(p.Mean) - want; !ok || diff > 0.05 || diff < -0.05 {
 				t.Errorf("%d of %d stones: %+v, not a mean of %.3f", take, left, p, want)
 			}
@@ -146,7 +141,7 @@ func TestDefectsCostStrength(t *testing.T) {
 	l := train(t, c, 2, func() Game { return new(stones) })
 	// What takes the last stone is never rewarded.
 	for left := 1; left <= 3; left++ {
-		if p, ok := l.Table(0).Find(stonesKey(left), uint8(left)); !ok || p.Mean != 0 {
+		if p, ok := l.states[0].Find(stonesKey(left), uint8(left)); !ok || p.Mean != 0 {
 			t.Errorf("%d stones: %+v", left, p)
 		}
 	}
@@ -163,7 +158,7 @@ func TestWorkersRaced(t *testing.T) {
 		one := train(t, c, 1, Cards(c))
 		for _, workers := range []int{2, 7} {
 			other := train(t, c, workers, Cards(c))
-			if one.Counts != other.Counts || one.Table(0).Len() == 0 {
+			if one.Counts != other.Counts || one.states[0].Len() == 0 {
 				t.Errorf("%s: %d workers: %+v, not %+v", variant, workers, other.Counts, one.Counts)
 			}
 			for i, table := range one.tables() {
@@ -223,33 +218,8 @@ func TestResume(t *testing.T) {
 // A run that is interrupted between two lines of its metrics has the same files in the end.
 func TestResumeRun(t *testing.T) {
 	c := Default("brisca2")
-	c.Keys, c.Episodes, c.Batch, c.Memory, c.Epsilon = allKeys[3], 2000, 10, 4, 0.5 // a line each 40 episodes
-	files := func(stop int) string {
-		dir := filepath.Join(t.TempDir(), "run")
-		for resume := false; ; resume = true {
-			ctx, cancel := context.WithCancel(t.Context())
-			err := run.Do(ctx, dir, c, resume, func(f *run.Folder) error {
-				_, err := Train(ctx, c, f, 2, func(done, _ int) {
-					if done == stop && !resume {
-						cancel()
-					}
-				})
-				return err
-			})
-			cancel()
-			if err == nil {
-				break
-			}
-			if resume || !errors.Is(err, context.Canceled) {
-				t.Fatal(err)
-			}
-		}
-		return string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.MetricsFile)))) +
-			string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.ModelFile))))
-	}
-	if diff := cmp.Diff(strings.Split(files(-1), "\n"), strings.Split(files(70), "\n")); diff != "" {
-		t.Errorf("-whole +resumed\n%.1000s", diff)
-	}
+	c.Keys, c.Episodes, c.Batch, c.Memory, c.Epsilon = allKeys[3], 200, 3, 4, 0.5 // a line each 4 episodes
+	runtest.Same(t, c, func(workers int) func(context.Context) (run.Trainer[Report], error) { return Start(c, workers) })
 }
 
 // The votes are the best actions of the states, counted.

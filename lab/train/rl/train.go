@@ -2,20 +2,17 @@ package rl
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
-	"time"
 
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
 const (
-	reports       = 50   // lines of metrics in a run
-	evaluated     = 1000 // games of an evaluation
-	evaluateSeed  = 1    // of the games of every evaluation
-	checkpointGap = 5 * time.Minute
-	sampleTime    = time.Second // of a training, to say what it costs
+	reports      = 50   // lines of metrics in a run
+	evaluated    = 1000 // games of an evaluation
+	evaluateSeed = 1    // of the games of every evaluation
 )
 
 // Report is what has come of a training.
@@ -26,64 +23,49 @@ type Report struct {
 	Tally  Tally  `json:"random"`      // games against random players, in the end
 }
 
-// training is a run in its directory.
+// training is a learner as it is trained.
 type training struct {
 	*Learner
-	folder *run.Folder
-	game   Game   // of evaluations
-	counts Counts // since the last line of metrics
-	full   bool   // the log says that the tables are full
+	workers int
+	game    Game   // of evaluations
+	counts  Counts // since the last line of metrics
+	full    bool   // the log says that the tables are full
 }
 
-// Train learns in the directory of a run, from its checkpoint on if there is one, and writes the
-// model. The config is valid. When the context ends, it writes a checkpoint and returns the error
-// of the context.
-func Train(ctx context.Context, c Config, f *run.Folder, workers int, done func(done, all int)) (Report, error) {
-	t := training{Learner: New(c, Cards(c)), folder: f, game: Cards(c)()}
-	if _, err := f.Load(t.load); err != nil {
-		return Report{}, err
+// Start returns what begins a training. The config is valid.
+func Start(c Config, workers int) func(context.Context) (run.Trainer[Report], error) {
+	return func(context.Context) (run.Trainer[Report], error) {
+		return &training{Learner: New(c, Cards(c)), workers: workers, game: Cards(c)()}, nil
 	}
-	saved := time.Now()
-	for !t.Done() {
-		done(t.Episodes, c.Episodes)
-		if err := t.Batch(ctx, workers); err != nil {
-			return Report{}, f.Interrupted(err, t.save)
-		}
-		if err := t.report(); err != nil {
-			return Report{}, err
-		}
-		if time.Since(saved) > checkpointGap {
-			if err := f.Checkpoint(t.save); err != nil {
-				return Report{}, err
-			}
-			saved = time.Now()
-		}
-	}
-	done(t.Episodes, c.Episodes)
-	return t.finish()
 }
 
-// save writes a checkpoint: a line of JSON, then what the learner needs.
-func (t *training) save(w io.Writer) error {
+// Progress returns the episodes that have been played, and all.
+func (t *training) Progress() (done, all int) { return t.Episodes, t.config.Episodes }
+
+// Step plays a batch and learns from it.
+func (t *training) Step(ctx context.Context) error { return t.Batch(ctx, t.workers) }
+
+// Save writes a checkpoint: a line of JSON, then what the learner needs.
+func (t *training) Save(w io.Writer) error {
 	if err := run.WriteState(w, t.counts); err != nil {
 		return err
 	}
-	return t.Save(w)
+	return t.Learner.Save(w)
 }
 
-// load reads what save wrote.
-func (t *training) load(r io.Reader) error {
+// Load reads what Save wrote.
+func (t *training) Load(r io.Reader) error {
 	b, err := run.ReadState(r, &t.counts)
 	if err != nil {
 		return err
 	}
-	err = t.Load(b)
+	err = t.Learner.Load(b)
 	t.full = t.Turned() > 0
 	return err
 }
 
-// report adds a line of metrics now and then: when an episode that is a multiple has been played.
-func (t *training) report() error {
+// Report adds a line of metrics now and then: when an episode that is a multiple has been played.
+func (t *training) Report(f *run.Folder) error {
 	c := &t.config
 	t.counts.add(t.Counts)
 	every := max(1, c.Episodes/reports)
@@ -103,9 +85,9 @@ func (t *training) report() error {
 	t.counts = Counts{}
 	if t.Turned() > 0 && !t.full {
 		t.full = true
-		t.folder.Log("the tables are full after %d episodes: new pairs are turned away from here on, the others go on learning", t.Episodes)
+		f.Log("the tables are full after %d episodes: new pairs are turned away from here on, the others go on learning", t.Episodes)
 	}
-	return t.folder.Metrics(t.Episodes, values...)
+	return f.Metrics(t.Episodes, values...)
 }
 
 func (t *training) evaluate() Tally { return Evaluate(t.game, &t.agents[0], evaluated, evaluateSeed) }
@@ -117,32 +99,24 @@ func (t *training) pairs() (n int) {
 	return n
 }
 
-// finish writes the model and the plots.
-func (t *training) finish() (r Report, err error) {
+// Finish writes the model and the plots.
+func (t *training) Finish(_ context.Context, f *run.Folder) (r Report, err error) {
 	r = Report{Pairs: t.pairs(), Turned: t.Turned(), Tally: t.evaluate()}
 	t.merge()
 	h := model.Header{
 		Kind: model.RL, Mode: t.config.Mode, Variant: t.config.Variant, Encoding: t.config.Encoding(),
 		Seed: t.config.Seed, Defects: t.config.Defects,
 	}
-	err = t.folder.Model(h, func(w io.Writer) (err error) {
+	err = f.Model(h, func(w io.Writer) (err error) {
 		r.States, err = t.WriteModel(w)
 		return err
 	})
-	if err != nil {
-		return r, err
-	}
 	x := "episodes"
-	if err := t.folder.Plot("won", "Against random players", x, "games won", "won"); err != nil {
-		return r, err
-	}
-	if err := t.folder.Plot("score", "Against random players", x, "points more", "score"); err != nil {
-		return r, err
-	}
-	if err := t.folder.Plot("known", "States that are known", x, "part of the decisions", "known"); err != nil {
-		return r, err
-	}
-	return r, t.folder.Result(r)
+	return r, errors.Join(err,
+		f.Plot("won", "Against random players", x, "games won", "won"),
+		f.Plot("score", "Against random players", x, "points more", "score"),
+		f.Plot("known", "States that are known", x, "part of the decisions", "known"),
+	)
 }
 
 // WriteModel writes the body of the model of the first agent, and returns how many states it has.
@@ -169,23 +143,9 @@ func (l *Learner) merge() {
 	}
 }
 
-// Cost returns what a training costs, from a short sample of it.
-func Cost(ctx context.Context, c Config, workers int) (run.Cost, error) {
-	l := New(c, Cards(c))
-	began := time.Now()
-	for !l.Done() && time.Since(began) < sampleTime {
-		if err := l.Batch(ctx, workers); err != nil {
-			return run.Cost{}, fmt.Errorf("dry-run: interrupted: %w", err)
-		}
-	}
-	share := float64(c.Episodes) / float64(l.Episodes)
-	limit := int64(c.Memory) << 20
-	tables := min(limit, int64(share*float64(l.Bytes())))
-	return run.Cost{
-		Work: int64(c.Episodes), Unit: "episodes", Time: time.Duration(share * float64(time.Since(began))),
-		Memory: tables + overhead, Disk: 2 * tables,
-	}, nil
+// Size returns the bytes of the tables and of their checkpoint.
+func (t *training) Size() (memory, disk int64) {
+	const overhead = 128 << 20 // the memory besides the tables
+	tables := min(int64(t.config.Memory)<<20, int64(float64(t.Bytes())*float64(t.config.Episodes)/float64(t.Episodes)))
+	return tables + overhead, 2 * tables
 }
-
-// overhead is the memory of a training besides its tables.
-const overhead = 128 << 20

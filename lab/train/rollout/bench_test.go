@@ -18,7 +18,7 @@ func BenchmarkGeneration(b *testing.B) {
 			c.Games = 64
 			t := kit.Get[*training](b)(newTraining(c, nil, 1))
 			for b.Loop() {
-				kit.Must(b, t.generation(b.Context()))
+				kit.Must(b, t.Step(b.Context()))
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(t.at.Positions), "us/position")
 		})

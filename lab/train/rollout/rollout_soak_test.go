@@ -3,11 +3,13 @@
 package rollout
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/lab/train/run/runtest"
 	"github.com/timba-arena/timba/sample-bots/learned"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
@@ -17,17 +19,15 @@ func TestLearns(t *testing.T) {
 	for _, mode := range []string{"brisca2", "follow2"} {
 		c := small(mode)
 		c.Hidden, c.Generations, c.Games, c.Rate = []int{32}, 6, 200, 0.005
-		dir := filepath.Join(t.TempDir(), "run")
-		f := open(t, dir, c, false)
-		r, err := Train(t.Context(), c, nil, f, 2, nothing)
-		kit.Must(t, err)
+		dir, r := runtest.Train(t, c, starts(c))
 		t.Logf("%s: %+v", mode, r)
 		if r.Random.Share() < 0.6 || r.Positions == 0 {
 			t.Errorf("%s: %+v", mode, r)
 		}
-		h, b, file, err := model.Open(filepath.Join(dir, run.ModelFile))
-		kit.Must(t, err)
+		file := kit.Get[*os.File](t)(os.Open(filepath.Join(dir, run.ModelFile)))
 		defer file.Close()
+		h, b, err := model.Read(file)
+		kit.Must(t, err)
 		p, err := learned.ReadNet(h, b)
 		kit.Must(t, err)
 		again, err := newTraining(c, nil, 2)

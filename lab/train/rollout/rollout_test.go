@@ -1,18 +1,15 @@
 package rollout
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/lab/train/run/runtest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
@@ -26,81 +23,22 @@ func small(mode string) Config {
 	return c
 }
 
-func open(t *testing.T, dir string, c Config, resume bool) *run.Folder {
-	t.Helper()
-	f := kit.Get[*run.Folder](t)(run.Open(dir, c, resume))
-	t.Cleanup(func() { f.Close() })
-	return f
+func starts(c Config) runtest.Start[Report] {
+	return func(workers int) func(context.Context) (run.Trainer[Report], error) { return Start(c, nil, workers) }
 }
 
-func read(t *testing.T, dir, name string) []byte {
-	t.Helper()
-	return kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name)))
-}
-
-func nothing(int, int) {}
-
-// train trains in a new directory and returns it.
-func train(t *testing.T, c Config, workers int) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := Train(t.Context(), c, nil, open(t, dir, c, false), workers, nothing); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// The model does not depend on the number of workers, and differs with the seed.
-func TestDeterministic(t *testing.T) {
+// The files depend neither on the number of workers nor on interruptions, and differ with the seed.
+func TestSame(t *testing.T) {
 	modes := []string{"tute-teams"}
 	if kit.Soak {
 		modes = append(modes, "brisca2", "follow3")
 	}
 	for _, mode := range modes {
 		c := small(mode)
-		one, three := train(t, c, 1), train(t, c, 3)
-		for _, name := range []string{run.ModelFile, run.MetricsFile} {
-			if !bytes.Equal(read(t, one, name), read(t, three, name)) {
-				t.Errorf("%s: %s depends on the workers", mode, name)
-			}
-		}
+		files := runtest.Same(t, c, starts(c))
 		c.Seed++
-		if bytes.Equal(read(t, one, run.ModelFile), read(t, train(t, c, 2), run.ModelFile)) {
+		if dir, _ := runtest.Train(t, c, starts(c)); runtest.Files(t, dir) == files {
 			t.Errorf("%s: the seed does not matter", mode)
-		}
-	}
-}
-
-// A training that is interrupted after each generation comes to the model and the metrics of one
-// that is not.
-func TestResume(t *testing.T) {
-	c := small("tute2")
-	whole := train(t, c, 2)
-	dir := filepath.Join(t.TempDir(), "run")
-	for interrupted := 0; ; interrupted++ {
-		ctx, cancel := context.WithCancel(t.Context())
-		calls := 0
-		f := open(t, dir, c, interrupted > 0)
-		_, err := Train(ctx, c, nil, f, 2, func(int, int) {
-			if calls++; calls == 2 {
-				cancel()
-			}
-		})
-		cancel()
-		f.Close()
-		if err == nil {
-			if interrupted < 3 {
-				t.Errorf("interrupted %d times", interrupted)
-			}
-			break
-		}
-		if !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{run.ModelFile, run.MetricsFile} {
-		if !bytes.Equal(read(t, whole, name), read(t, dir, name)) {
-			t.Errorf("%s differs", name)
 		}
 	}
 }
@@ -206,7 +144,7 @@ func TestCheck(t *testing.T) {
 
 func TestCost(t *testing.T) {
 	c := small("brisca3")
-	cost, err := Cost(t.Context(), c, 2)
+	cost, err := run.Estimate(t.Context(), "generations", Start(c, nil, 2))
 	if err != nil || cost.Work != 4 || cost.Time <= 0 || cost.Memory <= 0 || cost.Disk <= 0 {
 		t.Errorf("%+v, %v", cost, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
@@ -30,9 +29,7 @@ const (
 	reports   = 50   // lines of metrics of a run
 	tested    = 500  // games against random moves for a line of metrics
 	finalTest = 2000 // games of the model against random moves
-	saveEvery = 20 * time.Second
-	costTime  = time.Second // of a training, to say what it costs
-	slowest   = 20          // the part of the rate that is left at the end
+	slowest   = 20   // the part of the rate that is left at the end
 )
 
 // Report is what has come of a training, as result.json has it.
@@ -64,6 +61,7 @@ type training struct {
 	trainer *fit.Trainer
 	games   []games // by worker
 	at      place
+	loss    float64 // of the last line of metrics
 }
 
 // place is how far a training is.
@@ -102,41 +100,18 @@ func newTraining(c Config, from *net.Net, workers int) (*training, error) {
 	return t, nil
 }
 
-// Train trains in the directory of a run, from its checkpoint on if there is one, and writes the
-// model. It begins with the weights of the net from, or with random ones if that is nil. The config
-// is valid. When the context ends, it writes a checkpoint and returns the error
-// of the context. The result does not depend on the number of workers.
-func Train(ctx context.Context, c Config, from *net.Net, f *run.Folder, workers int, done func(done, all int)) (r Report, err error) {
-	t, err := newTraining(c, from, workers)
-	if err != nil {
-		return r, err
-	}
-	if _, err := f.Load(t.load); err != nil {
-		return r, err
-	}
-	saved := time.Now()
-	for t.at.Generation < c.Generations {
-		done(t.at.Generation, c.Generations)
-		if err := t.generation(ctx); err != nil {
-			return r, f.Interrupted(err, t.save)
-		}
-		if err := t.report(f, &r); err != nil {
-			return r, err
-		}
-		if time.Since(saved) > saveEvery {
-			if err := f.Checkpoint(t.save); err != nil {
-				return r, err
-			}
-			saved = time.Now()
-		}
-	}
-	done(t.at.Generation, c.Generations)
-	return r, t.finish(f, &r)
+// Start returns what begins a training with the weights of a net, or with random ones if it is nil.
+// The config is valid. The result does not depend on the number of workers.
+func Start(c Config, from *net.Net, workers int) func(context.Context) (run.Trainer[Report], error) {
+	return func(context.Context) (run.Trainer[Report], error) { return newTraining(c, from, workers) }
 }
 
-// generation plays the games of a generation and learns from them. When the context ends, nothing
+// Progress returns the generations that have been played, and all.
+func (t *training) Progress() (done, all int) { return t.at.Generation, t.Generations }
+
+// Step plays the games of a generation and learns from them. When the context ends, nothing
 // of it has happened.
-func (t *training) generation(ctx context.Context) error {
+func (t *training) Step(ctx context.Context) error {
 	var lessons []lesson
 	pieces := (t.Games + piece - 1) / piece
 	err := run.InOrder(ctx, t.workers, 0, pieces, func(worker, k int) (made []lesson, err error) {
@@ -182,16 +157,16 @@ func (t *training) rate() float64 {
 	return t.Rate * (1 - gone*(slowest-1)/slowest)
 }
 
-// report adds a line of metrics now and then.
-func (t *training) report(f *run.Folder, r *Report) error {
+// Report adds a line of metrics now and then.
+func (t *training) Report(f *run.Folder) error {
 	every := max(1, t.Generations/reports)
 	if t.at.Generation%every != 0 && t.at.Generation != t.Generations {
 		return nil
 	}
 	tally := t.test(tested)
-	r.Loss = t.at.Loss / float64(max(1, t.at.Since))
+	t.loss = t.at.Loss / float64(max(1, t.at.Since))
 	t.at.Loss, t.at.Since = 0, 0
-	return f.Metrics(t.at.Generation, run.Value{Name: "positions", X: float64(t.at.Positions)}, run.Value{Name: "loss", X: r.Loss},
+	return f.Metrics(t.at.Generation, run.Value{Name: "positions", X: float64(t.at.Positions)}, run.Value{Name: "loss", X: t.loss},
 		run.Value{Name: "rate", X: t.rate()}, run.Value{Name: "won", X: tally.Share()})
 }
 
@@ -217,38 +192,21 @@ func (t *training) test(n int) (sum Tally) {
 	return sum
 }
 
-// finish writes the model and the plots.
-func (t *training) finish(f *run.Folder, r *Report) error {
-	r.Positions, r.Weights, r.Random = t.at.Positions, t.net.Params(), t.test(finalTest)
+// Finish writes the model and the plots.
+func (t *training) Finish(_ context.Context, f *run.Folder) (Report, error) {
 	h := model.Header{Kind: model.Net, Mode: t.Mode, Encoding: features.Complete, Seed: t.Seed}
 	t.net.Describe(&h)
-	return errors.Join(
+	return Report{t.at.Positions, t.net.Params(), t.test(finalTest), t.loss}, errors.Join(
 		f.Model(h, t.net.Write),
 		f.Plot("loss", "What the net does not foresee", "generation", "half the squared error of a position", "loss"),
 		f.Plot("won", "Against random moves", "generation", "games won", "won"),
-		f.Result(r),
 	)
 }
 
-// Cost returns what a training costs, from a short sample of it.
-func Cost(ctx context.Context, c Config, workers int) (run.Cost, error) {
-	t, err := newTraining(c, nil, workers)
-	if err != nil {
-		return run.Cost{}, err
-	}
-	began := time.Now()
-	for t.at.Generation < c.Generations && time.Since(began) < costTime {
-		if err := t.generation(ctx); err != nil {
-			return run.Cost{}, fmt.Errorf("dry-run: interrupted: %w", err)
-		}
-	}
-	share := float64(c.Generations) / float64(t.at.Generation)
+// Size returns the bytes of the weights, the positions of a generation and the checkpoint.
+func (t *training) Size() (memory, disk int64) {
 	weights := int64(4 * t.net.Params())
-	return run.Cost{
-		Work: int64(c.Generations), Unit: "generations", Time: time.Duration(share * float64(time.Since(began))),
-		Memory: weights*int64(4+c.Batch/fit.Shard) + int64(t.at.Positions/t.at.Generation)*lessonBytes + overhead,
-		Disk:   4*weights + diskElse,
-	}, nil
+	return weights*int64(4+t.Batch/fit.Shard) + int64(t.at.Positions/t.at.Generation)*lessonBytes + overhead, 4*weights + diskElse
 }
 
 // What a run takes besides its weights, in bytes.
@@ -258,16 +216,16 @@ const (
 	diskElse    = 100 << 10 // the plots and metrics
 )
 
-// save writes a checkpoint: a line of JSON, then the weights and the moments.
-func (t *training) save(w io.Writer) error {
+// Save writes a checkpoint: a line of JSON, then the weights and the moments.
+func (t *training) Save(w io.Writer) error {
 	if err := run.WriteState(w, t.at); err != nil {
 		return err
 	}
 	return t.trainer.Save(w)
 }
 
-// load reads what save wrote.
-func (t *training) load(r io.Reader) error {
+// Load reads what Save wrote.
+func (t *training) Load(r io.Reader) error {
 	b, err := run.ReadState(r, &t.at)
 	if err != nil {
 		return err

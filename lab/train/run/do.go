@@ -21,9 +21,6 @@ type Times struct {
 	Done      bool    `json:"done"` // the run has ended as it should
 }
 
-// Prepared tells that so much of the time was spent before the first step.
-func (f *Folder) Prepared(d time.Duration) { f.prepared += d }
-
 // Do trains in the directory of a run, which is opened as by Open, and notes its beginning, its end
 // and its time there. A training that the context has ended returns the context's error; any other
 // error, as that of a checkpoint, is one of the run.

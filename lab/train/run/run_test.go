@@ -225,9 +225,8 @@ func TestModelAndResult(t *testing.T) {
 	defer f.Close()
 	h := model.Header{Kind: model.GA, Mode: "brisca2"}
 	kit.Must(t, f.Model(h, func(w io.Writer) error { return model.WriteFloats(w, []float32{1}) }))
-	got, b, c, err := model.Open(f.path(ModelFile))
+	got, b, err := model.Read(strings.NewReader(read(t, f, ModelFile)))
 	kit.Must(t, err)
-	defer c.Close()
 	kit.Must(t, model.ReadFloats(b, make([]float32, 1)))
 	if err := b.End(); err != nil || !bytes.Contains(got.Training, []byte(`"games":3`)) {
 		t.Errorf("%s, %v", got.Training, err)

@@ -3,7 +3,6 @@ package sl
 import (
 	"context"
 	"math"
-	"time"
 
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
@@ -33,14 +32,14 @@ const measured = 4096
 func (t *Training) measure(list []row) Metrics {
 	var sum count
 	positives := len(list)
-	if t.Config.Variant == WL {
+	if t.config.Variant == WL {
 		positives = 0
 		for _, at := range list {
 			positives += int(at.class)
 		}
 	}
 	// It takes little time: an end of the context waits for it.
-	run.InOrder(context.Background(), t.Workers, 0, (len(list)+measured-1)/measured, func(worker, k int) (count, error) {
+	run.InOrder(context.Background(), t.workers, 0, (len(list)+measured-1)/measured, func(worker, k int) (count, error) {
 		return t.count(worker, list[k*measured:min(len(list), (k+1)*measured)]), nil
 	}, func(_ int, c count) error {
 		sum.loss += c.loss
@@ -65,7 +64,7 @@ func (t *Training) count(worker int, list []row) (c count) {
 		s.Reset()
 		t.fillers[worker].fill(at, &s)
 		out := t.net.Forward(w, &s.Inputs)
-		if t.Config.Variant == WL {
+		if t.config.Variant == WL {
 			c.addWon(out[0], at.class == wonClass)
 		} else {
 			c.addClass(out, int(at.class))
@@ -105,30 +104,3 @@ func (c *count) addClass(out []float32, class int) {
 		}
 	}
 }
-
-// sampleTime is how long Cost trains to measure the speed.
-const sampleTime = 500 * time.Millisecond
-
-// Cost returns what the training costs after so long a preparation. It trains a little, so that the net is of no use after.
-func (t *Training) Cost(prepared time.Duration) run.Cost {
-	rows := 0
-	start := time.Now()
-	for time.Since(start) < sampleTime {
-		batch := t.train[rows%len(t.train) : min(len(t.train), rows%len(t.train)+t.Config.Batch)]
-		t.trainer.Step(len(batch), func(worker, i int, s *fit.Sample) { t.fillers[worker].fill(batch[i], s) })
-		rows += len(batch)
-	}
-	all := t.Config.Epochs * len(t.train)
-	each := time.Since(start).Seconds() / float64(rows)
-	// A measured row costs about a third of one that is trained with.
-	evaluated := float64(t.Config.Epochs*len(t.validate)+len(t.test)) / 3
-	seconds := each * (float64(all) + evaluated)
-	weights := int64(4 * t.net.Params())
-	return run.Cost{
-		Work: int64(all), Unit: "rows", Time: prepared + time.Duration(seconds*float64(time.Second)),
-		Memory: t.rows.set.Memory() + 2*rowBytes*int64(len(t.rows.list)) + weights*int64(4+t.Config.Batch/fit.Shard),
-		Disk:   5 * weights,
-	}
-}
-
-const rowBytes = 8

@@ -37,8 +37,8 @@ type Rows struct {
 
 const wonClass = 1
 
-// NewRows computes the labels of all decisions.
-func NewRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Rows, error) {
+// newRows computes the labels of all decisions.
+func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Rows, error) {
 	e, err := features.NewEncoder(set.Mode, c.Encoding)
 	if err != nil {
 		return nil, err

@@ -16,9 +16,7 @@ func TestBeatsRandom(t *testing.T) {
 	c := config(set)
 	c.Rate, c.Epochs = 0.003, 3
 	tr := training(t, set, c, 2)
-	if _, err := train(t, t.Context(), tr, t.TempDir(), false); err != nil {
-		t.Fatal(err)
-	}
+	trained(t, tr)
 	const n = 1000
 	won := duel(agent(tr), set.Mode, n)
 	if won < n*58/100 {

@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/dataset"
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/lab/train/run/runtest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learned"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
@@ -59,21 +60,15 @@ func config(set *dataset.Set) Config {
 func training(t testing.TB, set *dataset.Set, c Config, workers int) *Training {
 	t.Helper()
 	kit.Must(t, c.Check())
-	rows := kit.Get[*Rows](t)(NewRows(t.Context(), set, &c, workers))
-	return kit.Get[*Training](t)(NewTraining(t.Context(), c, rows, workers))
+	return kit.Get[*Training](t)(newTraining(t.Context(), c, set, workers))
 }
 
-// train trains in a directory.
-func train(t testing.TB, ctx context.Context, tr *Training, dir string, resume bool) (*Result, error) {
+// trained trains and returns the directory and the result.
+func trained(t testing.TB, tr *Training) (string, *Result) {
 	t.Helper()
-	f := kit.Get[*run.Folder](t)(run.Open(dir, tr.Config, resume))
-	defer f.Close()
-	return tr.Run(ctx, f)
-}
-
-func modelFile(t testing.TB, dir string) []byte {
-	t.Helper()
-	return kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.ModelFile)))
+	return runtest.Train(t, tr.config, func(int) func(context.Context) (run.Trainer[*Result], error) {
+		return func(context.Context) (run.Trainer[*Result], error) { return tr, nil }
+	})
 }
 
 // A training does not go on with other games, even those of the same plan, as a bot makes them that
@@ -112,13 +107,11 @@ func TestVariants(t *testing.T) {
 			c := config(set)
 			c.Variant, c.Encoding, c.Rate = test.variant, test.encoding, 0.003
 			tr := training(t, set, c, 2)
-			dir := t.TempDir()
-			r, err := train(t, t.Context(), tr, dir, false)
-			kit.Must(t, err)
+			dir, r := trained(t, tr)
 			if base := commonest(tr); r.Test.Accuracy < base-0.02 || r.Test.Rows != len(tr.test) || !(r.Test.Loss > 0 && r.Test.Loss < math.Log(float64(r.Classes)+1)) {
 				t.Errorf("%+v; always the commonest class is right in %v", r, base)
 			}
-			h, body, err := model.Read(bytes.NewReader(modelFile(t, dir)))
+			h, body, err := model.Read(bytes.NewReader(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.ModelFile)))))
 			kit.Must(t, err)
 			read, err := learned.ReadSL(h, body)
 			kit.Must(t, err)
@@ -162,50 +155,17 @@ func games[S any, P cards.Position[S]](t *testing.T, a, b *learned.SL, m cards.M
 	}
 }
 
-// The seed decides the model bit by bit: neither the workers nor an interruption in the middle of
-// an epoch change it.
+// The seed decides the files bit by bit, also where it is interrupted in the middle of an epoch.
 func TestSameModel(t *testing.T) {
 	set := data(t, "brisca2", 40)
+	files := func(c Config) string {
+		return runtest.Same(t, c, func(workers int) func(context.Context) (run.Trainer[*Result], error) { return Start(c, set, workers) })
+	}
 	c := config(set)
-	dir := t.TempDir()
-	if _, err := train(t, t.Context(), training(t, set, c, 1), dir, false); err != nil {
-		t.Fatal(err)
-	}
-	want := modelFile(t, dir)
-	metrics := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.MetricsFile)))
-
-	dir = filepath.Join(t.TempDir(), "run")
-	for stop := 1; ; stop++ {
-		ctx, cancel := context.WithCancel(t.Context())
-		tr := training(t, set, c, 3)
-		calls := 0
-		tr.Done = func(int, int) {
-			if calls++; calls == 2 {
-				cancel()
-			}
-		}
-		_, err := train(t, ctx, tr, dir, stop > 1)
-		cancel()
-		if err == nil {
-			if stop < 3 {
-				t.Errorf("it was interrupted %d times", stop-1)
-			}
-			break
-		}
-		if ctx.Err() == nil {
-			t.Fatal(err)
-		}
-	}
-	if !bytes.Equal(modelFile(t, dir), want) {
-		t.Error("with 3 workers and interruptions the model differs")
-	}
-	if again, err := os.ReadFile(filepath.Join(dir, run.MetricsFile)); err != nil || !bytes.Equal(again, metrics) {
-		t.Errorf("the metrics differ:\n%s\n%s", again, metrics)
-	}
-	c.Seed++
-	dir = t.TempDir()
-	if _, err := train(t, t.Context(), training(t, set, c, 1), dir, false); err != nil || bytes.Equal(modelFile(t, dir), want) {
-		t.Errorf("another seed trains the same model: %v", err)
+	other := c
+	other.Seed++
+	if files(c) == files(other) {
+		t.Error("another seed comes to the same files")
 	}
 }
 

@@ -2,9 +2,11 @@ package sl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/timba-arena/timba/lab/train/dataset"
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
@@ -20,10 +22,8 @@ const (
 
 // Training is a net in training.
 type Training struct {
-	Config  Config
-	Workers int
-	Done    func(rows, all int) // after some rows, one call at a time; nil for none
-
+	config   Config
+	workers  int
 	rows     *Rows
 	train    []row
 	validate []row
@@ -52,9 +52,17 @@ type Result struct {
 	Test     Metrics `json:"test"`
 }
 
-// NewTraining prepares the rows and a net with random weights.
-func NewTraining(ctx context.Context, c Config, rows *Rows, workers int) (*Training, error) {
-	t := &Training{Config: c, Workers: workers, rows: rows}
+// Start returns what prepares the rows of a data set and a net with random weights.
+func Start(c Config, set *dataset.Set, workers int) func(context.Context) (run.Trainer[*Result], error) {
+	return func(ctx context.Context) (run.Trainer[*Result], error) { return newTraining(ctx, c, set, workers) }
+}
+
+func newTraining(ctx context.Context, c Config, set *dataset.Set, workers int) (*Training, error) {
+	rows, err := newRows(ctx, set, &c, workers)
+	if err != nil {
+		return nil, err
+	}
+	t := &Training{config: c, workers: workers, rows: rows}
 	list := append([]row(nil), rows.list...)
 	shuffle(list, run.Derive(c.Seed, "split", 0))
 	validate, test := len(list)*validatePart/100, len(list)*testPart/100
@@ -68,7 +76,6 @@ func NewTraining(ctx context.Context, c Config, rows *Rows, workers int) (*Train
 		out, outputs = net.Sigmoid, 1
 	}
 	sizes := append(append([]int{rows.encoder.Inputs()}, c.Hidden...), outputs)
-	var err error
 	if t.net, err = net.New(sizes, out); err != nil {
 		return nil, err
 	}
@@ -84,91 +91,84 @@ func NewTraining(ctx context.Context, c Config, rows *Rows, workers int) (*Train
 	return t, nil
 }
 
-// Run trains in the directory of a run, from its checkpoint on, and writes the model. When the
-// context ends it writes a checkpoint.
-func (t *Training) Run(ctx context.Context, f *run.Folder) (*Result, error) {
-	if _, err := f.Load(t.load); err != nil {
-		return nil, err
-	}
-	for t.at.Epoch < t.Config.Epochs {
-		if err := t.epoch(ctx); err != nil {
-			return nil, f.Interrupted(err, t.save)
-		}
-		m := t.measure(t.validate)
-		err := f.Metrics(t.at.Epoch, run.Value{Name: "loss", X: t.at.Loss / float64(len(t.train))}, run.Value{Name: "validation_loss", X: m.Loss},
-			run.Value{Name: "accuracy", X: m.Accuracy}, run.Value{Name: "precision", X: m.Precision}, run.Value{Name: "recall", X: m.Recall})
-		if err != nil {
-			return nil, err
-		}
-		t.at.Row, t.at.Loss = 0, 0
-		if err := f.Checkpoint(t.save); err != nil {
-			return nil, err
-		}
-	}
-	return t.finish(f)
+// Progress returns the rows that were learned from, and all.
+func (t *Training) Progress() (done, all int) {
+	return t.at.Epoch*len(t.train) + t.at.Row, t.config.Epochs * len(t.train)
 }
 
-// finish tests the net and writes the files of the end.
-func (t *Training) finish(f *run.Folder) (*Result, error) {
+// Report adds a line of metrics after each epoch.
+func (t *Training) Report(f *run.Folder) error {
+	if t.at.Row > 0 {
+		return nil
+	}
+	m := t.measure(t.validate)
+	err := f.Metrics(t.at.Epoch, run.Value{Name: "loss", X: t.at.Loss / float64(len(t.train))}, run.Value{Name: "validation_loss", X: m.Loss},
+		run.Value{Name: "accuracy", X: m.Accuracy}, run.Value{Name: "precision", X: m.Precision}, run.Value{Name: "recall", X: m.Recall})
+	t.at.Loss = 0
+	return err
+}
+
+// Finish tests the net and writes the files of the end.
+func (t *Training) Finish(_ context.Context, f *run.Folder) (*Result, error) {
 	r := &Result{Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.Params(), Validate: t.measure(t.validate), Test: t.measure(t.test)}
-	if err := f.Model(t.Header(), t.net.Write); err != nil {
-		return nil, err
-	}
-	if err := f.Plot("loss", "mean loss of a row", "epoch", "cross-entropy", "loss", "validation_loss"); err != nil {
-		return nil, err
-	}
-	if err := f.Plot("validation", "validation rows", "epoch", "share", "accuracy", "precision", "recall"); err != nil {
-		return nil, err
-	}
-	return r, f.Result(r)
+	f.Log("test: %+v", r.Test)
+	return r, errors.Join(
+		f.Model(t.Header(), t.net.Write),
+		f.Plot("loss", "mean loss of a row", "epoch", "cross-entropy", "loss", "validation_loss"),
+		f.Plot("validation", "validation rows", "epoch", "share", "accuracy", "precision", "recall"),
+	)
+}
+
+// Size returns the bytes of the data set, the rows, the weights and their checkpoint.
+func (t *Training) Size() (memory, disk int64) {
+	const rowBytes = 8
+	weights := int64(4 * t.net.Params())
+	return t.rows.set.Memory() + 2*rowBytes*int64(len(t.rows.list)) + weights*int64(4+t.config.Batch/fit.Shard), 5 * weights
 }
 
 // Header returns the header of the model.
 func (t *Training) Header() model.Header {
-	h := model.Header{Kind: model.SL, Mode: t.Config.Mode, Variant: t.Config.Variant, Encoding: t.Config.Encoding, Labels: t.rows.labels, Seed: t.Config.Seed, Defects: t.Config.Defects}
+	h := model.Header{Kind: model.SL, Mode: t.config.Mode, Variant: t.config.Variant, Encoding: t.config.Encoding, Labels: t.rows.labels, Seed: t.config.Seed, Defects: t.config.Defects}
 	t.net.Describe(&h)
 	return h
 }
 
-// epoch trains with the rest of the rows of an epoch.
-func (t *Training) epoch(ctx context.Context) error {
-	if t.order != t.at.Epoch+1 {
-		// The order of an epoch follows from that of the split alone, so that a resumed
-		// training has it as well.
-		for ; t.order <= t.at.Epoch; t.order++ {
-			shuffle(t.train, run.Derive(t.Config.Seed, "epoch", t.order))
-		}
+// batches is how many a step has.
+const batches = 256
+
+// Step trains with some batches, no further than to the end of the epoch.
+func (t *Training) Step(ctx context.Context) error {
+	// The order of an epoch follows from that of the split alone, so that a resumed training has
+	// it as well.
+	for ; t.order <= t.at.Epoch; t.order++ {
+		shuffle(t.train, run.Derive(t.config.Seed, "epoch", t.order))
 	}
-	for t.at.Row < len(t.train) {
+	for n := 0; n < batches && t.at.Row < len(t.train); n++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		batch := t.train[t.at.Row:min(len(t.train), t.at.Row+t.Config.Batch)]
+		batch := t.train[t.at.Row:min(len(t.train), t.at.Row+t.config.Batch)]
 		loss := t.trainer.Step(len(batch), func(worker, i int, s *fit.Sample) { t.fillers[worker].fill(batch[i], s) })
 		t.at.Loss += loss * float64(len(batch))
 		t.at.Row += len(batch)
 		t.at.Steps++
-		if t.Done != nil && t.at.Steps%tell == 0 {
-			t.Done(t.at.Epoch*len(t.train)+t.at.Row, t.Config.Epochs*len(t.train))
-		}
 	}
-	t.at.Epoch++
+	if t.at.Row == len(t.train) {
+		t.at.Epoch, t.at.Row = t.at.Epoch+1, 0
+	}
 	return nil
 }
 
-// tell is how many batches lie between two calls of Done.
-const tell = 256
-
-// save writes a checkpoint: a line of JSON, then the weights and the moments.
-func (t *Training) save(w io.Writer) error {
+// Save writes a checkpoint: a line of JSON, then the weights and the moments.
+func (t *Training) Save(w io.Writer) error {
 	if err := run.WriteState(w, t.at); err != nil {
 		return err
 	}
 	return t.trainer.Save(w)
 }
 
-// load reads what save wrote.
-func (t *Training) load(r io.Reader) error {
+// Load reads what Save wrote.
+func (t *Training) Load(r io.Reader) error {
 	b, err := run.ReadState(r, &t.at)
 	if err != nil {
 		return err

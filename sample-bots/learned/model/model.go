@@ -11,7 +11,6 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -119,20 +118,6 @@ func Read(r io.Reader) (Header, *Body, error) {
 		return h, nil, fmt.Errorf("model: %w", err)
 	}
 	return h, &Body{z: z, r: bufio.NewReaderSize(z, 64<<10), left: MaxBody}, nil
-}
-
-// Open reads the model of a file; the caller closes the file after Body.End.
-func Open(path string) (Header, *Body, io.Closer, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Header{}, nil, nil, err
-	}
-	h, b, err := Read(f)
-	if err != nil {
-		f.Close()
-		return h, nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return h, b, f, nil
 }
 
 func readHeader(r *io.Reader) (h Header, err error) {

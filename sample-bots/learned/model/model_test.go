@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -107,14 +105,6 @@ func TestBodyLimit(t *testing.T) {
 	b.left = 10
 	if n, err := io.ReadFull(b, make([]byte, 20)); err == nil || n != 10 || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("%d bytes, %v", n, err)
-	}
-}
-
-func TestOpen(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "model")
-	kit.Must(t, os.WriteFile(path, []byte("x"), 0o600))
-	if _, _, _, err := Open(path); err == nil || !strings.HasPrefix(err.Error(), path+": model: ") {
-		t.Error(err)
 	}
 }
 
