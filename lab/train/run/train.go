@@ -64,10 +64,13 @@ func Train[R any](ctx context.Context, f *Folder, start func(context.Context) (T
 		}
 	}
 	result, err = t.Finish(ctx, f)
-	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	switch {
+	case err == nil:
+		return result, f.Result(result)
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return result, f.Interrupted(err, t.Save)
 	}
-	return result, errors.Join(err, f.Result(result))
+	return result, err
 }
 
 // sampleTime is how long Estimate trains.
