@@ -159,7 +159,7 @@ func checkBot(spec, game string) error {
 		if b.Games != nil && !slices.Contains(b.Games, game) {
 			return fmt.Errorf("bot %q does not play %s", spec, game)
 		}
-		for _, o := range b.Options {
+		for _, o := range b.Options() {
 			if o.Name == "time" && o.DefaultText() != "0s" && !strings.Contains(spec, timeKey) {
 				return fmt.Errorf("bot %q does not say its time, which --time-scale changes: write time=%s", spec, o.DefaultText())
 			}

@@ -175,7 +175,7 @@ func TestHouseBotsPassPlain(t *testing.T) {
 
 // hasNodes reports whether the thought of a house bot can be bounded by its nodes.
 func hasNodes(b house.Bot) bool {
-	return slices.ContainsFunc(b.Options, func(o house.Option) bool { return o.Name == "nodes" })
+	return slices.ContainsFunc(b.Options(), func(o house.Option) bool { return o.Name == "nodes" })
 }
 
 func oneGame(t testing.TB, name string) []*rules.Game {

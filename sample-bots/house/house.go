@@ -22,9 +22,8 @@ type Player interface {
 
 // Bot describes a house bot.
 type Bot struct {
-	Name    string
-	Help    string   // one line
-	Options []Option // of NAME:key=value,key=value
+	Name string
+	Help string // one line
 	// Games are those that the bot is made for, nil for all; it plays others at random.
 	Games []string
 	// Simple reports whether the bot plays every game with next to no time: it is suggested first.
@@ -32,34 +31,34 @@ type Bot struct {
 	make   func(*params) Player
 }
 
-// newBot returns a bot with the options that its player reads.
-func newBot(name, help string, games []string, simple bool, make func(*params) Player) Bot {
+// Options returns the options of NAME:key=value,key=value: those that its player reads.
+func (b Bot) Options() []Option {
 	p := new(params)
-	make(p)
-	return Bot{name, help, p.options, games, simple, make}
+	b.make(p)
+	return p.options
 }
 
 // List returns every house bot, the simplest first.
 func List() []Bot {
 	return []Bot{
-		newBot("random", "plays any legal move", nil, true, newRandom),
-		newBot("first", "plays the first move of the list", nil, true, newFirst),
-		newBot("greedy", "looks one move ahead and plays the most valuable move", nil, true, newGreedy),
-		newBot("champion", "searches as deep as its clock allows", nil, false, newChampion),
-		newBot("brisca-basic", "leads low and answers with the card that gains most", briscaOnly, false, newBriscaBasic),
-		newBot("brisca-weighted", "weighs what a card gains against what it costs", briscaOnly, false, newBriscaWeighted),
-		newBot("brisca-minimax", "the same, and plays the last tricks of two players by exact minimax", briscaOnly, false, newBriscaMinimax),
-		newBot("brisca-plus", "the same with more that counts and with weights fitted by play", briscaOnly, false, newBriscaPlus),
-		newBot("podrida-rules", "bids and plays by the 25 rules of a study", podridaOnly, false, newPodridaRules),
-		newBot("podrida-mcts", "searches deals of the hidden cards by Monte Carlo tree search", podridaOnly, false, newPodridaMCTS),
-		newBot("tebes-minimax", "searches to a fixed depth by alpha-beta, with the heuristics of a study", tebesOnly, false, newTebesMinimax),
-		newBot("tebes-mcts", "searches by Monte Carlo tree search", tebesOnly, false, newTebesMCTS),
-		newBot("tebes-mcts-h", "searches by Monte Carlo tree search guided by a heuristic", tebesOnly, false, newTebesGuided),
-		newBot("sl", "plays what a net has learned from played games", cardsOnly, false, newLearned(model.SL)),
-		newBot("ga", "plays the move that a net of a genetic search ranks highest", cardsOnly, false, newLearned(model.GA)),
-		newBot("rl", "plays what Monte Carlo learning has found best", cardsOnly, false, newLearned(model.RL)),
-		newBot("net", "plays the move that a net trained by play against itself values most", cardsOnly, false, newLearned(model.Net)),
-		newBot("teeko-lms", "plays the move of the highest learned value", []string{"teeko"}, false, newTeekoLMS),
+		{"random", "plays any legal move", nil, true, newRandom},
+		{"first", "plays the first move of the list", nil, true, newFirst},
+		{"greedy", "looks one move ahead and plays the most valuable move", nil, true, newGreedy},
+		{"champion", "searches as deep as its clock allows", nil, false, newChampion},
+		{"brisca-basic", "leads low and answers with the card that gains most", briscaOnly, false, newBriscaBasic},
+		{"brisca-weighted", "weighs what a card gains against what it costs", briscaOnly, false, newBriscaWeighted},
+		{"brisca-minimax", "the same, and plays the last tricks of two players by exact minimax", briscaOnly, false, newBriscaMinimax},
+		{"brisca-plus", "the same with more that counts and with weights fitted by play", briscaOnly, false, newBriscaPlus},
+		{"podrida-rules", "bids and plays by the 25 rules of a study", podridaOnly, false, newPodridaRules},
+		{"podrida-mcts", "searches deals of the hidden cards by Monte Carlo tree search", podridaOnly, false, newPodridaMCTS},
+		{"tebes-minimax", "searches to a fixed depth by alpha-beta, with the heuristics of a study", tebesOnly, false, newTebesMinimax},
+		{"tebes-mcts", "searches by Monte Carlo tree search", tebesOnly, false, newTebesMCTS},
+		{"tebes-mcts-h", "searches by Monte Carlo tree search guided by a heuristic", tebesOnly, false, newTebesGuided},
+		{"sl", "plays what a net has learned from played games", cardsOnly, false, newLearned(model.SL)},
+		{"ga", "plays the move that a net of a genetic search ranks highest", cardsOnly, false, newLearned(model.GA)},
+		{"rl", "plays what Monte Carlo learning has found best", cardsOnly, false, newLearned(model.RL)},
+		{"net", "plays the move that a net trained by play against itself values most", cardsOnly, false, newLearned(model.Net)},
+		{"teeko-lms", "plays the move of the highest learned value", []string{"teeko"}, false, newTeekoLMS},
 	}
 }
 
@@ -87,7 +86,7 @@ func Canonical(spec string) (string, error) {
 		return "", err
 	}
 	canonical, separator := b.Name, ":"
-	for i, o := range b.Options {
+	for i, o := range b.Options() {
 		if value := settings[i].Value; value != o.DefaultText() {
 			canonical += separator + o.Name + "=" + value
 			separator = ","
@@ -176,8 +175,9 @@ func Run(spec string, in io.Reader, out io.Writer) error {
 
 // resolve parses "key=value,key=value". Missing options get their defaults.
 func (b Bot) resolve(spec, given string) (rules.Settings, error) {
-	settings := make(rules.Settings, len(b.Options))
-	for i, o := range b.Options {
+	options := b.Options()
+	settings := make(rules.Settings, len(options))
+	for i, o := range options {
 		settings[i] = rules.Setting{Name: o.Name, Value: o.DefaultText()}
 	}
 	if given == "" {
@@ -186,14 +186,14 @@ func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	var set []string
 	for pair := range strings.SplitSeq(given, ",") {
 		key, value, ok := strings.Cut(pair, "=")
-		i := slices.IndexFunc(b.Options, func(o Option) bool { return o.Name == key })
+		i := slices.IndexFunc(options, func(o Option) bool { return o.Name == key })
 		if i < 0 || !ok {
-			return nil, fmt.Errorf("house bot %q: option %q does not exist: %s", spec, pair, b.tryOptions())
+			return nil, fmt.Errorf("house bot %q: option %q does not exist: %s", spec, pair, b.tryOptions(options))
 		}
 		if slices.Contains(set, key) {
 			return nil, fmt.Errorf("house bot %q: option %s cannot be set twice: leave one out", spec, key)
 		}
-		value, err := b.Options[i].Resolve(value)
+		value, err := options[i].Resolve(value)
 		if err != nil {
 			return nil, fmt.Errorf("house bot %q: %w", spec, err)
 		}
@@ -203,12 +203,12 @@ func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 }
 
 // tryOptions returns a hint with the bot's options.
-func (b Bot) tryOptions() string {
-	if len(b.Options) == 0 {
+func (b Bot) tryOptions(options []Option) string {
+	if len(options) == 0 {
 		return b.Name + " has no options"
 	}
 	var all []string
-	for _, o := range b.Options {
+	for _, o := range options {
 		all = append(all, fmt.Sprintf("%s=%s (%s)", o.Name, o.DefaultText(), o.Allowed()))
 	}
 	return "try " + strings.Join(all, ", ")

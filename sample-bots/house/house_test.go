@@ -84,7 +84,7 @@ func TestListIsFit(t *testing.T) {
 		if b.Help == "" || strings.Contains(b.Help, "\n") {
 			t.Errorf("%s: the help is not one line: %q", b.Name, b.Help)
 		}
-		for _, o := range b.Options {
+		for _, o := range b.Options() {
 			if _, err := Find(b.Name + ":" + o.Name + "=" + o.DefaultText()); err != nil {
 				t.Error(err)
 			}

@@ -201,7 +201,7 @@ func TestHouseBotsAreDeterministic(t *testing.T) {
 
 // counted returns the spec of a bot that does not look at the clock.
 func counted(b Bot) string {
-	if slices.ContainsFunc(b.Options, func(o Option) bool { return o.Name == "nodes" }) {
+	if slices.ContainsFunc(b.Options(), func(o Option) bool { return o.Name == "nodes" }) {
 		return fmt.Sprintf("%s:nodes=%d,memory=1", b.Name, nodesCounted)
 	}
 	return b.Name
