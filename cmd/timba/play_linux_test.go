@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -210,11 +209,6 @@ func TestPlayTimed(t *testing.T) {
 // However a game ends, the terminal is as before, the screen says how, and the replay is
 // kept where there is one.
 func TestPlayEnds(t *testing.T) {
-	if signal.Ignored(syscall.SIGHUP) { // under nohup; children would ignore it as well
-		caught := make(chan os.Signal, 1)
-		signal.Notify(caught, syscall.SIGHUP)
-		t.Cleanup(func() { signal.Ignore(syscall.SIGHUP) })
-	}
 	const left, interrupted = "\n ! you left the game\n", "\nthe game was interrupted: no replay is kept\n"
 	for name, c := range map[string]struct {
 		end    func(*seated)

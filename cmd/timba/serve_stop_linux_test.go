@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -54,10 +53,6 @@ func (s *served) playing(t *testing.T) {
 // are interrupted, wait, and are played again by the next server.
 func TestServeStop(t *testing.T) {
 	t.Parallel()
-	// The tests may run with SIGHUP ignored, as under nohup, which servers would inherit.
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	t.Cleanup(func() { signal.Stop(hangup) })
 	for _, test := range []struct {
 		name, ladder, grace string
 		signal              syscall.Signal

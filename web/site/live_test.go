@@ -93,7 +93,7 @@ func TestReconnect(t *testing.T) {
 }
 
 // The home page, the standings and the page of a bot move with what happens, in the language of the page.
-func TestPagesMove(t *testing.T) {
+func TestPagesMoveRaced(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	s := webtest.NewStill(t, nil)
@@ -131,7 +131,7 @@ func TestPagesMove(t *testing.T) {
 }
 
 // The socket is for pages of this site, and that of a person who is blocked ends at once.
-func TestWatchSocket(t *testing.T) {
+func TestWatchSocketRaced(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
 	address := "ws" + strings.TrimPrefix(w.URL, "http") + "/ws/watch"

@@ -171,7 +171,7 @@ func TestPlayReload(t *testing.T) {
 
 // When the server starts again while a person plays, the page comes back by itself, and says that
 // the game has ended for nobody; the person plays again. All is said in the language of the page.
-func TestPlayRestart(t *testing.T) {
+func TestPlayRestartRaced(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	w := webtest.New(t, playRules, 0)
@@ -308,7 +308,7 @@ func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 
 // Tables are entered by nobody else, and are bounded for each visitor while others play on; TestLimits of
 // web/play has all bounds.
-func TestPlayBounds(t *testing.T) {
+func TestPlayBoundsRaced(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
@@ -376,7 +376,7 @@ func TestPlayBounds(t *testing.T) {
 
 // The connection of a page that sends too much ends; the game waits for another one, and other
 // games go on.
-func TestPlaySockets(t *testing.T) {
+func TestPlaySocketsRaced(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, strings.Replace(playRules, "think = 60000", "think = 60000\nframes = 10", 1), 0)
 	sit := func(c *http.Client) (string, *websocket.Conn) {
@@ -404,7 +404,7 @@ func TestPlaySockets(t *testing.T) {
 }
 
 // A blocked person's game ends at once, for nobody. A guest plays only where guests may.
-func TestPlayBlocked(t *testing.T) {
+func TestPlayBlockedRaced(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, strings.Replace(playRules, "guests = true", "", 1), 0)
 	guest := w.Client()

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -72,7 +74,8 @@ type tests interface{ Run() int }
 type cleaning struct{ tests }
 
 // Clean returns the tests of a package so that what Program has built is removed after them. The
-// TestMain of each package that calls Program needs it.
+// TestMain of each package that calls Program needs it. The programs that tests start do not ignore
+// SIGHUP, as they would in a run under nohup.
 func Clean(m tests) tests {
 	cleaned = true
 	return cleaning{m}
@@ -80,6 +83,7 @@ func Clean(m tests) tests {
 
 // Run runs the tests.
 func (c cleaning) Run() int {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // what is caught here is not ignored by a child
 	defer func() {
 		mu.Lock()
 		defer mu.Unlock()
