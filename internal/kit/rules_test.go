@@ -418,6 +418,35 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// step is a function of a walk through the code, and its file.
+var step = regexp.MustCompile("`([a-z0-9_/-]+\\.go)`:\\s+`(\\w+)`(?:, `(\\w+)`)?")
+
+// TestWalks: the functions that docs/architecture.md leads through are where it says.
+func TestWalks(t *testing.T) {
+	page := string(Get[[]byte](t)(os.ReadFile("../../docs/architecture.md")))
+	_, walks, _ := strings.Cut(page, "\n## Five walks\n")
+	walks, _, found := strings.Cut(walks, "\n## ")
+	declared := map[string]bool{}
+	for _, p := range Get[[]*source.Package](t)(source.Load("../..")) {
+		for _, f := range p.Files {
+			for _, d := range f.Decls {
+				declared[f.Path+" "+strings.TrimPrefix(d.Name, ".")] = true
+			}
+		}
+	}
+	steps := step.FindAllStringSubmatch(walks, -1)
+	if !found || len(steps) < 30 {
+		t.Fatalf("docs/architecture.md has %d steps", len(steps))
+	}
+	for _, s := range steps {
+		for _, name := range s[2:] {
+			if name != "" && !declared[s[1]+" "+name] {
+				t.Errorf("docs/architecture.md: %s has no %s", s[1], name)
+			}
+		}
+	}
+}
+
 // TestRulesOfScripts: the bots of scripts have a minute for each move.
 func TestRulesOfScripts(t *testing.T) {
 	used := map[string]bool{}
