@@ -123,7 +123,7 @@ func TestFreezeFails(t *testing.T) {
 	defer state.Close()
 	broken := kit.Get[*os.File](t)(os.Open(os.DevNull)) // not to be written to
 	defer broken.Close()
-	p := &Process{level: Full, aside: true}
+	p := &Process{level: Full, initLeft: true}
 	for _, c := range []struct {
 		on   bool
 		want string

@@ -40,22 +40,22 @@ func MaybeInit(d Delegate) {
 
 // Process is a running program, with its sandbox if it has one.
 type Process struct {
-	first  *os.Process // init; the program itself at level None
-	mark   string      // only at level None
-	pidfd  int
-	line   int // this end of the lifeline
-	group  group
-	level  Level
-	uid    int
-	limit  Limit
-	killed atomic.Bool
-	cause  atomic.Uint32 // the Reason of a watcher's kill, plus 1
-	frozen atomic.Bool
-	mu     sync.Mutex // kill and what it uses
-	gone   bool
-	aside  bool // init is known to have left the cgroup that is frozen
-	once   sync.Once
-	status Status
+	first    *os.Process // init; the program itself at level None
+	mark     string      // only at level None
+	pidfd    int
+	line     int // this end of the lifeline
+	group    group
+	level    Level
+	uid      int
+	limit    Limit
+	killed   atomic.Bool
+	cause    atomic.Uint32 // the Reason of a watcher's kill, plus 1
+	frozen   atomic.Bool
+	mu       sync.Mutex // kill and what it uses
+	gone     bool
+	initLeft bool // init is known to have left the cgroup that is frozen
+	once     sync.Once
+	status   Status
 }
 
 // Start runs a program. In a sandbox it is started when Start returns or soon after; Wait
@@ -399,12 +399,12 @@ func (p *Process) Freeze(on bool) error {
 	if p.gone || p.frozen.Load() == on {
 		return nil
 	}
-	if on && !p.aside {
+	if on && !p.initLeft {
 		// A frozen init would not notice the end of the referee.
-		if err := p.awaitAside(); err != nil {
+		if err := p.awaitInitLeft(); err != nil {
 			return step("freeze", err)
 		}
-		p.aside = true
+		p.initLeft = true
 	}
 	if err := p.group.freeze(on); err != nil {
 		return step("freeze", err)
@@ -413,8 +413,8 @@ func (p *Process) Freeze(on bool) error {
 	return nil
 }
 
-// awaitAside waits until init has left the cgroup that is frozen, or has ended.
-func (p *Process) awaitAside() error {
+// awaitInitLeft waits until init has left the cgroup that is frozen, or has ended.
+func (p *Process) awaitInitLeft() error {
 	fds := []unix.PollFd{{Fd: int32(p.line), Events: unix.POLLIN}}
 	for deadline := time.Now().Add(time.Minute); ; { // on a busy machine it may take long
 		n, err := unix.Poll(fds, int(time.Until(deadline).Milliseconds())+1)
@@ -482,7 +482,7 @@ func (p *Process) lastReport() *initproc.Report {
 		data = append(data, buf[:n]...)
 	}
 	var r initproc.Report
-	if r.Decode(bytes.TrimPrefix(data, []byte{initproc.Aside})) != nil {
+	if r.Decode(bytes.TrimPrefix(data, []byte{initproc.LeftGroup})) != nil {
 		return nil
 	}
 	return &r

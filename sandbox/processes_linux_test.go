@@ -17,7 +17,7 @@ const countProcesses = `n=1; while :; do echo $n; sleep 30 & n=$((n+1)); done`
 // TestProcessLimit: a program gets as many processes as its limit says and not many more:
 // one where it has a user of its own, else initproc.InitThreads. docs/sandbox.md has these numbers. At
 // WEAK, which counts them only now and then, they depend on what else the user runs. A cgroup of
-// version 1 tells it also of a program that reaches its limit before init has stepped aside.
+// version 1 tells it also of a program that reaches its limit before init has left the cgroup.
 func TestProcessLimit(t *testing.T) {
 	more := initproc.InitThreads
 	if os.Geteuid() == 0 {

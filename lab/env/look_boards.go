@@ -42,8 +42,8 @@ func lookTebes(s *tebes.State, seat int, planes []uint8, numbers []int16) {
 			planes = putRow(planes, uint64(board>>(8*row))&(1<<size-1), size)
 		}
 	}
-	numbers[0], numbers[1] = int16(seat), flag(s.Owed(seat))
-	numbers[2], numbers[3] = flag(s.Owed(1-seat)), flag(s.Bonus())
+	numbers[0], numbers[1] = int16(seat), flag(s.HasExtra(seat))
+	numbers[2], numbers[3] = flag(s.HasExtra(1-seat)), flag(s.Bonus())
 }
 
 func tebesPoints(s *tebes.State, dst []float32) { duelPoints(s.Turn(), s.Winner(), dst) }

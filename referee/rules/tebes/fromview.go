@@ -59,16 +59,16 @@ func (s *State) readBoard(v *rules.ViewReader) {
 
 // readTurn reads the extra moves and with them finds out who is to move.
 func (s *State) readTurn(v *rules.ViewReader) {
-	s.owed = uint8(v.Word("extra", extras[:]...))
+	s.extra = uint8(v.Word("extra", extras[:]...))
 	s.bonus = v.Word("bonus", "no", "yes") == 1
-	had := uint16(2 - bits.OnesCount8(s.owed))
+	had := uint16(2 - bits.OnesCount8(s.extra))
 	for _, plies := range [...]uint16{uint16(s.rules.Opening), 0} { // 0 where no opening was good
 		s.opening = rules.OpeningOf(int(plies))
 		if s.turn = int8((s.ply + plies - had) & 1); int(s.turn) == v.Turn && s.ply+plies >= had {
 			break
 		}
 	}
-	if int(s.ply)+s.opening.Plies() < int(had) || s.bonus && s.owed>>s.turn&1 != 0 {
+	if int(s.ply)+s.opening.Plies() < int(had) || s.bonus && s.extra>>s.turn&1 != 0 {
 		v.Fail("extra", "does not fit the moves made")
 	}
 	var from sources

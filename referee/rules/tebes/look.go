@@ -51,8 +51,8 @@ func (s *State) Corners(seat int) int {
 	return bits.OnesCount64(uint64(s.pieces[seat] & s.geometry().goal[seat]))
 }
 
-// Owed reports whether the extra move of a seat is still to come.
-func (s *State) Owed(seat int) bool { return s.owed>>seat&1 != 0 }
+// HasExtra reports whether the extra move of a seat is still to come.
+func (s *State) HasExtra(seat int) bool { return s.extra>>seat&1 != 0 }
 
 // Bonus reports whether the move to come is an extra move.
 func (s *State) Bonus() bool { return s.bonus }

@@ -224,7 +224,7 @@ func setUp(s *State, r *rules.Rand) {
 				s.pieces[r.Below(2)] |= free & -free
 			}
 		}
-		s.owed = uint8(r.Below(4))
+		s.extra = uint8(r.Below(4))
 		var from sources
 		s.sources(&from)
 		good := from.any() != 0

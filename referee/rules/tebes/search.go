@@ -14,14 +14,14 @@ type Undo struct {
 	past         step
 	since        uint16
 	turn, winner int8
-	owed         uint8
+	extra        uint8
 	bonus        bool
 }
 
 // Make makes a legal move as Apply does. A copy of a state has all its past moves; a
 // search that takes moves back copies next to nothing.
 func (s *State) Make(m rules.Move) Undo {
-	u := Undo{s.pieces, s.past[s.ply%memory], s.since, s.turn, s.winner, s.owed, s.bonus}
+	u := Undo{s.pieces, s.past[s.ply%memory], s.since, s.turn, s.winner, s.extra, s.bonus}
 	s.Apply(m, nil)
 	return u
 }
@@ -30,7 +30,7 @@ func (s *State) Make(m rules.Move) Undo {
 func (s *State) Unmake(u Undo) {
 	s.ply--
 	s.past[s.ply%memory] = u.past
-	s.pieces, s.since, s.turn, s.winner, s.owed, s.bonus = u.pieces, u.since, u.turn, u.winner, u.owed, u.bonus
+	s.pieces, s.since, s.turn, s.winner, s.extra, s.bonus = u.pieces, u.since, u.turn, u.winner, u.extra, u.bonus
 }
 
 // soon is how many plies before the limit a position is another one at each ply.
@@ -40,7 +40,7 @@ const soon = 64
 // still to come and, close to the limit, the ply. It leaves out the colours of the squares,
 // which a game does not change, and earlier positions.
 func (s *State) Key() uint64 {
-	rest := uint64(s.turn)&3 | uint64(s.owed)<<2
+	rest := uint64(s.turn)&3 | uint64(s.extra)<<2
 	if s.last-s.ply < soon {
 		rest |= uint64(s.last-s.ply+1) << 4
 	}

@@ -23,7 +23,7 @@ type State struct {
 	since  uint16 // the ply of the last move that can never be undone
 	turn   int8
 	winner int8  // when the game is over: a seat or draw
-	owed   uint8 // a bit for each seat whose extra move is still to come
+	extra  uint8 // a bit for each seat whose extra move is still to come
 	bonus  bool  // the move to come is the extra one
 
 	opening rules.Opening
@@ -56,7 +56,7 @@ func begin(first rules.State, o rules.Opening) {
 // setUp makes the position before the opening.
 func (s *State) setUp(r Rules, src *rules.Stream) {
 	g := &geometries[r.Size&7]
-	*s = State{pieces: g.start, black: g.chequer, rules: r, last: r.lastPly(), owed: 1<<white | 1<<black}
+	*s = State{pieces: g.start, black: g.chequer, rules: r, last: r.lastPly(), extra: 1<<white | 1<<black}
 	if !r.Random {
 		return
 	}
@@ -113,7 +113,7 @@ func (s *State) forbid(from *sources) {
 		}
 		if theirs ^= moved; theirs == 0 && bits.OnesCount64(uint64(mine)) == 2 {
 			start := mine & s.pieces[s.turn&1]
-			if end := mine ^ start; end&s.geometry().goal[s.turn&1] == 0 || s.owed>>(s.turn&1)&1 == 0 {
+			if end := mine ^ start; end&s.geometry().goal[s.turn&1] == 0 || s.extra>>(s.turn&1)&1 == 0 {
 				from.remove(int(s.turn), start, end)
 			} // else it brings the extra move, and with it a new position
 		}
@@ -229,8 +229,8 @@ func (s *State) move(m step) (captured bool) {
 	switch {
 	case s.pieces[me]&goal == goal, theirs&(theirs-1) == 0:
 		s.end(me)
-	case to&goal != 0 && s.owed>>me&1 != 0:
-		s.owed &^= 1 << me
+	case to&goal != 0 && s.extra>>me&1 != 0:
+		s.extra &^= 1 << me
 		s.bonus = true
 		s.turn = me
 		s.since = s.ply

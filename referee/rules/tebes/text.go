@@ -28,7 +28,7 @@ func (s *State) View(dst []byte, seat int) []byte {
 	}
 	dst = append(append(dst, " me="...), letters[seat&1])
 	dst = append(dst, " extra="...)
-	dst = append(dst, extras[s.owed&3]...)
+	dst = append(dst, extras[s.extra&3]...)
 	if s.bonus {
 		return append(dst, " bonus=yes"...)
 	}
@@ -114,7 +114,7 @@ func (s *State) Start(log *rules.Log) {
 	if s.rules.Opening == 0 {
 		return
 	}
-	bare := State{pieces: s.geometry().start, black: s.black, rules: s.rules, last: rules.MaxPlies, owed: 1<<white | 1<<black}
+	bare := State{pieces: s.geometry().start, black: s.black, rules: s.rules, last: rules.MaxPlies, extra: 1<<white | 1<<black}
 	s.opening.Start(log, func(m rules.Move) { bare.Apply(m, log) })
 }
 

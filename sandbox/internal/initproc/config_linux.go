@@ -78,8 +78,8 @@ type Report struct {
 	Text  string
 }
 
-// Aside is what the process writes when it can no longer be frozen, before its report.
-const Aside = '\n'
+// LeftGroup is what the process writes when it can no longer be frozen, before its report.
+const LeftGroup = '\n'
 
 // headLen is the length of the number before an encoded Config: the length of the rest.
 const headLen = 10

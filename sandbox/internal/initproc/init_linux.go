@@ -83,7 +83,7 @@ func initMain() {
 	r.main = s.pid
 	oom.lower()
 	raiseLimits()
-	r.stepAside()
+	r.leaveGroup()
 	if !r.config.Group {
 		go r.poll()
 	}
@@ -119,10 +119,10 @@ func (c *Config) enterGroups() error {
 	return nil
 }
 
-// stepAside leaves the cgroup that is frozen with the program, so that init notices the
+// leaveGroup leaves the cgroup that is frozen with the program, so that init notices the
 // end of the lifeline, and closes the program's pipes, so that the referee notices
 // their end.
-func (r *reaper) stepAside() {
+func (r *reaper) leaveGroup() {
 	for fd := firstExtra; fd < firstExtra+r.config.Enter; fd++ {
 		syscall.Close(fd)
 	}
@@ -140,7 +140,7 @@ func (r *reaper) stepAside() {
 		}
 	}
 	if r.config.Leave != nil {
-		syscall.Write(lifeline, []byte{Aside})
+		syscall.Write(lifeline, []byte{LeftGroup})
 	}
 	// The program must neither inspect nor stop init.
 	sys.Prctl(syscall.PR_SET_DUMPABLE, 0)
