@@ -9,8 +9,6 @@ import (
 	"io"
 
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/brisca"
-	"github.com/timba-arena/timba/referee/rules/tute"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
@@ -18,14 +16,12 @@ import (
 
 // Agent plays a model. It is for one goroutine.
 type Agent struct {
-	Header model.Header
-	Mode   cards.Mode
-	brisca choose[cards.Brisca]
-	tute   choose[cards.Tute]
+	Header   model.Header
+	Mode     cards.Mode
+	position cards.Position
+	// choose returns one of the legal moves of the seat to move, and what is to be said of it.
+	choose func(p *cards.Position, legal []rules.Move, r *rules.Rand) (rules.Move, Note)
 }
-
-// choose returns one of the legal moves of the seat to move, and what is to be said of it.
-type choose[S any] func(s *S, w *cards.Watch, legal []rules.Move, r *rules.Rand) (rules.Move, Note)
 
 // Note is what an agent says of its move: nothing, its value, or whether it knows the state.
 type Note struct {
@@ -59,24 +55,34 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	case model.SL:
 		var sl *SL
 		if sl, err = ReadSL(h, body); err == nil {
-			a.brisca, a.tute = bySL[cards.Brisca](sl, byMean), bySL[cards.Tute](sl, byMean)
+			a.choose = func(p *cards.Position, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
+				move, value := sl.Choose(p, legal, byMean)
+				return move, Note{Score, value}
+			}
 		}
 	case model.Net:
 		var net *Net
 		if net, err = ReadNet(h, body); err == nil {
-			a.brisca, a.tute = byNet[cards.Brisca](net), byNet[cards.Tute](net)
+			a.choose = func(p *cards.Position, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
+				move, _ := net.Choose(p, legal)
+				return move, Note{}
+			}
 		}
 	case model.RL:
 		var p *policy.Model
 		if p, err = policy.Read(h, policy.KeysOf(h.Variant, h.Encoding), body); err == nil {
-			a.brisca, a.tute = byPolicy[cards.Brisca](p), byPolicy[cards.Tute](p)
+			a.choose = byPolicy(p)
 		}
 	case model.GA:
 		var g GAModel
 		if g, err = ReadGA(h, body); err == nil && g.Policy != nil {
-			a.brisca, a.tute = byPolicy[cards.Brisca](g.Policy), byPolicy[cards.Tute](g.Policy)
+			a.choose = byPolicy(g.Policy)
 		} else if err == nil {
-			a.brisca, a.tute = byGA[cards.Brisca](m, g.Net), byGA[cards.Tute](m, g.Net)
+			ga := NewGA(m, g.Net)
+			a.choose = func(p *cards.Position, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
+				ga.Begin() // the last position may be of another game
+				return ga.Choose(p, legal), Note{}
+			}
 		}
 	}
 	return a, err
@@ -86,37 +92,16 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 // The position need not be reached move by move. With the defect Index of package policy the move
 // may not be legal.
 func (a *Agent) Choose(s rules.State, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
-	switch s := s.(type) {
-	case *brisca.State:
-		p := &cards.Brisca{State: *s}
-		w := cards.Watched[cards.Brisca](p)
-		return a.brisca(p, &w, legal, r)
-	case *tute.State:
-		p := &cards.Tute{State: *s}
-		w := cards.Watched[cards.Tute](p)
-		return a.tute(p, &w, legal, r)
+	if !a.position.Set(s) {
+		return legal[0], Note{} // cards.ModeOf knows no other game
 	}
-	return legal[0], Note{} // cards.ModeOf knows no other game
+	return a.choose(&a.position, legal, r)
 }
 
-func bySL[S any, P cards.Position[S]](a *SL, byMean bool) choose[S] {
-	return func(s *S, w *cards.Watch, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
-		move, value := ChooseSL[S, P](a, s, w, legal, byMean)
-		return move, Note{Score, value}
-	}
-}
-
-func byNet[S any, P cards.Position[S]](a *Net) choose[S] {
-	return func(s *S, w *cards.Watch, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
-		move, _ := ChooseNet[S, P](a, s, w, legal)
-		return move, Note{}
-	}
-}
-
-func byPolicy[S any, P cards.Position[S]](m *policy.Model) choose[S] {
+func byPolicy(m *policy.Model) func(*cards.Position, []rules.Move, *rules.Rand) (rules.Move, Note) {
 	view := new(policy.View)
-	return func(s *S, w *cards.Watch, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
-		move, known := policy.Choose[S, P](m, view, s, w, legal, r)
+	return func(p *cards.Position, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
+		move, known := m.Move(view, p, legal, r)
 		if known {
 			return move, Note{Known, 1}
 		}

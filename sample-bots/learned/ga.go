@@ -16,7 +16,7 @@ import (
 // The inputs are bits, so that the first layer is a sum of columns of weights. Those of the cards
 // played are summed up once in a game. Of the last layer only the outputs of legal moves are
 // computed.
-type GA[S any, P cards.Position[S]] struct {
+type GA struct {
 	encoder features.Encoder
 	net     *net.Net
 	work    *net.Work
@@ -26,21 +26,21 @@ type GA[S any, P cards.Position[S]] struct {
 }
 
 // NewGA returns a player of a net for a mode.
-func NewGA[S any, P cards.Position[S]](m cards.Mode, n *net.Net) *GA[S, P] {
-	p := &GA[S, P]{encoder: GAEncoder(m), work: n.NewWork()}
+func NewGA(m cards.Mode, n *net.Net) *GA {
+	p := &GA{encoder: GAEncoder(m), work: n.NewWork()}
 	p.played = make([]float32, len(p.work.First))
 	p.Use(n)
 	return p
 }
 
 // Use sets the net, of the same sizes as before.
-func (p *GA[S, P]) Use(n *net.Net) {
+func (p *GA) Use(n *net.Net) {
 	p.net = n
 	p.Begin()
 }
 
 // Begin starts a game.
-func (p *GA[S, P]) Begin() {
+func (p *GA) Begin() {
 	p.net.Start(p.work)
 	copy(p.played, p.work.First)
 	p.counted = 0
@@ -56,11 +56,11 @@ func GAEncoder(m cards.Mode) features.Encoder {
 }
 
 // Choose returns the legal move with the highest output, the first of equal ones.
-func (p *GA[S, P]) Choose(s *S, w *cards.Watch, legal []rules.Move) (best rules.Move) {
+func (p *GA) Choose(s *cards.Position, legal []rules.Move) (best rules.Move) {
 	if len(legal) == 1 {
 		return legal[0]
 	}
-	p.input(s, w)
+	p.input(s)
 	hidden := p.net.Hidden(p.work)
 	top := float32(0)
 	for i, m := range legal {
@@ -72,8 +72,8 @@ func (p *GA[S, P]) Choose(s *S, w *cards.Watch, legal []rules.Move) (best rules.
 }
 
 // input sums up the first layer for the seat to move.
-func (p *GA[S, P]) input(s *S, w *cards.Watch) {
-	t, first := P(s).Board(), p.work.First
+func (p *GA) input(s *cards.Position) {
+	t, first := s.Board(), p.work.First
 	copy(first, p.played)
 	if p.counted < t.Played {
 		for ; p.counted < t.Played; p.counted++ {
@@ -82,9 +82,10 @@ func (p *GA[S, P]) input(s *S, w *cards.Watch) {
 		copy(p.played, first)
 	}
 	p.inputs.Reset()
-	unseen := *w
-	unseen.Seen = 0 // they are in played
-	features.AppendState(&p.encoder, &p.inputs, P(s), &unseen, P(s).Turn())
+	seen := s.Watch.Seen
+	s.Watch.Seen = 0 // they are in played
+	p.encoder.AppendState(&p.inputs, s, s.Turn())
+	s.Watch.Seen = seen
 	for _, input := range p.inputs.Index {
 		p.net.Add(p.work, int(input), 1)
 	}
@@ -116,12 +117,4 @@ func ReadGA(h model.Header, b *model.Body) (m GAModel, err error) {
 	e := GAEncoder(mode)
 	m.Net, err = net.Read(h, b, e.Inputs(), mode.Actions())
 	return m, err
-}
-
-func byGA[S any, P cards.Position[S]](m cards.Mode, n *net.Net) choose[S] {
-	a := NewGA[S, P](m, n)
-	return func(s *S, w *cards.Watch, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
-		a.Begin() // the last position may be of another game
-		return a.Choose(s, w, legal), Note{}
-	}
 }

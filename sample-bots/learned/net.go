@@ -48,10 +48,10 @@ func ReadNet(h model.Header, b *model.Body) (*Net, error) {
 // Weights returns the net, which must not be changed.
 func (a *Net) Weights() *net.Net { return a.net }
 
-// ChooseNet returns the legal move of the highest output, the first of equal ones, and the output.
-func ChooseNet[S any, P cards.Position[S]](a *Net, p P, w *cards.Watch, legal []rules.Move) (best rules.Move, value float32) {
+// Choose returns the legal move of the highest output, the first of equal ones, and the output.
+func (a *Net) Choose(p *cards.Position, legal []rules.Move) (best rules.Move, value float32) {
 	var places features.Places
-	a.ones, places = features.AppendTable[S, P](&a.encoder, a.ones[:0], p, w)
+	a.ones, places = a.encoder.Append(a.ones[:0], p)
 	a.net.Start(a.work)
 	for _, input := range a.ones {
 		a.net.Add(a.work, int(input), 1)

@@ -56,15 +56,15 @@ func NewSL(h model.Header, m cards.Mode, e features.Encoder, n *net.Net) *SL {
 	}
 }
 
-// ChooseSL returns the best of the legal moves of the seat to move, and what the net says of it: its
+// Choose returns the best of the legal moves of the seat to move, and what the net says of it: its
 // most probable label or the mean of all, which moves are compared by, or for WL the chance of
 // winning.
-func ChooseSL[S any, P cards.Position[S]](a *SL, p P, w *cards.Watch, legal []rules.Move, mean bool) (best rules.Move, value float64) {
+func (a *SL) Choose(p *cards.Position, legal []rules.Move, mean bool) (best rules.Move, value float64) {
 	if a.noSongs && cards.Action(legal[0]) >= cards.Sing {
 		return legal[0], 0
 	}
 	a.sample.Reset()
-	features.AppendState[S, P](&a.encoder, &a.sample, p, w, p.Turn())
+	a.encoder.AppendState(&a.sample, p, p.Turn())
 	a.net.Start(a.work)
 	for i, input := range a.sample.Index {
 		a.net.Add(a.work, int(input), a.sample.Value[i])

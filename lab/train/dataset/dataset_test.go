@@ -149,7 +149,7 @@ func TestCheck(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		test.change(&g)
-		err := Check[cards.Tute](m, m.Rules(), &g)
+		err := Check(m, m.Rules(), &g)
 		if err == nil != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v", test.want, err)
 		}

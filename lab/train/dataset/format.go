@@ -67,15 +67,14 @@ func (g *Game) Decode(b []byte) (int, error) {
 }
 
 // Check returns why the game is not one of a mode that was played to its end.
-func Check[S any, P cards.Position[S]](m cards.Mode, list []baraja.TableRules, g *Game) error {
+func Check(m cards.Mode, list []baraja.TableRules, g *Game) error {
 	if int(g.Rules) >= len(list) {
 		return fmt.Errorf("the rules %d are not those of mode %v", g.Rules, m)
 	}
 	if baraja.SetOf(g.Pack[:]).Len() != baraja.TableCards {
 		return errors.New("the pack has a card twice")
 	}
-	var s S
-	p := P(&s)
+	var p cards.Position
 	p.Layout(m, list[g.Rules], g.Pack)
 	var memory [MaxMoves]rules.Move
 	for i, action := range g.Moves[:g.N] {
@@ -92,7 +91,7 @@ func Check[S any, P cards.Position[S]](m cards.Mode, list []baraja.TableRules, g
 }
 
 // Move returns the move of the position that an action of a game is.
-func Move[S any, P cards.Position[S]](p P, action uint8) rules.Move {
+func Move(p *cards.Position, action uint8) rules.Move {
 	switch {
 	case action < cards.Exchange:
 		return rules.Move(cards.CardAt(int(action)))

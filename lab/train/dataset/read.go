@@ -94,10 +94,6 @@ func (s *Set) readHeader(b *bufio.Reader) error {
 }
 
 func (s *Set) readGames(r io.Reader, games int) error {
-	check := Check[cards.Brisca]
-	if s.Mode.Tute {
-		check = Check[cards.Tute]
-	}
 	list := s.Mode.Rules()
 	var game Game
 	var memory [fixed + MaxMoves]byte
@@ -111,7 +107,7 @@ func (s *Set) readGames(r io.Reader, games int) error {
 		}
 		n, err := game.Decode(memory[:])
 		if err == nil {
-			err = check(s.Mode, list, &game)
+			err = Check(s.Mode, list, &game)
 		}
 		if err != nil {
 			return fmt.Errorf("game %d of %d: %w", i+1, s.Games, err)

@@ -72,29 +72,21 @@ type Piece func(ctx context.Context, worker, from, to int, dst []byte) ([]byte, 
 
 // Random makes games of random moves.
 func (p *Plan) Random() Piece {
-	if p.Mode.Tute {
-		return random[cards.Tute](p)
-	}
-	return random[cards.Brisca](p)
-}
-
-func random[S any, P cards.Position[S]](plan *Plan) Piece {
-	m, list := plan.Mode, plan.Mode.Rules()
+	m, list := p.Mode, p.Mode.Rules()
 	return func(_ context.Context, _, from, to int, dst []byte) ([]byte, error) {
-		var s S
+		var at cards.Position
 		var g Game
 		var memory [MaxMoves]rules.Move
-		r := rules.NewRand(run.Derive(plan.Seed, "data", from))
+		r := rules.NewRand(run.Derive(p.Seed, "data", from))
 		src := rules.FastStream(r)
 		for i := from; i < to; i++ {
-			p := P(&s)
-			p.Begin(m, list[i%len(list)], &src)
-			g.Begin(i%len(list), p.Board())
-			for p.Turn() >= 0 {
-				legal := p.Legal(memory[:0])
+			at.Deal(m, list[i%len(list)], &src)
+			g.Begin(i%len(list), at.Board())
+			for at.Turn() >= 0 {
+				legal := at.Legal(memory[:0])
 				move := legal[r.Below(len(legal))]
 				g.Add(move)
-				p.Apply(move, nil)
+				at.Apply(move, nil)
 			}
 			dst = g.Append(dst)
 		}

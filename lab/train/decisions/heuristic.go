@@ -67,20 +67,21 @@ func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 }
 
 // Read sets the position, in which a seat is to play a card.
-func (j *Judge) Read(m cards.Mode, t *baraja.Table, legal baraja.Set, songs *cards.Songs, w *cards.Watch) {
+func (j *Judge) Read(p *cards.Position) {
+	m, t := p.Mode, p.Board()
 	seat := int(t.Mover)
-	*j = Judge{tute: m.Tute, legal: legal, trumps: t.Trumps(), trumpSet: suitSets[t.Trumps()], leading: t.InTrick == 0}
+	*j = Judge{tute: m.Tute, legal: p.Playable(), trumps: t.Trumps(), trumpSet: suitSets[t.Trumps()], leading: t.InTrick == 0}
 	j.low = j.legal&^j.trumpSet&cheapSet != 0
 	if j.leading {
-		j.readLead(m, songs, w, seat)
+		j.readLead(p, seat)
 		return
 	}
 	trick := t.Trick()
-	cards := baraja.SetOf(trick)
+	lying := baraja.SetOf(trick)
 	j.led = trick[0].Suit()
 	j.wins = baraja.Beats(j.trumps, t.Best)
-	j.big = cards&heavySet != 0
-	trumped := cards&j.trumpSet != 0
+	j.big = lying&heavySet != 0
+	trumped := lying&j.trumpSet != 0
 	if follow := j.legal & suitSets[j.led] & j.wins; !trumped {
 		j.canHigh, j.canSuit = follow&heavySet != 0, follow != 0
 		j.canTrump = j.legal&j.trumpSet != 0
@@ -92,9 +93,10 @@ func (j *Judge) Read(m cards.Mode, t *baraja.Table, legal baraja.Set, songs *car
 	j.lastMate = j.partner && t.InTrick == t.Players-1
 }
 
-func (j *Judge) readLead(m cards.Mode, songs *cards.Songs, w *cards.Watch, seat int) {
+func (j *Judge) readLead(p *cards.Position, seat int) {
+	m, songs := p.Mode, p.Songs()
 	for suit := range j.heavy {
-		j.heavy[suit] = (w.Seen & heavySet & suitSets[suit]).Len()
+		j.heavy[suit] = (p.Watch.Seen & heavySet & suitSets[suit]).Len()
 		j.most = max(j.most, j.heavy[suit])
 	}
 	if !m.Tute {
@@ -102,9 +104,9 @@ func (j *Judge) readLead(m cards.Mode, songs *cards.Songs, w *cards.Watch, seat 
 	}
 	for other := range m.Players {
 		if m.Side(other) == m.Side(seat) {
-			j.ourSongs |= w.Sung(songs, other)
+			j.ourSongs |= p.Watch.Sung(&songs, other)
 		} else {
-			j.rivalSong |= w.Sung(songs, other)
+			j.rivalSong |= p.Watch.Sung(&songs, other)
 		}
 	}
 }

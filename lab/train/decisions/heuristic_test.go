@@ -35,27 +35,28 @@ type situation struct {
 
 func (s situation) judge(t *testing.T) *Judge {
 	m := mode(t, s.mode)
-	table := &baraja.Table{Players: uint8(m.Players)}
+	p := &cards.Position{Mode: m}
+	table := p.Board()
+	table.Players = uint8(m.Players)
 	table.SetTrump(baraja.Of(2, 0))
 	for _, c := range parse(t, s.trick) {
 		if table.Put(c) {
 			t.Fatalf("the trick %s is complete", s.trick)
 		}
 	}
-	hand := baraja.SetOf(parse(t, s.hand))
-	table.Hands[table.Mover] = hand
-	w := cards.Watch{Seen: baraja.SetOf(parse(t, s.seen)) | baraja.SetOf(parse(t, s.trick))}
+	table.Hands[table.Mover] = baraja.SetOf(parse(t, s.hand))
+	p.Watch = cards.Watch{Seen: baraja.SetOf(parse(t, s.seen)) | baraja.SetOf(parse(t, s.trick))}
 	seat := int(table.Mover)
 	for suit, letter := range baraja.Suits {
 		if strings.ContainsRune(s.own, letter) {
-			w.Scored[seat] |= 1 << suit
+			p.Watch.Scored[seat] |= 1 << suit
 		}
 		if strings.ContainsRune(s.rival, letter) {
-			w.Scored[(seat+1)%m.Players] |= 1 << suit
+			p.Watch.Scored[(seat+1)%m.Players] |= 1 << suit
 		}
 	}
 	j := new(Judge)
-	j.Read(m, table, hand, &cards.Songs{}, &w)
+	j.Read(p)
 	return j
 }
 

@@ -18,70 +18,62 @@ type Decision struct {
 }
 
 // Follower follows a game move by move and notes its decisions.
-type Follower[S any, P cards.Position[S]] struct {
-	State     S
-	Watch     cards.Watch
+type Follower struct {
+	Position  cards.Position
 	Decisions []Decision // of the game so far
-	mode      cards.Mode
 	judge     Judge
 	first     int // the first decision of the trick
 }
 
 // Begin begins a game of a mode with optional rules and a shuffled pack.
-func (f *Follower[S, P]) Begin(m cards.Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
-	f.mode, f.Watch, f.Decisions, f.first = m, cards.Watch{}, f.Decisions[:0], 0
-	P(&f.State).Layout(m, r, pack)
+func (f *Follower) Begin(m cards.Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
+	f.Decisions, f.first = f.Decisions[:0], 0
+	f.Position.Layout(m, r, pack)
 }
 
 // Step makes a legal move. After the last one, all decisions are complete.
-func (f *Follower[S, P]) Step(m rules.Move) {
-	p := P(&f.State)
+func (f *Follower) Step(m rules.Move) {
+	p := &f.Position
 	t := p.Board()
-	d := Decision{Seat: t.Mover, Rest: -f.side(int(t.Mover))}
-	songs := p.Songs()
+	d := Decision{Seat: t.Mover, Rest: -f.side(t.Mover)}
+	done := p.Songs().Done
 	points, complete := int16(0), false
 	if m < baraja.SwapMove {
 		c := baraja.Card(m)
-		f.judge.Read(f.mode, t, p.Playable(), &songs, &f.Watch)
+		f.judge.Read(p)
 		d.Heuristic = int16(f.judge.Worth(c))
 		points = int16(t.Pot) + int16(baraja.Value(c))
 		complete = t.InTrick == t.Players-1
 	}
 	f.Decisions = append(f.Decisions, d)
-	cards.Step[S, P](p, &f.Watch, m)
+	p.Play(m)
 	if complete {
 		if t.Last() {
 			points += p.Options().Bonus()
 		}
-		if scored := p.Songs().Done &^ songs.Done; scored != 0 {
+		if scored := p.Songs().Done &^ done; scored != 0 {
 			points += p.Song(baraja.Suit(bits.TrailingZeros8(scored)))
 		}
 		f.collect(int(t.Winner), points)
 	}
 	if t.Mover < 0 {
-		teams := p.Options().Teams
 		for i := range f.Decisions {
 			d := &f.Decisions[i]
-			d.Standing = int8(cards.Standing(t, teams, int(d.Seat)))
-			d.Rest = max(0, d.Rest+f.side(int(d.Seat))) // who loses at once loses all points
+			d.Standing = int8(p.Standing(int(d.Seat)))
+			d.Rest = max(0, d.Rest+f.side(d.Seat)) // who loses at once loses all points
 		}
 	}
 }
 
 // side returns the points of a seat's side.
-func (f *Follower[S, P]) side(seat int) (points int16) {
-	for other, n := range P(&f.State).Board().Points[:f.mode.Players] {
-		if f.mode.Side(other) == f.mode.Side(seat) {
-			points += n
-		}
-	}
-	return points
+func (f *Follower) side(seat int8) int16 {
+	return int16(f.Position.Points(f.Position.Mode.Side(int(seat))))
 }
 
 // collect gives the points of a trick to the decisions of the side that won it.
-func (f *Follower[S, P]) collect(winner int, points int16) {
+func (f *Follower) collect(winner int, points int16) {
 	for i := f.first; i < len(f.Decisions); i++ {
-		if d := &f.Decisions[i]; f.mode.Side(int(d.Seat)) == f.mode.Side(winner) {
+		if d := &f.Decisions[i]; f.Position.Mode.Side(int(d.Seat)) == f.Position.Mode.Side(winner) {
 			d.Points = points
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
@@ -19,7 +18,7 @@ import (
 
 // agents is the species of GA-RL. An individual learns from the games that it plays in its
 // generation; its children inherit what it has learned.
-type agents[S any, P cards.Position[S]] struct {
+type agents struct {
 	*Config
 	mode       cards.Mode
 	keys       policy.Keys
@@ -27,8 +26,8 @@ type agents[S any, P cards.Position[S]] struct {
 }
 
 // newAgents returns the species of a valid configuration.
-func newAgents[S any, P cards.Position[S]](c *Config, m cards.Mode) species[S, *dictionary] {
-	a := &agents[S, P]{Config: c, mode: m}
+func newAgents(c *Config, m cards.Mode) species[*dictionary] {
+	a := &agents{Config: c, mode: m}
 	a.keys, _ = policy.ParseKeys(c.Keys)
 	a.crossovers, _ = named("", c.Crossovers, dictionaryCrossovers, func(o dictionaryCrossover) string { return o.name })
 	return a
@@ -44,28 +43,28 @@ func (c *Config) tableMemory() int64 {
 	return int64(c.Memory) << 20 / int64(tables(c.Population, c.Best))
 }
 
-func (a *agents[S, P]) newDictionary() *dictionary {
+func (a *agents) newDictionary() *dictionary {
 	t := rl.NewTable(a.tableMemory())
 	t.Zero = a.Untried == rl.Zero
 	return &dictionary{table: t}
 }
 
 // birth returns an agent that knows nothing.
-func (a *agents[S, P]) birth(*rules.Rand) *dictionary { return a.newDictionary() }
+func (a *agents) birth(*rules.Rand) *dictionary { return a.newDictionary() }
 
-func (a *agents[S, P]) first(n int, r *rules.Rand) (members []*dictionary) {
+func (a *agents) first(n int, r *rules.Rand) (members []*dictionary) {
 	for range n {
 		members = append(members, a.birth(r))
 	}
 	return members
 }
 
-func (a *agents[S, P]) player() player[S, *dictionary] {
-	return &explorer[S, P]{mode: a.mode, keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
+func (a *agents) player() player[*dictionary] {
+	return &explorer{keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
 }
 
 // taught returns the agent with what it has learned, sorted for its children.
-func (a *agents[S, P]) taught(d *dictionary, lessons []rl.Update) *dictionary {
+func (a *agents) taught(d *dictionary, lessons []rl.Update) *dictionary {
 	grown := &dictionary{table: d.table.Clone(), drawn: maps.Clone(d.drawn)}
 	for _, u := range lessons {
 		grown.table.Learn(u.Key, u.Action, u.Value, 0)
@@ -79,7 +78,7 @@ func (a *agents[S, P]) taught(d *dictionary, lessons []rl.Update) *dictionary {
 // drawn anew from the legal ones.
 const resetting = "reset"
 
-func (a *agents[S, P]) children(p, q *dictionary, o *outcome, counts map[string]int, r *rules.Rand) (x, y *dictionary, work func()) {
+func (a *agents) children(p, q *dictionary, o *outcome, counts map[string]int, r *rules.Rand) (x, y *dictionary, work func()) {
 	x, y = a.newDictionary(), a.newDictionary()
 	born := &offspring{children: [...]*dictionary{x, y}}
 	var c *dictionaryCrossover
@@ -107,7 +106,7 @@ func (a *agents[S, P]) children(p, q *dictionary, o *outcome, counts map[string]
 
 // release collects the garbage that large tables are, so that all together take no more than their
 // limit.
-func (a *agents[S, P]) release(old []*dictionary) {
+func (a *agents) release(old []*dictionary) {
 	const worthwhile = 32 << 20
 	size := int64(0)
 	for _, d := range old {
@@ -120,7 +119,7 @@ func (a *agents[S, P]) release(old []*dictionary) {
 
 // figures returns how many pairs of a state and an action an agent has in the mean, and in which
 // part of the states that the best agent and another of the elite know they differ.
-func (a *agents[S, P]) figures(members []*dictionary, elite []int) (values []run.Value, turned uint64) {
+func (a *agents) figures(members []*dictionary, elite []int) (values []run.Value, turned uint64) {
 	pairs := 0
 	for _, d := range members {
 		pairs += d.table.Len()
@@ -161,7 +160,7 @@ func disagreement(t, other *rl.Table) float64 {
 	return float64(differ) / float64(max(1, both))
 }
 
-func (a *agents[S, P]) plots(f *run.Folder) error {
+func (a *agents) plots(f *run.Folder) error {
 	return errors.Join(
 		f.Plot("pairs", "What an agent knows", "generation", "pairs of a state and an action", "pairs"),
 		f.Plot("spread", "Distance of the best agents", "generation", "part of the states known to both", "spread"),
@@ -169,7 +168,7 @@ func (a *agents[S, P]) plots(f *run.Folder) error {
 }
 
 // memory supposes that the tables grow as they have so far.
-func (a *agents[S, P]) memory(members []*dictionary, growth float64) (bytes, disk int64) {
+func (a *agents) memory(members []*dictionary, growth float64) (bytes, disk int64) {
 	all := int64(0)
 	for _, d := range members {
 		all += d.table.Bytes()
@@ -180,7 +179,7 @@ func (a *agents[S, P]) memory(members []*dictionary, growth float64) (bytes, dis
 
 // save writes the table, and then what was drawn: the number of states, and the key and the place of
 // each.
-func (a *agents[S, P]) save(w io.Writer, d *dictionary) error {
+func (a *agents) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err
 	}
@@ -192,7 +191,7 @@ func (a *agents[S, P]) save(w io.Writer, d *dictionary) error {
 	return err
 }
 
-func (a *agents[S, P]) load(r io.Reader) (*dictionary, error) {
+func (a *agents) load(r io.Reader) (*dictionary, error) {
 	d := a.newDictionary()
 	if err := d.table.Load(r); err != nil {
 		return nil, err
@@ -214,7 +213,7 @@ func (a *agents[S, P]) load(r io.Reader) (*dictionary, error) {
 	return d, nil
 }
 
-func (a *agents[S, P]) describe(d *dictionary, members []*dictionary, h *model.Header, r *Report) {
+func (a *agents) describe(d *dictionary, members []*dictionary, h *model.Header, r *Report) {
 	h.Encoding = a.Keys
 	r.Pairs, r.States = d.table.Len(), countStates(d.sorted())
 	for _, m := range members {
@@ -223,15 +222,14 @@ func (a *agents[S, P]) describe(d *dictionary, members []*dictionary, h *model.H
 }
 
 // body writes the best action of each state.
-func (a *agents[S, P]) body(w io.Writer, d *dictionary) error {
+func (a *agents) body(w io.Writer, d *dictionary) error {
 	_, err := rl.WritePolicy(w, d.table, 1, d.drawn)
 	return err
 }
 
 // explorer plays the table of an agent. One that learns makes a random move now and then, and keeps
 // what there is to learn.
-type explorer[S any, P cards.Position[S]] struct {
-	mode    cards.Mode
+type explorer struct {
 	keys    policy.Keys
 	epsilon float64
 	agent   policy.Agent
@@ -243,33 +241,33 @@ type explorer[S any, P cards.Position[S]] struct {
 	updates []rl.Update
 }
 
-func (e *explorer[S, P]) use(d *dictionary, learns bool) {
+func (e *explorer) use(d *dictionary, learns bool) {
 	e.agent.States, e.learns, e.updates = d, learns, nil
 }
 
 // Begin starts a game.
-func (e *explorer[S, P]) Begin(_ cards.Mode, r *rules.Rand) {
+func (e *explorer) Begin(r *rules.Rand) {
 	e.rand = r
 	e.trace.Begin()
 }
 
 // Choose returns the move that the agent makes.
-func (e *explorer[S, P]) Choose(s *S, w *cards.Watch, legal []rules.Move) rules.Move {
-	policy.Look[S, P](e.keys, &e.view, s, w, legal)
+func (e *explorer) Choose(p *cards.Position, legal []rules.Move) rules.Move {
+	e.keys.Look(&e.view, p, legal)
 	if !e.learns {
 		action, _ := e.agent.Choose(&e.view, e.rand)
 		return e.view.Move(action)
 	}
 	action, _ := rl.Explore(&e.agent, &e.view, e.epsilon, e.rand)
-	e.seat = P(s).Turn()
-	e.trace.Add(&e.view, action, cards.Lead(P(s).Board(), e.mode, e.seat))
+	e.seat = p.Turn()
+	e.trace.Add(&e.view, action, p.Lead(e.seat))
 	return e.view.Move(action)
 }
 
-func (e *explorer[S, P]) end(board *baraja.Table) {
+func (e *explorer) end(p *cards.Position) {
 	if e.learns {
-		e.updates = e.trace.End(cards.Lead(board, e.mode, e.seat), e.updates)
+		e.updates = e.trace.End(p.Lead(e.seat), e.updates)
 	}
 }
 
-func (e *explorer[S, P]) lessons() []rl.Update { return e.updates }
+func (e *explorer) lessons() []rl.Update { return e.updates }

@@ -219,7 +219,7 @@ func TestDrawn(t *testing.T) {
 	}
 
 	c := DefaultAgents("brisca2")
-	species := newAgents[cards.Brisca](&c, cards.Mode{Players: 2}).(*agents[cards.Brisca, *cards.Brisca])
+	species := newAgents(&c, cards.Mode{Players: 2}).(*agents)
 	d := a.dictionary()
 	var file bytes.Buffer
 	kit.Must(t, species.save(&file, d))
@@ -261,9 +261,9 @@ func smallAgents(mode string) Config {
 	return c
 }
 
-func newBriscaAgents(t testing.TB, c Config, workers int) *search[cards.Brisca, *cards.Brisca, *dictionary] {
+func newBriscaAgents(t testing.TB, c Config, workers int) *search[*dictionary] {
 	t.Helper()
-	s, err := newSearch[cards.Brisca](c, workers, nil, newAgents[cards.Brisca])
+	s, err := newSearch(c, workers, nil, newAgents)
 	kit.Must(t, err)
 	return s
 }
@@ -364,7 +364,7 @@ func TestAgentModel(t *testing.T) {
 func TestTablesAreFull(t *testing.T) {
 	c := smallAgents("tute4")
 	c.Keys, c.Memory, c.Games, c.Generations = policy.OneState, 1, 200, 4
-	s, err := newSearch[cards.Tute](c, 2, nil, newAgents[cards.Tute])
+	s, err := newSearch(c, 2, nil, newAgents)
 	kit.Must(t, err)
 	turned := uint64(0)
 	for range c.Generations {

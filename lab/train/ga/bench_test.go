@@ -6,12 +6,11 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // BenchmarkGame measures a game of Brisca between two nets of the study's layers.
 func BenchmarkGame(b *testing.B) {
-	s, err := newSearch[cards.Brisca](Default("brisca2"), 1, nil, newNets[cards.Brisca])
+	s, err := newSearch(Default("brisca2"), 1, nil, newNets)
 	kit.Must(b, err)
 	d := s.desks[0]
 	agents := d.seat(s.members, pairing{0, 1}, false)

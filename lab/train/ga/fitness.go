@@ -46,52 +46,50 @@ func rank(fit []Fitness) []int {
 }
 
 // table is where games of a mode are played.
-type table[S any, P cards.Position[S]] struct {
-	mode  cards.Mode
-	rules []baraja.TableRules // of which each deal draws one
-	state S
-	watch cards.Watch
-	legal [rules.MaxMoves]rules.Move
-	src   rules.Stream
-	rand  *rules.Rand // of the agents
+type table struct {
+	mode     cards.Mode
+	rules    []baraja.TableRules // of which each deal draws one
+	position cards.Position
+	legal    [rules.MaxMoves]rules.Move
+	src      rules.Stream
+	rand     *rules.Rand // of the agents
 }
 
 // play plays the deal of a seed: agent i sits at (i + rotation) modulo the number of seats. The
 // deal and its rules are the same for all rotations.
-func (t *table[S, P]) play(agents []Agent[S], seed uint64, rotation int) *baraja.Table {
+func (t *table) play(agents []Agent, seed uint64, rotation int) *cards.Position {
 	*t.rand = *rules.NewRand(seed)
 	rule := t.rules[t.rand.Below(len(t.rules))]
 	t.src = rules.FastStream(t.rand)
-	p := P(&t.state)
-	p.Begin(t.mode, rule, &t.src)
-	t.watch = cards.Watch{}
+	p := &t.position
+	p.Deal(t.mode, rule, &t.src)
 	*t.rand = *rules.NewRand(t.rand.Uint64() + uint64(rotation))
 	for _, a := range agents {
-		a.Begin(t.mode, t.rand)
+		a.Begin(t.rand)
 	}
 	n := len(agents)
 	for seat := p.Turn(); seat >= 0; seat = p.Turn() {
 		agent := agents[(seat-rotation%n+n)%n]
-		cards.Step(p, &t.watch, agent.Choose(&t.state, &t.watch, p.Legal(t.legal[:0])))
+		p.Play(agent.Choose(p, p.Legal(t.legal[:0])))
 	}
-	return p.Board()
+	return p
 }
 
 // match plays games between agents, each deal once in every rotation as far as the games go. Game
 // g has the deal of seeds[g/players]. The fitness is by agent.
-func (t *table[S, P]) match(agents []Agent[S], games int, seeds []uint64) (fit [baraja.TableSeats]Fitness) {
+func (t *table) match(agents []Agent, games int, seeds []uint64) (fit [baraja.TableSeats]Fitness) {
 	n := len(agents)
 	for g := range games {
-		board := t.play(agents, seeds[g/n], g%n)
+		p := t.play(agents, seeds[g/n], g%n)
 		for _, a := range agents {
 			if a, ok := a.(ender); ok {
-				a.end(board)
+				a.end(p)
 			}
 		}
 		for i := range agents {
 			seat := (i + g) % n
-			fit[i].Won += 1 + cards.Standing(board, t.mode.Teams, seat)
-			fit[i].Points += int(board.Points[seat])
+			fit[i].Won += 1 + p.Standing(seat)
+			fit[i].Points += int(p.Board().Points[seat])
 			fit[i].Games++
 		}
 	}
@@ -99,4 +97,4 @@ func (t *table[S, P]) match(agents []Agent[S], games int, seeds []uint64) (fit [
 }
 
 // ender is an agent that is told the end of a game.
-type ender interface{ end(*baraja.Table) }
+type ender interface{ end(*cards.Position) }

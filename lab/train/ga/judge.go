@@ -8,7 +8,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
-	"github.com/timba-arena/timba/sample-bots/learned/features"
 	play "github.com/timba-arena/timba/sample-bots/search"
 )
 
@@ -30,13 +29,13 @@ type judged struct {
 }
 
 // positions returns the positions for the generation, and makes them where they are new.
-func (s *search[S, P, I]) positions(ctx context.Context) ([]judged, error) {
+func (s *search[I]) positions(ctx context.Context) ([]judged, error) {
 	window := s.generation / judgedGenerations
 	if s.pool != nil && s.window == window {
 		return s.pool, nil
 	}
 	pool := make([]judged, s.Positions)
-	err := s.each(ctx, len(pool), func(d *desk[S, P, I], i int) {
+	err := s.each(ctx, len(pool), func(d *desk[I], i int) {
 		r := rules.NewRand(run.Derive(s.Seed, forPositions, window*s.Positions+i))
 		pool[i] = d.judge(s.Playouts, s.Value == ValueTrick, r)
 	})
@@ -47,38 +46,36 @@ func (s *search[S, P, I]) positions(ctx context.Context) ([]judged, error) {
 }
 
 // judge reaches a position by random moves and plays out each of its moves.
-func (d *desk[S, P, I]) judge(playouts int, byTrick bool, r *rules.Rand) (j judged) {
+func (d *desk[I]) judge(playouts int, byTrick bool, r *rules.Rand) (j judged) {
 	return d.value(d.reach(r), playouts, byTrick, r)
 }
 
 // value values the moves of the position.
-func (d *desk[S, P, I]) value(legal []rules.Move, playouts int, byTrick bool, r *rules.Rand) (j judged) {
-	p := P(&d.state)
-	seat := p.Turn()
+func (d *desk[I]) value(legal []rules.Move, playouts int, byTrick bool, r *rules.Rand) (j judged) {
+	seat := d.position.Turn()
 	e := learned.GAEncoder(d.mode)
 	d.inputs.Reset()
-	features.AppendState(&e, &d.inputs, p, &d.watch, seat)
+	e.AppendState(&d.inputs, &d.position, seat)
 	j.ones = append(j.ones, d.inputs.Index...)
 	for _, m := range legal {
 		j.actions = append(j.actions, uint8(cards.Action(m)))
 	}
 	j.won, j.points = make([]int32, len(legal)), make([]int32, len(legal))
 	for range playouts {
-		dealt := d.state
-		P(&dealt).Redeal(seat, r)
+		dealt := d.position
+		dealt.Redeal(seat, r)
 		luck := *r // the same for all moves
 		for i, m := range legal {
 			d.end = dealt
 			q := luck
-			P(&d.end).Apply(m, nil)
+			d.end.Apply(m, nil)
 			if byTrick {
 				j.points[i] += int32(d.trick(seat, &q))
 				continue
 			}
-			play.Playout(P(&d.end), &q, d.next[:])
-			board := P(&d.end).Board()
-			j.won[i] += int32(1 + cards.Standing(board, d.mode.Teams, seat))
-			j.points[i] += int32(board.Points[seat])
+			play.Playout(&d.end, &q, d.next[:])
+			j.won[i] += int32(1 + d.end.Standing(seat))
+			j.points[i] += int32(d.end.Board().Points[seat])
 		}
 		r.Uint64()
 	}
@@ -90,28 +87,18 @@ func (d *desk[S, P, I]) value(legal []rules.Move, playouts int, byTrick bool, r 
 
 // trick plays the trick to its end by random moves and returns its points, 0 if another side has
 // won it.
-func (d *desk[S, P, I]) trick(seat int, r *rules.Rand) int {
-	p := P(&d.end)
-	points := func(t *baraja.Table) (sum int) {
-		for other, n := range t.Points[:d.mode.Players] {
-			if d.mode.Side(other) == d.mode.Side(seat) {
-				sum += int(n)
-			}
-		}
-		return sum
-	}
+func (d *desk[I]) trick(seat int, r *rules.Rand) int {
+	p, side := &d.end, d.mode.Side(seat)
 	for p.Turn() >= 0 && p.Board().InTrick > 0 {
 		legal := p.Legal(d.next[:0])
 		p.Apply(legal[r.Below(len(legal))], nil)
 	}
-	return points(p.Board()) - points(P(&d.state).Board())
+	return p.Points(side) - d.position.Points(side)
 }
 
 // addHeuristic adds the study's heuristic values of cards, each so many times.
-func (d *desk[S, P, I]) addHeuristic(j *judged, legal []rules.Move, times int32) {
-	p := P(&d.state)
-	songs := p.Songs()
-	d.heuristic.Read(d.mode, p.Board(), p.Playable(), &songs, &d.watch)
+func (d *desk[I]) addHeuristic(j *judged, legal []rules.Move, times int32) {
+	d.heuristic.Read(&d.position)
 	for i, m := range legal {
 		if m < baraja.SwapMove {
 			j.points[i] += times * int32(d.heuristic.Worth(baraja.Card(m)))
@@ -120,31 +107,30 @@ func (d *desk[S, P, I]) addHeuristic(j *judged, legal []rules.Move, times int32)
 }
 
 // reach plays random moves up to a position with a choice, and returns its moves.
-func (d *desk[S, P, I]) reach(r *rules.Rand) []rules.Move {
-	p := P(&d.state)
+func (d *desk[I]) reach(r *rules.Rand) []rules.Move {
+	p := &d.position
 	for {
 		d.src = rules.FastStream(r)
-		p.Begin(d.mode, d.rules[r.Below(len(d.rules))], &d.src)
-		d.watch = cards.Watch{}
+		p.Deal(d.mode, d.rules[r.Below(len(d.rules))], &d.src)
 		for skip := r.Below(d.mode.MostPlies()); p.Turn() >= 0; skip-- {
 			legal := p.Legal(d.legal[:0])
 			if skip <= 0 && len(legal) > 1 {
 				return legal
 			}
-			cards.Step(p, &d.watch, legal[r.Below(len(legal))])
+			p.Play(legal[r.Below(len(legal))])
 		}
 	}
 }
 
 // judge returns the fitness of all members by positions. A position counts as many games as it
 // has playouts.
-func (s *search[S, P, I]) judge(ctx context.Context) ([]Fitness, error) {
+func (s *search[I]) judge(ctx context.Context) ([]Fitness, error) {
 	pool, err := s.positions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	fit := make([]Fitness, len(s.members))
-	err = s.each(ctx, len(s.members), func(d *desk[S, P, I], i int) {
+	err = s.each(ctx, len(s.members), func(d *desk[I], i int) {
 		d.players[0].use(s.members[i], false)
 		p := d.players[0].(chooser) // as Check has it
 		for k := range pool {

@@ -20,12 +20,12 @@ func TestJudge(t *testing.T) {
 		r := rules.NewRand(seed)
 		before := *r
 		d.reach(r)
-		if d.state.Board().Next < baraja.TableCards {
+		if d.position.Board().Next < baraja.TableCards {
 			continue
 		}
 		found++
 		const playouts = 4000
-		j, s := d.judge(playouts, false, &before), d.state
+		j, s := d.judge(playouts, false, &before), d.position
 		for i, m := range s.Legal(nil) {
 			end := s
 			end.Apply(m, nil)
@@ -39,11 +39,10 @@ func TestJudge(t *testing.T) {
 }
 
 // exact returns the mean over all random ends of 1 and the standing of a seat, and of its points.
-func exact(s *cards.Brisca, seat int) (won, points float64) {
+func exact(s *cards.Position, seat int) (won, points float64) {
 	legal := s.Legal(nil)
 	if s.Turn() < 0 {
-		board := s.Board()
-		return 1 + float64(cards.Standing(board, false, seat)), float64(board.Points[seat])
+		return 1 + float64(s.Standing(seat)), float64(s.Board().Points[seat])
 	}
 	for _, m := range legal {
 		next := *s
@@ -57,23 +56,19 @@ func exact(s *cards.Brisca, seat int) (won, points float64) {
 // TestReach checks that positions offer a choice and are of all stages of the game, in every mode.
 func TestReach(t *testing.T) {
 	for _, m := range cards.Modes() {
-		if m.Tute {
-			testReach[cards.Tute](t, m)
-		} else {
-			testReach[cards.Brisca](t, m)
-		}
+		testReach(t, m)
 	}
 }
 
-func testReach[S any, P cards.Position[S]](t *testing.T, m cards.Mode) {
-	s, err := newSearch[S, P](small(m.String()), 1, nil, newNets[S, P])
+func testReach(t *testing.T, m cards.Mode) {
+	s, err := newSearch(small(m.String()), 1, nil, newNets)
 	kit.Must(t, err)
 	r, tricks := rules.NewRand(5), map[int]bool{}
 	for range 500 {
 		if legal := s.desks[0].reach(r); len(legal) < 2 {
 			t.Fatalf("%s: a position has %d moves", m, len(legal))
 		}
-		tricks[int(P(&s.desks[0].state).Board().Played)/m.Players] = true
+		tricks[int(s.desks[0].position.Board().Played)/m.Players] = true
 	}
 	if all := baraja.TableCards / m.Players; len(tricks) < all*3/4 {
 		t.Errorf("%s: positions are of %d of %d tricks", m, len(tricks), all)
@@ -87,7 +82,7 @@ func TestTrickValue(t *testing.T) {
 	found, won := 0, 0
 	for seed := uint64(1); found < 200; seed++ {
 		legal := d.reach(rules.NewRand(seed))
-		s := d.state
+		s := d.position
 		board := s.Board()
 		if board.InTrick == 0 || s.Options() != (baraja.TableRules{Players: 2}) {
 			continue
@@ -96,8 +91,7 @@ func TestTrickValue(t *testing.T) {
 		const playouts = 3
 		j := d.value(legal, playouts, true, rules.NewRand(seed))
 		var judge decisions.Judge
-		songs := s.Songs()
-		judge.Read(d.mode, board, board.Hands[s.Turn()], &songs, &d.watch)
+		judge.Read(&s)
 		for i, m := range legal {
 			c := baraja.Card(m)
 			want := judge.Worth(c)

@@ -14,7 +14,7 @@ import (
 )
 
 // nets is the species of GA-XN.
-type nets[S any, P cards.Position[S]] struct {
+type nets struct {
 	*Config
 	mode       cards.Mode
 	crossovers []crossover
@@ -24,8 +24,8 @@ type nets[S any, P cards.Position[S]] struct {
 }
 
 // newNets returns the species of a valid configuration.
-func newNets[S any, P cards.Position[S]](c *Config, m cards.Mode) species[S, *net.Net] {
-	b := &nets[S, P]{Config: c, mode: m}
+func newNets(c *Config, m cards.Mode) species[*net.Net] {
+	b := &nets{Config: c, mode: m}
 	b.crossovers, _ = named("", c.Crossovers, crossovers, func(o crossover) string { return o.name })
 	b.mutations, _ = named("", c.Mutations, mutations, func(o mutation) string { return o.name })
 	b.blank, _ = net.New(sizes(m, c.Layers), net.Linear)
@@ -34,7 +34,7 @@ func newNets[S any, P cards.Position[S]](c *Config, m cards.Mode) species[S, *ne
 
 // first makes the first generation. As published, all nets share their layers, and so they are
 // all the same.
-func (b *nets[S, P]) first(n int, r *rules.Rand) (members []*net.Net) {
+func (b *nets) first(n int, r *rules.Rand) (members []*net.Net) {
 	for i := range n {
 		born := b.birth(r)
 		if b.keeps(defectLayers) && i > 0 {
@@ -47,7 +47,7 @@ func (b *nets[S, P]) first(n int, r *rules.Rand) (members []*net.Net) {
 }
 
 // birth returns a net with random weights.
-func (b *nets[S, P]) birth(r *rules.Rand) *net.Net {
+func (b *nets) birth(r *rules.Rand) *net.Net {
 	n := b.blank.Clone()
 	n.Randomize(r)
 	return n
@@ -59,12 +59,12 @@ func outputLayer(n *net.Net) Genome {
 	return g.layer(g.layers() - 1)
 }
 
-func (b *nets[S, P]) player() player[S, *net.Net] { return newNetPlayer[S, P](b.mode, b.blank) }
+func (b *nets) player() player[*net.Net] { return newNetPlayer(b.mode, b.blank) }
 
 // taught returns the net: it learns nothing.
-func (b *nets[S, P]) taught(n *net.Net, _ []rl.Update) *net.Net { return n }
+func (b *nets) taught(n *net.Net, _ []rl.Update) *net.Net { return n }
 
-func (b *nets[S, P]) children(p, q *net.Net, o *outcome, counts map[string]int, r *rules.Rand) (x, y *net.Net, work func()) {
+func (b *nets) children(p, q *net.Net, o *outcome, counts map[string]int, r *rules.Rand) (x, y *net.Net, work func()) {
 	x, y = p.Clone(), q.Clone()
 	if unit(r) < o.crossover {
 		c := b.crossovers[r.Below(len(b.crossovers))]
@@ -84,7 +84,7 @@ func (b *nets[S, P]) children(p, q *net.Net, o *outcome, counts map[string]int, 
 
 // spoil does to children what the study's code does: their output layer is that of a new net, and
 // when nets share their layers, both children have what was set last, the second child's.
-func (b *nets[S, P]) spoil(x, y *net.Net, r *rules.Rand) {
+func (b *nets) spoil(x, y *net.Net, r *rules.Rand) {
 	if b.keeps(defectOutput) {
 		for _, child := range [...]*net.Net{x, y} {
 			from := b.output
@@ -99,11 +99,11 @@ func (b *nets[S, P]) spoil(x, y *net.Net, r *rules.Rand) {
 	}
 }
 
-func (b *nets[S, P]) release([]*net.Net) {}
+func (b *nets) release([]*net.Net) {}
 
 // figures returns how many nets are different, and the mean distance of the elite's genes to
 // those of the best.
-func (b *nets[S, P]) figures(members []*net.Net, elite []int) ([]run.Value, uint64) {
+func (b *nets) figures(members []*net.Net, elite []int) ([]run.Value, uint64) {
 	best, spread := genesOf(members[elite[0]]), 0.0
 	for _, i := range elite {
 		spread += best.distance(genesOf(members[i]))
@@ -123,29 +123,29 @@ func distinct(members []*net.Net) int {
 	return len(seen)
 }
 
-func (b *nets[S, P]) plots(f *run.Folder) error {
+func (b *nets) plots(f *run.Folder) error {
 	return errors.Join(
 		f.Plot("diversity", "Different nets of a generation", "generation", "nets", "nets"),
 		f.Plot("spread", "Distance of the best nets", "generation", "mean difference of a gene", "spread"),
 	)
 }
 
-func (b *nets[S, P]) memory([]*net.Net, float64) (bytes, disk int64) {
+func (b *nets) memory([]*net.Net, float64) (bytes, disk int64) {
 	all := int64(b.blank.Params()) * 4 * int64(b.Population)
 	return 2 * all, all + all/int64(b.Population)
 }
 
-func (b *nets[S, P]) save(w io.Writer, n *net.Net) error { return n.Write(w) }
+func (b *nets) save(w io.Writer, n *net.Net) error { return n.Write(w) }
 
-func (b *nets[S, P]) load(r io.Reader) (*net.Net, error) {
+func (b *nets) load(r io.Reader) (*net.Net, error) {
 	n := b.blank.Clone()
 	return n, n.ReadWeights(r)
 }
 
-func (b *nets[S, P]) describe(n *net.Net, members []*net.Net, h *model.Header, r *Report) {
+func (b *nets) describe(n *net.Net, members []*net.Net, h *model.Header, r *Report) {
 	h.Encoding = features.Genetic
 	n.Describe(h)
 	r.Nets = distinct(members)
 }
 
-func (b *nets[S, P]) body(w io.Writer, n *net.Net) error { return n.Write(w) }
+func (b *nets) body(w io.Writer, n *net.Net) error { return n.Write(w) }

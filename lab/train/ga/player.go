@@ -3,47 +3,46 @@ package ga
 import (
 	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // Agent chooses moves of one game after another. It plays any number of seats of a game.
-type Agent[S any] interface {
+type Agent interface {
 	// Begin is called before a game.
-	Begin(m cards.Mode, r *rules.Rand)
+	Begin(r *rules.Rand)
 	// Choose returns one of the legal moves, of which there is at least one.
-	Choose(s *S, w *cards.Watch, legal []rules.Move) rules.Move
+	Choose(p *cards.Position, legal []rules.Move) rules.Move
 }
 
 // netPlayer plays nets, one after the other.
-type netPlayer[S any, P cards.Position[S]] struct {
-	*learned.GA[S, P]
+type netPlayer struct {
+	*learned.GA
 	net  *net.Net
 	work *net.Work
 }
 
-func newNetPlayer[S any, P cards.Position[S]](m cards.Mode, n *net.Net) *netPlayer[S, P] {
-	return &netPlayer[S, P]{GA: learned.NewGA[S, P](m, n), net: n, work: n.NewWork()}
+func newNetPlayer(m cards.Mode, n *net.Net) *netPlayer {
+	return &netPlayer{GA: learned.NewGA(m, n), net: n, work: n.NewWork()}
 }
 
 // use sets the net, of the same sizes as before. It learns nothing.
-func (p *netPlayer[S, P]) use(n *net.Net, _ bool) {
+func (p *netPlayer) use(n *net.Net, _ bool) {
 	p.net = n
 	p.Use(n)
 }
 
-func (p *netPlayer[S, P]) end(*baraja.Table) {}
+func (p *netPlayer) end(*cards.Position) {}
 
-func (p *netPlayer[S, P]) lessons() []rl.Update { return nil }
+func (p *netPlayer) lessons() []rl.Update { return nil }
 
 // Begin starts a game.
-func (p *netPlayer[S, P]) Begin(cards.Mode, *rules.Rand) { p.GA.Begin() }
+func (p *netPlayer) Begin(*rules.Rand) { p.GA.Begin() }
 
 // choose returns the place of the action with the highest output in a position, the first of equal
 // ones.
-func (p *netPlayer[S, P]) choose(j *judged) (best int) {
+func (p *netPlayer) choose(j *judged) (best int) {
 	p.net.Start(p.work)
 	for _, input := range j.ones {
 		p.net.Add(p.work, int(input), 1)
@@ -64,12 +63,12 @@ func sizes(m cards.Mode, hidden []int) []int {
 }
 
 // Random plays any legal move.
-type Random[S any] struct{ r *rules.Rand }
+type Random struct{ r *rules.Rand }
 
 // Begin starts a game.
-func (a *Random[S]) Begin(_ cards.Mode, r *rules.Rand) { a.r = r }
+func (a *Random) Begin(r *rules.Rand) { a.r = r }
 
 // Choose returns any legal move, each as likely as the others.
-func (a *Random[S]) Choose(_ *S, _ *cards.Watch, legal []rules.Move) rules.Move {
+func (a *Random) Choose(_ *cards.Position, legal []rules.Move) rules.Move {
 	return legal[a.r.Below(len(legal))]
 }

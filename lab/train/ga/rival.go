@@ -11,8 +11,7 @@ import (
 
 // rival is a house bot that plays against the individuals of a search, any seats of a game. It is
 // not bound by time.
-type rival[S any, P cards.Position[S]] struct {
-	mode    cards.Mode
+type rival struct {
 	rand    *rules.Rand
 	seats   []*house.Seat // by number
 	playing []bool        // whether the seat has begun the game
@@ -20,8 +19,8 @@ type rival[S any, P cards.Position[S]] struct {
 
 // newRival returns the house bot of a spec. It is an error if it cannot play a mode, as it may lack a
 // model for it.
-func newRival[S any, P cards.Position[S]](spec string, m cards.Mode) (Agent[S], error) {
-	b := &rival[S, P]{playing: make([]bool, m.Players)}
+func newRival(spec string, m cards.Mode) (Agent, error) {
+	b := &rival{playing: make([]bool, m.Players)}
 	for range m.Players {
 		seat, err := house.NewSeat(strings.TrimPrefix(spec, "@"))
 		if err != nil {
@@ -31,22 +30,22 @@ func newRival[S any, P cards.Position[S]](spec string, m cards.Mode) (Agent[S], 
 	}
 	r := rules.NewRand(1)
 	src := rules.FastStream(r)
-	var s S
-	P(&s).Begin(m, m.Rules()[0], &src)
-	b.Begin(m, r)
-	_, err := b.ask(&s)
+	var p cards.Position
+	p.Deal(m, m.Rules()[0], &src)
+	b.Begin(r)
+	_, err := b.ask(&p)
 	return b, err
 }
 
 // Begin starts a game.
-func (b *rival[S, P]) Begin(m cards.Mode, r *rules.Rand) {
-	b.mode, b.rand = m, r
+func (b *rival) Begin(r *rules.Rand) {
+	b.rand = r
 	clear(b.playing)
 }
 
 // Choose returns the bot's move.
-func (b *rival[S, P]) Choose(s *S, _ *cards.Watch, legal []rules.Move) rules.Move {
-	m, err := b.ask(s)
+func (b *rival) Choose(p *cards.Position, legal []rules.Move) rules.Move {
+	m, err := b.ask(p)
 	if err != nil {
 		return legal[0] // a bot that can play the mode, as newRival has found, can play on
 	}
@@ -54,12 +53,11 @@ func (b *rival[S, P]) Choose(s *S, _ *cards.Watch, legal []rules.Move) rules.Mov
 }
 
 // ask returns the bot's move. A seat begins a game with its first turn.
-func (b *rival[S, P]) ask(s *S) (rules.Move, error) {
-	p := P(s)
+func (b *rival) ask(p *cards.Position) (rules.Move, error) {
 	seat := p.Turn()
 	if !b.playing[seat] {
 		b.playing[seat] = true
-		b.seats[seat].Begin(b.mode.Variant(p.Options()), seat, b.rand.Uint64()&protocol.MaxSeed, 0)
+		b.seats[seat].Begin(p.Mode.Variant(p.Options()), seat, b.rand.Uint64()&protocol.MaxSeed, 0)
 	}
-	return b.seats[seat].Move(any(p).(rules.State))
+	return b.seats[seat].Move(p.State())
 }

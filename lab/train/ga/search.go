@@ -17,14 +17,14 @@ import (
 )
 
 // search is a genetic search. It is deterministic, whatever the number of workers.
-type search[S any, P cards.Position[S], I any] struct {
+type search[I any] struct {
 	Config
 	mode    cards.Mode
 	policy  Policy
-	species species[S, I]
+	species species[I]
 	rules   []baraja.TableRules
-	rival   func() (Agent[S], error) // nil for none
-	desks   []*desk[S, P, I]         // one a worker
+	rival   func() (Agent, error) // nil for none
+	desks   []*desk[I]            // one a worker
 
 	generation int // that members are of
 	members    []I
@@ -36,15 +36,15 @@ type search[S any, P cards.Position[S], I any] struct {
 }
 
 // desk is what a worker plays with.
-type desk[S any, P cards.Position[S], I any] struct {
-	table[S, P]
-	players []player[S, I]
-	rivals  []Agent[S]
-	random  Random[S]
-	agents  []Agent[S]
+type desk[I any] struct {
+	table
+	players []player[I]
+	rivals  []Agent
+	random  Random
+	agents  []Agent
 	// What judges positions.
 	inputs    net.Inputs
-	end       S
+	end       cards.Position
 	next      [rules.MaxMoves]rules.Move
 	heuristic decisions.Judge
 }
@@ -66,8 +66,8 @@ func stream(seed uint64, purpose string, number int) *rules.Rand {
 
 // newSearch returns a search before its first generation. of makes its species. rival makes the
 // agent to play against, for each worker; it is nil when individuals play against each other.
-func newSearch[S any, P cards.Position[S], I any](c Config, workers int, rival func() (Agent[S], error), of func(*Config, cards.Mode) species[S, I]) (*search[S, P, I], error) {
-	s := &search[S, P, I]{Config: c, rival: rival, counts: map[string]int{}}
+func newSearch[I any](c Config, workers int, rival func() (Agent, error), of func(*Config, cards.Mode) species[I]) (*search[I], error) {
+	s := &search[I]{Config: c, rival: rival, counts: map[string]int{}}
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func newSearch[S any, P cards.Position[S], I any](c Config, workers int, rival f
 	return s, nil
 }
 
-func (s *search[S, P, I]) newDesk() (*desk[S, P, I], error) {
-	d := &desk[S, P, I]{table: table[S, P]{mode: s.mode, rules: s.rules, rand: new(rules.Rand)}}
+func (s *search[I]) newDesk() (*desk[I], error) {
+	d := &desk[I]{table: table{mode: s.mode, rules: s.rules, rand: new(rules.Rand)}}
 	for range s.mode.Players {
 		d.players = append(d.players, s.species.player())
 		if s.rival == nil {
@@ -107,7 +107,7 @@ type pairing []int
 
 // pairings draws who plays whom among some individuals. Where their number leaves seats of the
 // last game free, others take these, and that game counts for them as well.
-func (s *search[S, P, I]) pairings(among []int, r *rules.Rand) (all []pairing) {
+func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	if s.rival != nil {
 		for _, i := range among {
 			all = append(all, pairing{i})
@@ -138,14 +138,14 @@ type result struct {
 // tournament plays all pairings of some individuals and returns the fitness by individual. All
 // pairings play the same deals. Lessons gets what the individuals have to learn; where it is nil,
 // they do not explore.
-func (s *search[S, P, I]) tournament(ctx context.Context, among []int, games int, r *rules.Rand, lessons [][]rl.Update) ([]Fitness, error) {
+func (s *search[I]) tournament(ctx context.Context, among []int, games int, r *rules.Rand, lessons [][]rl.Update) ([]Fitness, error) {
 	pairs := s.pairings(among, r)
 	seeds := make([]uint64, (games+s.mode.Players-1)/s.mode.Players)
 	for i := range seeds {
 		seeds[i] = r.Uint64()
 	}
 	found := make([]result, len(pairs))
-	err := s.each(ctx, len(pairs), func(d *desk[S, P, I], i int) {
+	err := s.each(ctx, len(pairs), func(d *desk[I], i int) {
 		found[i].fit = d.match(d.seat(s.members, pairs[i], lessons != nil), games, seeds)
 		for k := range pairs[i] {
 			found[i].lessons[k] = d.players[k].lessons()
@@ -164,7 +164,7 @@ func (s *search[S, P, I]) tournament(ctx context.Context, among []int, games int
 }
 
 // seat returns the agents of a pairing; the rival takes the seats that are left.
-func (d *desk[S, P, I]) seat(members []I, pair pairing, learns bool) []Agent[S] {
+func (d *desk[I]) seat(members []I, pair pairing, learns bool) []Agent {
 	d.agents = d.agents[:0]
 	for k := range d.mode.Players {
 		if k >= len(pair) {
@@ -178,7 +178,7 @@ func (d *desk[S, P, I]) seat(members []I, pair pairing, learns bool) []Agent[S] 
 }
 
 // each calls do for the numbers below n, at the desks of the workers.
-func (s *search[S, P, I]) each(ctx context.Context, n int, do func(d *desk[S, P, I], i int)) error {
+func (s *search[I]) each(ctx context.Context, n int, do func(d *desk[I], i int)) error {
 	var g errgroup.Group
 	for k, d := range s.desks {
 		g.Go(func() error {
@@ -208,7 +208,7 @@ type outcome struct {
 
 // step plays a generation and makes the next; after the last, its elite are the members. It
 // changes nothing when ctx ends first.
-func (s *search[S, P, I]) step(ctx context.Context) (o outcome, err error) {
+func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	if err = s.choose(ctx, &o); err != nil {
 		return o, err
 	}
@@ -218,7 +218,7 @@ func (s *search[S, P, I]) step(ctx context.Context) (o outcome, err error) {
 	}
 	o.crossover, o.mutation = s.policy.ratios(s.generation, s.Generations)
 	parents := make([]I, len(o.elite))
-	if err := s.each(ctx, len(parents), func(_ *desk[S, P, I], k int) {
+	if err := s.each(ctx, len(parents), func(_ *desk[I], k int) {
 		parents[k] = s.species.taught(s.members[o.elite[k]], o.lessons[o.elite[k]])
 	}); err != nil {
 		return o, err
@@ -237,7 +237,7 @@ func (s *search[S, P, I]) step(ctx context.Context) (o outcome, err error) {
 }
 
 // choose sets the fitness of all members, what they have to learn, and the elite.
-func (s *search[S, P, I]) choose(ctx context.Context, o *outcome) (err error) {
+func (s *search[I]) choose(ctx context.Context, o *outcome) (err error) {
 	o.lessons = make([][]rl.Update, len(s.members))
 	if s.Positions > 0 {
 		o.fit, err = s.judge(ctx)
@@ -268,7 +268,7 @@ func numbers(n int) (all []int) {
 
 // breed returns the next generation: the parents, if the elite is kept, and children of pairs of
 // them; and how often each operator has been made then.
-func (s *search[S, P, I]) breed(ctx context.Context, parents []I, o *outcome) (next []I, counts map[string]int, err error) {
+func (s *search[I]) breed(ctx context.Context, parents []I, o *outcome) (next []I, counts map[string]int, err error) {
 	r := stream(s.Seed, forChildren, s.generation+1)
 	counts = maps.Clone(s.counts)
 	if s.Elite {
@@ -285,6 +285,6 @@ func (s *search[S, P, I]) breed(ctx context.Context, parents []I, o *outcome) (n
 			left = append(left, work)
 		}
 	}
-	err = s.each(ctx, len(left), func(_ *desk[S, P, I], i int) { left[i]() })
+	err = s.each(ctx, len(left), func(_ *desk[I], i int) { left[i]() })
 	return next, counts, err
 }

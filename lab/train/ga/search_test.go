@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
-	"github.com/timba-arena/timba/sample-bots/learned/features"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
@@ -30,9 +29,9 @@ func small(mode string) Config {
 	return c
 }
 
-func newBrisca(t *testing.T, c Config, workers int) *search[cards.Brisca, *cards.Brisca, *net.Net] {
+func newBrisca(t *testing.T, c Config, workers int) *search[*net.Net] {
 	t.Helper()
-	s, err := newSearch[cards.Brisca](c, workers, nil, newNets[cards.Brisca])
+	s, err := newSearch(c, workers, nil, newNets)
 	kit.Must(t, err)
 	return s
 }
@@ -162,7 +161,7 @@ func TestElite(t *testing.T) {
 
 // TestDefects checks what each defect of the study does.
 func TestDefects(t *testing.T) {
-	step := func(published ...string) (s *search[cards.Brisca, *cards.Brisca, *net.Net], before []*net.Net, o outcome) {
+	step := func(published ...string) (s *search[*net.Net], before []*net.Net, o outcome) {
 		c := small("brisca2")
 		c.Defects, c.Policy, c.Crossover, c.Mutation = published, policyCustom, 1, 1
 		s = newBrisca(t, c, 1)
@@ -225,29 +224,23 @@ func TestPairings(t *testing.T) {
 // highest, for the inputs added anew, and that it allocates nothing.
 func TestPlayer(t *testing.T) {
 	for _, m := range cards.Modes() {
-		if m.Tute {
-			testPlayer[cards.Tute](t, m)
-		} else {
-			testPlayer[cards.Brisca](t, m)
-		}
+		testPlayer(t, m)
 	}
 }
 
-func testPlayer[S any, P cards.Position[S]](t *testing.T, m cards.Mode) {
+func testPlayer(t *testing.T, m cards.Mode) {
 	n := someNet(t, 1, sizes(m, []int{9, 7})...)
-	player, work, e := newNetPlayer[S, P](m, n), n.NewWork(), learned.GAEncoder(m)
+	player, work, e := newNetPlayer(m, n), n.NewWork(), learned.GAEncoder(m)
 	r := rules.NewRand(3)
 	for game := range 20 {
-		var s S
-		var w cards.Watch
-		p, src := P(&s), rules.FastStream(r)
-		p.Begin(m, m.Rules()[game%len(m.Rules())], &src)
-		player.Begin(m, r)
+		p, src := new(cards.Position), rules.FastStream(r)
+		p.Deal(m, m.Rules()[game%len(m.Rules())], &src)
+		player.Begin(r)
 		for p.Turn() >= 0 {
 			legal := p.Legal(nil)
-			move := player.Choose(&s, &w, legal)
+			move := player.Choose(p, legal)
 			var inputs net.Inputs
-			features.AppendState(&e, &inputs, p, &w, p.Turn())
+			e.AppendState(&inputs, p, p.Turn())
 			out := n.Forward(work, &inputs)
 			for _, other := range legal {
 				if out[cards.Action(other)] > out[cards.Action(move)]+1e-5 {
@@ -255,11 +248,11 @@ func testPlayer[S any, P cards.Position[S]](t *testing.T, m cards.Mode) {
 				}
 			}
 			if game == 0 {
-				if allocated := testing.AllocsPerRun(3, func() { player.Choose(&s, &w, legal) }); allocated > 0 {
+				if allocated := testing.AllocsPerRun(3, func() { player.Choose(p, legal) }); allocated > 0 {
 					t.Fatalf("%s: a move allocates %v times", m, allocated)
 				}
 			}
-			cards.Step(p, &w, move)
+			p.Play(move)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
@@ -21,13 +21,13 @@ func Variants() []string { return []string{Nets, Agents} }
 
 // species is what a search needs to know of its individuals: nets or the tables of agents. It
 // changes no individual once it has been made.
-type species[S, I any] interface {
+type species[I any] interface {
 	// birth returns an individual that has no parents.
 	birth(r *rules.Rand) I
 	// first returns the first generation of so many individuals.
 	first(n int, r *rules.Rand) []I
 	// player returns what plays individuals, one after the other.
-	player() player[S, I]
+	player() player[I]
 	// taught returns what an individual becomes by what it has learned.
 	taught(i I, lessons []rl.Update) I
 	// children makes two children of two parents by the ratios of the outcome, and counts the
@@ -52,12 +52,12 @@ type species[S, I any] interface {
 }
 
 // player plays an individual.
-type player[S, I any] interface {
-	Agent[S]
+type player[I any] interface {
+	Agent
 	// use sets the individual. One that learns explores.
 	use(i I, learns bool)
 	// end is called after a game.
-	end(board *baraja.Table)
+	end(p *cards.Position)
 	// lessons returns what the individual has to learn from the games since use.
 	lessons() []rl.Update
 }

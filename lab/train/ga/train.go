@@ -31,10 +31,7 @@ func Start(c Config, workers int) func(context.Context) (run.Trainer[Report], er
 		if err != nil {
 			return nil, err
 		}
-		if m.Tute {
-			return start[cards.Tute](c, m, workers)
-		}
-		return start[cards.Brisca](c, m, workers)
+		return start(c, m, workers)
 	}
 }
 
@@ -48,33 +45,33 @@ type Report struct {
 	Operators map[string]int `json:"operators"`             // how often each crossover and mutation was made
 }
 
-func start[S any, P cards.Position[S]](c Config, m cards.Mode, workers int) (run.Trainer[Report], error) {
-	var rival func() (Agent[S], error)
+func start(c Config, m cards.Mode, workers int) (run.Trainer[Report], error) {
+	var rival func() (Agent, error)
 	switch {
 	case c.Rival == "":
 	case c.Rival == RandomRival:
-		rival = func() (Agent[S], error) { return &Random[S]{}, nil }
+		rival = func() (Agent, error) { return &Random{}, nil }
 	default:
-		rival = func() (Agent[S], error) { return newRival[S, P](c.Rival, m) }
+		rival = func() (Agent, error) { return newRival(c.Rival, m) }
 	}
 	if c.Variant == Agents {
-		return newSearch[S, P](c, workers, rival, newAgents[S, P])
+		return newSearch(c, workers, rival, newAgents)
 	}
-	return newSearch[S, P](c, workers, rival, newNets[S, P])
+	return newSearch(c, workers, rival, newNets)
 }
 
 // Progress returns the generations that have been bred, and all.
-func (s *search[S, P, I]) Progress() (done, all int) { return s.generation, s.Generations }
+func (s *search[I]) Progress() (done, all int) { return s.generation, s.Generations }
 
 // Step plays a generation and makes the next.
-func (s *search[S, P, I]) Step(ctx context.Context) (err error) {
+func (s *search[I]) Step(ctx context.Context) (err error) {
 	s.last, err = s.step(ctx)
 	s.last.lessons = nil // they take memory
 	return err
 }
 
 // Report adds the metrics of a generation.
-func (s *search[S, P, I]) Report(f *run.Folder) error {
+func (s *search[I]) Report(f *run.Folder) error {
 	if s.last.turned > 0 && !s.full {
 		s.full = true
 		f.Log("tables are full after %d generations: new pairs are turned away from here on, the others go on learning", s.generation)
@@ -99,7 +96,7 @@ func (o *outcome) metrics() []run.Value {
 	return append(values, run.Value{Name: "crossover", X: o.crossover}, run.Value{Name: "mutation", X: o.mutation})
 }
 
-func (s *search[S, P, I]) plots(f *run.Folder) error {
+func (s *search[I]) plots(f *run.Folder) error {
 	against := "each other"
 	if s.Rival != "" {
 		against = s.Rival
@@ -113,7 +110,7 @@ func (s *search[S, P, I]) plots(f *run.Folder) error {
 }
 
 // Finish chooses the model from the last elite and writes it.
-func (s *search[S, P, I]) Finish(ctx context.Context, f *run.Folder) (r Report, err error) {
+func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (r Report, err error) {
 	if err := s.plots(f); err != nil {
 		return r, err
 	}
@@ -134,7 +131,7 @@ func (s *search[S, P, I]) Finish(ctx context.Context, f *run.Folder) (r Report, 
 }
 
 // final returns the best of the members, which are the last elite, by more games.
-func (s *search[S, P, I]) final(ctx context.Context) (int, error) {
+func (s *search[I]) final(ctx context.Context) (int, error) {
 	fit := make([]Fitness, len(s.members))
 	among := numbers(len(s.members))
 	for played := 0; played < s.Final; played += s.Games {
@@ -150,13 +147,13 @@ func (s *search[S, P, I]) final(ctx context.Context) (int, error) {
 }
 
 // test plays an individual, which does not explore, against random moves.
-func (s *search[S, P, I]) test(ctx context.Context, i I, games int, r *rules.Rand) (sum Fitness, err error) {
+func (s *search[I]) test(ctx context.Context, i I, games int, r *rules.Rand) (sum Fitness, err error) {
 	parts := make([]Fitness, (games+testPart-1)/testPart)
 	seeds := make([]uint64, len(parts)*testPart)
 	for i := range seeds {
 		seeds[i] = r.Uint64()
 	}
-	err = s.each(ctx, len(parts), func(d *desk[S, P, I], k int) {
+	err = s.each(ctx, len(parts), func(d *desk[I], k int) {
 		d.players[0].use(i, false)
 		d.agents = append(d.agents[:0], d.players[0])
 		for len(d.agents) < s.mode.Players {
@@ -171,7 +168,7 @@ func (s *search[S, P, I]) test(ctx context.Context, i I, games int, r *rules.Ran
 }
 
 // Size returns the bytes of the individuals and of their checkpoint.
-func (s *search[S, P, I]) Size() (memory, disk int64) {
+func (s *search[I]) Size() (memory, disk int64) {
 	memory, disk = s.species.memory(s.members, float64(s.Generations)/float64(s.generation))
 	return memory + memoryElse, disk + int64(s.Generations)*metricsBytes + diskElse
 }
@@ -191,7 +188,7 @@ type state struct {
 }
 
 // Save writes a checkpoint.
-func (s *search[S, P, I]) Save(w io.Writer) error {
+func (s *search[I]) Save(w io.Writer) error {
 	if err := run.WriteState(w, state{s.generation, len(s.members), s.counts}); err != nil {
 		return err
 	}
@@ -204,7 +201,7 @@ func (s *search[S, P, I]) Save(w io.Writer) error {
 }
 
 // Load reads what Save wrote.
-func (s *search[S, P, I]) Load(r io.Reader) error {
+func (s *search[I]) Load(r io.Reader) error {
 	var at state
 	b, err := run.ReadState(r, &at)
 	if err != nil {

@@ -12,16 +12,14 @@ import (
 func Cards(c Config) func() Game {
 	mode, _ := cards.ParseMode(c.Mode)
 	combinations, _ := mode.Combinations(c.Rules)
-	if mode.Tute {
-		return func() Game { return newTable[cards.Tute](c, mode, combinations) }
+	return func() Game {
+		return &table{mode: mode, keys: c.Keys, combinations: combinations, index: c.has(Index)}
 	}
-	return func() Game { return newTable[cards.Brisca](c, mode, combinations) }
 }
 
 // table is a game of Brisca or Tute.
-type table[S any, P cards.Position[S]] struct {
-	state        S
-	watch        cards.Watch
+type table struct {
+	position     cards.Position
 	mode         cards.Mode
 	keys         policy.Keys
 	combinations []baraja.TableRules
@@ -31,55 +29,46 @@ type table[S any, P cards.Position[S]] struct {
 	moves        []rules.Move // legal ones
 }
 
-func newTable[S any, P cards.Position[S]](c Config, m cards.Mode, combinations []baraja.TableRules) *table[S, P] {
-	return &table[S, P]{mode: m, keys: c.Keys, combinations: combinations, index: c.has(Index)}
-}
+func (g *table) Players() int { return g.mode.Players }
 
-func (g *table[S, P]) Players() int { return g.mode.Players }
+func (g *table) Turn() int { return g.position.Turn() }
 
-func (g *table[S, P]) Turn() int { return P(&g.state).Turn() }
-
-func (g *table[S, P]) Deal(episode int, r *rules.Rand) {
+func (g *table) Deal(episode int, r *rules.Rand) {
 	src := rules.FastStream(r)
-	P(&g.state).Begin(g.mode, g.combinations[episode%len(g.combinations)], &src)
-	g.watch = cards.Watch{}
+	g.position.Deal(g.mode, g.combinations[episode%len(g.combinations)], &src)
 }
 
-func (g *table[S, P]) Look(s *policy.View) {
-	g.moves = P(&g.state).Legal(g.legal[:0])
-	policy.Look(g.keys, s, P(&g.state), &g.watch, g.moves)
+func (g *table) Look(s *policy.View) {
+	g.moves = g.position.Legal(g.legal[:0])
+	g.keys.Look(s, &g.position, g.moves)
 }
 
-func (g *table[S, P]) Trick() int {
-	t := P(&g.state).Board()
+func (g *table) Trick() int {
+	t := g.position.Board()
 	return int(t.Played-t.InTrick) / int(t.Players)
 }
 
-func (g *table[S, P]) Play(s *policy.View, action uint8) {
+func (g *table) Play(s *policy.View, action uint8) {
 	m := s.Move(action)
 	if g.index {
-		m = policy.Indexed(m, g.moves, P(&g.state).Board())
+		m = policy.Indexed(m, g.moves, g.position.Board())
 	}
-	cards.Step(P(&g.state), &g.watch, m)
+	g.position.Play(m)
 }
 
-func (g *table[S, P]) Side(seat int) int { return g.mode.Side(seat) }
+func (g *table) Side(seat int) int { return g.mode.Side(seat) }
 
-func (g *table[S, P]) Standing(seat int) int {
-	return cards.Standing(P(&g.state).Board(), g.mode.Teams, seat)
-}
+func (g *table) Standing(seat int) int { return g.position.Standing(seat) }
 
-func (g *table[S, P]) Score(seat int) int { return cards.Lead(P(&g.state).Board(), g.mode, seat) }
+func (g *table) Score(seat int) int { return g.position.Lead(seat) }
 
 // Value returns the heuristic value of a card as package features has it; the exchange and songs
 // have none.
-func (g *table[S, P]) Value(s *policy.View, action uint8) float64 {
+func (g *table) Value(s *policy.View, action uint8) float64 {
 	m := s.Move(action)
 	if m >= baraja.SwapMove {
 		return 0
 	}
-	p := P(&g.state)
-	songs := p.Songs()
-	g.judge.Read(g.mode, p.Board(), p.Playable(), &songs, &g.watch)
+	g.judge.Read(&g.position)
 	return float64(g.judge.Worth(baraja.Card(m)))
 }

@@ -16,16 +16,14 @@ var allKeys = []policy.Keys{
 }
 
 // walk plays a random game and shows each position with its legal moves.
-func walk[S any, P cards.Position[S]](m cards.Mode, o baraja.TableRules, seed uint64, show func(P, *cards.Watch, []rules.Move)) {
-	var s S
-	p, r := P(&s), rules.NewRand(seed)
+func walk(m cards.Mode, o baraja.TableRules, seed uint64, show func(*cards.Position, []rules.Move)) {
+	p, r := new(cards.Position), rules.NewRand(seed)
 	src := rules.FastStream(r)
-	p.Begin(m, o, &src)
-	var w cards.Watch
+	p.Deal(m, o, &src)
 	for p.Turn() != rules.Over {
 		legal := p.Legal(nil)
-		show(p, &w, legal)
-		cards.Step[S, P](p, &w, legal[r.Below(len(legal))])
+		show(p, legal)
+		p.Play(legal[r.Below(len(legal))])
 	}
 }
 

@@ -212,9 +212,9 @@ func TestIndex(t *testing.T) {
 		var s policy.View
 		for n := range uint64(50) {
 			mode := cards.Mode{Tute: true, Players: 2}
-			walk(mode, mode.Rules()[0], n, func(p *cards.Tute, w *cards.Watch, legal []rules.Move) {
-				move, _ := policy.Choose(m, &s, p, w, legal, r)
-				if moves++; p.Check(move) != nil {
+			walk(mode, mode.Rules()[0], n, func(p *cards.Position, legal []rules.Move) {
+				move, _ := m.Move(&s, p, legal, r)
+				if moves++; p.State().Check(move) != nil {
 					illegal++
 				}
 			})

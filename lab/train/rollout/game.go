@@ -18,44 +18,32 @@ type lesson struct {
 }
 
 // games plays games of a mode: one for each worker.
-type games interface {
-	// lessons plays a game by itself with a seed, and appends what is to be learned from it.
-	lessons(dst []lesson, seed uint64) []lesson
-	// test plays a game against random moves, from a seat, and returns its standing.
-	test(seat int, seed uint64) int
+type games struct {
+	config   *Config
+	encoder  features.Table
+	rules    []baraja.TableRules // of which each game draws one
+	player   *learned.Net
+	position cards.Position
+	trial    cards.Position // in which a move is tried
+	src      rules.Stream
+	legal    [rules.MaxMoves]rules.Move
+	next     [rules.MaxMoves]rules.Move // of trial
 }
 
-type table[S any, P cards.Position[S]] struct {
-	config  *Config
-	encoder features.Table
-	rules   []baraja.TableRules // of which each game draws one
-	player  *learned.Net
-	state   S
-	watch   cards.Watch
-	trial   S // in which a move is tried
-	src     rules.Stream
-	legal   [rules.MaxMoves]rules.Move
-	next    [rules.MaxMoves]rules.Move // of trial
-}
-
-func newGames(c *Config, m cards.Mode, n *net.Net) games {
+func newGames(c *Config, m cards.Mode, n *net.Net) *games {
 	list, _ := m.Combinations(c.Rules) // Check has found it
-	if m.Tute {
-		return &table[cards.Tute, *cards.Tute]{config: c, encoder: features.NewTable(m), rules: list, player: learned.NewNet(m, n)}
-	}
-	return &table[cards.Brisca, *cards.Brisca]{config: c, encoder: features.NewTable(m), rules: list, player: learned.NewNet(m, n)}
+	return &games{config: c, encoder: features.NewTable(m), rules: list, player: learned.NewNet(m, n)}
 }
 
-func (t *table[S, P]) begin(r *rules.Rand) P {
-	p := P(&t.state)
+func (t *games) begin(r *rules.Rand) *cards.Position {
 	rule := t.rules[r.Below(len(t.rules))]
 	t.src = rules.FastStream(r)
-	p.Begin(t.player.Mode, rule, &t.src)
-	t.watch = cards.Watch{}
-	return p
+	t.position.Deal(t.player.Mode, rule, &t.src)
+	return &t.position
 }
 
-func (t *table[S, P]) lessons(dst []lesson, seed uint64) []lesson {
+// lessons plays a game by itself with a seed, and appends what is to be learned from it.
+func (t *games) lessons(dst []lesson, seed uint64) []lesson {
 	r := rules.NewRand(seed)
 	random := uint64(t.config.Epsilon * (1 << 32))
 	p := t.begin(r)
@@ -69,19 +57,18 @@ func (t *table[S, P]) lessons(dst []lesson, seed uint64) []lesson {
 			if r.Uint64()>>32 < random {
 				move = legal[r.Below(len(legal))]
 			} else {
-				move, _ = learned.ChooseNet[S, P](t.player, p, &t.watch, legal)
+				move, _ = t.player.Choose(p, legal)
 			}
 		}
-		cards.Step[S, P](p, &t.watch, move)
+		p.Play(move)
 	}
 	return dst
 }
 
 // lesson tries each legal move of the position.
-func (t *table[S, P]) lesson(legal []rules.Move) (l lesson) {
-	p := P(&t.state)
-	seat := p.Turn()
-	ones, places := features.AppendTable[S, P](&t.encoder, nil, p, &t.watch)
+func (t *games) lesson(legal []rules.Move) (l lesson) {
+	seat := t.position.Turn()
+	ones, places := t.encoder.Append(nil, &t.position)
 	l.ones = ones
 	mean := float32(0)
 	for _, m := range legal {
@@ -98,38 +85,29 @@ func (t *table[S, P]) lesson(legal []rules.Move) (l lesson) {
 }
 
 // try makes a move, lets the net play to the end, and returns what that is worth for a seat.
-func (t *table[S, P]) try(m rules.Move, seat int) float32 {
-	t.trial = t.state
-	watch := t.watch
-	p := P(&t.trial)
-	cards.Step[S, P](p, &watch, m)
+func (t *games) try(m rules.Move, seat int) float32 {
+	t.trial = t.position
+	p := &t.trial
+	p.Play(m)
 	for p.Turn() >= 0 {
 		legal := p.Legal(t.next[:0])
 		move := legal[0]
 		if len(legal) > 1 {
-			move, _ = learned.ChooseNet[S, P](t.player, p, &watch, legal)
+			move, _ = t.player.Choose(p, legal)
 		}
-		cards.Step[S, P](p, &watch, move)
+		p.Play(move)
 	}
-	return t.worth(p.Board(), seat)
+	return t.worth(p, seat)
 }
 
 // worth returns what the end of a game is worth for a seat: 1, 0 or -1 for the standing, and the
 // margin in points.
-func (t *table[S, P]) worth(board *baraja.Table, seat int) float32 {
-	m := &t.player.Mode
-	diff, side := 0, m.Side(seat)
-	for other, points := range board.Points[:m.Players] {
-		if m.Side(other) == side {
-			diff += int(points)
-		} else {
-			diff -= int(points)
-		}
-	}
-	return float32(cards.Standing(board, m.Teams, seat)) + float32(t.config.Margin)*float32(diff)/baraja.AllPoints
+func (t *games) worth(p *cards.Position, seat int) float32 {
+	return float32(p.Standing(seat)) + float32(t.config.Margin)*float32(p.Lead(seat))/baraja.AllPoints
 }
 
-func (t *table[S, P]) test(seat int, seed uint64) int {
+// test plays a game against random moves, from a seat, and returns its standing.
+func (t *games) test(seat int, seed uint64) int {
 	r := rules.NewRand(seed)
 	p := t.begin(r)
 	m := &t.player.Mode
@@ -137,11 +115,11 @@ func (t *table[S, P]) test(seat int, seed uint64) int {
 		legal := p.Legal(t.legal[:0])
 		move := legal[r.Below(len(legal))]
 		if m.Side(p.Turn()) == m.Side(seat) {
-			move, _ = learned.ChooseNet[S, P](t.player, p, &t.watch, legal)
+			move, _ = t.player.Choose(p, legal)
 		}
-		cards.Step[S, P](p, &t.watch, move)
+		p.Play(move)
 	}
-	return cards.Standing(p.Board(), m.Teams, seat)
+	return p.Standing(seat)
 }
 
 // fill makes a row of a lesson for a net with so many outputs. Nothing is wanted of the others.

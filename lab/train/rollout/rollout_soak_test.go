@@ -32,7 +32,7 @@ func TestLearns(t *testing.T) {
 		kit.Must(t, err)
 		again, err := newTraining(c, nil, 2)
 		kit.Must(t, err)
-		again.games = []games{newGames(&c, p.Mode, p.Weights()), newGames(&c, p.Mode, p.Weights())}
+		again.games = []*games{newGames(&c, p.Mode, p.Weights()), newGames(&c, p.Mode, p.Weights())}
 		if tally := again.test(finalTest); tally != r.Random {
 			t.Errorf("%s: the model has %+v, the net %+v", mode, tally, r.Random)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/lab/train/run/runtest"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
@@ -48,7 +47,7 @@ func TestSame(t *testing.T) {
 func TestLesson(t *testing.T) {
 	c := small("brisca2")
 	c.Margin = 2
-	g := newGames(&c, cards.Mode{Players: 2}, newNet(t, &c)).(*table[cards.Brisca, *cards.Brisca])
+	g := newGames(&c, cards.Mode{Players: 2}, newNet(t, &c))
 	r := rules.NewRand(5)
 	compared := 0
 	for range 50 {
@@ -69,7 +68,7 @@ func TestLesson(t *testing.T) {
 					t.Errorf("the moves differ by %v, the ends by %v", got, want)
 				}
 			}
-			cards.Step(p, &g.watch, legal[r.Below(len(legal))])
+			p.Play(legal[r.Below(len(legal))])
 		}
 	}
 	if compared < 40 {
@@ -78,21 +77,22 @@ func TestLesson(t *testing.T) {
 }
 
 // forced makes a move and then those that are the only ones, and returns what the end is worth.
-func forced(g *table[cards.Brisca, *cards.Brisca], p cards.Brisca, m rules.Move) float32 {
+func forced(g *games, p cards.Position, m rules.Move) float32 {
 	seat := p.Turn()
 	for p.Apply(m, nil); p.Turn() >= 0; {
 		p.Apply(p.Legal(nil)[0], nil)
 	}
-	return g.worth(p.Board(), seat)
+	return g.worth(&p, seat)
 }
 
 func TestWorth(t *testing.T) {
 	c := small("brisca2")
 	c.Margin = 2
-	g := newGames(&c, cards.Mode{Players: 2}, newNet(t, &c)).(*table[cards.Brisca, *cards.Brisca])
-	board := baraja.Table{Players: 2, Points: [4]int16{75, 45}}
+	g := newGames(&c, cards.Mode{Players: 2}, newNet(t, &c))
+	p := &cards.Position{Mode: cards.Mode{Players: 2}}
+	p.Board().Players, p.Board().Points = 2, [4]int16{75, 45}
 	for seat, want := range []float64{1.5, -1.5} { // 1 for winning, and 2 x 30/120
-		if got := g.worth(&board, seat); math.Abs(float64(got)-want) > 1e-6 {
+		if got := g.worth(p, seat); math.Abs(float64(got)-want) > 1e-6 {
 			t.Errorf("seat %d: 75 to 45 points are worth %v, not %v", seat, got, want)
 		}
 	}
@@ -107,7 +107,7 @@ func newNet(t *testing.T, c *Config) *net.Net {
 func TestPlayAllocatesNothing(t *testing.T) {
 	c := small("tute2")
 	m, _ := cards.ParseMode(c.Mode)
-	g := newGames(&c, m, newNet(t, &c)).(*table[cards.Tute, *cards.Tute])
+	g := newGames(&c, m, newNet(t, &c))
 	p := g.begin(rules.NewRand(1))
 	legal := p.Legal(nil)
 	g.try(legal[0], p.Turn())

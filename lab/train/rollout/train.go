@@ -59,7 +59,7 @@ type training struct {
 	workers int
 	net     *net.Net
 	trainer *fit.Trainer
-	games   []games // by worker
+	games   []*games // by worker
 	at      place
 	loss    float64 // of the last line of metrics
 }

@@ -44,15 +44,11 @@ func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 		return nil, err
 	}
 	r := &Rows{set: set, encoder: e, rules: set.Mode.Rules(), truncated: slices.Contains(c.Defects, Truncated)}
-	label := labelGames[cards.Brisca]
-	if set.Mode.Tute {
-		label = labelGames[cards.Tute]
-	}
 	all := min(set.Games, c.Games)
 	var values []int16
 	const piece = 2000
 	err = run.InOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {
-		return label(r, c.Variant, k*piece, min(all, (k+1)*piece)), nil
+		return labelGames(r, c.Variant, k*piece, min(all, (k+1)*piece)), nil
 	}, func(k int, made []int16) error {
 		for game := k * piece; game < min(all, (k+1)*piece); game++ {
 			for ply := range set.Len(game) {
@@ -69,14 +65,14 @@ func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 }
 
 // labelGames returns the labels of the decisions of games from to to-1.
-func labelGames[S any, Q cards.Position[S]](r *Rows, variant string, from, to int) (labels []int16) {
-	var f decisions.Follower[S, Q]
+func labelGames(r *Rows, variant string, from, to int) (labels []int16) {
+	var f decisions.Follower
 	var g dataset.Game
 	for i := from; i < to; i++ {
 		r.set.Game(i, &g)
 		f.Begin(r.set.Mode, r.rules[g.Rules], g.Pack)
 		for _, action := range g.Moves[:g.N] {
-			f.Step(dataset.Move[S, Q](&f.State, action))
+			f.Step(dataset.Move(&f.Position, action))
 		}
 		for _, d := range f.Decisions {
 			labels = append(labels, label(&d, variant))
@@ -162,37 +158,24 @@ func shuffle(list []row, seed uint64) {
 }
 
 // filler fills samples from rows; each goroutine has its own.
-type filler interface {
-	// fill sets the inputs and what is wanted.
-	fill(at row, s *fit.Sample)
-}
-
-type replayer[S any, Q cards.Position[S]] struct {
-	rows *Rows
-	game dataset.Game
-	s    S
-}
-
-// filler returns a filler for one goroutine.
-func (r *Rows) filler() filler {
-	if r.set.Mode.Tute {
-		return &replayer[cards.Tute, *cards.Tute]{rows: r}
-	}
-	return &replayer[cards.Brisca, *cards.Brisca]{rows: r}
+type filler struct {
+	rows     *Rows
+	game     dataset.Game
+	position cards.Position
 }
 
 var wanted = [2][]float32{{0}, {1}} // of WL, by class
 
-func (p *replayer[S, Q]) fill(at row, s *fit.Sample) {
-	r, q := p.rows, Q(&p.s)
-	r.set.Game(int(at.game), &p.game)
-	q.Layout(r.set.Mode, r.rules[p.game.Rules], p.game.Pack)
-	var w cards.Watch
-	for _, action := range p.game.Moves[:at.ply] {
-		cards.Step[S, Q](q, &w, dataset.Move[S, Q](q, action))
+// fill sets the inputs and what is wanted.
+func (f *filler) fill(at row, s *fit.Sample) {
+	r, p := f.rows, &f.position
+	r.set.Game(int(at.game), &f.game)
+	p.Layout(r.set.Mode, r.rules[f.game.Rules], f.game.Pack)
+	for _, action := range f.game.Moves[:at.ply] {
+		p.Play(dataset.Move(p, action))
 	}
-	features.AppendState[S, Q](&r.encoder, &s.Inputs, q, &w, q.Turn())
-	r.encoder.AppendAction(&s.Inputs, int(p.game.Moves[at.ply]))
+	r.encoder.AppendState(&s.Inputs, p, p.Turn())
+	r.encoder.AppendAction(&s.Inputs, int(f.game.Moves[at.ply]))
 	if r.truncated {
 		truncate(&s.Inputs)
 	}

@@ -29,18 +29,17 @@ func duel(a *learned.SL, m cards.Mode, n int) (won int) {
 	r := rules.NewRand(3)
 	src := rules.FastStream(r)
 	for i := range n {
-		var w cards.Watch
-		p := &cards.Brisca{}
-		p.Begin(m, m.Rules()[i/2%16], &src)
+		p := new(cards.Position)
+		p.Deal(m, m.Rules()[i/2%16], &src)
 		for p.Turn() >= 0 {
 			legal := p.Legal(nil)
 			move := legal[r.Below(len(legal))]
 			if p.Turn() == i%2 {
-				move, _ = learned.ChooseSL[cards.Brisca](a, p, &w, legal, false)
+				move, _ = a.Choose(p, legal, false)
 			}
-			cards.Step[cards.Brisca](p, &w, move)
+			p.Play(move)
 		}
-		if cards.Standing(p.Board(), false, i%2) > 0 {
+		if p.Standing(i%2) > 0 {
 			won++
 		}
 	}

@@ -115,11 +115,7 @@ func TestVariants(t *testing.T) {
 			kit.Must(t, err)
 			read, err := learned.ReadSL(h, body)
 			kit.Must(t, err)
-			if set.Mode.Tute {
-				games[cards.Tute](t, agent(tr), read, set.Mode, 5)
-			} else {
-				games[cards.Brisca](t, agent(tr), read, set.Mode, 5)
-			}
+			games(t, agent(tr), read, set.Mode, 5)
 		})
 	}
 }
@@ -135,22 +131,21 @@ func commonest(tr *Training) float64 {
 }
 
 // games plays games of random moves, in which two agents have to choose alike and legally.
-func games[S any, P cards.Position[S]](t *testing.T, a, b *learned.SL, m cards.Mode, n int) {
+func games(t *testing.T, a, b *learned.SL, m cards.Mode, n int) {
 	t.Helper()
 	r := rules.NewRand(9)
 	src := rules.FastStream(r)
 	for i := range n {
-		var w cards.Watch
-		p := P(new(S))
-		p.Begin(m, m.Rules()[i], &src)
+		p := new(cards.Position)
+		p.Deal(m, m.Rules()[i], &src)
 		for p.Turn() >= 0 {
 			legal := p.Legal(nil)
-			move, value := learned.ChooseSL[S, P](a, p, &w, legal, i%2 == 0)
-			again, same := learned.ChooseSL[S, P](b, p, &w, legal, i%2 == 0)
+			move, value := a.Choose(p, legal, i%2 == 0)
+			again, same := b.Choose(p, legal, i%2 == 0)
 			if move != again || value != same || !slices.Contains(legal, move) {
 				t.Fatalf("%v: %d, %v and %d, %v among %v", m, move, value, again, same, legal)
 			}
-			cards.Step[S, P](p, &w, legal[r.Below(len(legal))])
+			p.Play(legal[r.Below(len(legal))])
 		}
 	}
 }

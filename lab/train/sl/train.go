@@ -30,7 +30,7 @@ type Training struct {
 	test     []row
 	net      *net.Net
 	trainer  *fit.Trainer
-	fillers  []filler
+	fillers  []*filler
 	at       place
 	order    int // the epoch that the training rows are in the order of, by 1
 }
@@ -86,7 +86,7 @@ func newTraining(ctx context.Context, c Config, set *dataset.Set, workers int) (
 		return nil, err
 	}
 	for range workers {
-		t.fillers = append(t.fillers, rows.filler())
+		t.fillers = append(t.fillers, &filler{rows: rows})
 	}
 	return t, nil
 }

@@ -1,7 +1,5 @@
-// Package learn has what the trainings for Brisca and Tute have in common: the modes of the
-// games, positions that the trainings can be generic over, numbers for cards and actions, and
-// what an observer keeps of a game. The packages below it are the features, the nets, the files,
-// and the algorithms.
+// Package cards has Brisca and Tute as models see them: the modes of the games, positions with what an
+// observer keeps of a game, and numbers for cards and actions. Begin with Mode and Position.
 //
 // The modes, the encodings and the algorithms are those of R. Arjonilla, bachelor's thesis, UOC
 // 2024, unless a package says otherwise.

@@ -78,20 +78,16 @@ func TestActions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.SampledFrom(Modes()).Draw(t, "mode")
 		r := rules.NewRand(rapid.Uint64().Draw(t, "seed"))
-		if m.Tute {
-			actions[Tute](t, m, r)
-		} else {
-			actions[Brisca](t, m, r)
-		}
+		actions(t, m, r)
 	})
 }
 
-func actions[S any, P Position[S]](t *rapid.T, m Mode, r *rules.Rand) {
-	p := P(new(S))
+func actions(t *rapid.T, m Mode, r *rules.Rand) {
+	p := new(Position)
 	src := rules.FastStream(r)
 	list := m.Rules()
 	option := list[r.Below(len(list))]
-	p.Begin(m, option, &src)
+	p.Deal(m, option, &src)
 	if p.Options() != option {
 		t.Fatalf("%v: options %v", m, p.Options())
 	}
@@ -131,7 +127,9 @@ func TestStanding(t *testing.T) {
 		{4, true, [4]int16{10, 60, 51, 0}, []int{1, -1, 1, -1}},
 	} {
 		for seat, want := range test.want {
-			if got := Standing(&baraja.Table{Players: test.players, Points: test.points}, test.teams, seat); got != want {
+			p := Position{Mode: Mode{Players: int(test.players), Teams: test.teams}}
+			p.brisca.Players, p.brisca.Table.Points = test.players, test.points
+			if got := p.Standing(seat); got != want {
 				t.Errorf("%+v: seat %d has %d", test, seat, got)
 			}
 		}

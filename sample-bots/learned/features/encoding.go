@@ -92,7 +92,7 @@ func (e *Encoder) SeenInput(c baraja.Card) int {
 func (e *Encoder) AppendAction(s *net.Inputs, action int) { s.Add(e.ActionInput(action), 1) }
 
 // AppendState adds the inputs of what a seat sees of a position, all but the action.
-func AppendState[S any, P cards.Position[S]](e *Encoder, s *net.Inputs, p P, w *cards.Watch, seat int) {
+func (e *Encoder) AppendState(s *net.Inputs, p *cards.Position, seat int) {
 	t, songs := p.Board(), p.Songs()
 	a := adder{s: s, bits: e.bits}
 	a.trump(t.Trump)
@@ -107,10 +107,10 @@ func AppendState[S any, P cards.Position[S]](e *Encoder, s *net.Inputs, p P, w *
 	a.set(t.Hands[seat])
 	if e.Mode.Tute {
 		for i := range e.Mode.Players {
-			a.number(uint64(w.Sung(&songs, (seat+i)%e.Mode.Players)), suits)
+			a.number(uint64(p.Watch.Sung(&songs, (seat+i)%e.Mode.Players)), suits)
 		}
 	}
-	a.set(w.Seen)
+	a.set(p.Watch.Seen)
 	if e.points {
 		e.addPoints(&a, t, seat)
 	}

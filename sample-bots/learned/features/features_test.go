@@ -48,7 +48,7 @@ follow-teams 76 207 155
 }
 
 // first lays out a game whose pack begins with some cards.
-func first[S any, P cards.Position[S]](t *testing.T, m cards.Mode, r baraja.TableRules, begin string) P {
+func first(t *testing.T, m cards.Mode, r baraja.TableRules, begin string) *cards.Position {
 	var pack []baraja.Card
 	for word := range strings.FieldsSeq(begin) {
 		pack = append(pack, kit.Get[baraja.Card](t)(baraja.Parse(word)))
@@ -58,7 +58,7 @@ func first[S any, P cards.Position[S]](t *testing.T, m cards.Mode, r baraja.Tabl
 			pack = append(pack, c)
 		}
 	}
-	p := P(new(S))
+	p := new(cards.Position)
 	p.Layout(m, r, [baraja.TableCards]baraja.Card(pack))
 	return p
 }
@@ -76,9 +76,8 @@ func text(s *net.Inputs) string {
 func TestScaledPosition(t *testing.T) {
 	m := kit.Get[cards.Mode](t)(cards.ParseMode("brisca2"))
 	r := m.Rules()[0b1001]
-	p := first[cards.Brisca](t, m, r, "3c 1o 4c 2o 5c 12b 7e")
-	var w cards.Watch
-	cards.Step[cards.Brisca](p, &w, rules.Move(baraja.Of(3, 1)))
+	p := first(t, m, r, "3c 1o 4c 2o 5c 12b 7e")
+	p.Play(rules.Move(baraja.Of(3, 1)))
 	for _, test := range []struct{ encoding, want string }{
 		// Suit e is 2; a 7 has strength 5: 4/9. Suit c is 1; a 3 has strength 9. The hand has the
 		// bits 0, 1 and 39, so that it is (2^39+3)/(2^40-1); the cards played have bit 12.
@@ -89,7 +88,7 @@ func TestScaledPosition(t *testing.T) {
 	} {
 		e := kit.Get[Encoder](t)(NewEncoder(m, test.encoding))
 		var s net.Inputs
-		AppendState[cards.Brisca](&e, &s, p, &w, 1)
+		e.AppendState(&s, p, 1)
 		if test.encoding != Genetic {
 			e.AppendAction(&s, 10)
 		}
@@ -99,13 +98,13 @@ func TestScaledPosition(t *testing.T) {
 	}
 }
 
-func checkInputs[S any, P cards.Position[S]](t *rapid.T, e *Encoder, p P, w *cards.Watch, r *rules.Rand) {
+func checkInputs(t *rapid.T, e *Encoder, p *cards.Position, r *rules.Rand) {
 	seat := p.Turn()
 	var seen, redealt net.Inputs
-	AppendState(e, &seen, p, w, seat)
+	e.AppendState(&seen, p, seat)
 	other := *p
-	P(&other).Redeal(seat, r)
-	AppendState(e, &redealt, P(&other), w, seat)
+	other.Redeal(seat, r)
+	e.AppendState(&redealt, &other, seat)
 	if text(&seen) != text(&redealt) {
 		t.Fatalf("%v: hidden cards change the inputs:\n%s\n%s", e.Mode, text(&seen), text(&redealt))
 	}
@@ -124,27 +123,24 @@ func checkInputs[S any, P cards.Position[S]](t *rapid.T, e *Encoder, p P, w *car
 func TestRandomGames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.SampledFrom(cards.Modes()).Draw(t, "mode")
-		if m.Tute {
-			randomGame[cards.Tute](t, m)
-		} else {
-			randomGame[cards.Brisca](t, m)
-		}
+		randomGame(t, m)
 	})
 }
 
-func randomGame[S any, P cards.Position[S]](t *rapid.T, m cards.Mode) {
+func randomGame(t *rapid.T, m cards.Mode) {
 	r := rules.NewRand(rapid.Uint64().Draw(t, "seed"))
 	list := m.Rules()
 	e := kit.Get[Encoder](t)(NewEncoder(m, rapid.SampledFrom([]string{Scaled, Unscaled, Genetic}).Draw(t, "encoding")))
 	src := rules.FastStream(r)
-	p, watch := P(new(S)), cards.Watch{}
-	p.Begin(m, list[r.Below(len(list))], &src)
+	p := new(cards.Position)
+	p.Deal(m, list[r.Below(len(list))], &src)
 	for p.Turn() >= 0 {
-		if w := cards.Watched[S, P](p); w != watch {
-			t.Fatalf("%v: watched %+v, kept up %+v", m, w, watch)
+		var other cards.Position
+		if !other.Set(p.State()) || other.Watch != p.Watch || other.Mode != m {
+			t.Fatalf("%v: watched %v %+v, kept up %+v", m, other.Mode, other.Watch, p.Watch)
 		}
-		checkInputs(t, &e, p, &watch, r)
+		checkInputs(t, &e, p, r)
 		legal := p.Legal(nil)
-		cards.Step(p, &watch, legal[r.Below(len(legal))])
+		p.Play(legal[r.Below(len(legal))])
 	}
 }

@@ -55,7 +55,7 @@ func (e *Table) Inputs() int { return e.inputs }
 // Places is the place of each suit in the inputs and outputs of a position.
 type Places [suits]uint8
 
-// Output returns the output for an action of package learn: its number with the suits in their
+// Output returns the output for an action of package cards: its number with the suits in their
 // places.
 func (p *Places) Output(action int) int {
 	switch {
@@ -68,12 +68,12 @@ func (p *Places) Output(action int) int {
 	return cards.Sing + int(p[action-cards.Sing])
 }
 
-// AppendTable adds the inputs that are 1 of what the seat to move sees of a position, and returns
+// Append adds the inputs that are 1 of what the seat to move sees of a position, and returns
 // the places of the suits.
-func AppendTable[S any, P cards.Position[S]](e *Table, ones []uint16, p P, w *cards.Watch) ([]uint16, Places) {
+func (e *Table) Append(ones []uint16, p *cards.Position) ([]uint16, Places) {
 	t, songs := p.Board(), p.Songs()
 	seat, players := int(t.Mover), e.mode.Players
-	hand, seen := cards.Bits40(t.Hands[seat]), cards.Bits40(w.Seen)
+	hand, seen := cards.Bits40(t.Hands[seat]), cards.Bits40(p.Watch.Seen)
 	a := lister{ones: ones, places: places(t, hand, seen)}
 	if t.OnTable() {
 		a.one(baraja.Strength(t.Trump)-1, ranks)
@@ -106,7 +106,7 @@ func AppendTable[S any, P cards.Position[S]](e *Table, ones []uint16, p P, w *ca
 				declared = 1 << (d - 1)
 			}
 			a.suits(declared)
-			a.suits(w.Scored[other])
+			a.suits(p.Watch.Scored[other])
 		}
 		a.suits(songs.Choice)
 	}

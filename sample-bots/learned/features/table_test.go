@@ -18,11 +18,10 @@ import (
 // led, and of the others oros have the strongest card in hand.
 func TestTablePosition(t *testing.T) {
 	m := kit.Get[cards.Mode](t)(cards.ParseMode("brisca2"))
-	p := first[cards.Brisca](t, m, m.Rules()[0b1001], "3c 1o 4o 2o 5o 12b 7e")
-	var w cards.Watch
-	cards.Step(p, &w, rules.Move(baraja.Of(3, 1)))
+	p := first(t, m, m.Rules()[0b1001], "3c 1o 4o 2o 5o 12b 7e")
+	p.Play(rules.Move(baraja.Of(3, 1)))
 	e := NewTable(m)
-	ones, places := AppendTable(&e, nil, p, &w)
+	ones, places := e.Append(nil, p)
 	if want := (Places{2, 1, 0, 3}); places != want { // oros, copas, espadas, bastos
 		t.Errorf("places %v, not %v", places, want)
 	}
@@ -49,22 +48,18 @@ func TestTableBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.SampledFrom(cards.Modes()).Draw(t, "mode")
 		r := rules.NewRand(rapid.Uint64().Draw(t, "seed"))
-		if m.Tute {
-			tableBounds[cards.Tute](t, m, r)
-		} else {
-			tableBounds[cards.Brisca](t, m, r)
-		}
+		tableBounds(t, m, r)
 	})
 }
 
-func tableBounds[S any, P cards.Position[S]](t *rapid.T, m cards.Mode, r *rules.Rand) {
-	p, w := P(new(S)), cards.Watch{}
+func tableBounds(t *rapid.T, m cards.Mode, r *rules.Rand) {
+	p := new(cards.Position)
 	src := rules.FastStream(r)
 	list := m.Rules()
-	p.Begin(m, list[r.Below(len(list))], &src)
+	p.Deal(m, list[r.Below(len(list))], &src)
 	e := NewTable(m)
 	for p.Turn() >= 0 {
-		ones, places := AppendTable[S, P](&e, nil, p, &w)
+		ones, places := e.Append(nil, p)
 		if slices.Max(ones) >= uint16(e.Inputs()) {
 			t.Fatalf("%v: inputs %v of %d", m, ones, e.Inputs())
 		}
@@ -73,8 +68,8 @@ func tableBounds[S any, P cards.Position[S]](t *rapid.T, m cards.Mode, r *rules.
 			t.Fatalf("%v: an input is set twice: %v", m, ones)
 		}
 		other := *p
-		P(&other).Redeal(p.Turn(), r)
-		hidden, _ := AppendTable[S, P](&e, nil, &other, &w)
+		other.Redeal(p.Turn(), r)
+		hidden, _ := e.Append(nil, &other)
 		if slices.Sort(hidden); !slices.Equal(hidden, ones) {
 			t.Fatalf("%v: hidden cards change the inputs from %v to %v", m, ones, hidden)
 		}
@@ -87,7 +82,7 @@ func tableBounds[S any, P cards.Position[S]](t *rapid.T, m cards.Mode, r *rules.
 			}
 			outputs = append(outputs, output)
 		}
-		cards.Step[S, P](p, &w, legal[r.Below(len(legal))])
+		p.Play(legal[r.Below(len(legal))])
 	}
 }
 
@@ -98,15 +93,11 @@ func TestTableSuits(t *testing.T) {
 		m := rapid.SampledFrom(cards.Modes()).Draw(t, "mode")
 		r := rules.NewRand(rapid.Uint64().Draw(t, "seed"))
 		names := rapid.Permutation([]baraja.Suit{0, 1, 2, 3}).Draw(t, "names")
-		if m.Tute {
-			renamed[cards.Tute](t, m, names, r)
-		} else {
-			renamed[cards.Brisca](t, m, names, r)
-		}
+		renamed(t, m, names, r)
 	})
 }
 
-func renamed[S any, P cards.Position[S]](t *rapid.T, m cards.Mode, names []baraja.Suit, r *rules.Rand) {
+func renamed(t *rapid.T, m cards.Mode, names []baraja.Suit, r *rules.Rand) {
 	pack := [baraja.TableCards]baraja.Card(baraja.Pack40)
 	src := rules.FastStream(r)
 	rules.Shuffle(&src, pack[:])
@@ -115,18 +106,18 @@ func renamed[S any, P cards.Position[S]](t *rapid.T, m cards.Mode, names []baraj
 	for i, c := range other {
 		other[i] = rename(c)
 	}
-	p, q, v, w := P(new(S)), P(new(S)), cards.Watch{}, cards.Watch{}
+	p, q := new(cards.Position), new(cards.Position)
 	p.Layout(m, m.Rules()[0], pack)
 	q.Layout(m, m.Rules()[0], other)
 	e := NewTable(m)
 	for p.Turn() >= 0 {
-		a, from := AppendTable[S, P](&e, nil, p, &v)
-		b, to := AppendTable[S, P](&e, nil, q, &w)
+		a, from := e.Append(nil, p)
+		b, to := e.Append(nil, q)
 		slices.Sort(a)
 		slices.Sort(b)
 		// Suits of which nothing is in hand or played are alike, but not by their names: only their
 		// places may be exchanged.
-		if !slices.Equal(a, b) && distinct(p, &v) {
+		if !slices.Equal(a, b) && distinct(p) {
 			t.Fatalf("%v: inputs %v, renamed %v", m, a, b)
 		}
 		legal := p.Legal(nil)
@@ -137,22 +128,22 @@ func renamed[S any, P cards.Position[S]](t *rapid.T, m cards.Mode, names []baraj
 		} else if cards.Action(move) >= cards.Sing {
 			same = cards.SongMove(cards.Sing + int(names[cards.Action(move)-cards.Sing]))
 		}
-		if from.Output(cards.Action(move)) != to.Output(cards.Action(same)) && distinct(p, &v) {
+		if from.Output(cards.Action(move)) != to.Output(cards.Action(same)) && distinct(p) {
 			t.Fatalf("%v: output %d, renamed %d", m, from.Output(cards.Action(move)), to.Output(cards.Action(same)))
 		}
-		cards.Step[S, P](p, &v, move)
-		cards.Step[S, P](q, &w, same)
+		p.Play(move)
+		q.Play(same)
 	}
 }
 
 // distinct reports whether no two suits are alike in the hand of the seat to move and in what was
 // played.
-func distinct[S any, P cards.Position[S]](p P, w *cards.Watch) bool {
+func distinct(p *cards.Position) bool {
 	hand := p.Board().Hands[p.Turn()]
 	seen := map[string]bool{}
 	for suit := range baraja.Suit(suits) {
 		bits := func(s baraja.Set) uint64 { return cards.Bits40(s) >> (ranks * int(suit)) & (1<<ranks - 1) }
-		key := fmt.Sprint(bits(hand), bits(w.Seen))
+		key := fmt.Sprint(bits(hand), bits(p.Watch.Seen))
 		if seen[key] {
 			return false
 		}

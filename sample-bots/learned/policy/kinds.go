@@ -29,8 +29,8 @@ const (
 )
 
 // kinds sees a position by kinds of cards.
-func (v *View) kinds(o *observed) {
-	t := o.table
+func (v *View) kinds(p *cards.Position, legal []rules.Move) {
+	t := p.Board()
 	seat := int(t.Mover)
 	var winning baraja.Set // the cards that have the flag
 	if t.InTrick > 0 {
@@ -38,11 +38,11 @@ func (v *View) kinds(o *observed) {
 	}
 	unseen := t.Unseen(seat)
 	var pairs baraja.Set
-	if o.tute {
-		pairs = baraja.Pairs(t.Hands[seat], o.songs.Done)
+	if p.Mode.Tute {
+		pairs = baraja.Pairs(t.Hands[seat], p.Songs().Done)
 	}
 	var strength [MaxActions]int
-	for _, m := range o.legal {
+	for _, m := range legal {
 		if m >= baraja.SwapMove {
 			v.add(kindOfOther(m), m)
 			continue
@@ -52,7 +52,7 @@ func (v *View) kinds(o *observed) {
 		if t.InTrick == 0 {
 			flag = baraja.Beats(t.Trumps(), c).Of(c.Suit())&unseen == 0
 		}
-		kind := 4 * worth(c, pairs, o.tute)
+		kind := 4 * worth(c, pairs, p.Mode.Tute)
 		if c.Suit() == t.Trumps() {
 			kind += 2
 		}
@@ -65,7 +65,7 @@ func (v *View) kinds(o *observed) {
 		}
 	}
 	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], v.Legal|situation(o)<<32)
+	binary.LittleEndian.PutUint64(b[:], v.Legal|situation(p)<<32)
 	v.Key = NewKey(xxhash.Sum64(b[:]))
 }
 
@@ -98,10 +98,10 @@ func worth(c baraja.Card, pairs baraja.Set, tute bool) int {
 }
 
 // situation returns what the key has besides the actions.
-func situation(o *observed) uint64 {
-	t := o.table
+func situation(p *cards.Position) uint64 {
+	t := p.Board()
 	most := 3
-	if o.tute {
+	if p.Mode.Tute {
 		most = 1
 	}
 	x := uint64(min(most, t.Hands[t.Mover].Of(t.Trumps()).Len()))
@@ -113,7 +113,7 @@ func situation(o *observed) uint64 {
 	x = x<<2 | potClass(t.Pot)
 	for _, fact := range [...]bool{
 		t.Best.Suit() == t.Trumps(),
-		o.rules.Teams && int(t.Winner)%2 == int(t.Mover)%2,
+		p.Mode.Teams && int(t.Winner)%2 == int(t.Mover)%2,
 		t.InTrick+1 < t.Players,
 		true, // no lead
 	} {

@@ -75,10 +75,10 @@ func (m *Model) read(body io.Reader) error {
 // chosen card among the legal ones, even if it is not legal.
 const Index = "index"
 
-// Choose returns the model's move in a position and whether it knows the state. With the defect
+// Move returns the model's move in a position and whether it knows the state. With the defect
 // Index the move may not be legal.
-func Choose[S any, P cards.Position[S]](m *Model, v *View, p P, w *cards.Watch, legal []rules.Move, r *rules.Rand) (rules.Move, bool) {
-	Look[S, P](m.Keys, v, p, w, legal)
+func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Rand) (rules.Move, bool) {
+	m.Look(v, p, legal)
 	action, known := m.Agent.Choose(v, r)
 	move := v.Move(action)
 	if slices.Contains(m.Header.Defects, Index) {

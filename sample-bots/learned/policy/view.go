@@ -104,36 +104,21 @@ func (v *View) add(action int, m rules.Move) {
 	v.moves[action] = m
 }
 
-// observed is a position for the seat to move.
-type observed struct {
-	table *baraja.Table
-	songs cards.Songs
-	watch *cards.Watch
-	rules baraja.TableRules
-	legal []rules.Move
-	tute  bool
-}
-
 // Look sees a position for the seat to move. The legal moves are those of the position.
-func Look[S any, P cards.Position[S]](k Keys, v *View, p P, w *cards.Watch, legal []rules.Move) {
-	_, tute := any(p).(*cards.Tute)
-	k.look(v, &observed{p.Board(), p.Songs(), w, p.Options(), legal, tute})
-}
-
-func (k Keys) look(v *View, o *observed) {
+func (k Keys) Look(v *View, p *cards.Position, legal []rules.Move) {
 	v.Legal, v.Abs = 0, 0
 	if k.Kinds() {
-		v.kinds(o)
+		v.kinds(p, legal)
 		return
 	}
 	var w words
-	w.read(o, k.Variant == OneState, k.Variant == Abstract)
+	w.read(p, k.Variant == OneState, k.Variant == Abstract)
 	order := [4]uint8{0, 1, 2, 3}
 	if k.Alike {
-		order = w.order(uint8(o.table.Trumps()))
+		order = w.order(uint8(p.Board().Trumps()))
 		w.rename(order)
 	}
-	for _, m := range o.legal {
+	for _, m := range legal {
 		v.add(renameAction(cards.Action(m), order), m)
 	}
 	v.Key = w.key(k.Variant)
@@ -157,8 +142,8 @@ const noCard = 63
 
 // read reads what a variant has in its keys. The rest stays zero, so that suits are put in order
 // by what the key has.
-func (w *words) read(o *observed, points, first bool) {
-	t := o.table
+func (w *words) read(p *cards.Position, points, first bool) {
+	t := p.Board()
 	w.hand, w.trump = cards.Bits40(t.Hands[t.Mover]), uint8(cards.Index(t.Trump))
 	w.trick = [3]uint8{noCard, noCard, noCard}
 	for i, c := range t.Trick() {
@@ -167,10 +152,11 @@ func (w *words) read(o *observed, points, first bool) {
 	if first {
 		return
 	}
-	w.seen, w.rules = cards.Bits40(o.watch.Seen), uint8(cards.RuleBits(o.rules))
+	w.seen, w.rules = cards.Bits40(p.Watch.Seen), uint8(cards.RuleBits(p.Options()))
+	songs := p.Songs()
 	for i := range int(t.Players) {
 		seat := (int(t.Mover) + i) % int(t.Players)
-		w.songs[i] = o.watch.Sung(&o.songs, seat)
+		w.songs[i] = p.Watch.Sung(&songs, seat)
 		if points {
 			w.points[i] = t.Points[seat]
 		}

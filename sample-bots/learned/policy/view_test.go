@@ -19,16 +19,14 @@ var allKeys = []Keys{
 }
 
 // walk plays a random game and shows each position with its legal moves.
-func walk[S any, P cards.Position[S]](m cards.Mode, o baraja.TableRules, seed uint64, show func(P, *cards.Watch, []rules.Move)) {
-	var s S
-	p, r := P(&s), rules.NewRand(seed)
+func walk(m cards.Mode, o baraja.TableRules, seed uint64, show func(*cards.Position, []rules.Move)) {
+	p, r := new(cards.Position), rules.NewRand(seed)
 	src := rules.FastStream(r)
-	p.Begin(m, o, &src)
-	var w cards.Watch
+	p.Deal(m, o, &src)
 	for p.Turn() != rules.Over {
 		legal := p.Legal(nil)
-		show(p, &w, legal)
-		cards.Step[S, P](p, &w, legal[r.Below(len(legal))])
+		show(p, legal)
+		p.Play(legal[r.Below(len(legal))])
 	}
 }
 
@@ -37,26 +35,22 @@ func TestViewHasTheMoves(t *testing.T) {
 	for _, mode := range cards.Modes() {
 		for n, o := range mode.Rules() {
 			for _, k := range allKeys {
-				if mode.Tute {
-					walk(mode, o, uint64(n), func(p *cards.Tute, w *cards.Watch, legal []rules.Move) { checkView(t, mode, k, p, w, legal) })
-				} else {
-					walk(mode, o, uint64(n), func(p *cards.Brisca, w *cards.Watch, legal []rules.Move) { checkView(t, mode, k, p, w, legal) })
-				}
+				walk(mode, o, uint64(n), func(p *cards.Position, legal []rules.Move) { checkView(t, mode, k, p, legal) })
 			}
 		}
 	}
 }
 
-func checkView[S any, P cards.Position[S]](t *testing.T, mode cards.Mode, k Keys, p P, w *cards.Watch, legal []rules.Move) {
+func checkView(t *testing.T, mode cards.Mode, k Keys, p *cards.Position, legal []rules.Move) {
 	var s View
-	Look[S, P](k, &s, p, w, legal)
+	k.Look(&s, p, legal)
 	n := bits.OnesCount64(s.Legal)
 	if n == 0 || n > len(legal) || !k.Kinds() && n != len(legal) {
 		t.Fatalf("%v, %+v: %d actions for the moves %v", mode, k, n, legal)
 	}
 	for set := s.Legal; set != 0; set &= set - 1 {
 		action := uint8(bits.TrailingZeros64(set))
-		if err := p.Check(s.Move(action)); err != nil {
+		if err := p.State().Check(s.Move(action)); err != nil {
 			t.Fatalf("%v, %+v: action %d: %v", mode, k, action, err)
 		}
 		if !k.Kinds() && !k.Alike && cards.Action(s.Move(action)) != int(action) {
@@ -77,15 +71,11 @@ func TestAlike(t *testing.T) {
 		k := rapid.SampledFrom(allKeys).Draw(t, "keys")
 		seed := rapid.Uint64().Draw(t, "seed")
 		order := rapid.Permutation([]baraja.Suit{0, 1, 2, 3}).Draw(t, "order")
-		if mode.Tute {
-			checkAlike[cards.Tute](t, mode, o, k, seed, order)
-		} else {
-			checkAlike[cards.Brisca](t, mode, o, k, seed, order)
-		}
+		checkAlike(t, mode, o, k, seed, order)
 	})
 }
 
-func checkAlike[S any, P cards.Position[S]](t *rapid.T, mode cards.Mode, o baraja.TableRules, k Keys, seed uint64, order []baraja.Suit) {
+func checkAlike(t *rapid.T, mode cards.Mode, o baraja.TableRules, k Keys, seed uint64, order []baraja.Suit) {
 	renamed := func(m rules.Move) rules.Move {
 		switch a := cards.Action(m); {
 		case a < cards.Exchange:
@@ -106,25 +96,23 @@ func checkAlike[S any, P cards.Position[S]](t *rapid.T, mode cards.Mode, o baraj
 	for i, c := range pack {
 		other[i] = baraja.Card(renamed(rules.Move(c)))
 	}
-	var a, b S
-	one, two := P(&a), P(&b)
+	one, two := new(cards.Position), new(cards.Position)
 	one.Layout(mode, o, pack)
 	two.Layout(mode, o, other)
-	var w, v cards.Watch
 	r := rules.NewRand(seed)
 	differ, same := false, renamed(0) == 0 && renamed(12) == 12 && renamed(24) == 24
 	for one.Turn() != rules.Over {
 		var s, u View
-		Look[S, P](k, &s, one, &w, one.Legal(nil))
-		Look[S, P](k, &u, two, &v, two.Legal(nil))
+		k.Look(&s, one, one.Legal(nil))
+		k.Look(&u, two, two.Legal(nil))
 		equal := s.Key == u.Key && s.Abs == u.Abs && s.Legal == u.Legal
 		if differ = differ || !equal; !equal && (same || k.Alike || k.Kinds()) {
 			t.Fatalf("%v %+v, ply %d\n%s\n%s", mode, k, one.Board().Plies, one.Board().View(nil, one.Turn()), two.Board().View(nil, two.Turn()))
 		}
 		legal := one.Legal(nil)
 		m := legal[r.Below(len(legal))]
-		cards.Step[S, P](one, &w, m)
-		cards.Step[S, P](two, &v, renamed(m))
+		one.Play(m)
+		two.Play(renamed(m))
 	}
 	// A game that is won at once may show too few cards to tell.
 	if told := !(same || k.Alike || k.Kinds()); differ && !told || told && !differ && one.Board().Plies >= baraja.TableCards/2 {
@@ -167,17 +155,16 @@ func TestKeysHave(t *testing.T) {
 
 // Kinds of a hand that is led, and of one that follows.
 func TestKinds(t *testing.T) {
-	var p cards.Brisca
+	var p cards.Position
 	mode := cards.Mode{Players: 2}
 	pack := cardsFirst(t, "1o", "2o", "3o", "4o", "12c", "7e", "5b") // hands 1o 3o 12c and 2o 4o 7e, trump 5b
 	p.Layout(mode, mode.Rules()[0], pack)
 	var s View
-	var w cards.Watch
-	Look(allKeys[3], &s, &p, &w, p.Legal(nil))
+	allKeys[3].Look(&s, &p, p.Legal(nil))
 	// The 1 of oros is high, and with it in hand the 3, too; the 12 of copas is not.
 	wantKinds(t, &s, map[int]string{4*5 + 1: "1o", 4*4 + 1: "3o", 4 * 2: "12c"})
-	cards.Step(&p, &w, rules.Move(card(t, "3o")))
-	Look(allKeys[3], &s, &p, &w, p.Legal(nil))
+	p.Play(rules.Move(card(t, "3o")))
+	allKeys[3].Look(&s, &p, p.Legal(nil))
 	wantKinds(t, &s, map[int]string{0: "2o"}) // nothing takes it, and 2o is weaker than 4o and 7e
 }
 
@@ -219,12 +206,12 @@ func cardsFirst(t *testing.T, names ...string) (pack [baraja.TableCards]baraja.C
 
 func TestLookAllocatesNothing(t *testing.T) {
 	for _, k := range allKeys {
-		walk(cards.Mode{Tute: true, Players: 4}, cards.Mode{Tute: true, Players: 4}.Rules()[0], 3, func(p *cards.Tute, w *cards.Watch, legal []rules.Move) {
-			if p.Ply() != 20 {
+		walk(cards.Mode{Tute: true, Players: 4}, cards.Mode{Tute: true, Players: 4}.Rules()[0], 3, func(p *cards.Position, legal []rules.Move) {
+			if p.State().Ply() != 20 {
 				return
 			}
 			var s View
-			if n := testing.AllocsPerRun(10, func() { Look(k, &s, p, w, legal) }); n > 0 {
+			if n := testing.AllocsPerRun(10, func() { k.Look(&s, p, legal) }); n > 0 {
 				t.Errorf("%+v: %v allocations", k, n)
 			}
 		})
