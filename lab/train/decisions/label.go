@@ -14,7 +14,7 @@ type Decision struct {
 	Points    int16 // of its trick, songs and the bonus included: 0 unless the seat's side won it
 	Heuristic int16 // of the card that was played, 0 for other moves
 	Rest      int16 // the points that the seat's side has from its trick to the end of the game
-	Standing  int8  // at the end of the game: see cards.Standing
+	Standing  int8  // at the end of the game: see cards.Position.Standing
 }
 
 // Follower follows a game move by move and notes its decisions.
