@@ -231,11 +231,11 @@ func TestRestart(t *testing.T) {
 	d = <-a.Unclaimed()
 	a.complete(j, d, nil)
 	a.there("lab-1") // it has come back by itself
+	kit.Until(t, "the result is acknowledged", func() bool { return a.waiting() == 0 })
 	a.must(a.Close())
 	a.open(nil)
-	info := kit.Get[*jetstream.StreamInfo](t)(a.stream(resultsStream).Info(t.Context()))
-	if info.State.Msgs != 0 {
-		t.Errorf("%d results are left", info.State.Msgs)
+	if n := a.waiting(); n != 0 {
+		t.Errorf("%d results are left", n)
 	}
 }
 

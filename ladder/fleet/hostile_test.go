@@ -234,10 +234,7 @@ func TestForged(t *testing.T) {
 		t.Fatalf("a forged result counts: %+v, %v", got.Result, got.err)
 	default:
 	}
-	kit.Until(t, "no refused result waits", func() bool {
-		info := kit.Get[*jetstream.StreamInfo](t)(a.stream(resultsStream).Info(t.Context()))
-		return info.State.Msgs == 0
-	})
+	kit.Until(t, "no refused result waits", func() bool { return a.waiting() == 0 })
 }
 
 // Results that are handed in twice have one effect, and those of an earlier attempt none.
@@ -279,10 +276,7 @@ func TestTwice(t *testing.T) {
 	if n := a.counted(gotWanted); n != 1 {
 		t.Errorf("%v results counted", n)
 	}
-	kit.Until(t, "no result waits", func() bool {
-		info := kit.Get[*jetstream.StreamInfo](t)(a.stream(resultsStream).Info(t.Context()))
-		return info.State.Msgs == 0
-	})
+	kit.Until(t, "no result waits", func() bool { return a.waiting() == 0 })
 }
 
 // A worker that floods is stopped at its own limits, and the others' room stays.

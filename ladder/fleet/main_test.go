@@ -353,6 +353,12 @@ func (a *arena) stream(name string) jetstream.Stream {
 	return s
 }
 
+// waiting returns how many results wait to be acknowledged.
+func (a *arena) waiting() uint64 {
+	a.t.Helper()
+	return kit.Get[*jetstream.StreamInfo](a.t)(a.stream(resultsStream).Info(a.t.Context())).State.Msgs
+}
+
 // local starts the worker in the server's process. With a gate it plays when that is open.
 func (a *arena) local(gate ...string) *Worker {
 	a.t.Helper()
