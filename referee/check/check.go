@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
@@ -38,8 +37,11 @@ type Options struct {
 	// credit of the bot. An error ends the check.
 	Yield func(own time.Duration) error
 
-	start func(context.Context, referee.Bot) (process, error) // nil for start, except in tests
+	start startFunc // nil for referee.Start, except in tests
 }
+
+// startFunc starts a bot.
+type startFunc func(context.Context, referee.Bot, referee.Clock, func(referee.Conn) referee.Conn) (*referee.Process, error)
 
 // Defaults returns the default options.
 func Defaults() Options {
@@ -114,7 +116,7 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 		return nil, err
 	}
 	if o.start == nil {
-		o.start = start
+		o.start = referee.Start
 	}
 	p.Language = program.Language(p.Bot)
 	// The bot's processes end with the thread that started them.
@@ -133,7 +135,7 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 // because the other checks would report the same failure.
 func (k *run) run() error {
 	v := cover(k.Games[0], false)[0]
-	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock}
+	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock, quiet: true}
 	if !k.program.House {
 		if err := k.check(Sandbox, k.sandboxed); err != nil {
 			return err
@@ -261,11 +263,11 @@ func (k *run) drop() {
 }
 
 // started records how long a start took and the version that the bot reports.
-func (k *run) started(took time.Duration, ready protocol.BotLine) {
+func (k *run) started(took time.Duration, version string) {
 	k.slowest = max(k.slowest, took)
 	k.report.StartMS = milliseconds(k.slowest)
 	if k.report.Bot.Version == "" {
-		k.report.Bot.Version = ready.Version
+		k.report.Bot.Version = version
 	}
 }
 
@@ -300,12 +302,7 @@ func (k *run) start() (note string, warnings []string, err error) {
 }
 
 func (k *run) firstGame() (note string, warnings []string, err error) {
-	k.opening, err = k.session.play(k.first)
-	if err == nil {
-		// Lines after the last move are checked here: there is no next turn.
-		err = k.session.awaitQuiet()
-	}
-	if err != nil {
+	if k.opening, err = k.session.play(k.first); err != nil {
 		return "", nil, err
 	}
 	k.timed(k.first, k.opening)

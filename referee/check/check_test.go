@@ -76,14 +76,14 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 
 // inside is a bot that is part of the test, with a stderr.
 type inside struct {
-	process
+	referee.Conn
 	mu  sync.Mutex
 	err []byte
 }
 
 // startInside starts bots with Serve, which may exit.
-func startInside(serve func(in io.Reader, out, err io.Writer) error) func(context.Context, referee.Bot) (process, error) {
-	return func(ctx context.Context, b referee.Bot) (_ process, err error) {
+func startInside(serve func(in io.Reader, out, err io.Writer) error) startFunc {
+	return func(ctx context.Context, b referee.Bot, clock referee.Clock, around func(referee.Conn) referee.Conn) (*referee.Process, error) {
 		p := new(inside)
 		b.Serve = func(in io.Reader, out io.Writer) (err error) {
 			defer func() {
@@ -98,10 +98,10 @@ func startInside(serve func(in io.Reader, out, err io.Writer) error) func(contex
 			}()
 			return serve(in, out, p)
 		}
-		if p.process, err = start(ctx, b); err != nil {
-			return nil, err
-		}
-		return p, nil
+		return referee.Start(ctx, b, clock, func(c referee.Conn) referee.Conn {
+			p.Conn = c
+			return around(p)
+		})
 	}
 }
 
@@ -265,10 +265,10 @@ func TestLateWithCredit(t *testing.T) {
 }
 
 // starving is a bot that others keep from the cores.
-type starving struct{ process }
+type starving struct{ referee.Conn }
 
-func (starving) Answer(referee.Limit) ([]byte, time.Time, time.Duration, error) {
-	return nil, time.Now(), 0, &referee.Starved{Bot: "mine"}
+func (starving) Line(now, _ time.Time) ([]byte, time.Time, error) {
+	return nil, now, &referee.Starved{Bot: "mine"}
 }
 
 // A machine that is too busy for a bot is no failure of the bot: the check ends without a verdict.
@@ -277,9 +277,8 @@ func TestStarved(t *testing.T) {
 	o := Defaults()
 	o.Time, o.Grace = time.Hour, time.Hour
 	serve := startInside(playHouse("first"))
-	o.start = func(ctx context.Context, b referee.Bot) (process, error) {
-		p, err := serve(ctx, b)
-		return starving{p}, err
+	o.start = func(ctx context.Context, b referee.Bot, c referee.Clock, around func(referee.Conn) referee.Conn) (*referee.Process, error) {
+		return serve(ctx, b, c, func(c referee.Conn) referee.Conn { return around(starving{c}) })
 	}
 	synctest.Test(t, func(t *testing.T) {
 		r, err := Run(t.Context(), resolve(t, "@first"), o)

@@ -118,7 +118,7 @@ func (k *run) attempt(g *game) (own, again *Failure, err error) {
 	if err == nil {
 		err = k.playTimed(s, g)
 	}
-	if !errors.As(err, &own) || s == nil || s.now.Games <= 1 {
+	if !errors.As(err, &own) || s == nil || s.games <= 1 {
 		if own != nil {
 			err = nil
 		}
@@ -140,7 +140,7 @@ func (k *run) playTimed(s *session, g *game) error {
 	if err != nil {
 		return err
 	}
-	k.many.most = max(k.many.most, s.now.Games)
+	k.many.most = max(k.many.most, s.games)
 	if g.style.plain() && g.clock.Bank == 0 {
 		k.timed(g, p)
 	}

@@ -13,8 +13,6 @@ import (
 	"github.com/timba-arena/timba/referee/text"
 )
 
-func (s style) plain() bool { return s.vary == nil && !s.step && !s.pieces && !s.faults }
-
 // variation is a change of the lines of a game that the protocol allows, but that
 // today's referee does not make.
 type variation struct {
@@ -94,57 +92,24 @@ func longLines(dst, line []byte) []byte {
 // A failure that a fresh process does not repeat is reported as left over from
 // earlier games, unless such a failure is already in the report.
 func (k *run) vary(g game, advice string) error {
-	s, err := k.use()
-	if err == nil {
-		err = s.playQuietly(&g)
-	}
-	if errors.Is(err, errTime) {
+	g.quiet = true
+	own, again, err := k.attempt(&g)
+	switch {
+	case errors.Is(err, errTime):
 		k.drop()
-		return nil
-	}
-	var f, own *Failure
-	if !errors.As(err, &f) {
+	case err != nil:
 		return err
-	}
-	if s != nil && s.now.Games > 1 {
-		if s, err = k.fresh(); err == nil {
-			err = s.playQuietly(&g)
+	case own != nil:
+		if advice != "" {
+			own.Change = advice
 		}
-		switch {
-		case errors.As(err, &own):
-			f = own
-		case err != nil && !errors.Is(err, errTime):
-			return err
-		case k.many.failure != nil:
-			return nil
-		default:
-			f.leftOver()
-			return f
-		}
+		return own
 	}
-	if advice != "" {
-		f.Change = advice
+	if again != nil && k.many.failure == nil {
+		again.leftOver()
+		return again
 	}
-	return f
-}
-
-// playQuietly plays a game and checks that the bot writes no lines after it.
-func (s *session) playQuietly(g *game) error {
-	if _, err := s.play(g); err != nil {
-		return err
-	}
-	return s.awaitQuiet()
-}
-
-// awaitQuiet checks that the bot writes no lines after a game. The end of its process
-// is no failure here; the next game reports it.
-func (s *session) awaitQuiet() error {
-	err := s.early(time.Now().Add(s.run.Pause))
-	var f *Failure
-	if errors.As(err, &f) && f.exit {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // each plays one variant of every game that the bot can play, in a style. When the
@@ -246,25 +211,14 @@ func (k *run) bye() (note string, warnings []string, err error) {
 		if err != nil {
 			return "", nil, err
 		}
-		s.did("the line \"bye\"", 0)
+		s.happened("the line \"bye\"", 0)
 		began := time.Now()
-		limit := s.proc.Limit(began, k.Grace, 0)
-		if err := s.proc.Begin(began, k.Grace); err != nil {
-			return "", nil, err
+		end, ok, err := s.proc.Bye(k.Grace)
+		if err == nil && !ok {
+			err = s.stays(when)
 		}
-		if err := s.send(protocol.AppendBye(nil), limit); err != nil {
-			return "", nil, err
-		}
-		end, ok := s.proc.Wait(began.Add(k.Grace))
-		for !ok {
-			_, until, err := s.proc.Late(limit, time.Now(), false)
-			if errors.Is(err, referee.ErrLate) {
-				err = s.stays(when)
-			}
-			if err != nil {
-				return "", nil, err
-			}
-			end, ok = s.proc.Wait(until)
+		if err != nil {
+			return "", nil, s.failure(err)
 		}
 		slowest = max(slowest, time.Since(began), 1)
 		if !end.Clean() {
