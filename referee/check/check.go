@@ -177,13 +177,12 @@ type step struct {
 
 // steps returns the checks after those of many games.
 func (k *run) steps() []step {
-	list := []step{{Silent, k.silence}}
+	var list []step
 	for _, d := range variations {
 		list = append(list, step{d.name, func() (string, []string, error) { return k.playVariation(d) }})
 	}
 	return append(list,
-		step{Pieces, k.pieces}, step{Faults, k.othersFaults}, step{Bank, k.bank},
-		step{Bye, k.bye}, step{Repeat, k.repeat}, step{Time, k.timeUsed}, step{Output, k.output})
+		step{Faults, k.othersFaults}, step{Bank, k.bank}, step{Bye, k.bye}, step{Repeat, k.repeat}, step{Time, k.timeUsed}, step{Output, k.output})
 }
 
 // check makes one check and adds it to the report.

@@ -5,10 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
@@ -161,11 +159,8 @@ func (s *session) ask() error {
 // game reports it.
 func (s *session) quiet() error {
 	err := s.proc.Await(time.Now().Add(s.run.Pause))
-	if r, ok := errors.AsType[fault.Reason](err); ok && slices.Contains(endings, r.Code()) {
+	if s.ended != nil {
 		return nil
 	}
 	return err
 }
-
-// endings are the codes of a process that has ended.
-var endings = []protocol.Code{protocol.Exit, protocol.Memory, protocol.Processes, protocol.Forbidden}

@@ -88,10 +88,10 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 		return nil, now, s.ended
 	}
 	line, s.at, err = s.Conn.Line(now, deadline)
-	if r, ok := errors.AsType[fault.Reason](err); ok && r.Code() == protocol.Exit {
-		s.ended = err
-	}
 	if err != nil {
+		if r, ok := errors.AsType[fault.Reason](err); ok && r.Code() != protocol.Garbled && r.Code() != protocol.Output {
+			s.ended = err
+		}
 		return nil, s.at, err
 	}
 	s.keep(true, line)
@@ -216,12 +216,16 @@ func (s *session) silentAfter(kind string) error {
 
 // keep records a line, for failures to show.
 func (s *session) keep(fromBot bool, line []byte) {
-	text := strconv.QuoteToASCII(string(line))
-	text = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
-	s.tail = append(s.tail, Line{fromBot, text})
+	s.tail = append(s.tail, Line{fromBot, printable(string(line))})
 	if n := len(s.tail); n > tailLines {
 		s.tail = append(s.tail[:0], s.tail[n-tailLines:]...)
 	}
+}
+
+// printable returns a text with escapes for what is not printable ASCII.
+func printable(text string) string {
+	text = strconv.QuoteToASCII(text)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
 }
 
 // fail makes a failure from what happened and what to change.
@@ -236,10 +240,8 @@ func (s *session) fail(text, change string) *Failure {
 func logEnd(log string) []string {
 	shown := []string{}
 	for _, line := range fault.LogEnd(fault.Lines([]byte(strings.TrimSpace(log))), logLines) {
-		quoted := strconv.QuoteToASCII(strings.TrimRight(line, "\r "))
-		quoted = strings.NewReplacer(`\"`, `"`, `\t`, "  ", `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
-		if quoted != "" {
-			shown = append(shown, quoted)
+		if line = strings.TrimRight(line, "\r "); line != "" {
+			shown = append(shown, printable(strings.ReplaceAll(line, "\t", "  ")))
 		}
 	}
 	return shown

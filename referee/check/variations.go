@@ -13,21 +13,22 @@ import (
 	"github.com/timba-arena/timba/referee/text"
 )
 
-// variation is a change of the lines of a game that the protocol allows, but that
-// today's referee does not make.
+// variation is a style of lines that the protocol allows, but that today's referee does not have.
 type variation struct {
 	name   string
-	line   func(dst, line []byte) []byte
+	style  style
 	note   string
-	advice string // what to change in a bot that fails
+	advice string // what to change in a bot that fails; "" for that of the fault
 }
 
 var variations = []variation{
-	{Verbs, unknownVerbs, "lines with unknown verbs are ignored", "ignore every line whose first word you do not know, and do not answer it: a later version may send such lines"},
-	{Events, unknownEvents, "unknown events are ignored", "ignore events that you do not know, whatever words follow: \"?\", \"-\" and numbers are possible, too"},
-	{Keys, unknownKeys, "unknown keys are ignored", "look for the keys that you know and ignore the others in \"game\", \"view\" and \"end\""},
-	{Order, keysTurned, "keys are found in any order", "look up keys by name in \"game\", \"view\" and \"end\": they may come in any order"},
-	{Long, longLines, fmt.Sprintf("lines of %d bytes are read", protocol.MaxLine), fmt.Sprintf("read lines of up to %d bytes and their line feed: the bot's line buffer is too short", protocol.MaxLine)},
+	{Silent, style{step: true}, "one answer to each turn, none to other lines", ""},
+	{Verbs, style{vary: unknownVerbs}, "lines with unknown verbs are ignored", "ignore every line whose first word you do not know, and do not answer it: a later version may send such lines"},
+	{Events, style{vary: unknownEvents}, "unknown events are ignored", "ignore events that you do not know, whatever words follow: \"?\", \"-\" and numbers are possible, too"},
+	{Keys, style{vary: unknownKeys}, "unknown keys are ignored", "look for the keys that you know and ignore the others in \"game\", \"view\" and \"end\""},
+	{Order, style{vary: keysTurned}, "keys are found in any order", "look up keys by name in \"game\", \"view\" and \"end\": they may come in any order"},
+	{Long, style{vary: longLines}, fmt.Sprintf("lines of %d bytes are read", protocol.MaxLine), fmt.Sprintf("read lines of up to %d bytes and their line feed: the bot's line buffer is too short", protocol.MaxLine)},
+	{Pieces, style{pieces: true}, "lines that come in pieces are put together", "one read may return part of a line, or several lines: read until the line feed (getline, readline, a buffered reader)"},
 }
 
 func unknownVerbs(dst, line []byte) []byte {
@@ -112,25 +113,6 @@ func (k *run) vary(g game, advice string) error {
 	return nil
 }
 
-// each plays one variant of every game that the bot can play, in a style. When the
-// time is used up, it plays only some moves of the first one.
-func (k *run) each(s style, advice string) error {
-	done := false
-	for _, g := range k.Games {
-		if k.many.failed[g.Name] != nil || done && k.over() {
-			continue
-		}
-		i := slices.IndexFunc(k.many.plan, func(p *game) bool { return p.variant.Game.Name == g.Name })
-		varied := *k.many.plan[i]
-		varied.style, varied.until = s, k.until()
-		if err := k.vary(varied, advice); err != nil {
-			return err
-		}
-		done = true
-	}
-	return nil
-}
-
 // over reports whether the time of the check is used up.
 func (k *run) over() bool { return k.own() > k.Time }
 
@@ -138,22 +120,35 @@ func (k *run) over() bool { return k.own() > k.Time }
 // the bot has had time for some moves.
 func (k *run) until() time.Duration { return max(k.Time, k.own()+5*k.Clock.Move) }
 
+// playVariation plays the first game in a style and, if that changes lines, one variant of every game that the bot
+// can play. When the time is used up, it plays only some moves of the first one.
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
-	return d.note, nil, k.each(style{vary: d.line}, d.advice)
+	list := []*game{k.first}
+	if d.style.vary != nil {
+		list = k.playable()
+	}
+	for i, g := range list {
+		if i > 0 && k.over() {
+			break
+		}
+		varied := *g
+		varied.style, varied.until = d.style, k.until()
+		if err := k.vary(varied, d.advice); err != nil {
+			return "", nil, err
+		}
+	}
+	return d.note, nil, nil
 }
 
-func (k *run) silence() (note string, warnings []string, err error) {
-	g := *k.first
-	g.style.step, g.until = true, k.until()
-	err = k.vary(g, "")
-	return "one answer to each turn, none to other lines", nil, err
-}
-
-func (k *run) pieces() (note string, warnings []string, err error) {
-	g := *k.first
-	g.style.pieces, g.until = true, k.until()
-	err = k.vary(g, "one read may return part of a line, or several lines: read until the line feed (getline, readline, a buffered reader)")
-	return "lines that come in pieces are put together", nil, err
+// playable returns one variant of every game that the bot can play.
+func (k *run) playable() (list []*game) {
+	for _, g := range k.Games {
+		i := slices.IndexFunc(k.many.plan, func(p *game) bool { return p.variant.Game == g })
+		if k.many.failed[g.Name] == nil {
+			list = append(list, k.many.plan[i])
+		}
+	}
+	return list
 }
 
 // othersFaults makes another seat forfeit. That ends a game of two sides; one with
