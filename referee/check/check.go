@@ -261,15 +261,6 @@ func (k *run) drop() {
 	}
 }
 
-// started records how long a start took and the version that the bot reports.
-func (k *run) started(took time.Duration, version string) {
-	k.slowest = max(k.slowest, took)
-	k.report.StartMS = milliseconds(k.slowest)
-	if k.report.Bot.Version == "" {
-		k.report.Bot.Version = version
-	}
-}
-
 // timed records the times of a game that was played as in a match.
 func (k *run) timed(g *game, p played) {
 	name := g.variant.Game.Name

@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
@@ -284,6 +286,46 @@ func TestStarved(t *testing.T) {
 		r, err := Run(t.Context(), resolve(t, "@first"), o)
 		if _, ok := errors.AsType[*referee.Starved](err); !ok || r != nil {
 			t.Errorf("the check ends with %v, %v", r, err)
+		}
+	})
+}
+
+// reluctant is a bot that others keep from reading: it takes lines in parts, and at its own pace.
+type reluctant struct {
+	referee.Conn
+	held bool
+	sent int
+}
+
+func (c *reluctant) Send(lines []byte, deadline time.Time) (int, error) {
+	if c.sent++; c.sent%2 == 0 {
+		return c.Conn.Send(lines, deadline)
+	}
+	c.held = true
+	n, err := c.Conn.Send(lines[:len(lines)/2], deadline)
+	return n, cmp.Or(err, error(fault.Reason{Kind: fault.NotReading}))
+}
+
+func (c *reluctant) Lost(since, now time.Time, answered bool) cores.Lost {
+	lost := c.Conn.Lost(since, now, answered)
+	if c.held && !answered {
+		lost.Most += time.Minute
+	}
+	return lost
+}
+
+// Lines that a bot could not read in time because of others come once and in order, in every style.
+func TestLinesInParts(t *testing.T) {
+	kit.Slow(t)
+	o := Defaults()
+	o.Quick, o.Time, o.Grace = true, time.Hour, time.Hour
+	serve := startInside(playHouse("first"))
+	o.start = func(ctx context.Context, b referee.Bot, c referee.Clock, around func(referee.Conn) referee.Conn) (*referee.Process, error) {
+		return serve(ctx, b, c, func(c referee.Conn) referee.Conn { return around(&reluctant{Conn: c}) })
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if r := kit.Get[*Report](t)(Run(t.Context(), resolve(t, "@first"), o)); r.Verdict != OK {
+			t.Error(summary(r))
 		}
 	})
 }

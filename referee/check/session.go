@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -34,6 +35,8 @@ type session struct {
 	wrote  int    // bytes on stderr in this game
 
 	unsent   []byte         // lines in the game's style
+	partly   bool           // the first of them was begun
+	kind     string         // of the last line that was sent; "" if it needs no silence after it
 	paused   time.Duration  // while the lines of this turn were sent
 	silences map[string]int // by kind of line, how often silence after it was checked
 	since    time.Time      // when the turn, or the process, began
@@ -68,7 +71,9 @@ func (k *run) launch() (*session, error) {
 		return nil, err
 	}
 	s.happened("its \"ready\"", 0)
-	k.started(s.took, version)
+	k.slowest = max(k.slowest, s.took)
+	k.report.StartMS = milliseconds(k.slowest)
+	k.report.Bot.Version = cmp.Or(k.report.Bot.Version, version)
 	return s, nil
 }
 
@@ -151,17 +156,20 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 		switch {
 		case s.style.step:
 			piece = piece[:bytes.IndexByte(piece, '\n')+1]
-			s.sent(piece)
+			if !s.partly {
+				s.sent(piece)
+			}
 		case s.style.pieces && len(s.played.moves) < piecesTurns:
 			piece = piece[:1+len(piece)/3]
 		}
 		n, err := s.Conn.Send(piece, deadline.Add(s.paused))
+		s.partly = err != nil
 		if err != nil {
 			s.unsent = s.unsent[n:]
 			return len(lines), err
 		}
 		s.unsent = s.unsent[len(piece):] // a bot that has ended does not read them: the next Line reports it
-		if err := s.pause(piece); err != nil {
+		if err := s.pause(); err != nil {
 			return len(lines), err
 		}
 	}
@@ -173,37 +181,34 @@ func (s *session) sent(lines []byte) {
 	for line := range bytes.Lines(lines) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		s.keep(false, line)
-		switch l, _ := protocol.ParseReferee(line); l.Verb {
-		case protocol.RefTimba:
+		l, _ := protocol.ParseReferee(line)
+		s.kind = l.Verb.String() + " " + string(l.Name)
+		switch {
+		case l.Verb == protocol.RefTimba:
 			s.want = "\"ready\""
-		case protocol.RefTurn:
-			s.want = fmt.Sprintf("the move of ply %d", l.Ply)
+		case l.Verb == protocol.RefTurn:
+			s.kind, s.want = "", fmt.Sprintf("the move of ply %d", l.Ply)
 			s.happened(fmt.Sprintf("the turn of ply %d", l.Ply), 0)
+		case l.Verb == protocol.RefEnd: // after it the bot has to be silent in any case
+			s.kind = ""
+		case s.style.step:
+			s.happened("the line "+protocol.Quote(line), 0)
 		}
 	}
 }
 
 // pause waits after a piece: for the bot to read the next one separately, or to check that it is silent after a
 // line that needs no answer.
-func (s *session) pause(piece []byte) error {
+func (s *session) pause() error {
 	began := time.Now()
 	defer func() { s.paused += time.Since(began) }()
 	if s.style.pieces && len(s.unsent) > 0 {
 		time.Sleep(s.run.Pause / 10)
 	}
-	if !s.style.step {
-		return nil
+	if s.style.step && s.kind != "" {
+		return s.silentAfter(s.kind)
 	}
-	words := bytes.Fields(piece)
-	kind := string(words[0])
-	if kind == "event" {
-		kind = string(words[1])
-	}
-	if kind == "turn" || kind == "end" { // after the end it has to be silent in any case
-		return nil
-	}
-	s.happened("the line "+protocol.Quote(piece[:len(piece)-1]), 0)
-	return s.silentAfter(kind)
+	return nil
 }
 
 // silentAfter checks for silence after a kind of line, the first two times.
