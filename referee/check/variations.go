@@ -160,15 +160,15 @@ func (k *run) othersFaults() (note string, warnings []string, err error) {
 		if k.many.failed[g.Name] != nil || k.over() {
 			continue
 		}
-		var two, more bool
+		seed := k.Seed.Derive("check/faults/" + g.Name)
+		did := map[bool]bool{} // of two sides, and of more
 		for _, v := range cover(g, false) {
-			sides := v.Sides
-			if sides == 2 && two || sides > 2 && more {
+			if did[v.Sides > 2] {
 				continue
 			}
-			played, two, more = true, two || sides == 2, more || sides > 2
-			seed := k.Seed.Derive("check/faults/" + g.Name)
-			if err := k.vary(game{variant: v, seat: v.Players - 1, seed: seed, clock: k.Clock, style: style{faults: true}, until: k.until()}, advice); err != nil {
+			played, did[v.Sides > 2] = true, true
+			varied := game{variant: v, seat: v.Players - 1, seed: seed, clock: k.Clock, style: style{faults: true}, until: k.until()}
+			if err := k.vary(varied, advice); err != nil {
 				return "", nil, err
 			}
 		}
