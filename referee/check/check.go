@@ -81,9 +81,9 @@ type run struct {
 	credit  time.Duration // of the bot, in all
 	session *session      // the running process, or nil
 	extras  extras
-	slowest time.Duration // slowest start
-	times   map[string]*timing
-	first   *game // the game that the other checks vary
+	slowest time.Duration     // slowest start
+	times   map[string]timing // by game
+	first   *game             // the game that the other checks vary
 	opening played
 	many    manyGames
 }
@@ -122,7 +122,7 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	// The bot's processes end with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	k := &run{Options: o, ctx: ctx, program: p, report: newReport(p, o), began: time.Now(), times: map[string]*timing{}}
+	k := &run{Options: o, ctx: ctx, program: p, report: newReport(p, o), began: time.Now(), times: map[string]timing{}}
 	defer k.drop()
 	if err := k.run(); err != nil {
 		return nil, err
@@ -219,10 +219,9 @@ func (k *run) skipRest(after string) error {
 	}
 	names = append(names, Many)
 	for _, s := range k.steps() {
-		if s.name != Output {
-			names = append(names, s.name)
-		}
+		names = append(names, s.name)
 	}
+	names = names[:len(names)-1] // Output
 	for _, name := range names {
 		if err := k.done(Check{Name: name, Status: Skipped, Note: fmt.Sprintf("skipped: fix %q first", after)}, nil); err != nil {
 			return err
@@ -263,12 +262,8 @@ func (k *run) drop() {
 
 // timed records the times of a game that was played as in a match.
 func (k *run) timed(g *game, p played) {
-	name := g.variant.Game.Name
-	if k.times[name] == nil {
-		k.times[name] = &timing{}
-	}
-	k.times[name].games++
-	k.times[name].took = append(k.times[name].took, p.took...)
+	t := k.times[g.variant.Game.Name]
+	k.times[g.variant.Game.Name] = timing{t.games + 1, append(t.took, p.took...)}
 }
 
 func (k *run) manifest() (note string, warnings []string, err error) {
@@ -302,8 +297,8 @@ func (k *run) firstGame() (note string, warnings []string, err error) {
 func (k *run) timeUsed() (note string, warnings []string, err error) {
 	var worst time.Duration
 	for _, g := range k.Games {
-		t := k.times[g.Name]
-		if t == nil {
+		t, played := k.times[g.Name]
+		if !played {
 			continue
 		}
 		slices.Sort(t.took)
