@@ -65,16 +65,13 @@ type LineError struct {
 // WhereDebugBelongs is the end of the text of every flaw.
 const WhereDebugBelongs = "debug output belongs on stderr or in a line that begins with '#'"
 
-// Error returns a text with the line and what a bot may write.
-func (e *LineError) Error() string { return e.Seen() + "; " + WhereDebugBelongs }
-
-// Seen returns a text with the line and what is wrong with it.
-func (e *LineError) Seen() string {
+// Error returns a text with the line, what is wrong with it and what a bot may write.
+func (e *LineError) Error() string {
 	text := Quote([]byte(e.Line)) + " " + e.Flaw.What()
 	if e.Flaw == NotASCII {
 		text += fmt.Sprintf(": byte %d is 0x%02x", e.At, e.Byte)
 	}
-	return text
+	return text + "; " + WhereDebugBelongs
 }
 
 // What returns what is wrong with a line, to follow the line in a text.

@@ -10,10 +10,10 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// conn is the referee's end of the lines to and from one bot, for one goroutine. The
+// Conn is the referee's end of the lines to and from one bot, for one goroutine. The
 // errors of Send and Line are a fault.Reason if it is the bot's fault; any other error is the
 // referee's own failure.
-type conn interface {
+type Conn interface {
 	// Begin begins a turn, for which the bot has so much time: it resumes a bot that is stopped
 	// while it is not its turn. Send does that, too, in the bot's time.
 	Begin(now time.Time, left time.Duration) error
@@ -21,7 +21,7 @@ type conn interface {
 	// fault if it does not read them by the deadline.
 	Send(lines []byte, deadline time.Time) (n int, err error)
 	// Line reads the next line, without its LF, valid until the next call; at is when it
-	// was read. The error is errLate if none came by the deadline. With a deadline in
+	// was read. The error is ErrLate if none came by the deadline. With a deadline in
 	// the past, Line returns only what is there already.
 	Line(now, deadline time.Time) (line []byte, at time.Time, err error)
 	// Rest returns the line that the bot has begun and not ended, valid until the next
@@ -38,8 +38,8 @@ type conn interface {
 	Close(grace time.Duration)
 }
 
-// errLate is the error of Line when no line came in time.
-var errLate = errors.New("no line in time")
+// ErrLate is the error of Conn.Line when no line came in time.
+var ErrLate = errors.New("no line in time")
 
 // stopSlice is how long a wait may take to notice that the match is cancelled, or that the referee
 // has slept for too long.

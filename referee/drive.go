@@ -3,7 +3,6 @@ package referee
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
@@ -11,106 +10,95 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Process is one process of a bot, or a bot with Serve, outside a match, as for the checks of
-// bots. The caller sends and reads any lines, under the limits of a match. One goroutine must use
-// it, and stay on its thread (runtime.LockOSThread) from Start to Close: on Linux the process ends
-// with the thread.
+// Process is one process of a bot outside a match, as for the checks of bots, under the rules of a
+// match. Its errors are a fault.Reason if it is the bot's fault, perhaps a LateError, or else *Starved, the
+// context's or internal. One goroutine must use it, and stay on its thread (runtime.LockOSThread) from
+// Start to Close: on Linux the process ends with the thread.
 type Process struct {
 	driven
-	seat   *seat // by whose rules it is judged
-	cores  *cores.Watch
-	closed bool  // whether its input is closed
-	ended  error // how it ended
+	seat  seat
+	cores *cores.Watch
 }
 
-// driven is a conn whose bot may run on when its input is closed.
+// driven is a Conn whose bot may run on when its input is closed.
 type driven interface {
-	conn
-	closeInput()
-	awaitEnd(deadline time.Time) (end End, ok bool)
+	Conn
+	// CloseInput closes the bot's input. The bot may still write.
+	CloseInput()
+	// Wait waits until the process has ended; ok is false if it has not by the deadline. Its
+	// further output on stdout is discarded.
+	Wait(deadline time.Time) (end End, ok bool)
 }
 
-// ErrLate is the error of Process.Line when no line came by the deadline.
-var ErrLate = errLate
+// Start runs a bot and sends the greeting, which it has to answer by a clock. If around is not nil, the lines go
+// through what it returns.
+func Start(ctx context.Context, b Bot, c Clock, around func(Conn) Conn) (*Process, error) {
+	return drive(ctx, b, c, around, begin)
+}
 
-// Start runs a bot. The error is a fault.Reason if it is the bot's fault.
-func Start(ctx context.Context, b Bot) (*Process, error) {
-	watch := cores.Open(AnyCore, Cores(), new(cores.Players))
-	c, _, err := startBot(ctx, b, watch, begin)
-	if err != nil {
-		watch.Close()
+func drive(ctx context.Context, b Bot, c Clock, around func(Conn) Conn, start startFunc) (*Process, error) {
+	p := &Process{cores: cores.Open(AnyCore, Cores(), new(cores.Players))}
+	p.seat = seat{Bot: b, clock: c, served: b.Serve != nil, told: func() {}, trace: func(bool, time.Time, []byte) {}}
+	p.seat.start = func() (Conn, time.Time, error) {
+		made, started, err := startBot(ctx, b, p.cores, start)
+		if err != nil {
+			return nil, started, err
+		}
+		p.driven = made.(driven)
+		if around != nil {
+			made = around(made)
+		}
+		return made, started, nil
+	}
+	if err := p.seat.launch(); err != nil {
+		p.Close()
 		return nil, err
 	}
-	return drive(b, c.(driven), watch), nil
+	return p, nil
 }
 
-func drive(b Bot, c driven, w *cores.Watch) *Process {
-	return &Process{driven: c, seat: &seat{Bot: b, served: b.Serve != nil, told: func() {}, conn: c}, cores: w}
+// Greet waits until the bot is ready, and returns the version that it reports.
+func (p *Process) Greet() (version string, err error) {
+	err = p.seat.greet()
+	return p.seat.version, err
 }
 
-// Limit is the time for an answer, with the credit that it can get.
-type Limit struct{ answerTime }
-
-// Limit returns the time for an answer of a bot that has so much left since a time.
-func (p *Process) Limit(since time.Time, left, margin time.Duration) Limit {
-	return Limit{p.seat.given(since, left, margin)}
+// Ask sends the bot its turn, and makes the move that it answers with.
+func (p *Process) Ask(g *Game) error {
+	p.seat.place, p.seat.clock = g.Turn(), g.timers[g.Turn()].clock
+	return p.seat.ask(g)
 }
 
-// Late judges a bot that has not answered in time, or has answered now and after it, by the rules of a
-// match. Its time began with the process, or the last Begin. It returns the credit, and until when to
-// wait for an answer. The error is ErrLate if the bot is late by itself, and *Starved if it would need
-// more credit than it can get.
-func (p *Process) Late(l Limit, now time.Time, answered bool) (credit time.Duration, until time.Time, err error) {
-	credit, until, err = p.seat.late(l.answerTime, now, answered, fault.Reason{})
-	if o, ok := errors.AsType[lateError](err); ok {
-		return o.credit, until, ErrLate
+// Await reads what the bot writes until a time while it has no turn: only comments and infos are allowed.
+func (p *Process) Await(until time.Time) error { return p.seat.early(time.Now(), until) }
+
+// Tell sends the bot the lines for its seat that it was not sent yet.
+func (p *Process) Tell(g *Game, seat int) error {
+	now := time.Now()
+	return p.seat.send(g.Take(seat), now, p.seat.given(now, 0, g.timers[seat].clock.Margin))
+}
+
+// Bye sends "bye" and waits until the bot has ended; ok is false if it runs on after the grace and its credit.
+func (p *Process) Bye(grace time.Duration) (end End, ok bool, err error) {
+	began := time.Now()
+	limit := p.seat.given(began, grace, 0)
+	if err := p.seat.conn.Begin(began, grace); err != nil {
+		return end, false, err
 	}
-	return credit, until, err
-}
-
-// Send writes lines, or pieces of lines. The error is a fault.Reason if the bot does not read
-// them in time, or *Starved. If the bot has ended, the next Line reports it.
-func (p *Process) Send(lines []byte, l Limit) error {
-	if p.closed {
-		return fmt.Errorf("referee: the input of the bot is closed")
+	if err := p.seat.send(protocol.AppendBye(nil), began, limit); err != nil {
+		return end, false, err
 	}
-	return p.seat.write(lines, l.answerTime)
-}
-
-// Answer is as Line, but waits as long as the bot has time and credit. The credit is that of a line that
-// is late, or that did not come.
-func (p *Process) Answer(l Limit) (line []byte, at time.Time, credit time.Duration, err error) {
-	for deadline := l.due; ; {
-		line, at, err = p.Line(deadline)
-		came := err == nil
-		if !errors.Is(err, ErrLate) && !(came && at.After(l.due)) {
-			return line, at, 0, err
+	for until := limit.due; ; {
+		if end, ok := p.Wait(until); ok {
+			return end, true, nil
 		}
-		if credit, deadline, err = p.Late(l, at, came && isAnswer(line)); came || err != nil {
-			return line, at, credit, err
+		_, until, err = p.seat.late(limit, time.Now(), false, fault.Reason{})
+		if _, late := errors.AsType[LateError](err); late {
+			return end, false, nil
 		}
-	}
-}
-
-// Line returns the next line of the bot, without its LF, valid until the next call, and
-// when it was read. The error is ErrLate if none came by the deadline, and a fault.Reason if
-// the process has ended or broken a limit.
-func (p *Process) Line(deadline time.Time) ([]byte, time.Time, error) {
-	if p.ended != nil {
-		return nil, time.Now(), p.ended
-	}
-	line, at, err := p.driven.Line(time.Now(), deadline)
-	if r, ok := errors.AsType[fault.Reason](err); ok && r.Code() == protocol.Exit {
-		p.ended = err
-	}
-	return line, at, err
-}
-
-// CloseInput closes the bot's input. The bot may still write.
-func (p *Process) CloseInput() {
-	if !p.closed {
-		p.closed = true
-		p.closeInput()
+		if err != nil {
+			return end, false, err
+		}
 	}
 }
 
@@ -125,12 +113,10 @@ func (e End) Clean() bool {
 	return e.Reason.Kind == fault.Exited && e.Reason.Status == 0 || e.Reason.Kind == fault.Returned
 }
 
-// Wait waits until the process has ended; ok is false if it has not by the deadline. Its
-// further output on stdout is discarded.
-func (p *Process) Wait(deadline time.Time) (end End, ok bool) { return p.awaitEnd(deadline) }
-
 // Close ends the process and all processes that it has started.
 func (p *Process) Close() {
-	p.driven.Close(0)
+	if p.driven != nil {
+		p.driven.Close(0)
+	}
 	p.cores.Close()
 }

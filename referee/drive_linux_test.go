@@ -17,19 +17,16 @@ func TestEndOfSandbox(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
-			p, err := Start(t.Context(), Bot{Name: "reader", Command: []string{"sh", "-c", "echo ready; read line"}, Dir: builds, Sandbox: h.sandbox})
-			kit.Must(t, err)
+			bot := Bot{Name: "reader", Command: []string{"sh", "-c", "echo ready; read line; read line"}, Dir: builds, Sandbox: h.sandbox}
+			p := kit.Get[*Process](t)(Start(t.Context(), bot, Clock{Startup: time.Hour}, nil))
 			defer p.Close()
-			bot := p.driven.(*process)
-			limit := p.Limit(time.Now(), time.Hour, 0)
-			if _, _, _, err := p.Answer(limit); err != nil {
-				t.Fatal(err)
-			}
-			if bot.over() {
+			process := p.driven.(*process)
+			kit.Get[string](t)(p.Greet())
+			if process.over() {
 				t.Error("it has ended before its input does")
 			}
-			kit.Must(t, p.Send([]byte("line\n"), limit))
-			until(t, "it has ended", bot.over)
+			kit.Get[int](t)(p.Send([]byte("line\n"), time.Now().Add(time.Hour)))
+			until(t, "it has ended", process.over)
 			if end, ok := p.Wait(time.Now()); !ok || !end.Clean() {
 				t.Errorf("it has ended as %+v, %v", end, ok)
 			}

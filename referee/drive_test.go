@@ -1,12 +1,15 @@
 package referee
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // slowReader is a bot outside a match that is slowed, and until a time reads its input byte by byte, and too
@@ -25,12 +28,14 @@ func (c *slowReader) Send(lines []byte, deadline time.Time) (int, error) {
 		return n, notReading
 	}
 	time.Sleep(time.Until(c.reads))
-	c.got += string(lines)
-	return len(lines), nil
+	all := c.got + string(lines)
+	c.got = ""
+	_, err := c.slowed.Send([]byte(all), deadline)
+	return len(lines), err
 }
 
-func (c *slowReader) closeInput()                    {}
-func (c *slowReader) awaitEnd(time.Time) (End, bool) { return End{}, false }
+func (c *slowReader) CloseInput()                {}
+func (c *slowReader) Wait(time.Time) (End, bool) { return End{}, false }
 
 // Clocks: a bot outside a match is waited for as in one, for its answer and where it does not read.
 func TestClocksOutsideAMatch(t *testing.T) {
@@ -44,30 +49,46 @@ func TestClocksOutsideAMatch(t *testing.T) {
 		void   bool
 	}{
 		{name: "in time", takes: 110 * ms, share: .75},
-		{name: "in time with credit", takes: 440 * ms, share: .75, credit: 330 * ms}, // 110 of its own
+		{name: "in time with credit", takes: 436 * ms, share: .75, credit: 327 * ms}, // 109 of its own
 		{name: "late", takes: time.Hour, share: .75, credit: 330 * ms, late: true},
 		{name: "without a core", takes: time.Hour, share: .9999, void: true},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			conn := &slowReader{slowed: slowed{talker: talker{lines: [][]byte{[]byte("move 1o")}}, share: func() float64 { return c.share }}}
-			p := drive(Bot{Name: "mine"}, conn, nil)
-			limit := func() Limit { return p.Limit(time.Now(), 100*ms, 10*ms) }
-			void := func(err error) bool {
-				s, ok := errors.AsType[*Starved](err)
-				return ok && s.Bot == "mine" && s.Lost >= leastCredit && s.Turn < leastCredit+time.Second
-			}
-			conn.answer = time.Now().Add(c.takes)
-			line, _, credit, err := p.Answer(limit())
-			if !c.void && (credit-c.credit).Abs() > ms || errors.Is(err, ErrLate) != c.late || void(err) != c.void ||
-				err == nil && string(line) != "move 1o" {
-				t.Errorf("%s: it answers %q with a credit of %v, %v", c.name, line, credit, err)
-			}
-			conn.reads = time.Now().Add(c.takes)
-			err = p.Send([]byte("lines\n"), limit())
-			f, late := errors.AsType[fault.Reason](err)
-			if late != c.late || late && f.Kind != fault.NotReading || void(err) != c.void || err == nil && conn.got != "lines\n" {
-				t.Errorf("%s: it has read %q, %v", c.name, conn.got, err)
-			}
-		})
+		for kind, think := range map[fault.Kind]time.Duration{fault.Late: c.takes, fault.NotReading: 0} {
+			synctest.Test(t, func(t *testing.T) {
+				clock := Clock{Move: 100 * ms, Margin: 10 * ms, Startup: 100 * ms}
+				bot := &slowReader{slowed: slowed{
+					talker: talker{answer: firstMove},
+					think:  func(int) time.Duration { return think },
+					share:  func() float64 { return c.share },
+				}}
+				start := func(_ context.Context, _ Bot, scratch string) (Conn, error) {
+					bot.scratch = scratch
+					return bot, nil
+				}
+				p := kit.Get[*Process](t)(drive(t.Context(), Bot{Name: "mine"}, clock, nil, start))
+				defer p.Close()
+				kit.Get[string](t)(p.Greet())
+				v := variant(t, "brisca", "")
+				g := NewGame(v, Replay{Clock: clock.InReplay(), Seats: make([]ReplaySeat, v.Players)}, rules.All)
+				g.Begin()
+				bot.reads = time.Now().Add(c.takes - think)
+				err := p.Ask(g)
+				late, isLate := errors.AsType[LateError](err)
+				starved, void := errors.AsType[*Starved](err)
+				if isLate != c.late || isLate && (late.Kind != kind || late.By < 0) {
+					t.Errorf("%s, %s: it is late as %+v, %v", c.name, kind, late, err)
+				}
+				if void != c.void || void && (starved.Bot != "mine" || starved.Lost < leastCredit || starved.Turn >= leastCredit+time.Second) {
+					t.Errorf("%s, %s: it has no core as %+v, %v", c.name, kind, starved, err)
+				}
+				credit := late.Credit
+				if err == nil {
+					credit = credited(g.Record.Moves[0].Credit)
+				}
+				if (credit - c.credit).Abs() > ms {
+					t.Errorf("%s, %s: it has a credit of %v", c.name, kind, credit)
+				}
+			})
+		}
 	}
 }

@@ -100,7 +100,7 @@ var seatings = []seating{
 var long = Clock{Move: time.Hour, Margin: 50 * time.Millisecond, Startup: time.Hour}
 
 // startOverdue starts a bot, and a misbehaving one so that it is late as soon as it waits.
-func startOverdue(ctx context.Context, b Bot, scratch string) (conn, error) {
+func startOverdue(ctx context.Context, b Bot, scratch string) (Conn, error) {
 	c, err := starter{}.start(ctx, b, scratch)
 	if p, ok := c.(*process); ok && err == nil {
 		return &overdue{process: p, word: faults.Waits}, nil
@@ -136,7 +136,7 @@ func (s seating) test(t *testing.T, f faults.Fault) {
 		m.Deals = 1
 	}
 	m.Only = []int{0}
-	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 		if b.Command != nil {
 			starts++
 			return startOverdue(ctx, b, scratch)

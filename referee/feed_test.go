@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// moody is a conn whose bot takes its time and fails in a way of its own.
+// moody is a Conn whose bot takes its time and fails in a way of its own.
 type moody struct {
 	talker
 	think func() time.Duration
@@ -227,7 +227,7 @@ func TestReplaysTraffic(t *testing.T) {
 			{Bank: time.Minute, Margin: time.Millisecond, Startup: time.Second},
 			{Bank: 20 * time.Millisecond, Inc: 3 * time.Millisecond, Margin: time.Minute, Startup: time.Second},
 		}).Draw(t, "clock")
-		m.start = func(_ context.Context, _ Bot, scratch string) (conn, error) {
+		m.start = func(_ context.Context, _ Bot, scratch string) (Conn, error) {
 			if rapid.IntRange(0, 15).Draw(t, "starts") == 0 {
 				return nil, notStarted(Bot{Command: []string{"bot"}}, "no such file")
 			}

@@ -29,7 +29,7 @@ func alone(players int) *rules.Variant { return &rules.Variant{Players: players,
 // patient is a clock that no test runs down.
 var patient = Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}
 
-// talker is a bot without a process: a conn that answers at once. Where it has
+// talker is a bot without a process: a Conn that answers at once. Where it has
 // no answer its time is over.
 type talker struct {
 	answer  func(protocol.RefLine) string // the lines for a turn, joined by LF; "" for none
@@ -62,7 +62,7 @@ func (c *talker) Send(data []byte, _ time.Time) (int, error) {
 
 func (c *talker) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	if len(c.lines) == 0 {
-		return nil, now, errLate
+		return nil, now, ErrLate
 	}
 	line := c.lines[0]
 	c.lines = c.lines[1:]
@@ -83,7 +83,7 @@ func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.At(0
 // starter is a Match.start for talkers: by name of the bot, what makes it one.
 type starter map[string]func() *talker
 
-func (s starter) start(ctx context.Context, b Bot, scratch string) (conn, error) {
+func (s starter) start(ctx context.Context, b Bot, scratch string) (Conn, error) {
 	if make := s[b.Name]; make != nil {
 		c := make()
 		c.scratch = scratch

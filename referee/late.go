@@ -63,7 +63,7 @@ const (
 func (t answerTime) judge(now time.Time, lost cores.Lost, answered bool) (v verdict, credit time.Duration, until time.Time) {
 	known, most := min(lost.Known, t.credit), min(lost.Most, t.credit)
 	if !answered && now.Before(t.due) {
-		now = t.due // which the conn says has passed
+		now = t.due // which the Conn says has passed
 	}
 	switch {
 	case answered && !now.After(t.due.Add(known)):
@@ -82,17 +82,18 @@ func (t answerTime) judge(now time.Time, lost cores.Lost, answered bool) (v verd
 // waitStep is how long a bot that is late is waited for at least before it is judged again.
 const waitStep = 10 * time.Millisecond
 
-// lateError is the error for a bot that is late by itself, with what others have taken from it.
-type lateError struct {
+// LateError is the error for a bot that is late by itself.
+type LateError struct {
 	fault.Reason
-	credit time.Duration
+	Credit time.Duration // what others have taken from it
+	By     time.Duration // how late it is
 }
 
 // Unwrap returns the reason.
-func (o lateError) Unwrap() error { return o.Reason }
+func (o LateError) Unwrap() error { return o.Reason }
 
 // late handles an answer that has not come in time, or has come after it. It returns the credit of an
-// answer that is in time with it, or until when to wait; the error is a lateError, or Starved if the
+// answer that is in time with it, or until when to wait; the error is a LateError, or Starved if the
 // game is void.
 func (s *seat) late(t answerTime, now time.Time, answered bool, why fault.Reason) (credit time.Duration, until time.Time, err error) {
 	lost := s.conn.Lost(t.since, now, answered)
@@ -102,7 +103,7 @@ func (s *seat) late(t answerTime, now time.Time, answered bool, why fault.Reason
 	case void:
 		return 0, now, &Starved{Bot: s.Name, Turn: now.Sub(t.since), Lost: lost.Known}
 	case blamed:
-		return 0, now, lateError{why, credit}
+		return 0, now, LateError{why, credit, now.Sub(t.due) - credit}
 	}
 	return credit, until, nil
 }

@@ -77,12 +77,12 @@ func (c *slowed) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	if now.Before(deadline) && len(c.lines) > 0 {
 		if c.answer.After(deadline) {
 			time.Sleep(time.Until(deadline))
-			return nil, time.Now(), errLate
+			return nil, time.Now(), ErrLate
 		}
 		time.Sleep(time.Until(c.answer))
 	}
 	if time.Now().Before(c.answer) {
-		return nil, time.Now(), errLate
+		return nil, time.Now(), ErrLate
 	}
 	return c.talker.Line(time.Now(), deadline)
 }
@@ -96,7 +96,7 @@ func (c *slowed) Lost(since, now time.Time, _ bool) cores.Lost {
 func slow(t testing.TB, clock Clock, think func(ply int) time.Duration, share func() float64) *Match {
 	t.Helper()
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, Only: []int{0}}
-	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 		if b.Name != "bot0" {
 			return starter{}.start(ctx, b, scratch)
 		}
@@ -230,7 +230,7 @@ func TestClocksPlayedAgainCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := slow(t, patient, func(int) time.Duration { return 0 }, func() float64 { return 0 })
 	start := m.start
-	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 		made, err := start(ctx, b, scratch)
 		return &broken{made, 2, &Starved{Bot: b.Name}}, err
 	}
@@ -324,7 +324,7 @@ func (c slowWaker) Begin(time.Time, time.Duration) error {
 func TestSandboxedWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Clock: Clock{Move: 5 * time.Millisecond, Margin: 5 * time.Millisecond, Startup: time.Minute}}
-		m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 			return slowWaker{&talker{answer: firstMove, scratch: scratch}}, nil
 		}
 		for ply, move := range oneGame(t, m).Moves {

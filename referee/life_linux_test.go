@@ -76,7 +76,7 @@ func TestLimitsAndFaultsThreeFaults(t *testing.T) {
 func TestLimitsAndFaultsBye(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", "players=4"), Bots: named(4), Deals: 1, Clock: patient}
-		m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 			return &stubborn{talker{answer: firstMove, scratch: scratch}}, nil
 		}
 		var last time.Time
@@ -209,7 +209,7 @@ func TestScratchOfBareBotsOnly(t *testing.T) {
 	m.Bots[0].Sandbox = &Sandbox{}
 	m.Bots[1].Serve = func(io.Reader, io.Writer) error { return nil }
 	has := map[string]bool{}
-	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 		has[b.Name] = scratch != ""
 		return &talker{answer: firstMove, scratch: scratch}, nil
 	}

@@ -73,7 +73,7 @@ func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
 }
 
 // begin starts a bot, as a process or with Serve.
-func begin(ctx context.Context, b Bot, scratch string) (conn, error) {
+func begin(ctx context.Context, b Bot, scratch string) (Conn, error) {
 	if b.Serve == nil {
 		return start(ctx, b, scratch)
 	}
@@ -135,7 +135,7 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			case <-l.ended:
 				return nil, now, l.gone()
 			default:
-				return nil, now, errLate
+				return nil, now, ErrLate
 			}
 		}
 		asked := min(deadline.Sub(now), stopSlice)
@@ -176,9 +176,9 @@ func (l *local) reason() fault.Reason {
 	return fault.Reason{Kind: fault.Returned}
 }
 
-func (l *local) closeInput() { l.in.close() }
+func (l *local) CloseInput() { l.in.close() }
 
-func (l *local) awaitEnd(deadline time.Time) (end End, ok bool) {
+func (l *local) Wait(deadline time.Time) (end End, ok bool) {
 	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()
 	for {

@@ -57,10 +57,10 @@ func scenes(t testing.TB) (all []scene) {
 	return all
 }
 
-// play plays the scene with a conn in its seat.
-func (s scene) play(ctx context.Context, c func(ctx context.Context) conn, trace func(Traffic)) (*Result, error) {
+// play plays the scene with a Conn in its seat.
+func (s scene) play(ctx context.Context, c func(ctx context.Context) Conn, trace func(Traffic)) (*Result, error) {
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient, Trace: trace}
-	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 		if b.Name != m.Bots[s.seat].Name {
 			return starter{}.start(ctx, b, scratch)
 		}
@@ -77,7 +77,7 @@ func (s scene) play(ctx context.Context, c func(ctx context.Context) conn, trace
 // record returns what the house bot writes, cut into its answers.
 func (s scene) record(t testing.TB) (r script.Script) {
 	t.Helper()
-	bot := func(ctx context.Context) conn {
+	bot := func(ctx context.Context) Conn {
 		return piped(ctx, func(in io.Reader, out, err io.Writer) {
 			if e := house.Run("greedy", in, out); e != nil {
 				fmt.Fprintln(err, e)
@@ -129,19 +129,19 @@ func (s scene) judge(t testing.TB, sc script.Script, want *Fault, g *Result, err
 	}
 }
 
-// onPipes returns a conn to a script. Where the script leaves the referee waiting, its
+// onPipes returns a Conn to a script. Where the script leaves the referee waiting, its
 // time is up when there is nothing more to come.
-func (s scene) onPipes(sc script.Script) func(context.Context) conn {
+func (s scene) onPipes(sc script.Script) func(context.Context) Conn {
 	want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
 	late := want != nil && (want.Code == protocol.Timeout || want.Code == protocol.Startup)
-	return func(ctx context.Context) conn {
+	return func(ctx context.Context) Conn {
 		handled := make(chan struct{}, len(sc.Pieces)+1)
 		p := piped(ctx, func(in io.Reader, out, err io.Writer) {
 			sc.Run(in, out, func() { handled <- struct{}{} })
 			close(handled)
 		})
 		if late {
-			return &hasty{conn: p, handled: handled}
+			return &hasty{Conn: p, handled: handled}
 		}
 		return p
 	}

@@ -77,7 +77,7 @@ func TestOwnClocksAreKept(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &Match{Variant: variant(t, "teeko", "limit=12"), Bots: named(2), Seed: rules.Seed{1}, Clock: patient}
 			m.Bots[0].Clock = &short
-			m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+			m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 				if b.Name != slow {
 					return starter{}.start(ctx, b, scratch)
 				}

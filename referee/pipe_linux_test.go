@@ -37,16 +37,16 @@ func piped(ctx context.Context, drive func(in io.Reader, out, err io.Writer)) *p
 	return p
 }
 
-// hasty is a conn whose time is up as soon as its script has nothing more to
+// hasty is a Conn whose time is up as soon as its script has nothing more to
 // write, so that a silent bot costs no time.
 type hasty struct {
-	conn
+	Conn
 	handled chan struct{}
 	asked   int
 }
 
 func (c *hasty) Send(lines []byte, deadline time.Time) (int, error) {
-	sent, err := c.conn.Send(lines, deadline)
+	sent, err := c.Conn.Send(lines, deadline)
 	if err != nil {
 		return sent, err
 	}
@@ -62,7 +62,7 @@ func (c *hasty) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	for ; c.asked > 0; c.asked-- {
 		<-c.handled
 	}
-	return c.conn.Line(now, now)
+	return c.Conn.Line(now, now)
 }
 
 // overdue is a process whose time is up as soon as it has said on stderr that others wait for it, so
@@ -95,7 +95,7 @@ func (c *overdue) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	for now.Before(deadline) {
 		step := now.Add(10 * time.Millisecond)
 		line, at, err := c.process.Line(now, step)
-		if !errors.Is(err, errLate) {
+		if !errors.Is(err, ErrLate) {
 			return line, at, err
 		}
 		if c.stderr >= 0 {

@@ -43,7 +43,7 @@ func (p *process) bare() bool { return p.bot.Sandbox == nil }
 func (p *process) freezes() bool { return !p.bare() && p.bot.Sandbox.Freeze }
 
 // start runs a bot. The bot ends with the calling thread.
-func start(ctx context.Context, b Bot, scratch string) (conn, error) {
+func start(ctx context.Context, b Bot, scratch string) (Conn, error) {
 	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, scratch: scratch}
 	if err := p.start(b); err != nil {
 		p.Close(0)
@@ -141,7 +141,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 				return nil, now, p.gone(fault.InputClosed)
 			}
 			if !now.Before(deadline) {
-				return nil, now, errLate
+				return nil, now, ErrLate
 			}
 			if err := p.ctx.Err(); err != nil {
 				return nil, now, err
@@ -413,12 +413,12 @@ func (p *process) Close(grace time.Duration) {
 	dropScratch(p.scratch)
 }
 
-func (p *process) closeInput() {
+func (p *process) CloseInput() {
 	unix.Close(p.stdin)
 	p.stdin = -1 // poll ignores it
 }
 
-func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
+func (p *process) Wait(deadline time.Time) (end End, ok bool) {
 	p.awaitExit(deadline)
 	if !p.exited && p.over() {
 		p.awaitExit(time.Now().Add(telling)) // the sandbox or this thread waits for a core, not the bot

@@ -32,7 +32,7 @@ type process struct {
 	scratch string
 }
 
-func start(ctx context.Context, b Bot, scratch string) (c conn, err error) {
+func start(ctx context.Context, b Bot, scratch string) (c Conn, err error) {
 	p := &process{ctx: ctx, read: make(chan []byte), done: make(chan struct{}), scratch: scratch}
 	spec, err := b.spec(scratch)
 	if err != nil {
@@ -157,7 +157,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 		case <-p.ctx.Done():
 			return nil, now, p.ctx.Err()
 		case <-timer.C:
-			return nil, time.Now(), errLate
+			return nil, time.Now(), ErrLate
 		}
 	}
 }
@@ -209,9 +209,9 @@ func (p *process) Close(grace time.Duration) {
 	dropScratch(p.scratch)
 }
 
-func (p *process) closeInput() { p.in.Close() }
+func (p *process) CloseInput() { p.in.Close() }
 
-func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
+func (p *process) Wait(deadline time.Time) (end End, ok bool) {
 	go func() { // discards output, so that the process does not block
 		for range p.read {
 		}

@@ -44,7 +44,7 @@ func newRotation(ctx context.Context, m *Match, number int, w *cores.Watch, told
 		bot := rules.BotAt(place, number, len(m.Bots))
 		r.seats = append(r.seats, &seat{
 			Bot: m.Bots[bot], number: bot, place: place, clock: m.clock(bot), served: m.served(), told: told,
-			start: func() (conn, time.Time, error) { return startBot(ctx, m.Bots[bot], w, m.start) },
+			start: func() (Conn, time.Time, error) { return startBot(ctx, m.Bots[bot], w, m.start) },
 		})
 	}
 	return r

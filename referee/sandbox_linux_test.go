@@ -154,7 +154,7 @@ func TestSandboxedThinks(t *testing.T) {
 		m := &Match{Variant: variant(t, "tebes", ""), Bots: bots, Clock: patient}
 		var thinker *process
 		asked := 0
-		m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 			if b.Command != nil {
 				c, err := start(ctx, b, scratch)
 				thinker, _ = c.(*process)

@@ -25,7 +25,7 @@ func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *Result {
 	kit.Must(t, f.Chmod(0o644))
 	want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient}
-	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 		c, err := starter{}.start(ctx, b, scratch)
 		if p, ok := c.(*process); ok && err == nil && waits(want, sc) {
 			return &overdue{process: p, word: script.Handled, each: true}, nil

@@ -18,11 +18,11 @@ type seat struct {
 	number int   // of the bot in the match
 	place  int   // of the seat in the game
 	clock  Clock // of the bot
-	start  func() (c conn, started time.Time, err error)
+	start  func() (c Conn, started time.Time, err error)
 	served bool   // somebody plays who is no process
 	told   func() // the bot was late: it may have to be said that the machine is busy
 
-	conn    conn // nil while no process runs
+	conn    Conn // nil while no process runs
 	version string
 	started time.Time
 	pending error // a fault that was found after the last turn of a game, for the next game
@@ -134,10 +134,10 @@ func startAll(g *Game, seats []*seat, out []bool) error {
 }
 
 // startFunc starts a bot: begin, except in tests.
-type startFunc func(ctx context.Context, b Bot, scratch string) (conn, error)
+type startFunc func(ctx context.Context, b Bot, scratch string) (Conn, error)
 
 // startBot starts a bot. The watch counts its process from then on.
-func startBot(ctx context.Context, b Bot, w *cores.Watch, start startFunc) (c conn, started time.Time, err error) {
+func startBot(ctx context.Context, b Bot, w *cores.Watch, start startFunc) (c Conn, started time.Time, err error) {
 	scratch, err := b.makeScratch()
 	if err != nil {
 		return nil, started, err
@@ -173,7 +173,7 @@ func (s *seat) greet() error {
 	deadline := limit.due
 	for {
 		line, at, err := s.conn.Line(now, deadline)
-		if errors.Is(err, errLate) {
+		if errors.Is(err, ErrLate) {
 			r := fault.Reason{Kind: fault.NoReady, Limit: s.clock.Startup.Milliseconds()}
 			if _, deadline, err = s.late(limit, at, false, r.Waiting(s.conn.Rest(), nil)); err != nil {
 				return err
@@ -213,7 +213,7 @@ func startup(err error) error {
 	case fault.Reason:
 		e.BeforeReady = true
 		return e
-	case lateError:
+	case LateError:
 		e.BeforeReady = true
 		return e
 	}
@@ -224,7 +224,7 @@ func startup(err error) error {
 func (s *seat) ask(g *Game) error {
 	s.info = nil
 	now := time.Now()
-	if err := s.early(now); err != nil {
+	if err := s.early(now, now); err != nil {
 		return err
 	}
 	left, lines := g.Left(s.place), g.Ask()
@@ -243,7 +243,7 @@ func (s *seat) ask(g *Game) error {
 	deadline := limit.due
 	for {
 		line, at, err := s.conn.Line(now, deadline)
-		none := errors.Is(err, errLate)
+		none := errors.Is(err, ErrLate)
 		if err != nil && !none {
 			return err
 		}
@@ -291,20 +291,21 @@ func isAnswer(line []byte) bool {
 	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
 }
 
-// early reads what the bot has written since its last turn: comments and infos are allowed,
-// a move is not.
-func (s *seat) early(now time.Time) error {
+// early reads what the bot has written since its last turn, and writes until a time: comments and infos are
+// allowed, a move is not.
+func (s *seat) early(now, until time.Time) error {
 	if s.pending != nil {
 		return s.pending
 	}
 	for {
-		line, _, err := s.conn.Line(now, now)
-		if errors.Is(err, errLate) {
+		line, at, err := s.conn.Line(now, until)
+		if errors.Is(err, ErrLate) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		now = at
 		msg, err := s.read(now, line)
 		if err != nil {
 			return err
@@ -360,8 +361,8 @@ func (s *seat) fail(g *Game, err error) error {
 	if !ok {
 		return err
 	}
-	late, _ := errors.AsType[lateError](err)
-	if err := g.Fault(s.place, why, late.credit); err != nil {
+	late, _ := errors.AsType[LateError](err)
+	if err := g.Fault(s.place, why, late.Credit); err != nil {
 		return fmt.Errorf("referee: %s: %w", why, err)
 	}
 	lines := g.Take(s.place)

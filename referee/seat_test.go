@@ -13,14 +13,14 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// full is a conn whose pipe is full when a game has ended.
-type full struct{ conn }
+// full is a Conn whose pipe is full when a game has ended.
+type full struct{ Conn }
 
 func (c full) Send(lines []byte, deadline time.Time) (int, error) {
 	if bytes.Contains(lines, []byte("end ranks=")) {
 		return 0, notReading
 	}
-	return c.conn.Send(lines, deadline)
+	return c.Conn.Send(lines, deadline)
 }
 
 // Limits and faults: what a bot does after its last turn of a game is judged at its
@@ -41,7 +41,7 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 		}, false, protocol.Garbled},
 	} {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 3, Clock: patient}
-		m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 			talk, err := starter{"bot0": func() *talker { return &talker{answer: c.answer} }}.start(ctx, b, scratch)
 			if c.full && b.Name == "bot0" {
 				return full{talk}, err
@@ -71,7 +71,7 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 func TestLinesFromTheReferee(t *testing.T) {
 	told := make([][]string, 3)
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Clock: patient}
-	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 		seat := slices.IndexFunc(m.Bots, func(o Bot) bool { return o.Name == b.Name })
 		return &talker{scratch: scratch, told: &told[seat], answer: func(l protocol.RefLine) string {
 			if seat == 1 && l.Ply > 3 {

@@ -13,7 +13,7 @@ import (
 
 // thinker returns a bot, for a bubble, that takes its time for each of its turns, counted from 0, and
 // keeps the milliseconds that it is told.
-func thinker(scratch string, think func(turn int) time.Duration, told *[]int) conn {
+func thinker(scratch string, think func(turn int) time.Duration, told *[]int) Conn {
 	turn := -1
 	return &slowed{
 		talker: talker{scratch: scratch, answer: func(l protocol.RefLine) string {
@@ -57,7 +57,7 @@ func TestClocksOfTurns(t *testing.T) {
 				var told []int
 				c.clock.Startup = time.Minute
 				m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Seed: rules.Seed{1}, Clock: c.clock}
-				m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+				m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 					if b.Name == "bot1" {
 						return starter{}.start(ctx, b, scratch)
 					}

@@ -18,9 +18,9 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// broken is a conn that fails by itself, not by its bot, from some call on.
+// broken is a Conn that fails by itself, not by its bot, from some call on.
 type broken struct {
-	conn
+	Conn
 	calls int // that go well
 	err   error
 }
@@ -34,14 +34,14 @@ func (c *broken) Send(lines []byte, deadline time.Time) (int, error) {
 	if c.failing() {
 		return 0, c.err
 	}
-	return c.conn.Send(lines, deadline)
+	return c.Conn.Send(lines, deadline)
 }
 
 func (c *broken) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	if c.failing() {
 		return nil, now, c.err
 	}
-	return c.conn.Line(now, deadline)
+	return c.Conn.Line(now, deadline)
 }
 
 var errOwn = errors.New("referee: a pipe to bot1: too many open files")
@@ -59,7 +59,7 @@ func TestLimitsAndFaultsOwnFailure(t *testing.T) {
 	for calls := -1; calls < 150; calls += 1 + calls/10 {
 		m := *honest
 		starts := 0
-		m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 			starts++
 			if starts == 2 && calls < 0 {
 				return nil, errOwn
@@ -107,9 +107,9 @@ func emptyTemp(t testing.TB) {
 
 // A failure that comes back each time ends the match.
 func TestLimitsAndFaultsOwnFailureStays(t *testing.T) {
-	for name, hook := range map[string]func(context.Context, Bot, string) (conn, error){
-		"start": func(context.Context, Bot, string) (conn, error) { return nil, errOwn },
-		"conn": func(ctx context.Context, b Bot, scratch string) (conn, error) {
+	for name, hook := range map[string]func(context.Context, Bot, string) (Conn, error){
+		"start": func(context.Context, Bot, string) (Conn, error) { return nil, errOwn },
+		"conn": func(ctx context.Context, b Bot, scratch string) (Conn, error) {
 			c, err := starter{}.start(ctx, b, scratch)
 			return &broken{c, 4, errOwn}, err
 		},

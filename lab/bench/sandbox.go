@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
@@ -173,20 +172,16 @@ func (b *sandboxBench) startOnce(bot referee.Bot, n int) (took time.Duration, er
 			}
 		}()
 		began := time.Now()
-		deadline := began.Add(time.Minute)
 		for range n {
-			p, startErr := referee.Start(b.ctx, bot)
+			p, startErr := referee.Start(b.ctx, bot, referee.Clock{Startup: time.Minute}, nil)
 			if startErr != nil {
 				err = startErr
 				return
 			}
 			bots = append(bots, p)
-			if err = p.Send(protocol.AppendGreeting(nil), p.Limit(began, time.Minute, 0)); err != nil {
-				return
-			}
 		}
 		for _, p := range bots {
-			if _, _, err = p.Line(deadline); err != nil {
+			if _, err = p.Greet(); err != nil {
 				err = errors.Join(err, fmt.Errorf("its stderr is %q", p.Stderr()))
 				return
 			}

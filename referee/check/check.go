@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
@@ -38,8 +37,11 @@ type Options struct {
 	// credit of the bot. An error ends the check.
 	Yield func(own time.Duration) error
 
-	start func(context.Context, referee.Bot) (process, error) // nil for start, except in tests
+	start startFunc // nil for referee.Start, except in tests
 }
+
+// startFunc starts a bot.
+type startFunc func(context.Context, referee.Bot, referee.Clock, func(referee.Conn) referee.Conn) (*referee.Process, error)
 
 // Defaults returns the default options.
 func Defaults() Options {
@@ -79,9 +81,9 @@ type run struct {
 	credit  time.Duration // of the bot, in all
 	session *session      // the running process, or nil
 	extras  extras
-	slowest time.Duration // slowest start
-	times   map[string]*timing
-	first   *game // the game that the other checks vary
+	slowest time.Duration     // slowest start
+	times   map[string]timing // by game
+	first   *game             // the game that the other checks vary
 	opening played
 	many    manyGames
 }
@@ -114,13 +116,13 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 		return nil, err
 	}
 	if o.start == nil {
-		o.start = start
+		o.start = referee.Start
 	}
 	p.Language = program.Language(p.Bot)
 	// The bot's processes end with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	k := &run{Options: o, ctx: ctx, program: p, report: newReport(p, o), began: time.Now(), times: map[string]*timing{}}
+	k := &run{Options: o, ctx: ctx, program: p, report: newReport(p, o), began: time.Now(), times: map[string]timing{}}
 	defer k.drop()
 	if err := k.run(); err != nil {
 		return nil, err
@@ -133,7 +135,7 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 // because the other checks would report the same failure.
 func (k *run) run() error {
 	v := cover(k.Games[0], false)[0]
-	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock}
+	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock, quiet: true}
 	if !k.program.House {
 		if err := k.check(Sandbox, k.sandboxed); err != nil {
 			return err
@@ -175,13 +177,12 @@ type step struct {
 
 // steps returns the checks after those of many games.
 func (k *run) steps() []step {
-	list := []step{{Silent, k.silence}}
+	var list []step
 	for _, d := range variations {
 		list = append(list, step{d.name, func() (string, []string, error) { return k.playVariation(d) }})
 	}
 	return append(list,
-		step{Pieces, k.pieces}, step{Faults, k.othersFaults}, step{Bank, k.bank},
-		step{Bye, k.bye}, step{Repeat, k.repeat}, step{Time, k.timeUsed}, step{Output, k.output})
+		step{Faults, k.othersFaults}, step{Bank, k.bank}, step{Bye, k.bye}, step{Repeat, k.repeat}, step{Time, k.timeUsed}, step{Output, k.output})
 }
 
 // check makes one check and adds it to the report.
@@ -218,10 +219,9 @@ func (k *run) skipRest(after string) error {
 	}
 	names = append(names, Many)
 	for _, s := range k.steps() {
-		if s.name != Output {
-			names = append(names, s.name)
-		}
+		names = append(names, s.name)
 	}
+	names = names[:len(names)-1] // Output
 	for _, name := range names {
 		if err := k.done(Check{Name: name, Status: Skipped, Note: fmt.Sprintf("skipped: fix %q first", after)}, nil); err != nil {
 			return err
@@ -260,23 +260,10 @@ func (k *run) drop() {
 	}
 }
 
-// started records how long a start took and the version that the bot reports.
-func (k *run) started(took time.Duration, ready protocol.BotLine) {
-	k.slowest = max(k.slowest, took)
-	k.report.StartMS = milliseconds(k.slowest)
-	if k.report.Bot.Version == "" {
-		k.report.Bot.Version = ready.Version
-	}
-}
-
 // timed records the times of a game that was played as in a match.
 func (k *run) timed(g *game, p played) {
-	name := g.variant.Game.Name
-	if k.times[name] == nil {
-		k.times[name] = &timing{}
-	}
-	k.times[name].games++
-	k.times[name].took = append(k.times[name].took, p.took...)
+	t := k.times[g.variant.Game.Name]
+	k.times[g.variant.Game.Name] = timing{t.games + 1, append(t.took, p.took...)}
 }
 
 func (k *run) manifest() (note string, warnings []string, err error) {
@@ -300,12 +287,7 @@ func (k *run) start() (note string, warnings []string, err error) {
 }
 
 func (k *run) firstGame() (note string, warnings []string, err error) {
-	k.opening, err = k.session.play(k.first)
-	if err == nil {
-		// Lines after the last move are checked here: there is no next turn.
-		err = k.session.awaitQuiet()
-	}
-	if err != nil {
+	if k.opening, err = k.session.play(k.first); err != nil {
 		return "", nil, err
 	}
 	k.timed(k.first, k.opening)
@@ -315,8 +297,8 @@ func (k *run) firstGame() (note string, warnings []string, err error) {
 func (k *run) timeUsed() (note string, warnings []string, err error) {
 	var worst time.Duration
 	for _, g := range k.Games {
-		t := k.times[g.Name]
-		if t == nil {
+		t, played := k.times[g.Name]
+		if !played {
 			continue
 		}
 		slices.Sort(t.took)

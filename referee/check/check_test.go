@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
@@ -76,14 +78,14 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 
 // inside is a bot that is part of the test, with a stderr.
 type inside struct {
-	process
+	referee.Conn
 	mu  sync.Mutex
 	err []byte
 }
 
 // startInside starts bots with Serve, which may exit.
-func startInside(serve func(in io.Reader, out, err io.Writer) error) func(context.Context, referee.Bot) (process, error) {
-	return func(ctx context.Context, b referee.Bot) (_ process, err error) {
+func startInside(serve func(in io.Reader, out, err io.Writer) error) startFunc {
+	return func(ctx context.Context, b referee.Bot, clock referee.Clock, around func(referee.Conn) referee.Conn) (*referee.Process, error) {
 		p := new(inside)
 		b.Serve = func(in io.Reader, out io.Writer) (err error) {
 			defer func() {
@@ -98,10 +100,10 @@ func startInside(serve func(in io.Reader, out, err io.Writer) error) func(contex
 			}()
 			return serve(in, out, p)
 		}
-		if p.process, err = start(ctx, b); err != nil {
-			return nil, err
-		}
-		return p, nil
+		return referee.Start(ctx, b, clock, func(c referee.Conn) referee.Conn {
+			p.Conn = c
+			return around(p)
+		})
 	}
 }
 
@@ -265,10 +267,10 @@ func TestLateWithCredit(t *testing.T) {
 }
 
 // starving is a bot that others keep from the cores.
-type starving struct{ process }
+type starving struct{ referee.Conn }
 
-func (starving) Answer(referee.Limit) ([]byte, time.Time, time.Duration, error) {
-	return nil, time.Now(), 0, &referee.Starved{Bot: "mine"}
+func (starving) Line(now, _ time.Time) ([]byte, time.Time, error) {
+	return nil, now, &referee.Starved{Bot: "mine"}
 }
 
 // A machine that is too busy for a bot is no failure of the bot: the check ends without a verdict.
@@ -277,14 +279,53 @@ func TestStarved(t *testing.T) {
 	o := Defaults()
 	o.Time, o.Grace = time.Hour, time.Hour
 	serve := startInside(playHouse("first"))
-	o.start = func(ctx context.Context, b referee.Bot) (process, error) {
-		p, err := serve(ctx, b)
-		return starving{p}, err
+	o.start = func(ctx context.Context, b referee.Bot, c referee.Clock, around func(referee.Conn) referee.Conn) (*referee.Process, error) {
+		return serve(ctx, b, c, func(c referee.Conn) referee.Conn { return around(starving{c}) })
 	}
 	synctest.Test(t, func(t *testing.T) {
 		r, err := Run(t.Context(), resolve(t, "@first"), o)
 		if _, ok := errors.AsType[*referee.Starved](err); !ok || r != nil {
 			t.Errorf("the check ends with %v, %v", r, err)
+		}
+	})
+}
+
+// reluctant is a bot that others keep from reading: it takes lines in parts, and at its own pace.
+type reluctant struct {
+	referee.Conn
+	held bool
+	sent int
+}
+
+func (c *reluctant) Send(lines []byte, deadline time.Time) (int, error) {
+	if c.sent++; c.sent%2 == 0 {
+		return c.Conn.Send(lines, deadline)
+	}
+	c.held = true
+	n, err := c.Conn.Send(lines[:len(lines)/2], deadline)
+	return n, cmp.Or(err, error(fault.Reason{Kind: fault.NotReading}))
+}
+
+func (c *reluctant) Lost(since, now time.Time, answered bool) cores.Lost {
+	lost := c.Conn.Lost(since, now, answered)
+	if c.held && !answered {
+		lost.Most += time.Minute
+	}
+	return lost
+}
+
+// Lines that a bot could not read in time because of others come once and in order, in every style.
+func TestLinesInParts(t *testing.T) {
+	kit.Slow(t)
+	o := Defaults()
+	o.Quick, o.Time, o.Grace = true, time.Hour, time.Hour
+	serve := startInside(playHouse("first"))
+	o.start = func(ctx context.Context, b referee.Bot, c referee.Clock, around func(referee.Conn) referee.Conn) (*referee.Process, error) {
+		return serve(ctx, b, c, func(c referee.Conn) referee.Conn { return around(&reluctant{Conn: c}) })
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if r := kit.Get[*Report](t)(Run(t.Context(), resolve(t, "@first"), o)); r.Verdict != OK {
+			t.Error(summary(r))
 		}
 	})
 }

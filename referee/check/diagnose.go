@@ -3,45 +3,47 @@ package check
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// fault makes a failure with the reason that a match would give; the text adds what
-// the bot had to do.
-func (s *session) fault(r fault.Reason, text string) *Failure {
-	f := s.fail(text, "")
-	f.Reason, f.circumstances = r, s.now
-	f.circumstances = s.run.program.Describe(f.circumstances, !s.run.Served)
-	f.circumstances.Fixed, f.circumstances.Stderr = s.run.Served, fault.Lines(s.log)
-	f.Change = r.Advice(f.circumstances)[0]
-	return f
-}
-
-// blame makes a failure of a process's fault; want is the answer that was expected,
-// "" for none. Errors that are not the bot's fault are returned unchanged.
-func (s *session) blame(err error, want string) error {
+// failure makes a failure of the fault of the bot. Errors that are not its fault are returned unchanged.
+func (s *session) failure(err error) error {
 	r, ok := errors.AsType[fault.Reason](err)
 	if !ok {
 		return err
 	}
-	text := r.Text()
-	switch {
-	case r.Code() != protocol.Exit || r.Unfinished != "":
-	case want != "":
-		text += fmt.Sprintf(" instead of sending %s", want)
-	default:
-		text += ", after " + s.last
+	late, _ := errors.AsType[referee.LateError](err)
+	s.run.credit += late.Credit
+	switch r.Kind {
+	case fault.Late, fault.LateBank:
+		text := fmt.Sprintf("no move of ply %d within %d ms and the margin", s.state.State.Ply(), s.state.Left(s.game.seat).Milliseconds())
+		return s.silence(late, text)
+	case fault.NoReady:
+		return s.silence(late, fmt.Sprintf("no \"ready\" within %d ms", r.Limit))
 	}
-	failure := s.fault(r, text)
-	failure.exit = !slices.Contains([]protocol.Code{protocol.Startup, protocol.Timeout, protocol.Output, protocol.Garbled}, r.Code())
-	if saw := r.Saw(failure.circumstances); saw != "" {
-		failure.Text += ": " + saw
+	return s.fault(r, s.text(r), 0)
+}
+
+// fault makes a failure with the reason that a match would give; the text adds what the bot had to do.
+func (s *session) fault(r fault.Reason, text string, later fault.Later) *Failure {
+	f := s.fail(text, "")
+	var c fault.Circumstances
+	if s.state != nil { // its record is that of a game that can be played again: there is no error
+		c, _ = s.state.Record.Circumstances(s.game.variant.Game, fault.New(s.game.seat, s.state.State.Ply(), r), nil)
 	}
-	return failure
+	c.Games, c.Did, c.Later = s.games, s.did, later
+	c.Fixed, c.Stderr = s.run.Served, fault.Lines(s.log)
+	f.Reason, f.circumstances = r, s.run.program.Describe(c, !s.run.Served)
+	if saw := r.Saw(f.circumstances); saw != "" {
+		f.Text += ": " + saw
+	}
+	f.Change = r.Advice(f.circumstances)[0]
+	return f
 }
 
 // leftOver changes a failure that a fresh process does not repeat: its cause is left
@@ -52,42 +54,87 @@ func (f *Failure) leftOver() {
 	f.Change = f.Reason.Advice(f.circumstances)[0]
 }
 
-// unasked returns the failure of a move without a turn.
-func (s *session) unasked(line []byte) *Failure {
-	text := fmt.Sprintf("%s came when no move was asked for, after %s", protocol.Quote(line), s.last)
-	if s.now.Did == fault.Moved {
-		text += ": one turn was answered twice"
+// text returns the text of a reason with what the bot had to do.
+func (s *session) text(r fault.Reason) string {
+	r.BeforeReady = false // the text tells what was awaited
+	line := protocol.Quote([]byte(r.Line))
+	switch r.Kind {
+	case fault.MoveBeforeReady:
+		return line + " came before \"ready\""
+	case fault.ReadyAgain:
+		return fmt.Sprintf("%s came again, after %s: only the line \"timba 1\" asks for it", line, s.last)
+	case fault.MoveUnasked:
+		text := fmt.Sprintf("%s came when no move was asked for, after %s", line, s.last)
+		if s.did == fault.Moved {
+			text += ": one turn was answered twice"
+		}
+		return text
+	case fault.IllegalMove:
+		why, prefixed := strings.CutPrefix(r.Detail, s.game.variant.Game.Name+": ")
+		if !prefixed {
+			why = "it is not spelled as in the list"
+		}
+		return fmt.Sprintf("the move %q is not in the list of its turn: %s", string(r.Move), why)
 	}
-	return s.fault(about(fault.MoveUnasked, line), text)
-}
-
-func (s *session) readyAgain(line []byte) *Failure {
-	return s.fault(about(fault.ReadyAgain, line),
-		fmt.Sprintf("%s came again, after %s: only the line \"timba 1\" asks for it", protocol.Quote(line), s.last))
-}
-
-func about(k fault.Kind, line []byte) fault.Reason {
-	return fault.Reason{Kind: k, Line: fault.Raw(protocol.Clip(line))}
-}
-
-// garbled returns the failure of a line that is not part of the protocol.
-func (s *session) garbled(err error) *Failure {
-	var e *protocol.LineError
-	errors.As(err, &e)
-	return s.fault(fault.OfLine(err), e.Seen())
-}
-
-// illegal returns the failure of a move that is not in the list of its turn. Other errors are returned
-// unchanged.
-func (t *table) illegal(err error) error {
-	r, ok := errors.AsType[fault.Reason](err)
-	if !ok {
-		return err
+	text := strings.TrimSuffix(r.Text(), "; "+protocol.WhereDebugBelongs)
+	switch {
+	case r.Code() != protocol.Exit || r.Unfinished != "":
+		return text
+	case s.want != "":
+		return text + " instead of sending " + s.want
 	}
-	why, prefixed := strings.CutPrefix(r.Detail, t.variant.Game.Name+": ")
-	if !prefixed {
-		why = "it is not spelled as in the list"
+	return text + ", after " + s.last
+}
+
+// silence finds out why no answer came in time, unless one is there now: it waits a little longer, then closes the
+// bot's input and waits again. The process cannot be used afterwards.
+func (s *session) silence(late referee.LateError, text string) *Failure {
+	r := late.Reason
+	r.Unfinished = ""
+	began, answer, by, err := time.Now(), s.answer, late.By, error(nil)
+	if !answer {
+		answer, err = s.awaitAnswer(began.Add(s.run.Patience))
+		by = time.Since(began)
 	}
-	r.Detail = why
-	return t.fault(r, fmt.Sprintf("the move %q is not in the list of its turn: %s", string(r.Move), why))
+	if answer {
+		return s.fault(r, fmt.Sprintf("%s: it came %d ms later", text, max(1, by.Milliseconds())), fault.Came)
+	}
+	if then, ok := errors.AsType[fault.Reason](err); ok {
+		failure := s.fault(r, text, fault.NeverCame)
+		later := fault.New(0, 0, then)
+		failure.Text += "; later " + later.TextIn(failure.circumstances)
+		failure.Change = then.Advice(failure.circumstances)[0]
+		return failure
+	}
+	if err != nil {
+		return s.fault(r, text+"; later "+err.Error(), fault.NeverCame)
+	}
+	if rest := s.Rest(); len(rest) > 0 {
+		return s.fault(r.After(rest), fmt.Sprintf("%s: the line %s does not end with a line feed", text, protocol.Quote(rest)), 0)
+	}
+	if answer, _ = s.awaitAnswer(s.closed()); answer {
+		return s.fault(r, text+": it came only after the bot's input was closed, so it was stuck in a buffer", fault.CameAtEnd)
+	}
+	return s.fault(r, text+": it did not come later either, not even after the bot's input was closed", fault.NeverCame)
+}
+
+// closed closes the bot's input and returns until when to wait for what it does then.
+func (s *session) closed() time.Time {
+	s.proc.CloseInput()
+	return time.Now().Add(max(s.run.Patience, s.run.Grace))
+}
+
+// awaitAnswer reads lines until one is "ready" or a move, and ignores others. The error is
+// why no more lines can come.
+func (s *session) awaitAnswer(deadline time.Time) (answer bool, err error) {
+	for !s.answer {
+		_, _, err := s.Line(time.Now(), deadline)
+		if errors.Is(err, referee.ErrLate) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }

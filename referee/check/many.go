@@ -72,11 +72,22 @@ func (k *run) playMany() error {
 		if k.own() > g.until {
 			break
 		}
-		if err := k.playOne(g, name); errors.Is(err, errTime) {
+		own, again, err := k.attempt(g)
+		if errors.Is(err, errTime) {
 			k.drop()
 			break
-		} else if err != nil {
+		}
+		if err != nil {
 			return err
+		}
+		if own != nil {
+			m.failed[name] = own
+			k.drop()
+		} else {
+			m.played[name]++
+		}
+		if again != nil && m.failure == nil {
+			m.failure = again
 		}
 		if k.Progress != nil {
 			k.Progress(i+1, len(m.plan))
@@ -90,43 +101,22 @@ func (k *run) playMany() error {
 	return k.manyDone()
 }
 
-// playOne plays a game. A failure belongs to the game if a fresh process repeats it,
-// else to the process that plays many games.
-func (k *run) playOne(g *game, name string) error {
-	m := &k.many
-	own, again, err := k.attempt(g)
-	if err != nil {
-		return err
-	}
-	if own != nil {
-		m.failed[name] = own
-		k.drop()
-		return nil
-	}
-	if again != nil && m.failure == nil {
-		m.failure = again
-	}
-	m.played[name]++
-	return nil
-}
-
 // attempt plays a game in the running process and, if that fails and was not its
 // first game, again in a fresh one. own is a failure of the game itself, again is one
-// that a fresh process does not repeat.
+// that a fresh process does not repeat: it belongs to the process that plays many games.
 func (k *run) attempt(g *game) (own, again *Failure, err error) {
 	s, err := k.use()
 	if err == nil {
 		err = k.playTimed(s, g)
 	}
-	if !errors.As(err, &own) || s == nil || s.now.Games <= 1 {
-		if own != nil {
-			err = nil
-		}
-		return own, nil, err
+	if !errors.As(err, &own) {
+		return nil, nil, err
+	}
+	if s == nil || s.games <= 1 {
+		return own, nil, nil
 	}
 	again, own = own, nil
-	s, err = k.fresh()
-	if err == nil {
+	if s, err = k.fresh(); err == nil {
 		err = k.playTimed(s, g)
 	}
 	if errors.As(err, &own) {
@@ -135,12 +125,13 @@ func (k *run) attempt(g *game) (own, again *Failure, err error) {
 	return nil, again, err
 }
 
+// playTimed plays a game. Its times count if it is as in a match with a time for each move.
 func (k *run) playTimed(s *session, g *game) error {
 	p, err := s.play(g)
 	if err != nil {
 		return err
 	}
-	k.many.most = max(k.many.most, s.now.Games)
+	k.many.most = max(k.many.most, s.games)
 	if g.style.plain() && g.clock.Bank == 0 {
 		k.timed(g, p)
 	}

@@ -41,7 +41,6 @@ type Failure struct {
 
 	Reason        fault.Reason `json:"reason,omitzero"` // as a match would give it; zero if a match has no such fault
 	circumstances fault.Circumstances
-	exit          bool // the process ended by itself
 }
 
 // Error returns what happened.

@@ -85,6 +85,25 @@ func TestClocksSlowBot(t *testing.T) {
 	}
 }
 
+// The reason of a failure is the one that a match gives.
+func TestReasons(t *testing.T) {
+	brisca := func(o *Options) { o.Games = oneGame(t, "brisca") }
+	reports := checked(t, []checkup{
+		{"exit", "@first", misbehave("exit-at-start", nil), brisca},
+		{"illegal", "@first", misbehave("illegal", nil), brisca},
+	})
+	for name, want := range map[string]fault.Reason{
+		"exit":    {Kind: fault.Exited, Status: 3, BeforeReady: true},
+		"illegal": {Kind: fault.IllegalMove, Move: "1o", Detail: `brisca: "1o" is not in hand: play one of 5c,7e,12e`},
+	} {
+		checks := reports[name].Checks
+		i := slices.IndexFunc(checks, func(c Check) bool { return c.Failure != nil })
+		if got := checks[i].Failure.Reason; got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
 // Bots that would keep a careless referee for ever are told like others.
 func TestClocksNeverHangs(t *testing.T) {
 	short := func(o *Options) { o.Clock.Move, o.Games = 300*time.Millisecond, oneGame(t, "brisca") }

@@ -7,9 +7,6 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// size returns a number of bytes in MiB, as text.
-func size(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
-
 // sandboxed returns how the bot is sandboxed.
 func (k *run) sandboxed() (note string, warnings []string, err error) {
 	h := k.program.Sandbox
@@ -19,7 +16,7 @@ func (k *run) sandboxed() (note string, warnings []string, err error) {
 	case h == nil:
 		return "not sandboxed, unlike in a rated match: files, network and memory are not checked", nil, nil
 	}
-	note = fmt.Sprintf("%s: %s of memory, %d processes", h.Level, size(h.Limit.Memory), h.Limit.Processes)
+	note = fmt.Sprintf("%s: %d MiB of memory, %d processes", h.Level, h.Limit.Memory>>20, h.Limit.Processes)
 	if h.Freeze {
 		note += ", stopped while it is not its turn"
 	}

@@ -2,7 +2,7 @@ package check
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,42 +15,35 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// session is one process of the bot, and the last lines through its pipes.
+// session is one process of the bot. It is also the connection through which the referee plays with it: it sends
+// lines in the style of the game, and keeps the last ones of both sides.
 type session struct {
-	run   *run
-	proc  process
-	now   fault.Circumstances // of a fault at this moment
-	where string              // the game in progress
-	last  string              // what the bot was sent or did last, in words
-	tail  []Line
-	log   []byte // the end of its stderr
-	wrote int    // bytes on stderr in this game
-}
+	referee.Conn
+	run    *run
+	proc   *referee.Process
+	games  int           // started
+	game   *game         // that is played, or was played last; nil before the first one
+	style  style         // of the lines that are sent now
+	state  *referee.Game // of the game
+	played played        // of the game, so far
+	where  string        // the game, in words
+	last   string        // what the bot was sent or did last, in words
+	did    fault.Did     // the same
+	want   string        // the answer that is awaited, in words; "" for none
+	tail   []Line
+	log    []byte // the end of its stderr
+	wrote  int    // bytes on stderr in this game
 
-// process is what a session needs of a *referee.Process.
-type process interface {
-	Begin(now time.Time, left time.Duration) error
-	Limit(since time.Time, left, margin time.Duration) referee.Limit
-	Send(lines []byte, l referee.Limit) error
-	Line(deadline time.Time) (line []byte, at time.Time, err error)
-	Answer(l referee.Limit) (line []byte, at time.Time, credit time.Duration, err error)
-	Rest() []byte
-	Late(l referee.Limit, now time.Time, answered bool) (credit time.Duration, until time.Time, err error)
-	Lost(since, now time.Time, answered bool) cores.Lost
-	Answered()
-	Stderr() []byte
-	CloseInput()
-	Wait(deadline time.Time) (end referee.End, ok bool)
-	Close()
-}
-
-// start is Options.start, except in tests.
-func start(ctx context.Context, b referee.Bot) (process, error) {
-	p, err := referee.Start(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	unsent   []byte         // lines in the game's style
+	partly   bool           // the first of them was begun
+	kind     string         // of the last line that was sent; "" if it needs no silence after it
+	paused   time.Duration  // while the lines of this turn were sent
+	silences map[string]int // by kind of line, how often silence after it was checked
+	since    time.Time      // when the turn, or the process, began
+	at       time.Time      // of the last line
+	answer   bool           // it is one
+	took     time.Duration  // the bot's own time of its last answer
+	ended    error          // how the process ended
 }
 
 // How much a failure shows: lines of both sides, bytes and lines of stderr.
@@ -60,151 +53,200 @@ const (
 	logLines  = 8
 )
 
-// launch starts a process and greets it. The error is a *Failure if it is the bot's
-// fault.
+// launch starts a process and greets it. The error is a *Failure if it is the bot's fault.
 func (k *run) launch() (*session, error) {
-	s := &session{run: k, last: "it was started"}
-	began := time.Now()
+	s := &session{run: k, last: "it was started", since: time.Now()}
+	var version string
 	var err error
-	if s.proc, err = k.Options.start(k.ctx, k.program.Bot); err != nil {
-		return nil, s.blame(err, "")
+	s.proc, err = k.Options.start(k.ctx, k.program.Bot, k.Clock, func(c referee.Conn) referee.Conn {
+		s.Conn = c
+		return s
+	})
+	if err == nil {
+		version, err = s.proc.Greet()
 	}
-	limit := s.proc.Limit(began, k.Clock.Startup, 0)
-	if err := s.send(protocol.AppendGreeting(nil), limit); err != nil {
+	if err != nil {
+		err = s.failure(err)
 		s.close()
 		return nil, err
 	}
-	if err := s.greet(began, limit); err != nil {
-		s.close()
-		return nil, err
-	}
+	s.happened("its \"ready\"", 0)
+	k.slowest = max(k.slowest, s.took)
+	k.report.StartMS = milliseconds(k.slowest)
+	k.report.Bot.Version = cmp.Or(k.report.Bot.Version, version)
 	return s, nil
 }
 
-func (s *session) greet(began time.Time, limit referee.Limit) error {
-	for {
-		msg, line, at, credit, err := s.answer(limit, "\"ready\"")
-		if errors.Is(err, referee.ErrLate) {
-			limit := s.run.Clock.Startup.Milliseconds()
-			return s.silence(line, at.Sub(began)-credit-s.run.Clock.Startup, fault.Reason{Kind: fault.NoReady, Limit: limit}, fmt.Sprintf("no \"ready\" within %d ms", limit))
-		}
-		if err != nil {
-			return err
-		}
-		switch msg.Verb {
-		case protocol.Ready:
-			took := s.own(began, at, credit)
-			s.proc.Answered()
-			s.did("its \"ready\"", 0)
-			s.run.started(took, msg)
-			return nil
-		case protocol.Move:
-			return s.fault(about(fault.MoveBeforeReady, line), fmt.Sprintf("%s came before \"ready\"", protocol.Quote(line)))
-		}
-	}
+// happened records what the bot was sent or did last.
+func (s *session) happened(last string, did fault.Did) { s.last, s.did = last, did }
+
+// Begin begins a turn.
+func (s *session) Begin(now time.Time, left time.Duration) error {
+	err := s.Conn.Begin(now, left)
+	s.since, s.paused = time.Now(), 0
+	return err
 }
 
-// did records what the bot was sent or did last.
-func (s *session) did(last string, did fault.Did) { s.last, s.now.Did = last, did }
-
-// send writes lines. The next read reports a bot that has ended.
-func (s *session) send(lines []byte, l referee.Limit) error {
-	if err := s.run.ctx.Err(); err != nil {
-		return err // a bot that always answers never makes the referee wait, and look
+// Line reads a line, and keeps it.
+func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err error) {
+	if s.answer = false; s.ended != nil {
+		return nil, now, s.ended
 	}
-	if yield := s.run.Yield; yield != nil {
-		if err := yield(s.run.own()); err != nil {
-			return err
-		}
-	}
-	for line := range bytes.Lines(lines) {
-		s.keep(false, bytes.TrimSuffix(line, []byte("\n")))
-	}
-	if err := s.proc.Send(lines, l); err != nil {
-		return s.blame(err, "")
-	}
-	return nil
-}
-
-// answer reads and parses a line of the bot, which has so much time for its answer; want is the
-// expected one, for the text of a failure. The credit is that of a late line. The error is ErrLate,
-// *referee.Starved, a *Failure if it is the bot's fault, or internal.
-func (s *session) answer(l referee.Limit, want string) (msg protocol.BotLine, line []byte, at time.Time, credit time.Duration, err error) {
-	line, at, credit, err = s.proc.Answer(l)
-	if errors.Is(err, referee.ErrLate) {
-		s.run.credit += credit
-	}
-	msg, err = s.parse(line, err, want)
-	return msg, line, at, credit, err
-}
-
-// parse parses a line of the bot, unless reading it failed with err; want is as in answer.
-func (s *session) parse(line []byte, err error, want string) (msg protocol.BotLine, _ error) {
+	line, s.at, err = s.Conn.Line(now, deadline)
 	if err != nil {
-		if !errors.Is(err, referee.ErrLate) {
-			err = s.blame(err, want)
+		if r, ok := errors.AsType[fault.Reason](err); ok && r.Code() != protocol.Garbled && r.Code() != protocol.Output {
+			s.ended = err
 		}
-		return msg, err
+		return nil, s.at, err
 	}
 	s.keep(true, line)
-	msg, err = protocol.ParseBot(line)
-	if err != nil {
-		return msg, s.garbled(err)
+	if msg, err := protocol.ParseBot(line); err == nil {
+		s.answer = msg.Verb == protocol.Move || msg.Verb == protocol.Ready
+		s.run.extras.line(msg, line)
 	}
-	s.run.extras.line(msg, line)
-	return msg, nil
+	return line, s.at, nil
 }
 
-// own returns the bot's own time of an answer that has come now; the credit is known where it was late.
-func (s *session) own(since, at time.Time, credit time.Duration) time.Duration {
-	took := at.Sub(since)
-	if credit == 0 && took > referee.LeastPaid {
-		credit = s.proc.Lost(since, at, true).Known
-	}
-	s.run.credit += credit
-	return took - credit
+// Lost counts what the check has paused, too.
+func (s *session) Lost(since, now time.Time, answered bool) cores.Lost {
+	lost := s.Conn.Lost(since, now, answered)
+	lost.Known, lost.Most = lost.Known+s.paused, lost.Most+s.paused
+	return lost
 }
 
-// keep records a line, for failures to show.
-func (s *session) keep(fromBot bool, line []byte) {
-	text := strconv.QuoteToASCII(string(line))
-	text = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
-	s.tail = append(s.tail, Line{fromBot, text})
-	if n := len(s.tail); n > tailLines {
-		s.tail = append(s.tail[:0], s.tail[n-tailLines:]...)
+// Answered ends a turn, for which the bot took some time of its own.
+func (s *session) Answered() {
+	if s.took = s.at.Sub(s.since); s.took > referee.LeastPaid {
+		credit := s.Conn.Lost(s.since, s.at, true).Known
+		s.run.credit += credit
+		s.took -= credit
 	}
+	s.want, s.paused = "", 0
+	s.Conn.Answered()
 }
 
-// listen reads what is on stderr now.
-func (s *session) listen() {
-	data := s.proc.Stderr()
+// Stderr also counts and keeps what it returns.
+func (s *session) Stderr() []byte {
+	data := s.Conn.Stderr()
 	s.wrote += len(data)
 	s.run.extras.stderr(data, s.wrote)
 	s.log = append(s.log, data...)
 	if n := len(s.log); n > tailLog {
 		s.log = append(s.log[:0], s.log[n-tailLog:]...)
 	}
+	return data
+}
+
+// Send writes lines in the game's style. What it could not write in time comes first in the next call.
+func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
+	if err := s.run.ctx.Err(); err != nil {
+		return 0, err // a bot that always answers never makes the referee wait, and look
+	}
+	if yield := s.run.Yield; yield != nil {
+		if err := yield(s.run.own()); err != nil {
+			return 0, err
+		}
+	}
+	varied := s.style.varied(lines)
+	if s.unsent = append(s.unsent, varied...); !s.style.step {
+		s.sent(varied)
+	}
+	for len(s.unsent) > 0 {
+		piece := s.unsent
+		switch {
+		case s.style.step:
+			piece = piece[:bytes.IndexByte(piece, '\n')+1]
+			if !s.partly {
+				s.sent(piece)
+			}
+		case s.style.pieces && len(s.played.moves) < piecesTurns:
+			piece = piece[:1+len(piece)/3]
+		}
+		n, err := s.Conn.Send(piece, deadline.Add(s.paused))
+		s.partly = err != nil
+		if err != nil {
+			s.unsent = s.unsent[n:]
+			return len(lines), err
+		}
+		s.unsent = s.unsent[len(piece):] // a bot that has ended does not read them: the next Line reports it
+		if err := s.pause(); err != nil {
+			return len(lines), err
+		}
+	}
+	return len(lines), nil
+}
+
+// sent keeps lines that the bot is sent.
+func (s *session) sent(lines []byte) {
+	for line := range bytes.Lines(lines) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		s.keep(false, line)
+		l, _ := protocol.ParseReferee(line)
+		s.kind = l.Verb.String() + " " + string(l.Name)
+		switch {
+		case l.Verb == protocol.RefTimba:
+			s.want = "\"ready\""
+		case l.Verb == protocol.RefTurn:
+			s.kind, s.want = "", fmt.Sprintf("the move of ply %d", l.Ply)
+			s.happened(fmt.Sprintf("the turn of ply %d", l.Ply), 0)
+		case l.Verb == protocol.RefEnd: // after it the bot has to be silent in any case
+			s.kind = ""
+		case s.style.step:
+			s.happened("the line "+protocol.Quote(line), 0)
+		}
+	}
+}
+
+// pause waits after a piece: for the bot to read the next one separately, or to check that it is silent after a
+// line that needs no answer.
+func (s *session) pause() error {
+	began := time.Now()
+	defer func() { s.paused += time.Since(began) }()
+	if s.style.pieces && len(s.unsent) > 0 {
+		time.Sleep(s.run.Pause / 10)
+	}
+	if s.style.step && s.kind != "" {
+		return s.silentAfter(s.kind)
+	}
+	return nil
+}
+
+// silentAfter checks for silence after a kind of line, the first two times.
+func (s *session) silentAfter(kind string) error {
+	if s.silences[kind]++; s.silences[kind] > 2 {
+		return nil
+	}
+	return s.proc.Await(time.Now().Add(s.run.Pause))
+}
+
+// keep records a line, for failures to show.
+func (s *session) keep(fromBot bool, line []byte) {
+	s.tail = append(s.tail, Line{fromBot, printable(string(line))})
+	if n := len(s.tail); n > tailLines {
+		s.tail = append(s.tail[:0], s.tail[n-tailLines:]...)
+	}
+}
+
+// printable returns a text with escapes for what is not printable ASCII.
+func printable(text string) string {
+	text = strconv.QuoteToASCII(text)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
 }
 
 // fail makes a failure from what happened and what to change.
 func (s *session) fail(text, change string) *Failure {
-	f := &Failure{Text: text, Where: s.where, Lines: append([]Line{}, s.tail...), Stderr: []string{}, Change: change}
-	if s.proc == nil {
-		return f
+	if s.Conn != nil {
+		s.Stderr()
 	}
-	s.listen()
-	f.Stderr = logEnd(string(s.log))
-	return f
+	return &Failure{Text: text, Where: s.where, Lines: append([]Line{}, s.tail...), Stderr: logEnd(string(s.log)), Change: change}
 }
 
 // logEnd returns the part of a log that describes a crash.
 func logEnd(log string) []string {
 	shown := []string{}
 	for _, line := range fault.LogEnd(fault.Lines([]byte(strings.TrimSpace(log))), logLines) {
-		quoted := strconv.QuoteToASCII(strings.TrimRight(line, "\r "))
-		quoted = strings.NewReplacer(`\"`, `"`, `\t`, "  ", `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
-		if quoted != "" {
-			shown = append(shown, quoted)
+		if line = strings.TrimRight(line, "\r "); line != "" {
+			shown = append(shown, printable(strings.ReplaceAll(line, "\t", "  ")))
 		}
 	}
 	return shown
@@ -212,6 +254,8 @@ func logEnd(log string) []string {
 
 // close ends the process without "bye".
 func (s *session) close() {
-	s.listen()
-	s.proc.Close()
+	if s.proc != nil {
+		s.Stderr()
+		s.proc.Close()
+	}
 }

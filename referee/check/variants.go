@@ -63,15 +63,14 @@ func cover(g *rules.Game, pairs bool) []*rules.Variant {
 			missing[p] = true
 		}
 	}
-	take := func(v *rules.Variant) *rules.Variant {
-		for _, p := range parts(v, pairs) {
+	var chosen []*rules.Variant
+	for best := every[0]; best != nil; {
+		chosen = append(chosen, best)
+		for _, p := range parts(best, pairs) {
 			delete(missing, p)
 		}
-		return v
-	}
-	chosen := []*rules.Variant{take(every[0])}
-	for len(missing) > 0 {
-		best, most := every[0], -1
+		most := 0
+		best = nil
 		for _, v := range every {
 			n := 0
 			for _, p := range parts(v, pairs) {
@@ -83,21 +82,17 @@ func cover(g *rules.Game, pairs bool) []*rules.Variant {
 				best, most = v, n
 			}
 		}
-		chosen = append(chosen, take(best))
 	}
 	return chosen
 }
 
-// parts returns a variant's settings, or all pairs of them.
+// parts returns all pairs of a variant's settings, or each setting with itself.
 func parts(v *rules.Variant, pairs bool) (list [][2]rules.Setting) {
-	settings := v.Settings
-	for i, a := range settings {
-		if !pairs {
-			list = append(list, [2]rules.Setting{a})
-			continue
-		}
-		for _, b := range settings[i+1:] {
-			list = append(list, [2]rules.Setting{a, b})
+	for i, a := range v.Settings {
+		for _, b := range v.Settings[i:] {
+			if (a != b) == pairs {
+				list = append(list, [2]rules.Setting{a, b})
+			}
 		}
 	}
 	return list

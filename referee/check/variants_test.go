@@ -110,11 +110,14 @@ func TestShapeOfVariations(t *testing.T) {
 		"end ranks=1,2 points=61,59",
 	}
 	for _, d := range variations {
+		if d.style.vary == nil {
+			continue
+		}
 		changed := false
 		for _, line := range lines {
 			before := kit.Get[protocol.RefLine](t)(protocol.ParseReferee([]byte(line)))
 			found := false
-			for got := range eachLine(d.line(nil, []byte(line))) {
+			for got := range eachLine(d.style.vary(nil, []byte(line))) {
 				l, err := protocol.ParseReferee(got)
 				if err != nil || len(got) > protocol.MaxLine {
 					t.Errorf("%s: %v, %d bytes", d.name, err, len(got))

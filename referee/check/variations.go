@@ -13,23 +13,22 @@ import (
 	"github.com/timba-arena/timba/referee/text"
 )
 
-func (s style) plain() bool { return s.vary == nil && !s.step && !s.pieces && !s.faults }
-
-// variation is a change of the lines of a game that the protocol allows, but that
-// today's referee does not make.
+// variation is a style of lines that the protocol allows, but that today's referee does not have.
 type variation struct {
 	name   string
-	line   func(dst, line []byte) []byte
+	style  style
 	note   string
-	advice string // what to change in a bot that fails
+	advice string // what to change in a bot that fails; "" for that of the fault
 }
 
 var variations = []variation{
-	{Verbs, unknownVerbs, "lines with unknown verbs are ignored", "ignore every line whose first word you do not know, and do not answer it: a later version may send such lines"},
-	{Events, unknownEvents, "unknown events are ignored", "ignore events that you do not know, whatever words follow: \"?\", \"-\" and numbers are possible, too"},
-	{Keys, unknownKeys, "unknown keys are ignored", "look for the keys that you know and ignore the others in \"game\", \"view\" and \"end\""},
-	{Order, keysTurned, "keys are found in any order", "look up keys by name in \"game\", \"view\" and \"end\": they may come in any order"},
-	{Long, longLines, fmt.Sprintf("lines of %d bytes are read", protocol.MaxLine), fmt.Sprintf("read lines of up to %d bytes and their line feed: the bot's line buffer is too short", protocol.MaxLine)},
+	{Silent, style{step: true}, "one answer to each turn, none to other lines", ""},
+	{Verbs, style{vary: unknownVerbs}, "lines with unknown verbs are ignored", "ignore every line whose first word you do not know, and do not answer it: a later version may send such lines"},
+	{Events, style{vary: unknownEvents}, "unknown events are ignored", "ignore events that you do not know, whatever words follow: \"?\", \"-\" and numbers are possible, too"},
+	{Keys, style{vary: unknownKeys}, "unknown keys are ignored", "look for the keys that you know and ignore the others in \"game\", \"view\" and \"end\""},
+	{Order, style{vary: keysTurned}, "keys are found in any order", "look up keys by name in \"game\", \"view\" and \"end\": they may come in any order"},
+	{Long, style{vary: longLines}, fmt.Sprintf("lines of %d bytes are read", protocol.MaxLine), fmt.Sprintf("read lines of up to %d bytes and their line feed: the bot's line buffer is too short", protocol.MaxLine)},
+	{Pieces, style{pieces: true}, "lines that come in pieces are put together", "one read may return part of a line, or several lines: read until the line feed (getline, readline, a buffered reader)"},
 }
 
 func unknownVerbs(dst, line []byte) []byte {
@@ -94,74 +93,22 @@ func longLines(dst, line []byte) []byte {
 // A failure that a fresh process does not repeat is reported as left over from
 // earlier games, unless such a failure is already in the report.
 func (k *run) vary(g game, advice string) error {
-	s, err := k.use()
-	if err == nil {
-		err = s.playQuietly(&g)
-	}
-	if errors.Is(err, errTime) {
+	g.quiet = true
+	own, again, err := k.attempt(&g)
+	switch {
+	case errors.Is(err, errTime):
 		k.drop()
-		return nil
-	}
-	var f, own *Failure
-	if !errors.As(err, &f) {
+	case err != nil:
 		return err
-	}
-	if s != nil && s.now.Games > 1 {
-		if s, err = k.fresh(); err == nil {
-			err = s.playQuietly(&g)
+	case own != nil:
+		if advice != "" {
+			own.Change = advice
 		}
-		switch {
-		case errors.As(err, &own):
-			f = own
-		case err != nil && !errors.Is(err, errTime):
-			return err
-		case k.many.failure != nil:
-			return nil
-		default:
-			f.leftOver()
-			return f
-		}
+		return own
 	}
-	if advice != "" {
-		f.Change = advice
-	}
-	return f
-}
-
-// playQuietly plays a game and checks that the bot writes no lines after it.
-func (s *session) playQuietly(g *game) error {
-	if _, err := s.play(g); err != nil {
-		return err
-	}
-	return s.awaitQuiet()
-}
-
-// awaitQuiet checks that the bot writes no lines after a game. The end of its process
-// is no failure here; the next game reports it.
-func (s *session) awaitQuiet() error {
-	err := s.early(time.Now().Add(s.run.Pause))
-	var f *Failure
-	if errors.As(err, &f) && f.exit {
-		return nil
-	}
-	return err
-}
-
-// each plays one variant of every game that the bot can play, in a style. When the
-// time is used up, it plays only some moves of the first one.
-func (k *run) each(s style, advice string) error {
-	done := false
-	for _, g := range k.Games {
-		if k.many.failed[g.Name] != nil || done && k.over() {
-			continue
-		}
-		i := slices.IndexFunc(k.many.plan, func(p *game) bool { return p.variant.Game.Name == g.Name })
-		varied := *k.many.plan[i]
-		varied.style, varied.until = s, k.until()
-		if err := k.vary(varied, advice); err != nil {
-			return err
-		}
-		done = true
+	if again != nil && k.many.failure == nil {
+		again.leftOver()
+		return again
 	}
 	return nil
 }
@@ -173,22 +120,35 @@ func (k *run) over() bool { return k.own() > k.Time }
 // the bot has had time for some moves.
 func (k *run) until() time.Duration { return max(k.Time, k.own()+5*k.Clock.Move) }
 
+// playVariation plays the first game in a style and, if that changes lines, one variant of every game that the bot
+// can play. When the time is used up, it plays only some moves of the first one.
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
-	return d.note, nil, k.each(style{vary: d.line}, d.advice)
+	list := []*game{k.first}
+	if d.style.vary != nil {
+		list = k.playable()
+	}
+	for i, g := range list {
+		if i > 0 && k.over() {
+			break
+		}
+		varied := *g
+		varied.style, varied.until = d.style, k.until()
+		if err := k.vary(varied, d.advice); err != nil {
+			return "", nil, err
+		}
+	}
+	return d.note, nil, nil
 }
 
-func (k *run) silence() (note string, warnings []string, err error) {
-	g := *k.first
-	g.style.step, g.until = true, k.until()
-	err = k.vary(g, "")
-	return "one answer to each turn, none to other lines", nil, err
-}
-
-func (k *run) pieces() (note string, warnings []string, err error) {
-	g := *k.first
-	g.style.pieces, g.until = true, k.until()
-	err = k.vary(g, "one read may return part of a line, or several lines: read until the line feed (getline, readline, a buffered reader)")
-	return "lines that come in pieces are put together", nil, err
+// playable returns one variant of every game that the bot can play.
+func (k *run) playable() (list []*game) {
+	for _, g := range k.Games {
+		i := slices.IndexFunc(k.many.plan, func(p *game) bool { return p.variant.Game == g })
+		if k.many.failed[g.Name] == nil {
+			list = append(list, k.many.plan[i])
+		}
+	}
+	return list
 }
 
 // othersFaults makes another seat forfeit. That ends a game of two sides; one with
@@ -200,15 +160,15 @@ func (k *run) othersFaults() (note string, warnings []string, err error) {
 		if k.many.failed[g.Name] != nil || k.over() {
 			continue
 		}
-		var two, more bool
+		seed := k.Seed.Derive("check/faults/" + g.Name)
+		did := map[bool]bool{} // of two sides, and of more
 		for _, v := range cover(g, false) {
-			sides := v.Sides
-			if sides == 2 && two || sides > 2 && more {
+			if did[v.Sides > 2] {
 				continue
 			}
-			played, two, more = true, two || sides == 2, more || sides > 2
-			seed := k.Seed.Derive("check/faults/" + g.Name)
-			if err := k.vary(game{variant: v, seat: v.Players - 1, seed: seed, clock: k.Clock, style: style{faults: true}, until: k.until()}, advice); err != nil {
+			played, did[v.Sides > 2] = true, true
+			varied := game{variant: v, seat: v.Players - 1, seed: seed, clock: k.Clock, style: style{faults: true}, until: k.until()}
+			if err := k.vary(varied, advice); err != nil {
 				return "", nil, err
 			}
 		}
@@ -246,25 +206,14 @@ func (k *run) bye() (note string, warnings []string, err error) {
 		if err != nil {
 			return "", nil, err
 		}
-		s.did("the line \"bye\"", 0)
+		s.happened("the line \"bye\"", 0)
 		began := time.Now()
-		limit := s.proc.Limit(began, k.Grace, 0)
-		if err := s.proc.Begin(began, k.Grace); err != nil {
-			return "", nil, err
+		end, ok, err := s.proc.Bye(k.Grace)
+		if err == nil && !ok {
+			err = s.stays(when)
 		}
-		if err := s.send(protocol.AppendBye(nil), limit); err != nil {
-			return "", nil, err
-		}
-		end, ok := s.proc.Wait(began.Add(k.Grace))
-		for !ok {
-			_, until, err := s.proc.Late(limit, time.Now(), false)
-			if errors.Is(err, referee.ErrLate) {
-				err = s.stays(when)
-			}
-			if err != nil {
-				return "", nil, err
-			}
-			end, ok = s.proc.Wait(until)
+		if err != nil {
+			return "", nil, s.failure(err)
 		}
 		slowest = max(slowest, time.Since(began), 1)
 		if !end.Clean() {

@@ -80,10 +80,7 @@ func (e *Explainer) thinks() (all []moment) {
 // turns returns the moves after which a bot's score changed. Each is weighted by the
 // bot's average change, because each bot has its own unit.
 func (e *Explainer) turns() (all []moment) {
-	usual := map[string]*struct {
-		sum float64
-		n   int
-	}{}
+	sum, n := map[string]float64{}, map[string]float64{} // of the changes, by bot
 	for _, g := range e.Games {
 		last := map[int]*moment{} // by seat, its move with a score
 		for ply := range g.Replay.Moves {
@@ -93,25 +90,17 @@ func (e *Explainer) turns() (all []moment) {
 				continue
 			}
 			if before := last[m.Seat]; before != nil {
-				name := g.name(m.Seat)
-				if usual[name] == nil {
-					usual[name] = &struct {
-						sum float64
-						n   int
-					}{}
-				}
-				before.after = score
-				before.weight = math.Abs(score - before.before)
-				usual[name].sum += before.weight
-				usual[name].n++
+				before.after, before.weight = score, math.Abs(score-before.before)
+				sum[g.name(m.Seat)] += before.weight
+				n[g.name(m.Seat)]++
 				all = append(all, *before)
 			}
 			last[m.Seat] = &moment{game: g, ply: ply, move: m, before: score}
 		}
 	}
 	for i, m := range all {
-		if u := usual[m.game.name(m.move.Seat)]; u.sum > 0 {
-			all[i].weight /= u.sum / float64(u.n)
+		if name := m.game.name(m.move.Seat); sum[name] > 0 {
+			all[i].weight /= sum[name] / n[name]
 		}
 	}
 	return slices.DeleteFunc(all, func(m moment) bool { return m.weight == 0 })

@@ -207,8 +207,8 @@ func (r Reason) late(c Circumstances) []string {
 
 // exit returns the advice for a process that has ended, and for unknown kinds.
 func (r Reason) exit(c Circumstances) []string {
-	if hit := r.ranInto(c); hit != nil {
-		return append([]string{hit.change}, r.failed(c)...)
+	if did, change := r.ranInto(c); did != "" {
+		return append([]string{change}, r.failed(c)...)
 	}
 	switch {
 	case r.Unfinished != "":
@@ -282,8 +282,8 @@ func (r Reason) failed(c Circumstances) []string {
 // Saw returns what a bot's stderr reveals of a fault beyond its text, to follow a colon:
 // what it ran into, or the line that says why it ended. It is "" if it reveals nothing.
 func (r Reason) Saw(c Circumstances) string {
-	if hit := r.ranInto(c); hit != nil {
-		return "it " + hit.did
+	if did, _ := r.ranInto(c); did != "" {
+		return "it " + did
 	}
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
 		return ""

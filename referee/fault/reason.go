@@ -117,15 +117,14 @@ func (r Reason) MarshalJSON() ([]byte, error) {
 
 // OfLine returns the reason for an error of protocol.ParseBot.
 func OfLine(err error) Reason {
-	var e *protocol.LineError
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*protocol.LineError](err)
+	switch {
+	case !ok:
 		return Reason{}
+	case e.Flaw == protocol.TooLong:
+		return TooLong([]byte(e.Line))
 	}
-	r := Reason{Kind: Kind(e.Flaw), Line: Raw(e.Line), At: e.At, Byte: int(e.Byte)}
-	if r.Kind == LineTooLong {
-		r.Limit = protocol.MaxLine
-	}
-	return r
+	return Reason{Kind: Kind(e.Flaw), Line: Raw(e.Line), At: e.At, Byte: int(e.Byte)}
 }
 
 // TooLong returns the reason for a line, or the beginning of one, that is too long.

@@ -12,8 +12,11 @@ import (
 // sandbox: the words on stderr that reveal it, what the bot tried, and what to do instead.
 type restriction struct {
 	words       []string
-	did, change string // %s in did is the path or the name, if known
-	limit       Kind   // if set, its advice instead of change
+	did, change string           // %s in did is the path or the name, if known
+	names       []*regexp.Regexp // that find it
+	limit       Kind             // if set, its advice instead of change
+	anywhere    bool             // also without a sandbox
+	hidden      bool             // perhaps the sandbox hides the file
 }
 
 const (
@@ -24,7 +27,7 @@ const (
 // restrictions are tried in order, since the error of a file fits several.
 var restrictions = []restriction{
 	{words: []string{"Read-only file system", "read-only file system", "EROFS"},
-		did: "tried to write %s", change: "write to $TMPDIR, or log to stderr, which a match keeps: the bot's own directory is read-only"},
+		did: "tried to write %s", names: quotedPath, change: "write to $TMPDIR, or log to stderr, which a match keeps: the bot's own directory is read-only"},
 	{words: []string{"name resolution", "Name or service not known", "Network is unreachable", "network is unreachable", "ENETUNREACH", "EAI_AGAIN", "getaddrinfo", "gaierror",
 		"Could not resolve host", "no such host", "UnknownHostException", "SocketException", "AF_INET", "Address family not supported", "address family not supported"},
 		did: "tried to use the network", change: "a match has no network, not even on localhost: put everything that the bot needs into its directory"},
@@ -33,15 +36,12 @@ var restrictions = []restriction{
 	{words: []string{"Resource temporarily unavailable", "resource temporarily unavailable", "can't start new thread", "EAGAIN", "native thread", "pthread_create", "Cannot fork", "cannot fork", "retry: Resource"},
 		did: "could not start a process or thread", limit: TooManyProcesses},
 	{words: []string{"Permission denied", "permission denied", "EACCES"},
-		did: "was denied access to %s", change: "write only to $TMPDIR, and read only files in the bot's directory"},
-}
-
-// missing are those of what a bot looked for and did not find.
-var missing = []restriction{
+		did: "was denied access to %s", names: quotedPath, change: "write only to $TMPDIR, and read only files in the bot's directory"},
+	// What a bot looked for and did not find.
 	{words: []string{"ModuleNotFoundError", "Cannot find module", "cannot load such file", "@INC contains", "' not found:"},
-		did: "needs the module %s, which is not there", change: "use only the standard library, or put the files of the module into the bot's directory: a match has no modules that were installed with pip, npm or the like for one user"},
+		anywhere: true, did: "needs the module %s, which is not there", names: quotedModule, change: "use only the standard library, or put the files of the module into the bot's directory: a match has no modules that were installed with pip, npm or the like for one user"},
 	{words: []string{"No such file or directory", "no such file or directory", "ENOENT", "FileNotFoundException", "NoSuchFileException", "cannot open file"},
-		did: "looked for %s, which is not there", change: putFiles + ", where it is started, and open them by paths relative to it" + hides},
+		anywhere: true, hidden: true, did: "looked for %s, which is not there", names: quotedPath, change: putFiles + ", where it is started, and open them by paths relative to it" + hides},
 }
 
 // quotedPath finds a path in an error message: in quotes, or before or after a colon,
@@ -61,37 +61,28 @@ var quotedModule = []*regexp.Regexp{
 // searched is how many of the last lines of a log are searched for a restriction.
 const searched = 40
 
-// hit is a restriction that a bot ran into.
-type hit struct{ did, change string }
-
-// ranInto returns the restriction that a process hit, by its stderr; nil if that is not
-// known, or if the reason says so itself.
-func (r Reason) ranInto(c Circumstances) *hit {
+// ranInto returns which restriction a process hit, by its stderr, and what to change; "" if that is not known, or if
+// the reason says so itself.
+func (r Reason) ranInto(c Circumstances) (did, change string) {
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
-		return nil
+		return "", ""
 	}
 	c.Stderr = c.Stderr[max(0, len(c.Stderr)-searched):]
-	if !c.Bare {
-		for _, w := range restrictions {
-			if line, ok := w.find(c.Stderr); ok {
-				return &hit{w.told(c.Stderr, line, quotedPath), w.advice(c)}
-			}
-		}
-	}
-	for i, w := range missing {
+	for _, w := range restrictions {
 		line, ok := w.find(c.Stderr)
-		if !ok {
+		if !ok || c.Bare && !w.anywhere {
 			continue
 		}
-		if i == 0 {
-			return &hit{w.told(c.Stderr, line, quotedModule), w.change}
+		if !strings.Contains(w.did, "%s") {
+			return w.did, w.advice(c)
 		}
-		if path := pathIn(quotedPath, line, c.Stderr); !c.Bare && c.Hidden != nil && c.Hidden(path) {
-			return &hit{fmt.Sprintf("looked for %s, which the sandbox hides", path), putFiles + hides}
+		name := pathIn(w.names, line, c.Stderr)
+		if w.hidden && !c.Bare && c.Hidden != nil && c.Hidden(name) {
+			return fmt.Sprintf("looked for %s, which the sandbox hides", name), putFiles + hides
 		}
-		return &hit{w.told(c.Stderr, line, quotedPath), w.change}
+		return fmt.Sprintf(w.did, cmp.Or(name, "a file")), w.advice(c)
 	}
-	return nil
+	return "", ""
 }
 
 // find returns the last line with one of the words.
@@ -102,14 +93,6 @@ func (w restriction) find(stderr []string) (line string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// told returns what the bot did, with the name that the line, or another one, has.
-func (w restriction) told(stderr []string, line string, find []*regexp.Regexp) string {
-	if !strings.Contains(w.did, "%s") {
-		return w.did
-	}
-	return fmt.Sprintf(w.did, cmp.Or(pathIn(find, line, stderr), "a file"))
 }
 
 // advice returns what to change.
