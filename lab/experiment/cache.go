@@ -64,12 +64,12 @@ func (c *cache) close() error { return c.lock.Unlock() }
 // name returns the name of a training: of its mode and method, and a hash of all that decides its
 // result.
 func (p *plan) name() string {
-	text, err := json.Marshal([]any{house.Version, p.method, versions[p.method], p.config, p.workers})
+	text, err := json.Marshal([]any{house.Version, p.method.Name, p.method.Version, p.settings, p.workers})
 	if err != nil {
 		panic(err) // the configurations are numbers and words
 	}
 	sum := sha256.Sum256(text)
-	return p.mode.String() + "-" + p.method + "-" + hex.EncodeToString(sum[:8])
+	return p.mode + "-" + p.method.Name + "-" + hex.EncodeToString(sum[:8])
 }
 
 // entry returns the directory of a training, whether its run has been begun, and what it has taken.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ type Curve struct {
 // Run plays an experiment. When the context ends, it returns the report of what there is, and its
 // error.
 func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
-	o.TrainScale = set(o.TrainScale, min(o.Scale, 1))
+	o.TrainScale = cmp.Or(o.TrainScale, min(o.Scale, 1))
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (e *Experiment) rowsOf(ctx context.Context, o Options, r *Report) ([][]resu
 		r.All += j.games
 	}
 	if len(e.Models) > 0 {
-		c, err := openCache(o.Models, set(o.ModelsSize, DefaultCache))
+		c, err := openCache(o.Models, cmp.Or(o.ModelsSize, DefaultCache))
 		if err != nil {
 			return nil, err
 		}

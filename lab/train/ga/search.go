@@ -73,7 +73,7 @@ func newSearch[S any, P cards.Position[S], I any](c Config, workers int, rival f
 	}
 	s.mode, _ = cards.ParseMode(c.Mode) // checked above, as the others
 	s.rules, _ = s.mode.Combinations(c.Rules)
-	s.policy, _ = newPolicy(c.Policy, c.Crossover, c.Mutation, c.keeps(defectTuned))
+	s.policy = newPolicy(c.Policy, c.Crossover, c.Mutation, c.keeps(defectTuned))
 	s.species = of(&s.Config, s.mode)
 	s.members = s.species.first(c.Population, stream(c.Seed, forBirth, 0))
 	for range max(1, workers) {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/lab/train/run/runtest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
@@ -219,7 +218,7 @@ func TestResume(t *testing.T) {
 func TestResumeRun(t *testing.T) {
 	c := Default("brisca2")
 	c.Keys, c.Episodes, c.Batch, c.Memory, c.Epsilon = allKeys[3], 200, 3, 4, 0.5 // a line each 4 episodes
-	runtest.Same(t, c, func(workers int) func(context.Context) (run.Trainer[Report], error) { return Start(c, workers) })
+	runtest.Same(t, &c)
 }
 
 // The votes are the best actions of the states, counted.

@@ -10,6 +10,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/features"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
@@ -38,6 +39,11 @@ type Report struct {
 	Weights   int     `json:"weights"`
 	Random    Tally   `json:"random"` // of the model against random moves
 	Loss      float64 `json:"loss"`   // of the last generations: half the mean squared error, summed over the moves of a position
+}
+
+func (r Report) String() string {
+	return fmt.Sprintf("learned from %s, %s\nagainst random players: %d won, %d lost, %d drawn\n",
+		text.Count(r.Positions, "position"), text.Count(r.Weights, "weight"), r.Random.Won, r.Random.Lost, r.Random.Drawn)
 }
 
 // Tally is how games ended for the net.
@@ -100,10 +106,9 @@ func newTraining(c Config, from *net.Net, workers int) (*training, error) {
 	return t, nil
 }
 
-// Start returns what begins a training with the weights of a net, or with random ones if it is nil.
-// The config is valid. The result does not depend on the number of workers.
-func Start(c Config, from *net.Net, workers int) func(context.Context) (run.Trainer[Report], error) {
-	return func(context.Context) (run.Trainer[Report], error) { return newTraining(c, from, workers) }
+// Begin begins a training. The config is valid.
+func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
+	return newTraining(*c, c.first, in.Workers)
 }
 
 // Progress returns the generations that have been played, and all.
@@ -193,7 +198,7 @@ func (t *training) test(n int) (sum Tally) {
 }
 
 // Finish writes the model and the plots.
-func (t *training) Finish(_ context.Context, f *run.Folder) (Report, error) {
+func (t *training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
 	h := model.Header{Kind: model.Net, Mode: t.Mode, Encoding: features.Complete, Seed: t.Seed}
 	t.net.Describe(&h)
 	return Report{t.at.Positions, t.net.Params(), t.test(finalTest), t.loss}, errors.Join(
