@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/timba-arena/timba/lab/train/decisions"
 	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/run"
@@ -179,19 +177,12 @@ func (d *desk[S, P, I]) seat(members []I, pair pairing, learns bool) []Agent[S] 
 
 // each calls do for the numbers below n, at the desks of the workers.
 func (s *search[S, P, I]) each(ctx context.Context, n int, do func(d *desk[S, P, I], i int)) error {
-	var g errgroup.Group
-	for k, d := range s.desks {
-		g.Go(func() error {
-			for i := k; i < n; i += len(s.desks) {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				do(d, i)
-			}
-			return nil
-		})
-	}
-	return g.Wait()
+	run.Each(len(s.desks), n, func(worker, i int) {
+		if ctx.Err() == nil {
+			do(s.desks[worker], i)
+		}
+	})
+	return ctx.Err()
 }
 
 // outcome is what a generation has come to.

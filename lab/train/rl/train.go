@@ -29,8 +29,8 @@ type Report struct {
 }
 
 func (r Report) String() string {
-	s := fmt.Sprintf("%s of a state and an action, %s in the model\nagainst random players: %d won, %d lost, %d drawn\n",
-		text.Count(r.Pairs, "pair"), text.Count(r.States, "state"), r.Tally.Won, r.Tally.Lost, r.Tally.Drawn)
+	s := fmt.Sprintf("%s of a state and an action, %s in the model\nagainst random players: %v\n",
+		text.Count(r.Pairs, "pair"), text.Count(r.States, "state"), r.Tally)
 	if r.Turned > 0 {
 		s += fmt.Sprintf("the tables were full: %d new pairs were turned away; give more than --memory %d, or --variant %s\n", r.Turned, r.memory, policy.Abstract)
 	}
