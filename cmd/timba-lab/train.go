@@ -66,9 +66,19 @@ func newTrainMethod(m *run.Method) *cobra.Command {
 			return t.run(cmd, in)
 		},
 	}
+	addParams(cmd, t.settings.Params())
 	flags := cmd.Flags()
-	for _, p := range t.settings.Params() {
-		flag := flags.VarPF(&p, p.Name, "", p.Help)
+	flags.StringVar(&t.out, "out", "", "the `DIR` of the run (default: the command and the mode)")
+	flags.BoolVar(&t.resume, "resume", false, "go on with the run in --out, with the flags that it began with")
+	flags.BoolVar(&t.dry, "dry-run", false, "print what it would cost, and stop")
+	cli.NumberFlag(cmd, &t.workers, "workers", 0, 1, 256, "goroutines that work (default: one for each core); the result does not depend on it")
+	return cmd
+}
+
+// addParams adds a flag for each setting.
+func addParams(cmd *cobra.Command, params []run.Param) {
+	for _, p := range params {
+		flag := cmd.Flags().VarPF(&p, p.Name, "", p.Help)
 		if flag.NoOptDefVal = p.Alone; p.Type() == "bool" {
 			flag.NoOptDefVal = "true"
 		}
@@ -76,11 +86,6 @@ func newTrainMethod(m *run.Method) *cobra.Command {
 			cmd.RegisterFlagCompletionFunc(p.Name, cobra.FixedCompletions(p.Words, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
-	flags.StringVar(&t.out, "out", "", "the `DIR` of the run (default: the command and the mode)")
-	flags.BoolVar(&t.resume, "resume", false, "go on with the run in --out, with the flags that it began with")
-	flags.BoolVar(&t.dry, "dry-run", false, "print what it would cost, and stop")
-	cli.NumberFlag(cmd, &t.workers, "workers", 0, 1, 256, "goroutines that work (default: one for each core); the result does not depend on it")
-	return cmd
 }
 
 // run trains in the directory of a run.

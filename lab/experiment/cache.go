@@ -20,13 +20,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The bounds of the directory of models, in MiB.
-const (
-	MinCache     = 1
-	MaxCache     = 1 << 24
-	DefaultCache = 16 << 10
-)
-
 // cache is a directory of trainings, each in a directory of its own that is named after all that
 // decides its result. One experiment uses it at a time.
 type cache struct {
@@ -46,8 +39,6 @@ func openCache(dir string, most int) (*cache, error) {
 		return nil, errors.New("models: the directory is missing")
 	case strings.ContainsAny(dir, ",\n"):
 		return nil, fmt.Errorf("models: directory %q cannot have a comma or a line feed: choose another --models", dir)
-	case most < MinCache || most > MaxCache:
-		return nil, fmt.Errorf("models-size cannot be %d: try %d to %d MiB", most, MinCache, MaxCache)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
