@@ -76,9 +76,6 @@ func New(c Config, games func() Game) *Learner {
 	return l
 }
 
-// Done reports whether all episodes have been played.
-func (l *Learner) Done() bool { return l.Episodes >= l.config.Episodes }
-
 // Batch plays the next batch and learns from it. When the context ends, it returns the error, and
 // nothing of the batch has happened.
 func (l *Learner) Batch(ctx context.Context, workers int) error {

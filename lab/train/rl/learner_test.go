@@ -76,7 +76,7 @@ func stonesConfig(episodes int) Config {
 func train(t *testing.T, c Config, workers int, games func() Game) *Learner {
 	t.Helper()
 	l := New(c, games)
-	for !l.Done() {
+	for l.Episodes < l.config.Episodes {
 		kit.Must(t, l.Batch(t.Context(), workers))
 	}
 	return l
@@ -201,7 +201,7 @@ func TestResume(t *testing.T) {
 	data := bytes.Clone(saved.Bytes())
 	again := New(c, Cards(c))
 	kit.Must(t, again.Load(&saved))
-	for !again.Done() {
+	for again.Episodes < again.config.Episodes {
 		kit.Must(t, again.Batch(t.Context(), 3))
 	}
 	if !bytes.Equal(written(t, whole), written(t, again)) {
