@@ -203,17 +203,14 @@ func (c *Config) Check() error {
 	if err := run.Check(c.common()); err != nil {
 		return err
 	}
-	mode, err := cards.ParseMode(c.Mode)
-	if err != nil {
-		return err
-	}
+	mode, _ := cards.ParseMode(c.Mode)
 	if err := within("population", c.Population, mode.Players, MaxPopulation); err != nil {
 		return err
 	}
 	if err := within("best", c.Best, 2, c.Population); err != nil {
 		return err
 	}
-	if _, err := mode.Combinations(c.Rules); err != nil {
+	if err := cards.CheckRules(c.Mode, c.Rules); err != nil {
 		return err
 	}
 	if c.Variant == Agents {

@@ -148,10 +148,7 @@ func (c *Config) Check() error {
 	if err := cards.CheckRules(c.Mode, c.Rules); err != nil {
 		return err
 	}
-	m, err := cards.ParseMode(c.Mode)
-	if err != nil {
-		return err
-	}
+	m, _ := cards.ParseMode(c.Mode)
 	return net.CheckSizes(sizes(m, c.Hidden))
 }
 
