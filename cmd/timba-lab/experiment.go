@@ -17,19 +17,15 @@ import (
 
 // experimentFlags are the flags of an experiment, as users write them.
 type experimentFlags struct {
-	scale, timeScale float64
-	trainScale       float64
-	models           string
-	modelsSize       int
-	seed             string
-	nodeRate         int
-	concurrency      int
-	out              string
-	json             bool
+	experiment.Options
+	seed        string
+	concurrency int
+	out         string
+	json        bool
 }
 
 func newExperiment() *cobra.Command {
-	var f experimentFlags
+	f := experimentFlags{Options: experiment.DefaultOptions}
 	cmd := &cobra.Command{
 		Use:   "experiment [EXPERIMENT]",
 		Short: "Play a study's experiment again and compare the figures",
@@ -61,15 +57,10 @@ func newExperiment() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	cli.NumberFlag(cmd, &f.scale, "scale", 1, experiment.MinScale, experiment.MaxScale, "how many times the study's games to play")
-	cli.NumberFlag(cmd, &f.timeScale, "time-scale", 1, experiment.MinTimeScale, experiment.MaxTimeScale, "how many times the study's time for a move the bots have")
-	cli.NumberFlag(cmd, &f.trainScale, "train-scale", 0, experiment.MinTrainScale, experiment.MaxTrainScale, "how many times the study's games, episodes or generations models learn from (default: --scale, at most 1)")
-	cli.NumberFlag(cmd, &f.nodeRate, "nodes-per-second", 0, 1, experiment.MaxNodeRate, "nodes, iterations of MCTS, that the bots have instead of a second of their time (default: the time)")
+	addParams(cmd, f.Params())
 	flags.StringVar(&f.seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
 	cli.NumberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.out, "out", "", "write the figures as CSV, and the plots, into this `DIR`")
-	flags.StringVar(&f.models, "models", "", "keep the models that are trained in this `DIR` (default: that of the user's cache)")
-	cli.NumberFlag(cmd, &f.modelsSize, "models-size", experiment.DefaultCache, experiment.MinCache, experiment.MaxCache, "MiB that they may take: the ones that were used longest ago are removed")
 	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
@@ -92,7 +83,8 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	o := experiment.Options{Scale: f.scale, TimeScale: f.timeScale, NodeRate: f.nodeRate, TrainScale: f.trainScale, ModelsSize: f.modelsSize, Resolver: cli.Resolver(cmd, sandbox.None)}
+	o := f.Options
+	o.Resolver = cli.Resolver(cmd, sandbox.None)
 	if o.Seed, err = referee.ParseSeed(f.seed); err != nil {
 		return err
 	}
@@ -107,8 +99,10 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
-	if o.Models, err = f.modelsDir(e); err != nil {
-		return err
+	if o.Models == "" && len(e.Models) > 0 {
+		if o.Models, err = program.CacheDir("models"); err != nil {
+			return err
+		}
 	}
 	learning := newLearning(cmd)
 	o.Learning = learning.done
@@ -142,14 +136,6 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 		return cli.ErrNoVerdict
 	}
 	return err
-}
-
-// modelsDir returns the directory of the models of an experiment that has some.
-func (f *experimentFlags) modelsDir(e *experiment.Experiment) (string, error) {
-	if f.models != "" || len(e.Models) == 0 {
-		return f.models, nil
-	}
-	return program.CacheDir("models")
 }
 
 // learning shows how much each model has learned.

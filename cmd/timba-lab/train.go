@@ -1,13 +1,24 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/lab/train"
 	"github.com/timba-arena/timba/lab/train/lms"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 func newTrain() *cobra.Command {
@@ -15,8 +26,104 @@ func newTrain() *cobra.Command {
 		Use:   "train",
 		Short: "Train bots that learn",
 	}
-	cmd.AddCommand(newTrainTeeko(), newTrainData(), newTrainSL(), newTrainRL(), newTrainGA(), newTrainNet())
+	cmd.AddCommand(newTrainTeeko())
+	for _, m := range train.Methods {
+		cmd.AddCommand(newTrainMethod(m))
+	}
 	return cmd
+}
+
+// training is a run of a method, with the flags that are no settings.
+type training struct {
+	method   *run.Method
+	settings run.Settings
+	out      string
+	resume   bool
+	dry      bool
+	workers  int
+}
+
+func newTrainMethod(m *run.Method) *cobra.Command {
+	t := training{method: m, settings: m.Settings()}
+	cmd := &cobra.Command{
+		Use: m.Name, Short: m.Short, Example: m.Example, Args: cobra.NoArgs,
+		Long: m.Long + "\n\nExit status: 0 good, 2 wrong usage or an error of timba, 3 interrupted.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := t.settings.Complete(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			in := run.Input{Workers: t.workers, Resolver: cli.Resolver(cmd, sandbox.None)}
+			if t.workers == 0 {
+				in.Workers = runtime.GOMAXPROCS(0)
+			}
+			if t.dry {
+				cost, err := run.Estimate(cmd.Context(), m.Unit, t.settings, in)
+				if err == nil {
+					cost.Write(cmd.OutOrStdout())
+				}
+				return err
+			}
+			return t.run(cmd, in)
+		},
+	}
+	addParams(cmd, t.settings.Params())
+	flags := cmd.Flags()
+	flags.StringVar(&t.out, "out", "", "the `DIR` of the run (default: the command and the mode)")
+	flags.BoolVar(&t.resume, "resume", false, "go on with the run in --out, with the flags that it began with")
+	flags.BoolVar(&t.dry, "dry-run", false, "print what it would cost, and stop")
+	cli.NumberFlag(cmd, &t.workers, "workers", 0, 1, 256, "goroutines that work (default: one for each core); the result does not depend on it")
+	return cmd
+}
+
+// addParams adds a flag for each setting.
+func addParams(cmd *cobra.Command, params []run.Param) {
+	for _, p := range params {
+		flag := cmd.Flags().VarPF(&p, p.Name, "", p.Help)
+		if flag.NoOptDefVal = p.Alone; p.Type() == "bool" {
+			flag.NoOptDefVal = "true"
+		}
+		if p.Words != nil {
+			cmd.RegisterFlagCompletionFunc(p.Name, cobra.FixedCompletions(p.Words, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+}
+
+// run trains in the directory of a run.
+func (t *training) run(cmd *cobra.Command, in run.Input) error {
+	if t.out == "" {
+		t.out = cmd.Name() + "-" + cmd.Flags().Lookup("mode").Value.String()
+	}
+	progress := cli.NewProgress(cmd.ErrOrStderr(), t.method.Unit)
+	began := time.Now()
+	result, err := run.Run(cmd.Context(), t.out, t.settings, in, t.resume, progress.Set)
+	progress.Clear()
+	if err != nil && errors.Is(err, cmd.Context().Err()) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted; this goes on: %s\n", t.again(cmd))
+		return cli.ErrNoVerdict
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(cmd.OutOrStdout(), result)
+	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s in %s\n", text.Quote(filepath.Join(t.out, t.method.File)), run.Duration(time.Since(began)))
+	return nil
+}
+
+// again returns the command line that resumes the run.
+func (t *training) again(cmd *cobra.Command) string {
+	words := []string{cmd.CommandPath(), "--resume"}
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		values := []string{flag.Value.String()}
+		if p, ok := flag.Value.(*run.Param); ok {
+			values = p.Texts()
+		}
+		for _, value := range values {
+			if flag.Name != "resume" && flag.Name != "out" {
+				words = append(words, "--"+flag.Name+"="+text.Quote(value))
+			}
+		}
+	})
+	return strings.Join(append(words, "--out="+text.Quote(t.out)), " ")
 }
 
 func newTrainTeeko() *cobra.Command {

@@ -20,13 +20,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The bounds of the directory of models, in MiB.
-const (
-	MinCache     = 1
-	MaxCache     = 1 << 24
-	DefaultCache = 16 << 10
-)
-
 // cache is a directory of trainings, each in a directory of its own that is named after all that
 // decides its result. One experiment uses it at a time.
 type cache struct {
@@ -46,8 +39,6 @@ func openCache(dir string, most int) (*cache, error) {
 		return nil, errors.New("models: the directory is missing")
 	case strings.ContainsAny(dir, ",\n"):
 		return nil, fmt.Errorf("models: directory %q cannot have a comma or a line feed: choose another --models", dir)
-	case most < MinCache || most > MaxCache:
-		return nil, fmt.Errorf("models-size cannot be %d: try %d to %d MiB", most, MinCache, MaxCache)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -64,12 +55,12 @@ func (c *cache) close() error { return c.lock.Unlock() }
 // name returns the name of a training: of its mode and method, and a hash of all that decides its
 // result.
 func (p *plan) name() string {
-	text, err := json.Marshal([]any{house.Version, p.method, versions[p.method], p.config, p.workers})
+	text, err := json.Marshal([]any{house.Version, p.method.Name, p.method.Version, p.settings, p.workers})
 	if err != nil {
 		panic(err) // the configurations are numbers and words
 	}
 	sum := sha256.Sum256(text)
-	return p.mode.String() + "-" + p.method + "-" + hex.EncodeToString(sum[:8])
+	return p.mode + "-" + p.method.Name + "-" + hex.EncodeToString(sum[:8])
 }
 
 // entry returns the directory of a training, whether its run has been begun, and what it has taken.

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -15,10 +14,10 @@ import (
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/ga"
 	"github.com/timba-arena/timba/lab/train/lms"
-	"github.com/timba-arena/timba/lab/train/recorded"
 	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/rollout"
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/lab/train/run/runtest"
 	"github.com/timba-arena/timba/lab/train/sl"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
@@ -28,83 +27,47 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// golden has a tiny training of every method. Each trains in the directory of a run.
+// golden has a tiny training of every method.
 var golden = []struct {
-	name   string
-	config any
-	train  func(ctx context.Context, config any, f *run.Folder) error
+	name     string
+	settings run.Settings
 }{
-	{"sl ph", goldenSL("brisca2", nil), trainGoldenSL},
-	{"sl ph as published", goldenSL("tute3", []string{sl.Truncated, sl.TextLabels, sl.NoSongs}), trainGoldenSL},
-	{"rl ms", goldenRL("brisca2", rl.Ignored, policy.Keys{Variant: policy.ManyStates}), trainGoldenRL},
-	{"rl os as published", goldenRL("tute2", rl.Ignored, policy.Keys{Variant: policy.OneState}, rl.Late, rl.Carry, rl.Last, rl.Index), trainGoldenRL},
-	{"rl kinds", goldenRL("follow4", rl.Ignored, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds}), trainGoldenRL},
-	{"rl ms, untried zero", goldenRL("brisca2", rl.Zero, policy.Keys{Variant: policy.ManyStates}), trainGoldenRL},
-	{"rl kinds, untried zero", goldenRL("follow4", rl.Zero, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds}), trainGoldenRL},
-	{"ga xn", goldenGA(ga.Default("brisca3")), trainGoldenGA},
-	{"ga rl", goldenGA(ga.DefaultAgents("tute2")), trainGoldenGA},
-	{"net", rollout.Config{
+	{"sl ph", goldenSL("brisca2", nil)},
+	{"sl ph as published", goldenSL("tute3", []string{sl.Truncated, sl.TextLabels, sl.NoSongs})},
+	{"rl ms", goldenRL("brisca2", rl.Ignored, policy.Keys{Variant: policy.ManyStates})},
+	{"rl os as published", goldenRL("tute2", rl.Ignored, policy.Keys{Variant: policy.OneState}, rl.Late, rl.Carry, rl.Last, rl.Index)},
+	{"rl kinds", goldenRL("follow4", rl.Ignored, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds})},
+	{"rl ms, untried zero", goldenRL("brisca2", rl.Zero, policy.Keys{Variant: policy.ManyStates})},
+	{"rl kinds, untried zero", goldenRL("follow4", rl.Zero, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds})},
+	{"ga xn", goldenGA(ga.Default("brisca3"))},
+	{"ga rl", goldenGA(ga.DefaultAgents("tute2"))},
+	{"net", &rollout.Config{
 		Train: "net", Mode: "tute-teams", Rules: cards.AllRules, Hidden: []int{8}, Generations: 2, Games: 20, Every: 4,
 		Epsilon: 0.1, Margin: 10, Passes: 2, Batch: 16, Rate: 0.01, Seed: 1,
-	}, func(ctx context.Context, c any, f *run.Folder) error {
-		return train(ctx, f, rollout.Start(c.(rollout.Config), nil, 2))
 	}},
 }
 
-func train[R any](ctx context.Context, f *run.Folder, start func(context.Context) (run.Trainer[R], error)) error {
-	_, err := run.Train(ctx, f, start, func(int, int) {})
-	return err
-}
-
-func goldenSL(mode string, defects []string) sl.Config {
-	return sl.Config{
+func goldenSL(mode string, defects []string) *sl.Config {
+	return &sl.Config{
 		Train: "sl", Mode: mode, Variant: sl.PH, Encoding: features.Scaled, Hidden: []int{8}, Batch: 32, Epochs: 1,
 		Rate: fit.DefaultAdam.Rate, Seed: 1, Defects: defects,
 	}
 }
 
-func trainGoldenSL(ctx context.Context, config any, f *run.Folder) error {
-	c := config.(sl.Config)
-	mode, err := cards.ParseMode(c.Mode)
-	if err != nil {
-		return err
-	}
-	p := &dataset.Plan{Mode: mode, Each: 4, Seed: 1, Workers: 2}
-	dir := filepath.Join(f.Dir, "data")
-	err = run.Do(ctx, dir, p.Config(), false, func(f *run.Folder) error { return p.Make(ctx, f, p.Random()) })
-	if err != nil {
-		return err
-	}
-	set, err := dataset.Load(filepath.Join(dir, dataset.File), 0)
-	if err != nil {
-		return err
-	}
-	c.Use(set)
-	return train(ctx, f, sl.Start(c, set, 2))
-}
-
-func goldenRL(mode, untried string, k policy.Keys, defects ...string) rl.Config {
+func goldenRL(mode, untried string, k policy.Keys, defects ...string) *rl.Config {
 	c := rl.Default(mode)
 	c.Untried, c.Keys, c.Episodes, c.Memory, c.Batch, c.Defects = untried, k, 600, 8, 200, defects
-	return c
+	return &c
 }
 
-func trainGoldenRL(ctx context.Context, c any, f *run.Folder) error {
-	return train(ctx, f, rl.Start(c.(rl.Config), 2))
-}
-
-func goldenGA(c ga.Config) ga.Config {
+func goldenGA(c ga.Config) *ga.Config {
 	c.Population, c.Best, c.Games, c.Generations, c.Final = 6, 3, 4, 4, 8
 	if c.Variant == ga.Nets {
 		c.Layers = []int{8}
 	} else {
 		c.Memory = 4
 	}
-	return c
-}
-
-func trainGoldenGA(ctx context.Context, c any, f *run.Folder) error {
-	return train(ctx, f, ga.Start(c.(ga.Config), 2))
+	return &c
 }
 
 // A method comes to the same model, bit by bit, as long as its version is the same: where a hash
@@ -113,8 +76,11 @@ func trainGoldenGA(ctx context.Context, c any, f *run.Folder) error {
 func TestGoldenModels(t *testing.T) {
 	var text strings.Builder
 	for _, g := range golden {
-		dir := filepath.Join(t.TempDir(), "run")
-		kit.Must(t, run.Do(t.Context(), dir, g.config, false, func(f *run.Folder) error { return g.train(t.Context(), g.config, f) }))
+		if c, ok := g.settings.(*sl.Config); ok {
+			dir, _ := runtest.Train[dataset.Result](t, &dataset.Config{Mode: c.Mode, Each: 4, Seed: 1})
+			c.Use(kit.Get[*dataset.Set](t)(dataset.Load(dir, 0)))
+		}
+		dir, _ := runtest.Train[run.Result](t, g.settings)
 		file := kit.Get[*os.File](t)(os.Open(filepath.Join(dir, run.ModelFile)))
 		h, body, err := model.Read(file)
 		kit.Must(t, err)
@@ -138,11 +104,11 @@ func TestGoldenMoves(t *testing.T) {
 	var text strings.Builder
 	for _, kind := range []string{model.SL, model.RL, model.GA, model.Net} {
 		for _, mode := range cards.Modes() {
-			p := &dataset.Plan{Mode: mode, Each: 1, Seed: 1, Bots: make([]string, mode.Players)}
+			p := &dataset.Config{Mode: mode.String(), Each: 1, Seed: 1, Bots: make([]string, mode.Players)}
 			for seat := range p.Bots {
 				p.Bots[seat] = "@" + kind
 			}
-			games := kit.Get[dataset.Piece](t)(recorded.Games(t.Context(), p, program.Resolver{}))
+			games := kit.Get[dataset.Piece](t)(p.Played(t.Context(), program.Resolver{}))
 			moves := kit.Get[[]byte](t)(games(t.Context(), 0, p.Games()-4, p.Games(), nil))
 			fmt.Fprintf(&text, "@%s %s: %x\n", kind, mode, sha256.Sum256(moves))
 		}

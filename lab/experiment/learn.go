@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -11,8 +12,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/timba-arena/timba/lab/train/dataset"
-	"github.com/timba-arena/timba/lab/train/ga"
-	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/lab/train/sl"
 )
@@ -78,7 +77,7 @@ func (e *Experiment) learn(ctx context.Context, o *Options, c *cache) (list []Le
 			if err != nil {
 				return list, fmt.Errorf("model %q: %w", m.Name, err)
 			}
-			l := Learned{Name: m.Name, Way: string(w), Method: m.Method, Mode: m.Mode, Defects: append([]string{}, p.defects...), Size: p.size, Study: p.study, Unit: p.unit, More: p.more}
+			l := Learned{Name: m.Name, Way: string(w), Method: m.Method, Mode: m.Mode, Defects: append([]string{}, p.defects()...), Size: p.size, Study: p.study, Unit: p.unit, More: p.more}
 			if err := l.train(ctx, o, c, p); err != nil {
 				if ctx.Err() == nil {
 					err = fmt.Errorf("model %q: %w", m.Name, err)
@@ -93,26 +92,23 @@ func (e *Experiment) learn(ctx context.Context, o *Options, c *cache) (list []Le
 
 // train trains the model, unless it is there, after its data set.
 func (l *Learned) train(ctx context.Context, o *Options, c *cache, p *plan) error {
-	var data *dataset.Set
 	title := l.Name
 	if l.Way != "" {
 		title += ", " + l.Way
 	}
 	if p.data != nil {
-		dir, took, err := c.train(ctx, o, p.data, title+": data", nil)
+		dir, took, err := c.train(ctx, o, p.data, title+": data")
 		if err != nil {
 			return err
 		}
 		l.Making = took.Training
-		path := filepath.Join(dir, dataset.File)
-		if data, err = dataset.Load(path, 0); err != nil {
+		data, err := dataset.Load(dir, 0)
+		if err != nil {
 			return err
 		}
-		config := p.config.(sl.Config)
-		config.Use(data)
-		p.config = config
+		p.settings.(*sl.Config).Use(data)
 	}
-	dir, took, err := c.train(ctx, o, p, title, data)
+	dir, took, err := c.train(ctx, o, p, title)
 	if err != nil {
 		return err
 	}
@@ -126,10 +122,10 @@ func (l *Learned) train(ctx context.Context, o *Options, c *cache, p *plan) erro
 }
 
 // goroutines returns how many a training has.
-func (p *plan) goroutines(o *Options) int { return set(p.workers, max(1, len(o.Workers))) }
+func (p *plan) goroutines(o *Options) int { return cmp.Or(p.workers, max(1, len(o.Workers))) }
 
 // train makes what a plan says, unless it is there, and returns its directory and what it took.
-func (c *cache) train(ctx context.Context, o *Options, p *plan, title string, data *dataset.Set) (string, run.Times, error) {
+func (c *cache) train(ctx context.Context, o *Options, p *plan, title string) (string, run.Times, error) {
 	dir, begun, took, err := c.entry(p)
 	if err != nil || took.Done {
 		return dir, took, err
@@ -139,13 +135,10 @@ func (c *cache) train(ctx context.Context, o *Options, p *plan, title string, da
 	}
 	done := func(done, all int) {
 		if o.Learning != nil {
-			o.Learning(title, p.steps(), done, all)
+			o.Learning(title, p.method.Unit, done, all)
 		}
 	}
-	err = run.Do(ctx, dir, p.config, begun, func(f *run.Folder) error {
-		return p.run(ctx, f, p.goroutines(o), data, done)
-	})
-	if err != nil {
+	if _, err := run.Run(ctx, dir, p.settings, run.Input{Workers: p.goroutines(o), Resolver: o.Resolver}, begun, done); err != nil {
 		return dir, took, err
 	}
 	// It is done: a checkpoint, which may be large, has no use any more.
@@ -157,32 +150,4 @@ func (c *cache) train(ctx context.Context, o *Options, p *plan, title string, da
 	}
 	took, err = run.ReadTimes(dir)
 	return dir, took, err
-}
-
-// steps returns the unit of the progress.
-func (p *plan) steps() string {
-	if p.method == methodSL {
-		return "rows"
-	}
-	return p.unit
-}
-
-// run trains in the directory of a run.
-func (p *plan) run(ctx context.Context, f *run.Folder, workers int, data *dataset.Set, done func(done, all int)) error {
-	switch c := p.config.(type) {
-	case dataset.Config:
-		d := p.random(workers)
-		d.Done = done
-		return d.Make(ctx, f, d.Random())
-	case sl.Config:
-		_, err := run.Train(ctx, f, sl.Start(c, data, workers), done)
-		return err
-	case rl.Config:
-		_, err := run.Train(ctx, f, rl.Start(c, workers), done)
-		return err
-	case ga.Config:
-		_, err := run.Train(ctx, f, ga.Start(c, workers), done)
-		return err
-	}
-	panic("experiment: a training has no method") // plan makes no other
 }

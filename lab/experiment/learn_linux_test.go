@@ -171,8 +171,8 @@ func TestModelsRefuses(t *testing.T) {
 		"is in use by another experiment":  func(o *Options) { o.Models = dir },
 		"cannot have a comma":              func(o *Options) { o.Models = filepath.Join(dir, "a,b") },
 		"models: the directory is missing": func(o *Options) { o.Models = "" },
-		"models-size cannot be -1":         func(o *Options) { o.ModelsSize = -1 },
-		"train-scale cannot be 101":        func(o *Options) { o.TrainScale = 101 },
+		`models-size cannot be "-1"`:       func(o *Options) { o.ModelsSize = -1 },
+		`train-scale cannot be "101"`:      func(o *Options) { o.TrainScale = 101 },
 		"not a directory":                  func(o *Options) { o.Models = file },
 	} {
 		o := learning(t.TempDir(), 1)

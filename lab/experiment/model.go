@@ -3,118 +3,67 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/BurntSushi/toml"
+
+	"github.com/timba-arena/timba/lab/train"
 	"github.com/timba-arena/timba/lab/train/dataset"
-	"github.com/timba-arena/timba/lab/train/fit"
-	"github.com/timba-arena/timba/lab/train/ga"
-	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/lab/train/sl"
-	"github.com/timba-arena/timba/sample-bots/learned/cards"
-	"github.com/timba-arena/timba/sample-bots/learned/features"
-	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Model is an agent that learns before it plays, or a data set, which only takes time. What it does
-// not say is as timba-lab train has it.
+// Model is an agent that learns before it plays, or a data set, which only takes time.
 type Model struct {
 	Name    string // in matches, or the row of the tables
-	Method  string // methodData, methodSL, methodRL or methodGA
+	Method  string // of timba-lab train
 	Mode    string // of cards.Modes
 	Defects []string
 	Workers int // goroutines that learn; 0 for as many as games are played at the same time
-
-	Each     int // of data and sl: games of each combination of rules in the data set
-	Variant  string
-	Layers   string
-	Encoding string
-	Epochs   int
-
-	Rules       string // of rl and ga: the optional rules of the games that they learn from
-	Abstraction string
-	Episodes    int
-	Untried     string
-
-	Generations int
-	Population  int
-	Games       int // of a pairing
+	// Settings are those of the method, and of the data set that it learns from, by the names of the
+	// flags of timba-lab train. The others are as these flags have them.
+	Settings map[string]string
 }
 
-// The methods, as timba-lab train names them.
-const (
-	methodData = "data"
-	methodSL   = "sl"
-	methodRL   = "rl"
-	methodGA   = "ga"
-)
-
-var methods = []string{methodData, methodSL, methodRL, methodGA}
-
-// versions are those of the trainers.
-var versions = map[string]int{methodData: dataset.Version, methodSL: sl.Version, methodRL: rl.Version, methodGA: ga.Version}
-
-// The study's sizes, where timba-lab train has no default of its own in a package.
-const (
-	studyEach   = 8000
-	studyEpochs = 10
-	studyLayers = "50-25"
-	studyBatch  = 32
-)
-
-// defects returns those that a method can keep.
-func defects(method string) []run.Defect {
-	switch method {
-	case methodSL:
-		return sl.Defects
-	case methodRL:
-		return rl.Defects
-	case methodGA:
-		return ga.Defects
+// UnmarshalTOML takes the keys that are no fields for settings.
+func (m *Model) UnmarshalTOML(table any) error {
+	type fields Model // without this method
+	var text strings.Builder
+	if err := toml.NewEncoder(&text).Encode(table); err != nil {
+		return err
+	}
+	meta, err := toml.Decode(text.String(), (*fields)(m))
+	if err != nil {
+		return err
+	}
+	m.Settings = map[string]string{}
+	for _, key := range meta.Undecoded() {
+		m.Settings[key.String()] = fmt.Sprint(table.(map[string]any)[key.String()])
 	}
 	return nil
 }
 
+// The methods that are not like the others: a data set, and the learning from one.
+var (
+	methodData = dataset.Method.Name
+	methodSL   = sl.Method.Name
+)
+
 // plan is a training with all that decides its result.
 type plan struct {
-	method  string
-	mode    cards.Mode
-	config  any   // config.json of the run
-	data    *plan // the data set of sl
-	workers int
-	defects []string
-	size    int // games, episodes or generations
-	study   int // as many in the study
-	unit    string
-	more    string // that the size does not say
-}
-
-// key is a key of a model, for some methods.
-type key struct {
-	name    string
-	set     bool
-	methods []string
-}
-
-// keys returns the keys that not all methods have.
-func (m *Model) keys() []key {
-	return []key{
-		{"defects", m.Defects != nil, []string{methodSL, methodRL, methodGA}},
-		{"each", m.Each != 0, []string{methodData, methodSL}},
-		{"variant", m.Variant != "", []string{methodSL, methodRL}},
-		{"layers", m.Layers != "", []string{methodSL, methodGA}},
-		{"encoding", m.Encoding != "", []string{methodSL}},
-		{"epochs", m.Epochs != 0, []string{methodSL}},
-		{"rules", m.Rules != "", []string{methodRL, methodGA}},
-		{"untried", m.Untried != "", []string{methodRL}},
-		{"abstraction", m.Abstraction != "", []string{methodRL}},
-		{"episodes", m.Episodes != 0, []string{methodRL}},
-		{"generations", m.Generations != 0, []string{methodGA}},
-		{"population", m.Population != 0, []string{methodGA}},
-		{"games", m.Games != 0, []string{methodGA}},
-	}
+	method   *run.Method
+	settings run.Settings
+	data     *plan // the data set of sl
+	mode     string
+	workers  int
+	size     int // games, episodes or generations
+	study    int // as many in the study
+	unit     string
+	more     string // that the size does not say
 }
 
 // checkModels checks the models without regard to the matches.
@@ -135,14 +84,6 @@ func (e *Experiment) checkModels() error {
 }
 
 func (e *Experiment) checkModel(m *Model) error {
-	if !slices.Contains(methods, m.Method) {
-		return fmt.Errorf("method %q does not exist: try %s", m.Method, strings.Join(methods, ", "))
-	}
-	for _, k := range m.keys() {
-		if k.set && !slices.Contains(k.methods, m.Method) {
-			return fmt.Errorf("%s is not for method %s: it is for %s", k.name, m.Method, strings.Join(k.methods, ", "))
-		}
-	}
 	switch {
 	case m.Method == methodData && e.Game != "":
 		return errors.New("a data set plays no match")
@@ -181,98 +122,89 @@ func (e *Experiment) ways() []way {
 
 // plan returns the training of a model in a way, with a scale of the study's size and a seed.
 func (e *Experiment) plan(m *Model, w way, scale float64, seed uint64) (*plan, error) {
-	mode, err := cards.ParseMode(m.Mode)
+	method, err := train.Find(m.Method)
 	if err != nil {
 		return nil, err
 	}
-	list := strings.Join(m.Defects, ",")
-	if w == asPublished {
-		list = run.AllDefects
+	settings, internal := maps.Clone(m.Settings), map[string]string{"mode": m.Mode, "seed": strconv.FormatUint(seed, 10)}
+	p := &plan{method: method, mode: m.Mode, workers: m.Workers}
+	if m.Method == methodSL {
+		p.data = &plan{method: &dataset.Method, mode: m.Mode, workers: m.Workers}
+		own := map[string]string{}
+		if each, ok := settings[keyEach]; ok {
+			own[keyEach] = each
+			delete(settings, keyEach)
+		}
+		if err := p.data.complete(own, internal, scale); err != nil {
+			return nil, err
+		}
+		p.size, p.study, p.unit = p.data.size, p.data.study, p.data.unit
 	}
-	kept, err := run.ParseDefects(list, defects(m.Method))
-	if err != nil {
-		return nil, err
+	switch {
+	case m.Defects != nil && method.Defects == nil:
+		return nil, fmt.Errorf("defects are not for method %s", m.Method)
+	case w == asPublished:
+		internal[keyDefects] = run.AllDefects
+	case m.Defects != nil:
+		internal[keyDefects] = strings.Join(m.Defects, ",")
 	}
-	p := &plan{method: m.Method, mode: mode, workers: m.Workers, defects: kept}
-	switch m.Method {
-	case methodData:
-		return p, p.dataset(m, scale, seed)
-	case methodSL:
-		return p, p.supervised(m, scale, seed)
-	case methodRL:
-		return p, p.monteCarlo(m, scale, seed)
+	return p, p.complete(settings, internal, scale)
+}
+
+// Settings of more than one method.
+const (
+	keyEach    = "each"
+	keyDefects = "as-published"
+)
+
+// complete makes the settings of the training from those of the model and others, by the names of
+// the flags of timba-lab train.
+func (p *plan) complete(given, internal map[string]string, scale float64) error {
+	p.settings = p.method.Settings()
+	params, named, known := p.settings.Params(), map[string]bool{}, []string{}
+	for i := range params {
+		param := &params[i]
+		value, ok := internal[param.Name]
+		if !ok && !param.Local {
+			known = append(known, param.Name)
+			value, ok = given[param.Name]
+		}
+		if ok && param.Set(value) != nil {
+			return fmt.Errorf("%s cannot be %q: try %s", param.Name, value, param.Allowed())
+		}
+		if param.Scaled {
+			all := param.To.(*int)
+			p.study, p.unit = *all, p.method.Unit
+			*all = max(1, int(math.Round(float64(*all)*scale)))
+			p.size = *all
+		}
+		named[param.Name] = ok || param.Scaled
 	}
-	return p, p.genetic(m, scale, seed)
-}
-
-// set returns a value, or what stands for one that is missing.
-func set[T comparable](value, missing T) T {
-	var none T
-	if value == none {
-		return missing
+	for name := range given {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("%s is not for method %s: try %s", name, p.method.Name, strings.Join(known, ", "))
+		}
 	}
-	return value
-}
-
-// scaled sets the size of the training to a part of the study's.
-func (p *plan) scaled(study int, scale float64, unit string) int {
-	p.study, p.unit = study, unit
-	p.size = max(1, int(math.Round(float64(study)*scale)))
-	return p.size
-}
-
-func (p *plan) dataset(m *Model, scale float64, seed uint64) error {
-	each := p.scaled(set(m.Each, studyEach), scale, "games")
-	d := dataset.Plan{Mode: p.mode, Each: each, Seed: seed}
-	p.config = d.Config()
-	p.study, p.size = p.study<<p.mode.RuleCount(), d.Games()
-	return d.Check()
-}
-
-// random returns the data set as it is made.
-func (p *plan) random(workers int) *dataset.Plan {
-	c := p.config.(dataset.Config)
-	return &dataset.Plan{Mode: p.mode, Each: c.Each, Seed: c.Seed, Workers: workers}
-}
-
-func (p *plan) supervised(m *Model, scale float64, seed uint64) error {
-	p.data = &plan{method: methodData, mode: p.mode, workers: p.workers}
-	if err := p.data.dataset(m, scale, seed); err != nil {
+	if c, ok := p.settings.(*sl.Config); ok {
+		c.Expect(p.data.settings.(*dataset.Config))
+		p.more = fmt.Sprintf(", %d epochs", c.Epochs)
+	}
+	if err := p.settings.Complete(func(name string) bool { return named[name] }); err != nil {
 		return err
 	}
-	p.size, p.study, p.unit = p.data.size, p.data.study, p.data.unit
-	c := sl.Config{
-		Train: methodSL, Mode: p.mode.String(), Variant: set(m.Variant, sl.PH), Encoding: set(m.Encoding, features.Scaled),
-		Batch: studyBatch, Epochs: set(m.Epochs, studyEpochs), Rate: fit.DefaultAdam.Rate, Seed: seed, Defects: p.defects,
-		Data: dataset.Header{Mode: p.mode.String(), Games: p.size, Seed: seed}, Games: p.size,
+	if c, ok := p.settings.(*dataset.Config); ok {
+		rules := c.Games() / c.Each
+		p.size, p.study = rules*p.size, rules*p.study
 	}
-	var err error
-	if c.Hidden, err = sl.ParseHidden(set(m.Layers, studyLayers), p.mode, c.Encoding); err != nil {
-		return err
-	}
-	p.config, p.more = c, fmt.Sprintf(", %d epochs", c.Epochs)
-	return c.Check()
+	return nil
 }
 
-func (p *plan) monteCarlo(m *Model, scale float64, seed uint64) error {
-	c := rl.Default(p.mode.String())
-	c.Variant, c.Abstraction = set(m.Variant, policy.ManyStates), m.Abstraction
-	c.Episodes = p.scaled(set(m.Episodes, c.Episodes), scale, "episodes")
-	c.Rules, c.Untried = set(m.Rules, c.Rules), set(m.Untried, c.Untried)
-	c.Seed, c.Defects = seed, p.defects
-	p.config = c
-	return c.Check()
-}
-
-func (p *plan) genetic(m *Model, scale float64, seed uint64) error {
-	c := ga.Default(p.mode.String())
-	c.Generations = p.scaled(set(m.Generations, c.Generations), scale, "generations")
-	c.Population, c.Games, c.Rules = set(m.Population, c.Population), set(m.Games, c.Games), set(m.Rules, c.Rules)
-	c.Seed, c.Defects = seed, p.defects
-	var err error
-	if c.Layers, err = sl.ParseHidden(set(m.Layers, studyLayers), p.mode, features.Genetic); err != nil {
-		return err
+// defects returns those of the study that are kept.
+func (p *plan) defects() []string {
+	for _, param := range p.settings.Params() {
+		if param.Name == keyDefects {
+			return *param.To.(*[]string)
+		}
 	}
-	p.config = c
-	return c.Check()
+	return nil
 }

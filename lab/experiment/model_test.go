@@ -22,11 +22,11 @@ func TestNameHasTheVersion(t *testing.T) {
 	for i := range e.Models {
 		p := kit.Get[*plan](t)(e.plan(&e.Models[i], mended, 1, 1))
 		before := p.name()
-		versions[p.method]++
+		p.method.Version++
 		after := p.name()
-		versions[p.method]--
+		p.method.Version--
 		if before == after || p.name() != before {
-			t.Errorf("%s: version 1 has the name %s, version 2 %s", p.method, before, after)
+			t.Errorf("%s: version 1 has the name %s, version 2 %s", p.method.Name, before, after)
 		}
 	}
 }
@@ -37,11 +37,11 @@ func TestStudyRules(t *testing.T) {
 	for _, e := range kit.Get[[]*Experiment](t)(List()) {
 		for i := range e.Models {
 			m, got := &e.Models[i], cards.NoRules
-			switch c := kit.Get[*plan](t)(e.plan(m, e.ways()[0], 1, 1)).config.(type) {
-			case rl.Config:
+			switch c := kit.Get[*plan](t)(e.plan(m, e.ways()[0], 1, 1)).settings.(type) {
+			case *rl.Config:
 				got = c.Rules
 				n++
-			case ga.Config:
+			case *ga.Config:
 				got = c.Rules
 				n++
 			}
@@ -155,16 +155,16 @@ func TestParseRefusesModels(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, from, to, want string }{
-		{learned, `method = "rl"`, `method = "xl"`, `model "RL": method "xl" does not exist: try data, sl, rl, ga`},
+		{learned, `method = "rl"`, `method = "xl"`, `model "RL": method "xl" does not exist: try data, sl, rl, ga, net`},
 		{learned, `method = "rl"`, `method = "data"`, `a data set plays no match`},
-		{learned, `method = "sl"`, "method = \"sl\"\nrules = \"none\"", `rules is not for method sl: it is for rl, ga`},
+		{learned, `method = "sl"`, "method = \"sl\"\nrules = \"none\"", `rules is not for method sl: try variant, encoding, layers, batch, epochs, rate`},
 		{learned, `method = "ga"`, "method = \"ga\"\nrules = \"some\"", `rules "some" do not exist in mode brisca2: try all, none, or 4 digits`},
-		{learned, `method = "ga"`, "method = \"ga\"\nuntried = \"zero\"", `untried is not for method ga: it is for rl`},
+		{learned, `method = "ga"`, "method = \"ga\"\nuntried = \"zero\"", `untried is not for variant xn: leave it out`},
 		{learned, `method = "rl"`, "method = \"rl\"\nuntried = \"one\"", `untried "one" does not exist: try zero, ignored`},
 		{learned, `mode = "brisca2"`, `mode = "chess2"`, `model "SL": mode "chess2" does not exist`},
 		{learned, `mode = "brisca2"`, `mode = "brisca3"`, `match "SL - RL": model "SL" is for brisca3, not for brisca`},
 		{learned, `layers = "8"`, `layers = "wide"`, `layers cannot be "wide"`},
-		{learned, `layers = "8"`, `episodes = 5`, `episodes is not for method sl: it is for rl`},
+		{learned, `layers = "8"`, `episodes = 5`, `episodes is not for method sl: try variant, encoding`},
 		{learned, `layers = "8"`, `variant = "os"`, `variant "os" does not exist`},
 		{learned, `layers = "8"`, `defects = ["truncated"]`, `defects are for an experiment that does not play both ways`},
 		{strings.Replace(learned, "both = true", "", 1), `layers = "8"`, `defects = ["late"]`, `defect "late" does not exist`},
@@ -180,7 +180,7 @@ func TestParseRefusesModels(t *testing.T) {
 		{tiny, `games = 20`, "both = true\ngames = 20", `both ways are for models that play: there are none`},
 		{timed, `cost = "1 s"`, "cost = \"1 s\"\ngames = 5", `without a game there are no games, bots, matches or options`},
 		{timed, `[[100, nan, nan]`, `[[100, 5, nan]`, `a figure of "preparing" is published where it does not play`},
-		{timed, `each = 1000`, `each = 100000000`, `each cannot be 100000000`},
+		{timed, `each = 1000`, `each = 100000000`, `each cannot be "100000000": try 1 to`},
 	} {
 		text := strings.Replace(c.text, c.from, c.to, 1)
 		if text == c.text {
@@ -211,7 +211,7 @@ func TestPlan(t *testing.T) {
 			if w == asPublished {
 				n = want.defects
 			}
-			if p.size != want.size || p.study != want.study || p.unit != want.unit || len(p.defects) != n {
+			if p.size != want.size || p.study != want.study || p.unit != want.unit || len(p.defects()) != n {
 				t.Errorf("%s, %s: %+v", name, w, p)
 			}
 		}
@@ -219,7 +219,7 @@ func TestPlan(t *testing.T) {
 	p := kit.Get[*plan](t)(e.plan(e.model("RL"), mended, 1, 7))
 	want := rl.Default("brisca2")
 	want.Seed = 7
-	if diff := cmp.Diff(want, p.config, cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) })); diff != "" {
+	if diff := cmp.Diff(&want, p.settings.(*rl.Config), cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) })); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,24 +1,17 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"time"
 
+	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
-)
-
-// The bounds of Options.
-const (
-	MinScale, MaxScale         = 0.0001, 100.0
-	MinTimeScale, MaxTimeScale = 0.0001, 100.0
-	MaxNodeRate                = 10_000_000
-	MinTrainScale              = 0.00001
-	MaxTrainScale              = 100.0
 )
 
 // Options are how to run an experiment.
@@ -29,7 +22,7 @@ type Options struct {
 	// TrainScale is of the study's games, episodes and generations that models learn from; 0 for Scale, at most 1.
 	TrainScale float64
 	Models     string // the directory of the models that are trained
-	ModelsSize int    // MiB that it may have; 0 for DefaultCache
+	ModelsSize int    // MiB that it may have
 	Seed       rules.Seed
 	Workers    []int // a core for each game that is played at the same time, as referee.Match has them
 	Resolver   program.Resolver
@@ -39,20 +32,22 @@ type Options struct {
 	Learning func(model, unit string, done, all int)
 }
 
-func (o *Options) check() error {
-	if !(o.Scale >= MinScale && o.Scale <= MaxScale) {
-		return fmt.Errorf("scale cannot be %g: try %g to %g", o.Scale, MinScale, MaxScale)
+// DefaultOptions are those of a whole run.
+var DefaultOptions = Options{Scale: 1, TimeScale: 1, ModelsSize: 16 << 10}
+
+// Params returns the options that users set.
+func (o *Options) Params() []run.Param {
+	return []run.Param{
+		{Name: "scale", To: &o.Scale, Min: 0.0001, Max: 100, Help: "how many times the study's games to play"},
+		{Name: "time-scale", To: &o.TimeScale, Min: 0.0001, Max: 100, Help: "how many times the study's time for a move the bots have"},
+		{Name: "train-scale", To: &o.TrainScale, Min: 0.00001, Max: 100, Optional: true,
+			Help: "how many times the study's games, episodes or generations models learn from (default: --scale, at most 1)"},
+		{Name: "nodes-per-second", To: &o.NodeRate, Min: 1, Max: 10_000_000, Optional: true,
+			Help: "nodes, iterations of MCTS, that the bots have instead of a second of their time (default: the time)"},
+		{Name: "models", To: &o.Models, Help: "keep the models that are trained in this `DIR` (default: that of the user's cache)"},
+		{Name: "models-size", To: &o.ModelsSize, Min: 1, Max: 1 << 24,
+			Help: "MiB that they may take: the ones that were used longest ago are removed"},
 	}
-	if !(o.TimeScale >= MinTimeScale && o.TimeScale <= MaxTimeScale) {
-		return fmt.Errorf("time-scale cannot be %g: try %g to %g", o.TimeScale, MinTimeScale, MaxTimeScale)
-	}
-	if o.NodeRate < 0 || o.NodeRate > MaxNodeRate {
-		return fmt.Errorf("nodes-per-second cannot be %d: try 1 to %d", o.NodeRate, MaxNodeRate)
-	}
-	if !(o.TrainScale >= MinTrainScale && o.TrainScale <= MaxTrainScale) {
-		return fmt.Errorf("train-scale cannot be %g: try %g to %g", o.TrainScale, MinTrainScale, MaxTrainScale)
-	}
-	return nil
 }
 
 // games returns how many games a row of so many has at the scale.
@@ -93,8 +88,8 @@ type Curve struct {
 // Run plays an experiment. When the context ends, it returns the report of what there is, and its
 // error.
 func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
-	o.TrainScale = set(o.TrainScale, min(o.Scale, 1))
-	if err := o.check(); err != nil {
+	o.TrainScale = cmp.Or(o.TrainScale, min(o.Scale, 1))
+	if err := run.Check(o.Params()); err != nil {
 		return nil, err
 	}
 	began := time.Now()
@@ -146,7 +141,7 @@ func (e *Experiment) rowsOf(ctx context.Context, o Options, r *Report) ([][]resu
 		r.All += j.games
 	}
 	if len(e.Models) > 0 {
-		c, err := openCache(o.Models, set(o.ModelsSize, DefaultCache))
+		c, err := openCache(o.Models, o.ModelsSize)
 		if err != nil {
 			return nil, err
 		}

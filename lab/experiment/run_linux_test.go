@@ -28,7 +28,8 @@ func parse(t *testing.T, text string) *Experiment {
 }
 
 func options(workers int) Options {
-	o := Options{Scale: 1, TimeScale: 1, Seed: rules.Seed{7}, Resolver: program.Resolver{Builtins: house.Registry{}}}
+	o := DefaultOptions
+	o.Seed, o.Resolver = rules.Seed{7}, program.Resolver{Builtins: house.Registry{}}
 	for range workers {
 		o.Workers = append(o.Workers, referee.AnyCore)
 	}
@@ -166,7 +167,7 @@ func TestRunRefuses(t *testing.T) {
 	for _, bad := range []struct {
 		scale, times float64
 		rate         int
-	}{{0, 1, 0}, {-1, 1, 0}, {101, 1, 0}, {1, 0, 0}, {1, 1e9, 0}, {1, 1, -1}, {1, 1, MaxNodeRate + 1}} {
+	}{{0, 1, 0}, {-1, 1, 0}, {101, 1, 0}, {1, 0, 0}, {1, 1e9, 0}, {1, 1, -1}, {1, 1, 10_000_001}} {
 		o := options(1)
 		o.Scale, o.TimeScale, o.NodeRate = bad.scale, bad.times, bad.rate
 		if r, err := e.Run(t.Context(), o); err == nil || r != nil {

@@ -114,8 +114,8 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // tryValue says what a flag takes.
 func tryValue(f *pflag.Flag) string {
-	if n, ok := f.Value.(interface{ allowed() string }); ok {
-		return "try " + n.allowed()
+	if n, ok := f.Value.(interface{ Allowed() string }); ok && n.Allowed() != "" {
+		return "try " + n.Allowed()
 	}
 	switch f.Value.Type() {
 	case "bool":
@@ -177,7 +177,7 @@ func (n *number[T]) Set(s string) error {
 		*to, err = strconv.Atoi(s)
 	}
 	if err != nil || !(v >= n.least && v <= n.most) { // NaN is not
-		return errors.New(n.allowed())
+		return errors.New(n.Allowed())
 	}
 	*n.to = v
 	return nil
@@ -190,7 +190,8 @@ func (n *number[T]) Type() string {
 	return "int"
 }
 
-func (n *number[T]) allowed() string {
+// Allowed returns what the flag takes, for people.
+func (n *number[T]) Allowed() string {
 	if n.most == T(math.MaxInt) {
 		return fmt.Sprintf("%v or more", n.least)
 	}

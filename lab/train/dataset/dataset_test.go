@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/lab/train/run/runtest"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
@@ -18,12 +19,14 @@ func mode(t testing.TB, name string) cards.Mode {
 	return kit.Get[cards.Mode](t)(cards.ParseMode(name))
 }
 
-// write makes a data set in a directory and returns its file.
-func write(t testing.TB, ctx context.Context, p *Plan, dir string, resume bool) (string, error) {
+// write makes a data set in a new directory and returns its file.
+func write(t testing.TB, c *Config) string {
 	t.Helper()
-	f := kit.Get[*run.Folder](t)(run.Open(dir, p.Config(), resume))
-	defer f.Close()
-	return filepath.Join(dir, File), p.Make(ctx, f, p.Random())
+	dir, r := runtest.Train[Result](t, c)
+	if r.Games != c.Games() {
+		t.Errorf("%d games, not %d", r.Games, c.Games())
+	}
+	return filepath.Join(dir, File)
 }
 
 func read(t testing.TB, path string) []byte {
@@ -34,8 +37,8 @@ func read(t testing.TB, path string) []byte {
 // Every mode has games of every combination of rules; Load checks each game against the rules.
 func TestEveryMode(t *testing.T) {
 	for _, m := range cards.Modes() {
-		p := &Plan{Mode: m, Each: 30, Seed: 1, Workers: 2}
-		path := kit.Get[string](t)(write(t, t.Context(), p, t.TempDir(), false))
+		p := &Config{Mode: m.String(), Each: 30, Seed: 1}
+		path := write(t, p)
 		set := kit.Get[*Set](t)(Load(path, 0))
 		count := make([]int, len(m.Rules()))
 		var g Game
@@ -59,41 +62,36 @@ func TestEveryMode(t *testing.T) {
 
 // The seed alone decides the file: neither the workers nor an interruption change a byte.
 func TestSameFile(t *testing.T) {
-	p := Plan{Mode: mode(t, "tute2"), Each: 400, Seed: 5, Workers: 1}
-	path, err := write(t, t.Context(), &p, t.TempDir(), false)
-	kit.Must(t, err)
-	want := read(t, path)
-	for _, workers := range []int{2, 3} {
-		p.Workers = workers
+	p := Config{Mode: "tute2", Each: 400, Seed: 5}
+	want := read(t, write(t, &p))
+	for _, workers := range []int{1, 3} {
 		dir := filepath.Join(t.TempDir(), "run")
 		ctx, cancel := context.WithCancel(t.Context())
-		p.Done = func(games, all int) {
+		_, err := run.Run(ctx, dir, &p, run.Input{Workers: workers}, false, func(games, all int) {
 			if games >= 3000 {
 				cancel()
 			}
-		}
-		if _, err := write(t, ctx, &p, dir, false); err == nil {
+		})
+		if err == nil {
 			t.Fatal("it was not interrupted")
 		}
 		cancel()
-		p.Done = nil
 		for range 2 { // a data set that is complete stays as it is
-			path := kit.Get[string](t)(write(t, t.Context(), &p, dir, true))
-			if !bytes.Equal(read(t, path), want) {
+			kit.Get[run.Result](t)(run.Run(t.Context(), dir, &p, run.Input{Workers: workers}, true, func(int, int) {}))
+			if !bytes.Equal(read(t, filepath.Join(dir, File)), want) {
 				t.Errorf("with %d workers and an interruption the file differs", workers)
 			}
 		}
 	}
 	p.Seed++
-	if path, err = write(t, t.Context(), &p, t.TempDir(), false); err != nil || bytes.Equal(read(t, path), want) {
-		t.Errorf("another seed makes the same file, %v", err)
+	if bytes.Equal(read(t, write(t, &p)), want) {
+		t.Error("another seed makes the same file")
 	}
 }
 
 func TestErrors(t *testing.T) {
-	p := &Plan{Mode: mode(t, "brisca3"), Each: 20, Seed: 1, Workers: 1}
-	path := kit.Get[string](t)(write(t, t.Context(), p, t.TempDir(), false))
-	good := read(t, path)
+	p := &Config{Mode: "brisca3", Each: 20, Seed: 1}
+	good := read(t, write(t, p))
 	head := bytes.IndexByte(good[len(magic):], '\n') + len(magic) + 1
 	for _, test := range []struct {
 		name string
@@ -132,8 +130,8 @@ func TestErrors(t *testing.T) {
 // A game that does not keep to the rules is an error.
 func TestCheck(t *testing.T) {
 	m := mode(t, "tute2")
-	p := &Plan{Mode: m, Each: 1, Seed: 3, Workers: 1}
-	raw := kit.Get[[]byte](t)(p.Random()(t.Context(), 0, 0, 1, nil))
+	p := &Config{Mode: m.String(), Each: 1, Seed: 3}
+	raw := kit.Get[[]byte](t)(random(p)(t.Context(), 0, 0, 1, nil))
 	for _, test := range []struct {
 		change func(*Game)
 		want   string
@@ -157,25 +155,22 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCost(t *testing.T) {
-	p := &Plan{Mode: mode(t, "brisca2"), Each: 8000, Seed: 1, Workers: 2}
-	c, err := p.Cost(t.Context(), p.Random())
+	p := &Config{Mode: "brisca2", Each: 8000, Seed: 1}
+	c, err := run.Estimate(t.Context(), "games", p, run.Input{Workers: 2})
 	if err != nil || c.Work != 128000 || c.Time <= 0 || c.Disk < 5<<20 || c.Disk > 20<<20 {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	p := &Plan{Mode: mode(f, "brisca2"), Each: 1, Seed: 1, Workers: 1}
-	path := kit.Get[string](f)(write(f, f.Context(), p, f.TempDir(), false))
-	f.Add(read(f, path))
+	f.Add(read(f, write(f, &Config{Mode: "brisca2", Each: 1, Seed: 1})))
 	f.Fuzz(func(_ *testing.T, data []byte) { Read(bytes.NewReader(data), 100) })
 }
 
 func BenchmarkRandom(b *testing.B) {
-	for _, name := range []string{"brisca2", "tute2"} {
+	for name, random := range map[string]func(*Config) Piece{"brisca2": random[cards.Brisca], "tute2": random[cards.Tute]} {
 		b.Run(name, func(b *testing.B) {
-			p := Plan{Mode: mode(b, name), Each: 1, Seed: 1}
-			games := p.Random()
+			games := random(&Config{Mode: name, Each: 1, Seed: 1})
 			var memory []byte
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -22,9 +23,12 @@ type Set struct {
 	start []uint32 // of each game in bytes, by 1
 }
 
-// Load reads a data set, and no more than so many of its games unless most is 0. Every game is
+// Load reads a data set, whose path or that of its run is given, and no more than so many of its games unless most is 0. Every game is
 // checked against the rules.
 func Load(path string, most int) (*Set, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, File)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

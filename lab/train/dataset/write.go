@@ -3,11 +3,13 @@ package dataset
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -15,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
@@ -24,60 +27,79 @@ const File = "games.timba"
 // piece is how many games are made, compressed and written together: a frame of the file.
 const piece = 1000
 
-// saveEvery is the pieces between two checkpoints.
-const saveEvery = 200
-
-// Plan is a data set to be made.
-type Plan struct {
-	Mode    cards.Mode
-	Each    int // games of each combination of the optional rules
-	Seed    uint64
-	Bots    []string // that play, by seat of the first rotation; none for random play
-	Workers int
-	Done    func(games, all int) // after some games, one call at a time; nil for none
+// Method is the making of data sets.
+var Method = run.Method{
+	Name: "data", File: File, Unit: "games", Version: 1,
+	Short: "Make a data set of games of Brisca or Tute to learn from",
+	Long: "Plays games of a mode with every combination of the optional rules, each as often, and writes them\n" +
+		"as " + File + " into the directory of the run. By default all moves are random; --bot names the bots\n" +
+		"that play, one for all seats or one for each. They change seats from deal to deal.",
+	Example: "  timba-lab train data --mode brisca2 --out data\n" +
+		"  timba-lab train data --mode tute2 --bot @greedy:noise=20 --each 500 --out strong",
+	Settings: func() run.Settings { return &Config{Train: "data", Mode: run.DefaultMode, Each: 8000, Seed: 1} },
 }
-
-// Version rises when the same configuration comes to other random games.
-const Version = 1
 
 // Config is what decides the games, as config.json of a run has it.
 type Config struct {
 	Train string   `json:"train"` // always "data"
 	Mode  string   `json:"mode"`
-	Each  int      `json:"each"`
+	Each  int      `json:"each"` // games of each combination of the optional rules
 	Seed  uint64   `json:"seed"`
-	Bots  []string `json:"bots,omitempty"`
+	Bots  []string `json:"bots,omitempty"` // that play, by seat of the first rotation; none for random play
 }
 
-// Config returns what decides the games.
-func (p *Plan) Config() Config {
-	return Config{"data", p.Mode.String(), p.Each, p.Seed, p.Bots}
+// Params returns the settings one by one.
+func (c *Config) Params() []run.Param {
+	return append(run.Common(&c.Mode, &c.Seed),
+		run.Param{Name: "each", To: &c.Each, Min: 1, Max: MaxGames, Scaled: true, Help: "games of each combination of the optional rules"},
+		run.Param{Name: "bot", To: &c.Bots, Repeated: true, Local: true,
+			Help: "a `BOT` that plays, for all seats or, given often, for each (default: random moves)"},
+	)
 }
 
-// Games returns the number of games.
-func (p *Plan) Games() int { return p.Each << p.Mode.RuleCount() }
+// Complete gives every seat a bot.
+func (c *Config) Complete(func(name string) bool) (err error) {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	c.Bots, err = seats(c.mode(), c.Bots)
+	return err
+}
 
 // Check returns why there is no such data set.
-func (p *Plan) Check() error {
-	if most := MaxGames >> p.Mode.RuleCount(); p.Each < 1 || p.Each > most {
-		return fmt.Errorf("dataset: each cannot be %d: try 1 to %d games of each combination of rules", p.Each, most)
+func (c *Config) Check() error {
+	if err := run.Check(c.Params()); err != nil {
+		return err
+	}
+	if most := MaxGames >> c.mode().RuleCount(); c.Each > most {
+		return fmt.Errorf("each cannot be \"%d\": try 1 to %d games of each combination of rules", c.Each, most)
 	}
 	return nil
 }
+
+// mode returns the mode, which Check has found to be one.
+func (c *Config) mode() cards.Mode {
+	m, _ := cards.ParseMode(c.Mode)
+	return m
+}
+
+// Games returns the number of games.
+func (c *Config) Games() int { return c.Each << c.mode().RuleCount() }
 
 // Piece makes games number from to to-1 of a plan and appends them in the form of the file. It is
 // called by several workers at once, each of which has a number. Game i has the rules i modulo
 // the number of combinations.
 type Piece func(ctx context.Context, worker, from, to int, dst []byte) ([]byte, error)
 
-// Random makes games of random moves.
-func (p *Plan) Random() Piece {
-	m, list := p.Mode, p.Mode.Rules()
+// random returns how games of random moves are made.
+func random(c *Config) Piece {
+	m := c.mode()
+	list := m.Rules()
 	return func(_ context.Context, _, from, to int, dst []byte) ([]byte, error) {
 		var at cards.Position
 		var g Game
 		var memory [MaxMoves]rules.Move
-		r := rules.NewRand(run.Derive(p.Seed, "data", from))
+		r := rules.NewRand(run.Derive(c.Seed, "data", from))
 		src := rules.FastStream(r)
 		for i := from; i < to; i++ {
 			at.Deal(m, list[i%len(list)], &src)
@@ -110,111 +132,126 @@ func (g *Game) Add(m rules.Move) {
 	g.N++
 }
 
-// state is a checkpoint.
-type state struct {
+// writer is a data set as it is made.
+type writer struct {
+	*Config
+	workers int
+	make    Piece
+	zip     *zstd.Encoder
+	raws    [][]byte // of the workers
+	at      Result
+	frames  [][]byte // that are still to be written
+	path    string   // of the file, once something was written
+	sample  Result   // what Sample has made, before it is compressed
+}
+
+// Result is how far a data set is.
+type Result struct {
 	Games int   `json:"games"`
 	Bytes int64 `json:"bytes"`
 }
 
-// Make makes the data set in the directory of a run, from its checkpoint on. When the context
-// ends it keeps what there is for a resume.
-func (p *Plan) Make(ctx context.Context, f *run.Folder, games Piece) error {
-	if err := p.Check(); err != nil {
-		return err
+func (r Result) String() string {
+	return fmt.Sprintf("%s, %d bytes\n", text.Count(r.Games, "game"), r.Bytes)
+}
+
+// Begin finds the bots. The config is valid.
+func (c *Config) Begin(ctx context.Context, in run.Input) (_ run.Trainer, err error) {
+	w := &writer{Config: c, workers: in.Workers, raws: make([][]byte, in.Workers)}
+	if w.make = random(c); len(c.Bots) > 0 {
+		if w.make, err = c.Played(ctx, in.Resolver); err != nil {
+			return nil, err
+		}
 	}
-	var at state
-	if _, err := f.Load(func(r io.Reader) error { return json.NewDecoder(r).Decode(&at) }); err != nil {
-		return err
+	w.zip, err = zstd.NewWriter(nil, zstd.WithEncoderCRC(true), zstd.WithEncoderConcurrency(in.Workers), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window))
+	return w, err
+}
+
+// Progress returns the games that were made, and all.
+func (w *writer) Progress() (done, all int) { return w.at.Games, w.Games() }
+
+// Step makes a piece for each worker.
+func (w *writer) Step(ctx context.Context) error {
+	all, from := w.Games(), w.at.Games/piece
+	var frames [][]byte
+	err := run.InOrder(ctx, w.workers, from, min(from+w.workers, (all+piece-1)/piece), func(worker, k int) ([]byte, error) {
+		raw, err := w.make(ctx, worker, k*piece, min(all, (k+1)*piece), w.raws[worker][:0])
+		w.raws[worker] = raw
+		return w.zip.EncodeAll(raw, nil), err
+	}, func(_ int, frame []byte) error {
+		frames = append(frames, frame)
+		return nil
+	})
+	if err == nil {
+		w.at.Games, w.frames = min(all, (from+len(frames))*piece), frames
 	}
-	file, err := os.OpenFile(filepath.Join(f.Dir, File), os.O_CREATE|os.O_WRONLY, 0o644)
+	return err
+}
+
+// Report writes what the last step has made.
+func (w *writer) Report(f *run.Folder) error {
+	if w.at.Bytes == 0 {
+		line, err := json.Marshal(Header{Mode: w.Mode, Games: w.Games(), Seed: w.Seed, Bots: w.Bots})
+		if err != nil {
+			return err
+		}
+		w.frames = slices.Insert(w.frames, 0, fmt.Appendf(nil, "%s%s\n", magic, line))
+	}
+	w.path = filepath.Join(f.Dir, File)
+	file, err := os.OpenFile(w.path, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if err := p.begin(file, &at); err != nil {
+	if err := file.Truncate(w.at.Bytes); err != nil {
 		return err
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true), zstd.WithEncoderConcurrency(p.Workers), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window))
-	if err != nil {
-		return err
-	}
-	all := p.Games()
-	raws := make([][]byte, p.Workers)
-	err = run.InOrder(ctx, p.Workers, (at.Games+piece-1)/piece, (all+piece-1)/piece, func(worker, k int) ([]byte, error) {
-		raw, err := games(ctx, worker, k*piece, min(all, (k+1)*piece), raws[worker][:0])
-		raws[worker] = raw
-		return z.EncodeAll(raw, nil), err
-	}, func(k int, frame []byte) error {
-		if _, err := file.Write(frame); err != nil {
+	for _, frame := range w.frames {
+		if _, err := file.WriteAt(frame, w.at.Bytes); err != nil {
 			return err
 		}
-		at.Games, at.Bytes = min(all, (k+1)*piece), at.Bytes+int64(len(frame))
-		if p.Done != nil {
-			p.Done(at.Games, all)
-		}
-		if k%saveEvery == saveEvery-1 {
-			return p.save(f, file, at)
-		}
-		return nil
-	})
-	if saveErr := p.save(f, file, at); saveErr != nil {
-		return saveErr
+		w.at.Bytes += int64(len(frame))
 	}
-	return err
+	return file.Close()
 }
 
-// begin writes the header, or goes back to a checkpoint.
-func (p *Plan) begin(file *os.File, at *state) error {
-	if at.Bytes == 0 {
-		line, err := json.Marshal(Header{Mode: p.Mode.String(), Games: p.Games(), Seed: p.Seed, Bots: p.Bots})
+// Save writes a checkpoint, after the games are on the disk.
+func (w *writer) Save(to io.Writer) error {
+	if w.path != "" {
+		file, err := os.OpenFile(w.path, os.O_WRONLY, 0)
 		if err != nil {
 			return err
 		}
-		n, err := fmt.Fprintf(file, "%s%s\n", magic, line)
-		if err != nil {
+		if err := errors.Join(file.Sync(), file.Close()); err != nil {
 			return err
 		}
-		at.Bytes = int64(n)
 	}
-	if err := file.Truncate(at.Bytes); err != nil {
-		return err
-	}
-	_, err := file.Seek(at.Bytes, io.SeekStart)
-	return err
+	return json.NewEncoder(to).Encode(w.at)
 }
 
-// save writes a checkpoint.
-func (p *Plan) save(f *run.Folder, file *os.File, at state) error {
-	if err := file.Sync(); err != nil {
-		return err
-	}
-	return f.Checkpoint(func(w io.Writer) error { return json.NewEncoder(w).Encode(at) })
-}
+// Load reads what Save wrote.
+func (w *writer) Load(r io.Reader) error { return json.NewDecoder(r).Decode(&w.at) }
 
-// sampleTime is how long Cost plays to measure the speed.
-const sampleTime = 300 * time.Millisecond
+// Finish returns how large the file is.
+func (w *writer) Finish(context.Context, *run.Folder) (run.Result, error) { return w.at, nil }
 
-// Cost returns what the data set costs, by a sample of its first games.
-func (p *Plan) Cost(ctx context.Context, games Piece) (run.Cost, error) {
-	n := 1 << p.Mode.RuleCount()
+// Sample makes some games with one worker: a step of slow bots would take too long.
+func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err error) {
 	began := time.Now()
-	for {
-		start := time.Now()
-		raw, err := games(ctx, 0, 0, n, nil)
+	for n := 1 << w.mode().RuleCount(); n <= piece && time.Since(began) < most; n *= 2 {
+		raw, err := w.make(ctx, 0, 0, n, nil)
 		if err != nil {
-			return run.Cost{}, err
+			return 0, err
 		}
-		took := time.Since(start)
-		if time.Since(began) < sampleTime && n < p.Games() && n < piece {
-			n *= 2
-			continue
-		}
-		all, workers := p.Games(), max(1, min(p.Workers, runtime.GOMAXPROCS(0)))
-		return run.Cost{
-			Work: int64(all), Unit: "games", Time: took * time.Duration(all) / time.Duration(n*workers),
-			Memory: int64(3 * p.Workers * piece * len(raw) / n), Disk: int64(all) * int64(len(raw)) / int64(n) * packed / 100,
-		}, nil
+		w.sample.Games, w.sample.Bytes = w.sample.Games+n, w.sample.Bytes+int64(len(raw))
 	}
+	return w.sample.Games * max(1, min(w.workers, runtime.GOMAXPROCS(0))), nil
+}
+
+// Size returns the bytes of the pieces of all workers and of the file, by the sample.
+func (w *writer) Size() (memory, disk int64) {
+	games := int64(w.sample.Games)
+	return int64(3*w.workers*piece) * w.sample.Bytes / games, int64(w.Games()) * w.sample.Bytes / games * packed / 100
 }
 
 // packed is what remains of a hundred bytes after compression.

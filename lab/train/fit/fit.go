@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 
+	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
@@ -122,7 +121,7 @@ func (t *Trainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
 	for len(t.shards) < n {
 		t.shards = append(t.shards, newPart(t.net))
 	}
-	parallel(t.workers, n, func(worker, k int) {
+	run.Each(t.workers, n, func(worker, k int) {
 		p := t.shards[k]
 		rows := min(Shard, size-k*Shard)
 		for i := range rows {
@@ -148,7 +147,7 @@ func (t *Trainer) update(shards, size int) {
 	t.steps++
 	scale := float32(1 / float64(size))
 	rate := t.adam.Rate * math.Sqrt(1-math.Pow(t.adam.Beta2, float64(t.steps))) / (1 - math.Pow(t.adam.Beta1, float64(t.steps)))
-	parallel(min(t.workers, pieces), pieces, func(_, piece int) {
+	run.Each(min(t.workers, pieces), pieces, func(_, piece int) {
 		for k, genes := range t.net.Genes() {
 			from, to := piece*len(genes)/pieces, (piece+1)*len(genes)/pieces
 			sum := t.shards[0].grads[k][from:to]
@@ -291,30 +290,6 @@ func wantLoss(n *net.Net, x, want float32) float64 {
 		return float64(want)*math.Log(float64(x)+tiny) + float64(1-want)*math.Log(1-float64(x)+tiny)
 	}
 	return -float64(x-want) * float64(x-want) / 2
-}
-
-// parallel calls do with the numbers below n. Workers take them in turn; one of them is the
-// caller.
-func parallel(workers, n int, do func(worker, i int)) {
-	workers = min(workers, n)
-	if workers <= 1 {
-		for i := range n {
-			do(0, i)
-		}
-		return
-	}
-	var next atomic.Int64
-	work := func(worker int) {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			do(worker, i)
-		}
-	}
-	var group sync.WaitGroup
-	for worker := 1; worker < workers; worker++ {
-		group.Go(func() { work(worker) })
-	}
-	work(0)
-	group.Wait()
 }
 
 var kernel gonum.Implementation

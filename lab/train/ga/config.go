@@ -5,15 +5,34 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Version rises when the same configuration comes to another model.
-const Version = 1
+// Method is the genetic search.
+var Method = run.Method{
+	Name: "ga", File: run.ModelFile, Unit: "generations", Version: 1, Defects: Defects,
+	Short: "Search for a net or an agent by a genetic algorithm",
+	Long: "Breeds nets that rank all moves in one pass (xn), or agents that learn by Monte Carlo from the games that they\n" +
+		"play (rl), as a study of 2024 does: the best of a generation, by games won and then by points, have\n" +
+		"children by crossover and mutation. All pairings of a generation play the same deals, each once in every\n" +
+		"rotation. Play with the model as @ga:model=DIR/model.timba.",
+	Example: "  timba-lab train ga --dry-run\n" +
+		"  timba-lab train ga --generations 20 --out run\n" +
+		"  timba-lab train ga --rival @greedy --policy custom --crossover 0.9 --mutation 0.5 --mutations noise,swap --out bred\n" +
+		"  timba-lab train ga --variant rl --generations 20 --out agents\n" +
+		"  timba match brisca @ga:model=run/model.timba @greedy --deals 10",
+	Settings: func() run.Settings {
+		c, d := Default(run.DefaultMode), DefaultAgents("")
+		c.layers, c.Keys, c.Epsilon, c.Untried, c.Memory = fit.StudyLayers, d.Keys, d.Epsilon, d.Untried, d.Memory
+		return &c
+	},
+}
 
 // Config is the parameters of a search, as config.json of its run has them.
 type Config struct {
@@ -43,6 +62,8 @@ type Config struct {
 	Final       int      `json:"final"` // games of each of the last elite for the choice of the model; 0 for none
 	Seed        uint64   `json:"seed"`
 	Defects     []string `json:"defects,omitempty"` // of the study that are kept
+
+	layers string // Layers, as users write it
 }
 
 // Defects are those of the study's code that a search can keep.
@@ -66,16 +87,6 @@ const (
 
 // keeps reports whether the search keeps a defect.
 func (c *Config) keeps(defect string) bool { return slices.Contains(c.Defects, defect) }
-
-// DefectsOf returns the defects that a variant can keep.
-func DefectsOf(variant string) (list []run.Defect) {
-	for _, d := range Defects {
-		if variant == Nets || d.Name == defectTuned {
-			list = append(list, d)
-		}
-	}
-	return list
-}
 
 // Default returns the parameters of the study for nets of a mode.
 func Default(mode string) Config {
@@ -108,39 +119,104 @@ const (
 	maxLearned     = 1 << 18 // games of all agents in a generation, which are kept until all have been played
 )
 
-// Check returns why there is no such search.
-func (c *Config) Check() error {
-	mode, err := cards.ParseMode(c.Mode)
-	if err != nil {
+// Params returns the settings one by one.
+func (c *Config) Params() []run.Param { return slices.Concat(c.common(), c.ofNets(), c.ofAgents()) }
+
+// common returns the settings of both variants.
+func (c *Config) common() []run.Param {
+	d := DefaultAgents("")
+	return append(run.Common(&c.Mode, &c.Seed),
+		run.Published(&c.Defects, Defects),
+		run.Param{Name: "variant", To: &c.Variant, Words: Variants(), Help: "what individuals are: " + Nets + " for nets, " + Agents + " for agents that learn by Monte Carlo"},
+		run.Rules(&c.Rules, "by chance"),
+		run.Param{Name: "rival", To: &c.Rival, Help: "a house `BOT` that all play against, or random (default: each other)"},
+		run.Param{Name: "elite", To: &c.Elite, Help: "the best stay in the next generation"},
+		run.Param{Name: "double", To: &c.Double, Help: "the best are chosen from twice as many that play a second time"},
+		run.Word("policy", &c.Policy, PolicyNames, "how likely crossover and mutation are"),
+		run.Param{Name: "crossovers", To: &c.Crossovers, Help: "the crossovers, a `LIST` joined by commas"},
+		run.Param{Name: "mutations", To: &c.Mutations, Help: "the mutations, a `LIST` joined by commas of " + strings.Join(MutationNames(), ", ")},
+		run.Param{Name: "crossover", To: &c.Crossover, Max: 1, Help: "how likely crossover is with --policy custom"},
+		run.Param{Name: "mutation", To: &c.Mutation, Max: 1, Help: "how likely mutation is with --policy custom"},
+		run.Param{Name: "population", To: &c.Population, Min: 2, Max: MaxPopulation, Help: fmt.Sprintf("nets of a generation; %d agents by default", d.Population)},
+		run.Param{Name: "best", To: &c.Best, Min: 2, Max: MaxPopulation, Help: fmt.Sprintf("nets that have children; %d agents by default", d.Best)},
+		run.Param{Name: "games", To: &c.Games, Min: 1, Max: MaxGames, Help: "games of a pairing"},
+		run.Param{Name: "generations", To: &c.Generations, Min: 1, Max: MaxGenerations, Scaled: true, Help: "how many generations to breed"},
+		run.Param{Name: "final", To: &c.Final, Max: MaxGames, Help: "games by which the model is chosen from the last best individuals"},
+	)
+}
+
+// ofNets returns the settings of nets alone.
+func (c *Config) ofNets() []run.Param {
+	return []run.Param{
+		fit.Layers(&c.layers),
+		{Name: "positions", To: &c.Positions, Max: MaxPositions, Help: "judge nets by their moves in so many positions, not by games"},
+		{Name: "playouts", To: &c.Playouts, Min: 1, Max: MaxPlayouts, Help: "random games by which each move of a position is valued"},
+		{Name: "value", To: &c.Value, Words: []string{ValueGame, ValueTrick}, Help: "what a move in a position is worth: " + ValueGame +
+			" plays to the end of the game, " + ValueTrick + " to that of the trick and adds the study's heuristic value"},
+	}
+}
+
+// ofAgents returns the settings of agents alone.
+func (c *Config) ofAgents() []run.Param {
+	return []run.Param{
+		{Name: "keys", To: &c.Keys, Help: "of variant rl: what a state is, as of timba-lab train rl: one of " + strings.Join(policy.KeyNames(), ", ")},
+		{Name: "epsilon", To: &c.Epsilon, Max: 1, Help: "of variant rl: how often an action is random"},
+		rl.Untried(&c.Untried, "of variant rl: "),
+		rl.Memory(&c.Memory, "of variant rl: MiB that all tables together may take"),
+	}
+}
+
+// Complete gives the settings that were not given the defaults of the variant. It returns an error
+// for a setting or a defect that only the other has.
+func (c *Config) Complete(given func(name string) bool) (err error) {
+	others, defaults, defects := c.ofAgents(), Default(c.Mode), Defects
+	if c.Variant == Agents {
+		others, defaults, defects = c.ofNets(), DefaultAgents(c.Mode), Defects[2:] // defectTuned
+		if given("population") {
+			defaults.Best = min(defaults.Best, c.Population)
+		}
+	}
+	for _, p := range others {
+		if given(p.Name) {
+			return fmt.Errorf("%s is not for variant %s: leave it out", p.Name, c.Variant)
+		}
+	}
+	defaults.Variant, defaults.Seed, defaults.layers = c.Variant, c.Seed, c.layers
+	run.Default(c.Params(), defaults.Params(), given)
+	if c.Defects, err = run.Kept(c.Defects, defects); err != nil {
 		return err
 	}
-	for _, bound := range []struct {
-		name            string
-		value, low, top int
-	}{
-		{"population", c.Population, max(2, mode.Players), MaxPopulation},
-		{"best", c.Best, 2, c.Population},
-		{"games", c.Games, 1, MaxGames},
-		{"generations", c.Generations, 1, MaxGenerations},
-		{"final", c.Final, 0, MaxGames},
-	} {
-		if err := within(bound.name, bound.value, bound.low, bound.top); err != nil {
+	if c.Layers = nil; c.Variant == Nets {
+		m, err := cards.ParseMode(c.Mode)
+		if err != nil {
+			return err
+		}
+		if c.Layers, err = fit.ParseLayers(c.layers, m, features.Genetic); err != nil {
 			return err
 		}
 	}
-	if _, err := mode.Combinations(c.Rules); err != nil {
+	return c.Check()
+}
+
+// Check returns why there is no such search.
+func (c *Config) Check() error {
+	if err := run.Check(c.common()); err != nil {
 		return err
 	}
-	if _, err := newPolicy(c.Policy, c.Crossover, c.Mutation, c.keeps(defectTuned)); err != nil {
+	mode, _ := cards.ParseMode(c.Mode)
+	if err := within("population", c.Population, mode.Players, MaxPopulation); err != nil {
 		return err
 	}
-	switch c.Variant {
-	case Nets:
-		return c.checkNets(mode)
-	case Agents:
+	if err := within("best", c.Best, 2, c.Population); err != nil {
+		return err
+	}
+	if err := cards.CheckRules(c.Mode, c.Rules); err != nil {
+		return err
+	}
+	if c.Variant == Agents {
 		return c.checkAgents()
 	}
-	return fmt.Errorf("variant %q does not exist: try %s", c.Variant, strings.Join(Variants(), " or "))
+	return c.checkNets(mode)
 }
 
 // within returns an error for a value that is not from low to top.
@@ -153,16 +229,8 @@ func within(name string, value, low, top int) error {
 
 // checkNets returns why there is no such search for nets.
 func (c *Config) checkNets(mode cards.Mode) error {
-	if err := within("positions", c.Positions, 0, MaxPositions); err != nil {
+	if err := run.Check(c.ofNets()); err != nil {
 		return err
-	}
-	if err := within("playouts", c.Playouts, 1, MaxPlayouts); err != nil {
-		return err
-	}
-	switch c.Value {
-	case ValueGame, ValueTrick:
-	default:
-		return fmt.Errorf("value %q does not exist: try %s or %s", c.Value, ValueGame, ValueTrick)
 	}
 	if len(c.Layers) == 0 {
 		return fmt.Errorf("layers \"\": a net needs a hidden layer: try 50-25")
@@ -186,11 +254,8 @@ func (c *Config) checkAgents() error {
 	if _, err := policy.ParseKeys(c.Keys); err != nil {
 		return err
 	}
-	if err := rl.CheckUntried(c.Untried); err != nil {
+	if err := run.Check(c.ofAgents()); err != nil {
 		return err
-	}
-	if !(c.Epsilon >= 0 && c.Epsilon <= 1) {
-		return fmt.Errorf("epsilon cannot be \"%v\": try 0 to 1", c.Epsilon)
 	}
 	n := tables(c.Population, c.Best)
 	if err := within("memory", c.Memory, (n*rl.MinMemory+1<<20-1)>>20, rl.MaxMiB); err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
@@ -137,7 +136,7 @@ func TestPolicies(t *testing.T) {
 		{"tuned", true, 3, 0.90, 0.03},
 		{"custom", false, 3, 0.8, 0.2},
 	} {
-		p := kit.Get[Policy](t)(newPolicy(test.name, 0.8, 0.2, test.down))
+		p := newPolicy(test.name, 0.8, 0.2, test.down)
 		if c, m := p.ratios(test.generation, 101); c != test.crossover || m != test.mutation {
 			t.Errorf("%s: generation %d has %v and %v, want %v and %v", test.name, test.generation, c, m, test.crossover, test.mutation)
 		}

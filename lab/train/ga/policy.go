@@ -1,10 +1,5 @@
 package ga
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Policy is how likely crossover and mutation are in a generation.
 type Policy struct {
 	Name                string
@@ -33,7 +28,7 @@ const (
 
 // newPolicy returns a policy by its name. Crossover and mutation are those of custom; tunedDown
 // asks for the lower ratio of tuned.
-func newPolicy(name string, crossover, mutation float64, tunedDown bool) (Policy, error) {
+func newPolicy(name string, crossover, mutation float64, tunedDown bool) Policy {
 	p := Policy{Name: name}
 	switch name {
 	case policyILM, policyDHM:
@@ -45,17 +40,9 @@ func newPolicy(name string, crossover, mutation float64, tunedDown bool) (Policy
 			p.Crossover = tunedAsPublished
 		}
 	case policyCustom:
-		if !(crossover >= 0 && crossover <= 1) {
-			return p, fmt.Errorf("crossover \"%v\" is not a ratio: try 0.9", crossover)
-		}
-		if !(mutation >= 0 && mutation <= 1) {
-			return p, fmt.Errorf("mutation \"%v\" is not a ratio: try 0.1", mutation)
-		}
 		p.Crossover, p.Mutation = crossover, mutation
-	default:
-		return p, fmt.Errorf("policy %q does not exist: try %s", name, strings.Join(PolicyNames, ", "))
 	}
-	return p, nil
+	return p
 }
 
 // ratios returns how likely the parents of children of a generation are crossed over, and a child

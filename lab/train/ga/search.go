@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/timba-arena/timba/lab/train/decisions"
 	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/run"
@@ -73,7 +71,7 @@ func newSearch[I any](c Config, workers int, rival func() (Agent, error), of fun
 	}
 	s.mode, _ = cards.ParseMode(c.Mode) // checked above, as the others
 	s.rules, _ = s.mode.Combinations(c.Rules)
-	s.policy, _ = newPolicy(c.Policy, c.Crossover, c.Mutation, c.keeps(defectTuned))
+	s.policy = newPolicy(c.Policy, c.Crossover, c.Mutation, c.keeps(defectTuned))
 	s.species = of(&s.Config, s.mode)
 	s.members = s.species.first(c.Population, stream(c.Seed, forBirth, 0))
 	for range max(1, workers) {
@@ -179,19 +177,12 @@ func (d *desk[I]) seat(members []I, pair pairing, learns bool) []Agent {
 
 // each calls do for the numbers below n, at the desks of the workers.
 func (s *search[I]) each(ctx context.Context, n int, do func(d *desk[I], i int)) error {
-	var g errgroup.Group
-	for k, d := range s.desks {
-		g.Go(func() error {
-			for i := k; i < n; i += len(s.desks) {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				do(d, i)
-			}
-			return nil
-		})
-	}
-	return g.Wait()
+	run.Each(len(s.desks), n, func(worker, i int) {
+		if ctx.Err() == nil {
+			do(s.desks[worker], i)
+		}
+	})
+	return ctx.Err()
 }
 
 // outcome is what a generation has come to.

@@ -39,18 +39,14 @@ func newBrisca(t *testing.T, c Config, workers int) *search[*net.Net] {
 // trained runs a search in a new directory, and returns that and the report.
 func trained(t *testing.T, c Config) (dir string, r Report) {
 	t.Helper()
-	return runtest.Train(t, c, starts(c))
-}
-
-func starts(c Config) runtest.Start[Report] {
-	return func(workers int) func(context.Context) (run.Trainer[Report], error) { return Start(c, workers) }
+	return runtest.Train[Report](t, &c)
 }
 
 // testSame checks that a search comes to the same files whatever the number of workers and the
 // interruptions, and to others with another seed.
 func testSame(t *testing.T, c Config) {
 	t.Helper()
-	files := runtest.Same(t, c, starts(c))
+	files := runtest.Same(t, &c)
 	c.Seed = 2
 	if dir, _ := trained(t, c); runtest.Files(t, dir) == files {
 		t.Errorf("%s: two seeds come to the same files", c.Mode)
@@ -296,16 +292,16 @@ func TestConfigErrors(t *testing.T) {
 		`rules "012" do not exist in mode brisca2: try all, none, or 4 digits`: func(c *Config) { c.Rules = "012" },
 		`positions cannot be "100001": try 0 to 100000`:                        func(c *Config) { c.Positions = 100_001 },
 		`playouts cannot be "0": try 1 to 10000`:                               func(c *Config) { c.Playouts = 0 },
-		`value "x" does not exist: try game or trick`:                          func(c *Config) { c.Value = "x" },
+		`value "x" does not exist: try game, trick`:                            func(c *Config) { c.Value = "x" },
 		`policy "x" does not exist: try ilm-dhc, dhm-ilc, half, tuned`:         func(c *Config) { c.Policy = "x" },
-		`crossover "1.5" is not a ratio: try 0.9`:                              func(c *Config) { c.Policy, c.Crossover = policyCustom, 1.5 },
-		`mutation "-1" is not a ratio: try 0.1`:                                func(c *Config) { c.Policy, c.Mutation = policyCustom, -1 },
+		`crossover cannot be "1.5": try 0 to 1`:                                func(c *Config) { c.Policy, c.Crossover = policyCustom, 1.5 },
+		`mutation cannot be "-1": try 0 to 1`:                                  func(c *Config) { c.Policy, c.Mutation = policyCustom, -1 },
 		`crossover "x" does not exist: try some of one-point,`:                 func(c *Config) { c.Crossovers = []string{"x"} },
 		`mutation "": at least one is needed: try some of swap,`:               func(c *Config) { c.Mutations = nil },
 	} {
 		c := small("brisca2")
 		change(&c)
-		if _, err := Start(c, 1)(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := c.Begin(t.Context(), run.Input{Workers: 1}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %s...", err, want)
 		}
 	}

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // RandomRival is a rival that is no house bot: it plays any legal move.
@@ -24,15 +27,13 @@ const (
 	testGames = 120
 )
 
-// Start returns what begins a search.
-func Start(c Config, workers int) func(context.Context) (run.Trainer[Report], error) {
-	return func(context.Context) (run.Trainer[Report], error) {
-		m, err := cards.ParseMode(c.Mode)
-		if err != nil {
-			return nil, err
-		}
-		return start(c, m, workers)
+// Begin begins a search.
+func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
+	m, err := cards.ParseMode(c.Mode)
+	if err != nil {
+		return nil, err
 	}
+	return start(*c, m, in.Workers)
 }
 
 // Report is what has come of a search, as result.json has it.
@@ -43,9 +44,25 @@ type Report struct {
 	States    int            `json:"states,omitempty"`      // of the model
 	Turned    uint64         `json:"turned_away,omitempty"` // pairs that were turned away because tables were full
 	Operators map[string]int `json:"operators"`             // how often each crossover and mutation was made
+
+	memory int // that all tables may take, in MiB; 0 for nets
 }
 
-func start(c Config, m cards.Mode, workers int) (run.Trainer[Report], error) {
+func (r Report) String() string {
+	var b strings.Builder
+	if r.memory > 0 {
+		fmt.Fprintf(&b, "%s of a state and an action, %s in the model\n", text.Count(r.Pairs, "pair"), text.Count(r.States, "state"))
+	} else {
+		fmt.Fprintf(&b, "%s in the last generation\n", text.Count(r.Nets, "different net"))
+	}
+	if r.Turned > 0 {
+		fmt.Fprintf(&b, "tables were full: %d new pairs were turned away; give more than --memory %d, or --keys %s\n", r.Turned, r.memory, policy.Kinds)
+	}
+	fmt.Fprintf(&b, "against random players: %.1f %% of %s won, %.1f points a game\n", 100*r.Random.Share(), text.Count(r.Random.Games, "game"), r.Random.Mean())
+	return b.String()
+}
+
+func start(c Config, m cards.Mode, workers int) (run.Trainer, error) {
 	var rival func() (Agent, error)
 	switch {
 	case c.Rival == "":
@@ -110,18 +127,18 @@ func (s *search[I]) plots(f *run.Folder) error {
 }
 
 // Finish chooses the model from the last elite and writes it.
-func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (r Report, err error) {
+func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.Result, error) {
 	if err := s.plots(f); err != nil {
-		return r, err
+		return nil, err
 	}
 	best, err := s.final(ctx)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
-	r.Operators = s.counts
+	r := Report{Operators: s.counts, memory: s.Memory}
 	r.Random, err = s.test(ctx, s.members[best], finalTest, stream(s.Seed, forTest, s.Generations))
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	f.Log("the model wins %.1f %% of %d games against random moves, with %.1f points a game",
 		100*r.Random.Share(), r.Random.Games, r.Random.Mean())

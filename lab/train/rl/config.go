@@ -2,7 +2,6 @@ package rl
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -21,9 +20,6 @@ const (
 	Won = "won"
 )
 
-// Rewards returns the names of the rewards.
-func Rewards() []string { return []string{Points, Heuristic, Won} }
-
 // What an action counts that was never tried in a state that is known.
 const (
 	// Zero is the study's rule: as a mean of 0, so that it is taken where all means are negative.
@@ -32,15 +28,15 @@ const (
 	Ignored = "ignored"
 )
 
-// Untried returns the names of these rules.
-func Untried() []string { return []string{Zero, Ignored} }
+// Untried returns the setting of what an action counts that was never tried in a state.
+func Untried(to *string, of string) run.Param {
+	return run.Param{Name: "untried", To: to, Words: []string{Zero, Ignored}, Help: of + "what an action counts that was never tried in a known state: " + Zero +
+		", so that it is taken where all means are negative, or " + Ignored + ", so that it is taken only at random"}
+}
 
-// CheckUntried returns an error for what is not one of these rules.
-func CheckUntried(name string) error {
-	if !slices.Contains(Untried(), name) {
-		return fmt.Errorf("untried %q does not exist: try %s", name, strings.Join(Untried(), ", "))
-	}
-	return nil
+// Memory returns the setting of what tables may take.
+func Memory(to *int, help string) run.Param {
+	return run.Param{Name: "memory", To: to, Min: 1, Max: MaxMiB, Help: help}
 }
 
 // Defects of the study's program. Each is a switch, and off by default.
@@ -63,8 +59,26 @@ var Defects = []run.Defect{
 	{Name: Index, Help: "the place among the legal cards is applied to the hand"},
 }
 
-// Version rises when the same configuration comes to another model.
-const Version = 1
+// Method is Monte Carlo learning.
+var Method = run.Method{
+	Name: "rl", File: run.ModelFile, Unit: "episodes", Version: 1, Defects: Defects,
+	Short: "Learn Brisca or Tute by Monte Carlo learning",
+	Long: "Plays games of agents against themselves and keeps the mean return of each action in each state,\n" +
+		"as a study of 2024 does. The variants differ in what a state is: os has all that a player knows; ms\n" +
+		"has trump card, trick, hand, songs, cards seen and rules, and falls back on the commonest action\n" +
+		"among states with the same first three; as has an abstraction: hand, those first three alone, or\n" +
+		"kinds, which has kinds of cards instead of cards and needs little memory.\n\n" +
+		"The tables never take more than --memory. When they are full, new states are turned away, and the\n" +
+		"others go on learning. Play with the model as @rl:model=DIR/model.timba.",
+	Example: "  timba-lab train rl --variant ms --dry-run\n" +
+		"  timba-lab train rl --variant as --episodes 100000 --out run\n" +
+		"  timba match brisca @rl:model=run/model.timba @greedy --deals 10",
+	Settings: func() run.Settings {
+		c := Default(run.DefaultMode)
+		c.Abstraction = policy.Kinds
+		return &c
+	},
+}
 
 // Config is how to learn.
 type Config struct {
@@ -82,20 +96,16 @@ type Config struct {
 	Memory     int      `json:"memory"`  // of the tables, in MiB
 	Batch      int      `json:"batch"`   // episodes that are played between two updates of the tables
 	Visits     int      `json:"visits"`  // the model has the states that were visited so often
-	Rules      string   `json:"rules"`   // AllRules, or one combination in the digits of cards.RuleBits
+	Rules      string   `json:"rules"`   // as of cards.Mode.Combinations
 	Seed       uint64   `json:"seed"`
 	Defects    []string `json:"defects,omitempty"` // of the study, that are kept
 }
-
-// AllRules plays every combination of the optional rules in turn.
-const AllRules = cards.AllRules
 
 // Limits of a Config.
 const (
 	MaxEpisodes = 1_000_000_000
 	MaxBatch    = 1 << 16
 	MaxAgents   = 8
-	MinMiB      = 1
 	MaxMiB      = 1 << 18
 )
 
@@ -103,54 +113,56 @@ const (
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Keys: policy.Keys{Variant: policy.ManyStates}, Agents: 1, Episodes: 3_000_000,
-		Epsilon: 0.1, Fall: 1e-7, Gamma: 1, Reward: Points, Untried: Zero, Memory: 1536, Batch: 4096, Visits: 1, Rules: AllRules, Seed: 1,
+		Epsilon: 0.1, Fall: 1e-7, Gamma: 1, Reward: Points, Untried: Zero, Memory: 1536, Batch: 4096, Visits: 1, Rules: cards.AllRules, Seed: 1,
 	}
+}
+
+// Params returns the settings one by one.
+func (c *Config) Params() []run.Param {
+	return append(run.Common(&c.Mode, &c.Seed),
+		run.Published(&c.Defects, Defects),
+		run.Word("variant", &c.Variant, policy.Variants(), "what a state is"),
+		run.Param{Name: "abstraction", To: &c.Abstraction, Help: "of variant as: one of " + strings.Join(policy.Abstractions(), ", ")},
+		run.Param{Name: "alike", To: &c.Alike, Help: "states are equal that differ only in the names of suits that are not trumps"},
+		run.Word("reward", &c.Reward, []string{Points, Heuristic, Won}, "what comes between two turns"),
+		Untried(&c.Untried, ""),
+		run.Rules(&c.Rules, "in turn"),
+		run.Param{Name: "first-visit", To: &c.FirstVisit, Help: "learn only from the first of equal decisions in a game"},
+		run.Param{Name: "episodes", To: &c.Episodes, Min: 1, Max: MaxEpisodes, Scaled: true, Help: "games to play"},
+		run.Param{Name: "agents", To: &c.Agents, Min: 1, Max: MaxAgents, Help: "agents that learn: 1 plays against itself, the seats go round among several"},
+		Memory(&c.Memory, "MiB that the tables may take"),
+		run.Param{Name: "batch", To: &c.Batch, Min: 1, Max: MaxBatch, Help: "episodes between two updates of the tables"},
+		run.Param{Name: "visits", To: &c.Visits, Min: 1, Max: MaxVisits, Help: "the model has the states that were visited at least so often"},
+		run.Param{Name: "epsilon", To: &c.Epsilon, Max: 1, Help: "how often an action is random, at first"},
+		run.Param{Name: "fall", To: &c.Fall, Max: 1, Help: "how much epsilon falls with each episode"},
+		run.Param{Name: "gamma", To: &c.Gamma, Max: 1, Help: "what a reward is worth a turn earlier"},
+		run.Param{Name: "step", To: &c.Step, Max: 1, Help: "the least weight of a new return in a mean; 0 weighs all returns alike"},
+	)
+}
+
+// Complete leaves the abstraction out where the variant has none.
+func (c *Config) Complete(given func(name string) bool) (err error) {
+	if c.Variant != policy.Abstract && !given("abstraction") {
+		c.Abstraction = ""
+	}
+	if c.Defects, err = run.Kept(c.Defects, Defects); err != nil {
+		return err
+	}
+	return c.Check()
 }
 
 // Check returns an error for what cannot be learned with.
 func (c *Config) Check() error {
-	mode, err := cards.ParseMode(c.Mode)
-	if err != nil {
+	if err := run.Check(c.Params()); err != nil {
 		return err
 	}
 	if err := c.Keys.Check(); err != nil {
 		return err
 	}
-	if _, err := mode.Combinations(c.Rules); err != nil {
-		return err
-	}
-	if !slices.Contains(Rewards(), c.Reward) {
-		return fmt.Errorf("reward %q does not exist: try %s", c.Reward, strings.Join(Rewards(), ", "))
-	}
-	if err := CheckUntried(c.Untried); err != nil {
-		return err
-	}
 	if c.Kinds() && c.has(Index) {
 		return fmt.Errorf("as-published: defect %q is not for abstraction %s, whose actions are no cards: try abstraction %s", Index, policy.Kinds, policy.Hand)
 	}
-	return c.checkNumbers()
-}
-
-func (c *Config) checkNumbers() error {
-	for _, n := range []struct {
-		name           string
-		value, low, up float64
-	}{
-		{"agents", float64(c.Agents), 1, MaxAgents},
-		{"episodes", float64(c.Episodes), 1, MaxEpisodes},
-		{"epsilon", c.Epsilon, 0, 1},
-		{"fall of epsilon", c.Fall, 0, 1},
-		{"gamma", c.Gamma, 0, 1},
-		{"step", c.Step, 0, 1},
-		{"memory", float64(c.Memory), MinMiB, MaxMiB},
-		{"batch", float64(c.Batch), 1, MaxBatch},
-		{"visits", float64(c.Visits), 1, MaxVisits},
-	} {
-		if math.IsNaN(n.value) || n.value < n.low || n.value > n.up {
-			return fmt.Errorf("%s cannot be %v: try %v to %v", n.name, n.value, n.low, n.up)
-		}
-	}
-	return nil
+	return cards.CheckRules(c.Mode, c.Rules)
 }
 
 func (c *Config) has(defect string) bool { return slices.Contains(c.Defects, defect) }

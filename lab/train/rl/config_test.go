@@ -38,11 +38,11 @@ func TestConfigCheck(t *testing.T) {
 		`rules "11" do not exist in mode brisca2: try all, none, or 4 digits`: func(c *Config) { c.Rules = "11" },
 		`reward "fun" does not exist: try points, heuristic, won`:             func(c *Config) { c.Reward = "fun" },
 		`as-published: defect "index" is not for abstraction kinds`:           func(c *Config) { c.Keys, c.Defects = allKeys[3], []string{Index} },
-		`episodes cannot be 0: try 1 to`:                                      func(c *Config) { c.Episodes = 0 },
-		`epsilon cannot be 1.5: try 0 to 1`:                                   func(c *Config) { c.Epsilon = 1.5 },
-		`memory cannot be 0: try 1 to`:                                        func(c *Config) { c.Memory = 0 },
-		`agents cannot be 9: try 1 to 8`:                                      func(c *Config) { c.Agents = 9 },
-		`visits cannot be 0: try 1 to 65535`:                                  func(c *Config) { c.Visits = 0 },
+		`episodes cannot be "0": try 1 to`:                                    func(c *Config) { c.Episodes = 0 },
+		`epsilon cannot be "1.5": try 0 to 1`:                                 func(c *Config) { c.Epsilon = 1.5 },
+		`memory cannot be "0": try 1 to`:                                      func(c *Config) { c.Memory = 0 },
+		`agents cannot be "9": try 1 to 8`:                                    func(c *Config) { c.Agents = 9 },
+		`visits cannot be "0": try 1 to 65535`:                                func(c *Config) { c.Visits = 0 },
 	} {
 		c := Default("brisca2")
 		change(&c)

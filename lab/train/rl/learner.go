@@ -3,8 +3,6 @@ package rl
 import (
 	"context"
 	"runtime/debug"
-	"sync"
-	"sync/atomic"
 
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
@@ -78,29 +76,25 @@ func New(c Config, games func() Game) *Learner {
 	return l
 }
 
-// Done reports whether all episodes have been played.
-func (l *Learner) Done() bool { return l.Episodes >= l.config.Episodes }
-
 // Batch plays the next batch and learns from it. When the context ends, it returns the error, and
 // nothing of the batch has happened.
 func (l *Learner) Batch(ctx context.Context, workers int) error {
 	n := min(l.config.Batch, l.config.Episodes-l.Episodes)
 	pieces := l.pieces[:(n+pieceEpisodes-1)/pieceEpisodes]
-	l.each(workers, len(pieces), func() func(int) {
-		p := l.newPlayer()
-		return func(i int) {
-			if ctx.Err() == nil {
-				first := i * pieceEpisodes
-				p.play(&pieces[i], l.Episodes+first, min(pieceEpisodes, n-first))
-			}
+	players := make([]*player, min(workers, len(pieces)))
+	for i := range players {
+		players[i] = l.newPlayer()
+	}
+	run.Each(workers, len(pieces), func(worker, i int) {
+		if ctx.Err() == nil {
+			first := i * pieceEpisodes
+			players[worker].play(&pieces[i], l.Episodes+first, min(pieceEpisodes, n-first))
 		}
 	})
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	l.each(workers, policy.Shards*len(l.agents), func() func(int) {
-		return func(i int) { l.apply(pieces, i/policy.Shards, i%policy.Shards) }
-	})
+	run.Each(workers, policy.Shards*len(l.agents), func(_, i int) { l.apply(pieces, i/policy.Shards, i%policy.Shards) })
 	l.Episodes += n
 	l.Counts = Counts{}
 	for i := range pieces {
@@ -108,21 +102,6 @@ func (l *Learner) Batch(ctx context.Context, workers int) error {
 	}
 	l.collect()
 	return nil
-}
-
-// each calls a function for 0 to n-1, on so many goroutines, each with its own.
-func (l *Learner) each(workers, n int, begin func() func(int)) {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(workers, n) {
-		wait.Go(func() {
-			do := begin()
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	wait.Wait()
 }
 
 // apply learns what the pieces have for a shard of an agent, in their order.

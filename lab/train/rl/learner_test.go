@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/lab/train/run/runtest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
@@ -77,7 +76,7 @@ func stonesConfig(episodes int) Config {
 func train(t *testing.T, c Config, workers int, games func() Game) *Learner {
 	t.Helper()
 	l := New(c, games)
-	for !l.Done() {
+	for l.Episodes < l.config.Episodes {
 		kit.Must(t, l.Batch(t.Context(), workers))
 	}
 	return l
@@ -202,7 +201,7 @@ func TestResume(t *testing.T) {
 	data := bytes.Clone(saved.Bytes())
 	again := New(c, Cards(c))
 	kit.Must(t, again.Load(&saved))
-	for !again.Done() {
+	for again.Episodes < again.config.Episodes {
 		kit.Must(t, again.Batch(t.Context(), 3))
 	}
 	if !bytes.Equal(written(t, whole), written(t, again)) {
@@ -219,7 +218,7 @@ func TestResume(t *testing.T) {
 func TestResumeRun(t *testing.T) {
 	c := Default("brisca2")
 	c.Keys, c.Episodes, c.Batch, c.Memory, c.Epsilon = allKeys[3], 200, 3, 4, 0.5 // a line each 4 episodes
-	runtest.Same(t, c, func(workers int) func(context.Context) (run.Trainer[Report], error) { return Start(c, workers) })
+	runtest.Same(t, &c)
 }
 
 // The votes are the best actions of the states, counted.

@@ -3,10 +3,13 @@ package rl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 const (
@@ -21,6 +24,17 @@ type Report struct {
 	States int    `json:"states"`      // in the model
 	Turned uint64 `json:"turned_away"` // how many times something new was turned away because the tables were full
 	Tally  Tally  `json:"random"`      // games against random players, in the end
+
+	memory int // that the tables may take, in MiB
+}
+
+func (r Report) String() string {
+	s := fmt.Sprintf("%s of a state and an action, %s in the model\nagainst random players: %v\n",
+		text.Count(r.Pairs, "pair"), text.Count(r.States, "state"), r.Tally)
+	if r.Turned > 0 {
+		s += fmt.Sprintf("the tables were full: %d new pairs were turned away; give more than --memory %d, or --variant %s\n", r.Turned, r.memory, policy.Abstract)
+	}
+	return s
 }
 
 // training is a learner as it is trained.
@@ -32,11 +46,9 @@ type training struct {
 	full    bool   // the log says that the tables are full
 }
 
-// Start returns what begins a training. The config is valid.
-func Start(c Config, workers int) func(context.Context) (run.Trainer[Report], error) {
-	return func(context.Context) (run.Trainer[Report], error) {
-		return &training{Learner: New(c, Cards(c)), workers: workers, game: Cards(c)()}, nil
-	}
+// Begin begins a training. The config is valid.
+func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
+	return &training{Learner: New(*c, Cards(*c)), workers: in.Workers, game: Cards(*c)()}, nil
 }
 
 // Progress returns the episodes that have been played, and all.
@@ -100,14 +112,14 @@ func (t *training) pairs() (n int) {
 }
 
 // Finish writes the model and the plots.
-func (t *training) Finish(_ context.Context, f *run.Folder) (r Report, err error) {
-	r = Report{Pairs: t.pairs(), Turned: t.Turned(), Tally: t.evaluate()}
+func (t *training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
+	r := Report{memory: t.config.Memory, Pairs: t.pairs(), Turned: t.Turned(), Tally: t.evaluate()}
 	t.merge()
 	h := model.Header{
 		Kind: model.RL, Mode: t.config.Mode, Variant: t.config.Variant, Encoding: t.config.Encoding(),
 		Seed: t.config.Seed, Defects: t.config.Defects,
 	}
-	err = f.Model(h, func(w io.Writer) (err error) {
+	err := f.Model(h, func(w io.Writer) (err error) {
 		r.States, err = t.WriteModel(w)
 		return err
 	})

@@ -9,11 +9,19 @@
 package rollout
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"os"
+	"slices"
 
 	"github.com/timba-arena/timba/lab/train/fit"
+	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/sample-bots/learned"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
@@ -34,6 +42,27 @@ type Config struct {
 	Seed        uint64  `json:"seed"`
 	// From is the SHA-256 of the model whose weights the training begins with, "" for random weights.
 	From string `json:"from,omitempty"`
+
+	layers string   // Hidden, as users write it
+	path   string   // of the model From
+	first  *net.Net // of that model, nil for random weights
+}
+
+// Method is policy iteration with rollouts.
+var Method = run.Method{
+	Name: "net", File: run.ModelFile, Unit: "generations", Version: 1,
+	Short: "Train a net that chooses a move in one pass, by play against itself",
+	Long: "Trains a net by policy iteration with rollouts: it plays against itself, tries each legal move in some of\n" +
+		"the positions by playing the game to its end, and learns by how much each was better than the mean of all.\n" +
+		"Play with the model as @net:model=DIR/model.timba.",
+	Example: "  timba-lab train net --mode tute2 --dry-run\n" +
+		"  timba-lab train net --generations 20 --games 200 --out run\n" +
+		"  timba match brisca @net:model=run/model.timba @greedy --deals 10",
+	Settings: func() run.Settings {
+		c := Default(run.DefaultMode)
+		c.layers = net.SizesText(c.Hidden)
+		return &c
+	},
 }
 
 // The bounds of a training.
@@ -54,35 +83,72 @@ func Default(mode string) Config {
 	}
 }
 
+// Params returns the settings one by one.
+func (c *Config) Params() []run.Param {
+	return append(run.Common(&c.Mode, &c.Seed),
+		run.Param{Name: "layers", To: &c.layers, Help: "the units of the hidden `LAYERS`"},
+		run.Param{Name: "from", To: &c.path, Local: true, Help: "begin with the weights of the model of this `FILE`, instead of random ones"},
+		run.Rules(&c.Rules, "by chance"),
+		run.Param{Name: "generations", To: &c.Generations, Min: 1, Max: MaxGenerations, Scaled: true, Help: "how often the net plays and learns from its games"},
+		run.Param{Name: "games", To: &c.Games, Min: 1, Max: MaxGames, Help: "games of a generation"},
+		run.Param{Name: "every", To: &c.Every, Min: 1, Max: MaxEvery, Help: "one decision in so many is learned from"},
+		run.Param{Name: "epsilon", To: &c.Epsilon, Max: 1, Help: "how often a move of the games is random"},
+		run.Param{Name: "margin", To: &c.Margin, Max: MaxMargin, Help: "what all points of the cards are worth besides winning, which is worth 1"},
+		run.Param{Name: "passes", To: &c.Passes, Min: 1, Max: MaxPasses, Help: "how often a position is learned from"},
+		run.Param{Name: "batch", To: &c.Batch, Min: 1, Max: MaxBatch, Help: "positions of a batch"},
+		run.Param{Name: "rate", To: &c.Rate, Max: 1, Above: true, Help: "the rate of learning at first; it falls to a twentieth"},
+	)
+}
+
+// Complete reads the model that the training begins with.
+func (c *Config) Complete(func(name string) bool) (err error) {
+	if c.Hidden, err = net.ParseSizes(c.layers); err != nil {
+		return err
+	}
+	if err := c.Check(); err != nil || c.path == "" {
+		return err
+	}
+	data, err := os.ReadFile(c.path)
+	if err != nil {
+		return fmt.Errorf("--from: model %q cannot be read: try the path of a file that timba-lab train net has written", c.path)
+	}
+	if c.first, err = c.parse(data); err != nil {
+		return fmt.Errorf("--from %s: %w", c.path, err)
+	}
+	sum := sha256.Sum256(data)
+	c.From = hex.EncodeToString(sum[:])
+	return nil
+}
+
+// parse returns the net of a model that the training can begin with.
+func (c *Config) parse(data []byte) (*net.Net, error) {
+	h, body, err := model.Read(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	p, err := learned.ReadNet(h, body)
+	if err != nil {
+		return nil, err
+	}
+	if h.Mode != c.Mode {
+		return nil, fmt.Errorf("the model is for %s, not for %s", h.Mode, c.Mode)
+	}
+	n := p.Weights()
+	if hidden := n.Sizes[1 : len(n.Sizes)-1]; !slices.Equal(hidden, c.Hidden) {
+		return nil, fmt.Errorf("the model has the layers %s, not %s: try --layers %[1]s", net.SizesText(hidden), net.SizesText(c.Hidden))
+	}
+	return n, nil
+}
+
 // Check returns why a net cannot be trained so.
 func (c *Config) Check() error {
-	m, err := cards.ParseMode(c.Mode)
-	if err != nil {
+	if err := run.Check(c.Params()); err != nil {
 		return err
 	}
-	if _, err := m.Combinations(c.Rules); err != nil {
+	if err := cards.CheckRules(c.Mode, c.Rules); err != nil {
 		return err
 	}
-	for _, n := range []struct {
-		name      string
-		value, to int
-	}{
-		{"generations", c.Generations, MaxGenerations}, {"games", c.Games, MaxGames}, {"every", c.Every, MaxEvery},
-		{"passes", c.Passes, MaxPasses}, {"batch", c.Batch, MaxBatch},
-	} {
-		if n.value < 1 || n.value > n.to {
-			return fmt.Errorf("%s cannot be %d: try 1 to %d", n.name, n.value, n.to)
-		}
-	}
-	if !(c.Epsilon >= 0 && c.Epsilon <= 1) {
-		return fmt.Errorf("epsilon cannot be %v: try 0 to 1", c.Epsilon)
-	}
-	if !(c.Margin >= 0 && c.Margin <= MaxMargin) {
-		return fmt.Errorf("margin cannot be %v: try 0 to %d", c.Margin, MaxMargin)
-	}
-	if !(c.Rate > 0 && c.Rate <= 1) {
-		return fmt.Errorf("rate cannot be %v: above 0, at most 1", c.Rate)
-	}
+	m, _ := cards.ParseMode(c.Mode)
 	return net.CheckSizes(sizes(m, c.Hidden))
 }
 

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"context"
 	"math"
 	"reflect"
 	"strings"
@@ -22,10 +21,6 @@ func small(mode string) Config {
 	return c
 }
 
-func starts(c Config) runtest.Start[Report] {
-	return func(workers int) func(context.Context) (run.Trainer[Report], error) { return Start(c, nil, workers) }
-}
-
 // The files depend neither on the number of workers nor on interruptions, and differ with the seed.
 func TestSame(t *testing.T) {
 	modes := []string{"tute-teams"}
@@ -34,9 +29,9 @@ func TestSame(t *testing.T) {
 	}
 	for _, mode := range modes {
 		c := small(mode)
-		files := runtest.Same(t, c, starts(c))
+		files := runtest.Same(t, &c)
 		c.Seed++
-		if dir, _ := runtest.Train(t, c, starts(c)); runtest.Files(t, dir) == files {
+		if dir, _ := runtest.Train[Report](t, &c); runtest.Files(t, dir) == files {
 			t.Errorf("%s: the seed does not matter", mode)
 		}
 	}
@@ -118,17 +113,17 @@ func TestPlayAllocatesNothing(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		`mode "x"`:          func(c *Config) { c.Mode = "x" },
-		`rules "2"`:         func(c *Config) { c.Rules = "2" },
-		"generations":       func(c *Config) { c.Generations = MaxGenerations + 1 },
-		"games cannot be 0": func(c *Config) { c.Games = 0 },
-		"every":             func(c *Config) { c.Every = MaxEvery + 1 },
-		"passes":            func(c *Config) { c.Passes = MaxPasses + 1 },
-		"batch":             func(c *Config) { c.Batch = MaxBatch + 1 },
-		"epsilon":           func(c *Config) { c.Epsilon = math.NaN() },
-		"margin":            func(c *Config) { c.Margin = MaxMargin + 1 },
-		"rate":              func(c *Config) { c.Rate = 0 },
-		"a layer has":       func(c *Config) { c.Hidden = []int{net.MaxUnits + 1} },
+		`mode "x"`:            func(c *Config) { c.Mode = "x" },
+		`rules "2"`:           func(c *Config) { c.Rules = "2" },
+		"generations":         func(c *Config) { c.Generations = MaxGenerations + 1 },
+		`games cannot be "0"`: func(c *Config) { c.Games = 0 },
+		"every":               func(c *Config) { c.Every = MaxEvery + 1 },
+		"passes":              func(c *Config) { c.Passes = MaxPasses + 1 },
+		"batch":               func(c *Config) { c.Batch = MaxBatch + 1 },
+		"epsilon":             func(c *Config) { c.Epsilon = math.NaN() },
+		"margin":              func(c *Config) { c.Margin = MaxMargin + 1 },
+		"rate":                func(c *Config) { c.Rate = 0 },
+		"a layer has":         func(c *Config) { c.Hidden = []int{net.MaxUnits + 1} },
 	} {
 		c := small("brisca2")
 		change(&c)
@@ -144,7 +139,7 @@ func TestCheck(t *testing.T) {
 
 func TestCost(t *testing.T) {
 	c := small("brisca3")
-	cost, err := run.Estimate(t.Context(), "generations", Start(c, nil, 2))
+	cost, err := run.Estimate(t.Context(), "generations", &c, run.Input{Workers: 2})
 	if err != nil || cost.Work != 4 || cost.Time <= 0 || cost.Memory <= 0 || cost.Disk <= 0 {
 		t.Errorf("%+v, %v", cost, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/features"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
@@ -34,22 +35,15 @@ const (
 
 // Report is what has come of a training, as result.json has it.
 type Report struct {
-	Positions int     `json:"positions"` // that were learned from
-	Weights   int     `json:"weights"`
-	Random    Tally   `json:"random"` // of the model against random moves
-	Loss      float64 `json:"loss"`   // of the last generations: half the mean squared error, summed over the moves of a position
+	Positions int       `json:"positions"` // that were learned from
+	Weights   int       `json:"weights"`
+	Random    run.Tally `json:"random"` // of the model against random moves
+	Loss      float64   `json:"loss"`   // of the last generations: half the mean squared error, summed over the moves of a position
 }
 
-// Tally is how games ended for the net.
-type Tally struct {
-	Won   int `json:"won"`
-	Drawn int `json:"drawn"`
-	Lost  int `json:"lost"`
-}
-
-// Share returns the part of the games won, a draw being half.
-func (t Tally) Share() float64 {
-	return (float64(t.Won) + float64(t.Drawn)/2) / float64(max(1, t.Won+t.Drawn+t.Lost))
+func (r Report) String() string {
+	return fmt.Sprintf("learned from %s, %s\nagainst random players: %v\n",
+		text.Count(r.Positions, "position"), text.Count(r.Weights, "weight"), r.Random)
 }
 
 // training is a net in training.
@@ -100,10 +94,9 @@ func newTraining(c Config, from *net.Net, workers int) (*training, error) {
 	return t, nil
 }
 
-// Start returns what begins a training with the weights of a net, or with random ones if it is nil.
-// The config is valid. The result does not depend on the number of workers.
-func Start(c Config, from *net.Net, workers int) func(context.Context) (run.Trainer[Report], error) {
-	return func(context.Context) (run.Trainer[Report], error) { return newTraining(c, from, workers) }
+// Begin begins a training. The config is valid.
+func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
+	return newTraining(*c, c.first, in.Workers)
 }
 
 // Progress returns the generations that have been played, and all.
@@ -171,21 +164,14 @@ func (t *training) Report(f *run.Folder) error {
 }
 
 // test plays games against random moves, the same ones in every test.
-func (t *training) test(n int) (sum Tally) {
+func (t *training) test(n int) (sum run.Tally) {
 	// It takes little time: an end of the context waits for it.
-	run.InOrder(context.Background(), t.workers, 0, (n+piece-1)/piece, func(worker, k int) (part Tally, err error) {
+	run.InOrder(context.Background(), t.workers, 0, (n+piece-1)/piece, func(worker, k int) (part run.Tally, err error) {
 		for game := k * piece; game < min(n, (k+1)*piece); game++ {
-			switch t.games[worker].test(game%t.mode.Players, run.Derive(t.Seed, forTest, game)) {
-			case 1:
-				part.Won++
-			case 0:
-				part.Drawn++
-			default:
-				part.Lost++
-			}
+			part.Count(t.games[worker].test(game%t.mode.Players, run.Derive(t.Seed, forTest, game)))
 		}
 		return part, nil
-	}, func(_ int, part Tally) error {
+	}, func(_ int, part run.Tally) error {
 		sum.Won, sum.Drawn, sum.Lost = sum.Won+part.Won, sum.Drawn+part.Drawn, sum.Lost+part.Lost
 		return nil
 	})
@@ -193,7 +179,7 @@ func (t *training) test(n int) (sum Tally) {
 }
 
 // Finish writes the model and the plots.
-func (t *training) Finish(_ context.Context, f *run.Folder) (Report, error) {
+func (t *training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
 	h := model.Header{Kind: model.Net, Mode: t.Mode, Encoding: features.Complete, Seed: t.Seed}
 	t.net.Describe(&h)
 	return Report{t.at.Positions, t.net.Params(), t.test(finalTest), t.loss}, errors.Join(

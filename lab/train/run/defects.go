@@ -12,20 +12,15 @@ type Defect struct{ Name, Help string }
 // AllDefects is the list that stands for all.
 const AllDefects = "all"
 
-// ParseDefects returns the defects of a list of names joined by commas, in the order of the known
-// ones: none for "", all for AllDefects.
-func ParseDefects(list string, known []Defect) (names []string, err error) {
+// Kept returns the defects that are given, in the order of the known ones: all for AllDefects.
+func Kept(given []string, known []Defect) (names []string, err error) {
 	var words []string
 	for _, d := range known {
 		words = append(words, d.Name)
 	}
-	switch list {
-	case "":
-		return nil, nil
-	case AllDefects:
+	if len(given) == 1 && given[0] == AllDefects {
 		return words, nil
 	}
-	given := strings.Split(list, ",")
 	for _, name := range given {
 		if !slices.Contains(words, name) {
 			return nil, fmt.Errorf("as-published: defect %q does not exist: try %s, or %s", name, strings.Join(words, ", "), AllDefects)

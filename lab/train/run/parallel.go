@@ -2,68 +2,55 @@ package run
 
 import (
 	"context"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
+	"sync/atomic"
 )
 
-// InOrder makes the pieces from first to last-1 in several goroutines and takes them one by one
-// in their order, so that what is taken does not depend on the workers. At most twice as many
-// pieces as workers wait. When the context ends, it returns its error after a last piece is taken.
-func InOrder[T any](ctx context.Context, workers, first, last int, build func(worker, piece int) (T, error), take func(piece int, made T) error) error {
-	workers = max(1, min(workers, last-first))
-	group, inner := errgroup.WithContext(ctx)
-	type slot chan T
-	queue := make(chan slot, workers) // in the order of the pieces
-	work := make(chan func(worker int) error)
-	group.Go(func() error {
-		defer close(queue)
-		defer close(work)
-		for piece := first; piece < last; piece++ {
-			s := make(slot, 1)
-			do := func(worker int) error {
-				made, err := build(worker, piece)
-				if err == nil {
-					s <- made
-				}
-				return err
-			}
-			select {
-			case queue <- s:
-			case <-inner.Done():
-				return inner.Err()
-			}
-			select {
-			case work <- do:
-			case <-inner.Done():
-				return inner.Err()
-			}
+// Each calls do with the numbers below n. Workers take them in turn; one of them is the caller.
+func Each(workers, n int, do func(worker, i int)) {
+	var next atomic.Int64
+	work := func(worker int) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(worker, i)
 		}
-		return nil
-	})
-	for worker := range workers {
-		group.Go(func() error {
-			for do := range work {
-				if err := do(worker); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
 	}
-	group.Go(func() error {
-		piece := first
-		for s := range queue {
-			select {
-			case made := <-s:
-				if err := take(piece, made); err != nil {
-					return err
-				}
-				piece++
-			case <-inner.Done():
-				return inner.Err()
-			}
+	var group sync.WaitGroup
+	for worker := 1; worker < min(workers, n); worker++ {
+		group.Go(func() { work(worker) })
+	}
+	work(0)
+	group.Wait()
+}
+
+// InOrder makes the pieces from first to last-1 in several goroutines and takes them one by one
+// in their order, so that what is taken does not depend on the workers. A worker whose piece is made
+// waits until those before it are taken. The first error, or that of the context, ends it.
+func InOrder[T any](ctx context.Context, workers, first, last int, build func(worker, piece int) (T, error), take func(piece int, made T) error) error {
+	going, end := context.WithCancel(ctx)
+	defer end()
+	var lock sync.Mutex
+	turn, next := sync.NewCond(&lock), 0
+	var failed error
+	Each(workers, last-first, func(worker, i int) {
+		var made T
+		err := going.Err()
+		if err == nil {
+			made, err = build(worker, first+i)
 		}
-		return nil
+		lock.Lock()
+		defer lock.Unlock()
+		for next < i {
+			turn.Wait()
+		}
+		if failed == nil && err == nil {
+			err = take(first+i, made)
+		}
+		if failed == nil && err != nil {
+			failed = err
+			end()
+		}
+		next++
+		turn.Broadcast()
 	})
-	return group.Wait()
+	return failed
 }

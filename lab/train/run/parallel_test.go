@@ -11,12 +11,12 @@ import (
 
 func TestDefects(t *testing.T) {
 	known := []Defect{{"a", ""}, {"b", ""}, {"c", ""}}
-	for list, want := range map[string]string{"": "[]", "all": "[a b c]", "c,a": "[a c]"} {
-		if got, err := ParseDefects(list, known); err != nil || fmt.Sprint(got) != want {
-			t.Errorf("%q: %v, %v", list, got, err)
+	for want, given := range map[string][]string{"[]": nil, "[a b c]": {AllDefects}, "[a c]": {"c", "a"}} {
+		if got, err := Kept(given, known); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%q: %v, %v", given, got, err)
 		}
 	}
-	if _, err := ParseDefects("a,d", known); err == nil || !strings.Contains(err.Error(), `"d"`) {
+	if _, err := Kept([]string{"a", "d"}, known); err == nil || !strings.Contains(err.Error(), `"d"`) {
 		t.Error(err)
 	}
 }

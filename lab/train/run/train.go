@@ -6,10 +6,44 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/timba-arena/timba/referee/program"
 )
 
+// Method is a kind of training: a command of timba-lab train, and what models of experiments name.
+type Method struct {
+	Name, Short, Long, Example string
+
+	File    string // what it writes
+	Unit    string // of its progress, in the plural
+	Version int    // rises when the same settings come to another model
+	Defects []Defect
+	// Settings returns the settings with their defaults.
+	Settings func() Settings
+}
+
+// Settings decide what a training comes to. Their JSON is config.json of the run.
+type Settings interface {
+	// Params returns the settings one by one.
+	Params() []Param
+	// Complete sets what follows from the settings that were given, and returns why there is no such
+	// training.
+	Complete(given func(name string) bool) error
+	// Begin prepares the training.
+	Begin(context.Context, Input) (Trainer, error)
+}
+
+// Input is what a training has besides its settings. The result does not depend on the workers.
+type Input struct {
+	Workers  int
+	Resolver program.Resolver // of the bots that play
+}
+
+// Result is what a training came to. Its JSON is result.json, its text is for people.
+type Result interface{ String() string }
+
 // Trainer is a training that goes step by step to a result.
-type Trainer[R any] interface {
+type Trainer interface {
 	// Progress returns how much of all is done. With all the training ends.
 	Progress() (done, all int)
 	// Step goes on. After an error, as that of the context, the state is one to go on from.
@@ -20,7 +54,7 @@ type Trainer[R any] interface {
 	Save(io.Writer) error
 	Load(io.Reader) error
 	// Finish writes the model and the plots. It may be called again after the error of the context.
-	Finish(context.Context, *Folder) (R, error)
+	Finish(context.Context, *Folder) (Result, error)
 	// Size returns the bytes that the whole training takes, after some of its steps.
 	Size() (memory, disk int64)
 }
@@ -32,14 +66,23 @@ const (
 	savePart  = 20
 )
 
+// Run trains in a directory, as Do and Train do.
+func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, progress func(done, all int)) (result Result, err error) {
+	err = Do(ctx, dir, s, resume, func(f *Folder) error {
+		result, err = Train(ctx, f, s, in, progress)
+		return err
+	})
+	return result, err
+}
+
 // Train makes the steps of a training, from its checkpoint on if there is one, then finishes it and
-// writes result.json. Start prepares the training. When the context ends, Train writes a checkpoint
-// and returns the context's error.
-func Train[R any](ctx context.Context, f *Folder, start func(context.Context) (Trainer[R], error), progress func(done, all int)) (result R, err error) {
+// writes result.json. When the context ends, Train writes a checkpoint and returns the context's
+// error.
+func Train(ctx context.Context, f *Folder, s Settings, in Input, progress func(done, all int)) (result Result, err error) {
 	began := time.Now()
-	t, err := start(ctx)
+	t, err := s.Begin(ctx, in)
 	if err != nil {
-		return result, err
+		return nil, err
 	}
 	f.prepared = time.Since(began)
 	if _, err := f.Load(t.Load); err != nil {
@@ -76,22 +119,34 @@ func Train[R any](ctx context.Context, f *Folder, start func(context.Context) (T
 // sampleTime is how long Estimate trains.
 const sampleTime = 500 * time.Millisecond
 
-// Estimate returns what a training costs, from its first steps. The unit is that of its progress.
-func Estimate[R any](ctx context.Context, unit string, start func(context.Context) (Trainer[R], error)) (c Cost, err error) {
+// Sampler is a trainer whose steps may take long. Sample makes a part of the work, in about that
+// time, and returns how much it would be with all workers.
+type Sampler interface {
+	Sample(context.Context, time.Duration) (done int, err error)
+}
+
+// Estimate returns what a training costs, from its first steps or a sample. The unit is that of its
+// progress.
+func Estimate(ctx context.Context, unit string, s Settings, in Input) (c Cost, err error) {
 	began := time.Now()
-	t, err := start(ctx)
+	t, err := s.Begin(ctx, in)
 	if err != nil {
 		return c, err
 	}
 	prepared := time.Since(began)
 	done, all := t.Progress()
-	for done < all && time.Since(began)-prepared < sampleTime {
-		if err := t.Step(ctx); err != nil {
-			return c, fmt.Errorf("dry-run: interrupted: %w", err)
+	if sampler, ok := t.(Sampler); ok {
+		done, err = sampler.Sample(ctx, sampleTime)
+	} else {
+		for ; err == nil && done < all && time.Since(began)-prepared < sampleTime; done, _ = t.Progress() {
+			err = t.Step(ctx)
 		}
-		done, all = t.Progress()
 	}
-	c = Cost{Work: int64(all), Unit: unit, Time: prepared + time.Duration(float64(time.Since(began)-prepared)*float64(all)/float64(done))}
+	if err != nil {
+		return c, fmt.Errorf("dry-run: %w", err)
+	}
+	took := time.Since(began) - prepared
+	c = Cost{Work: int64(all), Unit: unit, Time: prepared + time.Duration(float64(took)*float64(all)/float64(done))}
 	c.Memory, c.Disk = t.Size()
 	return c, nil
 }

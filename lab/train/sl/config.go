@@ -5,10 +5,9 @@ package sl
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/timba-arena/timba/lab/train/dataset"
+	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/sample-bots/learned"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
@@ -42,17 +41,29 @@ var Defects = []run.Defect{
 	{Name: NoSongs, Help: "among several songs of 20 the first is sung, without a choice"},
 }
 
-// Thirds are the layers of the study's nets that depend on the inputs: 1/2, 1/4 and 1/6 of them.
-const Thirds = "thirds"
-
 // The bounds of a training.
 const (
 	MaxBatch  = 4096
 	MaxEpochs = 1000
 )
 
-// Version rises when the same configuration comes to another net.
-const Version = 1
+// Method is the learning on a data set.
+var Method = run.Method{
+	Name: "sl", File: run.ModelFile, Unit: "rows", Version: 1, Defects: Defects,
+	Short: "Train a net by supervised learning on a data set",
+	Long: "Trains a net to tell what a move comes to, on the decisions of a data set that timba-lab train data has made:\n" +
+		"the points of its trick (p), these and a heuristic value (ph), whether the game is won (wl), or the points to the\n" +
+		"end of the game (rest). Eight rows in ten train, one validates after each epoch, one tests at the end. Play with the model as @sl:model=FILE.",
+	Example: "  timba-lab train data --mode brisca2 --out data\n" +
+		"  timba-lab train sl --mode brisca2 --data data --out sl\n" +
+		"  timba-lab train sl --mode brisca2 --data data --variant wl --layers thirds --encoding unscaled --out sl-wl",
+	Settings: func() run.Settings {
+		return &Config{
+			Train: "sl", Mode: run.DefaultMode, Variant: PH, Encoding: features.Scaled, layers: fit.StudyLayers,
+			Batch: 32, Epochs: 10, Rate: fit.DefaultAdam.Rate, Seed: 1,
+		}
+	},
+}
 
 // Config is what decides the net, as config.json of a run has it.
 type Config struct {
@@ -69,50 +80,71 @@ type Config struct {
 	Data     dataset.Header `json:"data"`
 	Games    int            `json:"games"`      // of the data set that are used
 	Sum      string         `json:"dataSHA256"` // of these games
+
+	layers string // Hidden, as users write it
+	path   string // of the data set
+	set    *dataset.Set
 }
 
-// Use makes the training one on the games of a data set that have been loaded.
-func (c *Config) Use(set *dataset.Set) {
-	c.Data, c.Games, c.Sum = set.Header, set.Games, set.Sum()
+// Params returns the settings one by one.
+func (c *Config) Params() []run.Param {
+	return append(run.Common(&c.Mode, &c.Seed),
+		run.Published(&c.Defects, Defects),
+		run.Param{Name: "data", To: &c.path, Local: true, Help: "the data set: its `FILE`, or the directory of its run"},
+		run.Param{Name: "games", To: &c.Games, Min: 1, Max: dataset.MaxGames, Optional: true, Local: true, Help: "how many of its games to use (default: all)"},
+		run.Word("variant", &c.Variant, Variants, "what the net learns"),
+		run.Word("encoding", &c.Encoding, []string{features.Scaled, features.Unscaled}, "the inputs"),
+		fit.Layers(&c.layers),
+		run.Param{Name: "batch", To: &c.Batch, Min: 1, Max: MaxBatch, Help: "rows of a batch"},
+		run.Param{Name: "epochs", To: &c.Epochs, Min: 1, Max: MaxEpochs, Help: "how often each row is learned from"},
+		run.Param{Name: "rate", To: &c.Rate, Max: 1, Above: true, Help: "the rate of learning"},
+	)
 }
 
-// Check returns why a net cannot be trained so.
-func (c *Config) Check() error {
+// Complete opens the data set, unless Use or Expect was called.
+func (c *Config) Complete(func(name string) bool) (err error) {
 	m, err := cards.ParseMode(c.Mode)
 	if err != nil {
 		return err
 	}
-	e, err := features.NewEncoder(m, c.Encoding)
-	if err != nil {
+	if c.Hidden, err = fit.ParseLayers(c.layers, m, c.Encoding); err != nil {
 		return err
 	}
-	switch {
-	case c.Encoding == features.Genetic:
-		return fmt.Errorf("encoding %q has no action: try %s or %s", c.Encoding, features.Scaled, features.Unscaled)
-	case !slices.Contains(Variants, c.Variant):
-		return fmt.Errorf("variant %q does not exist: try %s", c.Variant, strings.Join(Variants, ", "))
-	case c.Data.Mode != c.Mode:
-		return fmt.Errorf("mode %q: the data set is of mode %q: make one with timba-lab train data --mode %s", c.Mode, c.Data.Mode, c.Mode)
-	case c.Batch < 1 || c.Batch > MaxBatch:
-		return fmt.Errorf("batch cannot be %d: try 1 to %d", c.Batch, MaxBatch)
-	case c.Epochs < 1 || c.Epochs > MaxEpochs:
-		return fmt.Errorf("epochs cannot be %d: try 1 to %d", c.Epochs, MaxEpochs)
+	if c.Defects, err = run.Kept(c.Defects, Defects); err != nil {
+		return err
 	}
-	return net.CheckSizes(append(append([]int{e.Inputs()}, c.Hidden...), 1))
+	if c.Data.Mode == "" {
+		if c.path == "" {
+			return fmt.Errorf("--data is missing: make a data set with timba-lab train data --mode %v --out DIR, and name its DIR", m)
+		}
+		set, err := dataset.Load(c.path, c.Games)
+		if err != nil {
+			return err
+		}
+		c.Use(set)
+	}
+	return c.Check()
 }
 
-// ParseHidden returns the layers of a text as in 50-25, or of Thirds.
-func ParseHidden(text string, m cards.Mode, encoding string) (layers []int, err error) {
-	if text == Thirds {
-		e, err := features.NewEncoder(m, encoding)
-		if err != nil {
-			return nil, err
-		}
-		n := e.Inputs()
-		return []int{n / 2, n / 4, n / 6}, nil
+// Use makes the training one on the games of a data set that have been loaded.
+func (c *Config) Use(set *dataset.Set) {
+	c.Data, c.Games, c.Sum, c.set = set.Header, set.Games, set.Sum(), set
+}
+
+// Expect makes the training one on a data set that is still to be made.
+func (c *Config) Expect(d *dataset.Config) {
+	c.Data, c.Games = dataset.Header{Mode: d.Mode, Games: d.Games(), Seed: d.Seed}, d.Games()
+}
+
+// Check returns why a net cannot be trained so.
+func (c *Config) Check() error {
+	if err := run.Check(c.Params()); err != nil {
+		return err
 	}
-	if layers, err = net.ParseSizes(text); err != nil {
-		return nil, fmt.Errorf("%w, or %s", err, Thirds)
+	if c.Data.Mode != c.Mode {
+		return fmt.Errorf("mode %q: the data set is of mode %q: make one with timba-lab train data --mode %s", c.Mode, c.Data.Mode, c.Mode)
 	}
-	return layers, nil
+	m, _ := cards.ParseMode(c.Mode)
+	e, _ := features.NewEncoder(m, c.Encoding)
+	return net.CheckSizes(append(append([]int{e.Inputs()}, c.Hidden...), 1))
 }

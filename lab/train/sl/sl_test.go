@@ -28,24 +28,14 @@ import (
 // data makes a data set of random games.
 func data(t testing.TB, mode string, each int) *dataset.Set {
 	t.Helper()
-	p := plan(t, mode, each)
-	return made(t, p, p.Random())
+	return made(t, &dataset.Config{Mode: mode, Each: each, Seed: 1})
 }
 
-func plan(t testing.TB, mode string, each int) *dataset.Plan {
+// made makes a data set.
+func made(t testing.TB, c *dataset.Config) *dataset.Set {
 	t.Helper()
-	m := kit.Get[cards.Mode](t)(cards.ParseMode(mode))
-	return &dataset.Plan{Mode: m, Each: each, Seed: 1, Workers: 2}
-}
-
-// made makes the data set of a plan.
-func made(t testing.TB, p *dataset.Plan, games dataset.Piece) *dataset.Set {
-	t.Helper()
-	dir := t.TempDir()
-	f := kit.Get[*run.Folder](t)(run.Open(dir, p.Config(), false))
-	defer f.Close()
-	kit.Must(t, p.Make(t.Context(), f, games))
-	return kit.Get[*dataset.Set](t)(dataset.Load(filepath.Join(dir, dataset.File), 0))
+	dir, _ := runtest.Train[dataset.Result](t, c)
+	return kit.Get[*dataset.Set](t)(dataset.Load(dir, 0))
 }
 
 func config(set *dataset.Set) Config {
@@ -66,17 +56,23 @@ func training(t testing.TB, set *dataset.Set, c Config, workers int) *Training {
 // trained trains and returns the directory and the result.
 func trained(t testing.TB, tr *Training) (string, *Result) {
 	t.Helper()
-	return runtest.Train(t, tr.config, func(int) func(context.Context) (run.Trainer[*Result], error) {
-		return func(context.Context) (run.Trainer[*Result], error) { return tr, nil }
-	})
+	return runtest.Train[*Result](t, ready{&tr.config, tr})
 }
+
+// ready are the settings of a training that has begun.
+type ready struct {
+	*Config
+	training *Training
+}
+
+func (r ready) Begin(context.Context, run.Input) (run.Trainer, error) { return r.training, nil }
 
 // A training does not go on with other games, even those of the same plan, as a bot makes them that
 // has changed; it goes on with the same games wherever they lie.
 func TestResumeWithOtherGames(t *testing.T) {
-	p, other := plan(t, "brisca3", 5), plan(t, "brisca3", 5)
-	other.Seed = 2
-	c, again, changed := config(made(t, p, p.Random())), config(made(t, p, p.Random())), config(made(t, p, other.Random()))
+	other := made(t, &dataset.Config{Mode: "brisca3", Each: 5, Seed: 2})
+	other.Header.Seed = 1
+	c, again, changed := config(data(t, "brisca3", 5)), config(data(t, "brisca3", 5)), config(other)
 	dir := t.TempDir()
 	f, err := run.Open(dir, c, false)
 	kit.Must(t, err)
@@ -154,7 +150,7 @@ func games(t *testing.T, a, b *learned.SL, m cards.Mode, n int) {
 func TestSameModel(t *testing.T) {
 	set := data(t, "brisca2", 40)
 	files := func(c Config) string {
-		return runtest.Same(t, c, func(workers int) func(context.Context) (run.Trainer[*Result], error) { return Start(c, set, workers) })
+		return runtest.Same(t, &c)
 	}
 	c := config(set)
 	other := c
@@ -208,7 +204,7 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *Config) { c.Mode = "x" }, `mode "x"`},
 		{func(c *Config) { c.Variant = "x" }, `variant "x"`},
 		{func(c *Config) { c.Encoding = "x" }, `encoding "x"`},
-		{func(c *Config) { c.Encoding = features.Genetic }, "has no action"},
+		{func(c *Config) { c.Encoding = features.Genetic }, `encoding "genetic" does not exist: try scaled, unscaled`},
 		{func(c *Config) { c.Data.Mode = "tute3" }, "data set is of mode \"tute3\""},
 		{func(c *Config) { c.Hidden = []int{0} }, "a layer has 1 to"},
 		{func(c *Config) { c.Batch = MaxBatch + 1 }, "batch cannot be"},
@@ -222,12 +218,12 @@ func TestConfigErrors(t *testing.T) {
 	}
 	m, _ := cards.ParseMode("brisca2")
 	for text, want := range map[string]string{"50-25": "[50 25]", "thirds": "[28 14 9]", "7": "[7]"} {
-		if got, err := ParseHidden(text, m, features.Scaled); err != nil || fmt.Sprint(got) != want {
+		if got, err := fit.ParseLayers(text, m, features.Scaled); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "x", "5-", "0", "99999"} {
-		if _, err := ParseHidden(text, m, features.Scaled); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+		if _, err := fit.ParseLayers(text, m, features.Scaled); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

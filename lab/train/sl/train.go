@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/timba-arena/timba/lab/train/dataset"
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
@@ -52,9 +54,20 @@ type Result struct {
 	Test     Metrics `json:"test"`
 }
 
-// Start returns what prepares the rows of a data set and a net with random weights.
-func Start(c Config, set *dataset.Set, workers int) func(context.Context) (run.Trainer[*Result], error) {
-	return func(ctx context.Context) (run.Trainer[*Result], error) { return newTraining(ctx, c, set, workers) }
+func (r *Result) String() string {
+	classes := "won or not"
+	if r.Classes > 1 {
+		classes = fmt.Sprintf("%d classes", r.Classes)
+	}
+	t := r.Test
+	return fmt.Sprintf("%s rows to learn from, %s, %s weights\ntest, %s rows: loss %.4f, accuracy %.2f %%, precision %.2f %%, recall %.2f %%\n",
+		humanize.Comma(int64(r.Train)), classes, humanize.Comma(int64(r.Weights)), humanize.Comma(int64(t.Rows)),
+		t.Loss, 100*t.Accuracy, 100*t.Precision, 100*t.Recall)
+}
+
+// Begin prepares the rows of the data set and a net with random weights.
+func (c *Config) Begin(ctx context.Context, in run.Input) (run.Trainer, error) {
+	return newTraining(ctx, *c, c.set, in.Workers)
 }
 
 func newTraining(ctx context.Context, c Config, set *dataset.Set, workers int) (*Training, error) {
@@ -109,7 +122,7 @@ func (t *Training) Report(f *run.Folder) error {
 }
 
 // Finish tests the net and writes the files of the end.
-func (t *Training) Finish(_ context.Context, f *run.Folder) (*Result, error) {
+func (t *Training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
 	r := &Result{Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.Params(), Validate: t.measure(t.validate), Test: t.measure(t.test)}
 	f.Log("test: %+v", r.Test)
 	return r, errors.Join(

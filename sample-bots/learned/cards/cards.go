@@ -146,6 +146,15 @@ func (m Mode) Combinations(text string) ([]baraja.TableRules, error) {
 		text, m, AllRules, NoRules, m.RuleCount())
 }
 
+// CheckRules returns an error for a mode that does not exist, or has no such combinations.
+func CheckRules(mode, rules string) error {
+	m, err := ParseMode(mode)
+	if err == nil {
+		_, err = m.Combinations(rules)
+	}
+	return err
+}
+
 // RuleCount returns the number of optional rules: 4 with two players, 3 otherwise.
 func (m Mode) RuleCount() int {
 	if m.Players == 2 {

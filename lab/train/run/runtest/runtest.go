@@ -12,16 +12,12 @@ import (
 	"github.com/timba-arena/timba/lab/train/run"
 )
 
-// Start begins a training with so many workers.
-type Start[R any] func(workers int) func(context.Context) (run.Trainer[R], error)
-
 // Train trains in a new directory and returns it with the result.
-func Train[R any](t testing.TB, config any, start Start[R]) (dir string, result R) {
+func Train[R run.Result](t testing.TB, s run.Settings) (dir string, result R) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "run")
-	f := kit.Get[*run.Folder](t)(run.Open(dir, config, false))
-	defer f.Close()
-	return dir, kit.Get[R](t)(run.Train(t.Context(), f, start(2), func(int, int) {}))
+	r := kit.Get[run.Result](t)(run.Run(t.Context(), dir, s, run.Input{Workers: 2}, false, func(int, int) {}))
+	return dir, r.(R)
 }
 
 // Files returns the files that the configuration alone decides: the model, the metrics and the result.
@@ -35,13 +31,13 @@ func Files(t testing.TB, dir string) (text string) {
 
 // Same trains as a whole, and again with 1 worker and with 7, interrupted after each step, and
 // checks that the files are the same. It returns them.
-func Same[R any](t testing.TB, config any, start Start[R]) string {
+func Same(t testing.TB, s run.Settings) string {
 	t.Helper()
-	dir, _ := Train(t, config, start)
+	dir, _ := Train[run.Result](t, s)
 	whole := Files(t, dir)
 	for _, workers := range []int{1, 7} {
 		dir, parts := filepath.Join(t.TempDir(), "run"), 1
-		for ; !part(t, dir, config, parts > 1, start(workers)); parts++ {
+		for ; !part(t, dir, s, parts > 1, workers); parts++ {
 		}
 		if parts < 3 {
 			t.Errorf("with %d workers it was interrupted %d times", workers, parts-1)
@@ -54,14 +50,12 @@ func Same[R any](t testing.TB, config any, start Start[R]) string {
 }
 
 // part goes on with a training for a step, and reports whether it has ended.
-func part[R any](t testing.TB, dir string, config any, resume bool, start func(context.Context) (run.Trainer[R], error)) bool {
+func part(t testing.TB, dir string, s run.Settings, resume bool, workers int) bool {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	f := kit.Get[*run.Folder](t)(run.Open(dir, config, resume))
-	defer f.Close()
 	calls := 0
-	_, err := run.Train(ctx, f, start, func(int, int) {
+	_, err := run.Run(ctx, dir, s, run.Input{Workers: workers}, resume, func(int, int) {
 		if calls++; calls > 1 {
 			cancel()
 		}

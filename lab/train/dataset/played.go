@@ -1,5 +1,4 @@
-// Package recorded makes data sets of games that bots play against each other.
-package recorded
+package dataset
 
 import (
 	"context"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/lab/train/dataset"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
@@ -23,8 +21,8 @@ import (
 // clock is longer than a bot of a data set should think.
 var clock = referee.Clock{Move: 10 * time.Minute, Margin: time.Second, Startup: time.Minute}
 
-// Seats returns the bots by seat: as they are given, or the only one for every seat.
-func Seats(m cards.Mode, given []string) ([]string, error) {
+// seats returns the bots by seat: as they are given, or the only one for every seat.
+func seats(m cards.Mode, given []string) ([]string, error) {
 	switch len(given) {
 	case 0, m.Players:
 		return given, nil
@@ -38,22 +36,21 @@ func Seats(m cards.Mode, given []string) ([]string, error) {
 	return nil, fmt.Errorf("mode %v has %d seats: name 1 bot or %d, not %d", m, m.Players, m.Players, len(given))
 }
 
-// Games returns how the games of a plan are made: its bots play them, each combination of rules
-// in a match of its own. A deal is played once, with the bots rotated by one seat from a deal to
-// the next. A fault is an error.
-func Games(ctx context.Context, p *dataset.Plan, r program.Resolver) (dataset.Piece, error) {
-	bots := make([]referee.Bot, len(p.Bots))
-	for i, spec := range p.Bots {
+// Played makes games of the bots of a plan, each combination of rules in a match of its own. A deal
+// is played once, with the bots rotated by one seat from a deal to the next. A fault is an error.
+func (c *Config) Played(ctx context.Context, r program.Resolver) (Piece, error) {
+	bots := make([]referee.Bot, len(c.Bots))
+	for i, spec := range c.Bots {
 		var err error
 		if bots[i], err = bot(ctx, spec, r); err != nil {
 			return nil, err
 		}
 		bots[i].Name = fmt.Sprintf("%s#%d", spec, i)
 	}
-	m := p.Mode
+	m := c.mode()
 	list := m.Rules()
 	return func(ctx context.Context, _, from, to int, dst []byte) ([]byte, error) {
-		games := make([]dataset.Game, to-from)
+		games := make([]Game, to-from)
 		for first := from; first < min(to, from+len(list)); first++ {
 			bits := first % len(list)
 			var at []int
@@ -61,7 +58,7 @@ func Games(ctx context.Context, p *dataset.Plan, r program.Resolver) (dataset.Pi
 				at = append(at, i-from)
 			}
 			var seed rules.Seed
-			binary.LittleEndian.PutUint64(seed[:], run.Derive(p.Seed, "games", first))
+			binary.LittleEndian.PutUint64(seed[:], run.Derive(c.Seed, "games", first))
 			if err := play(ctx, m, bits, list[bits], bots, seed, games, at); err != nil {
 				return dst, err
 			}
@@ -88,7 +85,7 @@ func bot(ctx context.Context, spec string, r program.Resolver) (referee.Bot, err
 
 // play plays games with one combination of rules and stores them in the places at. Rotation r of
 // the bots plays the deals r, r+n, ... of its own match of one rotation.
-func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []referee.Bot, seed rules.Seed, games []dataset.Game, at []int) error {
+func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []referee.Bot, seed rules.Seed, games []Game, at []int) error {
 	n := len(bots)
 	for rotation := range n {
 		deals := (len(at) - rotation + n - 1) / n
@@ -123,7 +120,7 @@ func errFault(g *referee.Result) error {
 }
 
 // record makes a game of a data set of one that was played.
-func record(v *rules.Variant, bits int, g *referee.Result, to *dataset.Game) error {
+func record(v *rules.Variant, bits int, g *referee.Result, to *Game) error {
 	src := rules.NewStream(rules.Seed(g.Seed))
 	to.Begin(bits, cards.Table(v.Deal(&src)))
 	for step, err := range g.Walk(v, nil) {

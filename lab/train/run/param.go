@@ -1,0 +1,181 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+// Param is a setting of a training: a flag of its command, whose value it is for pflag, and a key
+// of the models in experiments.
+type Param struct {
+	Name, Help string
+	To         any      // a pointer to what is set: a bool, a number, a text or a list of texts
+	Min, Max   float64  // of an int or a float64
+	Above      bool     // the number is above Min
+	Optional   bool     // none, which is 0 or "", is as good as what Min and Words allow
+	Words      []string // that a text can be; nil for any
+	Repeated   bool     // each text of a list has a flag of its own; else commas join them
+	Alone      string   // the value of the flag without one
+	Scaled     bool     // how much is learned from: experiments take a part of it
+	Local      bool     // a flag alone, and no key of an experiment
+}
+
+// DefaultMode is that of a training that names none.
+const DefaultMode = "brisca2"
+
+// Common returns the settings that all trainings have.
+func Common(mode *string, seed *uint64) []Param {
+	return []Param{
+		Word("mode", mode, cards.ModeNames(), "the game and its seats"),
+		{Name: "seed", To: seed, Help: "the seed of everything random", Local: true},
+	}
+}
+
+// Word returns a setting that is one of some words.
+func Word(name string, to *string, words []string, help string) Param {
+	return Param{Name: name, To: to, Words: words, Help: help + ": one of " + strings.Join(words, ", ")}
+}
+
+// Rules returns the setting of the optional rules of the games that are learned from. How says how
+// all combinations of them are played.
+func Rules(to *string, how string) Param {
+	return Param{Name: "rules", To: to, Help: "the optional rules: all combinations " + how + ", none, or one as `DIGITS` 0 or 1 for " +
+		"exchange, last10, blackhand and, with two players, hunt3"}
+}
+
+// Published returns the setting of the study's defects that are kept.
+func Published(to *[]string, known []Defect) Param {
+	var names []string
+	for _, d := range known {
+		names = append(names, d.Name+" ("+d.Help+")")
+	}
+	return Param{Name: "as-published", To: to, Alone: AllDefects, Local: true,
+		Help: "keep defects of the study, a `LIST` joined by commas, or all: " + strings.Join(names, ", ")}
+}
+
+// Set sets the value from a text. An error does not name the value: see Allowed.
+func (p *Param) Set(text string) (err error) {
+	switch to := p.To.(type) {
+	case *bool:
+		*to, err = strconv.ParseBool(text)
+	case *uint64:
+		*to, err = strconv.ParseUint(text, 0, 64)
+	case *string:
+		*to = text
+	case *[]string:
+		switch {
+		case p.Repeated:
+			*to = append(*to, text)
+		case text == "":
+			*to = nil
+		default:
+			*to = strings.Split(text, ",")
+		}
+	case *int:
+		n, err := strconv.Atoi(text)
+		if err != nil || !p.within(float64(n)) {
+			return errors.New(p.Allowed())
+		}
+		*to = n
+	case *float64:
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !p.within(x) {
+			return errors.New(p.Allowed())
+		}
+		*to = x
+	}
+	return err
+}
+
+// Texts returns the texts from which Set makes the value.
+func (p *Param) Texts() []string {
+	if list, ok := p.To.(*[]string); ok && p.Repeated {
+		return *list
+	}
+	return []string{p.String()}
+}
+
+// String returns the value, for people.
+func (p *Param) String() string {
+	if p.To == nil {
+		return "" // pflag asks a Param without a value
+	}
+	if list, ok := p.To.(*[]string); ok {
+		return strings.Join(*list, ",")
+	}
+	return fmt.Sprint(reflect.ValueOf(p.To).Elem())
+}
+
+// Type returns the name of the type, for pflag.
+func (p *Param) Type() string {
+	switch p.To.(type) {
+	case *bool:
+		return "bool"
+	case *int:
+		return "int"
+	case *uint64:
+		return "uint64"
+	case *float64:
+		return "float"
+	}
+	return "string"
+}
+
+// within reports whether a number is within the bounds; NaN is not.
+func (p *Param) within(x float64) bool { return x >= p.Min && x <= p.Max && !(p.Above && x == p.Min) }
+
+// Allowed returns the numbers that the value can be, for people; "" for other types.
+func (p *Param) Allowed() string {
+	low, top := strconv.FormatFloat(p.Min, 'f', -1, 64), strconv.FormatFloat(p.Max, 'f', -1, 64)
+	switch {
+	case p.Max == 0:
+		return ""
+	case p.Above:
+		return fmt.Sprintf("a number above %s, at most %s", low, top)
+	}
+	return low + " to " + top
+}
+
+// check returns why the value cannot be.
+func (p *Param) check() error {
+	value := reflect.ValueOf(p.To).Elem()
+	if p.Optional && value.IsZero() {
+		return nil
+	}
+	switch to := p.To.(type) {
+	case *string:
+		if p.Words != nil && !slices.Contains(p.Words, *to) {
+			return fmt.Errorf("%s %q does not exist: try %s", p.Name, *to, strings.Join(p.Words, ", "))
+		}
+	case *int, *float64:
+		if !p.within(value.Convert(reflect.TypeFor[float64]()).Float()) {
+			return fmt.Errorf("%s cannot be \"%v\": try %s", p.Name, value, p.Allowed())
+		}
+	}
+	return nil
+}
+
+// Check returns why settings cannot be, each by itself.
+func Check(params []Param) error {
+	for i := range params {
+		if err := params[i].check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Default sets those that were not given to the values of others, which are of the same training.
+func Default(params, others []Param, given func(name string) bool) {
+	for i, p := range params {
+		if !given(p.Name) {
+			reflect.ValueOf(p.To).Elem().Set(reflect.ValueOf(others[i].To).Elem())
+		}
+	}
+}
