@@ -1,4 +1,4 @@
-package sitebench
+package bench
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"regexp"
-	"slices"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -25,50 +24,66 @@ import (
 	"github.com/timba-arena/timba/web/site"
 )
 
-// Page is how fast a page is while matches are finished.
-type Page struct {
-	Name        string
-	Median, P95 time.Duration // from the request to the last byte, while matches are finished
-	CPU         time.Duration // of a request, its client included, while none are
-	Load        int           // bytes of a first visit: the page and its files, compressed
+// Site measures the pages of the site on a competition with many matches.
+type Site struct {
+	Matches  int // finished
+	Bots     int // of people; every second one has two versions
+	Requests int // for each page
+	Rate     int // matches finished in a second meanwhile, at most
 }
 
-// Result is what Pages has measured.
-type Result struct {
-	Filled   time.Duration // time to make the competition
-	Finished float64       // matches finished in a second, beside the requests
-	Pages    []Page
+// page is a page with its address, another one each time, and how fast it is.
+type page struct {
+	name string
+	path func() string
+	load int           // bytes of a first visit: the page and its files, compressed
+	cpu  time.Duration // of a request, its client included, while no matches are finished
+	took []float64     // milliseconds from the request to the last byte, while matches are finished
 }
 
-// Pages makes a competition and measures each page by so many requests over loopback, with one
-// match finished after the other meanwhile, at most rate in a second.
-func Pages(ctx context.Context, size Size, requests, rate int) (out Result, err error) {
+// Run makes a competition and measures each page over loopback, with one match finished after the
+// other meanwhile.
+func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) {
 	dir, err := os.MkdirTemp("", "timba-bench-")
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	began := time.Now()
-	c, err := newCrowd(ctx, dir, size)
+	c, err := newSiteCompetition(ctx, dir, b)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	out.Filled = time.Since(began)
+	filled := time.Since(began)
 	url, stop, err := c.serve()
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	defer stop()
-	pages := c.pages(size)
-	if out.Pages, err = alone(ctx, url, pages, requests); err != nil {
-		return out, err
+	pages := c.pages(b)
+	for _, p := range pages {
+		if err := p.visitAlone(ctx, url, b.Requests); err != nil {
+			return nil, err
+		}
 	}
-	end := c.writing(ctx, rate)
-	err = measure(ctx, url, pages, requests, out.Pages)
-	var failed error
-	out.Finished, failed = end()
-	return out, errors.Join(err, failed)
+	end := c.writing(ctx, b.Rate)
+	for _, p := range pages {
+		if err = p.visit(ctx, url, b.Requests); err != nil {
+			break
+		}
+	}
+	finished, failed := end()
+	if err := errors.Join(err, failed); err != nil {
+		return nil, err
+	}
+	t := newTable("page|CPU ms|median ms|p95 ms|first load KB")
+	for _, p := range pages {
+		t.add(p.name, tenth(1000*p.cpu.Seconds()), tenth(quantile(p.took, 0.5)), tenth(quantile(p.took, 0.95)), tenth(float64(p.load)/1000))
+	}
+	matches := newTable("matches|made in s|finished/s beside the requests")
+	matches.add(b.Matches, whole(filled.Seconds()), tenth(finished))
+	return newReport(t, matches), nil
 }
 
 // machines are as many as a large competition has.
@@ -84,7 +99,7 @@ func machines() (list []ladder.Machine, err error) {
 }
 
 // serve serves the site on loopback.
-func (c *crowd) serve() (url string, stop func(), err error) {
+func (c *siteCompetition) serve() (url string, stop func(), err error) {
 	log, hub := slog.New(slog.DiscardHandler), new(events.Hub)
 	a := api.New(api.Options{
 		Store: c.Store, Config: c.config, Events: hub, Log: log, Wake: func() {},
@@ -104,7 +119,7 @@ func (c *crowd) serve() (url string, stop func(), err error) {
 }
 
 // writing finishes matches until end, which tells how many a second.
-func (c *crowd) writing(ctx context.Context, rate int) (end func() (float64, error)) {
+func (c *siteCompetition) writing(ctx context.Context, rate int) (end func() (float64, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	done, began, n := make(chan error, 1), time.Now(), 0
 	go func() {
@@ -132,75 +147,59 @@ func (c *crowd) writing(ctx context.Context, rate int) (end func() (float64, err
 	}
 }
 
-// address is a page, with its address, another one each time.
-type address struct {
-	name string
-	path func() string
-}
-
 // pages returns pages of bots, people, ladders, matches and games at random.
-func (c *crowd) pages(size Size) []address {
-	r, bots := rand.New(rand.NewPCG(3, 4)), size.Bots
-	match := func() string { return fmt.Sprintf("/matches/%d", 1+r.IntN(max(size.Matches, 1))) }
-	game := func() int { return 1 + r.IntN(max(size.Matches, 1)) } // a match has more games than one
+func (c *siteCompetition) pages(b Site) []*page {
+	r, bots := rand.New(rand.NewPCG(3, 4)), b.Bots
+	match := func() string { return fmt.Sprintf("/matches/%d", 1+r.IntN(max(b.Matches, 1))) }
+	game := func() int { return 1 + r.IntN(max(b.Matches, 1)) } // a match has more games than one
 	on := func() string { return c.ladders[r.IntN(len(c.ladders))].Name }
 	bot := func() string { return fmt.Sprintf("/bots/bot-%d", r.IntN(bots)) }
-	return []address{
-		{"home", func() string { return "/" }},
-		{"standings", func() string { return "/ladders/" + on() }},
-		{"pairs", func() string { return "/ladders/" + on() + "/pairs" }},
-		{"bots", func() string { return "/bots" }},
-		{"bots, filtered", func() string { return "/bots?language=Rust&q=" + fmt.Sprint(r.IntN(100)) + "&ladder=" + on() }},
-		{"bot", bot},
-		{"bot @random", func() string { return "/bots/@random" }},
-		{"bot on a ladder", func() string { return bot() + "?ladder=" + on() }},
-		{"version", func() string { return bot() + "/versions/1" }},
-		{"person", func() string { return fmt.Sprintf("/people/person-%d", r.IntN(bots)) }},
-		{"search", func() string { return fmt.Sprintf("/search?q=t-%d", r.IntN(bots)) }},
-		{"search, nothing", func() string { return "/search?q=nothing" }},
-		{"badge", func() string { return bot() + "/badge.svg" }},
-		{"feed", func() string { return bot() + "/feed.atom" }},
-		{"machines", func() string { return "/machines" }},
-		{"matches", func() string { return "/matches" }},
-		{"match", match},
-		{"game", func() string { return fmt.Sprintf("/games/%d", game()) }},
-		{"game of 12", func() string { return fmt.Sprintf("/games/%d", c.large[r.IntN(len(c.large))]) }},
+	return []*page{
+		{name: "home", path: func() string { return "/" }},
+		{name: "standings", path: func() string { return "/ladders/" + on() }},
+		{name: "pairs", path: func() string { return "/ladders/" + on() + "/pairs" }},
+		{name: "bots", path: func() string { return "/bots" }},
+		{name: "bots, filtered", path: func() string { return "/bots?language=Rust&q=" + fmt.Sprint(r.IntN(100)) + "&ladder=" + on() }},
+		{name: "bot", path: bot},
+		{name: "bot @random", path: func() string { return "/bots/@random" }},
+		{name: "bot on a ladder", path: func() string { return bot() + "?ladder=" + on() }},
+		{name: "version", path: func() string { return bot() + "/versions/1" }},
+		{name: "person", path: func() string { return fmt.Sprintf("/people/person-%d", r.IntN(bots)) }},
+		{name: "search", path: func() string { return fmt.Sprintf("/search?q=t-%d", r.IntN(bots)) }},
+		{name: "search, nothing", path: func() string { return "/search?q=nothing" }},
+		{name: "badge", path: func() string { return bot() + "/badge.svg" }},
+		{name: "feed", path: func() string { return bot() + "/feed.atom" }},
+		{name: "machines", path: func() string { return "/machines" }},
+		{name: "matches", path: func() string { return "/matches" }},
+		{name: "match", path: match},
+		{name: "game", path: func() string { return fmt.Sprintf("/games/%d", game()) }},
+		{name: "game of 12", path: func() string { return fmt.Sprintf("/games/%d", c.large[r.IntN(len(c.large))]) }},
 	}
 }
 
-// alone returns the first load of each page and the processor time of a request, while no match is
-// finished.
-func alone(ctx context.Context, url string, pages []address, requests int) (out []Page, err error) {
-	for _, x := range pages {
-		p := Page{Name: x.name}
-		if p.Load, err = load(ctx, url, x.path()); err != nil {
-			return nil, err
-		}
-		before := cpu()
-		for range requests {
-			if _, _, err := fetch(ctx, url+x.path()); err != nil {
-				return nil, err
-			}
-		}
-		p.CPU = (cpu() - before) / time.Duration(requests)
-		out = append(out, p)
+// visitAlone measures the first load and the processor time of a request, while no match is finished.
+func (p *page) visitAlone(ctx context.Context, url string, requests int) (err error) {
+	if p.load, err = load(ctx, url, p.path()); err != nil {
+		return err
 	}
-	return out, nil
+	before := cpu()
+	for range requests {
+		if _, _, err := fetch(ctx, url+p.path()); err != nil {
+			return err
+		}
+	}
+	p.cpu = (cpu() - before) / time.Duration(requests)
+	return nil
 }
 
-// measure fetches each page again and again, and adds how long that takes.
-func measure(ctx context.Context, url string, pages []address, requests int, out []Page) error {
-	for i, x := range pages {
-		var took []time.Duration
-		for range requests {
-			began := time.Now()
-			if _, _, err := fetch(ctx, url+x.path()); err != nil {
-				return err
-			}
-			took = append(took, time.Since(began))
+// visit measures how long requests take.
+func (p *page) visit(ctx context.Context, url string, requests int) error {
+	for range requests {
+		began := time.Now()
+		if _, _, err := fetch(ctx, url+p.path()); err != nil {
+			return err
 		}
-		slices.Sort(took)
-		out[i].Median, out[i].P95 = took[len(took)/2], took[len(took)*95/100]
+		p.took = append(p.took, 1000*time.Since(began).Seconds())
 	}
 	return nil
 }
