@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -23,25 +22,22 @@ func (b Env) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, numpy, err := env.FindPython(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !numpy {
-		fmt.Fprintln(log, "bench env: numpy is missing: only the standard library is measured")
-	}
 	var names []string
 	for _, g := range games.All() {
 		names = append(names, g.Name)
 	}
+	rates, err := env.Bench(ctx, self, names, b.Time, log)
+	if err != nil {
+		return nil, err
+	}
 	t := newTable("env|actions chosen by|games/s|games/s of CPU|moves/s of CPU|study's games/s|ratio|of CPU")
-	err = env.Bench(ctx, self, names, b.Time, func(r env.Rate) {
+	for _, r := range rates {
 		wall, cpu := float64(r.Games)/r.Wall, float64(r.Games)/r.CPU
 		row := []any{r.Game, r.Way, whole(wall), whole(cpu), whole(float64(r.Moves) / r.CPU)}
 		if r.Game == brisca.Game.Name {
 			row = append(row, env.StudyRate, whole(wall/env.StudyRate), whole(cpu/env.StudyRate))
 		}
 		t.add(row...)
-	})
-	return newReport(t), err
+	}
+	return newReport(t), nil
 }

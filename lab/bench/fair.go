@@ -91,7 +91,7 @@ func (b Fair) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		return nil, fmt.Errorf("bench: %w", err)
 	}
 	defer s.stop()
-	others, err := s.newOthers(ctx)
+	others, err := newOthers(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -101,55 +101,55 @@ func (b Fair) Run(ctx context.Context, log io.Writer) (*Report, error) {
 			continue
 		}
 		fmt.Fprintf(log, "%s: %s\n", a.name, a.help)
-		rates, err := b.measure(ctx, s, others, a)
+		windows, err := b.measure(ctx, others, a)
 		if err != nil {
 			return nil, fmt.Errorf("bench: %s: %w", a.name, err)
 		}
-		for i, m := range measures {
-			t.add(a.row(m.what, m.unit, quantile(rates[0][i], 0.5), quantile(rates[1][i], 0.5))...)
+		for i, of := range ratesOf {
+			without, with := quantile(windows[0][i], 0.5), quantile(windows[1][i], 0.5)
+			ratio, due := 0.0, 0.0
+			if without > 0 {
+				ratio = with / without
+			}
+			if i == rated {
+				due = a.due
+			}
+			kept := ratio / (1 - due)
+			t.add(a.name, of.what, of.unit, tenth(without), tenth(with), cents(ratio), cents(kept), cents(FairGoal), verdict(kept >= FairGoal))
 		}
 	}
 	return newReport(t), nil
 }
 
-// row returns a row of the table: what an attack does to one rate of the others.
-func (a attack) row(what, unit string, without, with float64) []any {
-	ratio, due := 0.0, 0.0
-	if without > 0 {
-		ratio = with / without
-	}
-	if what == rated {
-		due = a.due
-	}
-	kept := ratio / (1 - due)
-	return []any{a.name, what, unit, tenth(without), tenth(with), cents(ratio), cents(kept), cents(FairGoal), verdict(kept >= FairGoal)}
-}
-
-// measure counts in windows without and with an attack, by turns. It returns the rates of all windows,
-// without and with it, of each of measures.
-func (b Fair) measure(ctx context.Context, s *process, o *others, a attack) (rates [2][len(measures)][]float64, err error) {
-	prepared, err := a.prepare(ctx, s)
+// measure counts in windows without and with an attack, by turns. It returns the values of each rate
+// in all windows, without and with it.
+func (b Fair) measure(ctx context.Context, o *others, a attack) (windows [2][len(rates{})][]float64, err error) {
+	accounts, err := join(ctx, o.url, a.name, a.accounts)
 	if err != nil {
-		return rates, err
+		return windows, err
+	}
+	attackers, err := a.prepare(ctx, accounts)
+	if err != nil {
+		return windows, err
 	}
 	for range b.Rounds {
-		for with := range rates {
+		for with := range windows {
 			end, wait := func() {}, settle
 			if with == 1 {
-				end, wait = prepared.begin(ctx), spend
+				end, wait = attackers.begin(ctx), spend
 			}
 			pause(ctx, wait)
-			got, err := o.count(ctx, b.Window)
+			counted, err := o.count(ctx, b.Window)
 			end()
 			if err != nil {
-				return rates, err
+				return windows, err
 			}
-			for i, rate := range got {
-				rates[with][i] = append(rates[with][i], rate)
+			for i, rate := range counted {
+				windows[with][i] = append(windows[with][i], rate)
 			}
 		}
 	}
-	return rates, nil
+	return windows, nil
 }
 
 // serve starts a server with a directory of its own.
@@ -173,27 +173,18 @@ func (b Fair) serve(ctx context.Context, program, dir string, log io.Writer) (*p
 	})
 }
 
-// join opens an account.
-func (s *process) join(ctx context.Context, name string) (*client.Client, error) {
-	c, err := client.New(s.url, "")
-	if err != nil {
-		return nil, err
-	}
-	made, err := c.Register(ctx, name, "")
-	if err != nil {
-		return nil, err
-	}
-	c.Token, c.Retries = made.Key, 0
-	return c, nil
-}
-
-// joinAll opens accounts of one kind.
-func (s *process) joinAll(ctx context.Context, kind string, n int) (list []*client.Client, err error) {
+// join opens accounts of one kind.
+func join(ctx context.Context, url, kind string, n int) (list []*client.Client, err error) {
 	for i := range n {
-		c, err := s.join(ctx, fmt.Sprint(kind, i))
+		c, err := client.New(url, "")
 		if err != nil {
 			return nil, err
 		}
+		made, err := c.Register(ctx, fmt.Sprint(kind, i), "")
+		if err != nil {
+			return nil, err
+		}
+		c.Token, c.Retries = made.Key, 0
 		list = append(list, c)
 	}
 	return list, nil

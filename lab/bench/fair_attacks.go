@@ -26,8 +26,9 @@ type attack struct {
 	name, help string
 	// due is the part of the workers' time that it may take from rated matches by the rules of
 	// docs/operating.md.
-	due     float64
-	prepare func(context.Context, *process) (*attackers, error)
+	due      float64
+	accounts int
+	prepare  func(ctx context.Context, accounts []*client.Client) (*attackers, error)
 }
 
 // What matches that people ask for may have of the workers by the default of limits.share, and what
@@ -38,12 +39,12 @@ const (
 )
 
 var attacks = []attack{
-	{"endless", "one account asks for matches that last for hours, as many as it may", dueAsked, prepareEndless},
-	{"twelve", "one account asks for matches of twelve seats, with bots of 300 MiB in four of them", dueAsked, prepareTwelve},
-	{"builds", "one account always has six submissions in the queue, with builds of two seconds", dueSubmissions, prepareBuilds},
-	{"uploads", "two accounts from two addresses hold all the uploads that they may, just above the lowest rate", 0, prepareUploads},
-	{"readers", "two accounts from two addresses read eight streams of replays each, just above the lowest rate", 0, prepareReaders},
-	{"tokens", "one account asks for 150 tokens at once, every second", 0, prepareTokens},
+	{"endless", "one account asks for matches that last for hours, as many as it may", dueAsked, 1, prepareEndless},
+	{"twelve", "one account asks for matches of twelve seats, with bots of 300 MiB in four of them", dueAsked, 1, prepareTwelve},
+	{"builds", "one account always has six submissions in the queue, with builds of two seconds", dueSubmissions, 1, prepareBuilds},
+	{"uploads", "two accounts from two addresses hold all the uploads that they may, just above the lowest rate", 0, 2, prepareUploads},
+	{"readers", "two accounts from two addresses read eight streams of replays each, just above the lowest rate", 0, 2, prepareReaders},
+	{"tokens", "one account asks for 150 tokens at once, every second", 0, 1, prepareTokens},
 }
 
 // attackers make an attack again and again.
@@ -69,12 +70,8 @@ func (a *attackers) begin(ctx context.Context) (end func()) {
 	}
 }
 
-func prepareEndless(ctx context.Context, s *process) (*attackers, error) {
-	c, err := s.join(ctx, "endless")
-	if err != nil {
-		return nil, err
-	}
-	return askers(ctx, c, wire.AskedMatch{
+func prepareEndless(ctx context.Context, accounts []*client.Client) (*attackers, error) {
+	return askers(ctx, accounts[0], wire.AskedMatch{
 		Game: "podrida", Options: map[string]string{"players": "3", "rounds": "updown"}, Deals: 100, Bots: []string{"@random", "@first", "@greedy"},
 	}), nil
 }
@@ -102,7 +99,7 @@ func askers(ctx context.Context, c *client.Client, m wire.AskedMatch) *attackers
 // ballast makes a bot large.
 const ballast = "ballast = bytearray(b'x') * (300 << 20)\n"
 
-func prepareTwelve(ctx context.Context, s *process) (*attackers, error) {
+func prepareTwelve(ctx context.Context, accounts []*client.Client) (*attackers, error) {
 	python, err := starters.Find("python")
 	if err != nil {
 		return nil, err
@@ -110,22 +107,18 @@ func prepareTwelve(ctx context.Context, s *process) (*attackers, error) {
 	if missing := python.Missing(); missing != nil {
 		return nil, fmt.Errorf("%v is not installed: leave this attack out", missing)
 	}
-	c, err := s.join(ctx, "twelve")
-	if err != nil {
-		return nil, err
-	}
 	bots := []string{"@random", "@first", "@greedy"}
 	for noise := 5; len(bots) < 8; noise += 5 {
 		bots = append(bots, fmt.Sprintf("@greedy:noise=%d", noise))
 	}
 	for i := range 4 {
 		name := fmt.Sprint("large", i)
-		if err := submitLarge(ctx, c, python, name); err != nil {
+		if err := submitLarge(ctx, accounts[0], python, name); err != nil {
 			return nil, err
 		}
 		bots = append(bots, name)
 	}
-	return askers(ctx, c, wire.AskedMatch{Game: "podrida", Options: map[string]string{"players": "12"}, Deals: 10, Bots: bots}), nil
+	return askers(ctx, accounts[0], wire.AskedMatch{Game: "podrida", Options: map[string]string{"players": "12"}, Deals: 10, Bots: bots}), nil
 }
 
 // submitLarge submits a starter with ballast and waits until it is live.
@@ -166,16 +159,12 @@ func submitLarge(ctx context.Context, c *client.Client, l starters.Language, nam
 	return nil
 }
 
-func prepareBuilds(ctx context.Context, s *process) (*attackers, error) {
+func prepareBuilds(ctx context.Context, accounts []*client.Client) (*attackers, error) {
 	if _, err := exec.LookPath("timeout"); err != nil {
 		return nil, err
 	}
-	c, err := s.join(ctx, "builds")
-	if err != nil {
-		return nil, err
-	}
+	c, sent := accounts[0], 0
 	var open []int64
-	sent := 0
 	submit := func(ctx context.Context) {
 		open = slices.DeleteFunc(open, func(id int64) bool {
 			now, err := c.Submission(ctx, id)
@@ -228,16 +217,16 @@ func (d drip) Read(p []byte) (int, error) {
 	return min(len(p), slow/10), d.ctx.Err()
 }
 
-func prepareUploads(ctx context.Context, s *process) (*attackers, error) {
-	return s.fromTwo(ctx, "uploads", 2, func(ctx context.Context, h *http.Client, token string) {
+func prepareUploads(_ context.Context, accounts []*client.Client) (*attackers, error) {
+	return fromEach(accounts, 2, func(ctx context.Context, h *http.Client, c *client.Client) {
 		body := io.LimitReader(drip{ctx}, 15<<20)
-		exchange(ctx, h, token, http.MethodPost, s.url+"/api/v1/submissions?bot=drip", "application/gzip", body, func(io.Reader) {})
+		exchange(ctx, h, c, http.MethodPost, "submissions?bot=drip", "application/gzip", body, func(io.Reader) {})
 	})
 }
 
-func prepareReaders(ctx context.Context, s *process) (*attackers, error) {
-	return s.fromTwo(ctx, "readers", 8, func(ctx context.Context, h *http.Client, token string) {
-		exchange(ctx, h, token, http.MethodGet, s.url+"/api/v1/replays", "", nil, func(body io.Reader) {
+func prepareReaders(_ context.Context, accounts []*client.Client) (*attackers, error) {
+	return fromEach(accounts, 8, func(ctx context.Context, h *http.Client, c *client.Client) {
+		exchange(ctx, h, c, http.MethodGet, "replays", "", nil, func(body io.Reader) {
 			for pause(ctx, time.Second/10) == nil {
 				if _, err := io.CopyN(io.Discard, body, slow/10); err != nil {
 					return
@@ -247,30 +236,26 @@ func prepareReaders(ctx context.Context, s *process) (*attackers, error) {
 	})
 }
 
-// fromTwo makes attackers of two accounts, each from its own address, that do so many
-// things at the same time, and again when they are ended.
-func (s *process) fromTwo(ctx context.Context, name string, n int, do func(context.Context, *http.Client, string)) (*attackers, error) {
+// fromEach makes attackers of accounts, each from its own address, that do so many things at the same
+// time, and again when they are ended.
+func fromEach(accounts []*client.Client, n int, do func(context.Context, *http.Client, *client.Client)) (*attackers, error) {
 	all := &attackers{interval: time.Second}
-	for i := range 2 {
-		c, err := s.join(ctx, fmt.Sprint(name, i))
-		if err != nil {
-			return nil, err
-		}
+	for i, c := range accounts {
 		h := from(byte(2 + i))
 		for range n {
-			all.tasks = append(all.tasks, func(ctx context.Context) { do(ctx, h, c.Token) })
+			all.tasks = append(all.tasks, func(ctx context.Context) { do(ctx, h, c) })
 		}
 	}
 	return all, nil
 }
 
-// exchange sends a request and reads its answer, unless it is refused.
-func exchange(ctx context.Context, h *http.Client, token, method, url, kind string, body io.Reader, read func(io.Reader)) {
-	r, err := http.NewRequestWithContext(ctx, method, url, body)
+// exchange sends a request of an account to the API and reads its answer, unless it is refused.
+func exchange(ctx context.Context, h *http.Client, c *client.Client, method, path, kind string, body io.Reader, read func(io.Reader)) {
+	r, err := http.NewRequestWithContext(ctx, method, c.URL+"/api/v1/"+path, body)
 	if err != nil {
 		return
 	}
-	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Authorization", "Bearer "+c.Token)
 	if kind != "" {
 		r.Header.Set("Content-Type", kind)
 	}
@@ -284,21 +269,15 @@ func exchange(ctx context.Context, h *http.Client, token, method, url, kind stri
 	}
 }
 
-func prepareTokens(ctx context.Context, s *process) (*attackers, error) {
-	c, err := s.join(ctx, "tokens")
-	if err != nil {
-		return nil, err
-	}
-	h := from(2)
-	ask := func(ctx context.Context) {
-		body := strings.NewReader(`{"scope":"read"}`)
-		exchange(ctx, h, c.Token, http.MethodPost, s.url+"/api/v1/tokens", "application/json", body, func(io.Reader) {})
-	}
-	return &attackers{interval: time.Second, tasks: []func(context.Context){func(ctx context.Context) {
+func prepareTokens(_ context.Context, accounts []*client.Client) (*attackers, error) {
+	return fromEach(accounts, 1, func(ctx context.Context, h *http.Client, c *client.Client) {
 		var burst sync.WaitGroup
 		for range 150 {
-			burst.Go(func() { ask(ctx) })
+			burst.Go(func() {
+				body := strings.NewReader(`{"scope":"read"}`)
+				exchange(ctx, h, c, http.MethodPost, "tokens", "application/json", body, func(io.Reader) {})
+			})
 		}
 		burst.Wait()
-	}}}, nil
+	})
 }

@@ -6,24 +6,23 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/web/client"
 )
 
-const rated = "rated matches"
+// rates tell how many rated matches, submissions and requests of the others come through in a window.
+type rates [3]float64
 
-// measures are the rates of the others, in the order of a rate.
-var measures = [...]struct {
+// rated is the index of rated matches.
+const rated = 0
+
+// ratesOf are what the rates are of, and their units.
+var ratesOf = [len(rates{})]struct {
 	what, unit string
 	per        time.Duration
-}{
-	{rated, "s", time.Second},
-	{"submissions", "min", time.Minute},
-	{"requests", "s", time.Second},
-}
+}{{"rated matches", "s", time.Second}, {"submissions", "min", time.Minute}, {"requests", "s", time.Second}}
 
 // How often the others come: people wait between what they do. A submission or a
 // request that is not answered holds up the next one.
@@ -37,40 +36,38 @@ const (
 // limit of registrations lets them in at once.
 type others struct {
 	*process
-	senders, readers    []*client.Client
-	submitted, answered atomic.Int64
-	uploads, asked      int
+	senders, readers []*client.Client
+	uploads, asked   int
 }
 
-func (s *process) newOthers(ctx context.Context) (o *others, err error) {
-	o = &others{process: s}
-	if o.senders, err = s.joinAll(ctx, "sender", 2); err != nil {
+func newOthers(ctx context.Context, s *process) (*others, error) {
+	all, err := join(ctx, s.url, "other", 8)
+	if err != nil {
 		return nil, err
 	}
-	o.readers, err = s.joinAll(ctx, "reader", 6)
-	return o, err
+	return &others{process: s, senders: all[:2], readers: all[2:]}, nil
 }
 
 // count returns what comes through in a window. A request that fails counts as none.
-func (o *others) count(ctx context.Context, window time.Duration) (rates [len(measures)]float64, err error) {
+func (o *others) count(ctx context.Context, window time.Duration) (r rates, err error) {
 	before, err := o.metrics(ctx)
 	if err != nil {
-		return rates, err
+		return r, err
 	}
-	submitted, answered := o.submitted.Load(), o.answered.Load()
 	began := time.Now()
-	for_, cancel := context.WithTimeout(ctx, window)
+	limited, cancel := context.WithTimeout(ctx, window)
 	defer cancel()
 	var group sync.WaitGroup
-	group.Go(func() { every(for_, submitEvery, o.submit) })
-	group.Go(func() { every(for_, requestEvery, o.request) })
+	group.Go(func() { every(limited, submitEvery, func(ctx context.Context) { r[1] += o.submit(ctx) }) })
+	group.Go(func() { every(limited, requestEvery, func(ctx context.Context) { r[2] += o.request(ctx) }) })
 	group.Wait()
 	after, err := o.metrics(ctx)
+	r[rated] = after.finished() - before.finished()
 	took := time.Since(began)
-	for i, n := range []float64{after.finished() - before.finished(), float64(o.submitted.Load() - submitted), float64(o.answered.Load() - answered)} {
-		rates[i] = n * float64(measures[i].per) / float64(took)
+	for i := range r {
+		r[i] *= float64(ratesOf[i].per) / float64(took)
 	}
-	return rates, err
+	return r, err
 }
 
 // every does something at intervals, as long as the context lasts.
@@ -86,29 +83,29 @@ func every(ctx context.Context, interval time.Duration, do func(context.Context)
 	}
 }
 
-// submit sends a bot whose build fails at once and waits for that. One that is not taken does not count.
-func (o *others) submit(ctx context.Context) {
+// submit sends a bot whose build fails at once and waits for that. It returns 1 if it came through.
+func (o *others) submit(ctx context.Context) float64 {
 	o.uploads++
 	who := o.senders[o.uploads%len(o.senders)]
 	id, err := upload(ctx, who, fmt.Sprint("quick", o.uploads), "exit 1")
 	if err != nil {
-		return
+		return 0
 	}
 	for s, err := range who.Follow(ctx, id) {
-		if err != nil {
-			return
-		}
-		if s.Done {
-			o.submitted.Add(1)
+		if err == nil && s.Done {
+			return 1
 		}
 	}
+	return 0
 }
 
-func (o *others) request(ctx context.Context) {
+// request asks for the ladders. It returns 1 if it came through.
+func (o *others) request(ctx context.Context) float64 {
 	o.asked++
-	if _, err := o.readers[o.asked%len(o.readers)].Ladders(ctx); err == nil {
-		o.answered.Add(1)
+	if _, err := o.readers[o.asked%len(o.readers)].Ladders(ctx); err != nil {
+		return 0
 	}
+	return 1
 }
 
 // upload sends a bot whose build is a command of the shell, and returns its submission.

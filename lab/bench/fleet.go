@@ -62,33 +62,30 @@ func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
 			return nil, err
 		}
 	}
-	numbers := newTable("workers" + fleetColumns)
+	r := newReport(newTable("workers" + fleetColumns))
+	r.Machine += "; " + text.Count(b.Versions, "version")
+	r.Markdown = true
 	rows, err := b.measureAll(ctx, log, "", b.Versions, b.Workers)
-	for _, row := range rows {
-		numbers.add(row.cells(row.workers)...)
+	if err != nil {
+		return nil, fmt.Errorf("bench fleet: %w", err)
 	}
-	r := newReport(numbers)
+	for _, row := range rows {
+		r.Tables[0].add(row.cells(row.workers)...)
+	}
 	if len(ladders) > 0 {
 		r.Tables = append(r.Tables, newTable("ladder"+fleetColumns))
 	}
 	for _, name := range ladders {
+		row, err := b.measureAll(ctx, log, name, ladderVersions, []int{ladderWorkers})
 		if err != nil {
-			break
+			return nil, fmt.Errorf("bench fleet: %w", err)
 		}
-		var row []fleetRow
-		if row, err = b.measureAll(ctx, log, name, ladderVersions, []int{ladderWorkers}); err == nil {
-			r.Tables[1].add(row[0].cells(name)...)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("bench fleet: %w", err)
+		r.Tables[1].add(row[0].cells(name)...)
 	}
 	if b.Plot != "" {
-		err = b.draw(rows)
+		return r, b.draw(rows)
 	}
-	r.Machine += "; " + text.Count(b.Versions, "version")
-	r.Markdown = true
-	return r, err
+	return r, nil
 }
 
 // measureAll measures each number of workers of a competition: of a ladder, or of the smallest matches

@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
+	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/text"
 )
@@ -71,7 +70,7 @@ func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	if err := os.Chmod(data, 0o700); err != nil {
 		return row, err
 	}
-	empty, err := sizeOf(data)
+	empty, err := datadir.Size(data)
 	if err != nil {
 		return row, err
 	}
@@ -97,7 +96,7 @@ func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	if err := errors.Join(workers.stop(), server.stop()); err != nil {
 		return row, err
 	}
-	full, err := sizeOf(data)
+	full, err := datadir.Size(data)
 	row.disk = float64(full-empty) / max(1, all.finished())
 	return row, err
 }
@@ -227,19 +226,4 @@ func (b fleetBench) askFor(ctx context.Context, server *process) (float64, error
 			return 0, ctx.Err()
 		}
 	}
-}
-
-// sizeOf returns the bytes of the files in a directory.
-func sizeOf(dir string) (n int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			n += info.Size()
-		}
-		return err
-	})
-	return n, err
 }

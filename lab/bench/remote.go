@@ -49,18 +49,6 @@ type Remote struct {
 	Bots int
 }
 
-// remoteBench counts what remote bots do.
-type remoteBench struct {
-	Remote
-	mu      sync.Mutex
-	online  int
-	playing map[string]bool
-	most    int // that played at once
-	played  map[string]bool
-	arrived chan struct{} // closed when all are online
-	done    chan struct{} // closed when all have played
-}
-
 // Run connects remote bots to a server, each by its own WebSocket, and lets them play until each has
 // played a match.
 func (b Remote) Run(ctx context.Context, _ io.Writer) (*Report, error) {
@@ -84,21 +72,41 @@ func (b Remote) Run(ctx context.Context, _ io.Writer) (*Report, error) {
 		return nil, openFiles(err)
 	}
 	defer s.Close()
-	r := &remoteBench{Remote: b, playing: map[string]bool{}, played: map[string]bool{}, arrived: make(chan struct{}), done: make(chan struct{})}
 	began := time.Now()
+	states := make(chan remoteState)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer cancel(nil)
 	all.Go(func() { cancel(openFiles(s.Serve(ctx))) })
 	for i := range b.Bots {
-		all.Go(func() { cancel(r.play(ctx, s, fmt.Sprintf("far-%d", i))) })
+		all.Go(func() { cancel(runRemote(ctx, s, fmt.Sprintf("far-%d", i), states)) })
 	}
-	connected, err := r.wait(ctx, began)
+	connected, most, err := b.follow(ctx, states)
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.table(ctx, s.Store, connected, time.Since(began))
-	return newReport(t), err
+	took := time.Since(began)
+	games, turns, faults := 0, 0, 0
+	matches, err := s.Store.Matches(ctx, store.MatchFilter{State: ladder.Finished, Limit: 100 * b.Bots})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range matches {
+		list, err := s.Store.Games(ctx, m.ID)
+		if err != nil {
+			return nil, err
+		}
+		games += len(list)
+		for _, g := range list {
+			turns += g.Plies
+			for _, seat := range g.Seats {
+				faults += seat.Faults
+			}
+		}
+	}
+	t := newTable("remote bots|connected in s|playing at once|matches|games|turns/s|faults")
+	t.add(b.Bots, tenth(connected.Sub(began).Seconds()), most, len(matches), games, whole(float64(turns)/took.Seconds()), faults)
+	return newReport(t), nil
 }
 
 // openFiles adds what to try to the error of a server that could not open one more file.
@@ -113,24 +121,40 @@ func fewerBots(err error) error {
 	return fmt.Errorf("%w: try fewer --bots, or allow more open files", err)
 }
 
-// wait returns how long it took until all were connected, when all have played. A bot or a server
-// that ends before has cancelled the context.
-func (b *remoteBench) wait(ctx context.Context, began time.Time) (connected time.Duration, err error) {
-	for _, c := range []chan struct{}{b.arrived, b.done} {
-		select {
-		case <-c:
-		case <-ctx.Done():
-			return 0, context.Cause(ctx)
-		}
-		if connected == 0 {
-			connected = time.Since(began)
-		}
-	}
-	return connected, nil
+// remoteState is what a bot tells.
+type remoteState struct {
+	bot   string
+	state remote.State
 }
 
-// play is one bot: it plays listed moves in turn until the context ends.
-func (b *remoteBench) play(ctx context.Context, s *server.Server, name string) error {
+// follow reads what bots tell until all have played. It returns when all were connected, and how many
+// have played at the same time. A bot or a server that ends before has cancelled the context.
+func (b Remote) follow(ctx context.Context, states <-chan remoteState) (connected time.Time, most int, err error) {
+	online, playing, played := 0, map[string]bool{}, map[string]bool{}
+	for len(played) < b.Bots {
+		select {
+		case <-ctx.Done():
+			return connected, most, context.Cause(ctx)
+		case s := <-states:
+			switch {
+			case s.state.Online != nil:
+				if online++; online == b.Bots {
+					connected = time.Now()
+				}
+			case s.state.Playing != nil:
+				playing[s.bot] = true
+				most = max(most, len(playing))
+			case s.state.Result != nil:
+				delete(playing, s.bot)
+				played[s.bot] = true
+			}
+		}
+	}
+	return connected, most, nil
+}
+
+// runRemote runs one bot: it plays listed moves in turn until the context ends.
+func runRemote(ctx context.Context, s *server.Server, name string, states chan<- remoteState) error {
 	first, err := house.Find("first")
 	if err != nil {
 		return err
@@ -138,57 +162,15 @@ func (b *remoteBench) play(ctx context.Context, s *server.Server, name string) e
 	c := &remote.Client{
 		URL: s.URL(), Token: s.Token, Bot: name, Stderr: io.Discard,
 		Serve: func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", first.Answer) },
-		Tell:  func(state remote.State) { b.tell(name, state) },
+		Tell: func(state remote.State) {
+			select {
+			case states <- remoteState{name, state}:
+			case <-ctx.Done():
+			}
+		},
 	}
 	if err := c.Run(ctx); err != nil {
 		return fewerBots(fmt.Errorf("bot %s: %w", name, err))
 	}
 	return nil
-}
-
-func (b *remoteBench) tell(name string, s remote.State) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch {
-	case s.Online != nil:
-		if b.online++; b.online == b.Bots {
-			close(b.arrived)
-		}
-	case s.Playing != nil:
-		b.playing[name] = true
-		b.most = max(b.most, len(b.playing))
-	case s.Result != nil:
-		delete(b.playing, name)
-		if !b.played[name] && len(b.played) == b.Bots-1 {
-			close(b.done)
-		}
-		b.played[name] = true
-	}
-}
-
-// table tells what has been played in a time.
-func (b *remoteBench) table(ctx context.Context, st *store.Store, connected, took time.Duration) (Table, error) {
-	t := newTable("remote bots|connected in s|playing at once|matches|games|turns/s|faults")
-	matches, err := st.Matches(ctx, store.MatchFilter{State: ladder.Finished, Limit: 100 * b.Bots})
-	if err != nil {
-		return t, err
-	}
-	games, turns, faults := 0, 0, 0
-	for _, m := range matches {
-		list, err := st.Games(ctx, m.ID)
-		if err != nil {
-			return t, err
-		}
-		games += len(list)
-		for _, g := range list {
-			turns += g.Plies
-			for _, seat := range g.Seats {
-				faults += seat.Faults
-			}
-		}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	t.add(b.Bots, tenth(connected.Seconds()), b.most, len(matches), games, whole(float64(turns)/took.Seconds()), faults)
-	return t, nil
 }

@@ -1,21 +1,20 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
@@ -56,25 +55,31 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	filled := time.Since(began)
-	url, stop, err := c.serve()
+	server, err := c.serve()
 	if err != nil {
 		return nil, err
 	}
-	defer stop()
+	defer server.Close()
 	pages := c.pages(b)
 	for _, p := range pages {
-		if err := p.visitAlone(ctx, url, b.Requests); err != nil {
+		if err := p.visitAlone(ctx, server.URL, b.Requests); err != nil {
 			return nil, err
 		}
 	}
-	end := c.writing(ctx, b.Rate)
+	var finished float64
+	var group errgroup.Group
+	meanwhile, stop := context.WithCancel(ctx)
+	group.Go(func() (err error) {
+		finished, err = c.finish(meanwhile, b.Rate)
+		return err
+	})
 	for _, p := range pages {
-		if err = p.visit(ctx, url, b.Requests); err != nil {
+		if err = p.visit(ctx, server.URL, b.Requests); err != nil {
 			break
 		}
 	}
-	finished, failed := end()
-	if err := errors.Join(err, failed); err != nil {
+	stop()
+	if err := errors.Join(err, group.Wait()); err != nil {
 		return nil, err
 	}
 	t := newTable("page|CPU ms|median ms|p95 ms|first load KB")
@@ -99,51 +104,36 @@ func machines() (list []ladder.Machine, err error) {
 }
 
 // serve serves the site on loopback.
-func (c *siteCompetition) serve() (url string, stop func(), err error) {
+func (c *siteCompetition) serve() (*httptest.Server, error) {
 	log, hub := slog.New(slog.DiscardHandler), new(events.Hub)
 	a := api.New(api.Options{
 		Store: c.Store, Config: c.config, Events: hub, Log: log, Wake: func() {},
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
-	pages, err := site.New(site.Options{Store: c.Store, Config: c.config, Events: hub, API: a, Live: live.NewHub(live.Options{Store: c.Store, Events: hub, Limits: c.config.Live}), Key: []byte(hash(0)), Machines: machines})
+	pages, err := site.New(site.Options{
+		Store: c.Store, Config: c.config, Events: hub, API: a, Key: []byte(hash(0)), Machines: machines,
+		Live: live.NewHub(live.Options{Store: c.Store, Events: hub, Limits: c.config.Live}),
+	})
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	server := api.NewServer(a.Pages(pages), log)
-	go server.Serve(listener)
-	return "http://" + listener.Addr().String(), func() { server.Close() }, nil
+	return httptest.NewServer(a.Pages(pages)), nil
 }
 
-// writing finishes matches until end, which tells how many a second.
-func (c *siteCompetition) writing(ctx context.Context, rate int) (end func() (float64, error)) {
-	ctx, cancel := context.WithCancel(ctx)
-	done, began, n := make(chan error, 1), time.Now(), 0
-	go func() {
-		r := rand.New(rand.NewPCG(7, 8))
-		tick := time.NewTicker(time.Second / time.Duration(max(rate, 1)))
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				done <- nil
-				return
-			case <-tick.C:
-				if err := c.finishOne(context.WithoutCancel(ctx), r); err != nil {
-					done <- err
-					return
-				}
-				n++
+// finish finishes matches until the context ends, and returns how many a second.
+func (c *siteCompetition) finish(ctx context.Context, rate int) (float64, error) {
+	began, n, r := time.Now(), 0, rand.New(rand.NewPCG(7, 8))
+	tick := time.NewTicker(time.Second / time.Duration(rate))
+	defer tick.Stop()
+	for ; ; n++ {
+		select {
+		case <-ctx.Done():
+			return float64(n) / time.Since(began).Seconds(), nil
+		case <-tick.C:
+			if err := c.finishOne(context.WithoutCancel(ctx), r); err != nil {
+				return 0, err
 			}
 		}
-	}()
-	return func() (float64, error) {
-		cancel()
-		err := <-done
-		return float64(n) / time.Since(began).Seconds(), err
 	}
 }
 
@@ -184,7 +174,7 @@ func (p *page) visitAlone(ctx context.Context, url string, requests int) (err er
 	}
 	before := cpu()
 	for range requests {
-		if _, _, err := fetch(ctx, url+p.path()); err != nil {
+		if _, err := fetch(ctx, url+p.path(), "gzip"); err != nil {
 			return err
 		}
 	}
@@ -196,7 +186,7 @@ func (p *page) visitAlone(ctx context.Context, url string, requests int) (err er
 func (p *page) visit(ctx context.Context, url string, requests int) error {
 	for range requests {
 		began := time.Now()
-		if _, _, err := fetch(ctx, url+p.path()); err != nil {
+		if _, err := fetch(ctx, url+p.path(), "gzip"); err != nil {
 			return err
 		}
 		p.took = append(p.took, 1000*time.Since(began).Seconds())
@@ -204,58 +194,43 @@ func (p *page) visit(ctx context.Context, url string, requests int) error {
 	return nil
 }
 
-// fetch returns the bytes of an address as sent, compressed, and the text.
-func fetch(ctx context.Context, url string) (sent int, text []byte, err error) {
+// fetch returns what an address sends, compressed or not.
+func fetch(ctx context.Context, url, encoding string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	r.Header.Set("Accept-Encoding", "gzip") // so that the client leaves it as it is
+	r.Header.Set("Accept-Encoding", encoding) // so that the client leaves it as it is
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("bench: %s: status %d", url, resp.StatusCode)
 	}
-	return len(data), data, err
+	return data, err
 }
 
 var linked = regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`)
 
-// load returns the bytes of a page and of the files that it links.
+// load returns the bytes of a page and of the files that it links, compressed.
 func load(ctx context.Context, url, path string) (sum int, err error) {
-	sum, text, err := fetch(ctx, url+path)
+	text, err := fetch(ctx, url+path, "identity")
 	if err != nil {
 		return 0, err
 	}
-	if text, err = plain(text); err != nil {
-		return 0, err
-	}
-	seen := map[string]bool{}
+	seen := map[string]bool{path: true}
 	for _, m := range linked.FindAllStringSubmatch(string(text), -1) {
-		if name := m[1]; !seen[name] {
-			seen[name] = true
-			n, _, err := fetch(ctx, url+name)
-			if err != nil {
-				return 0, err
-			}
-			sum += n
+		seen[m[1]] = true
+	}
+	for name := range seen {
+		data, err := fetch(ctx, url+name, "gzip")
+		if err != nil {
+			return 0, err
 		}
+		sum += len(data)
 	}
 	return sum, nil
-}
-
-// plain returns a text without its compression.
-func plain(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return data, nil
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(z)
 }
