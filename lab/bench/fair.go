@@ -31,9 +31,11 @@ type Fair struct {
 }
 
 // fairSettings are those of the server. The limits that bound the attacks have their
-// defaults, but for matches that last, which would be refused with a long clock.
+// defaults, but for matches that last, which would be refused with a long clock. House bots play each
+// other as often as before 100 matches, so that there are rated matches all the time.
 const fairSettings = `registration = "open"
 pause = 0
+idle = 0
 [limits]
 versions = 1000000
 bots = 1000000
