@@ -1,20 +1,46 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"runtime"
+	"math"
+	"os"
+	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/lab/bench"
 	"github.com/timba-arena/timba/referee/text"
 )
 
+// measurement is what a command measures; its flags set the fields.
+type measurement interface {
+	Run(ctx context.Context, log io.Writer) (*bench.Report, error)
+}
+
+// measure completes a command that measures and prints the report.
+func measure(cmd *cobra.Command, m measurement) *cobra.Command {
+	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (*bench.Report, error) {
+		return m.Run(cmd.Context(), cmd.ErrOrStderr())
+	}, func(w io.Writer, r *bench.Report) { r.Write(w) })
+}
+
+// timeFlag adds the flag --time.
+func timeFlag(cmd *cobra.Command, to *time.Duration, value, least time.Duration, usage string) {
+	cli.NumberFlag(cmd, to, "time", value, least, 24*time.Hour, usage)
+}
+
+// dealsFlags adds the flags of measurements that play deals of every game.
+func dealsFlags(cmd *cobra.Command, deals *int, seed *string, least int) {
+	cli.NumberFlag(cmd, deals, "deals", 1000, least, 1_000_000, "deals of each game")
+	cmd.Flags().StringVar(seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
+}
+
 func newBench() *cobra.Command {
-	var b bench.Bench
+	b := new(bench.Speed)
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure this machine",
@@ -26,62 +52,194 @@ func newBench() *cobra.Command {
 			"  games     whole games between @random processes, on all cores\n" +
 			"  restart   games of a C bot against @greedy at Teeko, compared with a referee that\n" +
 			"            starts new processes for each game",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if b.Time <= 0 {
-				return fmt.Errorf("bench: time cannot be %v: try 1s", b.Time)
-			}
-			b.Log = cmd.ErrOrStderr()
-			return runBench(cmd, b)
-		},
 	}
-	cmd.AddCommand(newBenchDuplicates(), newBenchEnv(), newBenchFair(), newBenchFleet(), newBenchLadder(), newBenchOpenings(), newBenchRemote(), newBenchSandbox(), newBenchSite(), newBenchWatchers())
-	cmd.Flags().DurationVar(&b.Time, "time", time.Second, "about how long each figure is measured")
+	timeFlag(cmd, &b.Time, time.Second, time.Millisecond, "about how long each figure is measured")
+	cmd.AddCommand(newBenchDuplicates(), newBenchEnv(), newBenchFair(), newBenchFleet(), newBenchLadder(),
+		newBenchOpenings(), newBenchRemote(), newBenchSandbox(), newBenchSite(), newBenchWatchers())
+	return measure(cmd, b)
+}
+
+func newBenchDuplicates() *cobra.Command {
+	b := new(bench.Duplicates)
+	cmd := &cobra.Command{
+		Use:   "duplicates",
+		Short: "Measure the benefit of duplicate deals",
+		Long: "Plays two bots of slightly different strength, @greedy and @greedy:noise=20, at every\n" +
+			"card game, and at two board games for comparison. Prints how many deals are needed to\n" +
+			"tell them apart with a probability of 80 % by a 95 % interval: with duplicate deals, and\n" +
+			"with as many single games on different deals. The table is Markdown, as in\n" +
+			"docs/statistics.md.",
+	}
+	dealsFlags(cmd, &b.Deals, &b.Seed, 2)
+	return measure(cmd, b)
+}
+
+func newBenchEnv() *cobra.Command {
+	b := new(bench.Env)
+	cmd := &cobra.Command{
+		Use:   "env",
+		Short: "Measure random games through the client of timba-lab env in Python",
+		Long: "Plays random games through the client in Python and timba-lab env, both on one core, and prints\n" +
+			"how many games a second are played, by the clock and by the time that the core was used.\n" +
+			"The actions are chosen by numpy from the lists or from the masks of the legal ones, or\n" +
+			"without numpy. Brisca is compared with the environment of a study.",
+	}
+	timeFlag(cmd, &b.Time, 2*time.Second, time.Millisecond, "about how long each figure is measured")
+	return measure(cmd, b)
+}
+
+func newBenchFair() *cobra.Command {
+	b := new(bench.Fair)
+	attacks := strings.Join(bench.AttackNames(), ", ")
+	cmd := &cobra.Command{
+		Use:   "fair",
+		Short: "Measure what attackers cost the others of a competition",
+		Long: "Starts a server in a process of its own, with a temporary competition between house bots and\n" +
+			"with people who submit bots and ask for the ladders. Attacks it in " + text.Count(len(bench.AttackNames()), "way") + ": " + attacks + ".\n" +
+			"Counts, without and with each attack by turns, how many rated matches, submissions and requests\n" +
+			"of the others come through, and shows the medians. The attackers run on the same machine.\n\n" +
+			"  kept                 the part of the rate that remains\n" +
+			"  of what is not due   the same, but for what the attack is due: matches that people ask for\n" +
+			"                       may have limits.share percent of the workers' time, and submissions\n" +
+			fmt.Sprintf("                       half of it. The goal is %.1f. See docs/operating.md", bench.FairGoal),
+	}
+	timeFlag(cmd, &b.Window, 10*time.Second, time.Millisecond, "how long each count takes")
+	cli.CountFlag(cmd, &b.Rounds, "rounds", 5, "counts without and with each attack")
+	cli.CountFlag(cmd, &b.Workers, "workers", 0, "workers of the server (default: one for each core)")
+	cmd.Flags().StringSliceVar(&b.Attacks, "attacks", nil, "make only these `attacks` (default: all)")
+	cmd.Flags().StringVar(&b.Program, "timba", "", "the program timba that is measured, a `FILE` (default: the one beside this program, or on the PATH)")
+	return measure(cmd, b)
+}
+
+func newBenchFleet() *cobra.Command {
+	b := new(bench.Fleet)
+	cmd := measure(&cobra.Command{
+		Use:   "fleet",
+		Short: "Measure a server with many workers",
+		Long: "Starts a server in a process of its own, with a temporary competition of many versions, whose NATS\n" +
+			"is open on loopback with TLS and credentials, and workers in another process that connect, tell of\n" +
+			"themselves, take jobs and hand in results as timba worker does. Nothing is played: the results are\n" +
+			"made from matches that were played before. Server and workers share the machine.\n\n" +
+			"  matches/s       matches that the server has chosen, handed out, checked, rated and stored\n" +
+			"  standings       95 % of the requests for them were quicker, of ten a second meanwhile\n" +
+			"  CPU             processor time a match of the server, and of all workers\n" +
+			"  memory          of the server\n" +
+			"  sent, received  bytes of messages from the server and to it, a match, without TLS\n" +
+			"  disk            bytes by which the data directory has grown, a match\n" +
+			"  joined          until all workers were there\n\n" +
+			"The first table has matches of two short games, by the number of workers. The second has matches of\n" +
+			"ladders of the default configuration, with 10 workers and 100 versions. The tables are Markdown, as\n" +
+			"in docs/scaling.md, which tells what they mean.",
+	}, b)
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if child := os.Getenv(bench.FleetEnv); child != "" {
+			return bench.RunFleetChild(cmd.Context(), child, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		}
+		return run(cmd, args)
+	}
+	f := cmd.Flags()
+	f.IntSliceVar(&b.Workers, "workers", []int{1, 10, 100, 1000}, "`numbers` of workers, of one core each")
+	cli.NumberFlag(cmd, &b.Versions, "versions", 10_000, 2, 100_000, "versions on the ladder")
+	timeFlag(cmd, &b.Time, 20*time.Second, time.Second, "how long each row of the tables is measured")
+	f.StringSliceVar(&b.Ladders, "ladders", []string{"brisca-2", "tute-2", "podrida-4", "tebes-6", "teeko"}, "`ladders` of the default configuration, or "+bench.NoLadder)
+	f.BoolVar(&b.Verify, "verify", false, "verify the database after each row of the first table, as timba admin verify does")
+	f.StringVar(&b.Plot, "plot", "", "write the curves to this file, .svg, .png or .pdf")
+	f.StringVar(&b.Profile, "profile", "", "write a profile of the server's processor time to this `file`, with the last number of workers")
 	return cmd
 }
 
-func runBench(cmd *cobra.Command, b bench.Bench) error {
-	ctx, w := cmd.Context(), cmd.OutOrStdout()
-	writeMachine(w)
-	turns, err := b.Turns(ctx)
-	if err != nil {
-		return err
+func newBenchLadder() *cobra.Command {
+	b := new(bench.Ladder)
+	cmd := &cobra.Command{
+		Use:   "ladder",
+		Short: "Measure how fast a ladder finds the order of its bots",
+		Long: "Plays simulated ladders with bots of known strength: with timba's matchmaking and ratings,\n" +
+			"and for comparison with plain Elo and random pairing. Prints how well the ratings agree\n" +
+			"with the true strengths after a number of matches per bot, and how fast newcomers to an\n" +
+			"established ladder reach their Elo. The tables are Markdown, as in docs/ladder.md.",
 	}
-	t := text.Table(w)
-	t.AppendHeader(table.Row{"turn", "referee µs", "floor µs", "ratio"})
-	for _, row := range turns {
-		t.AppendRow(table.Row{row.Game, fmt.Sprintf("%.2f", row.Referee), fmt.Sprintf("%.2f", row.Floor), fmt.Sprintf("%.2f", row.Ratio)})
-	}
-	t.Render()
-	fmt.Fprintln(w)
-	playouts, err := b.Playouts(ctx)
-	if err != nil {
-		return err
-	}
-	writeRates(w, "playout", playouts, func(moves float64) string { return fmt.Sprintf("%.2g million", moves/1e6) })
-	fmt.Fprintln(w)
-	games, err := b.Games(ctx)
-	if err != nil {
-		return err
-	}
-	writeRates(w, "games", games, func(moves float64) string { return fmt.Sprintf("%.0f", moves) })
-	r, err := b.Restart(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\nrestart: %d games at %.0f a second; with new processes for each game %.0f a second: ratio %.1f\n", r.Games, r.Kept, r.Anew, r.Kept/r.Anew)
-	return nil
+	cli.NumberFlag(cmd, &b.Bots, "bots", 500, 4, 5000, "bots on the ladder")
+	cli.NumberFlag(cmd, &b.Deals, "deals", 10, 1, 1000, "deals of a match")
+	cli.NumberFlag(cmd, &b.Matches, "matches", 100, 1, 1000, "matches of each bot, on average")
+	cli.NumberFlag(cmd, &b.Runs, "runs", 10, 1, 1000, "ladders played by each method")
+	cmd.Flags().Uint64Var(&b.Seed, "seed", 1, "seed of the simulation")
+	cmd.Flags().StringVar(&b.Plot, "plot", "", "write the curves to this file, .svg, .png or .pdf")
+	return measure(cmd, b)
 }
 
-func writeMachine(w io.Writer) {
-	fmt.Fprintf(w, "%s %s/%s, %d cores\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+func newBenchOpenings() *cobra.Command {
+	b := new(bench.Openings)
+	cmd := &cobra.Command{
+		Use:   "openings",
+		Short: "Measure how varied and how even openings are",
+		Long: "Counts, for every game without chance in its deal and every length of an opening, how\n" +
+			"many distinct openings there are, how many distinct deals two deterministic bots play,\n" +
+			"what the first player scores between equal bots, and how many openings favour one side\n" +
+			"by far. The table is Markdown, as in docs/statistics.md.",
+	}
+	dealsFlags(cmd, &b.Deals, &b.Seed, 1)
+	return measure(cmd, b)
 }
 
-func writeRates(w io.Writer, title string, rates []bench.Rate, moves func(float64) string) {
-	t := text.Table(w)
-	t.AppendHeader(table.Row{title, "games/s", "moves/s"})
-	for _, r := range rates {
-		t.AppendRow(table.Row{r.Game, fmt.Sprintf("%.0f", r.Games), moves(r.Moves)})
+func newBenchRemote() *cobra.Command {
+	b := new(bench.Remote)
+	cmd := &cobra.Command{
+		Use:   "remote",
+		Short: "Measure remote bots that play at once",
+		Long: "Connects remote bots to a server in a temporary directory, each by a WebSocket of its own, and\n" +
+			"lets them play rated matches until each has played one: how long it took until all were connected,\n" +
+			"how many played at the same time, and the turns a second. Bots and server share the machine.",
 	}
-	t.Render()
+	cli.NumberFlag(cmd, &b.Bots, "bots", 200, 2, 2000, "`NUMBER` of bots")
+	return measure(cmd, b)
+}
+
+func newBenchSandbox() *cobra.Command {
+	b := new(bench.Sandbox)
+	cmd := &cobra.Command{
+		Use:   "sandbox",
+		Short: "Measure the cost of sandboxes",
+		Long: "Measures bots without a sandbox and in one: at each level with namespaces that this\n" +
+			"machine has and, where possible, with the bot stopped between turns. The measurements\n" +
+			"alternate. The table shows medians, quartiles and the ratio to the bot without a\n" +
+			"sandbox.\n\n" +
+			"  start     from the start of a bot to its ready, for the starters of timba init in each\n" +
+			"            language that this machine has\n" +
+			"  turn      one turn through the referee, with two bots that answer at once\n" +
+			"  twelve    from the simultaneous start of twelve Python bots to the last one's ready",
+	}
+	timeFlag(cmd, &b.Time, 2*time.Second, time.Millisecond, "about how long each row is measured")
+	cmd.Flags().StringSliceVar(&b.Languages, "languages", nil, "start only bots in these `languages` (default: all that this machine has)")
+	return measure(cmd, b)
+}
+
+func newBenchSite() *cobra.Command {
+	b := new(bench.Site)
+	cmd := &cobra.Command{
+		Use:   "site",
+		Short: "Measure the pages of the site",
+		Long: "Makes a competition with many finished matches in a temporary directory, serves its site on\n" +
+			"loopback, and fetches each page again and again while more matches are finished. Prints how\n" +
+			"long the pages take, and how many bytes a first visit loads.",
+	}
+	cli.NumberFlag(cmd, &b.Matches, "matches", 100_000, 0, math.MaxInt, "finished matches of the competition")
+	cli.NumberFlag(cmd, &b.Bots, "bots", 500, 40, math.MaxInt, "bots of people")
+	cli.CountFlag(cmd, &b.Requests, "requests", 200, "requests for each page")
+	cli.CountFlag(cmd, &b.Rate, "rate", 20, "matches finished in a second meanwhile, at most")
+	return measure(cmd, b)
+}
+
+func newBenchWatchers() *cobra.Command {
+	b := new(bench.Watchers)
+	cmd := &cobra.Command{
+		Use:   "watchers",
+		Short: "Measure what watchers cost a match",
+		Long: "Measures turns a second of one match while sockets watch it and while they do not, in turn in\n" +
+			"one run, and the memory of a socket. The clients of the sockets share the machine with the match.",
+	}
+	cli.NumberFlag(cmd, &b.Sockets, "watchers", 1000, 1, 10_000, "sockets that watch one match")
+	cli.CountFlag(cmd, &b.Rounds, "rounds", 5, "slices of time with and without them")
+	timeFlag(cmd, &b.Time, time.Second, 100*time.Millisecond, "length of a slice")
+	return measure(cmd, b)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 
 	"github.com/timba-arena/timba/referee"
@@ -31,34 +32,49 @@ const (
 	judged    = 100
 )
 
-// Openings writes a Markdown table of what openings of each length are worth, over
-// so many deals each.
-func Openings(ctx context.Context, w io.Writer, deals int, seed rules.Seed) error {
-	fmt.Fprintf(w, "| game | N | distinct openings of %d | distinct deals of @greedy and @first | score of the first player | lopsided |\n", deals)
-	fmt.Fprintln(w, "|---|---|---|---|---|---|")
-	for _, b := range bare {
+// Openings measures what openings of each length are worth.
+type Openings struct {
+	Deals int    // of each game
+	Seed  string // for referee.ParseSeed
+}
+
+// Run measures.
+func (b Openings) Run(ctx context.Context, log io.Writer) (*Report, error) {
+	seed, err := referee.ParseSeed(b.Seed)
+	if err != nil {
+		return nil, err
+	}
+	t := newTable(fmt.Sprintf("game|N|distinct openings of %d|distinct deals of @greedy and @first|score of the first player|lopsided", b.Deals))
+	for _, c := range bare {
+		fmt.Fprintf(log, "measuring %s\n", c.title)
 		for plies := range rules.MaxOpening + 1 {
 			given := map[string]string{rules.OpeningOption.Name: strconv.Itoa(plies)}
-			for name, value := range b.options {
-				given[name] = value
-			}
-			g, err := games.Find(b.game)
+			maps.Copy(given, c.options)
+			v, err := resolve(c.game, given)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			v, err := g.Resolve(given)
+			o, err := b.measure(ctx, v, seed)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			o, err := measure(ctx, v, deals, seed)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f %% | %.1f %% |\n", b.title, plies, o.starts, o.deals,
-				100*o.first/float64(min(deals, judged)*evenGames), 100*float64(o.lopsided)/float64(min(deals, judged)))
+			looked := float64(min(b.Deals, judged))
+			t.add(c.title, plies, o.starts, o.deals,
+				figure{"%.1f %%", 100 * o.first / (looked * evenGames)}, figure{"%.1f %%", 100 * float64(o.lopsided) / looked})
 		}
 	}
-	return nil
+	r := newReport(t)
+	r.Markdown = true
+	return r, nil
+}
+
+// resolve returns a variant of a game.
+func resolve(game string, options map[string]string) (*rules.Variant, error) {
+	g, err := games.Find(game)
+	if err != nil {
+		return nil, err
+	}
+	return g.Resolve(options)
 }
 
 // openings is what is counted of the openings of one length.
@@ -69,10 +85,10 @@ type openings struct {
 	lopsided int
 }
 
-func measure(ctx context.Context, v *rules.Variant, deals int, seed rules.Seed) (o openings, err error) {
+func (b Openings) measure(ctx context.Context, v *rules.Variant, seed rules.Seed) (o openings, err error) {
 	starts, played := map[string]bool{}, map[string]bool{}
 	r := rules.NewRand(1)
-	for deal := range deals {
+	for deal := range b.Deals {
 		if err := ctx.Err(); err != nil {
 			return o, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,43 +20,37 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
+// Sandbox measures the cost of sandboxes: the start of bots, and turns.
+type Sandbox struct {
+	Time      time.Duration // approximate time for each row
+	Languages []string      // whose starters are started; nil: all
+}
+
+// Run measures. It tells log what is missing on this machine.
+func (b Sandbox) Run(ctx context.Context, log io.Writer) (*Report, error) {
+	s := sandboxBench{
+		Sandbox: b, ctx: ctx, log: log,
+		table: newTable("what|bot|way|unit|median|low quartile|high quartile|over bare|ratio|goal|verdict"),
+	}
+	err := s.run()
+	return newReport(s.table), err
+}
+
 // sandboxBench measures the cost of sandboxes. The ways alternate, so that the machine's load
 // affects all of them.
 type sandboxBench struct {
-	Bench
-	ctx  context.Context
-	dir  string   // for the bots
-	only []string // languages; nil for all
-	ways []way
-	rows []Cost
+	Sandbox
+	ctx   context.Context
+	log   io.Writer
+	dir   string // for the bots
+	ways  []way
+	table Table
 }
 
 // way is how a bot runs: without a sandbox if sandbox is nil.
 type way struct {
 	name    string
 	sandbox *referee.Sandbox
-}
-
-// Cost is a row of `timba-lab bench sandbox --json`. Its fields are a stable format.
-type Cost struct {
-	What   string  `json:"what"` // start, turn or twelve
-	Bot    string  `json:"bot"`
-	Way    string  `json:"way"` // bare, a level, or the best one with "frozen"
-	Unit   string  `json:"unit"`
-	Median float64 `json:"median"`
-	Low    float64 `json:"low_quartile"`
-	High   float64 `json:"high_quartile"`
-	Ratio  float64 `json:"ratio"`          // of the median to that of bare
-	Goal   float64 `json:"goal,omitempty"` // of the ratio, at most; 0 for none
-	Over   float64 `json:"over"`           // the median less that of bare
-}
-
-// Sandbox measures the cost of sandboxes: the start of starters in some languages (nil for all),
-// and turns.
-func (b Bench) Sandbox(ctx context.Context, languages []string) ([]Cost, error) {
-	s := sandboxBench{Bench: b, ctx: ctx, only: languages}
-	err := s.run()
-	return s.rows, err
 }
 
 func (b *sandboxBench) run() error {
@@ -87,11 +82,11 @@ func (b *sandboxBench) run() error {
 
 // starts measures the start of each language's starter, and of twelve in Python at once.
 func (b *sandboxBench) starts() error {
-	var python *program.Program
+	var python *referee.Bot
 	list := starters.Languages
-	if b.only != nil {
+	if b.Languages != nil {
 		list = nil
-		for _, word := range b.only {
+		for _, word := range b.Languages {
 			l, err := starters.Find(word)
 			if err != nil {
 				return err
@@ -101,7 +96,7 @@ func (b *sandboxBench) starts() error {
 	}
 	for _, l := range list {
 		if missing := l.Missing(); missing != nil {
-			fmt.Fprintf(b.Log, "bench: %s is left out: %v is not installed\n", l.Title, missing)
+			fmt.Fprintf(b.log, "bench: %s is left out: %v is not installed\n", l.Title, missing)
 			continue
 		}
 		dir := filepath.Join(b.dir, l.Name)
@@ -111,21 +106,21 @@ func (b *sandboxBench) starts() error {
 		if err := os.Chmod(b.dir, 0o755); err != nil {
 			return fmt.Errorf("bench: %w", err)
 		}
-		p, err := b.program(b.ctx, dir)
+		bot, err := findBot(b.ctx, dir)
 		if err != nil {
-			fmt.Fprintf(b.Log, "bench: %s is left out: %v\n", l.Title, err)
+			fmt.Fprintf(b.log, "bench: %s is left out: %v\n", l.Title, err)
 			continue
 		}
 		// Not by the shim of a version manager, which sandboxes look behind.
-		found, err := interpreter.Find(p.Command[0], p.Dir)
+		found, err := interpreter.Find(bot.Command[0], bot.Dir)
 		if err != nil {
 			return err
 		}
-		p.Command[0] = found.Path
+		bot.Command[0] = found.Path
 		if l.Name == "python" {
-			python = &p
+			python = &bot
 		}
-		if err := b.start("start", l.Title, p, 1); err != nil {
+		if err := b.start("start", l.Title, bot, 1); err != nil {
 			return err
 		}
 	}
@@ -136,12 +131,11 @@ func (b *sandboxBench) starts() error {
 }
 
 // start measures the start of n bots at once.
-func (b *sandboxBench) start(what, title string, p program.Program, n int) error {
+func (b *sandboxBench) start(what, title string, bot referee.Bot, n int) error {
 	times := make([][]float64, len(b.ways))
-	_, err := b.startOnce(p.Bot, n) // fills the disk cache
+	_, err := b.startOnce(bot, n) // fills the disk cache
 	for began := time.Now(); err == nil && (time.Since(began) < b.Time || len(times[0]) < 5); {
 		for i, w := range b.ways {
-			bot := p.Bot
 			bot.Sandbox = w.sandbox
 			var took time.Duration
 			if took, err = b.startOnce(bot, n); err != nil {
@@ -154,7 +148,7 @@ func (b *sandboxBench) start(what, title string, p program.Program, n int) error
 		return fmt.Errorf("bench: starting the bot in %s: %w", title, err)
 	}
 	for i, w := range b.ways {
-		b.add(Cost{What: what, Bot: title, Way: w.name, Unit: "ms"}, times[i], times[0])
+		b.add(what, title, w, "ms", 0, times[i], times[0])
 	}
 	return nil
 }
@@ -197,7 +191,7 @@ const turnGoal = 1.1
 
 // turns measures a turn of a card game and of a board game.
 func (b *sandboxBench) turns(best sandbox.Level) error {
-	bot, err := b.echo(b.ctx)
+	bot, err := echoBot(b.ctx, b.log)
 	if err != nil {
 		return err
 	}
@@ -212,7 +206,7 @@ func (b *sandboxBench) turns(best sandbox.Level) error {
 		if err != nil {
 			return err
 		}
-		if err := b.turn(g, bot.Bot, ways); err != nil {
+		if err := b.turn(g, bot, ways); err != nil {
 			return err
 		}
 	}
@@ -230,7 +224,7 @@ func (b *sandboxBench) turn(g *rules.Game, bot referee.Bot, ways []way) error {
 			for j := range m.Bots {
 				m.Bots[j].Sandbox = w.sandbox
 			}
-			moves, took, err := play(b.ctx, m)
+			moves, took, err := playMatch(b.ctx, m)
 			if err != nil {
 				return err
 			}
@@ -238,23 +232,34 @@ func (b *sandboxBench) turn(g *rules.Game, bot referee.Bot, ways []way) error {
 		}
 	}
 	for i, w := range ways {
-		row := Cost{What: "turn", Bot: g.Name, Way: w.name, Unit: "µs"}
+		goal := 0.0
 		if w.sandbox != nil && !w.sandbox.Freeze {
-			row.Goal = turnGoal
+			goal = turnGoal
 		}
-		b.add(row, times[i], times[0])
+		b.add("turn", g.Name, w, "µs", goal, times[i], times[0])
 	}
 	return nil
 }
 
-// add sets a row's figures; those of bare are from the same rounds. The ratio is the median of
-// the ratios of the rounds, which does not depend on the machine's load.
-func (b *sandboxBench) add(r Cost, times, bare []float64) {
-	ratios := make([]float64, len(times))
-	for i := range times {
-		ratios[i] = times[i] / bare[i]
+// add adds a row; the figures of bare are from the same rounds. The ratio is the median of the ratios
+// of the rounds, which does not depend on the machine's load. A goal of 0 is none.
+func (b *sandboxBench) add(what, bot string, w way, unit string, goal float64, times, bare []float64) {
+	median, low, high := quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)
+	row := []any{what, bot, w.name, unit, cents(median), cents(low), cents(high)}
+	if w.sandbox != nil {
+		ratio := quantile(ratios(times, bare), 0.5)
+		row = append(row, figure{"%+.2f", median - quantile(bare, 0.5)}, cents(ratio))
+		if goal > 0 {
+			row = append(row, cents(goal), verdict(ratio <= goal))
+		}
 	}
-	r.Median, r.Low, r.High = quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)
-	r.Ratio, r.Over = quantile(ratios, 0.5), r.Median-quantile(bare, 0.5)
-	b.rows = append(b.rows, r)
+	b.table.add(row...)
+}
+
+// verdict says whether a goal was met.
+func verdict(met bool) string {
+	if met {
+		return "met"
+	}
+	return "missed"
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,21 +42,24 @@ var ways = []struct {
 }
 
 // Bench measures random games through the client in Python, client and server on one core where
-// the machine can, and calls done for each: the first game in every way, the others from lists of
-// actions. The client starts self with the argument env.
-func Bench(ctx context.Context, self string, games []string, each time.Duration, done func(Rate)) error {
-	python, numpy, err := FindPython(ctx)
+// the machine can: the first game in every way, the others from lists of actions. The client starts
+// self with the argument env. It tells log if numpy is missing.
+func Bench(ctx context.Context, self string, games []string, each time.Duration, log io.Writer) (rates []Rate, err error) {
+	python, numpy, err := findPython(ctx)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if !numpy {
+		fmt.Fprintln(log, "bench env: numpy is missing: only the standard library is measured")
 	}
 	dir, err := os.MkdirTemp("", "timba-env-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	for _, name := range []string{clientModule, benchFile} {
 		if err := writePython(filepath.Join(dir, name)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, game := range games {
@@ -70,15 +74,15 @@ func Bench(ctx context.Context, self string, games []string, each time.Duration,
 			var out, problem bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &problem
 			if err := cmd.Run(); err != nil {
-				return fmt.Errorf("env: the benchmark in Python has failed: %w\n%s", err, problem.Bytes())
+				return nil, fmt.Errorf("env: the benchmark in Python has failed: %w\n%s", err, problem.Bytes())
 			}
 			if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-				return fmt.Errorf("env: the benchmark in Python has printed %q", out.Bytes())
+				return nil, fmt.Errorf("env: the benchmark in Python has printed %q", out.Bytes())
 			}
-			done(r)
+			rates = append(rates, r)
 		}
 	}
-	return nil
+	return rates, nil
 }
 
 // oneCore returns the words before a command that bind it to one core; none where that is not
@@ -95,8 +99,8 @@ func oneCore() []string {
 // pythons are where Python is looked for; the system's may have numpy where another has not.
 var pythons = []string{"python3", "/usr/bin/python3", "python"}
 
-// FindPython returns a Python, one with numpy if there is one.
-func FindPython(ctx context.Context) (path string, numpy bool, err error) {
+// findPython returns a Python, one with numpy if there is one.
+func findPython(ctx context.Context) (path string, numpy bool, err error) {
 	const script = "import sys\nif sys.version_info < (3, 8): sys.exit(1)\nprint('timba')\nimport numpy\nprint('numpy')"
 	for _, name := range pythons {
 		found, err := exec.LookPath(name)

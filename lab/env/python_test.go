@@ -23,7 +23,7 @@ type client struct {
 func newClient(t *testing.T) *client {
 	t.Helper()
 	kit.Slow(t)
-	python, numpy, err := FindPython(t.Context())
+	python, numpy, err := findPython(t.Context())
 	if err != nil {
 		kit.Lacks(t, "Python: "+err.Error())
 	}
@@ -86,15 +86,14 @@ func TestPython(t *testing.T) {
 // The benchmark measures every way.
 func TestBench(t *testing.T) {
 	c := newClient(t)
-	n := 0
-	err := Bench(t.Context(), filepath.Join(c.dir, "timba"), []string{"brisca", "teeko"}, time.Millisecond, func(r Rate) {
-		n++
+	rates, err := Bench(t.Context(), filepath.Join(c.dir, "timba"), []string{"brisca", "teeko"}, time.Millisecond, t.Output())
+	if want := map[bool]int{true: 5, false: 2}[c.numpy]; err != nil || len(rates) != want {
+		t.Errorf("%d figures, want %d: %v", len(rates), want, err)
+	}
+	for _, r := range rates {
 		if r.Games == 0 || r.Moves == 0 || r.Wall <= 0 || r.CPU <= 0 {
 			t.Errorf("%+v", r)
 		}
-	})
-	if want := map[bool]int{true: 5, false: 2}[c.numpy]; err != nil || n != want {
-		t.Errorf("%d figures, want %d: %v", n, want, err)
 	}
 }
 

@@ -5,7 +5,6 @@ package simulation
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 
@@ -27,21 +26,6 @@ type Config struct {
 	Matches int // of each bot, on average
 	Runs    int // ladders of each method; each has bots of its own
 	Seed    uint64
-}
-
-// Check refuses what cannot be simulated.
-func (c Config) Check() error {
-	for _, f := range []struct {
-		name             string
-		value, low, high int
-	}{
-		{"bots", c.Bots, 4, 5000}, {"deals", c.Deals, 1, 1000}, {"matches", c.Matches, 1, 1000}, {"runs", c.Runs, 1, 1000},
-	} {
-		if f.value < f.low || f.value > f.high {
-			return fmt.Errorf("simulation: %s cannot be %d: try %d to %d", f.name, f.value, f.low, f.high)
-		}
-	}
-	return nil
 }
 
 // checkpoints returns the matches a bot after which a ladder is looked at.

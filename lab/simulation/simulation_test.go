@@ -124,19 +124,6 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-func TestConfigRefuses(t *testing.T) {
-	for want, c := range map[string]Config{
-		"simulation: bots cannot be 3: try 4 to 5000":     {Bots: 3, Deals: 1, Matches: 1, Runs: 1},
-		"simulation: deals cannot be 0: try 1 to 1000":    {Bots: 9, Matches: 1, Runs: 1},
-		"simulation: matches cannot be -1: try 1 to 1000": {Bots: 9, Deals: 1, Matches: -1, Runs: 1},
-		"simulation: runs cannot be 1001: try 1 to 1000":  {Bots: 9, Deals: 1, Matches: 1, Runs: 1001},
-	} {
-		if err := c.Check(); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
-
 // The mean and variance of a normal lead that is cut to a win, a tie or a loss,
 // against those of a drawn sample.
 func TestSurprise(t *testing.T) {

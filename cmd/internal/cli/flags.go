@@ -136,14 +136,14 @@ func tryValue(f *pflag.Flag) string {
 	return fmt.Sprintf("try --%s %s, %s", f.Name, name, usage)
 }
 
-// number is the value of a flag: a number in a range.
-type number[T int | int64 | float64] struct {
+// number is the value of a flag: a number or a time in a range.
+type number[T int | int64 | float64 | time.Duration] struct {
 	to          *T
 	least, most T
 }
 
-// NumberFlag adds a flag with a number from least to most. The default may be another.
-func NumberFlag[T int | int64 | float64](cmd *cobra.Command, to *T, name string, value, least, most T, usage string) {
+// NumberFlag adds a flag with a number, or a time, from least to most. The default may be another.
+func NumberFlag[T int | int64 | float64 | time.Duration](cmd *cobra.Command, to *T, name string, value, least, most T, usage string) {
 	*to = value
 	cmd.Flags().Var(&number[T]{to, least, most}, name, usage)
 }
@@ -175,6 +175,8 @@ func (n *number[T]) Set(s string) error {
 		*to, err = strconv.ParseInt(s, 10, 64)
 	case *int:
 		*to, err = strconv.Atoi(s)
+	case *time.Duration:
+		*to, err = time.ParseDuration(s)
 	}
 	if err != nil || !(v >= n.least && v <= n.most) { // NaN is not
 		return errors.New(n.Allowed())
@@ -184,8 +186,11 @@ func (n *number[T]) Set(s string) error {
 }
 
 func (n *number[T]) Type() string {
-	if _, ok := any(n.to).(*float64); ok {
+	switch any(n.to).(type) {
+	case *float64:
 		return "float"
+	case *time.Duration:
+		return "duration"
 	}
 	return "int"
 }

@@ -168,7 +168,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func BenchmarkRandom(b *testing.B) {
-	for name, random := range map[string]func(*Config) Piece{"brisca2": random[cards.Brisca], "tute2": random[cards.Tute]} {
+	for _, name := range []string{"brisca2", "tute2"} {
 		b.Run(name, func(b *testing.B) {
 			games := random(&Config{Mode: name, Each: 1, Seed: 1})
 			var memory []byte

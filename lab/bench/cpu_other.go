@@ -1,6 +1,6 @@
 //go:build !unix
 
-package sitebench
+package bench
 
 import "time"
 

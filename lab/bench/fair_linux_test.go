@@ -1,4 +1,4 @@
-package fairness
+package bench
 
 import (
 	"fmt"
@@ -10,12 +10,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A server whose metrics cannot be read is stopped before its directory is removed.
-func TestNoMetrics(t *testing.T) {
+// A server that does not answer as it should is stopped before its directory is removed.
+func TestFairStops(t *testing.T) {
 	site := httptest.NewServer(http.NotFoundHandler())
 	defer site.Close()
 	dir := kit.Files(t, t.TempDir(), map[string]string{"serve+x": fmt.Sprintf(`#!/bin/sh
@@ -24,9 +25,9 @@ echo "timba on %s"
 exec sleep 3600
 `, site.URL)})
 	program := filepath.Join(dir, "serve")
-	b := Bench{Program: program, Log: new(kit.Output)}
-	if _, err := b.serve(t.Context(), filepath.Join(dir, "data")); err == nil {
-		t.Error("a server without metrics is no error")
+	b := Fair{Program: program, Window: time.Second, Rounds: 1}
+	if _, err := b.Run(t.Context(), new(kit.Output)); err == nil {
+		t.Error("a server without accounts is no error")
 	}
 	pid := kit.Get[int](t)(strconv.Atoi(strings.TrimSpace(string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, "pid")))))))
 	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {

@@ -1,4 +1,4 @@
-package livebench
+package bench
 
 import (
 	"net/http"
@@ -24,7 +24,7 @@ func TestLostSocket(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	b := &bench{Config: Config{Watchers: 2}}
+	b := &watchersBench{Watchers: Watchers{Sockets: 2}}
 	_, err := b.connect(hub, "ws"+strings.TrimPrefix(server.URL, "http"))
 	if err == nil || !strings.Contains(err.Error(), "2 of 2 sockets have been lost") {
 		t.Error(err)

@@ -1,5 +1,4 @@
-// Package sitebench measures the pages of the site on a competition with many matches.
-package sitebench
+package bench
 
 import (
 	"context"
@@ -21,18 +20,11 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// Size is how large the competition is.
-type Size struct {
-	Matches int // finished
-	Bots    int // of people; every second one has two versions
-	Pool    int // matches of each ladder that are really played, and kept again and again
-}
-
 // houseNames are the house bots that play.
 var houseNames = []string{"@random", "@first", "@greedy"}
 
-// crowd is a competition whose matches were played by house bots in the places of people's bots.
-type crowd struct {
+// siteCompetition is a competition whose matches were played by house bots in the places of people's bots.
+type siteCompetition struct {
 	*store.Store
 	config  *config.Config
 	ladders []ladder.Ladder
@@ -46,9 +38,9 @@ type crowd struct {
 // hash stands for the hash of an upload or a program.
 func hash(n int) string { return fmt.Sprintf("%064x", n+1) }
 
-// newCrowd makes a competition in an empty directory.
-func newCrowd(ctx context.Context, dir string, size Size) (*crowd, error) {
-	c := &crowd{config: config.Default(house.Registry{}), pool: map[string][]store.Played{}, rand: rand.New(rand.NewPCG(1, 1))}
+// newSiteCompetition makes a competition in an empty directory.
+func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetition, error) {
+	c := &siteCompetition{config: config.Default(house.Registry{}), pool: map[string][]store.Played{}, rand: rand.New(rand.NewPCG(1, 1))}
 	c.config.Limits.Anonymous, c.config.Limits.Requests = 1<<30, 1<<30
 	for i := range c.config.Ladders {
 		c.config.Ladders[i].Deals, c.config.Ladders[i].Clock.Move = 1, time.Minute
@@ -61,9 +53,9 @@ func newCrowd(ctx context.Context, dir string, size Size) (*crowd, error) {
 	}
 	c.filler = c.Store.Filler()
 	for _, step := range []func() error{
-		func() error { return c.addBots(ctx, size.Bots) },
-		func() error { return c.play(ctx, size.Pool) },
-		func() error { return c.fill(ctx, size.Matches) },
+		func() error { return c.enter(ctx, b.Bots) },
+		func() error { return c.play(ctx) },
+		func() error { return c.fill(ctx, b.Matches) },
 		func() error { return c.playLarge(ctx) },
 	} {
 		if err := step(); err != nil {
@@ -74,7 +66,8 @@ func newCrowd(ctx context.Context, dir string, size Size) (*crowd, error) {
 	return c, nil
 }
 
-func (c *crowd) addBots(ctx context.Context, n int) error {
+// enter makes the house bots and those of people live on all ladders.
+func (c *siteCompetition) enter(ctx context.Context, n int) (err error) {
 	var bots []store.HouseBot
 	for _, name := range houseNames {
 		bots = append(bots, store.HouseBot{Name: name, Label: "1", Hash: hash(0)})
@@ -82,20 +75,12 @@ func (c *crowd) addBots(ctx context.Context, n int) error {
 	if err := c.SyncHouse(ctx, bots); err != nil {
 		return err
 	}
-	for i := range n {
-		p, err := c.AddPerson(ctx, fmt.Sprintf("person-%d", i), false)
-		if err != nil {
-			return err
-		}
-		for v := range 1 + i%2 {
-			id, err := c.addVersion(ctx, p, fmt.Sprintf("bot-%d", i), v)
-			if err != nil {
-				return err
-			}
-			if c.live = c.live[:min(i, len(c.live))]; len(c.live) == i {
-				c.live = append(c.live, id)
-			}
-		}
+	c.live, err = addBots(ctx, c.Store, n, 1, 2, func(bot, version int) store.Built {
+		language := []string{"Go", "Python", "C", "Rust"}[bot%4]
+		return store.Built{Label: "1.0", Hash: hash(version), Language: language, Command: []string{"./bot"}}
+	})
+	if err != nil {
+		return err
 	}
 	for i := range c.config.Ladders {
 		c.config.Ladders[i].House = houseNames
@@ -117,23 +102,19 @@ func (c *crowd) addBots(ctx context.Context, n int) error {
 	return nil
 }
 
-func (c *crowd) addVersion(ctx context.Context, p ladder.Person, bot string, n int) (int64, error) {
-	v, err := c.AddVersion(ctx, p.ID, store.NewVersion{Bot: bot, Bundle: hash(n)}, ladder.Limits{Bots: 1 << 20, Versions: 1 << 20})
-	if err != nil {
-		return 0, err
-	}
-	b := store.Built{Label: "1.0", Hash: hash(n), Language: []string{"Go", "Python", "C", "Rust"}[int(p.ID)%4], Command: []string{"./bot"}}
-	if err := c.SetBuilt(ctx, v.ID, b); err != nil {
-		return 0, err
-	}
-	return v.ID, c.Promote(ctx, v.ID)
-}
+// sitePool is the number of matches of each ladder that are really played, and kept again and again.
+const sitePool = 20
 
 // play plays the matches of the pool; in one of four a bot makes illegal moves.
-func (c *crowd) play(ctx context.Context, n int) error {
+func (c *siteCompetition) play(ctx context.Context) error {
 	for _, l := range c.ladders {
-		for i := range n {
-			p, err := playOne(ctx, l, i%4 == 3)
+		for i := range sitePool {
+			p, err := playLadder(ctx, l, func(slot int) referee.Bot {
+				if i%4 == 3 && slot == 0 {
+					return referee.Bot{Name: "faulty", Hash: hash(0), Serve: serveFaulty}
+				}
+				return houseBot(slot)
+			})
 			if err != nil {
 				return err
 			}
@@ -143,30 +124,19 @@ func (c *crowd) play(ctx context.Context, n int) error {
 	return nil
 }
 
-func playOne(ctx context.Context, l ladder.Ladder, faulty bool) (store.Played, error) {
-	p := store.Played{Ladder: l.Name, Seed: referee.NewSeed()}
-	v, err := l.Variant()
-	if err != nil {
-		return p, err
-	}
-	m := referee.Match{Variant: v, Deals: l.Deals, Seed: p.Seed, Clock: l.Clock, Done: func(g *referee.Result) error {
-		g.Reveal(p.Seed)
-		p.Games = append(p.Games, g)
-		return nil
+// houseBot returns one of the house bots, which plays in this process.
+func houseBot(slot int) referee.Bot {
+	name := strings.TrimPrefix(houseNames[slot%len(houseNames)], "@")
+	return referee.Bot{Name: name, Hash: hash(0), Serve: func(lines io.Reader, answers io.Writer) error {
+		return house.Run(name, lines, answers)
 	}}
-	for slot := range l.Bots {
-		name := strings.TrimPrefix(houseNames[slot%len(houseNames)], "@")
-		serve := func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, answers) }
-		if faulty && slot == 0 {
-			serve = func(lines io.Reader, answers io.Writer) error {
-				io.WriteString(answers, "ready\nmove zz\n")
-				_, err := io.Copy(io.Discard, lines)
-				return err
-			}
-		}
-		m.Bots = append(m.Bots, referee.Bot{Name: fmt.Sprintf("%s-%d", name, slot), Hash: hash(0), Serve: serve})
-	}
-	return p, m.Play(ctx)
+}
+
+// serveFaulty makes illegal moves.
+func serveFaulty(lines io.Reader, answers io.Writer) error {
+	io.WriteString(answers, "ready\nmove zz\n")
+	_, err := io.Copy(io.Discard, lines)
+	return err
 }
 
 // largest returns the ladder of Podrida with the most seats, whose games have the largest pages.
@@ -180,8 +150,8 @@ func largest(ladders []ladder.Ladder) ladder.Ladder {
 const largeSeats = 12
 
 // playLarge keeps a match of the largest ladder.
-func (c *crowd) playLarge(ctx context.Context) error {
-	p, err := playOne(ctx, c.config.Ladders[len(c.ladders)], false)
+func (c *siteCompetition) playLarge(ctx context.Context) error {
+	p, err := playLadder(ctx, c.config.Ladders[len(c.ladders)], houseBot)
 	if err != nil {
 		return err
 	}
@@ -201,7 +171,7 @@ func (c *crowd) playLarge(ctx context.Context) error {
 }
 
 // next returns a match of the pool between bots that are near each other in the list.
-func (c *crowd) next(r *rand.Rand) store.Played {
+func (c *siteCompetition) next(r *rand.Rand) store.Played {
 	l := c.ladders[r.IntN(len(c.ladders))]
 	p := c.pool[l.Name][r.IntN(len(c.pool[l.Name]))]
 	p.Versions = nil
@@ -216,7 +186,7 @@ func (c *crowd) next(r *rand.Rand) store.Played {
 // batch is the number of matches in one transaction.
 const batch = 500
 
-func (c *crowd) fill(ctx context.Context, n int) error {
+func (c *siteCompetition) fill(ctx context.Context, n int) error {
 	for ; n > 0; n -= batch {
 		var list []store.Played
 		for range min(n, batch) {
@@ -233,7 +203,7 @@ func (c *crowd) fill(ctx context.Context, n int) error {
 }
 
 // finishOne keeps a match as a server does.
-func (c *crowd) finishOne(ctx context.Context, r *rand.Rand) error {
+func (c *siteCompetition) finishOne(ctx context.Context, r *rand.Rand) error {
 	p := c.next(r)
 	m, err := c.AddMatch(ctx, store.NewMatch{Ladder: p.Ladder, Versions: p.Versions})
 	if err != nil {

@@ -1,0 +1,62 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+)
+
+// addBots adds bots of people, so many each, and their versions, which become live one after the other:
+// one, two and so on up to most, in turn. It returns the last version of each bot.
+func addBots(ctx context.Context, s *store.Store, bots, each, most int, built func(bot, version int) store.Built) (live []int64, err error) {
+	unlimited := ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
+	var person ladder.Person
+	for bot := range bots {
+		if bot%each == 0 {
+			if person, err = s.AddPerson(ctx, fmt.Sprintf("person-%d", bot), false); err != nil {
+				return nil, err
+			}
+		}
+		var v ladder.Version
+		for version := range 1 + bot%most {
+			b := built(bot, version)
+			if v, err = s.AddVersion(ctx, person.ID, store.NewVersion{Bot: fmt.Sprintf("bot-%d", bot), Bundle: b.Hash}, unlimited); err != nil {
+				return nil, err
+			}
+			if err := s.SetBuilt(ctx, v.ID, b); err != nil {
+				return nil, err
+			}
+			if err := s.Promote(ctx, v.ID); err != nil {
+				return nil, err
+			}
+		}
+		live = append(live, v.ID)
+	}
+	return live, nil
+}
+
+// playLadder plays a match of a ladder between bots.
+func playLadder(ctx context.Context, l ladder.Ladder, bot func(slot int) referee.Bot) (p store.Played, err error) {
+	p = store.Played{Ladder: l.Name, Seed: referee.NewSeed()}
+	v, err := l.Variant()
+	if err != nil {
+		return p, err
+	}
+	m := referee.Match{Variant: v, Deals: l.Deals, Seed: p.Seed, Clock: l.Clock, Done: func(g *referee.Result) error {
+		g.Reveal(p.Seed)
+		p.Games = append(p.Games, g)
+		return nil
+	}}
+	for slot := range l.Bots {
+		b := bot(slot)
+		b.Name = fmt.Sprintf("%s-%d", b.Name, slot)
+		m.Bots = append(m.Bots, b)
+	}
+	err = m.Play(ctx)
+	slices.SortFunc(p.Games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+	return p, err
+}

@@ -1,0 +1,107 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/tournament"
+)
+
+// duplicated are the card games, and board games without luck or nearly so.
+var duplicated = []struct {
+	title, game string
+	options     map[string]string
+}{
+	{"Brisca, 2 players", "brisca", nil},
+	{"Brisca, 2 players, all rules", "brisca", map[string]string{"exchange": "yes", "last10": "yes", "blackhand": "yes", "hunt3": "yes"}},
+	{"Brisca, teams", "brisca", map[string]string{"players": "4", "teams": "yes"}},
+	{"Tute, 2 players", "tute", nil},
+	{"Tute, teams", "tute", map[string]string{"players": "4", "teams": "yes"}},
+	{"La Podrida, 4 players", "podrida", map[string]string{"players": "4"}},
+	{"Tebes, random board", "tebes", map[string]string{"board": "random"}},
+	{"Teeko, random start", "teeko", nil},
+}
+
+// Duplicates measures the worth of duplicate deals: how many deals it takes to distinguish two bots
+// with them, and without.
+type Duplicates struct {
+	Deals int    // of each game
+	Seed  string // for referee.ParseSeed
+}
+
+// Run measures.
+func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
+	seed, err := referee.ParseSeed(b.Seed)
+	if err != nil {
+		return nil, err
+	}
+	var bots []referee.Bot
+	for _, name := range []string{"@greedy", "@greedy:noise=20"} {
+		bot, err := findBot(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		bots = append(bots, bot)
+	}
+	workers, err := tournament.Workers(0, "auto")
+	if err != nil {
+		return nil, err
+	}
+	t := newTable(fmt.Sprintf("game|by|mean of %s|duplicate deals needed|games in them|single games needed|worth", bots[0].Name))
+	for _, c := range duplicated {
+		fmt.Fprintf(log, "measuring %s\n", c.title)
+		v, err := resolve(c.game, c.options)
+		if err != nil {
+			return nil, err
+		}
+		m := &referee.Match{Variant: v, Bots: bots, Deals: b.Deals, Seed: seed, Clock: referee.DefaultClock, Workers: workers}
+		scores, points, err := playDeals(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		t.add(worthRow(c.title, "wins", scores)...)
+		t.add(worthRow(c.title, "points", points)...)
+	}
+	r := newReport(t)
+	r.Markdown = true
+	return r, nil
+}
+
+// playDeals returns the first bot's results by deal and rotation: in wins (+0.5 for
+// all, -0.5 for none) and in points per seat.
+func playDeals(ctx context.Context, m *referee.Match) (scores, points [][]float64, err error) {
+	for range m.Deals {
+		scores = append(scores, make([]float64, m.Rotations()))
+		points = append(points, make([]float64, m.Rotations()))
+	}
+	m.Done = func(g *referee.Result) error {
+		var result rating.DealResult
+		result.Add(rating.Seats(g.Bots, m.Variant.Side, g.Ranks, g.Points))
+		duel := result.Deal()[0]
+		scores[g.Match.Deal][g.Match.Rotation] = duel.Score - 0.5
+		points[g.Match.Deal][g.Match.Rotation] = duel.Points
+		return nil
+	}
+	return scores, points, m.Play(ctx)
+}
+
+// power is the power of the tests in the table.
+const power = 0.8
+
+// worthRow returns a row of the table, with dashes where no difference can be seen, or too few deals
+// were played to tell.
+func worthRow(title, by string, deals [][]float64) []any {
+	worth := rating.MeasureWorth(deals)
+	row := []any{title, by, fmt.Sprintf("%+.3f ± %.3f", worth.Mean.Value, worth.Mean.PlusMinus()), nil, nil, nil, nil}
+	if budget, ok := worth.Budget(worth.Mean.Value, power); ok {
+		row[3], row[4], row[5] = budget.Deals, budget.DuplicateGames, budget.SingleGames
+	}
+	if f := worth.Factor(); !math.IsInf(f, 0) {
+		row[6] = tenth(f)
+	}
+	return row
+}

@@ -1,0 +1,157 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime/pprof"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/server"
+)
+
+// FleetEnv is the name of the variable that makes "timba-lab bench fleet" one of the processes.
+const FleetEnv = "TIMBA_BENCH_FLEET"
+
+// fleetChild is the value of FleetEnv, in JSON: what a process does.
+type fleetChild struct {
+	Dirs    fleetDirs
+	Ladder  string
+	Count   int    // of workers; 0: it is the server
+	Address string // of the server's NATS
+	Profile string
+}
+
+// command returns the command of the process.
+func (p fleetChild) command(ctx context.Context) (*exec.Cmd, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(p)
+	cmd := exec.CommandContext(ctx, exe, "bench", "fleet")
+	cmd.Env = append(os.Environ(), FleetEnv+"="+string(text))
+	return cmd, err
+}
+
+// RunFleetChild runs one of the processes until its input ends. It writes what startProcess looks for.
+func RunFleetChild(ctx context.Context, text string, in io.Reader, out, log io.Writer) error {
+	var p fleetChild
+	if err := json.Unmarshal([]byte(text), &p); err != nil || p.Dirs.Disk == "" {
+		return fmt.Errorf("bench fleet: %s is not for people: leave it unset", FleetEnv)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		defer cancel()
+		io.Copy(io.Discard, in)
+	}()
+	if p.Count == 0 {
+		return p.serve(ctx, out)
+	}
+	return p.work(ctx, out, log)
+}
+
+// serve is the process of the server: as timba serve --cluster, but that it plays nothing itself.
+func (p fleetChild) serve(ctx context.Context, log io.Writer) error {
+	c, err := fleetConfig(p.Ladder)
+	if err != nil {
+		return err
+	}
+	s, err := server.Open(ctx, server.Options{
+		Dir: datadir.Dir(p.Dirs.data()), Listen: "127.0.0.1:0", Config: c, Level: c.Sandbox,
+		Cluster: server.Cluster{Listen: "127.0.0.1:0"},
+		Log:     slog.New(slog.NewJSONHandler(log, nil)), Version: "bench",
+	})
+	if err != nil {
+		return err
+	}
+	if p.Profile != "" {
+		f, err := os.Create(p.Profile)
+		if err != nil {
+			return errors.Join(err, s.Close())
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return errors.Join(err, s.Close())
+		}
+		defer pprof.StopCPUProfile()
+	}
+	return errors.Join(s.Serve(ctx), s.Close())
+}
+
+// joinAtOnce is how many workers of a process connect at the same time.
+const joinAtOnce = 16
+
+// work is the process of the workers: each has a connection, credentials and a directory of its own.
+func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
+	var games pool
+	data, err := os.ReadFile(p.Dirs.pool())
+	if err == nil {
+		err = json.Unmarshal(data, &games)
+	}
+	if err != nil {
+		return err
+	}
+	if err := serveMetrics(out); err != nil {
+		return err
+	}
+	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelError}))
+	joining := make(chan struct{}, joinAtOnce)
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range p.Count {
+		group.Go(func() error {
+			joining <- struct{}{}
+			link, err := fleet.Dial(ctx, "nats://"+p.Address, p.Dirs.creds(i), logger)
+			<-joining
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			defer link.Close()
+			w, err := fleet.NewWorker(link, fleet.WorkerOptions{
+				Version: "bench", Cores: []int{referee.AnyCore}, Memory: 1 << 30, House: house.Registry{}, Dir: p.Dirs.worker(i), Log: logger,
+				Play: func(_ context.Context, m *fleet.Match) error {
+					games.hand(m)
+					return nil
+				},
+			})
+			if err != nil {
+				return err
+			}
+			return w.Run(ctx)
+		})
+	}
+	return group.Wait()
+}
+
+// serveMetrics serves the metrics of this process as long as it lives, and writes where, in the words
+// of a server's log.
+func serveMetrics(out io.Writer) error {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go http.Serve(listener, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	slog.New(slog.NewJSONHandler(out, nil)).Info("serving", "listen", listener.Addr().String())
+	return nil
+}

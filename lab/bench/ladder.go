@@ -1,0 +1,57 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/timba-arena/timba/lab/chart"
+	"github.com/timba-arena/timba/lab/simulation"
+	"github.com/timba-arena/timba/lab/simulation/curves"
+)
+
+// Ladder measures how fast a ladder finds the order of its bots.
+type Ladder struct {
+	simulation.Config
+	Plot string // file for the curves; "" for none
+}
+
+// Run measures.
+func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
+	if err := chart.Check(b.Plot); err != nil {
+		return nil, err
+	}
+	found, err := simulation.Measure(ctx, b.Config, log)
+	if err != nil {
+		return nil, err
+	}
+	if b.Plot != "" {
+		if err := curves.Draw(found, b.Plot); err != nil {
+			return nil, err
+		}
+	}
+	order := newTable(fmt.Sprintf("method|matches to 0.95|to 0.99|rank correlation after 10|after %d|Kendall|error in Elo|scale", b.Matches))
+	for _, c := range found.Curves {
+		ten, last := c.Points[min(9, len(c.Points)-1)], c.Points[len(c.Points)-1]
+		order.add(c.Name, orNever(c.Reaches(0.95), "%.1f"), orNever(c.Reaches(0.99), "%.1f"),
+			fmt.Sprintf("%.4f (%.4f to %.4f)", ten.Spearman.Mean, ten.Spearman.Low, ten.Spearman.High),
+			figure{"%.4f", last.Spearman.Mean}, figure{"%.3f", last.Kendall.Mean}, whole(last.Error), figure{"%+.0f", last.Scale})
+	}
+	newcomers := newTable("newcomers, by method|matches to within 25 Elo|median error after 5|10|20|nine of ten after 10|the others' shift")
+	for _, n := range found.Newcomers {
+		newcomers.add(n.Name, orNever(n.Within(25), "%.0f"), whole(n.Median[5]), whole(n.Median[10]), whole(n.Median[20]),
+			whole(n.Ninety[10]), figure{"%+.1f", n.Shift})
+	}
+	r := newReport(order, newcomers)
+	r.Details, r.Markdown = found, true
+	return r, nil
+}
+
+// orNever returns a number of matches; infinitely many are never.
+func orNever(matches float64, format string) any {
+	if math.IsInf(matches, 1) {
+		return "never"
+	}
+	return figure{format, matches}
+}

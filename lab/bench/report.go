@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/timba-arena/timba/referee/text"
+)
+
+// Report is what a measurement has found.
+type Report struct {
+	Machine  string  `json:"machine"`
+	Tables   []Table `json:"tables"`
+	Details  any     `json:"details,omitempty"` // more than the tables have
+	Markdown bool    `json:"-"`                 // Write writes the tables in Markdown, as the pages have them
+}
+
+// newReport returns the report of a measurement on this machine.
+func newReport(tables ...Table) *Report {
+	machine := fmt.Sprintf("%s %s/%s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, text.Count(runtime.NumCPU(), "core"))
+	return &Report{Machine: machine, Tables: tables}
+}
+
+// Write writes a report as people read it.
+func (r *Report) Write(w io.Writer) {
+	fmt.Fprintln(w, r.Machine)
+	for _, t := range r.Tables {
+		fmt.Fprintln(w)
+		t.write(w, r.Markdown)
+	}
+}
+
+// Table is a table whose first column tells what a row is about. A cell is a text, a number, a figure,
+// or nil where there is none.
+type Table struct {
+	Columns []string
+	Rows    [][]any
+}
+
+// newTable returns a table without rows; its columns are named in one text, with | between them.
+func newTable(columns string) Table { return Table{Columns: strings.Split(columns, "|")} }
+
+func (t *Table) add(cells ...any) { t.Rows = append(t.Rows, cells) }
+
+// MarshalJSON makes an object of each row, whose keys are the names of the columns.
+func (t Table) MarshalJSON() ([]byte, error) {
+	rows := make([]map[string]any, len(t.Rows))
+	for i, cells := range t.Rows {
+		rows[i] = map[string]any{}
+		for column, cell := range cells {
+			rows[i][t.Columns[column]] = cell
+		}
+	}
+	return json.Marshal(rows)
+}
+
+func (t Table) write(w io.Writer, markdown bool) {
+	out := text.Table(w)
+	header := table.Row{}
+	for _, column := range t.Columns {
+		header = append(header, column)
+	}
+	out.AppendHeader(header)
+	for _, cells := range t.Rows {
+		row := table.Row{}
+		for _, cell := range cells {
+			if cell == nil {
+				cell = "-"
+			}
+			row = append(row, cell)
+		}
+		out.AppendRow(row)
+	}
+	if markdown {
+		out.RenderMarkdown()
+		return
+	}
+	out.Render()
+}
+
+// figure is a measured number: in JSON the number, in a table as format writes it.
+type figure struct {
+	format string
+	value  float64
+}
+
+func (f figure) String() string { return fmt.Sprintf(f.format, f.value) }
+
+func (f figure) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(f.value) || math.IsInf(f.value, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(f.value)
+}
+
+// These return a figure with as many digits after the point.
+func whole(value float64) figure { return figure{"%.0f", value} }
+func tenth(value float64) figure { return figure{"%.1f", value} }
+func cents(value float64) figure { return figure{"%.2f", value} }

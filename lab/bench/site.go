@@ -1,0 +1,236 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/site"
+)
+
+// Site measures the pages of the site on a competition with many matches.
+type Site struct {
+	Matches  int // finished
+	Bots     int // of people; every second one has two versions
+	Requests int // for each page
+	Rate     int // matches finished in a second meanwhile, at most
+}
+
+// page is a page with its address, another one each time, and how fast it is.
+type page struct {
+	name string
+	path func() string
+	load int           // bytes of a first visit: the page and its files, compressed
+	cpu  time.Duration // of a request, its client included, while no matches are finished
+	took []float64     // milliseconds from the request to the last byte, while matches are finished
+}
+
+// Run makes a competition and measures each page over loopback, with one match finished after the
+// other meanwhile.
+func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) {
+	dir, err := os.MkdirTemp("", "timba-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	began := time.Now()
+	c, err := newSiteCompetition(ctx, dir, b)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	filled := time.Since(began)
+	server, err := c.serve()
+	if err != nil {
+		return nil, err
+	}
+	defer server.Close()
+	pages := c.pages(b)
+	for _, p := range pages {
+		if err := p.visitAlone(ctx, server.URL, b.Requests); err != nil {
+			return nil, err
+		}
+	}
+	var finished float64
+	var group errgroup.Group
+	meanwhile, stop := context.WithCancel(ctx)
+	group.Go(func() (err error) {
+		finished, err = c.finish(meanwhile, b.Rate)
+		return err
+	})
+	for _, p := range pages {
+		if err = p.visit(ctx, server.URL, b.Requests); err != nil {
+			break
+		}
+	}
+	stop()
+	if err := errors.Join(err, group.Wait()); err != nil {
+		return nil, err
+	}
+	t := newTable("page|CPU ms|median ms|p95 ms|first load KB")
+	for _, p := range pages {
+		t.add(p.name, tenth(1000*p.cpu.Seconds()), tenth(quantile(p.took, 0.5)), tenth(quantile(p.took, 0.95)), tenth(float64(p.load)/1000))
+	}
+	matches := newTable("matches|made in s|finished/s beside the requests")
+	matches.add(b.Matches, whole(filled.Seconds()), tenth(finished))
+	return newReport(t, matches), nil
+}
+
+// machines are as many as a large competition has.
+func machines() (list []ladder.Machine, err error) {
+	for n := range 1000 {
+		m := ladder.Machine{Name: fmt.Sprintf("lab-%d", n), State: ladder.MachineReady, Cores: 4, Version: "1.0", Arch: "amd64", Sandbox: "full", Seen: time.Now()}
+		for i := range m.Cores {
+			m.Playing = append(m.Playing, ladder.MachineMatch{Match: int64(4*n + i + 1), Attempt: 1, Bots: []string{"@first", "@greedy"}, Numbers: []int{1, 1}, Began: time.Now()})
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// serve serves the site on loopback.
+func (c *siteCompetition) serve() (*httptest.Server, error) {
+	log, hub := slog.New(slog.DiscardHandler), new(events.Hub)
+	a := api.New(api.Options{
+		Store: c.Store, Config: c.config, Events: hub, Log: log, Wake: func() {},
+		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
+	})
+	pages, err := site.New(site.Options{
+		Store: c.Store, Config: c.config, Events: hub, API: a, Key: []byte(hash(0)), Machines: machines,
+		Live: live.NewHub(live.Options{Store: c.Store, Events: hub, Limits: c.config.Live}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return httptest.NewServer(a.Pages(pages)), nil
+}
+
+// finish finishes matches until the context ends, and returns how many a second.
+func (c *siteCompetition) finish(ctx context.Context, rate int) (float64, error) {
+	began, n, r := time.Now(), 0, rand.New(rand.NewPCG(7, 8))
+	tick := time.NewTicker(time.Second / time.Duration(rate))
+	defer tick.Stop()
+	for ; ; n++ {
+		select {
+		case <-ctx.Done():
+			return float64(n) / time.Since(began).Seconds(), nil
+		case <-tick.C:
+			if err := c.finishOne(context.WithoutCancel(ctx), r); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// pages returns pages of bots, people, ladders, matches and games at random.
+func (c *siteCompetition) pages(b Site) []*page {
+	r, bots := rand.New(rand.NewPCG(3, 4)), b.Bots
+	match := func() string { return fmt.Sprintf("/matches/%d", 1+r.IntN(max(b.Matches, 1))) }
+	game := func() int { return 1 + r.IntN(max(b.Matches, 1)) } // a match has more games than one
+	on := func() string { return c.ladders[r.IntN(len(c.ladders))].Name }
+	bot := func() string { return fmt.Sprintf("/bots/bot-%d", r.IntN(bots)) }
+	return []*page{
+		{name: "home", path: func() string { return "/" }},
+		{name: "standings", path: func() string { return "/ladders/" + on() }},
+		{name: "pairs", path: func() string { return "/ladders/" + on() + "/pairs" }},
+		{name: "bots", path: func() string { return "/bots" }},
+		{name: "bots, filtered", path: func() string { return "/bots?language=Rust&q=" + fmt.Sprint(r.IntN(100)) + "&ladder=" + on() }},
+		{name: "bot", path: bot},
+		{name: "bot @random", path: func() string { return "/bots/@random" }},
+		{name: "bot on a ladder", path: func() string { return bot() + "?ladder=" + on() }},
+		{name: "version", path: func() string { return bot() + "/versions/1" }},
+		{name: "person", path: func() string { return fmt.Sprintf("/people/person-%d", r.IntN(bots)) }},
+		{name: "search", path: func() string { return fmt.Sprintf("/search?q=t-%d", r.IntN(bots)) }},
+		{name: "search, nothing", path: func() string { return "/search?q=nothing" }},
+		{name: "badge", path: func() string { return bot() + "/badge.svg" }},
+		{name: "feed", path: func() string { return bot() + "/feed.atom" }},
+		{name: "machines", path: func() string { return "/machines" }},
+		{name: "matches", path: func() string { return "/matches" }},
+		{name: "match", path: match},
+		{name: "game", path: func() string { return fmt.Sprintf("/games/%d", game()) }},
+		{name: "game of 12", path: func() string { return fmt.Sprintf("/games/%d", c.large[r.IntN(len(c.large))]) }},
+	}
+}
+
+// visitAlone measures the first load and the processor time of a request, while no match is finished.
+func (p *page) visitAlone(ctx context.Context, url string, requests int) (err error) {
+	if p.load, err = load(ctx, url, p.path()); err != nil {
+		return err
+	}
+	before := cpu()
+	for range requests {
+		if _, err := fetch(ctx, url+p.path(), "gzip"); err != nil {
+			return err
+		}
+	}
+	p.cpu = (cpu() - before) / time.Duration(requests)
+	return nil
+}
+
+// visit measures how long requests take.
+func (p *page) visit(ctx context.Context, url string, requests int) error {
+	for range requests {
+		began := time.Now()
+		if _, err := fetch(ctx, url+p.path(), "gzip"); err != nil {
+			return err
+		}
+		p.took = append(p.took, 1000*time.Since(began).Seconds())
+	}
+	return nil
+}
+
+// fetch returns what an address sends, compressed or not.
+func fetch(ctx context.Context, url, encoding string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept-Encoding", encoding) // so that the client leaves it as it is
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("bench: %s: status %d", url, resp.StatusCode)
+	}
+	return data, err
+}
+
+var linked = regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`)
+
+// load returns the bytes of a page and of the files that it links, compressed.
+func load(ctx context.Context, url, path string) (sum int, err error) {
+	text, err := fetch(ctx, url+path, "identity")
+	if err != nil {
+		return 0, err
+	}
+	seen := map[string]bool{path: true}
+	for _, m := range linked.FindAllStringSubmatch(string(text), -1) {
+		seen[m[1]] = true
+	}
+	for name := range seen {
+		data, err := fetch(ctx, url+name, "gzip")
+		if err != nil {
+			return 0, err
+		}
+		sum += len(data)
+	}
+	return sum, nil
+}

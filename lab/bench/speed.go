@@ -1,0 +1,290 @@
+// Package bench measures timba on this machine. Each measurement is a value whose fields are its
+// settings; its Run returns a Report.
+package bench
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sample-bots/search"
+)
+
+// Speed measures turns, playouts, games and new processes.
+type Speed struct {
+	Time time.Duration // approximate time for each figure
+}
+
+// Run measures. It tells log what is missing on this machine.
+func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
+	echo, err := echoBot(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	r := newReport()
+	for _, measure := range []func(context.Context, referee.Bot) (Table, error){b.turns, b.playouts, b.games, b.restart} {
+		t, err := measure(ctx, echo)
+		if err != nil {
+			return nil, err
+		}
+		r.Tables = append(r.Tables, t)
+	}
+	return r, nil
+}
+
+// findBot returns the bot of a BOT argument.
+func findBot(ctx context.Context, bot string) (referee.Bot, error) {
+	p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, bot)
+	return p.Bot, err
+}
+
+// echoC is the C source of a bot that answers at once with the first legal move: the time of its
+// turns is that of the referee.
+//
+//go:embed echo/echo.c
+var echoC []byte
+
+// echoBot builds the C bot that answers at once; without a C compiler it returns the house bot
+// @first.
+func echoBot(ctx context.Context, log io.Writer) (referee.Bot, error) {
+	if _, err := exec.LookPath("cc"); err != nil {
+		fmt.Fprintln(log, "bench: no C compiler (cc) is installed: @first plays instead of a C bot")
+		return findBot(ctx, "@first")
+	}
+	cache, err := program.CacheDir("bench")
+	if err != nil {
+		return referee.Bot{}, err
+	}
+	source, bot := filepath.Join(cache, "echo.c"), filepath.Join(cache, "echo")
+	if err := os.WriteFile(source, echoC, 0o644); err != nil {
+		return referee.Bot{}, err
+	}
+	if out, err := exec.Command("cc", "-O2", "-o", bot, source).CombinedOutput(); err != nil {
+		return referee.Bot{}, fmt.Errorf("bench: building the C bot: %w\n%s", err, out)
+	}
+	return findBot(ctx, bot)
+}
+
+// rounds is how often compared measurements alternate, so that the machine's load affects all
+// of them.
+const rounds = 7
+
+// turns measures turns at every game, in microseconds, in the same games with and without the referee.
+func (b Speed) turns(ctx context.Context, bot referee.Bot) (Table, error) {
+	t := newTable("turn|referee µs|floor µs|ratio")
+	for _, g := range games.All() {
+		through, floor, err := b.turn(ctx, g, bot)
+		if err != nil {
+			return t, err
+		}
+		t.add(g.Name, cents(quantile(through, 0.5)), cents(quantile(floor, 0.5)), cents(quantile(ratios(through, floor), 0.5)))
+	}
+	return t, nil
+}
+
+// turn returns the time of a turn at a game in each round.
+func (b Speed) turn(ctx context.Context, g *rules.Game, bot referee.Bot) (through, floor []float64, err error) {
+	m, err := newMatch(g, bot)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Record the blocks that the referee sends, to exchange the same bytes.
+	var script []referee.Traffic
+	m.Trace = func(t referee.Traffic) {
+		if t.Rotation == 0 && !t.FromBot {
+			t.Lines = slices.Clone(t.Lines)
+			script = append(script, t)
+		}
+	}
+	_, once, err := playMatch(ctx, m)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Trace = nil
+	m.Deals = max(2, int(float64(m.Deals)*b.Time.Seconds()/rounds/2/once.Seconds())) // the first does not count
+	for range rounds {
+		n, took, err := playMatch(ctx, m)
+		if err != nil {
+			return nil, nil, err
+		}
+		bare, err := referee.Floor(bot, m.Workers[0], script, m.Deals*2)
+		if err != nil {
+			return nil, nil, err
+		}
+		through = append(through, took.Seconds()/float64(n)*1e6)
+		floor = append(floor, bare.Seconds()*1e6)
+	}
+	return through, floor, nil
+}
+
+// ratios returns the ratio of each value to that of the same round.
+func ratios(values, to []float64) (list []float64) {
+	for i := range values {
+		list = append(list, values[i]/to[i])
+	}
+	return list
+}
+
+// newMatch returns a match at a game's defaults on one core, with one bot at all seats.
+func newMatch(g *rules.Game, bot referee.Bot) (*referee.Match, error) {
+	v, err := g.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	m := &referee.Match{Variant: v, Deals: 20, Seed: rules.Seed{1}, Clock: referee.DefaultClock, Workers: []int{referee.AnyCore}}
+	if cores := referee.Cores(); len(cores) > 0 {
+		m.Workers[0] = cores[len(cores)-1]
+	}
+	for i := range v.Players {
+		b := bot
+		b.Name = fmt.Sprintf("%s%d", bot.Name, i)
+		m.Bots = append(m.Bots, b)
+	}
+	return m, nil
+}
+
+// playMatch plays a match and returns the number of its moves and the time of its games, without the
+// start of processes.
+func playMatch(ctx context.Context, m *referee.Match) (moves int, took time.Duration, err error) {
+	first := map[int]bool{} // the first game of each rotation starts processes and does not count
+	m.Done = func(g *referee.Result) error {
+		if len(g.Faults) > 0 {
+			return fmt.Errorf("bench: a bot had a fault: %v", g.Faults[0])
+		}
+		if !first[g.Match.Rotation] {
+			first[g.Match.Rotation] = true
+			return nil
+		}
+		moves += len(g.Moves)
+		took += g.Took
+		return nil
+	}
+	err = m.Play(ctx)
+	return moves, took, err
+}
+
+// quantile returns a quantile of some values.
+func quantile(xs []float64, part float64) float64 {
+	xs = slices.Sorted(slices.Values(xs))
+	return xs[min(len(xs)-1, int(part*float64(len(xs))))]
+}
+
+// playouts measures random games through the rules on one core, including the deals.
+func (b Speed) playouts(ctx context.Context, _ referee.Bot) (Table, error) {
+	t := newTable("playout|games/s|million moves/s")
+	for _, g := range games.All() {
+		v, err := g.Resolve(nil)
+		if err != nil {
+			return t, err
+		}
+		r, space := rules.NewRand(1), make([]rules.Move, rules.MaxMoves)
+		n, moves := 0, 0
+		began := time.Now()
+		for time.Since(began) < b.Time {
+			if err := ctx.Err(); err != nil {
+				return t, err
+			}
+			for range 16 {
+				stream := rules.FastStream(r)
+				s := v.Deal(&stream)
+				search.Playout(s, r, space)
+				n++
+				moves += s.Ply()
+			}
+		}
+		seconds := time.Since(began).Seconds()
+		t.add(g.Name, whole(float64(n)/seconds), figure{"%.2g", float64(moves) / seconds / 1e6})
+	}
+	return t, nil
+}
+
+// games measures whole games between processes of @random on all cores.
+func (b Speed) games(ctx context.Context, _ referee.Bot) (Table, error) {
+	t := newTable("games|games/s|moves/s")
+	bot, err := findBot(ctx, "@random")
+	if err != nil {
+		return t, err
+	}
+	for _, g := range games.All() {
+		m, err := newMatch(g, bot)
+		if err != nil {
+			return t, err
+		}
+		useAllCores(m)
+		for m.Deals = 20; ; m.Deals *= 4 {
+			n, moves := 0, 0
+			m.Done = func(g *referee.Result) error { n++; moves += len(g.Moves); return nil }
+			began := time.Now()
+			if err := m.Play(ctx); err != nil {
+				return t, err
+			}
+			if took := time.Since(began); took > b.Time/2 {
+				t.add(g.Name, whole(float64(n)/took.Seconds()), whole(float64(moves)/took.Seconds()))
+				break
+			}
+		}
+	}
+	return t, nil
+}
+
+func useAllCores(m *referee.Match) {
+	if cores := referee.Cores(); len(cores) > 0 {
+		m.Workers = cores
+	}
+}
+
+// restart measures the same games at Teeko of a bot against @greedy twice, on all cores: with one
+// process for each bot and rotation, as timba plays, and in matches of one deal, so that each game has
+// new processes.
+func (b Speed) restart(ctx context.Context, bot referee.Bot) (Table, error) {
+	t := newTable("restart|games|games/s|with new processes|ratio")
+	greedy, err := findBot(ctx, "@greedy")
+	if err != nil {
+		return t, err
+	}
+	m, err := newMatch(teeko.Game, bot)
+	if err != nil {
+		return t, err
+	}
+	m.Bots[1] = greedy
+	useAllCores(m)
+	m.Deals = max(1, int(1000*b.Time.Seconds()))
+	kept, err := rate(m.Deals*2, func() error { return m.Play(ctx) })
+	if err != nil {
+		return t, err
+	}
+	once := *m
+	once.Deals = 1
+	n := max(1, m.Deals/10)
+	anew, err := rate(n*2, func() error {
+		for i := range n {
+			once.Seed = m.Seed.Derive(strconv.Itoa(i))
+			if err := once.Play(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	t.add(m.Variant.Game.Name, m.Deals*2, whole(kept), whole(anew), tenth(kept/anew))
+	return t, err
+}
+
+// rate calls do, which does n things, and returns how many that is per second.
+func rate(n int, do func() error) (float64, error) {
+	began := time.Now()
+	err := do()
+	return float64(n) / time.Since(began).Seconds(), err
+}
