@@ -38,7 +38,7 @@ func Start(ctx context.Context, b Bot, c Clock, around func(Conn) Conn) (*Proces
 
 func drive(ctx context.Context, b Bot, c Clock, around func(Conn) Conn, start startFunc) (*Process, error) {
 	p := &Process{cores: cores.Open(AnyCore, Cores(), new(cores.Players))}
-	p.seat = seat{Bot: b, clock: c, served: b.Serve != nil, told: func() {}, trace: func(bool, time.Time, []byte) {}}
+	p.seat = seat{Bot: b, clock: c, anyRemote: b.Serve != nil, told: func() {}, trace: func(bool, time.Time, []byte) {}}
 	p.seat.start = func() (Conn, time.Time, error) {
 		made, started, err := startBot(ctx, b, p.cores, start)
 		if err != nil {

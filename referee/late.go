@@ -36,15 +36,15 @@ type answerTime struct {
 // given returns the time for an answer where the bot has so much left.
 func (s *seat) given(since time.Time, left, margin time.Duration) answerTime {
 	t := answerTime{since, since.Add(left + margin), max(creditTurns*left, leastCredit)}
-	if s.served {
+	if s.anyRemote {
 		t.credit = untimed
 	}
 	return t
 }
 
-// served reports whether somebody plays who is no process: a person or a remote bot. They have seen
+// anyRemote reports whether somebody plays who is no process: a person or a remote bot. They have seen
 // the deal, so that the game is not played again, and a connection has a limit of its own.
-func (m *Match) served() bool {
+func (m *Match) anyRemote() bool {
 	return slices.ContainsFunc(m.Bots, func(b Bot) bool { return b.Serve != nil })
 }
 

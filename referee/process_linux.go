@@ -102,7 +102,7 @@ func (p *process) Send(lines []byte, deadline time.Time) (sent int, err error) {
 			sent += n
 		case unix.EAGAIN:
 			now := time.Now()
-			if err := p.awaitRoom(deadline.Sub(now), p.read(now)); err != nil || p.deaf {
+			if err := p.awaitRoom(deadline.Sub(now), p.sampleIfDue(now)); err != nil || p.deaf {
 				return sent, err
 			}
 		case unix.EINTR:
@@ -123,7 +123,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			return line, now, err
 		}
 		if left := deadline.Sub(now); left > 0 && !p.exited && !p.deaf {
-			left = min(left, p.read(now), stopSlice)
+			left = min(left, p.sampleIfDue(now), stopSlice)
 			if err := p.await(left); err != nil {
 				return nil, now, err
 			}
@@ -362,7 +362,7 @@ func (p *process) Stderr() []byte {
 func (p *process) awaitExit(deadline time.Time) {
 	var sink [4096]byte
 	for now := time.Now(); !p.exited; {
-		left := min(deadline.Sub(now), p.read(now))
+		left := min(deadline.Sub(now), p.sampleIfDue(now))
 		if left <= 0 {
 			return
 		}

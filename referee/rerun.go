@@ -33,10 +33,10 @@ func (r *Replay) Walk(v *rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
 	}
 }
 
-// Verify plays a replay again and returns the differences: illegal moves, misplaced forfeits
-// and stand-in moves, an adjudication that does not follow from the scores, a wrong result,
-// a seed that does not match its commitment. The list
-// is empty if the replay is correct.
+// Verify plays a replay again and returns the differences: options or seats that the game does not
+// have, clocks and hashes that cannot be, illegal moves, misplaced forfeits and stand-in moves, an
+// adjudication that does not follow from the scores, a wrong result, a seed that does not match its
+// commitment. The list is empty if the replay is correct.
 func (r *Replay) Verify(g *rules.Game) []error {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -113,7 +113,7 @@ type rerun struct {
 	game *Game
 	// pass gets what goes to and from the seats that listen.
 	pass        func(fromBot bool, lines []byte)
-	timed       bool    // the clocks are known
+	timed       bool    // the clocks are valid
 	differences []error // between the replay and the game
 }
 
@@ -127,13 +127,13 @@ func (r *rerun) differ(format string, args ...any) {
 
 // steps plays the replay as far as that can be done, and yields each position with its faults.
 func (r *rerun) steps(yield func(Step, error) bool) {
-	came := 0 // faults
+	came := 0 // how many faults the game has had
 	for came < len(r.Faults) && r.Faults[came].Ply == 0 && r.Faults[came].BeforeGame() {
 		r.fault(came)
 		came++
 	}
 	r.game.Begin()
-	told := 0 // faults
+	told := 0 // how many of them a position was yielded with
 	for i := range r.Moves {
 		m, err := r.move(i)
 		if err != nil {
@@ -257,8 +257,8 @@ func (r *rerun) clocks() {
 	r.timed = len(r.differences) == before
 }
 
-// head checks what is known before the game: the clocks, the place in the match and, once the match's
-// seed is revealed, everything derived from it.
+// head checks what is known before the game: the clocks, the form of the hashes, the rules of
+// adjudication, the place in the match and, once the match's seed is revealed, all that follows from it.
 func (r *rerun) head() {
 	r.clocks()
 	for i, s := range r.Seats {

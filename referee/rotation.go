@@ -43,7 +43,7 @@ func newRotation(ctx context.Context, m *Match, number int, w *cores.Watch, told
 	for place := range m.Variant.Players {
 		bot := rules.BotAt(place, number, len(m.Bots))
 		r.seats = append(r.seats, &seat{
-			Bot: m.Bots[bot], number: bot, place: place, clock: m.clock(bot), served: m.served(), told: told,
+			Bot: m.Bots[bot], number: bot, place: place, clock: m.clock(bot), anyRemote: m.anyRemote(), told: told,
 			start: func() (Conn, time.Time, error) { return startBot(ctx, m.Bots[bot], w, m.start) },
 		})
 	}

@@ -20,7 +20,7 @@ type Sandbox struct {
 }
 
 // spec returns how a bot is started; scratch is its directory for temporary files, without a sandbox. The
-// error is a *Fault if it is the bot's fault.
+// error is a fault.Reason if it is the bot's fault.
 func (b Bot) spec(scratch string) (sandbox.Spec, error) {
 	h := b.Sandbox
 	switch {

@@ -15,12 +15,12 @@ import (
 // seat is a bot over the games of a rotation. It has a process from its first game to its first fault.
 type seat struct {
 	Bot
-	number int   // of the bot in the match
-	place  int   // of the seat in the game
-	clock  Clock // of the bot
-	start  func() (c Conn, started time.Time, err error)
-	served bool   // somebody plays who is no process
-	told   func() // the bot was late: it may have to be said that the machine is busy
+	number    int   // of the bot in the match
+	place     int   // of the seat in the game
+	clock     Clock // of the bot
+	start     func() (c Conn, started time.Time, err error)
+	anyRemote bool   // see Match.anyRemote
+	told      func() // the bot was late: it may have to be said that the machine is busy
 
 	conn    Conn // nil while no process runs
 	version string

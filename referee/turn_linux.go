@@ -43,8 +43,8 @@ func (t *turnTime) begin(now time.Time, left time.Duration) {
 
 func (t *turnTime) end() { t.since = time.Time{} }
 
-// read reads the counters if it is time for that, and returns how long the referee may sleep.
-func (p *process) read(now time.Time) time.Duration {
+// sampleIfDue reads the counters if it is time for that, and returns how long it is until the next time.
+func (p *process) sampleIfDue(now time.Time) time.Duration {
 	t := &p.turn
 	if t.watch == nil || t.since.IsZero() {
 		return stopSlice
@@ -135,9 +135,9 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 		}
 		lost.Known, lost.Most = max(0, lost.Known-t.hidden), max(0, lost.Most-t.hidden)
 	}
-	// Before the first reading nothing is known. It was delayed, or the bot lost time after it: then
-	// the bot is believed to have lost as much of the time before it, of what it has not used. But a
-	// bot that did not read its input has delayed the reading by itself.
+	// The time before the first reading was not measured. If that reading came late, all of it counts as
+	// lost, else at most as much as was lost after it; what the bot used of it does not. A bot that did
+	// not read its input has delayed the reading by itself.
 	before := t.first.At.Sub(since)
 	if before <= 2*firstReading {
 		before = min(before, lost.Known)

@@ -98,10 +98,10 @@ func newBenchFair() *cobra.Command {
 			"with people who submit bots and ask for the ladders. Attacks it in " + text.Count(len(bench.AttackNames()), "way") + ": " + attacks + ".\n" +
 			"Counts, without and with each attack by turns, how many rated matches, submissions and requests\n" +
 			"of the others come through, and shows the medians. The attackers run on the same machine.\n\n" +
-			"  kept                 the part of the rate that remains\n" +
-			"  of what is not due   the same, but for what the attack is due: matches that people ask for\n" +
-			"                       may have limits.share percent of the workers' time, and submissions\n" +
-			fmt.Sprintf("                       half of it. The goal is %.1f. See docs/operating.md", bench.FairGoal),
+			"  kept               the part of the rate that remains\n" +
+			"  kept of the rest   the same, without the part that an attack may take by the limits: matches\n" +
+			"                     that people ask for may have limits.share percent of the workers' time,\n" +
+			fmt.Sprintf("                     and submissions half of it. The goal is %.1f. See docs/operating.md", bench.FairGoal),
 	}
 	timeFlag(cmd, &b.Window, 10*time.Second, time.Millisecond, "how long each count takes")
 	cli.CountFlag(cmd, &b.Rounds, "rounds", 5, "counts without and with each attack")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,8 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
 )
 
 var busyFlag = flag.Duration("busy", 20*time.Minute, "how long TestServeBusy plays beside other programs")
@@ -62,6 +65,7 @@ func TestServeBusy(t *testing.T) {
 	kit.Must(t, s.Process.Signal(os.Interrupt))
 	s.exits(t, cli.ExitGood)
 	a.sound(t)
+	a.tellFaults(t)
 	finished, most := 0, time.Duration(0)
 	for id, m := range a.matches(t) {
 		if m.State != ladder.Finished {
@@ -75,4 +79,29 @@ func TestServeBusy(t *testing.T) {
 		t.Error("no match is finished")
 	}
 	t.Logf("%v beside %d programs: %d matches finished, the longest in %v\n%s", *busyFlag, busyLoops, finished, most, strings.Join(told, "\n"))
+}
+
+// tellFaults logs each fault of a stored game, with the time and the credit of the bot's moves before it.
+func (a *arena) tellFaults(t *testing.T) {
+	t.Helper()
+	a.look(t, func(s *store.Store) {
+		for _, m := range kit.Get[[]ladder.Match](t)(s.Matches(t.Context(), store.MatchFilter{Limit: 1 << 20})) {
+			for _, g := range kit.Get[[]ladder.Game](t)(s.Games(t.Context(), m.ID)) {
+				if !slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Faults > 0 }) {
+					continue
+				}
+				r := kit.Get[*referee.Replay](t)(referee.DecodeReplay(kit.Get[[]byte](t)(s.Replay(t.Context(), g.ID))))
+				for _, f := range r.Faults {
+					var moves []string
+					for _, m := range r.Moves[:min(f.Ply, len(r.Moves))] {
+						if m.Seat == f.Seat {
+							moves = append(moves, fmt.Sprintf("%v-%v", m.MS, m.Credit))
+						}
+					}
+					t.Logf("match %d, game %d: %s, ply %d: %s, credit %v ms; its moves, ms and credit: %s",
+						m.ID, g.ID, r.Seats[f.Seat].Name, f.Ply, f.Text, f.Credit, strings.Join(moves, " "))
+				}
+			}
+		}
+	})
 }

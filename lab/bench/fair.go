@@ -97,7 +97,7 @@ func (b Fair) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := newTable("attack|of the others|per|without|with|kept|of what is not due|goal|verdict")
+	t := newTable("attack|of the others|per|without|with|kept|kept of the rest|goal|verdict")
 	for _, a := range attacks {
 		if len(b.Attacks) > 0 && !slices.Contains(b.Attacks, a.name) {
 			continue
@@ -109,15 +109,15 @@ func (b Fair) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		}
 		for i, of := range ratesOf {
 			without, with := quantile(windows[0][i], 0.5), quantile(windows[1][i], 0.5)
-			ratio, due := 0.0, 0.0
+			kept, due := 0.0, 0.0
 			if without > 0 {
-				ratio = with / without
+				kept = with / without
 			}
 			if i == rated {
 				due = a.due
 			}
-			kept := ratio / (1 - due)
-			t.add(a.name, of.what, of.unit, tenth(without), tenth(with), cents(ratio), cents(kept), cents(FairGoal), verdict(kept >= FairGoal))
+			rest := kept / (1 - due)
+			t.add(a.name, of.what, of.unit, tenth(without), tenth(with), hundredth(kept), hundredth(rest), hundredth(FairGoal), verdict(rest >= FairGoal))
 		}
 	}
 	return newReport(t), nil

@@ -100,6 +100,6 @@ func (f figure) MarshalJSON() ([]byte, error) {
 }
 
 // These return a figure with as many digits after the point.
-func whole(value float64) figure { return figure{"%.0f", value} }
-func tenth(value float64) figure { return figure{"%.1f", value} }
-func cents(value float64) figure { return figure{"%.2f", value} }
+func whole(value float64) figure     { return figure{"%.0f", value} }
+func tenth(value float64) figure     { return figure{"%.1f", value} }
+func hundredth(value float64) figure { return figure{"%.2f", value} }

@@ -15,7 +15,7 @@ import (
 func TestReport(t *testing.T) {
 	table := newTable("game|games/s|ratio")
 	table.add("brisca", whole(1234.5), nil)
-	table.add("tute", whole(7), cents(math.Inf(1)))
+	table.add("tute", whole(7), hundredth(math.Inf(1)))
 	r := &Report{Machine: "a machine", Tables: []Table{table}}
 	for markdown, want := range map[bool]string{
 		false: "a machine\n\ngame    games/s  ratio\nbrisca  1234     -\ntute    7        +Inf\n",

@@ -245,12 +245,12 @@ func (b *sandboxBench) turn(g *rules.Game, bot referee.Bot, ways []way) error {
 // of the rounds, which does not depend on the machine's load. A goal of 0 is none.
 func (b *sandboxBench) add(what, bot string, w way, unit string, goal float64, times, bare []float64) {
 	median, low, high := quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)
-	row := []any{what, bot, w.name, unit, cents(median), cents(low), cents(high)}
+	row := []any{what, bot, w.name, unit, hundredth(median), hundredth(low), hundredth(high)}
 	if w.sandbox != nil {
 		ratio := quantile(ratios(times, bare), 0.5)
-		row = append(row, figure{"%+.2f", median - quantile(bare, 0.5)}, cents(ratio))
+		row = append(row, figure{"%+.2f", median - quantile(bare, 0.5)}, hundredth(ratio))
 		if goal > 0 {
-			row = append(row, cents(goal), verdict(ratio <= goal))
+			row = append(row, hundredth(goal), verdict(ratio <= goal))
 		}
 	}
 	b.table.add(row...)

@@ -90,7 +90,7 @@ func (b Speed) turns(ctx context.Context, bot referee.Bot) (Table, error) {
 		if err != nil {
 			return t, err
 		}
-		t.add(g.Name, cents(quantile(through, 0.5)), cents(quantile(floor, 0.5)), cents(quantile(ratios(through, floor), 0.5)))
+		t.add(g.Name, hundredth(quantile(through, 0.5)), hundredth(quantile(floor, 0.5)), hundredth(quantile(ratios(through, floor), 0.5)))
 	}
 	return t, nil
 }

@@ -86,7 +86,7 @@ func (c Watchers) Run(ctx context.Context, _ io.Writer) (*Report, error) {
 		return nil, err
 	}
 	t := newTable("watchers|turns/s with|turns/s without|ratio|messages|MiB|KiB each")
-	t.add(c.Sockets, whole(with), whole(without), cents(with/without),
+	t.add(c.Sockets, whole(with), whole(without), hundredth(with/without),
 		b.messages.Load(), b.bytes.Load()>>20, tenth(float64(memory)/1024))
 	return newReport(t), nil
 }

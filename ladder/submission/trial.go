@@ -31,7 +31,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 		return "", err
 	}
 	o := s.Check
-	o.Clock, o.Outside, o.Served = s.clock(), false, true // a stranger's bot never runs without the sandbox
+	o.Clock, o.Outside, o.OnServer = s.clock(), false, true // a stranger's bot never runs without the sandbox
 	o.Done = func(c check.Check) { c.WriteLine(log) }
 	o.Yield = s.yield
 	quick := ""

@@ -26,7 +26,7 @@ type Options struct {
 	Time     time.Duration // no game is started after it; credit of the bot does not count
 	Patience time.Duration // how long to wait for a late answer, to find out why it is late
 	Outside  bool          // try a bot that fails in the sandbox without one
-	Served   bool          // a server checks a stranger's bot: its author can set no flags, and must not learn which files there are
+	OnServer bool          // a server checks a stranger's bot: its author can set no flags, and must not learn which files there are
 	Pause    time.Duration // how long to watch for unsolicited lines
 	Grace    time.Duration // how long the bot may take to exit after "bye"
 	// Done is called with each finished check, Progress while games are played;

@@ -37,8 +37,8 @@ func (s *session) fault(r fault.Reason, text string, later fault.Later) *Failure
 		c, _ = s.state.Record.Circumstances(s.game.variant.Game, fault.New(s.game.seat, s.state.State.Ply(), r), nil)
 	}
 	c.Games, c.Did, c.Later = s.games, s.did, later
-	c.Fixed, c.Stderr = s.run.Served, fault.Lines(s.log)
-	f.Reason, f.circumstances = r, s.run.program.Describe(c, !s.run.Served)
+	c.Fixed, c.Stderr = s.run.OnServer, fault.Lines(s.log)
+	f.Reason, f.circumstances = r, s.run.program.Describe(c, !s.run.OnServer)
 	if saw := r.Saw(f.circumstances); saw != "" {
 		f.Text += ": " + saw
 	}

@@ -11,7 +11,7 @@ import (
 func (k *run) sandboxed() (note string, warnings []string, err error) {
 	h := k.program.Sandbox
 	switch {
-	case h == nil && k.Served:
+	case h == nil && k.OnServer:
 		return "NONE: this server does not sandbox bots", nil, nil
 	case h == nil:
 		return "not sandboxed, unlike in a rated match: files, network and memory are not checked", nil, nil
@@ -20,7 +20,7 @@ func (k *run) sandboxed() (note string, warnings []string, err error) {
 	if h.Freeze {
 		note += ", stopped while it is not its turn"
 	}
-	if h.Level < sandbox.Reduced && !k.Served {
+	if h.Level < sandbox.Reduced && !k.OnServer {
 		warnings = append(warnings, "a rated match uses a better sandbox, REDUCED or FULL, in which more may fail: timba doctor shows what would help")
 	}
 	return note, warnings, nil

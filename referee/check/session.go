@@ -28,14 +28,14 @@ type session struct {
 	played played        // of the game, so far
 	where  string        // the game, in words
 	last   string        // what the bot was sent or did last, in words
-	did    fault.Did     // the same
+	did    fault.Did     // the same, as the advice takes it
 	want   string        // the answer that is awaited, in words; "" for none
 	tail   []Line
 	log    []byte // the end of its stderr
 	wrote  int    // bytes on stderr in this game
 
 	unsent   []byte         // lines in the game's style
-	partly   bool           // the first of them was begun
+	partly   bool           // a part of the first of them was sent
 	kind     string         // of the last line that was sent; "" if it needs no silence after it
 	paused   time.Duration  // while the lines of this turn were sent
 	silences map[string]int // by kind of line, how often silence after it was checked
@@ -140,7 +140,7 @@ func (s *session) Stderr() []byte {
 // Send writes lines in the game's style. What it could not write in time comes first in the next call.
 func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	if err := s.run.ctx.Err(); err != nil {
-		return 0, err // a bot that always answers never makes the referee wait, and look
+		return 0, err // the referee looks for it only when it waits, which it never does for a bot that always answers
 	}
 	if yield := s.run.Yield; yield != nil {
 		if err := yield(s.run.own()); err != nil {

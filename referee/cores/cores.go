@@ -218,8 +218,8 @@ func (w *Watch) Lost(p Player, from, to *Reading, unread, unseen time.Duration) 
 }
 
 // others returns what others have used of the cores between two readings: what was neither idle nor
-// used by the players, nor by the worker, which rests while a bot thinks, but for readings and for what
-// the bot has it read.
+// used by the players, nor by the worker. While a bot thinks, the worker only reads counters and what
+// the bot writes.
 func (w *Watch) others(from, to *Reading) time.Duration {
 	wall := to.At.Sub(from.At) * time.Duration(w.cores)
 	return max(0, wall-(to.Idle-from.Idle)-(to.bots-from.bots)-(to.Worked-from.Worked)-max(0, to.Stolen-from.Stolen))

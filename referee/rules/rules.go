@@ -52,9 +52,9 @@ type Variant struct {
 	MaxPlies int
 	// Deal returns the first position.
 	Deal func(*Stream) State
-	// FromView is the inverse of State.View: it returns a position with the observed
-	// view and legal moves. What is hidden from the seat is drawn from r among all that
-	// the view leaves possible, as by Redealer. An error has the key and the
+	// FromView returns a position that has the observed view and legal moves. What is
+	// hidden from the seat is drawn from r among all that the view leaves possible, as
+	// by Redealer. An error has the key and the
 	// impossible value. It allocates little more than the state.
 	FromView func(o Observation, r *Rand) (State, error)
 }

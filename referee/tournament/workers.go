@@ -9,7 +9,7 @@ import (
 )
 
 // Workers returns the core of each of n workers that play games at the same time,
-// as Tournament has them; 0 is one for each core. affinity "on" binds workers to
+// as Play takes them; n = 0 is one for each core. affinity "on" binds workers to
 // cores, "off" does not, "auto" does while there are enough.
 func Workers(n int, affinity string) ([]int, error) {
 	cores := referee.Cores()

@@ -21,10 +21,10 @@ type Times struct {
 	Done      bool    `json:"done"` // the run has ended as it should
 }
 
-// Do trains in the directory of a run, which is opened as by Open, and notes its beginning, its end
+// InFolder trains in the directory of a run, which is opened as by Open, and notes its beginning, its end
 // and its time there. A training that the context has ended returns the context's error; any other
 // error, as that of a checkpoint, is one of the run.
-func Do(ctx context.Context, dir string, config any, resume bool, train func(*Folder) error) error {
+func InFolder(ctx context.Context, dir string, config any, resume bool, train func(*Folder) error) error {
 	folder, err := Open(dir, config, resume)
 	if err != nil {
 		return err

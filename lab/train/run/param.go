@@ -18,7 +18,7 @@ type Param struct {
 	To         any      // a pointer to what is set: a bool, a number, a text or a list of texts
 	Min, Max   float64  // of an int or a float64
 	Above      bool     // the number is above Min
-	Optional   bool     // none, which is 0 or "", is as good as what Min and Words allow
+	Optional   bool     // 0 or "" stand for none, and are allowed besides what Min and Words allow
 	Words      []string // that a text can be; nil for any
 	Repeated   bool     // each text of a list has a flag of its own; else commas join them
 	Alone      string   // the value of the flag without one

@@ -123,7 +123,7 @@ func TestDoInterrupted(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := filepath.Join(t.TempDir(), "run")
-		err := Do(ctx, dir, config{}, false, func(*Folder) error {
+		err := InFolder(ctx, dir, config{}, false, func(*Folder) error {
 			cancel()
 			return test.end
 		})

@@ -66,9 +66,9 @@ const (
 	savePart  = 20
 )
 
-// Run trains in a directory, as Do and Train do.
+// Run opens the directory of a run, as InFolder does, and trains there, as Train does.
 func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, progress func(done, all int)) (result Result, err error) {
-	err = Do(ctx, dir, s, resume, func(f *Folder) error {
+	err = InFolder(ctx, dir, s, resume, func(f *Folder) error {
 		result, err = Train(ctx, f, s, in, progress)
 		return err
 	})

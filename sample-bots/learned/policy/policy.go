@@ -48,7 +48,7 @@ func widthOf(states int) int {
 // cut returns the high bytes of the rest of a key.
 func cut(rest uint64, width int) uint64 { return rest >> (RestBits - 8*width) }
 
-// Best returns the action of a state if it is legal.
+// Best returns the action that is best in a state, among the legal ones, and whether the state is known.
 func (p *Policy) Best(k Key, legal uint64) (action uint8, known bool) {
 	words, rest := p.shards[k.Shard()], cut(k.Rest(), p.width)
 	i, _ := slices.BinarySearchFunc(words, rest, func(word, rest uint64) int { return cmp.Compare(word>>choiceBits, rest) })

@@ -1,5 +1,6 @@
-// Package initproc is the first process of a sandbox: it restricts itself, starts the program, waits
-// for its end and reports it. It is this program, started again under the name Name.
+// Package initproc is the first process of a sandbox. One of its threads gives up its rights and starts
+// the program; the others keep theirs, to wait for the program's end, to end all that it has started
+// and to report it. It is this program, started again under the name Name.
 //
 // Go initializes packages in the order of their paths as soon as all that they import are, and the
 // process begins in the init function of this one. What it imports must therefore need little: not
