@@ -314,6 +314,28 @@ func (c *reluctant) Lost(since, now time.Time, answered bool) cores.Lost {
 	return lost
 }
 
+// busy is a connection on a machine where nothing was measured of the first part of a turn, which counts as lost.
+type busy struct {
+	referee.Conn
+	first time.Time // when the measuring began
+}
+
+func (b busy) Lost(since, _ time.Time, _ bool) cores.Lost {
+	lost := max(0, b.first.Sub(since))
+	return cores.Lost{Known: lost, Most: lost}
+}
+
+// TestPausesCountOnce: what the check pauses before it has sent a turn is not the bot's time, and is no
+// credit a second time.
+func TestPausesCountOnce(t *testing.T) {
+	const ms = time.Millisecond
+	began := time.Now()
+	s := &session{run: new(run), paused: 40 * ms, Conn: busy{first: began.Add(50 * ms)}}
+	if lost := s.Lost(began, began.Add(100*ms), true); lost.Known != 50*ms || lost.Most != 50*ms {
+		t.Errorf("lost %+v, want the 40 ms of the pauses and 10 ms behind them", lost)
+	}
+}
+
 // Lines that a bot could not read in time because of others come once and in order, in every style.
 func TestLinesInParts(t *testing.T) {
 	kit.Slow(t)

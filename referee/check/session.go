@@ -107,17 +107,19 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 	return line, s.at, nil
 }
 
-// Lost counts what the check has paused, too.
+// Lost counts what the check has paused, too. The pauses come first in a turn, and the bot's connection,
+// which could take them for time in which the referee had no core, is asked about the rest alone.
 func (s *session) Lost(since, now time.Time, answered bool) cores.Lost {
-	lost := s.Conn.Lost(since, now, answered)
+	lost := s.Conn.Lost(since.Add(s.paused), now, answered)
 	lost.Known, lost.Most = lost.Known+s.paused, lost.Most+s.paused
 	return lost
 }
 
 // Answered ends a turn, for which the bot took some time of its own.
 func (s *session) Answered() {
-	if s.took = s.at.Sub(s.since); s.took > referee.LeastPaid {
-		credit := s.Conn.Lost(s.since, s.at, true).Known
+	begin := s.since.Add(s.paused)
+	if s.took = s.at.Sub(begin); s.took > referee.LeastPaid {
+		credit := s.Conn.Lost(begin, s.at, true).Known
 		s.run.credit += credit
 		s.took -= credit
 	}
