@@ -24,7 +24,7 @@ type process struct {
 	// Descriptors of this end of the pipes, non-blocking; -1 if closed.
 	stdin, stdout, stderr int
 	pidfd                 int
-	watch                 int // epoll on stdout, stderr, pidfd and stdin; 0 until needed
+	epoll                 int // on stdout, stderr, pidfd and stdin; 0 until needed
 	lines                 lineBuffer
 	log                   []byte
 	deaf                  bool // the bot has closed its stdin
@@ -160,14 +160,14 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 // exited, a slice of time has passed or the time is up. It is the only sleep of every
 // turn, so the descriptors are registered once.
 func (p *process) await(left time.Duration) error {
-	if p.watch == 0 {
+	if p.epoll == 0 {
 		if err := p.register(); err != nil {
 			return err
 		}
 	}
 	slice := min(max(0, left), stopSlice)
 	var events [4]unix.EpollEvent
-	n, err := unix.EpollWait(p.watch, events[:], int((slice+time.Millisecond-1)/time.Millisecond))
+	n, err := unix.EpollWait(p.epoll, events[:], int((slice+time.Millisecond-1)/time.Millisecond))
 	if err != nil && err != unix.EINTR {
 		return fmt.Errorf("referee: waiting for a bot: %w", err)
 	}
@@ -189,14 +189,14 @@ func (p *process) await(left time.Duration) error {
 // briefly has the pipe open, so the write did not fail. Otherwise the bot may still
 // answer, and the next write fails.
 func (p *process) inputClosed() {
-	unix.EpollCtl(p.watch, unix.EPOLL_CTL_DEL, p.stdin, nil) // it would be reported again and again
+	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, p.stdin, nil) // it would be reported again and again
 	if n, err := unix.IoctlGetInt(p.stdin, unix.TIOCINQ); err == nil && n > 0 {
 		p.deaf = true
 	}
 }
 
 func (p *process) register() (err error) {
-	if p.watch, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return fmt.Errorf("referee: watching a bot: %w", err)
 	}
 	for _, fd := range []int{p.stdout, p.stderr, p.pidfd} {
@@ -214,7 +214,7 @@ func (p *process) register() (err error) {
 }
 
 func (p *process) watchFor(fd int, events uint32) error {
-	if err := unix.EpollCtl(p.watch, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)}); err != nil {
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)}); err != nil {
 		return fmt.Errorf("referee: watching a bot: %w", err)
 	}
 	return nil
@@ -400,9 +400,9 @@ func (p *process) Close(grace time.Duration) {
 	if p.stderr >= 0 {
 		p.drain()
 	}
-	if p.watch > 0 {
-		unix.Close(p.watch)
-		p.watch = 0
+	if p.epoll > 0 {
+		unix.Close(p.epoll)
+		p.epoll = 0
 	}
 	for _, fd := range []*int{&p.stdin, &p.stdout, &p.stderr, &p.pidfd} {
 		if *fd >= 0 {

@@ -27,9 +27,10 @@ var called atomic.Bool
 
 var errNoInit = errors.New("this program does not call sandbox.MaybeInit first in main")
 
-// MaybeInit must be called first in main and in TestMain: it allows starting this program
-// again as a sandbox's init. It does not return in a process that was started to test a
-// sandbox. The sandbox asks for a cgroup by d if it has none.
+// MaybeInit must be called first in main and in TestMain: it says that this program may be started
+// again as the init of a sandbox, which then begins in package initproc, before main. It does not
+// return in a process that was started to test a sandbox. The sandbox asks for a cgroup by d if it
+// has none.
 func MaybeInit(d Delegate) {
 	delegate = d
 	called.Store(true)

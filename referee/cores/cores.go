@@ -36,11 +36,11 @@ type Threads map[string]time.Duration
 // wait when the thread gets the core.
 type Waits struct {
 	last    time.Time // when Longest was called, or the Waits began
-	threads map[string]waits
+	threads map[string]readySince
 }
 
-// waits is a thread that has not run since a time.
-type waits struct {
+// readySince is a thread that has been ready to run and has not run since a time.
+type readySince struct {
 	since time.Time
 	had   time.Duration
 }
@@ -50,11 +50,11 @@ func (w *Waits) Begin(now time.Time) { w.last, w.threads = now, nil }
 
 // Longest returns for how long the threads that are ready now may have waited at most.
 func (w *Waits) Longest(ready Threads, now time.Time) (longest time.Duration) {
-	threads := make(map[string]waits, len(ready))
+	threads := make(map[string]readySince, len(ready))
 	for name, had := range ready {
 		t, ok := w.threads[name]
 		if !ok || t.had != had { // it was not ready then, or has run since
-			t = waits{w.last, had}
+			t = readySince{w.last, had}
 		}
 		threads[name] = t
 		longest = max(longest, now.Sub(t.since))
