@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/web/client"
 )
 
-// FairGoal is the part of their rate that the others keep under an attack, of what the attack is not
-// due.
+// FairGoal is the part of their rate that the others keep under an attack, without the part that the
+// attack may take by the limits.
 const FairGoal = 0.8
 
 // Fair measures what attackers cost the others of a competition: a real server in a process of its

@@ -170,15 +170,10 @@ func (p *Position) Lead(seat int) (lead int) {
 // Standing returns +1 for a seat whose side has more points than every other, 0 if it shares
 // the most, -1 otherwise.
 func (p *Position) Standing(seat int) int {
-	t := p.Board()
-	if p.Mode.Teams {
-		us, them := t.Points[seat]+t.Points[(seat+2)%4], t.Points[(seat+1)%4]+t.Points[(seat+3)%4]
-		return cmp.Compare(us, them)
-	}
-	standing := 1
-	for other := range int(t.Players) {
-		if other != seat {
-			standing = min(standing, cmp.Compare(t.Points[seat], t.Points[other]))
+	own, standing := p.Mode.Side(seat), 1
+	for other := range p.Mode.Players {
+		if side := p.Mode.Side(other); side != own {
+			standing = min(standing, cmp.Compare(p.Points(own), p.Points(side)))
 		}
 	}
 	return standing
