@@ -5,14 +5,14 @@ import (
 	"math"
 	"time"
 
-	"github.com/timba-arena/timba/referee/clock"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Longest returns the most time that the moves of a match between some bots take: each
 // deal once for every rotation, each game with all the plies that the rules allow, each
 // move with all the time of its clock.
-func Longest(v *rules.Variant, c clock.Clock, bots, deals int) time.Duration {
+func Longest(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {
 		return game * games
@@ -21,7 +21,7 @@ func Longest(v *rules.Variant, c clock.Clock, bots, deals int) time.Duration {
 }
 
 // CheckTime refuses a match that may take longer than most, with what to change.
-func CheckTime(v *rules.Variant, c clock.Clock, bots, deals int, most time.Duration) error {
+func CheckTime(v *rules.Variant, c referee.Clock, bots, deals int, most time.Duration) error {
 	longest := Longest(v, c, bots, deals)
 	if longest <= most {
 		return nil
@@ -40,7 +40,7 @@ func CheckTime(v *rules.Variant, c clock.Clock, bots, deals int, most time.Durat
 
 // shorter returns the option limit of a game with which one deal fits into a time; 0
 // where the game has none, or none fits.
-func shorter(v *rules.Variant, c clock.Clock, bots int, most time.Duration) int {
+func shorter(v *rules.Variant, c referee.Clock, bots int, most time.Duration) int {
 	for _, o := range v.Settings {
 		if o.Name == "limit" && c.Move > 0 {
 			return int(most / (c.Move * time.Duration(bots)))

@@ -14,7 +14,7 @@ func TestDependencies(t *testing.T) {
 	for _, path := range proc.Dependencies(t, ".") {
 		name, ours := strings.CutPrefix(path, own)
 		switch {
-		case ours && (name == "ladder" || strings.HasPrefix(name+"/", "protocol/") || name == "referee/clock" || strings.HasPrefix(name+"/", "referee/rules/")):
+		case ours && (name == "ladder" || strings.HasPrefix(name+"/", "protocol/") || name == "referee" || name == "referee/fault" || name == "referee/text" || strings.HasPrefix(name+"/", "referee/rules/")):
 		case !ours && !strings.Contains(strings.SplitN(path, "/", 2)[0], "."): // the standard library
 		case strings.HasPrefix(path, "vendor/"):
 		default:

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/referee/clock"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -133,7 +133,7 @@ type Match struct {
 	Rated    bool
 	Game     string
 	Options  map[string]string // all options
-	Clock    clock.Clock
+	Clock    referee.Clock
 	Deals    int
 	Distinct int      // deals that counted, of a finished rated match: those that repeat no earlier games
 	Versions []int64  // by slot: they take the seats in turn, starting with rotation 0

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/timba-arena/timba/referee/clock"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -15,7 +15,7 @@ type Ladder struct {
 	Title   string
 	Game    string
 	Options map[string]string // all options
-	Clock   clock.Clock
+	Clock   referee.Clock
 	Deals   int      // per match
 	Bots    int      // slots per match
 	House   []string // its house bots, such as "@greedy"; the anchor is one

@@ -138,8 +138,8 @@ func (a Adjudication) String() string {
 	return strings.Join(words, ", ")
 }
 
-// inReplay returns the rules as a replay has them, nil if there are none.
-func (a Adjudication) inReplay() *Adjudication {
+// InReplay returns the rules as a replay has them, nil if there are none.
+func (a Adjudication) InReplay() *Adjudication {
 	if !a.on() {
 		return nil
 	}

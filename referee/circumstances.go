@@ -1,11 +1,6 @@
 package referee
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -46,36 +41,4 @@ func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circum
 		c.Did = fault.Moved
 	}
 	return c, nil
-}
-
-// Describe adds what is known of a bot to the circumstances of its fault. files is whether
-// its author may know which files this machine has.
-func (b Bot) Describe(c fault.Circumstances, files bool) fault.Circumstances {
-	c.Language, c.Bare = b.Language, b.Sandbox == nil
-	if b.Sandbox != nil {
-		c.Memory, c.Processes = b.Sandbox.Limit.Memory>>20, int64(b.Sandbox.Limit.Processes)
-	}
-	if files && b.Sandbox != nil {
-		c.Hidden = b.hidden
-	}
-	return c
-}
-
-// hidden reports whether a file exists on this machine but not for the sandboxed bot,
-// whose home is its directory for temporary files.
-func (b Bot) hidden(path string) bool {
-	if !filepath.IsAbs(path) {
-		return false
-	}
-	paths := []string{path}
-	home, err := os.UserHomeDir()
-	for _, theirs := range []string{"/tmp/", "/scratch/"} {
-		if rest, ok := strings.CutPrefix(path, theirs); ok && err == nil {
-			paths = append(paths, filepath.Join(home, rest))
-		}
-	}
-	return slices.ContainsFunc(paths, func(path string) bool {
-		_, err := os.Stat(path)
-		return err == nil && (b.Dir == "" || !strings.HasPrefix(path, b.Dir+"/"))
-	})
 }

@@ -1,21 +1,134 @@
 package referee
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
-	"github.com/timba-arena/timba/referee/clock"
+	"github.com/timba-arena/timba/protocol"
 )
 
-// Clock says how long bots may think.
-type Clock = clock.Clock
-
-// ClockMS is a Clock in milliseconds.
-type ClockMS = clock.MS
+// Clock is how long bots may think: Move for each move or, if Bank is set, Bank for the
+// whole game plus Inc after each move.
+type Clock struct {
+	Move, Bank, Inc time.Duration
+	Margin          time.Duration // how late a move may be without a fault
+	Startup         time.Duration // from the start of a process to its "ready"
+}
 
 // DefaultClock is one second for each move.
-var DefaultClock = clock.Default
+var DefaultClock = Clock{Move: time.Second, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}
+
+// Check returns an error for a clock that no game can use.
+func (c Clock) Check() error {
+	switch {
+	case c.Move != 0 && c.Bank != 0:
+		return fmt.Errorf("clock: movetime and bank cannot both be set: choose one")
+	case c.Move == 0 && c.Bank == 0:
+		return fmt.Errorf("clock: neither movetime nor bank is set: set one, such as a movetime of %d ms", DefaultClock.Move.Milliseconds())
+	case c.Inc != 0 && c.Bank == 0:
+		return fmt.Errorf("clock: inc goes with bank: set bank as well")
+	}
+	for _, t := range []struct {
+		name string
+		d    time.Duration
+	}{{"movetime", c.Move}, {"bank", c.Bank}, {"inc", c.Inc}, {"margin", c.Margin}, {"start-up", c.Startup}} {
+		if t.d < 0 || t.d > 24*time.Hour || t.d%time.Millisecond != 0 {
+			return fmt.Errorf("clock: %s cannot be %v: give whole milliseconds, at most a day", t.name, t.d)
+		}
+	}
+	if c.Startup == 0 {
+		return fmt.Errorf("clock: start-up is not set: set it, such as to %d ms", DefaultClock.Startup.Milliseconds())
+	}
+	return nil
+}
+
+// Longest returns the most time that the moves of a game take, by the clock alone.
+func (c Clock) Longest(plies, seats int) time.Duration {
+	if c.Bank == 0 {
+		return time.Duration(plies) * c.Move
+	}
+	return time.Duration(seats)*c.Bank + time.Duration(plies)*c.Inc
+}
+
+// String returns the time for a move, or for a game.
+func (c Clock) String() string {
+	if c.Bank == 0 {
+		return fmt.Sprintf("%d ms a move", c.Move.Milliseconds())
+	}
+	return fmt.Sprintf("%d ms a game and %d ms more after each move", c.Bank.Milliseconds(), c.Inc.Milliseconds())
+}
+
+// Pairs returns the clock's keys in a "game" line.
+func (c Clock) Pairs() []protocol.Pair {
+	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	if c.Bank == 0 {
+		return []protocol.Pair{{Name: "movetime", Value: ms(c.Move)}}
+	}
+	return []protocol.Pair{{Name: "bank", Value: ms(c.Bank)}, {Name: "inc", Value: ms(c.Inc)}}
+}
+
+// ClockMS is a Clock in milliseconds, as in documents and configurations.
+type ClockMS struct {
+	Movetime int64  `json:"movetime,omitempty" toml:"movetime"`
+	Bank     int64  `json:"bank,omitempty" toml:"bank"`
+	Inc      *int64 `json:"inc,omitempty" toml:"inc"` // nil means 0
+	Margin   int64  `json:"margin" toml:"margin"`
+	Startup  int64  `json:"startup,omitempty" toml:"startup"` // 0 in a replay, which does not keep it
+}
+
+// Milliseconds returns the clock for a document, with inc if it is not 0.
+func (c Clock) Milliseconds() ClockMS {
+	m := ClockMS{Movetime: c.Move.Milliseconds(), Bank: c.Bank.Milliseconds(), Margin: c.Margin.Milliseconds(), Startup: c.Startup.Milliseconds()}
+	if c.Inc != 0 {
+		m.Inc = new(c.Inc.Milliseconds())
+	}
+	return m
+}
+
+// InReplay returns the clock in the form of a replay.
+func (c Clock) InReplay() ClockMS {
+	m := c.Milliseconds()
+	if m.Startup = 0; c.Bank != 0 {
+		m.Inc = new(c.Inc.Milliseconds())
+	}
+	return m
+}
+
+// Clock returns the Clock. Values that overflow become ones that Check refuses.
+func (m ClockMS) Clock() Clock {
+	ms := func(n int64) time.Duration { return time.Duration(max(-1, min(n, 1<<40))) * time.Millisecond }
+	c := Clock{Move: ms(m.Movetime), Bank: ms(m.Bank), Margin: ms(m.Margin), Startup: ms(m.Startup)}
+	if m.Inc != nil {
+		c.Inc = ms(*m.Inc)
+	}
+	return c
+}
+
+// MarshalJSON writes milliseconds.
+func (c Clock) MarshalJSON() ([]byte, error) { return json.Marshal(c.Milliseconds()) }
+
+// UnmarshalJSON reads milliseconds.
+func (c *Clock) UnmarshalJSON(data []byte) error {
+	var m ClockMS
+	if err := json.Unmarshal(data, &m); err != nil {
+		return err
+	}
+	*c = m.Clock()
+	return nil
+}
+
+// CheckReplay returns an error for a replay's clock that no game can have had.
+func (m ClockMS) CheckReplay() error {
+	if (m.Inc != nil) != (m.Bank != 0) {
+		return fmt.Errorf("clock: bank and inc go together")
+	}
+	c := m.Clock()
+	c.Startup = DefaultClock.Startup // which a replay does not keep
+	return c.Check()
+}
 
 // timer is one seat's time in one game.
 type timer struct {
@@ -66,7 +179,7 @@ func (m *ReplayMove) checkTime() error {
 	return nil
 }
 
-// taken returns the bot's own time of a move in a replay, as it counted.
-func (m *ReplayMove) taken() time.Duration {
+// Own returns the bot's own time of a move in a replay, as it counted.
+func (m *ReplayMove) Own() time.Duration {
 	return time.Duration(math.Round(min(m.MS-m.Credit, 1e12)*1e3)) * time.Microsecond
 }

@@ -1,7 +1,7 @@
-// Package referee plays matches between bots: it starts their processes, speaks the
-// protocol with them, keeps their clocks, validates every move against the rules, reports
-// every fault and its culprit, and makes a replay of each game.
+// Package referee is a game between bots, without the bots: Game takes moves and faults, and gives the
+// lines for the bots and the record, the Replay. It starts no process and reads no clock: package match
+// plays, and gives each move its time.
 //
-// Begin with Game, a game without bots, which live play (seat.go) and replays (rerun.go) drive; Match
-// plays many of them.
+// Begin with Game. Replays are played again by it, to be verified, walked through, or told as lines
+// (rerun.go).
 package referee

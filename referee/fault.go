@@ -12,8 +12,6 @@ type Fault = fault.Fault
 // deals after the last one.
 const MaxFaults = 3
 
-func disqualified() fault.Reason { return fault.Reason{Kind: fault.Disqualified, Limit: MaxFaults} }
-
 // Late returns the reason of a move that did not come in time. It does not have the rest
 // of a bank: with measured times, replays of the same game would differ.
 func Late(c Clock) fault.Reason {
@@ -22,9 +20,6 @@ func Late(c Clock) fault.Reason {
 	}
 	return fault.Reason{Kind: fault.Late, Limit: c.Move.Milliseconds(), Margin: c.Margin.Milliseconds()}
 }
-
-// notReading is the reason of a bot that does not read its pipe.
-var notReading = fault.Reason{Kind: fault.NotReading}
 
 // appendFault appends the line for a fault. Only the culprit gets the full text, which may reveal its
 // cards; the others get the brief one.

@@ -85,6 +85,9 @@ func (g *Game) Over() bool {
 	return g.State.Turn() == rules.Over || g.forfeits.decided() || g.ended != nil
 }
 
+// Begun reports whether Begin began the game.
+func (g *Game) Begun() bool { return g.begun }
+
 // Ended reports whether End was called.
 func (g *Game) Ended() bool { return g.Record.Ranks != nil }
 
@@ -176,7 +179,7 @@ func (g *Game) standInMove() rules.Move {
 func (g *Game) make(m rules.Move) {
 	rec := &g.Record.Moves[len(g.Record.Moves)-1]
 	if !rec.StandIn {
-		g.timers[rec.Seat].spend(rec.taken())
+		g.timers[rec.Seat].spend(rec.Own())
 	}
 	if g.events != nil {
 		g.events.Reset()
@@ -192,7 +195,7 @@ func (g *Game) make(m rules.Move) {
 // and one more proves nothing.
 func (g *Game) late(rec *ReplayMove) bool {
 	t := &g.timers[rec.Seat]
-	return !g.Record.Seats[rec.Seat].Untimed && rec.taken() > t.left()+t.clock.Margin+time.Microsecond
+	return !g.Record.Seats[rec.Seat].Untimed && rec.Own() > t.left()+t.clock.Margin+time.Microsecond
 }
 
 // tellEvents writes the events for all seats that see them.

@@ -20,8 +20,8 @@ import (
 // newGame returns a game of named bots.
 func newGame(t testing.TB, v *rules.Variant, clock Clock, listening rules.Seats) *Game {
 	t.Helper()
-	m := &Match{Variant: v, Bots: named(v.Players), Clock: clock, Seed: rules.Seed{7}}
-	return NewGame(v, newRotation(t.Context(), m, 0, nil, nil).head(0), listening)
+	head := Replay{Seed: Hex{7}, Clock: clock.InReplay(), Seats: identities(v.Players)}
+	return NewGame(v, head, listening)
 }
 
 // exited is a reason of a bot in a game, unready one before it.
@@ -162,7 +162,7 @@ func TestGameTimes(t *testing.T) {
 	for _, spent := range []Spent{{Took: 40*ms + 1}, {}, {Took: 90 * ms, Credit: 80*ms + 999}, {}, {Took: 1 << 60}, {}, {Took: ms}} {
 		seat := g.Turn()
 		lines := g.Ask()
-		if turn, _ := protocol.ParseReferee(bytes.TrimSuffix(lines[bytes.LastIndex(lines, []byte("turn ")):], lf)); seat == 0 {
+		if turn, _ := protocol.ParseReferee(bytes.TrimSuffix(lines[bytes.LastIndex(lines, []byte("turn ")):], []byte{'\n'})); seat == 0 {
 			told = append(told, turn.MS)
 		}
 		kit.Must(t, g.Move(g.State.MoveText(nil, g.State.Legal(nil)[0]), spent, nil))

@@ -130,12 +130,12 @@ func TestTally(t *testing.T) {
 			{Record: rules.Record{Games: 1, Losses: 1}, Points: 50},
 		}},
 	} {
-		tally := NewTally(c.v, named(c.bots))
+		tally := NewTally(c.v, identities(c.bots))
 		for _, g := range c.games {
 			tally.Add(g)
 		}
 		for i := range c.want {
-			c.want[i].Name, c.want[i].Version, c.want[i].Hash = named(2)[i].Name, fmt.Sprintf("v%d", i), named(2)[i].Hash
+			c.want[i].Name, c.want[i].Version, c.want[i].Hash = identities(2)[i].Name, fmt.Sprintf("v%d", i), identities(2)[i].SHA256
 		}
 		if diff := cmp.Diff(c.want, tally.Scores); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", c.name, diff)
@@ -144,7 +144,7 @@ func TestTally(t *testing.T) {
 			t.Errorf("%s: %d games, %d plies", c.name, tally.Games, tally.Plies)
 		}
 	}
-	tally := NewTally(alone(2), named(2))
+	tally := NewTally(alone(2), identities(2))
 	tally.Add(game(1, []int{1, 0}, []int{1, 2}, []float64{0, 0}, exit))
 	if got, want := tally.Faults[0].String(), "bot0 (seat 1, deal 1, rotation 1, ply 4): exit: the process exited with status 1"; got != want {
 		t.Errorf("the fault is told as %q, want %q", got, want)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
@@ -311,4 +312,12 @@ func (r *rerun) result() {
 	if got := g.Record.Points; !slices.Equal(got, r.Points) {
 		r.differ("points are %v where the rules give %v", r.Points, got)
 	}
+}
+
+// Traffic is one block of lines that went through a pipe.
+type Traffic struct {
+	Deal, Rotation, Seat int
+	FromBot              bool
+	At                   time.Duration // since the game's start
+	Lines                []byte        // each with its LF; valid during the call
 }

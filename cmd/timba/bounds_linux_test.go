@@ -5,16 +5,16 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox"
 )
 
 // A local match says so when its bots can use more memory than there is, and plays.
 func TestNoticeMemory(t *testing.T) {
-	h := &referee.Sandbox{Level: sandbox.Full, Limit: sandbox.Limit{Memory: 512 << 20}}
+	h := &match.Sandbox{Level: sandbox.Full, Limit: sandbox.Limit{Memory: 512 << 20}}
 	v, err := resolveGame("podrida", []string{"players=12"}, 12)
 	kit.Must(t, err)
-	bots := make([]referee.Bot, 12)
+	bots := make([]match.Bot, 12)
 	for i := range 9 {
 		bots[i].Sandbox = h
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -85,7 +86,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	}
 	result, err := check.Run(cmd.Context(), p, o)
 	switch {
-	case err != nil && referee.IsCancelled(err):
+	case err != nil && match.IsCancelled(err):
 		fmt.Fprintln(cmd.ErrOrStderr(), "interrupted")
 		return cli.ErrNoVerdict
 	case err != nil:

@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/person"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
@@ -103,7 +104,7 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	m := referee.Match{Variant: v, Bots: seats, Deals: 1, Seed: seed, Clock: f.clock(), Only: []int{0}}
+	m := match.Match{Variant: v, Bots: seats, Deals: 1, Seed: seed, Clock: f.clock(), Only: []int{0}}
 	if err := m.Check(); err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 }
 
 // bots returns the bots of all seats; the person's has no command yet.
-func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []string) ([]referee.Bot, error) {
+func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []string) ([]match.Bot, error) {
 	var all []string
 	for i := range v.Players - 1 {
 		all = append(all, bots[i%len(bots)])
@@ -156,7 +157,7 @@ func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []string) ([
 	if err != nil {
 		return nil, err
 	}
-	var seats []referee.Bot
+	var seats []match.Bot
 	for _, p := range programs {
 		if !p.Plays(v.Game.Name) {
 			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
@@ -166,7 +167,7 @@ func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []string) ([
 		}
 		seats = append(seats, p.Bot)
 	}
-	you := referee.Bot{Name: f.name, Hash: person.Hash(), Untimed: !f.timed}
+	you := match.Bot{Name: f.name, Hash: person.Hash(), Untimed: !f.timed}
 	return slices.Insert(seats, f.seat, you), nil
 }
 
@@ -202,7 +203,7 @@ func hint(t *protocol.Turn) protocol.Answer {
 }
 
 // sit plays the game and saves its replay.
-func (f *playFlags) sit(cmd *cobra.Command, m referee.Match, out string) error {
+func (f *playFlags) sit(cmd *cobra.Command, m match.Match, out string) error {
 	w := cmd.OutOrStdout()
 	in, err := person.NewPrompter(cmd.InOrStdin(), w)
 	if err != nil {
@@ -238,8 +239,8 @@ func (f *playFlags) sit(cmd *cobra.Command, m referee.Match, out string) error {
 
 // repeats reports whether all bots repeat their moves when a game is replayed: only house
 // bots are sure to.
-func repeats(bots []referee.Bot) bool {
-	return !slices.ContainsFunc(bots, func(b referee.Bot) bool {
+func repeats(bots []match.Bot) bool {
+	return !slices.ContainsFunc(bots, func(b match.Bot) bool {
 		return b.Command != nil && !strings.HasPrefix(b.Name, "@")
 	})
 }

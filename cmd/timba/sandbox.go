@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sandbox"
@@ -29,8 +29,8 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 
 // choose returns how the bots of a command are sandboxed, nil for not at all, prints a notice
 // where needed, and sets the level. House bots are part of this program and need no sandbox.
-func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*referee.Sandbox, error) {
-	s := &referee.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
+func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*match.Sandbox, error) {
+	s := &match.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
 	var err error
 	if s.Limit.Memory, err = sandbox.ParseSize(f.Memory); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*referee.Sandb
 
 // buildLevel returns the level at which builds run. Below REDUCED builds cannot run in the
 // sandbox: with --sandbox auto they then run without one.
-func (f *sandboxFlags) buildLevel(s *referee.Sandbox) sandbox.Level {
+func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
 	if s == nil || s.Level < sandbox.Reduced && f.Mode == sandbox.Auto {
 		return sandbox.None
 	}
@@ -84,7 +84,7 @@ func (f *sandboxFlags) buildLevel(s *referee.Sandbox) sandbox.Level {
 
 // sandboxBots sets the sandbox of the bots of a match that are not house bots, each with its own
 // limits. s is nil for none.
-func sandboxBots(bots []referee.Bot, programs []program.Program, s *referee.Sandbox) error {
+func sandboxBots(bots []match.Bot, programs []program.Program, s *match.Sandbox) error {
 	for i, p := range programs {
 		if p.House || s == nil {
 			continue
@@ -108,14 +108,14 @@ func noticeCores(w io.Writer, concurrency int) {
 
 // noticeCredit says so where late bots get no credit on this machine.
 func noticeCredit(w io.Writer) {
-	if err := cores.Check(referee.Cores()); err != nil {
+	if err := cores.Check(cores.All()); err != nil {
 		fmt.Fprintf(w, "notice: %v: a bot that is late because the machine is busy gets no credit\n", err)
 	}
 }
 
 // noticeMemory says so where the bots of a match can use more memory than there is, by
 // the limits of their sandboxes: every rotation has processes of its own.
-func noticeMemory(w io.Writer, seats int, bots []referee.Bot, machine int64) {
+func noticeMemory(w io.Writer, seats int, bots []match.Bot, machine int64) {
 	var mosts []int64 // by sandboxed bot, the most memory that a process of it can use
 	for _, b := range bots {
 		if b.Sandbox != nil {

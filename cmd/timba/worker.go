@@ -22,8 +22,8 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/fleet"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
@@ -120,7 +120,7 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 		return o, err
 	}
 	o.Version, o.House, o.Dir = cli.Version(), house.Registry{}, f.data
-	if err := cores.Check(referee.Cores()); err != nil {
+	if err := cores.Check(cores.All()); err != nil {
 		o.Log.Warn("late bots get no credit", "err", err)
 	}
 	if o.Cores, err = server.Cores(f.cores, &config.Config{Workers: runtime.NumCPU()}); err != nil {
@@ -142,7 +142,7 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 		if err != nil {
 			return err
 		}
-		return server.CheckMachine(ctx, o.Temp(), &referee.Sandbox{Level: level, Limit: sandbox.DefaultLimit})
+		return server.CheckMachine(ctx, o.Temp(), &match.Sandbox{Level: level, Limit: sandbox.DefaultLimit})
 	}
 	return o, nil
 }

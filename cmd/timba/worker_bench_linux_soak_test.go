@@ -11,18 +11,18 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 )
 
 // BenchmarkWorkers counts the matches a second of a server that plays on one core, alone and with a
 // worker on another core of the same machine: docs/operating.md, "Other machines". Run it with
 // -benchtime 400x: an iteration is a match.
 func BenchmarkWorkers(b *testing.B) {
-	cores := referee.Cores()
+	cores := cores.All()
 	if len(cores) < 2 {
 		b.Skip("two workers need two cores")
 	}
-	b.Run("one", func(b *testing.B) { benchWorkers(b, referee.AnyCore) })
+	b.Run("one", func(b *testing.B) { benchWorkers(b, cores.Any) })
 	b.Run("two", func(b *testing.B) { benchWorkers(b, cores[1]) })
 }
 
@@ -33,7 +33,7 @@ func benchWorkers(b *testing.B, core int) {
 	}
 	a := newArena(b, "pause = 0\nidle = 0\n"+quickLadders(20)) // no ladder rests
 	s := a.serve(b, "--workers", "1", "--cluster", "127.0.0.1:0")
-	if core != referee.AnyCore {
+	if core != cores.Any {
 		creds := filepath.Join(b.TempDir(), "lab-1.creds")
 		kit.Must(b, os.WriteFile(creds, []byte(a.timba(b, "", "admin", "worker", "add", "lab-1", "--data", a.dir)), 0o600))
 		cmd, _ := a.worker(s.cluster(b), creds, b.TempDir())

@@ -8,6 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // addBots adds bots of people, so many each, and their versions, which become live one after the other:
@@ -40,13 +41,13 @@ func addBots(ctx context.Context, s *store.Store, bots, each, most int, built fu
 }
 
 // playLadder plays a match of a ladder between bots.
-func playLadder(ctx context.Context, l ladder.Ladder, bot func(slot int) referee.Bot) (p store.Played, err error) {
+func playLadder(ctx context.Context, l ladder.Ladder, bot func(slot int) match.Bot) (p store.Played, err error) {
 	p = store.Played{Ladder: l.Name, Seed: referee.NewSeed()}
 	v, err := l.Variant()
 	if err != nil {
 		return p, err
 	}
-	m := referee.Match{Variant: v, Deals: l.Deals, Seed: p.Seed, Clock: l.Clock, Done: func(g *referee.Result) error {
+	m := match.Match{Variant: v, Deals: l.Deals, Seed: p.Seed, Clock: l.Clock, Done: func(g *referee.Result) error {
 		g.Reveal(p.Seed)
 		p.Games = append(p.Games, g)
 		return nil

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/tournament"
 )
@@ -39,7 +40,7 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	var bots []referee.Bot
+	var bots []match.Bot
 	for _, name := range []string{"@greedy", "@greedy:noise=20"} {
 		bot, err := findBot(ctx, name)
 		if err != nil {
@@ -58,7 +59,7 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := &referee.Match{Variant: v, Bots: bots, Deals: b.Deals, Seed: seed, Clock: referee.DefaultClock, Workers: workers}
+		m := &match.Match{Variant: v, Bots: bots, Deals: b.Deals, Seed: seed, Clock: referee.DefaultClock, Workers: workers}
 		scores, points, err := playDeals(ctx, m)
 		if err != nil {
 			return nil, err
@@ -73,7 +74,7 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 
 // playDeals returns the first bot's results by deal and rotation: in wins (+0.5 for
 // all, -0.5 for none) and in points per seat.
-func playDeals(ctx context.Context, m *referee.Match) (scores, points [][]float64, err error) {
+func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64, err error) {
 	for range m.Deals {
 		scores = append(scores, make([]float64, m.Rotations()))
 		points = append(points, make([]float64, m.Rotations()))

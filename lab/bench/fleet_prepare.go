@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
@@ -156,7 +157,7 @@ func playPool(ctx context.Context, l ladder.Ladder) (p pool, err error) {
 		return nil, err
 	}
 	for range 10 {
-		played, err := playLadder(ctx, l, func(int) referee.Bot { return bot })
+		played, err := playLadder(ctx, l, func(int) match.Bot { return bot })
 		if err != nil {
 			return nil, err
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/remote"
@@ -66,7 +66,7 @@ func (b Remote) Run(ctx context.Context, _ io.Writer) (*Report, error) {
 	defer cancel(nil)
 	s, err := server.Open(ctx, server.Options{
 		Dir: datadir.Dir(dir), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Grace: time.Second,
-		Cores: slices.Repeat([]int{referee.AnyCore}, max(1, b.Bots/2)), Log: slog.New(slog.DiscardHandler), Version: "bench",
+		Cores: slices.Repeat([]int{cores.Any}, max(1, b.Bots/2)), Log: slog.New(slog.DiscardHandler), Version: "bench",
 	})
 	if err != nil {
 		return nil, openFiles(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -50,7 +51,7 @@ type sandboxBench struct {
 // way is how a bot runs: without a sandbox if sandbox is nil.
 type way struct {
 	name    string
-	sandbox *referee.Sandbox
+	sandbox *match.Sandbox
 }
 
 func (b *sandboxBench) run() error {
@@ -60,7 +61,7 @@ func (b *sandboxBench) run() error {
 	}
 	b.ways = []way{{"bare", nil}}
 	for level := best; level >= sandbox.Reduced; level-- {
-		b.ways = append(b.ways, way{level.String(), &referee.Sandbox{Level: level, Limit: sandbox.DefaultLimit}})
+		b.ways = append(b.ways, way{level.String(), &match.Sandbox{Level: level, Limit: sandbox.DefaultLimit}})
 	}
 	cache, err := program.CacheDir("bench")
 	if err != nil {
@@ -82,7 +83,7 @@ func (b *sandboxBench) run() error {
 
 // starts measures the start of each language's starter, and of twelve in Python at once.
 func (b *sandboxBench) starts() error {
-	var python *referee.Bot
+	var python *match.Bot
 	list := starters.Languages
 	if b.Languages != nil {
 		list = nil
@@ -131,7 +132,7 @@ func (b *sandboxBench) starts() error {
 }
 
 // start measures the start of n bots at once.
-func (b *sandboxBench) start(what, title string, bot referee.Bot, n int) error {
+func (b *sandboxBench) start(what, title string, bot match.Bot, n int) error {
 	times := make([][]float64, len(b.ways))
 	_, err := b.startOnce(bot, n) // fills the disk cache
 	for began := time.Now(); err == nil && (time.Since(began) < b.Time || len(times[0]) < 5); {
@@ -154,12 +155,12 @@ func (b *sandboxBench) start(what, title string, bot referee.Bot, n int) error {
 }
 
 // startOnce starts n bots from one thread, whose end kills them, and waits until all are ready.
-func (b *sandboxBench) startOnce(bot referee.Bot, n int) (took time.Duration, err error) {
+func (b *sandboxBench) startOnce(bot match.Bot, n int) (took time.Duration, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
-		var bots []*referee.Process
+		var bots []*match.Process
 		defer func() {
 			for _, p := range bots {
 				p.Close()
@@ -167,7 +168,7 @@ func (b *sandboxBench) startOnce(bot referee.Bot, n int) (took time.Duration, er
 		}()
 		began := time.Now()
 		for range n {
-			p, startErr := referee.Start(b.ctx, bot, referee.Clock{Startup: time.Minute}, nil)
+			p, startErr := match.Start(b.ctx, bot, referee.Clock{Startup: time.Minute}, nil)
 			if startErr != nil {
 				err = startErr
 				return
@@ -213,7 +214,7 @@ func (b *sandboxBench) turns(best sandbox.Level) error {
 	return nil
 }
 
-func (b *sandboxBench) turn(g *rules.Game, bot referee.Bot, ways []way) error {
+func (b *sandboxBench) turn(g *rules.Game, bot match.Bot, ways []way) error {
 	m, err := newMatch(g, bot)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/podrida"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -109,9 +110,9 @@ const sitePool = 20
 func (c *siteCompetition) play(ctx context.Context) error {
 	for _, l := range c.ladders {
 		for i := range sitePool {
-			p, err := playLadder(ctx, l, func(slot int) referee.Bot {
+			p, err := playLadder(ctx, l, func(slot int) match.Bot {
 				if i%4 == 3 && slot == 0 {
-					return referee.Bot{Name: "faulty", Hash: hash(0), Serve: serveFaulty}
+					return match.Bot{Name: "faulty", Hash: hash(0), Serve: serveFaulty}
 				}
 				return houseBot(slot)
 			})
@@ -125,9 +126,9 @@ func (c *siteCompetition) play(ctx context.Context) error {
 }
 
 // houseBot returns one of the house bots, which plays in this process.
-func houseBot(slot int) referee.Bot {
+func houseBot(slot int) match.Bot {
 	name := strings.TrimPrefix(houseNames[slot%len(houseNames)], "@")
-	return referee.Bot{Name: name, Hash: hash(0), Serve: func(lines io.Reader, answers io.Writer) error {
+	return match.Bot{Name: name, Hash: hash(0), Serve: func(lines io.Reader, answers io.Writer) error {
 		return house.Run(name, lines, answers)
 	}}
 }

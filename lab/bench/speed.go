@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -35,7 +37,7 @@ func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		return nil, err
 	}
 	r := newReport()
-	for _, measure := range []func(context.Context, referee.Bot) (Table, error){b.turns, b.playouts, b.games, b.restart} {
+	for _, measure := range []func(context.Context, match.Bot) (Table, error){b.turns, b.playouts, b.games, b.restart} {
 		t, err := measure(ctx, echo)
 		if err != nil {
 			return nil, err
@@ -46,7 +48,7 @@ func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
 }
 
 // findBot returns the bot of a BOT argument.
-func findBot(ctx context.Context, bot string) (referee.Bot, error) {
+func findBot(ctx context.Context, bot string) (match.Bot, error) {
 	p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, bot)
 	return p.Bot, err
 }
@@ -59,21 +61,21 @@ var echoC []byte
 
 // echoBot builds the C bot that answers at once; without a C compiler it returns the house bot
 // @first.
-func echoBot(ctx context.Context, log io.Writer) (referee.Bot, error) {
+func echoBot(ctx context.Context, log io.Writer) (match.Bot, error) {
 	if _, err := exec.LookPath("cc"); err != nil {
 		fmt.Fprintln(log, "bench: no C compiler (cc) is installed: @first plays instead of a C bot")
 		return findBot(ctx, "@first")
 	}
 	cache, err := program.CacheDir("bench")
 	if err != nil {
-		return referee.Bot{}, err
+		return match.Bot{}, err
 	}
 	source, bot := filepath.Join(cache, "echo.c"), filepath.Join(cache, "echo")
 	if err := os.WriteFile(source, echoC, 0o644); err != nil {
-		return referee.Bot{}, err
+		return match.Bot{}, err
 	}
 	if out, err := exec.Command("cc", "-O2", "-o", bot, source).CombinedOutput(); err != nil {
-		return referee.Bot{}, fmt.Errorf("bench: building the C bot: %w\n%s", err, out)
+		return match.Bot{}, fmt.Errorf("bench: building the C bot: %w\n%s", err, out)
 	}
 	return findBot(ctx, bot)
 }
@@ -83,7 +85,7 @@ func echoBot(ctx context.Context, log io.Writer) (referee.Bot, error) {
 const rounds = 7
 
 // turns measures turns at every game, in microseconds, in the same games with and without the referee.
-func (b Speed) turns(ctx context.Context, bot referee.Bot) (Table, error) {
+func (b Speed) turns(ctx context.Context, bot match.Bot) (Table, error) {
 	t := newTable("turn|referee µs|floor µs|ratio")
 	for _, g := range games.All() {
 		through, floor, err := b.turn(ctx, g, bot)
@@ -96,7 +98,7 @@ func (b Speed) turns(ctx context.Context, bot referee.Bot) (Table, error) {
 }
 
 // turn returns the time of a turn at a game in each round.
-func (b Speed) turn(ctx context.Context, g *rules.Game, bot referee.Bot) (through, floor []float64, err error) {
+func (b Speed) turn(ctx context.Context, g *rules.Game, bot match.Bot) (through, floor []float64, err error) {
 	m, err := newMatch(g, bot)
 	if err != nil {
 		return nil, nil, err
@@ -120,7 +122,7 @@ func (b Speed) turn(ctx context.Context, g *rules.Game, bot referee.Bot) (throug
 		if err != nil {
 			return nil, nil, err
 		}
-		bare, err := referee.Floor(bot, m.Workers[0], script, m.Deals*2)
+		bare, err := floorOf(bot, m.Workers[0], script, m.Deals*2)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -139,13 +141,13 @@ func ratios(values, to []float64) (list []float64) {
 }
 
 // newMatch returns a match at a game's defaults on one core, with one bot at all seats.
-func newMatch(g *rules.Game, bot referee.Bot) (*referee.Match, error) {
+func newMatch(g *rules.Game, bot match.Bot) (*match.Match, error) {
 	v, err := g.Resolve(nil)
 	if err != nil {
 		return nil, err
 	}
-	m := &referee.Match{Variant: v, Deals: 20, Seed: rules.Seed{1}, Clock: referee.DefaultClock, Workers: []int{referee.AnyCore}}
-	if cores := referee.Cores(); len(cores) > 0 {
+	m := &match.Match{Variant: v, Deals: 20, Seed: rules.Seed{1}, Clock: referee.DefaultClock, Workers: []int{cores.Any}}
+	if cores := cores.All(); len(cores) > 0 {
 		m.Workers[0] = cores[len(cores)-1]
 	}
 	for i := range v.Players {
@@ -158,7 +160,7 @@ func newMatch(g *rules.Game, bot referee.Bot) (*referee.Match, error) {
 
 // playMatch plays a match and returns the number of its moves and the time of its games, without the
 // start of processes.
-func playMatch(ctx context.Context, m *referee.Match) (moves int, took time.Duration, err error) {
+func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Duration, err error) {
 	first := map[int]bool{} // the first game of each rotation starts processes and does not count
 	m.Done = func(g *referee.Result) error {
 		if len(g.Faults) > 0 {
@@ -183,7 +185,7 @@ func quantile(xs []float64, part float64) float64 {
 }
 
 // playouts measures random games through the rules on one core, including the deals.
-func (b Speed) playouts(ctx context.Context, _ referee.Bot) (Table, error) {
+func (b Speed) playouts(ctx context.Context, _ match.Bot) (Table, error) {
 	t := newTable("playout|games/s|million moves/s")
 	for _, g := range games.All() {
 		v, err := g.Resolve(nil)
@@ -212,7 +214,7 @@ func (b Speed) playouts(ctx context.Context, _ referee.Bot) (Table, error) {
 }
 
 // games measures whole games between processes of @random on all cores.
-func (b Speed) games(ctx context.Context, _ referee.Bot) (Table, error) {
+func (b Speed) games(ctx context.Context, _ match.Bot) (Table, error) {
 	t := newTable("games|games/s|moves/s")
 	bot, err := findBot(ctx, "@random")
 	if err != nil {
@@ -240,8 +242,8 @@ func (b Speed) games(ctx context.Context, _ referee.Bot) (Table, error) {
 	return t, nil
 }
 
-func useAllCores(m *referee.Match) {
-	if cores := referee.Cores(); len(cores) > 0 {
+func useAllCores(m *match.Match) {
+	if cores := cores.All(); len(cores) > 0 {
 		m.Workers = cores
 	}
 }
@@ -249,7 +251,7 @@ func useAllCores(m *referee.Match) {
 // restart measures the same games at Teeko of a bot against @greedy twice, on all cores: with one
 // process for each bot and rotation, as timba plays, and in matches of one deal, so that each game has
 // new processes.
-func (b Speed) restart(ctx context.Context, bot referee.Bot) (Table, error) {
+func (b Speed) restart(ctx context.Context, bot match.Bot) (Table, error) {
 	t := newTable("restart|games|games/s|with new processes|ratio")
 	greedy, err := findBot(ctx, "@greedy")
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules/teeko"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/live"
@@ -122,7 +123,7 @@ func (b *watchersBench) slices(ctx context.Context) (with, without float64, err 
 }
 
 // match returns a match that is longer than the measurement.
-func (b *watchersBench) match(hub *live.Hub, bot referee.Bot) (*referee.Match, error) {
+func (b *watchersBench) match(hub *live.Hub, bot match.Bot) (*match.Match, error) {
 	m, err := newMatch(teeko.Game, bot)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 )
 
 // StudyRate is how many random games of Brisca a second the Python environment of
@@ -88,7 +88,7 @@ func Bench(ctx context.Context, self string, games []string, each time.Duration,
 // oneCore returns the words before a command that bind it to one core; none where that is not
 // possible.
 func oneCore() []string {
-	cores := referee.Cores()
+	cores := cores.All()
 	taskset, err := exec.LookPath("taskset")
 	if err != nil || len(cores) == 0 {
 		return nil

@@ -13,6 +13,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
@@ -66,7 +68,7 @@ func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*ref
 	kit.Must(t, err)
 	var mu sync.Mutex
 	replays := make([]*referee.Replay, 2)
-	m := &referee.Match{Variant: refereetest.Variant(t, game, options), Deals: 2, Seed: seed, Workers: []int{referee.AnyCore}}
+	m := &match.Match{Variant: refereetest.Variant(t, game, options), Deals: 2, Seed: seed, Workers: []int{cores.Any}}
 	m.Clock = referee.Clock{Move: time.Minute, Startup: time.Minute, Margin: time.Minute}
 	m.Done = func(g *referee.Result) error {
 		mu.Lock()

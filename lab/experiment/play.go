@@ -13,6 +13,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/tebes"
 )
@@ -164,7 +165,7 @@ type roster struct {
 	o      *Options
 	models []Learned
 	mu     sync.Mutex
-	known  map[string]referee.Bot // by spec
+	known  map[string]match.Bot // by spec
 }
 
 // spec returns the spec of a bot in a way, and a label of it that is the same wherever models are.
@@ -179,7 +180,7 @@ func (b *roster) spec(e *Experiment, name string, w way) (spec, label string) {
 }
 
 // find returns the bot of a spec. It is resolved once, because that may read a large model.
-func (b *roster) find(ctx context.Context, spec string) (referee.Bot, error) {
+func (b *roster) find(ctx context.Context, spec string) (match.Bot, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if bot, ok := b.known[spec]; ok {
@@ -187,10 +188,10 @@ func (b *roster) find(ctx context.Context, spec string) (referee.Bot, error) {
 	}
 	p, err := b.o.Resolver.Resolve(ctx, spec)
 	if err != nil {
-		return referee.Bot{}, err
+		return match.Bot{}, err
 	}
 	if b.known == nil {
-		b.known = map[string]referee.Bot{}
+		b.known = map[string]match.Bot{}
 	}
 	b.known[spec] = p.Bot
 	return p.Bot, nil
@@ -198,12 +199,12 @@ func (b *roster) find(ctx context.Context, spec string) (referee.Bot, error) {
 
 // match returns the match of a job: the order of the job is that of its bots, so that the referee
 // plays only their first rotation.
-func (e *Experiment) match(ctx context.Context, found *roster, m *Match, j *job) (*referee.Match, error) {
+func (e *Experiment) match(ctx context.Context, found *roster, m *Match, j *job) (*match.Match, error) {
 	v, err := e.variant(m)
 	if err != nil {
 		return nil, err
 	}
-	bots, label := make([]referee.Bot, len(m.Bots)), []string{e.Game, v.Settings.String()}
+	bots, label := make([]match.Bot, len(m.Bots)), []string{e.Game, v.Settings.String()}
 	for seat, at := range m.orders()[j.order] {
 		spec, known := found.spec(e, m.Bots[at], e.way(j.match))
 		if bots[seat], err = found.find(ctx, spec); err != nil {
@@ -212,7 +213,7 @@ func (e *Experiment) match(ctx context.Context, found *roster, m *Match, j *job)
 		bots[seat].Name = m.Bots[at] + copyMark + strconv.Itoa(at)
 		label = append(label, known)
 	}
-	return &referee.Match{
+	return &match.Match{
 		Variant: v, Bots: bots, Deals: j.games, Only: []int{0}, Clock: clock,
 		Seed: found.o.Seed.Derive(fmt.Sprintf("experiment/%s/%d", strings.Join(label, "/"), j.number)),
 	}, nil

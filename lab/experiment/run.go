@@ -24,7 +24,7 @@ type Options struct {
 	Models     string // the directory of the models that are trained
 	ModelsSize int    // MiB that it may have
 	Seed       rules.Seed
-	Workers    []int // a core for each game that is played at the same time, as referee.Match has them
+	Workers    []int // a core for each game that is played at the same time, as match.Match has them
 	Resolver   program.Resolver
 	Done       func(games, all int) // after some games, one call at a time; nil for none
 	// Learning tells how much of a model has been learned, in a unit as in games: one call at a time;

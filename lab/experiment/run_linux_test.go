@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
@@ -31,7 +31,7 @@ func options(workers int) Options {
 	o := DefaultOptions
 	o.Seed, o.Resolver = rules.Seed{7}, program.Resolver{Builtins: house.Registry{}}
 	for range workers {
-		o.Workers = append(o.Workers, referee.AnyCore)
+		o.Workers = append(o.Workers, cores.Any)
 	}
 	return o
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/clock"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -113,8 +113,8 @@ type (
 		House   []string          `toml:"house"`
 	}
 	clockFile struct {
-		clock.MS
-		Margin  *int64 `toml:"margin"` // nil, as for Startup: that of clock.Default
+		referee.ClockMS
+		Margin  *int64 `toml:"margin"` // nil, as for Startup: that of referee.DefaultClock
 		Startup *int64 `toml:"startup"`
 	}
 )
@@ -409,11 +409,11 @@ func (f ladderFile) resolve(house House) (ladder.Ladder, error) {
 	return l, resolveHouse(&l, house)
 }
 
-func (f clockFile) resolve() (clock.Clock, error) {
-	unset := clock.Default.Milliseconds()
-	f.MS.Margin = *cmp.Or(f.Margin, &unset.Margin)
-	f.MS.Startup = *cmp.Or(f.Startup, &unset.Startup)
-	c := f.MS.Clock()
+func (f clockFile) resolve() (referee.Clock, error) {
+	unset := referee.DefaultClock.Milliseconds()
+	f.ClockMS.Margin = *cmp.Or(f.Margin, &unset.Margin)
+	f.ClockMS.Startup = *cmp.Or(f.Startup, &unset.Startup)
+	c := f.ClockMS.Clock()
 	return c, c.Check()
 }
 

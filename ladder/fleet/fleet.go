@@ -25,7 +25,7 @@ type Job struct {
 	Rated    bool              `json:"rated"`
 	Clock    referee.Clock     `json:"clock"`
 	Seed     referee.Hex       `json:"seed"`
-	Together int               `json:"together"` // rotations that have processes at the same time; see referee.Match
+	Together int               `json:"together"` // rotations that have processes at the same time; see match.Match
 	Bots     []Bot             `json:"bots"`     // by slot
 	Core     int               `json:"core"`     // of the machine, or referee.AnyCore
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 )
 
 // hostile connects with the credentials of a worker that does what it likes.
@@ -31,7 +32,7 @@ func (a *arena) hostile(name string) *Link {
 // joins makes a hostile worker say that it is there.
 func (a *arena) joins(l *Link, change func(*beat)) answer {
 	a.t.Helper()
-	b := beat{Machine: Machine{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{referee.AnyCore}}, Session: "s"}
+	b := beat{Machine: Machine{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
 	if change != nil {
 		change(&b)
 	}
@@ -429,7 +430,7 @@ func TestWords(t *testing.T) {
 		"an interpreter":     func(b *beat) { b.Interpreters = map[string]string{strings.Repeat("x", MaxWord+1): "1"} },
 		"its version's line": func(b *beat) { b.Interpreters = map[string]string{"python3": "3\n"} },
 	} {
-		b := beat{Machine: Machine{Name: evil.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{referee.AnyCore}}, Session: "bad"}
+		b := beat{Machine: Machine{Name: evil.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "bad"}
 		change(&b)
 		data := kit.Get[[]byte](t)(json.Marshal(b))
 		a.must(evil.Publish(beatSubject(evil.Name), data))

@@ -19,7 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // HubOptions are the options of a Hub.
@@ -37,7 +37,7 @@ type HubOptions struct {
 	Built func(context.Context, Bot) (dir string, err error)
 	// Sandbox is that of all but house bots, on every machine, with the lowest level that a machine may
 	// have; nil: none.
-	Sandbox    *referee.Sandbox
+	Sandbox    *match.Sandbox
 	Registerer prometheus.Registerer // nil: nobody sees the metrics
 	Log        *slog.Logger          // nil: none
 	// AckTime is how long a machine may leave an attempt unmentioned; 0: AckTime.

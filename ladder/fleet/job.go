@@ -5,6 +5,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 )
 
 // NewJob returns the job of an attempt at a match. versions are those of its slots. Core and
@@ -13,7 +14,7 @@ func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed refere
 	j := Job{
 		Match: m.ID, Attempt: attempt, Seed: seed,
 		Game: m.Game, Options: m.Options, Deals: m.Deals, Rated: m.Rated, Clock: m.Clock,
-		Core: referee.AnyCore,
+		Core: cores.Any,
 	}
 	taken := map[string]bool{}
 	for _, v := range versions {

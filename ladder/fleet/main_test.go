@@ -23,6 +23,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -73,7 +75,7 @@ func (a *arena) open(change func(*HubOptions)) {
 	o := HubOptions{
 		Dir: a.dir, Listen: "127.0.0.1:0", AckTime: ackTime,
 		Built:   func(_ context.Context, b Bot) (string, error) { return filepath.Join(a.bots, b.Hash), nil },
-		Sandbox: &referee.Sandbox{Level: sandbox.Probe().Level, Limit: sandbox.DefaultLimit},
+		Sandbox: &match.Sandbox{Level: sandbox.Probe().Level, Limit: sandbox.DefaultLimit},
 		Log:     slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if change != nil {
@@ -138,11 +140,11 @@ func (a *arena) bot(id int64, script string) Bot {
 var greedy = Bot{Version: 1, Name: "@greedy", House: "@greedy", Label: "1"}
 
 // job returns a short match of two bots.
-func job(match int64, number int, bots ...Bot) Job {
+func job(id int64, number int, bots ...Bot) Job {
 	seed := referee.Hex(referee.NewSeed())
 	return Job{
-		Match: match, Attempt: number, Game: "tebes", Options: map[string]string{"size": "4"}, Deals: 1, Seed: seed,
-		Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Bots: bots, Core: referee.AnyCore,
+		Match: id, Attempt: number, Game: "tebes", Options: map[string]string{"size": "4"}, Deals: 1, Seed: seed,
+		Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Bots: bots, Core: cores.Any,
 	}
 }
 
@@ -185,7 +187,7 @@ func workerProcess(text string) error {
 func (s settings) options(log *slog.Logger) WorkerOptions {
 	o := WorkerOptions{Version: "test", House: house.Registry{}, Dir: s.Dir, Cache: s.Cache, Log: log, Memory: 1 << 30}
 	for range max(1, s.Cores) {
-		o.Cores = append(o.Cores, referee.AnyCore)
+		o.Cores = append(o.Cores, cores.Any)
 	}
 	if s.Gate != "" {
 		o.Play = func(ctx context.Context, m *Match) error {
@@ -364,13 +366,13 @@ func (a *arena) local(gate ...string) *Worker {
 	a.t.Helper()
 	link := kit.Get[*Link](a.t)(a.Local(a.t.Context()))
 	o := settings{Gate: strings.Join(gate, "")}.options(a.HubOptions.Log)
-	o.Program = func(ctx context.Context, j Job, slot int) (referee.Bot, error) {
+	o.Program = func(ctx context.Context, j Job, slot int) (match.Bot, error) {
 		b := j.Bots[slot]
 		if b.House != "" {
 			p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, b.House)
 			return p.Bot, err
 		}
-		return referee.Bot{Version: b.Label, Command: b.Command, Dir: filepath.Join(a.bots, b.Hash), Hash: b.Hash, Sandbox: a.Sandbox}, nil
+		return match.Bot{Version: b.Label, Command: b.Command, Dir: filepath.Join(a.bots, b.Hash), Hash: b.Hash, Sandbox: a.Sandbox}, nil
 	}
 	w := kit.Get[*Worker](a.t)(NewWorker(link, o))
 	ctx, stop := context.WithCancel(context.Background())

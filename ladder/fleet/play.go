@@ -10,6 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -20,13 +21,13 @@ type Match struct {
 	// Program returns the bot of a slot, ready to be started, in its sandbox. It is called at
 	// the beginning of each Play. An error is a failure of the machine or of the version, never
 	// the bot's.
-	Program func(ctx context.Context, slot int) (referee.Bot, error)
+	Program func(ctx context.Context, slot int) (match.Bot, error)
 	// Check returns an error if this machine cannot play at all; nil: it always can.
 	Check func(context.Context) error
-	Yield func(context.Context) error // see referee.Match; nil: the match never pauses
-	Watch func(*referee.Game)         // see referee.Match; nil: nobody watches
+	Yield func(context.Context) error // see match.Match; nil: the match never pauses
+	Watch func(*referee.Game)         // see match.Match; nil: nobody watches
 	Void  func(deal, rotation int, err error)
-	Busy  func(used time.Duration) // see referee.Match
+	Busy  func(used time.Duration) // see match.Match
 
 	games          []*referee.Result
 	voids, starved int
@@ -80,7 +81,7 @@ func (m *Match) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	match := &referee.Match{
+	match := &match.Match{
 		Variant:  variant,
 		Bots:     bots,
 		Deals:    m.Deals,
@@ -101,8 +102,8 @@ func (m *Match) play(ctx context.Context) error {
 }
 
 // programs returns the bots, under the names that they have in the match.
-func (m *Match) programs(ctx context.Context) ([]referee.Bot, error) {
-	bots := make([]referee.Bot, len(m.Bots))
+func (m *Match) programs(ctx context.Context) ([]match.Bot, error) {
+	bots := make([]match.Bot, len(m.Bots))
 	for slot, b := range m.Bots {
 		p, err := m.Program(ctx, slot)
 		var failed *Failure
@@ -142,7 +143,7 @@ func (m *Match) done(g *referee.Result) error {
 
 func (m *Match) void(deal, rotation int, err error) {
 	m.voids++
-	var starved *referee.Starved
+	var starved *match.Starved
 	if errors.As(err, &starved) {
 		m.starved++
 	}

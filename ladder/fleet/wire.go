@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // The streams, and the bucket of the object store.
@@ -53,7 +54,7 @@ func CheckName(name string) error {
 type order struct {
 	Job
 	Machine string            `json:"machine"` // nobody else may play it
-	Sandbox *referee.Sandbox  `json:"sandbox,omitempty"`
+	Sandbox *match.Sandbox    `json:"sandbox,omitempty"`
 	Trees   map[string]string `json:"trees,omitempty"` // by Bot.Hash, the hash of the files; see hashTree
 }
 

@@ -20,7 +20,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
@@ -43,7 +44,7 @@ type WorkerOptions struct {
 
 	// Program returns the bot of a slot, and Play plays a match, in the server's process.
 	// nil: house bots and those of the object store, and Match.Play.
-	Program func(ctx context.Context, j Job, slot int) (referee.Bot, error)
+	Program func(ctx context.Context, j Job, slot int) (match.Bot, error)
 	Play    func(context.Context, *Match) error
 
 	Registerer prometheus.Registerer // nil: nobody sees the metrics
@@ -179,7 +180,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		go w.tellInterpreters()
 	}
 	for _, p := range w.left {
-		w.enter(p.attemptOf, referee.AnyCore, func(error) {})
+		w.enter(p.attemptOf, cores.Any, func(error) {})
 		w.jobs.Go(func() { w.deliver(under, p) })
 	}
 	beats := make(chan struct{})

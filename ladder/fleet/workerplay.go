@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -108,7 +108,7 @@ func (w *Worker) playMatch(ctx context.Context, o order, m *Match) (err error) {
 			f()
 		}
 	}()
-	m.Program = func(ctx context.Context, slot int) (referee.Bot, error) {
+	m.Program = func(ctx context.Context, slot int) (match.Bot, error) {
 		if w.Program != nil {
 			return w.Program(ctx, o.Job, slot)
 		}
@@ -126,7 +126,7 @@ func (w *Worker) playMatch(ctx context.Context, o order, m *Match) (err error) {
 
 // program returns the bot of a slot: of the house, or from the object store. Its files stay until
 // release is called.
-func (w *Worker) program(ctx context.Context, o order, slot int) (bot referee.Bot, release func(), err error) {
+func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot, release func(), err error) {
 	b := o.Bots[slot]
 	if b.House != "" {
 		p, err := program.Resolver{Builtins: w.House}.Resolve(ctx, b.House)
@@ -158,7 +158,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot referee.Bo
 	if err != nil {
 		return bot, release, err
 	}
-	bot = referee.Bot{Version: b.Label, Command: command, Dir: dir, Temp: w.Temp(), Hash: b.Hash, Language: b.Language}
+	bot = match.Bot{Version: b.Label, Command: command, Dir: dir, Temp: w.Temp(), Hash: b.Hash, Language: b.Language}
 	if o.Sandbox != nil {
 		s := *o.Sandbox
 		s.Level = sandbox.Probe().Level // at least the level that the server requires

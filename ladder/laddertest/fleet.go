@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/timba-arena/timba/ladder/fleet"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // Fleet is a fleet without a network: its machines are in the process of the test, and really
@@ -51,11 +51,11 @@ func NewFleet(cores ...int) *Fleet {
 // PlayWith makes the machines play as the worker in a server's process does.
 func (f *Fleet) PlayWith(
 	play func(context.Context, *fleet.Match) error,
-	program func(context.Context, fleet.Job, int) (referee.Bot, error),
+	program func(context.Context, fleet.Job, int) (match.Bot, error),
 	check func(context.Context) error,
 ) {
 	f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
-		m := &fleet.Match{Job: j, Check: check, Program: func(ctx context.Context, slot int) (referee.Bot, error) { return program(ctx, j, slot) }}
+		m := &fleet.Match{Job: j, Check: check, Program: func(ctx context.Context, slot int) (match.Bot, error) { return program(ctx, j, slot) }}
 		return m.Result(play(ctx, m))
 	}
 }

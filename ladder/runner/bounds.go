@@ -10,7 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // Why a job is ended before its time.
@@ -137,10 +137,10 @@ func (r *Runner) hasRoom(j *job) bool {
 // share is a match that somebody asked for, between its goroutine and the runner's.
 type share struct {
 	job   *job
-	left  time.Duration   // that it may take
-	own   referee.OwnTime // that it has taken
-	since time.Time       // it has played
-	over  func()          // ends it
+	left  time.Duration // that it may take
+	own   match.OwnTime // that it has taken
+	since time.Time     // it has played
+	over  func()        // ends it
 }
 
 // yield ends a match that is over its time, and pauses one that has played for its slice.

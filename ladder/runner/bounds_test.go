@@ -12,6 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // What others take of the time of a match that somebody asked for does not bring it over its time.
@@ -33,15 +35,15 @@ func TestOverOwnTime(t *testing.T) {
 				defer r.here.add(p)()
 				m := &fleet.Match{Job: fleet.Job{
 					Match: 1, Attempt: 1, Game: "brisca", Bots: []fleet.Bot{{Name: "a"}, {Name: "b"}}, Deals: 1,
-					Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}, Core: referee.AnyCore, Together: 1,
+					Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}, Core: cores.Any, Together: 1,
 				}}
-				m.Program = func(context.Context, int) (b referee.Bot, err error) {
+				m.Program = func(context.Context, int) (b match.Bot, err error) {
 					b.Serve = func(in io.Reader, out io.Writer) error {
 						return protocol.Serve(in, out, "", "", func(turn *protocol.Turn) protocol.Answer {
 							time.Sleep(c.think)
-							out.(referee.Holder).Hold(true)
+							out.(match.Holder).Hold(true)
 							time.Sleep(c.held)
-							out.(referee.Holder).Hold(false)
+							out.(match.Holder).Hold(false)
 							return protocol.Answer{Move: turn.Moves.At(0)}
 						})
 					}

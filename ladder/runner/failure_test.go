@@ -13,6 +13,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // A version that fails again and again is benched, and its owner told why. The
@@ -204,7 +205,7 @@ func TestHouseFault(t *testing.T) {
 	w := newWorld(t, tiny)
 	r := w.run(1, func(o *Options) {
 		resolve := o.Resolve
-		o.Resolve = func(ctx context.Context, v ladder.Version) (b referee.Bot, err error) {
+		o.Resolve = func(ctx context.Context, v ladder.Version) (b match.Bot, err error) {
 			b, err = resolve(ctx, v)
 			if v.Bot == "@greedy" {
 				b.Command = []string{"false"}
@@ -241,7 +242,7 @@ func TestSickServerDropsNothing(t *testing.T) {
 			return nil
 		}
 		resolve := o.Resolve
-		o.Resolve = func(ctx context.Context, v ladder.Version) (b referee.Bot, err error) {
+		o.Resolve = func(ctx context.Context, v ladder.Version) (b match.Bot, err error) {
 			if b, err = resolve(ctx, v); resolved.Add(1) <= 2*spoilt {
 				b.Command = []string{"/dev/null/nothing"}
 			}
@@ -272,8 +273,8 @@ func TestNothingHammers(t *testing.T) {
 	now := time.Now()
 	r := w.idle(1, func(o *Options) {
 		o.Now = func() time.Time { return now }
-		o.Resolve = func(context.Context, ladder.Version) (b referee.Bot, err error) {
-			return referee.Bot{Command: []string{"/dev/null/nothing"}}, nil
+		o.Resolve = func(context.Context, ladder.Version) (b match.Bot, err error) {
+			return match.Bot{Command: []string{"/dev/null/nothing"}}, nil
 		}
 	})
 	ended := make(chan outcome, maxStarts)

@@ -18,13 +18,14 @@ import (
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 )
 
 // machines makes a fleet with other machines, of some cores each, beside that of the server.
 func (w *world) machines(local int, others ...string) *laddertest.Fleet {
-	f := laddertest.NewFleet(slices.Repeat([]int{referee.AnyCore}, local)...)
+	f := laddertest.NewFleet(slices.Repeat([]int{cores.Any}, local)...)
 	for _, name := range others {
-		f.Add(fleet.Machine{Name: name, Cores: []int{referee.AnyCore, referee.AnyCore}})
+		f.Add(fleet.Machine{Name: name, Cores: []int{cores.Any, cores.Any}})
 	}
 	f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result { return w.playThere(ctx, j) }
 	return f
@@ -238,7 +239,7 @@ func TestUnplayable(t *testing.T) {
 	if text := told(); text != "cobol (local does not have it); cobol (w1 does not have it)" {
 		t.Errorf("it lacks %q", text)
 	}
-	f.Add(fleet.Machine{Name: "w2", Cores: []int{referee.AnyCore}, Interpreters: map[string]string{"cobol": "85"}})
+	f.Add(fleet.Machine{Name: "w2", Cores: []int{cores.Any}, Interpreters: map[string]string{"cobol": "85"}})
 	r.until("it is played", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
 			return false

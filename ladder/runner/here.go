@@ -9,6 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // played is a match while it is played.
@@ -51,7 +52,7 @@ func (h *here) find(j fleet.Job) (*played, error) {
 
 // Watcher sees a match as it is played. It must not make the match wait.
 type Watcher interface {
-	// Position is called with each position; see referee.Match.Watch.
+	// Position is called with each position; see match.Match.Watch.
 	Position(*referee.Game)
 	// End is called when no more positions come: the match has ended, is interrupted, or pauses.
 	End()
@@ -72,10 +73,10 @@ func (r *Runner) PlayHere(ctx context.Context, m *fleet.Match) error {
 }
 
 // ProgramHere returns the bot of a slot of a match in the server's process.
-func (r *Runner) ProgramHere(ctx context.Context, j fleet.Job, slot int) (referee.Bot, error) {
+func (r *Runner) ProgramHere(ctx context.Context, j fleet.Job, slot int) (match.Bot, error) {
 	p, err := r.here.find(j)
 	if err != nil {
-		return referee.Bot{}, err
+		return match.Bot{}, err
 	}
 	return r.program(ctx, p.versions[slot], p.Match)
 }
@@ -111,7 +112,7 @@ func (r *Runner) playShared(ctx context.Context, p *played, m *fleet.Match) erro
 		if !errors.Is(err, errMadeRoom) {
 			return err
 		}
-		s.left, s.own = s.left-s.own.Sum(), referee.OwnTime{} // with the game that it loses
+		s.left, s.own = s.left-s.own.Sum(), match.OwnTime{} // with the game that it loses
 		s.job.report <- outcome{job: s.job, evicted: true}
 		if err := s.wait(ctx); err != nil {
 			return err
@@ -137,7 +138,7 @@ func (r *Runner) playRound(ctx context.Context, p *played, m *fleet.Match) error
 }
 
 // program returns the program of a version; all but house bots and remote ones are sandboxed.
-func (r *Runner) program(ctx context.Context, v ladder.Version, m *ladder.Match) (bot referee.Bot, err error) {
+func (r *Runner) program(ctx context.Context, v ladder.Version, m *ladder.Match) (bot match.Bot, err error) {
 	if v.Remote {
 		bot = r.Remote(v, m)
 	} else if bot, err = r.Resolve(ctx, v); err != nil {

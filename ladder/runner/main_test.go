@@ -23,7 +23,7 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -82,18 +82,18 @@ func (w *world) bot(name, script string) ladder.Version {
 	return w.Live(v.ID, store.Built{Hash: hash, Language: "Bash", Command: []string{"sh", "bot.sh"}})
 }
 
-func (w *world) resolve(ctx context.Context, v ladder.Version) (referee.Bot, error) {
+func (w *world) resolve(ctx context.Context, v ladder.Version) (match.Bot, error) {
 	w.mu.Lock()
 	why := w.broken[v.Bot]
 	w.mu.Unlock()
 	if why != "" {
-		return referee.Bot{}, fmt.Errorf("%s", why)
+		return match.Bot{}, fmt.Errorf("%s", why)
 	}
 	if v.House() {
 		p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, v.Bot)
 		return p.Bot, err
 	}
-	return referee.Bot{Command: v.Command, Dir: filepath.Join(w.bots, v.Bot), Hash: v.Hash, Version: v.Label}, nil
+	return match.Bot{Command: v.Command, Dir: filepath.Join(w.bots, v.Bot), Hash: v.Hash, Version: v.Label}, nil
 }
 
 // Write takes the log.
@@ -122,12 +122,12 @@ func (w *world) idle(cores int, change func(*Options)) *Runner {
 	w.t.Helper()
 	o := Options{
 		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve,
-		Sandbox:    &referee.Sandbox{Level: sandbox.Probe().Level, Limit: w.config.BotLimit()},
+		Sandbox:    &match.Sandbox{Level: sandbox.Probe().Level, Limit: w.config.BotLimit()},
 		Grace:      time.Minute,
 		Registerer: prometheus.NewRegistry(),
 		Log:        slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	machines := laddertest.NewFleet(slices.Repeat([]int{referee.AnyCore}, cores)...)
+	machines := laddertest.NewFleet(slices.Repeat([]int{cores.Any}, cores)...)
 	o.Fleet = machines
 	if change != nil {
 		change(&o)
@@ -211,10 +211,10 @@ func hashOf(text string) string {
 
 // playThere plays a job as a worker on another machine does.
 func (w *world) playThere(ctx context.Context, j fleet.Job) fleet.Result {
-	m := &fleet.Match{Job: j, Program: func(ctx context.Context, slot int) (referee.Bot, error) {
+	m := &fleet.Match{Job: j, Program: func(ctx context.Context, slot int) (match.Bot, error) {
 		v, err := w.store.Version(ctx, j.Bots[slot].Version)
 		if err != nil {
-			return referee.Bot{}, err
+			return match.Bot{}, err
 		}
 		return w.resolve(ctx, v)
 	}}

@@ -6,13 +6,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 )
 
 // pinThread binds the calling goroutine, and the programs that it starts, to a
 // core. The thread ends with the goroutine.
 func pinThread(core int) error {
-	if core == referee.AnyCore {
+	if core == cores.Any {
 		return nil
 	}
 	runtime.LockOSThread()

@@ -23,7 +23,7 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -33,9 +33,9 @@ type Options struct {
 	Ladders []ladder.Ladder
 	// Resolve returns a version as a program that can be started. An error is a
 	// failure of the server, never the bot's.
-	Resolve func(context.Context, ladder.Version) (referee.Bot, error)
+	Resolve func(context.Context, ladder.Version) (match.Bot, error)
 	// Remote returns a remote version as a program that plays a match; nil: there are none.
-	Remote func(ladder.Version, *ladder.Match) referee.Bot
+	Remote func(ladder.Version, *ladder.Match) match.Bot
 	// Away reports whether a remote version is not connected, and since when; nil: all are
 	// there.
 	Away func(version int64) (since time.Time, away bool)
@@ -48,7 +48,7 @@ type Options struct {
 	Submit func(ctx context.Context, version int64, core int) error
 	// Sandbox is the sandbox of all but house bots; nil: none, for bots that come
 	// from nobody else.
-	Sandbox *referee.Sandbox
+	Sandbox *match.Sandbox
 	// Pause is the time between two matches of a ladder whose versions all have had
 	// ladder.EnoughMatches of them; 0: none.
 	Pause time.Duration

@@ -22,6 +22,7 @@ import (
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 )
 
 // pool plays matches of a job's shape once, which are handed in again and again as results of
@@ -93,7 +94,7 @@ func BenchmarkFleet(b *testing.B) {
 	b.Logf("%d versions in %s", versions, time.Since(began).Round(time.Second))
 	f := laddertest.NewFleet()
 	for i := range 100 {
-		f.Add(fleet.Machine{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{referee.AnyCore}, 10)})
+		f.Add(fleet.Machine{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
 	}
 	games := &pool{}
 	f.Quick = func(j fleet.Job) fleet.Result { return games.result(w, j) }

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 )
 
 // Matches that people ask for are played between those of the ladders, and the
@@ -74,7 +74,7 @@ func TestSubmissions(t *testing.T) {
 	}
 	var mu sync.Mutex
 	at, tries := 0, 0
-	cores := referee.Cores()
+	cores := cores.All()
 	r := w.run(1, func(o *Options) {
 		o.Fleet = laddertest.NewFleet(cores[0])
 		o.Submit = func(ctx context.Context, id int64, core int) error {
@@ -254,7 +254,7 @@ func TestPause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(referee.AnyCore), Pause: time.Minute})
+	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(cores.Any), Pause: time.Minute})
 	w.Must(err)
 	old, fresh := matchmaking.Player{Matches: ladder.EnoughMatches}, matchmaking.Player{Matches: ladder.EnoughMatches - 1}
 	all := func(*matchmaking.Player) bool { return true }

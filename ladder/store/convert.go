@@ -106,7 +106,7 @@ func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVers
 	return out, nil
 }
 
-func match(m queries.Match) (ladder.Match, error) {
+func matchOf(m queries.Match) (ladder.Match, error) {
 	out := ladder.Match{
 		ID: m.ID, Rated: m.LadderID.Valid, Game: m.Game, Deals: int(m.Deals), State: ladder.MatchState(m.State),
 		AskedBy: m.AskedBy.Int64, Reason: m.Reason, Created: moment(m.Created), Began: nullMoment(m.Began),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -137,7 +138,7 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 		for _, faulty := range []bool{false, true} {
 			var played []*referee.Result
 			seed := referee.NewSeed()
-			m := referee.Match{Variant: v, Deals: 2, Seed: seed, Clock: testLadders(t)[0].Clock, Bots: botsFor(v, faulty)}
+			m := match.Match{Variant: v, Deals: 2, Seed: seed, Clock: testLadders(t)[0].Clock, Bots: botsFor(v, faulty)}
 			m.Done = func(g *referee.Result) error {
 				g.Reveal(seed)
 				g.Logs = [][]byte{[]byte("a log\x00\xff"), nil, bytes.Repeat([]byte("x"), 1000)}
@@ -175,9 +176,9 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 }
 
 // botsFor returns bots for all seats of a game; the first one may have a fault in every game.
-func botsFor(v *rules.Variant, faulty bool) (bots []referee.Bot) {
+func botsFor(v *rules.Variant, faulty bool) (bots []match.Bot) {
 	for i := range v.Players {
-		bots = append(bots, referee.Bot{Name: fmt.Sprint("bot-", i), Hash: bundleOf(i), Serve: func(lines io.Reader, answers io.Writer) error {
+		bots = append(bots, match.Bot{Name: fmt.Sprint("bot-", i), Hash: bundleOf(i), Serve: func(lines io.Reader, answers io.Writer) error {
 			if faulty && i == 0 {
 				_, err := io.Copy(answers, strings.NewReader("no bot says this\n"))
 				return err

@@ -91,7 +91,7 @@ func (f *finish) load(id int64, attempt int) error {
 	if err != nil {
 		return err
 	}
-	if f.match, err = match(row); err != nil {
+	if f.match, err = matchOf(row); err != nil {
 		return err
 	}
 	f.attempt, f.ladderID = a, row.LadderID.Int64

@@ -22,6 +22,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -213,10 +214,10 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.R
 	tb.Helper()
 	c := ladder.Ladder{Game: m.Game, Options: m.Options}
 	v := kit.Get[*rules.Variant](tb)(c.Variant())
-	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
+	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot, id := range m.Versions {
 		spec := []string{"random", "first", "greedy"}[id%3]
-		rm.Bots = append(rm.Bots, referee.Bot{
+		rm.Bots = append(rm.Bots, match.Bot{
 			Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: bundleOf(2),
 			Serve: func(lines io.Reader, answers io.Writer) error {
 				switch m.Bots[slot] {

@@ -107,7 +107,7 @@ func (s *Store) fill(ctx context.Context, q *queries.Queries, rows []queries.Mat
 	index := make(map[int64]*ladder.Match, len(rows))
 	ladders := map[int64]string{}
 	for i, r := range rows {
-		m, err := match(r)
+		m, err := matchOf(r)
 		if err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ func (s *Store) addMatch(ctx context.Context, q *queries.Queries, n NewMatch) (o
 	if err != nil {
 		return out, err
 	}
-	if out, err = match(m); err != nil {
+	if out, err = matchOf(m); err != nil {
 		return out, err
 	}
 	out.Ladder, out.Versions = n.Ladder, slices.Clone(n.Versions)

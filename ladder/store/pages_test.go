@@ -11,6 +11,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -166,7 +167,7 @@ func (c *competition) botID(version int64) int64 {
 // playFaulty plays a match whose first bot answers with illegal moves.
 func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.Result) {
 	v := kit.Get[*rules.Variant](t)(m.Variant())
-	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
+	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot := range m.Versions {
 		serve := func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) }
 		if slot == 0 {
@@ -176,7 +177,7 @@ func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.R
 				return err
 			}
 		}
-		rm.Bots = append(rm.Bots, referee.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: bundleOf(2), Serve: serve})
+		rm.Bots = append(rm.Bots, match.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: bundleOf(2), Serve: serve})
 	}
 	rm.Done = func(g *referee.Result) error {
 		g.Reveal(seed)

@@ -34,7 +34,7 @@ func (r *rebuilt) differ(where, format string, args ...any) {
 func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error) {
 	r := &rebuilt{row: row}
 	err := s.view(ctx, func(q *queries.Queries) error {
-		if _, err := match(row); err != nil {
+		if _, err := matchOf(row); err != nil {
 			r.differ("", "%s", err)
 			return nil
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 )
 
@@ -71,32 +71,32 @@ func makeReadOnly(path string, mode fs.FileMode) error {
 // part of this program; others stand in the data directory, and are made again from
 // their upload when they are gone. They stay there until the context has ended. An error
 // is a failure of our own.
-func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (referee.Bot, error) {
+func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Bot, error) {
 	if v.House() {
 		house, err := program.Resolver{Builtins: p.House}.Resolve(ctx, v.Bot)
 		house.Bot.Temp = p.Dir.Temp()
 		return house.Bot, err
 	}
 	if !datadir.IsHash(v.Hash) {
-		return referee.Bot{}, fmt.Errorf("submission: version %d of %s has not been built", v.Number, v.Bot)
+		return match.Bot{}, fmt.Errorf("submission: version %d of %s has not been built", v.Number, v.Bot)
 	}
 	if err := p.Restore(ctx, v); err != nil {
-		return referee.Bot{}, err
+		return match.Bot{}, err
 	}
 	return p.bot(p.Dir.Bot(v.Hash), v)
 }
 
 // bot returns a version that stands in a directory.
-func (p *Pipeline) bot(dir string, v ladder.Version) (referee.Bot, error) {
+func (p *Pipeline) bot(dir string, v ladder.Version) (match.Bot, error) {
 	command, err := p.command(dir, v.Command)
 	if err != nil {
-		return referee.Bot{}, fmt.Errorf("submission: version %d of %s: %w", v.Number, v.Bot, err)
+		return match.Bot{}, fmt.Errorf("submission: version %d of %s: %w", v.Number, v.Bot, err)
 	}
 	label := v.Label
 	if label == "" {
 		label = fmt.Sprint(v.Number)
 	}
-	return referee.Bot{Name: v.Bot, Version: label, Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.botSandbox(), Language: v.Language}, nil
+	return match.Bot{Name: v.Bot, Version: label, Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.botSandbox(), Language: v.Language}, nil
 }
 
 // Restore makes a version's directory again from its upload, when it is gone. What

@@ -17,6 +17,8 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -92,12 +94,12 @@ func TestSharedAndRestored(t *testing.T) {
 }
 
 // plays wants a bot to play a game without fault.
-func plays(t *testing.T, c ladder.Ladder, bot referee.Bot) {
+func plays(t *testing.T, c ladder.Ladder, bot match.Bot) {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(c.Variant())
 	random := kit.Get[program.Program](t)(program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), "@random"))
 	games := 0
-	m := referee.Match{Variant: v, Bots: []referee.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}, Done: func(g *referee.Result) error {
+	m := match.Match{Variant: v, Bots: []match.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}, Done: func(g *referee.Result) error {
 		games++
 		if len(g.Faults) > 0 {
 			t.Errorf("%+v", g.Faults)
@@ -168,7 +170,7 @@ func TestOwnFailure(t *testing.T) {
 	v := w.add("one", fileTree(t, built))
 	path := kit.Get[string](t)(w.Dir.Bundle(v.Bundle))
 	kit.Must(t, os.Rename(path, path+"x"))
-	if err := w.Run(t.Context(), v.ID, referee.AnyCore); !errors.Is(err, os.ErrNotExist) {
+	if err := w.Run(t.Context(), v.ID, cores.Any); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 	now, stages := w.version(v.ID)
@@ -180,7 +182,7 @@ func TestOwnFailure(t *testing.T) {
 	if now, stages := w.run(v); now.State != ladder.Live {
 		t.Errorf("it is %+v\n%s", now, logs(stages))
 	}
-	if err := w.Run(context.Background(), 999, referee.AnyCore); ladder.CodeOf(err) != ladder.NotFound {
+	if err := w.Run(context.Background(), 999, cores.Any); ladder.CodeOf(err) != ladder.NotFound {
 		t.Errorf("no such version: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
@@ -42,7 +42,7 @@ func serve(arg string) error {
 	}
 	p := New(s, c, house.Registry{})
 	p.Check.Quick = true
-	return p.Run(context.Background(), id, referee.AnyCore)
+	return p.Run(context.Background(), id, cores.Any)
 }
 
 // slowly is a bot that takes its time in every stage after the first.

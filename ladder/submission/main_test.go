@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
@@ -79,7 +79,7 @@ func newWorld(t testing.TB) *world {
 // built takes a version as far as its build, and makes it live without a check and a trial.
 func (w *world) built(v ladder.Version) ladder.Version {
 	w.t.Helper()
-	s := &submission{Pipeline: w.Pipeline, version: v, core: referee.AnyCore, release: func() {}}
+	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, release: func() {}}
 	defer func() { s.release() }()
 	var err error
 	s.work, err = w.Dir.MkdirTemp("version-")
@@ -125,7 +125,7 @@ func (w *world) addData(bot string, data []byte) ladder.Version {
 // run takes a version through and gives what became of it.
 func (w *world) run(v ladder.Version) (ladder.Version, []ladder.Stage) {
 	w.t.Helper()
-	if err := w.Run(w.t.Context(), v.ID, referee.AnyCore); err != nil {
+	if err := w.Run(w.t.Context(), v.ID, cores.Any); err != nil {
 		w.t.Fatalf("version %d of %s: %v", v.Number, v.Bot, err)
 	}
 	return w.version(v.ID)

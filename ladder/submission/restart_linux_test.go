@@ -7,7 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 )
 
 // calledOff runs a version whose bot hangs in a stage, ends the context there, and wants the version to be
@@ -16,7 +16,7 @@ func (w *world) calledOff(v ladder.Version, state ladder.State) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- w.Run(ctx, v.ID, referee.AnyCore) }()
+	go func() { ended <- w.Run(ctx, v.ID, cores.Any) }()
 	kit.Until(w.t, "it is "+string(state), func() bool {
 		now, _ := w.version(v.ID)
 		return now.State == state || len(ended) > 0

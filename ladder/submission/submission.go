@@ -26,6 +26,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
@@ -84,11 +85,11 @@ func (p *Pipeline) level() sandbox.Level {
 }
 
 // botSandbox returns the sandbox of submitted bots; nil for none.
-func (p *Pipeline) botSandbox() *referee.Sandbox {
+func (p *Pipeline) botSandbox() *match.Sandbox {
 	if p.level() == sandbox.None {
 		return nil
 	}
-	return &referee.Sandbox{Level: p.Level, Limit: p.Config.BotLimit()}
+	return &match.Sandbox{Level: p.Level, Limit: p.Config.BotLimit()}
 }
 
 // buildLimit returns that of a build, which takes no more than all bots together have.
@@ -137,10 +138,10 @@ type submission struct {
 	*Pipeline
 	version ladder.Version
 	core    int
-	work    string          // a directory that is gone at the end
-	release func()          // what is held of the build
-	own     referee.OwnTime // of the trial
-	most    time.Duration   // for the stage that runs
+	work    string        // a directory that is gone at the end
+	release func()        // what is held of the build
+	own     match.OwnTime // of the trial
+	most    time.Duration // for the stage that runs
 	*made
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/text"
@@ -120,7 +121,7 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 	random.Bot.Temp = bot.Temp
 	played, list := 0, s.trials()
 	for _, t := range list {
-		n, err := s.play(ctx, t, []referee.Bot{bot, random.Bot}, log)
+		n, err := s.play(ctx, t, []match.Bot{bot, random.Bot}, log)
 		if err != nil {
 			return "", err
 		}
@@ -130,7 +131,7 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 }
 
 // play plays one match of the trial. The same files get the same deals.
-func (s *submission) play(ctx context.Context, t trialMatch, bots []referee.Bot, log *transcript) (played int, err error) {
+func (s *submission) play(ctx context.Context, t trialMatch, bots []match.Bot, log *transcript) (played int, err error) {
 	g, err := games.Find(t.game)
 	if err != nil {
 		return 0, err
@@ -139,8 +140,8 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []referee.Bot,
 	if err != nil {
 		return 0, err
 	}
-	tally := referee.NewTally(variant, bots)
-	match := &referee.Match{
+	tally := referee.NewTally(variant, make([]referee.ReplaySeat, len(bots)))
+	match := &match.Match{
 		Variant: variant, Bots: bots, Deals: TrialDeals, Clock: t.clock, Workers: []int{s.core}, Together: 1,
 		Seed: sha256.Sum256([]byte("trial " + s.hash)),
 		Done: func(game *referee.Result) error {

@@ -11,7 +11,9 @@ import (
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -35,21 +37,21 @@ func TestTimeOfTrial(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				w := newWorld(t)
 				v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shell("")}))
-				s := &submission{Pipeline: w.Pipeline, version: v, core: referee.AnyCore, made: &made{}}
-				mine := referee.Bot{Name: "mine", Serve: func(in io.Reader, out io.Writer) error {
+				s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, made: &made{}}
+				mine := match.Bot{Name: "mine", Serve: func(in io.Reader, out io.Writer) error {
 					return protocol.Serve(in, out, "mine", "1", func(turn *protocol.Turn) protocol.Answer {
 						time.Sleep(c.think)
-						out.(referee.Holder).Hold(true)
+						out.(match.Holder).Hold(true)
 						time.Sleep(c.held)
-						out.(referee.Holder).Hold(false)
+						out.(match.Holder).Hold(false)
 						return protocol.Answer{Move: turn.Moves.At(0)}
 					})
 				}}
-				random := referee.Bot{Name: "@random", Serve: func(in io.Reader, out io.Writer) error { return house.Run("random", in, out) }}
+				random := match.Bot{Name: "@random", Serve: func(in io.Reader, out io.Writer) error { return house.Run("random", in, out) }}
 				st := w.stages()[3]
 				st.run = func(s *submission, ctx context.Context, log *transcript) (string, error) {
 					// 20 moves in each of two games: more than 10 minutes with the time of others.
-					_, err := s.play(ctx, trialMatch{game: "brisca", clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []referee.Bot{mine, random}, log)
+					_, err := s.play(ctx, trialMatch{game: "brisca", clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Bot{mine, random}, log)
 					return "", err
 				}
 				on, err := s.do(t.Context(), st)
@@ -67,7 +69,7 @@ func TestTimeOfCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shell("")}))
-	s := &submission{Pipeline: w.Pipeline, version: v, core: referee.AnyCore, work: t.TempDir(), release: func() {}}
+	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, work: t.TempDir(), release: func() {}}
 	defer func() { s.release() }()
 	on := true
 	for _, st := range w.stages()[:3] {

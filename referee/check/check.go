@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -41,7 +42,7 @@ type Options struct {
 }
 
 // startFunc starts a bot.
-type startFunc func(context.Context, referee.Bot, referee.Clock, func(referee.Conn) referee.Conn) (*referee.Process, error)
+type startFunc func(context.Context, match.Bot, referee.Clock, func(match.Conn) match.Conn) (*match.Process, error)
 
 // Defaults returns the default options.
 func Defaults() Options {
@@ -116,7 +117,7 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 		return nil, err
 	}
 	if o.start == nil {
-		o.start = referee.Start
+		o.start = match.Start
 	}
 	p.Language = program.Language(p.Bot)
 	// The bot's processes end with the thread that started them.

@@ -18,6 +18,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -78,14 +79,14 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 
 // inside is a bot that is part of the test, with a stderr.
 type inside struct {
-	referee.Conn
+	match.Conn
 	mu  sync.Mutex
 	err []byte
 }
 
 // startInside starts bots with Serve, which may exit.
 func startInside(serve func(in io.Reader, out, err io.Writer) error) startFunc {
-	return func(ctx context.Context, b referee.Bot, clock referee.Clock, around func(referee.Conn) referee.Conn) (*referee.Process, error) {
+	return func(ctx context.Context, b match.Bot, clock referee.Clock, around func(match.Conn) match.Conn) (*match.Process, error) {
 		p := new(inside)
 		b.Serve = func(in io.Reader, out io.Writer) (err error) {
 			defer func() {
@@ -100,7 +101,7 @@ func startInside(serve func(in io.Reader, out, err io.Writer) error) startFunc {
 			}()
 			return serve(in, out, p)
 		}
-		return referee.Start(ctx, b, clock, func(c referee.Conn) referee.Conn {
+		return match.Start(ctx, b, clock, func(c match.Conn) match.Conn {
 			p.Conn = c
 			return around(p)
 		})
@@ -213,9 +214,9 @@ func TestCreditTakesNoTime(t *testing.T) {
 	var own time.Duration
 	reports := checked(t, []checkup{{"held", "@first", func(in io.Reader, out, _ io.Writer) error {
 		held := func() {
-			out.(referee.Holder).Hold(true)
+			out.(match.Holder).Hold(true)
 			time.Sleep(hold)
-			out.(referee.Holder).Hold(false)
+			out.(match.Holder).Hold(false)
 		}
 		held()
 		return protocol.Serve(in, out, "held", "1", func(turn *protocol.Turn) protocol.Answer {
@@ -256,9 +257,9 @@ func TestLateWithCredit(t *testing.T) {
 	reports := checked(t, []checkup{{"late", "@first", func(in io.Reader, out, _ io.Writer) error {
 		return protocol.Serve(in, out, "late", "1", func(turn *protocol.Turn) protocol.Answer {
 			time.Sleep(time.Second)
-			out.(referee.Holder).Hold(true)
+			out.(match.Holder).Hold(true)
 			time.Sleep(60 * time.Millisecond)
-			out.(referee.Holder).Hold(false)
+			out.(match.Holder).Hold(false)
 			time.Sleep(55 * time.Millisecond)
 			return protocol.Answer{Move: turn.Moves.At(0)}
 		})
@@ -267,10 +268,10 @@ func TestLateWithCredit(t *testing.T) {
 }
 
 // starving is a bot that others keep from the cores.
-type starving struct{ referee.Conn }
+type starving struct{ match.Conn }
 
 func (starving) Line(now, _ time.Time) ([]byte, time.Time, error) {
-	return nil, now, &referee.Starved{Bot: "mine"}
+	return nil, now, &match.Starved{Bot: "mine"}
 }
 
 // A machine that is too busy for a bot is no failure of the bot: the check ends without a verdict.
@@ -279,12 +280,12 @@ func TestStarved(t *testing.T) {
 	o := Defaults()
 	o.Time, o.Grace = time.Hour, time.Hour
 	serve := startInside(playHouse("first"))
-	o.start = func(ctx context.Context, b referee.Bot, c referee.Clock, around func(referee.Conn) referee.Conn) (*referee.Process, error) {
-		return serve(ctx, b, c, func(c referee.Conn) referee.Conn { return around(starving{c}) })
+	o.start = func(ctx context.Context, b match.Bot, c referee.Clock, around func(match.Conn) match.Conn) (*match.Process, error) {
+		return serve(ctx, b, c, func(c match.Conn) match.Conn { return around(starving{c}) })
 	}
 	synctest.Test(t, func(t *testing.T) {
 		r, err := Run(t.Context(), resolve(t, "@first"), o)
-		if _, ok := errors.AsType[*referee.Starved](err); !ok || r != nil {
+		if _, ok := errors.AsType[*match.Starved](err); !ok || r != nil {
 			t.Errorf("the check ends with %v, %v", r, err)
 		}
 	})
@@ -292,7 +293,7 @@ func TestStarved(t *testing.T) {
 
 // reluctant is a bot that others keep from reading: it takes lines in parts, and at its own pace.
 type reluctant struct {
-	referee.Conn
+	match.Conn
 	held bool
 	sent int
 }
@@ -316,7 +317,7 @@ func (c *reluctant) Lost(since, now time.Time, answered bool) cores.Lost {
 
 // busy is a connection on a machine where nothing was measured of the first part of a turn, which counts as lost.
 type busy struct {
-	referee.Conn
+	match.Conn
 	first time.Time // when the measuring began
 }
 
@@ -342,8 +343,8 @@ func TestLinesInParts(t *testing.T) {
 	o := Defaults()
 	o.Quick, o.Time, o.Grace = true, time.Hour, time.Hour
 	serve := startInside(playHouse("first"))
-	o.start = func(ctx context.Context, b referee.Bot, c referee.Clock, around func(referee.Conn) referee.Conn) (*referee.Process, error) {
-		return serve(ctx, b, c, func(c referee.Conn) referee.Conn { return around(&reluctant{Conn: c}) })
+	o.start = func(ctx context.Context, b match.Bot, c referee.Clock, around func(match.Conn) match.Conn) (*match.Process, error) {
+		return serve(ctx, b, c, func(c match.Conn) match.Conn { return around(&reluctant{Conn: c}) })
 	}
 	synctest.Test(t, func(t *testing.T) {
 		if r := kit.Get[*Report](t)(Run(t.Context(), resolve(t, "@first"), o)); r.Verdict != OK {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // failure makes a failure of the fault of the bot. Errors that are not its fault are returned unchanged.
@@ -17,7 +17,7 @@ func (s *session) failure(err error) error {
 	if !ok {
 		return err
 	}
-	late, _ := errors.AsType[referee.LateError](err)
+	late, _ := errors.AsType[match.LateError](err)
 	s.run.credit += late.Credit
 	switch r.Kind {
 	case fault.Late, fault.LateBank:
@@ -88,7 +88,7 @@ func (s *session) text(r fault.Reason) string {
 
 // silence finds out why no answer came in time, unless one is there now: it waits a little longer, then closes the
 // bot's input and waits again. The process cannot be used afterwards.
-func (s *session) silence(late referee.LateError, text string) *Failure {
+func (s *session) silence(late match.LateError, text string) *Failure {
 	r := late.Reason
 	r.Unfinished = ""
 	began, answer, by, err := time.Now(), s.answer, late.By, error(nil)
@@ -129,7 +129,7 @@ func (s *session) closed() time.Time {
 func (s *session) awaitAnswer(deadline time.Time) (answer bool, err error) {
 	for !s.answer {
 		_, _, err := s.Line(time.Now(), deadline)
-		if errors.Is(err, referee.ErrLate) {
+		if errors.Is(err, match.ErrLate) {
 			return false, nil
 		}
 		if err != nil {

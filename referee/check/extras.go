@@ -7,6 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -90,8 +91,8 @@ func (s *extras) warnings() (list []string) {
 	for _, bad := range s.badInfos {
 		list = append(list, "info line "+bad)
 	}
-	if s.most > referee.MaxLog {
-		list = append(list, fmt.Sprintf("%d KiB on stderr in one game: a match keeps only the first %d KiB", s.most>>10, referee.MaxLog>>10))
+	if s.most > match.MaxLog {
+		list = append(list, fmt.Sprintf("%d KiB on stderr in one game: a match keeps only the first %d KiB", s.most>>10, match.MaxLog>>10))
 	}
 	return list
 }

@@ -16,8 +16,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
 
@@ -211,7 +211,7 @@ func TestCalledOff(t *testing.T) {
 				cancel()
 			}
 		}
-		if r, err := Run(ctx, resolve(t, bot), o); !referee.IsCancelled(err) || r != nil {
+		if r, err := Run(ctx, resolve(t, bot), o); !match.IsCancelled(err) || r != nil {
 			t.Errorf("%s: ends with %v, %v", bot, r, err)
 		}
 		if made[len(made)-1] != Start {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
@@ -103,7 +103,7 @@ func TestSandbox(t *testing.T) {
 		if level < sandbox.Full && kit.Raced() {
 			break // those levels allow too little memory for the race detector
 		}
-		hold := &referee.Sandbox{Level: level, Limit: sandbox.DefaultLimit}
+		hold := &match.Sandbox{Level: level, Limit: sandbox.DefaultLimit}
 		hold.Limit.Memory, hold.Limit.Processes = 128<<20, 24
 		for way, want := range cases {
 			dir := t.TempDir()

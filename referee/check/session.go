@@ -13,14 +13,15 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // session is one process of the bot. It is also the connection through which the referee plays with it: it sends
 // lines in the style of the game, and keeps the last ones of both sides.
 type session struct {
-	referee.Conn
+	match.Conn
 	run    *run
-	proc   *referee.Process
+	proc   *match.Process
 	games  int           // started
 	game   *game         // that is played, or was played last; nil before the first one
 	style  style         // of the lines that are sent now
@@ -58,7 +59,7 @@ func (k *run) launch() (*session, error) {
 	s := &session{run: k, last: "it was started", since: time.Now()}
 	var version string
 	var err error
-	s.proc, err = k.Options.start(k.ctx, k.program.Bot, k.Clock, func(c referee.Conn) referee.Conn {
+	s.proc, err = k.Options.start(k.ctx, k.program.Bot, k.Clock, func(c match.Conn) match.Conn {
 		s.Conn = c
 		return s
 	})
@@ -118,7 +119,7 @@ func (s *session) Lost(since, now time.Time, answered bool) cores.Lost {
 // Answered ends a turn, for which the bot took some time of its own.
 func (s *session) Answered() {
 	begin := s.since.Add(s.paused)
-	if s.took = s.at.Sub(begin); s.took > referee.LeastPaid {
+	if s.took = s.at.Sub(begin); s.took > match.LeastPaid {
 		credit := s.Conn.Lost(begin, s.at, true).Known
 		s.run.credit += credit
 		s.took -= credit

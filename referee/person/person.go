@@ -18,6 +18,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // ErrQuit is the error of a game that the person left and that the others did not finish
@@ -34,7 +35,7 @@ const leaveGrace = 2 * time.Second
 
 // Person plays a seat of a match of one game.
 type Person struct {
-	Match referee.Match // the bot at Seat has only a name
+	Match match.Match // the bot at Seat has only a name
 	Seat  int
 	In    Prompter
 	Out   io.Writer

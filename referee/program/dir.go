@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -39,7 +39,7 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %s: %w", source, err)
 	}
-	bot := referee.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash, Language: m.language}
+	bot := match.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash, Language: m.language}
 	bot.Language = Language(bot)
 	return Program{Bot: bot, Games: m.Games, Source: source, Own: m.Match, place: source}, nil
 }

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
@@ -17,7 +17,7 @@ var interpreters = []struct{ program, language string }{
 
 // Language returns the language of a bot: its own, or what its command or its first line
 // reveals; "" if unknown.
-func Language(b referee.Bot) string {
+func Language(b match.Bot) string {
 	if b.Language != "" {
 		return b.Language
 	}

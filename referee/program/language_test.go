@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 func TestLanguage(t *testing.T) {
@@ -27,7 +27,7 @@ func TestLanguage(t *testing.T) {
 		{"", script("# no interpreter"), ""},
 		{"", script("#!"), ""},
 	} {
-		if got := Language(referee.Bot{Command: []string{c.command}, Language: c.language}); got != c.want {
+		if got := Language(match.Bot{Command: []string{c.command}, Language: c.language}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.command, got, c.want)
 		}
 	}

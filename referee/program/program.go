@@ -20,14 +20,14 @@ import (
 	"github.com/mattn/go-shellwords"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox"
 )
 
 // Program is a bot that is ready to run.
 type Program struct {
-	referee.Bot
+	match.Bot
 	Games  []string // that it claims to play; nil for all
 	Source string   // the directory of its sources, "" if unknown
 	House  bool     // part of this program
@@ -97,13 +97,13 @@ func LanguageOf(bot string) string {
 		if err != nil || m.language != "" || len(m.Run) == 0 {
 			return m.language
 		}
-		return Language(referee.Bot{Command: m.Run})
+		return Language(match.Bot{Command: m.Run})
 	}
 	words, err := split(bot)
 	if err != nil {
 		return ""
 	}
-	return Language(referee.Bot{Command: words})
+	return Language(match.Bot{Command: words})
 }
 
 // ResolveAll returns the programs of several BOTs, each with a name of its own; copies of the
@@ -159,7 +159,7 @@ func (r Resolver) resolveBuiltin(spec string) (Program, error) {
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: @%s: %w", spec, err)
 	}
-	return Program{Bot: referee.Bot{
+	return Program{Bot: match.Bot{
 		Name:    "@" + spec,
 		Command: []string{executable, "bot", spec},
 		Hash:    hashWords(hash, spec),
@@ -214,7 +214,7 @@ func resolveCommand(line string) (Program, error) {
 			return Program{}, fmt.Errorf("bot: %q: %w", line, err)
 		}
 	}
-	bot := referee.Bot{Name: printable(filepath.Base(file)), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))}
+	bot := match.Bot{Name: printable(filepath.Base(file)), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))}
 	bot.Language = Language(bot)
 	return Program{Bot: bot, place: place}, nil
 }

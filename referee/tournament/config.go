@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
@@ -58,7 +59,7 @@ func (c *Config) Specs() (specs []program.Spec) {
 
 // Enter notes the names and hashes of the programs of the bots, and returns the bots that play. A bot
 // that has a hash must be the same program.
-func (c *Config) Enter(programs []program.Program) (bots []referee.Bot, err error) {
+func (c *Config) Enter(programs []program.Program) (bots []match.Bot, err error) {
 	for i, p := range programs {
 		if !p.Plays(c.Game) {
 			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, c.Game, strings.Join(p.Games, ", "))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rating"
 )
@@ -208,7 +209,7 @@ func somePlan() Config {
 func TestEnter(t *testing.T) {
 	programs := func(c Config) (all []program.Program) {
 		for i, b := range c.Bots {
-			all = append(all, program.Program{Bot: referee.Bot{Name: fmt.Sprintf("bot%d", i), Hash: b.SHA256}, Own: b.Own})
+			all = append(all, program.Program{Bot: match.Bot{Name: fmt.Sprintf("bot%d", i), Hash: b.SHA256}, Own: b.Own})
 		}
 		return all
 	}
@@ -216,12 +217,12 @@ func TestEnter(t *testing.T) {
 	c.Bots[0].SHA256 = ""
 	all := programs(c)
 	all[0].Hash = "44"
-	bots := kit.Get[[]referee.Bot](t)(c.Enter(all))
+	bots := kit.Get[[]match.Bot](t)(c.Enter(all))
 	if c.Bots[0].Name != "bot0" || c.Bots[0].SHA256 != "44" || c.Bots[1].Name != "bot1" || c.Bots[1].SHA256 != "22" {
 		t.Errorf("it notes %+v", c.Bots)
 	}
 	own := referee.Clock{Bank: 90 * time.Second, Inc: 5 * time.Millisecond, Margin: patient.Margin, Startup: patient.Startup}
-	want := []referee.Bot{{Name: "bot0", Hash: "44"}, {Name: "bot1", Hash: "22", Clock: &own}}
+	want := []match.Bot{{Name: "bot0", Hash: "44"}, {Name: "bot1", Hash: "22", Clock: &own}}
 	if diff := cmp.Diff(want, bots); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

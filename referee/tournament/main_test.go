@@ -12,6 +12,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
@@ -46,7 +48,7 @@ func named(n int) (bots []Entrant) {
 }
 
 // processes returns bots in processes: house bots, and "moody" that the test binary is.
-func processes(t testing.TB, names ...string) (bots []referee.Bot) {
+func processes(t testing.TB, names ...string) (bots []match.Bot) {
 	t.Helper()
 	kit.Slow(t)
 	for i, name := range names {
@@ -54,7 +56,7 @@ func processes(t testing.TB, names ...string) (bots []referee.Bot) {
 		if name == "moody" {
 			program = os.Executable
 		}
-		bots = append(bots, referee.Bot{
+		bots = append(bots, match.Bot{
 			Name:    fmt.Sprintf("%d-%s", i, name),
 			Command: []string{kit.Get[string](t)(program()), "bot", name},
 			Hash:    fmt.Sprintf("%064d", i),
@@ -77,13 +79,13 @@ func begun(t testing.TB, game, options string, c Config) *State {
 // local is a tournament with the bots that play it.
 type local struct {
 	*State
-	bots    []referee.Bot
+	bots    []match.Bot
 	dir     *Dir
 	workers int
 }
 
 // between returns a tournament between bots, without a directory that is kept.
-func between(t testing.TB, game, options string, c Config, bots ...referee.Bot) *local {
+func between(t testing.TB, game, options string, c Config, bots ...match.Bot) *local {
 	t.Helper()
 	for _, b := range bots {
 		c.Bots = append(c.Bots, Entrant{program.Spec{Name: b.Name}, b.Hash})
@@ -107,7 +109,7 @@ func (l *local) again(dir *Dir) *local {
 
 // run plays a tournament and calls done after each game.
 func (l *local) run(ctx context.Context, done func()) error {
-	return Play(ctx, l.State, l.dir, Local(l.bots, nil), slices.Repeat([]int{referee.AnyCore}, l.workers), Events{
+	return Play(ctx, l.State, l.dir, Local(l.bots, nil), slices.Repeat([]int{cores.Any}, l.workers), Events{
 		Done: func(*Match, *referee.Result) { done() },
 		Void: func(*Match, int, int, error) {},
 		Busy: func(time.Duration) {},
@@ -134,7 +136,7 @@ func playUntil(t testing.TB, l *local, games int) {
 			cancel()
 		}
 	})
-	if err != nil && !referee.IsCancelled(err) {
+	if err != nil && !match.IsCancelled(err) {
 		t.Fatal(err)
 	}
 }

@@ -8,16 +8,16 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // deterministic returns two bots that make the same moves in the same positions: the
 // first legal one, and the last.
-func deterministic() []referee.Bot {
+func deterministic() []match.Bot {
 	hash := strings.Repeat("0", 64)
-	bots := []referee.Bot{{Name: "first", Hash: hash}, {Name: "last", Hash: hash}}
+	bots := []match.Bot{{Name: "first", Hash: hash}, {Name: "last", Hash: hash}}
 	bots[0].Serve = func(in io.Reader, out io.Writer) error { return house.Run("first", in, out) }
 	bots[1].Serve = func(in io.Reader, out io.Writer) error {
 		return protocol.Serve(in, out, "last", "1", func(t *protocol.Turn) protocol.Answer {

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // Games keeps the games of a tournament.
@@ -25,13 +27,13 @@ type Games interface {
 
 // Player plays a match of a tournament: r has all but the bots, and the functions that are told of its
 // games. It returns when nothing of the match is played any more.
-type Player func(ctx context.Context, m *Match, r *referee.Match) error
+type Player func(ctx context.Context, m *Match, r *match.Match) error
 
 // Events is told what happens in a tournament, in the goroutine that plays it.
 type Events struct {
 	Done func(*Match, *referee.Result)                 // a game has ended
 	Void func(m *Match, deal, rotation int, err error) // a game will be played again
-	Busy func(used time.Duration)                      // see referee.Match; at most once a minute for all matches
+	Busy func(used time.Duration)                      // see match.Match; at most once a minute for all matches
 }
 
 // Early is the error of a tournament that ended before all of its games were played. Those that
@@ -55,11 +57,11 @@ type run struct {
 	told    time.Time // when others' use of the cores was told
 }
 
-// Play plays a tournament, or the games of it that are not kept yet, on workers, as in referee.Match, which
+// Play plays a tournament, or the games of it that are not kept yet, on workers, as in match.Match, which
 // matches share. An error after it has begun to play is an *Early.
 func Play(ctx context.Context, s *State, games Games, player Player, workers []int, on Events) error {
 	if len(workers) == 0 {
-		workers = []int{referee.AnyCore}
+		workers = []int{cores.Any}
 	}
 	r := &run{State: s, games: games, player: player, workers: workers, on: on, calls: make(chan func())}
 	r.told = time.Now() // short matches tell of a busy machine, too
@@ -143,8 +145,8 @@ func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match]
 }
 
 // match returns a match without its bots.
-func (r *run) match(m *Match, earlier []referee.Played, workers []int) *referee.Match {
-	return &referee.Match{
+func (r *run) match(m *Match, earlier []referee.Played, workers []int) *match.Match {
+	return &match.Match{
 		Variant:      r.Variant,
 		Deals:        r.Deals,
 		Seed:         r.seedOf(m),
@@ -205,9 +207,9 @@ func (r *run) done(m *Match, g *referee.Result) error {
 
 // Local plays matches on this machine between bots, by number. trace, if set, receives every line; it is
 // called from all workers.
-func Local(bots []referee.Bot, trace func(*Match, referee.Traffic)) Player {
+func Local(bots []match.Bot, trace func(*Match, referee.Traffic)) Player {
 	files := programFiles(bots)
-	return func(ctx context.Context, m *Match, r *referee.Match) error {
+	return func(ctx context.Context, m *Match, r *match.Match) error {
 		for _, b := range m.Bots {
 			r.Bots = append(r.Bots, bots[b])
 		}
@@ -229,7 +231,7 @@ func Local(bots []referee.Bot, trace func(*Match, referee.Traffic)) Player {
 }
 
 // programFiles returns, by bot, the files that its command names.
-func programFiles(bots []referee.Bot) (files [][]string) {
+func programFiles(bots []match.Bot) (files [][]string) {
 	for _, b := range bots {
 		var named []string
 		for _, word := range b.Command {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // The number of deals and games is known before a tournament begins, also of rounds that are paired
@@ -65,7 +65,7 @@ func TestEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var early *Early
-	if err := tour.run(ctx, cancel); !errors.As(err, &early) || !referee.IsCancelled(early.Why) {
+	if err := tour.run(ctx, cancel); !errors.As(err, &early) || !match.IsCancelled(early.Why) {
 		t.Errorf("after a game it ends with %v", err)
 	}
 	if m := tour.Matches()[0]; tour.Lacks(m) != 5 || m.Tally.Games != 1 {
@@ -97,7 +97,7 @@ func TestVanished(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	kit.Must(t, os.WriteFile(filepath.Join(dir, "bot.sh"), nil, 0o644))
-	files := programFiles([]referee.Bot{{Name: "here", Command: []string{"sh", "bot.sh", "--fast"}, Dir: dir}})[0]
+	files := programFiles([]match.Bot{{Name: "here", Command: []string{"sh", "bot.sh", "--fast"}, Dir: dir}})[0]
 	lost := []fault.Reason{{Kind: fault.NotStarted}, {Kind: fault.Exited, BeforeReady: true}}
 	for _, r := range lost {
 		if err := vanished(fault.New(0, 0, r), files); err != nil {

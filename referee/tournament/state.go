@@ -79,9 +79,9 @@ func (s *State) Next() []*Match {
 }
 
 func (s *State) newMatch(round int, bots []int) *Match {
-	var entrants []referee.Bot
+	var entrants []referee.ReplaySeat
 	for _, b := range bots {
-		entrants = append(entrants, referee.Bot{Name: s.Bots[b].Name, Hash: s.Bots[b].SHA256})
+		entrants = append(entrants, referee.ReplaySeat{Name: s.Bots[b].Name, SHA256: s.Bots[b].SHA256})
 	}
 	return &Match{
 		Number: len(s.matches), Round: round, Bots: bots, Tally: referee.NewTally(s.Variant, entrants),

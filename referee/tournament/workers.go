@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -12,7 +12,7 @@ import (
 // as Play takes them; n = 0 is one for each core. affinity "on" binds workers to
 // cores, "off" does not, "auto" does while there are enough.
 func Workers(n int, affinity string) ([]int, error) {
-	cores := referee.Cores()
+	cores := cores.All()
 	if n == 0 {
 		n = max(1, len(cores))
 	}
@@ -31,7 +31,7 @@ func Workers(n int, affinity string) ([]int, error) {
 	}
 	workers := make([]int, n)
 	for i := range workers {
-		workers[i] = referee.AnyCore
+		workers[i] = cores.Any
 		if bind {
 			workers[i] = cores[i%len(cores)]
 		}
@@ -42,7 +42,7 @@ func Workers(n int, affinity string) ([]int, error) {
 // Crowded returns what follows from playing n games at the same time where that is more than the
 // cores; "" where it is not.
 func Crowded(n int) string {
-	cores := len(referee.Cores())
+	cores := len(cores.All())
 	if cores == 0 {
 		cores = runtime.NumCPU()
 	}

@@ -5,20 +5,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 )
 
 func TestWorkers(t *testing.T) {
-	cores := referee.Cores()
+	cores := cores.All()
 	for _, c := range []struct {
 		n        int
 		affinity string
 		want     []int
 		err      string
 	}{
-		{0, "off", slices.Repeat([]int{referee.AnyCore}, max(1, len(cores))), ""},
-		{3, "off", slices.Repeat([]int{referee.AnyCore}, 3), ""},
-		{len(cores) + 1, "auto", slices.Repeat([]int{referee.AnyCore}, len(cores)+1), ""},
+		{0, "off", slices.Repeat([]int{cores.Any}, max(1, len(cores))), ""},
+		{3, "off", slices.Repeat([]int{cores.Any}, 3), ""},
+		{len(cores) + 1, "auto", slices.Repeat([]int{cores.Any}, len(cores)+1), ""},
 		{0, "maybe", nil, `affinity cannot be "maybe": try auto, on or off`},
 	} {
 		got, err := Workers(c.n, c.affinity)

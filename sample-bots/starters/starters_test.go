@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
@@ -232,7 +233,7 @@ var patient = referee.Clock{Move: time.Hour, Margin: time.Second, Startup: time.
 // game plays one game between a bot and @random, who take the seats in turn, or
 // of the bot with itself. What it gives is the replay without what may differ
 // from bot to bot.
-func game(t testing.TB, setting struct{ game, options string }, bots ...referee.Bot) string {
+func game(t testing.TB, setting struct{ game, options string }, bots ...match.Bot) string {
 	t.Helper()
 	g, err := games.Find(setting.game)
 	if err != nil {
@@ -242,7 +243,7 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...referee.
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &referee.Match{Variant: v, Bots: bots, Deals: 1, Seed: rules.Seed{11}, Clock: patient, Only: []int{0}} // one game will do
+	m := &match.Match{Variant: v, Bots: bots, Deals: 1, Seed: rules.Seed{11}, Clock: patient, Only: []int{0}} // one game will do
 	var text string
 	m.Done = func(g *referee.Result) error {
 		for _, f := range g.Faults {

@@ -24,6 +24,7 @@ import (
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -201,14 +202,14 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 	kit.Must(w.tb, w.store.Begin(bg, []store.Start{{Match: m.ID, Machine: "lab-1", Seed: seed}})[0].Err)
 	v, err := ladder.Ladder{Game: m.Game, Options: m.Options}.Variant()
 	kit.Must(w.tb, err)
-	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
+	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot := range m.Versions {
 		ver := kit.Get[ladder.Version](w.tb)(w.store.Version(bg, m.Versions[slot]))
 		plays := "random"
 		if m.Bots[slot] == "adabot" {
 			plays = "greedy" // and wins
 		}
-		rm.Bots = append(rm.Bots, referee.Bot{
+		rm.Bots = append(rm.Bots, match.Bot{
 			Name: m.Bots[slot], Version: "1", Hash: ver.Hash,
 			Serve: func(lines io.Reader, answers io.Writer) error {
 				if w.adaFails && plays == "greedy" {

@@ -24,7 +24,8 @@ import (
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/replaypage"
@@ -67,7 +68,7 @@ func newWorld(t *testing.T, toml string, limits ladder.LiveLimits) *world {
 	w.hub.Render = func(_ context.Context, topic, lang string) (live.Parts, error) {
 		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil
 	}
-	machines := laddertest.NewFleet(referee.AnyCore)
+	machines := laddertest.NewFleet(cores.Any)
 	r := kit.Get[*runner.Runner](t)(runner.New(runner.Options{
 		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Fleet: machines, Events: &w.events, Watch: w.hub.Watch,
 	}))
@@ -107,8 +108,8 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 }
 
 // resolve returns a house bot that waits before each move.
-func (w *world) resolve(_ context.Context, v ladder.Version) (referee.Bot, error) {
-	return referee.Bot{Name: v.Bot, Hash: v.Hash, Serve: func(in io.Reader, out io.Writer) error {
+func (w *world) resolve(_ context.Context, v ladder.Version) (match.Bot, error) {
+	return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: func(in io.Reader, out io.Writer) error {
 		return house.Run(strings.TrimPrefix(v.Bot, "@"), in, gated{out, w.moves})
 	}}, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -25,8 +26,8 @@ type Options struct {
 	Events  *events.Hub
 	Limits  ladder.PlayLimits // Memory is resolved; 0: as much as they want
 	Room    ladder.Room       // for the memory of one bot
-	Resolve func(context.Context, ladder.Version) (referee.Bot, error)
-	Sandbox *referee.Sandbox // of all but house bots; nil: none
+	Resolve func(context.Context, ladder.Version) (match.Bot, error)
+	Sandbox *match.Sandbox // of all but house bots; nil: none
 	Log     *slog.Logger
 	Now     func() time.Time // nil: the system's clock
 }

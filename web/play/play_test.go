@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -55,7 +56,7 @@ func newWorld(t *testing.T, dir string, l ladder.PlayLimits) *world {
 	w.must(err)
 	w.Tables = play.New(play.Options{
 		Store: s, Events: new(events.Hub), Limits: l, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-		Resolve: func(ctx context.Context, v ladder.Version) (referee.Bot, error) {
+		Resolve: func(ctx context.Context, v ladder.Version) (match.Bot, error) {
 			p, err := resolver.Resolve(ctx, v.Bot)
 			return p.Bot, err
 		},
@@ -232,7 +233,7 @@ func TestHouseLate(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, laddertest.Dir(t), limits)
 		resolve := w.Resolve
-		w.Resolve = func(ctx context.Context, v ladder.Version) (referee.Bot, error) {
+		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
 			b, err := resolve(ctx, v)
 			b.Serve = func(in io.Reader, out io.Writer) error {
 				io.WriteString(out, "ready\n")

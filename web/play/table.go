@@ -12,6 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/person"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
@@ -30,7 +31,7 @@ type Table struct {
 
 	tables *Tables
 	memory int64
-	bots   []referee.Bot
+	bots   []match.Bot
 	seat   *seat.Seat
 	end    context.CancelCauseFunc
 	came   chan struct{} // closed when the person has come
@@ -68,10 +69,10 @@ func (x *Table) prepare(ctx context.Context) error {
 	if name == "" {
 		name = guestName
 	}
-	for slices.ContainsFunc(x.bots, func(b referee.Bot) bool { return b.Name == name }) {
+	for slices.ContainsFunc(x.bots, func(b match.Bot) bool { return b.Name == name }) {
 		name += " (person)"
 	}
-	you := referee.Bot{Name: name, Hash: person.Hash(), Untimed: true, Serve: x.seat.Serve}
+	you := match.Bot{Name: name, Hash: person.Hash(), Untimed: true, Serve: x.seat.Serve}
 	x.bots = slices.Insert(x.bots, x.Choice.Seat, you)
 	return nil
 }
@@ -212,7 +213,7 @@ func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	m := referee.Match{
+	m := match.Match{
 		Variant: x.Variant, Bots: x.bots, Deals: 1, Only: []int{0}, Seed: x.Seed, Clock: x.clock(), Low: true,
 		Trace: x.overhear,
 		Done:  func(g *referee.Result) error { game = g; return nil },

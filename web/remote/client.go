@@ -33,7 +33,7 @@ type Client struct {
 	Games             []string // nil: all, or as before
 	New               bool     // a new version, also where one is live
 	Command           []string // that a process is started with for each session
-	// Serve, if not nil, plays instead of processes, as that of a referee.Bot does.
+	// Serve, if not nil, plays instead of processes, as that of a match.Bot does.
 	Serve  func(lines io.Reader, answers io.Writer) error
 	Stderr io.Writer
 	Once   bool // leave after one match

@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 	"github.com/timba-arena/timba/web/remote"
@@ -40,7 +41,7 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			command := []string{program, "--fault", f.Name, "--at=4"}
-			want := play(t, referee.Bot{Command: command})
+			want := play(t, match.Bot{Command: command})
 			if len(want.Faults) != 1 || want.Faults[0].Code != f.Code {
 				t.Fatalf("process: faults %v, want %s", want.Faults, f.Code)
 			}
@@ -56,9 +57,9 @@ const many = "person = 1000\naddress = 1000\n"
 // A bot that answers too late is late at the same moment and in the same words, and so is one that does
 // not answer.
 func TestLate(t *testing.T) {
-	ways := []func(*testing.T, serve) referee.Bot{
-		func(_ *testing.T, serve serve) referee.Bot { return referee.Bot{Serve: serve} },
-		func(t *testing.T, serve serve) referee.Bot {
+	ways := []func(*testing.T, serve) match.Bot{
+		func(_ *testing.T, serve serve) match.Bot { return match.Bot{Serve: serve} },
+		func(t *testing.T, serve serve) match.Bot {
 			return newWorld(t, many).bot(t, &remote.Client{Serve: serve})
 		},
 		throughSocket,
@@ -100,7 +101,7 @@ func TestLate(t *testing.T) {
 }
 
 // bot starts a client, and returns its bot for a match.
-func (w *world) bot(t *testing.T, c *remote.Client) referee.Bot {
+func (w *world) bot(t *testing.T, c *remote.Client) match.Bot {
 	t.Helper()
 	id := w.bots.Add(1)
 	c.URL, c.Dial, c.Token, c.Bot = bubble.URL, w.server.Dial, w.token, fmt.Sprintf("far-%d", id)
@@ -111,7 +112,7 @@ func (w *world) bot(t *testing.T, c *remote.Client) referee.Bot {
 
 // throughSocket returns a program at a seat with a socket of its own, as the page of a person has
 // it.
-func throughSocket(t *testing.T, serve serve) referee.Bot {
+func throughSocket(t *testing.T, serve serve) match.Bot {
 	t.Helper()
 	s, page := seat.New(seat.Options{}), seat.New(seat.Options{})
 	server := bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -140,7 +141,7 @@ func throughSocket(t *testing.T, serve serve) referee.Bot {
 		ws.Close()
 		ended.Wait()
 	})
-	return referee.Bot{Serve: s.Serve}
+	return match.Bot{Serve: s.Serve}
 }
 
 // process returns a program that is a process.
@@ -167,14 +168,14 @@ func process(t *testing.T, command []string) serve {
 }
 
 // play plays one game of the bot at seat 0 against one that plays the first legal moves.
-func play(t *testing.T, b referee.Bot) *referee.Result {
+func play(t *testing.T, b match.Bot) *referee.Result {
 	t.Helper()
 	var game *referee.Result
 	b.Name = "tested"
-	m := referee.Match{
+	m := match.Match{
 		Variant: refereetest.Variant(t, "tebes", "size=4"), Deals: 1, Only: []int{0},
 		Clock: referee.Clock{Move: time.Minute, Margin: time.Second, Startup: time.Minute},
-		Bots:  []referee.Bot{b, {Name: "first", Serve: plays("first"), Untimed: true}},
+		Bots:  []match.Bot{b, {Name: "first", Serve: plays("first"), Untimed: true}},
 		Done:  func(g *referee.Result) error { game = g; return nil },
 	}
 	kit.Must(t, m.Play(t.Context()))

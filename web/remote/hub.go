@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -99,8 +99,8 @@ func (h *Hub) Online(version int64) bool {
 }
 
 // Bot returns a remote version as a program that plays a match.
-func (h *Hub) Bot(v ladder.Version, m *ladder.Match) referee.Bot {
-	return referee.Bot{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
+func (h *Hub) Bot(v ladder.Version, m *ladder.Match) match.Bot {
+	return match.Bot{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
 		s, err := h.open(v, m)
 		if err != nil {
 			return err

@@ -23,7 +23,8 @@ import (
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/remote"
@@ -90,7 +91,7 @@ func newPlayed(t *testing.T, limits string) *world {
 	t.Helper()
 	w := &world{World: laddertest.New(t, worldLimits+limits+ladders, store.Options{})}
 	w.House(func(string) string { return strings.Repeat("0", 64) })
-	machines := laddertest.NewFleet(referee.AnyCore)
+	machines := laddertest.NewFleet(cores.Any)
 	var r *runner.Runner // below
 	w.serve(t, remote.Options{
 		Wake:      func() { r.Wake() },
@@ -100,8 +101,8 @@ func newPlayed(t *testing.T, limits string) *world {
 	r, err = runner.New(runner.Options{
 		Store: w.Store, Ladders: w.Config.Ladders, Fleet: machines, Events: &w.events,
 		Remote: w.Bot, Away: w.Away, Allowance: w.Config.Remote.Allowance, Comeback: w.Config.Remote.Comeback,
-		Resolve: func(_ context.Context, v ladder.Version) (referee.Bot, error) {
-			return referee.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
+		Resolve: func(_ context.Context, v ladder.Version) (match.Bot, error) {
+			return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
 		},
 	})
 	w.Must(err)

@@ -1,5 +1,5 @@
 // Package seat carries the lines of the bot protocol over connections that may break. A Seat is
-// one end: on the server it is a referee.Bot's Serve, at the other end of the wire it stands
+// one end: on the server it is a match.Bot's Serve, at the other end of the wire it stands
 // between a process and the connection, or is the script of a page. Both ends number their lines
 // and keep them until the other end has acknowledged them, so that a new connection goes on where
 // the last one broke: no line is lost, and none comes twice.
@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // Frame is one message between two ends. The first frame of each end on a connection tells with
@@ -128,7 +128,7 @@ func (s *Seat) change() {
 // end stays away for longer than Back, or Close is called. It may be called once.
 func (s *Seat) Serve(lines io.Reader, answers io.Writer) error {
 	s.mu.Lock()
-	s.still.clock, _ = answers.(referee.Holder)
+	s.still.clock, _ = answers.(match.Holder)
 	if s.conn == nil && !s.closed {
 		s.awaitReturn()
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/seat"
@@ -45,9 +46,9 @@ func TestGame(t *testing.T) {
 		seed := referee.NewSeed()
 		play := func(serve func(io.Reader, io.Writer) error) *referee.Result {
 			var game *referee.Result
-			m := referee.Match{
+			m := match.Match{
 				Variant: v, Deals: 1, Only: []int{0}, Seed: seed, Clock: referee.DefaultClock,
-				Bots: []referee.Bot{{Name: "far", Serve: serve, Untimed: true}, {Name: "near", Serve: local, Untimed: true}},
+				Bots: []match.Bot{{Name: "far", Serve: serve, Untimed: true}, {Name: "near", Serve: local, Untimed: true}},
 				Done: func(g *referee.Result) error { game = g; return nil },
 			}
 			m.Clock.Startup = time.Minute

@@ -3,16 +3,16 @@ package seat
 import (
 	"time"
 
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 )
 
 // still is how a seat makes the clock of its bot stand still; see Options.Slow.
 type still struct {
-	clock referee.Holder // nil: there is none
-	since time.Time      // it stands still; zero: it does not
-	used  time.Duration  // of Options.Back, earlier
-	slow  *time.Timer    // until the lines that wait make it stand still; nil: none wait
-	lost  *time.Timer    // until the connection counts as lost
+	clock match.Holder  // nil: there is none
+	since time.Time     // it stands still; zero: it does not
+	used  time.Duration // of Options.Back, earlier
+	slow  *time.Timer   // until the lines that wait make it stand still; nil: none wait
+	lost  *time.Timer   // until the connection counts as lost
 }
 
 // check sets the clock by what is known of the connection, under the lock.

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -16,9 +16,9 @@ import (
 // Cores returns one core for each worker. 0 workers means the number in the configuration, else
 // one for each core of this machine.
 func Cores(workers int, c *config.Config) ([]int, error) {
-	cores := referee.Cores()
+	cores := cores.All()
 	for len(cores) < runtime.NumCPU() && !bindsCores() {
-		cores = append(cores, referee.AnyCore)
+		cores = append(cores, cores.Any)
 	}
 	// The quota of a container may be less than the number of its cores.
 	most := max(1, min(len(cores), runtime.GOMAXPROCS(0)))

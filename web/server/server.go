@@ -31,8 +31,8 @@ import (
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/ladder/submission"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 	"github.com/timba-arena/timba/web/api"
@@ -73,7 +73,7 @@ type Server struct {
 	Notice   string
 	room     ladder.Room
 	tables   *play.Tables
-	resolve  func(context.Context, ladder.Version) (referee.Bot, error)
+	resolve  func(context.Context, ladder.Version) (match.Bot, error)
 	days     <-chan time.Time // when days begin, for tests; nil: by the clock
 	listener net.Listener
 	remotes  *remote.Hub
@@ -187,7 +187,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	}
 	web := api.NewServer(handler, s.Log)
-	if err := cores.Check(referee.Cores()); err != nil {
+	if err := cores.Check(cores.All()); err != nil {
 		s.Log.Warn("late bots get no credit", "err", err)
 	}
 	s.Log.Info("serving", "data", string(s.Dir), "listen", s.listener.Addr().String(), "workers", len(s.Cores), "sandbox", s.Level.String(), "version", s.Version)
@@ -349,11 +349,11 @@ func (s *Server) runner(registry *prometheus.Registry, machines *fleet.Hub, pipe
 }
 
 // botSandbox returns how bots are sandboxed; nil if the configuration requires no sandbox.
-func (s *Server) botSandbox() *referee.Sandbox {
+func (s *Server) botSandbox() *match.Sandbox {
 	if s.Config.Sandbox == sandbox.None {
 		return nil
 	}
-	return &referee.Sandbox{Level: s.Level, Limit: s.Config.BotLimit(), Freeze: s.Level == sandbox.Full}
+	return &match.Sandbox{Level: s.Level, Limit: s.Config.BotLimit(), Freeze: s.Level == sandbox.Full}
 }
 
 // room is the free disk space in bytes that the server needs to resume after a failure.
@@ -376,7 +376,7 @@ func (s *Server) checkWith(h *fleet.Hub) func(context.Context) error {
 
 // CheckMachine returns an error unless this machine can play: the disk has room for a file in a
 // directory, and a program starts in a sandbox, unless that is nil.
-func CheckMachine(ctx context.Context, dir string, bots *referee.Sandbox) error {
+func CheckMachine(ctx context.Context, dir string, bots *match.Sandbox) error {
 	f, err := os.CreateTemp(dir, "check-")
 	if err != nil {
 		return dataError(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
@@ -138,7 +139,7 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 	v, err := m.Variant()
 	s.Must(err)
 	var games []*referee.Result
-	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock, Done: func(g *referee.Result) error {
+	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock, Done: func(g *referee.Result) error {
 		g.Reveal(seed)
 		games = append(games, g)
 		return nil
@@ -148,7 +149,7 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 		if player == nil {
 			player = House("random")
 		}
-		bot := referee.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: Hash}
+		bot := match.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: Hash}
 		bot.Serve = func(lines io.Reader, answers io.Writer) error { return player(lines, answers, io.Discard) }
 		rm.Bots = append(rm.Bots, bot)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -39,7 +41,7 @@ func seats(m cards.Mode, given []string) ([]string, error) {
 // Played makes games of the bots of a plan, each combination of rules in a match of its own. A deal
 // is played once, with the bots rotated by one seat from a deal to the next. A fault is an error.
 func (c *Config) Played(ctx context.Context, r program.Resolver) (Piece, error) {
-	bots := make([]referee.Bot, len(c.Bots))
+	bots := make([]match.Bot, len(c.Bots))
 	for i, spec := range c.Bots {
 		var err error
 		if bots[i], err = bot(ctx, spec, r); err != nil {
@@ -71,35 +73,35 @@ func (c *Config) Played(ctx context.Context, r program.Resolver) (Piece, error) 
 }
 
 // bot returns the bot of a spec: a house bot plays in this process, which saves most of the time.
-func bot(ctx context.Context, spec string, r program.Resolver) (referee.Bot, error) {
+func bot(ctx context.Context, spec string, r program.Resolver) (match.Bot, error) {
 	if name, ok := strings.CutPrefix(spec, "@"); ok {
 		_, err := house.Canonical(name)
-		return referee.Bot{Serve: func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, answers) }}, err
+		return match.Bot{Serve: func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, answers) }}, err
 	}
 	found, err := r.Resolve(ctx, spec)
 	if err != nil {
-		return referee.Bot{}, err
+		return match.Bot{}, err
 	}
 	return found.Bot, nil
 }
 
 // play plays games with one combination of rules and stores them in the places at. Rotation r of
 // the bots plays the deals r, r+n, ... of its own match of one rotation.
-func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []referee.Bot, seed rules.Seed, games []Game, at []int) error {
+func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []match.Bot, seed rules.Seed, games []Game, at []int) error {
 	n := len(bots)
 	for rotation := range n {
 		deals := (len(at) - rotation + n - 1) / n
 		if deals <= 0 {
 			continue
 		}
-		turned := make([]referee.Bot, n)
+		turned := make([]match.Bot, n)
 		for seat := range turned {
 			turned[seat] = bots[rules.BotAt(seat, rotation, n)]
 		}
 		v := m.Variant(r)
-		match := &referee.Match{
+		match := &match.Match{
 			Variant: v, Bots: turned, Deals: deals, Only: []int{0}, Clock: clock, Seed: seed.Derive(fmt.Sprint(rotation)),
-			Workers: []int{referee.AnyCore},
+			Workers: []int{cores.Any},
 		}
 		match.Done = func(g *referee.Result) error {
 			if len(g.Faults) > 0 {

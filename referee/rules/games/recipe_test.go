@@ -21,6 +21,7 @@ import (
 	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/referee/explain"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/playback"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -65,12 +66,12 @@ func TestRecipe(t *testing.T) {
 func playOne(t *testing.T, g *rules.Game, answers [2]string) *referee.Replay {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(g.Resolve(nil))
-	m := referee.Match{
+	m := match.Match{
 		Variant: v, Deals: 1, Only: []int{0},
 		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
 	}
 	for i, answer := range answers {
-		m.Bots = append(m.Bots, referee.Bot{
+		m.Bots = append(m.Bots, match.Bot{
 			Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("0", 64), Untimed: true,
 			Serve: func(in io.Reader, out io.Writer) error {
 				return protocol.Serve(in, out, "", "", func(t *protocol.Turn) protocol.Answer {

@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/refereetest"
@@ -25,8 +26,8 @@ import (
 
 // bot returns a house bot, "last", which makes the last legal move, or "cheat", whose
 // moves are not legal.
-func bot(name string) referee.Bot {
-	return referee.Bot{Name: name, Hash: strings.Repeat("0", 64), Serve: func(in io.Reader, out io.Writer) error {
+func bot(name string) match.Bot {
+	return match.Bot{Name: name, Hash: strings.Repeat("0", 64), Serve: func(in io.Reader, out io.Writer) error {
 		switch name {
 		case "cheat":
 			return protocol.Serve(in, out, name, "1", func(*protocol.Turn) protocol.Answer {
@@ -152,7 +153,7 @@ func TestVoid(t *testing.T) {
 	if r.Starved != 0 {
 		t.Errorf("a full disk is counted as a core that others used")
 	}
-	on.Void(&tournament.Match{Number: 4}, 0, 0, fmt.Errorf("wrapped: %w", &referee.Starved{Bot: "mine"}))
+	on.Void(&tournament.Match{Number: 4}, 0, 0, fmt.Errorf("wrapped: %w", &match.Starved{Bot: "mine"}))
 	if r.Starved != 1 || len(r.Voids) != 2 {
 		t.Errorf("%d games of %q are counted as void because others used the core", r.Starved, r.Voids)
 	}

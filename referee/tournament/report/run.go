@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/referee/tournament"
@@ -23,7 +24,7 @@ import (
 // to tell of it.
 type Run struct {
 	*tournament.State
-	Programs []referee.Bot // by bot
+	Programs []match.Bot // by bot
 	Dir      *tournament.Dir
 	Workers  []int // as in tournament.Play
 
@@ -72,7 +73,7 @@ func (r *Run) events(done func(*tournament.Match, *referee.Result), say func(tex
 		},
 		Void: func(m *tournament.Match, deal, rotation int, err error) {
 			again := "and played again"
-			if _, busy := errors.AsType[*referee.Starved](err); busy {
+			if _, busy := errors.AsType[*match.Starved](err); busy {
 				r.Starved++
 				again = "and will be played again after the others"
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
@@ -158,7 +159,7 @@ func (r *Run) writeFaults(w io.Writer) {
 }
 
 // circumstances returns those of a bot's fault; ok is false where its game cannot be read.
-func (r *Run) circumstances(f Fault, bot referee.Bot) (c fault.Circumstances, ok bool) {
+func (r *Run) circumstances(f Fault, bot match.Bot) (c fault.Circumstances, ok bool) {
 	data, err := os.ReadFile(r.Dir.Replay(f.Match, f.Deal, f.Rotation))
 	if err != nil {
 		return c, false
@@ -173,7 +174,7 @@ func (r *Run) circumstances(f Fault, bot referee.Bot) (c fault.Circumstances, ok
 }
 
 // check returns the command that checks a bot as this tournament plays; "" for a house bot.
-func (r *Run) check(b referee.Bot) string {
+func (r *Run) check(b match.Bot) string {
 	if b.Line == "" || strings.HasPrefix(b.Line, "@") {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/timba-arena/timba/referee/clock"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
@@ -27,7 +27,7 @@ type Ladder struct {
 	Title   string            `json:"title"`
 	Game    string            `json:"game"`
 	Options map[string]string `json:"options"`
-	Clock   clock.Clock       `json:"clock"`
+	Clock   referee.Clock     `json:"clock"`
 	Deals   int               `json:"deals"` // of a match
 	Slots   int               `json:"slots"` // versions in a match
 	Active  bool              `json:"active"`
@@ -135,7 +135,7 @@ type Match struct {
 	Rated    bool              `json:"rated"`
 	Game     string            `json:"game"`
 	Options  map[string]string `json:"options"`
-	Clock    clock.Clock       `json:"clock"`
+	Clock    referee.Clock     `json:"clock"`
 	Deals    int               `json:"deals"`
 	State    string            `json:"state"`
 	AskedBy  string            `json:"asked_by,omitempty"`

@@ -1,0 +1,138 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// floorOf returns the lowest possible time of a turn: a bare loop writes the blocks of a
+// recorded match to the same bot and reads a line for each turn, without clocks, rules or
+// checks, on one core. It repeats the recorded games until it has played the given number.
+func floorOf(b match.Bot, core int, script []referee.Traffic, games int) (time.Duration, error) {
+	type result struct {
+		turn time.Duration
+		err  error
+	}
+	c := make(chan result)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		if err := cores.Bind(core); err != nil {
+			c <- result{0, err}
+			return
+		}
+		turn, err := floor(b, script, games)
+		c <- result{turn, err}
+	}()
+	r := <-c
+	return r.turn, r.err
+}
+
+func floor(b match.Bot, script []referee.Traffic, games int) (time.Duration, error) {
+	bots := make([]*bareBot, 0, 2)
+	defer func() {
+		for _, p := range bots {
+			p.close()
+		}
+	}()
+	last := 0
+	for _, t := range script {
+		for len(bots) <= t.Seat {
+			p, err := startBare(b)
+			if err != nil {
+				return 0, err
+			}
+			bots = append(bots, p)
+		}
+		last = max(last, t.Deal)
+	}
+	// Neither greetings nor goodbyes are measured.
+	var blocks []referee.Traffic
+	for _, t := range script {
+		if bytes.Equal(t.Lines, protocol.AppendGreeting(nil)) {
+			if err := bots[t.Seat].exchange(t.Lines, true); err != nil {
+				return 0, err
+			}
+		} else {
+			blocks = append(blocks, t)
+		}
+	}
+	asks := make([]bool, len(blocks))
+	turns := 0
+	for i, t := range blocks {
+		asks[i] = bytes.Contains(t.Lines, []byte("\nturn ")) || bytes.HasPrefix(t.Lines, []byte("turn "))
+		if asks[i] {
+			turns++
+		}
+	}
+	rounds := max(1, games/(last+1))
+	began := time.Now()
+	for range rounds {
+		for i, t := range blocks {
+			if err := bots[t.Seat].exchange(t.Lines, asks[i]); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return time.Since(began) / time.Duration(rounds*turns), nil
+}
+
+// bareBot is a process and two pipes.
+type bareBot struct {
+	process *os.Process
+	in, out int
+	buf     [protocol.MaxLine]byte
+}
+
+func startBare(b match.Bot) (*bareBot, error) {
+	var in, out [2]int
+	if err := syscall.Pipe2(in[:], syscall.O_CLOEXEC); err != nil {
+		return nil, err
+	}
+	if err := syscall.Pipe2(out[:], syscall.O_CLOEXEC); err != nil {
+		return nil, err
+	}
+	stdin, stdout := os.NewFile(uintptr(in[0]), "stdin"), os.NewFile(uintptr(out[1]), "stdout")
+	defer stdin.Close()
+	defer stdout.Close()
+	p, err := os.StartProcess(b.Command[0], b.Command, &os.ProcAttr{Dir: b.Dir, Files: []*os.File{stdin, stdout, os.Stderr}})
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", b.Name, err)
+	}
+	return &bareBot{process: p, in: in[1], out: out[0]}, nil
+}
+
+func (p *bareBot) exchange(lines []byte, answer bool) error {
+	if _, err := syscall.Write(p.in, lines); err != nil {
+		return err
+	}
+	if !answer {
+		return nil
+	}
+	for n := 0; ; {
+		m, err := syscall.Read(p.out, p.buf[n:])
+		if err != nil || m <= 0 {
+			return fmt.Errorf("the bot does not answer: %w", err)
+		}
+		if n += m; slices.Contains(p.buf[n-m:n], '\n') {
+			return nil
+		}
+	}
+}
+
+func (p *bareBot) close() {
+	p.process.Kill()
+	p.process.Wait()
+	syscall.Close(p.in)
+	syscall.Close(p.out)
+}

@@ -1,0 +1,16 @@
+//go:build !linux
+
+package bench
+
+import (
+	"errors"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
+)
+
+// floorOf is measured on Linux only.
+func floorOf(match.Bot, int, []referee.Traffic, int) (time.Duration, error) {
+	return 0, errors.New("the floor of a turn is measured on Linux only")
+}

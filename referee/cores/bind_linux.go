@@ -1,0 +1,46 @@
+package cores
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// All returns the cores that this process may use.
+func All() []int {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil
+	}
+	var all []int
+	for c := range len(set) * 64 {
+		if set.IsSet(c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Bind binds the calling thread, and the processes that it starts later, to a core.
+func Bind(core int) error {
+	if core == Any {
+		return nil
+	}
+	var set unix.CPUSet
+	set.Set(core)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("binding a match to core %d: %w: try --affinity=off", core, err)
+	}
+	return nil
+}
+
+// lowest is the nice value of the least priority.
+const lowest = 19
+
+// Lower gives the calling thread, and the processes that it starts later, the lowest priority.
+func Lower() error {
+	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, lowest); err != nil {
+		return fmt.Errorf("lowering the priority of a match: %w", err)
+	}
+	return nil
+}

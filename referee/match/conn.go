@@ -1,0 +1,123 @@
+package match
+
+import (
+	"bytes"
+	"errors"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fault"
+)
+
+// Conn is the referee's end of the lines to and from one bot, for one goroutine. The
+// errors of Send and Line are a fault.Reason if it is the bot's fault; any other error is the
+// referee's own failure.
+type Conn interface {
+	// Begin begins a turn, for which the bot has so much time: it resumes a bot that is stopped
+	// while it is not its turn. Send does that, too, in the bot's time.
+	Begin(now time.Time, left time.Duration) error
+	// Send writes whole lines, and returns how many bytes it has written. It is the bot's
+	// fault if it does not read them by the deadline.
+	Send(lines []byte, deadline time.Time) (n int, err error)
+	// Line reads the next line, without its LF, valid until the next call; at is when it
+	// was read. The error is ErrLate if none came by the deadline. With a deadline in
+	// the past, Line returns only what is there already.
+	Line(now, deadline time.Time) (line []byte, at time.Time, err error)
+	// Rest returns the line that the bot has begun and not ended, valid until the next
+	// call of Line.
+	Rest() []byte
+	// Lost returns for how long, since the turn or the process began, the bot could not work or
+	// be heard because of others. answered is whether an answer of it has been read now.
+	Lost(since, now time.Time, answered bool) cores.Lost
+	// Answered ends a turn: the count of output starts again at 0.
+	Answered()
+	// Stderr returns what the bot has written to stderr since the last call.
+	Stderr() []byte
+	// Close ends the bot and all its processes. Within the grace it may exit by itself.
+	Close(grace time.Duration)
+}
+
+// ErrLate is the error of Conn.Line when no line came in time.
+var ErrLate = errors.New("no line in time")
+
+// stopSlice is how long a wait may take to notice that the match is cancelled, or that the referee
+// has slept for too long.
+const stopSlice = 100 * time.Millisecond
+
+// notReading is the reason of a bot that does not read its pipe.
+var notReading = fault.Reason{Kind: fault.NotReading}
+
+// MaxLog is how many bytes of a seat's stderr and comments are kept for a game;
+// stderrCut follows if there were more.
+const MaxLog = 256 << 10
+
+const stderrCut = "\n[the rest of stderr is not kept: 256 KiB a game]\n"
+
+// keepStderr appends data to a log, up to MaxLog bytes.
+func keepStderr(log, data []byte) []byte {
+	if len(log) > MaxLog { // the note is there
+		return log
+	}
+	if len(log)+len(data) <= MaxLog {
+		return append(log, data...)
+	}
+	return append(append(log, data[:MaxLog-len(log)]...), stderrCut...)
+}
+
+// lineBuffer splits a bot's output into lines and checks the protocol's limits.
+type lineBuffer struct {
+	buf     [2 * protocol.MaxLine]byte
+	r, w    int // unread bytes are buf[r:w]
+	scanned int // buf[r:scanned] has no LF
+	count   int // bytes of lines returned since the last turn was answered
+}
+
+// room returns the space to read more bytes into; call added with their number. It is
+// never empty while next has no line.
+func (b *lineBuffer) room() []byte {
+	if b.r > 0 {
+		copy(b.buf[:], b.buf[b.r:b.w])
+		b.w -= b.r
+		b.scanned -= b.r
+		b.r = 0
+	}
+	return b.buf[b.w:]
+}
+
+func (b *lineBuffer) added(n int) { b.w += n }
+
+// answered ends a turn.
+func (b *lineBuffer) answered() { b.count = 0 }
+
+// next returns the next line; ok is whether there was a whole one. The result depends only
+// on the bytes, not on the pieces in which they came.
+func (b *lineBuffer) next() (line []byte, ok bool, err error) {
+	if i := bytes.IndexByte(b.buf[b.scanned:b.w], '\n'); i >= 0 {
+		end := b.scanned + i
+		line = b.buf[b.r:end]
+		b.count += end + 1 - b.r
+		b.r, b.scanned = end+1, end+1
+		return line, true, b.judge(line, b.count)
+	}
+	b.scanned = b.w
+	return nil, false, b.judge(b.rest(), b.count+b.w-b.r)
+}
+
+// judge checks a line, or the beginning of one, and returns the limit that it breaks
+// first; count is the number of bytes up to its end.
+func (b *lineBuffer) judge(line []byte, count int) error {
+	const limit = protocol.MaxLine
+	n := len(line)
+	long := n > limit+1 || n == limit+1 && line[limit] != '\r'
+	if long && count-n+limit+1 <= protocol.MaxOutput {
+		return fault.TooLong(line)
+	}
+	if count > protocol.MaxOutput {
+		return fault.Reason{Kind: fault.TooMuchOutput, Limit: protocol.MaxOutput >> 10}
+	}
+	return nil
+}
+
+// rest returns the unfinished line.
+func (b *lineBuffer) rest() []byte { return b.buf[b.r:b.w] }

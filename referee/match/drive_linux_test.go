@@ -1,0 +1,37 @@
+package match
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+
+	"github.com/timba-arena/timba/internal/kit"
+)
+
+// A bot that has ended in time has, however long its sandbox needs for a core to end after it.
+func TestEndOfSandbox(t *testing.T) {
+	for _, h := range holds(t, false) {
+		if h.sandbox == nil {
+			kit.Lacks(t, "a sandbox")
+		}
+		t.Run(h.name, func(t *testing.T) {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			bot := Bot{Name: "reader", Command: []string{"sh", "-c", "echo ready; read line; read line"}, Dir: builds, Sandbox: h.sandbox}
+			p := kit.Get[*Process](t)(Start(t.Context(), bot, referee.Clock{Startup: time.Hour}, nil))
+			defer p.Close()
+			process := p.driven.(*process)
+			kit.Get[string](t)(p.Greet())
+			if process.over() {
+				t.Error("it has ended before its input does")
+			}
+			kit.Get[int](t)(p.Send([]byte("line\n"), time.Now().Add(time.Hour)))
+			until(t, "it has ended", process.over)
+			if end, ok := p.Wait(time.Now()); !ok || !end.Clean() {
+				t.Errorf("it has ended as %+v, %v", end, ok)
+			}
+		})
+	}
+}

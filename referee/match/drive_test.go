@@ -1,0 +1,96 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// slowReader is a bot outside a match that is slowed, and until a time reads its input byte by byte, and too
+// slowly.
+type slowReader struct {
+	slowed
+	reads time.Time
+	got   string
+}
+
+func (c *slowReader) Send(lines []byte, deadline time.Time) (int, error) {
+	if deadline.Before(c.reads) {
+		time.Sleep(time.Until(deadline))
+		n := min(1, len(lines))
+		c.got += string(lines[:n])
+		return n, notReading
+	}
+	time.Sleep(time.Until(c.reads))
+	all := c.got + string(lines)
+	c.got = ""
+	_, err := c.slowed.Send([]byte(all), deadline)
+	return len(lines), err
+}
+
+func (c *slowReader) CloseInput()                {}
+func (c *slowReader) Wait(time.Time) (End, bool) { return End{}, false }
+
+// Clocks: a bot outside a match is waited for as in one, for its answer and where it does not read.
+func TestClocksOutsideAMatch(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name   string
+		takes  time.Duration
+		share  float64 // that others have of it
+		credit time.Duration
+		late   bool
+		void   bool
+	}{
+		{name: "in time", takes: 110 * ms, share: .75},
+		{name: "in time with credit", takes: 436 * ms, share: .75, credit: 327 * ms}, // 109 of its own
+		{name: "late", takes: time.Hour, share: .75, credit: 330 * ms, late: true},
+		{name: "without a core", takes: time.Hour, share: .9999, void: true},
+	} {
+		for kind, think := range map[fault.Kind]time.Duration{fault.Late: c.takes, fault.NotReading: 0} {
+			synctest.Test(t, func(t *testing.T) {
+				clock := referee.Clock{Move: 100 * ms, Margin: 10 * ms, Startup: 100 * ms}
+				bot := &slowReader{slowed: slowed{
+					talker: talker{answer: firstMove},
+					think:  func(int) time.Duration { return think },
+					share:  func() float64 { return c.share },
+				}}
+				start := func(_ context.Context, _ Bot, scratch string) (Conn, error) {
+					bot.scratch = scratch
+					return bot, nil
+				}
+				p := kit.Get[*Process](t)(drive(t.Context(), Bot{Name: "mine"}, clock, nil, start))
+				defer p.Close()
+				kit.Get[string](t)(p.Greet())
+				v := variant(t, "brisca", "")
+				g := referee.NewGame(v, referee.Replay{Clock: clock.InReplay(), Seats: make([]referee.ReplaySeat, v.Players)}, rules.All)
+				g.Begin()
+				bot.reads = time.Now().Add(c.takes - think)
+				err := p.Ask(g)
+				late, isLate := errors.AsType[LateError](err)
+				starved, void := errors.AsType[*Starved](err)
+				if isLate != c.late || isLate && (late.Kind != kind || late.By < 0) {
+					t.Errorf("%s, %s: it is late as %+v, %v", c.name, kind, late, err)
+				}
+				if void != c.void || void && (starved.Bot != "mine" || starved.Lost < leastCredit || starved.Turn >= leastCredit+time.Second) {
+					t.Errorf("%s, %s: it has no core as %+v, %v", c.name, kind, starved, err)
+				}
+				credit := late.Credit
+				if err == nil {
+					credit = time.Duration(g.Record.Moves[0].Credit * float64(ms))
+				}
+				if (credit - c.credit).Abs() > ms {
+					t.Errorf("%s, %s: it has a credit of %v", c.name, kind, credit)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package match
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/internal/script"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
+)
+
+const (
+	noStray = `debug output belongs on stderr or in a line that begins with '#'`
+	noMove  = "no move within 3600000 ms and the margin of 50 ms: think for less than the milliseconds that the turn line gives, and flush the output after every line"
+	noReady = `no "ready" within 3600000 ms: answer the line "timba 1" with "ready" and flush the output`
+	listed  = ": answer with one of the moves that the turn line lists"
+)
+
+// faultKinds says of which kind the reason of a fault is.
+var faultKinds = map[string]fault.Kind{
+	"no-ready": fault.NoReady, "slow-ready": fault.NoReady, "exit-at-start": fault.Exited,
+	"banner": fault.NoSuchLine, "move-first": fault.MoveBeforeReady, "ready-twice": fault.ReadyAgain,
+	"silent": fault.Late, "late": fault.Late, "slow-drip": fault.Late, "no-lf": fault.Late, "no-flush": fault.Late,
+	"illegal": fault.IllegalMove, "illegal-syntax": fault.IllegalMove,
+	"garbled-text": fault.NoSuchLine, "debug-print": fault.NoSuchLine, "empty-line": fault.NoSuchLine,
+	"two-moves": fault.BadMove, "not-ascii": fault.NotASCII, "nul": fault.NotASCII,
+	"long-line": fault.LineTooLong, "megabyte": fault.LineTooLong, "unasked": fault.MoveUnasked,
+	"flood":  fault.TooMuchOutput,
+	"exit-0": fault.Exited, "exit-3": fault.Exited, "panic": fault.Exited, "half-line": fault.Exited, "fork-exit": fault.Exited,
+	"segv": fault.Signalled, "abort": fault.Signalled, "close-stdout": fault.OutputClosed, "close-stdin": fault.InputClosed,
+}
+
+// faultTexts says what a fault's text must contain: what was seen and, where that
+// is not plain, what to do.
+var faultTexts = map[string][]string{
+	"no-ready":      {noReady},
+	"slow-ready":    {noReady},
+	"exit-at-start": {`before "ready": the process exited with status 3`},
+	"banner":        {`"misbehave, the bot that fails" is no line of the protocol`, noStray},
+	"move-first":    {`"move 1o" came before "ready": answer the line "timba 1" with "ready" first`},
+	"ready-twice":   {`"ready misbehave 1" came in the middle of a game: only the line "timba 1" asks for it`},
+
+	"silent":    {noMove},
+	"late":      {noMove},
+	"slow-drip": {noMove},
+	"no-lf":     {`no move within 3600000 ms and the margin of 50 ms, after the unfinished line "move `, "and flush the output after every line"},
+	"no-flush":  {noMove},
+
+	"illegal":        {`"1o": `, listed},
+	"illegal-syntax": {`"banana": `, listed},
+
+	"garbled-text": {`"I think I will play `, `is no line of the protocol: a bot prints ready, move or info`, noStray},
+	"debug-print":  {`"DEBUG: evaluating 3 moves" is no line of the protocol`, noStray},
+	"two-moves":    {`is not a move: print move and one of the listed moves`, noStray},
+	"empty-line":   {`"" is no line of the protocol`, noStray},
+	"not-ascii":    {`"# \u00a1\u00f3rdago!" is not printable ASCII: byte 3 is 0xc2`, noStray},
+	"nul":          {`\x00" is not printable ASCII`, noStray},
+	"long-line":    {`"... is longer than 4096 bytes: end every line with LF and write logs to stderr`},
+	"megabyte":     {`"xxxx`, `"... is longer than 4096 bytes: end every line with LF and write logs to stderr`},
+	"unasked":      {`"move `, `came when no move was asked for: answer each turn line once, within its time`},
+
+	"flood": {"more than 64 KiB on stdout between two turns: write logs to stderr"},
+
+	"exit-0":       {"the process exited with status 0"},
+	"exit-3":       {"the process exited with status 3"},
+	"panic":        {"the process exited with status 2"},
+	"segv":         {"the process was killed by signal 11 (SIGSEGV)"},
+	"abort":        {"the process was killed by signal 6 (SIGABRT)"},
+	"half-line":    {`the process exited with status 0, after the unfinished line "move `},
+	"fork-exit":    {"the process exited with status 0"},
+	"close-stdout": {"closed its output while it was running"},
+	"close-stdin":  {"closed its input while it was running"},
+}
+
+// nextTurn lists the faults that show at the bot's next turn.
+var nextTurn = []string{"unasked", "close-stdin"}
+
+// seating is a game with a bot that misbehaves among honest ones.
+type seating struct {
+	name, options string
+	culprit       int
+	ranks         func(ranks []int) bool // when it forfeits
+	plies         int                    // of the game when it forfeits, 0 if that ends it
+}
+
+var seatings = []seating{
+	{"two", "players=2", 1, func(r []int) bool { return slices.Equal(r, []int{1, 2}) }, 0},
+	{"three", "players=3", 1, func(r []int) bool { return r[1] == 3 && r[0] < 3 && r[2] < 3 }, 39},
+	{"teams", "players=4 teams=yes", 2, func(r []int) bool { return slices.Equal(r, []int{2, 1, 2, 1}) }, 0},
+}
+
+// long is a clock that nobody waits for: what is not noticed hangs.
+var long = referee.Clock{Move: time.Hour, Margin: 50 * time.Millisecond, Startup: time.Hour}
+
+// startOverdue starts a bot, and a misbehaving one so that it is late as soon as it waits.
+func startOverdue(ctx context.Context, b Bot, scratch string) (Conn, error) {
+	c, err := starter{}.start(ctx, b, scratch)
+	if p, ok := c.(*process); ok && err == nil {
+		return &overdue{process: p, word: faults.Waits}, nil
+	}
+	return c, err
+}
+
+// Limits and faults: every way to fail by a real process, in games of two, three
+// and two teams; after each one nothing is left, and a fresh process plays the
+// next deal of the same rotation.
+func TestLimitsAndFaultsOfProcesses(t *testing.T) {
+	misbehave(t)
+	seatings := seatings
+	if !kit.Soak {
+		seatings = seatings[:1]
+	}
+	for _, f := range faults.All {
+		for _, s := range seatings {
+			t.Run(f.Name+"/"+s.name, func(t *testing.T) { s.test(t, f) })
+		}
+	}
+}
+
+func (s seating) test(t *testing.T, f faults.Fault) {
+	left := nothingLeft(t)
+	v := variant(t, "brisca", s.options)
+	told := make([][]string, v.Players)
+	starts := 0
+	bots := named(v.Players)
+	bots[s.culprit].Command = misbehave(t, "--fault", f.Name, "--at=4", "--game=2", "--tell")
+	m := &Match{Variant: v, Bots: bots, Deals: 3, Seed: rules.Seed{8}, Clock: long}
+	if f.When == faults.Start {
+		m.Deals = 1
+	}
+	m.Only = []int{0}
+	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
+		if b.Command != nil {
+			starts++
+			return startOverdue(ctx, b, scratch)
+		}
+		seat := slices.IndexFunc(bots, func(o Bot) bool { return o.Name == b.Name })
+		return &talker{answer: firstMove, scratch: scratch, told: &told[seat]}, nil
+	}
+	all := playAll(t, m)
+	left()
+	faulty := min(1, m.Deals-1) // the deal with the fault
+	for deal, g := range all {
+		valid(t, &g.Replay)
+		if f.Code == "" || deal != faulty {
+			if len(g.Faults) > 0 {
+				t.Errorf("deal %d: faults %v", deal, g.Faults)
+			}
+			continue
+		}
+		s.check(t, f, g)
+		s.checkTold(t, f, told, v.Sides)
+	}
+	if f.Code == "" {
+		checkNoFault(t, f, all, s.culprit)
+	}
+	if want := map[bool]int{true: 2, false: 1}[f.Code != "" && m.Deals > 1]; starts != want {
+		t.Errorf("%d processes were started, want %d", starts, want)
+	}
+}
+
+// Limits and faults: what has come of a line in pieces when the time is over does not show in the
+// fault, be it nothing, a part of the verb or a part of the move; all of an answer but its end does.
+func TestFaultsInPieces(t *testing.T) {
+	s := scene{variant: variant(t, "brisca", "")}
+	stream := rules.NewStream(referee.DealSeed(s.seed, 0))
+	state := s.variant.Deal(&stream)
+	move := "move " + string(state.MoveText(nil, state.Legal(nil)[0]))
+	const noMove = "no move within 60000 ms and the margin of 50 ms: "
+	for _, c := range []struct{ piece, want string }{
+		{"", noMove}, {"mo", noMove}, {"move ", noMove}, {move[:len(move)-1], noMove},
+		{move, noMove[:len(noMove)-2] + fmt.Sprintf(", after the unfinished line %q: ", move)},
+	} {
+		late := script.Script{Pieces: []script.Piece{{Text: []byte("ready drip 1\n")}, {Text: []byte(c.piece)}}}
+		g := kit.Get[*referee.Result](t)(s.play(t.Context(), s.onPipes(late), nil))
+		if len(g.Faults) != 1 || !strings.HasPrefix(g.Faults[0].Text, c.want) {
+			t.Errorf("%q: %v, want %q", c.piece, g.Faults, c.want)
+		}
+	}
+}
+
+// checkTold looks at what the others have heard: of the fault in brief; of a game
+// that was decided before it began nothing at all.
+func (s seating) checkTold(t *testing.T, f faults.Fault, told [][]string, sides int) {
+	t.Helper()
+	want := fmt.Sprintf("fault %d %s %s", s.culprit, f.Code, fault.Brief(f.Code))
+	begun := f.When != faults.Start || f.Name == "ready-twice" || sides > 2
+	for seat, lines := range told {
+		if seat == s.culprit {
+			continue
+		}
+		if begun && !slices.Contains(lines, want) {
+			t.Errorf("seat %d has not been told %q", seat, want)
+		}
+		if want := []string{"timba 1", "bye"}; !begun && !slices.Equal(lines, want) {
+			t.Errorf("seat %d has been told %q, want %q", seat, lines, want)
+		}
+	}
+}
+
+// check looks at the game with the fault.
+func (s seating) check(t *testing.T, f faults.Fault, g *referee.Result) {
+	t.Helper()
+	if len(g.Faults) != 1 {
+		t.Fatalf("faults: %v, want one", g.Faults)
+	}
+	found := g.Faults[0]
+	if found.Seat != s.culprit || found.Code != f.Code || found.Reason.Kind != faultKinds[f.Name] {
+		t.Errorf("%v for %+v, want seat %d, %s and %s", found, found.Reason, s.culprit, f.Code, faultKinds[f.Name])
+	}
+	if faultTexts[f.Name] == nil {
+		t.Error("the test does not know its text")
+	}
+	for _, want := range faultTexts[f.Name] {
+		if !strings.Contains(found.Text, want) {
+			t.Errorf("the text is %q, want %q in it", found.Text, want)
+		}
+	}
+	if !s.ranks(g.Ranks) {
+		t.Errorf("ranks are %v", g.Ranks)
+	}
+	due, own := 4, 0 // where it misbehaves, and its moves from there on
+	switch {
+	case f.Name == "ready-twice":
+		due = s.culprit
+	case f.When == faults.Start:
+		due = 0
+	case slices.Contains(nextTurn, f.Name):
+		own = 1
+	}
+	for ply, m := range g.Moves {
+		if m.Seat != s.culprit {
+			continue
+		}
+		if m.StandIn != (ply >= found.Ply) {
+			t.Errorf("ply %d: the stand-in plays: %v", ply, m.StandIn)
+		}
+		if ply >= due && !m.StandIn {
+			own--
+		}
+	}
+	if own != 0 || found.Ply < due {
+		t.Errorf("the fault is at ply %d, %d turns off", found.Ply, own)
+	}
+	if want := max(s.plies, found.Ply); len(g.Moves) != want {
+		t.Errorf("%d moves, want %d", len(g.Moves), want)
+	}
+	if log := string(g.Logs[s.culprit]); f.Name == "panic" && !strings.Contains(log, "this bot misbehaves") {
+		t.Errorf("the log has no trace of the panic: %q", log)
+	}
+}
+
+// checkNoFault looks for what bots may write in the replay or the log.
+func checkNoFault(t *testing.T, f faults.Fault, all []*referee.Result, seat int) {
+	t.Helper()
+	for deal, g := range all[1:] {
+		log, infos := string(g.Logs[seat]), ""
+		for _, m := range g.Moves {
+			if m.Seat == seat {
+				infos += strings.Join(m.Info, "\n") + "\n"
+			}
+		}
+		for name, ok := range map[string]bool{
+			"crlf":         strings.Contains(infos, "depth=1\n"),
+			"comments":     strings.Contains(log, "# any text: 100 %  of it \n"),
+			"infos":        strings.Contains(infos, "score=-0.5 pv=1o,2c\n"),
+			"long-comment": strings.Contains(log, "#"+strings.Repeat("x", protocol.MaxLine-1)+"\n"),
+			"flood-stderr": strings.HasPrefix(log, "a line of a very long log\n") && strings.HasSuffix(log, stderrCut) && len(log) == MaxLog+len(stderrCut),
+		} {
+			if name == f.Name && !ok {
+				t.Errorf("deal %d: the infos are %.200q, the log of %d bytes is %.200q", deal+1, infos, len(log), log)
+			}
+		}
+	}
+}

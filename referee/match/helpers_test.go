@@ -1,0 +1,190 @@
+package match
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// variant is a game with options from "key=value key=value".
+var variant = refereetest.Variant
+
+// alone returns a variant of which only the seats matter: each plays for itself.
+func alone(players int) *rules.Variant { return &rules.Variant{Players: players, Sides: players} }
+
+// patient is a clock that no test runs down.
+var patient = referee.Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}
+
+// talker is a bot without a process: a Conn that answers at once. Where it has
+// no answer its time is over.
+type talker struct {
+	answer  func(protocol.RefLine) string // the lines for a turn, joined by LF; "" for none
+	scratch string
+	told    *[]string // all lines that it is sent
+	lines   [][]byte
+}
+
+func (c *talker) Send(data []byte, _ time.Time) (int, error) {
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if c.told != nil {
+			*c.told = append(*c.told, string(line))
+		}
+		l, err := protocol.ParseReferee(line)
+		if err != nil {
+			return 0, err
+		}
+		switch l.Verb {
+		case protocol.RefTimba:
+			c.lines = append(c.lines, []byte("ready talker 1"))
+		case protocol.RefTurn:
+			if text := c.answer(l); text != "" {
+				c.lines = append(c.lines, bytes.Split([]byte(text), []byte("\n"))...)
+			}
+		}
+	}
+	return len(data), nil
+}
+
+func (c *talker) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	if len(c.lines) == 0 {
+		return nil, now, ErrLate
+	}
+	line := c.lines[0]
+	c.lines = c.lines[1:]
+	return line, now, nil
+}
+
+func (c *talker) Begin(time.Time, time.Duration) error           { return nil }
+func (c *talker) Lost(time.Time, time.Time, bool) (l cores.Lost) { return l }
+func (c *talker) Rest() []byte                                   { return nil }
+func (c *talker) Answered()                                      {}
+func (c *talker) Stderr() []byte                                 { return nil }
+
+func (c *talker) Close(time.Duration) { dropScratch(c.scratch) }
+
+// firstMove answers with the first move of the list.
+func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.At(0)) }
+
+// starter is a Match.start for talkers: by name of the bot, what makes it one.
+type starter map[string]func() *talker
+
+func (s starter) start(ctx context.Context, b Bot, scratch string) (Conn, error) {
+	if make := s[b.Name]; make != nil {
+		c := make()
+		c.scratch = scratch
+		return c, nil
+	}
+	if b.Command != nil {
+		return start(ctx, b, scratch)
+	}
+	return &talker{answer: firstMove, scratch: scratch}, nil
+}
+
+// named returns bots without processes.
+func named(n int) (bots []Bot) {
+	for i := range n {
+		bots = append(bots, Bot{Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("0", 64)})
+	}
+	return bots
+}
+
+// record is what a match has told.
+type record struct {
+	games []*referee.Result
+	voids []string
+}
+
+// keep makes a match write its record.
+func keep(m *Match) *record {
+	r := new(record)
+	var mu sync.Mutex
+	m.Done = func(g *referee.Result) error {
+		mu.Lock()
+		defer mu.Unlock()
+		r.games = append(r.games, g)
+		return nil
+	}
+	m.Void = func(deal, rotation int, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		r.voids = append(r.voids, fmt.Sprintf("%d.%d: %v", deal, rotation, err))
+	}
+	return r
+}
+
+// playAll plays a match and gives its games by deal and rotation. Every replay
+// must verify, its match's seed revealed, and no game may be void.
+func playAll(t testing.TB, m *Match) []*referee.Result {
+	t.Helper()
+	r := keep(m)
+	kit.Must(t, m.Play(t.Context()))
+	if len(r.voids) > 0 {
+		t.Fatalf("void: %v", r.voids)
+	}
+	slices.SortFunc(r.games, func(a, b *referee.Result) int {
+		return cmp.Or(a.Match.Deal-b.Match.Deal, a.Match.Rotation-b.Match.Rotation)
+	})
+	for _, g := range r.games {
+		g.Reveal(m.Seed)
+		for _, err := range g.Verify(m.Variant.Game) {
+			t.Errorf("deal %d, rotation %d: %v", g.Match.Deal, g.Match.Rotation, err)
+		}
+	}
+	return r.games
+}
+
+// oneGame returns a match's deal in rotation 0.
+func oneGame(t testing.TB, m *Match) *referee.Result {
+	t.Helper()
+	m.Deals = 1
+	m.Only = []int{0}
+	all := playAll(t, m)
+	if len(all) != 1 {
+		t.Fatalf("%d games were played, want 1", len(all))
+	}
+	return all[0]
+}
+
+// timeless returns a replay's text without what may differ from run to run.
+func timeless(g *referee.Result) string {
+	r := g.Replay
+	r.Moves = slices.Clone(r.Moves)
+	for i := range r.Moves {
+		r.Moves[i].MS, r.Moves[i].Credit = 0, 0
+	}
+	return string(r.Encode())
+}
+
+// until waits for a condition.
+var until = kit.Until
+
+// codeOf returns the code of a fault, "" of no error, the error's text of others.
+func codeOf(err error) protocol.Code {
+	if err == nil {
+		return ""
+	}
+	if r, ok := errors.AsType[fault.Reason](err); ok {
+		return r.Code()
+	}
+	return protocol.Code(err.Error())
+}
+
+// raced reports whether the race detector is in this test binary.
+var raced = kit.Raced

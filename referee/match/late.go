@@ -1,0 +1,109 @@
+package match
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fault"
+)
+
+// Starved is the error of a game that is void because others held the cores for longer than a bot
+// that is late is waited for.
+type Starved struct {
+	Bot  string        // who was late
+	Turn time.Duration // how long the bot had by the clock on the wall
+	Lost time.Duration // of that, to others
+}
+
+func (s *Starved) Error() string {
+	return fmt.Sprintf("the machine is too busy: %q had no core for %d of the %d ms of a turn", s.Bot, s.Lost.Milliseconds(), s.Turn.Milliseconds())
+}
+
+// A late bot is given at most creditTurns times the time of its turn, and leastCredit at least.
+const (
+	creditTurns = 10
+	leastCredit = 2 * time.Second
+)
+
+// answerTime is the time that a bot has for one answer.
+type answerTime struct {
+	since, due time.Time
+	credit     time.Duration // that it gets at most
+}
+
+// given returns the time for an answer where the bot has so much left.
+func (s *seat) given(since time.Time, left, margin time.Duration) answerTime {
+	t := answerTime{since, since.Add(left + margin), max(creditTurns*left, leastCredit)}
+	if s.anyRemote {
+		t.credit = untimed
+	}
+	return t
+}
+
+// anyRemote reports whether somebody plays who is no process: a person or a remote bot. They have seen
+// the deal, so that the game is not played again, and a connection has a limit of its own.
+func (m *Match) anyRemote() bool {
+	return slices.ContainsFunc(m.Bots, func(b Bot) bool { return b.Serve != nil })
+}
+
+// verdict is what follows from a late answer.
+type verdict uint8
+
+const (
+	blamed  verdict = iota // it is the bot's fault
+	inTime                 // with its credit
+	waiting                // it may still come in time
+	void                   // the bot would need more credit than it can get
+)
+
+// judge judges an answer that is not there now, or that has come now, after the time was due, of a
+// bot that has lost some time to others. It returns the credit, and until when to wait.
+func (t answerTime) judge(now time.Time, lost cores.Lost, answered bool) (v verdict, credit time.Duration, until time.Time) {
+	known, most := min(lost.Known, t.credit), min(lost.Most, t.credit)
+	if !answered && now.Before(t.due) {
+		now = t.due // which the Conn says has passed
+	}
+	switch {
+	case answered && !now.After(t.due.Add(known)):
+		return inTime, known, now
+	case !answered && now.Before(t.due.Add(most)):
+		// The kernel may tell more before all of that is over.
+		wait := min(t.due.Add(most).Sub(now), now.Sub(t.since)/8)
+		return waiting, known, now.Add(max(wait, waitStep))
+	case answered && lost.Known > t.credit && !now.After(t.due.Add(lost.Known)),
+		!answered && lost.Most > t.credit && now.Before(t.due.Add(lost.Most)):
+		return void, known, now
+	}
+	return blamed, known, now
+}
+
+// waitStep is how long a bot that is late is waited for at least before it is judged again.
+const waitStep = 10 * time.Millisecond
+
+// LateError is the error for a bot that is late by itself.
+type LateError struct {
+	fault.Reason
+	Credit time.Duration // what others have taken from it
+	By     time.Duration // how late it is
+}
+
+// Unwrap returns the reason.
+func (o LateError) Unwrap() error { return o.Reason }
+
+// late handles an answer that has not come in time, or has come after it. It returns the credit of an
+// answer that is in time with it, or until when to wait; the error is a LateError, or Starved if the
+// game is void.
+func (s *seat) late(t answerTime, now time.Time, answered bool, why fault.Reason) (credit time.Duration, until time.Time, err error) {
+	lost := s.conn.Lost(t.since, now, answered)
+	v, credit, until := t.judge(now, lost, answered)
+	s.told()
+	switch v {
+	case void:
+		return 0, now, &Starved{Bot: s.Name, Turn: now.Sub(t.since), Lost: lost.Known}
+	case blamed:
+		return 0, now, LateError{why, credit, now.Sub(t.due) - credit}
+	}
+	return credit, until, nil
+}

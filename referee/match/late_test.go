@@ -1,0 +1,346 @@
+package match
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// Clocks: what follows from a late answer.
+func TestClocksJudge(t *testing.T) {
+	const ms = time.Millisecond
+	turn := time.Unix(0, 0)
+	limit := answerTime{since: turn, due: turn.Add(1000 * ms), credit: 10000 * ms}
+	for _, c := range []struct {
+		name        string
+		at          time.Duration
+		known, most time.Duration // what it has lost
+		answered    bool
+		want        verdict
+		credit      time.Duration
+		until       time.Duration // if it is waited for
+	}{
+		{"it lost nothing", 1000 * ms, 0, 0, false, blamed, 0, 0},
+		{"it lost nothing and answered", 1001 * ms, 0, 0, true, blamed, 0, 0},
+		{"it answered as late as others made it", 1400 * ms, 400 * ms, 400 * ms, true, inTime, 400 * ms, 0},
+		{"it answered later than others made it", 1401 * ms, 400 * ms, 400 * ms, true, blamed, 400 * ms, 0},
+		{"it has not had its time", 1000 * ms, 400 * ms, 400 * ms, false, waiting, 400 * ms, 1125 * ms},
+		{"it has not had its time by a little", 1000 * ms, 40 * ms, 40 * ms, false, waiting, 40 * ms, 1040 * ms},
+		{"it has not had its time by very little", 1000 * ms, ms, ms, false, waiting, ms, 1010 * ms},
+		{"it has had its time", 1400 * ms, 400 * ms, 400 * ms, false, blamed, 400 * ms, 0},
+		{"it may wait for a core since its turn began", 1000 * ms, 0, 1000 * ms, false, waiting, 0, 1125 * ms},
+		{"what may be lost is not credit of an answer", 1500 * ms, 0, 1000 * ms, true, blamed, 0, 0},
+		{"it has had all the credit there is", 11000 * ms, 10000 * ms, 10000 * ms, false, blamed, 10000 * ms, 0},
+		{"it needs more credit than there is", 11000 * ms, 10500 * ms, 10500 * ms, false, void, 10000 * ms, 0},
+		{"it answered when there was no more credit", 11200 * ms, 10500 * ms, 10500 * ms, true, void, 10000 * ms, 0},
+		{"it answered even later", 11501 * ms, 10500 * ms, 10500 * ms, true, blamed, 10000 * ms, 0},
+	} {
+		v, credit, until := limit.judge(turn.Add(c.at), cores.Lost{Known: c.known, Most: c.most}, c.answered)
+		if v != c.want || credit != c.credit || v == waiting && until != turn.Add(c.until) {
+			t.Errorf("%s: verdict %d, credit %v, until %v; want %d, %v, %v", c.name, v, credit, until.Sub(turn), c.want, c.credit, c.until)
+		}
+	}
+}
+
+// slowed is a bot that thinks for some time, and of a second of the time since its turn began loses a
+// share to others.
+type slowed struct {
+	talker
+	think  func(ply int) time.Duration
+	share  func() float64
+	answer time.Time
+}
+
+func (c *slowed) Send(data []byte, deadline time.Time) (int, error) {
+	for line := range strings.Lines(string(data)) {
+		if l, err := protocol.ParseReferee([]byte(strings.TrimSuffix(line, "\n"))); err == nil && l.Verb == protocol.RefTurn {
+			c.answer = time.Now().Add(c.think(l.Ply))
+		}
+	}
+	return c.talker.Send(data, deadline)
+}
+
+func (c *slowed) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	if now.Before(deadline) && len(c.lines) > 0 {
+		if c.answer.After(deadline) {
+			time.Sleep(time.Until(deadline))
+			return nil, time.Now(), ErrLate
+		}
+		time.Sleep(time.Until(c.answer))
+	}
+	if time.Now().Before(c.answer) {
+		return nil, time.Now(), ErrLate
+	}
+	return c.talker.Line(time.Now(), deadline)
+}
+
+func (c *slowed) Lost(since, now time.Time, _ bool) cores.Lost {
+	lost := time.Duration(float64(now.Sub(since)) * c.share()).Round(time.Microsecond)
+	return cores.Lost{Known: lost, Most: lost}
+}
+
+// slow makes a match of which the first bot is slowed.
+func slow(t testing.TB, clock referee.Clock, think func(ply int) time.Duration, share func() float64) *Match {
+	t.Helper()
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, Only: []int{0}}
+	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
+		if b.Name != "bot0" {
+			return starter{}.start(ctx, b, scratch)
+		}
+		return &slowed{talker: talker{answer: firstMove, scratch: scratch}, think: think, share: share}, nil
+	}
+	return m
+}
+
+// Clocks: a late bot gets exactly the time that others took, and the replay has it.
+func TestClocksCredit(t *testing.T) {
+	const ms = time.Millisecond
+	clock := referee.Clock{Move: 100 * ms, Margin: 10 * ms, Startup: time.Second}
+	for _, c := range []struct {
+		think  time.Duration
+		credit float64
+		late   bool
+	}{
+		{100 * ms, 0, false},
+		{440 * ms, 330, false}, // 110 of its own
+		{444 * ms, 333, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := slow(t, clock, func(ply int) time.Duration { return c.think }, func() float64 { return .75 })
+			g := playAll(t, m)[0]
+			if c.late {
+				if len(g.Faults) != 1 || g.Faults[0].Code != protocol.Timeout || g.Faults[0].Credit < 329 || g.Faults[0].Credit > c.credit {
+					t.Errorf("%v: faults %+v, want a credit of %v", c.think, g.Faults, c.credit)
+				}
+				return
+			}
+			if len(g.Faults) > 0 {
+				t.Fatalf("%v: faults %v", c.think, g.Faults)
+			}
+			for ply, mv := range g.Moves {
+				if mv.Seat == 0 && (mv.Credit != c.credit || mv.MS != float64(c.think.Milliseconds())) {
+					t.Fatalf("%v: move %d took %v ms with a credit of %v, want %v", c.think, ply, mv.MS, mv.Credit, c.credit)
+				}
+			}
+		})
+	}
+}
+
+// Clocks: a bank pays the bot's own time alone, whether it is late or not, and the replay says how.
+func TestClocksCreditOfBanks(t *testing.T) {
+	const ms = time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		m := slow(t, referee.Clock{Bank: 500 * ms, Inc: 5 * ms, Startup: time.Second}, func(int) time.Duration { return 80 * ms }, func() float64 { return .75 })
+		g := playAll(t, m)[0] // verified with its bank: 20 moves of 20 ms of its own
+		if len(g.Faults) > 0 {
+			t.Fatalf("faults %v", g.Faults)
+		}
+		traffic, err := g.Traffic(m.Variant.Game, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		for _, block := range traffic {
+			if turn := between(block.Lines, "turn"); turn != "" {
+				left = append(left, strings.Fields(turn)[2])
+			}
+		}
+		if want := []string{"500", "485", "470"}; !slices.Equal(left[:3], want) {
+			t.Errorf("the bot was told of %v ms left, want %v", left[:3], want)
+		}
+		g.Moves[slices.IndexFunc(g.Moves, func(m referee.ReplayMove) bool { return m.Seat == 0 })].Credit = 81
+		if err := g.Verify(m.Variant.Game); len(err) != 1 || !strings.Contains(err[0].Error(), "others cannot have taken 81 ms of that") {
+			t.Errorf("too much credit: %v", err)
+		}
+	})
+}
+
+// between returns the first line that begins with a verb.
+func between(lines []byte, verb string) string {
+	for line := range bytes.Lines(lines) {
+		if bytes.HasPrefix(line, []byte(verb)) {
+			return string(line)
+		}
+	}
+	return ""
+}
+
+// Clocks: a game is void only when its bot needs more than ten times its time. It is played again after
+// the others, with pauses that grow while the machine is as busy, and nothing ends the match.
+func TestClocksPlayedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := map[int]int{0: 8, 2: 2} // by deal, how often the machine is too busy
+		deal := 0
+		m := slow(t, referee.Clock{Move: time.Second, Startup: time.Second}, func(ply int) time.Duration {
+			if ply < 2 && busy[deal] > 0 {
+				return time.Hour
+			}
+			return time.Millisecond
+		}, func() float64 { return .999 })
+		m.Deals = 4
+		m.Watch = func(p *referee.Game) { deal = p.Record.Match.Deal }
+		var told []string
+		began := time.Now()
+		m.Void = func(deal, rotation int, err error) {
+			s, ok := errors.AsType[*Starved](err)
+			if !ok || s.Bot != "bot0" || s.Turn < 11*time.Second || s.Lost < 10*time.Second {
+				t.Errorf("void for %+v", err)
+			}
+			busy[deal]--
+			told = append(told, fmt.Sprintf("void %d at %d s", deal, time.Since(began)/time.Second))
+		}
+		m.Done = func(g *referee.Result) error {
+			if len(g.Faults) > 0 {
+				t.Errorf("faults %v", g.Faults)
+			}
+			told = append(told, fmt.Sprintf("done %d", g.Match.Deal))
+			return nil
+		}
+		if err := m.Play(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"void 0 at 11 s", "done 1", "void 2 at 22 s", "done 3", // the others first
+			"void 0 at 33 s", "void 2 at 44 s", // their pauses of a second are over
+			"void 0 at 55 s", "done 2", // after pauses of 2 s, which are over, too
+			"void 0 at 70 s", "void 0 at 89 s", "void 0 at 116 s", "void 0 at 159 s", "void 0 at 230 s", // 4, 8, 16, 32, 60 s
+			"done 0",
+		}
+		if diff := cmp.Diff(want, told); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
+}
+
+// Clocks: a match that is called off while a game waits to be played again ends at once.
+func TestClocksPlayedAgainCalledOff(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	m := slow(t, patient, func(int) time.Duration { return 0 }, func() float64 { return 0 })
+	start := m.start
+	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
+		made, err := start(ctx, b, scratch)
+		return &broken{made, 2, &Starved{Bot: b.Name}}, err
+	}
+	m.Void = func(int, int, error) { cancel() }
+	if err := m.Play(ctx); !IsCancelled(err) {
+		t.Errorf("the match ends with %v", err)
+	}
+}
+
+// Clocks: in a game with a person, who has no clock, the bot is waited for without end: the game does not
+// begin anew.
+func TestClocksOfPeoplesGames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := slow(t, referee.Clock{Move: time.Second, Startup: time.Second}, func(ply int) time.Duration {
+			if ply < 2 {
+				return time.Hour
+			}
+			return 0
+		}, func() float64 { return .9999 })
+		m.Bots[1].Serve = func(in io.Reader, out io.Writer) error { return nil } // in place of which there is a talker
+		g := playAll(t, m)[0]
+		if len(g.Faults) > 0 {
+			t.Errorf("faults %v", g.Faults)
+		}
+	})
+}
+
+// Clocks: while its clock is held, a bot without a process is waited for; the time is credit of its turn.
+func TestClocksHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Only: []int{0}, Clock: referee.Clock{Move: time.Second, Startup: time.Second}}
+		m.Bots[0].Serve = func(in io.Reader, out io.Writer) error {
+			hold := out.(Holder).Hold
+			return protocol.Serve(in, out, "held", "1", func(turn *protocol.Turn) protocol.Answer {
+				if turn.Ply < 2 {
+					time.Sleep(900 * time.Millisecond)
+					hold(true)
+					time.Sleep(time.Minute)
+					hold(false)
+				}
+				return protocol.Answer{Move: turn.Moves.At(0)}
+			})
+		}
+		m.Bots[1].Serve = func(in io.Reader, out io.Writer) error { return house.Run("first", in, out) }
+		g := playAll(t, m)[0]
+		if len(g.Faults) > 0 {
+			t.Fatalf("faults %v", g.Faults)
+		}
+		first := g.Moves[slices.IndexFunc(g.Moves, func(m referee.ReplayMove) bool { return m.Seat == 0 })]
+		if first.MS != 60900 || first.Credit != 60000 {
+			t.Errorf("the first move took %v ms, %v of them credit", first.MS, first.Credit)
+		}
+	})
+}
+
+// Clocks: a match says once a minute that the machine is busy, while it is.
+func TestClocksBusyIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		began := time.Now()
+		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: patient}
+		m.Busy = func(used time.Duration) {
+			told = append(told, fmt.Sprint(time.Since(began), used))
+		}
+		s := newSchedule(m)
+		for range 100 {
+			time.Sleep(time.Second)
+			s.busy(68*time.Millisecond, 200*time.Millisecond)
+		}
+		time.Sleep(10 * time.Minute)
+		s.busy(0, 0) // no bot was late
+		if want := []string{"1s 340ms", "1m1s 340ms"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		s.busy(time.Second, time.Second)
+		if len(told) != 3 || told[2] != "11m40s 415ms" {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
+// slowWaker is a bot that takes long to be woken.
+type slowWaker struct{ *talker }
+
+func (c slowWaker) Begin(time.Time, time.Duration) error {
+	time.Sleep(20 * time.Millisecond)
+	return nil
+}
+
+// TestSandboxedWakes: the time for a move begins when its bot is awake.
+func TestSandboxedWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Clock: referee.Clock{Move: 5 * time.Millisecond, Margin: 5 * time.Millisecond, Startup: time.Minute}}
+		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
+			return slowWaker{&talker{answer: firstMove, scratch: scratch}}, nil
+		}
+		for ply, move := range oneGame(t, m).Moves {
+			if move.MS >= 20 {
+				t.Fatalf("the move of ply %d took %v ms", ply, move.MS)
+			}
+		}
+	})
+}
+
+// Clocks: the error of a void game names the bot, and how long it had no core.
+func TestClocksStarvedText(t *testing.T) {
+	s := &Starved{Bot: "mine", Turn: 1500 * time.Millisecond, Lost: 420 * time.Millisecond}
+	if want := `the machine is too busy: "mine" had no core for 420 of the 1500 ms of a turn`; s.Error() != want {
+		t.Errorf("%s, want %s", s, want)
+	}
+}

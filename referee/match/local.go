@@ -1,0 +1,270 @@
+package match
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fault"
+)
+
+// local is a bot without a process: Bot.Serve in a goroutine of its own.
+type local struct {
+	ctx     context.Context
+	in      *inbox
+	out     chan []byte
+	ended   chan struct{} // Serve has returned
+	why     error         // what it returned
+	closed  chan struct{}
+	lines   lineBuffer
+	unread  []byte // output that is not split into lines yet
+	scratch string
+	holds   holdTimes
+
+	overslept time.Duration // how much longer than asked the referee has slept since the turn began
+}
+
+// Holder is what Serve's answers are, too: Hold(true) makes the clock of the bot stand still,
+// until Hold(false). The time meanwhile is credit of the turn.
+type Holder interface{ Hold(bool) }
+
+// holdTimes tells for how long a bot's clock was held.
+type holdTimes struct {
+	mu    sync.Mutex
+	since time.Time     // it is held; zero: it is not
+	sum   time.Duration // of earlier holds, since the turn began
+}
+
+// begin begins a turn.
+func (h *holdTimes) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sum = 0; !h.since.IsZero() {
+		h.since = time.Now()
+	}
+}
+
+func (h *holdTimes) hold(on bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if on == !h.since.IsZero() {
+		return
+	}
+	if on {
+		h.since = time.Now()
+		return
+	}
+	h.sum += time.Since(h.since)
+	h.since = time.Time{}
+}
+
+// until returns the sum of all holds, and whether the clock is held now.
+func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.since.IsZero() {
+		return h.sum, false
+	}
+	return h.sum + max(0, now.Sub(h.since)), true
+}
+
+// begin starts a bot, as a process or with Serve.
+func begin(ctx context.Context, b Bot, scratch string) (Conn, error) {
+	if b.Serve == nil {
+		return start(ctx, b, scratch)
+	}
+	l := &local{
+		ctx:     ctx,
+		in:      newInbox(),
+		out:     make(chan []byte),
+		ended:   make(chan struct{}),
+		closed:  make(chan struct{}),
+		scratch: scratch,
+	}
+	go func() {
+		l.why = b.Serve(l.in, outbox{l})
+		close(l.ended)
+	}()
+	return l, nil
+}
+
+// Begin begins a turn: the bot's time is that of everybody. Such a bot is never stopped.
+func (l *local) Begin(time.Time, time.Duration) error {
+	l.holds.begin()
+	l.overslept = 0
+	return nil
+}
+
+// Lost returns for how long the clock was held, or the referee was stopped or kept from a core.
+func (l *local) Lost(since, now time.Time, _ bool) cores.Lost {
+	sum, held := l.holds.until(now)
+	sum = min(sum+l.overslept, max(0, now.Sub(since)))
+	if held {
+		return cores.Lost{Known: sum, Most: sum + holdStep}
+	}
+	return cores.Lost{Known: sum, Most: sum}
+}
+
+// holdStep is how long a bot whose clock is held is waited for, until it is asked again whether it is.
+const holdStep = 50 * time.Millisecond
+
+func (l *local) Send(lines []byte, _ time.Time) (int, error) {
+	l.in.put(lines)
+	return len(lines), nil
+}
+
+func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	for {
+		if line, ok, err := l.lines.next(); ok || err != nil {
+			return line, now, err
+		}
+		if len(l.unread) > 0 {
+			n := copy(l.lines.room(), l.unread)
+			l.lines.added(n)
+			l.unread = l.unread[n:]
+			continue
+		}
+		if !now.Before(deadline) { // only what is there
+			select {
+			case l.unread = <-l.out:
+				continue
+			case <-l.ended:
+				return nil, now, l.gone()
+			default:
+				return nil, now, ErrLate
+			}
+		}
+		asked := min(deadline.Sub(now), stopSlice)
+		timer := time.NewTimer(asked)
+		select {
+		case l.unread = <-l.out:
+		case <-timer.C:
+		case <-l.ended:
+			timer.Stop()
+			return nil, time.Now(), l.gone()
+		case <-l.ctx.Done():
+			timer.Stop()
+			return nil, time.Now(), l.ctx.Err()
+		}
+		timer.Stop()
+		woken := time.Now()
+		l.overslept += max(0, woken.Sub(now)-asked-time.Millisecond)
+		now = woken
+	}
+}
+
+// gone returns why no more lines can come: the match was cancelled, or the bot has ended.
+func (l *local) gone() error {
+	if err := l.ctx.Err(); err != nil {
+		return err
+	}
+	return l.reason()
+}
+
+// reason returns why the bot has ended.
+func (l *local) reason() fault.Reason {
+	if r, ok := errors.AsType[fault.Reason](l.why); ok {
+		return r
+	}
+	if l.why != nil {
+		return fault.Reason{Kind: fault.Failed, Detail: l.why.Error()}
+	}
+	return fault.Reason{Kind: fault.Returned}
+}
+
+func (l *local) CloseInput() { l.in.close() }
+
+func (l *local) Wait(deadline time.Time) (end End, ok bool) {
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	for {
+		select {
+		case <-l.out:
+		case <-l.ended:
+			return End{Reason: l.reason()}, true
+		case <-timer.C:
+			return End{}, false
+		}
+	}
+}
+
+func (l *local) Rest() []byte   { return l.lines.rest() }
+func (l *local) Answered()      { l.lines.answered() }
+func (l *local) Stderr() []byte { return nil }
+
+// Close waits for Serve at most for the grace: it cannot be ended from outside, for
+// example while it asks a person for a line.
+func (l *local) Close(grace time.Duration) {
+	l.in.close()
+	if grace > 0 {
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-l.ended:
+		case <-timer.C:
+		}
+	}
+	close(l.closed)
+	dropScratch(l.scratch)
+}
+
+// outbox is the writer that Serve writes to.
+type outbox struct{ *local }
+
+func (o outbox) Write(p []byte) (int, error) {
+	select {
+	case o.out <- bytes.Clone(p):
+		return len(p), nil
+	case <-o.closed:
+		return 0, io.ErrClosedPipe
+	}
+}
+
+// Hold implements Holder.
+func (o outbox) Hold(on bool) { o.holds.hold(on) }
+
+// inbox is the reader that Serve reads from: a pipe with an unlimited buffer.
+type inbox struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	data    []byte
+	ended   bool
+}
+
+func newInbox() *inbox {
+	b := new(inbox)
+	b.changed = sync.NewCond(&b.mu)
+	return b
+}
+
+func (b *inbox) put(data []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.data = append(b.data, data...)
+	b.changed.Signal()
+}
+
+func (b *inbox) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+	b.changed.Signal()
+}
+
+func (b *inbox) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.data) == 0 && !b.ended {
+		b.changed.Wait()
+	}
+	if len(b.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, b.data)
+	b.data = b.data[n:]
+	return n, nil
+}

@@ -1,0 +1,224 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Match is a series of deals between the same bots. Each deal is played once for every
+// rotation of the bots over the seats, so that the luck of the deal cancels out. Each
+// rotation has separate processes, so that no process sees a deal twice.
+type Match struct {
+	Variant *rules.Variant
+	Bots    []Bot // rotated over the seats
+	Deals   int
+	Seed    rules.Seed
+	Clock   referee.Clock // of the bots that have no clock of their own
+	// Adjudication ends games by the bots' own scores; the zero value ends none.
+	Adjudication referee.Adjudication
+	// Workers has an entry for each thread that plays games: the core of the worker and
+	// its bots, or cores.Any. Workers in excess of the rotations have nothing to do.
+	Workers []int
+	// Together is how many rotations have processes at the same time; 0 for all. The
+	// others wait until those have played all deals: what a bot did in the rotations
+	// before then counts as if their deals came earlier.
+	Together int
+	// Earlier are the games that were played before a resume.
+	Earlier []referee.Played
+	// Only are the rotations that are played; nil for all.
+	Only []int
+
+	// Low gives the workers and the bots the lowest priority: other matches keep their speed.
+	Low bool
+
+	// Done is called with each finished game, one call at a time. Games finish in any order:
+	// a void one is played again after the others. An error ends the match.
+	Done func(*referee.Result) error
+	// Yield, if set, is called before every turn, while no clock runs. The match waits
+	// until it returns; an error ends the match. Called from all workers.
+	Yield func(context.Context) error
+	// Void is called if a game is void because the referee failed, or because the machine was
+	// too busy (Starved). It is played again. One call at a time, and none beside Done.
+	Void func(deal, rotation int, err error)
+	// Busy, if set, is called when other programs keep bots from the cores, at most once a minute, with
+	// what they used of each second of the cores meanwhile. One call at a time.
+	Busy func(used time.Duration)
+	// Trace, if set, receives every line. It is called from all workers.
+	Trace func(referee.Traffic)
+	// Watch, if set, receives each game when it has begun, after each move, and when it has ended. It
+	// is called from all workers, while no clock runs, and the game waits until it returns.
+	Watch func(*referee.Game)
+
+	// start is begin, except in tests.
+	start startFunc
+}
+
+// Rotations returns the number of rotations, which is how often each deal is played.
+func (m *Match) Rotations() int { return len(m.Bots) }
+
+// clock returns the clock of a bot.
+func (m *Match) clock(bot int) referee.Clock {
+	if own := m.Bots[bot].Clock; own != nil {
+		return *own
+	}
+	return m.Clock
+}
+
+// Check returns an error if the match cannot be played.
+func (m *Match) Check() error {
+	if len(m.Bots) == 0 {
+		return fmt.Errorf("match: there are no bots: name at least one")
+	}
+	if n := m.Variant.Players; len(m.Bots) > n {
+		return fmt.Errorf("match: %d bots are too many for %d seats", len(m.Bots), n)
+	}
+	if m.Deals < 1 {
+		return fmt.Errorf("match: deals cannot be %d: try 1 or more", m.Deals)
+	}
+	for _, p := range m.Earlier {
+		if p.Deal < 0 || p.Deal >= m.Deals || p.Rotation < 0 || p.Rotation >= m.Rotations() {
+			return fmt.Errorf("match: the earlier game of deal %d, rotation %d, is none of its %d deals and %d rotations", p.Deal, p.Rotation, m.Deals, m.Rotations())
+		}
+		for _, bot := range p.Faulted {
+			if bot < 0 || bot >= len(m.Bots) {
+				return fmt.Errorf("match: bot %d with a fault in an earlier game is none of its %d", bot, len(m.Bots))
+			}
+		}
+	}
+	for _, r := range m.Only {
+		if r < 0 || r >= m.Rotations() {
+			return fmt.Errorf("match: rotation %d is none of its %d", r, m.Rotations())
+		}
+	}
+	for i, b := range m.Bots {
+		if slices.ContainsFunc(m.Bots[:i], func(o Bot) bool { return o.Name == b.Name }) {
+			return fmt.Errorf("match: two bots have the name %q: give each its own", b.Name)
+		}
+		if b.Clock == nil {
+			continue
+		}
+		if err := b.Clock.Check(); err != nil {
+			return fmt.Errorf("match: bot %q: %w", b.Name, err)
+		}
+	}
+	if err := m.Adjudication.Check(); err != nil {
+		return err
+	}
+	return m.Clock.Check()
+}
+
+// Play plays all games, and returns when all of the bots' processes have ended. The error
+// is the context's, Done's, or a failure of the referee that repeated each time a game
+// was played again.
+func (m *Match) Play(ctx context.Context) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	if m.start == nil {
+		m.start = begin
+	}
+	s := newSchedule(m)
+	together := m.Rotations()
+	if m.Together > 0 {
+		together = min(together, m.Together)
+	}
+	for first := 0; first < m.Rotations(); first += together {
+		s.begin(first, min(first+together, m.Rotations()))
+		if err := m.playRotations(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// playRotations plays the rotations that the schedule is at.
+func (m *Match) playRotations(ctx context.Context, s *schedule) error {
+	group, ctx := errgroup.WithContext(ctx)
+	workers := m.Workers
+	if len(workers) == 0 {
+		workers = []int{cores.Any}
+	}
+	workers = workers[:min(len(workers), s.last-s.first)]
+	players := &cores.Players{Low: m.Low}
+	stop := context.AfterFunc(ctx, s.wake)
+	defer stop()
+	for i, core := range workers {
+		var rotations []int
+		for r := s.first + i; r < s.last; r += len(workers) {
+			rotations = append(rotations, r)
+		}
+		group.Go(func() error { return m.worker(ctx, s, rotations, core, players) })
+	}
+	return group.Wait()
+}
+
+// worker plays some of the rotations on one thread, with which its bots end.
+func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *cores.Players) error {
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	if err := cores.Bind(core); err != nil {
+		return err
+	}
+	if m.Low {
+		if err := cores.Lower(); err != nil {
+			return err
+		}
+	}
+	watch := cores.Open(core, cores.All(), players)
+	defer watch.Close()
+	busy := func() { s.busy(watch.Busy()) }
+	playing := make(map[int]*rotation, len(rotations))
+	defer func() {
+		grace := byeGrace
+		if ctx.Err() != nil {
+			grace = stopGrace
+		}
+		var seats []*seat
+		for _, r := range playing {
+			seats = append(seats, r.seats...)
+		}
+		stopAll(grace, seats)
+	}()
+	for {
+		g, err := s.next(ctx, rotations)
+		if err != nil || g == nil {
+			return err
+		}
+		r := playing[g.rotation]
+		if r == nil {
+			r = newRotation(ctx, m, g.rotation, watch, busy)
+			playing[g.rotation] = r
+		}
+		result, err := r.play(g.deal, g.out)
+		if err == nil {
+			if err := s.done(g, result); err != nil {
+				return err
+			}
+			continue
+		}
+		stopAll(stopGrace, r.seats)
+		delete(playing, g.rotation) // its processes have seen the deal
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if end, ok := errors.AsType[ending](err); ok {
+			return end.error
+		}
+		if err := s.void(g, err); err != nil {
+			return err
+		}
+	}
+}
+
+// IsCancelled reports whether a match ended because it was cancelled.
+func IsCancelled(err error) bool { return errors.Is(err, context.Canceled) }

@@ -1,0 +1,38 @@
+package match
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+)
+
+// The time of a match is that of its bots: 20 moves of a bot in each game, without credit, and without the
+// game that is void.
+func TestOwnTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		void := false
+		m := slow(t, referee.Clock{Move: time.Second, Startup: time.Second}, func(ply int) time.Duration {
+			if ply >= 10 && !void {
+				return time.Hour
+			}
+			return 4 * time.Second // 1 of its own
+		}, func() float64 {
+			if void {
+				return .75
+			}
+			return .99
+		})
+		m.Deals = 2
+		m.Void = func(int, int, error) { void = true }
+		var own OwnTime
+		m.Watch = own.Watch
+		if err := m.Play(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !void || own.Sum().Round(time.Millisecond) != 40*time.Second {
+			t.Errorf("void: %v, the bots have taken %v", void, own.Sum())
+		}
+	})
+}

@@ -1,0 +1,454 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// process is a bot as a child process on Linux. The goroutine that starts it is locked to
+// its thread and does all reading and writing itself: it sleeps in one poll on stdout,
+// stderr and the pidfd, so that a turn costs two process switches and the exit of a bot is
+// noticed immediately.
+type process struct {
+	ctx context.Context
+	// Descriptors of this end of the pipes, non-blocking; -1 if closed.
+	stdin, stdout, stderr int
+	pidfd                 int
+	epoll                 int // on stdout, stderr, pidfd and stdin; 0 until needed
+	lines                 lineBuffer
+	log                   []byte
+	deaf                  bool // the bot has closed its stdin
+	exited                bool
+	filled                bool // the pipe to the bot has been full since the last turn
+	turn                  turnTime
+	bot                   Bot
+	sandbox               *sandbox.Process // also of a bot without a sandbox; nil in a test without a process
+	scratch               string
+}
+
+// bare reports whether the bot has no sandbox.
+func (p *process) bare() bool { return p.bot.Sandbox == nil }
+
+// freezes reports whether the bot is stopped while it is not its turn.
+func (p *process) freezes() bool { return !p.bare() && p.bot.Sandbox.Freeze }
+
+// start runs a bot. The bot ends with the calling thread.
+func start(ctx context.Context, b Bot, scratch string) (Conn, error) {
+	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, scratch: scratch}
+	if err := p.start(b); err != nil {
+		p.Close(0)
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *process) start(b Bot) error {
+	var theirs [3]*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close() // nil is fine
+		}
+	}()
+	for i, mine := range []*int{&p.stdin, &p.stdout, &p.stderr} {
+		var fds [2]int
+		if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+			return fmt.Errorf("match: a pipe to %s: %w", b.Name, err)
+		}
+		read, write := fds[0], fds[1]
+		if i == 0 {
+			*mine, theirs[i] = write, os.NewFile(uintptr(read), "stdin")
+		} else {
+			*mine, theirs[i] = read, os.NewFile(uintptr(write), "output")
+		}
+		if err := unix.SetNonblock(*mine, true); err != nil {
+			return fmt.Errorf("match: a pipe to %s: %w", b.Name, err)
+		}
+	}
+	spec, err := b.spec(p.scratch)
+	if err != nil {
+		return err
+	}
+	spec.Stdin, spec.Stdout, spec.Stderr = theirs[0], theirs[1], theirs[2]
+	if p.sandbox, err = sandbox.Start(spec); err != nil {
+		return startError(b, err)
+	}
+	if fd := p.sandbox.PidFD(); fd >= 0 {
+		// A copy, because the sandbox's own is closed by the first Wait.
+		if p.pidfd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+			return fmt.Errorf("match: starting %s: %w", b.Name, err)
+		}
+	}
+	return nil
+}
+
+func (p *process) Send(lines []byte, deadline time.Time) (sent int, err error) {
+	if err := p.wake(); err != nil {
+		return 0, err
+	}
+	for sent < len(lines) {
+		n, errno := writeNow(p.stdin, lines[sent:])
+		switch errno {
+		case 0:
+			sent += n
+		case unix.EAGAIN:
+			now := time.Now()
+			if err := p.awaitRoom(deadline.Sub(now), p.sampleIfDue(now)); err != nil || p.deaf {
+				return sent, err
+			}
+		case unix.EINTR:
+		case unix.EPIPE:
+			p.deaf = true // Line reports it, after the remaining output
+			return sent, nil
+		default:
+			return sent, fmt.Errorf("match: writing to a bot: %w", errno)
+		}
+	}
+	return sent, nil
+}
+
+func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	for {
+		line, ok, err := p.lines.next()
+		if ok || err != nil {
+			return line, now, err
+		}
+		if left := deadline.Sub(now); left > 0 && !p.exited && !p.deaf {
+			left = min(left, p.sampleIfDue(now), stopSlice)
+			if err := p.await(left); err != nil {
+				return nil, now, err
+			}
+			woken := time.Now()
+			if !p.filled {
+				p.turn.slept(now, woken, left)
+			}
+			now = woken
+		}
+		n, errno := readNow(p.stdout, p.lines.room())
+		switch {
+		case errno == unix.EINTR:
+		case errno == unix.EAGAIN:
+			if p.exited || p.deaf {
+				return nil, now, p.gone(fault.InputClosed)
+			}
+			if !now.Before(deadline) {
+				return nil, now, ErrLate
+			}
+			if err := p.ctx.Err(); err != nil {
+				return nil, now, err
+			}
+		case errno != 0:
+			return nil, now, fmt.Errorf("match: reading from a bot: %w", errno)
+		case n == 0:
+			return nil, now, p.gone(fault.OutputClosed)
+		default:
+			p.lines.added(n)
+		}
+	}
+}
+
+// await sleeps until the bot has written to stdout or stderr (which is read here), it has
+// exited, a slice of time has passed or the time is up. It is the only sleep of every
+// turn, so the descriptors are registered once.
+func (p *process) await(left time.Duration) error {
+	if p.epoll == 0 {
+		if err := p.register(); err != nil {
+			return err
+		}
+	}
+	slice := min(max(0, left), stopSlice)
+	var events [4]unix.EpollEvent
+	n, err := unix.EpollWait(p.epoll, events[:], int((slice+time.Millisecond-1)/time.Millisecond))
+	if err != nil && err != unix.EINTR {
+		return fmt.Errorf("match: waiting for a bot: %w", err)
+	}
+	for _, e := range events[:max(0, n)] {
+		switch int(e.Fd) {
+		case p.stderr:
+			p.drain()
+		case p.pidfd:
+			p.exited = true
+		case p.stdin:
+			p.inputClosed()
+		}
+	}
+	return nil
+}
+
+// inputClosed handles that nobody reads the bot's input any more. It is a fault now if the
+// bot has not read lines that were sent: while a process is being started, another one
+// briefly has the pipe open, so the write did not fail. Otherwise the bot may still
+// answer, and the next write fails.
+func (p *process) inputClosed() {
+	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, p.stdin, nil) // it would be reported again and again
+	if n, err := unix.IoctlGetInt(p.stdin, unix.TIOCINQ); err == nil && n > 0 {
+		p.deaf = true
+	}
+}
+
+func (p *process) register() (err error) {
+	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return fmt.Errorf("match: watching a bot: %w", err)
+	}
+	for _, fd := range []int{p.stdout, p.stderr, p.pidfd} {
+		if fd < 0 {
+			continue
+		}
+		if err := p.watchFor(fd, unix.EPOLLIN); err != nil {
+			return err
+		}
+	}
+	if p.stdin >= 0 {
+		return p.watchFor(p.stdin, 0) // its end is still reported
+	}
+	return nil
+}
+
+func (p *process) watchFor(fd int, events uint32) error {
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)}); err != nil {
+		return fmt.Errorf("match: watching a bot: %w", err)
+	}
+	return nil
+}
+
+// awaitRoom sleeps like await until a bot's full pipe can be written to. It is a fault if
+// that does not happen in the time that is left.
+func (p *process) awaitRoom(left, most time.Duration) error {
+	p.filled = true
+	fds := [3]unix.PollFd{
+		{Fd: int32(p.stdin), Events: unix.POLLOUT},
+		{Fd: int32(p.stderr), Events: unix.POLLIN},
+		{Fd: int32(p.pidfd), Events: unix.POLLIN},
+	}
+	slice := min(max(0, left), most)
+	ts := unix.NsecToTimespec(slice.Nanoseconds())
+	n, err := unix.Ppoll(fds[:], &ts, nil)
+	if err != nil && err != unix.EINTR {
+		return fmt.Errorf("match: waiting for a bot: %w", err)
+	}
+	if fds[1].Revents != 0 {
+		p.drain()
+	}
+	if fds[2].Revents != 0 { // Line reports it, after the remaining output
+		p.exited, p.deaf = true, true
+		return nil
+	}
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	if fds[0].Revents == 0 && (left <= 0 || n == 0 && left <= slice) {
+		return notReading
+	}
+	return nil
+}
+
+// drain reads what is on stderr now, limited to a few times the size of a pipe, so that a
+// flood cannot keep the referee busy.
+func (p *process) drain() {
+	var buf [4 << 10]byte
+	for range 64 {
+		n, err := unix.Read(p.stderr, buf[:])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if errors.Is(err, unix.EAGAIN) {
+			return
+		}
+		if err != nil || n == 0 { // the bot has closed it
+			unix.Close(p.stderr)
+			p.stderr = -1
+			return
+		}
+		p.log = keepStderr(p.log, buf[:n])
+	}
+}
+
+// dying is how long a bot may take to exit after it has closed a pipe, while it works or wants a
+// core, and telling how long its sandbox may take to tell that it has.
+const (
+	dying   = 5 * time.Second
+	telling = time.Minute
+)
+
+// gone returns the fault of a bot that has closed a pipe: how it ended, or the kind how if it
+// still runs. The bot may be about to exit, so gone waits a moment.
+func (p *process) gone(how fault.Kind) error {
+	moment := 100 * time.Millisecond
+	if !p.bare() {
+		moment = time.Second // a sandbox ends after all its processes
+	}
+	began := time.Now()
+	p.awaitExit(began.Add(moment))
+	for !p.exited { // on a busy machine it takes longer
+		took := time.Since(began)
+		if !(took < dying && len(p.ready()) > 0 || took < telling && p.over()) {
+			break
+		}
+		p.awaitExit(time.Now().Add(moment))
+	}
+	if !p.exited {
+		return fault.Reason{Kind: how}
+	}
+	if p.sandbox == nil {
+		return p.exitFault(fault.Reason{Kind: fault.Stopped})
+	}
+	return p.end(p.sandbox.Wait())
+}
+
+// end returns the fault for the end of the bot.
+func (p *process) end(s sandbox.Status) error {
+	switch s.Reason {
+	case sandbox.MemoryLimit:
+		return fault.Reason{Kind: fault.OutOfMemory, Limit: p.bot.Sandbox.Limit.Memory >> 20}
+	case sandbox.ProcessLimit:
+		r := exitReason(s.Code, s.Signal)
+		r.Kind, r.Limit = fault.TooManyProcesses, int64(p.bot.Sandbox.Limit.Processes)
+		return r
+	case sandbox.Forbidden:
+		return fault.Reason{Kind: fault.ForbiddenCall}
+	case sandbox.NotStarted:
+		if s.Step == "exec" {
+			return startError(p.bot, s.Err)
+		}
+		return fmt.Errorf("match: starting %s: %s: %w", p.bot.Name, s.Step, s.Err)
+	}
+	if s.Reason == sandbox.Killed && s.Signal == 0 {
+		return p.exitFault(fault.Reason{Kind: fault.Stopped})
+	}
+	return p.exitFault(exitReason(s.Code, s.Signal))
+}
+
+// exitFault returns the fault of a process that has ended.
+func (p *process) exitFault(r fault.Reason) error {
+	return r.After(p.Rest())
+}
+
+// exitReason returns how a process ended: by the signal, if that is not 0.
+func exitReason(status int, signal syscall.Signal) fault.Reason {
+	if signal != 0 {
+		return fault.Reason{Kind: fault.Signalled, Signal: int(signal), Name: unix.SignalName(signal)}
+	}
+	return fault.Reason{Kind: fault.Exited, Status: status}
+}
+
+func (p *process) Rest() []byte { return p.lines.rest() }
+
+func (p *process) Answered() {
+	p.lines.answered()
+	p.filled = false
+	p.turn.end()
+	p.pause()
+}
+
+func (p *process) Stderr() []byte {
+	if p.stderr >= 0 {
+		p.drain()
+	}
+	log := p.log
+	p.log = nil
+	return log
+}
+
+// awaitExit waits for the process to end, and reads its remaining output.
+func (p *process) awaitExit(deadline time.Time) {
+	var sink [4096]byte
+	for now := time.Now(); !p.exited; {
+		left := min(deadline.Sub(now), p.sampleIfDue(now))
+		if left <= 0 {
+			return
+		}
+		if p.await(left) != nil {
+			return
+		}
+		woken := time.Now()
+		if !p.filled {
+			p.turn.slept(now, woken, left)
+		}
+		now = woken
+		if n, err := unix.Read(p.stdout, sink[:]); n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
+			p.closeOut()
+		}
+	}
+}
+
+// closeOut closes stdout. Poll ignores negative descriptors.
+func (p *process) closeOut() {
+	if p.stdout >= 0 {
+		unix.Close(p.stdout)
+	}
+	p.stdout = -1
+}
+
+func (p *process) Close(grace time.Duration) {
+	p.turn.watch.Remove(p)
+	if p.sandbox != nil {
+		if grace > 0 {
+			p.awaitExit(time.Now().Add(grace))
+		}
+		p.sandbox.Kill()
+		p.sandbox.Wait() // how it ended does not matter any more
+	}
+	if p.stderr >= 0 {
+		p.drain()
+	}
+	if p.epoll > 0 {
+		unix.Close(p.epoll)
+		p.epoll = 0
+	}
+	for _, fd := range []*int{&p.stdin, &p.stdout, &p.stderr, &p.pidfd} {
+		if *fd >= 0 {
+			unix.Close(*fd)
+			*fd = -1
+		}
+	}
+	dropScratch(p.scratch)
+}
+
+func (p *process) CloseInput() {
+	unix.Close(p.stdin)
+	p.stdin = -1 // poll ignores it
+}
+
+func (p *process) Wait(deadline time.Time) (end End, ok bool) {
+	p.awaitExit(deadline)
+	if !p.exited && p.over() {
+		p.awaitExit(time.Now().Add(telling)) // the sandbox or this thread waits for a core, not the bot
+	}
+	if !p.exited {
+		return End{}, false
+	}
+	if p.bare() { // a sandbox ends all its processes
+		end.Behind = len(p.sandbox.Marked())
+	}
+	if r, ok := errors.AsType[fault.Reason](p.gone(fault.OutputClosed)); ok {
+		end.Reason = r
+	}
+	return end, true
+}
+
+// pause stops a bot between its turns.
+func (p *process) pause() {
+	if p.freezes() {
+		p.sandbox.Freeze(true) // after an error it keeps running
+	}
+}
+
+// wake resumes the bot.
+func (p *process) wake() error {
+	if !p.freezes() {
+		return nil
+	}
+	if err := p.sandbox.Freeze(false); err != nil {
+		return fmt.Errorf("match: %s: %w", strings.Join(p.bot.Command, " "), err)
+	}
+	return nil
+}

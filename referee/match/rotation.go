@@ -1,0 +1,94 @@
+package match
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// rotation is one rotation of a match: the same bots in the same seats for all deals. Each
+// seat has a process that no other rotation uses.
+type rotation struct {
+	match  *Match
+	ctx    context.Context
+	number int
+	seats  []*seat
+}
+
+// newRotation returns a rotation whose bots run on the cores of a worker. told is called when one of them
+// was late.
+func newRotation(ctx context.Context, m *Match, number int, w *cores.Watch, told func()) *rotation {
+	r := &rotation{match: m, ctx: ctx, number: number}
+	for place := range m.Variant.Players {
+		bot := rules.BotAt(place, number, len(m.Bots))
+		r.seats = append(r.seats, &seat{
+			Bot: m.Bots[bot], number: bot, place: place, clock: m.clock(bot), anyRemote: m.anyRemote(), told: told,
+			start: func() (Conn, time.Time, error) { return startBot(ctx, m.Bots[bot], w, m.start) },
+		})
+	}
+	return r
+}
+
+// play plays one deal. The error is the referee's own failure or the context's; after it
+// the processes must not be used again. out marks the disqualified bots.
+func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("match: panic in deal %d, rotation %d: %v", deal, r.number, v)
+		}
+	}()
+	began := time.Now()
+	g := referee.NewGame(r.match.Variant, r.head(deal), rules.All)
+	for _, s := range r.seats {
+		s.log = nil
+		s.trace = func(fromBot bool, at time.Time, lines []byte) {
+			if r.match.Trace == nil {
+				return
+			}
+			if fromBot {
+				lines = append(bytes.Clone(lines), '\n')
+			}
+			r.match.Trace(referee.Traffic{Deal: deal, Rotation: r.number, Seat: s.place, FromBot: fromBot, At: at.Sub(began), Lines: lines})
+		}
+	}
+	if err := playGame(r.ctx, g, r.seats, out, hooks{r.match.Yield, r.match.Watch}); err != nil {
+		return nil, err
+	}
+	result = &referee.Result{Replay: g.Record}
+	for _, s := range r.seats {
+		result.Bots = append(result.Bots, s.number)
+		result.Logs = append(result.Logs, s.log)
+	}
+	result.Took = time.Since(began)
+	return result, nil
+}
+
+// head returns what is known of a deal before it is played.
+func (r *rotation) head(deal int) referee.Replay {
+	m := r.match
+	head := referee.Replay{
+		Timba:        protocol.Version,
+		Game:         m.Variant.Game.Name,
+		Options:      m.Variant.Settings.Map(),
+		Seed:         referee.Hex(referee.DealSeed(m.Seed, deal)),
+		Commitment:   referee.Commitment(m.Seed),
+		Match:        referee.ReplayMatch{Deal: deal, Rotation: r.number},
+		Clock:        m.Clock.InReplay(),
+		Adjudication: m.Adjudication.InReplay(),
+	}
+	for _, s := range r.seats {
+		seat := referee.ReplaySeat{Name: s.Name, Version: s.Version, SHA256: s.Hash, Seed: referee.BotSeed(m.Seed, deal, r.number, s.place), Untimed: s.Untimed}
+		if s.Bot.Clock != nil {
+			seat.Clock = new(s.Bot.Clock.InReplay())
+		}
+		head.Seats = append(head.Seats, seat)
+	}
+	return head
+}

@@ -1,0 +1,104 @@
+package match
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/interpreter"
+)
+
+// Sandbox is how a bot is sandboxed.
+type Sandbox struct {
+	Level  sandbox.Level
+	Limit  sandbox.Limit
+	Freeze bool // stop the bot while it is not its turn; requires Full
+}
+
+// spec returns how a bot is started; scratch is its directory for temporary files, without a sandbox. The
+// error is a fault.Reason if it is the bot's fault.
+func (b Bot) spec(scratch string) (sandbox.Spec, error) {
+	h := b.Sandbox
+	switch {
+	case h == nil:
+		return sandbox.Spec{Path: b.Command[0], Args: b.Command, Dir: b.Dir, Env: []string{"TMPDIR=" + scratch}}, nil
+	case h.Level == sandbox.None:
+		return sandbox.Spec{}, fmt.Errorf("match: starting %s: its sandbox has no level", b.Name)
+	case h.Freeze && h.Level < sandbox.Full:
+		return sandbox.Spec{}, fmt.Errorf("match: starting %s: stopping a bot between its turns needs a cgroup, which level %s does not have", b.Name, h.Level)
+	}
+	s, err := b.shown()
+	if err != nil {
+		return s, err
+	}
+	found, err := interpreter.Find(s.Args[0], s.Dir)
+	if err != nil {
+		return s, startError(b, err)
+	}
+	s.Path, s.Show, s.Env = found.Path, append(found.Show, s.Show...), found.Env
+	s.Limit, s.Level = h.Limit, h.Level
+	return s, nil
+}
+
+// shown returns a Spec with the command of a sandboxed bot, its directory and what else of the user's
+// files it is shown.
+func (b Bot) shown() (sandbox.Spec, error) {
+	s := sandbox.Spec{Args: b.Command, Dir: b.Dir}
+	if s.Dir != "" {
+		return s, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return s, fmt.Errorf("match: finding the working directory: %w", err)
+	}
+	shared := interpreter.Shared(here)
+	if !shared {
+		s.Dir = here
+	}
+	// A shared directory, for example the user's home, is not shown. Of it, and of what is
+	// outside the directory, only the files that the command names are shown, at absolute paths.
+	s.Args = append([]string{}, b.Command...)
+	for i, word := range s.Args {
+		info, err := os.Stat(word)
+		if err != nil || i == 0 && filepath.IsAbs(word) {
+			continue
+		}
+		path, err := filepath.Abs(word)
+		if err != nil {
+			return s, fmt.Errorf("match: %s: %w", word, err)
+		}
+		if inside, err := filepath.Rel(here, path); !shared && (err == nil && filepath.IsLocal(inside) || info.IsDir()) {
+			continue
+		}
+		if info.IsDir() && interpreter.Shared(path) {
+			return s, fmt.Errorf("match: a sandboxed bot cannot see %s: put the bot in a separate directory", path)
+		}
+		s.Args[i] = path
+		if dir := filepath.Dir(path); !info.IsDir() && !interpreter.Shared(dir) {
+			path = dir // a program may load files beside it
+		}
+		s.Show = append(s.Show, path)
+	}
+	return s, nil
+}
+
+// startError returns a fault.Reason if the bot is to blame that it could not be started, else the referee's
+// own error.
+func startError(b Bot, err error) error {
+	if s, ok := errors.AsType[*sandbox.StepError](err); ok {
+		if s.Step != "program" {
+			return fmt.Errorf("match: starting %s: %w", b.Name, err)
+		}
+		err = s.Err
+	}
+	for _, own := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN} {
+		if errors.Is(err, own) {
+			return fmt.Errorf("match: starting %s: %w", b.Name, err)
+		}
+	}
+	return notStarted(b, strings.TrimPrefix(err.Error(), "fork/exec "))
+}

@@ -1,0 +1,424 @@
+package match
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fault"
+)
+
+// seat is a bot over the games of a rotation. It has a process from its first game to its first fault.
+type seat struct {
+	Bot
+	number    int           // of the bot in the match
+	place     int           // of the seat in the game
+	clock     referee.Clock // of the bot
+	start     func() (c Conn, started time.Time, err error)
+	anyRemote bool   // see Match.anyRemote
+	told      func() // the bot was late: it may have to be said that the machine is busy
+
+	conn    Conn // nil while no process runs
+	version string
+	started time.Time
+	pending error // a fault that was found after the last turn of a game, for the next game
+
+	// Of the game that is played:
+	trace func(fromBot bool, at time.Time, lines []byte)
+	log   []byte   // comments and the stderr of ended processes
+	info  []string // since the last move
+}
+
+// hooks are called during a game.
+type hooks struct {
+	yield func(context.Context) error // before every turn; nil for none
+	watch func(*referee.Game)         // with each position; nil for none
+}
+
+// playGame plays a game that has not begun to its end. out marks the disqualified bots. The error is the
+// referee's own failure or the context's; after it the processes must not be used again.
+func playGame(ctx context.Context, g *referee.Game, seats []*seat, out []bool, h hooks) error {
+	if err := startAll(g, seats, out); err != nil {
+		return err
+	}
+	if h.watch == nil {
+		h.watch = func(*referee.Game) {}
+	}
+	if g.Begin() {
+		h.watch(g)
+	}
+	for !g.Over() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if h.yield != nil {
+			if err := h.yield(ctx); err != nil {
+				return ending{err}
+			}
+		}
+		if s := seats[g.Turn()]; g.Forfeited(s.place) {
+			g.StandIn()
+		} else if err := s.ask(g); err != nil {
+			if err := s.fail(g, err); err != nil {
+				return err
+			}
+			continue
+		}
+		h.watch(g)
+	}
+	g.End()
+	h.watch(g)
+	now := time.Now()
+	for _, s := range seats {
+		if s.conn == nil || !g.Begun() {
+			continue
+		}
+		s.pending = s.send(g.Take(s.place), now, s.given(now, 0, s.clock.Margin))
+		if _, ok := errors.AsType[fault.Reason](s.pending); s.pending != nil && !ok {
+			return s.pending
+		}
+		s.keep(s.conn.Stderr())
+	}
+	return nil
+}
+
+// ending is an error that ends the match: the game is not played again.
+type ending struct{ error }
+
+func (e ending) Unwrap() error { return e.error }
+
+// startAll starts the missing processes and greets them in the order of their seats. They start all at
+// once, but for bots that are stopped between their turns: each of these has the core for itself.
+func startAll(g *referee.Game, seats []*seat, out []bool) error {
+	for _, s := range seats {
+		if out[s.number] {
+			if err := s.fail(g, fault.Reason{Kind: fault.Disqualified, Limit: referee.MaxFaults}); err != nil {
+				return err
+			}
+		}
+	}
+	if g.Over() {
+		return nil
+	}
+	startErrors := make([]error, len(seats))
+	fresh := make([]bool, len(seats))
+	for i, s := range seats {
+		if s.conn == nil && !g.Forfeited(i) {
+			fresh[i], startErrors[i] = true, s.launch()
+			if s.Sandbox != nil && s.Sandbox.Freeze && startErrors[i] == nil {
+				fresh[i], startErrors[i] = false, s.greet()
+			}
+		}
+	}
+	for i, s := range seats {
+		if g.Forfeited(i) {
+			continue
+		}
+		err := startErrors[i]
+		if err == nil && fresh[i] {
+			err = s.greet()
+		}
+		if err != nil {
+			if err := s.fail(g, err); err != nil {
+				return err
+			}
+		} else if g.Record.Seats[i].Version == "" {
+			g.Record.Seats[i].Version = s.version
+		}
+	}
+	return nil
+}
+
+// startFunc starts a bot: begin, except in tests.
+type startFunc func(ctx context.Context, b Bot, scratch string) (Conn, error)
+
+// startBot starts a bot. The watch counts its process from then on.
+func startBot(ctx context.Context, b Bot, w *cores.Watch, start startFunc) (c Conn, started time.Time, err error) {
+	scratch, err := b.makeScratch()
+	if err != nil {
+		return nil, started, err
+	}
+	first := w.Read(time.Now())
+	started = time.Now()
+	if c, err = start(ctx, b, scratch); err != nil {
+		dropScratch(scratch)
+		return nil, started, err
+	}
+	if p, ok := c.(*process); ok {
+		p.observe(w, first)
+	}
+	return c, started, nil
+}
+
+// launch starts the bot and sends the greeting.
+func (s *seat) launch() error {
+	c, started, err := s.start()
+	if err != nil {
+		return err
+	}
+	s.conn, s.started = c, started
+	greeting := protocol.AppendGreeting(nil)
+	s.trace(false, started, greeting)
+	return startup(s.write(greeting, s.given(started, s.clock.Startup, 0)))
+}
+
+// greet waits for the "ready" of a new process.
+func (s *seat) greet() error {
+	now := time.Now()
+	limit := s.given(s.started, s.clock.Startup, 0)
+	deadline := limit.due
+	for {
+		line, at, err := s.conn.Line(now, deadline)
+		if errors.Is(err, ErrLate) {
+			r := fault.Reason{Kind: fault.NoReady, Limit: s.clock.Startup.Milliseconds()}
+			if _, deadline, err = s.late(limit, at, false, r.Waiting(s.conn.Rest(), nil)); err != nil {
+				return err
+			}
+			now = time.Now()
+			continue
+		}
+		if err != nil {
+			return startup(err)
+		}
+		now = at
+		s.trace(true, at, line)
+		msg, err := protocol.ParseBot(line)
+		switch {
+		case err != nil:
+			return startup(fault.OfLine(err))
+		case msg.Verb == protocol.Ready:
+			s.version = msg.Version
+			s.conn.Answered()
+			return nil
+		case msg.Verb == protocol.Move:
+			return aboutLine(fault.MoveBeforeReady, line)
+		case msg.Verb == protocol.Comment:
+			s.keep(msg.Text, lf)
+		}
+	}
+}
+
+// aboutLine returns the reason of a line at the wrong time.
+func aboutLine(k fault.Kind, line []byte) fault.Reason {
+	return fault.Reason{Kind: k, Line: fault.Raw(protocol.Clip(line))}
+}
+
+// startup makes a fault one before "ready".
+func startup(err error) error {
+	switch e := err.(type) {
+	case fault.Reason:
+		e.BeforeReady = true
+		return e
+	case LateError:
+		e.BeforeReady = true
+		return e
+	}
+	return err
+}
+
+// ask sends the bot its turn, and makes the move that it answers with.
+func (s *seat) ask(g *referee.Game) error {
+	s.info = nil
+	now := time.Now()
+	if err := s.early(now, now); err != nil {
+		return err
+	}
+	left, lines := g.Left(s.place), g.Ask()
+	if err := s.conn.Begin(now, left); err != nil {
+		return err
+	}
+	sent := time.Now()
+	limit := s.given(sent, left, s.clock.Margin)
+	if s.Untimed {
+		limit.due = sent.Add(untimed)
+	}
+	if err := s.send(lines, sent, limit); err != nil {
+		return err
+	}
+	now = sent
+	deadline := limit.due
+	for {
+		line, at, err := s.conn.Line(now, deadline)
+		none := errors.Is(err, ErrLate)
+		if err != nil && !none {
+			return err
+		}
+		var credit time.Duration
+		if none || at.After(limit.due) {
+			why, answered := referee.Late(s.clock), isAnswer(line)
+			if !answered {
+				why = why.Waiting(s.conn.Rest(), movesIn(lines))
+			}
+			if credit, deadline, err = s.late(limit, at, answered, why); err != nil {
+				return err
+			}
+			if none {
+				now = time.Now()
+				continue
+			}
+		}
+		now = at
+		msg, err := s.read(at, line)
+		if err != nil {
+			return err
+		}
+		if msg.Verb != protocol.Move {
+			continue
+		}
+		if s.clock.Bank != 0 && at.Sub(sent) > LeastPaid && credit == 0 { // the bank does not pay for others
+			credit = min(s.conn.Lost(sent, at, true).Known, limit.credit)
+			s.told()
+		}
+		s.conn.Answered()
+		return g.Move(msg.Move, referee.Spent{Took: at.Sub(sent), Credit: credit}, s.info)
+	}
+}
+
+// movesIn returns the moves of a turn, which is the last of some lines.
+func movesIn(lines []byte) protocol.Words {
+	lines = bytes.TrimSuffix(lines, lf)
+	turn, _ := protocol.ParseReferee(lines[bytes.LastIndexByte(lines, '\n')+1:])
+	return turn.Moves
+}
+
+// isAnswer reports whether a line of a bot answers a greeting or a turn.
+func isAnswer(line []byte) bool {
+	msg, err := protocol.ParseBot(line)
+	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
+}
+
+// early reads what the bot has written since its last turn, and writes until a time: comments and infos are
+// allowed, a move is not.
+func (s *seat) early(now, until time.Time) error {
+	if s.pending != nil {
+		return s.pending
+	}
+	for {
+		line, at, err := s.conn.Line(now, until)
+		if errors.Is(err, ErrLate) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		now = at
+		msg, err := s.read(now, line)
+		if err != nil {
+			return err
+		}
+		if msg.Verb == protocol.Move {
+			return aboutLine(fault.MoveUnasked, line)
+		}
+	}
+}
+
+// read reads a line of the bot in a game, and keeps infos and comments.
+func (s *seat) read(at time.Time, line []byte) (protocol.BotLine, error) {
+	s.trace(true, at, line)
+	msg, err := protocol.ParseBot(line)
+	if err != nil {
+		return msg, fault.OfLine(err)
+	}
+	switch msg.Verb {
+	case protocol.Info:
+		s.info = append(s.info, string(msg.Text))
+	case protocol.Comment:
+		s.keep(s.conn.Stderr(), msg.Text, lf)
+	case protocol.Ready:
+		return msg, aboutLine(fault.ReadyAgain, line)
+	}
+	return msg, nil
+}
+
+func (s *seat) send(lines []byte, now time.Time, limit answerTime) error {
+	s.trace(false, now, lines)
+	return s.write(lines, limit)
+}
+
+// write writes lines to a bot that reads them in time, or with credit.
+func (s *seat) write(lines []byte, limit answerTime) error {
+	for deadline := limit.due; ; {
+		n, err := s.conn.Send(lines, deadline)
+		r, ok := errors.AsType[fault.Reason](err)
+		if !ok || r.Kind != fault.NotReading {
+			return err
+		}
+		lines = lines[n:]
+		if _, deadline, err = s.late(limit, time.Now(), false, r); err != nil {
+			return err
+		}
+	}
+}
+
+// fail handles an error of the bot: a fault forfeits the game and ends the process; any
+// other error is returned.
+func (s *seat) fail(g *referee.Game, err error) error {
+	why, ok := errors.AsType[fault.Reason](err)
+	if !ok {
+		return err
+	}
+	late, _ := errors.AsType[LateError](err)
+	if err := g.Fault(s.place, why, late.Credit); err != nil {
+		return fmt.Errorf("match: %s: %w", why, err)
+	}
+	lines := g.Take(s.place)
+	if s.conn != nil {
+		now := time.Now()
+		s.trace(false, now, lines)
+		s.conn.Send(lines, now) // the bot may have ended, or not read
+		s.stop(0)
+	}
+	return nil
+}
+
+// keep appends to the log of this game, up to its limit.
+func (s *seat) keep(parts ...[]byte) {
+	for _, p := range parts {
+		s.log = keepStderr(s.log, p)
+	}
+}
+
+var lf = []byte{'\n'}
+
+// stop ends the process and keeps its stderr.
+func (s *seat) stop(grace time.Duration) {
+	if s.conn == nil {
+		return
+	}
+	s.conn.Close(grace)
+	s.keep(s.conn.Stderr())
+	s.conn, s.pending = nil, nil
+}
+
+// stopAll sends "bye" to some bots and ends them, all at the same time.
+func stopAll(grace time.Duration, seats []*seat) {
+	bye := protocol.AppendBye(nil)
+	for _, s := range seats {
+		if s.conn != nil {
+			s.conn.Send(bye, time.Now()) // the bot is ended even if this fails
+		}
+	}
+	deadline := time.Now().Add(grace)
+	for _, s := range seats {
+		s.stop(time.Until(deadline))
+	}
+}
+
+// untimed is longer than anyone waits.
+const untimed = 365 * 24 * time.Hour
+
+// LeastPaid is the least time of a turn for which it is asked whether a bank has to pay all of it.
+const LeastPaid = 10 * time.Millisecond
+
+const (
+	// byeGrace is how long a bot has to exit after "bye".
+	byeGrace = time.Second
+	// stopGrace is how long it has if the match is cancelled.
+	stopGrace = 100 * time.Millisecond
+)

@@ -1,0 +1,103 @@
+package referee
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Result is a finished game: its replay, and what the bots logged.
+type Result struct {
+	Replay
+	Bots []int    // by seat, the index of the bot in the match
+	Logs [][]byte // by seat, stderr and comments, at most MaxLog bytes and a note
+	Took time.Duration
+}
+
+// Played is a game that was played before a resume.
+type Played struct {
+	Deal, Rotation int
+	Faulted        []int // bots, once for each fault
+}
+
+// Played returns a game as one that was played before a resume.
+func (g *Result) Played() Played {
+	p := Played{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
+	for _, f := range g.Faults {
+		p.Faulted = append(p.Faulted, g.Bots[f.Seat])
+	}
+	return p
+}
+
+// Score is a bot's result in the games so far.
+type Score struct {
+	Name, Version, Hash string
+	rules.Record
+	Points float64 // of all its seats
+	Faults int
+	Credit time.Duration // of its turns: while it wanted to work, others held the cores
+}
+
+// FaultAt is a fault and its game.
+type FaultAt struct {
+	Deal, Rotation int
+	Bot            int
+	Name           string // of the bot
+	Fault
+}
+
+// String returns the culprit, the place and the text of the fault.
+func (f FaultAt) String() string {
+	return fmt.Sprintf("%s (seat %d, deal %d, rotation %d, ply %d): %s: %s", f.Name, f.Seat, f.Deal, f.Rotation, f.Ply, f.Code, f.Text)
+}
+
+// Tally adds up the games of a match.
+type Tally struct {
+	variant *rules.Variant
+	Scores  []Score // by bot
+	Faults  []FaultAt
+	Games   int
+	Plies   int
+	// Drawn and Resigned count the games of Games that scores ended.
+	Drawn, Resigned int
+}
+
+// NewTally returns an empty tally.
+func NewTally(v *rules.Variant, bots []ReplaySeat) *Tally {
+	t := &Tally{variant: v}
+	for _, b := range bots {
+		t.Scores = append(t.Scores, Score{Name: b.Name, Version: b.Version, Hash: b.SHA256})
+	}
+	return t
+}
+
+// Add adds a finished game.
+func (t *Tally) Add(g *Result) {
+	t.Games++
+	t.Plies += len(g.Moves)
+	if a := g.Adjudicated; a != nil && a.As == AsDraw {
+		t.Drawn++
+	} else if a != nil {
+		t.Resigned++
+	}
+	for _, m := range g.Moves {
+		t.Scores[g.Bots[m.Seat]].Credit += credited(m.Credit)
+	}
+	for seat, bot := range g.Bots {
+		s := &t.Scores[bot]
+		s.Points += g.Points[seat]
+		if s.Version == "" {
+			s.Version = g.Seats[seat].Version
+		}
+	}
+	for bot, record := range rules.Records(t.variant, g.Bots, g.Ranks) {
+		t.Scores[bot].Record.Add(record)
+	}
+	for _, f := range g.Faults {
+		bot := g.Bots[f.Seat]
+		t.Scores[bot].Faults++
+		t.Scores[bot].Credit += credited(f.Credit)
+		t.Faults = append(t.Faults, FaultAt{g.Match.Deal, g.Match.Rotation, bot, g.Seats[f.Seat].Name, f})
+	}
+}
