@@ -21,7 +21,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // fromData makes a command that prints what the data directory answers, which --data must name.
@@ -235,7 +234,7 @@ func storageOf(ctx context.Context, s *store.Store, path string, others []string
 	} else if _, err := os.Stat(path); err != nil {
 		return doc, fmt.Errorf("configuration: %q cannot be read: name the file of the server's --config", path)
 	}
-	c, err := config.Read(path, house.Registry{})
+	c, err := config.Read(path)
 	if err != nil {
 		return doc, err
 	}

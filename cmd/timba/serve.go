@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/server"
 )
@@ -153,7 +152,7 @@ func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
 	} else if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	c, err := config.Read(path, house.Registry{})
+	c, err := config.Read(path)
 	if err != nil {
 		return nil, err
 	}

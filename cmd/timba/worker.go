@@ -25,7 +25,6 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/server"
 )
@@ -119,7 +118,7 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
 	}
-	o.Version, o.House, o.Dir = cli.Version(), house.Registry{}, f.data
+	o.Version, o.Dir = cli.Version(), f.data
 	if err := cores.Check(cores.All()); err != nil {
 		o.Log.Warn("late bots get no credit", "err", err)
 	}

@@ -18,12 +18,12 @@ import (
 // worker on another core of the same machine: docs/operating.md, "Other machines". Run it with
 // -benchtime 400x: an iteration is a match.
 func BenchmarkWorkers(b *testing.B) {
-	cores := cores.All()
-	if len(cores) < 2 {
+	all := cores.All()
+	if len(all) < 2 {
 		b.Skip("two workers need two cores")
 	}
 	b.Run("one", func(b *testing.B) { benchWorkers(b, cores.Any) })
-	b.Run("two", func(b *testing.B) { benchWorkers(b, cores[1]) })
+	b.Run("two", func(b *testing.B) { benchWorkers(b, all[1]) })
 }
 
 // benchWorkers plays b.N matches, with a worker on a core unless that is referee.AnyCore.

@@ -56,12 +56,10 @@ var allowed = map[string]string{
 	"internal/kit/proc/proc_test.go TestProgramIsInput":   "likewise",
 	"referee/refereetest/main.go Main":                    "tells the race detector in all processes of a package not to sleep",
 	"referee/refereetest/main.go run":                     "gives all tests of a package their temporary directory",
-	"referee/clock_test.go TestClocksCheck":               "plays nothing",
-	"referee/game_test.go TestGameTimes":                  "plays without a clock on the wall",
-	"referee/ownclock_test.go TestOwnClocksCheck":         "plays nothing",
+	"referee/match/ownclock_test.go TestOwnClocksCheck":   "plays nothing",
 	"referee/program/spec_test.go TestOwn":                "plays nothing",
 	"referee/program/manifest_test.go TestManifestErrors": "plays nothing",
-	"referee/replay_test.go TestReplaysTampered":          "plays nothing",
+	"referee/match/replay_test.go TestReplaysTampered":    "plays nothing",
 	"referee/check/report_test.go TestRefusals":           "plays nothing",
 	"cmd/timba/play_linux_test.go TestPlayClock":          "has a person who never answers, first",
 	"cmd/timba/play_linux_test.go TestPlayFaults":         "has a bot that never answers, and a person without a clock",
@@ -73,13 +71,13 @@ var allowed = map[string]string{
 
 // known are declarations that break a rule and are to be changed.
 var known = map[string]bool{
-	"ladder/runner/bounds_linux_test.go shuffler":                true,
-	"referee/late_test.go .Line":                                 true,
-	"referee/life_linux_test.go TestLimitsAndFaultsByeOfProcess": true,
-	"web/webtest/browser.go Start":                               true,
-	"web/webtest/browser.go Open":                                true,
-	"web/remote/world_test.go .Write":                            true,
-	"web/remote/bounds_test.go ended":                            true,
+	"ladder/runner/bounds_linux_test.go shuffler":                      true,
+	"referee/match/late_test.go .Line":                                 true,
+	"referee/match/life_linux_test.go TestLimitsAndFaultsByeOfProcess": true,
+	"web/webtest/browser.go Start":                                     true,
+	"web/webtest/browser.go Open":                                      true,
+	"web/remote/world_test.go .Write":                                  true,
+	"web/remote/bounds_test.go ended":                                  true,
 }
 
 // sleeping is a command that sleeps, in a text for the shell or as arguments.

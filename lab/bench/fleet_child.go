@@ -21,7 +21,6 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/referee/cores"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/server"
 )
 
@@ -127,7 +126,7 @@ func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 			}
 			defer link.Close()
 			w, err := fleet.NewWorker(link, fleet.WorkerOptions{
-				Version: "bench", Cores: []int{cores.Any}, Memory: 1 << 30, House: house.Registry{}, Dir: p.Dirs.worker(i), Log: logger,
+				Version: "bench", Cores: []int{cores.Any}, Memory: 1 << 30, Dir: p.Dirs.worker(i), Log: logger,
 				Play: func(_ context.Context, m *fleet.Match) error {
 					games.hand(m)
 					return nil

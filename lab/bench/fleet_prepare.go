@@ -21,7 +21,6 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -51,12 +50,12 @@ var fleetClock = referee.Clock{Move: 20 * time.Second, Startup: time.Minute}
 // fleetConfig returns the configuration of the server, with one ladder: one of the default configuration,
 // or "" for the smallest.
 func fleetConfig(ladderName string) (*config.Config, error) {
-	c, err := config.Parse("bench fleet", []byte(fleetSettings), house.Registry{})
+	c, err := config.Parse("bench fleet", []byte(fleetSettings))
 	if err != nil {
 		return nil, err
 	}
 	if ladderName != "" {
-		all := config.Default(house.Registry{}).Ladders
+		all := config.Default().Ladders
 		i := slices.IndexFunc(all, func(l ladder.Ladder) bool { return l.Name == ladderName })
 		if i < 0 {
 			return nil, fmt.Errorf("bench fleet: the default configuration has no ladder %q: try brisca-2", ladderName)

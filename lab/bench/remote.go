@@ -57,7 +57,7 @@ func (b Remote) Run(ctx context.Context, _ io.Writer) (*Report, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	c, err := config.Parse("bench", []byte(remoteLadder), house.Registry{})
+	c, err := config.Parse("bench", []byte(remoteLadder))
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/rules/teeko"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
@@ -49,7 +48,7 @@ func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
 
 // findBot returns the bot of a BOT argument.
 func findBot(ctx context.Context, bot string) (match.Bot, error) {
-	p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, bot)
+	p, err := program.Resolver{}.Resolve(ctx, bot)
 	return p.Bot, err
 }
 

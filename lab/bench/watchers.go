@@ -22,7 +22,6 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules/teeko"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/live"
 )
 
@@ -56,7 +55,7 @@ func (c Watchers) Run(ctx context.Context, _ io.Writer) (*Report, error) {
 		return nil, err
 	}
 	b := &watchersBench{Watchers: c}
-	limits := config.Default(house.Registry{}).Live
+	limits := config.Default().Live
 	limits.Total, limits.Address = c.Sockets, c.Sockets
 	hub := live.NewHub(live.Options{Store: noStore{}, Events: new(events.Hub), Limits: limits})
 	ctx, cancel := context.WithCancelCause(ctx)

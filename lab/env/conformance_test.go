@@ -64,7 +64,7 @@ func TestConformance(t *testing.T) {
 // playMatch plays two deals by processes and returns the replays of rotation 0.
 func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*referee.Replay {
 	t.Helper()
-	programs, err := program.Resolver{Builtins: house.Registry{}}.ResolveAll(t.Context(), strings.Fields(bots))
+	programs, err := program.Resolver{}.ResolveAll(t.Context(), strings.Fields(bots))
 	kit.Must(t, err)
 	var mu sync.Mutex
 	replays := make([]*referee.Replay, 2)

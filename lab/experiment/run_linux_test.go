@@ -17,7 +17,6 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
@@ -29,7 +28,7 @@ func parse(t *testing.T, text string) *Experiment {
 
 func options(workers int) Options {
 	o := DefaultOptions
-	o.Seed, o.Resolver = rules.Seed{7}, program.Resolver{Builtins: house.Registry{}}
+	o.Seed, o.Resolver = rules.Seed{7}, program.Resolver{}
 	for range workers {
 		o.Workers = append(o.Workers, cores.Any)
 	}

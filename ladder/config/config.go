@@ -52,20 +52,9 @@ type Config struct {
 // Open reports whether anybody may open an account.
 func (c *Config) Open() bool { return c.Registration == "open" }
 
-// House is what a configuration asks of the house bots.
-type House interface {
-	// Canonical returns the one spec that all specs of a bot stand for.
-	Canonical(spec string) (string, error)
-	// Games returns the games that the bot of a spec is made for, nil for all.
-	Games(spec string) []string
-	// Standing returns the specs of the bots that a ladder of a game has unless it says
-	// otherwise.
-	Standing(game string) []string
-}
-
 // Default returns the configuration without a file.
-func Default(house House) *Config {
-	c, err := Parse(datadir.ConfigFile, nil, house)
+func Default() *Config {
+	c, err := Parse(datadir.ConfigFile, nil)
 	if err != nil {
 		panic("config: the default configuration: " + err.Error()) // a test reads it
 	}
@@ -73,18 +62,17 @@ func Default(house House) *Config {
 }
 
 // Read reads a configuration file. A missing file counts as an empty one.
-func Read(path string, house House) (*Config, error) {
+func Read(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	return Parse(path, data, house)
+	return Parse(path, data)
 }
 
 // Parse reads a configuration on top of the default one. The name is for errors,
-// which quote the key, its value and what to try; house has the bots that can be on
-// ladders as @NAME.
-func Parse(name string, data []byte, house House) (*Config, error) {
+// which quote the key, its value and what to try.
+func Parse(name string, data []byte) (*Config, error) {
 	var f configFile
 	if _, err := toml.Decode(defaultTOML, &f); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -101,7 +89,7 @@ func Parse(name string, data []byte, house House) (*Config, error) {
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, ladder.Errorf(ladder.Invalid, "try "+strings.Join(siblingKeys(unknown[0]), ", "), "%s: unknown key %q", name, unknown[0])
 	}
-	c, err := own.resolve(house)
+	c, err := own.resolve()
 	if err != nil {
 		return nil, ladder.Errorf(ladder.Invalid, "", "%s: %w", name, err)
 	}

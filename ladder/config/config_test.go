@@ -14,12 +14,11 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
 func TestDefaultLadders(t *testing.T) {
-	c := Default(house.Registry{})
+	c := Default()
 	type row struct {
 		Name, Game, Options string
 		Bots                int
@@ -62,8 +61,8 @@ func TestDefaultLadders(t *testing.T) {
 		if !slices.Contains(l.House, ladder.Anchor) || !slices.Contains(l.House, "@greedy") || !slices.Contains(l.House, "@champion") || len(l.House) > 9 {
 			t.Errorf("%s: house is %q", l.Name, l.House)
 		}
-		if named := l; resolveHouse(&named, house.Registry{}) != nil {
-			t.Errorf("%s: house is %q, which a file cannot name: %v", l.Name, l.House, resolveHouse(&named, house.Registry{}))
+		if named := l; resolveHouse(&named) != nil {
+			t.Errorf("%s: house is %q, which a file cannot name: %v", l.Name, l.House, resolveHouse(&named))
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -77,9 +76,9 @@ func TestDefaultLadders(t *testing.T) {
 // The default file has the same meaning as no file.
 func TestDefaultFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), datadir.ConfigFile)
-	none := kit.Get[*Config](t)(Read(path, house.Registry{}))
+	none := kit.Get[*Config](t)(Read(path))
 	kit.Must(t, os.WriteFile(path, DefaultTOML(), 0o600))
-	file := kit.Get[*Config](t)(Read(path, house.Registry{}))
+	file := kit.Get[*Config](t)(Read(path))
 	if diff := cmp.Diff(none, file); diff != "" {
 		t.Error(diff)
 	}
@@ -102,7 +101,7 @@ clock = {bank = 1000, inc = 5, margin = 7}
 deals = 2
 bots = 2
 house = ["@random", "@greedy:noise=00"]
-`), house.Registry{})
+`))
 	kit.Must(t, err)
 	if !c.Open() || c.Workers != 3 || c.Pause != 5*time.Second || c.Idle != 7*time.Second || c.Sandbox != sandbox.Full || c.Limits.Upload != 1<<20 || c.Limits.Files != 2000 {
 		t.Errorf("got %+v", c)
@@ -173,7 +172,7 @@ func TestConfigErrors(t *testing.T) {
 		{"no anchor", one(`house = ["@greedy"]`), `c: ladder 1, "x": house cannot be ["@greedy"]: add @random, the anchor of the ratings`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Parse("c", []byte(c.toml), house.Registry{})
+			_, err := Parse("c", []byte(c.toml))
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("says %v, want %s", err, c.want)
 			}
@@ -188,7 +187,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add(DefaultTOML())
 	f.Add([]byte("[[ladder]]\nname = \"x\"\ngame = \"tebes\"\nclock = {bank = 5}\ndeals = 2"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := Parse("c", data, house.Registry{})
+		c, err := Parse("c", data)
 		if err != nil {
 			return
 		}

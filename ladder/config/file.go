@@ -15,6 +15,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -171,7 +172,7 @@ func publicURL(text string) (string, error) {
 	return u.String(), nil
 }
 
-func (f *configFile) resolve(house House) (*Config, error) {
+func (f *configFile) resolve() (*Config, error) {
 	c := &Config{Registration: f.Registration, Workers: f.Workers, Embed: f.Site.Embed}
 	var err error
 	if c.URL, err = publicURL(f.Site.URL); err != nil {
@@ -229,7 +230,7 @@ func (f *configFile) resolve(house House) (*Config, error) {
 		return nil, errors.New("ladder cannot be an empty list: name at least one, or leave it out for the default ladders")
 	}
 	for i, l := range f.Ladders {
-		resolved, err := l.resolve(house)
+		resolved, err := l.resolve()
 		if err != nil {
 			return nil, fmt.Errorf("ladder %d, %q: %w", i+1, l.Name, err)
 		}
@@ -377,7 +378,7 @@ const (
 	maxDeals      = 1000
 )
 
-func (f ladderFile) resolve(house House) (ladder.Ladder, error) {
+func (f ladderFile) resolve() (ladder.Ladder, error) {
 	l := ladder.Ladder{Name: f.Name, Title: f.Title, Game: f.Game, Options: f.Options, Deals: f.Deals, House: f.House}
 	if !ladderName.MatchString(f.Name) || len(f.Name) > maxLadderName {
 		return l, fmt.Errorf("name cannot be %q: try lower-case letters, digits and single hyphens, at most %d characters", f.Name, maxLadderName)
@@ -406,7 +407,7 @@ func (f ladderFile) resolve(house House) (ladder.Ladder, error) {
 	if _, err := l.Sides(); err != nil {
 		return l, err
 	}
-	return l, resolveHouse(&l, house)
+	return l, resolveHouse(&l)
 }
 
 func (f clockFile) resolve() (referee.Clock, error) {
@@ -419,9 +420,9 @@ func (f clockFile) resolve() (referee.Clock, error) {
 
 // resolveHouse fills in the house bots of the game where the ladder names none, and checks
 // the named ones otherwise.
-func resolveHouse(l *ladder.Ladder, house House) error {
+func resolveHouse(l *ladder.Ladder) error {
 	if l.House == nil {
-		l.House = standing(l.Game, house)
+		l.House = standing(l.Game)
 		return nil
 	}
 	var bots []string
@@ -435,7 +436,7 @@ func resolveHouse(l *ladder.Ladder, house House) error {
 			return err
 		}
 		if games := house.Games(spec); games != nil && !slices.Contains(games, l.Game) {
-			return fmt.Errorf("house cannot have %q, which plays %s: try %s", name, strings.Join(games, ", "), strings.Join(standing(l.Game, house), ", "))
+			return fmt.Errorf("house cannot have %q, which plays %s: try %s", name, strings.Join(games, ", "), strings.Join(standing(l.Game), ", "))
 		}
 		if slices.Contains(bots, "@"+spec) {
 			return fmt.Errorf("house cannot have %q twice: name each once", "@"+spec)
@@ -450,7 +451,7 @@ func resolveHouse(l *ladder.Ladder, house House) error {
 }
 
 // standing returns the house bots that a ladder of a game has by default.
-func standing(game string, house House) (names []string) {
+func standing(game string) (names []string) {
 	for _, spec := range house.Standing(game) {
 		names = append(names, "@"+spec)
 	}

@@ -28,7 +28,6 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -185,7 +184,7 @@ func workerProcess(text string) error {
 }
 
 func (s settings) options(log *slog.Logger) WorkerOptions {
-	o := WorkerOptions{Version: "test", House: house.Registry{}, Dir: s.Dir, Cache: s.Cache, Log: log, Memory: 1 << 30}
+	o := WorkerOptions{Version: "test", Dir: s.Dir, Cache: s.Cache, Log: log, Memory: 1 << 30}
 	for range max(1, s.Cores) {
 		o.Cores = append(o.Cores, cores.Any)
 	}
@@ -369,7 +368,7 @@ func (a *arena) local(gate ...string) *Worker {
 	o.Program = func(ctx context.Context, j Job, slot int) (match.Bot, error) {
 		b := j.Bots[slot]
 		if b.House != "" {
-			p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, b.House)
+			p, err := program.Resolver{}.Resolve(ctx, b.House)
 			return p.Bot, err
 		}
 		return match.Bot{Version: b.Label, Command: b.Command, Dir: filepath.Join(a.bots, b.Hash), Hash: b.Hash, Sandbox: a.Sandbox}, nil

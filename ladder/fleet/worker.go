@@ -22,7 +22,6 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
@@ -34,7 +33,6 @@ type WorkerOptions struct {
 	// system does not bind programs to cores.
 	Cores  []int
 	Memory int64                       // bytes, for all matches together
-	House  program.Builtins            // the bots of the program itself
 	Check  func(context.Context) error // see Match; nil: this machine can always play
 
 	// Dir has the cache of bots, the results that are not handed in yet, and temporary files. "": the

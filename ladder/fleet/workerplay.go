@@ -129,7 +129,7 @@ func (w *Worker) playMatch(ctx context.Context, o order, m *Match) (err error) {
 func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot, release func(), err error) {
 	b := o.Bots[slot]
 	if b.House != "" {
-		p, err := program.Resolver{Builtins: w.House}.Resolve(ctx, b.House)
+		p, err := program.Resolver{}.Resolve(ctx, b.House)
 		p.Bot.Sandbox, p.Bot.Temp = nil, w.Temp()
 		return p.Bot, nil, err
 	}

@@ -58,7 +58,7 @@ func New(t testing.TB, toml string, o store.Options) *World {
 	t.Helper()
 	w := &World{T: t}
 	var err error
-	w.Config, err = config.Parse("test", []byte(toml), house.Registry{})
+	w.Config, err = config.Parse("test", []byte(toml))
 	w.Must(err)
 	o.Server, o.NoSync = true, true
 	w.Store, err = store.Open(Dir(t), o)
@@ -82,7 +82,7 @@ func (w *World) Must(err error) {
 func (w *World) House(hash func(name string) string) {
 	w.T.Helper()
 	var names []string
-	for _, name := range (house.Registry{}).Names() {
+	for _, name := range house.Names() {
 		names = append(names, "@"+name)
 	}
 	for _, l := range w.Config.Ladders {
@@ -91,7 +91,7 @@ func (w *World) House(hash func(name string) string) {
 	slices.Sort(names)
 	var bots []store.HouseBot
 	for _, name := range slices.Compact(names) {
-		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: hash(name), Games: house.Registry{}.Games(strings.TrimPrefix(name, "@"))})
+		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: hash(name), Games: house.Games(strings.TrimPrefix(name, "@"))})
 	}
 	w.Must(w.Store.SyncHouse(w.T.Context(), bots))
 }

@@ -23,10 +23,10 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -66,7 +66,7 @@ func newWorld(t testing.TB, text string) *world {
 	shared := laddertest.New(t, text, store.Options{})
 	w := &world{World: shared, t: t, store: shared.Store, config: shared.Config, bots: t.TempDir(), log: &strings.Builder{}, broken: map[string]string{}}
 	w.House(func(name string) string {
-		p := kit.Get[program.Program](t)(program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), name))
+		p := kit.Get[program.Program](t)(program.Resolver{}.Resolve(t.Context(), name))
 		return p.Hash
 	})
 	w.person = w.Person("anna", false)
@@ -90,7 +90,7 @@ func (w *world) resolve(ctx context.Context, v ladder.Version) (match.Bot, error
 		return match.Bot{}, fmt.Errorf("%s", why)
 	}
 	if v.House() {
-		p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, v.Bot)
+		p, err := program.Resolver{}.Resolve(ctx, v.Bot)
 		return p.Bot, err
 	}
 	return match.Bot{Command: v.Command, Dir: filepath.Join(w.bots, v.Bot), Hash: v.Hash, Version: v.Label}, nil
@@ -117,8 +117,8 @@ type run struct {
 	world  *world
 }
 
-// idle makes a runner on some cores, changed by the test, that does not run.
-func (w *world) idle(cores int, change func(*Options)) *Runner {
+// idle makes a runner on n cores, changed by the test, that does not run.
+func (w *world) idle(n int, change func(*Options)) *Runner {
 	w.t.Helper()
 	o := Options{
 		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve,
@@ -127,7 +127,7 @@ func (w *world) idle(cores int, change func(*Options)) *Runner {
 		Registerer: prometheus.NewRegistry(),
 		Log:        slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	machines := laddertest.NewFleet(slices.Repeat([]int{cores.Any}, cores)...)
+	machines := laddertest.NewFleet(slices.Repeat([]int{cores.Any}, n)...)
 	o.Fleet = machines
 	if change != nil {
 		change(&o)

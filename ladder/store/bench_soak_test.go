@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // The benchmarks run on a competition of this size, which is made once, in about a
@@ -48,7 +47,7 @@ type pooled struct {
 func newCrowd(tb testing.TB, bots, pool int) *crowd {
 	tb.Helper()
 	c := &crowd{competition: openStore(tb, tb.TempDir()), pool: map[string][]pooled{}, rand: rand.New(rand.NewPCG(1, 1))}
-	c.ladders = config.Default(house.Registry{}).Ladders
+	c.ladders = config.Default().Ladders
 	for i := range c.ladders {
 		c.ladders[i].Deals, c.ladders[i].House = 1, []string{"@random", "@first", "@greedy"}
 		c.ladders[i].Clock.Move = time.Minute // nothing here depends on it, and the pool is of real games
@@ -269,7 +268,7 @@ func BenchmarkFinish(b *testing.B) {
 		bots = append(bots, HouseBot{Name: name, Label: "1", Hash: bundleOf(2)})
 	}
 	kit.Must(b, c.SyncHouse(bg, bots))
-	ladders := config.Default(house.Registry{}).Ladders
+	ladders := config.Default().Ladders
 	for i := range ladders {
 		ladders[i].House = names
 	}

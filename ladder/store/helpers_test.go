@@ -78,7 +78,7 @@ options = {players = "4"}
 clock = {movetime = 60000}
 deals = 1
 house = ["@random", "@first", "@greedy"]
-`), house.Registry{}))
+`)))
 	return c.Ladders
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -32,7 +31,7 @@ func TestLimitsAreDocumented(t *testing.T) {
 			told[strings.Trim(cells[1], ` \*`)] = strings.TrimSpace(cells[2])
 		}
 	}
-	c := config.Default(house.Registry{})
+	c := config.Default()
 	archive := bundle.LimitsOf(c.Limits)
 	mib := func(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 	want := map[string]string{

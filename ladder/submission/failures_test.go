@@ -187,9 +187,12 @@ func (o overdue) Err() error {
 func TestLateInTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.House = opponent{w.House, func() { // in the trial, in which @random has no turn before the bot
-		w.Config.Ladders[2].Clock.Move = 5001 * time.Millisecond
-	}}
+	w.timeout = func(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+		if d == TrialTime { // not before the trial, in which @random has no turn before the bot
+			w.Config.Ladders[2].Clock.Move = 5001 * time.Millisecond
+		}
+		return context.WithTimeout(ctx, d)
+	}
 	bot := shell(`case $line in *" 5001 "*) exec sleep 1d ;; esac`)
 	v, stages := w.run(w.add("late", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": bot})))
 	if v.State != ladder.Failed {
@@ -203,17 +206,6 @@ func TestLateInTrial(t *testing.T) {
 	}
 	w.told(v)
 	w.clean()
-}
-
-// opponent calls a function when a trial looks for its opponent.
-type opponent struct {
-	program.Builtins
-	found func()
-}
-
-func (o opponent) Canonical(spec string) (string, error) {
-	o.found()
-	return o.Builtins.Canonical(spec)
 }
 
 // told wants a message to the owner with the reason.

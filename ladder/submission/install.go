@@ -73,7 +73,7 @@ func makeReadOnly(path string, mode fs.FileMode) error {
 // is a failure of our own.
 func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Bot, error) {
 	if v.House() {
-		house, err := program.Resolver{Builtins: p.House}.Resolve(ctx, v.Bot)
+		house, err := program.Resolver{}.Resolve(ctx, v.Bot)
 		house.Bot.Temp = p.Dir.Temp()
 		return house.Bot, err
 	}

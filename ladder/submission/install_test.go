@@ -21,7 +21,6 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -97,7 +96,7 @@ func TestSharedAndRestored(t *testing.T) {
 func plays(t *testing.T, c ladder.Ladder, bot match.Bot) {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(c.Variant())
-	random := kit.Get[program.Program](t)(program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), "@random"))
+	random := kit.Get[program.Program](t)(program.Resolver{}.Resolve(t.Context(), "@random"))
 	games := 0
 	m := match.Match{Variant: v, Bots: []match.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}, Done: func(g *referee.Result) error {
 		games++

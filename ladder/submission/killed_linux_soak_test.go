@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/cores"
-	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 func init() { modes["server"] = serve }
@@ -36,11 +35,11 @@ func serve(arg string) error {
 		return err
 	}
 	defer s.Close()
-	c, err := config.Parse("test", []byte(testConfig), house.Registry{})
+	c, err := config.Parse("test", []byte(testConfig))
 	if err != nil {
 		return err
 	}
-	p := New(s, c, house.Registry{})
+	p := New(s, c)
 	p.Check.Quick = true
 	return p.Run(context.Background(), id, cores.Any)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/refereetest"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -66,7 +65,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatalf("this machine has a sandbox of level %s, and submissions need REDUCED", level)
 	}
 	shared := laddertest.New(t, testConfig, store.Options{})
-	w := &world{Pipeline: New(shared.Store, shared.Config, house.Registry{}), t: t, person: shared.Person("ana", false)}
+	w := &world{Pipeline: New(shared.Store, shared.Config), t: t, person: shared.Person("ana", false)}
 	w.Level, w.Check.Quick, w.Check.Pause = level, true, 10*time.Millisecond
 	w.Check.Patience, w.Check.Grace, w.Check.Time = time.Hour, time.Hour, time.Hour
 	w.timeout = func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {

@@ -27,7 +27,6 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -46,11 +45,10 @@ type Pipeline struct {
 	Store  *store.Store
 	Dir    datadir.Dir
 	Config *config.Config
-	House  program.Builtins // the bots that versions without an owner are
-	Check  check.Options    // Defaults, but for the clock, which is that of the ladders
-	Room   ladder.Room      // the memory that bots and builds share
-	Level  sandbox.Level    // that this machine's sandbox has
-	Events *events.Hub      // tells of each change to a version
+	Check  check.Options // Defaults, but for the clock, which is that of the ladders
+	Room   ladder.Room   // the memory that bots and builds share
+	Level  sandbox.Level // that this machine's sandbox has
+	Events *events.Hub   // tells of each change to a version
 	Log    *slog.Logger
 
 	Now func() time.Time // the clock
@@ -62,14 +60,14 @@ type Pipeline struct {
 }
 
 // New returns a pipeline over a store, with the limits, ladders and sandbox of a
-// configuration, and the house bots of this program.
-func New(s *store.Store, c *config.Config, house program.Builtins) *Pipeline {
+// configuration.
+func New(s *store.Store, c *config.Config) *Pipeline {
 	dir := s.Dir()
 	if abs, err := filepath.Abs(string(dir)); err == nil { // bots are started from other directories
 		dir = datadir.Dir(abs)
 	}
 	return &Pipeline{
-		Store: s, Dir: dir, Config: c, House: house, Check: check.Defaults(), Events: new(events.Hub), Log: slog.New(slog.DiscardHandler),
+		Store: s, Dir: dir, Config: c, Check: check.Defaults(), Events: new(events.Hub), Log: slog.New(slog.DiscardHandler),
 		Now:     time.Now,
 		timeout: context.WithTimeout, checkClock: referee.DefaultClock,
 	}

@@ -114,7 +114,7 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 	if bot.Sandbox != nil { // in a match it is stopped between its turns where that can be
 		bot.Sandbox.Freeze = bot.Sandbox.Level == sandbox.Full
 	}
-	random, err := program.Resolver{Builtins: s.House}.Resolve(ctx, ladder.Anchor)
+	random, err := program.Resolver{}.Resolve(ctx, ladder.Anchor)
 	if err != nil {
 		return "", err
 	}

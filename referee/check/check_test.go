@@ -30,7 +30,7 @@ import (
 // resolve makes a program of what a user would write.
 func resolve(t testing.TB, bot string) program.Program {
 	t.Helper()
-	p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), bot)
+	p, err := program.Resolver{}.Resolve(t.Context(), bot)
 	if err != nil {
 		t.Fatal(err)
 	}

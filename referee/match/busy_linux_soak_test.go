@@ -19,6 +19,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -59,7 +60,7 @@ func TestClocksBusyMachine(t *testing.T) {
 	clock := referee.Clock{Move: 50 * ms, Margin: 50 * ms, Startup: time.Minute}
 	play := func(game string, deals int, bots ...string) (text []string, late int, credit float64, took time.Duration) {
 		t.Helper()
-		m := &Match{Variant: variant(t, game, ""), Deals: deals, Seed: rules.Seed{9}, Clock: clock, Workers: Cores()}
+		m := &Match{Variant: variant(t, game, ""), Deals: deals, Seed: rules.Seed{9}, Clock: clock, Workers: cores.All()}
 		var commands [][]string
 		for _, b := range bots {
 			commands = append(commands, []string{self(t), "worker", b})

@@ -68,12 +68,12 @@ func TestSeedsAndDealsSameGames(t *testing.T) {
 
 // The workers that are bound to cores play the same.
 func TestSeedsAndDealsSameGamesOnCores(t *testing.T) {
-	cores := cores.All()
-	if len(cores) == 0 {
+	all := cores.All()
+	if len(all) == 0 {
 		t.Fatal("there are no cores")
 	}
 	var first []string
-	for _, workers := range [][]int{nil, {cores[0]}, {cores[0], cores[len(cores)-1]}} {
+	for _, workers := range [][]int{nil, {all[0]}, {all[0], all[len(all)-1]}} {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: real(testBot(t, "house", "greedy"), testBot(t, "house", "random")), Deals: 3, Clock: patient, Workers: workers}
 		var replays []string
 		for _, g := range playAll(t, m) {
@@ -85,8 +85,8 @@ func TestSeedsAndDealsSameGamesOnCores(t *testing.T) {
 			t.Fatalf("workers %v: (-first +again)\n%s", workers, diff)
 		}
 	}
-	if got := cores.All(); fmt.Sprint(got) != fmt.Sprint(cores) {
-		t.Errorf("afterwards this process is bound to %v, before it was to %v", got, cores)
+	if got := cores.All(); fmt.Sprint(got) != fmt.Sprint(all) {
+		t.Errorf("afterwards this process is bound to %v, before it was to %v", got, all)
 	}
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: patient, Workers: []int{1 << 9}, start: starter{}.start}
 	if err := m.Play(t.Context()); err == nil {

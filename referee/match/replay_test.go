@@ -23,7 +23,7 @@ import (
 )
 
 var schema = sync.OnceValue(func() *jsonschema.Schema {
-	return jsonschema.NewCompiler().MustCompile("replay.schema.json")
+	return jsonschema.NewCompiler().MustCompile("../replay.schema.json")
 })
 
 // valid checks a replay against its schema, and that it is read as it was written.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 
 	"golang.org/x/sys/unix"
 
@@ -155,7 +156,7 @@ func burn(how string) error {
 	}
 	if n, _ := fmt.Sscanf(how, "core=%d", &core); n == 1 {
 		runtime.LockOSThread()
-		if err := pin(core); err != nil {
+		if err := cores.Bind(core); err != nil {
 			return err
 		}
 		os.Stdin.Read(make([]byte, 1))
@@ -207,13 +208,13 @@ func (h *hogs) loose() {
 // labours makes a match of two bots on the last core, of which the first one begins.
 func labours(t testing.TB, s *Sandbox, first, second string) *Match {
 	t.Helper()
-	cores := Cores()
+	all := cores.All()
 	bots := real([]string{self(t), "labour", first}, []string{self(t), "labour", second})
 	for i := range bots {
 		bots[i].Dir, bots[i].Sandbox = builds, s
 	}
 	return &Match{
-		Variant: variant(t, "tebes", "size=4"), Bots: bots, Deals: 1, Only: []int{0}, Workers: cores[len(cores)-1:],
+		Variant: variant(t, "tebes", "size=4"), Bots: bots, Deals: 1, Only: []int{0}, Workers: all[len(all)-1:],
 		Clock: referee.Clock{Move: time.Second, Margin: 200 * time.Millisecond, Startup: time.Minute},
 	}
 }

@@ -8,11 +8,10 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/refereetest"
-	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // withHouse resolves house bots as well, and says nothing.
-var withHouse = Resolver{Builtins: house.Registry{}}
+var withHouse = Resolver{}
 
 func TestMain(m *testing.M) {
 	refereetest.Main(m, nil, func(dir string) error {

@@ -22,6 +22,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -47,24 +48,11 @@ func HouseFailed(f fault.Fault) bool {
 	return f.Code != protocol.Timeout && f.Reason.Kind != fault.NoReady && !f.Disqualified() // for being late
 }
 
-// Builtins are bots that one program plays. Users write @SPEC.
-type Builtins interface {
-	// Executable returns the path of the program that plays one of them when it is started with
-	// the arguments "bot SPEC".
-	Executable() (string, error)
-	// Names returns the bots to suggest, without options.
-	Names() []string
-	// Canonical returns the one spec that all specs of a bot, NAME or
-	// NAME:key=value,key=value, stand for.
-	Canonical(spec string) (string, error)
-}
-
 // Resolver resolves what users write for a BOT.
 type Resolver struct {
-	Builtins Builtins      // the bots of @NAME; nil for none
-	Log      io.Writer     // receives the output of builds; may be nil
-	Level    sandbox.Level // of the sandbox of builds; None for no sandbox
-	Cache    string        // keeps what is built; "" for a directory in the user's cache
+	Log   io.Writer     // receives the output of builds; may be nil
+	Level sandbox.Level // of the sandbox of builds; None for no sandbox
+	Cache string        // keeps what is built; "" for a directory in the user's cache
 }
 
 // Resolve returns the program of a BOT. The context ends its build.
@@ -73,7 +61,7 @@ func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 		r.Log = io.Discard
 	}
 	if bot == "" {
-		return Program{}, fmt.Errorf("bot: the name is empty: use %sa directory or a command", r.suggestion())
+		return Program{}, fmt.Errorf("bot: the name is empty: use %sa directory or a command", suggestion())
 	}
 	p, err := r.resolve(ctx, bot)
 	p.Line = bot
@@ -81,8 +69,8 @@ func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 }
 
 func (r Resolver) resolve(ctx context.Context, bot string) (Program, error) {
-	if spec, ok := strings.CutPrefix(bot, "@"); ok && r.Builtins != nil {
-		return r.resolveBuiltin(spec)
+	if spec, ok := strings.CutPrefix(bot, "@"); ok {
+		return resolveHouse(spec)
 	}
 	if info, err := os.Stat(bot); err == nil && info.IsDir() {
 		return r.resolveDir(ctx, bot)
@@ -139,19 +127,16 @@ func (r Resolver) resolveAll(ctx context.Context, specs []Spec, number bool) ([]
 }
 
 // suggestion lists the house bots, to stand before other kinds of bots.
-func (r Resolver) suggestion() string {
-	if r.Builtins == nil {
-		return ""
-	}
-	return "a house bot (@" + strings.Join(r.Builtins.Names(), ", @") + "), "
+func suggestion() string {
+	return "a house bot (@" + strings.Join(house.Names(), ", @") + "), "
 }
 
-func (r Resolver) resolveBuiltin(spec string) (Program, error) {
-	spec, err := r.Builtins.Canonical(spec)
+func resolveHouse(spec string) (Program, error) {
+	spec, err := house.Canonical(spec)
 	if err != nil {
 		return Program{}, err
 	}
-	executable, err := r.Builtins.Executable()
+	executable, err := house.Executable()
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: @%s: finding the path of the program that plays it: %w", spec, err)
 	}

@@ -11,12 +11,9 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A program without house bots knows none.
-func TestNoBuiltins(t *testing.T) {
-	_, err := Resolver{}.Resolve(t.Context(), "@random")
-	refused(t, err, `"@random" is no`)
-	_, err = Resolver{}.Resolve(t.Context(), "")
-	refused(t, err, "bot: the name is empty: use a directory or a command")
+func TestNoName(t *testing.T) {
+	_, err := Resolver{}.Resolve(t.Context(), "")
+	refused(t, err, "bot: the name is empty: use a house bot (@random, ", "a directory or a command")
 }
 
 func TestHouseBots(t *testing.T) {

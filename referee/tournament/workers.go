@@ -12,15 +12,15 @@ import (
 // as Play takes them; n = 0 is one for each core. affinity "on" binds workers to
 // cores, "off" does not, "auto" does while there are enough.
 func Workers(n int, affinity string) ([]int, error) {
-	cores := cores.All()
+	all := cores.All()
 	if n == 0 {
-		n = max(1, len(cores))
+		n = max(1, len(all))
 	}
-	bind := n <= len(cores)
+	bind := n <= len(all)
 	switch affinity {
 	case "auto":
 	case "on":
-		if len(cores) == 0 {
+		if len(all) == 0 {
 			return nil, fmt.Errorf("affinity cannot be on: this system does not bind processes to cores")
 		}
 		bind = true
@@ -33,7 +33,7 @@ func Workers(n int, affinity string) ([]int, error) {
 	for i := range workers {
 		workers[i] = cores.Any
 		if bind {
-			workers[i] = cores[i%len(cores)]
+			workers[i] = all[i%len(all)]
 		}
 	}
 	return workers, nil
@@ -42,13 +42,13 @@ func Workers(n int, affinity string) ([]int, error) {
 // Crowded returns what follows from playing n games at the same time where that is more than the
 // cores; "" where it is not.
 func Crowded(n int) string {
-	cores := len(cores.All())
-	if cores == 0 {
-		cores = runtime.NumCPU()
+	have := len(cores.All())
+	if have == 0 {
+		have = runtime.NumCPU()
 	}
-	if n <= cores {
+	if n <= have {
 		return ""
 	}
 	return fmt.Sprintf("--concurrency %d is more than the %s of this machine: bots wait for one another, for which they get credit, and nothing is faster; choose --concurrency %d or leave it out",
-		n, text.Count(cores, "core"), cores)
+		n, text.Count(have, "core"), have)
 }

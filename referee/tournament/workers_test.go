@@ -9,16 +9,16 @@ import (
 )
 
 func TestWorkers(t *testing.T) {
-	cores := cores.All()
+	all := cores.All()
 	for _, c := range []struct {
 		n        int
 		affinity string
 		want     []int
 		err      string
 	}{
-		{0, "off", slices.Repeat([]int{cores.Any}, max(1, len(cores))), ""},
+		{0, "off", slices.Repeat([]int{cores.Any}, max(1, len(all))), ""},
 		{3, "off", slices.Repeat([]int{cores.Any}, 3), ""},
-		{len(cores) + 1, "auto", slices.Repeat([]int{cores.Any}, len(cores)+1), ""},
+		{len(all) + 1, "auto", slices.Repeat([]int{cores.Any}, len(all)+1), ""},
 		{0, "maybe", nil, `affinity cannot be "maybe": try auto, on or off`},
 	} {
 		got, err := Workers(c.n, c.affinity)
@@ -26,16 +26,16 @@ func TestWorkers(t *testing.T) {
 			t.Errorf("%d workers, affinity %s: %v, %v, want %v, %q", c.n, c.affinity, got, err, c.want, c.err)
 		}
 	}
-	if len(cores) == 0 {
+	if len(all) == 0 {
 		if _, err := Workers(1, "on"); err == nil {
 			t.Error("workers are bound where there are no cores to bind to")
 		}
 		return
 	}
-	if got, err := Workers(0, "auto"); err != nil || !slices.Equal(got, cores) {
-		t.Errorf("all workers are on cores %v, %v, want %v", got, err, cores)
+	if got, err := Workers(0, "auto"); err != nil || !slices.Equal(got, all) {
+		t.Errorf("all workers are on cores %v, %v, want %v", got, err, all)
 	}
-	if got, err := Workers(2*len(cores), "on"); err != nil || !slices.Equal(got, append(slices.Clone(cores), cores...)) {
+	if got, err := Workers(2*len(all), "on"); err != nil || !slices.Equal(got, append(slices.Clone(all), all...)) {
 		t.Errorf("twice as many workers as cores are on cores %v, %v", got, err)
 	}
 }

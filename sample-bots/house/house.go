@@ -109,11 +109,8 @@ func parse(spec string) (Bot, rules.Settings, error) {
 	return Bot{}, nil, fmt.Errorf("house bot %q does not exist: try %s", name, strings.Join(all, ", "))
 }
 
-// Registry is a program.Builtins and a config.House with the house bots, for packages that do not import this one.
-type Registry struct{}
-
 // Names returns the simple bots.
-func (Registry) Names() (n []string) {
+func Names() (n []string) {
 	for _, b := range List() {
 		if b.Simple {
 			n = append(n, b.Name)
@@ -122,18 +119,12 @@ func (Registry) Names() (n []string) {
 	return n
 }
 
-// Canonical returns the one spec that all specs of a bot stand for, or the error of Find.
-func (Registry) Canonical(spec string) (string, error) { return Canonical(spec) }
-
-// Executable returns the path of the program that plays house bots.
-func (Registry) Executable() (string, error) { return Executable() }
-
 // Executable returns the path of the program that plays a house bot with the arguments "bot SPEC":
 // the running one. Tests with the race detector replace it, as programs with it start slowly.
 var Executable = os.Executable
 
 // Games returns the games that the bot of a spec is made for, nil for all.
-func (Registry) Games(spec string) []string {
+func Games(spec string) []string {
 	name, _, _ := strings.Cut(spec, ":")
 	for _, b := range List() {
 		if b.Name == name {
@@ -144,7 +135,7 @@ func (Registry) Games(spec string) []string {
 }
 
 // Standing returns the specs of the bots on a default ladder of a game.
-func (Registry) Standing(game string) []string { return slices.Clone(standing[game]) }
+func Standing(game string) []string { return slices.Clone(standing[game]) }
 
 // standing are the specs of the bots on the default ladders of a game, the weakest first.
 // docs/house-bots.md has their ratings. With the clock of those ladders, each needs some 15 ms at

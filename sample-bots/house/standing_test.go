@@ -13,17 +13,16 @@ import (
 // Every game has bots for its ladders, each once, that exist and are made for it, and few enough
 // that a newcomer meets others.
 func TestStanding(t *testing.T) {
-	var r Registry
 	for _, g := range games.All() {
-		specs := r.Standing(g.Name)
+		specs := Standing(g.Name)
 		if len(specs) < 5 || len(specs) > 9 || !slices.Contains(specs, "random") || specs[len(specs)-1] != "champion" {
 			t.Errorf("%s: the bots are %q", g.Name, specs)
 		}
 		for i, spec := range specs {
-			if name, err := r.Canonical(spec); err != nil || name != spec {
+			if name, err := Canonical(spec); err != nil || name != spec {
 				t.Errorf("%s: the canonical spec of %q is %q, %v", g.Name, spec, name, err)
 			}
-			if made := r.Games(spec); made != nil && !slices.Contains(made, g.Name) {
+			if made := Games(spec); made != nil && !slices.Contains(made, g.Name) {
 				t.Errorf("%s: %s is made for %q", g.Name, spec, made)
 			}
 			if slices.Contains(specs[:i], spec) {

@@ -24,7 +24,6 @@ import (
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // TestMain makes the test binary run as a house bot in real processes.
@@ -289,7 +288,7 @@ func conforms(t testing.TB, p program.Program) {
 func all(t testing.TB, l Language, every bool) (replays []string) {
 	t.Helper()
 	var log bytes.Buffer
-	programs, err := program.Resolver{Builtins: house.Registry{}, Log: &log, Cache: t.TempDir()}.ResolveAll(t.Context(), []string{write(t, l, "starter"), "@random"})
+	programs, err := program.Resolver{Log: &log, Cache: t.TempDir()}.ResolveAll(t.Context(), []string{write(t, l, "starter"), "@random"})
 	if err != nil {
 		t.Errorf("%s: %v", l.Name, err)
 		return nil

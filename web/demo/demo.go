@@ -17,7 +17,6 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sample-bots/starters"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/server"
@@ -34,7 +33,7 @@ const (
 // Config returns the default configuration with short games, and with limits high enough for one
 // person who submits all starters.
 func Config() *config.Config {
-	c := config.Default(house.Registry{})
+	c := config.Default()
 	for i := range c.Ladders {
 		l := &c.Ladders[i]
 		l.Clock.Move, l.Clock.Margin, l.Deals = move, margin, min(l.Deals, deals)

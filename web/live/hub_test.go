@@ -18,13 +18,12 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/replaypage"
 )
 
 // quick are limits with which little is waited for.
 func quick() ladder.LiveLimits {
-	l := config.Default(house.Registry{}).Live
+	l := config.Default().Live
 	l.Frames, l.Messages, l.Queue = 500, 10_000, 1000
 	return l
 }

@@ -48,7 +48,7 @@ func newWorld(t *testing.T, dir string, l ladder.PlayLimits) *world {
 	w := &world{t: t}
 	s, err := store.Open(dir, store.Options{Server: true, NoSync: true})
 	w.must(err)
-	resolver := program.Resolver{Builtins: house.Registry{}}
+	resolver := program.Resolver{}
 	greedy, err := resolver.Resolve(t.Context(), "@greedy")
 	w.must(err)
 	w.must(s.SyncHouse(t.Context(), []store.HouseBot{{Name: "@greedy", Label: house.Version, Hash: greedy.Hash}}))

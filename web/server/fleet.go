@@ -11,12 +11,11 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/submission"
-	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // pipeline returns the stages of submissions, which also resolve versions.
 func (s *Server) pipeline() *submission.Pipeline {
-	p := submission.New(s.Store, s.Config, house.Registry{})
+	p := submission.New(s.Store, s.Config)
 	p.Events, p.Log = &s.Events, s.Log
 	p.Room, p.Level = s.room, s.Level
 	if now := s.Database.Now; now != nil {
@@ -90,7 +89,7 @@ func pauseFor(ctx context.Context, trouble <-chan error, r *runner.Runner) error
 // worker returns the worker in this process, which plays as the runner tells it.
 func (s *Server) worker(registry *prometheus.Registry, link *fleet.Link, r *runner.Runner) (*fleet.Worker, error) {
 	return fleet.NewWorker(link, fleet.WorkerOptions{
-		Version: s.Version, Cores: s.Cores, Memory: s.room.Total, House: house.Registry{}, Check: s.check,
+		Version: s.Version, Cores: s.Cores, Memory: s.room.Total, Check: s.check,
 		Program: r.ProgramHere, Play: r.PlayHere, Registerer: registry, Log: s.Log,
 	})
 }

@@ -16,12 +16,12 @@ import (
 // Cores returns one core for each worker. 0 workers means the number in the configuration, else
 // one for each core of this machine.
 func Cores(workers int, c *config.Config) ([]int, error) {
-	cores := cores.All()
-	for len(cores) < runtime.NumCPU() && !bindsCores() {
-		cores = append(cores, cores.Any)
+	all := cores.All()
+	for len(all) < runtime.NumCPU() && !bindsCores() {
+		all = append(all, cores.Any)
 	}
 	// The quota of a container may be less than the number of its cores.
-	most := max(1, min(len(cores), runtime.GOMAXPROCS(0)))
+	most := max(1, min(len(all), runtime.GOMAXPROCS(0)))
 	n := workers
 	if n == 0 && c.Workers != runtime.NumCPU() {
 		n = c.Workers
@@ -32,7 +32,7 @@ func Cores(workers int, c *config.Config) ([]int, error) {
 	case n == 0:
 		n = most
 	}
-	return cores[:n], nil
+	return all[:n], nil
 }
 
 func bindsCores() bool { return runtime.GOOS == "linux" }

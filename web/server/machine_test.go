@@ -7,7 +7,6 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/config"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -37,7 +36,7 @@ func TestCores(t *testing.T) {
 func TestMemoryFits(t *testing.T) {
 	defaults := func(text string) func() *config.Config {
 		return func() *config.Config {
-			return kit.Get[*config.Config](t)(config.Parse("c", []byte(text), house.Registry{}))
+			return kit.Get[*config.Config](t)(config.Parse("c", []byte(text)))
 		}
 	}
 	for _, test := range []struct {

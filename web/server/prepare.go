@@ -65,11 +65,11 @@ func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, er
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, name)
+		p, err := program.Resolver{}.Resolve(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: p.Hash, Games: house.Registry{}.Games(strings.TrimPrefix(name, "@"))})
+		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: p.Hash, Games: house.Games(strings.TrimPrefix(name, "@"))})
 	}
 	return bots, nil
 }

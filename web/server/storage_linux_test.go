@@ -27,7 +27,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
@@ -76,7 +75,7 @@ func newRunning(t *testing.T) *running {
 	s := &running{t: t, newDay: make(chan time.Time)}
 	level, err := RequireLevel(sandbox.Reduced)
 	kit.Must(s.t, err)
-	c, err := config.Parse("test", []byte(quietConfig), house.Registry{})
+	c, err := config.Parse("test", []byte(quietConfig))
 	kit.Must(s.t, err)
 	cores, err := Cores(1, c)
 	kit.Must(s.t, err)

@@ -24,7 +24,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/refereetest"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
@@ -110,7 +109,7 @@ func New(t testing.TB, toml string, matches int) *World {
 		toml = Ladders
 	}
 	w := &World{T: t, log: new(kit.Output), all: new(kit.Output), lead: func(string) {}}
-	c := kit.Get[*config.Config](t)(config.Parse("test", []byte(toml), house.Registry{}))
+	c := kit.Get[*config.Config](t)(config.Parse("test", []byte(toml)))
 	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)
 	cores := kit.Get[[]int](t)(server.Cores(1, c))
 	w.open = server.Options{

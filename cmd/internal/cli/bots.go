@@ -46,7 +46,7 @@ func houseBots(prefix string) (names []string) {
 
 // Resolver returns a resolver of BOT arguments that runs builds at a sandbox level.
 func Resolver(cmd *cobra.Command, level sandbox.Level) program.Resolver {
-	return program.Resolver{Builtins: house.Registry{}, Log: cmd.ErrOrStderr(), Level: level}
+	return program.Resolver{Log: cmd.ErrOrStderr(), Level: level}
 }
 
 // CompleteGame completes a game as the first argument.
