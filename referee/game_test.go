@@ -20,7 +20,7 @@ import (
 // newGame returns a game of named bots.
 func newGame(t testing.TB, v *rules.Variant, clock Clock, listening rules.Seats) *Game {
 	t.Helper()
-	head := Replay{Seed: Hex{7}, Clock: clock.InReplay(), Seats: identities(v.Players)}
+	head := Replay{Seed: Hex(DealSeed(rules.Seed{7}, 0)), Clock: clock.InReplay(), Seats: identities(v.Players)}
 	return NewGame(v, head, listening)
 }
 

@@ -187,12 +187,7 @@ func (o overdue) Err() error {
 func TestLateInTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.timeout = func(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-		if d == TrialTime { // not before the trial, in which @random has no turn before the bot
-			w.Config.Ladders[2].Clock.Move = 5001 * time.Millisecond
-		}
-		return context.WithTimeout(ctx, d)
-	}
+	w.Config.Ladders[2].Clock.Move, w.checkClock.Move = 5001*time.Millisecond, 5000*time.Millisecond
 	bot := shell(`case $line in *" 5001 "*) exec sleep 1d ;; esac`)
 	v, stages := w.run(w.add("late", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": bot})))
 	if v.State != ladder.Failed {
