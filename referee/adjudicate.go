@@ -146,8 +146,8 @@ func (a Adjudication) InReplay() *Adjudication {
 	return &a
 }
 
-// judge follows the scores of a game.
-type judge struct {
+// adjudicator follows the scores of a game.
+type adjudicator struct {
 	rules   Adjudication
 	variant *rules.Variant
 	moves   int   // of bots so far
@@ -156,59 +156,59 @@ type judge struct {
 	unlost  []int // by side, the last move that says that the side is not losing
 }
 
-// newJudge returns a judge of a new game, nil if no rule is on.
-func newJudge(a Adjudication, v *rules.Variant) *judge {
+// newAdjudicator returns one of a new game, nil if no rule is on.
+func newAdjudicator(a Adjudication, v *rules.Variant) *adjudicator {
 	if !a.on() {
 		return nil
 	}
-	return &judge{rules: a, variant: v, last: make([]int, v.Players), unlost: make([]int, v.Sides)}
+	return &adjudicator{rules: a, variant: v, last: make([]int, v.Players), unlost: make([]int, v.Sides)}
 }
 
 // after takes a move of a bot, and returns how scores end the game at the position behind it, nil
 // if they do not. It allocates nothing as long as they do not.
-func (j *judge) after(m *ReplayMove, f *forfeits, s rules.State) *Adjudicated {
-	j.take(m)
+func (a *adjudicator) after(m *ReplayMove, f *forfeits, s rules.State) *Adjudicated {
+	a.note(m)
 	if s.Turn() == rules.Over {
 		return nil
 	}
-	if j.agree(j.rules.Draw, j.uneven, f, s.Ply()) {
+	if a.agree(a.rules.Draw, a.uneven, f, s.Ply()) {
 		return &Adjudicated{As: AsDraw}
 	}
-	for side, n := range j.unlost {
-		if !slices.Contains(f.order, side) && j.agree(j.rules.Resign, n, f, s.Ply()) {
-			return &Adjudicated{As: AsResign, Seats: seatsOf(j.variant, side)}
+	for side, n := range a.unlost {
+		if !slices.Contains(f.order, side) && a.agree(a.rules.Resign, n, f, s.Ply()) {
+			return &Adjudicated{As: AsResign, Seats: seatsOf(a.variant, side)}
 		}
 	}
 	return nil
 }
 
-// take remembers what the score of a move contradicts. A move without one contradicts all.
-func (j *judge) take(m *ReplayMove) {
-	j.moves++
-	j.last[m.Seat] = j.moves
+// note keeps what the score of a move contradicts. A move without one contradicts all.
+func (a *adjudicator) note(m *ReplayMove) {
+	a.moves++
+	a.last[m.Seat] = a.moves
 	score, ok := m.Score()
-	if r := j.rules.Draw; r != nil && (!ok || math.Abs(score) > r.Score) {
-		j.uneven = j.moves
+	if r := a.rules.Draw; r != nil && (!ok || math.Abs(score) > r.Score) {
+		a.uneven = a.moves
 	}
-	r := j.rules.Resign
+	r := a.rules.Resign
 	if r == nil {
 		return
 	}
-	own := j.variant.Side(m.Seat)
-	for side := range j.unlost {
+	own := a.variant.Side(m.Seat)
+	for side := range a.unlost {
 		if !ok || side == own && score > -r.Score || side != own && score < r.Score {
-			j.unlost[side] = j.moves
+			a.unlost[side] = a.moves
 		}
 	}
 }
 
 // agree reports whether the moves behind the one with a number are enough for a rule, with one
 // of each seat that has not forfeited. One side alone has nobody to agree with.
-func (j *judge) agree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
-	if r == nil || j.moves-behind < r.Plies || ply < r.From || len(f.order) >= len(j.unlost)-1 {
+func (a *adjudicator) agree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
+	if r == nil || a.moves-behind < r.Plies || ply < r.From || len(f.order) >= len(a.unlost)-1 {
 		return false
 	}
-	for seat, n := range j.last {
+	for seat, n := range a.last {
 		if n <= behind && !f.has(seat) {
 			return false
 		}
@@ -284,4 +284,29 @@ func (r *Replay) Ending() string {
 		verb = "resign"
 	}
 	return fmt.Sprintf("adjudicated: %s %s, by the scores of all", strings.Join(who, " and "), verb)
+}
+
+// Score returns the bot's own score of the position that it moved in: the last of its infos
+// with a number as score. SPEC.md, "Lines from the bot", has its meaning and unit.
+func (m *ReplayMove) Score() (float64, bool) {
+	for _, info := range slices.Backward(m.Info) {
+		for pair := range strings.SplitSeq(info, " ") {
+			if value, found := strings.CutPrefix(pair, "score="); found {
+				if score, ok := ParseScore(value); ok {
+					return score, true
+				}
+				break // as in protocol.Pairs, the first value of a key counts
+			}
+		}
+	}
+	return 0, false
+}
+
+// ParseScore parses a score as bots write it: a decimal number such as -3, 0.25 or 1e3.
+func ParseScore(text string) (float64, bool) {
+	if strings.Trim(text, "+-.0123456789eE") != "" { // hexadecimal, infinite, no number at all
+		return 0, false
+	}
+	score, err := strconv.ParseFloat(text, 64)
+	return score, err == nil && !math.IsInf(score, 0)
 }

@@ -63,7 +63,7 @@ func TestAdjudicationAllocates(t *testing.T) {
 	v := variant(t, "brisca", "players=4")
 	stream := rules.NewStream(rules.Seed{1})
 	state := v.Deal(&stream)
-	j := newJudge(ruled(t, "draw plies=4 score=10, resign plies=3 score=600"), v)
+	j := newAdjudicator(ruled(t, "draw plies=4 score=10, resign plies=3 score=600"), v)
 	f := &forfeits{variant: v}
 	moves := []ReplayMove{{Seat: 0, Info: []string{"depth=1", "score=12345.25 pv=a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v"}}, {Seat: 1, Info: []string{"score=x score=2"}}, {Seat: 2}}
 	if n := testing.AllocsPerRun(100, func() {

@@ -1,3 +1,9 @@
+// Package referee is a game between bots, without the bots: Game takes moves and faults, and gives the
+// lines for the bots and the record, the Replay. It starts no process and reads no clock: package match
+// plays, and gives each move its time.
+//
+// Begin with Game. Replays are played again by it, to be verified, walked through, or told as lines
+// (rerun.go).
 package referee
 
 import (
@@ -26,17 +32,17 @@ type Game struct {
 	Record Replay
 	State  rules.State // not to be changed by others
 
-	forfeits  forfeits
-	judge     *judge       // nil without rules of adjudication
-	ended     *Adjudicated // by the scores
-	standIn   *standIn     // nil until it is needed
-	timers    []timer      // by seat
-	begun     bool
-	listening rules.Seats
-	lines     [][]byte   // by seat, to be sent
-	events    *rules.Log // of the last move, or of the start; nil if nobody wants them
-	legal     []rules.Move
-	text      []byte // of a move
+	forfeits    forfeits
+	adjudicator *adjudicator // nil without rules of adjudication
+	ended       *Adjudicated // by the scores
+	standIn     *standIn     // nil until it is needed
+	timers      []timer      // by seat
+	begun       bool
+	listening   rules.Seats
+	lines       [][]byte   // by seat, to be sent
+	events      *rules.Log // of the last move, or of the start; nil if nobody wants them
+	legal       []rules.Move
+	text        []byte // of a move
 }
 
 // NewGame returns a game that has not begun, of which head has all that is known before: the seeds,
@@ -47,7 +53,7 @@ func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	g.Record.Moves, g.Record.Faults = []ReplayMove{}, []Fault{}
 	g.Record.Adjudicated, g.Record.Ranks, g.Record.Points = nil, nil, nil
 	if a := head.Adjudication; a != nil && a.Check() == nil {
-		g.judge = newJudge(*a, v)
+		g.adjudicator = newAdjudicator(*a, v)
 	}
 	for seat := range v.Players {
 		g.timers = append(g.timers, newTimer(head.ClockOf(seat).Clock()))
@@ -186,8 +192,8 @@ func (g *Game) make(m rules.Move) {
 	}
 	g.State.Apply(m, g.events)
 	g.tellEvents()
-	if g.judge != nil && !rec.StandIn {
-		g.ended = g.judge.after(rec, &g.forfeits, g.State)
+	if g.adjudicator != nil && !rec.StandIn {
+		g.ended = g.adjudicator.after(rec, &g.forfeits, g.State)
 	}
 }
 

@@ -1,3 +1,8 @@
+// Package match plays matches between bots: it starts their processes, sends them lines and reads their
+// answers, keeps their time, and has each game recorded by package referee.
+//
+// Begin with Match, which plays the games of a schedule (schedule.go) by seats (seat.go). A Conn is one
+// bot's pipes or connection.
 package match
 
 import (
@@ -222,3 +227,23 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 
 // IsCancelled reports whether a match ended because it was cancelled.
 func IsCancelled(err error) bool { return errors.Is(err, context.Canceled) }
+
+// OwnTime sums the time of all moves of a match with one worker, without credit, and without the games
+// that are void: these are played again because of others.
+type OwnTime struct{ over, game time.Duration }
+
+// Watch is for Match.Watch.
+func (o *OwnTime) Watch(g *referee.Game) {
+	n := len(g.Record.Moves)
+	switch {
+	case n == 0:
+		o.game = 0
+	case g.Ended():
+		o.over, o.game = o.over+o.game, 0
+	default:
+		o.game += g.Record.Moves[n-1].Own()
+	}
+}
+
+// Sum returns the sum so far.
+func (o *OwnTime) Sum() time.Duration { return o.over + o.game }
