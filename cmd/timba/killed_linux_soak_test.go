@@ -64,7 +64,7 @@ func TestKilledWorkers(t *testing.T) {
 	for name := range hardBots {
 		if name != "spinner" { // at whose games all others would wait
 			bot := filepath.Join(m.bots, name)
-			args = append(args, "--bot", "name="+name+"-1 cmd="+bot, "--bot", "name="+name+"-2 cmd="+bot)
+			args = append(args, "name="+name+"-1 cmd="+bot, "name="+name+"-2 cmd="+bot)
 		}
 	}
 	m.begin(t, " > move ", 400, args...)

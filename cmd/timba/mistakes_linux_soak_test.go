@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
@@ -127,13 +129,15 @@ func (m mistake) built(t *testing.T, bot string) []string {
 // faultIn returns the first fault of a match in a directory, and what is known about it.
 func faultIn(t *testing.T, bot, out string) (reason fault.Reason, about *circumstances) {
 	t.Helper()
-	games, err := explain.Open([]string{out}, func(path string) (*referee.Replay, *rules.Game, error) { return readReplay(nil, path) })
+	cmd := new(cobra.Command)
+	cmd.SetContext(t.Context())
+	games, err := explain.Open([]string{out}, func(path string) (*referee.Replay, *rules.Game, error) { return readReplay(cmd, path) })
 	kit.Must(t, err)
 	e := &explain.Explainer{Writer: io.Discard, Style: draw.For(io.Discard), Paths: []string{out}, Games: games, Command: cli.CommandLine}
 	e.About = func(path, name string, c fault.Circumstances) (fault.Circumstances, []string) {
 		c, words := tournament.About(path, name, c)
 		if about == nil {
-			r, _, err := readReplay(nil, path)
+			r, _, err := readReplay(cmd, path)
 			kit.Must(t, err)
 			reason, about = r.Faults[0].Reason, &circumstances{Circumstances: c}
 			about.Stderr = nil
