@@ -45,12 +45,6 @@ type cleaning struct {
 	known map[string]bool // messages
 }
 
-func init() {
-	if len(os.Args) > 0 && os.Args[0] == cleanerName {
-		cleanerMain()
-	}
-}
-
 var cleaner = cleaning{known: map[string]bool{}}
 
 // RemoveAtEnd has a temporary directory removed if this program ends before Forget, even by SIGKILL.
@@ -82,7 +76,7 @@ func newMark() string { return fmt.Sprintf("%s%d-", runMark(), markCount.Add(1))
 func (c *cleaning) add(message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !called.Load() || c.known[message] {
+	if c.known[message] {
 		return
 	}
 	c.known[message] = true

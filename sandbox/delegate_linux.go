@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 // Cgroups of version 2 are one tree. timba may use a part of it if the part's
@@ -157,21 +159,12 @@ func vacate(dir string) error {
 	return nil
 }
 
-// delegate is what MaybeInit was given.
-var delegate Delegate = func(context.Context, string) error { return errNoInit }
-
-// noManager is the error of Delegate where no systemd runs for the user.
-type noManager interface {
-	error
-	NoManager()
-}
-
 // delegated has this process moved into a delegated scope, and returns the scope's directory.
 func delegated() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	name := fmt.Sprintf("timba-%d-%s.scope", os.Getpid(), startOf(os.Getpid()))
-	if err := delegate(ctx, name); err != nil {
+	if err := systemd.Delegate(ctx, name); err != nil {
 		return "", err
 	}
 	_, unified, err := ownGroups()

@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 // machine is the cached result of Probe.
@@ -112,7 +114,7 @@ func fixNamespaces(err error) string {
 }
 
 func fixGroups(err error) string {
-	var none noManager
+	var none *systemd.NoManagerError
 	var missing *controllerError
 	switch v1, _, _ := ownGroups(); {
 	case errors.As(err, &none):

@@ -21,20 +21,16 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// called reports whether this program has called MaybeInit; otherwise it cannot serve as
-// an init when it is started again.
-var called atomic.Bool
-
-var errNoInit = errors.New("this program does not call sandbox.MaybeInit first in main")
-
-// MaybeInit must be called first in main and in TestMain: it says that this program may be started
-// again as the init of a sandbox, which then begins in package initproc, before main. It does not
-// return in a process that was started to test a sandbox. The sandbox asks for a cgroup by d if it
-// has none.
-func MaybeInit(d Delegate) {
-	delegate = d
-	called.Store(true)
-	if len(os.Args) > 0 && os.Args[0] == probeName {
+// init makes this program a cleaner or a probe if it was started under that name. Package initproc
+// does the same for the first process of a sandbox.
+func init() {
+	if len(os.Args) == 0 {
+		return
+	}
+	switch os.Args[0] {
+	case cleanerName:
+		cleanerMain()
+	case probeName:
 		probeMain()
 	}
 }
@@ -74,9 +70,6 @@ func Start(s Spec) (*Process, error) {
 
 // start is Start, also at a level that this machine may not have.
 func start(s Spec) (*Process, error) {
-	if !called.Load() {
-		return nil, step("start", errNoInit)
-	}
 	c, err := s.prepare()
 	if err != nil {
 		return nil, step("program", err)

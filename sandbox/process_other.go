@@ -54,6 +54,3 @@ func (p *Process) Wait() Status {
 	})
 	return p.status
 }
-
-// MaybeInit does nothing.
-func MaybeInit(Delegate) {}

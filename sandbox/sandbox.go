@@ -2,22 +2,17 @@
 // programs, but no files of users and no network, and it has limits of memory, processes,
 // time and disk. Start begins everything; at level None it runs a program without a sandbox.
 //
-// A program that uses this package must call MaybeInit first in main, because making a
-// sandbox starts the program itself again.
+// Making a sandbox starts the calling program itself again, under another name. Such a process begins
+// and ends while Go initializes this package, or one that it imports.
 package sandbox
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
 	"syscall"
 	"time"
 )
-
-// Delegate has systemd move this process into a new scope, whose cgroup is delegated to it. It is
-// systemd.Delegate.
-type Delegate func(ctx context.Context, scope string) error
 
 // Level is how strictly a program is sandboxed. Levels are ordered.
 type Level uint8
