@@ -4,16 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// groupsV1 makes cgroups of version 1, for root: each controller has its own tree.
-type groupsV1 struct{ base map[string]string }
+// groupsV1 makes cgroups of version 1, for root: each controller has its own tree. It has the directory of
+// this process's own cgroup by controller.
+type groupsV1 map[string]string
 
 // The controllers of version 1, the required ones first.
 var (
@@ -22,35 +25,27 @@ var (
 	memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"} // the second, if it exists, includes swap
 )
 
-func openV1(base map[string]string) (groups, error) {
-	g := groupsV1{map[string]string{}}
+func openV1(own map[string]string) (groups, error) {
 	for _, c := range needV1 {
-		if base[c] == "" {
+		if own[c] == "" {
 			return nil, fmt.Errorf("cgroup v1 does not have the controller %q", c)
 		}
 	}
+	g := groupsV1{}
 	for _, c := range append(needV1, likeV1...) {
-		if base[c] != "" {
-			g.base[c] = base[c]
-			sweep(base[c])
-			cleaner.groups(base[c])
+		if own[c] != "" {
+			g[c] = own[c]
 		}
 	}
-	probe, err := g.create(DefaultLimit)
-	if err != nil {
-		return nil, err
-	}
-	return g, probe.close()
+	return g, nil
 }
+
+func (g groupsV1) bases() []string { return slices.Collect(maps.Values(g)) }
 
 func (g groupsV1) create(l Limit) (group, error) {
 	c := &groupV1{dirs: map[string]string{}}
 	name := groupName()
-	for _, controller := range append(needV1, likeV1...) {
-		base, ok := g.base[controller]
-		if !ok {
-			continue
-		}
+	for controller, base := range g {
 		dir := filepath.Join(base, name)
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return nil, errors.Join(err, c.close())
@@ -92,10 +87,7 @@ func (c *groupV1) limit(l Limit) error {
 	if c.most, err = os.OpenFile(c.file("pids", "pids.max"), os.O_WRONLY, 0); err != nil {
 		return err
 	}
-	for _, controller := range append(needV1, likeV1...) {
-		if c.dirs[controller] == "" {
-			continue
-		}
+	for controller := range c.dirs {
 		f, err := os.OpenFile(c.file(controller, "tasks"), os.O_WRONLY, 0)
 		if err != nil {
 			return err

@@ -15,16 +15,7 @@ import (
 // controllers can be delegated.
 type groupsV2 struct{ base string }
 
-func prepareV2(base string) (groups, error) {
-	sweep(base)
-	cleaner.groups(base)
-	g := groupsV2{base}
-	probe, err := g.create(DefaultLimit)
-	if err != nil {
-		return nil, err
-	}
-	return g, probe.close()
-}
+func (g groupsV2) bases() []string { return []string{g.base} }
 
 // groupV2 is a directory with the limits and two leaves: one for the program, which can
 // be frozen, and one for init, which must not be.

@@ -45,9 +45,10 @@ type note struct {
 	text string
 }
 
-// groups makes groups.
+// groups makes groups, each a directory below the bases.
 type groups interface {
 	create(Limit) (group, error)
+	bases() []string
 }
 
 // groupPrefix begins the names of all cgroup directories.
@@ -157,18 +158,34 @@ func event(path, name string) int64 {
 	return 0
 }
 
-// openGroups returns the cgroups that this process may use.
+// openGroups returns the cgroups that this process may use, after it has made one and removed what
+// others have left.
 func openGroups() (groups, error) {
 	v1, unified, err := ownGroups()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case v1["memory"] != "":
-		return openV1(v1)
-	case unified == "":
-		return nil, errors.New("no cgroup file system is mounted")
 	}
-	return openV2(unified)
+	var all groups
+	switch {
+	case v1["memory"] != "":
+		all, err = openV1(v1)
+	case unified != "":
+		all, err = openV2(unified)
+	default:
+		err = errors.New("no cgroup file system is mounted")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, base := range all.bases() {
+		sweep(base)
+		cleaner.groups(base)
+	}
+	probe, err := all.create(DefaultLimit)
+	if err != nil {
+		return nil, err
+	}
+	return all, probe.close()
 }
 
 // ownGroups returns the directories of this process's own cgroups, as parseGroups does.

@@ -120,7 +120,7 @@ func divide(dir string) (groups, error) {
 	for _, c := range likeV2 {
 		handOn(dir, []string{c}) // optional
 	}
-	return prepareV2(dir)
+	return groupsV2{dir}, nil
 }
 
 // handOn enables controllers for the cgroups below a directory. If necessary, it first

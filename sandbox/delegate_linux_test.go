@@ -86,7 +86,7 @@ func TestVacate(t *testing.T) {
 	_, base, err := ownGroups()
 	kit.Must(t, err)
 	controllers := []string(nil)
-	if all, err := machine.groups(); err == nil {
+	if all, err := cgroups(); err == nil {
 		if g, ok := all.(groupsV2); ok {
 			base, controllers = g.base, needV2
 		}
@@ -136,7 +136,7 @@ func TestVacate(t *testing.T) {
 // TestOpenAgain: a second look, as that of a program that timba starts, finds the
 // same directory, not one below it or another scope.
 func TestOpenAgain(t *testing.T) {
-	first, err := machine.groups()
+	first, err := cgroups()
 	if err != nil {
 		t.Logf("there are no groups: %v", err)
 		return

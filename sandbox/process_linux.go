@@ -279,7 +279,7 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 	}
 	attr := &os.ProcAttr{Files: files, Env: initEnv, Sys: &syscall.SysProcAttr{PidFD: &p.pidfd, Setsid: true}}
 	if c.Group {
-		all, err := machine.groups()
+		all, err := cgroups()
 		if err != nil {
 			return step("cgroup", err)
 		}
