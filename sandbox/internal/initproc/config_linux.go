@@ -3,6 +3,7 @@ package initproc
 import (
 	"errors"
 	"io"
+	"os"
 	"strconv"
 	"time"
 )
@@ -44,7 +45,7 @@ type Config struct {
 	Leave []string // what to write to the next ones when the program has started
 	Thaw  bool     // the last one thaws the program
 
-	into   int      // the directory outside that a build is copied back to
+	into   *os.Root // the directory outside that a build is copied back to
 	copied []string // the paths below it that the build had at its beginning
 }
 
@@ -247,26 +248,7 @@ func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
 	}
 }
 
-// stepError is a failure to make the sandbox.
-type stepError struct {
-	step string
-	err  error
-}
-
-func (e *stepError) Error() string { return e.step + ": " + e.err.Error() }
-
-func (e *stepError) Unwrap() error { return e.err }
-
-func step(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &stepError{name, err}
-}
-
-// wrap returns an error with a text before it.
-func wrap(text string, err error) error { return &wrapped{text, err} }
-
+// wrapped is an error with a text before it. The outermost one of the sandbox is its step.
 type wrapped struct {
 	text string
 	err  error
@@ -275,6 +257,14 @@ type wrapped struct {
 func (e *wrapped) Error() string { return e.text + ": " + e.err.Error() }
 
 func (e *wrapped) Unwrap() error { return e.err }
+
+// wrap returns an error with a text before it, nil for none.
+func wrap(text string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &wrapped{text, err}
+}
 
 // dirOf returns the directory of a clean absolute path.
 func dirOf(path string) string {

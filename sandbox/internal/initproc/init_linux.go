@@ -114,7 +114,7 @@ func ignoreSignals(spaces bool) {
 func (c *Config) enterGroups() error {
 	for fd := firstExtra; fd < firstExtra+c.Enter; fd++ {
 		if _, err := syscall.Write(fd, []byte("0")); err != nil {
-			return step("cgroup", err)
+			return wrap("cgroup", err)
 		}
 	}
 	return nil
@@ -194,7 +194,7 @@ func (r *reaper) end(rep Report) {
 	r.killAll()
 	if r.config.Build && rep.End == Exited && rep.Wait == 0 {
 		if err := r.config.keepBuild(); err != nil {
-			rep = failure(step("keep the build", err))
+			rep = failure(wrap("keep the build", err))
 		}
 	}
 	var ru syscall.Rusage
@@ -247,9 +247,8 @@ const PollEvery = 50 * time.Millisecond
 // failure returns the report of an error before the program ran.
 func failure(err error) Report {
 	rep := Report{End: NotStarted, Step: "start", Text: err.Error()}
-	var s *stepError
-	if errors.As(err, &s) {
-		rep.Step, rep.Text = s.step, s.err.Error()
+	if w, ok := err.(*wrapped); ok {
+		rep.Step, rep.Text = w.text, w.err.Error()
 	}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
@@ -275,32 +274,32 @@ func (c *Config) run() (pid int, err error) {
 			return 0, err
 		}
 		if err := syscall.Sethostname([]byte("timba")); err != nil {
-			return 0, step("hostname", err)
+			return 0, wrap("hostname", err)
 		}
 	} else if err := sys.Prctl(sys.PR_SET_CHILD_SUBREAPER, 1); err != nil {
-		return 0, step("subreaper", err)
+		return 0, wrap("subreaper", err)
 	}
 	syscall.Umask(0o022)
 	if err := c.setLimits(); err != nil {
-		return 0, step("limits", err)
+		return 0, wrap("limits", err)
 	}
 	rules, err := c.landlock()
 	if err != nil {
-		return 0, step("landlock", err)
+		return 0, wrap("landlock", err)
 	}
 	if err := dropRights(c.UID, c.Spaces); err != nil {
-		return 0, step("rights", err)
+		return 0, wrap("rights", err)
 	}
 	if err := rules.enforce(); err != nil {
-		return 0, step("landlock", err)
+		return 0, wrap("landlock", err)
 	}
 	if err := c.filterCalls(); err != nil {
-		return 0, step("seccomp", err)
+		return 0, wrap("seccomp", err)
 	}
 	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true}}
 	pid, err = syscall.ForkExec(c.Path, c.Argv, attr)
 	if err != nil {
-		return 0, step("exec", wrap(c.Path, err))
+		return 0, wrap("exec", wrap(c.Path, err))
 	}
 	return pid, nil
 }

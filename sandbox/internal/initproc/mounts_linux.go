@@ -25,30 +25,29 @@ const (
 // path, even below /tmp; then to leave everything else behind.
 func (c *Config) buildRoot() error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		return step("mounts", wrap("making them private", err))
+		return wrap("mounts", wrap("making them private", err))
 	}
 	if c.Build {
-		fd, err := syscall.Open(c.Own.Source, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
-		if err != nil {
-			return step("mounts", wrap(c.Own.Source, err))
+		var err error
+		if c.into, err = os.OpenRoot(c.Own.Source); err != nil {
+			return wrap("mounts", err)
 		}
-		c.into = fd
 	}
 	if err := makeStage(); err != nil {
-		return step("mounts", err)
+		return wrap("mounts", err)
 	}
 	for _, part := range []func() error{c.showSystem, c.makeScratch, c.makeDevices, c.makeEtc, c.showDirs} {
 		if err := part(); err != nil {
-			return step("mounts", err)
+			return wrap("mounts", err)
 		}
 	}
 	if err := mountProc(); err != nil {
-		return step("proc", err)
+		return wrap("proc", err)
 	}
 	if err := setMount(newRoot, sys.MOUNT_ATTR_RDONLY|sys.MOUNT_ATTR_NOSUID|sys.MOUNT_ATTR_NODEV); err != nil {
-		return step("mounts", wrap("making the root read-only", err))
+		return wrap("mounts", wrap("making the root read-only", err))
 	}
-	return step("mounts", enterRoot())
+	return wrap("mounts", enterRoot())
 }
 
 func makeStage() error {

@@ -11,7 +11,6 @@ const (
 	AT_FDCWD      = -100
 	AT_RECURSIVE  = 0x8000
 	AT_EMPTY_PATH = 0x1000
-	AT_REMOVEDIR  = 0x200
 	O_PATH        = 0x200000
 
 	CLOSE_RANGE_CLOEXEC     = 4
@@ -150,16 +149,6 @@ func MountSetattr(dirfd int, path string, flags uint, attr *MountAttr) error {
 	return err
 }
 
-func Unlinkat(dirfd int, path string, flags int) error {
-	p, err := syscall.BytePtrFromString(path)
-	if err != nil {
-		return err
-	}
-	_, _, errno := syscall.Syscall(syscall.SYS_UNLINKAT, uintptr(dirfd), uintptr(unsafe.Pointer(p)), uintptr(flags))
-	_, err = result(0, errno)
-	return err
-}
-
 func Readlinkat(dirfd int, path string, buf []byte) (int, error) {
 	p, err := syscall.BytePtrFromString(path)
 	if err != nil {
@@ -167,16 +156,6 @@ func Readlinkat(dirfd int, path string, buf []byte) (int, error) {
 	}
 	r, _, errno := syscall.Syscall6(syscall.SYS_READLINKAT, uintptr(dirfd), uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0)
 	return result(r, errno)
-}
-
-// LstatAt returns what is at a path below a directory, without following a link.
-func LstatAt(dirfd int, path string) (st syscall.Stat_t, err error) {
-	fd, err := syscall.Openat(dirfd, path, O_PATH|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return st, err
-	}
-	defer syscall.Close(fd)
-	return st, syscall.Fstat(fd, &st)
 }
 
 func PerfEventOpen(attr *PerfEventAttr, pid, cpu, group, flags int) (int, error) {
