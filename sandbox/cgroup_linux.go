@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -200,33 +199,6 @@ func ownGroups() (v1 map[string]string, unified string, err error) {
 	}
 	v1, unified = parseGroups(string(own), string(mounts))
 	return v1, unified, nil
-}
-
-// Quotas returns the files cpu.stat of the cgroups of this program, from its own upwards, that
-// limit how much of the processors it may use.
-func Quotas() (files []string) {
-	v1, unified, err := ownGroups()
-	if err != nil {
-		return nil
-	}
-	for _, h := range []struct{ dir, file, none string }{{unified, "cpu.max", "max"}, {v1["cpu"], "cpu.cfs_quota_us", "-1"}} {
-		for dir := h.dir; len(dir) > 1; dir = filepath.Dir(dir) {
-			limit, err := os.ReadFile(filepath.Join(dir, h.file))
-			if err == nil && !bytes.HasPrefix(limit, []byte(h.none)) {
-				files = append(files, filepath.Join(dir, "cpu.stat"))
-			}
-		}
-	}
-	return files
-}
-
-// Held returns for how long a cgroup held its processes back because of its quota; file is
-// its cpu.stat.
-func Held(file string) time.Duration {
-	if us := event(file, "throttled_usec"); us > 0 {
-		return time.Duration(us) * time.Microsecond
-	}
-	return time.Duration(event(file, "throttled_time")) // in version 1
 }
 
 // parseGroups returns the directories of this process's own cgroups: by controller for
