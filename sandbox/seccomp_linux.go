@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -133,7 +134,7 @@ func (p *Process) filter(c *initproc.Config) error {
 		return fmt.Errorf("assembling the filter: %w", err)
 	}
 	for _, r := range raw {
-		c.Filter = append(c.Filter, initproc.Instruction(r.Op, r.Jt, r.Jf, r.K))
+		c.Filter = append(c.Filter, syscall.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K})
 	}
 	return nil
 }

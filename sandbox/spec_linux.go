@@ -29,7 +29,7 @@ func (s Spec) prepare() (*initproc.Config, error) {
 		}
 		c.Dir = c.Own.Target
 	}
-	if s.Build && (c.Own == nil || s.Level == Weak) {
+	if s.Build && (s.Dir == "" || s.Level == Weak) {
 		return nil, errors.New("a build needs a directory, and namespaces for a copy of it")
 	}
 	if err := showAll(c, s.Show); err != nil {
@@ -52,11 +52,7 @@ func (s Spec) prepare() (*initproc.Config, error) {
 // Landlock apply to all mounts below a directory, so the program could write to a named
 // pipe in its own directory.
 func home(c *initproc.Config) string {
-	show := c.Show
-	if c.Own != nil {
-		show = append(show, *c.Own)
-	}
-	for _, b := range show {
+	for _, b := range append(c.Show, c.Own) {
 		if plan.Within(b.Target, "/tmp") {
 			return "/scratch"
 		}
@@ -65,42 +61,41 @@ func home(c *initproc.Config) string {
 }
 
 // ownDir returns a program's directory by its own path and by its path without links.
-func ownDir(dir string) (*initproc.Bind, error) {
-	target, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
+func ownDir(dir string) (b initproc.Bind, err error) {
+	if b, err = bind(dir); err != nil {
+		return b, err
 	}
-	source, err := filepath.EvalSymlinks(target)
+	info, err := os.Stat(b.Source)
 	if err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(source)
-	if err != nil {
-		return nil, err
+		return b, err
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a directory", dir)
+		return b, fmt.Errorf("%s is not a directory", dir)
 	}
-	for _, path := range []string{source, target} {
+	for _, path := range []string{b.Source, b.Target} {
 		if path == "/" || plan.Within("/proc", path) || plan.Within(path, "/proc", "/dev", "/sys") {
-			return nil, fmt.Errorf("%s cannot be a program's directory: put the program in a separate directory", path)
+			return b, fmt.Errorf("%s cannot be a program's directory: put the program in a separate directory", path)
 		}
 	}
-	return &initproc.Bind{Source: source, Target: target}, nil
+	return b, nil
+}
+
+// bind returns a path to show, at the same path.
+func bind(path string) (b initproc.Bind, err error) {
+	if b.Target, err = filepath.Abs(path); err == nil {
+		b.Source, err = filepath.EvalSymlinks(b.Target)
+	}
+	return b, err
 }
 
 // showAll returns the paths to bind: outer ones first, and none that is visible already.
 func showAll(c *initproc.Config, paths []string) error {
 	for _, path := range paths {
-		target, err := filepath.Abs(path)
+		b, err := bind(path)
 		if err != nil {
 			return err
 		}
-		source, err := filepath.EvalSymlinks(target)
-		if err != nil {
-			return err
-		}
-		c.Show = append(c.Show, initproc.Bind{Source: source, Target: target})
+		c.Show = append(c.Show, b)
 	}
 	slices.SortStableFunc(c.Show, func(a, b initproc.Bind) int { return len(a.Target) - len(b.Target) })
 	var seen []string
@@ -109,8 +104,8 @@ func showAll(c *initproc.Config, paths []string) error {
 		seen = append(seen, b.Target)
 		return covered
 	})
-	if f := c.Own; f != nil && !c.Build && plan.Within(f.Target, append(seen, plan.Programs...)...) {
-		c.Own = nil
+	if !c.Build && plan.Within(c.Own.Target, append(seen, plan.Programs...)...) {
+		c.Own = initproc.Bind{}
 	}
 	return nil
 }

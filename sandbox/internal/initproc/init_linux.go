@@ -332,14 +332,12 @@ func (o oomScore) lower() {
 
 // filterCalls applies the filter of system calls to this thread and everything that it starts.
 func (c *Config) filterCalls() error {
-	filter := make([]syscall.SockFilter, len(c.Filter))
 	for i, f := range c.Filter {
-		filter[i] = syscall.SockFilter{Code: uint16(f >> 48), Jt: uint8(f >> 40), Jf: uint8(f >> 32), K: uint32(f)}
-		if filter[i].K == Thread && filter[i].Code&7 == syscall.BPF_JMP {
-			filter[i].K = uint32(syscall.Gettid())
+		if f.K == Thread && f.Code&7 == syscall.BPF_JMP {
+			c.Filter[i].K = uint32(syscall.Gettid())
 		}
 	}
-	prog := syscall.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	prog := syscall.SockFprog{Len: uint16(len(c.Filter)), Filter: &c.Filter[0]}
 	const mode = 2 // SECCOMP_MODE_FILTER
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, sys.PR_SET_SECCOMP, mode, uintptr(unsafe.Pointer(&prog)), 0, 0, 0)
 	if errno != 0 {

@@ -57,11 +57,10 @@ func (c *Config) allowWeak(r ruleset) error {
 			return err
 		}
 	}
-	show := c.Show
-	if c.Own != nil {
-		show = append(show, *c.Own)
-	}
-	for _, b := range show {
+	for _, b := range append(c.Show, c.Own) {
+		if b.Source == "" {
+			continue
+		}
 		if err := r.allow(b.Source, landlockRead); err != nil {
 			return err
 		}

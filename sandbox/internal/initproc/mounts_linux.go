@@ -245,7 +245,7 @@ func (c *Config) showDirs() error {
 			return err
 		}
 	}
-	if c.Own == nil {
+	if c.Own.Source == "" {
 		return nil
 	}
 	from, to := oldRoot+c.Own.Source, newRoot+c.Own.Target
