@@ -82,7 +82,7 @@ func initMain() {
 		finish(failure(s.err))
 	}
 	r.main = s.pid
-	oom.lower()
+	lowerOOM(oom)
 	raiseLimits()
 	r.leaveGroup()
 	if !r.config.Group {
@@ -304,30 +304,20 @@ func (c *Config) run() (pid int, err error) {
 	return pid, nil
 }
 
-// oomScore is the file with how likely the kernel is to end a process when the machine
-// runs out of memory.
-type oomScore struct{ file *os.File }
-
-// raiseOOM makes the kernel end the program before the referee: it inherits our score.
-// Without /proc it does nothing.
-func raiseOOM() oomScore {
-	f, err := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
-	if err != nil {
-		return oomScore{}
-	}
-	f.WriteString("1000")
-	return oomScore{f}
+// raiseOOM makes the kernel end the program before the referee when the machine runs out of memory:
+// it inherits our score. It returns the file of the score; without /proc it does nothing.
+func raiseOOM() *os.File {
+	f, _ := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
+	f.WriteString("1000") // nil is fine
+	return f
 }
 
-// lower makes the kernel end the program before init; only root may go below 0.
-func (o oomScore) lower() {
-	if o.file == nil {
-		return
+// lowerOOM makes the kernel end the program before init; only root may go below 0.
+func lowerOOM(f *os.File) {
+	if _, err := f.WriteString("-1000"); err != nil {
+		f.WriteString("0")
 	}
-	if _, err := o.file.WriteString("-1000"); err != nil {
-		o.file.WriteString("0")
-	}
-	o.file.Close()
+	f.Close()
 }
 
 // filterCalls applies the filter of system calls to this thread and everything that it starts.
