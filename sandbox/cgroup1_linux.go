@@ -64,7 +64,6 @@ type groupV1 struct {
 	dirs  map[string]string
 	tasks []*os.File
 	most  *os.File // the limit of processes
-	room  string   // its value
 	state *os.File // the file that controls the freezer
 }
 
@@ -82,7 +81,6 @@ func (c *groupV1) limit(l Limit) error {
 	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+initproc.Starter)); err != nil {
 		return err
 	}
-	c.room = strconv.Itoa(l.Processes)
 	var err error
 	if c.most, err = os.OpenFile(c.file("pids", "pids.max"), os.O_WRONLY, 0); err != nil {
 		return err
@@ -100,13 +98,17 @@ func (c *groupV1) limit(l Limit) error {
 	return err
 }
 
-func (c *groupV1) cloneInto() int { return -1 }
-
-func (c *groupV1) enter() []*os.File { return c.tasks }
-
-func (c *groupV1) leave() []note { return []note{{c.most, c.room}} }
-
-func (c *groupV1) thaw() *os.File { return c.state }
+// join makes the thread that starts the program enter each directory, and leaves init itself outside.
+// Init can thaw the program: in a freezer of this version not even SIGKILL arrives.
+func (c *groupV1) join(config *initproc.Config, init *os.ProcAttr) {
+	init.Files = append(append(init.Files, c.tasks...), c.most)
+	config.Enter = len(c.tasks)
+	config.Leave = []string{strconv.Itoa(config.Limit.Processes)}
+	if c.state != nil {
+		init.Files = append(init.Files, c.state)
+		config.Thaw = true
+	}
+}
 
 func (c *groupV1) freeze(on bool) error {
 	if c.state == nil {

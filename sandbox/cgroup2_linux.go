@@ -30,7 +30,6 @@ type groupV2 struct {
 	bot  *os.File // the leaf itself
 	out  *os.File // the other leaf's list of processes
 	most *os.File // the limit of processes of the program's leaf
-	room string   // its value
 	cold *os.File // the file that controls the freezer
 }
 
@@ -53,7 +52,6 @@ func (c *groupV2) make(l Limit) error {
 			return err
 		}
 	}
-	c.room = strconv.Itoa(l.Processes)
 	for _, f := range []struct{ name, value string }{
 		{"cgroup.subtree_control", "+pids"},
 		{"memory.max", strconv.FormatInt(l.Memory+initMemory, 10)},
@@ -74,10 +72,14 @@ func (c *groupV2) make(l Limit) error {
 	return errors.Join(errs[:]...)
 }
 
-func (c *groupV2) cloneInto() int    { return int(c.bot.Fd()) }
-func (c *groupV2) enter() []*os.File { return nil }
-func (c *groupV2) leave() []note     { return []note{{c.out, "0"}, {c.most, c.room}} }
-func (c *groupV2) thaw() *os.File    { return nil } // SIGKILL ends frozen processes, too
+// join starts init in the program's leaf, so that its memory counts, too, and makes it move to the
+// other one.
+func (c *groupV2) join(config *initproc.Config, init *os.ProcAttr) {
+	init.Sys.UseCgroupFD, init.Sys.CgroupFD = true, int(c.bot.Fd())
+	init.Files = append(init.Files, c.out, c.most)
+	config.Leave = []string{"0", strconv.Itoa(config.Limit.Processes)}
+}
+
 func (c *groupV2) kill()             { writeFile(c.file("cgroup.kill"), "1") }
 func (c *groupV2) endsAll() bool     { return true } // by memory.oom.group
 func (c *groupV2) outOfMemory() bool { return event(c.file("memory.events"), "oom_kill") > 0 }

@@ -13,19 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/internal/proc"
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
 // group counts and limits all processes of one sandbox together.
 type group interface {
-	// cloneInto returns a descriptor of the cgroup that init is started in, so that its memory
-	// counts, too; or -1, and the thread that starts the program enters the cgroups itself.
-	cloneInto() int
-	enter() []*os.File
-	// leave returns what init writes after it has started the program, to be neither
-	// frozen nor counted as a process; thaw returns the file by which it ends a
-	// freeze, or nil.
-	leave() []note
-	thaw() *os.File
+	// join makes init start the program in the group, without being frozen or counted as a process
+	// itself: by attributes of init, and by files that the configuration tells it to write to.
+	join(c *initproc.Config, init *os.ProcAttr)
 	freeze(on bool) error
 	kill() // by means of the cgroup, if it has any
 	// outOfMemory reports whether the kernel ended a process at the memory limit, refused
@@ -36,12 +31,6 @@ type group interface {
 	cpu() time.Duration // of all processes, also ended ones; 0 if unknown
 	threads() string    // the file that lists the threads that run
 	close() error
-}
-
-// note is a text to write to an open file.
-type note struct {
-	file *os.File
-	text string
 }
 
 // groups makes groups, each a directory below the bases.

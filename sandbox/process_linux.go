@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -34,7 +35,7 @@ type Process struct {
 	first    *os.Process // init; the program itself at level None
 	mark     string      // only at level None
 	pidfd    int
-	line     int // this end of the lifeline
+	line     *os.File // this end of the lifeline
 	group    group
 	level    Level
 	uid      int
@@ -69,7 +70,7 @@ func start(s Spec) (*Process, error) {
 	if err != nil {
 		return nil, step("program", err)
 	}
-	p := &Process{pidfd: -1, line: -1, ended: make(chan struct{}), level: s.Level, uid: -1, limit: Limit(c.Limit)}
+	p := &Process{pidfd: -1, ended: make(chan struct{}), level: s.Level, uid: -1, limit: Limit(c.Limit)}
 	if err := p.start(s, c); err != nil {
 		p.Kill()
 		p.Wait()
@@ -94,7 +95,7 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 	if err != nil {
 		return step("lifeline", err)
 	}
-	p.line = fds[0]
+	p.line = os.NewFile(uintptr(fds[0]), "lifeline")
 	theirs := os.NewFile(uintptr(fds[1]), "lifeline")
 	defer theirs.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -117,20 +118,7 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 		if p.group, err = all.create(p.limit); err != nil {
 			return step("cgroup", err)
 		}
-		enter, leave, thaw := p.group.enter(), p.group.leave(), p.group.thaw()
-		attr.Files = append(attr.Files, enter...)
-		c.Enter = len(enter)
-		for _, n := range leave {
-			attr.Files = append(attr.Files, n.file)
-			c.Leave = append(c.Leave, n.text)
-		}
-		c.Thaw = thaw != nil
-		if thaw != nil {
-			attr.Files = append(attr.Files, thaw)
-		}
-		if fd := p.group.cloneInto(); fd >= 0 {
-			attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, fd
-		}
+		p.group.join(c, attr)
 	}
 	if c.Spaces {
 		attr.Sys.Cloneflags = namespaces
@@ -157,15 +145,7 @@ func (p *Process) tell(c *initproc.Config) error {
 	if err := p.filter(c); err != nil {
 		return step("seccomp", err)
 	}
-	data, err := c.Encode(), error(nil)
-	for err == nil && len(data) > 0 {
-		var n int
-		// Without SIGPIPE if init has ended.
-		if n, err = unix.SendmsgN(p.line, data, nil, nil, unix.MSG_NOSIGNAL); errors.Is(err, unix.EINTR) {
-			err = nil
-		}
-		data = data[max(0, n):]
-	}
+	_, err := p.line.Write(c.Encode())
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
 		return nil // Wait reports why
 	}
@@ -224,8 +204,8 @@ func (p *Process) kill() {
 		return
 	}
 	if p.level == Weak {
-		if p.line >= 0 { // init ends the processes
-			unix.Shutdown(p.line, unix.SHUT_WR)
+		if p.line != nil { // init ends the processes
+			unix.Shutdown(int(p.line.Fd()), unix.SHUT_WR)
 		}
 		return
 	}
@@ -269,7 +249,7 @@ func (p *Process) Freeze(on bool) error {
 
 // awaitInitLeft waits until init has left the cgroup that is frozen, or has ended.
 func (p *Process) awaitInitLeft() error {
-	fds := []unix.PollFd{{Fd: int32(p.line), Events: unix.POLLIN}}
+	fds := []unix.PollFd{{Fd: int32(p.line.Fd()), Events: unix.POLLIN}}
 	for deadline := time.Now().Add(time.Minute); ; { // on a busy machine it may take long
 		n, err := unix.Poll(fds, int(time.Until(deadline).Milliseconds())+1)
 		switch {
@@ -310,12 +290,11 @@ func (p *Process) wait() {
 			p.status.Step, p.status.Err = "cgroup", err
 		}
 	}
-	for _, fd := range []int{p.pidfd, p.line} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
+	p.line.Close() // nil is fine
+	if p.pidfd >= 0 {
+		unix.Close(p.pidfd)
+		p.pidfd = -1
 	}
-	p.pidfd, p.line = -1, -1
 	if p.uid >= 0 {
 		uids.release(p.uid)
 	}
@@ -323,18 +302,7 @@ func (p *Process) wait() {
 
 // lastReport returns init's report; nil if init was ended before it sent one.
 func (p *Process) lastReport() *initproc.Report {
-	var data []byte
-	var buf [4096]byte
-	for p.line >= 0 {
-		n, err := unix.Read(p.line, buf[:])
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if n <= 0 {
-			break
-		}
-		data = append(data, buf[:n]...)
-	}
+	data, _ := io.ReadAll(p.line) // an error: init ended before it read everything, or there is no line
 	var r initproc.Report
 	if r.Decode(bytes.TrimPrefix(data, []byte{initproc.LeftGroup})) != nil {
 		return nil
@@ -342,31 +310,30 @@ func (p *Process) lastReport() *initproc.Report {
 	return &r
 }
 
+// reasonOf has the reason for each end that an init reports.
+var reasonOf = map[initproc.End]Reason{
+	initproc.Exited: Exited, initproc.MemoryLimit: MemoryLimit, initproc.ProcessLimit: ProcessLimit,
+	initproc.CPULimit: CPULimit, initproc.Killed: Killed, initproc.NotStarted: NotStarted,
+}
+
 // judge sets the reason of an end: the effect of a limit looks like a signal or an error
 // of the program.
 func (p *Process) judge(r *initproc.Report) (s Status) {
-	switch {
-	case r == nil:
-		s.Reason = Killed
-	case r.End == initproc.Exited:
+	s.Reason = Killed
+	if r != nil {
+		s.Reason, s.CPU = reasonOf[r.End], time.Duration(r.CPU)
+	}
+	switch s.Reason {
+	case Exited:
 		if ws := syscall.WaitStatus(r.Wait); ws.Signaled() {
 			s.Reason, s.Signal = Signalled, ws.Signal()
 		} else {
 			s.Code = ws.ExitStatus()
 		}
-	case r.End == initproc.NotStarted:
-		s.Reason, s.Step, s.Err = NotStarted, r.Step, reported(r)
-	case r.End == initproc.ProcessLimit: // init counted too many, and killed them
-		s.Reason, s.Signal = ProcessLimit, unix.SIGKILL
-	case r.End == initproc.MemoryLimit:
-		s.Reason = MemoryLimit
-	case r.End == initproc.CPULimit:
-		s.Reason = CPULimit
-	default:
-		s.Reason = Killed
-	}
-	if r != nil {
-		s.CPU = time.Duration(r.CPU)
+	case NotStarted:
+		s.Step, s.Err = r.Step, reported(r)
+	case ProcessLimit: // init counted too many, and killed them
+		s.Signal = unix.SIGKILL
 	}
 	failed := s.Reason != NotStarted && (s.Reason != Exited || s.Code != 0)
 	switch cause := p.cause.Load(); {
