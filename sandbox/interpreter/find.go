@@ -174,11 +174,11 @@ func behindShim(path, dir string) (string, error) {
 		if real := tellsItself(path); real != "" {
 			return real, nil
 		}
-		return askManager(strings.TrimPrefix(filepath.Base(root), "."), "which", name)
+		return askManager(strings.TrimPrefix(filepath.Base(root), "."), name)
 	case filepath.Base(target) == "volta-shim":
-		return askManager(filepath.Join(directory, "volta"), "which", name)
+		return askManager(filepath.Join(directory, "volta"), name)
 	case filepath.Base(directory) == "bin" && name != "rustup" && isFile(filepath.Join(directory, "rustup")) && sameFile(path, filepath.Join(directory, "rustup")):
-		return askManager(filepath.Join(directory, "rustup"), "which", name)
+		return askManager(filepath.Join(directory, "rustup"), name)
 	case IsScript(path):
 		if real := tellsItself(path); real != "" {
 			return real, nil
@@ -220,15 +220,15 @@ func readVersions(path string) []string {
 	return strings.Fields(string(data))
 }
 
-// askManager asks a version manager for a program.
-func askManager(manager string, args ...string) (string, error) {
-	out, _, err := ask(manager, args...)
+// askManager asks a version manager which program it starts by a name.
+func askManager(manager, name string) (string, error) {
+	out, _, err := ask(manager, "which", name)
 	if err != nil {
 		return "", err
 	}
 	path := strings.TrimSpace(out)
 	if !filepath.IsAbs(path) {
-		return "", fmt.Errorf("%s %s: %q is not a path", manager, strings.Join(args, " "), path)
+		return "", fmt.Errorf("%s which %s: %q is not a path", manager, name, path)
 	}
 	return path, nil
 }

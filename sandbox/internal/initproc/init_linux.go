@@ -330,8 +330,5 @@ func (c *Config) filterCalls() error {
 	prog := syscall.SockFprog{Len: uint16(len(c.Filter)), Filter: &c.Filter[0]}
 	const mode = 2 // SECCOMP_MODE_FILTER
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, sys.PR_SET_SECCOMP, mode, uintptr(unsafe.Pointer(&prog)), 0, 0, 0)
-	if errno != 0 {
-		return errno
-	}
-	return nil
+	return sys.Err(errno)
 }

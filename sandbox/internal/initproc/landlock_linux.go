@@ -131,8 +131,5 @@ func (r ruleset) enforce() error {
 	}
 	_, _, errno := syscall.RawSyscall(sys.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0)
 	syscall.Close(r.fd)
-	if errno != 0 {
-		return errno
-	}
-	return nil
+	return sys.Err(errno)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -27,7 +26,12 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	if r.config.Spaces {
 		pids = others
 	}
+	// Counting mappings is slow, but so is making many.
+	count := r.looks%4 == 0
 	r.looks++
+	if count {
+		clear(r.mappings)
+	}
 	kernel := kernelMemory{perFile: r.config.PerFile, seen: map[string]bool{}}
 	for _, pid := range pids() {
 		dir := "/proc/" + strconv.Itoa(pid)
@@ -37,7 +41,7 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 			threads += int(proc.Kilobytes(status, "\nThreads:"))
 		}
 		kernel.add(dir, r.config.Limit.OpenFiles)
-		if r.looks%4 == 0 { // counting mappings is slow, but so is making many
+		if count {
 			r.mappings[pid] = mappingsOf(dir) * perMapping
 		}
 		memory += r.mappings[pid]
@@ -45,22 +49,10 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 			cpu += proc.CPU(dir)
 		}
 	}
-	if r.looks%4 == 0 {
-		r.forget(pids())
-	}
 	if total, ok := r.clock.read(); ok {
 		cpu = total
 	}
 	return memory + kernel.bytes, cpu, threads
-}
-
-// forget forgets the mappings of processes that have ended.
-func (r *reaper) forget(alive []int) {
-	for pid := range r.mappings {
-		if !slices.Contains(alive, pid) {
-			delete(r.mappings, pid)
-		}
-	}
 }
 
 // others returns the processes in init's own /proc, except init.
