@@ -11,7 +11,7 @@ import (
 
 // TestBuildRemoves: what a build removes is gone, and what it was never given stays.
 func TestBuildRemoves(t *testing.T) {
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		if level == Weak {
 			continue
 		}
@@ -21,7 +21,7 @@ func TestBuildRemoves(t *testing.T) {
 		}
 		spec := command(t, level, dir, "sh", "-c", "rm -r src notes kept/c; mkdir made; echo > made/bot; rm bot.c; echo > bot.c")
 		spec.Build = true
-		s, out := play(t, spec)
+		s, out := runToEnd(t, spec)
 		if s.Reason != Exited || s.Code != 0 {
 			t.Fatalf("at %s it %s (%v) and says %q", level, s, s.Err, out)
 		}

@@ -20,19 +20,19 @@ type groupsV1 map[string]string
 
 // The controllers of version 1, the required ones first.
 var (
-	needV1   = []string{"memory", "pids"}
-	likeV1   = []string{"freezer", "cpuacct"}
-	memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"} // the second, if it exists, includes swap
+	requiredV1 = []string{"memory", "pids"}
+	optionalV1 = []string{"freezer", "cpuacct"}
+	memoryV1   = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"} // the second, if it exists, includes swap
 )
 
 func openV1(own map[string]string) (groups, error) {
-	for _, c := range needV1 {
+	for _, c := range requiredV1 {
 		if own[c] == "" {
 			return nil, fmt.Errorf("cgroup v1 does not have the controller %q", c)
 		}
 	}
 	g := groupsV1{}
-	for _, c := range append(needV1, likeV1...) {
+	for _, c := range append(requiredV1, optionalV1...) {
 		if own[c] != "" {
 			g[c] = own[c]
 		}
@@ -61,10 +61,10 @@ func (g groupsV1) create(l Limit) (group, error) {
 // groupV1 is a directory in each tree. Threads of one process may be in different ones,
 // and each thread enters itself: moving a process takes the kernel about 5 ms.
 type groupV1 struct {
-	dirs  map[string]string
-	tasks []*os.File
-	most  *os.File // the limit of processes
-	state *os.File // the file that controls the freezer
+	dirs    map[string]string
+	tasks   []*os.File
+	pidsMax *os.File // the limit of processes
+	freezer *os.File // the file that controls the freezer
 }
 
 func (c *groupV1) file(controller, name string) string {
@@ -82,7 +82,7 @@ func (c *groupV1) limit(l Limit) error {
 		return err
 	}
 	var err error
-	if c.most, err = os.OpenFile(c.file("pids", "pids.max"), os.O_WRONLY, 0); err != nil {
+	if c.pidsMax, err = os.OpenFile(c.file("pids", "pids.max"), os.O_WRONLY, 0); err != nil {
 		return err
 	}
 	for controller := range c.dirs {
@@ -93,7 +93,7 @@ func (c *groupV1) limit(l Limit) error {
 		c.tasks = append(c.tasks, f)
 	}
 	if c.dirs["freezer"] != "" {
-		c.state, err = os.OpenFile(c.file("freezer", "freezer.state"), os.O_WRONLY, 0)
+		c.freezer, err = os.OpenFile(c.file("freezer", "freezer.state"), os.O_WRONLY, 0)
 	}
 	return err
 }
@@ -101,30 +101,30 @@ func (c *groupV1) limit(l Limit) error {
 // join makes the thread that starts the program enter each directory, and leaves init itself outside.
 // Init can thaw the program: in a freezer of this version not even SIGKILL arrives.
 func (c *groupV1) join(config *initproc.Config, init *os.ProcAttr) {
-	init.Files = append(append(init.Files, c.tasks...), c.most)
+	init.Files = append(append(init.Files, c.tasks...), c.pidsMax)
 	config.Enter = len(c.tasks)
 	config.Leave = []string{strconv.Itoa(config.Limit.Processes)}
-	if c.state != nil {
-		init.Files = append(init.Files, c.state)
+	if c.freezer != nil {
+		init.Files = append(init.Files, c.freezer)
 		config.Thaw = true
 	}
 }
 
 func (c *groupV1) freeze(on bool) error {
-	if c.state == nil {
+	if c.freezer == nil {
 		return errors.New("cgroup v1 does not have the controller \"freezer\"")
 	}
 	text := "THAWED"
 	if on {
 		text = "FROZEN"
 	}
-	_, err := c.state.WriteString(text)
+	_, err := c.freezer.WriteString(text)
 	return err
 }
 
 // kill thaws the group: frozen processes do not even react to SIGKILL.
 func (c *groupV1) kill() {
-	if c.state != nil {
+	if c.freezer != nil {
 		c.freeze(false)
 	}
 }
@@ -145,7 +145,7 @@ func (c *groupV1) threads() string { return c.file("cpuacct", "tasks") }
 
 func (c *groupV1) close() error {
 	var errs []error
-	for _, f := range append(c.tasks, c.most, c.state) {
+	for _, f := range append(c.tasks, c.pidsMax, c.freezer) {
 		f.Close() // nil is fine
 	}
 	for _, dir := range c.dirs {

@@ -26,11 +26,11 @@ func (g groupsV2) bases() []string { return []string{g.base} }
 // groupV2 is a directory with the limits and two leaves: one for the program, which can
 // be frozen, and one for init, which must not be.
 type groupV2 struct {
-	dir  string
-	bot  *os.File // the leaf itself
-	out  *os.File // the other leaf's list of processes
-	most *os.File // the limit of processes of the program's leaf
-	cold *os.File // the file that controls the freezer
+	dir       string
+	bot       *os.File // the leaf itself
+	initProcs *os.File // the other leaf's list of processes
+	pidsMax   *os.File // the limit of processes of the program's leaf
+	freezer   *os.File // the file that controls the freezer
 }
 
 // initMemory is what init needs besides the program, in bytes.
@@ -66,9 +66,9 @@ func (c *groupV2) make(l Limit) error {
 	}
 	var errs [4]error
 	c.bot, errs[0] = os.Open(c.file("bot"))
-	c.out, errs[1] = os.OpenFile(c.file("init/cgroup.procs"), os.O_WRONLY, 0)
-	c.cold, errs[2] = os.OpenFile(c.file("bot/cgroup.freeze"), os.O_WRONLY, 0)
-	c.most, errs[3] = os.OpenFile(c.file("bot/pids.max"), os.O_WRONLY, 0)
+	c.initProcs, errs[1] = os.OpenFile(c.file("init/cgroup.procs"), os.O_WRONLY, 0)
+	c.freezer, errs[2] = os.OpenFile(c.file("bot/cgroup.freeze"), os.O_WRONLY, 0)
+	c.pidsMax, errs[3] = os.OpenFile(c.file("bot/pids.max"), os.O_WRONLY, 0)
 	return errors.Join(errs[:]...)
 }
 
@@ -76,7 +76,7 @@ func (c *groupV2) make(l Limit) error {
 // other one.
 func (c *groupV2) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Sys.UseCgroupFD, init.Sys.CgroupFD = true, int(c.bot.Fd())
-	init.Files = append(init.Files, c.out, c.most)
+	init.Files = append(init.Files, c.initProcs, c.pidsMax)
 	config.Leave = []string{"0", strconv.Itoa(config.Limit.Processes)}
 }
 
@@ -89,7 +89,7 @@ func (c *groupV2) freeze(on bool) error {
 	if on {
 		text = "1"
 	}
-	_, err := c.cold.WriteAt([]byte(text), 0)
+	_, err := c.freezer.WriteAt([]byte(text), 0)
 	return err
 }
 
@@ -100,7 +100,7 @@ func (c *groupV2) cpu() time.Duration {
 func (c *groupV2) threads() string { return c.file("bot/cgroup.threads") }
 
 func (c *groupV2) close() error {
-	for _, f := range []*os.File{c.bot, c.out, c.most, c.cold} {
+	for _, f := range []*os.File{c.bot, c.initProcs, c.pidsMax, c.freezer} {
 		if f != nil {
 			f.Close()
 		}
@@ -117,8 +117,8 @@ func (c *groupV2) close() error {
 // The controllers of version 2, the required ones first. With cpu each program gets an
 // equal share of the processors.
 var (
-	needV2 = []string{"memory", "pids"}
-	likeV2 = []string{"cpu"}
+	requiredV2 = []string{"memory", "pids"}
+	optionalV2 = []string{"cpu"}
 )
 
 // leafV2 is the cgroup that a divided cgroup's own processes move to: the kernel allows
@@ -144,13 +144,13 @@ func openV2(own string) (groups, error) {
 func baseV2(own string, isDelegated func(dir string) bool) string {
 	above := filepath.Dir(own)
 	switch {
-	case filepath.Base(own) == leafV2 && lacks(above, handsOn, needV2) == "" && writable(above):
+	case filepath.Base(own) == leafV2 && lacks(above, enabled, requiredV2) == "" && writable(above):
 		return above // another timba, such as the parent of this one, has divided it
 	case isDelegated(own) && writable(own):
 		return own
 	case isDelegated(above) && writable(above):
 		return above // systemd's DelegateSubgroup
-	case lacks(own, handsOn, needV2) == "" && writable(own):
+	case lacks(own, enabled, requiredV2) == "" && writable(own):
 		return own // the root of the tree: only that has both processes and this
 	}
 	return ""
@@ -181,8 +181,8 @@ func booted() bool {
 // The lists of controllers: those that a cgroup has, and those that it enables for the
 // cgroups below it.
 const (
-	has     = "cgroup.controllers"
-	handsOn = "cgroup.subtree_control"
+	available = "cgroup.controllers"
+	enabled   = "cgroup.subtree_control"
 )
 
 // lacks returns the first controller that a cgroup's list does not have, "" if it has
@@ -207,38 +207,38 @@ func (e *controllerError) Error() string {
 
 // divide makes groups below a directory, after moving its processes to a leaf.
 func divide(dir string) (groups, error) {
-	if missing := lacks(dir, has, needV2); missing != "" {
+	if missing := lacks(dir, available, requiredV2); missing != "" {
 		return nil, &controllerError{dir, missing}
 	}
-	if err := handOn(dir, needV2); err != nil {
+	if err := enable(dir, requiredV2); err != nil {
 		return nil, err
 	}
-	for _, c := range likeV2 {
-		handOn(dir, []string{c}) // optional
+	for _, c := range optionalV2 {
+		enable(dir, []string{c}) // optional
 	}
 	return groupsV2{dir}, nil
 }
 
-// handOn enables controllers for the cgroups below a directory. If necessary, it first
+// enable enables controllers for the cgroups below a directory. If necessary, it first
 // moves the processes of the directory, perhaps this one, to a leaf.
-func handOn(dir string, controllers []string) error {
-	if lacks(dir, handsOn, controllers) == "" {
+func enable(dir string, controllers []string) error {
+	if lacks(dir, enabled, controllers) == "" {
 		return nil
 	}
 	for range 10 { // a new process may start meanwhile
-		err := writeFile(filepath.Join(dir, handsOn), "+"+strings.Join(controllers, " +"))
+		err := writeFile(filepath.Join(dir, enabled), "+"+strings.Join(controllers, " +"))
 		if !errors.Is(err, unix.EBUSY) {
 			return err
 		}
-		if err := vacate(dir); err != nil {
+		if err := moveToLeaf(dir); err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("%s: its processes start others faster than they can be moved out", dir)
 }
 
-// vacate moves every process of a cgroup into a leaf.
-func vacate(dir string) error {
+// moveToLeaf moves every process of a cgroup into a leaf.
+func moveToLeaf(dir string) error {
 	leaf := filepath.Join(dir, leafV2)
 	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err

@@ -53,7 +53,7 @@ func init() {
 // TestRefereeKilled: when the referee is ended by SIGKILL, so is all that it has
 // started, and what is left of it is swept up by the next one.
 func TestRefereeKilled(t *testing.T) {
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		for _, how := range []string{"running", "frozen"} {
 			if how == "frozen" && level < Full {
 				continue
@@ -130,11 +130,11 @@ func TestFreezeFails(t *testing.T) {
 		on   bool
 		want string
 	}{{true, "1"}, {false, "0"}} {
-		p.group = &groupV2{cold: broken}
+		p.group = &groupV2{freezer: broken}
 		if err := p.Freeze(c.on); err == nil {
 			t.Error("no error")
 		}
-		p.group = &groupV2{cold: state}
+		p.group = &groupV2{freezer: state}
 		kit.Must(t, p.Freeze(c.on))
 		if got := kit.Get[[]byte](t)(os.ReadFile(state.Name())); string(got) != c.want {
 			t.Errorf("the file has %q, want %q", got, c.want)
@@ -178,7 +178,7 @@ func TestWatch(t *testing.T) {
 
 // TestInitMemory: an init that looks at the limits again and again does not grow by that.
 func TestInitMemory(t *testing.T) {
-	if !slices.Contains(here(t), Reduced) {
+	if !slices.Contains(levelsHere(t), Reduced) {
 		t.Logf("this machine has level %s, or the race detector is on", Probe().Level)
 		return
 	}

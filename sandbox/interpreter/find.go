@@ -49,7 +49,7 @@ func (p *program) find(word, dir string, depth int) error {
 	if err != nil {
 		return err
 	}
-	if path, err = behindShim(path, dir); err != nil {
+	if path, err = resolveShim(path, dir); err != nil {
 		return err
 	}
 	if depth == 0 {
@@ -158,9 +158,9 @@ func Shared(dir string) bool {
 		filepath.Dir(dir) == home // ~/.local, ~/.cargo, ~/go
 }
 
-// behindShim returns the program that a version manager's shim starts. Shims are scripts
+// resolveShim returns the program that a version manager's shim starts. Shims are scripts
 // that need the whole manager; the program does not.
-func behindShim(path, dir string) (string, error) {
+func resolveShim(path, dir string) (string, error) {
 	name, directory := filepath.Base(path), filepath.Dir(path)
 	root := filepath.Dir(directory)
 	target, _ := os.Readlink(path)
@@ -171,7 +171,7 @@ func behindShim(path, dir string) (string, error) {
 		if real := chosenVersion(root, name, dir); real != "" {
 			return real, nil
 		}
-		if real := tellsItself(path); real != "" {
+		if real := askPath(path); real != "" {
 			return real, nil
 		}
 		return askManager(strings.TrimPrefix(filepath.Base(root), "."), name)
@@ -180,7 +180,7 @@ func behindShim(path, dir string) (string, error) {
 	case filepath.Base(directory) == "bin" && name != "rustup" && isFile(filepath.Join(directory, "rustup")) && sameFile(path, filepath.Join(directory, "rustup")):
 		return askManager(filepath.Join(directory, "rustup"), name)
 	case IsScript(path):
-		if real := tellsItself(path); real != "" {
+		if real := askPath(path); real != "" {
 			return real, nil
 		}
 	}

@@ -160,7 +160,7 @@ type coder struct {
 	err   error
 }
 
-var errCode = errors.New("this is not what a sandbox is told")
+var errCode = errors.New("a malformed message")
 
 // bytes codes memory that has no pointers.
 func (k *coder) bytes(memory []byte) {

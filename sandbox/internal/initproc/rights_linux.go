@@ -52,14 +52,14 @@ func (c *Config) setLimits() error {
 		// counts the program's own, and this limits what it starts between two checks.
 		processes = uint64(userThreads() + 4*l.Processes)
 	}
-	if err := lowerLimit(sys.RLIMIT_NPROC, processes, processes+room); err != nil {
+	if err := lowerLimit(sys.RLIMIT_NPROC, processes, processes+headroom); err != nil {
 		return err
 	}
 	if !c.Group {
 		// Never RLIMIT_AS: java, Go and node reserve gigabytes to start. What they
 		// may write to is more than what they use, too; what is used is polled.
 		data := uint64(l.Memory) + unusedData
-		if err := lowerLimit(syscall.RLIMIT_DATA, data, data+room<<30); err != nil {
+		if err := lowerLimit(syscall.RLIMIT_DATA, data, data+headroom<<30); err != nil {
 			return err
 		}
 	}
@@ -70,11 +70,11 @@ func (c *Config) setLimits() error {
 	return nil
 }
 
-// room is how many more threads, and gigabytes of data, init may have than the program:
+// headroom is how many more threads, and gigabytes of data, init may have than the program:
 // the Go runtime ends if it cannot get a thread or its stack, which would happen just
 // when the program reaches its limits. So the program has soft limits, and the filter
 // of system calls denies raising them.
-const room = 64
+const headroom = 64
 
 // unusedData is how much of its data a process may leave unused: one arena of Go is
 // 64 MiB.
