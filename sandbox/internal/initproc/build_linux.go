@@ -16,7 +16,7 @@ type copier struct {
 	from, to *os.Root
 	uid      int      // the owner of the copies; -1 is the caller
 	back     bool     // out of the sandbox: no links, and files replace those that there are
-	copied   []string // the paths of the copies, directories before their contents
+	paths    []string // of the copies, directories before their contents
 }
 
 // maxDepth is the greatest depth of a directory that is copied out of the sandbox.
@@ -48,7 +48,7 @@ func (c *copier) copy(below string, depth int) error {
 		default: // a socket or a device, or a link that the program may have made
 			continue
 		}
-		c.copied = append(c.copied, path)
+		c.paths = append(c.paths, path)
 		if err == nil && c.uid >= 0 {
 			err = c.to.Lchown(path, c.uid, c.uid)
 		}
@@ -117,44 +117,37 @@ func named(path string, err error) error {
 }
 
 // copyTree copies a directory that nobody else changes into an empty one owned by uid; -1 is the
-// caller. It returns the paths of the copies, directories before their contents.
-func copyTree(from, to string, uid int) (copied []string, err error) {
-	c := copier{uid: uid}
+// caller.
+func copyTree(from, to string, uid int) (c *copier, err error) {
+	c = &copier{uid: uid}
 	if c.from, err = os.OpenRoot(from); err != nil {
 		return nil, err
 	}
-	defer c.from.Close()
 	if c.to, err = os.OpenRoot(to); err != nil {
 		return nil, err
 	}
-	defer c.to.Close()
 	if uid >= 0 {
 		if err := os.Lchown(to, uid, uid); err != nil {
 			return nil, err
 		}
 	}
-	err = c.copy("", 0)
-	return c.copied, err
+	return c, c.copy("", 0)
 }
 
 // keepBuild copies the output of a build back to the original directory, after all processes of the
 // sandbox have ended, and removes there what the build has removed from its copy. What was not copied
 // stays.
 func (c *Config) keepBuild() error {
-	built, err := os.OpenRoot(c.Own.Target)
-	if err != nil {
-		return err
-	}
-	defer built.Close()
-	for _, path := range slices.Backward(c.copied) { // contents before their directory
+	original, built := c.copied.from, c.copied.to
+	for _, path := range slices.Backward(c.copied.paths) { // contents before their directory
 		if _, err := built.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		err := c.into.Remove(path)
+		err := original.Remove(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 			return named(path, err)
 		}
 	}
-	back := copier{from: built, to: c.into, uid: -1, back: true}
+	back := copier{from: built, to: original, uid: -1, back: true}
 	return back.copy("", 0)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
 	"syscall"
 	"time"
 	"unsafe"
@@ -47,8 +46,7 @@ type Config struct {
 	Leave []string // what to write to the next ones when the program has started
 	Thaw  bool     // the last one thaws the program
 
-	into   *os.Root // the directory outside that a build is copied back to
-	copied []string // the paths below it that the build had at its beginning
+	copied *copier // how a build's directory was copied
 }
 
 // Thread stands in a filter for the number of the thread that starts the program.

@@ -53,7 +53,7 @@ type reaper struct {
 func initMain() {
 	// The program must not inherit other descriptors.
 	if err := sys.CloseRange(lifeline, ^uint(0), sys.CLOSE_RANGE_CLOEXEC); err != nil {
-		finish(Report{End: NotStarted, Step: "descriptors", Text: err.Error()})
+		finish(failure(wrap("descriptors", err)))
 	}
 	r := reaper{clock: -1, mappings: map[int]int64{}}
 	if err := r.config.read(os.NewFile(lifeline, "lifeline")); err != nil {
@@ -62,11 +62,8 @@ func initMain() {
 	ignoreSignals(r.config.Spaces)
 	go r.watchLifeline()
 	oom := raiseOOM()
-	type result struct {
-		pid int
-		err error
-	}
-	started := make(chan result)
+	var err error
+	started := make(chan struct{})
 	go func() {
 		// Never unlocked: the thread ends with the goroutine. It must, since the program
 		// may send signals to threads with the same restrictions.
@@ -74,14 +71,13 @@ func initMain() {
 		if !r.config.Group && r.config.Limit.CPU > 0 {
 			r.clock = newCPUClock()
 		}
-		pid, err := r.config.run()
-		started <- result{pid, err}
+		r.main, err = r.config.run()
+		close(started)
 	}()
-	s := <-started
-	if s.err != nil {
-		finish(failure(s.err))
+	<-started
+	if err != nil {
+		finish(failure(err))
 	}
-	r.main = s.pid
 	lowerOOM(oom)
 	raiseLimits()
 	r.leaveGroup()
@@ -178,7 +174,7 @@ func (r *reaper) reap() {
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
-			r.end(Report{End: NotStarted, Step: "wait", Text: err.Error()})
+			r.end(failure(wrap("wait", err)))
 		case pid == r.main:
 			r.end(Report{End: Exited, Wait: uint32(ws)})
 		}

@@ -27,12 +27,6 @@ func (c *Config) buildRoot() error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return wrap("mounts", wrap("making them private", err))
 	}
-	if c.Build {
-		var err error
-		if c.into, err = os.OpenRoot(c.Own.Source); err != nil {
-			return wrap("mounts", err)
-		}
-	}
 	for _, part := range []func() error{makeStage, c.showSystem, c.makeScratch, c.makeDevices, c.makeEtc, c.showDirs} {
 		if err := part(); err != nil {
 			return wrap("mounts", err)
@@ -261,9 +255,15 @@ func (c *Config) copyDir(from, to string, attr uint64) error {
 	if err := mountTmpfs(stagedDir, c.Limit.Disk, c.Limit.Inodes); err != nil {
 		return err
 	}
-	var err error
-	if c.copied, err = copyTree(from, stagedDir, c.UID); err != nil {
+	copied, err := copyTree(from, stagedDir, c.UID)
+	if err != nil {
 		return wrap("copying "+c.Own.Source, err)
+	}
+	if c.Build {
+		c.copied = copied
+	} else {
+		copied.from.Close()
+		copied.to.Close()
 	}
 	return bindMount(stagedDir, to, attr)
 }
