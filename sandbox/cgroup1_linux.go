@@ -18,21 +18,20 @@ import (
 // this process's own cgroup by controller.
 type groupsV1 map[string]string
 
-// The controllers of version 1, the required ones first.
-var (
-	requiredV1 = []string{"memory", "pids"}
-	optionalV1 = []string{"freezer", "cpuacct"}
-	memoryV1   = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"} // the second, if it exists, includes swap
-)
+// The controllers of version 1, of which the first two are required.
+var controllersV1 = []string{"memory", "pids", "freezer", "cpuacct"}
+
+// memoryV1 are the files with limits of memory; the second, if it exists, includes swap.
+var memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
 
 func openV1(own map[string]string) (groups, error) {
-	for _, c := range requiredV1 {
+	for _, c := range controllersV1[:2] {
 		if own[c] == "" {
 			return nil, fmt.Errorf("cgroup v1 does not have the controller %q", c)
 		}
 	}
 	g := groupsV1{}
-	for _, c := range append(requiredV1, optionalV1...) {
+	for _, c := range controllersV1 {
 		if own[c] != "" {
 			g[c] = own[c]
 		}
@@ -45,8 +44,11 @@ func (g groupsV1) bases() []string { return slices.Collect(maps.Values(g)) }
 func (g groupsV1) create(l Limit) (group, error) {
 	c := &groupV1{dirs: map[string]string{}}
 	name := groupName()
-	for controller, base := range g {
-		dir := filepath.Join(base, name)
+	for _, controller := range controllersV1 {
+		if g[controller] == "" {
+			continue
+		}
+		dir := filepath.Join(g[controller], name)
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return nil, errors.Join(err, c.close())
 		}
@@ -85,7 +87,10 @@ func (c *groupV1) limit(l Limit) error {
 	if c.pidsMax, err = os.OpenFile(c.file("pids", "pids.max"), os.O_WRONLY, 0); err != nil {
 		return err
 	}
-	for controller := range c.dirs {
+	for _, controller := range controllersV1 {
+		if c.dirs[controller] == "" {
+			continue
+		}
 		f, err := os.OpenFile(c.file(controller, "tasks"), os.O_WRONLY, 0)
 		if err != nil {
 			return err
