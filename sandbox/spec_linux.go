@@ -22,7 +22,11 @@ func (s Spec) prepare() (*initproc.Config, error) {
 	if !filepath.IsAbs(s.Path) || len(s.Args) == 0 {
 		return nil, fmt.Errorf("%q is not the absolute path of a program, or there is no command", s.Path)
 	}
-	c := &initproc.Config{Spaces: s.Level > Weak, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, System: system(), Limit: initproc.Limit(limit), Group: s.Level == Full, PerFile: perFile(limit)}
+	c := &initproc.Config{
+		Spaces: s.Level > Weak, Group: s.Level == Full, UID: -1,
+		Path: s.Path, Argv: s.Args, Build: s.Build, System: system(),
+		Limit: initproc.Limit(limit), PerFile: perFile(limit),
+	}
 	if s.Dir != "" {
 		if c.Own, err = ownDir(s.Dir); err != nil {
 			return nil, err
