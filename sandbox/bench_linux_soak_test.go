@@ -101,8 +101,8 @@ func ways() []string {
 	return all
 }
 
-// BenchmarkStart is the time from a program's start to its first line, held and
-// not, for each language that this machine has.
+// BenchmarkStart is the time from a program's start to its first line, in a
+// sandbox and not, for each language that this machine has.
 func BenchmarkStart(b *testing.B) {
 	for _, g := range greetings {
 		b.Run(g.name, func(b *testing.B) {

@@ -1,17 +1,21 @@
 package sandbox
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // TestBuildRemoves: what a build removes is gone, and what it was never given stays.
 func TestBuildRemoves(t *testing.T) {
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		if level == Weak {
 			continue
 		}
@@ -21,7 +25,7 @@ func TestBuildRemoves(t *testing.T) {
 		}
 		spec := command(t, level, dir, "sh", "-c", "rm -r src notes kept/c; mkdir made; echo > made/bot; rm bot.c; echo > bot.c")
 		spec.Build = true
-		s, out := play(t, spec)
+		s, out := runToEnd(t, spec)
 		if s.Reason != Exited || s.Code != 0 {
 			t.Fatalf("at %s it %s (%v) and says %q", level, s, s.Err, out)
 		}
@@ -35,6 +39,33 @@ func TestBuildRemoves(t *testing.T) {
 		}
 		if data, err := os.ReadFile(filepath.Join(dir, "bot.c")); err != nil || string(data) != "\n" {
 			t.Errorf("at %s bot.c is %q; %v", level, data, err)
+		}
+	}
+}
+
+// TestBuildKeepsOutOfLinks: a link of the original directory is no directory, whatever the build makes of its
+// copy.
+func TestBuildKeepsOutOfLinks(t *testing.T) {
+	for _, level := range levelsHere(t) {
+		if level == Weak {
+			continue
+		}
+		for name, outside := range map[string]bool{"outside": true, "inside": false} {
+			_, dir := world(t)
+			target := mkdir(t, filepath.Join(dir, "target"))
+			if outside {
+				target = mkdir(t, filepath.Join(filepath.Dir(dir), "target"))
+			}
+			kit.Must(t, os.Symlink(target, filepath.Join(dir, "link")))
+			spec := command(t, level, dir, "sh", "-c", "rm link; mkdir link; echo > link/file")
+			spec.Build = true
+			s, out := runToEnd(t, spec)
+			if s.Reason != NotStarted || s.Step != "keep the build" || !errors.Is(s.Err, syscall.ENOTDIR) || out != "" {
+				t.Errorf("%s at %s it %s and says %q", name, level, s, out)
+			}
+			if left := kit.Get[[]os.DirEntry](t)(os.ReadDir(target)); len(left) > 0 {
+				t.Errorf("%s at %s there is %v", name, level, left)
+			}
 		}
 	}
 }

@@ -4,54 +4,51 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// groupsV1 makes cgroups of version 1, for root: each controller has its own tree.
-type groupsV1 struct{ base map[string]string }
+// groupsV1 makes cgroups of version 1, for root: each controller has its own tree. It has the directory of
+// this process's own cgroup by controller.
+type groupsV1 map[string]string
 
-// The controllers of version 1, the required ones first.
-var (
-	needV1   = []string{"memory", "pids"}
-	likeV1   = []string{"freezer", "cpuacct"}
-	memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"} // the second, if it exists, includes swap
-)
+// The controllers of version 1, of which the first two are required.
+var controllersV1 = []string{"memory", "pids", "freezer", "cpuacct"}
 
-func openV1(base map[string]string) (groups, error) {
-	g := groupsV1{map[string]string{}}
-	for _, c := range needV1 {
-		if base[c] == "" {
+// memoryV1 are the files with limits of memory; the second, if it exists, includes swap.
+var memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
+
+func openV1(own map[string]string) (groups, error) {
+	for _, c := range controllersV1[:2] {
+		if own[c] == "" {
 			return nil, fmt.Errorf("cgroup v1 does not have the controller %q", c)
 		}
 	}
-	for _, c := range append(needV1, likeV1...) {
-		if base[c] != "" {
-			g.base[c] = base[c]
-			sweep(base[c])
-			cleaner.groups(base[c])
+	g := groupsV1{}
+	for _, c := range controllersV1 {
+		if own[c] != "" {
+			g[c] = own[c]
 		}
 	}
-	probe, err := g.create(DefaultLimit)
-	if err != nil {
-		return nil, err
-	}
-	return g, probe.close()
+	return g, nil
 }
+
+func (g groupsV1) bases() []string { return slices.Collect(maps.Values(g)) }
 
 func (g groupsV1) create(l Limit) (group, error) {
 	c := &groupV1{dirs: map[string]string{}}
 	name := groupName()
-	for _, controller := range append(needV1, likeV1...) {
-		base, ok := g.base[controller]
-		if !ok {
+	for _, controller := range controllersV1 {
+		if g[controller] == "" {
 			continue
 		}
-		dir := filepath.Join(base, name)
+		dir := filepath.Join(g[controller], name)
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return nil, errors.Join(err, c.close())
 		}
@@ -66,11 +63,10 @@ func (g groupsV1) create(l Limit) (group, error) {
 // groupV1 is a directory in each tree. Threads of one process may be in different ones,
 // and each thread enters itself: moving a process takes the kernel about 5 ms.
 type groupV1 struct {
-	dirs  map[string]string
-	tasks []*os.File
-	most  *os.File // the limit of processes
-	room  string   // its value
-	state *os.File // the file that controls the freezer
+	dirs    map[string]string
+	tasks   []*os.File
+	pidsMax *os.File // the limit of processes
+	freezer *os.File // the file that controls the freezer
 }
 
 func (c *groupV1) file(controller, name string) string {
@@ -87,12 +83,11 @@ func (c *groupV1) limit(l Limit) error {
 	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+initproc.Starter)); err != nil {
 		return err
 	}
-	c.room = strconv.Itoa(l.Processes)
 	var err error
-	if c.most, err = os.OpenFile(c.file("pids", "pids.max"), os.O_WRONLY, 0); err != nil {
+	if c.pidsMax, err = os.OpenFile(c.file("pids", "pids.max"), os.O_WRONLY, 0); err != nil {
 		return err
 	}
-	for _, controller := range append(needV1, likeV1...) {
+	for _, controller := range controllersV1 {
 		if c.dirs[controller] == "" {
 			continue
 		}
@@ -103,34 +98,38 @@ func (c *groupV1) limit(l Limit) error {
 		c.tasks = append(c.tasks, f)
 	}
 	if c.dirs["freezer"] != "" {
-		c.state, err = os.OpenFile(c.file("freezer", "freezer.state"), os.O_WRONLY, 0)
+		c.freezer, err = os.OpenFile(c.file("freezer", "freezer.state"), os.O_WRONLY, 0)
 	}
 	return err
 }
 
-func (c *groupV1) cloneInto() int { return -1 }
-
-func (c *groupV1) enter() []*os.File { return c.tasks }
-
-func (c *groupV1) leave() []note { return []note{{c.most, c.room}} }
-
-func (c *groupV1) thaw() *os.File { return c.state }
+// join makes the thread that starts the program enter each directory, and leaves init itself outside.
+// Init can thaw the program: in a freezer of this version not even SIGKILL arrives.
+func (c *groupV1) join(config *initproc.Config, init *os.ProcAttr) {
+	init.Files = append(append(init.Files, c.tasks...), c.pidsMax)
+	config.Enter = len(c.tasks)
+	config.Leave = []string{strconv.Itoa(config.Limit.Processes)}
+	if c.freezer != nil {
+		init.Files = append(init.Files, c.freezer)
+		config.Thaw = true
+	}
+}
 
 func (c *groupV1) freeze(on bool) error {
-	if c.state == nil {
+	if c.freezer == nil {
 		return errors.New("cgroup v1 does not have the controller \"freezer\"")
 	}
 	text := "THAWED"
 	if on {
 		text = "FROZEN"
 	}
-	_, err := c.state.WriteString(text)
+	_, err := c.freezer.WriteString(text)
 	return err
 }
 
 // kill thaws the group: frozen processes do not even react to SIGKILL.
 func (c *groupV1) kill() {
-	if c.state != nil {
+	if c.freezer != nil {
 		c.freeze(false)
 	}
 }
@@ -151,7 +150,7 @@ func (c *groupV1) threads() string { return c.file("cpuacct", "tasks") }
 
 func (c *groupV1) close() error {
 	var errs []error
-	for _, f := range append(c.tasks, c.most, c.state) {
+	for _, f := range append(c.tasks, c.pidsMax, c.freezer) {
 		f.Close() // nil is fine
 	}
 	for _, dir := range c.dirs {

@@ -1,40 +1,36 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
+	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 // groupsV2 makes cgroups of version 2 below a directory without processes, so that its
 // controllers can be delegated.
 type groupsV2 struct{ base string }
 
-func prepareV2(base string) (groups, error) {
-	sweep(base)
-	cleaner.groups(base)
-	g := groupsV2{base}
-	probe, err := g.create(DefaultLimit)
-	if err != nil {
-		return nil, err
-	}
-	return g, probe.close()
-}
+func (g groupsV2) bases() []string { return []string{g.base} }
 
 // groupV2 is a directory with the limits and two leaves: one for the program, which can
 // be frozen, and one for init, which must not be.
 type groupV2 struct {
-	dir  string
-	bot  *os.File // the leaf itself
-	out  *os.File // the other leaf's list of processes
-	most *os.File // the limit of processes of the program's leaf
-	room string   // its value
-	cold *os.File // the file that controls the freezer
+	dir       string
+	bot       *os.File // the leaf itself
+	initProcs *os.File // the other leaf's list of processes
+	pidsMax   *os.File // the limit of processes of the program's leaf
+	freezer   *os.File // the file that controls the freezer
 }
 
 // initMemory is what init needs besides the program, in bytes.
@@ -56,7 +52,6 @@ func (c *groupV2) make(l Limit) error {
 			return err
 		}
 	}
-	c.room = strconv.Itoa(l.Processes)
 	for _, f := range []struct{ name, value string }{
 		{"cgroup.subtree_control", "+pids"},
 		{"memory.max", strconv.FormatInt(l.Memory+initMemory, 10)},
@@ -71,16 +66,20 @@ func (c *groupV2) make(l Limit) error {
 	}
 	var errs [4]error
 	c.bot, errs[0] = os.Open(c.file("bot"))
-	c.out, errs[1] = os.OpenFile(c.file("init/cgroup.procs"), os.O_WRONLY, 0)
-	c.cold, errs[2] = os.OpenFile(c.file("bot/cgroup.freeze"), os.O_WRONLY, 0)
-	c.most, errs[3] = os.OpenFile(c.file("bot/pids.max"), os.O_WRONLY, 0)
+	c.initProcs, errs[1] = os.OpenFile(c.file("init/cgroup.procs"), os.O_WRONLY, 0)
+	c.freezer, errs[2] = os.OpenFile(c.file("bot/cgroup.freeze"), os.O_WRONLY, 0)
+	c.pidsMax, errs[3] = os.OpenFile(c.file("bot/pids.max"), os.O_WRONLY, 0)
 	return errors.Join(errs[:]...)
 }
 
-func (c *groupV2) cloneInto() int    { return int(c.bot.Fd()) }
-func (c *groupV2) enter() []*os.File { return nil }
-func (c *groupV2) leave() []note     { return []note{{c.out, "0"}, {c.most, c.room}} }
-func (c *groupV2) thaw() *os.File    { return nil } // SIGKILL ends frozen processes, too
+// join starts init in the program's leaf, so that its memory counts, too, and makes it move to the
+// other one.
+func (c *groupV2) join(config *initproc.Config, init *os.ProcAttr) {
+	init.Sys.UseCgroupFD, init.Sys.CgroupFD = true, int(c.bot.Fd())
+	init.Files = append(init.Files, c.initProcs, c.pidsMax)
+	config.Leave = []string{"0", strconv.Itoa(config.Limit.Processes)}
+}
+
 func (c *groupV2) kill()             { writeFile(c.file("cgroup.kill"), "1") }
 func (c *groupV2) endsAll() bool     { return true } // by memory.oom.group
 func (c *groupV2) outOfMemory() bool { return event(c.file("memory.events"), "oom_kill") > 0 }
@@ -90,7 +89,7 @@ func (c *groupV2) freeze(on bool) error {
 	if on {
 		text = "1"
 	}
-	_, err := c.cold.WriteAt([]byte(text), 0)
+	_, err := c.freezer.WriteAt([]byte(text), 0)
 	return err
 }
 
@@ -101,7 +100,7 @@ func (c *groupV2) cpu() time.Duration {
 func (c *groupV2) threads() string { return c.file("bot/cgroup.threads") }
 
 func (c *groupV2) close() error {
-	for _, f := range []*os.File{c.bot, c.out, c.most, c.cold} {
+	for _, f := range []*os.File{c.bot, c.initProcs, c.pidsMax, c.freezer} {
 		if f != nil {
 			f.Close()
 		}
@@ -110,4 +109,166 @@ func (c *groupV2) close() error {
 		return err
 	}
 	return nil
+}
+
+// Cgroups of version 2 are one tree. timba may use a part of it if the part's
+// controllers are delegated: by systemd, on request, or by a container.
+
+// The controllers of version 2, the required ones first. With cpu each program gets an
+// equal share of the processors.
+var (
+	requiredV2 = []string{"memory", "pids"}
+	optionalV2 = []string{"cpu"}
+)
+
+// leafV2 is the cgroup that a divided cgroup's own processes move to: the kernel allows
+// a cgroup either processes or controllers for the cgroups below it.
+const leafV2 = "timba"
+
+// openV2 finds a directory for groups; own is the cgroup of this process.
+func openV2(own string) (groups, error) {
+	if base := baseV2(own, isDelegated); base != "" {
+		return divide(base)
+	}
+	if booted() {
+		base, err := delegated()
+		if err != nil {
+			return nil, fmt.Errorf("systemd does not delegate a cgroup: %w", err)
+		}
+		return divide(base)
+	}
+	return divide(own)
+}
+
+// baseV2 returns the directory that is delegated to this process already, or "".
+func baseV2(own string, isDelegated func(dir string) bool) string {
+	above := filepath.Dir(own)
+	switch {
+	case filepath.Base(own) == leafV2 && lacks(above, enabled, requiredV2) == "" && writable(above):
+		return above // another timba, such as the parent of this one, has divided it
+	case isDelegated(own) && writable(own):
+		return own
+	case isDelegated(above) && writable(above):
+		return above // systemd's DelegateSubgroup
+	case lacks(own, enabled, requiredV2) == "" && writable(own):
+		return own // the root of the tree: only that has both processes and this
+	}
+	return ""
+}
+
+func writable(dir string) bool {
+	return unix.Access(dir, unix.W_OK) == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil
+}
+
+// isDelegated reports whether systemd has marked a cgroup as delegated. Before version
+// 251 only root could read the mark.
+func isDelegated(dir string) bool {
+	for _, name := range []string{"user.delegate", "trusted.delegate"} {
+		var value [8]byte
+		if n, err := unix.Getxattr(dir, name, value[:]); err == nil && string(value[:n]) == "1" {
+			return true
+		}
+	}
+	return false
+}
+
+// booted reports whether systemd runs this machine.
+func booted() bool {
+	info, err := os.Lstat("/run/systemd/system")
+	return err == nil && info.IsDir()
+}
+
+// The lists of controllers: those that a cgroup has, and those that it enables for the
+// cgroups below it.
+const (
+	available = "cgroup.controllers"
+	enabled   = "cgroup.subtree_control"
+)
+
+// lacks returns the first controller that a cgroup's list does not have, "" if it has
+// all.
+func lacks(dir, list string, controllers []string) string {
+	data, _ := os.ReadFile(filepath.Join(dir, list)) // a missing file has no controllers
+	have := " " + strings.TrimSpace(string(data)) + " "
+	for _, c := range controllers {
+		if !strings.Contains(have, " "+c+" ") {
+			return c
+		}
+	}
+	return ""
+}
+
+// controllerError says that a cgroup does not have a controller.
+type controllerError struct{ dir, name string }
+
+func (e *controllerError) Error() string {
+	return fmt.Sprintf("%s does not have the controller %q", e.dir, e.name)
+}
+
+// divide makes groups below a directory, after moving its processes to a leaf.
+func divide(dir string) (groups, error) {
+	if missing := lacks(dir, available, requiredV2); missing != "" {
+		return nil, &controllerError{dir, missing}
+	}
+	if err := enable(dir, requiredV2); err != nil {
+		return nil, err
+	}
+	for _, c := range optionalV2 {
+		enable(dir, []string{c}) // optional
+	}
+	return groupsV2{dir}, nil
+}
+
+// enable enables controllers for the cgroups below a directory. If necessary, it first
+// moves the processes of the directory, perhaps this one, to a leaf.
+func enable(dir string, controllers []string) error {
+	if lacks(dir, enabled, controllers) == "" {
+		return nil
+	}
+	for range 10 { // a new process may start meanwhile
+		err := writeFile(filepath.Join(dir, enabled), "+"+strings.Join(controllers, " +"))
+		if !errors.Is(err, unix.EBUSY) {
+			return err
+		}
+		if err := moveToLeaf(dir); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: its processes start others faster than they can be moved out", dir)
+}
+
+// moveToLeaf moves every process of a cgroup into a leaf.
+func moveToLeaf(dir string) error {
+	leaf := filepath.Join(dir, leafV2)
+	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	if err != nil {
+		return err
+	}
+	for _, pid := range strings.Fields(string(data)) {
+		if err := writeFile(filepath.Join(leaf, "cgroup.procs"), pid); err != nil && !errors.Is(err, unix.ESRCH) {
+			return err
+		}
+	}
+	return nil
+}
+
+// delegated has this process moved into a delegated scope, and returns the scope's directory.
+func delegated() (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	name := fmt.Sprintf("timba-%d-%s.scope", os.Getpid(), startOf(os.Getpid()))
+	if err := systemd.Delegate(ctx, name); err != nil {
+		return "", err
+	}
+	_, unified, err := ownGroups()
+	if err != nil {
+		return "", err
+	}
+	if filepath.Base(unified) != name {
+		return "", fmt.Errorf("%s was started, but this process is still in %s", name, unified)
+	}
+	return unified, nil
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -14,19 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/internal/proc"
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
 // group counts and limits all processes of one sandbox together.
 type group interface {
-	// cloneInto returns a descriptor of the cgroup that init is started in, so that its memory
-	// counts, too; or -1, and the thread that starts the program enters the cgroups itself.
-	cloneInto() int
-	enter() []*os.File
-	// leave returns what init writes after it has started the program, to be neither
-	// frozen nor counted as a process; thaw returns the file by which it ends a
-	// freeze, or nil.
-	leave() []note
-	thaw() *os.File
+	// join makes init start the program in the group, without being frozen or counted as a process
+	// itself: by attributes of init, and by files that the configuration tells it to write to.
+	join(c *initproc.Config, init *os.ProcAttr)
 	freeze(on bool) error
 	kill() // by means of the cgroup, if it has any
 	// outOfMemory reports whether the kernel ended a process at the memory limit, refused
@@ -39,15 +33,10 @@ type group interface {
 	close() error
 }
 
-// note is a text to write to an open file.
-type note struct {
-	file *os.File
-	text string
-}
-
-// groups makes groups.
+// groups makes groups, each a directory below the bases.
 type groups interface {
 	create(Limit) (group, error)
+	bases() []string
 }
 
 // groupPrefix begins the names of all cgroup directories.
@@ -157,18 +146,34 @@ func event(path, name string) int64 {
 	return 0
 }
 
-// openGroups returns the cgroups that this process may use.
+// openGroups returns the cgroups that this process may use, after it has made one and removed what
+// others have left.
 func openGroups() (groups, error) {
 	v1, unified, err := ownGroups()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case v1["memory"] != "":
-		return openV1(v1)
-	case unified == "":
-		return nil, errors.New("no cgroup file system is mounted")
 	}
-	return openV2(unified)
+	var all groups
+	switch {
+	case v1["memory"] != "":
+		all, err = openV1(v1)
+	case unified != "":
+		all, err = openV2(unified)
+	default:
+		err = errors.New("no cgroup file system is mounted")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, base := range all.bases() {
+		sweep(base)
+		cleaner.groups(base)
+	}
+	probe, err := all.create(DefaultLimit)
+	if err != nil {
+		return nil, err
+	}
+	return all, probe.close()
 }
 
 // ownGroups returns the directories of this process's own cgroups, as parseGroups does.
@@ -183,33 +188,6 @@ func ownGroups() (v1 map[string]string, unified string, err error) {
 	}
 	v1, unified = parseGroups(string(own), string(mounts))
 	return v1, unified, nil
-}
-
-// Quotas returns the files cpu.stat of the cgroups of this program, from its own upwards, that
-// limit how much of the processors it may use.
-func Quotas() (files []string) {
-	v1, unified, err := ownGroups()
-	if err != nil {
-		return nil
-	}
-	for _, h := range []struct{ dir, file, none string }{{unified, "cpu.max", "max"}, {v1["cpu"], "cpu.cfs_quota_us", "-1"}} {
-		for dir := h.dir; len(dir) > 1; dir = filepath.Dir(dir) {
-			limit, err := os.ReadFile(filepath.Join(dir, h.file))
-			if err == nil && !bytes.HasPrefix(limit, []byte(h.none)) {
-				files = append(files, filepath.Join(dir, "cpu.stat"))
-			}
-		}
-	}
-	return files
-}
-
-// Held returns for how long a cgroup held its processes back because of its quota; file is
-// its cpu.stat.
-func Held(file string) time.Duration {
-	if us := event(file, "throttled_usec"); us > 0 {
-		return time.Duration(us) * time.Microsecond
-	}
-	return time.Duration(event(file, "throttled_time")) // in version 1
 }
 
 // parseGroups returns the directories of this process's own cgroups: by controller for

@@ -45,19 +45,13 @@ type cleaning struct {
 	known map[string]bool // messages
 }
 
-func init() {
-	if len(os.Args) > 0 && os.Args[0] == cleanerName {
-		cleanerMain()
-	}
-}
-
 var cleaner = cleaning{known: map[string]bool{}}
 
 // RemoveAtEnd has a temporary directory removed if this program ends before Forget, even by SIGKILL.
 func RemoveAtEnd(dir string) { cleaner.add(string(kindDir) + dir) }
 
 // Forget undoes RemoveAtEnd, for a directory that is removed or kept.
-func Forget(dir string) { cleaner.drop(string(kindDir) + dir) }
+func Forget(dir string) { cleaner.forget(string(kindDir) + dir) }
 
 // groups makes the cleaner remove the cgroups of this program below a directory.
 func (c *cleaning) groups(base string) {
@@ -82,14 +76,14 @@ func newMark() string { return fmt.Sprintf("%s%d-", runMark(), markCount.Add(1))
 func (c *cleaning) add(message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !called.Load() || c.known[message] {
+	if c.known[message] {
 		return
 	}
 	c.known[message] = true
 	c.send(message)
 }
 
-func (c *cleaning) drop(message string) {
+func (c *cleaning) forget(message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known[message] {
@@ -104,20 +98,20 @@ var cleanerTime = 10 * time.Second
 // send sends a message, or starts a cleaner that knows everything. It replaces one that has
 // ended or does not read.
 func (c *cleaning) send(message string) {
-	if c.pipe != nil && c.tell(message) == nil {
+	if c.pipe != nil && c.write(message) == nil {
 		return
 	}
 	if c.start() != nil {
 		return
 	}
 	for m := range c.known {
-		if c.tell(m) != nil {
+		if c.write(m) != nil {
 			return // the next message finds the pipe broken or full again
 		}
 	}
 }
 
-func (c *cleaning) tell(message string) error {
+func (c *cleaning) write(message string) error {
 	if err := c.pipe.SetWriteDeadline(time.Now().Add(cleanerTime)); err != nil {
 		return err
 	}
@@ -174,7 +168,7 @@ func cleanerMain() {
 	}
 	for range 1000 { // gives up after ten seconds
 		for message := range known {
-			if clearAway(message[0], message[1:]) {
+			if cleanUp(message[0], message[1:]) {
 				delete(known, message)
 			}
 		}
@@ -186,8 +180,8 @@ func cleanerMain() {
 	unix.Exit(0)
 }
 
-// clearAway removes a thing of a kind and reports whether nothing was left.
-func clearAway(kind byte, what string) (done bool) {
+// cleanUp removes a thing of a kind and reports whether nothing was left.
+func cleanUp(kind byte, what string) (done bool) {
 	switch kind {
 	case kindDir:
 		os.RemoveAll(what)

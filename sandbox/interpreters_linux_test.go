@@ -145,13 +145,13 @@ print(42 if other == sys.executable else (other, sys.executable))`
 			home, dir := world(t)
 			write(t, dir+"/bot.py", bot, 0o644)
 			c.make(home, dir)
-			for _, level := range here(t) {
-				s, out := play(t, command(t, level, dir, c.command...))
+			for _, level := range levelsHere(t) {
+				s, out := runToEnd(t, command(t, level, dir, c.command...))
 				if s.Reason != Exited || s.Code != 0 || out != "42\n" {
 					t.Errorf("at %s it %s (%v) and says %q", level, s, s.Err, out)
 				}
 				secrets := fmt.Sprintf("cat %s/.ssh/secret %s/.local/share/secret; ls %s/.ssh", home, home, home)
-				if _, out := play(t, command(t, level, dir, "sh", "-c", secrets)); strings.Contains(strings.ReplaceAll(out, "/secret", ""), "secret") {
+				if _, out := runToEnd(t, command(t, level, dir, "sh", "-c", secrets)); strings.Contains(strings.ReplaceAll(out, "/secret", ""), "secret") {
 					t.Errorf("at %s secrets are seen: %s", level, out)
 				}
 			}

@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/proc"
 )
 
 func init() {
@@ -51,7 +53,7 @@ func init() {
 // TestRefereeKilled: when the referee is ended by SIGKILL, so is all that it has
 // started, and what is left of it is swept up by the next one.
 func TestRefereeKilled(t *testing.T) {
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		for _, how := range []string{"running", "frozen"} {
 			if how == "frozen" && level < Full {
 				continue
@@ -128,11 +130,11 @@ func TestFreezeFails(t *testing.T) {
 		on   bool
 		want string
 	}{{true, "1"}, {false, "0"}} {
-		p.group = &groupV2{cold: broken}
+		p.group = &groupV2{freezer: broken}
 		if err := p.Freeze(c.on); err == nil {
 			t.Error("no error")
 		}
-		p.group = &groupV2{cold: state}
+		p.group = &groupV2{freezer: state}
 		kit.Must(t, p.Freeze(c.on))
 		if got := kit.Get[[]byte](t)(os.ReadFile(state.Name())); string(got) != c.want {
 			t.Errorf("the file has %q, want %q", got, c.want)
@@ -162,33 +164,44 @@ func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	events := filepath.Join(dir, "memory.oom_control")
 	kit.Must(t, unix.Mkfifo(events, 0o600))
-	p := &Process{group: &groupV1{dirs: map[string]string{"memory": dir}}}
-	w := watcher{running: map[*Process]struct{}{}}
-	w.add(p)
+	p := &Process{group: &groupV1{dirs: map[string]string{"memory": dir}}, ended: make(chan struct{})}
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		p.watch()
+	}()
 	held := kit.Get[*os.File](t)(os.OpenFile(events, os.O_WRONLY, 0)) // a check reads it from now on
-	w.remove(p)
+	close(p.ended)
 	held.Close()
-	kit.Until(t, "the watcher has ended", func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return !w.awake
-	})
+	<-watched
+}
+
+// TestInitMemory: an init that looks at the limits again and again does not grow by that.
+func TestInitMemory(t *testing.T) {
+	if !slices.Contains(levelsHere(t), Reduced) {
+		t.Logf("this machine has level %s, or the race detector is on", Probe().Level)
+		return
+	}
+	limit := Limit{Memory: 1 << 30, Processes: 200}
+	script := "for i in $(seq 100); do sleep 1d & done; echo started; wait"
+	p, out := launch(t, Spec{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Level: Reduced, Limit: limit})
+	kit.Must(t, firstByte(out))
+	init := fmt.Sprintf("/proc/%d", p.Pid())
+	kit.Until(t, "init has looked often", func() bool { return proc.CPU(init) > 600*time.Millisecond })
+	status := kit.Get[[]byte](t)(os.ReadFile(init + "/status"))
+	if kilobytes := proc.Kilobytes(status, "\nRssAnon:"); kilobytes == 0 || kilobytes > 48<<10 {
+		t.Errorf("it has %d kB", kilobytes)
+	}
 }
 
 func checkSwept(t *testing.T) {
 	t.Helper()
 	again, err := openGroups() // as another referee does first
 	kit.Must(t, err)
-	v1, _, err := ownGroups()
-	kit.Must(t, err)
-	bases := []string{v1["memory"], v1["pids"], v1["freezer"]}
-	if g, ok := again.(groupsV2); ok {
-		bases = []string{g.base}
-	}
-	for _, base := range bases {
+	for _, base := range again.bases() {
 		left := kit.Get[[]string](t)(filepath.Glob(base + "/" + groupPrefix + "*"))
 		for _, dir := range left {
-			if base != "" && abandoned(filepath.Base(dir)) {
+			if abandoned(filepath.Base(dir)) {
 				t.Errorf("%s is left", dir)
 			}
 		}

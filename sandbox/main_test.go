@@ -5,16 +5,13 @@ import (
 	"os"
 	"syscall"
 	"testing"
-
-	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 // actions are what the test binary does inside a sandbox, by its first argument.
 var actions = map[string]func(args []string){}
 
-// TestMain lets the test binary be a sandbox's init, and a program to run in one.
+// TestMain lets the test binary be a program to run in a sandbox.
 func TestMain(m *testing.M) {
-	MaybeInit(systemd.Delegate)
 	if len(os.Args) > 2 && os.Args[1] == "do" {
 		act, ok := actions[os.Args[2]]
 		if !ok {

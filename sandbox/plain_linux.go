@@ -16,7 +16,7 @@ func startPlain(s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{pidfd: -1, line: -1, uid: -1, mark: newMark()}
+	p := &Process{pidfd: -1, uid: -1, mark: newMark()}
 	cmd.Env = append(cmd.Env, p.mark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.pidfd}
 	if err := cmd.Start(); err != nil {

@@ -13,29 +13,26 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
-// machine is the cached result of Probe.
-var machine struct {
-	groups func() (groups, error)
-	report func() Report
-}
-
-func init() {
-	machine.groups = sync.OnceValues(openGroups)
-	machine.report = sync.OnceValue(probe)
-}
+// Found out once: the cgroups of this program, and what this machine can do.
+var (
+	cgroups = sync.OnceValues(openGroups)
+	probed  = sync.OnceValue(probe)
+)
 
 // Probe returns what this machine can do: not from its version or its user, but by
 // running a sandbox of each level and testing it from inside. The result is cached.
-func Probe() Report { return machine.report() }
+func Probe() Report { return probed() }
 
 func probe() Report {
 	layers := []Layer{
 		layer("seccomp", seccompError(), "a kernel with CONFIG_SECCOMP_FILTER, on amd64 or arm64"),
 		landlockLayer(),
 	}
-	_, err := machine.groups()
+	_, err := cgroups()
 	full := err
 	if full == nil {
 		full = tryLevel(Full)
@@ -112,7 +109,7 @@ func fixNamespaces(err error) string {
 }
 
 func fixGroups(err error) string {
-	var none noManager
+	var none *systemd.NoManagerError
 	var missing *controllerError
 	switch v1, _, _ := ownGroups(); {
 	case errors.As(err, &none):
@@ -138,21 +135,12 @@ func userName() string {
 
 // tryLevel runs this program in a sandbox, where it tests the level.
 func tryLevel(level Level) error {
-	exe, err := os.Executable()
+	p, out, err := startProbe(level, DefaultLimit, "")
 	if err != nil {
 		return err
 	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	p, err := start(Spec{Path: exe, Args: []string{probeName}, Show: []string{exe}, Stdout: w, Stderr: w, Env: []string{levelName + "=" + level.String()}, Level: level})
-	w.Close()
-	if err != nil {
-		return err
-	}
-	said, _ := io.ReadAll(io.LimitReader(r, 4096))
+	defer out.Close()
+	said, _ := io.ReadAll(io.LimitReader(out, 4096))
 	switch s := p.Wait(); {
 	case s.Reason == NotStarted:
 		return step(s.Step, s.Err)
@@ -165,16 +153,41 @@ func tryLevel(level Level) error {
 // probeName is the name under which this program is started to test a sandbox.
 const probeName = "timba-sandbox-probe"
 
-// levelName is the variable with the level that a probe runs at.
-const levelName = "TIMBA_SANDBOX_LEVEL"
+// The arguments of a probe, after its name.
+const (
+	probeLevel  = 1 + iota // the sandbox's level
+	probeAttack            // the name of the attack to make, "" for none
+	probeParent            // the number of the process that has started the sandbox
+	probeHome              // the home of its user
+)
+
+// startProbe runs this program as a probe, and returns what it writes to.
+func startProbe(level Level, limit Limit, attack string) (*Process, *os.File, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer w.Close()
+	args := []string{probeName, level.String(), attack, strconv.Itoa(os.Getpid()), os.Getenv("HOME")}
+	p, err := start(Spec{Path: exe, Args: args, Show: []string{exe}, Stdout: w, Stderr: w, Limit: limit, Level: level})
+	if err != nil {
+		r.Close()
+		return nil, nil, err
+	}
+	return p, r, nil
+}
 
 // probeMain tests the sandbox that it runs in, or attacks it. It exits with 0 if the
 // sandbox works.
 func probeMain() {
-	if name := os.Getenv(trialName); name != "" {
-		trialMain(name)
+	level, err := ParseLevel(os.Args[probeLevel])
+	if name := os.Args[probeAttack]; name != "" {
+		attackMain(name, level)
 	}
-	level, err := ParseLevel(os.Getenv(levelName))
 	for _, check := range []func(Level) error{lookAtStatus, lookAtFiles, lookAtNetwork} {
 		err = errors.Join(err, check(level))
 	}

@@ -2,14 +2,10 @@ package sandbox
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
+	"io"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -18,23 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
-	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// called reports whether this program has called MaybeInit; otherwise it cannot serve as
-// an init when it is started again.
-var called atomic.Bool
-
-var errNoInit = errors.New("this program does not call sandbox.MaybeInit first in main")
-
-// MaybeInit must be called first in main and in TestMain: it says that this program may be started
-// again as the init of a sandbox, which then begins in package initproc, before main. It does not
-// return in a process that was started to test a sandbox. The sandbox asks for a cgroup by d if it
-// has none.
-func MaybeInit(d Delegate) {
-	delegate = d
-	called.Store(true)
-	if len(os.Args) > 0 && os.Args[0] == probeName {
+// init makes this program a cleaner or a probe if it was started under that name. Package initproc
+// does the same for the first process of a sandbox.
+func init() {
+	if len(os.Args) == 0 {
+		return
+	}
+	switch os.Args[0] {
+	case cleanerName:
+		cleanerMain()
+	case probeName:
 		probeMain()
 	}
 }
@@ -44,7 +35,7 @@ type Process struct {
 	first    *os.Process // init; the program itself at level None
 	mark     string      // only at level None
 	pidfd    int
-	line     int // this end of the lifeline
+	line     *os.File // this end of the lifeline
 	group    group
 	level    Level
 	uid      int
@@ -56,6 +47,7 @@ type Process struct {
 	gone     bool
 	initLeft bool // init is known to have left the cgroup that is frozen
 	once     sync.Once
+	ended    chan struct{} // closed when nothing is left to watch
 	status   Status
 }
 
@@ -74,187 +66,20 @@ func Start(s Spec) (*Process, error) {
 
 // start is Start, also at a level that this machine may not have.
 func start(s Spec) (*Process, error) {
-	if !called.Load() {
-		return nil, step("start", errNoInit)
-	}
 	c, err := s.prepare()
 	if err != nil {
 		return nil, step("program", err)
 	}
-	p := &Process{pidfd: -1, line: -1, level: s.Level, uid: -1, limit: Limit(c.Limit)}
+	p := &Process{pidfd: -1, ended: make(chan struct{}), level: s.Level, uid: -1, limit: Limit(c.Limit)}
 	if err := p.start(s, c); err != nil {
 		p.Kill()
 		p.Wait()
 		return nil, err
 	}
 	if p.watched() {
-		watch.add(p)
+		go p.watch()
 	}
 	return p, nil
-}
-
-// prepare makes the configuration of an init, except its user.
-func (s Spec) prepare() (*initproc.Config, error) {
-	limit, err := s.Limit.Check()
-	if err != nil {
-		return nil, err
-	}
-	if !filepath.IsAbs(s.Path) || len(s.Args) == 0 {
-		return nil, fmt.Errorf("%q is not the absolute path of a program, or there is no command", s.Path)
-	}
-	c := &initproc.Config{Spaces: s.Level > Weak, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, System: system(), Limit: initproc.Limit(limit), Group: s.Level == Full, PerFile: perFile(limit)}
-	if s.Dir != "" {
-		if c.Own, err = ownDir(s.Dir); err != nil {
-			return nil, err
-		}
-		c.Dir = c.Own.Target
-	}
-	if s.Build && (c.Own == nil || s.Level == Weak) {
-		return nil, errors.New("a build needs a directory, and namespaces for a copy of it")
-	}
-	if err := showAll(c, s.Show); err != nil {
-		return nil, err
-	}
-	c.ABI, err = landlockABI()
-	if s.Level > Weak {
-		c.Home = home(c)
-	} else if err != nil {
-		return nil, err
-	}
-	if c.Dir == "" {
-		c.Dir = cmp.Or(c.Home, "/")
-	}
-	c.Env = environment(limit, c.Home, s.Env)
-	return c, nil
-}
-
-// home returns the writable directory: /tmp, unless something is shown below it. Rules of
-// Landlock apply to all mounts below a directory, so the program could write to a named
-// pipe in its own directory.
-func home(c *initproc.Config) string {
-	show := c.Show
-	if c.Own != nil {
-		show = append(show, *c.Own)
-	}
-	for _, b := range show {
-		if plan.Within(b.Target, "/tmp") {
-			return "/scratch"
-		}
-	}
-	return "/tmp"
-}
-
-// ownDir returns a program's directory by its own path and by its path without links.
-func ownDir(dir string) (*initproc.Bind, error) {
-	target, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	source, err := filepath.EvalSymlinks(target)
-	if err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(source)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a directory", dir)
-	}
-	for _, path := range []string{source, target} {
-		if path == "/" || plan.Within("/proc", path) || plan.Within(path, "/proc", "/dev", "/sys") {
-			return nil, fmt.Errorf("%s cannot be a program's directory: put the program in a separate directory", path)
-		}
-	}
-	return &initproc.Bind{Source: source, Target: target}, nil
-}
-
-// showAll returns the paths to bind: outer ones first, and none that is visible already.
-func showAll(c *initproc.Config, paths []string) error {
-	for _, path := range paths {
-		target, err := filepath.Abs(path)
-		if err != nil {
-			return err
-		}
-		source, err := filepath.EvalSymlinks(target)
-		if err != nil {
-			return err
-		}
-		c.Show = append(c.Show, initproc.Bind{Source: source, Target: target})
-	}
-	slices.SortStableFunc(c.Show, func(a, b initproc.Bind) int { return len(a.Target) - len(b.Target) })
-	var seen []string
-	c.Show = slices.DeleteFunc(c.Show, func(b initproc.Bind) bool {
-		covered := c.Spaces && plan.Within(b.Target, append(seen, plan.Programs...)...)
-		seen = append(seen, b.Target)
-		return covered
-	})
-	if f := c.Own; f != nil && !c.Build && plan.Within(f.Target, append(seen, plan.Programs...)...) {
-		c.Own = nil
-	}
-	return nil
-}
-
-// environment returns the environment of a program, with the sizes that runtimes would
-// otherwise take from the machine.
-func environment(l Limit, home string, more []string) []string {
-	const mb = 1 << 20
-	env := []string{
-		"PATH=" + plan.Path,
-		"HOME=" + cmp.Or(home, "/"),
-		"LANG=C.UTF-8",
-		"USER=bot",
-		// Half for the heap: the rest of a JVM is as large. It would write its counters to
-		// a file.
-		fmt.Sprintf("JDK_JAVA_OPTIONS=-Xmx%dm -XX:+UseSerialGC -XX:-UsePerfData", max(8, l.Memory/2/mb)),
-		fmt.Sprintf("NODE_OPTIONS=--max-old-space-size=%d", max(16, l.Memory*6/10/mb)),
-		fmt.Sprintf("GOMEMLIMIT=%d", l.Memory*8/10),
-		"MALLOC_ARENA_MAX=2",
-	}
-	if home != "" {
-		env = append(env, "TMPDIR="+home)
-	}
-	for _, e := range more {
-		name, _, _ := strings.Cut(e, "=")
-		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
-		env = append(env, e)
-	}
-	return env
-}
-
-// systemPaths are shown in every sandbox if they exist: programs, libraries and their
-// configuration. Links stay links.
-var systemPaths = append(slices.Clone(plan.Programs),
-	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
-	"/etc/ssl/openssl.cnf", // without it Node exits
-	"/etc/localtime", "/etc/magic", "/etc/mime.types", "/etc/perl", "/etc/php",
-)
-
-// systemPatterns are further paths, as patterns.
-var systemPatterns = []string{"/etc/java*", "/etc/python*"}
-
-// system returns the paths of the system that a sandbox shows.
-func system() []string {
-	paths := slices.Clone(systemPaths)
-	for _, pattern := range systemPatterns {
-		found, _ := filepath.Glob(pattern) // the patterns are well-formed
-		paths = append(paths, found...)
-	}
-	return paths
-}
-
-// perFile returns what the kernel of this machine may use for open files.
-func perFile(l Limit) initproc.PerFile {
-	buffer := number("/proc/sys/net/core/wmem_default")
-	if buffer == 0 {
-		buffer = 212992
-	}
-	return initproc.PerFile{
-		Socket: buffer + buffer/2, // the last packet may exceed the buffer by half
-		Pipe:   16 * int64(os.Getpagesize()),
-		Poll:   int64(l.OpenFiles) * 200, // one entry for each file
-		Other:  512,
-	}
 }
 
 func (p *Process) start(s Spec, c *initproc.Config) error {
@@ -270,7 +95,7 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 	if err != nil {
 		return step("lifeline", err)
 	}
-	p.line = fds[0]
+	p.line = os.NewFile(uintptr(fds[0]), "lifeline")
 	theirs := os.NewFile(uintptr(fds[1]), "lifeline")
 	defer theirs.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -286,27 +111,14 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 	}
 	attr := &os.ProcAttr{Files: files, Env: initEnv, Sys: &syscall.SysProcAttr{PidFD: &p.pidfd, Setsid: true}}
 	if c.Group {
-		all, err := machine.groups()
+		all, err := cgroups()
 		if err != nil {
 			return step("cgroup", err)
 		}
 		if p.group, err = all.create(p.limit); err != nil {
 			return step("cgroup", err)
 		}
-		enter, leave, thaw := p.group.enter(), p.group.leave(), p.group.thaw()
-		attr.Files = append(attr.Files, enter...)
-		c.Enter = len(enter)
-		for _, n := range leave {
-			attr.Files = append(attr.Files, n.file)
-			c.Leave = append(c.Leave, n.text)
-		}
-		c.Thaw = thaw != nil
-		if thaw != nil {
-			attr.Files = append(attr.Files, thaw)
-		}
-		if fd := p.group.cloneInto(); fd >= 0 {
-			attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, fd
-		}
+		p.group.join(c, attr)
 	}
 	if c.Spaces {
 		attr.Sys.Cloneflags = namespaces
@@ -324,23 +136,16 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 
 const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// initEnv keeps an init small: one running thread and no garbage collection.
-var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=none"}
+// initEnv keeps an init small: one running thread, and no garbage collection but of what checking
+// limits leaves.
+var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=24MiB", "GOTRACEBACK=none"}
 
 // tell sends an init its configuration.
 func (p *Process) tell(c *initproc.Config) error {
 	if err := p.filter(c); err != nil {
 		return step("seccomp", err)
 	}
-	data, err := c.Encode(), error(nil)
-	for err == nil && len(data) > 0 {
-		var n int
-		// Without SIGPIPE if init has ended.
-		if n, err = unix.SendmsgN(p.line, data, nil, nil, unix.MSG_NOSIGNAL); errors.Is(err, unix.EINTR) {
-			err = nil
-		}
-		data = data[max(0, n):]
-	}
+	_, err := p.line.Write(c.Encode())
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
 		return nil // Wait reports why
 	}
@@ -353,6 +158,34 @@ func (p *Process) Level() Level { return p.level }
 // PidFD returns a descriptor that becomes readable when the sandbox, or the program without one,
 // has ended; valid until Wait. It is -1 on a kernel without such descriptors, where no sandbox is.
 func (p *Process) PidFD() int { return p.pidfd }
+
+// Pid returns the number of the first process, 0 if it has ended.
+func (p *Process) Pid() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone || p.first == nil {
+		return 0
+	}
+	return p.first.Pid
+}
+
+// Threads returns the file that lists the threads of all processes; "" without a cgroup.
+func (p *Process) Threads() string {
+	if p.group == nil {
+		return ""
+	}
+	return p.group.threads()
+}
+
+// CPU returns the CPU time of all processes, also ended ones; without a cgroup only after Wait.
+func (p *Process) CPU() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone || p.group == nil {
+		return p.status.CPU
+	}
+	return p.group.cpu()
+}
 
 // Kill ends all processes. They are gone when Wait returns.
 func (p *Process) Kill() {
@@ -371,8 +204,8 @@ func (p *Process) kill() {
 		return
 	}
 	if p.level == Weak {
-		if p.line >= 0 { // init ends the processes
-			unix.Shutdown(p.line, unix.SHUT_WR)
+		if p.line != nil { // init ends the processes
+			unix.Shutdown(int(p.line.Fd()), unix.SHUT_WR)
 		}
 		return
 	}
@@ -416,7 +249,7 @@ func (p *Process) Freeze(on bool) error {
 
 // awaitInitLeft waits until init has left the cgroup that is frozen, or has ended.
 func (p *Process) awaitInitLeft() error {
-	fds := []unix.PollFd{{Fd: int32(p.line), Events: unix.POLLIN}}
+	fds := []unix.PollFd{{Fd: int32(p.line.Fd()), Events: unix.POLLIN}}
 	for deadline := time.Now().Add(time.Minute); ; { // on a busy machine it may take long
 		n, err := unix.Poll(fds, int(time.Until(deadline).Milliseconds())+1)
 		switch {
@@ -446,7 +279,7 @@ func (p *Process) wait() {
 	if p.first != nil {
 		p.first.Wait() // how init itself ended does not matter
 	}
-	watch.remove(p)
+	close(p.ended) // a check in progress finds no files any more
 	p.status = p.judge(p.lastReport())
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -457,12 +290,11 @@ func (p *Process) wait() {
 			p.status.Step, p.status.Err = "cgroup", err
 		}
 	}
-	for _, fd := range []int{p.pidfd, p.line} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
+	p.line.Close() // nil is fine
+	if p.pidfd >= 0 {
+		unix.Close(p.pidfd)
+		p.pidfd = -1
 	}
-	p.pidfd, p.line = -1, -1
 	if p.uid >= 0 {
 		uids.release(p.uid)
 	}
@@ -470,18 +302,7 @@ func (p *Process) wait() {
 
 // lastReport returns init's report; nil if init was ended before it sent one.
 func (p *Process) lastReport() *initproc.Report {
-	var data []byte
-	var buf [4096]byte
-	for p.line >= 0 {
-		n, err := unix.Read(p.line, buf[:])
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if n <= 0 {
-			break
-		}
-		data = append(data, buf[:n]...)
-	}
+	data, _ := io.ReadAll(p.line) // an error: init ended before it read everything, or there is no line
 	var r initproc.Report
 	if r.Decode(bytes.TrimPrefix(data, []byte{initproc.LeftGroup})) != nil {
 		return nil
@@ -489,31 +310,30 @@ func (p *Process) lastReport() *initproc.Report {
 	return &r
 }
 
+// reasonOf has the reason for each end that an init reports.
+var reasonOf = map[initproc.End]Reason{
+	initproc.Exited: Exited, initproc.MemoryLimit: MemoryLimit, initproc.ProcessLimit: ProcessLimit,
+	initproc.CPULimit: CPULimit, initproc.Killed: Killed, initproc.NotStarted: NotStarted,
+}
+
 // judge sets the reason of an end: the effect of a limit looks like a signal or an error
 // of the program.
 func (p *Process) judge(r *initproc.Report) (s Status) {
-	switch {
-	case r == nil:
-		s.Reason = Killed
-	case r.End == initproc.Exited:
+	s.Reason = Killed
+	if r != nil {
+		s.Reason, s.CPU = reasonOf[r.End], time.Duration(r.CPU)
+	}
+	switch s.Reason {
+	case Exited:
 		if ws := syscall.WaitStatus(r.Wait); ws.Signaled() {
 			s.Reason, s.Signal = Signalled, ws.Signal()
 		} else {
 			s.Code = ws.ExitStatus()
 		}
-	case r.End == initproc.NotStarted:
-		s.Reason, s.Step, s.Err = NotStarted, r.Step, reported(r)
-	case r.End == initproc.ProcessLimit: // init counted too many, and killed them
-		s.Reason, s.Signal = ProcessLimit, unix.SIGKILL
-	case r.End == initproc.MemoryLimit:
-		s.Reason = MemoryLimit
-	case r.End == initproc.CPULimit:
-		s.Reason = CPULimit
-	default:
-		s.Reason = Killed
-	}
-	if r != nil {
-		s.CPU = time.Duration(r.CPU)
+	case NotStarted:
+		s.Step, s.Err = r.Step, reported(r)
+	case ProcessLimit: // init counted too many, and killed them
+		s.Signal = unix.SIGKILL
 	}
 	failed := s.Reason != NotStarted && (s.Reason != Exited || s.Code != 0)
 	switch cause := p.cause.Load(); {
@@ -557,52 +377,18 @@ func (p *Process) watched() bool {
 	return p.group != nil && (p.limit.CPU > 0 || !p.group.endsAll())
 }
 
-// watcher checks at intervals the limits of sandboxes that the kernel does not enforce.
-type watcher struct {
-	mu      sync.Mutex
-	running map[*Process]struct{}
-	awake   bool
-}
-
-var watch = watcher{running: map[*Process]struct{}{}}
-
-func (w *watcher) add(p *Process) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.running[p] = struct{}{}
-	if !w.awake {
-		w.awake = true
-		go w.run()
-	}
-}
-
-// remove stops watching a process. A check in progress finds no files any more.
-func (w *watcher) remove(p *Process) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.running, p)
-}
-
-// run checks until it has nothing to watch.
-func (w *watcher) run() {
+// watch ends the program when it has reached such a limit, until it has ended.
+func (p *Process) watch() {
+	tick := time.NewTicker(initproc.PollEvery)
+	defer tick.Stop()
 	for {
-		list := w.list()
-		if len(list) == 0 {
+		select {
+		case <-p.ended:
 			return
-		}
-		for _, p := range list {
+		case <-tick.C:
 			p.check()
 		}
-		time.Sleep(initproc.PollEvery)
 	}
-}
-
-// list returns the processes to check.
-func (w *watcher) list() []*Process {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.awake = len(w.running) > 0
-	return slices.Collect(maps.Keys(w.running))
 }
 
 // check ends a process that has reached a limit.

@@ -23,7 +23,7 @@ func TestProcessLimit(t *testing.T) {
 	if os.Geteuid() == 0 {
 		more = initproc.Starter
 	}
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		if level == Weak && os.Geteuid() != 0 {
 			continue
 		}
@@ -31,7 +31,7 @@ func TestProcessLimit(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", level, most), func(t *testing.T) {
 				spec := self(level)
 				spec.Path, spec.Args, spec.Limit.Processes = "/bin/sh", []string{"sh", "-c", countProcesses}, most
-				status, out := play(t, spec)
+				status, out := runToEnd(t, spec)
 				var got int
 				for _, word := range strings.Fields(out) {
 					if n, err := strconv.Atoi(word); err == nil {

@@ -2,22 +2,17 @@
 // programs, but no files of users and no network, and it has limits of memory, processes,
 // time and disk. Start begins everything; at level None it runs a program without a sandbox.
 //
-// A program that uses this package must call MaybeInit first in main, because making a
-// sandbox starts the program itself again.
+// Making a sandbox starts the calling program itself again, under another name. Such a process begins
+// and ends while Go initializes this package, or one that it imports.
 package sandbox
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
 	"syscall"
 	"time"
 )
-
-// Delegate has systemd move this process into a new scope, whose cgroup is delegated to it. It is
-// systemd.Delegate.
-type Delegate func(ctx context.Context, scope string) error
 
 // Level is how strictly a program is sandboxed. Levels are ordered.
 type Level uint8
@@ -101,6 +96,7 @@ func (l Limit) Most(level Level) int64 {
 // too small to run anything.
 func (l Limit) Check() (Limit, error) {
 	d := DefaultLimit
+	processes, openFiles := int64(l.Processes), int64(l.OpenFiles)
 	for _, f := range []struct {
 		name       string
 		value      *int64
@@ -110,6 +106,8 @@ func (l Limit) Check() (Limit, error) {
 		{"disk", &l.Disk, 1 << 16, d.Disk},
 		{"inodes", &l.Inodes, 64, d.Inodes},
 		{"output", &l.Output, 1 << 16, d.Output},
+		{"processes", &processes, 1, int64(d.Processes)},
+		{"open files", &openFiles, 16, int64(d.OpenFiles)},
 	} {
 		if *f.value == 0 {
 			*f.value = f.def
@@ -118,18 +116,8 @@ func (l Limit) Check() (Limit, error) {
 			return l, fmt.Errorf("sandbox: a limit of %s of %d is too small: try %d or more", f.name, *f.value, f.least)
 		}
 	}
-	if l.Processes == 0 {
-		l.Processes = d.Processes
-	}
-	if l.OpenFiles == 0 {
-		l.OpenFiles = d.OpenFiles
-	}
-	switch {
-	case l.Processes < 1:
-		return l, fmt.Errorf("sandbox: a limit of processes of %d is too small: try 1 or more", l.Processes)
-	case l.OpenFiles < 16:
-		return l, fmt.Errorf("sandbox: a limit of open files of %d is too small: try 16 or more", l.OpenFiles)
-	case l.CPU < 0:
+	l.Processes, l.OpenFiles = int(processes), int(openFiles)
+	if l.CPU < 0 {
 		return l, fmt.Errorf("sandbox: a limit of CPU time of %s is too small: try 0 for no limit", l.CPU)
 	}
 	return l, nil

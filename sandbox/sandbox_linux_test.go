@@ -21,8 +21,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// here returns the levels that this machine has, the best first.
-func here(t *testing.T) (levels []Level) {
+// levelsHere returns the levels that this machine has, the best first.
+func levelsHere(t *testing.T) (levels []Level) {
 	t.Helper()
 	kit.Slow(t)
 	for l := Probe().Level; l > None; l-- {
@@ -60,8 +60,8 @@ func command(t testing.TB, level Level, dir string, words ...string) Spec {
 
 var smallLimit = Limit{Memory: 128 << 20, Processes: 24, Disk: 16 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
 
-// play runs a sandbox to its end and gives what it has written.
-func play(t *testing.T, s Spec) (Status, string) {
+// runToEnd runs a sandbox to its end and gives what it has written.
+func runToEnd(t *testing.T, s Spec) (Status, string) {
 	t.Helper()
 	kit.Slow(t)
 	p, out := launch(t, s)
@@ -93,7 +93,7 @@ func launch(t *testing.T, s Spec) (*Process, *os.File) {
 // stillRuns proves that a sandbox of a level runs a program.
 func stillRuns(t *testing.T, level Level) {
 	t.Helper()
-	if s, out := play(t, self(level, "hello")); s.Reason != Exited || s.Code != 0 || out != "hello\n" {
+	if s, out := runToEnd(t, self(level, "hello")); s.Reason != Exited || s.Code != 0 || out != "hello\n" {
 		t.Errorf("after it at %s, a program that says hello %s and says %q: %v", level, s, out, s.Err)
 	}
 }
@@ -135,14 +135,14 @@ func TestLimits(t *testing.T) {
 		{"many small mappings", "map-many", nil, limit(func(l *Limit) { l.Processes = 400 }), Weak, []Reason{MemoryLimit, Exited}, "mapping"},
 		{"signals to init", "signals", nil, smallLimit, Reduced, []Reason{Exited}, "still here"},
 	} {
-		for _, level := range here(t) {
+		for _, level := range levelsHere(t) {
 			if level < c.least {
 				continue
 			}
 			t.Run(c.name+"/"+level.String(), func(t *testing.T) {
 				spec := self(level, append([]string{c.action}, c.args...)...)
 				spec.Limit = c.limit
-				s, out := play(t, spec)
+				s, out := runToEnd(t, spec)
 				if !slices.Contains(c.want, s.Reason) {
 					t.Errorf("it %s (%v), want one of %v; it said %.300q", s, s.Err, c.want, out)
 				}
@@ -160,7 +160,7 @@ func TestLimits(t *testing.T) {
 
 // TestLimitNumbers: a program gets what its limits say, neither far less nor more.
 func TestLimitNumbers(t *testing.T) {
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		if level < Reduced {
 			continue
 		}
@@ -170,10 +170,10 @@ func TestLimitNumbers(t *testing.T) {
 				n, _ := strconv.Atoi(f[len(f)-1])
 				return n
 			}
-			if _, out := play(t, self(level, "inodes", "$TMPDIR")); number(out) < 200 || number(out) > 256 {
+			if _, out := runToEnd(t, self(level, "inodes", "$TMPDIR")); number(out) < 200 || number(out) > 256 {
 				t.Errorf("files of 256 inodes: %d", number(out))
 			}
-			if _, out := play(t, self(level, "fill", "$TMPDIR")); !strings.Contains(out, "15 MiB") && !strings.Contains(out, "16 MiB") {
+			if _, out := runToEnd(t, self(level, "fill", "$TMPDIR")); !strings.Contains(out, "15 MiB") && !strings.Contains(out, "16 MiB") {
 				t.Errorf("16 MiB of disk hold %q", out)
 			}
 			spec := self(level, "eat-some")
@@ -189,7 +189,7 @@ func TestLimitNumbers(t *testing.T) {
 func TestUsage(t *testing.T) {
 	spec := self(Probe().Level, "spin")
 	spec.Limit.CPU = 300 * time.Millisecond
-	s, _ := play(t, spec)
+	s, _ := runToEnd(t, spec)
 	if s.CPU < 250*time.Millisecond || s.CPU > 5*time.Second {
 		t.Errorf("CPU time of %s after a limit of 300 ms", s.CPU)
 	}
@@ -200,7 +200,7 @@ func TestNotStarted(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("neither a program nor a script"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		p, err := Start(command(t, level, dir, "./bad"))
 		if err != nil {
 			t.Fatal(err)
@@ -241,7 +241,7 @@ func TestNotStarted(t *testing.T) {
 
 // TestKill: the processes of a sandbox end with it, whether they are frozen or not.
 func TestKill(t *testing.T) {
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		for _, frozen := range []bool{false, true} {
 			if frozen && level < Full {
 				continue
@@ -272,12 +272,12 @@ func TestKill(t *testing.T) {
 // TestBuffers: a program may open sockets and pipes, and where no cgroup counts
 // their buffers those stay as they are.
 func TestBuffers(t *testing.T) {
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		want := "0 raised"
 		if level == Full {
 			want = "raised"
 		}
-		if s, out := play(t, self(level, "open-pairs")); s.Reason != Exited || s.Code != 0 || !strings.Contains(out, want) {
+		if s, out := runToEnd(t, self(level, "open-pairs")); s.Reason != Exited || s.Code != 0 || !strings.Contains(out, want) {
 			t.Errorf("%s: it %s and said %.300q, want %q in it", level, s, out, want)
 		}
 	}
@@ -285,7 +285,7 @@ func TestBuffers(t *testing.T) {
 
 // TestKillTooLate: what has ended by itself was not killed.
 func TestKillTooLate(t *testing.T) {
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		for action, want := range map[string]Reason{"mount": Forbidden, "fault": Signalled, "exit": Exited} {
 			p, _ := launch(t, self(level, action))
 			fds := []unix.PollFd{{Fd: int32(p.PidFD()), Events: unix.POLLIN}}
@@ -320,15 +320,15 @@ func init() {
 
 // TestOrphans: what a program leaves behind ends with it.
 func TestOrphans(t *testing.T) {
-	for _, level := range here(t) {
-		if s, out := play(t, self(level, "orphan")); s.Reason != Exited || !strings.Contains(out, "left\n") {
+	for _, level := range levelsHere(t) {
+		if s, out := runToEnd(t, self(level, "orphan")); s.Reason != Exited || !strings.Contains(out, "left\n") {
 			t.Errorf("%s: it %s and said %q", level, s, out)
 		}
 	}
 }
 
 func TestPidFD(t *testing.T) {
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		p, _ := launch(t, self(level, "sleep"))
 		fds := []unix.PollFd{{Fd: int32(p.PidFD()), Events: unix.POLLIN}}
 		if n, err := unix.Poll(fds, 0); n != 0 || err != nil {
@@ -343,7 +343,7 @@ func TestPidFD(t *testing.T) {
 
 // TestClosedOutput: nobody keeps a pipe open that the program has closed.
 func TestClosedOutput(t *testing.T) {
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		spec := self(level, "close")
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -417,13 +417,13 @@ func TestWhatIsSeen(t *testing.T) {
 		if err := os.Chmod(mine, mode); err != nil {
 			t.Fatal(err)
 		}
-		for _, level := range here(t) {
+		for _, level := range levelsHere(t) {
 			if level == Weak {
 				continue // paths are seen, not what is in them
 			}
 			spec := self(level, "see", "file", mine+"/file", shown+"/file", hidden, "/etc/shadow", "/root", "/home", "/var", "/usr/bin", "/proc/1", "/proc/self", "/sys", "/dev/tty")
 			spec.Dir, spec.Show = mine, append(spec.Show, shown)
-			s, out := play(t, spec)
+			s, out := runToEnd(t, spec)
 			want := "file\n" + mine + "/file\n" + shown + "/file\n/usr/bin\n/proc/self\n"
 			if s.Code != 0 || out != want {
 				t.Errorf("%s: it %s and sees %q, want %q", level, s, out, want)
@@ -452,7 +452,7 @@ func TestEnvironment(t *testing.T) {
 	if Probe().Level == Weak { // nothing can be written
 		home, temporary = "/", ""
 	}
-	_, out := play(t, spec)
+	_, out := runToEnd(t, spec)
 	if temporary == "" && strings.Contains(out, "TMPDIR") {
 		t.Errorf("its directory for temporary files is not there: %s", out)
 	}
@@ -473,15 +473,15 @@ func TestDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(leak)
-	for _, level := range here(t) {
-		if _, out := play(t, self(level, "fds")); strings.Count(out, "\n") != 3 {
+	for _, level := range levelsHere(t) {
+		if _, out := runToEnd(t, self(level, "fds")); strings.Count(out, "\n") != 3 {
 			t.Errorf("%s: it has %s", level, out)
 		}
 	}
 }
 
 func TestBuild(t *testing.T) {
-	for _, level := range here(t) {
+	for _, level := range levelsHere(t) {
 		if level == Weak {
 			continue
 		}
@@ -496,7 +496,7 @@ func TestBuild(t *testing.T) {
 		}
 		spec := self(level, "build", secret)
 		spec.Dir, spec.Build = dir, true
-		if s, out := play(t, spec); s.Reason != Exited || s.Code != 0 {
+		if s, out := runToEnd(t, spec); s.Reason != Exited || s.Code != 0 {
 			t.Fatalf("%s: it %s (%v) and said %q", level, s, s.Err, out)
 		}
 		for path, want := range map[string]string{
@@ -532,8 +532,8 @@ func TestInterpreters(t *testing.T) {
 			continue
 		}
 		ran++
-		for _, level := range here(t) {
-			s, out := play(t, command(t, level, "", c...))
+		for _, level := range levelsHere(t) {
+			s, out := runToEnd(t, command(t, level, "", c...))
 			if s.Reason != Exited || s.Code != 0 || out != "42\n" {
 				t.Errorf("%s at %s %s (%v) and says %q", c[0], level, s, s.Err, out)
 			}
@@ -550,7 +550,7 @@ func TestScript(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "bot"), []byte("#!/usr/bin/env python3\nprint(6*7)\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if s, out := play(t, command(t, Probe().Level, dir, "./bot")); out != "42\n" {
+	if s, out := runToEnd(t, command(t, Probe().Level, dir, "./bot")); out != "42\n" {
 		t.Errorf("it %s (%v) and says %q", s, s.Err, out)
 	}
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -56,11 +57,12 @@ var refused = []struct {
 	}},
 }
 
-// Two programs that see the same files could communicate by locking or opening them.
-var meetings = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
+// covert are calls by which two programs that see the same files could communicate: they tell who
+// locks or opens a file.
+var covert = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
 
-// fcntlMeetings are the commands of fcntl for that: 36 to 38 lock open files.
-var fcntlMeetings = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE, unix.F_NOTIFY}
+// covertFcntl are the commands of fcntl for that: 36 to 38 lock open files.
+var covertFcntl = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE, unix.F_NOTIFY}
 
 // weakRefused are calls that Landlock does not cover, denied if only Landlock protects
 // files. Some of them could affect the user's other processes.
@@ -133,7 +135,7 @@ func (p *Process) filter(c *initproc.Config) error {
 		return fmt.Errorf("assembling the filter: %w", err)
 	}
 	for _, r := range raw {
-		c.Filter = append(c.Filter, initproc.Instruction(r.Op, r.Jt, r.Jf, r.K))
+		c.Filter = append(c.Filter, syscall.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K})
 	}
 	return nil
 }
@@ -162,10 +164,10 @@ func filter(c *initproc.Config, pid uint32) []bpf.Instruction {
 		p.filterKernelMemory()
 	}
 	if !c.Build { // compilers lock their caches
-		for _, call := range append(meetings, oldMeetings...) {
+		for _, call := range append(covert, oldCovert...) {
 			p.on(call, retErrno(unix.ENOSYS))
 		}
-		p.onArgument(unix.SYS_FCNTL, 1, equal(fcntlMeetings...), retErrno(unix.ENOLCK))
+		p.onArgument(unix.SYS_FCNTL, 1, equal(covertFcntl...), retErrno(unix.ENOLCK))
 	}
 	if !c.Group {
 		// Memory that belongs to no process, so that poll does not see it.

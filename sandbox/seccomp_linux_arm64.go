@@ -8,6 +8,6 @@ const auditArch uint32 = unix.AUDIT_ARCH_AARCH64
 var (
 	oldAttacks     = []uint32{unix.SYS_NFSSERVCTL}
 	oldRefused     = []uint32{unix.SYS_LOOKUP_DCOOKIE}
-	oldMeetings    []uint32
+	oldCovert      []uint32
 	oldWeakRefused []uint32
 )

@@ -6,4 +6,4 @@ package sandbox
 // made, and no sandbox is started.
 const auditArch uint32 = 0
 
-var oldAttacks, oldRefused, oldMeetings, oldWeakRefused []uint32
+var oldAttacks, oldRefused, oldCovert, oldWeakRefused []uint32

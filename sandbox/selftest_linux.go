@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,9 +14,6 @@ import (
 
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
-
-// trialName is the variable with the attack that a program in a sandbox makes.
-const trialName = "TIMBA_SANDBOX_TRIAL"
 
 // trialLimit is small, so that a successful attack does little harm.
 var trialLimit = Limit{Memory: 128 << 20, Processes: 24, CPU: 2 * time.Second, Disk: 8 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
@@ -79,30 +77,18 @@ const succeeded = 3
 
 // runTrial runs an attack until the attack and its pipe have ended.
 func runTrial(name string, level Level) (string, Status, error) {
-	exe, err := os.Executable()
+	p, out, err := startProbe(level, trialLimit, name)
 	if err != nil {
 		return "", Status{}, err
 	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return "", Status{}, err
-	}
-	defer r.Close()
-	p, err := start(Spec{
-		Path: exe, Args: []string{probeName}, Show: []string{exe}, Stdout: w, Stderr: w, Limit: trialLimit, Level: level,
-		Env: []string{levelName + "=" + level.String(), trialName + "=" + name, fmt.Sprintf("TIMBA_SANDBOX_OUTSIDE=%d", os.Getpid()), "TIMBA_SANDBOX_HOME=" + os.Getenv("HOME")},
-	})
-	w.Close()
-	if err != nil {
-		return "", Status{}, err
-	}
+	defer out.Close()
 	stop := time.AfterFunc(trialTime+10*time.Second, p.Kill)
 	defer stop.Stop()
 	s := p.Wait()
-	if err := r.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+	if err := out.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
 		return "", s, err
 	}
-	said, err := io.ReadAll(io.LimitReader(r, 1<<16))
+	said, err := io.ReadAll(io.LimitReader(out, 1<<16))
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return "", s, errors.New("one of its processes is still running")
 	}
@@ -110,12 +96,8 @@ func runTrial(name string, level Level) (string, Status, error) {
 	return line, s, nil
 }
 
-// trialMain makes an attack in a sandbox.
-func trialMain(name string) {
-	level, err := ParseLevel(os.Getenv(levelName))
-	if err != nil {
-		unix.Exit(succeeded)
-	}
+// attackMain makes an attack in a sandbox.
+func attackMain(name string, level Level) {
 	for _, t := range trials {
 		if t.name != name {
 			continue
@@ -193,7 +175,7 @@ func openConnection(Level) (string, error) {
 }
 
 func readHome(Level) (string, error) {
-	for _, path := range []string{os.Getenv("TIMBA_SANDBOX_HOME"), "/root", "/home", "/etc/shadow", "/etc/ssh", "/var/log"} {
+	for _, path := range []string{os.Args[probeHome], "/root", "/home", "/etc/shadow", "/etc/ssh", "/var/log"} {
 		if path == "" || path == "/tmp" || path == "/" {
 			continue
 		}
@@ -214,8 +196,10 @@ func writeOutside(Level) (string, error) {
 }
 
 func endOthers(Level) (string, error) {
-	var outside int
-	fmt.Sscan(os.Getenv("TIMBA_SANDBOX_OUTSIDE"), &outside)
+	outside, err := strconv.Atoi(os.Args[probeParent])
+	if err != nil {
+		return "", err
+	}
 	for _, pid := range []int{outside, os.Getppid(), 1} {
 		if err := unix.Kill(pid, 0); err == nil && pid > 0 {
 			return "", fmt.Errorf("it can signal process %d", pid)

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -90,19 +89,16 @@ func (u *uidBlock) takeBlock() error {
 // uidRange returns the range of the blocks. In a container without high numbers it is the
 // upper part of the existing ones.
 func uidRange() (first, n int, err error) {
-	f, err := os.Open("/proc/self/uid_map")
+	ranges, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
 		return 0, 0, err
 	}
-	defer f.Close()
 	largest, size := 0, 0
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		fields := strings.Fields(lines.Text())
-		if len(fields) != 3 {
+	for line := range strings.Lines(string(ranges)) {
+		var start, outside, count int
+		if _, err := fmt.Sscan(line, &start, &outside, &count); err != nil {
 			continue
 		}
-		start, _ := strconv.Atoi(fields[0])
-		count, _ := strconv.Atoi(fields[2])
 		if start <= firstUID && start+count >= firstUID+blocks*blockSize {
 			return firstUID, blocks, nil
 		}
@@ -118,13 +114,9 @@ func uidRange() (first, n int, err error) {
 
 // knownUser returns the name of a user whose number is in a block, if any.
 func knownUser(first int) string {
-	f, err := os.Open("/etc/passwd")
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		fields := strings.Split(lines.Text(), ":")
+	users, _ := os.ReadFile("/etc/passwd") // a missing file has no users
+	for line := range strings.Lines(string(users)) {
+		fields := strings.Split(line, ":")
 		if len(fields) < 3 {
 			continue
 		}

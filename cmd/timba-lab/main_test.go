@@ -14,14 +14,11 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/clitest"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
-	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 // TestMain makes the test binary run as timba-lab. A match of this process starts house bots, and
 // measurements start timba-lab env and timba-lab bench.
 func TestMain(m *testing.M) {
-	sandbox.MaybeInit(systemd.Delegate)
 	run := func() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 	if len(os.Args) > 1 && slices.Contains([]string{"bot", "env", "bench"}, os.Args[1]) {
 		run()

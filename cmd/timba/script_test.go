@@ -12,13 +12,10 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/clitest"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
-	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 // TestMain makes the test binary run as timba, also as a house bot.
 func TestMain(m *testing.M) {
-	sandbox.MaybeInit(systemd.Delegate)
 	if len(os.Args) > 1 && os.Args[1] == "bot" { // a match of this process starts house bots
 		os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}

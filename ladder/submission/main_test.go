@@ -22,7 +22,7 @@ import (
 // modes are what the test binary can be when a test starts it again.
 var modes = refereetest.Modes{"bot": refereetest.House}
 
-// TestMain lets the test binary be one of modes, or a sandbox's first process.
+// TestMain lets the test binary be one of modes.
 func TestMain(m *testing.M) { refereetest.Main(m, modes, nil) }
 
 // testConfig has ladders on which games are short. Bots can tell the last one by its

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,9 +14,6 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 	"github.com/timba-arena/timba/sandbox"
 )
-
-// quotas are the limits of the processors that this program is under.
-var quotas = sync.OnceValue(sandbox.Quotas)
 
 // kernel reads the counters of Linux.
 type kernel struct {
@@ -100,9 +96,7 @@ func (k *kernel) Read() (c Counts, err error) {
 	if f := bytes.Fields(k.buf[:n]); len(f) > 1 {
 		c.Worked, c.Waited = time.Duration(number(f[0])), time.Duration(number(f[1]))
 	}
-	for _, file := range quotas() {
-		c.Held += sandbox.Held(file)
-	}
+	c.Held = sandbox.Throttled()
 	return c, nil
 }
 

@@ -13,7 +13,7 @@ var builds string
 // modes are the bots that the test binary can be, by its first argument.
 var modes = refereetest.Modes{}
 
-// TestMain lets the test binary be a sandbox's init and a bot in one.
+// TestMain lets the test binary be a bot, also in a sandbox.
 func TestMain(m *testing.M) {
 	refereetest.Main(m, modes, func(dir string) error {
 		debug.SetGCPercent(400) // many short games

@@ -11,8 +11,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/sample-bots/house"
-	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 // Modes are what a test binary can be instead of a test, by its first argument.
@@ -22,12 +20,10 @@ type Modes map[string]func(arg string) error
 // House returns the mode "bot" of the timba program: a house bot.
 func House(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
 
-// Main is the TestMain of a package whose tests start their own binary again: as
-// the init of a sandbox, or in one of some modes. The tests of the package have a
-// temporary directory of their own, which every user can read and which prepare gets,
-// unless it is nil.
+// Main is the TestMain of a package whose tests start their own binary again in one of
+// some modes. The tests of the package have a temporary directory of their own, which
+// every user can read and which prepare gets, unless it is nil.
 func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error) {
-	sandbox.MaybeInit(systemd.Delegate)
 	if len(os.Args) == 3 && modes[os.Args[1]] != nil {
 		if err := modes[os.Args[1]](os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -20,8 +20,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 var (
@@ -30,10 +28,8 @@ var (
 )
 
 // TestMain is also the entry of the processes that the test starts from its own
-// binary: a sandbox's init, a worker, and the helpers of attacks that ask what
-// this machine has.
+// binary: a worker, and the helpers of attacks that ask what this machine has.
 func TestMain(m *testing.M) {
-	sandbox.MaybeInit(systemd.Delegate)
 	if len(os.Args) > 1 {
 		if os.Args[1] == "worker" {
 			work(os.Args[2:])

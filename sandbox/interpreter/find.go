@@ -49,7 +49,7 @@ func (p *program) find(word, dir string, depth int) error {
 	if err != nil {
 		return err
 	}
-	if path, err = behindShim(path, dir); err != nil {
+	if path, err = resolveShim(path, dir); err != nil {
 		return err
 	}
 	if depth == 0 {
@@ -158,9 +158,9 @@ func Shared(dir string) bool {
 		filepath.Dir(dir) == home // ~/.local, ~/.cargo, ~/go
 }
 
-// behindShim returns the program that a version manager's shim starts. Shims are scripts
+// resolveShim returns the program that a version manager's shim starts. Shims are scripts
 // that need the whole manager; the program does not.
-func behindShim(path, dir string) (string, error) {
+func resolveShim(path, dir string) (string, error) {
 	name, directory := filepath.Base(path), filepath.Dir(path)
 	root := filepath.Dir(directory)
 	target, _ := os.Readlink(path)
@@ -171,16 +171,16 @@ func behindShim(path, dir string) (string, error) {
 		if real := chosenVersion(root, name, dir); real != "" {
 			return real, nil
 		}
-		if real := tellsItself(path); real != "" {
+		if real := askPath(path); real != "" {
 			return real, nil
 		}
-		return askManager(strings.TrimPrefix(filepath.Base(root), "."), "which", name)
+		return askManager(strings.TrimPrefix(filepath.Base(root), "."), name)
 	case filepath.Base(target) == "volta-shim":
-		return askManager(filepath.Join(directory, "volta"), "which", name)
+		return askManager(filepath.Join(directory, "volta"), name)
 	case filepath.Base(directory) == "bin" && name != "rustup" && isFile(filepath.Join(directory, "rustup")) && sameFile(path, filepath.Join(directory, "rustup")):
-		return askManager(filepath.Join(directory, "rustup"), "which", name)
+		return askManager(filepath.Join(directory, "rustup"), name)
 	case IsScript(path):
-		if real := tellsItself(path); real != "" {
+		if real := askPath(path); real != "" {
 			return real, nil
 		}
 	}
@@ -220,15 +220,15 @@ func readVersions(path string) []string {
 	return strings.Fields(string(data))
 }
 
-// askManager asks a version manager for a program.
-func askManager(manager string, args ...string) (string, error) {
-	out, _, err := ask(manager, args...)
+// askManager asks a version manager which program it starts by a name.
+func askManager(manager, name string) (string, error) {
+	out, _, err := ask(manager, "which", name)
 	if err != nil {
 		return "", err
 	}
 	path := strings.TrimSpace(out)
 	if !filepath.IsAbs(path) {
-		return "", fmt.Errorf("%s %s: %q is not a path", manager, strings.Join(args, " "), path)
+		return "", fmt.Errorf("%s which %s: %q is not a path", manager, name, path)
 	}
 	return path, nil
 }

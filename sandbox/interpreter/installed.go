@@ -25,28 +25,15 @@ var wellKnown = [...]string{
 	"julia", "Rscript", "guile", "racket", "sbcl", "swipl", "ocaml", "erl", "elixir", "dotnet", "tclsh",
 }
 
-// cache has the result of findInstalled for each PATH and home.
-var cache struct {
-	sync.Mutex
-	by map[string]func() program
-}
+// cache has for each PATH and home a function that returns the result of findInstalled.
+var cache sync.Map
 
 // installed returns the paths to show for the well-known interpreters, and their
 // directories. It leaves out missing and broken ones.
 func installed() program {
 	home, _ := os.UserHomeDir()
-	key := os.Getenv("PATH") + "\x00" + home
-	cache.Lock()
-	find := cache.by[key]
-	if find == nil {
-		if cache.by == nil {
-			cache.by = map[string]func() program{}
-		}
-		find = sync.OnceValue(findInstalled)
-		cache.by[key] = find
-	}
-	cache.Unlock()
-	return find() // not under the lock: a version manager may take long
+	find, _ := cache.LoadOrStore(os.Getenv("PATH")+"\x00"+home, sync.OnceValue(findInstalled))
+	return find.(func() program)()
 }
 
 func findInstalled() (all program) {
@@ -54,7 +41,7 @@ func findInstalled() (all program) {
 	var asked sync.WaitGroup
 	for i, name := range wellKnown {
 		path, err := locate(name, "")
-		if err != nil || plan.Within(path, plan.Programs...) && standsThere(path) {
+		if err != nil || plan.Within(path, plan.Programs...) && staysInSystem(path) {
 			continue
 		}
 		asked.Go(func() {
@@ -71,9 +58,9 @@ func findInstalled() (all program) {
 	return all
 }
 
-// standsThere reports whether a program in the system's directories is not a link that
+// staysInSystem reports whether a program in the system's directories is not a link that
 // leads out of them.
-func standsThere(path string) bool {
+func staysInSystem(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	return err == nil && plan.Within(real, plan.Programs...)
 }
@@ -111,8 +98,8 @@ func ask(path string, args ...string) (out, errs string, err error) {
 	return stdout.String(), stderr.String(), err
 }
 
-// tellsItself asks an interpreter that a script starts for its path; "" if that fails.
-func tellsItself(path string) string {
+// askPath asks an interpreter that a script starts for its path; "" if that fails.
+func askPath(path string) string {
 	question := questions[strings.TrimRight(filepath.Base(path), "0123456789.")]
 	if question == nil {
 		return ""
@@ -140,9 +127,9 @@ var versionArgs = map[string][]string{
 
 // Versions returns the well-known interpreters of this machine with their versions, "" where one
 // does not tell. It asks them once.
-func Versions() map[string]string { return maps.Clone(askVersions()) }
+func Versions() map[string]string { return maps.Clone(versions()) }
 
-var askVersions = sync.OnceValue(func() map[string]string {
+var versions = sync.OnceValue(func() map[string]string {
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	found := map[string]string{}
@@ -152,7 +139,7 @@ var askVersions = sync.OnceValue(func() map[string]string {
 			continue
 		}
 		asked.Go(func() {
-			version := tellsVersion(name, path)
+			version := askVersion(name, path)
 			mu.Lock()
 			defer mu.Unlock()
 			found[name] = version
@@ -162,7 +149,7 @@ var askVersions = sync.OnceValue(func() map[string]string {
 	return found
 })
 
-func tellsVersion(name, path string) string {
+func askVersion(name, path string) string {
 	args, special := versionArgs[name]
 	if !special {
 		args = []string{"--version"}

@@ -1,3 +1,4 @@
+// Package systemd gets a cgroup for the sandbox from systemd.
 package systemd
 
 import (
@@ -19,9 +20,6 @@ func (e *NoManagerError) Error() string {
 }
 
 func (e *NoManagerError) Unwrap() error { return e.Err }
-
-// NoManager tells the sandbox what the error is.
-func (e *NoManagerError) NoManager() {}
 
 // Delegate asks systemd to move this process into a new scope, whose cgroup is delegated to it. It
 // takes about 200 ms.

@@ -32,7 +32,7 @@ import (
 	"github.com/timba-arena/timba/web/client"
 )
 
-// TestMain lets the test binary be a house bot and a sandbox's first process.
+// TestMain lets the test binary be a house bot.
 func TestMain(m *testing.M) {
 	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil)
 }

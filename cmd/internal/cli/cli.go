@@ -19,8 +19,6 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/startbot" // the command bot starts early
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 // The exit statuses of every command; SPEC.md, "Exit status".
@@ -40,7 +38,6 @@ var (
 
 // Main is the main function of a program.
 func Main(newRoot func() *cobra.Command) {
-	sandbox.MaybeInit(systemd.Delegate)
 	os.Exit(Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -8,55 +8,85 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
-
-	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// copyTree copies the files, directories and links of a directory that nobody else
-// changes into an empty one owned by uid; -1 is the caller. It returns the paths of the
-// copies below to, directories before their contents.
-func copyTree(from, to string, uid int) (copied []string, err error) {
-	if uid >= 0 {
-		if err := os.Lchown(to, uid, uid); err != nil {
-			return nil, err
-		}
+// copier copies the files and directories of one directory to another one. It follows links on
+// neither side.
+type copier struct {
+	from, to *os.Root
+	uid      int      // the owner of the copies; -1 is the caller
+	back     bool     // out of the sandbox: no links, and files replace those that there are
+	paths    []string // of the copies, directories before their contents
+}
+
+// maxDepth is the greatest depth of a directory that is copied out of the sandbox.
+const maxDepth = 64
+
+// copy copies what is below a directory, "" or a path that ends with a slash.
+func (c *copier) copy(below string, depth int) error {
+	if c.back && depth > maxDepth {
+		return errors.New("directories are nested more than " + strconv.Itoa(maxDepth) + " deep")
 	}
-	var copyDir func(below string) error
-	copyDir = func(below string) error {
-		entries, err := os.ReadDir(from + "/" + below)
-		if err != nil {
-			return err
+	d, err := c.from.Open("./" + below)
+	if err != nil {
+		return named(below, err)
+	}
+	entries, err := d.ReadDir(-1)
+	d.Close()
+	if err != nil {
+		return named(below, err)
+	}
+	for _, e := range entries {
+		path := below + e.Name()
+		switch {
+		case e.IsDir():
+			err = c.mkdir(path)
+		case e.Type().IsRegular():
+			err = c.file(path)
+		case e.Type() == fs.ModeSymlink && !c.back:
+			err = c.link(path)
+		default: // a socket or a device, or a link that the program may have made
+			continue
 		}
-		for _, e := range entries {
-			path := below + e.Name()
-			switch {
-			case e.IsDir():
-				err = os.Mkdir(to+"/"+path, 0o755)
-			case e.Type()&fs.ModeSymlink != 0:
-				err = copyLink(from+"/"+path, to+"/"+path)
-			case e.Type().IsRegular():
-				err = copyFile(from+"/"+path, to+"/"+path)
-			default: // a socket or a device: nothing to build from
-				continue
-			}
-			copied = append(copied, path)
-			if err == nil && uid >= 0 {
-				err = os.Lchown(to+"/"+path, uid, uid)
-			}
-			if err == nil && e.IsDir() {
-				err = copyDir(path + "/")
-			}
-			if err != nil {
+		c.paths = append(c.paths, path)
+		if err == nil && c.uid >= 0 {
+			err = c.to.Lchown(path, c.uid, c.uid)
+		}
+		if err != nil {
+			return named(path, err)
+		}
+		if e.IsDir() {
+			if err := c.copy(path+"/", depth+1); err != nil {
 				return err
 			}
 		}
-		return nil
 	}
-	return copied, copyDir("")
+	return nil
 }
 
-func copyFile(from, to string) error {
-	src, err := os.Open(from)
+// mkdir makes a directory. Outside the sandbox it may be there already, but not as a link.
+func (c *copier) mkdir(path string) error {
+	err := c.to.Mkdir(path, 0o755)
+	if !c.back || !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := c.to.Lstat(path)
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	return err
+}
+
+func (c *copier) link(path string) error {
+	target, err := c.from.Readlink(path)
+	if err != nil {
+		return err
+	}
+	return c.to.Symlink(target, path)
+}
+
+func (c *copier) file(path string) error {
+	src, err := c.from.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
@@ -65,7 +95,12 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	dst, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644|info.Mode()&0o111)
+	if c.back {
+		if err := c.to.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	dst, err := c.to.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644|info.Mode()&0o111)
 	if err != nil {
 		return err
 	}
@@ -73,121 +108,46 @@ func copyFile(from, to string) error {
 	return errors.Join(err, dst.Close())
 }
 
-// keepBuild copies the output of a build back to the original directory. All processes
-// of the sandbox have ended, but they chose the names, so links are neither followed
-// on either side nor copied.
+// named returns an error with the path that it is about, quoted: the program may have chosen it.
+func named(path string, err error) error {
+	if p, ok := err.(*fs.PathError); ok {
+		err = p.Err
+	}
+	return wrap(strconv.Quote(path), err)
+}
+
+// copyTree copies a directory that nobody else changes into an empty one owned by uid; -1 is the
+// caller.
+func copyTree(from, to string, uid int) (c *copier, err error) {
+	c = &copier{uid: uid}
+	if c.from, err = os.OpenRoot(from); err != nil {
+		return nil, err
+	}
+	if c.to, err = os.OpenRoot(to); err != nil {
+		return nil, err
+	}
+	if uid >= 0 {
+		if err := os.Lchown(to, uid, uid); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.copy("", 0)
+}
+
+// keepBuild copies the output of a build back to the original directory, after all processes of the
+// sandbox have ended, and removes there what the build has removed from its copy. What was not copied
+// stays.
 func (c *Config) keepBuild() error {
-	src, err := syscall.Open(c.Own.Target, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return wrap(c.Own.Target, err)
-	}
-	defer syscall.Close(src)
-	if err := c.dropRemoved(src); err != nil {
-		return err
-	}
-	return keepDir(src, c.into, 0)
-}
-
-// dropRemoved removes from the original directory what the build has removed from its
-// copy. What was not copied stays.
-func (c *Config) dropRemoved(src int) error {
-	for _, path := range slices.Backward(c.copied) { // contents before their directory
-		_, err := sys.LstatAt(src, path)
-
-		if !errors.Is(err, syscall.ENOENT) {
+	original, built := c.copied.from, c.copied.to
+	for _, path := range slices.Backward(c.copied.paths) { // contents before their directory
+		if _, err := built.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		err = sys.Unlinkat(c.into, path, 0)
-		if errors.Is(err, syscall.EISDIR) {
-			err = sys.Unlinkat(c.into, path, sys.AT_REMOVEDIR)
-		}
-		if err != nil && !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ENOTEMPTY) {
-			return wrap(strconv.Quote(path), err)
+		err := original.Remove(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+			return named(path, err)
 		}
 	}
-	return nil
-}
-
-// maxDepth is the greatest depth of a built directory.
-const maxDepth = 64
-
-var errDeep = errors.New("directories are nested more than " + strconv.Itoa(maxDepth) + " deep")
-
-func keepDir(src, dst, depth int) error {
-	if depth > maxDepth {
-		return errDeep
-	}
-	d := os.NewFile(uintptr(must(syscall.Dup(src))), "directory")
-	names, err := d.Readdirnames(-1)
-	d.Close()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		st, err := sys.LstatAt(src, name)
-		if err != nil {
-			return wrap(strconv.Quote(name), err)
-		}
-		switch st.Mode & syscall.S_IFMT {
-		case syscall.S_IFDIR:
-			err = keepSubdir(src, dst, name, depth)
-		case syscall.S_IFREG:
-			err = keepFile(src, dst, name, st.Mode)
-		default:
-			continue
-		}
-		if err == errDeep { // without the long path
-			return err
-		}
-		if err != nil {
-			return wrap(strconv.Quote(name), err)
-		}
-	}
-	return nil
-}
-
-// must returns a copied descriptor, -1 after an error; the copies are too few to fail.
-func must(fd int, err error) int {
-	if err != nil {
-		return -1 // its use fails
-	}
-	syscall.CloseOnExec(fd)
-	return fd
-}
-
-func keepSubdir(src, dst int, name string, depth int) error {
-	const flags = syscall.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
-	if err := syscall.Mkdirat(dst, name, 0o755); err != nil && !errors.Is(err, syscall.EEXIST) {
-		return err
-	}
-	from, err := syscall.Openat(src, name, flags, 0)
-	if err != nil {
-		return err
-	}
-	defer syscall.Close(from)
-	to, err := syscall.Openat(dst, name, flags, 0)
-	if err != nil {
-		return err
-	}
-	defer syscall.Close(to)
-	return keepDir(from, to, depth+1)
-}
-
-func keepFile(src, dst int, name string, mode uint32) error {
-	from, err := syscall.Openat(src, name, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	in := os.NewFile(uintptr(from), name)
-	defer in.Close()
-	if err := sys.Unlinkat(dst, name, 0); err != nil && !errors.Is(err, syscall.ENOENT) {
-		return err
-	}
-	to, err := syscall.Openat(dst, name, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o644|mode&0o111)
-	if err != nil {
-		return err
-	}
-	out := os.NewFile(uintptr(to), name)
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	back := copier{from: built, to: original, uid: -1, back: true}
+	return back.copy("", 0)
 }

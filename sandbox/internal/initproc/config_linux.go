@@ -3,8 +3,10 @@ package initproc
 import (
 	"errors"
 	"io"
-	"strconv"
+	"math"
+	"syscall"
 	"time"
+	"unsafe"
 )
 
 // Bind is a path to show.
@@ -32,25 +34,19 @@ type Config struct {
 	Build   bool
 	System  []string // paths of the system to show, if they exist; links stay links
 	Show    []Bind
-	Own     *Bind // the program's directory
+	Own     Bind // the program's directory; empty for none
 	Limit   Limit
-	Home    string   // the writable directory; "" without namespaces
-	Group   bool     // a cgroup counts memory
-	PerFile PerFile  // of open files, if no cgroup counts memory
-	ABI     int      // of Landlock; 0 for none
-	Filter  []uint64 // of system calls; see Instruction
+	Home    string               // the writable directory; "" without namespaces
+	Group   bool                 // a cgroup counts memory
+	PerFile PerFile              // of open files, if no cgroup counts memory
+	ABI     int                  // of Landlock; 0 for none
+	Filter  []syscall.SockFilter // of system calls
 	// Extra descriptors, in this order:
 	Enter int      // lists of threads of cgroups
 	Leave []string // what to write to the next ones when the program has started
 	Thaw  bool     // the last one thaws the program
 
-	into   int      // the directory outside that a build is copied back to
-	copied []string // the paths below it that the build had at its beginning
-}
-
-// Instruction returns an instruction of BPF as Config has it.
-func Instruction(op uint16, jt, jf uint8, k uint32) uint64 {
-	return uint64(op)<<48 | uint64(jt)<<40 | uint64(jf)<<32 | uint64(k)
+	copied *copier // how a build's directory was copied
 }
 
 // Thread stands in a filter for the number of the thread that starts the program.
@@ -81,26 +77,25 @@ type Report struct {
 // LeftGroup is what the process writes when it can no longer be frozen, before its report.
 const LeftGroup = '\n'
 
-// headLen is the length of the number before an encoded Config: the length of the rest.
-const headLen = 10
-
 // Encode returns the configuration as read reads it.
 func (c *Config) Encode() []byte {
-	var k coder
+	var k, head coder
 	c.code(&k)
-	n := strconv.Itoa(len(k.data))
-	return append([]byte("0000000000"[len(n):]+n), k.data...)
+	n := len(k.data)
+	value(&head, &n)
+	return append(head.data, k.data...)
 }
 
 // read reads a configuration to its end, and nothing after it.
 func (c *Config) read(from io.Reader) error {
-	var head [headLen]byte
-	if _, err := io.ReadFull(from, head[:]); err != nil {
+	var n int
+	head := coder{reads: true, data: make([]byte, unsafe.Sizeof(n))}
+	if _, err := io.ReadFull(from, head.data); err != nil {
 		return err
 	}
-	n, err := strconv.ParseUint(string(head[:]), 10, 31)
-	if err != nil {
-		return err
+	value(&head, &n)
+	if n < 0 || n > math.MaxInt32 {
+		return errCode
 	}
 	k := coder{reads: true, data: make([]byte, n)}
 	if _, err := io.ReadFull(from, k.data); err != nil {
@@ -125,148 +120,103 @@ func (r *Report) Decode(data []byte) error {
 }
 
 func (c *Config) code(k *coder) {
-	k.flag(&c.Spaces)
-	number(k, &c.UID)
+	value(k, &c.Spaces)
+	value(k, &c.UID)
+	value(k, &c.Build)
+	value(k, &c.Limit)
+	value(k, &c.Group)
+	value(k, &c.PerFile)
+	value(k, &c.ABI)
+	value(k, &c.Enter)
+	value(k, &c.Thaw)
+	values(k, &c.Filter)
 	k.text(&c.Path)
-	k.texts(&c.Argv)
-	k.texts(&c.Env)
 	k.text(&c.Dir)
-	k.flag(&c.Build)
-	k.texts(&c.System)
-	list(k, &c.Show, codeBind)
-	own := c.Own != nil
-	if k.flag(&own); own {
-		if c.Own == nil {
-			c.Own = new(Bind)
-		}
-		codeBind(k, c.Own)
-	}
-	l := &c.Limit
-	number(k, &l.Memory)
-	number(k, &l.Processes)
-	number(k, &l.CPU)
-	number(k, &l.Disk)
-	number(k, &l.Inodes)
-	number(k, &l.Output)
-	number(k, &l.OpenFiles)
 	k.text(&c.Home)
-	k.flag(&c.Group)
-	w := &c.PerFile
-	number(k, &w.Socket)
-	number(k, &w.Pipe)
-	number(k, &w.Poll)
-	number(k, &w.Other)
-	number(k, &c.ABI)
-	list(k, &c.Filter, number[uint64])
-	number(k, &c.Enter)
-	k.texts(&c.Leave)
-	k.flag(&c.Thaw)
-}
-
-func codeBind(k *coder, b *Bind) {
-	k.text(&b.Source)
-	k.text(&b.Target)
+	list(k, &c.Argv, (*coder).text)
+	list(k, &c.Env, (*coder).text)
+	list(k, &c.System, (*coder).text)
+	list(k, &c.Leave, (*coder).text)
+	list(k, &c.Show, (*coder).bind)
+	k.bind(&c.Own)
 }
 
 func (r *Report) code(k *coder) {
-	number(k, &r.End)
-	number(k, &r.Wait)
-	number(k, &r.CPU)
+	value(k, &r.End)
+	value(k, &r.Wait)
+	value(k, &r.CPU)
+	value(k, &r.Errno)
 	k.text(&r.Step)
-	number(k, &r.Errno)
 	k.text(&r.Text)
 }
 
-// coder writes values to its data or reads them from it, in the same order: numbers with a comma
-// after them, and texts after their length.
+// coder writes values to its data or reads them from it, in the same order. Both ends are the same
+// program on the same machine, so that they have the same representation.
 type coder struct {
 	data  []byte
 	reads bool
 	err   error
 }
 
-var errCode = errors.New("this is not what a sandbox is told")
+var errCode = errors.New("a malformed message")
 
-func number[T ~int | ~int64 | ~uint8 | ~uint32 | ~uint64](k *coder, v *T) {
-	if !k.reads {
-		k.data = append(strconv.AppendInt(k.data, int64(*v), 10), ',')
-		return
-	}
-	for i, c := range k.data {
-		if c == ',' {
-			n, err := strconv.ParseInt(string(k.data[:i]), 10, 64)
-			if err != nil {
-				break
-			}
-			*v, k.data = T(n), k.data[i+1:]
-			return
-		}
-	}
-	k.err, k.data = errCode, nil
-}
-
-func (k *coder) flag(b *bool) {
-	n := 0
-	if *b {
-		n = 1
-	}
-	number(k, &n)
-	*b = n == 1
-}
-
-func (k *coder) text(s *string) {
-	n := len(*s)
-	number(k, &n)
+// bytes codes memory that has no pointers.
+func (k *coder) bytes(memory []byte) {
 	switch {
 	case !k.reads:
-		k.data = append(k.data, *s...)
-	case n < 0 || n > len(k.data):
+		k.data = append(k.data, memory...)
+	case len(memory) > len(k.data):
 		k.err, k.data = errCode, nil
 	default:
-		*s, k.data = string(k.data[:n]), k.data[n:]
+		k.data = k.data[copy(memory, k.data):]
 	}
 }
 
-func (k *coder) texts(all *[]string) { list(k, all, (*coder).text) }
+// value codes a value of a type without pointers.
+func value[T any](k *coder, v *T) {
+	k.bytes(unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)))
+}
 
-func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
+// length codes the length of a slice, and makes one that is read.
+func length[T any](k *coder, all *[]T) {
 	n := len(*all)
-	number(k, &n)
-	if k.reads {
-		if n < 0 || n > len(k.data) {
-			k.err, k.data = errCode, nil
-			return
-		}
-		*all = nil
-		if n > 0 {
-			*all = make([]T, n)
-		}
+	value(k, &n)
+	if !k.reads {
+		return
 	}
+	if *all = nil; n < 0 || n > len(k.data) {
+		k.err, k.data = errCode, nil
+	} else if n > 0 {
+		*all = make([]T, n)
+	}
+}
+
+// values codes values of a type without pointers.
+func values[T any](k *coder, all *[]T) {
+	length(k, all)
+	k.bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(*all))), len(*all)*int(unsafe.Sizeof(*new(T)))))
+}
+
+// list codes values one by one.
+func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
+	length(k, all)
 	for i := range *all {
 		one(k, &(*all)[i])
 	}
 }
 
-// stepError is a failure to make the sandbox.
-type stepError struct {
-	step string
-	err  error
+func (k *coder) text(s *string) {
+	data := []byte(*s)
+	values(k, &data)
+	*s = string(data)
 }
 
-func (e *stepError) Error() string { return e.step + ": " + e.err.Error() }
-
-func (e *stepError) Unwrap() error { return e.err }
-
-func step(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &stepError{name, err}
+func (k *coder) bind(b *Bind) {
+	k.text(&b.Source)
+	k.text(&b.Target)
 }
 
-// wrap returns an error with a text before it.
-func wrap(text string, err error) error { return &wrapped{text, err} }
-
+// wrapped is an error with a text before it. The outermost one of the sandbox is its step.
 type wrapped struct {
 	text string
 	err  error
@@ -275,6 +225,14 @@ type wrapped struct {
 func (e *wrapped) Error() string { return e.text + ": " + e.err.Error() }
 
 func (e *wrapped) Unwrap() error { return e.err }
+
+// wrap returns an error with a text before it, nil for none.
+func wrap(text string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &wrapped{text, err}
+}
 
 // dirOf returns the directory of a clean absolute path.
 func dirOf(path string) string {

@@ -53,7 +53,7 @@ type reaper struct {
 func initMain() {
 	// The program must not inherit other descriptors.
 	if err := sys.CloseRange(lifeline, ^uint(0), sys.CLOSE_RANGE_CLOEXEC); err != nil {
-		finish(Report{End: NotStarted, Step: "descriptors", Text: err.Error()})
+		finish(failure(wrap("descriptors", err)))
 	}
 	r := reaper{clock: -1, mappings: map[int]int64{}}
 	if err := r.config.read(os.NewFile(lifeline, "lifeline")); err != nil {
@@ -62,11 +62,8 @@ func initMain() {
 	ignoreSignals(r.config.Spaces)
 	go r.watchLifeline()
 	oom := raiseOOM()
-	type result struct {
-		pid int
-		err error
-	}
-	started := make(chan result)
+	var err error
+	started := make(chan struct{})
 	go func() {
 		// Never unlocked: the thread ends with the goroutine. It must, since the program
 		// may send signals to threads with the same restrictions.
@@ -74,15 +71,14 @@ func initMain() {
 		if !r.config.Group && r.config.Limit.CPU > 0 {
 			r.clock = newCPUClock()
 		}
-		pid, err := r.config.run()
-		started <- result{pid, err}
+		r.main, err = r.config.run()
+		close(started)
 	}()
-	s := <-started
-	if s.err != nil {
-		finish(failure(s.err))
+	<-started
+	if err != nil {
+		finish(failure(err))
 	}
-	r.main = s.pid
-	oom.lower()
+	lowerOOM(oom)
 	raiseLimits()
 	r.leaveGroup()
 	if !r.config.Group {
@@ -114,7 +110,7 @@ func ignoreSignals(spaces bool) {
 func (c *Config) enterGroups() error {
 	for fd := firstExtra; fd < firstExtra+c.Enter; fd++ {
 		if _, err := syscall.Write(fd, []byte("0")); err != nil {
-			return step("cgroup", err)
+			return wrap("cgroup", err)
 		}
 	}
 	return nil
@@ -178,7 +174,7 @@ func (r *reaper) reap() {
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
-			r.end(Report{End: NotStarted, Step: "wait", Text: err.Error()})
+			r.end(failure(wrap("wait", err)))
 		case pid == r.main:
 			r.end(Report{End: Exited, Wait: uint32(ws)})
 		}
@@ -194,7 +190,7 @@ func (r *reaper) end(rep Report) {
 	r.killAll()
 	if r.config.Build && rep.End == Exited && rep.Wait == 0 {
 		if err := r.config.keepBuild(); err != nil {
-			rep = failure(step("keep the build", err))
+			rep = failure(wrap("keep the build", err))
 		}
 	}
 	var ru syscall.Rusage
@@ -247,9 +243,8 @@ const PollEvery = 50 * time.Millisecond
 // failure returns the report of an error before the program ran.
 func failure(err error) Report {
 	rep := Report{End: NotStarted, Step: "start", Text: err.Error()}
-	var s *stepError
-	if errors.As(err, &s) {
-		rep.Step, rep.Text = s.step, s.err.Error()
+	if w, ok := err.(*wrapped); ok {
+		rep.Step, rep.Text = w.text, w.err.Error()
 	}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
@@ -275,76 +270,61 @@ func (c *Config) run() (pid int, err error) {
 			return 0, err
 		}
 		if err := syscall.Sethostname([]byte("timba")); err != nil {
-			return 0, step("hostname", err)
+			return 0, wrap("hostname", err)
 		}
 	} else if err := sys.Prctl(sys.PR_SET_CHILD_SUBREAPER, 1); err != nil {
-		return 0, step("subreaper", err)
+		return 0, wrap("subreaper", err)
 	}
 	syscall.Umask(0o022)
 	if err := c.setLimits(); err != nil {
-		return 0, step("limits", err)
+		return 0, wrap("limits", err)
 	}
 	rules, err := c.landlock()
 	if err != nil {
-		return 0, step("landlock", err)
+		return 0, wrap("landlock", err)
 	}
 	if err := dropRights(c.UID, c.Spaces); err != nil {
-		return 0, step("rights", err)
+		return 0, wrap("rights", err)
 	}
 	if err := rules.enforce(); err != nil {
-		return 0, step("landlock", err)
+		return 0, wrap("landlock", err)
 	}
 	if err := c.filterCalls(); err != nil {
-		return 0, step("seccomp", err)
+		return 0, wrap("seccomp", err)
 	}
 	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true}}
 	pid, err = syscall.ForkExec(c.Path, c.Argv, attr)
 	if err != nil {
-		return 0, step("exec", wrap(c.Path, err))
+		return 0, wrap("exec", wrap(c.Path, err))
 	}
 	return pid, nil
 }
 
-// oomScore is the file with how likely the kernel is to end a process when the machine
-// runs out of memory.
-type oomScore struct{ file *os.File }
-
-// raiseOOM makes the kernel end the program before the referee: it inherits our score.
-// Without /proc it does nothing.
-func raiseOOM() oomScore {
-	f, err := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
-	if err != nil {
-		return oomScore{}
-	}
-	f.WriteString("1000")
-	return oomScore{f}
+// raiseOOM makes the kernel end the program before the referee when the machine runs out of memory:
+// it inherits our score. It returns the file of the score; without /proc it does nothing.
+func raiseOOM() *os.File {
+	f, _ := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
+	f.WriteString("1000") // nil is fine
+	return f
 }
 
-// lower makes the kernel end the program before init; only root may go below 0.
-func (o oomScore) lower() {
-	if o.file == nil {
-		return
+// lowerOOM makes the kernel end the program before init; only root may go below 0.
+func lowerOOM(f *os.File) {
+	if _, err := f.WriteString("-1000"); err != nil {
+		f.WriteString("0")
 	}
-	if _, err := o.file.WriteString("-1000"); err != nil {
-		o.file.WriteString("0")
-	}
-	o.file.Close()
+	f.Close()
 }
 
 // filterCalls applies the filter of system calls to this thread and everything that it starts.
 func (c *Config) filterCalls() error {
-	filter := make([]syscall.SockFilter, len(c.Filter))
 	for i, f := range c.Filter {
-		filter[i] = syscall.SockFilter{Code: uint16(f >> 48), Jt: uint8(f >> 40), Jf: uint8(f >> 32), K: uint32(f)}
-		if filter[i].K == Thread && filter[i].Code&7 == syscall.BPF_JMP {
-			filter[i].K = uint32(syscall.Gettid())
+		if f.K == Thread && f.Code&7 == syscall.BPF_JMP {
+			c.Filter[i].K = uint32(syscall.Gettid())
 		}
 	}
-	prog := syscall.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	prog := syscall.SockFprog{Len: uint16(len(c.Filter)), Filter: &c.Filter[0]}
 	const mode = 2 // SECCOMP_MODE_FILTER
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, sys.PR_SET_SECCOMP, mode, uintptr(unsafe.Pointer(&prog)), 0, 0, 0)
-	if errno != 0 {
-		return errno
-	}
-	return nil
+	return sys.Err(errno)
 }

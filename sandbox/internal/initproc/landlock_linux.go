@@ -57,11 +57,10 @@ func (c *Config) allowWeak(r ruleset) error {
 			return err
 		}
 	}
-	show := c.Show
-	if c.Own != nil {
-		show = append(show, *c.Own)
-	}
-	for _, b := range show {
+	for _, b := range append(c.Show, c.Own) {
+		if b.Source == "" {
+			continue
+		}
 		if err := r.allow(b.Source, landlockRead); err != nil {
 			return err
 		}
@@ -132,8 +131,5 @@ func (r ruleset) enforce() error {
 	}
 	_, _, errno := syscall.RawSyscall(sys.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0)
 	syscall.Close(r.fd)
-	if errno != 0 {
-		return errno
-	}
-	return nil
+	return sys.Err(errno)
 }

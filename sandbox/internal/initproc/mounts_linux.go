@@ -25,35 +25,26 @@ const (
 // path, even below /tmp; then to leave everything else behind.
 func (c *Config) buildRoot() error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		return step("mounts", wrap("making them private", err))
+		return wrap("mounts", wrap("making them private", err))
 	}
-	if c.Build {
-		fd, err := syscall.Open(c.Own.Source, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
-		if err != nil {
-			return step("mounts", wrap(c.Own.Source, err))
-		}
-		c.into = fd
-	}
-	if err := makeStage(); err != nil {
-		return step("mounts", err)
-	}
-	for _, part := range []func() error{c.showSystem, c.makeScratch, c.makeDevices, c.makeEtc, c.showDirs} {
+	for _, part := range []func() error{makeStage, c.showSystem, c.makeScratch, c.makeDevices, c.makeEtc, c.showDirs} {
 		if err := part(); err != nil {
-			return step("mounts", err)
+			return wrap("mounts", err)
 		}
 	}
 	if err := mountProc(); err != nil {
-		return step("proc", err)
+		return wrap("proc", err)
 	}
-	if err := setMount(newRoot, sys.MOUNT_ATTR_RDONLY|sys.MOUNT_ATTR_NOSUID|sys.MOUNT_ATTR_NODEV); err != nil {
-		return step("mounts", wrap("making the root read-only", err))
+	attr := sys.MountAttr{Attr_set: readOnly}
+	if err := sys.MountSetattr(sys.AT_FDCWD, newRoot, 0, &attr); err != nil {
+		return wrap("mounts", wrap("making the root read-only", err))
 	}
-	return step("mounts", enterRoot())
+	return wrap("mounts", enterRoot())
 }
 
 func makeStage() error {
-	if err := syscall.Mount("timba", stage, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "size=1m,nr_inodes=64,mode=755"); err != nil {
-		return wrap("a tmpfs", err)
+	if err := mountTmpfs(stage, 1<<20, 64); err != nil {
+		return err
 	}
 	for _, dir := range []string{oldRoot, newRoot, scratch, stagedDir} {
 		if err := syscall.Mkdir(stage+dir, 0o755); err != nil {
@@ -66,10 +57,14 @@ func makeStage() error {
 	if err := syscall.Chdir("/"); err != nil {
 		return wrap("/", err)
 	}
-	if err := syscall.Mount("timba", newRoot, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "size=1m,nr_inodes=2048,mode=755"); err != nil {
-		return wrap("a tmpfs", err)
-	}
-	return nil
+	return mountTmpfs(newRoot, 1<<20, 2048)
+}
+
+// mountTmpfs mounts a file system in memory. Without a limit of inodes, empty files would fill the
+// memory.
+func mountTmpfs(dir string, bytes, inodes int64) error {
+	options := "size=" + strconv.FormatInt(bytes, 10) + ",nr_inodes=" + strconv.FormatInt(inodes, 10) + ",mode=755"
+	return wrap("a tmpfs of "+options, syscall.Mount("timba", dir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, options))
 }
 
 // enterRoot leaves the old root behind: it is stacked on the new one for a moment, and
@@ -118,10 +113,14 @@ func copyLink(from, to string) error {
 	return os.Symlink(target, to)
 }
 
+// The attributes of mounts.
+const (
+	writable = sys.MOUNT_ATTR_NOSUID | sys.MOUNT_ATTR_NODEV
+	readOnly = sys.MOUNT_ATTR_RDONLY | writable
+)
+
 // show binds a file or directory of the old root read-only, with all mounts below it.
-func show(from, to string) error {
-	return bindMount(from, to, sys.MOUNT_ATTR_RDONLY|sys.MOUNT_ATTR_NOSUID|sys.MOUNT_ATTR_NODEV)
-}
+func show(from, to string) error { return bindMount(from, to, readOnly) }
 
 func bindMount(from, to string, attr uint64) error {
 	// A copy of the mount is changed before it is attached: unlike a remount,
@@ -137,10 +136,7 @@ func bindMount(from, to string, attr uint64) error {
 	if err := mountPoint(fd, to); err != nil {
 		return err
 	}
-	if err := sys.MoveMount(fd, "", sys.AT_FDCWD, to, sys.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
-		return wrap(cut(to, newRoot)+": move_mount", err)
-	}
-	return nil
+	return wrap(cut(to, newRoot)+": move_mount", sys.MoveMount(fd, "", sys.AT_FDCWD, to, sys.MOVE_MOUNT_F_EMPTY_PATH))
 }
 
 // mountPoint makes a file or directory to mount something of the same kind on.
@@ -162,17 +158,10 @@ func mountPoint(fd int, to string) error {
 	return f.Close()
 }
 
-func setMount(path string, attr uint64) error {
-	return sys.MountSetattr(sys.AT_FDCWD, path, 0, &sys.MountAttr{Attr_set: attr})
-}
-
 // makeScratch makes one tmpfs for the home and /dev/shm, so that they share its limits.
-// Without a limit of inodes, empty files would fill the memory.
 func (c *Config) makeScratch() error {
-	l := c.Limit
-	options := tmpfsOptions(l)
-	if err := syscall.Mount("timba", scratch, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, options); err != nil {
-		return wrap("a tmpfs of "+options, err)
+	if err := mountTmpfs(scratch, c.Limit.Disk, c.Limit.Inodes); err != nil {
+		return err
 	}
 	for from, to := range map[string]string{scratch + "/tmp": newRoot + c.Home, scratch + "/shm": newRoot + "/dev/shm"} {
 		if err := os.Mkdir(from, 0o777); err != nil {
@@ -181,16 +170,11 @@ func (c *Config) makeScratch() error {
 		if err := syscall.Chmod(from, 0o1777); err != nil {
 			return err
 		}
-		if err := bindMount(from, to, sys.MOUNT_ATTR_NOSUID|sys.MOUNT_ATTR_NODEV); err != nil {
+		if err := bindMount(from, to, writable); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// tmpfsOptions returns the options of a file system in memory for the program.
-func tmpfsOptions(l Limit) string {
-	return "size=" + strconv.FormatInt(l.Disk, 10) + ",nr_inodes=" + strconv.FormatInt(l.Inodes, 10) + ",mode=755"
 }
 
 // devices are the files in a sandbox's /dev.
@@ -223,15 +207,15 @@ func (c *Config) makeDevices() error {
 // makeEtc makes files of /etc that name only the program's own user.
 func (c *Config) makeEtc() error {
 	id := strconv.Itoa(max(0, c.UID))
+	if err := os.MkdirAll(newRoot+"/etc", 0o755); err != nil {
+		return err
+	}
 	for name, text := range map[string]string{
 		"passwd":        "bot:x:" + id + ":" + id + ":bot:" + c.Home + ":/bin/sh\n",
 		"group":         "bot:x:" + id + ":\n",
 		"hosts":         "127.0.0.1 localhost timba\n",
 		"nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 	} {
-		if err := os.MkdirAll(newRoot+"/etc", 0o755); err != nil {
-			return err
-		}
 		if err := os.WriteFile(newRoot+"/etc/"+name, []byte(text), 0o644); err != nil {
 			return err
 		}
@@ -246,16 +230,16 @@ func (c *Config) showDirs() error {
 			return err
 		}
 	}
-	if c.Own == nil {
+	if c.Own.Source == "" {
 		return nil
 	}
 	from, to := oldRoot+c.Own.Source, newRoot+c.Own.Target
 	if c.Build {
-		return c.copyDir(from, to, sys.MOUNT_ATTR_NOSUID|sys.MOUNT_ATTR_NODEV)
+		return c.copyDir(from, to, writable)
 	}
 	if c.UID >= 0 && !readable(from) {
 		// The program's user may not read it, whatever it contains.
-		return c.copyDir(from, to, sys.MOUNT_ATTR_RDONLY|sys.MOUNT_ATTR_NOSUID|sys.MOUNT_ATTR_NODEV)
+		return c.copyDir(from, to, readOnly)
 	}
 	return show(from, to)
 }
@@ -268,13 +252,18 @@ func readable(dir string) bool {
 
 // copyDir shows a copy that belongs to the program's user.
 func (c *Config) copyDir(from, to string, attr uint64) error {
-	options := tmpfsOptions(c.Limit)
-	if err := syscall.Mount("timba", stagedDir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, options); err != nil {
-		return wrap("a tmpfs of "+options, err)
+	if err := mountTmpfs(stagedDir, c.Limit.Disk, c.Limit.Inodes); err != nil {
+		return err
 	}
-	var err error
-	if c.copied, err = copyTree(from, stagedDir, c.UID); err != nil {
+	copied, err := copyTree(from, stagedDir, c.UID)
+	if err != nil {
 		return wrap("copying "+c.Own.Source, err)
+	}
+	if c.Build {
+		c.copied = copied
+	} else {
+		copied.from.Close()
+		copied.to.Close()
 	}
 	return bindMount(stagedDir, to, attr)
 }

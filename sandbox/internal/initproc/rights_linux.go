@@ -52,14 +52,14 @@ func (c *Config) setLimits() error {
 		// counts the program's own, and this limits what it starts between two checks.
 		processes = uint64(userThreads() + 4*l.Processes)
 	}
-	if err := lowerLimit(sys.RLIMIT_NPROC, processes, processes+room); err != nil {
+	if err := lowerLimit(sys.RLIMIT_NPROC, processes, processes+headroom); err != nil {
 		return err
 	}
 	if !c.Group {
 		// Never RLIMIT_AS: java, Go and node reserve gigabytes to start. What they
 		// may write to is more than what they use, too; what is used is polled.
 		data := uint64(l.Memory) + unusedData
-		if err := lowerLimit(syscall.RLIMIT_DATA, data, data+room<<30); err != nil {
+		if err := lowerLimit(syscall.RLIMIT_DATA, data, data+headroom<<30); err != nil {
 			return err
 		}
 	}
@@ -70,11 +70,11 @@ func (c *Config) setLimits() error {
 	return nil
 }
 
-// room is how many more threads, and gigabytes of data, init may have than the program:
+// headroom is how many more threads, and gigabytes of data, init may have than the program:
 // the Go runtime ends if it cannot get a thread or its stack, which would happen just
 // when the program reaches its limits. So the program has soft limits, and the filter
 // of system calls denies raising them.
-const room = 64
+const headroom = 64
 
 // unusedData is how much of its data a process may leave unused: one arena of Go is
 // 64 MiB.
@@ -109,28 +109,24 @@ func dropRights(uid int, capable bool) error {
 	capable = capable || uid >= 0
 	if capable {
 		for c := uintptr(0); c < 64; c++ {
-			if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, syscall.PR_CAPBSET_DROP, c, 0, 0, 0, 0); errno == syscall.EINVAL {
+			if err := sys.Prctl(syscall.PR_CAPBSET_DROP, c); err == syscall.EINVAL {
 				break
-			} else if errno != 0 {
-				return errno
+			} else if err != nil {
+				return err
 			}
 		}
 		// Make user 0 an ordinary user, forever.
 		const bits = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<5 | 1<<6 | 1<<7 // noroot, no setuid fixup, no keep caps, no ambient; locked
-		if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, syscall.PR_SET_SECUREBITS, bits, 0, 0, 0, 0); errno != 0 {
-			return errno
+		if err := sys.Prctl(syscall.PR_SET_SECUREBITS, bits); err != nil {
+			return err
 		}
 	}
 	if uid >= 0 {
 		id := uintptr(uid)
-		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETGROUPS, 0, 0, 0); errno != 0 {
-			return errno
-		}
-		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESGID, id, id, id); errno != 0 {
-			return errno
-		}
-		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, id, id, id); errno != 0 {
-			return errno
+		for _, c := range [][4]uintptr{{syscall.SYS_SETGROUPS}, {syscall.SYS_SETRESGID, id, id, id}, {syscall.SYS_SETRESUID, id, id, id}} {
+			if _, _, errno := syscall.RawSyscall(c[0], c[1], c[2], c[3]); errno != 0 {
+				return errno
+			}
 		}
 	}
 	head := sys.CapUserHeader{Version: sys.LINUX_CAPABILITY_VERSION_3}
@@ -138,8 +134,8 @@ func dropRights(uid int, capable bool) error {
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none[0])), 0); errno != 0 {
 		return errno
 	}
-	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, sys.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); errno != 0 {
-		return errno
+	if err := sys.Prctl(sys.PR_SET_NO_NEW_PRIVS, 1); err != nil {
+		return err
 	}
 	if uid > 0 {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, 0, 0, 0); errno == 0 {

@@ -1,13 +1,17 @@
 package initproc
 
 import (
+	"bytes"
+	"errors"
+	"io/fs"
 	"os"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"github.com/timba-arena/timba/internal/proc"
+	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
 // usage returns what init can see of the sandbox's usage: the memory of all its
@@ -22,7 +26,12 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	if r.config.Spaces {
 		pids = others
 	}
+	// Counting mappings is slow, but so is making many.
+	count := r.looks%4 == 0
 	r.looks++
+	if count {
+		clear(r.mappings)
+	}
 	kernel := kernelMemory{perFile: r.config.PerFile, seen: map[string]bool{}}
 	for _, pid := range pids() {
 		dir := "/proc/" + strconv.Itoa(pid)
@@ -32,7 +41,7 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 			threads += int(proc.Kilobytes(status, "\nThreads:"))
 		}
 		kernel.add(dir, r.config.Limit.OpenFiles)
-		if r.looks%4 == 0 { // counting mappings is slow, but so is making many
+		if count {
 			r.mappings[pid] = mappingsOf(dir) * perMapping
 		}
 		memory += r.mappings[pid]
@@ -40,22 +49,10 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 			cpu += proc.CPU(dir)
 		}
 	}
-	if r.looks%4 == 0 {
-		r.forget(pids())
-	}
 	if total, ok := r.clock.read(); ok {
 		cpu = total
 	}
 	return memory + kernel.bytes, cpu, threads
-}
-
-// forget forgets the mappings of processes that have ended.
-func (r *reaper) forget(alive []int) {
-	for pid := range r.mappings {
-		if !slices.Contains(alive, pid) {
-			delete(r.mappings, pid)
-		}
-	}
 }
 
 // others returns the processes in init's own /proc, except init.
@@ -83,4 +80,113 @@ func userThreads() int {
 		}
 	}
 	return n
+}
+
+// Memory that the kernel uses for a program belongs to no process, and only a cgroup
+// counts it. Without one, every open file counts with the largest size that the kernel
+// may use for it; the filter of system calls denies raising that.
+
+// PerFile is how many bytes the kernel may use for one open file, by kind.
+type PerFile struct{ Socket, Pipe, Poll, Other int64 }
+
+// perMapping is how many bytes the kernel uses for one mapping of memory.
+const perMapping = 256
+
+// kernelMemory adds up what the kernel uses for processes. Files that they share count once.
+type kernelMemory struct {
+	perFile PerFile
+	seen    map[string]bool
+	bytes   int64
+}
+
+// add adds a process, by its directory in /proc. If its open files are hidden, it counts
+// as if it had opened as many as allowed, all of the heaviest kind.
+func (k *kernelMemory) add(dir string, most int) {
+	d, err := os.Open(dir + "/fd")
+	if errors.Is(err, fs.ErrPermission) {
+		k.bytes += int64(most) * k.perFile.Socket
+	}
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	var link [64]byte
+	for _, name := range names {
+		n, err := sys.Readlinkat(int(d.Fd()), name, link[:])
+		if err != nil {
+			continue
+		}
+		k.file(string(link[:n]))
+	}
+}
+
+func (k *kernelMemory) file(link string) {
+	bytes := k.perFile.Other
+	switch {
+	case link == "anon_inode:[eventpoll]": // all have the same name
+		k.bytes += k.perFile.Poll
+		return
+	case hasPrefix(link, "socket:["):
+		bytes = k.perFile.Socket
+	case hasPrefix(link, "pipe:["):
+		bytes = k.perFile.Pipe
+	default:
+		k.bytes += bytes
+		return
+	}
+	if !k.seen[link] {
+		k.seen[link] = true
+		k.bytes += bytes
+	}
+}
+
+// mappingsOf counts a process's mappings of memory; 0 if it has ended.
+func mappingsOf(dir string) (n int64) {
+	f, err := os.Open(dir + "/maps")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	var buf [1 << 14]byte
+	for {
+		m, err := f.Read(buf[:])
+		n += int64(bytes.Count(buf[:m], []byte("\n")))
+		if err != nil || m == 0 {
+			return n
+		}
+	}
+}
+
+// cpuClock counts the CPU time of a thread and its descendants, including ended ones
+// that nobody waited for, which the counters of processes miss. It is -1 if the kernel
+// refuses such a clock, as for ordinary users if kernel.perf_event_paranoid is above 2.
+type cpuClock int
+
+// newCPUClock starts a clock for this thread and what it starts from now on.
+func newCPUClock() cpuClock {
+	attr := sys.PerfEventAttr{
+		Type:   sys.PERF_TYPE_SOFTWARE,
+		Config: sys.PERF_COUNT_SW_TASK_CLOCK,
+		Size:   sys.PERF_ATTR_SIZE_VER0,
+		Bits:   sys.PerfBitInherit | sys.PerfBitExcludeKernel | sys.PerfBitExcludeHv, // including them would need more rights; a clock counts both anyway
+	}
+	fd, err := sys.PerfEventOpen(&attr, 0, -1, -1, sys.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return -1
+	}
+	return cpuClock(fd)
+}
+
+// read returns the time used so far.
+func (c cpuClock) read() (time.Duration, bool) {
+	var n uint64
+	buf := (*[8]byte)(unsafe.Pointer(&n))[:]
+	if c < 0 {
+		return 0, false
+	}
+	if got, err := syscall.Read(int(c), buf); err != nil || got != len(buf) {
+		return 0, false
+	}
+	return time.Duration(n), true
 }

@@ -11,7 +11,6 @@ const (
 	AT_FDCWD      = -100
 	AT_RECURSIVE  = 0x8000
 	AT_EMPTY_PATH = 0x1000
-	AT_REMOVEDIR  = 0x200
 	O_PATH        = 0x200000
 
 	CLOSE_RANGE_CLOEXEC     = 4
@@ -98,23 +97,22 @@ type PerfEventAttr struct {
 	Ext1                                     uint64
 }
 
-func result(r uintptr, errno syscall.Errno) (int, error) {
-	if errno != 0 {
-		return -1, errno
+// Err returns the error of a system call, nil for none.
+func Err(errno syscall.Errno) error {
+	if errno == 0 {
+		return nil
 	}
-	return int(r), nil
+	return errno
 }
 
 func CloseRange(first, last, flags uint) error {
 	_, _, errno := syscall.Syscall(SYS_CLOSE_RANGE, uintptr(first), uintptr(last), uintptr(flags))
-	_, err := result(0, errno)
-	return err
+	return Err(errno)
 }
 
 func Prctl(option int, arg uintptr) error {
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, uintptr(option), arg, 0, 0, 0, 0)
-	_, err := result(0, errno)
-	return err
+	return Err(errno)
 }
 
 func OpenTree(dirfd int, path string, flags uint) (int, error) {
@@ -123,7 +121,7 @@ func OpenTree(dirfd int, path string, flags uint) (int, error) {
 		return -1, err
 	}
 	r, _, errno := syscall.Syscall(SYS_OPEN_TREE, uintptr(dirfd), uintptr(unsafe.Pointer(p)), uintptr(flags))
-	return result(r, errno)
+	return int(r), Err(errno)
 }
 
 func MoveMount(fromfd int, from string, tofd int, to string, flags int) error {
@@ -136,8 +134,7 @@ func MoveMount(fromfd int, from string, tofd int, to string, flags int) error {
 		return err
 	}
 	_, _, errno := syscall.Syscall6(SYS_MOVE_MOUNT, uintptr(fromfd), uintptr(unsafe.Pointer(p)), uintptr(tofd), uintptr(unsafe.Pointer(q)), uintptr(flags), 0)
-	_, err = result(0, errno)
-	return err
+	return Err(errno)
 }
 
 func MountSetattr(dirfd int, path string, flags uint, attr *MountAttr) error {
@@ -146,18 +143,7 @@ func MountSetattr(dirfd int, path string, flags uint, attr *MountAttr) error {
 		return err
 	}
 	_, _, errno := syscall.Syscall6(SYS_MOUNT_SETATTR, uintptr(dirfd), uintptr(unsafe.Pointer(p)), uintptr(flags), uintptr(unsafe.Pointer(attr)), unsafe.Sizeof(*attr), 0)
-	_, err = result(0, errno)
-	return err
-}
-
-func Unlinkat(dirfd int, path string, flags int) error {
-	p, err := syscall.BytePtrFromString(path)
-	if err != nil {
-		return err
-	}
-	_, _, errno := syscall.Syscall(syscall.SYS_UNLINKAT, uintptr(dirfd), uintptr(unsafe.Pointer(p)), uintptr(flags))
-	_, err = result(0, errno)
-	return err
+	return Err(errno)
 }
 
 func Readlinkat(dirfd int, path string, buf []byte) (int, error) {
@@ -166,20 +152,10 @@ func Readlinkat(dirfd int, path string, buf []byte) (int, error) {
 		return -1, err
 	}
 	r, _, errno := syscall.Syscall6(syscall.SYS_READLINKAT, uintptr(dirfd), uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0)
-	return result(r, errno)
-}
-
-// LstatAt returns what is at a path below a directory, without following a link.
-func LstatAt(dirfd int, path string) (st syscall.Stat_t, err error) {
-	fd, err := syscall.Openat(dirfd, path, O_PATH|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return st, err
-	}
-	defer syscall.Close(fd)
-	return st, syscall.Fstat(fd, &st)
+	return int(r), Err(errno)
 }
 
 func PerfEventOpen(attr *PerfEventAttr, pid, cpu, group, flags int) (int, error) {
 	r, _, errno := syscall.Syscall6(syscall.SYS_PERF_EVENT_OPEN, uintptr(unsafe.Pointer(attr)), uintptr(pid), uintptr(cpu), uintptr(group), uintptr(flags), 0)
-	return result(r, errno)
+	return int(r), Err(errno)
 }

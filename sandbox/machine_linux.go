@@ -1,9 +1,12 @@
 package sandbox
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/timba-arena/timba/internal/proc"
 )
@@ -34,4 +37,35 @@ func lessInGroups(memory int64, dir, file string) int64 {
 		}
 	}
 	return memory
+}
+
+// quotas are the files cpu.stat of the cgroups of this program, from its own upwards, that limit how
+// much of the processors it may use.
+var quotas = sync.OnceValue(func() (files []string) {
+	v1, unified, err := ownGroups()
+	if err != nil {
+		return nil
+	}
+	for _, h := range []struct{ dir, file, none string }{{unified, "cpu.max", "max"}, {v1["cpu"], "cpu.cfs_quota_us", "-1"}} {
+		for dir := h.dir; len(dir) > 1; dir = filepath.Dir(dir) {
+			limit, err := os.ReadFile(filepath.Join(dir, h.file))
+			if err == nil && !bytes.HasPrefix(limit, []byte(h.none)) {
+				files = append(files, filepath.Join(dir, "cpu.stat"))
+			}
+		}
+	}
+	return files
+})
+
+// Throttled returns for how long the cgroups of this program have held its processes back because
+// of their quotas.
+func Throttled() (sum time.Duration) {
+	for _, file := range quotas() {
+		if us := event(file, "throttled_usec"); us > 0 {
+			sum += time.Duration(us) * time.Microsecond
+		} else {
+			sum += time.Duration(event(file, "throttled_time")) // in version 1
+		}
+	}
+	return sum
 }

@@ -55,5 +55,11 @@ func (p *Process) Wait() Status {
 	return p.status
 }
 
-// MaybeInit does nothing.
-func MaybeInit(Delegate) {}
+// RemoveAtEnd does nothing: only Linux has a cleaner.
+func RemoveAtEnd(string) {}
+
+// Forget does nothing.
+func Forget(string) {}
+
+// MachineMemory returns 0: it is not found out.
+func MachineMemory() int64 { return 0 }

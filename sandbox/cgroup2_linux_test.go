@@ -70,7 +70,7 @@ func layOut(t *testing.T, tree string) (top string, marked []string) {
 		if strings.Contains(path, "*") {
 			marked = append(marked, dir)
 		}
-		for name, text := range map[string]string{handsOn: lists[path] + "\n", "cgroup.procs": ""} {
+		for name, text := range map[string]string{enabled: lists[path] + "\n", "cgroup.procs": ""} {
 			kit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		}
 		if strings.HasPrefix(path, "-") {
@@ -86,9 +86,9 @@ func TestVacate(t *testing.T) {
 	_, base, err := ownGroups()
 	kit.Must(t, err)
 	controllers := []string(nil)
-	if all, err := machine.groups(); err == nil {
+	if all, err := cgroups(); err == nil {
 		if g, ok := all.(groupsV2); ok {
-			base, controllers = g.base, needV2
+			base, controllers = g.base, requiredV2
 		}
 	}
 	if base == "" || !writable(base) {
@@ -114,12 +114,12 @@ func TestVacate(t *testing.T) {
 		pids = append(pids, fmt.Sprint(cmd.Process.Pid))
 	}
 	if controllers == nil {
-		err = vacate(dir)
+		err = moveToLeaf(dir)
 	} else {
-		err = handOn(dir, controllers)
+		err = enable(dir, controllers)
 	}
 	kit.Must(t, err)
-	if missing := lacks(dir, handsOn, controllers); missing != "" {
+	if missing := lacks(dir, enabled, controllers); missing != "" {
 		t.Errorf("%s is not handed on", missing)
 	}
 	for name, want := range map[string][]string{"cgroup.procs": nil, leafV2 + "/cgroup.procs": pids} {
@@ -136,7 +136,7 @@ func TestVacate(t *testing.T) {
 // TestOpenAgain: a second look, as that of a program that timba starts, finds the
 // same directory, not one below it or another scope.
 func TestOpenAgain(t *testing.T) {
-	first, err := machine.groups()
+	first, err := cgroups()
 	if err != nil {
 		t.Logf("there are no groups: %v", err)
 		return

@@ -1,0 +1,177 @@
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
+	"github.com/timba-arena/timba/sandbox/internal/plan"
+)
+
+// prepare makes the configuration of an init, except its user.
+func (s Spec) prepare() (*initproc.Config, error) {
+	limit, err := s.Limit.Check()
+	if err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(s.Path) || len(s.Args) == 0 {
+		return nil, fmt.Errorf("%q is not the absolute path of a program, or there is no command", s.Path)
+	}
+	c := &initproc.Config{
+		Spaces: s.Level > Weak, Group: s.Level == Full, UID: -1,
+		Path: s.Path, Argv: s.Args, Build: s.Build, System: system(),
+		Limit: initproc.Limit(limit), PerFile: perFile(limit),
+	}
+	if s.Dir != "" {
+		if c.Own, err = ownDir(s.Dir); err != nil {
+			return nil, err
+		}
+		c.Dir = c.Own.Target
+	}
+	if s.Build && (s.Dir == "" || s.Level == Weak) {
+		return nil, errors.New("a build needs a directory, and namespaces for a copy of it")
+	}
+	if err := showAll(c, s.Show); err != nil {
+		return nil, err
+	}
+	c.ABI, err = landlockABI()
+	if s.Level > Weak {
+		c.Home = home(c)
+	} else if err != nil {
+		return nil, err
+	}
+	if c.Dir == "" {
+		c.Dir = cmp.Or(c.Home, "/")
+	}
+	c.Env = environment(limit, c.Home, s.Env)
+	return c, nil
+}
+
+// home returns the writable directory: /tmp, unless something is shown below it. Rules of
+// Landlock apply to all mounts below a directory, so the program could write to a named
+// pipe in its own directory.
+func home(c *initproc.Config) string {
+	for _, b := range append(c.Show, c.Own) {
+		if plan.Within(b.Target, "/tmp") {
+			return "/scratch"
+		}
+	}
+	return "/tmp"
+}
+
+// ownDir returns a program's directory by its own path and by its path without links.
+func ownDir(dir string) (b initproc.Bind, err error) {
+	if b, err = bind(dir); err != nil {
+		return b, err
+	}
+	info, err := os.Stat(b.Source)
+	if err != nil {
+		return b, err
+	}
+	if !info.IsDir() {
+		return b, fmt.Errorf("%s is not a directory", dir)
+	}
+	for _, path := range []string{b.Source, b.Target} {
+		if path == "/" || plan.Within("/proc", path) || plan.Within(path, "/proc", "/dev", "/sys") {
+			return b, fmt.Errorf("%s cannot be a program's directory: put the program in a separate directory", path)
+		}
+	}
+	return b, nil
+}
+
+// bind returns a path to show, at the same path.
+func bind(path string) (b initproc.Bind, err error) {
+	if b.Target, err = filepath.Abs(path); err == nil {
+		b.Source, err = filepath.EvalSymlinks(b.Target)
+	}
+	return b, err
+}
+
+// showAll returns the paths to bind: outer ones first, and none that is visible already.
+func showAll(c *initproc.Config, paths []string) error {
+	for _, path := range paths {
+		b, err := bind(path)
+		if err != nil {
+			return err
+		}
+		c.Show = append(c.Show, b)
+	}
+	slices.SortStableFunc(c.Show, func(a, b initproc.Bind) int { return len(a.Target) - len(b.Target) })
+	var seen []string
+	c.Show = slices.DeleteFunc(c.Show, func(b initproc.Bind) bool {
+		covered := c.Spaces && plan.Within(b.Target, append(seen, plan.Programs...)...)
+		seen = append(seen, b.Target)
+		return covered
+	})
+	if !c.Build && plan.Within(c.Own.Target, append(seen, plan.Programs...)...) {
+		c.Own = initproc.Bind{}
+	}
+	return nil
+}
+
+// environment returns the environment of a program, with the sizes that runtimes would
+// otherwise take from the machine.
+func environment(l Limit, home string, more []string) []string {
+	const mb = 1 << 20
+	env := []string{
+		"PATH=" + plan.Path,
+		"HOME=" + cmp.Or(home, "/"),
+		"LANG=C.UTF-8",
+		"USER=bot",
+		// Half for the heap: the rest of a JVM is as large. It would write its counters to
+		// a file.
+		fmt.Sprintf("JDK_JAVA_OPTIONS=-Xmx%dm -XX:+UseSerialGC -XX:-UsePerfData", max(8, l.Memory/2/mb)),
+		fmt.Sprintf("NODE_OPTIONS=--max-old-space-size=%d", max(16, l.Memory*6/10/mb)),
+		fmt.Sprintf("GOMEMLIMIT=%d", l.Memory*8/10),
+		"MALLOC_ARENA_MAX=2",
+	}
+	if home != "" {
+		env = append(env, "TMPDIR="+home)
+	}
+	for _, e := range more {
+		name, _, _ := strings.Cut(e, "=")
+		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
+		env = append(env, e)
+	}
+	return env
+}
+
+// systemPaths are shown in every sandbox if they exist: programs, libraries and their
+// configuration. Links stay links.
+var systemPaths = append(slices.Clone(plan.Programs),
+	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+	"/etc/ssl/openssl.cnf", // without it Node exits
+	"/etc/localtime", "/etc/magic", "/etc/mime.types", "/etc/perl", "/etc/php",
+)
+
+// systemPatterns are further paths, as patterns.
+var systemPatterns = []string{"/etc/java*", "/etc/python*"}
+
+// system returns the paths of the system that a sandbox shows.
+func system() []string {
+	paths := slices.Clone(systemPaths)
+	for _, pattern := range systemPatterns {
+		found, _ := filepath.Glob(pattern) // the patterns are well-formed
+		paths = append(paths, found...)
+	}
+	return paths
+}
+
+// perFile returns what the kernel of this machine may use for open files.
+func perFile(l Limit) initproc.PerFile {
+	buffer := number("/proc/sys/net/core/wmem_default")
+	if buffer == 0 {
+		buffer = 212992
+	}
+	return initproc.PerFile{
+		Socket: buffer + buffer/2, // the last packet may exceed the buffer by half
+		Pipe:   16 * int64(os.Getpagesize()),
+		Poll:   int64(l.OpenFiles) * 200, // one entry for each file
+		Other:  512,
+	}
+}
