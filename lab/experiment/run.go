@@ -3,9 +3,9 @@ package experiment
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/lab/train/run"
@@ -98,7 +98,13 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 		Scale: o.Scale, TimeScale: o.TimeScale, NodeRate: o.NodeRate, TrainScale: o.TrainScale, Timed: e.Timed(),
 		Models: []Learned{}, Notes: []string{}, Curves: []Curve{},
 	}
-	rows, err := e.rowsOf(ctx, o, r)
+	for _, m := range e.Matches {
+		r.All += len(e.ways()) * o.games(m.Games)
+	}
+	for _, t := range e.Trainings {
+		r.All += o.games(t.Games)
+	}
+	rows, err := e.results(ctx, &o, r)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -108,12 +114,11 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 		r.count(rows)
 	}
 	if len(rows) == 0 { // it has ended before the first game
-		rows = make([][]result, len(e.rows())*len(e.ways()))
+		rows = make([][]result, len(e.rows)*len(e.ways()))
 	}
-	each := len(rows) / len(e.ways())
 	for i, w := range e.ways() {
 		for t := range e.Tables {
-			r.Tables = append(r.Tables, e.compare(&e.Tables[t], w, rows[i*each:(i+1)*each]))
+			r.Tables = append(r.Tables, e.compare(&e.Tables[t], w, rows[i*len(e.rows):(i+1)*len(e.rows)]))
 		}
 	}
 	return r, err
@@ -121,45 +126,31 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 
 // count counts the games.
 func (r *Report) count(rows [][]result) {
-	for _, games := range rows {
-		r.Games += len(games)
-		for _, g := range games {
-			if g.drawn {
-				r.Drawn++
-			}
-		}
+	for _, g := range slices.Concat(rows...) {
+		r.Games++
+		r.Drawn += int(one(g.drawn))
 	}
 }
 
-// rowsOf returns the results of each row, in one way after the other; none if it ends before there
+// results returns the results of each row, in one way after the other; none if it ends before there
 // are any.
-func (e *Experiment) rowsOf(ctx context.Context, o Options, r *Report) ([][]result, error) {
-	if e.kind() == ofTrainings {
-		return e.train(ctx, o, r)
-	}
-	for _, j := range e.jobs(&o) {
-		r.All += j.games
-	}
+func (e *Experiment) results(ctx context.Context, o *Options, r *Report) ([][]result, error) {
 	if len(e.Models) > 0 {
 		c, err := openCache(o.Models, o.ModelsSize)
 		if err != nil {
 			return nil, err
 		}
 		defer c.close()
-		list, err := e.learn(ctx, &o, c)
-		r.Models = append(r.Models, list...)
+		err = e.learn(ctx, o, c, r)
 		if e.kind() == ofModels {
-			return e.times(list), err
+			return e.learnedRows(r.Models), err
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+	if e.kind() == ofTrainings {
+		return e.train(ctx, o, r)
+	}
 	return e.play(ctx, o, r)
-}
-
-// errFault is the error of a game in which a bot had a fault: its figures would mean nothing.
-func errFault(m Match, g *referee.Result) error {
-	f := g.Faults[0]
-	return fmt.Errorf("match %q: %s had a fault: %w", m.Name, g.Seats[f.Seat].Name, errors.New(f.Text))
 }

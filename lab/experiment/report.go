@@ -53,11 +53,11 @@ func WriteList(w io.Writer, list []*Experiment) {
 
 // total returns the games of a whole run.
 func (e *Experiment) total() (n int) {
-	for _, m := range e.played() {
-		n += e.orDefault(m.Games)
+	for _, m := range e.Matches {
+		n += len(e.ways()) * m.Games
 	}
 	for _, t := range e.Trainings {
-		n += e.orDefault(t.Games)
+		n += t.Games
 	}
 	return n
 }
@@ -112,7 +112,7 @@ func (r *Report) writeModels(w io.Writer) {
 	t.AppendHeader(table.Row{"model", "", "method", "mode", "learned from", "defects", "time", "run"})
 	for i := range r.Models {
 		m := &r.Models[i]
-		t.AppendRow(table.Row{m.Name, m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(time.Duration(m.seconds() * float64(time.Second))), m.entry})
+		t.AppendRow(table.Row{m.Name, m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(m.took()), m.entry})
 	}
 	t.Render()
 }
@@ -122,7 +122,7 @@ func (r *Result) heading() string {
 	if r.Way == "" {
 		return r.Title
 	}
-	return r.Title + ", " + r.Way
+	return r.Title + ", " + string(r.Way)
 }
 
 // thousands returns a number of at least 1 with commas.
