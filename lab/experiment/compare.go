@@ -55,19 +55,19 @@ func (e *Experiment) compare(t *Table, w way, rows [][]result) Result {
 	sample := 0
 	for i, row := range e.rows {
 		sample += row.games
-		for column, bot := range t.columns() {
-			if !row.has(bot) {
+		for at, column := range t.columns() {
+			if !row.has(column) {
 				continue
 			}
-			published := t.published(i, column)
+			published := t.published(i, at)
 			if t.Counts {
 				published *= 100 / float64(row.games)
 			}
-			r.Figures = append(r.Figures, figure(m, rows[i], row.name, column, bot, published, row.games))
+			r.Figures = append(r.Figures, figure(m, rows[i], row.name, column, published, row.games))
 		}
 	}
 	if t.Total != 0 {
-		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), all, 0, t.columns()[0], t.Total, sample))
+		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), all, t.columns()[0], t.Total, sample))
 	}
 	for _, f := range r.Figures {
 		r.Agree += int(one(f.Verdict == Agrees))
@@ -76,8 +76,8 @@ func (e *Experiment) compare(t *Table, w way, rows [][]result) Result {
 	return r
 }
 
-func figure(m measure, games []result, row string, column int, bot string, published float64, sample int) Figure {
-	f := Figure{Row: row, Column: bot, Games: len(games), Ours: m.estimate(games, column, bot), Sample: sample}
+func figure(m measure, games []result, row, column string, published float64, sample int) Figure {
+	f := Figure{Row: row, Column: column, Games: len(games), Ours: m.estimate(games, column), Sample: sample}
 	if m.kind == ofModels && len(games) > 0 {
 		f.Games = games[0].size
 	}

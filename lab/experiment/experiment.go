@@ -221,9 +221,13 @@ func (e *Experiment) checkTable(t *Table) error {
 	case t.Total != 0 && len(t.columns()) != 1:
 		return fmt.Errorf("total is for one column, not for %d", len(t.columns()))
 	}
+	sides := e.players()
+	if len(e.Grid) > 0 {
+		sides = append(sides, seated)
+	}
 	for _, name := range t.Of {
-		if !slices.Contains(e.sides(), name) {
-			return fmt.Errorf("bot %q does not play: try %s", name, strings.Join(e.sides(), ", "))
+		if !slices.Contains(sides, name) {
+			return fmt.Errorf("bot %q does not play: try %s", name, strings.Join(sides, ", "))
 		}
 	}
 	n := 0

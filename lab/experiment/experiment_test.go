@@ -103,7 +103,7 @@ func TestParseRefuses(t *testing.T) {
 		{"\"@greedy\"", "\"@tebes-minimax:depth=2\"", "does not play teeko"},
 		{"random = \"@random\"", "random = \"@random\"\nidle = \"@first\"", `bot "idle" plays no match`},
 		{"bots = [\"greedy\", \"random\"]", "bots = [\"greedy\"]", `match "greedy": there are 1 bots for 2 seats`},
-		{"name = \"the same\"", "name = \"greedy - random\"", "is there twice"},
+		{"name = \"the same\"", "name = \"greedy - random\"", `match "greedy - random": it is there twice`},
 		{"\"wins\"", "\"wins!\"", `measure "wins!" does not exist: try`},
 		{"\"wins\"", "\"lms\"", `measure "lms" does not exist`},
 		{"of = [\"greedy\", \"random\"]", "", "of cannot be"},
@@ -158,6 +158,7 @@ published = [[10, 10, 0]]
 		{"mu = 0.01", "", "mu cannot be 0"},
 		{"mu = 0.01", "mu = 0.01\nfixed = true", "mu cannot be 0.01"},
 		{"limit = 50", "", "limit must be"},
+		{"limit = 50", "limit = 50\nseed = 2", `key "training.seed" does not exist`},
 		{"mu = 0.01", "fixed = true\nreplace = true", "replace is for one that learns"},
 		{"name = \"first\"", "name = \"initial\"", "missing or taken"},
 		{"games = 20", "games = 20\ngame = \"teeko\"", "either a game"},
@@ -226,7 +227,7 @@ func TestVerdict(t *testing.T) {
 		{measures["nodes"], wins(1, 10), 1, 1, Differs},
 		{measures["move-time"], wins(1, 10), 1, 1, NotCompared},
 	} {
-		f := figure(c.m, c.games, "row", 0, "a", c.published, c.sample)
+		f := figure(c.m, c.games, "row", "a", c.published, c.sample)
 		if f.Verdict != c.want {
 			t.Errorf("%+v: %q, want %q", f, f.Verdict, c.want)
 		}
@@ -323,7 +324,7 @@ func TestScore(t *testing.T) {
 	m := measures["score"]
 	games := []result{{won: "a", seat: 0}, {won: "b", seat: 1}, {won: "a", seat: 1}, {seat: -1, drawn: true}}
 	for bot, want := range map[string]float64{"a": 62.5, "b": 37.5, seated: 37.5} {
-		if e := m.estimate(games, 0, bot); e.Value != want || e.Low >= want || e.High <= want {
+		if e := m.estimate(games, bot); e.Value != want || e.Low >= want || e.High <= want {
 			t.Errorf("%s: %+v, want %v", bot, e, want)
 		}
 	}

@@ -141,7 +141,8 @@ func (e *Experiment) learnedRows(list []Learned) [][]result {
 	rows := make([][]result, len(e.Models))
 	for i := range list {
 		l := &list[i]
-		rows[i] = []result{{seat: -1, parts: [...]float64{l.Making, l.Preparing, l.Training}, size: l.Size}}
+		took := map[string]float64{parts[0]: l.Making, parts[1]: l.Preparing, parts[2]: l.Training}
+		rows[i] = []result{{seat: -1, parts: took, size: l.Size}}
 	}
 	return rows
 }

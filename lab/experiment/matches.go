@@ -31,44 +31,28 @@ func (e *Experiment) players() []string {
 	return names
 }
 
-// sides returns what the columns of a table can be of.
-func (e *Experiment) sides() []string {
-	names := e.players()
-	if len(e.Grid) > 0 {
-		names = append(names, seated)
-	}
-	return names
-}
-
 // completeMatches checks the bots and the matches, after those of the grid and of all rules are added.
 func (e *Experiment) completeMatches() error {
 	if (len(e.Grid) > 0) == (len(e.Matches) > 0) {
 		return errors.New("it needs either a grid or matches")
 	}
+	matches := e.Matches
 	for _, first := range e.Grid {
 		for _, second := range e.Grid {
-			e.Matches = append(e.Matches, Match{Name: first + between + second, Bots: []string{first, second}, Fixed: true})
+			matches = append(matches, Match{Name: first + between + second, Bots: []string{first, second}, Fixed: true})
 		}
 	}
-	var matches []Match
-	for _, m := range e.Matches {
+	e.Matches = nil
+	for _, m := range matches {
 		list, err := e.expand(m)
 		if err != nil {
 			return err
 		}
-		matches = append(matches, list...)
-	}
-	e.Matches = matches
-	for i := range e.Matches {
-		m := &e.Matches[i]
-		if err := e.checkMatch(m); err != nil {
-			return fmt.Errorf("match %q: %w", m.Name, err)
+		for i := range list {
+			if err := e.addMatch(&list[i]); err != nil {
+				return fmt.Errorf("match %q: %w", list[i].Name, err)
+			}
 		}
-		if slices.ContainsFunc(e.rows, func(r row) bool { return r.name == m.Name }) {
-			return fmt.Errorf("match %q is there twice", m.Name)
-		}
-		plays := func(name string) bool { return slices.Contains(m.Bots, name) }
-		e.rows = append(e.rows, row{name: m.Name, games: m.Games, absent: slices.DeleteFunc(e.players(), plays)})
 	}
 	for _, name := range e.players() {
 		if !slices.ContainsFunc(e.rows, func(r row) bool { return r.has(name) }) {
@@ -126,8 +110,11 @@ func (e *Experiment) expand(m Match) ([]Match, error) {
 // mostPermuted is the most seats whose orders a match goes through.
 const mostPermuted = 4
 
-func (e *Experiment) checkMatch(m *Match) error {
+// addMatch adds a match and its row.
+func (e *Experiment) addMatch(m *Match) error {
 	switch {
+	case slices.ContainsFunc(e.rows, func(r row) bool { return r.name == m.Name }):
+		return errors.New("it is there twice")
 	case len(e.Grid) > 0 && m.variant.Players != 2:
 		return fmt.Errorf("a grid is for two seats, not for %d", m.variant.Players)
 	case len(m.Bots) != m.variant.Players:
@@ -149,6 +136,9 @@ func (e *Experiment) checkMatch(m *Match) error {
 			return fmt.Errorf("model %q is for %s, not for %s %s", name, model.Mode, e.Game, m.variant.Settings)
 		}
 	}
+	plays := func(name string) bool { return slices.Contains(m.Bots, name) }
+	e.Matches = append(e.Matches, *m)
+	e.rows = append(e.rows, row{name: m.Name, games: m.Games, absent: slices.DeleteFunc(e.players(), plays)})
 	return nil
 }
 

@@ -349,7 +349,7 @@ func TestFirst(t *testing.T) {
 	m := measures["first"]
 	games := []result{{first: []string{"a"}}, {first: []string{"a", "b"}}, {first: []string{"b"}}, {first: []string{"a"}}}
 	for bot, want := range map[string]float64{"a": 75, "b": 50, "c": 0} {
-		if e := m.estimate(games, 0, bot); e.Value != want {
+		if e := m.estimate(games, bot); e.Value != want {
 			t.Errorf("%s: %v, want %v", bot, e.Value, want)
 		}
 	}

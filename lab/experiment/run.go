@@ -95,14 +95,8 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	r := &Report{
 		Experiment: e.Name, Title: e.Title, Study: e.Study, Remark: e.Remark, Seed: fmt.Sprint(referee.Hex(o.Seed)),
-		Scale: o.Scale, TimeScale: o.TimeScale, NodeRate: o.NodeRate, TrainScale: o.TrainScale, Timed: e.Timed(),
+		Scale: o.Scale, TimeScale: o.TimeScale, NodeRate: o.NodeRate, TrainScale: o.TrainScale, Timed: e.Timed(), All: e.total(&o),
 		Models: []Learned{}, Notes: []string{}, Curves: []Curve{},
-	}
-	for _, m := range e.Matches {
-		r.All += len(e.ways()) * o.games(m.Games)
-	}
-	for _, t := range e.Trainings {
-		r.All += o.games(t.Games)
 	}
 	rows, err := e.results(ctx, &o, r)
 	if err != nil && ctx.Err() == nil {

@@ -17,14 +17,9 @@ type Training struct {
 	Name     string // the row of the tables, and how later ones refer to it
 	From     string // "initial", "published" or the name of an earlier training
 	Opponent string // "random", "self", or as From, with its weights fixed
-	Games    int    // of the study; 0 for those of the experiment
-	Mu       float64
-	Fixed    bool // does not learn
-	Steady   bool // plays no random moves
-	Blind    bool // neither player sees that a move wins at once
-	Replace  bool // each step of learning replaces the weights
-	Limit    int  // plies of a game
-	Hidden   bool // has no row
+	Hidden   bool   // has no row
+	// Training has the games of the study, 0 for those of the experiment, and how to learn from them.
+	lms.Training
 }
 
 // The weights that a training can begin with, besides those of earlier trainings.
@@ -71,10 +66,9 @@ func (e *Experiment) train(ctx context.Context, o *Options, report *Report) (row
 	played := 0
 	for _, t := range e.Trainings {
 		seed := o.Seed.Derive("experiment/" + e.Name + "/" + t.Name)
-		training := lms.Training{
-			Games: o.games(t.Games), Mu: t.Mu, Limit: t.Limit, Start: learned[t.From], Seed: binary.BigEndian.Uint64(seed[:]),
-			Self: t.Opponent == opponentSelf, Fixed: t.Fixed, Steady: t.Steady, Blind: t.Blind, Replace: t.Replace,
-		}
+		training := t.Training
+		training.Games, training.Seed = o.games(t.Games), binary.BigEndian.Uint64(seed[:])
+		training.Start, training.Self = learned[t.From], t.Opponent == opponentSelf
 		if w, ok := learned[t.Opponent]; ok {
 			training.Rival = &w
 		}
