@@ -70,11 +70,7 @@ func (c *cache) train(ctx context.Context, o *Options, l *Learned, title string)
 	if err := ctx.Err(); err != nil {
 		return took, err
 	}
-	done := func(done, all int) {
-		if o.Learning != nil {
-			o.Learning(title, l.method.Unit, done, all)
-		}
-	}
+	done := func(done, all int) { o.Progress(title, l.method.Unit, done, all) }
 	in := run.Input{Workers: l.Workers, Resolver: o.Resolver}
 	if _, err := run.Run(ctx, l.Dir, l.settings, in, begun, done); err != nil {
 		return took, err

@@ -57,7 +57,11 @@ func TestModels(t *testing.T) {
 		t.Error(files, err)
 	}
 	again := learning(dir, 3)
-	again.Learning = func(model, unit string, done, all int) { t.Errorf("%s is trained again", model) }
+	again.Progress = func(model, unit string, done, all int) {
+		if model != "" {
+			t.Errorf("%s is trained again", model)
+		}
+	}
 	second, err := e.Run(t.Context(), again)
 	kit.Must(t, err)
 	if diff := cmp.Diff(figures(t, first), figures(t, second)); diff != "" {
@@ -90,15 +94,15 @@ func TestModelsResume(t *testing.T) {
 	stopped := 0
 	for ; ; stopped++ {
 		ctx, cancel := context.WithCancel(t.Context())
-		o.Learning = func(_, unit string, done, all int) {
-			if done > 0 && done < all && stopped < 3 {
+		o.Progress = func(model, _ string, done, all int) {
+			if model != "" && done > 0 && done < all && stopped < 3 {
 				cancel()
 			}
 		}
 		r, err := e.Run(ctx, o)
 		cancel()
 		if err == nil {
-			o.Learning, o.Models = nil, t.TempDir()
+			o.Progress, o.Models = nil, t.TempDir()
 			whole := kit.Get[*Report](t)(e.Run(t.Context(), o))
 			if diff := cmp.Diff(figures(t, whole), figures(t, r)); diff != "" {
 				t.Error(diff)

@@ -130,9 +130,8 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report) ([][]
 			mu.Lock()
 			defer mu.Unlock()
 			b.results = append(b.results, r)
-			if played++; o.Done != nil {
-				o.Done(played, report.All)
-			}
+			played++
+			o.Progress("", "games", played, report.All)
 		})
 		if err != nil {
 			stop(err)

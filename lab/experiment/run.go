@@ -26,10 +26,9 @@ type Options struct {
 	Seed       rules.Seed
 	Workers    []int // a core for each game that is played at the same time, as match.Match has them
 	Resolver   program.Resolver
-	Done       func(games, all int) // after some games, one call at a time; nil for none
-	// Learning tells how much of a model has been learned, in a unit as in games: one call at a time;
-	// nil for none.
-	Learning func(model, unit string, done, all int)
+	// Progress tells how much is done, in a unit in the plural: of the training of a model, or of the
+	// games, where model is "". One call at a time; nil for none.
+	Progress func(model, unit string, done, all int)
 }
 
 // DefaultOptions are those of a whole run.
@@ -91,6 +90,9 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 	o.TrainScale = cmp.Or(o.TrainScale, min(o.Scale, 1))
 	if err := run.Check(o.Params()); err != nil {
 		return nil, err
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, string, int, int) {}
 	}
 	began := time.Now()
 	r := &Report{

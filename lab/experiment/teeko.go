@@ -78,9 +78,7 @@ func (e *Experiment) train(ctx context.Context, o *Options, report *Report) (row
 			curve.Games = append(curve.Games, now.Games())
 			curve.Won = append(curve.Won, 100*float64(now.Won-last.Won)/float64(now.Games()-last.Games()))
 			last = now
-			if o.Done != nil {
-				o.Done(played+now.Games(), report.All)
-			}
+			o.Progress("", "games", played+now.Games(), report.All)
 		}
 		var found lms.Report
 		if err == nil {
