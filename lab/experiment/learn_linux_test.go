@@ -118,6 +118,31 @@ func TestModelsResume(t *testing.T) {
 	}
 }
 
+// All bots are found before the first game: a model that cannot be read is an error without a game.
+// The label of a model does not depend on where it is.
+func TestFindPlayers(t *testing.T) {
+	kit.Slow(t)
+	e := parsed(t, nets)
+	o := learning(t.TempDir(), 1)
+	r := kit.Get[*Report](t)(e.Run(t.Context(), o))
+	found := kit.Get[map[way]map[string]player](t)(e.findPlayers(t.Context(), &o, r.Models))
+	for i, w := range e.ways() {
+		want := "@sl:model=" + filepath.Base(r.Models[i].Dir)
+		if p := found[w]["SL"]; p.label != want || found[w]["random"].label != "@random" {
+			t.Errorf("%s: %+v, want %s", w, found[w], want)
+		}
+	}
+	kit.Must(t, os.Remove(filepath.Join(r.Models[1].Dir, "model.timba")))
+	o.Progress = func(model, _ string, _, _ int) {
+		if model == "" {
+			t.Error("a game is played")
+		}
+	}
+	if _, err := e.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "model.timba") {
+		t.Errorf("a model that is missing: %v", err)
+	}
+}
+
 // The times of models are measured, and those of a game are compared.
 func TestTimes(t *testing.T) {
 	e := parsed(t, timed)
