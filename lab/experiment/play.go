@@ -90,22 +90,31 @@ func (e *Experiment) blocks(o *Options, found map[way]map[string]player) (list [
 			if slices.ContainsFunc(m.Bots, func(name string) bool { return e.Models.find(name) != nil }) {
 				most = mostGamesLearned
 			}
-			orders := m.orders()
-			for k, order := range orders {
-				seats := make([]player, len(order))
-				for seat, bot := range order {
-					seats[seat] = found[w][m.Bots[bot]]
-					seats[seat].Name = m.Bots[bot] + copyMark + strconv.Itoa(bot)
-				}
-				games := (o.games(m.Games) + len(orders) - 1 - k) / len(orders)
-				for n := 0; games > 0; n++ {
-					list = append(list, &block{row: i*len(e.Matches) + j, variant: m.variant, seats: seats, number: n, games: min(games, most)})
-					games -= most
-				}
-			}
+			list = append(list, m.blocks(i*len(e.Matches)+j, o.games(m.Games), most, found[w])...)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *block) int { return a.number - b.number })
+	return list
+}
+
+// blocks returns the games of the match, about as many in every order of its bots.
+func (m *Match) blocks(row, games, most int, found map[string]player) (list []*block) {
+	orders := m.orders()
+	for i, order := range orders {
+		seats := make([]player, len(order))
+		for seat, bot := range order {
+			seats[seat] = found[m.Bots[bot]]
+			seats[seat].Name = m.Bots[bot] + copyMark + strconv.Itoa(bot)
+		}
+		left := games / len(orders)
+		if i < games%len(orders) {
+			left++
+		}
+		for n := 0; left > 0; n++ {
+			list = append(list, &block{row: row, variant: m.variant, seats: seats, number: n, games: min(left, most)})
+			left -= most
+		}
+	}
 	return list
 }
 
