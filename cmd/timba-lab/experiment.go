@@ -104,16 +104,10 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
-	learning := newLearning(cmd)
-	o.Learning = learning.done
-	bar := cli.NewProgress(cmd.ErrOrStderr(), "games")
-	o.Done = func(games, all int) {
-		learning.end()
-		bar.Set(games, all)
-	}
+	shown := progress{cmd: cmd}
+	o.Progress = shown.set
 	r, err := e.Run(cmd.Context(), o)
-	learning.end()
-	bar.Clear()
+	shown.end()
 	if r == nil {
 		return err
 	}
@@ -138,31 +132,28 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	return err
 }
 
-// learning shows how much each model has learned.
-type learning struct {
-	cmd      *cobra.Command
-	model    string
-	progress *cli.Progress
+// progress shows how much each model has learned, after its name, and then how many games are played.
+type progress struct {
+	cmd   *cobra.Command
+	model string // "" for games
+	bar   *cli.Progress
 }
 
-func newLearning(cmd *cobra.Command) *learning { return &learning{cmd: cmd} }
-
-// done shows how much of a model has been learned, after its name where it begins.
-func (l *learning) done(model, unit string, done, all int) {
-	if l.model != model {
-		l.end()
-		fmt.Fprintf(l.cmd.ErrOrStderr(), "learning: %s\n", model)
-		l.model = model
-		l.progress = cli.NewProgress(l.cmd.ErrOrStderr(), unit)
+func (p *progress) set(model, unit string, done, all int) {
+	if p.bar == nil || p.model != model {
+		p.end()
+		if model != "" {
+			fmt.Fprintf(p.cmd.ErrOrStderr(), "learning: %s\n", model)
+		}
+		p.model, p.bar = model, cli.NewProgress(p.cmd.ErrOrStderr(), unit)
 	}
-	l.progress.Set(done, all)
+	p.bar.Set(done, all)
 }
 
-// end removes what is shown of the last model.
-func (l *learning) end() {
-	if l.model != "" {
-		l.progress.Clear()
-		l.model = ""
+// end removes what is shown.
+func (p *progress) end() {
+	if p.bar != nil {
+		p.bar.Clear()
 	}
 }
 

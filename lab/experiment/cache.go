@@ -1,10 +1,7 @@
 package experiment
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/ladder/datadir"
 )
 
 // cache is a directory of trainings, each in a directory of its own that is named after all that
@@ -52,66 +49,72 @@ func openCache(dir string, most int) (*cache, error) {
 
 func (c *cache) close() error { return c.lock.Unlock() }
 
-// name returns the name of a training: of its mode and method, and a hash of all that decides its
-// result.
-func (p *plan) name() string {
-	text, err := json.Marshal([]any{house.Version, p.method.Name, p.method.Version, p.settings, p.workers})
+// train makes a model, unless it is there, and returns what it took.
+func (c *cache) train(ctx context.Context, o *Options, l *Learned, title string) (took run.Times, err error) {
+	c.used[l.entry] = true
+	_, err = os.Stat(filepath.Join(l.Dir, run.ConfigFile))
+	begun := err == nil
+	if begun {
+		now := time.Now()
+		err = os.Chtimes(l.Dir, now, now)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = os.RemoveAll(l.Dir) // an end before the beginning was written
+	}
 	if err != nil {
-		panic(err) // the configurations are numbers and words
+		return took, err
 	}
-	sum := sha256.Sum256(text)
-	return p.mode + "-" + p.method.Name + "-" + hex.EncodeToString(sum[:8])
+	took, err = run.ReadTimes(l.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || took.Done {
+		return took, err
+	}
+	if err := ctx.Err(); err != nil {
+		return took, err
+	}
+	done := func(done, all int) { o.Progress(title, l.method.Unit, done, all) }
+	in := run.Input{Workers: l.Workers, Resolver: o.Resolver}
+	if _, err := run.Run(ctx, l.Dir, l.settings, in, begun, done); err != nil {
+		return took, err
+	}
+	// It is done: a checkpoint, which may be large, has no use any more.
+	if err := os.RemoveAll(filepath.Join(l.Dir, run.CheckpointFile)); err != nil {
+		return took, err
+	}
+	if err := c.prune(); err != nil {
+		return took, err
+	}
+	return run.ReadTimes(l.Dir)
 }
 
-// entry returns the directory of a training, whether its run has been begun, and what it has taken.
-func (c *cache) entry(p *plan) (dir string, begun bool, took run.Times, err error) {
-	name := p.name()
-	c.used[name] = true
-	dir = filepath.Join(c.dir, name)
-	if _, err := os.Stat(filepath.Join(dir, run.ConfigFile)); errors.Is(err, fs.ErrNotExist) {
-		return dir, false, took, os.RemoveAll(dir) // an end before the beginning was written
-	} else if err != nil {
-		return dir, false, took, err
-	}
-	now := time.Now()
-	if err := os.Chtimes(dir, now, now); err != nil {
-		return dir, true, took, err
-	}
-	if took, err = run.ReadTimes(dir); errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return dir, true, took, err
-}
-
-// prune removes the trainings that were used longest ago, until the directory is small enough. Those
-// of this experiment stay: if they alone are too large, it is an error.
+// prune removes the trainings that were used longest ago, until they are small enough. Those of this
+// experiment stay: if they alone are too large, it is an error.
 func (c *cache) prune() error {
 	type entry struct {
 		path string
 		size int64
 		used time.Time
 	}
-	var others []entry
-	all := int64(0)
-	files, err := os.ReadDir(c.dir)
+	configs, err := fs.Glob(os.DirFS(c.dir), "*/"+run.ConfigFile)
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		info, err := f.Info()
-		if err != nil || !f.IsDir() {
-			continue
+	var others []entry
+	all := int64(0)
+	for _, config := range configs {
+		e := entry{path: filepath.Join(c.dir, filepath.Dir(config))}
+		info, err := os.Stat(e.path)
+		if err != nil {
+			return err
 		}
-		e := entry{path: filepath.Join(c.dir, f.Name()), used: info.ModTime()}
-		if e.size, err = sizeOf(e.path); err != nil {
+		e.used = info.ModTime()
+		if e.size, err = datadir.Size(e.path); err != nil {
 			return err
 		}
 		all += e.size
-		if _, err := os.Stat(filepath.Join(e.path, run.ConfigFile)); err == nil && !c.used[f.Name()] {
+		if !c.used[info.Name()] {
 			others = append(others, e)
 		}
 	}
-	slices.SortFunc(others, func(a, b entry) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.path, b.path)) })
+	slices.SortStableFunc(others, func(a, b entry) int { return a.used.Compare(b.used) })
 	for _, e := range others {
 		if all <= c.most {
 			return nil
@@ -125,19 +128,4 @@ func (c *cache) prune() error {
 		return fmt.Errorf("models: directory %q has %d MiB of this experiment, more than the %d of --models-size: allow more, or train less with --train-scale", c.dir, all>>20, c.most>>20)
 	}
 	return nil
-}
-
-// sizeOf returns the bytes of the files of a directory.
-func sizeOf(dir string) (size int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, f fs.DirEntry, err error) error {
-		if err != nil || f.IsDir() {
-			return err
-		}
-		info, err := f.Info()
-		if err == nil {
-			size += info.Size()
-		}
-		return err
-	})
-	return size, err
 }

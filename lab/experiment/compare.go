@@ -12,7 +12,7 @@ import (
 type Result struct {
 	Number  string   `json:"number"`
 	Title   string   `json:"title"`
-	Way     string   `json:"way,omitempty"` // of the experiment, where it has two
+	Way     way      `json:"way,omitempty"` // of the experiment, where it has two
 	Measure string   `json:"measure"`
 	Unit    string   `json:"unit"`
 	Columns []string `json:"columns"`
@@ -51,23 +51,23 @@ const all = "all"
 // compare returns a table with its figures in a way.
 func (e *Experiment) compare(t *Table, w way, rows [][]result) Result {
 	m := measures[t.Measure]
-	r := Result{Way: string(w), Number: t.Number, Title: t.Title, Measure: t.Measure, Unit: m.unit, Columns: t.columns(), plot: t.Plot}
+	r := Result{Way: w, Number: t.Number, Title: t.Title, Measure: t.Measure, Unit: m.unit, Columns: t.columns(), plot: t.Plot}
 	sample := 0
-	for i, row := range e.rows() {
+	for i, row := range e.rows {
 		sample += row.games
-		for column, bot := range t.columns() {
-			if !row.has(bot) {
+		for at, column := range t.columns() {
+			if !row.has(column) {
 				continue
 			}
-			published := t.published(i, column)
+			published := t.published(i, at)
 			if t.Counts {
 				published *= 100 / float64(row.games)
 			}
-			r.Figures = append(r.Figures, figure(m, rows[i], row.name, column, bot, published, row.games))
+			r.Figures = append(r.Figures, figure(m, rows[i], row.name, column, published, row.games))
 		}
 	}
 	if t.Total != 0 {
-		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), all, 0, t.columns()[0], t.Total, sample))
+		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), all, t.columns()[0], t.Total, sample))
 	}
 	for _, f := range r.Figures {
 		r.Agree += int(one(f.Verdict == Agrees))
@@ -76,8 +76,8 @@ func (e *Experiment) compare(t *Table, w way, rows [][]result) Result {
 	return r
 }
 
-func figure(m measure, games []result, row string, column int, bot string, published float64, sample int) Figure {
-	f := Figure{Row: row, Column: bot, Games: len(games), Ours: m.estimate(games, column, bot), Sample: sample}
+func figure(m measure, games []result, row, column string, published float64, sample int) Figure {
+	f := Figure{Row: row, Column: column, Games: len(games), Ours: m.estimate(games, column), Sample: sample}
 	if m.kind == ofModels && len(games) > 0 {
 		f.Games = games[0].size
 	}
@@ -109,6 +109,19 @@ func (m *measure) verdict(f Figure) Verdict {
 		return Agrees
 	}
 	return Differs
+}
+
+// ratio returns the part that our time is of the published one, for each game, episode or generation
+// that a model learns from, as a text; "" for none.
+func (f *Figure) ratio() string {
+	x := f.Published.Value / float64(max(1, f.Sample)) / (f.Ours.Value / float64(max(1, f.Games)))
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0) || x <= 0:
+		return ""
+	case x >= 1:
+		return "1/" + thousands(x)
+	}
+	return thousands(1 / x)
 }
 
 // MarshalJSON writes "differs", "agrees" or null.

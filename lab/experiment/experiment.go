@@ -12,11 +12,13 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Experiment is what a file says.
 type Experiment struct {
-	Name  string // of the file, without .toml
+	Name  string `toml:"-"` // of the file, without .toml
 	Title string // what is compared
 	Study string // who has published it
 	Cost  string // how long it takes in full, as measured
@@ -26,43 +28,42 @@ type Experiment struct {
 
 	// Either matches between bots through the referee, which may learn before; or models alone, of
 	// which the time is measured; or trainings.
-	Models  []Model `toml:"model"`
-	Both    bool    // the models learn and play both ways: with all defects of the study, and with none
+	Models  models `toml:"model"`
+	Both    bool   // the models learn and play both ways: with all defects of the study, and with none
 	Game    string
 	Options map[string]string // of the game; others have their defaults
 	Bots    map[string]string // the specs of house bots, by the names that tables have
 	Grid    []string          // each of these bots in seat 0 against each in seat 1
-	Matches []Match           `toml:"match"`
+	Matches []Match           `toml:"match"` // those of the grid too
 
 	Trainings []Training `toml:"training"`
 
 	Tables []Table `toml:"table"`
+
+	rows []row
 }
+
+// row is a row of the tables: a match, a training or a model.
+type row struct {
+	name   string
+	games  int      // of the study, or what a model learns from
+	absent []string // columns without a figure: bots that do not play, parts that a model does not have
+}
+
+// has reports whether a column has a figure in the row.
+func (r row) has(column string) bool { return !slices.Contains(r.absent, column) }
 
 // Match is games between bots.
 type Match struct {
-	Name     string            // the row of the tables
+	Name     string            // the row of the tables; the bots' names if it has none
 	Bots     []string          // names of Experiment.Bots or Models, which take the seats in turn
 	Options  map[string]string // of the game, instead of or besides those of the experiment
+	Rules    string            // a match for each of these combinations of the optional rules, named after its digits
 	Fixed    bool              // the bots keep their seats; else they move on by one seat from game to game
 	Permuted bool              // the bots take the seats in every order in turn
 	Games    int               // of the study; 0 for those of the experiment
-}
 
-// Training is a linear learner of Teeko that plays a series of games and learns from each, or
-// only plays.
-type Training struct {
-	Name     string // the row of the tables, and how later ones refer to it
-	From     string // "initial", "published" or the name of an earlier training
-	Opponent string // "random", "self", or as From, with its weights fixed
-	Games    int    // of the study; 0 for those of the experiment
-	Mu       float64
-	Fixed    bool // does not learn
-	Steady   bool // plays no random moves
-	Blind    bool // neither player sees that a move wins at once
-	Replace  bool // each step of learning replaces the weights
-	Limit    int  // plies of a game
-	Hidden   bool // has no row
+	variant *rules.Variant
 }
 
 // Table is a published table and what is measured for it.
@@ -113,45 +114,33 @@ func Find(name string) (*Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	var similar []string
-	longest := 0
-	for _, e := range list {
-		if e.Name == name {
-			return e, nil
+	for prefix := name; ; prefix = prefix[:len(prefix)-1] {
+		var similar []string
+		for _, e := range list {
+			if e.Name == name {
+				return e, nil
+			}
+			if strings.HasPrefix(e.Name, prefix) {
+				similar = append(similar, e.Name)
+			}
 		}
-		switch n := common(e.Name, name); {
-		case n > longest:
-			longest, similar = n, []string{e.Name}
-		case n == longest:
-			similar = append(similar, e.Name)
+		if len(similar) > 0 {
+			return nil, fmt.Errorf("experiment %q does not exist: try %s", name, strings.Join(similar, ", "))
 		}
 	}
-	return nil, fmt.Errorf("experiment %q does not exist: try %s", name, strings.Join(similar, ", "))
-}
-
-// common returns how many bytes two names begin with that are the same.
-func common(a, b string) (n int) {
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // Parse reads a file of an experiment and checks it.
 func Parse(name, text string) (*Experiment, error) {
-	e := &Experiment{}
+	e := &Experiment{Name: name}
 	meta, err := toml.Decode(text, e)
+	if err == nil && len(meta.Undecoded()) > 0 {
+		err = fmt.Errorf("key %q does not exist", meta.Undecoded()[0])
+	}
+	if err == nil {
+		err = e.complete()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("experiment %s: %w", name, err)
-	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, fmt.Errorf("experiment %s: key %q does not exist", name, unknown[0])
-	}
-	if meta.IsDefined("Name") || meta.IsDefined("name") {
-		return nil, fmt.Errorf("experiment %s: key %q does not exist: the name is that of the file", name, "name")
-	}
-	e.Name = name
-	if err := e.check(); err != nil {
 		return nil, fmt.Errorf("experiment %s: %w", name, err)
 	}
 	return e, nil
@@ -176,22 +165,36 @@ func (e *Experiment) kind() kind {
 	return ofMatches
 }
 
-func (e *Experiment) check() error {
+// complete checks what the file says, and makes the rows of the tables from it.
+func (e *Experiment) complete() error {
+	kind := e.kind()
+	plays := len(e.Grid)+len(e.Matches)+len(e.Bots)+len(e.Options) > 0
 	switch {
 	case e.Title == "" || e.Study == "" || e.Cost == "":
 		return errors.New("title, study or cost is missing")
-	case e.kind() != ofModels && e.Games < 1:
+	case kind == ofTrainings && (e.Game != "" || len(e.Models) > 0), e.Game == "" && plays,
+		kind == ofModels && len(e.Models) == 0:
+		return errors.New("it needs either a game with its bots and matches, or models alone, or trainings")
+	case kind == ofModels && e.Games != 0:
+		return errors.New("models alone play no games")
+	case kind != ofModels && e.Games < 1:
 		return fmt.Errorf("games cannot be %d: try 1 or more", e.Games)
 	case len(e.Tables) == 0:
 		return errors.New("there is no table")
-	case len(e.Trainings) > 0 && (e.Game != "" || len(e.Models) > 0), len(e.Trainings)+len(e.Models) == 0 && e.Game == "":
-		return errors.New("it needs either game, bots and matches, or models, or trainings")
+	case e.Both && (kind != ofMatches || len(e.Models) == 0):
+		return errors.New("both ways are for models that play: there are none")
 	}
-	if err := e.checkModels(); err != nil {
+	if err := e.completeModels(); err != nil {
 		return err
 	}
-	check := map[kind]func() error{ofMatches: e.checkMatches, ofTrainings: e.checkTrainings, ofModels: e.checkTimes}
-	if err := check[e.kind()](); err != nil {
+	var err error
+	switch kind {
+	case ofMatches:
+		err = e.completeMatches()
+	case ofTrainings:
+		err = e.completeTrainings()
+	}
+	if err != nil {
 		return err
 	}
 	for _, t := range e.Tables {
@@ -218,19 +221,23 @@ func (e *Experiment) checkTable(t *Table) error {
 	case t.Total != 0 && len(t.columns()) != 1:
 		return fmt.Errorf("total is for one column, not for %d", len(t.columns()))
 	}
+	sides := e.players()
+	if len(e.Grid) > 0 {
+		sides = append(sides, seated)
+	}
 	for _, name := range t.Of {
-		if !slices.Contains(e.sides(), name) {
-			return fmt.Errorf("bot %q does not play: try %s", name, strings.Join(e.sides(), ", "))
+		if !slices.Contains(sides, name) {
+			return fmt.Errorf("bot %q does not play: try %s", name, strings.Join(sides, ", "))
 		}
 	}
-	rows, n := e.rows(), 0
+	n := 0
 	for _, row := range t.Published {
 		n += len(row)
 	}
-	if n > 0 && n != len(rows)*len(t.columns()) {
-		return fmt.Errorf("%d figures are published where %d rows have %d columns", n, len(rows), len(t.columns()))
+	if n > 0 && n != len(e.rows)*len(t.columns()) {
+		return fmt.Errorf("%d figures are published where %d rows have %d columns", n, len(e.rows), len(t.columns()))
 	}
-	for i, row := range rows {
+	for i, row := range e.rows {
 		for column, name := range t.columns() {
 			if !row.has(name) && !math.IsNaN(t.published(i, column)) {
 				return fmt.Errorf("a figure of %q is published where it does not play: write nan", name)
@@ -246,47 +253,4 @@ func (t *Table) published(row, column int) float64 {
 		return math.NaN()
 	}
 	return slices.Concat(t.Published...)[row*len(t.columns())+column]
-}
-
-// row is a row of the tables: a match, a training or a model.
-type row struct {
-	name   string
-	games  int      // of the study
-	absent []string // bots that do not play
-}
-
-// has reports whether a column has a figure in the row: not where it is of a bot that does not play.
-func (r row) has(column string) bool { return !slices.Contains(r.absent, column) }
-
-// rows returns the rows of the tables.
-func (e *Experiment) rows() (list []row) {
-	for _, m := range e.matches() {
-		r := row{name: m.Name, games: m.Games}
-		for _, name := range e.players() {
-			if !slices.Contains(m.Bots, name) {
-				r.absent = append(r.absent, name)
-			}
-		}
-		list = append(list, r)
-	}
-	for _, t := range e.Trainings {
-		if !t.Hidden {
-			list = append(list, row{name: t.Name, games: t.Games})
-		}
-	}
-	if e.kind() == ofModels {
-		return e.modelRows()
-	}
-	for i := range list {
-		list[i].games = e.orDefault(list[i].games)
-	}
-	return list
-}
-
-// orDefault returns a number of games, that of the experiment for 0.
-func (e *Experiment) orDefault(games int) int {
-	if games == 0 {
-		return e.Games
-	}
-	return games
 }

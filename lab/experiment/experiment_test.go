@@ -2,11 +2,15 @@ package experiment
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/referee/rules/tute"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
@@ -26,7 +30,7 @@ func TestFiles(t *testing.T) {
 		}
 		for _, table := range e.Tables {
 			m := measures[table.Measure]
-			for row, r := range e.rows() {
+			for row, r := range e.rows {
 				sum := 0.0
 				for column := range table.columns() {
 					published := table.published(row, column)
@@ -98,8 +102,8 @@ func TestParseRefuses(t *testing.T) {
 		{"\"@greedy\"", "\"./greedy\"", "is not a house bot"},
 		{"\"@greedy\"", "\"@tebes-minimax:depth=2\"", "does not play teeko"},
 		{"random = \"@random\"", "random = \"@random\"\nidle = \"@first\"", `bot "idle" plays no match`},
-		{"bots = [\"greedy\", \"random\"]", "bots = [\"greedy\"]", "1 bots for 2 seats"},
-		{"name = \"the same\"", "name = \"greedy - random\"", "is there twice"},
+		{"bots = [\"greedy\", \"random\"]", "bots = [\"greedy\"]", `match "greedy": there are 1 bots for 2 seats`},
+		{"name = \"the same\"", "name = \"greedy - random\"", `match "greedy - random": it is there twice`},
 		{"\"wins\"", "\"wins!\"", `measure "wins!" does not exist: try`},
 		{"\"wins\"", "\"lms\"", `measure "lms" does not exist`},
 		{"of = [\"greedy\", \"random\"]", "", "of cannot be"},
@@ -109,6 +113,7 @@ func TestParseRefuses(t *testing.T) {
 		{"[nan, nan]]", "[5, 5]]", "a figure of \"greedy\" is published where it does not play"},
 		{"of = [\"greedy\", \"random\"]", "of = [\"greedy\", \"random\"]\ntotal = 1.0", "total is for one column"},
 		{"[[match]]", "[[matches]]", "key"},
+		{"fixed = true", "rules = \"all\"", `match "the same": rules are for brisca and tute, not for teeko`},
 	} {
 		text := strings.Replace(tiny, c.from, c.to, 1)
 		if text == tiny {
@@ -153,10 +158,11 @@ published = [[10, 10, 0]]
 		{"mu = 0.01", "", "mu cannot be 0"},
 		{"mu = 0.01", "mu = 0.01\nfixed = true", "mu cannot be 0.01"},
 		{"limit = 50", "", "limit must be"},
+		{"limit = 50", "limit = 50\nseed = 2", `key "training.seed" does not exist`},
 		{"mu = 0.01", "fixed = true\nreplace = true", "replace is for one that learns"},
 		{"name = \"first\"", "name = \"initial\"", "missing or taken"},
-		{"games = 20", "games = 20\ngame = \"teeko\"", "either game"},
-		{"games = 20", "games = 20\ngrid = [\"a\"]", "trainings have no bots"},
+		{"games = 20", "games = 20\ngame = \"teeko\"", "either a game"},
+		{"games = 20", "games = 20\ngrid = [\"a\"]", "either a game"},
 	} {
 		if _, err := Parse("tiny", strings.Replace(good, c.from, c.to, 1)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s instead of %s: %v, want %q", c.to, c.from, err, c.want)
@@ -221,7 +227,7 @@ func TestVerdict(t *testing.T) {
 		{measures["nodes"], wins(1, 10), 1, 1, Differs},
 		{measures["move-time"], wins(1, 10), 1, 1, NotCompared},
 	} {
-		f := figure(c.m, c.games, "row", 0, "a", c.published, c.sample)
+		f := figure(c.m, c.games, "row", "a", c.published, c.sample)
 		if f.Verdict != c.want {
 			t.Errorf("%+v: %q, want %q", f, f.Verdict, c.want)
 		}
@@ -242,32 +248,74 @@ func TestPublishedInterval(t *testing.T) {
 	}
 }
 
-// A match has all its games, in every rotation about as many, whatever the size of a block.
-func TestJobs(t *testing.T) {
-	e := &Experiment{Matches: []Match{{Name: "four", Bots: []string{"a", "b", "b", "b"}}, {Name: "two", Bots: []string{"a", "b"}, Fixed: true}}}
+// A match has all its games, in every rotation about as many, whatever the size of a block. Each block
+// has a key of its own.
+func TestBlocks(t *testing.T) {
+	v := kit.Get[*rules.Variant](t)(brisca.Game.Resolve(nil))
+	e := &Experiment{Game: "brisca", Matches: []Match{
+		{Name: "four", Bots: []string{"a", "b", "b", "b"}, variant: v}, {Name: "two", Bots: []string{"a", "b"}, Fixed: true, variant: v},
+	}}
+	found := map[way]map[string]player{asNamed: {"a": {label: "@a"}, "b": {label: "@b"}}}
 	for _, games := range []int{1, 3, 4, 45, 100} {
-		count := map[[2]int]int{}
-		seen := map[[3]int]bool{}
-		e.Games = games
-		for _, j := range e.jobs(&Options{Scale: 1}) {
-			count[[2]int{j.match, j.order}] += j.games
-			if key := [3]int{j.match, j.order, j.number}; seen[key] || j.games < 1 || j.games > block {
-				t.Errorf("%d games: job %+v", games, j)
+		type order struct {
+			row   int
+			first string // the bot of seat 0
+		}
+		count := map[order]int{}
+		seen := map[string]bool{}
+		for i := range e.Matches {
+			e.Matches[i].Games = games
+		}
+		for _, b := range e.blocks(&Options{Scale: 1}, found) {
+			at := order{b.row, b.seats[0].Name}
+			count[at] += b.games
+			if key := at.first + b.key(); seen[key] || b.games < 1 || b.games > mostGames {
+				t.Errorf("%d games: block %+v", games, b)
 			} else {
 				seen[key] = true
 			}
 		}
 		sum := 0
-		for r := range 4 {
-			n := count[[2]int{0, r}]
+		for _, first := range []string{"a#0", "b#1", "b#2", "b#3"} {
+			n := count[order{0, first}]
 			sum += n
 			if n != games/4 && n != games/4+1 {
-				t.Errorf("%d games: %d in rotation %d", games, n, r)
+				t.Errorf("%d games: %d with %s in seat 0", games, n, first)
 			}
 		}
-		if sum != games || count[[2]int{1, 0}] != games {
+		if sum != games || count[order{1, "a#0"}] != games {
 			t.Errorf("%d games: %v", games, count)
 		}
+	}
+}
+
+// All that decides the games of a block is in its key.
+func TestBlockKey(t *testing.T) {
+	block := func(game *rules.Game, options map[string]string, number int, labels ...string) string {
+		b := block{variant: kit.Get[*rules.Variant](t)(game.Resolve(options)), number: number}
+		for _, label := range labels {
+			b.seats = append(b.seats, player{label: label})
+		}
+		return b.key()
+	}
+	keys := []string{
+		block(brisca.Game, nil, 0, "@a", "@b"), block(brisca.Game, nil, 0, "@b", "@a"), block(brisca.Game, nil, 1, "@a", "@b"),
+		block(brisca.Game, map[string]string{"last10": "yes"}, 0, "@a", "@b"), block(tute.Game, nil, 0, "@a", "@b"),
+	}
+	if slices.Sort(keys); len(slices.Compact(keys)) != 5 {
+		t.Error(keys)
+	}
+}
+
+// A match of all rules is one for each combination of the optional rules of its game, named after them.
+func TestMatchOfAllRules(t *testing.T) {
+	e := kit.Get[*Experiment](t)(Find("thesis-fig39"))
+	if len(e.Matches) != 16 || len(e.rows) != 16 {
+		t.Fatalf("%d matches, %d rows", len(e.Matches), len(e.rows))
+	}
+	m := e.Matches[6]
+	if got := m.variant.Settings.String(); m.Name != "0110" || !strings.Contains(got, "exchange=no last10=yes blackhand=yes hunt3=no followonly=yes") {
+		t.Errorf("match %q has %s", m.Name, got)
 	}
 }
 
@@ -276,7 +324,7 @@ func TestScore(t *testing.T) {
 	m := measures["score"]
 	games := []result{{won: "a", seat: 0}, {won: "b", seat: 1}, {won: "a", seat: 1}, {seat: -1, drawn: true}}
 	for bot, want := range map[string]float64{"a": 62.5, "b": 37.5, seated: 37.5} {
-		if e := m.estimate(games, 0, bot); e.Value != want || e.Low >= want || e.High <= want {
+		if e := m.estimate(games, bot); e.Value != want || e.Low >= want || e.High <= want {
 			t.Errorf("%s: %+v, want %v", bot, e, want)
 		}
 	}

@@ -3,23 +3,27 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/timba-arena/timba/lab/train/dataset"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/lab/train/sl"
+	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// Learned is a model as it was trained.
+// Learned is a model in a way: as it is to be trained, then as it was.
 type Learned struct {
 	Name      string   `json:"name"`
-	Way       string   `json:"way,omitempty"` // "as published" or "mended", where both are played
+	Way       way      `json:"way,omitempty"` // "as published" or "mended", where both are played
 	Method    string   `json:"method"`
 	Mode      string   `json:"mode"`
 	Defects   []string `json:"defects"`
@@ -33,11 +37,17 @@ type Learned struct {
 	Workers   int      `json:"workers"`
 	Dir       string   `json:"dir"` // of its run
 
-	entry string // the name of its run
+	method   *run.Method
+	settings run.Settings
+	data     *Learned // the data set of sl
+	workers  int      // of Model
+	entry    string   // the name of its run
 }
 
-// seconds returns the time of the training, and of its data set where it has one.
-func (l *Learned) seconds() float64 { return l.Making + l.Preparing + l.Training }
+// took returns the time of the training, and of its data set where it has one.
+func (l *Learned) took() time.Duration {
+	return time.Duration((l.Making + l.Preparing + l.Training) * float64(time.Second))
+}
 
 // had returns what the model learned from, for people.
 func (l *Learned) had() string {
@@ -64,90 +74,75 @@ func (l *Learned) spec() string {
 // label returns a name of the bot that does not depend on where the model is.
 func (l *Learned) label() string { return "@" + l.Method + ":model=" + l.entry }
 
-// trainSeed returns the seed of the trainings: that of the experiment, as timba-lab train takes it.
-func trainSeed(o *Options) uint64 { return binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) }
-
-// learn trains the models in every way, or takes those that are there. With an error it returns
-// the models that are.
-func (e *Experiment) learn(ctx context.Context, o *Options, c *cache) (list []Learned, err error) {
+// learn trains the models in every way, or takes those that are there, and reports them. With an
+// error these are the models that are trained.
+func (e *Experiment) learn(ctx context.Context, o *Options, c *cache, r *Report) error {
+	seed := binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) // as timba-lab train takes it
 	for _, w := range e.ways() {
 		for i := range e.Models {
-			m := &e.Models[i]
-			p, err := e.plan(m, w, o.TrainScale, trainSeed(o))
+			l, err := e.Models[i].plan(w, o.TrainScale, seed)
 			if err != nil {
-				return list, fmt.Errorf("model %q: %w", m.Name, err)
+				return err // for no scale: completeModels has checked the rest
 			}
-			l := Learned{Name: m.Name, Way: string(w), Method: m.Method, Mode: m.Mode, Defects: append([]string{}, p.defects()...), Size: p.size, Study: p.study, Unit: p.unit, More: p.more}
-			if err := l.train(ctx, o, c, p); err != nil {
+			title := l.Name
+			if w != asNamed {
+				title += ", " + string(w)
+			}
+			if err := l.train(ctx, o, c, title); err != nil {
 				if ctx.Err() == nil {
-					err = fmt.Errorf("model %q: %w", m.Name, err)
+					err = fmt.Errorf("model %q: %w", l.Name, err)
 				}
-				return list, err
+				return err
 			}
-			list = append(list, l)
+			r.Models = append(r.Models, *l)
 		}
 	}
-	return list, c.prune()
+	return c.prune()
 }
 
 // train trains the model, unless it is there, after its data set.
-func (l *Learned) train(ctx context.Context, o *Options, c *cache, p *plan) error {
-	title := l.Name
-	if l.Way != "" {
-		title += ", " + l.Way
-	}
-	if p.data != nil {
-		dir, took, err := c.train(ctx, o, p.data, title+": data")
+func (l *Learned) train(ctx context.Context, o *Options, c *cache, title string) error {
+	if l.data != nil {
+		if err := l.data.train(ctx, o, c, title+": data"); err != nil {
+			return err
+		}
+		l.Making = l.data.Making
+		data, err := dataset.Load(l.data.Dir, 0)
 		if err != nil {
 			return err
 		}
-		l.Making = took.Training
-		data, err := dataset.Load(dir, 0)
-		if err != nil {
-			return err
-		}
-		p.settings.(*sl.Config).Use(data)
+		l.settings.(*sl.Config).Use(data)
 	}
-	dir, took, err := c.train(ctx, o, p, title)
-	if err != nil {
-		return err
-	}
-	l.Dir, l.entry, l.Workers = dir, p.name(), p.goroutines(o)
+	l.entry = l.name()
+	l.Dir, l.Workers = filepath.Join(c.dir, l.entry), cmp.Or(l.workers, max(1, len(o.Workers)))
+	took, err := c.train(ctx, o, l, title)
 	if l.Method == methodData {
 		l.Making = took.Training
-		return nil
+	} else {
+		l.Preparing, l.Training = took.Preparing, took.Training
 	}
-	l.Preparing, l.Training = took.Preparing, took.Training
-	return nil
+	return err
 }
 
-// goroutines returns how many a training has.
-func (p *plan) goroutines(o *Options) int { return cmp.Or(p.workers, max(1, len(o.Workers))) }
+// name returns the name of a training: of its mode and method, and a hash of all that decides its
+// result.
+func (l *Learned) name() string {
+	text, err := json.Marshal([]any{house.Version, l.Method, l.method.Version, l.settings, l.workers})
+	if err != nil {
+		panic(err) // the configurations are numbers and words
+	}
+	sum := sha256.Sum256(text)
+	return l.Mode + "-" + l.Method + "-" + hex.EncodeToString(sum[:8])
+}
 
-// train makes what a plan says, unless it is there, and returns its directory and what it took.
-func (c *cache) train(ctx context.Context, o *Options, p *plan, title string) (string, run.Times, error) {
-	dir, begun, took, err := c.entry(p)
-	if err != nil || took.Done {
-		return dir, took, err
+// learnedRows returns the rows of models alone as they were measured; those that are missing are
+// empty.
+func (e *Experiment) learnedRows(list []Learned) [][]result {
+	rows := make([][]result, len(e.Models))
+	for i := range list {
+		l := &list[i]
+		took := map[string]float64{parts[0]: l.Making, parts[1]: l.Preparing, parts[2]: l.Training}
+		rows[i] = []result{{seat: -1, parts: took, size: l.Size}}
 	}
-	if err := ctx.Err(); err != nil {
-		return dir, took, err
-	}
-	done := func(done, all int) {
-		if o.Learning != nil {
-			o.Learning(title, p.method.Unit, done, all)
-		}
-	}
-	if _, err := run.Run(ctx, dir, p.settings, run.Input{Workers: p.goroutines(o), Resolver: o.Resolver}, begun, done); err != nil {
-		return dir, took, err
-	}
-	// It is done: a checkpoint, which may be large, has no use any more.
-	if err := os.RemoveAll(filepath.Join(dir, run.CheckpointFile)); err != nil {
-		return dir, took, err
-	}
-	if err := c.prune(); err != nil {
-		return dir, took, err
-	}
-	took, err = run.ReadTimes(dir)
-	return dir, took, err
+	return rows
 }

@@ -57,7 +57,11 @@ func TestModels(t *testing.T) {
 		t.Error(files, err)
 	}
 	again := learning(dir, 3)
-	again.Learning = func(model, unit string, done, all int) { t.Errorf("%s is trained again", model) }
+	again.Progress = func(model, unit string, done, all int) {
+		if model != "" {
+			t.Errorf("%s is trained again", model)
+		}
+	}
 	second, err := e.Run(t.Context(), again)
 	kit.Must(t, err)
 	if diff := cmp.Diff(figures(t, first), figures(t, second)); diff != "" {
@@ -90,15 +94,15 @@ func TestModelsResume(t *testing.T) {
 	stopped := 0
 	for ; ; stopped++ {
 		ctx, cancel := context.WithCancel(t.Context())
-		o.Learning = func(_, unit string, done, all int) {
-			if done > 0 && done < all && stopped < 3 {
+		o.Progress = func(model, _ string, done, all int) {
+			if model != "" && done > 0 && done < all && stopped < 3 {
 				cancel()
 			}
 		}
 		r, err := e.Run(ctx, o)
 		cancel()
 		if err == nil {
-			o.Learning, o.Models = nil, t.TempDir()
+			o.Progress, o.Models = nil, t.TempDir()
 			whole := kit.Get[*Report](t)(e.Run(t.Context(), o))
 			if diff := cmp.Diff(figures(t, whole), figures(t, r)); diff != "" {
 				t.Error(diff)
@@ -111,6 +115,31 @@ func TestModelsResume(t *testing.T) {
 	}
 	if stopped < 2 {
 		t.Errorf("it was interrupted %d times", stopped)
+	}
+}
+
+// All bots are found before the first game: a model that cannot be read is an error without a game.
+// The label of a model does not depend on where it is.
+func TestFindPlayers(t *testing.T) {
+	kit.Slow(t)
+	e := parsed(t, nets)
+	o := learning(t.TempDir(), 1)
+	r := kit.Get[*Report](t)(e.Run(t.Context(), o))
+	found := kit.Get[map[way]map[string]player](t)(e.findPlayers(t.Context(), &o, r.Models))
+	for i, w := range e.ways() {
+		want := "@sl:model=" + filepath.Base(r.Models[i].Dir)
+		if p := found[w]["SL"]; p.label != want || found[w]["random"].label != "@random" {
+			t.Errorf("%s: %+v, want %s", w, found[w], want)
+		}
+	}
+	kit.Must(t, os.Remove(filepath.Join(r.Models[1].Dir, "model.timba")))
+	o.Progress = func(model, _ string, _, _ int) {
+		if model == "" {
+			t.Error("a game is played")
+		}
+	}
+	if _, err := e.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "model.timba") {
+		t.Errorf("a model that is missing: %v", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,24 +16,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// between joins the names of the two bots of a grid to that of their row.
+// between joins the names of the bots of a match to that of its row.
 const between = " - "
-
-// matches returns the matches, of the grid too.
-func (e *Experiment) matches() (list []Match) {
-	for _, row := range e.Grid {
-		for _, column := range e.Grid {
-			list = append(list, Match{Name: row + between + column, Bots: []string{row, column}, Fixed: true})
-		}
-	}
-	for _, m := range e.Matches {
-		if m.Name == "" {
-			m.Name = strings.Join(slices.Compact(slices.Clone(m.Bots)), between)
-		}
-		list = append(list, m)
-	}
-	return list
-}
 
 // seated is a column of a grid: the bot in seat 0.
 const seated = "seat 0"
@@ -46,48 +31,31 @@ func (e *Experiment) players() []string {
 	return names
 }
 
-// sides returns what the columns of a table can be of.
-func (e *Experiment) sides() []string {
-	names := e.players()
-	if len(e.Grid) > 0 {
-		names = append(names, seated)
-	}
-	return names
-}
-
-// variant returns the game of a match, with its options over those of the experiment.
-func (e *Experiment) variant(m *Match) (*rules.Variant, error) {
-	g, err := games.Find(e.Game)
-	if err != nil {
-		return nil, err
-	}
-	options := maps.Clone(e.Options)
-	if options == nil {
-		options = map[string]string{}
-	}
-	maps.Copy(options, m.Options)
-	return g.Resolve(options)
-}
-
-func (e *Experiment) checkMatches() error {
+// completeMatches checks the bots and the matches, after those of the grid and of all rules are added.
+func (e *Experiment) completeMatches() error {
 	if (len(e.Grid) > 0) == (len(e.Matches) > 0) {
 		return errors.New("it needs either a grid or matches")
 	}
-	matches, used := e.matches(), map[string]bool{}
-	for i := range matches {
-		m := &matches[i]
-		if err := e.checkMatch(m); err != nil {
+	matches := e.Matches
+	for _, first := range e.Grid {
+		for _, second := range e.Grid {
+			matches = append(matches, Match{Name: first + between + second, Bots: []string{first, second}, Fixed: true})
+		}
+	}
+	e.Matches = nil
+	for _, m := range matches {
+		list, err := e.expand(m)
+		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(matches[:i], func(o Match) bool { return o.Name == m.Name }) {
-			return fmt.Errorf("match %q is there twice", m.Name)
-		}
-		for _, name := range m.Bots {
-			used[name] = true
+		for i := range list {
+			if err := e.addMatch(&list[i]); err != nil {
+				return fmt.Errorf("match %q: %w", list[i].Name, err)
+			}
 		}
 	}
 	for _, name := range e.players() {
-		if !used[name] {
+		if !slices.ContainsFunc(e.rows, func(r row) bool { return r.has(name) }) {
 			return fmt.Errorf("bot %q plays no match", name)
 		}
 	}
@@ -99,47 +67,112 @@ func (e *Experiment) checkMatches() error {
 	return nil
 }
 
+// expand returns a match with its game, or one for each combination of the optional rules that it
+// names.
+func (e *Experiment) expand(m Match) ([]Match, error) {
+	g, err := games.Find(e.Game)
+	if err != nil {
+		return nil, err
+	}
+	options := map[string]string{}
+	maps.Copy(options, e.Options)
+	maps.Copy(options, m.Options)
+	if m.variant, err = g.Resolve(options); err != nil {
+		return nil, err
+	}
+	if m.Games == 0 {
+		m.Games = e.Games
+	}
+	if m.Rules == "" {
+		if m.Name == "" {
+			m.Name = strings.Join(slices.Compact(slices.Clone(m.Bots)), between)
+		}
+		return []Match{m}, nil
+	}
+	mode, ok := cards.ModeOf(m.variant)
+	if !ok {
+		return nil, fmt.Errorf("match %q: rules are for brisca and tute, not for %s", m.Name, e.Game)
+	}
+	all, err := mode.Combinations(m.Rules)
+	if err != nil {
+		return nil, err
+	}
+	name := m.Name
+	var list []Match
+	for _, r := range all {
+		m.variant = mode.Variant(r)
+		m.Name = strings.TrimSpace(fmt.Sprintf("%s %0*b", name, mode.RuleCount(), cards.RuleBits(r)))
+		list = append(list, m)
+	}
+	return list, nil
+}
+
 // mostPermuted is the most seats whose orders a match goes through.
 const mostPermuted = 4
 
-func (e *Experiment) checkMatch(m *Match) error {
-	v, err := e.variant(m)
-	if err != nil {
-		return err
-	}
+// addMatch adds a match and its row.
+func (e *Experiment) addMatch(m *Match) error {
 	switch {
-	case len(e.Grid) > 0 && v.Players != 2:
-		return fmt.Errorf("a grid is for two seats, not for %d", v.Players)
-	case len(m.Bots) != v.Players:
-		return fmt.Errorf("match %q has %d bots for %d seats", m.Name, len(m.Bots), v.Players)
+	case slices.ContainsFunc(e.rows, func(r row) bool { return r.name == m.Name }):
+		return errors.New("it is there twice")
+	case len(e.Grid) > 0 && m.variant.Players != 2:
+		return fmt.Errorf("a grid is for two seats, not for %d", m.variant.Players)
+	case len(m.Bots) != m.variant.Players:
+		return fmt.Errorf("there are %d bots for %d seats", len(m.Bots), m.variant.Players)
 	case m.Games < 0:
-		return fmt.Errorf("match %q: games cannot be %d: try 1 or more", m.Name, m.Games)
+		return fmt.Errorf("games cannot be %d: try 1 or more", m.Games)
 	case m.Permuted && (m.Fixed || len(m.Bots) > mostPermuted):
-		return fmt.Errorf("match %q: permuted is for at most %d bots that are not fixed", m.Name, mostPermuted)
+		return fmt.Errorf("permuted is for at most %d bots that are not fixed", mostPermuted)
 	}
 	for _, name := range m.Bots {
 		if _, ok := e.Bots[name]; ok {
 			continue
 		}
-		model := e.model(name)
+		model := e.Models.find(name)
 		if model == nil {
-			return fmt.Errorf("match %q: bot %q is not among the bots", m.Name, name)
+			return fmt.Errorf("bot %q is not among the bots", name)
 		}
-		if mode, ok := cards.ModeOf(v); !ok || mode.String() != model.Mode {
-			return fmt.Errorf("match %q: model %q is for %s, not for %s %s", m.Name, name, model.Mode, e.Game, v.Settings)
+		if mode, ok := cards.ModeOf(m.variant); !ok || mode.String() != model.Mode {
+			return fmt.Errorf("model %q is for %s, not for %s %s", name, model.Mode, e.Game, m.variant.Settings)
 		}
 	}
+	plays := func(name string) bool { return slices.Contains(m.Bots, name) }
+	e.Matches = append(e.Matches, *m)
+	e.rows = append(e.rows, row{name: m.Name, games: m.Games, absent: slices.DeleteFunc(e.players(), plays)})
 	return nil
 }
 
-// model returns the model of a name, nil for none.
-func (e *Experiment) model(name string) *Model {
-	for i := range e.Models {
-		if e.Models[i].Name == name {
-			return &e.Models[i]
+// orders returns the orders in which the bots of a match sit: for each seat the number of its bot.
+func (m *Match) orders() (list [][]int) {
+	n := len(m.Bots)
+	rotations := n
+	switch {
+	case m.Permuted:
+		return permutations(n)
+	case m.Fixed:
+		rotations = 1
+	}
+	for r := range rotations {
+		order := make([]int, n)
+		for seat := range order {
+			order[seat] = rules.BotAt(seat, r, n)
+		}
+		list = append(list, order)
+	}
+	return list
+}
+
+// permutations returns all orders of the numbers below n.
+func permutations(n int) (list [][]int) {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	for _, shorter := range permutations(n - 1) {
+		for at := range n {
+			list = append(list, slices.Insert(slices.Clone(shorter), at, n-1))
 		}
 	}
-	return nil
+	return list
 }
 
 // checkBot returns an error unless a spec is a house bot for a game, whose time is written out.
@@ -160,7 +193,7 @@ func checkBot(spec, game string) error {
 			return fmt.Errorf("bot %q does not play %s", spec, game)
 		}
 		for _, o := range b.Options() {
-			if o.Name == "time" && o.DefaultText() != "0s" && !strings.Contains(spec, timeKey) {
+			if o.Name == "time" && o.DefaultText() != "0s" && !timeOption.MatchString(spec) {
 				return fmt.Errorf("bot %q does not say its time, which --time-scale changes: write time=%s", spec, o.DefaultText())
 			}
 		}
@@ -168,18 +201,17 @@ func checkBot(spec, game string) error {
 	return nil
 }
 
-const timeKey = "time="
+// timeOption is the time that a spec gives its bot for a move.
+var timeOption = regexp.MustCompile(`\btime=([^,]+)`)
 
 // thinking returns the time that a spec gives its bot for a move, 0 if none.
 func thinking(spec string) time.Duration {
-	_, options, _ := strings.Cut(spec, ":")
-	for pair := range strings.SplitSeq(options, ",") {
-		if value, ok := strings.CutPrefix(pair, timeKey); ok {
-			d, _ := time.ParseDuration(value) // house.Find has checked it
-			return d
-		}
+	found := timeOption.FindStringSubmatch(spec)
+	if found == nil {
+		return 0
 	}
-	return 0
+	d, _ := time.ParseDuration(found[1]) // house.Find has checked it
+	return d
 }
 
 // budget returns a spec whose bot has so many times the time for a move, at least a millisecond;
@@ -189,18 +221,11 @@ func budget(spec string, by float64, rate int) string {
 	if d == 0 || by == 1 && rate == 0 {
 		return spec
 	}
-	given := timeKey + max(time.Duration(float64(d)*by), time.Millisecond).String()
+	given := "time=" + max(time.Duration(float64(d)*by), time.Millisecond).String()
 	if rate > 0 {
-		given = fmt.Sprintf("%s0s,nodes=%d", timeKey, max(1, int(math.Round(d.Seconds()*by*float64(rate)))))
+		given = fmt.Sprintf("time=0s,nodes=%d", max(1, int(math.Round(d.Seconds()*by*float64(rate)))))
 	}
-	name, options, _ := strings.Cut(spec, ":")
-	pairs := strings.Split(options, ",")
-	for i, pair := range pairs {
-		if strings.HasPrefix(pair, timeKey) {
-			pairs[i] = given
-		}
-	}
-	return name + ":" + strings.Join(pairs, ",")
+	return timeOption.ReplaceAllString(spec, given)
 }
 
 // Timed reports whether some bot is limited by time, so that games differ from run to run unless

@@ -9,26 +9,26 @@ import (
 
 // measure is a kind of figure.
 type measure struct {
-	columns  []string // nil where the bots of the table are the columns
-	share    bool     // a share of the games, else a mean over the games
-	kind     kind     // of the experiments that have it
-	machine  bool     // depends on the machine, so that nobody expects it to agree
-	exact    bool     // a published figure has no sample
-	positive bool     // a mean of it cannot be negative
-	unit     string
-	// of returns the value of a column in a game: 1 or 0 for a share. Bot is the column's.
-	of func(r *result, column int, bot string) float64
+	columns []string // nil where the bots of the table are the columns
+	share   bool     // a share of the games, else a mean over the games
+	kind    kind     // of the experiments that have it
+	machine bool     // depends on the machine, so that nobody expects it to agree
+	exact   bool     // a published figure has no sample
+	signed  bool     // a mean of it can be negative
+	unit    string
+	// of returns the value of a column, which may be a bot's, in a game: 1 or 0 for a share.
+	of func(r *result, column string) float64
 }
 
 // measures by the name that files have.
 var measures = map[string]measure{
-	"wins": {share: true, unit: "%", of: func(r *result, _ int, bot string) float64 {
+	"wins": {share: true, unit: "%", of: func(r *result, bot string) float64 {
 		return one(r.won == bot || r.seat == 0 && bot == seated)
 	}},
-	"first": {share: true, unit: "%", of: func(r *result, _ int, bot string) float64 {
+	"first": {share: true, unit: "%", of: func(r *result, bot string) float64 {
 		return one(slices.Contains(r.first, bot))
 	}},
-	"score": {share: true, unit: "%", of: func(r *result, _ int, bot string) float64 {
+	"score": {share: true, unit: "%", of: func(r *result, bot string) float64 {
 		switch {
 		case r.drawn:
 			return 0.5
@@ -37,22 +37,22 @@ var measures = map[string]measure{
 		}
 		return one(r.won == bot)
 	}},
-	"endings": {share: true, unit: "%", columns: endings, of: func(r *result, column int, _ string) float64 {
-		return one(r.ending == endings[column])
-	}},
-	"turns": {unit: "turns", positive: true, columns: []string{"turns"}, of: func(r *result, _ int, _ string) float64 { return r.turns }},
-	"points": {unit: "points", of: func(r *result, _ int, bot string) float64 {
+	"points": {signed: true, unit: "points", of: func(r *result, bot string) float64 {
 		if bot == seated {
 			return r.opening
 		}
 		return r.points[bot]
 	}},
-	"nodes":     {unit: "nodes", exact: true, positive: true, columns: []string{"nodes a move"}, of: func(r *result, _ int, _ string) float64 { return r.nodes }},
-	"move-time": {unit: "s", machine: true, positive: true, columns: []string{"seconds a move"}, of: func(r *result, _ int, _ string) float64 { return r.think }},
-	"game-time": {unit: "s", machine: true, positive: true, columns: []string{"seconds a game"}, of: func(r *result, _ int, _ string) float64 { return r.took }},
-	"lms":       {share: true, kind: ofTrainings, unit: "%", columns: outcomes, of: func(r *result, column int, _ string) float64 { return one(r.ending == outcomes[column]) }},
-	"learning":  {kind: ofModels, unit: "s", machine: true, positive: true, columns: parts, of: func(r *result, column int, _ string) float64 { return r.parts[column] }},
+	"endings":   {share: true, unit: "%", columns: endings, of: ended},
+	"turns":     {unit: "turns", columns: []string{"turns"}, of: func(r *result, _ string) float64 { return r.turns }},
+	"nodes":     {exact: true, unit: "nodes", columns: []string{"nodes a move"}, of: func(r *result, _ string) float64 { return r.nodes }},
+	"move-time": {machine: true, unit: "s", columns: []string{"seconds a move"}, of: func(r *result, _ string) float64 { return r.think }},
+	"game-time": {machine: true, unit: "s", columns: []string{"seconds a game"}, of: func(r *result, _ string) float64 { return r.took }},
+	"lms":       {kind: ofTrainings, share: true, unit: "%", columns: outcomes, of: ended},
+	"learning":  {kind: ofModels, machine: true, unit: "s", columns: parts, of: func(r *result, part string) float64 { return r.parts[part] }},
 }
+
+func ended(r *result, ending string) float64 { return one(r.ending == ending) }
 
 // endings are those of Tebes; the rest of the games is drawn by the limit.
 var endings = []string{"corners", "no moves", "too few pieces"}
@@ -74,11 +74,11 @@ type result struct {
 	points  map[string]float64 // by bot, the mean of its seats
 	opening float64            // points of seat 0
 	turns   float64
-	nodes   float64    // a move, of those that tell
-	think   float64    // seconds a move
-	took    float64    // seconds
-	parts   [3]float64 // seconds, of parts
-	size    int        // of what was learned from
+	nodes   float64            // a move, of those that tell
+	think   float64            // seconds a move
+	took    float64            // seconds
+	parts   map[string]float64 // seconds, of parts
+	size    int                // of what was learned from
 }
 
 func one(is bool) float64 {
@@ -107,18 +107,18 @@ func (t *Table) columns() []string {
 }
 
 // estimate returns the figure of a column over games, with its interval.
-func (m *measure) estimate(games []result, column int, bot string) rating.Estimate {
+func (m *measure) estimate(games []result, column string) rating.Estimate {
 	values := make([]float64, len(games))
 	sum := 0.0
 	for i := range games {
-		values[i] = m.of(&games[i], column, bot)
+		values[i] = m.of(&games[i], column)
 		sum += values[i]
 	}
 	if m.share {
 		return percent(rating.Proportion(sum/float64(max(1, len(games))), len(games)))
 	}
 	e := rating.Mean(values)
-	if m.positive && !math.IsInf(e.Low, 0) {
+	if !m.signed && !math.IsInf(e.Low, 0) {
 		e.Low = max(0, e.Low)
 	}
 	return e

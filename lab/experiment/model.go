@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/timba-arena/timba/lab/train"
 	"github.com/timba-arena/timba/lab/train/dataset"
@@ -22,29 +21,86 @@ type Model struct {
 	Name    string // in matches, or the row of the tables
 	Method  string // of timba-lab train
 	Mode    string // of cards.Modes
-	Defects []string
-	Workers int // goroutines that learn; 0 for as many as games are played at the same time
+	Defects string // of the study, that are kept, joined by commas
+	Workers int    // goroutines that learn; 0 for as many as games are played at the same time
 	// Settings are those of the method, and of the data set that it learns from, by the names of the
 	// flags of timba-lab train. The others are as these flags have them.
 	Settings map[string]string
 }
 
-// UnmarshalTOML takes the keys that are no fields for settings.
-func (m *Model) UnmarshalTOML(table any) error {
-	type fields Model // without this method
-	var text strings.Builder
-	if err := toml.NewEncoder(&text).Encode(table); err != nil {
-		return err
+// models are those of a file.
+type models []Model
+
+// find returns the model of a name, nil for none.
+func (l models) find(name string) *Model {
+	i := slices.IndexFunc(l, func(m Model) bool { return m.Name == name })
+	if i < 0 {
+		return nil
 	}
-	meta, err := toml.Decode(text.String(), (*fields)(m))
-	if err != nil {
-		return err
+	return &l[i]
+}
+
+// UnmarshalTOML reads the tables of the models.
+func (l *models) UnmarshalTOML(tables any) error {
+	list, ok := tables.([]map[string]any)
+	if !ok {
+		return errors.New("a model is a table: write [[model]]")
 	}
-	m.Settings = map[string]string{}
-	for _, key := range meta.Undecoded() {
-		m.Settings[key.String()] = fmt.Sprint(table.(map[string]any)[key.String()])
+	for _, table := range list {
+		for _, one := range expand(table) {
+			m, err := readModel(one)
+			if err != nil {
+				return fmt.Errorf("model %q: %w", m.Name, err)
+			}
+			*l = append(*l, m)
+		}
 	}
 	return nil
+}
+
+// templateKey is a key in the name of a model whose value is a list.
+var templateKey = regexp.MustCompile(`\{[a-z-]+\}`)
+
+// expand returns a table for each value of the lists that its name has as {KEY}: their product, in
+// which the last varies fastest.
+func expand(table map[string]any) (list []map[string]any) {
+	name, _ := table["name"].(string)
+	word := templateKey.FindString(name)
+	key := strings.Trim(word, "{}")
+	values, ok := table[key].([]any)
+	if !ok {
+		return []map[string]any{table}
+	}
+	for _, value := range values {
+		one := maps.Clone(table)
+		one["name"], one[key] = strings.ReplaceAll(name, word, fmt.Sprint(value)), value
+		list = append(list, expand(one)...)
+	}
+	return list
+}
+
+// readModel returns the model of a table. The keys that are no fields are settings.
+func readModel(table map[string]any) (m Model, err error) {
+	m.Settings = map[string]string{}
+	for key, value := range table {
+		m.Settings[key] = fmt.Sprint(value)
+	}
+	take := func(key string) string {
+		value := m.Settings[key]
+		delete(m.Settings, key)
+		return value
+	}
+	m.Name, m.Method, m.Mode, m.Defects = take("name"), take("method"), take("mode"), take("defects")
+	workers := run.Param{Name: "workers", To: &m.Workers, Min: 1, Max: 256}
+	if text := take(workers.Name); text != "" && workers.Set(text) != nil {
+		return m, fmt.Errorf("workers cannot be %q: try %s", text, workers.Allowed())
+	}
+	for key, value := range table {
+		if _, ok := value.([]any); ok {
+			return m, fmt.Errorf("%s is a list: the name needs {%s}", key, key)
+		}
+	}
+	return m, nil
 }
 
 // The methods that are not like the others: a data set, and the learning from one.
@@ -53,54 +109,45 @@ var (
 	methodSL   = sl.Method.Name
 )
 
-// plan is a training with all that decides its result.
-type plan struct {
-	method   *run.Method
-	settings run.Settings
-	data     *plan // the data set of sl
-	mode     string
-	workers  int
-	size     int // games, episodes or generations
-	study    int // as many in the study
-	unit     string
-	more     string // that the size does not say
-}
-
-// checkModels checks the models without regard to the matches.
-func (e *Experiment) checkModels() error {
+// completeModels checks the models without regard to the matches.
+func (e *Experiment) completeModels() error {
 	for i := range e.Models {
 		m := &e.Models[i]
-		if m.Name == "" || slices.ContainsFunc(e.Models[:i], func(o Model) bool { return o.Name == m.Name }) || e.Bots[m.Name] != "" {
-			return fmt.Errorf("model %q: the name is missing or taken", m.Name)
+		var err error
+		var l *Learned
+		switch {
+		case m.Name == "" || e.Models.find(m.Name) != m || e.Bots[m.Name] != "":
+			err = errors.New("the name is missing or taken")
+		case m.Method == methodData && e.Game != "":
+			err = errors.New("a data set plays no match")
+		case e.Both && m.Defects != "":
+			err = errors.New("defects are for an experiment that does not play both ways")
 		}
-		if err := e.checkModel(m); err != nil {
+		for _, w := range e.ways() {
+			if err == nil {
+				l, err = m.plan(w, 1, 1)
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("model %q: %w", m.Name, err)
 		}
-	}
-	if e.Both && (len(e.Models) == 0 || e.Game == "") {
-		return errors.New("both ways are for models that play: there are none")
-	}
-	return nil
-}
-
-func (e *Experiment) checkModel(m *Model) error {
-	switch {
-	case m.Method == methodData && e.Game != "":
-		return errors.New("a data set plays no match")
-	case e.Both && m.Defects != nil:
-		return errors.New("defects are for an experiment that does not play both ways")
-	case m.Workers < 0 || m.Workers > mostWorkers:
-		return fmt.Errorf("workers cannot be %d: try 1 to %d, or leave it out", m.Workers, mostWorkers)
-	}
-	for _, w := range e.ways() {
-		if _, err := e.plan(m, w, 1, 1); err != nil {
-			return err
+		if e.kind() == ofModels {
+			e.rows = append(e.rows, row{name: m.Name, games: l.Size, absent: absentParts(m.Method)})
 		}
 	}
 	return nil
 }
 
-const mostWorkers = 256
+// absentParts returns the parts of learning that a method does not have.
+func absentParts(method string) []string {
+	switch method {
+	case methodData:
+		return parts[1:]
+	case methodSL:
+		return nil
+	}
+	return parts[:2]
+}
 
 // way is with which defects the models of an experiment are trained.
 type way string
@@ -120,50 +167,50 @@ func (e *Experiment) ways() []way {
 	return []way{asNamed}
 }
 
-// plan returns the training of a model in a way, with a scale of the study's size and a seed.
-func (e *Experiment) plan(m *Model, w way, scale float64, seed uint64) (*plan, error) {
-	method, err := train.Find(m.Method)
-	if err != nil {
-		return nil, err
-	}
-	settings, internal := maps.Clone(m.Settings), map[string]string{"mode": m.Mode, "seed": strconv.FormatUint(seed, 10)}
-	p := &plan{method: method, mode: m.Mode, workers: m.Workers}
-	if m.Method == methodSL {
-		p.data = &plan{method: &dataset.Method, mode: m.Mode, workers: m.Workers}
-		own := map[string]string{}
-		if each, ok := settings[keyEach]; ok {
-			own[keyEach] = each
-			delete(settings, keyEach)
-		}
-		if err := p.data.complete(own, internal, scale); err != nil {
-			return nil, err
-		}
-		p.size, p.study, p.unit = p.data.size, p.data.study, p.data.unit
-	}
-	switch {
-	case m.Defects != nil && method.Defects == nil:
-		return nil, fmt.Errorf("defects are not for method %s", m.Method)
-	case w == asPublished:
-		internal[keyDefects] = run.AllDefects
-	case m.Defects != nil:
-		internal[keyDefects] = strings.Join(m.Defects, ",")
-	}
-	return p, p.complete(settings, internal, scale)
-}
-
-// Settings of more than one method.
+// Settings that more than one method has.
 const (
 	keyEach    = "each"
 	keyDefects = "as-published"
 )
 
-// complete makes the settings of the training from those of the model and others, by the names of
-// the flags of timba-lab train.
-func (p *plan) complete(given, internal map[string]string, scale float64) error {
-	p.settings = p.method.Settings()
-	params, named, known := p.settings.Params(), map[string]bool{}, []string{}
-	for i := range params {
-		param := &params[i]
+// plan returns the model as it is to be trained in a way, with a scale of the study's size and a seed.
+func (m *Model) plan(w way, scale float64, seed uint64) (*Learned, error) {
+	method, err := train.Find(m.Method)
+	if err != nil {
+		return nil, err
+	}
+	l := &Learned{
+		Name: m.Name, Way: w, Method: m.Method, Mode: m.Mode, Defects: []string{},
+		method: method, settings: method.Settings(), workers: m.Workers,
+	}
+	given, internal := maps.Clone(m.Settings), map[string]string{"mode": m.Mode, "seed": strconv.FormatUint(seed, 10)}
+	if m.Method == methodSL {
+		data := Model{Name: m.Name, Method: methodData, Mode: m.Mode, Workers: m.Workers, Settings: map[string]string{}}
+		if each, ok := given[keyEach]; ok {
+			data.Settings[keyEach] = each
+			delete(given, keyEach)
+		}
+		if l.data, err = data.plan(asNamed, scale, seed); err != nil {
+			return nil, err
+		}
+		l.Size, l.Study, l.Unit = l.data.Size, l.data.Study, l.data.Unit
+	}
+	switch {
+	case m.Defects != "" && method.Defects == nil:
+		return nil, fmt.Errorf("defects are not for method %s", m.Method)
+	case w == asPublished:
+		internal[keyDefects] = run.AllDefects
+	case m.Defects != "":
+		internal[keyDefects] = m.Defects
+	}
+	return l, l.set(given, internal, scale)
+}
+
+// set makes the settings of the training from those of the model and others, by the names of the
+// flags of timba-lab train.
+func (l *Learned) set(given, internal map[string]string, scale float64) error {
+	var known, named []string
+	for _, param := range l.settings.Params() {
 		value, ok := internal[param.Name]
 		if !ok && !param.Local {
 			known = append(known, param.Name)
@@ -174,36 +221,33 @@ func (p *plan) complete(given, internal map[string]string, scale float64) error 
 		}
 		if param.Scaled {
 			all := param.To.(*int)
-			p.study, p.unit = *all, p.method.Unit
+			l.Study, l.Unit = *all, l.method.Unit
 			*all = max(1, int(math.Round(float64(*all)*scale)))
-			p.size = *all
+			l.Size = *all
 		}
-		named[param.Name] = ok || param.Scaled
+		if ok || param.Scaled {
+			named = append(named, param.Name)
+		}
 	}
 	for name := range given {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("%s is not for method %s: try %s", name, p.method.Name, strings.Join(known, ", "))
+			return fmt.Errorf("%s is not for method %s: try %s", name, l.Method, strings.Join(known, ", "))
 		}
 	}
-	if c, ok := p.settings.(*sl.Config); ok {
-		c.Expect(p.data.settings.(*dataset.Config))
-		p.more = fmt.Sprintf(", %d epochs", c.Epochs)
+	if c, ok := l.settings.(*sl.Config); ok {
+		c.Expect(l.data.settings.(*dataset.Config))
+		l.More = fmt.Sprintf(", %d epochs", c.Epochs)
 	}
-	if err := p.settings.Complete(func(name string) bool { return named[name] }); err != nil {
+	if err := l.settings.Complete(func(name string) bool { return slices.Contains(named, name) }); err != nil {
 		return err
 	}
-	if c, ok := p.settings.(*dataset.Config); ok {
-		rules := c.Games() / c.Each
-		p.size, p.study = rules*p.size, rules*p.study
+	if c, ok := l.settings.(*dataset.Config); ok {
+		combinations := c.Games() / c.Each
+		l.Size, l.Study = combinations*l.Size, combinations*l.Study
 	}
-	return nil
-}
-
-// defects returns those of the study that are kept.
-func (p *plan) defects() []string {
-	for _, param := range p.settings.Params() {
+	for _, param := range l.settings.Params() {
 		if param.Name == keyDefects {
-			return *param.To.(*[]string)
+			l.Defects = append(l.Defects, *param.To.(*[]string)...)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ import (
 func TestNameHasTheVersion(t *testing.T) {
 	e := parsed(t, learned)
 	for i := range e.Models {
-		p := kit.Get[*plan](t)(e.plan(&e.Models[i], mended, 1, 1))
+		p := kit.Get[*Learned](t)(e.Models[i].plan(mended, 1, 1))
 		before := p.name()
 		p.method.Version++
 		after := p.name()
@@ -37,7 +38,7 @@ func TestStudyRules(t *testing.T) {
 	for _, e := range kit.Get[[]*Experiment](t)(List()) {
 		for i := range e.Models {
 			m, got := &e.Models[i], cards.NoRules
-			switch c := kit.Get[*plan](t)(e.plan(m, e.ways()[0], 1, 1)).settings.(type) {
+			switch c := kit.Get[*Learned](t)(m.plan(e.ways()[0], 1, 1)).settings.(type) {
 			case *rl.Config:
 				got = c.Rules
 				n++
@@ -166,10 +167,14 @@ func TestParseRefusesModels(t *testing.T) {
 		{learned, `layers = "8"`, `layers = "wide"`, `layers cannot be "wide"`},
 		{learned, `layers = "8"`, `episodes = 5`, `episodes is not for method sl: try variant, encoding`},
 		{learned, `layers = "8"`, `variant = "os"`, `variant "os" does not exist`},
-		{learned, `layers = "8"`, `defects = ["truncated"]`, `defects are for an experiment that does not play both ways`},
-		{strings.Replace(learned, "both = true", "", 1), `layers = "8"`, `defects = ["late"]`, `defect "late" does not exist`},
+		{learned, `layers = "8"`, `defects = "truncated"`, `defects are for an experiment that does not play both ways`},
+		{strings.Replace(learned, "both = true", "", 1), `layers = "8"`, `defects = "late"`, `defect "late" does not exist`},
 		{learned, `population = 8`, `population = 1`, `population cannot be "1"`},
-		{learned, `population = 8`, `workers = 1000`, `workers cannot be 1000`},
+		{learned, `population = 8`, `workers = 1000`, `workers cannot be "1000": try 1 to 256`},
+		{learned, `layers = "8"`, `layers = ["8", "9"]`, `model "SL": layers is a list: the name needs {layers}`},
+		{learned, `layers = "8"`, `defects = ["truncated"]`, `defects is a list: the name needs {defects}`},
+		{learned, `name = "SL"`, `name = "SL {layers}"`, `bot "SL" is not among the bots`},
+		{timed, `cost = "1 s"`, "cost = \"1 s\"\noptions = {players = \"3\"}", `it needs either a game with its bots`},
 		{learned, `name = "RL"`, `name = "SL"`, `model "SL": the name is missing or taken`},
 		{learned, `name = "RL"`, `name = "random"`, `model "random": the name is missing or taken`},
 		{learned, `bots = ["SL", "RL"]`, `bots = ["SL", "SL"]`, `bot "RL" plays no match`},
@@ -178,7 +183,7 @@ func TestParseRefusesModels(t *testing.T) {
 		{learned, `bots = ["SL", "RL"]`, "bots = [\"SL\", \"RL\"]\nfixed = true\npermuted = true", `permuted is for at most 4 bots that are not fixed`},
 		{learned, `measure = "first"`, `measure = "learning"`, `measure "learning" does not exist: try`},
 		{tiny, `games = 20`, "both = true\ngames = 20", `both ways are for models that play: there are none`},
-		{timed, `cost = "1 s"`, "cost = \"1 s\"\ngames = 5", `without a game there are no games, bots, matches or options`},
+		{timed, `cost = "1 s"`, "cost = \"1 s\"\ngames = 5", `models alone play no games`},
 		{timed, `[[100, nan, nan]`, `[[100, 5, nan]`, `a figure of "preparing" is published where it does not play`},
 		{timed, `each = 1000`, `each = 100000000`, `each cannot be "100000000": try 1 to`},
 	} {
@@ -189,6 +194,46 @@ func TestParseRefusesModels(t *testing.T) {
 		if _, err := Parse("learned", text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s instead of %s: %v, want %q", c.to, c.from, err, c.want)
 		}
+	}
+}
+
+// A model with lists is one for each of their products; the last list of the name varies fastest.
+func TestModelLists(t *testing.T) {
+	e := parsed(t, `
+title = "Times"
+study = "nobody"
+cost = "1 s"
+[[model]]
+name = "{mode} with {each}"
+method = "data"
+mode = ["tute3", "brisca2"]
+each = [1000, 2000]
+[[model]]
+name = "bits, {layers}"
+method = "sl"
+mode = "brisca2"
+encoding = "unscaled"
+layers = ["8", "thirds"]
+defects = "truncated"
+[[table]]
+number = "1"
+title = "seconds"
+measure = "learning"
+`)
+	var got []string
+	for i, m := range e.Models {
+		got = append(got, fmt.Sprintf("%s: %s %v, %d games, %q", m.Name, m.Mode, m.Settings, e.rows[i].games, m.Defects))
+	}
+	want := []string{
+		`tute3 with 1000: tute3 map[each:1000], 8000 games, ""`,
+		`tute3 with 2000: tute3 map[each:2000], 16000 games, ""`,
+		`brisca2 with 1000: brisca2 map[each:1000], 16000 games, ""`,
+		`brisca2 with 2000: brisca2 map[each:2000], 32000 games, ""`,
+		`bits, 8: brisca2 map[encoding:unscaled layers:8], 128000 games, "truncated"`,
+		`bits, thirds: brisca2 map[encoding:unscaled layers:thirds], 128000 games, "truncated"`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -206,17 +251,17 @@ func TestPlan(t *testing.T) {
 		"GA": {100, 1000, "generations", len(ga.Defects)},
 	} {
 		for _, w := range e.ways() {
-			p := kit.Get[*plan](t)(e.plan(e.model(name), w, 0.1, 7))
+			p := kit.Get[*Learned](t)(e.Models.find(name).plan(w, 0.1, 7))
 			n := 0
 			if w == asPublished {
 				n = want.defects
 			}
-			if p.size != want.size || p.study != want.study || p.unit != want.unit || len(p.defects()) != n {
+			if p.Size != want.size || p.Study != want.study || p.Unit != want.unit || len(p.Defects) != n {
 				t.Errorf("%s, %s: %+v", name, w, p)
 			}
 		}
 	}
-	p := kit.Get[*plan](t)(e.plan(e.model("RL"), mended, 1, 7))
+	p := kit.Get[*Learned](t)(e.Models.find("RL").plan(mended, 1, 7))
 	want := rl.Default("brisca2")
 	want.Seed = 7
 	if diff := cmp.Diff(&want, p.settings.(*rl.Config), cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) })); diff != "" {
@@ -242,14 +287,14 @@ func TestPlanNames(t *testing.T) {
 		{"mode", strings.NewReplacer("brisca2", "tute2", `"brisca"`, `"tute"`).Replace(learned), mended, 0.1, 1},
 	} {
 		e := parsed(t, c.text)
-		p := kit.Get[*plan](t)(e.plan(&e.Models[0], c.way, c.scale, c.seed))
+		p := kit.Get[*Learned](t)(e.Models[0].plan(c.way, c.scale, c.seed))
 		if other, ok := seen[p.name()]; ok {
 			t.Errorf("%s has the name of %s", c.what, other)
 		}
 		seen[p.name()] = c.what
 	}
 	again := parsed(t, strings.Replace(learned, `name = "SL"`, `name = "other"`, 1)[:strings.Index(learned, "[[match]]")+3]+tail)
-	p, err := again.plan(&again.Models[0], mended, 0.1, 1)
+	p, err := again.Models[0].plan(mended, 0.1, 1)
 	if err != nil || seen[p.name()] != "mended" {
 		t.Errorf("a model of another name is trained again: %v", err)
 	}
@@ -304,7 +349,7 @@ func TestFirst(t *testing.T) {
 	m := measures["first"]
 	games := []result{{first: []string{"a"}}, {first: []string{"a", "b"}}, {first: []string{"b"}}, {first: []string{"a"}}}
 	for bot, want := range map[string]float64{"a": 75, "b": 50, "c": 0} {
-		if e := m.estimate(games, 0, bot); e.Value != want {
+		if e := m.estimate(games, bot); e.Value != want {
 			t.Errorf("%s: %v, want %v", bot, e.Value, want)
 		}
 	}

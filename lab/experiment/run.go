@@ -3,9 +3,9 @@ package experiment
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/lab/train/run"
@@ -26,10 +26,9 @@ type Options struct {
 	Seed       rules.Seed
 	Workers    []int // a core for each game that is played at the same time, as match.Match has them
 	Resolver   program.Resolver
-	Done       func(games, all int) // after some games, one call at a time; nil for none
-	// Learning tells how much of a model has been learned, in a unit as in games: one call at a time;
-	// nil for none.
-	Learning func(model, unit string, done, all int)
+	// Progress tells how much is done, in a unit in the plural: of the training of a model, or of the
+	// games, where model is "". One call at a time; nil for none.
+	Progress func(model, unit string, done, all int)
 }
 
 // DefaultOptions are those of a whole run.
@@ -92,13 +91,16 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 	if err := run.Check(o.Params()); err != nil {
 		return nil, err
 	}
+	if o.Progress == nil {
+		o.Progress = func(string, string, int, int) {}
+	}
 	began := time.Now()
 	r := &Report{
 		Experiment: e.Name, Title: e.Title, Study: e.Study, Remark: e.Remark, Seed: fmt.Sprint(referee.Hex(o.Seed)),
-		Scale: o.Scale, TimeScale: o.TimeScale, NodeRate: o.NodeRate, TrainScale: o.TrainScale, Timed: e.Timed(),
+		Scale: o.Scale, TimeScale: o.TimeScale, NodeRate: o.NodeRate, TrainScale: o.TrainScale, Timed: e.Timed(), All: e.total(&o),
 		Models: []Learned{}, Notes: []string{}, Curves: []Curve{},
 	}
-	rows, err := e.rowsOf(ctx, o, r)
+	rows, err := e.results(ctx, &o, r)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -108,12 +110,11 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 		r.count(rows)
 	}
 	if len(rows) == 0 { // it has ended before the first game
-		rows = make([][]result, len(e.rows())*len(e.ways()))
+		rows = make([][]result, len(e.rows)*len(e.ways()))
 	}
-	each := len(rows) / len(e.ways())
 	for i, w := range e.ways() {
 		for t := range e.Tables {
-			r.Tables = append(r.Tables, e.compare(&e.Tables[t], w, rows[i*each:(i+1)*each]))
+			r.Tables = append(r.Tables, e.compare(&e.Tables[t], w, rows[i*len(e.rows):(i+1)*len(e.rows)]))
 		}
 	}
 	return r, err
@@ -121,45 +122,31 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 
 // count counts the games.
 func (r *Report) count(rows [][]result) {
-	for _, games := range rows {
-		r.Games += len(games)
-		for _, g := range games {
-			if g.drawn {
-				r.Drawn++
-			}
-		}
+	for _, g := range slices.Concat(rows...) {
+		r.Games++
+		r.Drawn += int(one(g.drawn))
 	}
 }
 
-// rowsOf returns the results of each row, in one way after the other; none if it ends before there
+// results returns the results of each row, in one way after the other; none if it ends before there
 // are any.
-func (e *Experiment) rowsOf(ctx context.Context, o Options, r *Report) ([][]result, error) {
-	if e.kind() == ofTrainings {
-		return e.train(ctx, o, r)
-	}
-	for _, j := range e.jobs(&o) {
-		r.All += j.games
-	}
+func (e *Experiment) results(ctx context.Context, o *Options, r *Report) ([][]result, error) {
 	if len(e.Models) > 0 {
 		c, err := openCache(o.Models, o.ModelsSize)
 		if err != nil {
 			return nil, err
 		}
 		defer c.close()
-		list, err := e.learn(ctx, &o, c)
-		r.Models = append(r.Models, list...)
+		err = e.learn(ctx, o, c, r)
 		if e.kind() == ofModels {
-			return e.times(list), err
+			return e.learnedRows(r.Models), err
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+	if e.kind() == ofTrainings {
+		return e.train(ctx, o, r)
+	}
 	return e.play(ctx, o, r)
-}
-
-// errFault is the error of a game in which a bot had a fault: its figures would mean nothing.
-func errFault(m Match, g *referee.Result) error {
-	f := g.Faults[0]
-	return fmt.Errorf("match %q: %s had a fault: %w", m.Name, g.Seats[f.Seat].Name, errors.New(f.Text))
 }

@@ -75,7 +75,7 @@ func TestInterrupted(t *testing.T) {
 	e := parse(t, tiny)
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options(1)
-	o.Done = func(games, all int) {
+	o.Progress = func(_, _ string, games, all int) {
 		if games == 3 && all == 40 {
 			cancel()
 		}

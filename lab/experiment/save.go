@@ -3,7 +3,6 @@ package experiment
 import (
 	"encoding/csv"
 	"fmt"
-	"image/color"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,32 +10,31 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // Save writes the figures as CSV, and the plots as SVG, into a directory. It returns the files.
 func (r *Report) Save(dir string) (files []string, err error) {
-	path := filepath.Join(dir, r.Experiment+".csv")
-	if err := r.saveCSV(path); err != nil {
-		return nil, err
+	save := func(name string, write func(path string) error) {
+		if path := filepath.Join(dir, name); err == nil {
+			err = write(path)
+			files = append(files, path)
+		}
 	}
-	files = append(files, path)
+	save(r.Experiment+".csv", r.saveCSV)
 	for i, t := range r.Tables {
-		if !t.plot {
-			continue
+		if t.plot {
+			save(fmt.Sprintf("%s-%d.svg", r.Experiment, i+1), t.draw)
 		}
-		path := filepath.Join(dir, fmt.Sprintf("%s-%d.svg", r.Experiment, i+1))
-		if err := t.draw(path); err != nil {
-			return nil, err
-		}
-		files = append(files, path)
 	}
 	if len(r.Curves) > 0 {
-		path := filepath.Join(dir, r.Experiment+"-learning.svg")
-		if err := r.drawCurves(path); err != nil {
-			return nil, err
-		}
-		files = append(files, path)
+		save(r.Experiment+"-learning.svg", r.drawCurves)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return files, nil
 }
@@ -53,7 +51,7 @@ func (r *Report) saveCSV(path string) error {
 		for _, g := range t.Figures {
 			w.Write([]string{
 				t.Number, t.Measure, g.Row, g.Column, strconv.Itoa(g.Games), finite(g.Ours.Value), finite(g.Ours.Low), finite(g.Ours.High),
-				strconv.Itoa(g.Sample), finite(g.Published.Value), finite(g.Published.Low), finite(g.Published.High), string(g.Verdict), t.Way,
+				strconv.Itoa(g.Sample), finite(g.Published.Value), finite(g.Published.Low), finite(g.Published.High), string(g.Verdict), string(t.Way),
 			})
 		}
 	}
@@ -72,11 +70,6 @@ func finite(x float64) string {
 	return strconv.FormatFloat(x, 'g', 8, 64)
 }
 
-// hues are the colours of what is drawn: ours, published, and others.
-var hues = []color.NRGBA{
-	{0x00, 0x57, 0xb7, 0xff}, {0xa5, 0x1c, 0x30, 0xff}, {0x1b, 0x9e, 0x77, 0xff}, {0xe6, 0xab, 0x02, 0xff},
-}
-
 // bars are figures with their intervals, as gonum/plot draws them.
 type bars struct {
 	plotter.XYs
@@ -85,43 +78,38 @@ type bars struct {
 
 // draw draws the figures of a table beside the published ones.
 func (r *Result) draw(path string) error {
+	var ours, published bars
+	var labels []string
+	for i, f := range r.Figures {
+		label := f.Row
+		if len(r.Columns) > 1 {
+			label += "\n" + f.Column
+		}
+		labels = append(labels, label)
+		if f.Games > 0 {
+			ours.add(float64(i), f.Ours)
+			published.add(float64(i)+0.2, f.Published)
+		}
+	}
 	p := plot.New()
 	p.Title.Text, p.Y.Label.Text = "table "+r.Number+": "+r.heading(), r.Unit
-	var labels []string
-	for side, name := range []string{"ours", "published"} {
-		var b bars
-		for i, f := range r.Figures {
-			e, label := f.Ours, f.Row
-			if len(r.Columns) > 1 {
-				label += "\n" + f.Column
-			}
-			if side == 0 {
-				labels = append(labels, label)
-			} else {
-				e = f.Published
-			}
-			if f.Games == 0 || math.IsNaN(e.Value) {
-				continue
-			}
-			b.XYs = append(b.XYs, plotter.XY{X: float64(i) + 0.2*float64(side), Y: e.Value})
-			b.YErrors = append(b.YErrors, struct{ Low, High float64 }{spread(e.Value - e.Low), spread(e.High - e.Value)})
-		}
+	p.Add(plotter.NewGrid())
+	for i, b := range []bars{ours, published} {
 		if len(b.XYs) == 0 {
 			continue
 		}
-		points, err := plotter.NewScatter(b.XYs)
+		points, err := plotter.NewScatter(b)
 		if err != nil {
 			return err
 		}
-		errors, err := plotter.NewYErrorBars(b)
+		ends, err := plotter.NewYErrorBars(b)
 		if err != nil {
 			return err
 		}
-		points.Color, errors.Color = hues[side], hues[side]
-		p.Add(points, errors)
-		p.Legend.Add(name, points)
+		points.Color, ends.Color = plotutil.Color(i), plotutil.Color(i)
+		p.Add(points, ends)
+		p.Legend.Add([]string{"ours", "published"}[i], points)
 	}
-	p.Add(plotter.NewGrid())
 	p.NominalX(labels...)
 	p.Legend.Top = true
 	if measures[r.Measure].share {
@@ -132,12 +120,19 @@ func (r *Result) draw(path string) error {
 	return p.Save(vg.Length(10+len(labels))*vg.Centimeter, 10*vg.Centimeter, path)
 }
 
-// spread returns the length of an error bar: none where an end is unbounded.
-func spread(x float64) float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return 0
+// add adds a figure, without a bar to an end that is unbounded, unless there is none.
+func (b *bars) add(x float64, e rating.Estimate) {
+	if math.IsNaN(e.Value) {
+		return
 	}
-	return x
+	length := func(d float64) float64 {
+		if math.IsInf(d, 0) || math.IsNaN(d) {
+			return 0
+		}
+		return d
+	}
+	b.XYs = append(b.XYs, plotter.XY{X: x, Y: e.Value})
+	b.YErrors = append(b.YErrors, struct{ Low, High float64 }{length(e.Value - e.Low), length(e.High - e.Value)})
 }
 
 // drawCurves draws how the trainings went.
@@ -146,18 +141,16 @@ func (r *Report) drawCurves(path string) error {
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = r.Title, "games", "won, % of the last hundred"
 	p.Y.Min, p.Y.Max = 0, 100
 	p.Add(plotter.NewGrid())
-	for i, c := range r.Curves {
-		var points plotter.XYs
-		for j, games := range c.Games {
-			points = append(points, plotter.XY{X: float64(games), Y: c.Won[j]})
+	var lines []any // names and points in turn
+	for _, c := range r.Curves {
+		points := make(plotter.XYs, len(c.Games))
+		for i := range points {
+			points[i] = plotter.XY{X: float64(c.Games[i]), Y: c.Won[i]}
 		}
-		line, err := plotter.NewLine(points)
-		if err != nil {
-			return err
-		}
-		line.Color = hues[i%len(hues)]
-		p.Add(line)
-		p.Legend.Add(c.Name, line)
+		lines = append(lines, c.Name, points)
+	}
+	if err := plotutil.AddLines(p, lines...); err != nil {
+		return err
 	}
 	return p.Save(16*vg.Centimeter, 10*vg.Centimeter, path)
 }

@@ -24,20 +24,21 @@ const limit = 500
 // explore is how often a learner moves at random: once in so many of its moves.
 const explore = 5
 
-// Training is how to learn.
+// Training is how to learn. Experiments name the fields without a tag.
 type Training struct {
-	Games    int
-	Mu       float64           // the rate of learning
-	Self     bool              // the opponent plays by the same weights, else at random
-	Rival    *teekolms.Weights // that the opponent plays by, unless Self; nil for random
-	Fixed    bool              // the weights stay as they are
-	Steady   bool              // nobody who plays by weights moves at random
-	Blind    bool              // nobody who plays by weights sees that a move wins at once
-	Replace  bool              // each step of learning replaces the weights, see teekolms.Weights.Replace
-	Limit    int               // plies of a game; 0 for those of the study's first experiments
-	Seed     uint64
-	Start    teekolms.Weights
-	Progress func(Report) // after every hundredth game; nil for none
+	Games   int
+	Mu      float64 // the rate of learning
+	Fixed   bool    // the weights stay as they are
+	Steady  bool    // nobody who plays by weights moves at random
+	Blind   bool    // nobody who plays by weights sees that a move wins at once
+	Replace bool    // each step of learning replaces the weights, see teekolms.Weights.Replace
+	Limit   int     // plies of a game; 0 for those of the study's first experiments
+
+	Self     bool              `toml:"-"` // the opponent plays by the same weights, else at random
+	Rival    *teekolms.Weights `toml:"-"` // that the opponent plays by, unless Self; nil for random
+	Seed     uint64            `toml:"-"`
+	Start    teekolms.Weights  `toml:"-"`
+	Progress func(Report)      `toml:"-"` // after every hundredth game; nil for none
 }
 
 // Report is how the training games ended for the learner.

@@ -102,7 +102,8 @@ func (f *Folder) Plot(name, title, x, y string, columns ...string) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
 	p.Add(plotter.NewGrid())
-	for i, column := range columns {
+	var lines []any // names and points in turn
+	for _, column := range columns {
 		at := slices.Index(rows[0], column)
 		if at < 0 {
 			return fmt.Errorf("%s: there is no column %q among %q", MetricsFile, column, rows[0])
@@ -115,16 +116,12 @@ func (f *Folder) Plot(name, title, x, y string, columns ...string) error {
 				points = append(points, plotter.XY{X: step, Y: value})
 			}
 		}
-		if len(points) == 0 {
-			continue
+		if len(points) > 0 {
+			lines = append(lines, column, points)
 		}
-		line, dots, err := plotter.NewLinePoints(points)
-		if err != nil {
-			return err
-		}
-		line.Color, dots.Color = plotutil.Color(i), plotutil.Color(i)
-		p.Add(line, dots)
-		p.Legend.Add(column, line)
+	}
+	if err := plotutil.AddLinePoints(p, lines...); err != nil {
+		return err
 	}
 	return p.Save(16*vg.Centimeter, 10*vg.Centimeter, f.path(name+".svg"))
 }

@@ -3,13 +3,24 @@ package experiment
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/timba-arena/timba/lab/train/lms"
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
+
+// Training is a linear learner of Teeko that plays a series of games and learns from each, or
+// only plays.
+type Training struct {
+	Name     string // the row of the tables, and how later ones refer to it
+	From     string // "initial", "published" or the name of an earlier training
+	Opponent string // "random", "self", or as From, with its weights fixed
+	Hidden   bool   // has no row
+	// Training has the games of the study, 0 for those of the experiment, and how to learn from them.
+	lms.Training
+}
 
 // The weights that a training can begin with, besides those of earlier trainings.
 var weights = map[string]teekolms.Weights{"initial": teekolms.Initial, "published": teekolms.Published}
@@ -19,12 +30,14 @@ const (
 	opponentSelf   = "self"
 )
 
-func (e *Experiment) checkTrainings() error {
+// completeTrainings checks the trainings, each of which may refer to those before it.
+func (e *Experiment) completeTrainings() error {
 	known := []string{"initial", "published"}
-	if len(e.Grid)+len(e.Matches)+len(e.Bots)+len(e.Options) > 0 {
-		return errors.New("trainings have no bots, matches or options")
-	}
-	for _, t := range e.Trainings {
+	for i := range e.Trainings {
+		t := &e.Trainings[i]
+		if t.Games == 0 {
+			t.Games = e.Games
+		}
 		switch {
 		case t.Name == "" || slices.Contains(known, t.Name):
 			return fmt.Errorf("training %q: the name is missing or taken", t.Name)
@@ -40,26 +53,22 @@ func (e *Experiment) checkTrainings() error {
 			return fmt.Errorf("training %q: mu cannot be %g: above 0, at most 1, and 0 where the weights are fixed", t.Name, t.Mu)
 		}
 		known = append(known, t.Name)
+		if !t.Hidden {
+			e.rows = append(e.rows, row{name: t.Name, games: t.Games})
+		}
 	}
 	return nil
 }
 
 // train plays the trainings one after another.
-func (e *Experiment) train(ctx context.Context, o Options, report *Report) (rows [][]result, err error) {
-	learned := map[string]teekolms.Weights{}
-	for name, w := range weights {
-		learned[name] = w
-	}
-	for _, t := range e.Trainings {
-		report.All += o.games(e.orDefault(t.Games))
-	}
+func (e *Experiment) train(ctx context.Context, o *Options, report *Report) (rows [][]result, err error) {
+	learned := maps.Clone(weights)
 	played := 0
 	for _, t := range e.Trainings {
 		seed := o.Seed.Derive("experiment/" + e.Name + "/" + t.Name)
-		training := lms.Training{
-			Games: o.games(e.orDefault(t.Games)), Mu: t.Mu, Self: t.Opponent == opponentSelf, Fixed: t.Fixed, Steady: t.Steady, Blind: t.Blind, Replace: t.Replace, Limit: t.Limit,
-			Start: learned[t.From], Seed: binary.BigEndian.Uint64(seed[:]),
-		}
+		training := t.Training
+		training.Games, training.Seed = o.games(t.Games), binary.BigEndian.Uint64(seed[:])
+		training.Start, training.Self = learned[t.From], t.Opponent == opponentSelf
 		if w, ok := learned[t.Opponent]; ok {
 			training.Rival = &w
 		}
@@ -69,9 +78,7 @@ func (e *Experiment) train(ctx context.Context, o Options, report *Report) (rows
 			curve.Games = append(curve.Games, now.Games())
 			curve.Won = append(curve.Won, 100*float64(now.Won-last.Won)/float64(now.Games()-last.Games()))
 			last = now
-			if o.Done != nil {
-				o.Done(played+now.Games(), report.All)
-			}
+			o.Progress("", "games", played+now.Games(), report.All)
 		}
 		var found lms.Report
 		if err == nil {
@@ -86,14 +93,14 @@ func (e *Experiment) train(ctx context.Context, o Options, report *Report) (rows
 			}
 		}
 		if !t.Hidden {
-			rows = append(rows, results(found))
+			rows = append(rows, gamesOf(found))
 		}
 	}
 	return rows, err
 }
 
-// results returns a result for each game of a training.
-func results(r lms.Report) (list []result) {
+// gamesOf returns a result for each game of a training.
+func gamesOf(r lms.Report) (list []result) {
 	for i, n := range []int{r.Won, r.Lost, r.Drawn} {
 		for range n {
 			list = append(list, result{seat: -1, ending: outcomes[i], drawn: outcomes[i] == "drawn"})

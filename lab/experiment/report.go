@@ -24,7 +24,7 @@ type Summary struct {
 	Name   string   `json:"name"`
 	Title  string   `json:"title"`
 	Tables []string `json:"tables"`
-	Games  int      `json:"games"` // of a whole run
+	Games  int      `json:"games"` // of a run without a scale
 	Cost   string   `json:"cost"`  // its time, as measured
 	Study  string   `json:"study"`
 }
@@ -32,7 +32,7 @@ type Summary struct {
 // Summaries returns what the list says about experiments.
 func Summaries(list []*Experiment) (all []Summary) {
 	for _, e := range list {
-		s := Summary{Name: e.Name, Title: e.Title, Games: e.total(), Cost: e.Cost, Study: e.Study}
+		s := Summary{Name: e.Name, Title: e.Title, Games: e.total(&DefaultOptions), Cost: e.Cost, Study: e.Study}
 		for _, t := range e.Tables {
 			s.Tables = append(s.Tables, t.Number)
 		}
@@ -51,13 +51,13 @@ func WriteList(w io.Writer, list []*Experiment) {
 	t.Render()
 }
 
-// total returns the games of a whole run.
-func (e *Experiment) total() (n int) {
-	for _, m := range e.played() {
-		n += e.orDefault(m.Games)
+// total returns the games of a run.
+func (e *Experiment) total(o *Options) (n int) {
+	for _, m := range e.Matches {
+		n += len(e.ways()) * o.games(m.Games)
 	}
 	for _, t := range e.Trainings {
-		n += e.orDefault(t.Games)
+		n += o.games(t.Games)
 	}
 	return n
 }
@@ -112,7 +112,7 @@ func (r *Report) writeModels(w io.Writer) {
 	t.AppendHeader(table.Row{"model", "", "method", "mode", "learned from", "defects", "time", "run"})
 	for i := range r.Models {
 		m := &r.Models[i]
-		t.AppendRow(table.Row{m.Name, m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(time.Duration(m.seconds() * float64(time.Second))), m.entry})
+		t.AppendRow(table.Row{m.Name, m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(m.took()), m.entry})
 	}
 	t.Render()
 }
@@ -122,7 +122,7 @@ func (r *Result) heading() string {
 	if r.Way == "" {
 		return r.Title
 	}
-	return r.Title + ", " + r.Way
+	return r.Title + ", " + string(r.Way)
 }
 
 // thousands returns a number of at least 1 with commas.
