@@ -20,7 +20,7 @@ import (
 )
 
 // Env measures random games through the client of timba-lab env in Python, client and server on one
-// core where the machine can: Brisca by every way to choose actions, the others from lists.
+// core where the machine can. Actions are chosen from masks in Brisca alone.
 type Env struct {
 	Time time.Duration // approximate time for each figure
 	self string        // timba-lab, if it is not this program

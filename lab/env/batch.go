@@ -77,11 +77,8 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 		bots: make([][]*house.Seat, l.Players), moves: make([]rules.Move, c.Games*s.widest),
 		workers: workers, least: 512, message: message, frame: message[headerBytes:], at: at,
 	}
-	for i := range c.Games {
-		row := b.row(at.legal, i)
-		for j := range row {
-			row[j] = math.MaxUint8 // padding
-		}
+	for i := range at.legal.row * c.Games {
+		b.frame[at.legal.Offset+i] = math.MaxUint8 // padding
 	}
 	for seat, spec := range c.Bots {
 		if spec == "" {

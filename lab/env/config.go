@@ -89,19 +89,20 @@ func ParseConfig(document []byte) (Config, error) {
 	between := func(n *int, most int) func() bool {
 		return func() bool { return *n >= 1 && *n <= most }
 	}
-	known := func() bool {
+	rewarded := func() bool { return c.Rewards == Points || c.Rewards == Outcome }
+	chosen := func() bool {
 		return !slices.ContainsFunc(c.Arrays, func(a string) bool { return !slices.Contains(choices, a) })
 	}
-	most := int(MaxMoveTime.Milliseconds())
+	const most = int(MaxMoveTime / time.Millisecond)
 	keys := []key{
 		{"version", &version, func() bool { return version == Version }, strconv.Itoa(Version)},
 		{"game", &game, nil, `"brisca"`},
 		{"options", &options, nil, `{"players": 2}`},
 		{"games", &c.Games, between(&c.Games, MaxGames), fmt.Sprintf("1 to %d", MaxGames)},
 		{"seats", &seats, nil, `{"1": "@greedy"}`},
-		{"rewards", &c.Rewards, func() bool { return c.Rewards == Points || c.Rewards == Outcome }, `"points" or "outcome"`},
+		{"rewards", &c.Rewards, rewarded, `"points" or "outcome"`},
 		{"auto", &c.Auto, nil, "true or false"},
-		{"arrays", &c.Arrays, known, `some of ["legal", "mask", "observation"]`},
+		{"arrays", &c.Arrays, chosen, `some of ["legal", "mask", "observation"]`},
 		{"movetime", &milliseconds, between(&milliseconds, most), fmt.Sprintf("1 to %d", most)},
 	}
 	err := readKeys(document, keys)
@@ -137,7 +138,8 @@ func readKeys(document []byte, keys []key) error {
 		names = append(names, k.name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		return fmt.Errorf("unknown key %q with the value %s: try %s", name, protocol.Clip(given[name]), strings.Join(names, ", "))
+		seen, all := protocol.Clip(given[name]), strings.Join(names, ", ")
+		return fmt.Errorf("unknown key %q with the value %s: try %s", name, seen, all)
 	}
 	return nil
 }
