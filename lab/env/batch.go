@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"unsafe"
 
 	"github.com/timba-arena/timba/referee"
@@ -162,8 +161,13 @@ func (b *Batch) Step(ctx context.Context, actions []byte) error {
 // check returns why an action is not legal.
 func (b *Batch) check(i int, m rules.Move) error {
 	s := &b.slots[i]
-	if s.seat == rules.Over || slices.Contains(b.legal(i), m) {
-		return nil // of a game that is over, whatever it is
+	if s.seat == rules.Over {
+		return nil // whatever it is
+	}
+	for _, legal := range b.legal(i) {
+		if m == legal {
+			return nil
+		}
 	}
 	if int(m) >= len(b.layout.Actions) || b.layout.Actions[m] == "" {
 		return fmt.Errorf("env: game %d, deal %d: action %d is no move of %s: try %d", i, s.deal, m, b.layout.Game, b.legal(i)[0])
@@ -180,6 +184,8 @@ func (b *Batch) legal(i int) []rules.Move {
 // each does something with every game, in pieces at once; where it does nothing there are no
 // rewards. After an error the batch must be reset.
 func (b *Batch) each(ctx context.Context, do func(i int, w *worker) error) error {
+	rewards := b.at.rewards
+	clear(b.frame[rewards.Offset : rewards.Offset+rewards.row*len(b.slots)])
 	pieces := min(b.workers, max(1, len(b.slots)/b.least))
 	for len(b.memory) < pieces {
 		b.memory = append(b.memory, new(worker))
@@ -187,7 +193,6 @@ func (b *Batch) each(ctx context.Context, do func(i int, w *worker) error) error
 	piece := func(p int) error {
 		w := b.memory[p]
 		for i := p * len(b.slots) / pieces; i < (p+1)*len(b.slots)/pieces; i++ {
-			clear(b.row(b.at.rewards, i))
 			if err := do(i, w); err != nil {
 				return err
 			}
