@@ -25,7 +25,7 @@ func newEnv() *cobra.Command {
 		Example: "  timba-lab env client learner\n  timba-lab env --listen timba.sock",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s.Workers, s.Log = env.Workers(s.Workers), cmd.ErrOrStderr()
+			s.Log = cmd.ErrOrStderr()
 			if listen == "" {
 				return env.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), s.Workers)
 			}

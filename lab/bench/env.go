@@ -1,43 +1,131 @@
 package bench
 
 import (
+	"bytes"
 	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/timba-arena/timba/lab/env"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// Env measures random games through the client of timba-lab env in Python.
+// Env measures random games through the client of timba-lab env in Python, client and server on one
+// core where the machine can. Actions are chosen from masks in Brisca alone.
 type Env struct {
 	Time time.Duration // approximate time for each figure
+	self string        // timba-lab, if it is not this program
+}
+
+// studyRate is how many random games of Brisca a second the Python environment of
+// R. Arjonilla's bachelor's thesis (UOC, 2024) plays on one core.
+const studyRate = 343
+
+// envProgram is the program in Python that measures.
+//
+//go:embed bench_env.py
+var envProgram []byte
+
+// envWays are the arrays that actions are chosen from, in the words of the program.
+var envWays = []struct {
+	word, title string
+	numpy       bool
+	games       int // at once
+}{
+	{"legal", "numpy, list of actions", true, 2048},
+	{"mask", "numpy, mask of actions", true, 2048},
+	{"none", "standard library", false, 256},
 }
 
 // Run measures. It tells log if numpy is missing.
 func (b Env) Run(ctx context.Context, log io.Writer) (*Report, error) {
-	self, err := os.Executable()
+	python, numpy, err := env.FindPython(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, g := range games.All() {
-		names = append(names, g.Name)
+	if !numpy {
+		fmt.Fprintln(log, "bench env: numpy is missing: only the standard library is measured")
 	}
-	rates, err := env.Bench(ctx, self, names, b.Time, log)
+	if b.self == "" {
+		if b.self, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := os.MkdirTemp("", "timba-env-")
 	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if _, err := env.WriteClient(dir); err != nil {
+		return nil, err
+	}
+	program := filepath.Join(dir, "bench_env.py")
+	if err := os.WriteFile(program, envProgram, 0o644); err != nil {
 		return nil, err
 	}
 	t := newTable("env|actions chosen by|games/s|games/s of CPU|moves/s of CPU|study's games/s|ratio|of CPU")
-	for _, r := range rates {
-		wall, cpu := float64(r.Games)/r.Wall, float64(r.Games)/r.CPU
-		row := []any{r.Game, r.Way, whole(wall), whole(cpu), whole(float64(r.Moves) / r.CPU)}
-		if r.Game == brisca.Game.Name {
-			row = append(row, env.StudyRate, whole(wall/env.StudyRate), whole(cpu/env.StudyRate))
+	for _, game := range games.All() {
+		for _, way := range envWays {
+			if way.numpy && !numpy || game != brisca.Game && way.word == "mask" {
+				continue
+			}
+			r, err := b.measure(ctx, python, program, game.Name, way.word, strconv.Itoa(way.games))
+			if err != nil {
+				return nil, err
+			}
+			wall, cpu := r.Games/r.Wall, r.Games/r.CPU
+			row := []any{game.Name, way.title, whole(wall), whole(cpu), whole(r.Moves / r.CPU)}
+			if game == brisca.Game {
+				row = append(row, studyRate, whole(wall/studyRate), whole(cpu/studyRate))
+			}
+			t.add(row...)
 		}
-		t.add(row...)
 	}
 	return newReport(t), nil
+}
+
+// envResult is what the program prints: finished games, moves, seconds, and those of client and
+// server on a core.
+type envResult struct {
+	Games, Moves float64
+	Wall         float64 `json:"seconds"`
+	CPU          float64
+}
+
+// measure runs the program with the words that it wants before the time.
+func (b Env) measure(ctx context.Context, python, program string, words ...string) (r envResult, err error) {
+	args := append(oneCore(), python, "-B", program)
+	args = append(append(args, words...), fmt.Sprint(b.Time.Seconds()))
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "TIMBA_LAB="+b.self)
+	var problem bytes.Buffer
+	cmd.Stderr = &problem
+	out, err := cmd.Output()
+	if err != nil {
+		return r, fmt.Errorf("bench env: the program in Python has failed: %w\n%s", err, problem.Bytes())
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		return r, fmt.Errorf("bench env: the program in Python has printed %q", out)
+	}
+	return r, nil
+}
+
+// oneCore returns the words before a command that bind it to one core; none where that is not
+// possible.
+func oneCore() []string {
+	cores := cores.All()
+	taskset, err := exec.LookPath("taskset")
+	if err != nil || len(cores) == 0 {
+		return nil
+	}
+	return []string{taskset, "-c", strconv.Itoa(cores[len(cores)-1])}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -33,68 +34,65 @@ type Batch struct {
 	layout *Layout
 	shape  shape
 	games  positions
-	bots   *bots // nil without
+	bots   [][]*house.Seat // by seat, those of all games; nil for the client
 	slots  []slot
 	moves  []rules.Move // by game, shape.widest each
 	seed   rules.Seed
 	ready  bool // there is a position in each slot
 	// workers is how many goroutines share the games; what they make does not depend on it.
 	workers int
+	least   int // the number of games for which another goroutine is worth its start
 	memory  []*worker
-	message []byte // a state frame
+	message []byte // the state frame after each call
 	frame   []byte // its payload
 	at      places
 }
 
 // worker is the memory of a goroutine.
 type worker struct {
-	src     rules.Stream
-	points  [rules.MaxSeats]float32
-	numbers [maxNumbers]int16
+	src    rules.Stream
+	points [rules.MaxSeats]float32
+	row    row
 }
 
-// places are the parts of the frame.
-type places struct {
-	rewards, points, deal, ply, count, legal, numbers, turn, over, ranks, planes, mask Array
-}
-
-// NewBatch returns a batch that must be reset first. An error says what is too much.
+// NewBatch returns a batch that must be reset first, for so many goroutines: all cores for 0. An
+// error says what is too much.
 func NewBatch(c Config, workers int) (*Batch, error) {
-	s, err := shapeOf(c.Variant)
+	entry, ok := shapes[c.Variant.Game]
+	if !ok {
+		return nil, fmt.Errorf("env: game %q has no arrays", c.Variant.Game.Name)
+	}
+	s := entry(c.Variant.Rules)
+	l, at, err := newLayout(&c, &s)
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLayout(&c, &s)
-	if err != nil {
-		return nil, err
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
 	}
+	message := newFrame(frameState, l.Size)
 	b := &Batch{
-		config: c, layout: l, shape: s, games: newPositions(c.Variant, c.Games), slots: make([]slot, c.Games),
-		moves: make([]rules.Move, c.Games*s.widest), workers: max(workers, 1), message: make([]byte, headerBytes+l.Size),
-		at: places{
-			l.array("rewards"), l.array("points"), l.array("deal"), l.array("ply"), l.array("count"), l.array(arrayLegal), l.array("numbers"),
-			l.array("turn"), l.array("over"), l.array("ranks"), l.array("planes"), l.array(arrayMask),
-		},
+		config: c, layout: l, shape: s, games: s.positions(c.Games), slots: make([]slot, c.Games),
+		bots: make([][]*house.Seat, l.Players), moves: make([]rules.Move, c.Games*s.widest),
+		workers: workers, least: 512, message: message, frame: message[headerBytes:], at: at,
 	}
-	b.frame = b.message[headerBytes:]
-	putHeader(b.message, frameState, l.Size)
-	for i := range c.Games {
-		row := b.row(b.at.legal, i)
-		for j := range row {
-			row[j] = math.MaxUint8 // padding
+	for i := range at.legal.row * c.Games {
+		b.frame[at.legal.Offset+i] = math.MaxUint8 // padding
+	}
+	for seat, spec := range c.Bots {
+		if spec == "" {
+			continue
 		}
-	}
-	if b.bots, err = newBots(&c); err != nil {
-		return nil, err
+		b.least = 1 // its moves take longer than the start of a goroutine
+		b.bots[seat] = make([]*house.Seat, c.Games)
+		for i := range b.bots[seat] {
+			if b.bots[seat][i], err = house.NewSeat(spec); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return b, nil
 }
-
-// Layout returns what frames look like.
-func (b *Batch) Layout() *Layout { return b.layout }
-
-// Message returns the state frame; it is valid until the next call.
-func (b *Batch) Message() []byte { return b.message }
 
 // row returns the bytes of a game in an array, none where it is left out.
 func (b *Batch) row(a Array, i int) []byte {
@@ -128,7 +126,6 @@ func (b *Batch) Next(ctx context.Context, which []byte) error {
 	}
 	return b.each(ctx, func(i int, w *worker) error {
 		if which[i] == 0 {
-			b.still(i)
 			return nil
 		}
 		if err := b.advance(i, w); err != nil {
@@ -154,7 +151,6 @@ func (b *Batch) Step(ctx context.Context, actions []byte) error {
 	}
 	return b.each(ctx, func(i int, w *worker) error {
 		if b.slots[i].seat == rules.Over {
-			b.still(i)
 			return nil
 		}
 		b.games.at(i).Apply(rules.Move(binary.LittleEndian.Uint16(actions[2*i:])), nil)
@@ -185,16 +181,12 @@ func (b *Batch) legal(i int) []rules.Move {
 	return b.moves[start : start+int(b.slots[i].count)]
 }
 
-// least is the number of games for which another goroutine is worth its start.
-const least = 512
-
-// each does something with every game, in pieces at once. After an error the batch must be
-// reset.
+// each does something with every game, in pieces at once; where it does nothing there are no
+// rewards. After an error the batch must be reset.
 func (b *Batch) each(ctx context.Context, do func(i int, w *worker) error) error {
-	pieces := min(b.workers, max(1, len(b.slots)/least))
-	if b.bots != nil {
-		pieces = min(b.workers, len(b.slots)) // their moves take longer than the start
-	}
+	rewards := b.at.rewards
+	clear(b.frame[rewards.Offset : rewards.Offset+rewards.row*len(b.slots)])
+	pieces := min(b.workers, max(1, len(b.slots)/b.least))
 	for len(b.memory) < pieces {
 		b.memory = append(b.memory, new(worker))
 	}
@@ -223,22 +215,16 @@ func (b *Batch) each(ctx context.Context, do func(i int, w *worker) error) error
 	return err
 }
 
-// Workers returns a number of workers: all cores for 0.
-func Workers(n int) int {
-	if n == 0 {
-		return runtime.GOMAXPROCS(0)
-	}
-	return n
-}
-
 // begin deals the game of a slot.
 func (b *Batch) begin(i int, w *worker) {
 	s := &b.slots[i]
 	w.src = rules.NewStream(referee.DealSeed(b.seed, int(s.deal)))
 	b.games.deal(i, &w.src)
 	s.points = [rules.MaxSeats]float32{}
-	if b.bots != nil {
-		b.bots.begin(i, b.seed, int(s.deal))
+	for seat, bots := range b.bots {
+		if bots != nil { // as the referee does in rotation 0 of the match
+			bots[i].Begin(b.config.Variant, seat, referee.BotSeed(b.seed, int(s.deal), 0, seat), b.config.MoveTime)
+		}
 	}
 }
 
@@ -257,33 +243,21 @@ func (b *Batch) advance(i int, w *worker) error {
 // the game into the frame. Whether the client has acted decides if there is a reward, and if a
 // deal that ends at once is a game.
 func (b *Batch) follow(ctx context.Context, w *worker, i int, acted bool) error {
-	s := &b.slots[i]
 	state := b.games.at(i)
 	seat, err := b.await(ctx, i, state)
+	if err == nil && seat == rules.Over && b.config.Auto && !acted {
+		seat, err = b.pass(ctx, w, i, state)
+	}
 	if err != nil {
 		return err
 	}
-	clear(b.row(b.at.rewards, i))
-	clear(b.row(b.at.ranks, i))
-	b.row(b.at.over, i)[0] = 0
-	if seat == rules.Over && b.config.Auto && !acted {
+	b.score(i, w, state, acted)
+	if seat == rules.Over && b.config.Auto {
 		if seat, err = b.pass(ctx, w, i, state); err != nil {
 			return err
 		}
 	}
-	b.standing(i, w)
-	if acted || seat == rules.Over {
-		b.reward(i, w, state)
-	}
-	if seat == rules.Over {
-		b.finish(i, state)
-		if b.config.Auto {
-			if seat, err = b.pass(ctx, w, i, state); err != nil {
-				return err
-			}
-		}
-	}
-	s.seat = int8(seat)
+	b.slots[i].seat = int8(seat)
 	return b.observe(i, w, state)
 }
 
@@ -308,17 +282,16 @@ const mostDeals = 10_000
 func (b *Batch) await(ctx context.Context, i int, state rules.State) (int, error) {
 	for {
 		seat := state.Turn()
-		if seat == rules.Over || b.config.Bots[seat] == "" {
+		if seat == rules.Over || b.bots[seat] == nil {
 			return seat, nil
 		}
 		if err := ctx.Err(); err != nil {
 			return seat, err
 		}
-		if err := b.bots.move(i, seat, state); err != nil {
-			return seat, err
+		m, err := b.bots[seat][i].Move(state)
+		if err != nil {
+			return seat, fmt.Errorf("env: game %d: %w", i, err)
 		}
+		state.Apply(m, nil)
 	}
 }
-
-// still writes a game in which nothing has happened.
-func (b *Batch) still(i int) { clear(b.row(b.at.rewards, i)) }

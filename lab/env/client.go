@@ -1,50 +1,61 @@
 package env
 
 import (
+	"context"
 	"embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
-// python is the client in Python, its example and its benchmark.
+// python is the client in Python and its example.
 //
 //go:embed python/*.py
 var python embed.FS
 
-// The programs of the client.
-const (
-	clientModule = "timba_env.py"
-	exampleFile  = "example_brisca.py"
-	benchFile    = "bench_env.py"
-)
-
 // WriteClient writes the client and its example into a directory, which it makes if there is
 // none, and returns their paths. It overwrites nothing.
 func WriteClient(dir string) (paths []string, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	files, err := fs.Sub(python, "python")
+	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{clientModule, exampleFile} {
+	for _, name := range []string{"timba_env.py", "example_brisca.py"} {
 		path := filepath.Join(dir, name)
 		if _, err := os.Lstat(path); err == nil {
 			return nil, fmt.Errorf("env: %q exists already: name another directory", path)
 		}
 		paths = append(paths, path)
 	}
-	for _, path := range paths {
-		if err := writePython(path); err != nil {
-			return nil, err
-		}
-	}
-	return paths, nil
+	return paths, os.CopyFS(dir, files)
 }
 
-// writePython writes an embedded file with the name of the path.
-func writePython(path string) error {
-	data, err := python.ReadFile("python/" + filepath.Base(path))
-	if err != nil {
-		return err
+// FindPython returns a Python 3.8 or later, one with numpy if there is one: the system's may have
+// it where another has not.
+func FindPython(ctx context.Context) (path string, numpy bool, err error) {
+	const script = "import sys\nif sys.version_info < (3, 8): sys.exit(1)\nprint('timba')\nimport numpy\nprint('numpy')"
+	for _, name := range []string{"python3", "/usr/bin/python3", "python"} {
+		found, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		out, _ := exec.CommandContext(ctx, found, "-c", script).Output() // without numpy it fails
+		if strings.Contains(string(out), "numpy") {
+			return found, true, nil
+		}
+		if path == "" && strings.Contains(string(out), "timba") {
+			path = found
+		}
 	}
-	return os.WriteFile(path, data, 0o644)
+	if err := ctx.Err(); err != nil {
+		return "", false, err
+	}
+	if path == "" {
+		return "", false, errors.New("env: there is no Python 3.8 or later: install python3, and numpy for speed")
+	}
+	return path, false, nil
 }

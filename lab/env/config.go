@@ -5,6 +5,8 @@
 package env
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +20,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// Version is the version of the frames, the first thing that a client names.
+// Version is the version of the frames, which a client names.
 const Version = 1
 
 // The limits of one connection.
@@ -42,10 +44,7 @@ const (
 	observation = "observation" // planes and numbers
 )
 
-var (
-	choices  = []string{arrayLegal, arrayMask, observation}
-	defaults = []string{arrayLegal, observation}
-)
+var choices = []string{arrayLegal, arrayMask, observation}
 
 // Rewards is what a reward is.
 type Rewards string
@@ -61,161 +60,135 @@ const (
 type Config struct {
 	Variant  *rules.Variant
 	Games    int
-	Arrays   []string // of choices, in their order
+	Arrays   []string // of choices
 	Rewards  Rewards
 	Auto     bool          // a game that has ended begins its next deal
 	MoveTime time.Duration // what house bots are told that they have for a move
 	Bots     []string      // by seat, the spec of a house bot; "" for the client
 }
 
-// ParseConfig reads the text of a make frame: "version=1 game=brisca games=64 ...". What is no
-// key of its own is an option of the game. An error has the key, the value and what to try.
-func ParseConfig(text string) (Config, error) {
-	c := Config{Games: 1, Arrays: defaults, Rewards: Points, Auto: true, MoveTime: 100 * time.Millisecond}
-	if !protocol.Pairs(text).Valid() || strings.ContainsAny(text, "\r\n\t") {
-		return c, fmt.Errorf("env: %s cannot be read: write key=value with one space between, as in version=%d game=brisca games=64", protocol.Quote([]byte(text)), Version)
+// key is a key of the document that ParseConfig reads.
+type key struct {
+	name  string
+	value any         // a pointer to what it sets
+	right func() bool // whether it may be so; nil for every value of its type
+	try   string
+}
+
+// ParseConfig reads the JSON document of a make frame. An error has the key, the value and what to
+// try.
+func ParseConfig(document []byte) (Config, error) {
+	c := Config{Games: 1, Rewards: Points, Auto: true}
+	var (
+		version      int
+		game         string
+		options      map[string]json.RawMessage
+		seats        map[string]string
+		milliseconds = 100
+	)
+	between := func(n *int, most int) func() bool {
+		return func() bool { return *n >= 1 && *n <= most }
 	}
-	given := map[string]string{}
-	for key, value := range protocol.Pairs(text).All() {
-		if _, twice := given[string(key)]; twice {
-			return c, fmt.Errorf("env: key %q is there twice: choose one", key)
+	rewarded := func() bool { return c.Rewards == Points || c.Rewards == Outcome }
+	chosen := func() bool {
+		return !slices.ContainsFunc(c.Arrays, func(a string) bool { return !slices.Contains(choices, a) })
+	}
+	const most = int(MaxMoveTime / time.Millisecond)
+	keys := []key{
+		{"version", &version, func() bool { return version == Version }, strconv.Itoa(Version)},
+		{"game", &game, nil, `"brisca"`},
+		{"options", &options, nil, `{"players": 2}`},
+		{"games", &c.Games, between(&c.Games, MaxGames), fmt.Sprintf("1 to %d", MaxGames)},
+		{"seats", &seats, nil, `{"1": "@greedy"}`},
+		{"rewards", &c.Rewards, rewarded, `"points" or "outcome"`},
+		{"auto", &c.Auto, nil, "true or false"},
+		{"arrays", &c.Arrays, chosen, `some of ["legal", "mask", "observation"]`},
+		{"movetime", &milliseconds, between(&milliseconds, most), fmt.Sprintf("1 to %d", most)},
+	}
+	err := readKeys(document, keys)
+	if err == nil {
+		c.MoveTime = time.Duration(milliseconds) * time.Millisecond
+		if c.Arrays == nil {
+			c.Arrays = []string{arrayLegal, observation}
 		}
-		given[string(key)] = string(value)
+		err = c.resolve(game, options, seats)
 	}
-	if err := c.read(given); err != nil {
+	if err != nil {
 		return c, fmt.Errorf("env: %w", err)
 	}
 	return c, nil
 }
 
-// read takes the keys of the environment; the rest are options.
-func (c *Config) read(given map[string]string) error {
-	take := func(key string) (string, bool) {
-		value, ok := given[key]
-		delete(given, key)
-		return value, ok
+// readKeys sets what the keys of a JSON object say.
+func readKeys(document []byte, keys []key) error {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(document, &given); err != nil || given == nil {
+		const example = `{"version": 1, "game": "brisca"}`
+		return fmt.Errorf("%s is no JSON object: try %s", protocol.Quote(document), example)
 	}
-	if v, _ := take("version"); v != strconv.Itoa(Version) {
-		return fmt.Errorf("version %q is unknown: this program has version=%d", v, Version)
+	var names []string
+	for _, k := range keys {
+		value, there := given[k.name]
+		wrong := there && (string(value) == "null" || json.Unmarshal(value, k.value) != nil)
+		if wrong || k.right != nil && !k.right() {
+			seen := cmp.Or(protocol.Clip(value), "missing")
+			return fmt.Errorf("%s cannot be %s: try %s", k.name, seen, k.try)
+		}
+		delete(given, k.name)
+		names = append(names, k.name)
 	}
-	name, _ := take("game")
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		seen, all := protocol.Clip(given[name]), strings.Join(names, ", ")
+		return fmt.Errorf("unknown key %q with the value %s: try %s", name, seen, all)
+	}
+	return nil
+}
+
+// resolve finds the game with its options, and the house bots: at least one seat is left to the
+// client.
+func (c *Config) resolve(name string, options map[string]json.RawMessage, seats map[string]string) error {
 	game, err := games.Find(name)
 	if err != nil {
 		return err
 	}
-	if err := c.readNumbers(take); err != nil {
+	values := map[string]string{}
+	for option, value := range options {
+		values[option] = text(value)
+	}
+	if c.Variant, err = game.Resolve(values); err != nil {
 		return err
 	}
-	if err := c.readWords(take); err != nil {
-		return err
-	}
-	seats := map[string]string{}
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		if strings.HasPrefix(key, "seat") {
-			seats[key], _ = take(key)
-		}
-	}
-	if c.Variant, err = game.Resolve(given); err != nil {
-		return err
-	}
-	return c.readSeats(seats)
-}
-
-// readNumbers takes games and movetime.
-func (c *Config) readNumbers(take func(string) (string, bool)) error {
-	number := func(key string, most int) (int, bool, error) {
-		text, ok := take(key)
-		if !ok {
-			return 0, false, nil
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > most {
-			return 0, true, fmt.Errorf("%s cannot be %q: try 1 to %d", key, text, most)
-		}
-		return n, true, nil
-	}
-	n, ok, err := number("games", MaxGames)
-	if err != nil {
-		return err
-	}
-	if ok {
-		c.Games = n
-	}
-	ms, ok, err := number("movetime", int(MaxMoveTime.Milliseconds()))
-	if ok {
-		c.MoveTime = time.Duration(ms) * time.Millisecond
-	}
-	return err
-}
-
-// readWords takes arrays, rewards and auto.
-func (c *Config) readWords(take func(string) (string, bool)) error {
-	if text, ok := take("arrays"); ok {
-		words := strings.Split(text, ",")
-		for _, w := range words {
-			if !slices.Contains(choices, w) {
-				return fmt.Errorf("arrays cannot have %q: try %s", w, strings.Join(choices, ", "))
-			}
-		}
-		c.Arrays = nil
-		for _, w := range choices {
-			if slices.Contains(words, w) {
-				c.Arrays = append(c.Arrays, w)
-			}
-		}
-	}
-	if text, ok := take("rewards"); ok {
-		if c.Rewards = Rewards(text); c.Rewards != Points && c.Rewards != Outcome {
-			return fmt.Errorf("rewards cannot be %q: try %s or %s", text, Points, Outcome)
-		}
-	}
-	if text, ok := take("auto"); ok {
-		if c.Auto = text == "yes"; !c.Auto && text != "no" {
-			return fmt.Errorf("auto cannot be %q: try yes or no", text)
-		}
-	}
-	return nil
-}
-
-// readSeats takes seat0=@greedy and the like: at least one seat is left to the client.
-func (c *Config) readSeats(seats map[string]string) error {
-	players := c.Variant.Players
+	players, bots, thinkers := c.Variant.Players, len(seats)*c.Games, 0
 	c.Bots = make([]string, players)
-	for key, spec := range seats {
-		seat, err := strconv.Atoi(strings.TrimPrefix(key, "seat"))
-		if err != nil || seat < 0 || seat >= players || key != fmt.Sprintf("seat%d", seat) {
-			return fmt.Errorf("key %q is no seat of this game: try seat0 to seat%d", key, players-1)
+	for _, key := range slices.Sorted(maps.Keys(seats)) {
+		seat, err := strconv.Atoi(key)
+		if err != nil || seat < 0 || seat >= players || key != strconv.Itoa(seat) {
+			return fmt.Errorf("seats: %q with the value %q is no seat of this game: try 0 to %d", key, seats[key], players-1)
 		}
-		c.Bots[seat] = strings.TrimPrefix(spec, "@")
+		c.Bots[seat] = strings.TrimPrefix(seats[key], "@")
 		if _, err := house.Find(c.Bots[seat]); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+			return fmt.Errorf("seats: %s: %w", key, err)
+		}
+		if name, _, _ := strings.Cut(c.Bots[seat], ":"); !slices.Contains(house.Names(), name) {
+			thinkers += c.Games
 		}
 	}
-	bots, thinkers := c.countBots()
 	switch {
-	case bots == players*c.Games:
-		return fmt.Errorf("every seat has a house bot: leave out seat%d for the client, or use timba match", players-1)
+	case len(seats) == players:
+		return fmt.Errorf("seats: every seat has a house bot: leave out %d for the client, or use timba match", players-1)
 	case bots > MaxBots:
-		return fmt.Errorf("games cannot be %q with so many house bots: %d bots play at once at most, and this needs %d", strconv.Itoa(c.Games), MaxBots, bots)
+		return fmt.Errorf("games cannot be %d with so many house bots: %d bots play at once at most, and this needs %d", c.Games, MaxBots, bots)
 	case thinkers > MaxThinkers:
-		return fmt.Errorf("games cannot be %q with house bots that search: %d of them play at once at most, and this needs %d", strconv.Itoa(c.Games), MaxThinkers, thinkers)
+		return fmt.Errorf("games cannot be %d with house bots that search: %d of them play at once at most, and this needs %d", c.Games, MaxThinkers, thinkers)
 	}
 	return nil
 }
 
-// countBots returns how many house bots play at once, and how many of them search.
-func (c *Config) countBots() (bots, thinkers int) {
-	for _, spec := range c.Bots {
-		if spec == "" {
-			continue
-		}
-		bots += c.Games
-		name, _, _ := strings.Cut(spec, ":")
-		for _, b := range house.List() {
-			if b.Name == name && !b.Simple {
-				thinkers += c.Games
-			}
-		}
+// text returns the text of a JSON string, and any other value as it is written.
+func text(value json.RawMessage) string {
+	var s string
+	if json.Unmarshal(value, &s) != nil || string(value) == "null" {
+		return string(value)
 	}
-	return bots, thinkers
+	return s
 }

@@ -46,16 +46,16 @@ func TestConformance(t *testing.T) {
 			t.Parallel()
 			seed := rules.Seed{9, byte(len(c.options))}
 			replays := playMatch(t, c.game, c.options, c.bots, seed)
-			text := strings.TrimSpace("game="+c.game+" "+c.options) + " games=2 auto=no"
-			follow(t, newTestBatch(t, text, 1), replays, seed)
+			text := strings.TrimSpace(c.game + " " + c.options)
+			follow(t, newTestBatch(t, 1, text, "games", 2, "auto", false), replays, seed)
 			for mine := range strings.Fields(c.bots) {
-				seats := text
+				seats := map[int]string{}
 				for seat, bot := range strings.Fields(c.bots) {
 					if seat != mine {
-						seats += " seat" + string(rune('0'+seat)) + "=" + bot
+						seats[seat] = bot
 					}
 				}
-				follow(t, newTestBatch(t, seats, 1), replays, seed)
+				follow(t, newTestBatch(t, 1, text, "games", 2, "auto", false, "seats", seats), replays, seed)
 			}
 		})
 	}
@@ -129,13 +129,12 @@ func follow(t *testing.T, b *Batch, replays []*referee.Replay, seed rules.Seed) 
 
 // A house bot has in a batch the game, the seat and the seed that it has in rotation 0 of a match.
 func TestBotsBegin(t *testing.T) {
-	c := kit.Get[Config](t)(ParseConfig("version=1 game=tute players=3 games=2 seat2=@random movetime=50"))
-	b := kit.Get[*bots](t)(newBots(&c))
-	b.begin(1, rules.Seed{4}, 5)
+	b := newTestBatch(t, 1, "tute players=3", "games", 2, "seats", map[int]string{2: "@random"}, "movetime", 50)
+	b.seed, b.slots[1].deal = rules.Seed{4}, 5
+	b.begin(1, new(worker))
 	alone := kit.Get[*house.Seat](t)(house.NewSeat("random"))
-	alone.Begin(c.Variant, 2, referee.BotSeed(rules.Seed{4}, 5, 0, 2), c.MoveTime)
-	stream := rules.NewStream(rules.Seed{4})
-	s := c.Variant.Deal(&stream)
+	alone.Begin(b.config.Variant, 2, referee.BotSeed(rules.Seed{4}, 5, 0, 2), 50*time.Millisecond)
+	s := b.games.at(1)
 	for s.Turn() != rules.Over {
 		if s.Turn() != 2 {
 			s.Apply(s.Legal(nil)[0], nil)
@@ -143,7 +142,9 @@ func TestBotsBegin(t *testing.T) {
 		}
 		end := s.Clone()
 		end.Apply(kit.Get[rules.Move](t)(alone.Move(s)), nil)
-		kit.Must(t, b.move(1, 2, s))
+		if m := kit.Get[rules.Move](t)(b.bots[2][1].Move(s)); rules.Play(s, m, nil) != nil {
+			t.Fatalf("ply %d: move %d is not legal", s.Ply(), m)
+		}
 		if got, want := s.View(nil, 0), end.View(nil, 0); string(got) != string(want) {
 			t.Fatalf("ply %d: %s, want %s", s.Ply(), got, want)
 		}

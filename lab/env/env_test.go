@@ -3,6 +3,7 @@ package env
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -19,23 +21,44 @@ func TestMain(m *testing.M) { refereetest.Main(m, modes, nil) }
 
 // variants are games with options that change what is seen.
 var variants = []string{
-	"game=brisca", "game=brisca exchange=yes last10=yes blackhand=yes hunt3=yes", "game=brisca players=3 exchange=yes", "game=brisca players=4 teams=yes blackhand=yes",
-	"game=tute", "game=tute exchange=yes last10=yes blackhand=yes hunt3=yes", "game=tute players=3 exchange=yes followonly=yes", "game=tute players=4 teams=yes",
-	"game=podrida", "game=podrida players=3 rounds=updown", "game=podrida players=12 deck=40",
-	"game=tebes", "game=tebes size=4 board=random cycles=allow limit=60", "game=tebes opening=6",
-	"game=teeko", "game=teeko start=drop squares=advanced limit=50", "game=teeko opening=4",
+	"brisca", "brisca exchange=yes last10=yes blackhand=yes hunt3=yes", "brisca players=3 exchange=yes", "brisca players=4 teams=yes blackhand=yes",
+	"tute", "tute exchange=yes last10=yes blackhand=yes hunt3=yes", "tute players=3 exchange=yes followonly=yes", "tute players=4 teams=yes",
+	"podrida", "podrida players=3 rounds=updown", "podrida players=12 deck=40",
+	"tebes", "tebes size=4 board=random cycles=allow limit=60", "tebes opening=6",
+	"teeko", "teeko start=drop squares=advanced limit=50", "teeko opening=4",
 }
 
-// newTestBatch returns the batch of a make frame's text.
-func newTestBatch(t testing.TB, text string, workers int) *Batch {
+// document returns the payload of a make frame for a game with options, "brisca players=3", and
+// more keys with their values.
+func document(variant string, more ...any) string {
+	game, text, _ := strings.Cut(variant, " ")
+	options := map[string]string{}
+	for key, value := range protocol.Pairs(text).All() {
+		options[string(key)] = string(value)
+	}
+	keys := map[string]any{"version": Version, "game": game, "options": options}
+	for i := 0; i < len(more); i += 2 {
+		keys[more[i].(string)] = more[i+1]
+	}
+	data, _ := json.Marshal(keys)
+	return string(data)
+}
+
+// newTestBatch returns the batch of a document.
+func newTestBatch(t testing.TB, workers int, variant string, more ...any) *Batch {
 	t.Helper()
-	c := kit.Get[Config](t)(ParseConfig("version=1 " + text))
+	c := kit.Get[Config](t)(ParseConfig([]byte(document(variant, more...))))
 	return kit.Get[*Batch](t)(NewBatch(c, workers))
 }
 
 // numbersOf returns a game's row of an array.
 func numbersOf(b *Batch, name string, i int) (row []float64) {
-	a := b.layout.array(name)
+	var a Array // without rows if it is left out
+	for _, other := range b.layout.Arrays {
+		if other.Name == name {
+			a = other
+		}
+	}
 	for data := b.row(a, i); len(data) > 0; data = data[a.Type[1]-'0':] {
 		switch a.Type {
 		case "f4":
@@ -74,7 +97,7 @@ func randomActions(b *Batch, r *rules.Rand) []byte {
 func TestObservation(t *testing.T) {
 	for _, text := range variants {
 		t.Run(text, func(t *testing.T) {
-			b := newTestBatch(t, text+" games=3 auto=no arrays=legal,mask,observation", 1)
+			b := newTestBatch(t, 1, text, "games", 3, "auto", false, "arrays", choices)
 			r := rules.NewRand(1)
 			for deals := range uint32(4) {
 				kit.Must(t, b.Reset(t.Context(), rules.Seed{7}, 3*deals))
@@ -99,7 +122,7 @@ func compare(t *testing.T, b *Batch, i int) {
 		t.Fatalf("game %d: turn %d, ply %d, over %d", i, one(b, "turn", i), one(b, "ply", i), one(b, "over", i))
 	}
 	for seat, p := range s.Points() {
-		if got := numbersOf(b, "points", i)[seat]; got != p && s.Turn() == rules.Over {
+		if got := numbersOf(b, "points", i)[seat]; got != p {
 			t.Fatalf("game %d: points of seat %d are %v, want %v", i, seat, got, p)
 		}
 	}
@@ -169,7 +192,7 @@ func placeName(size, place int) string {
 func TestRewards(t *testing.T) {
 	for _, text := range variants {
 		for _, rewards := range []Rewards{Points, Outcome} {
-			b := newTestBatch(t, text+" games=5 rewards="+string(rewards), 1)
+			b := newTestBatch(t, 1, text, "games", 5, "rewards", rewards)
 			kit.Must(t, b.Reset(t.Context(), rules.Seed{3}, 10))
 			sum, r, ends := make([][]float64, 5), rules.NewRand(2), 0
 			for i := range sum {
@@ -224,18 +247,22 @@ func TestRewards(t *testing.T) {
 
 // The number of workers changes nothing, nor does what else is in the batch.
 func TestWorkersRaced(t *testing.T) {
-	for _, text := range []string{
-		"game=brisca games=1600", "game=tute seat0=@greedy games=20", "game=tebes size=4 seat1=@random games=20", "game=podrida seat1=@greedy seat2=@first games=20",
+	for text, seats := range map[string]map[int]string{
+		"brisca": nil, "tute": {0: "@greedy"}, "tebes size=4": {1: "@random"}, "podrida": {1: "@greedy", 2: "@first"},
 	} {
+		games := 20
+		if seats == nil {
+			games, seats = 1600, map[int]string{}
+		}
 		var frames [2][]byte
 		for n, workers := range []int{1, 3} {
-			b := newTestBatch(t, text, workers)
+			b := newTestBatch(t, workers, text, "games", games, "seats", seats)
 			r := rules.NewRand(5)
 			kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
 			for range 25 {
 				kit.Must(t, b.Step(t.Context(), randomActions(b, r)))
 			}
-			frames[n] = slices.Clone(b.Message())
+			frames[n] = slices.Clone(b.message)
 		}
 		if !bytes.Equal(frames[0], frames[1]) {
 			t.Errorf("%s: the frames of one worker and of three differ", text)
@@ -245,7 +272,7 @@ func TestWorkersRaced(t *testing.T) {
 
 // Next begins the next deal of some games and leaves the others alone.
 func TestNext(t *testing.T) {
-	b := newTestBatch(t, "game=brisca games=3 auto=no", 1)
+	b := newTestBatch(t, 1, "brisca", "games", 3, "auto", false)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
 	r := rules.NewRand(1)
 	for range 40 {
@@ -268,9 +295,9 @@ func TestNext(t *testing.T) {
 
 // An illegal action changes nothing in any game.
 func TestIllegal(t *testing.T) {
-	b := newTestBatch(t, "game=brisca games=2", 1)
+	b := newTestBatch(t, 1, "brisca", "games", 2)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
-	before := slices.Clone(b.Message())
+	before := slices.Clone(b.message)
 	good := randomActions(b, rules.NewRand(1))
 	for action, want := range map[uint16]string{
 		12:    `env: game 1, deal 1: action 12: brisca: "1c" is not in hand: play one of `,
@@ -284,7 +311,7 @@ func TestIllegal(t *testing.T) {
 			t.Errorf("action %d: %v, want %s", action, err, want)
 		}
 	}
-	if !bytes.Equal(before, b.Message()) {
+	if !bytes.Equal(before, b.message) {
 		t.Error("the games have changed")
 	}
 	if err := b.Step(t.Context(), good); err != nil {
@@ -294,7 +321,7 @@ func TestIllegal(t *testing.T) {
 
 // A step allocates nothing but what the end of a game needs.
 func TestAllocations(t *testing.T) {
-	b := newTestBatch(t, "game=brisca games=100 arrays=legal,mask,observation", 1)
+	b := newTestBatch(t, 1, "brisca", "games", 100, "arrays", choices)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
 	actions := make([]byte, 200)
 	if n := testing.AllocsPerRun(30, func() {
@@ -311,7 +338,7 @@ func BenchmarkStep(b *testing.B) {
 	for _, text := range variants {
 		b.Run(strings.ReplaceAll(text, " ", ","), func(b *testing.B) {
 			const games = 1024
-			e := newTestBatch(b, text+" games=1024", 1)
+			e := newTestBatch(b, 1, text, "games", games)
 			kit.Must(b, e.Reset(b.Context(), rules.Seed{1}, 0))
 			r := rules.NewRand(1)
 			n := 0

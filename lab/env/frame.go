@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
 // A frame is a header of 8 bytes and a payload: the payload's length as a little-endian uint32,
@@ -16,7 +17,7 @@ type kind byte
 
 // The frames of the client.
 const (
-	frameMake    kind = 'M' // the text that ParseConfig reads
+	frameMake    kind = 'M' // the JSON that ParseConfig reads
 	frameReset   kind = 'R' // 32 bytes of seed, the first deal as a uint32
 	frameActions kind = 'A' // a uint16 for each game
 	frameNext    kind = 'N' // a byte for each game
@@ -66,16 +67,26 @@ func readFrame(r io.Reader, buf []byte) (kind, []byte, error) {
 	return k, buf, nil
 }
 
-// putHeader writes a header.
-func putHeader(dst []byte, k kind, size int) {
-	binary.LittleEndian.PutUint32(dst, uint32(size))
-	dst[4], dst[5], dst[6], dst[7] = byte(k), 0, 0, 0
+// newFrame returns a frame whose payload is to be filled in.
+func newFrame(k kind, size int) []byte {
+	frame := make([]byte, headerBytes+size)
+	binary.LittleEndian.PutUint32(frame, uint32(size))
+	frame[4] = byte(k)
+	return frame
 }
 
-// writeFrame writes a short frame.
-func writeFrame(w io.Writer, k kind, payload []byte) error {
-	frame := make([]byte, headerBytes, headerBytes+len(payload))
-	putHeader(frame, k, len(payload))
-	_, err := w.Write(append(frame, payload...))
-	return err
+// textFrame returns a frame of text.
+func textFrame(k kind, text string) []byte {
+	frame := newFrame(k, len(text))
+	copy(frame[headerBytes:], text)
+	return frame
+}
+
+// errorFrame returns a frame that tells an error, in UTF-8.
+func errorFrame(err error) []byte {
+	text := err.Error()
+	if !utf8.ValidString(text) {
+		text = fmt.Sprintf("%+q", text)
+	}
+	return textFrame(frameError, text)
 }

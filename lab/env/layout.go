@@ -36,85 +36,91 @@ type Layout struct {
 	Size    int               `json:"size"` // bytes of the payload of a state frame
 }
 
+// places are the arrays of a frame; those that are left out have no rows.
+type places struct {
+	rewards, points, deal, ply, count, legal, numbers, turn, over, ranks, planes, mask Array
+}
+
 // newLayout lays the arrays out, those with the widest elements first.
-func newLayout(c *Config, s *shape) (*Layout, error) {
+func newLayout(c *Config, s *shape) (l *Layout, at places, err error) {
 	v := c.Variant
-	l := &Layout{
+	l = &Layout{
 		Version: Version, Game: v.Game.Name, Options: v.Settings.Map(), Games: c.Games, Players: v.Players,
-		Bots: c.Bots, Rewards: c.Rewards, Auto: c.Auto, Planes: s.planes, Numbers: s.numbers,
+		Bots: c.Bots, Rewards: c.Rewards, Auto: c.Auto,
 	}
 	for seat := range l.Players {
 		l.Sides = append(l.Sides, v.Side(seat))
 	}
 	src := rules.NewStream(rules.Seed{})
-	state := v.Deal(&src)
-	highest, err := state.ParseMove(s.last)
-	if err != nil {
-		return nil, err
+	first := s.positions(1)
+	first.deal(0, &src)
+	first.look(0, 0, &row{layout: l})
+	if l.Actions, err = actions(first.at(0), s.last); err != nil {
+		return nil, at, err
 	}
-	l.Actions = actions(state, int(highest)+1)
-	add := func(name, kind string, width ...int) {
-		bytes := int(kind[1] - '0')
-		row := bytes
-		for _, n := range width {
-			row *= n
+	at.rewards = l.add("rewards", "f4", l.Players)
+	at.points = l.add("points", "f4", l.Players)
+	at.deal = l.add("deal", "u4")
+	at.ply = l.add("ply", "u2")
+	at.count = l.add("count", "u2")
+	if slices.Contains(c.Arrays, arrayLegal) {
+		at.legal = l.add(arrayLegal, "u2", s.widest)
+	}
+	observed := slices.Contains(c.Arrays, observation)
+	if observed {
+		at.numbers = l.add("numbers", "i2", len(l.Numbers))
+	}
+	at.turn = l.add("turn", "i1")
+	at.over = l.add("over", "u1")
+	at.ranks = l.add("ranks", "u1", l.Players)
+	if observed {
+		width := 0
+		for _, p := range l.Planes {
+			width += p.Size
 		}
-		l.Arrays = append(l.Arrays, Array{name, kind, append([]int{c.Games}, width...), l.Size, row})
-		l.Size += (row*c.Games + 7) &^ 7
+		at.planes = l.add("planes", "u1", width)
 	}
-	has := func(name string) bool { return slices.Contains(c.Arrays, name) }
-	add("rewards", "f4", l.Players)
-	add("points", "f4", l.Players)
-	add("deal", "u4")
-	add("ply", "u2")
-	add("count", "u2")
-	if has(arrayLegal) {
-		add(arrayLegal, "u2", s.widest)
+	if slices.Contains(c.Arrays, arrayMask) {
+		at.mask = l.add(arrayMask, "u1", len(l.Actions))
 	}
-	if has(observation) {
-		add("numbers", "i2", len(s.numbers))
+	return l, at, l.check(s)
+}
+
+// add lays out the next array, whose rows have the width.
+func (l *Layout) add(name, kind string, width ...int) Array {
+	row := int(kind[1] - '0')
+	for _, n := range width {
+		row *= n
 	}
-	add("turn", "i1")
-	add("over", "u1")
-	add("ranks", "u1", l.Players)
-	if has(observation) {
-		add("planes", "u1", s.width())
-	}
-	if has(arrayMask) {
-		add(arrayMask, "u1", len(l.Actions))
-	}
-	return l, l.check(c, s)
+	a := Array{name, kind, append([]int{l.Games}, width...), l.Size, row}
+	l.Arrays = append(l.Arrays, a)
+	l.Size += (row*l.Games + 7) &^ 7
+	return a
 }
 
 // check returns an error if the games need too much memory.
-func (l *Layout) check(c *Config, s *shape) error {
+func (l *Layout) check(s *shape) error {
 	// A state frame, and each game's position, moves and bookkeeping.
-	each := (l.Size+c.Games-1)/c.Games + s.bytes + 2*s.widest + slotBytes
-	if need := each * c.Games; need > MaxMemory || l.Size > math.MaxInt32 {
-		return fmt.Errorf("env: games cannot be \"%d\": they need %d MiB, and a connection has %d: try %d, or fewer arrays",
-			c.Games, need>>20, MaxMemory>>20, MaxMemory/each)
+	each := (l.Size+l.Games-1)/l.Games + s.bytes + 2*s.widest + slotBytes
+	if need := each * l.Games; need > MaxMemory || l.Size > math.MaxInt32 {
+		return fmt.Errorf("env: games cannot be %d: they need %d MiB, and a connection has %d: try %d, or fewer arrays",
+			l.Games, need>>20, MaxMemory>>20, MaxMemory/each)
 	}
 	return nil
 }
 
-// actions returns the text of each move up to n, "" for numbers that are no move.
-func actions(s rules.State, n int) []string {
-	names := make([]string, n)
+// actions returns the text of each move up to the last, "" for numbers that are no move.
+func actions(s rules.State, last string) ([]string, error) {
+	highest, err := s.ParseMove(last)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, highest+1)
 	for i := range names {
 		text := string(s.MoveText(nil, rules.Move(i)))
 		if m, err := s.ParseMove(text); err == nil && int(m) == i {
 			names[i] = text
 		}
 	}
-	return names
-}
-
-// array returns an array's place, with no rows where it is left out.
-func (l *Layout) array(name string) Array {
-	for _, a := range l.Arrays {
-		if a.Name == name {
-			return a
-		}
-	}
-	return Array{}
+	return names, nil
 }

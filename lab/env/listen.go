@@ -16,7 +16,7 @@ import (
 
 // Server serves clients on a Unix socket, each with games of its own.
 type Server struct {
-	Workers     int           // goroutines of a connection
+	Workers     int           // goroutines of a connection; all cores for 0
 	Connections int           // the most at once
 	Idle        time.Duration // how long a connection may be silent, or not read
 	Log         io.Writer     // gets a line when a connection ends by an error
@@ -76,7 +76,7 @@ const farewell = time.Second
 // tell writes an error frame to a client that may not read.
 func (s *Server) tell(conn net.Conn, err error) {
 	conn.SetWriteDeadline(time.Now().Add(farewell))
-	writeFrame(conn, frameError, clean(err.Error()))
+	conn.Write(errorFrame(err))
 }
 
 // refuse tells a client that there is no room.

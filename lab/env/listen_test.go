@@ -81,7 +81,7 @@ func TestConnections(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	first, second := dial(t, path, frame(frameMake, makeBrisca)), dial(t, path, frame(frameMake, "version=1 game=teeko"))
+	first, second := dial(t, path, frame(frameMake, makeBrisca)), dial(t, path, frame(frameMake, document("teeko")))
 	if a, b := answer(t, first), answer(t, second); a.kind != frameLayout || b.kind != frameLayout || a == b {
 		t.Error(a, b)
 	}

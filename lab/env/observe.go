@@ -8,47 +8,39 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// maxNumbers is the longest row of the array "numbers": La Podrida with all seats.
-const maxNumbers = 64
-
-// standing writes the points.
-func (b *Batch) standing(i int, w *worker) {
-	row, points := b.row(b.at.points, i), w.points[:b.layout.Players]
-	b.games.points(i, points)
-	for seat, p := range points {
-		putFloat(row[4*seat:], p)
-	}
-}
-
-// reward writes the rewards since the last ones. The points are those of standing.
-func (b *Batch) reward(i int, w *worker, state rules.State) {
-	row := b.row(b.at.rewards, i)
-	switch {
-	case b.config.Rewards == Points:
-		last := &b.slots[i].points
-		for seat, p := range w.points[:b.layout.Players] {
-			putFloat(row[4*seat:], p-last[seat])
-			last[seat] = p
+// score writes the points, and the rewards since the last ones if the client has acted or the game
+// is over, which it tells with the ranks.
+func (b *Batch) score(i int, w *worker, state rules.State, acted bool) {
+	rewards, standing, ranks := b.row(b.at.rewards, i), b.row(b.at.points, i), b.row(b.at.ranks, i)
+	points, last := w.points[:b.layout.Players], &b.slots[i].points
+	over := state.Turn() == rules.Over
+	b.row(b.at.over, i)[0] = 0
+	clear(ranks)
+	if over {
+		b.row(b.at.over, i)[0] = 1
+		final := state.Points()
+		places := b.config.Variant.Ranks(final)
+		for seat, rank := range places {
+			points[seat], ranks[seat] = float32(final[seat]), uint8(rank)
+			if b.config.Rewards == Outcome {
+				r := rules.RecordOf(b.config.Variant, places, seat)
+				putFloat(rewards[4*seat:], float32(r.Wins-r.Losses))
+			}
 		}
-	case state.Turn() == rules.Over:
-		ranks := b.config.Variant.Ranks(state.Points())
-		for seat := range b.layout.Players {
-			r := rules.RecordOf(b.config.Variant, ranks, seat)
-			putFloat(row[4*seat:], float32(r.Wins-r.Losses))
+	} else {
+		b.games.points(i, points)
+	}
+	rewarded := (acted || over) && b.config.Rewards == Points
+	for seat, p := range points {
+		putFloat(standing[4*seat:], p)
+		if rewarded {
+			putFloat(rewards[4*seat:], p-last[seat])
+			last[seat] = p
 		}
 	}
 }
 
 func putFloat(dst []byte, x float32) { binary.LittleEndian.PutUint32(dst, math.Float32bits(x)) }
-
-// finish writes that a game is over, and the ranks.
-func (b *Batch) finish(i int, state rules.State) {
-	b.row(b.at.over, i)[0] = 1
-	ranks := b.row(b.at.ranks, i)
-	for seat, rank := range b.config.Variant.Ranks(state.Points()) {
-		ranks[seat] = uint8(rank)
-	}
-}
 
 // observe writes the position for the seat to move: its view and its legal moves. Nothing is seen
 // of a game that is over.
@@ -66,13 +58,9 @@ func (b *Batch) observe(i int, w *worker, state rules.State) error {
 		clear(numbers)
 		return nil
 	}
-	if len(planes) == 0 {
-		return nil // left out
-	}
-	n := w.numbers[:]
-	b.games.observe(i, int(s.seat), planes, n)
-	for j := range len(numbers) / 2 {
-		binary.LittleEndian.PutUint16(numbers[2*j:], uint16(n[j]))
+	if len(planes) > 0 { // not left out
+		w.row = row{planes: planes, numbers: numbers}
+		b.games.look(i, int(s.seat), &w.row)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // The example learns.
 func TestExample(t *testing.T) {
 	c := newClient(t)
-	lines := strings.Split(strings.TrimSpace(c.run(t, "", exampleFile, "--games", "1600", "--tests", "600")), "\n")
+	lines := strings.Split(strings.TrimSpace(c.run(t, "", "example_brisca.py", "--games", "1600", "--tests", "600")), "\n")
 	score := func(line string) float64 {
 		fields := strings.Fields(line)
 		return kit.Get[float64](t)(strconv.ParseFloat(strings.TrimSuffix(fields[1], "%"), 64))

@@ -23,7 +23,7 @@ type client struct {
 func newClient(t *testing.T) *client {
 	t.Helper()
 	kit.Slow(t)
-	python, numpy, err := findPython(t.Context())
+	python, numpy, err := FindPython(t.Context())
 	if err != nil {
 		kit.Lacks(t, "Python: "+err.Error())
 	}
@@ -80,20 +80,6 @@ func TestPython(t *testing.T) {
 	}
 	if seen[0] != seen[len(seen)-1] {
 		t.Errorf("without numpy\n%swith\n%s", seen[0], seen[len(seen)-1])
-	}
-}
-
-// The benchmark measures every way.
-func TestBench(t *testing.T) {
-	c := newClient(t)
-	rates, err := Bench(t.Context(), filepath.Join(c.dir, "timba"), []string{"brisca", "teeko"}, time.Millisecond, t.Output())
-	if want := map[bool]int{true: 5, false: 2}[c.numpy]; err != nil || len(rates) != want {
-		t.Errorf("%d figures, want %d: %v", len(rates), want, err)
-	}
-	for _, r := range rates {
-		if r.Games == 0 || r.Moves == 0 || r.Wall <= 0 || r.CPU <= 0 {
-			t.Errorf("%+v", r)
-		}
 	}
 }
 

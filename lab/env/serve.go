@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/draw"
@@ -34,103 +33,71 @@ type session struct {
 	out     io.Writer
 	workers int
 	batch   *Batch
-	buf     []byte
 }
 
 // run answers frames until the input ends. A wrong frame is answered with an error frame.
 func (s *session) run() error {
+	var buf []byte
 	for {
-		k, payload, err := readFrame(s.in, s.buf)
+		k, payload, err := readFrame(s.in, buf)
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, errLost):
-			if w := writeFrame(s.out, frameError, clean(err.Error())); w != nil {
-				return w
-			}
-			return err
-		case err != nil:
+		case err != nil && !errors.Is(err, errLost):
 			return err
 		}
-		s.buf = payload
-		var broken *writeError
-		if err = s.answer(k, payload); errors.As(err, &broken) {
-			return broken.error
-		}
+		var reply []byte
 		if err == nil {
-			continue
+			buf = payload
+			reply, err = s.answer(k, payload)
 		}
-		if err := writeFrame(s.out, frameError, clean(err.Error())); err != nil {
+		if err != nil {
+			reply = errorFrame(err)
+		}
+		if _, err := s.out.Write(reply); err != nil {
+			return err
+		}
+		if errors.Is(err, errLost) {
 			return err
 		}
 	}
 }
 
-// clean returns a text as UTF-8.
-func clean(text string) []byte {
-	if !utf8.ValidString(text) {
-		text = fmt.Sprintf("%+q", text)
+// answer returns the frame that answers one of the client, or an error to answer with.
+func (s *session) answer(k kind, payload []byte) (reply []byte, err error) {
+	if s.batch == nil && k != frameMake {
+		return nil, fmt.Errorf("env: a frame of kind %q comes before the games: send a make frame (\"M\") first", string(rune(k)))
 	}
-	return []byte(text)
-}
-
-// writeError is an error of the connection, not of a frame.
-type writeError struct{ error }
-
-// reply writes a frame.
-func (s *session) reply(k kind, payload []byte) error {
-	if err := writeFrame(s.out, k, payload); err != nil {
-		return &writeError{err}
-	}
-	return nil
-}
-
-// answer answers a frame of the client.
-func (s *session) answer(k kind, payload []byte) error {
-	if k == frameMake {
-		return s.make(payload)
-	}
-	if s.batch == nil {
-		return fmt.Errorf("env: a frame of kind %q comes before the games: send a make frame (\"M\") first", string(rune(k)))
-	}
-	var err error
 	switch k {
+	case frameMake:
+		return s.make(payload)
+	case frameView:
+		return s.view(payload)
 	case frameReset:
 		err = s.reset(payload)
 	case frameActions:
 		err = s.batch.Step(s.ctx, payload)
 	case frameNext:
 		err = s.batch.Next(s.ctx, payload)
-	case frameView:
-		return s.view(payload)
 	default:
-		return fmt.Errorf("env: a frame of kind %q is unknown: try M, R, A, N or V", string(rune(k)))
+		err = fmt.Errorf("env: a frame of kind %q is unknown: try M, R, A, N or V", string(rune(k)))
 	}
-	if err != nil {
-		return err
-	}
-	if _, err := s.out.Write(s.batch.Message()); err != nil {
-		return &writeError{err}
-	}
-	return nil
+	return s.batch.message, err
 }
 
 // make makes the games, in the place of those that there are.
-func (s *session) make(payload []byte) error {
-	c, err := ParseConfig(string(payload))
+func (s *session) make(payload []byte) ([]byte, error) {
+	c, err := ParseConfig(payload)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b, err := NewBatch(c, s.workers)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.batch = b
-	text, err := json.Marshal(b.Layout())
-	if err != nil {
-		return fmt.Errorf("env: the layout cannot be written: %w", err)
-	}
-	return s.reply(frameLayout, text)
+	text, err := json.Marshal(b.layout)
+	return textFrame(frameLayout, string(text)), err
 }
 
 func (s *session) reset(payload []byte) error {
@@ -142,16 +109,13 @@ func (s *session) reset(payload []byte) error {
 	return s.batch.Reset(s.ctx, seed, binary.LittleEndian.Uint32(payload[len(seed):]))
 }
 
-// view answers with a drawing of a game, as its seat to move sees it.
-func (s *session) view(payload []byte) error {
+// view draws a game, as its seat to move sees it.
+func (s *session) view(payload []byte) ([]byte, error) {
 	if len(payload) != 4 {
-		return fmt.Errorf("env: a view frame has %d bytes: send 4, the number of a game", len(payload))
+		return nil, fmt.Errorf("env: a view frame has %d bytes: send 4, the number of a game", len(payload))
 	}
 	text, err := s.batch.View(binary.LittleEndian.Uint32(payload))
-	if err != nil {
-		return err
-	}
-	return s.reply(frameText, []byte(text))
+	return textFrame(frameText, text), err
 }
 
 // View returns a drawing of a game for the seat to move, and its moves; of a game that is over,

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
@@ -16,9 +18,7 @@ import (
 
 // frame returns a frame of a client.
 func frame(k kind, payload string) string {
-	header := make([]byte, headerBytes)
-	putHeader(header, k, len(payload))
-	return string(header) + payload
+	return string(textFrame(k, payload))
 }
 
 // reset is the payload of a reset frame.
@@ -52,14 +52,14 @@ func converse(t testing.TB, input string) (all []answered, err error) {
 	return all, err
 }
 
-const makeBrisca = "version=1 game=brisca games=2"
+var makeBrisca = document("brisca", "games", 2)
 
 // A session is a frame for each frame, and errors leave it as it was.
 func TestSession(t *testing.T) {
 	input := frame(frameActions, "") + frame(frameMake, makeBrisca) + frame(frameActions, "1234") + frame(frameReset, reset(1, 0)) +
-		frame(frameView, "\x01\x00\x00\x00") + frame(frameActions, "123") + frame('?', "") + frame(frameNext, "\x00\x01") + frame(frameMake, "version=1 game=chess") +
+		frame(frameView, "\x01\x00\x00\x00") + frame(frameActions, "123") + frame('?', "") + frame(frameNext, "\x00\x01") + frame(frameMake, document("chess")) +
 		frame(frameView, "\x02\x00\x00\x00") + frame(frameView, "\x02") + frame(frameNext, "\x00") + frame(frameReset, "x") + frame(frameReset, reset(1, 1<<32-1)) +
-		frame(frameActions, "\xff\xff\xff\xff") + frame(frameMake, "version=1 game=teeko games=1")
+		frame(frameActions, "\xff\xff\xff\xff") + frame(frameMake, document("teeko"))
 	want := []answered{
 		{frameError, `env: a frame of kind "A" comes before the games: send a make frame ("M") first`},
 		{frameLayout, ""},
@@ -115,7 +115,7 @@ func TestBrokenFrames(t *testing.T) {
 // A layout is complete and its arrays do not overlap.
 func TestLayout(t *testing.T) {
 	for _, text := range variants {
-		b := newTestBatch(t, text+" games=7 arrays=legal,mask,observation", 1)
+		b := newTestBatch(t, 1, text, "games", 7, "arrays", choices)
 		end := 0
 		for _, a := range b.layout.Arrays {
 			if a.Offset < end || a.Offset%8 != 0 || a.Shape[0] != 7 {
@@ -123,64 +123,98 @@ func TestLayout(t *testing.T) {
 			}
 			end = a.Offset + 7*a.row
 		}
-		if b.layout.Size < end || b.layout.Size%8 != 0 || len(b.Message()) != headerBytes+b.layout.Size {
+		if b.layout.Size < end || b.layout.Size%8 != 0 || len(b.message) != headerBytes+b.layout.Size {
 			t.Errorf("%s: %d bytes for arrays of %d", text, b.layout.Size, end)
 		}
-		if len(b.layout.Numbers) > maxNumbers {
-			t.Errorf("%s: %d numbers", text, len(b.layout.Numbers))
-		}
 	}
-	got, err := converse(t, frame(frameMake, "version=1 game=brisca games=3 seat1=@greedy exchange=yes"))
+	got, err := converse(t, frame(frameMake, document("brisca exchange=yes", "games", 3, "seats", map[int]string{1: "@greedy"})))
 	kit.Must(t, err)
 	var text bytes.Buffer
 	kit.Must(t, json.Indent(&text, []byte(got[0].payload), "", " "))
 	kit.Golden(t, "layout.json", text.String()+"\n")
 }
 
-// What a client asks for is bounded, and each refusal says what to try.
+// What a client asks for is bounded, and each refusal has the key, the value and what to try.
 func TestConfig(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                                        `env: version "" is unknown: this program has version=1`,
-		"version=2 game=brisca":                                   `env: version "2" is unknown: this program has version=1`,
-		"version=1":                                               `env: game "" does not exist: try brisca, tute, podrida, tebes, teeko`,
-		"version=1  game=brisca":                                  `env: "version=1  game=brisca" cannot be read: write key=value with one space between, as in version=1 game=brisca games=64`,
-		"version=1 brisca":                                        `env: "version=1 brisca" cannot be read: write key=value with one space between, as in version=1 game=brisca games=64`,
-		"version=1 game=brisca game=tute":                         `env: key "game" is there twice: choose one`,
-		"version=1 game=brisca games=0":                           `env: games cannot be "0": try 1 to 65536`,
-		"version=1 game=brisca games=65537":                       `env: games cannot be "65537": try 1 to 65536`,
-		"version=1 game=brisca movetime=never":                    `env: movetime cannot be "never": try 1 to 3600000`,
-		"version=1 game=brisca movetime=3600001":                  `env: movetime cannot be "3600001": try 1 to 3600000`,
-		"version=1 game=brisca arrays=legal,colours":              `env: arrays cannot have "colours": try legal, mask, observation`,
-		"version=1 game=brisca rewards=money":                     `env: rewards cannot be "money": try points or outcome`,
-		"version=1 game=brisca auto=maybe":                        `env: auto cannot be "maybe": try yes or no`,
-		"version=1 game=brisca players=5":                         `env: brisca: option players cannot be "5": try 2 to 4`,
-		"version=1 game=brisca size=6":                            `env: brisca: unknown option "size": try players, teams, exchange, last10, blackhand, hunt3`,
-		"version=1 game=brisca seat2=@random":                     `env: key "seat2" is no seat of this game: try seat0 to seat1`,
-		"version=1 game=brisca seat01=@random":                    `env: key "seat01" is no seat of this game: try seat0 to seat1`,
-		"version=1 game=brisca seat1=@greedy:noise=x":             `env: seat1: house bot "greedy:noise=x": option noise cannot be "x": try 0 to 100`,
-		"version=1 game=brisca seat0=@random seat1=random":        "env: every seat has a house bot: leave out seat1 for the client, or use timba match",
-		"version=1 game=brisca seat1=@random games=16385":         `env: games cannot be "16385" with so many house bots: 16384 bots play at once at most, and this needs 16385`,
-		"version=1 game=brisca seat1=@champion games=65":          `env: games cannot be "65" with house bots that search: 64 of them play at once at most, and this needs 65`,
-		"version=1 game=podrida players=3 seat0=@random games=-1": `env: games cannot be "-1": try 1 to 65536`,
+		"":                                 `env: "" is no JSON object: try {"version": 1, "game": "brisca"}`,
+		"version=1 game=brisca":            `env: "version=1 game=brisca" is no JSON object: try {"version": 1, "game": "brisca"}`,
+		"null":                             `env: "null" is no JSON object: try {"version": 1, "game": "brisca"}`,
+		`[{"version": 1}]`:                 `env: "[{\"version\": 1}]" is no JSON object: try {"version": 1, "game": "brisca"}`,
+		`{"version": 1} {"version": 1}`:    `env: "{\"version\": 1} {\"version\": 1}" is no JSON object: try {"version": 1, "game": "brisca"}`,
+		`{"game": "brisca"}`:               "env: version cannot be missing: try 1",
+		`{"version": 2, "game": "brisca"}`: "env: version cannot be 2: try 1",
+		`{"version": 1}`:                   `env: game "" does not exist: try brisca, tute, podrida, tebes, teeko`,
+		`{"version": 1, "game": ["x"]}`:    `env: game cannot be ["x"]: try "brisca"`,
+		`{"version": 1, "Game": "brisca", "size": {"a": 6}}`: `env: unknown key "Game" with the value "brisca": try version, game, options, games, seats, rewards, auto, arrays, movetime`,
 	} {
-		if _, err := ParseConfig(text); err == nil || err.Error() != want {
-			t.Errorf("%q:\n %v, want\n %s", text, err, want)
+		refuses(t, text, want)
+	}
+	seats := func(seat, bot string) map[string]string { return map[string]string{seat: bot} }
+	for _, c := range []struct {
+		key   string
+		value any
+		want  string
+	}{
+		{"size", 6, `unknown key "size" with the value 6: try version, game, options, games, seats, rewards, auto, arrays, movetime`},
+		{"games", 0, "games cannot be 0: try 1 to 65536"},
+		{"games", -1, "games cannot be -1: try 1 to 65536"},
+		{"games", 65537, "games cannot be 65537: try 1 to 65536"},
+		{"games", 1.5, "games cannot be 1.5: try 1 to 65536"},
+		{"games", "64", `games cannot be "64": try 1 to 65536`},
+		{"games", nil, "games cannot be null: try 1 to 65536"},
+		{"games", strings.Repeat("9", 100), `games cannot be "` + strings.Repeat("9", 79) + "...: try 1 to 65536"},
+		{"movetime", "never", `movetime cannot be "never": try 1 to 3600000`},
+		{"movetime", 3600001, "movetime cannot be 3600001: try 1 to 3600000"},
+		{"arrays", []string{"legal", "colours"}, `arrays cannot be ["legal","colours"]: try some of ["legal", "mask", "observation"]`},
+		{"arrays", []any{"legal", nil}, `arrays cannot be ["legal",null]: try some of ["legal", "mask", "observation"]`},
+		{"arrays", "legal", `arrays cannot be "legal": try some of ["legal", "mask", "observation"]`},
+		{"rewards", "money", `rewards cannot be "money": try "points" or "outcome"`},
+		{"auto", "yes", `auto cannot be "yes": try true or false`},
+		{"options", []int{5}, `options cannot be [5]: try {"players": 2}`},
+		{"options", map[string]int{"players": 5}, `brisca: option players cannot be "5": try 2 to 4`},
+		{"options", map[string]any{"players": nil}, `brisca: option players cannot be "null": try 2 to 4`},
+		{"options", map[string]bool{"exchange": true}, `brisca: option exchange cannot be "true": try no or yes`},
+		{"options", map[string]int{"size": 6}, `brisca: unknown option "size": try players, teams, exchange, last10, blackhand, hunt3`},
+		{"seats", "@greedy", `seats cannot be "@greedy": try {"1": "@greedy"}`},
+		{"seats", map[string]int{"1": 1}, `seats cannot be {"1":1}: try {"1": "@greedy"}`},
+		{"seats", seats("2", "@random"), `seats: "2" with the value "@random" is no seat of this game: try 0 to 1`},
+		{"seats", seats("01", "@random"), `seats: "01" with the value "@random" is no seat of this game: try 0 to 1`},
+		{"seats", seats("1", "@greedy:noise=x"), `seats: 1: house bot "greedy:noise=x": option noise cannot be "x": try 0 to 100`},
+		{"seats", map[string]string{"0": "@random", "1": "random"}, "seats: every seat has a house bot: leave out 1 for the client, or use timba match"},
+	} {
+		refuses(t, document("brisca", c.key, c.value), "env: "+c.want)
+	}
+	for bot, most := range map[string]int{"@random": 16384, "@champion": 64} {
+		if _, err := ParseConfig([]byte(document("brisca", "seats", seats("1", bot), "games", most))); err != nil {
+			t.Error(err)
 		}
 	}
-	for _, text := range []string{"game=brisca games=65536", "game=brisca seat1=@random games=16384", "game=brisca seat1=@champion games=64"} {
-		if _, err := ParseConfig("version=1 " + text); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
+	refuses(t, document("brisca", "seats", seats("1", "@random"), "games", 16385),
+		"env: games cannot be 16385 with so many house bots: 16384 bots play at once at most, and this needs 16385")
+	refuses(t, document("brisca", "seats", seats("1", "@champion"), "games", 65),
+		"env: games cannot be 65 with house bots that search: 64 of them play at once at most, and this needs 65")
+	all := kit.Get[Config](t)(ParseConfig([]byte(document("brisca", "games", MaxGames))))
+	if all.Games != MaxGames || !slices.Equal(all.Arrays, []string{"legal", "observation"}) || all.Rewards != Points || !all.Auto || all.MoveTime != 100*time.Millisecond {
+		t.Errorf("%+v", all)
 	}
-	c := kit.Get[Config](t)(ParseConfig("version=1 game=tebes games=65536 arrays=legal,mask,observation"))
-	if _, err := NewBatch(c, 1); err == nil || err.Error() != `env: games cannot be "65536": they need 290 MiB, and a connection has 256: try 57852, or fewer arrays` {
+	c := kit.Get[Config](t)(ParseConfig([]byte(document("tebes", "games", MaxGames, "arrays", choices))))
+	if _, err := NewBatch(c, 1); err == nil || err.Error() != `env: games cannot be 65536: they need 290 MiB, and a connection has 256: try 57852, or fewer arrays` {
 		t.Error(err)
+	}
+}
+
+// refuses wants an error for a document.
+func refuses(t *testing.T, document, want string) {
+	t.Helper()
+	if _, err := ParseConfig([]byte(document)); err == nil || err.Error() != want {
+		t.Errorf("%s:\n %v, want\n %s", document, err, want)
 	}
 }
 
 // Bots that search think for as long as they are told.
 func TestThinkers(t *testing.T) {
-	b := newTestBatch(t, "game=teeko games=2 seat1=@champion movetime=1 limit=20", 2)
+	b := newTestBatch(t, 2, "teeko limit=20", "games", 2, "seats", map[int]string{1: "@champion"}, "movetime", 1)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
 	for range 10 {
 		kit.Must(t, b.Step(t.Context(), randomActions(b, rules.NewRand(1))))
@@ -215,11 +249,11 @@ func (failing) Write([]byte) (int, error) { return 0, errFailing }
 // FuzzSession sends a server what it may: it never panics, and answers each frame with a frame.
 func FuzzSession(f *testing.F) {
 	f.Add([]byte(frame(frameMake, makeBrisca) + frame(frameReset, reset(1, 0)) + frame(frameActions, "\x06\x00\x06\x00")))
-	f.Add([]byte(frame(frameMake, "version=1 game=tute seat1=@first auto=no") + frame(frameReset, reset(1, 0)) + frame(frameNext, "\x01") + frame(frameView, "\x00\x00\x00\x00")))
-	f.Add([]byte(frame(frameMake, "version=1 game=teeko arrays=mask rewards=outcome limit=3") + frame(frameReset, reset(2, 9)) + frame(frameActions, "\x00\x00")))
+	f.Add([]byte(frame(frameMake, document("tute", "seats", map[int]string{1: "@first"}, "auto", false)) + frame(frameReset, reset(1, 0)) + frame(frameNext, "\x01") + frame(frameView, "\x00\x00\x00\x00")))
+	f.Add([]byte(frame(frameMake, document("teeko limit=3", "arrays", []string{arrayMask}, "rewards", Outcome)) + frame(frameReset, reset(2, 9)) + frame(frameActions, "\x00\x00")))
 	f.Add([]byte("\x00\x00\x00\x00?\x00\x00\x00\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if bytes.Contains(data, []byte("games=")) && !bytes.Contains(data, []byte("games=2")) || bytes.Contains(data, []byte("champion")) || bytes.Contains(data, []byte("mcts")) {
+		if bytes.Contains(data, []byte(`"games"`)) && !bytes.Contains(data, []byte(`"games":2,`)) || bytes.Contains(data, []byte("champion")) || bytes.Contains(data, []byte("mcts")) {
 			return // as many games, or bots that think, take long
 		}
 		got, err := converse(t, string(data))

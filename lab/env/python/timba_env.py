@@ -13,6 +13,7 @@ they are Rows: array[i] is the row of game i, or its number.
 
 import array
 import json
+import operator
 import os
 import random
 import secrets
@@ -149,15 +150,13 @@ class Batch:
     def __init__(self, game, games=1, options=None, bots=None, rewards="points", auto=True,
                  arrays=("legal", "observation"), movetime=None, command=None, path=None):
         self._connection = _Connection(command, path)
-        words = {"version": VERSION, "game": game, "games": games, "rewards": rewards,
-                 "auto": "yes" if auto else "no", "arrays": ",".join(arrays)}
+        document = {"version": VERSION, "game": game, "options": options or {}, "games": games,
+                    "seats": {"%d" % seat: bot for seat, bot in (bots or {}).items()},
+                    "rewards": rewards, "auto": bool(auto), "arrays": list(arrays)}
         if movetime is not None:
-            words["movetime"] = movetime
-        for seat, bot in (bots or {}).items():
-            words["seat%d" % seat] = bot
-        words.update(options or {})
+            document["movetime"] = movetime
         try:
-            text = " ".join("%s=%s" % pair for pair in words.items())
+            text = json.dumps(document, default=operator.index)  # numpy's numbers, too
             self._connection.send("M", text.encode())
             self.layout = json.loads(self._connection.receive("L").decode())
         except BaseException:

@@ -79,12 +79,22 @@ class TestBatch(unittest.TestCase):
             batch.step(actions)
         with self.assertRaisesRegex(TimbaError, 'game "chess" does not exist'):
             Batch("chess")
-        with self.assertRaisesRegex(TimbaError, 'option players cannot be "9"'):
-            Batch("brisca", options={"players": 9})
+        for settings, error in (({"options": {"players": 9}}, 'option players cannot be "9"'),
+                                ({"options": {"exchange": True}}, 'option exchange cannot be "true": try no or yes'),
+                                ({"games": 1.5}, "games cannot be 1.5: try 1 to 65536"),
+                                ({"arrays": ["lists"]}, 'arrays cannot be ."lists".: try some of'),
+                                ({"bots": {2: "@first"}}, '"2" with the value "@first" is no seat')):
+            with self.assertRaisesRegex(TimbaError, error):
+                Batch("brisca", **settings)
         with self.assertRaisesRegex(TimbaError, "ended without an answer"):
             Batch("brisca", command=[sys.executable, "-c", "pass"])
         with self.assertRaises(ValueError):
             timba_env.seed_bytes(b"short")
+
+    def test_numbers_of_numpy(self):
+        number = int if numpy is None else numpy.int64
+        with Batch("brisca", number(2), options={"players": number(3)}, bots={number(1): "@first"}, movetime=number(9)) as batch:
+            self.assertEqual((batch.games, batch.players, batch.seats), (2, 3, [0, 2]))
 
     def test_next_and_render(self):
         with Batch("teeko", 2, auto=False, options={"limit": 4}) as batch:

@@ -1,0 +1,103 @@
+package env
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/referee/rules/tebes"
+	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/referee/rules/tute"
+)
+
+// shape is what the arrays of a variant depend on.
+type shape struct {
+	widest int    // the most legal moves of a position
+	last   string // the text of the highest move
+	bytes  int    // of a position
+	// positions returns so many positions, which are to be dealt first.
+	positions func(n int) positions
+}
+
+// shapes has an entry for each game. It returns the shape for the game's own struct of options.
+var shapes = map[*rules.Game]func(options any) shape{
+	brisca.Game: entry(lookBrisca,
+		func(s *brisca.State, dst []float32) { tablePoints(&s.Table, dst) },
+		func(brisca.Rules) (int, string) { return 4, "swap:12b" }), // three cards and an exchange
+	tute.Game: entry(lookTute,
+		func(s *tute.State, dst []float32) { tablePoints(&s.Table, dst) },
+		func(tute.Rules) (int, string) { return 9, "sing:b" }), // eight cards and an exchange
+	podrida.Game: entry(lookPodrida,
+		podridaPoints,
+		func(r podrida.Rules) (int, string) { return r.Max() + 1, fmt.Sprintf("bid:%d", r.Max()) }),
+	tebes.Game: entry(lookTebes, noPoints,
+		func(r tebes.Rules) (int, string) { return rules.MaxMoves, lastMove(int(r.Size)) }),
+	// Four pieces with eight neighbours each are more than the squares that may be placed on.
+	teeko.Game: entry(lookTeeko, noPoints,
+		func(teeko.Rules) (int, string) { return 4 * 8, lastMove(teekoSize) }),
+}
+
+// lastMove returns the highest move on a board: from its last square to the same.
+func lastMove(size int) string { return fmt.Sprintf("%d-%d", size*size-1, size*size-1) }
+
+func tablePoints(t *baraja.Table, dst []float32) {
+	for seat := range dst {
+		dst[seat] = float32(t.Points[seat])
+	}
+}
+
+func podridaPoints(s *podrida.State, dst []float32) {
+	for seat := range dst {
+		dst[seat] = float32(s.PointsOf(seat))
+	}
+}
+
+// noPoints are the points of games that have some at their end alone.
+func noPoints[P any](_ P, dst []float32) { clear(dst) }
+
+// dealt is a position that is dealt by the resolved options of its game.
+type dealt[S, R any] interface {
+	*S
+	rules.State
+	Deal(R, *rules.Stream)
+}
+
+// entry returns a game's entry. look writes what a seat knows; points sets the points by seat of a
+// game that is not over; moves returns the most legal moves of a position and the highest move.
+func entry[S, R any, P dealt[S, R]](
+	look func(P, int, *row), points func(P, []float32), moves func(R) (int, string),
+) func(any) shape {
+	return func(options any) shape {
+		r := options.(R)
+		widest, last := moves(r)
+		return shape{widest, last, int(unsafe.Sizeof(*new(S))), func(n int) positions {
+			return &batch[S, R, P]{r, look, points, make([]S, n)}
+		}}
+	}
+}
+
+// positions are positions of one variant.
+type positions interface {
+	deal(i int, src *rules.Stream)
+	at(i int) rules.State
+	// points sets the points by seat of a game that is not over.
+	points(i int, dst []float32)
+	// look writes what a seat knows.
+	look(i, seat int, r *row)
+}
+
+// batch is positions side by side in memory.
+type batch[S, R any, P dealt[S, R]] struct {
+	rules  R
+	write  func(P, int, *row)
+	score  func(P, []float32)
+	states []S
+}
+
+func (b *batch[S, R, P]) deal(i int, src *rules.Stream) { P(&b.states[i]).Deal(b.rules, src) }
+func (b *batch[S, R, P]) at(i int) rules.State          { return P(&b.states[i]) }
+func (b *batch[S, R, P]) look(i, seat int, r *row)      { b.write(&b.states[i], seat, r) }
+func (b *batch[S, R, P]) points(i int, dst []float32)   { b.score(&b.states[i], dst) }

@@ -1,0 +1,216 @@
+package env
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/referee/rules/tebes"
+	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/referee/rules/tute"
+)
+
+// row is a game's row of the arrays "planes" and "numbers" while it is written. One that has a
+// layout tells it the names of the parts instead.
+type row struct {
+	planes  []uint8
+	numbers []byte
+	plane   int // where the next plane begins
+	number  int // where the next number begins
+	layout  *Layout
+}
+
+// Plane is a part of an observation: so many bytes, each 0 or 1.
+type Plane struct {
+	Name string `json:"name"`
+	Size int    `json:"size"`
+}
+
+// spread has, for each byte, its bits as eight bytes, the lowest first.
+var spread = func() (s [256]uint64) {
+	for b := range s {
+		for bit := range 8 {
+			s[b] |= uint64(b>>bit&1) << (8 * bit)
+		}
+	}
+	return s
+}()
+
+// cards writes a plane of cards.
+func (r *row) cards(name string, cards baraja.Set) {
+	if r.layout != nil {
+		r.layout.Planes = append(r.layout.Planes, Plane{name, baraja.Cards})
+		return
+	}
+	r.putCards(cards)
+}
+
+func (r *row) putCards(cards baraja.Set) {
+	plane := r.planes[r.plane : r.plane+baraja.Cards]
+	for i := range baraja.Cards / 8 {
+		binary.LittleEndian.PutUint64(plane[8*i:], spread[uint8(cards>>(8*i))])
+	}
+	r.plane += baraja.Cards
+}
+
+// seatCards writes a plane of cards for each seat from the one that looks, which is left out if
+// from is 1.
+func (r *row) seatCards(name string, from, seat int, cards []baraja.Set) {
+	if r.layout != nil {
+		for n := from; n < len(cards); n++ {
+			r.cards(fmt.Sprintf("%s+%d", name, n), 0)
+		}
+		return
+	}
+	for n := range cards {
+		if n >= from {
+			r.putCards(cards[seat])
+		}
+		if seat++; seat == len(cards) {
+			seat = 0
+		}
+	}
+}
+
+// board writes a plane of squares. The rows of the board begin so many bits apart.
+func (r *row) board(name string, board uint64, size, apart int) {
+	if r.layout != nil {
+		r.layout.Planes = append(r.layout.Planes, Plane{name, size * size})
+		return
+	}
+	plane := r.planes[r.plane : r.plane+size*size]
+	clear(plane)
+	for ; board != 0; board &= board - 1 {
+		square := bits.TrailingZeros64(board)
+		plane[square/apart*size+square%apart] = 1
+	}
+	r.plane += size * size
+}
+
+// add writes a number.
+func (r *row) add(name string, n int) {
+	if r.layout != nil {
+		r.layout.Numbers = append(r.layout.Numbers, name)
+		return
+	}
+	binary.LittleEndian.PutUint16(r.numbers[r.number:], uint16(n))
+	r.number += 2
+}
+
+// flag writes 1 for true.
+func (r *row) flag(name string, on bool) {
+	if on {
+		r.add(name, 1)
+	} else {
+		r.add(name, 0)
+	}
+}
+
+// seatNumbers writes a number for each seat from the one that looks.
+func (r *row) seatNumbers(name string, players, seat int, number func(seat int) int) {
+	if r.layout != nil {
+		for n := range players {
+			r.add(fmt.Sprintf("%s+%d", name, n), 0)
+		}
+		return
+	}
+	numbers := r.numbers[r.number : r.number+2*players]
+	r.number += 2 * players
+	for n := range players {
+		binary.LittleEndian.PutUint16(numbers[2*n:], uint16(number(seat)))
+		if seat++; seat == players {
+			seat = 0
+		}
+	}
+}
+
+// tricks writes the trick on the table and, by seat, the cards played.
+func (r *row) tricks(leader int, trick []baraja.Card, seat int, played []baraja.Set) {
+	var lies [rules.MaxSeats]baraja.Set
+	for _, c := range trick {
+		lies[leader] = single(c)
+		if leader++; leader == len(played) {
+			leader = 0
+		}
+	}
+	r.seatCards("trick", 1, seat, lies[:len(played)])
+	r.seatCards("played", 0, seat, played)
+}
+
+// single returns the set of one card.
+func single(c baraja.Card) baraja.Set { return baraja.Set(0).With(c) }
+
+// relative returns a seat as another one counts: itself is 0, the next 1.
+func relative(seat, from, players int) int {
+	if seat -= from; seat < 0 {
+		seat += players
+	}
+	return seat
+}
+
+// table writes what Brisca and Tute have in common.
+func (r *row) table(t *baraja.Table, seat int) {
+	players := int(t.Players)
+	var played [baraja.TableSeats]baraja.Set
+	t.PlayedBy(&played)
+	r.cards("hand", t.Hands[seat])
+	r.cards("trump", single(t.Trump))
+	r.tricks(int(t.Leader), t.Trick(), seat, played[:players])
+	r.seatCards("known", 0, seat, t.Known[:players])
+	r.add("trumps", int(t.Trumps()))
+	r.add("stock", t.Stock())
+	r.add("leader", relative(int(t.Leader), seat, players))
+	r.seatNumbers("points", players, seat, func(s int) int { return int(t.Points[s]) })
+}
+
+func lookBrisca(s *brisca.State, seat int, r *row) { r.table(&s.Table, seat) }
+
+func lookTute(s *tute.State, seat int, r *row) {
+	r.table(&s.Table, seat)
+	r.seatNumbers("declared", int(s.Players), seat, func(seat int) int { return int(s.Declared[seat]) - 1 })
+	for suit, name := range [...]string{"sung:o", "sung:c", "sung:e", "sung:b"} {
+		r.add(name, int(s.Sung>>suit&1))
+	}
+	r.flag("choosing", s.Choice != 0)
+}
+
+func lookPodrida(s *podrida.State, seat int, r *row) {
+	players := int(s.Rules().Players)
+	var played [rules.MaxSeats]baraja.Set
+	s.PlayedBy(&played)
+	r.cards("hand", s.Hand(seat))
+	r.cards("turned", single(s.Turned()))
+	r.tricks(s.Leader(), s.Trick(), seat, played[:players])
+	r.add("trumps", int(s.Trumps()))
+	r.add("cards", s.Cards())
+	r.add("dealer", relative(s.Dealer(), seat, players))
+	r.add("leader", relative(s.Leader(), seat, players))
+	r.flag("bidding", s.Bidding())
+	r.seatNumbers("bid", players, seat, s.BidOf)
+	r.seatNumbers("won", players, seat, s.Won)
+	r.seatNumbers("points", players, seat, s.PointsOf)
+}
+
+func lookTebes(s *tebes.State, seat int, r *row) {
+	size := int(s.Rules().Size)
+	r.board("own", uint64(s.Pieces(seat)), size, 8)
+	r.board("other", uint64(s.Pieces(1-seat)), size, 8)
+	r.board("black", uint64(s.Black()), size, 8)
+	r.add("seat", seat)
+	r.flag("extra+0", s.HasExtra(seat))
+	r.flag("extra+1", s.HasExtra(1-seat))
+	r.flag("bonus", s.Bonus())
+}
+
+const teekoSize = 5
+
+func lookTeeko(s *teeko.State, seat int, r *row) {
+	r.board("own", uint64(s.Pieces(seat)), teekoSize, teekoSize)
+	r.board("other", uint64(s.Pieces(1-seat)), teekoSize, teekoSize)
+	r.add("seat", seat)
+	r.flag("placing", s.Placing())
+}
