@@ -336,7 +336,7 @@ func TestEnter(t *testing.T) {
 // What computes ratings reads no database and starts nothing.
 func TestDependencies(t *testing.T) {
 	for _, path := range proc.Dependencies(t, ".") {
-		if strings.Contains(path, "sql") || path == "os/exec" || path == "github.com/timba-arena/timba/referee" {
+		if strings.Contains(path, "sql") || path == "os/exec" || path == "github.com/timba-arena/timba/referee/match" {
 			t.Errorf("it depends on %s", path)
 		}
 	}
