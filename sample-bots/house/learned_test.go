@@ -17,7 +17,7 @@ import (
 )
 
 // mostEmbedded is how many bytes the models in the program may have, by kind.
-var mostEmbedded = map[string]int64{model.SL: 1 << 20, model.GA: 1 << 18, model.RL: 3 << 19, model.Net: 1 << 21}
+var mostEmbedded = map[string]int64{model.SL: 1 << 20, model.GA: 1 << 18, model.RL: 5 << 19, model.Net: 1 << 21}
 
 // builtInModel returns the agent of a model in the program.
 func builtInModel(t testing.TB, kind string, m cards.Mode) *learned.Agent {
