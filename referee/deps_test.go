@@ -13,14 +13,9 @@ import (
 
 // Package referee starts no processes and reads no clock: live play is in package match.
 func TestDependencies(t *testing.T) {
-	const own = "github.com/timba-arena/timba/"
-	for _, path := range proc.Dependencies(t, ".") {
-		name, ours := strings.CutPrefix(path, own)
-		if ours && !slices.ContainsFunc([]string{"protocol/", "referee/rules/", "referee/fault/", "referee/text/"}, func(p string) bool {
-			return strings.HasPrefix(name+"/", p)
-		}) && name != "referee" || path == "os/exec" {
-			t.Errorf("package referee depends on %s", path)
-		}
+	proc.DependsOnly(t, "protocol/...", "referee", "referee/fault", "referee/rules/...")
+	if slices.Contains(proc.Dependencies(t, "."), "os/exec") {
+		t.Error("package referee depends on os/exec")
 	}
 	for _, file := range kit.Get[[]string](t)(filepath.Glob("*.go")) {
 		if strings.HasSuffix(file, "_test.go") {

@@ -7,14 +7,13 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/refereetest"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // variant is a game with options from "key=value key=value".
 var variant = refereetest.Variant
 
-// alone returns a variant of which only the seats matter: each plays for itself.
-func alone(players int) *rules.Variant { return &rules.Variant{Players: players, Sides: players} }
+// alone is a variant of which only the seats matter: each plays for itself.
+var alone = refereetest.Alone
 
 // patient is a clock that no test runs down.
 var patient = Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}

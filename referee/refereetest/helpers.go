@@ -21,3 +21,6 @@ func Variant(t testing.TB, game, options string) *rules.Variant {
 	}
 	return v
 }
+
+// Alone returns a variant of which only the seats matter: each plays for itself.
+func Alone(players int) *rules.Variant { return &rules.Variant{Players: players, Sides: players} }

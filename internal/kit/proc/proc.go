@@ -104,6 +104,22 @@ func Dependencies(t testing.TB, pkg string) []string {
 	return strings.Fields(string(out))
 }
 
+// DependsOnly fails where the package in the directory of a test depends on anything but the standard
+// library and some packages of this module: by their paths in it, or with those below one as in "ladder/...".
+func DependsOnly(t testing.TB, allowed ...string) {
+	t.Helper()
+	for _, path := range Dependencies(t, ".") {
+		name, ours := strings.CutPrefix(path, module)
+		standard := !strings.Contains(strings.SplitN(path, "/", 2)[0], ".") // or vendor/...
+		if ours && !slices.ContainsFunc(allowed, func(pattern string) bool {
+			below, all := strings.CutSuffix(pattern, "...")
+			return name == pattern || all && strings.HasPrefix(name+"/", below)
+		}) || !ours && !standard {
+			t.Errorf("the package depends on %s", path)
+		}
+	}
+}
+
 // depend looks at the sources of a package of this module and of those that it imports. The go
 // command records which files a test looks at, and runs it anew when one of them has changed; it
 // does not see what a go command in the test reads.
