@@ -175,6 +175,9 @@ type results struct {
 
 func (r results) empty() bool { return len(r.pairs)+len(r.bouts) == 0 }
 
+// maxBouts is how many matches of teams are in a fit: it reads each of them.
+const maxBouts = 100_000
+
 func (r *Runner) results(ctx context.Context, name string) (out results, err error) {
 	i := slices.IndexFunc(r.Ladders, func(l ladder.Ladder) bool { return l.Name == name })
 	if i < 0 {
@@ -185,7 +188,7 @@ func (r *Runner) results(ctx context.Context, name string) (out results, err err
 		return out, err
 	}
 	if distinct := slices.Compact(slices.Sorted(slices.Values(sides))); len(distinct) < len(sides) {
-		out.versions, out.bouts, out.upto, err = r.Store.Bouts(ctx, name, sides)
+		out.versions, out.bouts, out.upto, err = r.Store.Bouts(ctx, name, sides, maxBouts)
 		return out, err
 	}
 	out.versions, out.pairs, out.upto, err = r.Store.Pairs(ctx, name)

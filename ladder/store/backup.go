@@ -22,10 +22,12 @@ const partial = ".partial"
 // Backup makes a new directory with all that a server needs to go on from this
 // moment: the database, the uploads, the archive and the configuration. It is a data directory
 // itself, so restoring is copying it back, and Verify looks into it like into any
-// other. What runs is built again from the uploads. Matches go on meanwhile.
+// other. What runs is built again from the uploads. Matches go on meanwhile. The configuration is
+// the file config, or with "" that of the data directory, which has none where the server is
+// started with another.
 //
 // The directory is there whole or not at all.
-func (s *Store) Backup(ctx context.Context, dir string) (err error) {
+func (s *Store) Backup(ctx context.Context, dir, config string) (err error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return conflict("name a directory that does not exist", "backup: %q exists", dir)
 	}
@@ -47,7 +49,7 @@ func (s *Store) Backup(ctx context.Context, dir string) (err error) {
 		if err := s.copyDatabase(ctx, to.Database()); err != nil {
 			return err
 		}
-		err := s.copyFiles(ctx, to)
+		err := s.copyFiles(ctx, to, config)
 		if err == nil {
 			break
 		}
@@ -116,7 +118,7 @@ func (s *Store) copyDatabase(ctx context.Context, path string) error {
 
 // copyFiles copies the uploads that the copied database knows, and the
 // configuration. Uploads are there before their versions and never change.
-func (s *Store) copyFiles(ctx context.Context, to datadir.Dir) error {
+func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) error {
 	copied, err := Open(string(to), Options{Now: s.now, ReadOnly: true})
 	if err != nil {
 		return err
@@ -148,11 +150,13 @@ func (s *Store) copyFiles(ctx context.Context, to datadir.Dir) error {
 			return err
 		}
 	}
-	err = copyFile(to.Config(), s.dir.Config())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if config != "" {
+		return copyFile(to.Config(), config)
 	}
-	return err
+	if err := copyFile(to.Config(), s.dir.Config()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // copyArchive copies the archive files that the copied database names. They never change, and are

@@ -14,7 +14,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/elo"
-	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
@@ -299,8 +298,8 @@ func BenchmarkFinish(b *testing.B) {
 func BenchmarkFit(b *testing.B) {
 	c := newCrowd(b, 1000, 1)
 	r := rand.New(rand.NewPCG(8, 9))
-	kit.Must(b, c.update(bg, func(q *queries.Queries) error {
-		l, err := q.LadderByName(bg, "tute-2")
+	kit.Must(b, c.update(bg, func(tx *Tx) error {
+		l, err := tx.LadderByName(bg, "tute-2")
 		if err != nil {
 			return err
 		}
@@ -312,7 +311,7 @@ func BenchmarkFit(b *testing.B) {
 				score := float64(r.IntN(3)) / 2
 				p.Deals, p.Score, p.Squares = p.Deals+1, p.Score+score, p.Squares+score*score
 			}
-			if err := q.AddPair(bg, pairRow(l.ID, p)); err != nil {
+			if err := tx.AddPair(bg, pairRow(l.ID, p)); err != nil {
 				return err
 			}
 		}

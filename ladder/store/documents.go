@@ -48,8 +48,8 @@ func (s *Store) packGames(games []packedGame) []packedDocument {
 }
 
 // addDocuments keeps the documents of a match.
-func addDocuments(ctx context.Context, q *queries.Queries, matchID int64, documents []packedDocument) error {
-	return each(ctx, documentRows(matchID, documents), q.AddDocument)
+func addDocuments(ctx context.Context, tx *Tx, matchID int64, documents []packedDocument) error {
+	return each(ctx, documentRows(matchID, documents), tx.AddDocument)
 }
 
 func documentRows(matchID int64, documents []packedDocument) (list []queries.AddDocumentParams) {
@@ -84,10 +84,10 @@ func damaged(format string, args ...any) error { return damage{fmt.Errorf(format
 
 // parts returns the documents of a match, wherever they are: none of one that has no such. The
 // error is a damage if they are not as they were kept.
-func (s *Store) parts(ctx context.Context, q *queries.Queries, matchID int64, kind string) ([]part, error) {
-	row, err := q.Document(ctx, matchID, kind)
+func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
+	row, err := tx.Document(ctx, matchID, kind)
 	if errors.Is(err, sql.ErrNoRows) {
-		return s.oldParts(ctx, q, matchID, kind)
+		return s.oldParts(ctx, tx, matchID, kind)
 	}
 	if err != nil {
 		return nil, err
@@ -118,13 +118,13 @@ func (s *Store) parts(ctx context.Context, q *queries.Queries, matchID int64, ki
 }
 
 // oldParts returns the documents of a match that is not packed yet.
-func (s *Store) oldParts(ctx context.Context, q *queries.Queries, matchID int64, kind string) (parts []part, err error) {
+func (s *Store) oldParts(ctx context.Context, tx *Tx, matchID int64, kind string) (parts []part, err error) {
 	var rows []queries.OldLogsOfRow
 	if kind == logsKind {
-		rows, err = q.OldLogsOf(ctx, matchID)
+		rows, err = tx.OldLogsOf(ctx, matchID)
 	} else {
 		var replays []queries.OldReplaysOfRow
-		replays, err = q.OldReplaysOf(ctx, matchID)
+		replays, err = tx.OldReplaysOf(ctx, matchID)
 		for _, r := range replays {
 			rows = append(rows, queries.OldLogsOfRow{Deal: r.Deal, Rotation: r.Rotation, Size: r.Size, Data: r.Data})
 		}

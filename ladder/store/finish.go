@@ -29,8 +29,8 @@ import (
 // others are written are kept in one transaction, each for itself.
 func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Result) (changes []ladder.Change, err error) {
 	packed, documents := s.pack(played) // outside the transaction: it takes a while
-	err = s.line(ctx, true, []func(context.Context, *queries.Queries) error{func(ctx context.Context, q *queries.Queries) error {
-		f := &finish{ctx: ctx, q: q, store: s, now: s.now(), games: packed, documents: documents}
+	err = s.line(ctx, true, []func(context.Context, *Tx) error{func(ctx context.Context, tx *Tx) error {
+		f := &finish{ctx: ctx, tx: tx, store: s, now: tx.now, games: packed, documents: documents}
 		if err := f.load(matchID, attempt); err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (s *Store) pack(played []*referee.Result) ([]packedGame, []packedDocument) 
 // finish is one run of Finish.
 type finish struct {
 	ctx   context.Context
-	q     *queries.Queries
+	tx    *Tx
 	store *Store
 	now   time.Time
 	// running has its versions, too.
@@ -83,11 +83,11 @@ type finish struct {
 // load reads what the games are checked against.
 func (f *finish) load(id int64, attempt int) error {
 	s := f.store
-	if r := s.running[id]; r != nil && r.attempt.Number == int64(attempt) && !s.rows.over[id] {
+	if r := s.running[id]; r != nil && r.attempt.Number == int64(attempt) && !f.tx.rows.over[id] {
 		f.running = *r
 		return nil
 	}
-	row, a, err := s.attemptIn(f.ctx, f.q, id, attempt)
+	row, a, err := f.tx.attemptIn(f.ctx, id, attempt)
 	if err != nil {
 		return err
 	}
@@ -96,13 +96,13 @@ func (f *finish) load(id int64, attempt int) error {
 	}
 	f.attempt, f.ladderID = a, row.LadderID.Int64
 	if f.match.Rated {
-		l, err := f.q.LadderByID(f.ctx, f.ladderID)
+		l, err := f.tx.LadderByID(f.ctx, f.ladderID)
 		if err != nil {
 			return err
 		}
 		f.match.Ladder = l.Name
 	}
-	slots, err := f.q.SlotsOf(f.ctx, []int64{id})
+	slots, err := f.tx.SlotsOf(f.ctx, []int64{id})
 	if err != nil {
 		return err
 	}
@@ -194,11 +194,11 @@ func (f *finish) rate() ([]ladder.Change, error) {
 	if !f.match.Rated {
 		return nil, nil
 	}
-	l, err := f.store.stateHere(f.ctx, f.q, f.match.Ladder)
+	l, err := f.store.stateHere(f.ctx, f.tx, f.match.Ladder)
 	if err != nil {
 		return nil, err
 	}
-	rows := &f.store.rows
+	rows := &f.tx.rows
 	if f.order = rows.orders[f.ladderID]; f.order == 0 {
 		f.order = l.finished
 	}
@@ -213,7 +213,7 @@ func (f *finish) rate() ([]ladder.Change, error) {
 	for i, g := range f.games {
 		counted[i] = g.counted
 	}
-	repeats, err := repeatsBefore(f.ctx, f.q, f.ladderID, f.order, counted)
+	repeats, err := repeatsBefore(f.ctx, f.tx, f.ladderID, f.order, counted)
 	if err != nil {
 		return nil, err
 	}
@@ -231,22 +231,22 @@ func (f *finish) rate() ([]ladder.Change, error) {
 
 // entry returns that of a version as it is now.
 func (f *finish) entry(l *state, id int64) (elo.Entry, error) {
-	if e, ok := f.store.rows.moved[[2]int64{f.ladderID, id}]; ok {
+	if e, ok := f.tx.rows.moved[[2]int64{f.ladderID, id}]; ok {
 		return e, nil
 	}
 	if m := l.members[id]; m != nil {
 		return m.entry, nil
 	}
-	row, err := f.q.Entry(f.ctx, f.ladderID, id) // it plays no more
+	row, err := f.tx.Entry(f.ctx, f.ladderID, id) // it plays no more
 	return entry(row), err
 }
 
 // repeatsBefore returns those of a match's games that were played on its ladder in
 // the matches before it.
-func repeatsBefore(ctx context.Context, q *queries.Queries, ladderID, order int64, games []ladder.Game) (*rating.Repeats, error) {
+func repeatsBefore(ctx context.Context, tx *Tx, ladderID, order int64, games []ladder.Game) (*rating.Repeats, error) {
 	repeats := new(rating.Repeats)
 	for _, g := range games {
-		played, err := q.PlayedBefore(ctx, nullID(ladderID), g.Fingerprint[:], nullID(order))
+		played, err := tx.PlayedBefore(ctx, nullID(ladderID), g.Fingerprint[:], nullID(order))
 		if err != nil {
 			return nil, err
 		}
@@ -259,9 +259,9 @@ func repeatsBefore(ctx context.Context, q *queries.Queries, ladderID, order int6
 
 // keep leaves the match with all that it moves to be written. From here on it is not refused.
 func (f *finish) keep() error {
-	rows, id := &f.store.rows, f.match.ID
+	rows, id := &f.tx.rows, f.match.ID
 	if rows.lastGame == 0 {
-		last, err := f.q.LastGameID(f.ctx)
+		last, err := f.tx.LastGameID(f.ctx)
 		if err != nil {
 			return err
 		}
@@ -283,12 +283,12 @@ func (f *finish) keep() error {
 	p := queries.FinishMatchParams{Finished: nullStamp(f.now), Ord: nullID(f.order), DistinctDeals: f.distinct, Reason: f.early(), ID: id}
 	p.Took.Int64, p.Took.Valid = took.Microseconds(), true
 	rows.finished = append(rows.finished, p)
-	delete(f.store.running, id)
+	f.tx.ended = append(f.tx.ended, id)
 	return nil
 }
 
 func (f *finish) keepGame(g packedGame) {
-	rows := &f.store.rows
+	rows := &f.tx.rows
 	rows.lastGame++
 	row := queries.AddGameParams{
 		ID: rows.lastGame, MatchID: f.match.ID, LadderID: nullID(f.ladderID), Deal: int64(g.counted.Deal), Rotation: int64(g.counted.Rotation),
@@ -311,7 +311,7 @@ func (f *finish) keepGame(g packedGame) {
 
 // keepOutcome leaves the ratings, the sums and the counts of pairs.
 func (f *finish) keepOutcome() {
-	rows, id := &f.store.rows, f.ladderID
+	rows, id := &f.tx.rows, f.ladderID
 	for slot, e := range f.out.Entries {
 		rows.changes = append(rows.changes, changeRow(id, f.out.Changes[slot]))
 		rows.entries = append(rows.entries, queries.MoveEntryParams{
@@ -324,7 +324,7 @@ func (f *finish) keepOutcome() {
 		rows.pairs = append(rows.pairs, pairRow(id, p))
 	}
 	rows.orders[id] = f.order
-	f.store.effects = append(f.store.effects, effect{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: f.now})
+	f.tx.changes = append(f.tx.changes, Change{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: f.now})
 }
 
 // early returns why the match ended before all of its games were played; "" where they

@@ -15,7 +15,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
-	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -27,7 +26,7 @@ func (c *competition) hold() (release func()) {
 	held, end := make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		kit.Must(c.tb, c.update(bg, func(*queries.Queries) error {
+		kit.Must(c.tb, c.update(bg, func(*Tx) error {
 			close(held)
 			<-end
 			return nil
@@ -164,7 +163,7 @@ func TestGroupIsBounded(t *testing.T) {
 	var order []int
 	for i := range 2*maxGroup + 5 {
 		group.Go(func() {
-			errs := c.line(bg, false, []func(context.Context, *queries.Queries) error{func(context.Context, *queries.Queries) error {
+			errs := c.line(bg, false, []func(context.Context, *Tx) error{func(context.Context, *Tx) error {
 				mu.Lock()
 				defer mu.Unlock()
 				order = append(order, i)
@@ -193,13 +192,13 @@ func TestGroupThatFailsRaced(t *testing.T) {
 	_, err := c.writer.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
 		BEGIN SELECT RAISE(ROLLBACK, 'for the test'); END`)
 	kit.Must(t, err)
-	add := func(name string) func(context.Context, *queries.Queries) error {
-		return func(ctx context.Context, q *queries.Queries) error {
-			_, err := q.AddPerson(ctx, name, 0, 1)
+	add := func(name string) func(context.Context, *Tx) error {
+		return func(ctx context.Context, tx *Tx) error {
+			_, err := tx.AddPerson(ctx, name, 0, 1)
 			return err
 		}
 	}
-	errs := c.line(bg, false, []func(context.Context, *queries.Queries) error{add("anna"), add("full"), add("berta"), add("anna")})
+	errs := c.line(bg, false, []func(context.Context, *Tx) error{add("anna"), add("full"), add("berta"), add("anna")})
 	if errs[0] != nil || errs[2] != nil || !duplicate(errs[3]) {
 		t.Errorf("the errors are %v", errs)
 	}

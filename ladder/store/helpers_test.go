@@ -304,7 +304,7 @@ func makeTemplate(tb testing.TB) string {
 	defer templateLock.Unlock()
 	dir := filepath.Join(templates, "data")
 	if _, err := os.Stat(dir); err != nil {
-		kit.Must(tb, busy(tb).Backup(bg, dir))
+		kit.Must(tb, busy(tb).Backup(bg, dir, ""))
 	}
 	return dir
 }

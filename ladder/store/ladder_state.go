@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -53,8 +54,8 @@ type member struct {
 	last  int64           // the order of its last match
 }
 
-// effect is what a transaction changes in the states.
-type effect struct {
+// Change is something that a transaction has changed in the states.
+type Change struct {
 	all    bool // anything
 	bot    int64
 	active []queries.MembersOfBotRow // the versions of the bot that play now
@@ -80,38 +81,38 @@ func (s *states) forget() {
 
 // apply moves the states by a transaction that is committed. others says that it was more than results
 // and new matches.
-func (s *states) apply(effects []effect, others bool) {
+func (s *states) apply(changes []Change, others bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if others {
 		s.others++
 	}
-	for _, e := range effects {
-		if e.all {
+	for _, c := range changes {
+		if c.all {
 			s.ladders = nil
 			return
 		}
 		for _, l := range s.ladders {
-			if e.bot != 0 {
-				l.change(e)
-			} else if l.row.ID == e.ladder {
-				l.apply(e)
+			if c.bot != 0 {
+				l.enter(c)
+			} else if l.row.ID == c.ladder {
+				l.apply(c)
 			}
 		}
 	}
 }
 
-// change takes in which versions of a bot play.
-func (s *state) change(e effect) {
+// enter takes in which versions of a bot play.
+func (s *state) enter(c Change) {
 	var in []matchmaking.Player
 	var out []int64
 	for id, m := range s.members {
-		if m.bot == e.bot {
+		if m.bot == c.bot {
 			out = append(out, id)
 			delete(s.members, id)
 		}
 	}
-	for _, r := range e.active {
+	for _, r := range c.active {
 		if r.Entry.LadderID != s.row.ID {
 			continue
 		}
@@ -123,41 +124,41 @@ func (s *state) change(e effect) {
 	s.pool.Change(in, out)
 }
 
-func (s *state) apply(e effect) {
+func (s *state) apply(c Change) {
 	switch {
-	case e.fits != nil:
-		for id, f := range e.fits {
+	case c.fits != nil:
+		for id, f := range c.fits {
 			if m := s.members[id]; m != nil {
 				m.place.Fit, m.place.PlusMinus = orNil(f.Value), orNil(f.PlusMinus())
 			}
 		}
 		s.places = nil
-	case e.opened:
-		s.pool.Open(e.match, e.versions)
-	case e.entries == nil:
-		s.pool.Close(e.match)
+	case c.opened:
+		s.pool.Open(c.match, c.versions)
+	case c.entries == nil:
+		s.pool.Close(c.match)
 	default:
-		s.finish(e)
+		s.finish(c)
 	}
 }
 
 // finish takes in a finished match.
-func (s *state) finish(e effect) {
-	s.finished, s.places = e.order, nil
-	moved := make([]matchmaking.Moved, len(e.entries))
-	for slot, after := range e.entries {
+func (s *state) finish(c Change) {
+	s.finished, s.places = c.order, nil
+	moved := make([]matchmaking.Moved, len(c.entries))
+	for slot, after := range c.entries {
 		moved[slot] = matchmaking.Moved{ID: after.VersionID, Elo: after.Elo, Uncertainty: after.Uncertainty, Matches: after.Matches}
 		m := s.members[after.VersionID]
 		if m == nil {
 			continue
 		}
 		s.move(m, after)
-		m.last = e.order
+		m.last = c.order
 		p := &m.place
-		p.Elo, p.Matches, p.Faults, p.Last = after.Elo, after.Matches, after.Faults, moment(stamp(e.at))
+		p.Elo, p.Matches, p.Faults, p.Last = after.Elo, after.Matches, after.Faults, moment(stamp(c.at))
 		p.Games, p.Wins, p.Draws, p.Losses = after.Games, after.Wins, after.Draws, after.Losses
 	}
-	s.pool.Finish(e.match, int(e.order), moved)
+	s.pool.Finish(c.match, int(c.order), moved)
 }
 
 // add adds a version.
@@ -246,15 +247,13 @@ func (s *Store) state(ctx context.Context, name string) (*state, error) {
 	}
 	s.states.mu.Unlock()
 	// What is committed meanwhile would be counted twice, or not at all.
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := s.takeTurn(ctx); err != nil {
+		return nil, err
 	}
+	defer s.leaveTurn()
 	var l *state
-	err := s.view(ctx, func(q *queries.Queries) (err error) {
-		l, err = s.readState(ctx, q, name)
+	err := s.view(ctx, func(tx *Tx) (err error) {
+		l, err = tx.readState(ctx, name)
 		return err
 	})
 	if err != nil {
@@ -266,14 +265,14 @@ func (s *Store) state(ctx context.Context, name string) (*state, error) {
 }
 
 // stateHere is state for who has the turn, within a transaction that has not written to ladders.
-func (s *Store) stateHere(ctx context.Context, q *queries.Queries, name string) (*state, error) {
+func (s *Store) stateHere(ctx context.Context, tx *Tx, name string) (*state, error) {
 	s.states.mu.Lock()
 	l := s.states.ladders[name]
 	s.states.mu.Unlock()
 	if l != nil {
 		return l, nil
 	}
-	l, err := s.readState(ctx, q, name)
+	l, err := tx.readState(ctx, name)
 	if err == nil {
 		s.keepState(name, l)
 	}
@@ -292,8 +291,8 @@ func (s *Store) keepState(name string, l *state) {
 	s.states.ladders[name] = l
 }
 
-func (s *Store) readState(ctx context.Context, q *queries.Queries, name string) (*state, error) {
-	row, err := s.ladder(ctx, q, name)
+func (tx *Tx) readState(ctx context.Context, name string) (*state, error) {
+	row, err := tx.ladder(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +315,7 @@ func (s *Store) readState(ctx context.Context, q *queries.Queries, name string) 
 	if out.formula, err = elo.ParseFormula(row.Formula); err != nil {
 		return nil, err
 	}
-	members, err := q.Members(ctx, row.ID)
+	members, err := tx.Members(ctx, row.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +325,7 @@ func (s *Store) readState(ctx context.Context, q *queries.Queries, name string) 
 		players[i] = out.add(r).player(row.Finished)
 	}
 	out.pool = matchmaking.NewPool(name, sides, int(row.Finished), players)
-	rows, err := q.OpenOnLadder(ctx, nullID(row.ID))
+	rows, err := tx.OpenOnLadder(ctx, nullID(row.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -367,12 +366,10 @@ func (s *Store) Learn(ctx context.Context, name string, versionID int64) error {
 			return err
 		}
 	}
-	select { // it plays just now, or plays no more; as in state
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.takeTurn(ctx); err != nil { // it plays just now, or plays no more; as in state
+		return err
 	}
+	defer s.leaveTurn()
 	met, _, err := s.readMet(ctx, l.row.ID, versionID)
 	if err == nil {
 		l.pool.Learn(versionID, met)
@@ -383,12 +380,12 @@ func (s *Store) Learn(ctx context.Context, name string, versionID int64) error {
 // readMet returns whom a version has met on a ladder, and how many matches it has had there.
 func (s *Store) readMet(ctx context.Context, ladderID, versionID int64) (met map[int64]int, matches int, err error) {
 	met = map[int64]int{}
-	err = s.view(ctx, func(q *queries.Queries) error {
-		above, err := q.MetAbove(ctx, ladderID, versionID)
+	err = s.view(ctx, func(tx *Tx) error {
+		above, err := tx.MetAbove(ctx, ladderID, versionID)
 		if err != nil {
 			return err
 		}
-		below, err := q.MetBelow(ctx, ladderID, versionID)
+		below, err := tx.MetBelow(ctx, ladderID, versionID)
 		if err != nil {
 			return err
 		}
@@ -398,7 +395,7 @@ func (s *Store) readMet(ctx context.Context, ladderID, versionID int64) (met map
 		for _, m := range below {
 			met[m.Other] = int(m.Matches)
 		}
-		e, err := q.Entry(ctx, ladderID, versionID)
+		e, err := tx.Entry(ctx, ladderID, versionID)
 		matches = int(e.Matches)
 		return none(err, nil)
 	})
@@ -442,17 +439,21 @@ func (s *Store) Generation() uint64 {
 // rated reports whether a match moves ratings.
 func rated(m queries.Match) bool { return m.LadderID.Valid }
 
-// dropMatch ends a match without a result.
-func (s *Store) dropMatch(ctx context.Context, q *queries.Queries, id int64, reason string) error {
-	m, err := q.Match(ctx, id)
-	if err != nil {
-		return err
+// dropMatch ends a match without a result, and tells who asked for it, but not who drops it.
+func (tx *Tx) dropMatch(ctx context.Context, m queries.Match, by int64, reason string) error {
+	if rated(m) {
+		tx.changes = append(tx.changes, Change{ladder: m.LadderID.Int64, match: m.ID})
 	}
-	if rated(m) && ladder.MatchState(m.State) != ladder.Finished {
-		s.effects = append(s.effects, effect{ladder: m.LadderID.Int64, match: id})
+	tx.ended = append(tx.ended, m.ID)
+	if m.AskedBy.Valid && m.AskedBy.Int64 != by {
+		err := tx.AddMessage(ctx, queries.AddMessageParams{
+			PersonID: m.AskedBy.Int64, Text: fmt.Sprintf("match %d was dropped: %s", m.ID, reason), Created: stamp(tx.now),
+		})
+		if err != nil {
+			return err
+		}
 	}
-	delete(s.running, id)
-	return q.DropMatch(ctx, reason, nullStamp(s.now()), id)
+	return tx.DropMatch(ctx, reason, nullStamp(tx.now), m.ID)
 }
 
 func orNil(x float64) *float64 {

@@ -281,14 +281,14 @@ func (m *mover) put() error {
 	if err != nil {
 		return archiveError(err)
 	}
-	return m.store.update(m.ctx, func(q *queries.Queries) error {
-		id, err := q.AddArchive(m.ctx, sum[:], m.size, stamp(m.store.now()))
+	return m.store.update(m.ctx, func(tx *Tx) error {
+		id, err := tx.AddArchive(m.ctx, sum[:], m.size, stamp(m.store.now()))
 		if err != nil {
 			return err
 		}
 		for _, p := range m.places {
 			p.ArchiveID = someID(id)
-			n, err := q.MoveDocument(m.ctx, p)
+			n, err := tx.MoveDocument(m.ctx, p)
 			if err != nil {
 				return err
 			}

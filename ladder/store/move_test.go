@@ -69,7 +69,7 @@ func TestMove(t *testing.T) {
 	}
 
 	dir := filepath.Join(t.TempDir(), "backup")
-	kit.Must(t, c.Backup(bg, dir))
+	kit.Must(t, c.Backup(bg, dir, ""))
 	backup := openStore(t, dir)
 	if diff := cmp.Diff(before, backup.keptOf()); diff != "" {
 		t.Errorf("backed up (-before +after): %s", diff)

@@ -36,11 +36,11 @@ func (s *Store) repackSome(ctx context.Context, after int64) (packed int, last i
 	for range repackBatch {
 		var match queries.OldMatchAfterRow
 		var documents []packedDocument
-		err := s.view(ctx, func(q *queries.Queries) (err error) {
-			if match, err = q.OldMatchAfter(ctx, last); err != nil {
+		err := s.view(ctx, func(tx *Tx) (err error) {
+			if match, err = tx.OldMatchAfter(ctx, last); err != nil {
 				return err
 			}
-			documents, err = s.packOld(ctx, q, match.MatchID)
+			documents, err = s.packOld(ctx, tx, match.MatchID)
 			return err
 		})
 		if errors.Is(err, sql.ErrNoRows) {
@@ -57,12 +57,12 @@ func (s *Store) repackSome(ctx context.Context, after int64) (packed int, last i
 	if len(list) == 0 {
 		return 0, last, nil
 	}
-	err = s.update(ctx, func(q *queries.Queries) error {
+	err = s.update(ctx, func(tx *Tx) error {
 		for _, m := range list {
-			if err := addDocuments(ctx, q, m.match, m.documents); err != nil {
+			if err := addDocuments(ctx, tx, m.match, m.documents); err != nil {
 				return err
 			}
-			if err := errors.Join(q.DeleteOldReplays(ctx, m.match), q.DeleteOldLogs(ctx, m.match)); err != nil {
+			if err := errors.Join(tx.DeleteOldReplays(ctx, m.match), tx.DeleteOldLogs(ctx, m.match)); err != nil {
 				return err
 			}
 		}
@@ -75,9 +75,9 @@ func (s *Store) repackSome(ctx context.Context, after int64) (packed int, last i
 }
 
 // packOld returns the documents of a match that is not packed yet; nil if they are damaged.
-func (s *Store) packOld(ctx context.Context, q *queries.Queries, matchID int64) (documents []packedDocument, err error) {
+func (s *Store) packOld(ctx context.Context, tx *Tx, matchID int64) (documents []packedDocument, err error) {
 	for _, kind := range []string{replaysKind, logsKind} {
-		parts, err := s.oldParts(ctx, q, matchID, kind)
+		parts, err := s.oldParts(ctx, tx, matchID, kind)
 		var d damage
 		if errors.As(err, &d) {
 			return nil, nil

@@ -39,8 +39,8 @@ type ReratedVersion struct {
 func (s *Store) Rerate(ctx context.Context, name string, dry bool, progress func(done, total int64)) (out Rerated, err error) {
 	r := &rerating{store: s, ctx: ctx, to: s.formula, places: map[int64]*elo.Entry{}, starts: map[int64]float64{}, progress: progress}
 	errDry := errors.New("a dry run")
-	err = s.update(ctx, func(q *queries.Queries) error {
-		r.q = q
+	err = s.update(ctx, func(tx *Tx) error {
+		r.tx = tx
 		if err := r.run(name); err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Store) Rerate(ctx context.Context, name string, dry bool, progress func
 type rerating struct {
 	store    *Store
 	ctx      context.Context
-	q        *queries.Queries
+	tx       *Tx
 	ladder   queries.Ladder
 	from, to elo.Formula
 	stored   []queries.Entry // by since
@@ -70,17 +70,17 @@ type rerating struct {
 }
 
 func (r *rerating) run(name string) (err error) {
-	if r.ladder, err = r.store.ladder(r.ctx, r.q, name); err != nil {
+	if r.ladder, err = r.tx.ladder(r.ctx, name); err != nil {
 		return err
 	}
 	if r.from, err = elo.ParseFormula(r.ladder.Formula); err != nil {
 		return fmt.Errorf("data: ladder %q: %w", name, err)
 	}
-	if r.stored, err = r.q.AllEntries(r.ctx, r.ladder.ID); err != nil {
+	if r.stored, err = r.tx.AllEntries(r.ctx, r.ladder.ID); err != nil {
 		return err
 	}
 	for last := int64(0); last < r.ladder.Finished; {
-		rows, err := r.q.FinishedOnLadder(r.ctx, queries.FinishedOnLadderParams{
+		rows, err := r.tx.FinishedOnLadder(r.ctx, queries.FinishedOnLadderParams{
 			LadderID: nullID(r.ladder.ID), Last: someID(last), Upto: someID(r.ladder.Finished), N: page,
 		})
 		if err != nil {
@@ -133,7 +133,7 @@ func (r *rerating) rate(row queries.Match) error {
 	if err := r.enter(row.Ord.Int64 - 1); err != nil {
 		return err
 	}
-	list, err := r.store.fill(r.ctx, r.q, []queries.Match{row})
+	list, err := r.tx.fill(r.ctx, []queries.Match{row})
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (r *rerating) rate(row queries.Match) error {
 	}
 	var repeats *rating.Repeats // nil for a match rated when all deals counted
 	if row.DistinctDeals.Valid {
-		if repeats, err = repeatsBefore(r.ctx, r.q, r.ladder.ID, row.Ord.Int64, played); err != nil {
+		if repeats, err = repeatsBefore(r.ctx, r.tx, r.ladder.ID, row.Ord.Int64, played); err != nil {
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (r *rerating) rate(row queries.Match) error {
 	for slot, e := range out.Entries {
 		*r.places[e.VersionID] = e
 		c := changeRow(r.ladder.ID, out.Changes[slot])
-		n, err := r.q.RerateChange(r.ctx, queries.RerateChangeParams{
+		n, err := r.tx.RerateChange(r.ctx, queries.RerateChangeParams{
 			EloBefore: c.EloBefore, EloAfter: c.EloAfter, K: c.K, Score: c.Score, Expected: c.Expected, Uncertainty: c.Uncertainty,
 			MatchID: m.ID, Slot: int64(slot), VersionID: e.VersionID,
 		})
@@ -187,11 +187,11 @@ func (r *rerating) rate(row queries.Match) error {
 // played returns the games of a match. Those that were lost with a connection are only told by their
 // replays, and only matter where the match ended early by it.
 func (r *rerating) played(m ladder.Match) ([]ladder.Game, error) {
-	played, err := gamesOf(r.ctx, r.q, m.ID)
+	played, err := gamesOf(r.ctx, r.tx, m.ID)
 	if err != nil || len(played) == m.Deals*len(m.Versions) {
 		return played, err
 	}
-	parts, err := r.store.parts(r.ctx, r.q, m.ID, replaysKind)
+	parts, err := r.store.parts(r.ctx, r.tx, m.ID, replaysKind)
 	if err != nil {
 		return nil, r.damaged("match %d: %s", m.ID, err)
 	}
@@ -208,9 +208,9 @@ func (r *rerating) played(m ladder.Match) ([]ladder.Game, error) {
 
 // keep keeps the new ratings and the formula.
 func (r *rerating) keep() error {
-	r.store.effects = append(r.store.effects, effect{all: true})
+	r.tx.changes = append(r.tx.changes, Change{all: true})
 	for id, e := range r.places {
-		err := r.q.RerateEntry(r.ctx, queries.RerateEntryParams{
+		err := r.tx.RerateEntry(r.ctx, queries.RerateEntryParams{
 			Start: r.starts[id], Elo: e.Elo, Uncertainty: e.Uncertainty, LadderID: r.ladder.ID, VersionID: id,
 		})
 		if err != nil {
@@ -218,14 +218,14 @@ func (r *rerating) keep() error {
 		}
 	}
 	if r.from.Anchor != r.to.Anchor { // the fit is relative to it, and is made again
-		if err := r.q.DeleteFit(r.ctx, r.ladder.ID); err != nil {
+		if err := r.tx.DeleteFit(r.ctx, r.ladder.ID); err != nil {
 			return err
 		}
 	}
-	if err := r.q.SetFormula(r.ctx, r.to.String(), r.ladder.ID); err != nil {
+	if err := r.tx.SetFormula(r.ctx, r.to.String(), r.ladder.ID); err != nil {
 		return err
 	}
-	return r.q.AddRerate(r.ctx, queries.AddRerateParams{
+	return r.tx.AddRerate(r.ctx, queries.AddRerateParams{
 		LadderID: r.ladder.ID, Created: stamp(r.store.now()), Matches: r.ladder.Finished, Before: r.from.String(), After: r.to.String(),
 	})
 }
@@ -233,7 +233,7 @@ func (r *rerating) keep() error {
 // result returns what has changed.
 func (r *rerating) result() (Rerated, error) {
 	out := Rerated{Ladder: r.ladder.Name, Matches: r.ladder.Finished, Before: r.from, After: r.to, Versions: []ReratedVersion{}}
-	rows, err := r.q.BotsOnLadder(r.ctx, r.ladder.ID)
+	rows, err := r.tx.BotsOnLadder(r.ctx, r.ladder.ID)
 	if err != nil {
 		return out, err
 	}

@@ -35,17 +35,17 @@ type place struct {
 
 func (v *verifier) ladder(id int64) error {
 	c := &recount{verifier: v, places: map[int64]*place{}, counts: map[[2]int64]*queries.Pair{}}
-	err := v.store.view(v.ctx, func(q *queries.Queries) (err error) {
-		if c.ladder, err = q.LadderByID(v.ctx, id); err != nil {
+	err := v.store.view(v.ctx, func(tx *Tx) (err error) {
+		if c.ladder, err = tx.LadderByID(v.ctx, id); err != nil {
 			return err
 		}
-		if c.stored, err = q.AllEntries(v.ctx, id); err != nil {
+		if c.stored, err = tx.AllEntries(v.ctx, id); err != nil {
 			return err
 		}
-		if c.pairs, err = q.AllPairs(v.ctx, id); err != nil {
+		if c.pairs, err = tx.AllPairs(v.ctx, id); err != nil {
 			return err
 		}
-		fit, err := q.Fit(v.ctx, id)
+		fit, err := tx.Fit(v.ctx, id)
 		c.upto = fit.Upto
 		return none(err, nil)
 	})

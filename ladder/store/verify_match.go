@@ -33,27 +33,27 @@ func (r *rebuilt) differ(where, format string, args ...any) {
 // database that cannot be read at all.
 func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error) {
 	r := &rebuilt{row: row}
-	err := s.view(ctx, func(q *queries.Queries) error {
+	err := s.view(ctx, func(tx *Tx) error {
 		if _, err := matchOf(row); err != nil {
 			r.differ("", "%s", err)
 			return nil
 		}
-		slots, err := q.HashesOf(ctx, row.ID)
+		slots, err := tx.HashesOf(ctx, row.ID)
 		if err != nil {
 			return err
 		}
-		attempts, err := q.AttemptsOf(ctx, []int64{row.ID})
+		attempts, err := tx.AttemptsOf(ctx, []int64{row.ID})
 		if err != nil {
 			return err
 		}
-		if r.games, err = gamesOf(ctx, q, row.ID); err != nil {
+		if r.games, err = gamesOf(ctx, tx, row.ID); err != nil {
 			return err
 		}
-		replays, whole, err := s.checkParts(ctx, q, r)
+		replays, whole, err := s.checkParts(ctx, tx, r)
 		if err != nil {
 			return err
 		}
-		list, err := s.fill(ctx, q, []queries.Match{row})
+		list, err := tx.fill(ctx, []queries.Match{row})
 		if err != nil {
 			return err
 		}
@@ -77,9 +77,9 @@ func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error
 
 // checkParts reads the replays and the logs of a match and returns the replays, and whether they are
 // as they were kept.
-func (s *Store) checkParts(ctx context.Context, q *queries.Queries, r *rebuilt) (replays []part, whole bool, err error) {
+func (s *Store) checkParts(ctx context.Context, tx *Tx, r *rebuilt) (replays []part, whole bool, err error) {
 	for _, kind := range []string{logsKind, replaysKind} {
-		replays, err = s.parts(ctx, q, r.row.ID, kind)
+		replays, err = s.parts(ctx, tx, r.row.ID, kind)
 		var d damage
 		if whole = err == nil; errors.As(err, &d) {
 			r.differ("", "%s", d)

@@ -161,8 +161,8 @@ func (q *Queries) AddPair(ctx context.Context, arg AddPairParams) error {
 
 const boutsOf = `-- name: BoutsOf :many
 SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(matches.distinct_deals, matches.deals) AS deals
-FROM changes JOIN matches ON matches.id = changes.match_id
-WHERE changes.ladder_id = ? ORDER BY changes.match_id, changes.slot
+FROM matches CROSS JOIN changes ON changes.match_id = matches.id
+WHERE matches.ladder_id = ? AND matches.ord > ?2 ORDER BY matches.ord, changes.slot
 `
 
 type BoutsOfRow struct {
@@ -173,8 +173,8 @@ type BoutsOfRow struct {
 	Deals     int64
 }
 
-func (q *Queries) BoutsOf(ctx context.Context, ladderID int64) ([]BoutsOfRow, error) {
-	rows, err := q.query(ctx, q.boutsOfStmt, boutsOf, ladderID)
+func (q *Queries) BoutsOf(ctx context.Context, ladderID sql.NullInt64, after sql.NullInt64) ([]BoutsOfRow, error) {
+	rows, err := q.query(ctx, q.boutsOfStmt, boutsOf, ladderID, after)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ?, distinct
 
 -- name: AskedOfBot :many
 -- Unrated matches that wait for a bot.
-SELECT DISTINCT matches.id FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
+SELECT matches.* FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
 WHERE match_slots.bot_id = ? AND matches.state = 'waiting' AND matches.ladder_id IS NULL ORDER BY matches.id;
 
 -- name: IdleWaiting :many

@@ -135,24 +135,40 @@ func (q *Queries) AddSlot(ctx context.Context, arg AddSlotParams) error {
 }
 
 const askedOfBot = `-- name: AskedOfBot :many
-SELECT DISTINCT matches.id FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
+SELECT matches.id, matches.ladder_id, matches.game, matches.options, matches.clock, matches.deals, matches.state, matches.asked_by, matches.reason, matches.created, matches.began, matches.finished, matches.ord, matches.took, matches.distinct_deals FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
 WHERE match_slots.bot_id = ? AND matches.state = 'waiting' AND matches.ladder_id IS NULL ORDER BY matches.id
 `
 
 // Unrated matches that wait for a bot.
-func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]int64, error) {
+func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]Match, error) {
 	rows, err := q.query(ctx, q.askedOfBotStmt, askedOfBot, botID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []int64
+	var items []Match
 	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var i Match
+		if err := rows.Scan(
+			&i.ID,
+			&i.LadderID,
+			&i.Game,
+			&i.Options,
+			&i.Clock,
+			&i.Deals,
+			&i.State,
+			&i.AskedBy,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Finished,
+			&i.Ord,
+			&i.Took,
+			&i.DistinctDeals,
+		); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
