@@ -34,6 +34,6 @@ type Store interface {
 	Pool(ctx context.Context, ladder string) (*matchmaking.Pool, error)
 	Learn(ctx context.Context, ladder string, version int64) error
 	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []rating.Pair, upto int64, err error)
-	Bouts(ctx context.Context, ladder string, sides []int) (versions []int64, bouts []rating.Bout, upto int64, err error)
+	Bouts(ctx context.Context, ladder string, sides []int, n int64) (versions []int64, bouts []rating.Bout, upto int64, err error)
 	SaveFit(ctx context.Context, ladder string, upto int64, estimates map[int64]rating.Estimate) error
 }
