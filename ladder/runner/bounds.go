@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee/match"
 )
 
@@ -280,5 +279,4 @@ func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason string) {
 func (r *Runner) cancelled(m *ladder.Match) {
 	r.metrics.broken.WithLabelValues("cancelled").Inc()
 	r.Log.Info("match cancelled", "match", m.ID, "ladder", m.Ladder)
-	r.Events.Publish(events.Event{Kind: events.MatchBroken, At: r.Now(), Ladder: m.Ladder, Match: m.ID, Text: "cancelled"})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
 )
@@ -52,7 +51,6 @@ func (r *Runner) finished(p *played, changes []ladder.Change, took time.Duration
 	}
 	r.Log.Debug("match finished", "match", p.ID, "ladder", p.Ladder, "versions", p.Versions,
 		"games", len(p.games), "faults", faults, "seconds", took.Seconds())
-	r.Events.Publish(events.Event{Kind: events.MatchFinished, At: r.Now(), Ladder: p.Ladder, Match: p.ID, Changes: changes})
 	if p.Rated {
 		r.fits.add(p.Ladder)
 	}
@@ -114,5 +112,4 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	default:
 		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "machine", o.attempt.Machine, "err", why)
 	}
-	r.Events.Publish(events.Event{Kind: events.MatchBroken, At: r.Now(), Ladder: m.Ladder, Match: m.ID, Text: reason})
 }

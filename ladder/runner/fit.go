@@ -9,7 +9,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee/rating"
 )
 
@@ -160,7 +159,6 @@ func (r *Runner) fit(ctx context.Context, name string) error {
 	took := time.Since(began)
 	r.metrics.fits.WithLabelValues(name).Observe(took.Seconds())
 	r.Log.Debug("ratings fitted", "ladder", name, "versions", len(results.versions), "matches", results.upto, "seconds", took.Seconds())
-	r.Events.Publish(events.Event{Kind: events.FitSaved, At: r.Now(), Ladder: name})
 	return nil
 }
 

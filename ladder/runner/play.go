@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -76,7 +75,6 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 	defer r.roster.plays(o.attempt.Machine, m, o.attempt)()
 	if !o.awaited {
 		log.Debug("match begins", "versions", m.Versions, "machine", o.attempt.Machine, "commitment", o.attempt.Commitment.String())
-		r.Events.Publish(events.Event{Kind: events.MatchBegan, At: o.attempt.Began, Ladder: m.Ladder, Match: m.ID})
 	}
 	if o.asked() && !o.awaited {
 		under, over := context.WithCancelCause(ctx)

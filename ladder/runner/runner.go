@@ -19,7 +19,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
@@ -86,8 +85,6 @@ type Options struct {
 	// rated match with a remote version is not watched.
 	Watch func(*ladder.Match, []ladder.Version) Watcher
 
-	// Events publishes what happens; nil: nobody listens. Run closes it at its end.
-	Events     *events.Hub
 	Registerer prometheus.Registerer // of the metrics; nil: nobody sees them
 	Log        *slog.Logger          // nil: none
 	Now        func() time.Time      // nil: the system's clock
@@ -142,7 +139,6 @@ func New(o Options) (*Runner, error) {
 	if o.Check == nil {
 		o.Check = func(context.Context) error { return nil }
 	}
-	o.Events = cmp.Or(o.Events, new(events.Hub))
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
@@ -198,7 +194,7 @@ func (r *Runner) Health() Health { return r.health.state() }
 // Options.Grace to finish, and are interrupted after it. Run returns when none is
 // left.
 func (r *Runner) Run(ctx context.Context) error {
-	defer r.Events.Close()
+	defer r.Store.Events().Close()
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
 	fitted := r.startFitter(ctx)

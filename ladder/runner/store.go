@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -30,6 +31,7 @@ type Store interface {
 	Matches(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
 	Games(ctx context.Context, match int64) ([]ladder.Game, error)
 
+	Events() *events.Hub
 	Generation() uint64
 	Pool(ctx context.Context, ladder string) (*matchmaking.Pool, error)
 	Learn(ctx context.Context, ladder string, version int64) error

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -58,10 +59,11 @@ func (tx *Tx) endAll(ctx context.Context, p queries.Person) (uploads []string, e
 			return nil, err
 		}
 		uploads = append(uploads, row.Version.Bundle)
+		tx.tell(events.Event{Kind: events.VersionMoved, Version: id, State: ladder.Failed, Text: reason})
 		if err := tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(tx.now), ID: id}); err != nil {
 			return nil, err
 		}
-		if err := tx.tell(ctx, row, fmt.Sprintf("version %d of %s failed: %s", row.Version.Number, row.Name, reason)); err != nil {
+		if err := tx.tellOwner(ctx, row, fmt.Sprintf("version %d of %s failed: %s", row.Version.Number, row.Name, reason)); err != nil {
 			return nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
@@ -283,6 +284,7 @@ func (f *finish) keep() error {
 	p := queries.FinishMatchParams{Finished: nullStamp(f.now), Ord: nullID(f.order), DistinctDeals: f.distinct, Reason: f.early(), ID: id}
 	p.Took.Int64, p.Took.Valid = took.Microseconds(), true
 	rows.finished = append(rows.finished, p)
+	f.tx.tell(events.Event{Kind: events.MatchFinished, Ladder: f.match.Ladder, Match: id, Changes: f.out.Changes})
 	f.tx.ended = append(f.tx.ended, id)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee/rating"
@@ -445,6 +446,9 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.Match, by int64, reason s
 		tx.changes = append(tx.changes, Change{ladder: m.LadderID.Int64, match: m.ID})
 	}
 	tx.ended = append(tx.ended, m.ID)
+	if err := tx.tellBroken(ctx, m, reason); err != nil {
+		return err
+	}
 	if m.AskedBy.Valid && m.AskedBy.Int64 != by {
 		err := tx.AddMessage(ctx, queries.AddMessageParams{
 			PersonID: m.AskedBy.Int64, Text: fmt.Sprintf("match %d was dropped: %s", m.ID, reason), Created: stamp(tx.now),
@@ -454,6 +458,20 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.Match, by int64, reason s
 		}
 	}
 	return tx.DropMatch(ctx, reason, nullStamp(tx.now), m.ID)
+}
+
+// tellBroken tells that a match has no result: it was dropped, or waits again.
+func (tx *Tx) tellBroken(ctx context.Context, m queries.Match, reason string) error {
+	e := events.Event{Kind: events.MatchBroken, Match: m.ID, Text: reason}
+	if rated(m) {
+		l, err := tx.LadderByID(ctx, m.LadderID.Int64)
+		if err != nil {
+			return err
+		}
+		e.Ladder = l.Name
+	}
+	tx.tell(e)
+	return nil
 }
 
 func orNil(x float64) *float64 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
@@ -262,6 +263,7 @@ func (s *Store) SaveFit(ctx context.Context, name string, upto int64, estimates 
 			}
 		}
 		tx.changes = append(tx.changes, Change{ladder: l.ID, fits: estimates})
+		tx.tell(events.Event{Kind: events.FitSaved, Ladder: name})
 		return tx.SaveFit(ctx, l.ID, upto, stamp(tx.now))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -282,6 +283,7 @@ func (tx *Tx) attempt(out *Begun, start Start, number int64) queries.Attempt {
 	id, commitment := out.Match.ID, referee.Commitment(start.Seed)
 	row := queries.AddAttemptParams{MatchID: id, Number: number, Machine: start.Machine, Commitment: commitment[:], Seed: start.Seed[:], Began: stamp(tx.now)}
 	tx.rows.attempts = append(tx.rows.attempts, row)
+	tx.tell(events.Event{Kind: events.MatchBegan, Ladder: out.Match.Ladder, Match: id})
 	out.Attempt = ladder.Attempt{Number: int(row.Number), Machine: row.Machine, Commitment: commitment, Began: moment(row.Began)}
 	out.Match.State = ladder.Running
 	out.Match.Attempts = append(out.Match.Attempts, out.Attempt)
@@ -431,6 +433,9 @@ func (tx *Tx) breakOff(ctx context.Context, m queries.Match, reason string, fail
 		return tx.dropMatch(ctx, m, 0, reason)
 	}
 	if err := tx.WaitAgain(ctx, m.ID); err != nil {
+		return err
+	}
+	if err := tx.tellBroken(ctx, m, reason); err != nil {
 		return err
 	}
 	return tx.dropIdle(ctx)

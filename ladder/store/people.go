@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -89,6 +90,7 @@ func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 		if err != nil {
 			return err
 		}
+		tx.tell(events.Event{Kind: events.PersonBlocked, Person: id})
 		uploads, err = tx.endAll(ctx, p)
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -90,6 +91,7 @@ func (s *Store) Cancel(ctx context.Context, versionID int64) error {
 		if err == nil && len(stages) > 0 {
 			err = conflict("wait for its end", "version %d of %s has been begun", row.Version.Number, row.Name)
 		}
+		tx.tell(events.Event{Kind: events.QueueMoved, Version: versionID})
 		return "cancelled by its owner", err
 	})
 }
@@ -97,7 +99,7 @@ func (s *Store) Cancel(ctx context.Context, versionID int64) error {
 // Fail ends a version's way: a stage said no. Its owner is told why.
 func (s *Store) Fail(ctx context.Context, versionID int64, reason string) error {
 	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionByIDRow) (string, error) {
-		return reason, tx.tell(ctx, row, fmt.Sprintf("version %d of %s failed: %s", row.Version.Number, row.Name, reason))
+		return reason, tx.tellOwner(ctx, row, fmt.Sprintf("version %d of %s failed: %s", row.Version.Number, row.Name, reason))
 	})
 }
 
@@ -115,6 +117,7 @@ func (s *Store) fail(ctx context.Context, versionID int64, why func(*Tx, queries
 			return err
 		}
 		bundle = row.Version.Bundle
+		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Failed, Text: reason})
 		return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(tx.now), ID: versionID})
 	})
 	if err == nil {

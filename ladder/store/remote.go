@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -112,6 +113,7 @@ func (tx *Tx) addRemote(ctx context.Context, p queries.Person, n RemoteVersion, 
 	if err := tx.refreshBot(ctx, b.ID); err != nil {
 		return out, err
 	}
+	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID, State: ladder.Live})
 	row, err := tx.VersionByID(ctx, v.ID)
 	if err != nil {
 		return out, err

@@ -28,6 +28,7 @@ import (
 	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -64,6 +65,7 @@ type Store struct {
 	archive  archive.Directory
 	group    group
 	states   states
+	events   events.Hub
 
 	// What follows belongs to who has the turn, which a transaction that writes takes.
 	turn    chan struct{}
@@ -227,6 +229,9 @@ func (s *Store) Close() error {
 	}
 	return explain(errors.Join(errs...))
 }
+
+// Events returns the hub on which the store tells what it has committed.
+func (s *Store) Events() *events.Hub { return &s.events }
 
 // Dir returns the data directory, as Open was given it.
 func (s *Store) Dir() datadir.Dir { return s.dir }

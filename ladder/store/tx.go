@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -16,10 +17,11 @@ type Tx struct {
 	sql *sql.Tx
 	now time.Time // of all that it writes
 
-	changes []Change // that its commit makes
-	ended   []int64  // matches whose attempts are over
-	quiet   bool     // it is results and new matches alone
-	rows    rows     // that it adds at its end
+	events  []events.Event // that its commit tells
+	changes []Change       // that its commit makes
+	ended   []int64        // matches whose attempts are over
+	quiet   bool           // it is results and new matches alone
+	rows    rows           // that it adds at its end
 }
 
 // savepoint runs f, whose error undoes what it has written. The second error is one of the transaction.
@@ -27,9 +29,9 @@ func (tx *Tx) savepoint(ctx context.Context, f func() error) (refused, err error
 	if _, err := tx.sql.ExecContext(ctx, "SAVEPOINT f"); err != nil {
 		return nil, err
 	}
-	changes, ended := len(tx.changes), len(tx.ended)
+	before := *tx
 	if refused = f(); refused != nil {
-		tx.changes, tx.ended = tx.changes[:changes], tx.ended[:ended]
+		tx.events, tx.changes, tx.ended = before.events, before.changes, before.ended
 		if _, err := tx.sql.ExecContext(ctx, "ROLLBACK TO f"); err != nil {
 			return refused, fmt.Errorf("%w (%w)", err, refused)
 		}
@@ -49,7 +51,7 @@ func (s *Store) view(ctx context.Context, f func(*Tx) error) error {
 }
 
 // update runs f in one transaction, which is committed if f returns nil and changes nothing otherwise.
-// The changes that f leaves in it are made in memory before the next transaction begins.
+// What f leaves in it to be changed in memory, and told, is so before the next transaction begins.
 func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 	if s.readOnly {
 		return unavailable("open it without read-only", "data: directory %q is open read-only", s.dir)
@@ -87,8 +89,15 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 		delete(s.running, match)
 	}
 	s.states.apply(tx.changes, !tx.quiet)
+	for _, e := range tx.events {
+		e.At = tx.now
+		s.events.Publish(e)
+	}
 	return nil
 }
+
+// tell tells an event when the transaction is committed.
+func (tx *Tx) tell(e events.Event) { tx.events = append(tx.events, e) }
 
 // takeTurn waits until no transaction writes. Who has the turn leaves it again.
 func (s *Store) takeTurn(ctx context.Context) error {

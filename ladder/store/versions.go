@@ -8,6 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -41,7 +42,9 @@ func (s *Store) SetState(ctx context.Context, versionID int64, state ladder.Stat
 			if err := tx.SetServed(ctx, nullStamp(tx.now), row.PersonID.Int64); err != nil {
 				return err
 			}
+			tx.tell(events.Event{Kind: events.QueueMoved, Version: versionID})
 		}
+		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
 		return tx.SetState(ctx, queries.SetStateParams{State: string(state), ID: versionID})
 	})
 }
@@ -61,6 +64,7 @@ func (s *Store) SetBuilt(ctx context.Context, versionID int64, b Built) error {
 		if _, err := tx.open(ctx, versionID); err != nil {
 			return err
 		}
+		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
 		return tx.SetBuilt(ctx, queries.SetBuiltParams{
 			Label: b.Label, Hash: b.Hash, Language: b.Language, Games: list(b.Games), Command: list(b.Command), ID: versionID,
 		})
@@ -80,6 +84,7 @@ func (s *Store) BeginStage(ctx context.Context, versionID int64, name string) er
 		if _, err := tx.open(ctx, versionID); err != nil {
 			return err
 		}
+		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
 		return tx.BeginStage(ctx, versionID, name, stamp(tx.now))
 	})
 }
@@ -93,6 +98,7 @@ func (s *Store) EndStage(ctx context.Context, versionID int64, stage ladder.Stag
 		if err == nil && n == 0 {
 			return notFound("begin it first", "version %d: stage %q does not exist", versionID, stage.Name)
 		}
+		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
 		return err
 	})
 }
@@ -116,8 +122,8 @@ func (s *Store) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, er
 	return out, nil
 }
 
-// tell leaves a message for the owner of a version; a house bot has none.
-func (tx *Tx) tell(ctx context.Context, row queries.VersionByIDRow, text string) error {
+// tellOwner leaves a message for the owner of a version; a house bot has none.
+func (tx *Tx) tellOwner(ctx context.Context, row queries.VersionByIDRow, text string) error {
 	if !row.PersonID.Valid {
 		return nil
 	}
@@ -141,6 +147,7 @@ func (s *Store) Promote(ctx context.Context, versionID int64) error {
 		if err := tx.setLive(ctx, versionID); err != nil {
 			return err
 		}
+		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Live})
 		return tx.refreshBot(ctx, row.Version.BotID)
 	})
 }
@@ -163,7 +170,8 @@ func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benc
 		if err := tx.refreshBot(ctx, v.BotID); err != nil {
 			return err
 		}
-		return tx.tell(ctx, row, reason)
+		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Benched, Text: reason})
+		return tx.tellOwner(ctx, row, reason)
 	})
 	return benched && err == nil, err
 }
@@ -313,6 +321,6 @@ func (s *Store) SetUnplayable(ctx context.Context, versionID int64, missing stri
 		if missing != "" {
 			text = fmt.Sprintf("version %d of %s cannot be played: no machine has what it needs: %s", row.Version.Number, row.Name, missing)
 		}
-		return tx.tell(ctx, row, text)
+		return tx.tellOwner(ctx, row, text)
 	})
 }

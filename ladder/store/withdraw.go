@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -102,6 +103,7 @@ func (s *Store) updateBot(ctx context.Context, botID int64, change func(*Tx, que
 		if err := change(tx, b); err != nil {
 			return err
 		}
+		tx.tell(events.Event{Kind: events.VersionMoved})
 		return tx.refreshBot(ctx, botID)
 	})
 }

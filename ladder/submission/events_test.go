@@ -13,8 +13,8 @@ func TestEvents(t *testing.T) {
 	w := newWorld(t)
 	v := w.add("one", fileTree(t, map[string]string{"timba.toml": "build = [\"false\"]\nrun = [\"./bot\"]"}))
 	mine := func(e events.Event) bool { return e.Kind == events.SubmissionMoved && e.Version == v.ID }
-	told, stop := w.Events.Subscribe(100, mine)
-	next, _ := w.Events.Subscribe(1, mine)
+	told, stop := w.Store.Events().Subscribe(100, mine)
+	next, _ := w.Store.Events().Subscribe(1, mine)
 	failed := make(chan bool)
 	go func() {
 		for range next {

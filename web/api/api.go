@@ -28,11 +28,6 @@ import (
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
-	// Events reports progress of submissions; nil: none is reported.
-	Events interface {
-		Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func())
-		Publish(events.Event)
-	}
 	// Wake is called when there is something new to do: a submission or a match.
 	Wake func()
 	// Online reports whether a remote version is connected; nil: none is.
@@ -77,6 +72,7 @@ type api struct {
 	uploads   *slots
 	streams   *slots
 	waits     *slots
+	changes   changes
 	unpack    func(file, into string, l bundle.Limits) (bundle.Tree, error)
 }
 
@@ -166,9 +162,6 @@ func New(o Options) *API {
 }
 
 func newAPI(o Options) *api {
-	if o.Events == nil {
-		o.Events = new(events.Hub)
-	}
 	if o.Wake == nil {
 		o.Wake = func() {}
 	}
@@ -192,8 +185,14 @@ func newAPI(o Options) *api {
 		uploads:   newSlots(uploadsOfPerson, uploadsFromAddress, maxUploads),
 		streams:   newSlots(streamsOfPerson, streamsFromAddress, maxStreams),
 		waits:     newSlots(waitsOfPerson, waitsFromAddress, maxWaits),
+		changes:   o.Store.Events(),
 		unpack:    bundle.Unpack,
 	}
+}
+
+// changes tells what happens in the competition.
+type changes interface {
+	Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func())
 }
 
 func (a *api) handler(routes []route) http.Handler {

@@ -132,7 +132,6 @@ func (a *api) cancel(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Store.Cancel(r.Context(), v.ID); err != nil {
 		return err
 	}
-	a.Events.Publish(events.Event{Kind: events.QueueMoved, At: a.Now(), Version: v.ID})
 	if v, err = a.Store.Version(r.Context(), v.ID); err != nil {
 		return err
 	}
@@ -210,7 +209,7 @@ func (a *api) awaitProgress(r *http.Request, id int64, wait time.Duration) (prog
 		return progress{}, err
 	}
 	defer a.waits.leave(who)
-	changes, stop := a.Events.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueMoved })
+	changes, stop := a.changes.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueMoved })
 	defer stop()
 	over := time.After(wait)
 	for {

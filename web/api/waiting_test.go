@@ -25,11 +25,6 @@ func (w *world) inFlight() {
 	}
 }
 
-// moved reports progress of the waiting submission to the waiting requests.
-func (w *world) moved() {
-	w.events.Publish(events.Event{Kind: events.SubmissionMoved, Version: w.waits.ID})
-}
-
 // TestWaiting: a waiting request is answered when something has changed.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
@@ -57,13 +52,11 @@ func TestWaiting(t *testing.T) {
 		}
 		begin(tag)
 		kit.Must(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
-		w.moved()
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"name":"unpack"`) {
 			t.Errorf("something is new: %d %s", rec.Code, rec.Body)
 		}
 		begin(nil)
 		kit.Must(t, w.store.Fail(bg, w.waits.ID, "no"))
-		w.moved()
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) {
 			t.Errorf("it is done: %d %s", rec.Code, rec.Body)
 		}
@@ -135,13 +128,12 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			w := newWorld(t, nil)
 			fail := func() {
 				kit.Must(t, w.store.Fail(bg, w.waits.ID, "no"))
-				w.moved()
 			}
-			hub := interrupted{Hub: w.events, before: fail}
+			hub := interrupted{Hub: w.store.Events(), before: fail}
 			if when == "after" {
 				hub.before, hub.after = nil, fail
 			}
-			w.api.Events = hub
+			w.api.changes = hub
 			began := time.Now()
 			rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/submissions/%d?wait=20s", w.waits.ID), who: "ada read"})
 			if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) || time.Since(began) > 0 {
@@ -170,7 +162,7 @@ func TestWaitEnds(t *testing.T) {
 			if end == "client" {
 				cancel()
 			} else {
-				w.events.Close()
+				w.store.Events().Close()
 			}
 			began := time.Now()
 			<-ended

@@ -20,7 +20,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -38,7 +37,6 @@ type world struct {
 	*laddertest.World
 	tb      testing.TB
 	store   *store.Store
-	events  *events.Hub
 	config  *config.Config
 	api     *api
 	http    http.Handler
@@ -87,14 +85,14 @@ house = ["@random", "@greedy"]
 // newWorld makes one; change may change the options of its API.
 func newWorld(tb testing.TB, change func(*Options)) *world {
 	tb.Helper()
-	w := &world{tb: tb, events: new(events.Hub), log: new(kit.Output), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w := &world{tb: tb, log: new(kit.Output), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.World = laddertest.New(tb, testConfig, store.Options{Now: w.clock})
 	w.store, w.config = w.Store, w.Config
 	w.people()
 	w.bots()
 	w.matches()
 	o := Options{
-		Store: w.store, Config: w.config, Events: w.events, Now: w.clock, Wake: func() { w.woken++ }, Registrations: 100000,
+		Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ }, Registrations: 100000,
 		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
 	}

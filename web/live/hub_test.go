@@ -294,7 +294,7 @@ func TestForeignOrigin(t *testing.T) {
 func TestBlockedPerson(t *testing.T) {
 	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
 		blocked, other := []*client{w.dial("person=7"), w.dial("person=7&from=10.0.0.1")}, w.dial("person=8")
-		w.events.Publish(events.Event{Kind: events.PersonBlocked, Person: 7})
+		w.Store.Events().Publish(events.Event{Kind: events.PersonBlocked, Person: 7})
 		for _, c := range blocked {
 			if code := c.code(); code != websocket.ClosePolicyViolation {
 				t.Errorf("the socket ends with %d", code)

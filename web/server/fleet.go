@@ -16,7 +16,7 @@ import (
 // pipeline returns the stages of submissions, which also resolve versions.
 func (s *Server) pipeline() *submission.Pipeline {
 	p := submission.New(s.Store, s.Config)
-	p.Events, p.Log = &s.Events, s.Log
+	p.Log = s.Log
 	p.Room, p.Level = s.room, s.Level
 	if now := s.Database.Now; now != nil {
 		p.Now = now

@@ -15,7 +15,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/api"
@@ -28,7 +27,6 @@ import (
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
-	Events *events.Hub
 	API    *api.API
 	Live   *live.Hub        // shows the parts of pages that move, once the site is made; nil: none move
 	Play   *play.Tables     // games of people against bots
