@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rating"
 )
 
@@ -86,4 +88,39 @@ func TestEventOfMatch(t *testing.T) {
 	if e := <-told; e.Match != m.ID || !slices.Equal(e.Changes, changes) {
 		t.Errorf("%+v is told of match %d with %+v", e, m.ID, changes)
 	}
+}
+
+// TestGeneration: it moves when other matches wait, and by nothing else.
+func TestGeneration(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p := c.people("anna")[0]
+	first := c.ids("@first")[0]
+	v := c.live(p.ID, "anna-bot")
+	key, _, err := c.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
+	kit.Must(t, err)
+	before := c.Generation()
+	want := func(what string, moves bool) {
+		t.Helper()
+		if now := c.Generation(); (now != before) != moves {
+			t.Errorf("%s: moved %t, want %t", what, now != before, moves)
+		}
+		before = c.Generation()
+	}
+	_, _, err = c.Authenticate(bg, key)
+	kit.Must(t, err)
+	want("the use of a token", false)
+	c.submitted(p.ID, "other-bot")
+	want("a submission", false)
+	begun := c.Begin(bg, []Start{{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}, Seed: referee.NewSeed()}})[0]
+	kit.Must(t, begun.Err)
+	want("a new match that begins", false)
+	kit.Get[bool](t)(c.Break(bg, begun.Match.ID, 1, "no", false))
+	want("a match that waits again", true)
+	c.attempt(begun.Match)
+	want("a match that waited and begins", true)
+	m := c.unrated(p.ID, v.ID, first)
+	want("a match that somebody asks for", true)
+	kit.Must(t, c.CancelMatch(bg, m.ID, p.ID, "cancelled"))
+	want("a match that is cancelled", true)
 }

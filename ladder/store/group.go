@@ -70,10 +70,7 @@ func (s *Store) writeGroups(ctx context.Context) {
 		errs, err := s.writeGroup(ctx, list)
 		for i, c := range list {
 			if err != nil { // none of them is written
-				errs[i] = s.update(ctx, func(tx *Tx) error {
-					tx.quiet = true
-					return c.make(ctx, tx)
-				})
+				errs[i] = s.update(ctx, func(tx *Tx) error { return c.make(ctx, tx) })
 			}
 			c.err <- errs[i]
 		}
@@ -88,7 +85,6 @@ func (s *Store) writeGroup(ctx context.Context, list []*write) ([]error, error) 
 		return errs, errAlone
 	}
 	err := s.update(ctx, func(tx *Tx) error {
-		tx.quiet = true
 		for i, c := range list {
 			if c.late {
 				errs[i] = explain(c.make(ctx, tx))

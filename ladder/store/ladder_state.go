@@ -25,9 +25,8 @@ import (
 type states struct {
 	mu      sync.Mutex
 	ladders map[string]*state
-	// others counts the transactions that were more than results and new matches, which change
-	// nothing of what waits.
-	others uint64
+	// waiting counts the transactions that have changed which matches wait.
+	waiting uint64
 }
 
 // state is a ladder with its active versions.
@@ -77,16 +76,16 @@ func (s *states) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ladders = nil
-	s.others++
+	s.waiting++
 }
 
-// apply moves the states by a transaction that is committed. others says that it was more than results
-// and new matches.
-func (s *states) apply(changes []Change, others bool) {
+// apply moves the states by a transaction that is committed. waits says that it has changed which
+// matches wait.
+func (s *states) apply(changes []Change, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if others {
-		s.others++
+	if waits {
+		s.waiting++
 	}
 	for _, c := range changes {
 		if c.all {
@@ -429,12 +428,12 @@ func (s *Store) Met(ctx context.Context, name string, versionID int64) (map[int6
 	}
 }
 
-// Generation returns a number that changes when anything but results and new matches of ladders is
-// stored: what waits has not changed while it stays.
+// Generation returns a number that changes when other matches wait than before, and may change when
+// another program has written.
 func (s *Store) Generation() uint64 {
 	s.states.mu.Lock()
 	defer s.states.mu.Unlock()
-	return s.states.others
+	return s.states.waiting
 }
 
 // rated reports whether a match moves ratings.
@@ -462,6 +461,7 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.Match, by int64, reason s
 
 // tellBroken tells that a match has no result: it was dropped, or waits again.
 func (tx *Tx) tellBroken(ctx context.Context, m queries.Match, reason string) error {
+	tx.waits = true
 	e := events.Event{Kind: events.MatchBroken, Match: m.ID, Text: reason}
 	if rated(m) {
 		l, err := tx.LadderByID(ctx, m.LadderID.Int64)

@@ -63,6 +63,7 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	if params.Clock, err = n.clock(remote, params.Clock); err != nil {
 		return out, err
 	}
+	tx.waits = true
 	m, err := tx.AddMatch(ctx, params)
 	if err != nil {
 		return out, err
@@ -254,7 +255,6 @@ func (s *Store) begin(ctx context.Context, tx *Tx, start Start) (Begun, error) {
 		return s.beginNew(ctx, tx, start)
 	}
 	var out Begun
-	tx.quiet = false
 	m, err := tx.matchIn(ctx, start.Match, ladder.Waiting)
 	if err == nil && tx.rows.over[m.ID] {
 		err = conflict("", "match %d is %s, not %s", m.ID, ladder.Running, ladder.Waiting)
@@ -272,7 +272,7 @@ func (s *Store) begin(ctx context.Context, tx *Tx, start Start) (Begun, error) {
 	}
 	out.Match = list[0]
 	now := tx.now
-	tx.rows.over[m.ID] = true
+	tx.rows.over[m.ID], tx.waits = true, true
 	tx.attempt(&out, start, last.Number+1)
 	tx.rows.begun = append(tx.rows.begun, begun{m.ID, stamp(now)})
 	return out, nil

@@ -20,7 +20,7 @@ type Tx struct {
 	events  []events.Event // that its commit tells
 	changes []Change       // that its commit makes
 	ended   []int64        // matches whose attempts are over
-	quiet   bool           // it is results and new matches alone
+	waits   bool           // it changes which matches wait
 	rows    rows           // that it adds at its end
 }
 
@@ -88,7 +88,7 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 	for _, match := range tx.ended {
 		delete(s.running, match)
 	}
-	s.states.apply(tx.changes, !tx.quiet)
+	s.states.apply(tx.changes, tx.waits)
 	for _, e := range tx.events {
 		e.At = tx.now
 		s.events.Publish(e)
