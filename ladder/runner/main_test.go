@@ -143,10 +143,14 @@ func (w *world) idle(n int, change func(*Options)) *Runner {
 func (w *world) run(cores int, change func(*Options)) *run {
 	w.t.Helper()
 	r := w.idle(cores, change)
-	told, _ := w.store.Events().Subscribe(10_000, nil)
+	told, untell := w.store.Events().Subscribe(10_000, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- r.Run(ctx) }()
+	go func() {
+		err := r.Run(ctx)
+		untell()
+		ended <- err
+	}()
 	stop := sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {

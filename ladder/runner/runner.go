@@ -194,7 +194,6 @@ func (r *Runner) Health() Health { return r.health.state() }
 // Options.Grace to finish, and are interrupted after it. Run returns when none is
 // left.
 func (r *Runner) Run(ctx context.Context) error {
-	defer r.Store.Events().Close()
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
 	fitted := r.startFitter(ctx)

@@ -195,6 +195,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	group.Go(func() error {
 		defer stopWorking() // matches have a grace
 		defer s.remotes.Close()
+		defer s.Store.Events().Close() // who waits for something hears that nothing comes
 		return r.Run(ctx)
 	})
 	group.Go(func() error { return worker.Run(working) })
