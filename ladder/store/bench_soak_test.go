@@ -151,7 +151,7 @@ func bigCrowd(b *testing.B) *crowd {
 	began := time.Now()
 	c := newCrowd(b, benchBots, benchPool)
 	c.fill(benchMatches)
-	_, err := c.writer.Exec("PRAGMA synchronous = full")
+	_, err := c.writer.db.Exec("PRAGMA synchronous = full")
 	kit.Must(b, err)
 	b.Logf("%d matches in %v", benchMatches, time.Since(began).Round(time.Second))
 	return c
@@ -253,7 +253,7 @@ func report(b *testing.B, took []time.Duration) {
 }
 
 func lastGame(c *crowd) (id int64) {
-	kit.Must(c.tb, c.readers.QueryRow("SELECT max(id) FROM games").Scan(&id))
+	kit.Must(c.tb, c.readers.db.QueryRow("SELECT max(id) FROM games").Scan(&id))
 	return id
 }
 

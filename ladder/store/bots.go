@@ -293,7 +293,7 @@ func (s *Store) Versions(ctx context.Context, botID int64) ([]ladder.Version, er
 
 // LastVersions returns the last versions of some bots, by bot.
 func (s *Store) LastVersions(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
-	rows, err := s.read.LastVersions(ctx, bots)
+	rows, err := s.read.LastVersions(ctx, text(bots))
 	if err != nil {
 		return nil, explain(err)
 	}

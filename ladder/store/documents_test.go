@@ -49,7 +49,7 @@ func (c *competition) keptOf() map[int64]kept {
 // unpack keeps all documents game by game, as an earlier timba did.
 func (c *competition) unpack() {
 	c.tb.Helper()
-	tx, err := c.writer.BeginTx(bg, nil)
+	tx, err := c.writer.db.BeginTx(bg, nil)
 	kit.Must(c.tb, err)
 	exec := func(sql string, args ...any) {
 		c.tb.Helper()
@@ -80,7 +80,7 @@ func (c *competition) unpack() {
 // count returns the number of rows of a table, or of a part of one.
 func (c *competition) count(from string) (n int) {
 	c.tb.Helper()
-	kit.Must(c.tb, c.readers.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
+	kit.Must(c.tb, c.readers.db.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
 	return n
 }
 
@@ -120,7 +120,7 @@ func TestRepackDamaged(t *testing.T) {
 	c := template(t)
 	matches := len(c.keptOf())
 	c.unpack()
-	_, err := c.writer.Exec("UPDATE replays SET data = x'00' WHERE game_id = 1")
+	_, err := c.writer.db.Exec("UPDATE replays SET data = x'00' WHERE game_id = 1")
 	kit.Must(t, err)
 	n, err := c.Repack(bg)
 	kit.Must(t, err)

@@ -103,7 +103,7 @@ func (f *finish) load(id int64, attempt int) error {
 		}
 		f.match.Ladder = l.Name
 	}
-	slots, err := f.tx.SlotsOf(f.ctx, []int64{id})
+	slots, err := f.tx.SlotsOf(f.ctx, text([]int64{id}))
 	if err != nil {
 		return err
 	}

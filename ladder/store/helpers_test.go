@@ -97,7 +97,7 @@ type competition struct {
 	clock *clock
 }
 
-// empty is a database without contents. It is migrated once in a process.
+// empty is a database without contents. It is made once in a process.
 var empty = sync.OnceValues(func() (data []byte, err error) {
 	dir, err := os.MkdirTemp("", "timba-test-")
 	if err != nil {

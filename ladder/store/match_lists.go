@@ -126,7 +126,7 @@ func (tx *Tx) fill(ctx context.Context, rows []queries.Match) ([]ladder.Match, e
 	if len(rows) == 0 {
 		return out, nil
 	}
-	slots, err := tx.SlotsOf(ctx, ids)
+	slots, err := tx.SlotsOf(ctx, text(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (tx *Tx) fill(ctx context.Context, rows []queries.Match) ([]ladder.Match, e
 		m.Versions, m.Bots, m.Numbers = append(m.Versions, r.VersionID), append(m.Bots, r.Name), append(m.Numbers, int(r.Number))
 		m.Remote = append(m.Remote, r.Remote != 0)
 	}
-	attempts, err := tx.AttemptsOf(ctx, ids)
+	attempts, err := tx.AttemptsOf(ctx, text(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (tx *Tx) fill(ctx context.Context, rows []queries.Match) ([]ladder.Match, e
 		m := index[r.MatchID]
 		m.Attempts = append(m.Attempts, attempt(r))
 	}
-	changes, err := tx.ChangesOf(ctx, ids)
+	changes, err := tx.ChangesOf(ctx, text(ids))
 	if err != nil {
 		return nil, err
 	}

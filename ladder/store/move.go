@@ -159,7 +159,7 @@ func (m *mover) stays(r queries.KeptMatchesAfterRow) (bool, error) {
 	if m.rules.Matches == 0 {
 		return false, nil
 	}
-	slots, err := m.store.read.SlotsOf(m.ctx, []int64{r.MatchID})
+	slots, err := m.store.read.SlotsOf(m.ctx, text([]int64{r.MatchID}))
 	if err != nil {
 		return false, err
 	}

@@ -2,7 +2,7 @@
 // bots, matches, games and ratings. Every method is one transaction: its success is
 // on the disk, its failure changes nothing.
 //
-// The schema is in migrations, the queries in queries/*.sql; the Go code beside
+// The schema is in schema.sql, the queries in queries/*.sql; the Go code beside
 // those is generated from them.
 package store
 
@@ -56,9 +56,8 @@ type Store struct {
 	now      func() time.Time
 	readOnly bool
 	lock     *flock.Flock
-	writer   *sql.DB // one connection: SQLite has one writer at a time
-	readers  *sql.DB
-	write    *queries.Queries
+	writer   *statements // one connection: SQLite has one writer at a time
+	readers  *statements
 	read     *Tx // each statement alone
 	codec    *codec
 	formula  elo.Formula // of new ladders, and of those that are rated again
@@ -73,7 +72,7 @@ type Store struct {
 	version int64              // of the database, as other programs have written it
 }
 
-// Open opens the data directory and brings its database up to date.
+// Open opens the data directory.
 func Open(dir string, o Options) (_ *Store, err error) {
 	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: elo.Current, running: map[int64]*running{}}
 	s.archive = archive.Directory(s.dir.Archive())
@@ -98,13 +97,12 @@ func Open(dir string, o Options) (_ *Store, err error) {
 	if s.readers, err = open(path, readerDSN(o), max(4, runtime.GOMAXPROCS(0))); err != nil {
 		return nil, err
 	}
-	if err := s.migrate(context.Background()); err != nil {
+	if err := s.prepareSchema(context.Background()); err != nil {
 		return nil, err
 	}
-	if err := s.prepare(context.Background()); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.read = &Tx{Queries: queries.New(s.readers)}
+	s.codec, err = newCodec()
+	return s, err
 }
 
 // prepareDir makes the directory for a server and locks it.
@@ -175,7 +173,7 @@ func readerDSN(o Options) url.Values {
 	return v
 }
 
-func open(path string, params url.Values, conns int) (*sql.DB, error) {
+func open(path string, params url.Values, conns int) (*statements, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -191,35 +189,13 @@ func open(path string, params url.Values, conns int) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
-	return db, nil
-}
-
-// prepare compiles every statement once for each connection.
-func (s *Store) prepare(ctx context.Context) (err error) {
-	read, err := queries.Prepare(ctx, s.readers)
-	if err != nil {
-		return err
-	}
-	s.read = &Tx{Queries: read}
-	if s.writer != nil {
-		if s.write, err = queries.Prepare(ctx, s.writer); err != nil {
-			return err
-		}
-	}
-	s.codec, err = newCodec()
-	return err
+	return newStatements(db), nil
 }
 
 // Close ends all connections and gives the lock back. Every method fails after it.
 func (s *Store) Close() error {
 	var errs []error
-	if s.read != nil {
-		errs = append(errs, s.read.Close())
-	}
-	if s.write != nil {
-		errs = append(errs, s.write.Close())
-	}
-	for _, db := range []*sql.DB{s.readers, s.writer} { // the last one out writes the log into the database
+	for _, db := range []*statements{s.readers, s.writer} { // the last one out writes the log into the database
 		if db != nil {
 			errs = append(errs, db.Close())
 		}

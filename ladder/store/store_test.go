@@ -139,7 +139,7 @@ func one(i int, change func(*referee.Result)) func([]*referee.Result) []*referee
 
 func count(t *testing.T, c *competition, table string) (n int) {
 	t.Helper()
-	kit.Must(t, c.readers.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
+	kit.Must(t, c.readers.db.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 	return n
 }
 

@@ -14,7 +14,7 @@ import (
 // Tx is a transaction.
 type Tx struct {
 	*queries.Queries
-	sql *sql.Tx
+	sql *statementsTx
 	now time.Time // of all that it writes
 
 	events  []events.Event // that its commit tells
@@ -42,12 +42,13 @@ func (tx *Tx) savepoint(ctx context.Context, f func() error) (refused, err error
 
 // view runs f on one state of the database.
 func (s *Store) view(ctx context.Context, f func(*Tx) error) error {
-	tx, err := s.readers.BeginTx(ctx, nil)
+	begun, err := s.readers.begin(ctx)
 	if err != nil {
 		return explain(err)
 	}
-	defer tx.Rollback() // it has changed nothing
-	return explain(undone(ctx, f(&Tx{Queries: s.read.WithTx(tx), sql: tx, now: s.now()})))
+	defer begun.prepare(ctx)
+	defer begun.Rollback() // it has changed nothing
+	return explain(undone(ctx, f(&Tx{Queries: queries.New(begun), sql: begun, now: s.now()})))
 }
 
 // update runs f in one transaction, which is committed if f returns nil and changes nothing otherwise.
@@ -60,11 +61,12 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 		return err
 	}
 	defer s.leaveTurn()
-	begun, err := s.writer.BeginTx(ctx, nil)
+	begun, err := s.writer.begin(ctx)
 	if err != nil {
 		return explain(err)
 	}
-	tx := &Tx{Queries: s.write.WithTx(begun), sql: begun, now: s.now(), rows: newRows()}
+	defer begun.prepare(ctx)
+	tx := &Tx{Queries: queries.New(begun), sql: begun, now: s.now(), rows: newRows()}
 	if err = s.noticeOthers(ctx, begun); err == nil {
 		if err = f(tx); err == nil {
 			err = tx.rows.write(ctx, tx)

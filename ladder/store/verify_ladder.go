@@ -184,7 +184,7 @@ func (c *recount) count(add elo.Pair) {
 
 // compareChanges compares the changes that a match has with those computed.
 func (c *recount) compareChanges(r *rebuilt, computed []ladder.Change) error {
-	rows, err := c.store.read.ChangesOf(c.ctx, []int64{r.row.ID})
+	rows, err := c.store.read.ChangesOf(c.ctx, text([]int64{r.row.ID}))
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error
 		if err != nil {
 			return err
 		}
-		attempts, err := tx.AttemptsOf(ctx, []int64{row.ID})
+		attempts, err := tx.AttemptsOf(ctx, text([]int64{row.ID}))
 		if err != nil {
 			return err
 		}

@@ -117,7 +117,7 @@ func TestVerifyDamage(t *testing.T) {
 			if strings.HasPrefix(d.name, "old: ") {
 				c.unpack()
 			}
-			if _, err := c.writer.Exec(d.sql); err != nil {
+			if _, err := c.writer.db.Exec(d.sql); err != nil {
 				t.Fatal(err)
 			}
 			found := kit.Get[[]Difference](t)(c.Verify(bg, nil))

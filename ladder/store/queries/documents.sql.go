@@ -15,7 +15,7 @@ INSERT INTO archives (hash, size, created) VALUES (?, ?, ?) RETURNING id
 `
 
 func (q *Queries) AddArchive(ctx context.Context, hash []byte, size int64, created int64) (int64, error) {
-	row := q.queryRow(ctx, q.addArchiveStmt, addArchive, hash, size, created)
+	row := q.db.QueryRowContext(ctx, addArchive, hash, size, created)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -34,7 +34,7 @@ type AddDocumentParams struct {
 }
 
 func (q *Queries) AddDocument(ctx context.Context, arg AddDocumentParams) error {
-	_, err := q.exec(ctx, q.addDocumentStmt, addDocument,
+	_, err := q.db.ExecContext(ctx, addDocument,
 		arg.MatchID,
 		arg.Kind,
 		arg.Size,
@@ -49,7 +49,7 @@ SELECT CAST(coalesce(sum(size), 0) AS INTEGER) AS bytes FROM archives
 `
 
 func (q *Queries) ArchivedBytes(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.archivedBytesStmt, archivedBytes)
+	row := q.db.QueryRowContext(ctx, archivedBytes)
 	var bytes int64
 	err := row.Scan(&bytes)
 	return bytes, err
@@ -69,7 +69,7 @@ type ArchivesRow struct {
 }
 
 func (q *Queries) Archives(ctx context.Context) ([]ArchivesRow, error) {
-	rows, err := q.query(ctx, q.archivesStmt, archives)
+	rows, err := q.db.QueryContext(ctx, archives)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ DELETE FROM game_logs WHERE game_id IN (SELECT id FROM games WHERE match_id = ?)
 `
 
 func (q *Queries) DeleteOldLogs(ctx context.Context, matchID int64) error {
-	_, err := q.exec(ctx, q.deleteOldLogsStmt, deleteOldLogs, matchID)
+	_, err := q.db.ExecContext(ctx, deleteOldLogs, matchID)
 	return err
 }
 
@@ -110,7 +110,7 @@ DELETE FROM replays WHERE game_id IN (SELECT id FROM games WHERE match_id = ?)
 `
 
 func (q *Queries) DeleteOldReplays(ctx context.Context, matchID int64) error {
-	_, err := q.exec(ctx, q.deleteOldReplaysStmt, deleteOldReplays, matchID)
+	_, err := q.db.ExecContext(ctx, deleteOldReplays, matchID)
 	return err
 }
 
@@ -130,7 +130,7 @@ type DocumentRow struct {
 }
 
 func (q *Queries) Document(ctx context.Context, matchID int64, kind string) (DocumentRow, error) {
-	row := q.queryRow(ctx, q.documentStmt, document, matchID, kind)
+	row := q.db.QueryRowContext(ctx, document, matchID, kind)
 	var i DocumentRow
 	err := row.Scan(
 		&i.Size,
@@ -148,7 +148,7 @@ SELECT EXISTS (SELECT 1 FROM archives WHERE hash = ?)
 `
 
 func (q *Queries) HasArchive(ctx context.Context, hash []byte) (bool, error) {
-	row := q.queryRow(ctx, q.hasArchiveStmt, hasArchive, hash)
+	row := q.db.QueryRowContext(ctx, hasArchive, hash)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -160,7 +160,7 @@ SELECT CAST(coalesce(sum(length(data)), 0) AS INTEGER) AS bytes FROM documents W
 
 // The bytes of the documents of a match that are in the database.
 func (q *Queries) KeptBytes(ctx context.Context, matchID int64) (int64, error) {
-	row := q.queryRow(ctx, q.keptBytesStmt, keptBytes, matchID)
+	row := q.db.QueryRowContext(ctx, keptBytes, matchID)
 	var bytes int64
 	err := row.Scan(&bytes)
 	return bytes, err
@@ -177,7 +177,7 @@ type KeptDocumentsRow struct {
 }
 
 func (q *Queries) KeptDocuments(ctx context.Context, matchID int64) ([]KeptDocumentsRow, error) {
-	rows, err := q.query(ctx, q.keptDocumentsStmt, keptDocuments, matchID)
+	rows, err := q.db.QueryContext(ctx, keptDocuments, matchID)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ type KeptMatchesAfterRow struct {
 
 // The matches after one whose documents are in the database.
 func (q *Queries) KeptMatchesAfter(ctx context.Context, matchID int64, limit int64) ([]KeptMatchesAfterRow, error) {
-	rows, err := q.query(ctx, q.keptMatchesAfterStmt, keptMatchesAfter, matchID, limit)
+	rows, err := q.db.QueryContext(ctx, keptMatchesAfter, matchID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ SELECT matches FROM pairs WHERE ladder_id = ? AND a = ? AND b = ?
 
 // How many matches two opponents have on a ladder, a < b.
 func (q *Queries) MetOnLadder(ctx context.Context, ladderID int64, a int64, b int64) (int64, error) {
-	row := q.queryRow(ctx, q.metOnLadderStmt, metOnLadder, ladderID, a, b)
+	row := q.db.QueryRowContext(ctx, metOnLadder, ladderID, a, b)
 	var matches int64
 	err := row.Scan(&matches)
 	return matches, err
@@ -271,7 +271,7 @@ type MoveDocumentParams struct {
 }
 
 func (q *Queries) MoveDocument(ctx context.Context, arg MoveDocumentParams) (int64, error) {
-	result, err := q.exec(ctx, q.moveDocumentStmt, moveDocument,
+	result, err := q.db.ExecContext(ctx, moveDocument,
 		arg.ArchiveID,
 		arg.Start,
 		arg.Length,
@@ -302,7 +302,7 @@ type NewestTogetherParams struct {
 
 // The n-th newest of the finished matches of two versions on a ladder, from 0.
 func (q *Queries) NewestTogether(ctx context.Context, arg NewestTogetherParams) (int64, error) {
-	row := q.queryRow(ctx, q.newestTogetherStmt, newestTogether,
+	row := q.db.QueryRowContext(ctx, newestTogether,
 		arg.Other,
 		arg.Version,
 		arg.LadderID,
@@ -327,7 +327,7 @@ type OldLogsOfRow struct {
 }
 
 func (q *Queries) OldLogsOf(ctx context.Context, matchID int64) ([]OldLogsOfRow, error) {
-	rows, err := q.query(ctx, q.oldLogsOfStmt, oldLogsOf, matchID)
+	rows, err := q.db.QueryContext(ctx, oldLogsOf, matchID)
 	if err != nil {
 		return nil, err
 	}
@@ -367,7 +367,7 @@ type OldMatchAfterRow struct {
 
 // The next match after a game that is not packed yet, and its last game.
 func (q *Queries) OldMatchAfter(ctx context.Context, gameID int64) (OldMatchAfterRow, error) {
-	row := q.queryRow(ctx, q.oldMatchAfterStmt, oldMatchAfter, gameID)
+	row := q.db.QueryRowContext(ctx, oldMatchAfter, gameID)
 	var i OldMatchAfterRow
 	err := row.Scan(&i.MatchID, &i.LastGame)
 	return i, err
@@ -387,7 +387,7 @@ type OldReplaysOfRow struct {
 
 // The replays of a match that is not packed yet.
 func (q *Queries) OldReplaysOf(ctx context.Context, matchID int64) ([]OldReplaysOfRow, error) {
-	rows, err := q.query(ctx, q.oldReplaysOfStmt, oldReplaysOf, matchID)
+	rows, err := q.db.QueryContext(ctx, oldReplaysOf, matchID)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held,
 
 // Queries that read everything: only to verify a database.
 func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]Entry, error) {
-	rows, err := q.query(ctx, q.allEntriesStmt, allEntries, ladderID)
+	rows, err := q.db.QueryContext(ctx, allEntries, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ SELECT ladder_id, a, b, matches, deals, score, squares, wins, draws, losses FROM
 `
 
 func (q *Queries) AllPairs(ctx context.Context, ladderID int64) ([]Pair, error) {
-	rows, err := q.query(ctx, q.allPairsStmt, allPairs, ladderID)
+	rows, err := q.db.QueryContext(ctx, allPairs, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ SELECT count(*) FROM matches WHERE state = 'finished'
 `
 
 func (q *Queries) CountFinished(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.countFinishedStmt, countFinished)
+	row := q.db.QueryRowContext(ctx, countFinished)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -120,7 +120,7 @@ type FinishedOnLadderParams struct {
 }
 
 func (q *Queries) FinishedOnLadder(ctx context.Context, arg FinishedOnLadderParams) ([]Match, error) {
-	rows, err := q.query(ctx, q.finishedOnLadderStmt, finishedOnLadder,
+	rows, err := q.db.QueryContext(ctx, finishedOnLadder,
 		arg.LadderID,
 		arg.Last,
 		arg.Upto,
@@ -168,7 +168,7 @@ SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, crea
 `
 
 func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([]Match, error) {
-	rows, err := q.query(ctx, q.finishedUnratedStmt, finishedUnrated, iD, limit)
+	rows, err := q.db.QueryContext(ctx, finishedUnrated, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ type HashesOfRow struct {
 }
 
 func (q *Queries) HashesOf(ctx context.Context, matchID int64) ([]HashesOfRow, error) {
-	rows, err := q.query(ctx, q.hashesOfStmt, hashesOf, matchID)
+	rows, err := q.db.QueryContext(ctx, hashesOf, matchID)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ WHERE matches.state IN ('waiting', 'running', 'dropped') ORDER BY matches.id
 `
 
 func (q *Queries) UnfinishedWithGames(ctx context.Context) ([]int64, error) {
-	rows, err := q.query(ctx, q.unfinishedWithGamesStmt, unfinishedWithGames)
+	rows, err := q.db.QueryContext(ctx, unfinishedWithGames)
 	if err != nil {
 		return nil, err
 	}

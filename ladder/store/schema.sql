@@ -1,13 +1,14 @@
 -- Times are microseconds since 1970, UTC; NULL stands for never. JSON is text.
 
--- +goose Up
 CREATE TABLE people (
   id      INTEGER PRIMARY KEY,
   name    TEXT    NOT NULL UNIQUE,
   admin   INTEGER NOT NULL CHECK (admin IN (0, 1)),
   created INTEGER NOT NULL,
-  blocked INTEGER
+  blocked INTEGER,
+  served  INTEGER -- when a submission of theirs was last begun: who has waited longest comes first
 ) STRICT;
+CREATE INDEX people_blocked ON people (blocked) WHERE blocked > 0;
 
 -- A token is found by its public part; of the whole only the SHA-256 is kept.
 CREATE TABLE tokens (
@@ -42,6 +43,7 @@ CREATE TABLE bots (
   person_id INTEGER REFERENCES people (id), -- NULL: a house bot
   name      TEXT    NOT NULL UNIQUE,
   created   INTEGER NOT NULL,
+  withdrawn INTEGER, -- since when the owner keeps it from playing
   CHECK ((person_id IS NULL) = (name GLOB '@*'))
 ) STRICT;
 CREATE INDEX bots_person ON bots (person_id);
@@ -61,6 +63,8 @@ CREATE TABLE versions (
   created  INTEGER NOT NULL,
   began    INTEGER,
   ended    INTEGER,
+  remote   INTEGER NOT NULL DEFAULT 0 CHECK (remote IN (0, 1)), -- a program on its owner's machine: it plays while it is connected
+  unplayable TEXT  NOT NULL DEFAULT '', -- what no machine has that the version needs; '': it can be played
   UNIQUE (bot_id, number),
   UNIQUE (id, bot_id),
   CHECK (state <> 'live' OR (began IS NOT NULL AND ended IS NULL)),
@@ -70,6 +74,7 @@ CREATE UNIQUE INDEX versions_live ON versions (bot_id) WHERE state = 'live';
 CREATE UNIQUE INDEX versions_open ON versions (bot_id) WHERE state IN ('queued', 'building', 'checking', 'trial');
 CREATE INDEX versions_state ON versions (state);
 CREATE INDEX versions_bundle ON versions (bundle);
+CREATE INDEX versions_language ON versions (language);
 
 CREATE TABLE stages (
   version_id INTEGER NOT NULL REFERENCES versions (id),
@@ -104,7 +109,8 @@ CREATE TABLE ladders (
   house    TEXT    NOT NULL CHECK (json_valid(house)),
   position INTEGER NOT NULL, -- in which they are shown
   active   INTEGER NOT NULL CHECK (active IN (0, 1)),
-  finished INTEGER NOT NULL DEFAULT 0 -- matches: the order of the last one
+  finished INTEGER NOT NULL DEFAULT 0, -- matches: the order of the last one
+  formula  TEXT    NOT NULL CHECK (json_valid(formula)) -- that its ratings are computed by
 ) STRICT;
 
 -- A match is rated just when it has a ladder.
@@ -123,6 +129,7 @@ CREATE TABLE matches (
   finished  INTEGER,
   ord       INTEGER CHECK (ord > 0), -- of the finished matches of its ladder, from 1
   took      INTEGER,                 -- microseconds, the sum of its games
+  distinct_deals INTEGER CHECK (distinct_deals BETWEEN 0 AND deals), -- deals of a rated match that do not repeat games played before
   CHECK (ladder_id IS NULL OR asked_by IS NULL),
   CHECK (state NOT IN ('running', 'finished') OR began IS NOT NULL),
   CHECK ((finished IS NOT NULL) = (state IN ('finished', 'dropped'))),
@@ -140,12 +147,14 @@ CREATE TABLE match_slots (
   slot       INTEGER NOT NULL CHECK (slot >= 0),
   version_id INTEGER NOT NULL,
   bot_id     INTEGER NOT NULL,
+  faulty     INTEGER NOT NULL DEFAULT 0 CHECK (faulty IN (0, 1)), -- has a game that was forfeited there
   PRIMARY KEY (match_id, slot),
   UNIQUE (match_id, version_id),
   FOREIGN KEY (version_id, bot_id) REFERENCES versions (id, bot_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX match_slots_bot ON match_slots (bot_id, match_id);
 CREATE INDEX match_slots_version ON match_slots (version_id, match_id);
+CREATE INDEX match_slots_faulty ON match_slots (bot_id, match_id) WHERE faulty = 1;
 
 -- The seed is nobody's to read before the attempt has ended.
 CREATE TABLE attempts (
@@ -157,6 +166,7 @@ CREATE TABLE attempts (
   ended      INTEGER,
   reason     TEXT    NOT NULL,                           -- why it was broken off
   failed     INTEGER NOT NULL CHECK (failed IN (0, 1)), -- the referee's failure, not a stop of the server
+  machine    TEXT    NOT NULL, -- that plays it
   PRIMARY KEY (match_id, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -168,8 +178,10 @@ CREATE TABLE games (
   rotation  INTEGER NOT NULL CHECK (rotation >= 0),
   plies     INTEGER NOT NULL,
   took      INTEGER NOT NULL,
+  fingerprint BLOB CHECK (length(fingerprint) = 16), -- of a rated game
   UNIQUE (match_id, deal, rotation)
 ) STRICT;
+CREATE INDEX games_fingerprint ON games (ladder_id, fingerprint) WHERE fingerprint IS NOT NULL;
 CREATE INDEX games_ladder ON games (ladder_id);
 
 CREATE TABLE game_seats (
@@ -253,6 +265,9 @@ CREATE TABLE pairs (
   deals     REAL    NOT NULL,
   score     REAL    NOT NULL, -- of a
   squares   REAL    NOT NULL,
+  wins      INTEGER NOT NULL DEFAULT 0, -- games in which a was ahead of b
+  draws     INTEGER NOT NULL DEFAULT 0,
+  losses    INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (ladder_id, a, b),
   CHECK (a < b),
   FOREIGN KEY (ladder_id, a) REFERENCES entries (ladder_id, version_id),
@@ -265,3 +280,86 @@ CREATE TABLE fits (
   upto      INTEGER NOT NULL, -- the order of the last match in it
   created   INTEGER NOT NULL
 ) STRICT;
+
+-- Games between people and bots, unrated.
+CREATE TABLE plays (
+  id         TEXT    PRIMARY KEY, -- cannot be guessed
+  person_id  INTEGER REFERENCES people (id), -- NULL: a guest
+  game       TEXT    NOT NULL,
+  options    TEXT    NOT NULL CHECK (json_valid(options)), -- name to value, all of them
+  seat       INTEGER NOT NULL, -- the person's
+  state      TEXT    NOT NULL CHECK (state IN ('open', 'finished', 'broken')), -- broken: the server ended it, for nobody
+  commitment TEXT    NOT NULL, -- of the seed, which the replay tells
+  began      INTEGER NOT NULL,
+  ended      INTEGER,
+  size       INTEGER,
+  replay     BLOB,
+  result     TEXT CHECK (result IN ('win', 'draw', 'loss')), -- of the person; NULL: none
+  CHECK ((ended IS NULL) = (state = 'open')),
+  CHECK ((replay IS NULL) = (state <> 'finished'))
+) STRICT;
+CREATE INDEX plays_person ON plays (person_id, began);
+CREATE INDEX plays_open ON plays (state) WHERE state = 'open';
+
+-- The bots of such games. A bot that sits at several seats has a row for each; only the first
+-- counts in its record, as of rules.Records.
+CREATE TABLE play_seats (
+  play_id    TEXT    NOT NULL REFERENCES plays (id),
+  seat       INTEGER NOT NULL,
+  version_id INTEGER NOT NULL,
+  bot_id     INTEGER NOT NULL,
+  wins       INTEGER NOT NULL DEFAULT 0,
+  draws      INTEGER NOT NULL DEFAULT 0,
+  losses     INTEGER NOT NULL DEFAULT 0,
+  ended      INTEGER, -- of a seat that counts in the bot's record
+  PRIMARY KEY (play_id, seat),
+  FOREIGN KEY (version_id, bot_id) REFERENCES versions (id, bot_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX play_seats_bot ON play_seats (bot_id, wins, draws, losses);
+CREATE INDEX play_seats_version ON play_seats (version_id);
+CREATE INDEX play_seats_ended ON play_seats (bot_id, ended) WHERE ended IS NOT NULL;
+
+-- The games of people without an account, for a day.
+CREATE TABLE guest_plays (
+  address TEXT    NOT NULL,
+  began   INTEGER NOT NULL
+) STRICT;
+CREATE INDEX guest_plays_address ON guest_plays (address, began);
+CREATE INDEX guest_plays_began ON guest_plays (began);
+
+-- Documents of old matches are moved to files.
+CREATE TABLE archives (
+  id      INTEGER PRIMARY KEY,
+  hash    BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the file, which is its name
+  size    INTEGER NOT NULL,
+  created INTEGER NOT NULL
+) STRICT;
+
+-- The replays of a match are compressed together, and so are its logs: what its games have in common is
+-- kept once.
+CREATE TABLE documents (
+  match_id   INTEGER NOT NULL REFERENCES matches (id),
+  kind       TEXT    NOT NULL CHECK (kind IN ('replays', 'logs')),
+  size       INTEGER NOT NULL, -- before it was compressed
+  hash       BLOB    NOT NULL CHECK (length(hash) = 32), -- SHA-256 of data
+  data       BLOB,             -- zstd; NULL: it is in an archive
+  archive_id INTEGER REFERENCES archives (id),
+  start      INTEGER,          -- in the archive, in bytes, as length
+  length     INTEGER,
+  PRIMARY KEY (match_id, kind),
+  CHECK ((data IS NULL) = (archive_id IS NOT NULL)),
+  CHECK ((data IS NULL) = (start IS NOT NULL)),
+  CHECK ((data IS NULL) = (length IS NOT NULL))
+) STRICT;
+CREATE INDEX documents_archive ON documents (archive_id) WHERE archive_id IS NOT NULL;
+CREATE INDEX documents_kept ON documents (match_id) WHERE archive_id IS NULL;
+
+CREATE TABLE rerates (
+  id        INTEGER PRIMARY KEY,
+  ladder_id INTEGER NOT NULL REFERENCES ladders (id),
+  created   INTEGER NOT NULL,
+  matches   INTEGER NOT NULL, -- that the ladder had finished
+  before    TEXT    NOT NULL CHECK (json_valid(before)), -- the formula
+  after     TEXT    NOT NULL CHECK (json_valid(after))
+) STRICT;
+CREATE INDEX rerates_ladder ON rerates (ladder_id);
