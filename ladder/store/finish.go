@@ -195,7 +195,7 @@ func (f *finish) rate() ([]ladder.Change, error) {
 	if !f.match.Rated {
 		return nil, nil
 	}
-	l, err := f.store.stateHere(f.ctx, f.tx, f.match.Ladder)
+	l, err := f.store.ladderState(f.ctx, f.tx, f.match.Ladder)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (f *finish) rate() ([]ladder.Change, error) {
 }
 
 // entry returns that of a version as it is now.
-func (f *finish) entry(l *state, id int64) (elo.Entry, error) {
+func (f *finish) entry(l *ladderState, id int64) (elo.Entry, error) {
 	if e, ok := f.tx.rows.moved[[2]int64{f.ladderID, id}]; ok {
 		return e, nil
 	}

@@ -316,7 +316,7 @@ func TestStateIsTheDatabase(t *testing.T) {
 				for _, p := range got.Players {
 					met[p.ID] = kit.Get[map[int64]int](rt)(c.Met(bg, name, p.ID))
 				}
-				c.states.forget()
+				c.cache.forget()
 				want := kit.Get[matchmaking.Ladder](rt)(c.LadderState(bg, name))
 				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 					rt.Fatalf("%s: %s", name, diff)

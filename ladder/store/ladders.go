@@ -138,32 +138,24 @@ func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 
 // Standings returns the active versions of a ladder by Elo. The list is shared: it is not to be
 // changed.
-func (s *Store) Standings(ctx context.Context, name string) ([]ladder.Standing, error) {
-	l, err := s.standings(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	defer s.states.mu.Unlock()
-	return slices.Clip(l.standings()), nil
+func (s *Store) Standings(ctx context.Context, name string) (places []ladder.Standing, err error) {
+	err = s.onStandings(ctx, name, func(l *ladderState) { places = slices.Clip(l.standings()) })
+	return places, err
 }
 
 // StandingsPage returns at most n of the standings, beginning after the first ones, and how many there
 // are.
 func (s *Store) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
-	l, err := s.standings(ctx, name)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer s.states.mu.Unlock()
-	return l.page(first, n), len(l.members), nil
+	err = s.onStandings(ctx, name, func(l *ladderState) { places, total = l.page(first, n), len(l.members) })
+	return places, total, err
 }
 
-// standings is state, after what other programs have written.
-func (s *Store) standings(ctx context.Context, name string) (*state, error) {
+// onStandings is onLadder, after what other programs have written.
+func (s *Store) onStandings(ctx context.Context, name string, f func(*ladderState)) error {
 	if err := s.notice(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	return s.state(ctx, name)
+	return s.onLadder(ctx, name, f)
 }
 
 // Inactive returns the versions of a ladder that do not play any more, by their

@@ -296,7 +296,7 @@ func (tx *Tx) attempt(out *Begun, start Start, number int64) queries.Attempt {
 // beginNew begins a match that is new, of a ladder.
 func (s *Store) beginNew(ctx context.Context, tx *Tx, start Start) (out Begun, err error) {
 	n := start.New
-	l, err := s.stateHere(ctx, tx, n.Ladder)
+	l, err := s.ladderState(ctx, tx, n.Ladder)
 	if err != nil {
 		return out, err
 	}

@@ -63,7 +63,7 @@ type Store struct {
 	formula  elo.Formula // of new ladders, and of those that are rated again
 	archive  archive.Directory
 	group    group
-	states   states
+	cache    cache
 	events   events.Hub
 
 	// What follows belongs to who has the turn, which a transaction that writes takes.

@@ -90,7 +90,7 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 	for _, match := range tx.ended {
 		delete(s.running, match)
 	}
-	s.states.apply(tx.changes, tx.waits)
+	s.cache.apply(tx.changes, tx.waits)
 	for _, e := range tx.events {
 		e.At = tx.now
 		s.events.Publish(e)
@@ -116,7 +116,7 @@ func (s *Store) leaveTurn() { <-s.turn }
 // forget makes all be read again that is kept in memory.
 func (s *Store) forget() {
 	s.running = map[int64]*running{}
-	s.states.forget()
+	s.cache.forget()
 }
 
 // noticeOthers forgets what is kept in memory after another program has written.

@@ -19,25 +19,25 @@ import (
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// states has the ladders in memory, so that choices, results and standings do not read the database.
+// cache has the ladders in memory, so that choices, results and standings do not read the database.
 // A ladder is read when it is asked for, moved by what is committed, and forgotten when it changes in
 // another way, or another program has written.
-type states struct {
+type cache struct {
 	mu      sync.Mutex
-	ladders map[string]*state
+	ladders map[string]*ladderState
 	// waiting counts the transactions that have changed which matches wait.
 	waiting uint64
 }
 
-// state is a ladder with its active versions.
-type state struct {
+// ladderState is a ladder with its active versions.
+type ladderState struct {
 	row     queries.Ladder // but for Finished, which moves
 	config  ladder.Ladder
 	variant *rules.Variant
 	formula elo.Formula
 	pool    *matchmaking.Pool
 
-	// What follows is guarded by states.mu.
+	// What follows is guarded by cache.mu.
 
 	finished int64
 	members  map[int64]*member // by version
@@ -72,7 +72,7 @@ type Change struct {
 }
 
 // forget makes the states be read again.
-func (s *states) forget() {
+func (s *cache) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ladders = nil
@@ -81,7 +81,7 @@ func (s *states) forget() {
 
 // apply moves the states by a transaction that is committed. waits says that it has changed which
 // matches wait.
-func (s *states) apply(changes []Change, waits bool) {
+func (s *cache) apply(changes []Change, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if waits {
@@ -103,7 +103,7 @@ func (s *states) apply(changes []Change, waits bool) {
 }
 
 // enter takes in which versions of a bot play.
-func (s *state) enter(c Change) {
+func (s *ladderState) enter(c Change) {
 	var in []matchmaking.Player
 	var out []int64
 	for id, m := range s.members {
@@ -124,7 +124,7 @@ func (s *state) enter(c Change) {
 	s.pool.Change(in, out)
 }
 
-func (s *state) apply(c Change) {
+func (s *ladderState) apply(c Change) {
 	switch {
 	case c.fits != nil:
 		for id, f := range c.fits {
@@ -143,7 +143,7 @@ func (s *state) apply(c Change) {
 }
 
 // finish takes in a finished match.
-func (s *state) finish(c Change) {
+func (s *ladderState) finish(c Change) {
 	s.finished, s.places = c.order, nil
 	moved := make([]matchmaking.Moved, len(c.entries))
 	for slot, after := range c.entries {
@@ -162,7 +162,7 @@ func (s *state) finish(c Change) {
 }
 
 // add adds a version.
-func (s *state) add(r queries.MembersRow) *member {
+func (s *ladderState) add(r queries.MembersRow) *member {
 	m := &member{
 		bot: r.BotID, owner: r.PersonID, entry: entry(r.Entry), last: r.Entry.Last,
 		place: standing(r.Entry, s.row.Name, r.Name, r.Owner, r.Number, r.Remote),
@@ -185,7 +185,7 @@ func byPlace(a, b *member) int {
 }
 
 // sorted returns the members by their places.
-func (s *state) sorted() []*member {
+func (s *ladderState) sorted() []*member {
 	if s.order == nil {
 		s.order = slices.SortedFunc(maps.Values(s.members), byPlace)
 	}
@@ -193,7 +193,7 @@ func (s *state) sorted() []*member {
 }
 
 // move gives a member what it has after a match, and moves it to its place.
-func (s *state) move(m *member, after elo.Entry) {
+func (s *ladderState) move(m *member, after elo.Entry) {
 	if s.order == nil {
 		m.entry = after
 		return
@@ -213,7 +213,7 @@ func (s *state) move(m *member, after elo.Entry) {
 }
 
 // standings returns the places. Nobody may change them.
-func (s *state) standings() []ladder.Standing {
+func (s *ladderState) standings() []ladder.Standing {
 	if s.places == nil {
 		s.places = s.page(0, len(s.members))
 	}
@@ -221,7 +221,7 @@ func (s *state) standings() []ladder.Standing {
 }
 
 // page returns at most n places, beginning after the first ones.
-func (s *state) page(first, n int) []ladder.Standing {
+func (s *ladderState) page(first, n int) []ladder.Standing {
 	order := s.sorted()
 	first = min(first, len(order))
 	out := make([]ladder.Standing, min(n, len(order)-first))
@@ -239,59 +239,70 @@ func (s *state) page(first, n int) []ladder.Standing {
 	return out
 }
 
-// state returns that of a ladder and locks the states; who has it unlocks them.
-func (s *Store) state(ctx context.Context, name string) (*state, error) {
-	s.states.mu.Lock()
-	if l := s.states.ladders[name]; l != nil {
-		return l, nil
+// onLadder runs f on a ladder in memory, which does not change meanwhile.
+func (s *Store) onLadder(ctx context.Context, name string, f func(*ladderState)) error {
+	if s.cache.on(name, f) {
+		return nil
 	}
-	s.states.mu.Unlock()
 	// What is committed meanwhile would be counted twice, or not at all.
 	if err := s.takeTurn(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	defer s.leaveTurn()
-	var l *state
+	var l *ladderState
 	err := s.view(ctx, func(tx *Tx) (err error) {
-		l, err = tx.readState(ctx, name)
+		l, err = tx.readLadder(ctx, name)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s.keepState(name, l)
-	s.states.mu.Lock()
-	return l, nil
+	s.keepLadder(name, l)
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	f(l)
+	return nil
 }
 
-// stateHere is state for who has the turn, within a transaction that has not written to ladders.
-func (s *Store) stateHere(ctx context.Context, tx *Tx, name string) (*state, error) {
-	s.states.mu.Lock()
-	l := s.states.ladders[name]
-	s.states.mu.Unlock()
+// on runs f on a ladder, if that has been read.
+func (c *cache) on(name string, f func(*ladderState)) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.ladders[name]
+	if l != nil {
+		f(l)
+	}
+	return l != nil
+}
+
+// ladderState returns a ladder in memory to a transaction that writes, and has not written to ladders.
+func (s *Store) ladderState(ctx context.Context, tx *Tx, name string) (*ladderState, error) {
+	s.cache.mu.Lock()
+	l := s.cache.ladders[name]
+	s.cache.mu.Unlock()
 	if l != nil {
 		return l, nil
 	}
-	l, err := tx.readState(ctx, name)
+	l, err := tx.readLadder(ctx, name)
 	if err == nil {
-		s.keepState(name, l)
+		s.keepLadder(name, l)
 	}
 	return l, err
 }
 
-func (s *Store) keepState(name string, l *state) {
-	s.states.mu.Lock()
-	defer s.states.mu.Unlock()
+func (s *Store) keepLadder(name string, l *ladderState) {
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
 	if s.writer == nil { // nobody would tell it of changes
 		return
 	}
-	if s.states.ladders == nil {
-		s.states.ladders = map[string]*state{}
+	if s.cache.ladders == nil {
+		s.cache.ladders = map[string]*ladderState{}
 	}
-	s.states.ladders[name] = l
+	s.cache.ladders[name] = l
 }
 
-func (tx *Tx) readState(ctx context.Context, name string) (*state, error) {
+func (tx *Tx) readLadder(ctx context.Context, name string) (*ladderState, error) {
 	row, err := tx.ladder(ctx, name)
 	if err != nil {
 		return nil, err
@@ -304,7 +315,7 @@ func (tx *Tx) readState(ctx context.Context, name string) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &state{row: row, config: c, finished: row.Finished}
+	out := &ladderState{row: row, config: c, finished: row.Finished}
 	game, err := games.Find(c.Game)
 	if err != nil {
 		return nil, err
@@ -344,22 +355,17 @@ func (tx *Tx) readState(ctx context.Context, name string) (*state, error) {
 
 // Pool returns a ladder in memory, for matchmaking: it moves with what happens, until there is
 // another.
-func (s *Store) Pool(ctx context.Context, name string) (*matchmaking.Pool, error) {
-	l, err := s.state(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	defer s.states.mu.Unlock()
-	return l.pool, nil
+func (s *Store) Pool(ctx context.Context, name string) (p *matchmaking.Pool, err error) {
+	err = s.onLadder(ctx, name, func(l *ladderState) { p = l.pool })
+	return p, err
 }
 
 // Learn tells the pool of a ladder whom a version has met.
 func (s *Store) Learn(ctx context.Context, name string, versionID int64) error {
-	l, err := s.state(ctx, name) // made if there is none
-	if err != nil {
+	var l *ladderState
+	if err := s.onLadder(ctx, name, func(known *ladderState) { l = known }); err != nil {
 		return err
 	}
-	s.states.mu.Unlock()
 	for range 2 {
 		met, matches, err := s.readMet(ctx, l.row.ID, versionID)
 		if err != nil || l.pool.LearnAt(versionID, matches, met) {
@@ -431,9 +437,9 @@ func (s *Store) Met(ctx context.Context, name string, versionID int64) (map[int6
 // Generation returns a number that changes when other matches wait than before, and may change when
 // another program has written.
 func (s *Store) Generation() uint64 {
-	s.states.mu.Lock()
-	defer s.states.mu.Unlock()
-	return s.states.waiting
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	return s.cache.waiting
 }
 
 // rated reports whether a match moves ratings.

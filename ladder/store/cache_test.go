@@ -14,7 +14,7 @@ import (
 func TestStandingsPages(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := &state{members: map[int64]*member{}}
+		s := &ladderState{members: map[int64]*member{}}
 		elos := rapid.Float64Range(0, 3) // in whole numbers: many are equal
 		n := rapid.IntRange(1, 12).Draw(t, "members")
 		for id := range int64(n) {
