@@ -123,7 +123,7 @@ func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 	}
 	m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: ids})
 	kit.Must(c.tb, err)
-	_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(p.seed), referee.Hex(p.seed))
+	err = c.Begin(bg, []Start{{Match: m.ID, Seed: p.seed}})[0].Err
 	kit.Must(c.tb, err)
 	began := time.Now()
 	_, err = c.Finish(bg, m.ID, c.last(m.ID), p.games)
@@ -283,7 +283,7 @@ func BenchmarkFinish(b *testing.B) {
 				b.StopTimer()
 				m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: ids[:l.Bots]})
 				kit.Must(b, err)
-				_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
+				err = c.Begin(bg, []Start{{Match: m.ID, Seed: seed}})[0].Err
 				kit.Must(b, err)
 				b.StartTimer()
 				_, err = c.Finish(bg, m.ID, c.last(m.ID), played)

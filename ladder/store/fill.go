@@ -18,7 +18,7 @@ type Played struct {
 }
 
 // Filler keeps matches that were played elsewhere, many in one transaction: for benchmarks, which
-// keep the same games for many matches. It keeps what AddMatch, BeginAttempt and Finish keep. It
+// keep the same games for many matches. It keeps what AddMatch, Begin and Finish keep. It
 // must not be used by several goroutines.
 type Filler struct {
 	store  *Store

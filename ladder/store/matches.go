@@ -350,16 +350,6 @@ func (tx *Tx) refuse(ctx context.Context, n NewMatch) error {
 	return err
 }
 
-// BeginAttempt starts a match that waits, as Begin does, on a machine without a name. The
-// commitment has to be the seed's.
-func (s *Store) BeginAttempt(ctx context.Context, matchID int64, commitment, seed referee.Hex) (ladder.Attempt, error) {
-	if want := referee.Commitment(rules.Seed(seed)); commitment != want {
-		return ladder.Attempt{}, invalid("", "match %d: the commitment is not the seed's", matchID)
-	}
-	begun := s.Begin(ctx, []Start{{Match: matchID, Seed: rules.Seed(seed)}})[0]
-	return begun.Attempt, begun.Err
-}
-
 // matchIn finds a match in some state; in any other it is too late, or too early.
 func (tx *Tx) matchIn(ctx context.Context, id int64, state ladder.MatchState) (queries.Match, error) {
 	m, err := tx.Match(ctx, id)

@@ -177,7 +177,7 @@ func (w *world) matches() {
 	w.running, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{random, w.live.ID}})
 	kit.Must(w.tb, err)
 	seed := rules.Seed{byte(w.running.ID)}
-	_, err = w.store.BeginAttempt(bg, w.running.ID, referee.Commitment(seed), referee.Hex(seed))
+	err = w.store.Begin(bg, []store.Start{{Match: w.running.ID, Seed: seed}})[0].Err
 	kit.Must(w.tb, err)
 	_, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
 	kit.Must(w.tb, err)

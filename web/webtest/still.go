@@ -131,7 +131,7 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 	m, err := s.Store.AddMatch(ctx, store.NewMatch{Ladder: on, Versions: versions})
 	s.Must(err)
 	seed := referee.NewSeed()
-	_, err = s.Store.BeginAttempt(ctx, m.ID, referee.Commitment(seed), referee.Hex(seed))
+	err = s.Store.Begin(ctx, []store.Start{{Match: m.ID, Seed: seed}})[0].Err
 	s.Must(err)
 	v, err := m.Variant()
 	s.Must(err)
