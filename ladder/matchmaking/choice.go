@@ -135,17 +135,17 @@ func (c *choice) may(i int) bool { return c.May == nil || c.May(&c.players[i]) }
 // first returns where the most urgent player is who may play, drawn among equals; -1 for none.
 func (c *choice) first() int {
 	blocks := slices.Clone(c.blocks)
-	var out []int // who may not
+	out := make([]bool, len(c.players)) // who may not
 	for {
 		i := c.draw(blocks, out)
 		if i < 0 || c.may(i) {
 			return i
 		}
-		out = append(out, i)
+		out[i] = true
 		from, to := c.within(i / blockSize)
 		var sum block
 		for j := from; j < to; j++ {
-			if !slices.Contains(out, j) {
+			if !out[j] {
 				c.urgency[j].into(&sum)
 			}
 		}
@@ -154,7 +154,7 @@ func (c *choice) first() int {
 }
 
 // draw returns where one of the most urgent of some blocks is, without those who are out; -1 for none.
-func (c *choice) draw(blocks []block, out []int) int {
+func (c *choice) draw(blocks []block, out []bool) int {
 	var waits, plays top
 	for _, b := range blocks {
 		waits.join(b.waits)
@@ -186,7 +186,7 @@ func (c *choice) draw(blocks []block, out []int) int {
 		}
 		from, to := c.within(b)
 		for i := from; i < to; i++ {
-			if (c.urgency[i] != urgent{most.key, playing}) || slices.Contains(out, i) {
+			if (c.urgency[i] != urgent{most.key, playing}) || out[i] {
 				continue
 			}
 			if k == 0 {

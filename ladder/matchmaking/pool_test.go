@@ -1,7 +1,6 @@
 package matchmaking
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -249,9 +248,16 @@ func TestPoolMay(t *testing.T) {
 }
 
 func BenchmarkPool(b *testing.B) {
-	for _, players := range []int{1000, 10_000} {
-		b.Run(fmt.Sprint(players), func(b *testing.B) {
-			l := experienced(players, 2)
+	lastTwo := func(players int) func(*Player) bool {
+		return func(p *Player) bool { return p.ID > int64(players-2) }
+	}
+	for _, c := range []struct {
+		name    string
+		players int
+		may     func(*Player) bool
+	}{{"1000", 1000, nil}, {"10000", 10_000, nil}, {"5000 of which two may play", 5000, lastTwo(5000)}} {
+		b.Run(c.name, func(b *testing.B) {
+			l := experienced(c.players, 2)
 			p := NewPool("x", []int{0, 1}, 0, l.Players)
 			for _, player := range l.Players {
 				p.Learn(player.ID, map[int64]int{})
@@ -260,7 +266,7 @@ func BenchmarkPool(b *testing.B) {
 			order := 0
 			b.ReportAllocs()
 			for b.Loop() {
-				slots, _ := p.Next(Choice{}, r)
+				slots, _ := p.Next(Choice{May: c.may}, r)
 				order++
 				var moved []Moved
 				for _, id := range slots {
