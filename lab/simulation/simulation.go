@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
 )
 
@@ -27,6 +28,9 @@ type Config struct {
 	Runs    int // ladders of each method; each has bots of its own
 	Seed    uint64
 }
+
+// ladder returns that of the matches.
+func (c Config) ladder() ladder.Ladder { return ladder.Ladder{Game: "brisca", Deals: c.Deals, Bots: 2} }
 
 // checkpoints returns the matches a bot after which a ladder is looked at.
 func (c Config) checkpoints() []int {

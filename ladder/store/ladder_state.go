@@ -116,7 +116,7 @@ func (s *state) change(e effect) {
 			continue
 		}
 		m := s.add(queries.MembersRow(r))
-		in = append(in, m.player(s.finished))
+		in = append(in, m.player())
 		out = slices.DeleteFunc(out, func(id int64) bool { return id == m.entry.VersionID })
 	}
 	s.order, s.places = nil, nil
@@ -170,11 +170,11 @@ func (s *state) add(r queries.MembersRow) *member {
 	return m
 }
 
-// player returns what matchmaking needs of a version on a ladder that has finished so many matches.
-func (m *member) player(finished int64) matchmaking.Player {
+// player returns what matchmaking needs of a version.
+func (m *member) player() matchmaking.Player {
 	return matchmaking.Player{
 		ID: m.entry.VersionID, Owner: m.owner, Elo: m.entry.Elo, Uncertainty: m.entry.Uncertainty, Matches: m.entry.Matches,
-		Waited: int(finished - m.last), Remote: m.place.Remote, House: m.owner == 0,
+		Last: int(m.last), Remote: m.place.Remote, House: m.owner == 0,
 	}
 }
 
@@ -323,9 +323,9 @@ func (s *Store) readState(ctx context.Context, q *queries.Queries, name string) 
 	out.members = make(map[int64]*member, len(members))
 	players := make([]matchmaking.Player, len(members))
 	for i, r := range members {
-		players[i] = out.add(r).player(row.Finished)
+		players[i] = out.add(r).player()
 	}
-	out.pool = matchmaking.NewPool(name, sides, int(row.Finished), players)
+	out.pool = matchmaking.NewPool(sides, int(row.Finished), players)
 	rows, err := q.OpenOnLadder(ctx, nullID(row.ID))
 	if err != nil {
 		return nil, err
@@ -403,32 +403,6 @@ func (s *Store) readMet(ctx context.Context, ladderID, versionID int64) (met map
 		return none(err, nil)
 	})
 	return met, matches, err
-}
-
-// LadderState returns what matchmaking needs of a ladder, but for who met whom.
-func (s *Store) LadderState(ctx context.Context, name string) (matchmaking.Ladder, error) {
-	p, err := s.Pool(ctx, name)
-	if err != nil {
-		return matchmaking.Ladder{}, err
-	}
-	return p.Ladder(), nil
-}
-
-// Met returns how often a version has met others on a ladder as opponents, by their
-// IDs, matches that are not over included.
-func (s *Store) Met(ctx context.Context, name string, versionID int64) (map[int64]int, error) {
-	for {
-		p, err := s.Pool(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if met, known := p.Met(versionID); known {
-			return met, nil
-		}
-		if err := s.Learn(ctx, name, versionID); err != nil {
-			return nil, err
-		}
-	}
 }
 
 // Generation returns a number that changes when anything but results and new matches of ladders is
