@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 )
 
 // The bots' true strength is normal. The anchor is one of them, at its own Elo.
@@ -73,6 +73,6 @@ func draw(r *rand.Rand, bots int) []float64 {
 	for i := range truth {
 		truth[i] = Mean + Spread*r.NormFloat64()
 	}
-	truth[0] = elo.AnchorElo
+	truth[0] = rating.AnchorElo
 	return truth
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 )
 
 // slope returns how the ratings' scale compares with the truth's.
@@ -40,7 +40,7 @@ func TestTables(t *testing.T) {
 					w.step(ours)
 				}
 				var fitted []float64
-				for i, e := range kit.Get[[]rating.Estimate](t)(w.fit().Intervals()) {
+				for i, e := range kit.Get[[]stats.Estimate](t)(w.fit().Intervals()) {
 					fitted = append(fitted, e.Value)
 					if i > 0 && e.Low <= w.truth[i] && w.truth[i] <= e.High {
 						covered += 1.0 / (bots - 1) / runs

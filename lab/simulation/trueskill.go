@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 )
 
 // TrueSkill for two (Herbrich, Minka and Graepel 2007), which other sites rate
@@ -20,7 +20,7 @@ const (
 )
 
 // trueSkill plays as many games as a match has, on a deal each. The variance is
-// kept as the uncertainty of package elo, in the unit of a match's noise.
+// kept as the uncertainty of package ladder/rating, in the unit of a match's noise.
 func trueSkill(w *world, bots []int) {
 	s := w.skill(bots)
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
@@ -47,7 +47,7 @@ func trueSkill(w *world, bots []int) {
 }
 
 // variance returns that of a bot's Elo before a match.
-func variance(e *elo.Entry) float64 {
+func variance(e *rating.Entry) float64 {
 	if e.Matches == 0 && !e.Fixed {
 		return unknown * unknown
 	}

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/matchmaking"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/ladder/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -20,19 +20,19 @@ type world struct {
 	variant  *rules.Variant
 	sides    []int // by slot
 	deals    int
-	truth    []float64   // by bot
-	entries  []elo.Entry // by bot
-	live     []int       // the bots that play
+	truth    []float64      // by bot
+	entries  []rating.Entry // by bot
+	live     []int          // the bots that play
 	pool     *matchmaking.Pool
 	finished int
-	pairs    map[[2]int64]rating.Pair // of opponents, for the fit
-	bouts    []rating.Bout            // of teams
-	round    []int                    // random pairing: who is left of this round
+	pairs    map[[2]int64]stats.Pair // of opponents, for the fit
+	bouts    []stats.Bout            // of teams
+	round    []int                   // random pairing: who is left of this round
 }
 
 // newWorld returns a ladder of new bots with a true strength each, whose matches are those of a ladder.
 func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
-	w := &world{r: r, deals: l.Deals, pairs: map[[2]int64]rating.Pair{}}
+	w := &world{r: r, deals: l.Deals, pairs: map[[2]int64]stats.Pair{}}
 	var err error
 	if w.variant, err = l.Variant(); err != nil {
 		return nil, err
@@ -50,9 +50,9 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 }
 
 // enter makes a bot with a true strength and a predecessor, nil for none.
-func (w *world) enter(truth float64, predecessor *elo.Entry) matchmaking.Player {
+func (w *world) enter(truth float64, predecessor *rating.Entry) matchmaking.Player {
 	id := len(w.truth)
-	e := elo.Current.Enter(int64(id), predecessor, id == 0)
+	e := rating.Current.Enter(int64(id), predecessor, id == 0)
 	w.truth, w.entries, w.live = append(w.truth, truth), append(w.entries, e), append(w.live, id)
 	return matchmaking.Player{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Last: w.finished}
 }
@@ -98,11 +98,11 @@ type rater func(w *world, bots []int)
 
 // byOutcome plays duplicate deals and does what the store does with their games.
 func byOutcome(w *world, bots []int) {
-	before := make([]elo.Entry, len(bots))
+	before := make([]rating.Entry, len(bots))
 	for slot, i := range bots {
 		before[slot] = w.entries[i]
 	}
-	out, err := elo.Current.Outcome(ladder.Match{Deals: w.deals}, w.variant, before, w.play(bots), nil)
+	out, err := rating.Current.Outcome(ladder.Match{Deals: w.deals}, w.variant, before, w.play(bots), nil)
 	if err != nil {
 		panic(err) // the games are those of the match
 	}
@@ -116,7 +116,7 @@ func byOutcome(w *world, bots []int) {
 	for _, p := range out.Pairs {
 		key := [2]int64{p.A, p.B}
 		sum := w.pairs[key]
-		w.pairs[key] = rating.Pair{A: int(p.A), B: int(p.B), Deals: sum.Deals + p.Deals, Score: sum.Score + p.Score, Squares: sum.Squares + p.Squares}
+		w.pairs[key] = stats.Pair{A: int(p.A), B: int(p.B), Deals: sum.Deals + p.Deals, Score: sum.Score + p.Score, Squares: sum.Squares + p.Squares}
 	}
 }
 
@@ -125,7 +125,7 @@ func (w *world) teams() bool { return w.variant.Sides < len(w.sides) }
 
 // bout keeps a match between teams for the fit, given the score of the first.
 func (w *world) bout(bots []int, score float64) {
-	b := rating.Bout{Deals: float64(w.deals), Score: float64(w.deals) * score}
+	b := stats.Bout{Deals: float64(w.deals), Score: float64(w.deals) * score}
 	for slot, i := range bots {
 		if w.sides[slot] == w.sides[0] {
 			b.A = append(b.A, i)
@@ -211,7 +211,7 @@ func (w *world) skill(bots []int) float64 { return skill(w.truth[bots[0]] - w.tr
 // move is what Elo with a fixed K does to two bots.
 func (w *world) move(bots []int, k, score float64) {
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
-	change := k * (score - elo.Expected(a.Elo-b.Elo))
+	change := k * (score - rating.Expected(a.Elo-b.Elo))
 	if !a.Fixed {
 		a.Elo += change
 	}
@@ -226,7 +226,7 @@ func (w *world) count(bots []int) {
 		e := &w.entries[i]
 		e.Matches++
 		if !e.Fixed {
-			e.Uncertainty = 1 / (1/elo.Newcomer + float64(e.Matches))
+			e.Uncertainty = 1 / (1/rating.Newcomer + float64(e.Matches))
 		}
 	}
 }
@@ -254,13 +254,13 @@ func (w *world) elos() (out []float64) {
 }
 
 // fit returns the maximum-likelihood ratings of the matches so far.
-func (w *world) fit() *rating.Fit {
-	anchor := &rating.Anchor{Bot: 0, Elo: elo.AnchorElo}
+func (w *world) fit() *stats.Fit {
+	anchor := &stats.Anchor{Bot: 0, Elo: rating.AnchorElo}
 	if w.teams() {
-		return rating.FitBouts(len(w.truth), w.bouts, anchor)
+		return stats.FitBouts(len(w.truth), w.bouts, anchor)
 	}
-	pairs := slices.SortedFunc(maps.Values(w.pairs), func(p, q rating.Pair) int {
+	pairs := slices.SortedFunc(maps.Values(w.pairs), func(p, q stats.Pair) int {
 		return cmp.Or(cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B))
 	})
-	return rating.FitPairs(len(w.truth), pairs, anchor)
+	return stats.FitPairs(len(w.truth), pairs, anchor)
 }

@@ -14,7 +14,7 @@ const (
 	halfUrgent = 10
 	// vague is by how many Elo an opponent counts as farther away whose Elo is
 	// known as well as from one match, that is with the uncertainty 1 of package
-	// elo; for others times the root of theirs.
+	// rating; for others times the root of theirs.
 	vague = 100
 	// often is by how many Elo an opponent counts as farther away that was met as
 	// often as the average one.
@@ -37,7 +37,7 @@ type Player struct {
 	ID    int64
 	Owner int64 // the person; 0 for a house bot
 	Elo   float64
-	// Uncertainty of the Elo as in package elo, 0 for the anchor.
+	// Uncertainty of the Elo as in package rating, 0 for the anchor.
 	Uncertainty float64
 	Matches     int // finished ones that moved its Elo
 	Last        int // matches that the ladder had finished after its last one, or when it came

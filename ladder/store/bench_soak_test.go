@@ -13,10 +13,10 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -305,7 +305,7 @@ func BenchmarkFit(b *testing.B) {
 		for range 50_000 {
 			i := r.IntN(1000)
 			j := (i + 1 + r.IntN(50)) % 1000
-			p := elo.Pair{A: min(c.live[i], c.live[j]), B: max(c.live[i], c.live[j])}
+			p := rating.Pair{A: min(c.live[i], c.live[j]), B: max(c.live[i], c.live[j])}
 			for range 10 {
 				score := float64(r.IntN(3)) / 2
 				p.Deals, p.Score, p.Squares = p.Deals+1, p.Score+score, p.Squares+score*score
@@ -319,6 +319,6 @@ func BenchmarkFit(b *testing.B) {
 	for b.Loop() {
 		ids, pairs, _, err := c.Pairs(bg, "tute-2")
 		kit.Must(b, err)
-		rating.FitPairs(len(ids), pairs, nil)
+		stats.FitPairs(len(ids), pairs, nil)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -33,7 +33,7 @@ type state struct {
 	row     queries.Ladder // but for Finished, which moves
 	config  ladder.Ladder
 	variant *rules.Variant
-	formula elo.Formula
+	formula rating.Formula
 	pool    *matchmaking.Pool
 
 	// What follows is guarded by states.mu.
@@ -48,7 +48,7 @@ type state struct {
 type member struct {
 	bot   int64
 	owner int64
-	entry elo.Entry
+	entry rating.Entry
 	place ladder.Standing // without its rank
 	last  int64           // the order of its last match
 }
@@ -59,14 +59,14 @@ type effect struct {
 	bot    int64
 	active []queries.MembersOfBotRow // the versions of the bot that play now
 	ladder int64
-	fits   map[int64]rating.Estimate
+	fits   map[int64]stats.Estimate
 	opened bool // a match was added; it is over where there is nothing else
 	match  int64
 
-	running  *running    // the attempt of a match that was added, if it runs
-	versions []int64     // by slot, of a match that was added
-	entries  []elo.Entry // by slot, after a finished match
-	order    int64       // of the finished match
+	running  *running       // the attempt of a match that was added, if it runs
+	versions []int64        // by slot, of a match that was added
+	entries  []rating.Entry // by slot, after a finished match
+	order    int64          // of the finished match
 	at       time.Time
 }
 
@@ -192,7 +192,7 @@ func (s *state) sorted() []*member {
 }
 
 // move gives a member what it has after a match, and moves it to its place.
-func (s *state) move(m *member, after elo.Entry) {
+func (s *state) move(m *member, after rating.Entry) {
 	if s.order == nil {
 		m.entry = after
 		return
@@ -313,7 +313,7 @@ func (s *Store) readState(ctx context.Context, q *queries.Queries, name string) 
 	if out.variant, err = game.Resolve(c.Options); err != nil {
 		return nil, err
 	}
-	if out.formula, err = elo.ParseFormula(row.Formula); err != nil {
+	if out.formula, err = rating.ParseFormula(row.Formula); err != nil {
 		return nil, err
 	}
 	members, err := q.Members(ctx, row.ID)

@@ -28,7 +28,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -61,7 +61,7 @@ type Store struct {
 	write    *queries.Queries
 	read     *queries.Queries
 	codec    *codec
-	formula  elo.Formula // of new ladders, and of those that are rated again
+	formula  rating.Formula // of new ladders, and of those that are rated again
 	archive  archive.Directory
 	group    group
 	states   states
@@ -77,7 +77,7 @@ type Store struct {
 
 // Open opens the data directory and brings its database up to date.
 func Open(dir string, o Options) (_ *Store, err error) {
-	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: elo.Current, running: map[int64]*running{}}
+	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: rating.Current, running: map[int64]*running{}}
 	s.archive = archive.Directory(s.dir.Archive())
 	if s.now == nil {
 		s.now = time.Now
