@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -34,7 +34,7 @@ type ladderState struct {
 	row     queries.Ladder // but for Finished, which moves
 	config  ladder.Ladder
 	variant *rules.Variant
-	formula elo.Formula
+	formula rating.Formula
 	pool    *matchmaking.Pool
 
 	// What follows is guarded by cache.mu.
@@ -49,7 +49,7 @@ type ladderState struct {
 type member struct {
 	bot   int64
 	owner int64
-	entry elo.Entry
+	entry rating.Entry
 	place ladder.Standing // without its rank
 	last  int64           // the order of its last match
 }
@@ -60,14 +60,14 @@ type Change struct {
 	bot    int64
 	active []queries.MembersOfBotRow // the versions of the bot that play now
 	ladder int64
-	fits   map[int64]rating.Estimate
+	fits   map[int64]stats.Estimate
 	opened bool // a match was added; it is over where there is nothing else
 	match  int64
 
-	running  *running    // the attempt of a match that was added, if it runs
-	versions []int64     // by slot, of a match that was added
-	entries  []elo.Entry // by slot, after a finished match
-	order    int64       // of the finished match
+	running  *running       // the attempt of a match that was added, if it runs
+	versions []int64        // by slot, of a match that was added
+	entries  []rating.Entry // by slot, after a finished match
+	order    int64          // of the finished match
 	at       time.Time
 }
 
@@ -117,7 +117,7 @@ func (s *ladderState) enter(c Change) {
 			continue
 		}
 		m := s.add(queries.MembersRow(r))
-		in = append(in, m.player(s.finished))
+		in = append(in, m.player())
 		out = slices.DeleteFunc(out, func(id int64) bool { return id == m.entry.VersionID })
 	}
 	s.order, s.places = nil, nil
@@ -171,11 +171,11 @@ func (s *ladderState) add(r queries.MembersRow) *member {
 	return m
 }
 
-// player returns what matchmaking needs of a version on a ladder that has finished so many matches.
-func (m *member) player(finished int64) matchmaking.Player {
+// player returns what matchmaking needs of a version.
+func (m *member) player() matchmaking.Player {
 	return matchmaking.Player{
 		ID: m.entry.VersionID, Owner: m.owner, Elo: m.entry.Elo, Uncertainty: m.entry.Uncertainty, Matches: m.entry.Matches,
-		Waited: int(finished - m.last), Remote: m.place.Remote, House: m.owner == 0,
+		Last: int(m.last), Remote: m.place.Remote, House: m.owner == 0,
 	}
 }
 
@@ -193,7 +193,7 @@ func (s *ladderState) sorted() []*member {
 }
 
 // move gives a member what it has after a match, and moves it to its place.
-func (s *ladderState) move(m *member, after elo.Entry) {
+func (s *ladderState) move(m *member, after rating.Entry) {
 	if s.order == nil {
 		m.entry = after
 		return
@@ -323,7 +323,7 @@ func (tx *Tx) readLadder(ctx context.Context, name string) (*ladderState, error)
 	if out.variant, err = game.Resolve(c.Options); err != nil {
 		return nil, err
 	}
-	if out.formula, err = elo.ParseFormula(row.Formula); err != nil {
+	if out.formula, err = rating.ParseFormula(row.Formula); err != nil {
 		return nil, err
 	}
 	members, err := tx.Members(ctx, row.ID)
@@ -333,9 +333,9 @@ func (tx *Tx) readLadder(ctx context.Context, name string) (*ladderState, error)
 	out.members = make(map[int64]*member, len(members))
 	players := make([]matchmaking.Player, len(members))
 	for i, r := range members {
-		players[i] = out.add(r).player(row.Finished)
+		players[i] = out.add(r).player()
 	}
-	out.pool = matchmaking.NewPool(name, sides, int(row.Finished), players)
+	out.pool = matchmaking.NewPool(sides, int(row.Finished), players)
 	rows, err := tx.OpenOnLadder(ctx, nullID(row.ID))
 	if err != nil {
 		return nil, err
@@ -406,32 +406,6 @@ func (s *Store) readMet(ctx context.Context, ladderID, versionID int64) (met map
 		return none(err, nil)
 	})
 	return met, matches, err
-}
-
-// LadderState returns what matchmaking needs of a ladder, but for who met whom.
-func (s *Store) LadderState(ctx context.Context, name string) (matchmaking.Ladder, error) {
-	p, err := s.Pool(ctx, name)
-	if err != nil {
-		return matchmaking.Ladder{}, err
-	}
-	return p.Ladder(), nil
-}
-
-// Met returns how often a version has met others on a ladder as opponents, by their
-// IDs, matches that are not over included.
-func (s *Store) Met(ctx context.Context, name string, versionID int64) (map[int64]int, error) {
-	for {
-		p, err := s.Pool(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if met, known := p.Met(versionID); known {
-			return met, nil
-		}
-		if err := s.Learn(ctx, name, versionID); err != nil {
-			return nil, err
-		}
-	}
 }
 
 // Generation returns a number that changes when other matches wait than before, and may change when

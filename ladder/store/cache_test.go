@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 )
 
 // Pages are parts of the standings as they would be if they were sorted anew after each match.
@@ -19,7 +19,7 @@ func TestStandingsPages(t *testing.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "members")
 		for id := range int64(n) {
 			is := float64(int(elos.Draw(t, "elo")))
-			s.members[id] = &member{entry: elo.Entry{VersionID: id, Player: elo.Player{Elo: is}}, place: ladder.Standing{VersionID: id, Elo: is}}
+			s.members[id] = &member{entry: rating.Entry{VersionID: id, Player: rating.Player{Elo: is}}, place: ladder.Standing{VersionID: id, Elo: is}}
 		}
 		for range rapid.IntRange(0, 20).Draw(t, "matches") {
 			s.page(0, 1) // from here on they are kept in order

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -198,14 +198,14 @@ func changeRow(ladderID int64, c ladder.Change) queries.AddChangeParams {
 	}
 }
 
-func pairRow(ladderID int64, p elo.Pair) queries.AddPairParams {
+func pairRow(ladderID int64, p rating.Pair) queries.AddPairParams {
 	return queries.AddPairParams{LadderID: ladderID, A: p.A, B: p.B, Deals: p.Deals, Score: p.Score, Squares: p.Squares,
 		Wins: int64(p.Games.Wins), Draws: int64(p.Games.Draws), Losses: int64(p.Games.Losses)}
 }
 
-func entry(e queries.Entry) elo.Entry {
-	return elo.Entry{
-		VersionID: e.VersionID, Player: elo.Player{Elo: e.Elo, Uncertainty: e.Uncertainty, Fixed: e.Held != 0}, Matches: int(e.Matches),
+func entry(e queries.Entry) rating.Entry {
+	return rating.Entry{
+		VersionID: e.VersionID, Player: rating.Player{Elo: e.Elo, Uncertainty: e.Uncertainty, Fixed: e.Held != 0}, Matches: int(e.Matches),
 		Record: rules.Record{Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses)}, Faults: int(e.Faults),
 	}
 }

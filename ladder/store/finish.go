@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -75,7 +75,7 @@ type finish struct {
 	running
 	games     []packedGame
 	documents []packedDocument
-	out       elo.Outcome
+	out       rating.Outcome
 	order     int64 // on the ladder; 0 for an unrated match
 	// distinct counts the deals of a rated match that count.
 	distinct sql.NullInt64
@@ -125,7 +125,7 @@ func (f *finish) check() error {
 	for i, g := range f.games {
 		counted[i] = gameOf(&g.Replay, slots)
 	}
-	if err := elo.Complete(f.match.Deals, slots, counted); err != nil {
+	if err := rating.Complete(f.match.Deals, slots, counted); err != nil {
 		return err
 	}
 	for i := range f.games {
@@ -204,7 +204,7 @@ func (f *finish) rate() ([]ladder.Change, error) {
 		f.order = l.finished
 	}
 	f.order++
-	before := make([]elo.Entry, len(f.match.Versions))
+	before := make([]rating.Entry, len(f.match.Versions))
 	for slot, id := range f.match.Versions {
 		if before[slot], err = f.entry(l, id); err != nil {
 			return nil, err
@@ -231,7 +231,7 @@ func (f *finish) rate() ([]ladder.Change, error) {
 }
 
 // entry returns that of a version as it is now.
-func (f *finish) entry(l *ladderState, id int64) (elo.Entry, error) {
+func (f *finish) entry(l *ladderState, id int64) (rating.Entry, error) {
 	if e, ok := f.tx.rows.moved[[2]int64{f.ladderID, id}]; ok {
 		return e, nil
 	}
@@ -244,8 +244,8 @@ func (f *finish) entry(l *ladderState, id int64) (elo.Entry, error) {
 
 // repeatsBefore returns those of a match's games that were played on its ladder in
 // the matches before it.
-func repeatsBefore(ctx context.Context, tx *Tx, ladderID, order int64, games []ladder.Game) (*rating.Repeats, error) {
-	repeats := new(rating.Repeats)
+func repeatsBefore(ctx context.Context, tx *Tx, ladderID, order int64, games []ladder.Game) (*stats.Repeats, error) {
+	repeats := new(stats.Repeats)
 	for _, g := range games {
 		played, err := tx.PlayedBefore(ctx, nullID(ladderID), g.Fingerprint[:], nullID(order))
 		if err != nil {

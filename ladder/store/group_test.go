@@ -311,19 +311,18 @@ func TestStateIsTheDatabase(t *testing.T) {
 		seeds := map[int64]rules.Seed{}
 		compare := func() {
 			for _, name := range []string{"tebes-4", "brisca-4-teams", "tute-4"} {
-				got := kit.Get[matchmaking.Ladder](rt)(c.LadderState(bg, name))
+				got := c.players(name)
 				met := map[int64]map[int64]int{}
-				for _, p := range got.Players {
-					met[p.ID] = kit.Get[map[int64]int](rt)(c.Met(bg, name, p.ID))
+				for _, p := range got {
+					met[p.ID] = c.met(name, p.ID)
 				}
 				c.cache.forget()
-				want := kit.Get[matchmaking.Ladder](rt)(c.LadderState(bg, name))
+				want := c.players(name)
 				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 					rt.Fatalf("%s: %s", name, diff)
 				}
-				for _, p := range want.Players {
-					fresh := kit.Get[map[int64]int](rt)(c.Met(bg, name, p.ID))
-					if diff := cmp.Diff(fresh, met[p.ID]); diff != "" {
+				for _, p := range want {
+					if diff := cmp.Diff(c.met(name, p.ID), met[p.ID]); diff != "" {
 						rt.Fatalf("%s: who met %d: %s", name, p.ID, diff)
 					}
 				}
@@ -331,13 +330,13 @@ func TestStateIsTheDatabase(t *testing.T) {
 		}
 		begin := func() {
 			name := rapid.SampledFrom([]string{"tebes-4", "brisca-4-teams"}).Draw(rt, "ladder")
-			state := kit.Get[matchmaking.Ladder](rt)(c.LadderState(bg, name))
-			ids := rapid.Permutation(playerIDs(state)).Draw(rt, "players")
-			if len(ids) < state.Slots {
+			ids := rapid.Permutation(playerIDs(c.players(name))).Draw(rt, "players")
+			slots := map[string]int{"tebes-4": 2, "brisca-4-teams": 4}[name]
+			if len(ids) < slots {
 				return
 			}
 			seed := referee.NewSeed()
-			b := c.Begin(bg, []Start{{New: &NewMatch{Ladder: name, Versions: ids[:state.Slots]}, Seed: seed}})[0]
+			b := c.Begin(bg, []Start{{New: &NewMatch{Ladder: name, Versions: ids[:slots]}, Seed: seed}})[0]
 			kit.Must(rt, b.Err)
 			open, seeds[b.Match.ID] = append(open, b.Match.ID), seed
 		}
@@ -399,8 +398,8 @@ func TestStateIsTheDatabase(t *testing.T) {
 	})
 }
 
-func playerIDs(l matchmaking.Ladder) (ids []int64) {
-	for _, p := range l.Players {
+func playerIDs(players []matchmaking.Player) (ids []int64) {
+	for _, p := range players {
 		ids = append(ids, p.ID)
 	}
 	return ids
@@ -414,8 +413,7 @@ func TestStateNoticesOthersRaced(t *testing.T) {
 	kit.Must(t, err)
 	own := c.live(anna.ID, "anna-bot")
 	playing := func() bool {
-		s := kit.Get[matchmaking.Ladder](t)(c.LadderState(bg, "tebes-4"))
-		return slices.Contains(playerIDs(s), own.ID)
+		return slices.Contains(playerIDs(c.players("tebes-4")), own.ID)
 	}
 	if !playing() {
 		t.Fatal("the version does not play")

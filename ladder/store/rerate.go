@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -18,8 +18,8 @@ import (
 type Rerated struct {
 	Ladder   string           `json:"ladder"`
 	Matches  int64            `json:"matches"`
-	Before   elo.Formula      `json:"before"`
-	After    elo.Formula      `json:"after"`
+	Before   rating.Formula   `json:"before"`
+	After    rating.Formula   `json:"after"`
 	Versions []ReratedVersion `json:"versions"` // that the ladder has or had, those with the highest new Elo first
 }
 
@@ -37,7 +37,7 @@ type ReratedVersion struct {
 // a stop changes nothing, and nor does a dry run. It reads a page of matches at a time. progress, if not nil, is
 // told how many of the matches are done. It is only for who has the directory's lock.
 func (s *Store) Rerate(ctx context.Context, name string, dry bool, progress func(done, total int64)) (out Rerated, err error) {
-	r := &rerating{store: s, ctx: ctx, to: s.formula, places: map[int64]*elo.Entry{}, starts: map[int64]float64{}, progress: progress}
+	r := &rerating{store: s, ctx: ctx, to: s.formula, places: map[int64]*rating.Entry{}, starts: map[int64]float64{}, progress: progress}
 	errDry := errors.New("a dry run")
 	err = s.update(ctx, func(tx *Tx) error {
 		r.tx = tx
@@ -61,10 +61,10 @@ type rerating struct {
 	ctx      context.Context
 	tx       *Tx
 	ladder   queries.Ladder
-	from, to elo.Formula
+	from, to rating.Formula
 	stored   []queries.Entry // by since
 	next     int             // of stored, which has not come yet
-	places   map[int64]*elo.Entry
+	places   map[int64]*rating.Entry
 	starts   map[int64]float64
 	progress func(done, total int64)
 }
@@ -73,7 +73,7 @@ func (r *rerating) run(name string) (err error) {
 	if r.ladder, err = r.tx.ladder(r.ctx, name); err != nil {
 		return err
 	}
-	if r.from, err = elo.ParseFormula(r.ladder.Formula); err != nil {
+	if r.from, err = rating.ParseFormula(r.ladder.Formula); err != nil {
 		return fmt.Errorf("data: ladder %q: %w", name, err)
 	}
 	if r.stored, err = r.tx.AllEntries(r.ctx, r.ladder.ID); err != nil {
@@ -116,7 +116,7 @@ func (r *rerating) damaged(format string, args ...any) error {
 func (r *rerating) enter(finished int64) error {
 	for ; r.next < len(r.stored) && r.stored[r.next].Since <= finished; r.next++ {
 		s := r.stored[r.next]
-		var predecessor *elo.Entry
+		var predecessor *rating.Entry
 		if s.Predecessor.Valid {
 			if predecessor = r.places[s.Predecessor.Int64]; predecessor == nil {
 				return r.damaged("version %d came before its predecessor, version %d", s.VersionID, s.Predecessor.Int64)
@@ -150,14 +150,14 @@ func (r *rerating) rate(row queries.Match) error {
 	if err != nil {
 		return err
 	}
-	before := make([]elo.Entry, len(m.Versions))
+	before := make([]rating.Entry, len(m.Versions))
 	for slot, id := range m.Versions {
 		if r.places[id] == nil {
 			return r.damaged("match %d: version %d is not on the ladder", m.ID, id)
 		}
 		before[slot] = *r.places[id]
 	}
-	var repeats *rating.Repeats // nil for a match rated when all deals counted
+	var repeats *stats.Repeats // nil for a match rated when all deals counted
 	if row.DistinctDeals.Valid {
 		if repeats, err = repeatsBefore(r.ctx, r.tx, r.ladder.ID, row.Ord.Int64, played); err != nil {
 			return err

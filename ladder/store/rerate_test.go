@@ -9,11 +9,11 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 )
 
 // other has all constants changed.
-var other = elo.Formula{Rule: 1, Start: 1200, Anchor: 900, Newcomer: 10, Forget: 0.01}
+var other = rating.Formula{Rule: 1, Start: 1200, Anchor: 900, Newcomer: 10, Forget: 0.01}
 
 // ratings returns all that a formula moves, by ladder.
 func (c *competition) ratings() (out []string) {
@@ -68,7 +68,7 @@ func TestRerate(t *testing.T) {
 	wantSound(t, c.Store)
 	moved := 0
 	for _, l := range done {
-		if l.Before != elo.Current || l.After != other {
+		if l.Before != rating.Current || l.After != other {
 			t.Errorf("%s: %v became %v", l.Ladder, l.Before, l.After)
 		}
 		for _, v := range l.Versions {
@@ -105,7 +105,7 @@ func TestRerateBack(t *testing.T) {
 	first := c.ratings()
 	c.formula = other
 	c.rerateAll(false)
-	c.formula = elo.Current
+	c.formula = rating.Current
 	wantSound(t, c.Store)
 	c.rerateAll(false)
 	if diff := cmp.Diff(first, c.ratings()); diff != "" {

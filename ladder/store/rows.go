@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -27,10 +27,10 @@ type rows struct {
 	ends                []queries.EndAttemptParams
 	finished            []queries.FinishMatchParams
 
-	orders       map[int64]int64        // by ladder, of its last match
-	fingerprints map[ofLadder]bool      // of the games
-	over         map[int64]bool         // matches that are begun or finished
-	moved        map[[2]int64]elo.Entry // by ladder and version
+	orders       map[int64]int64           // by ladder, of its last match
+	fingerprints map[ofLadder]bool         // of the games
+	over         map[int64]bool            // matches that are begun or finished
+	moved        map[[2]int64]rating.Entry // by ladder and version
 }
 
 // begun is a match that waited.
@@ -43,7 +43,7 @@ type ofLadder struct {
 }
 
 func newRows() rows {
-	return rows{orders: map[int64]int64{}, fingerprints: map[ofLadder]bool{}, over: map[int64]bool{}, moved: map[[2]int64]elo.Entry{}}
+	return rows{orders: map[int64]int64{}, fingerprints: map[ofLadder]bool{}, over: map[int64]bool{}, moved: map[[2]int64]rating.Entry{}}
 }
 
 // nextMatch returns the ID of a new match.

@@ -27,8 +27,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -60,7 +60,7 @@ type Store struct {
 	readers  *statements
 	read     *Tx // each statement alone
 	codec    *codec
-	formula  elo.Formula // of new ladders, and of those that are rated again
+	formula  rating.Formula // of new ladders, and of those that are rated again
 	archive  archive.Directory
 	group    group
 	cache    cache
@@ -74,7 +74,7 @@ type Store struct {
 
 // Open opens the data directory.
 func Open(dir string, o Options) (_ *Store, err error) {
-	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: elo.Current, running: map[int64]*running{}}
+	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: rating.Current, running: map[int64]*running{}}
 	s.archive = archive.Directory(s.dir.Archive())
 	if s.now == nil {
 		s.now = time.Now

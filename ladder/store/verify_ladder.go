@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 )
 
 // recount computes the ratings, sums and pairs of a ladder again, match by match
@@ -17,7 +17,7 @@ import (
 type recount struct {
 	*verifier
 	ladder  queries.Ladder
-	formula elo.Formula
+	formula rating.Formula
 	stored  []queries.Entry // by since
 	pairs   []queries.Pair
 	upto    int64            // of the fit
@@ -28,7 +28,7 @@ type recount struct {
 
 // place is an entry and the last match that moved it.
 type place struct {
-	elo.Entry
+	rating.Entry
 	last   int64 // its order; before the first match, that of the last one on the ladder
 	lastAt sql.NullInt64
 }
@@ -52,7 +52,7 @@ func (v *verifier) ladder(id int64) error {
 	if err != nil {
 		return err
 	}
-	if c.formula, err = elo.ParseFormula(c.ladder.Formula); err != nil {
+	if c.formula, err = rating.ParseFormula(c.ladder.Formula); err != nil {
 		c.differ(c.where(), "%s", err)
 		return nil
 	}
@@ -106,7 +106,7 @@ func (c *recount) matches() error {
 func (c *recount) enter(finished int64) {
 	for ; c.next < len(c.stored) && c.stored[c.next].Since <= finished; c.next++ {
 		s := c.stored[c.next]
-		var predecessor *elo.Entry
+		var predecessor *rating.Entry
 		if s.Predecessor.Valid {
 			if p := c.places[s.Predecessor.Int64]; p != nil {
 				predecessor = &p.Entry
@@ -128,7 +128,7 @@ func (c *recount) rate(r *rebuilt) error {
 	if !r.complete() {
 		return nil // what is wrong has been said
 	}
-	before := make([]elo.Entry, len(r.match.Versions))
+	before := make([]rating.Entry, len(r.match.Versions))
 	for slot, id := range r.match.Versions {
 		p := c.places[id]
 		if p == nil {
@@ -138,7 +138,7 @@ func (c *recount) rate(r *rebuilt) error {
 		}
 		before[slot] = p.Entry
 	}
-	var repeats *rating.Repeats // nil for a match rated when all deals counted
+	var repeats *stats.Repeats // nil for a match rated when all deals counted
 	if r.row.DistinctDeals.Valid {
 		var err error
 		if repeats, err = repeatsBefore(c.ctx, c.store.read, c.ladder.ID, r.row.Ord.Int64, r.games); err != nil {
@@ -166,7 +166,7 @@ func (c *recount) rate(r *rebuilt) error {
 	return nil
 }
 
-func (c *recount) count(add elo.Pair) {
+func (c *recount) count(add rating.Pair) {
 	key := [2]int64{add.A, add.B}
 	p := c.counts[key]
 	if p == nil {

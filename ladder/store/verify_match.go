@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -135,7 +135,7 @@ func (r *rebuilt) checkGames(slots []queries.HashesOfRow, a queries.Attempt, doc
 			r.games[i].Lost = len(lostSeats(d.replay)) > 0
 		}
 	}
-	if err := elo.Complete(r.match.Deals, len(slots), r.games); err != nil {
+	if err := rating.Complete(r.match.Deals, len(slots), r.games); err != nil {
 		r.differ("", "%s", err)
 		return
 	}
@@ -232,6 +232,6 @@ func agree(stored, replayed ladder.Game) error {
 // complete reports whether a match has all that ratings need.
 func (r *rebuilt) complete() bool {
 	slots := len(r.match.Versions)
-	return r.variant != nil && slots > 0 && elo.Complete(r.match.Deals, slots, r.games) == nil &&
+	return r.variant != nil && slots > 0 && rating.Complete(r.match.Deals, slots, r.games) == nil &&
 		!slices.ContainsFunc(r.games, func(g ladder.Game) bool { return len(g.Seats) != r.variant.Players })
 }

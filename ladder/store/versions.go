@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -262,13 +262,13 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 	if err = none(err, nil); err != nil {
 		return err
 	}
-	formula, err := elo.ParseFormula(l.Formula)
+	formula, err := rating.ParseFormula(l.Formula)
 	if err != nil {
 		return fmt.Errorf("data: ladder %q: %w", l.Name, err)
 	}
-	var predecessor *elo.Entry
+	var predecessor *rating.Entry
 	if before.VersionID != 0 {
-		predecessor = &elo.Entry{VersionID: before.VersionID, Player: elo.Player{Elo: before.Elo}}
+		predecessor = &rating.Entry{VersionID: before.VersionID, Player: rating.Player{Elo: before.Elo}}
 	}
 	e := formula.Enter(v.ID, predecessor, v.Bot == ladder.Anchor)
 	return tx.AddEntry(ctx, queries.AddEntryParams{

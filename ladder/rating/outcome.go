@@ -1,4 +1,4 @@
-package elo
+package rating
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -35,7 +35,7 @@ func (f Formula) Enter(versionID int64, predecessor *Entry, anchor bool) Entry {
 // Pair is what a match adds to the counts of two opponents, A < B.
 type Pair struct {
 	A, B                  int64        // versions
-	Deals, Score, Squares float64      // of A, as in rating.Pair
+	Deals, Score, Squares float64      // of A, as in stats.Pair
 	Games                 rules.Record // of A: a win is a game in which it was ahead of B
 }
 
@@ -56,7 +56,7 @@ type Outcome struct {
 // no rating. Without repeats all deals count. Of a match that ended early those deals
 // count whose games were all played, and that of the game that was lost, by the games
 // that it has.
-func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.Game, repeats *rating.Repeats) (Outcome, error) {
+func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.Game, repeats *stats.Repeats) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
 		return Outcome{}, err
@@ -86,16 +86,16 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 }
 
 // dealsOf returns the duels of each deal, over all its rotations.
-func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.Game) ([]rating.Deal, error) {
-	results := make([]rating.DealResult, deals)
+func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.Game) ([]stats.Deal, error) {
+	results := make([]stats.DealResult, deals)
 	for _, g := range games {
 		if err := check(g, deals, v.Players, slots); err != nil {
 			return nil, err
 		}
 		slots, ranks, points := bySeat(g)
-		results[g.Deal].Add(rating.Seats(slots, v.Side, ranks, points))
+		results[g.Deal].Add(stats.Seats(slots, v.Side, ranks, points))
 	}
-	out := make([]rating.Deal, deals)
+	out := make([]stats.Deal, deals)
 	for i := range results {
 		out[i] = results[i].Deal()
 	}
@@ -122,7 +122,7 @@ func wholeDeals(deals, rotations int, games []ladder.Game) []bool {
 func lost(g ladder.Game) bool { return g.Lost }
 
 // pick returns the deals that are marked.
-func pick(deals []rating.Deal, marked []bool) (out []rating.Deal) {
+func pick(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 	for i, d := range deals {
 		if marked[i] {
 			out = append(out, d)
@@ -132,8 +132,8 @@ func pick(deals []rating.Deal, marked []bool) (out []rating.Deal) {
 }
 
 // distinct returns which of the marked deals have a game that was not played before.
-func distinct(marked []bool, games []ladder.Game, repeats *rating.Repeats) []bool {
-	played, out := make([][]rating.Fingerprint, len(marked)), make([]bool, len(marked))
+func distinct(marked []bool, games []ladder.Game, repeats *stats.Repeats) []bool {
+	played, out := make([][]stats.Fingerprint, len(marked)), make([]bool, len(marked))
 	for _, g := range games {
 		played[g.Deal] = append(played[g.Deal], g.Fingerprint)
 	}
@@ -165,21 +165,21 @@ func Complete(deals, rotations int, games []ladder.Game) error {
 // check refuses a game that cannot be one of the match.
 func check(g ladder.Game, deals, players, slots int) error {
 	if g.Deal < 0 || g.Deal >= deals || len(g.Seats) != players {
-		return fmt.Errorf("outcome: a game of deal %d with %d seats is not one of %d deals with %d seats", g.Deal, len(g.Seats), deals, players)
+		return fmt.Errorf("rating: a game of deal %d with %d seats is not one of %d deals with %d seats", g.Deal, len(g.Seats), deals, players)
 	}
 	for i, s := range g.Seats {
 		if s.Seat != i || s.Slot < 0 || s.Slot >= slots {
-			return fmt.Errorf("outcome: deal %d, rotation %d: seat %d of slot %d is where seat %d of one of the %d slots is due", g.Deal, g.Rotation, s.Seat, s.Slot, i, slots)
+			return fmt.Errorf("rating: deal %d, rotation %d: seat %d of slot %d is where seat %d of one of the %d slots is due", g.Deal, g.Rotation, s.Seat, s.Slot, i, slots)
 		}
 		if math.IsNaN(s.Points) || math.IsInf(s.Points, 0) {
-			return fmt.Errorf("outcome: deal %d, rotation %d: seat %d has %v points, not a finite number", g.Deal, g.Rotation, i, s.Points)
+			return fmt.Errorf("rating: deal %d, rotation %d: seat %d has %v points, not a finite number", g.Deal, g.Rotation, i, s.Points)
 		}
 	}
 	return nil
 }
 
 // move moves the Elo of each version.
-func (o *Outcome) move(f Formula, m ladder.Match, before []Entry, sides []int, deals []rating.Deal) error {
+func (o *Outcome) move(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) error {
 	players := make([]Player, len(before))
 	for slot, e := range before {
 		players[slot] = e.Player
@@ -221,7 +221,7 @@ func bySeat(g ladder.Game) (slots, ranks []int, points []float64) {
 }
 
 // pair counts the deals and the games of every two opponents.
-func (o *Outcome) pair(before []Entry, sides []int, deals []rating.Deal, games []ladder.Game) {
+func (o *Outcome) pair(before []Entry, sides []int, deals []stats.Deal, games []ladder.Game) {
 	for _, p := range Counts(deals, sides) {
 		met := meetings(games, p.A, p.B)
 		if o.Distinct == 0 {

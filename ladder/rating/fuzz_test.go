@@ -1,10 +1,10 @@
-package elo
+package rating
 
 import (
 	"math"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 )
 
 // Whatever a match is, it is refused or moves ratings to finite ones, and to the
@@ -23,19 +23,19 @@ func FuzzMatch(f *testing.F) {
 				players[i] = Player{Elo: b, Uncertainty: ub}
 			}
 		}
-		var d rating.Deal
+		var d stats.Deal
 		for i := range n {
 			for j := range i {
 				if side[i] != side[j] {
-					d = append(d, rating.Duel{A: i, B: j, Games: 1, Score: score})
+					d = append(d, stats.Duel{A: i, B: j, Games: 1, Score: score})
 				}
 			}
 		}
-		moves, err := Current.Match(players, side, []rating.Deal{d}, 1)
+		moves, err := Current.Match(players, side, []stats.Deal{d}, 1)
 		if err != nil {
 			return
 		}
-		again, _ := Current.Match(players, side, []rating.Deal{d}, 1)
+		again, _ := Current.Match(players, side, []stats.Deal{d}, 1)
 		for i, m := range moves {
 			if m != again[i] {
 				t.Fatalf("slot %d: %+v, and %+v the second time", i, m, again[i])

@@ -1,4 +1,4 @@
-package elo
+package rating
 
 import (
 	"encoding/json"
@@ -23,7 +23,7 @@ var Current = Formula{Rule: 1, Start: Start, Anchor: AnchorElo, Newcomer: Newcom
 func (f Formula) String() string {
 	data, err := json.Marshal(f)
 	if err != nil {
-		panic("elo: a formula cannot be encoded: " + err.Error()) // its numbers are finite
+		panic("rating: a formula cannot be encoded: " + err.Error()) // its numbers are finite
 	}
 	return string(data)
 }
@@ -31,14 +31,14 @@ func (f Formula) String() string {
 // ParseFormula reads a formula. One whose rule this package does not have is an error.
 func ParseFormula(text string) (f Formula, err error) {
 	if err := json.Unmarshal([]byte(text), &f); err != nil {
-		return f, fmt.Errorf("elo: formula %q: %w", text, err)
+		return f, fmt.Errorf("rating: formula %q: %w", text, err)
 	}
 	if f.Rule != Current.Rule {
-		return f, fmt.Errorf("elo: formula %q has rule %d, and this timba has rule %d: use the timba that wrote it", text, f.Rule, Current.Rule)
+		return f, fmt.Errorf("rating: formula %q has rule %d, and this timba has rule %d: use the timba that wrote it", text, f.Rule, Current.Rule)
 	}
 	for _, x := range []float64{f.Start, f.Anchor, f.Newcomer, f.Forget} {
 		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
-			return f, fmt.Errorf("elo: formula %q has the number %v: all are finite and 0 or more", text, x)
+			return f, fmt.Errorf("rating: formula %q has the number %v: all are finite and 0 or more", text, x)
 		}
 	}
 	return f, nil

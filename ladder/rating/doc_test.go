@@ -1,4 +1,4 @@
-package elo
+package rating
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 )
 
 // The figures of docs/ladder.md are those that the package computes.
@@ -97,7 +97,7 @@ func byRecipe(own, other, u, v, s float64) (after, uAfter float64) {
 
 func play(t *testing.T, a, b Player, score float64) (Move, Move) {
 	t.Helper()
-	moves := kit.Get[[]Move](t)(Current.Match([]Player{a, b}, []int{0, 1}, []rating.Deal{deal(score)}, 1))
+	moves := kit.Get[[]Move](t)(Current.Match([]Player{a, b}, []int{0, 1}, []stats.Deal{deal(score)}, 1))
 	return moves[0], moves[1]
 }
 

@@ -1,4 +1,4 @@
-package elo
+package rating
 
 import (
 	"encoding/binary"
@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -216,7 +216,7 @@ func TestDistinctDealsAllCount(t *testing.T) {
 		f := matches.Draw(t, "match")
 		want := f.outcome(t)
 		games := fingerprints(f.games, func(deal, rotation int) int { return 100*deal + rotation })
-		out, err := Current.Outcome(f.match, f.variant, f.before, games, new(rating.Repeats))
+		out, err := Current.Outcome(f.match, f.variant, f.before, games, new(stats.Repeats))
 		if err != nil || !same(out, want) || out.Distinct != f.match.Deals {
 			t.Fatalf("%+v and %v, want %+v", out, err, want)
 		}
@@ -239,7 +239,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 			}
 		}
 		games := fingerprints(f.games, func(_, rotation int) int { return rotation })
-		out, err := Current.Outcome(f.match, f.variant, f.before, games, new(rating.Repeats))
+		out, err := Current.Outcome(f.match, f.variant, f.before, games, new(stats.Repeats))
 		if err != nil || out.Distinct != 1 {
 			t.Fatalf("%d deals count, %v", out.Distinct, err)
 		}
@@ -265,7 +265,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 		if want := float64(f.variant.Sides - 1); math.Abs(sum-want) > 1e-9 {
 			t.Fatalf("the pairs are of %v deals, want %v", sum, want)
 		}
-		var known rating.Repeats
+		var known stats.Repeats
 		for _, g := range games {
 			known.Know(g.Fingerprint)
 		}

@@ -1,4 +1,4 @@
-// Package elo computes what a finished match changes on its ladder: the Elo and the
+// Package rating computes what a finished match changes on its ladder: the Elo and the
 // sums of the versions that played it, and the counts of their pairs. It is pure
 // computation: the same matches in the same order give the same bits on every machine,
 // so ratings can be computed again from the matches and compared exactly. Begin with
@@ -6,14 +6,14 @@
 //
 // docs/ladder.md has the formulas for bot authors, the reasons, and the simulations
 // behind the constants.
-package elo
+package rating
 
 import (
 	"errors"
 	"fmt"
 	"math"
 
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 )
 
 const (
@@ -79,9 +79,9 @@ type Move struct {
 // slot i; the deals' duels have slots as A and B, one duel for every two slots of
 // different sides. A team has the mean Elo of its members. share is the information
 // in the deals relative to that of a whole match, from 0, where nothing moves, to 1.
-func (f Formula) Match(players []Player, sides []int, deals []rating.Deal, share float64) ([]Move, error) {
+func (f Formula) Match(players []Player, sides []int, deals []stats.Deal, share float64) ([]Move, error) {
 	if !(share >= 0 && share <= 1) {
-		return nil, fmt.Errorf("elo: the share of a match is %v: it is from 0 to 1", share)
+		return nil, fmt.Errorf("rating: the share of a match is %v: it is from 0 to 1", share)
 	}
 	teams, err := f.gather(players, sides)
 	if err != nil {
@@ -195,17 +195,17 @@ type team struct {
 // gather returns the teams in the order of their first slots.
 func (f Formula) gather(players []Player, sides []int) ([]team, error) {
 	if len(players) != len(sides) {
-		return nil, fmt.Errorf("elo: %d players have %d sides: give one side per slot", len(players), len(sides))
+		return nil, fmt.Errorf("rating: %d players have %d sides: give one side per slot", len(players), len(sides))
 	}
 	var teams []team
 	index := make(map[int]int)
 	for slot, side := range sides {
 		p := players[slot]
 		if math.IsNaN(p.Elo) || math.IsInf(p.Elo, 0) {
-			return nil, fmt.Errorf("elo: slot %d has the Elo %v, not a finite number", slot, p.Elo)
+			return nil, fmt.Errorf("rating: slot %d has the Elo %v, not a finite number", slot, p.Elo)
 		}
 		if !(p.Uncertainty >= 0) || math.IsInf(p.Uncertainty, 0) {
-			return nil, fmt.Errorf("elo: slot %d has the uncertainty %v: it is 0 or more, and %v for a newcomer", slot, p.Uncertainty, f.Newcomer)
+			return nil, fmt.Errorf("rating: slot %d has the uncertainty %v: it is 0 or more, and %v for a newcomer", slot, p.Uncertainty, f.Newcomer)
 		}
 		t, ok := index[side]
 		if !ok {
@@ -216,7 +216,7 @@ func (f Formula) gather(players []Player, sides []int) ([]team, error) {
 		teams[t].slots = append(teams[t].slots, slot)
 	}
 	if len(teams) < 2 {
-		return nil, errors.New("elo: all slots are of one side: a match has at least two")
+		return nil, errors.New("rating: all slots are of one side: a match has at least two")
 	}
 	for i := range teams {
 		t := &teams[i]
@@ -233,9 +233,9 @@ func (f Formula) gather(players []Player, sides []int) ([]team, error) {
 
 // scoresBySide returns the mean score of each side against each other over the deals
 // and the pairs of their members.
-func scoresBySide(sides []int, teams []team, deals []rating.Deal) ([][]float64, error) {
+func scoresBySide(sides []int, teams []team, deals []stats.Deal) ([][]float64, error) {
 	if len(deals) == 0 {
-		return nil, errors.New("elo: the match has no deals: leave it out")
+		return nil, errors.New("rating: the match has no deals: leave it out")
 	}
 	bySlot, err := sumSlots(sides, deals)
 	if err != nil {
@@ -262,7 +262,7 @@ func scoresBySide(sides []int, teams []team, deals []rating.Deal) ([][]float64, 
 
 // sumSlots returns the sum of the scores of each slot against each opponent; every
 // deal must have every pair of opponents once.
-func sumSlots(sides []int, deals []rating.Deal) ([][]float64, error) {
+func sumSlots(sides []int, deals []stats.Deal) ([][]float64, error) {
 	n := len(sides)
 	sums, last := make([][]float64, n), make([][]int, n)
 	for i := range n {
@@ -271,10 +271,10 @@ func sumSlots(sides []int, deals []rating.Deal) ([][]float64, error) {
 	for d, deal := range deals {
 		for _, duel := range deal {
 			if err := checkDuel(duel, sides); err != nil {
-				return nil, fmt.Errorf("elo: deal %d: %w", d, err)
+				return nil, fmt.Errorf("rating: deal %d: %w", d, err)
 			}
 			if last[duel.A][duel.B] == d+1 {
-				return nil, fmt.Errorf("elo: deal %d has slots %d and %d twice: add the rotations up first", d, duel.A, duel.B)
+				return nil, fmt.Errorf("rating: deal %d has slots %d and %d twice: add the rotations up first", d, duel.A, duel.B)
 			}
 			last[duel.A][duel.B], last[duel.B][duel.A] = d+1, d+1
 			sums[duel.A][duel.B] += duel.Score
@@ -283,7 +283,7 @@ func sumSlots(sides []int, deals []rating.Deal) ([][]float64, error) {
 		for i := range n {
 			for j := range i {
 				if sides[i] != sides[j] && last[i][j] != d+1 {
-					return nil, fmt.Errorf("elo: deal %d has no duel of slots %d and %d: a finished deal has every pair of opponents", d, j, i)
+					return nil, fmt.Errorf("rating: deal %d has no duel of slots %d and %d: a finished deal has every pair of opponents", d, j, i)
 				}
 			}
 		}
@@ -291,7 +291,7 @@ func sumSlots(sides []int, deals []rating.Deal) ([][]float64, error) {
 	return sums, nil
 }
 
-func checkDuel(d rating.Duel, sides []int) error {
+func checkDuel(d stats.Duel, sides []int) error {
 	for _, slot := range [...]int{d.A, d.B} {
 		if slot < 0 || slot >= len(sides) {
 			return fmt.Errorf("slot %d is not one of the %d slots", slot, len(sides))

@@ -1,4 +1,4 @@
-package elo
+package rating
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 )
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -19,11 +19,11 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 // deal returns a deal of two slots.
-func deal(score float64) rating.Deal { return rating.Deal{{A: 0, B: 1, Games: 2, Score: score}} }
+func deal(score float64) stats.Deal { return stats.Deal{{A: 0, B: 1, Games: 2, Score: score}} }
 
 func TestExpected(t *testing.T) {
 	for _, diff := range []float64{0, 1, 35, 100, 400, 1234, 5000, 1e6} {
-		near(t, "expected score", Expected(diff), rating.Score(diff), 1e-12)
+		near(t, "expected score", Expected(diff), stats.Score(diff), 1e-12)
 		near(t, "both sides' sum", Expected(diff)+Expected(-diff), 1, 1e-15)
 	}
 	near(t, "slope at 0", full*(Expected(0.01)-Expected(-0.01))/0.02, 1, 1e-6)
@@ -46,7 +46,7 @@ func TestUncertaintyFalls(t *testing.T) {
 	p := Player{Elo: Start, Uncertainty: Newcomer}
 	last := math.Inf(1)
 	for n := range 3000 {
-		moves, err := Current.Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []rating.Deal{deal(0.5)}, 1)
+		moves, err := Current.Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []stats.Deal{deal(0.5)}, 1)
 		kit.Must(t, err)
 		m := moves[0]
 		if !(m.K <= last) || !(m.K > 0) {
@@ -66,18 +66,18 @@ func TestMatch(t *testing.T) {
 		name    string
 		players []Player
 		sides   []int
-		deals   []rating.Deal
+		deals   []stats.Deal
 		scores  []float64 // by slot
 		signs   []float64 // of the moves
 	}{
-		{"as expected", []Player{old, old}, []int{0, 1}, []rating.Deal{deal(0.5)}, []float64{0.5, 0.5}, []float64{0, 0}},
-		{"mean over deals", []Player{old, old}, []int{0, 1}, []rating.Deal{deal(0.75), deal(1), deal(0.5)}, []float64{0.75, 0.25}, []float64{1, -1}},
-		{"swept", []Player{old, fresh}, []int{0, 1}, []rating.Deal{deal(0)}, []float64{0, 1}, []float64{-1, 1}},
-		{"the anchor stays", []Player{{Elo: 1000, Fixed: true}, fresh}, []int{0, 1}, []rating.Deal{deal(0)}, []float64{0, 1}, []float64{0, 1}},
+		{"as expected", []Player{old, old}, []int{0, 1}, []stats.Deal{deal(0.5)}, []float64{0.5, 0.5}, []float64{0, 0}},
+		{"mean over deals", []Player{old, old}, []int{0, 1}, []stats.Deal{deal(0.75), deal(1), deal(0.5)}, []float64{0.75, 0.25}, []float64{1, -1}},
+		{"swept", []Player{old, fresh}, []int{0, 1}, []stats.Deal{deal(0)}, []float64{0, 1}, []float64{-1, 1}},
+		{"the anchor stays", []Player{{Elo: 1000, Fixed: true}, fresh}, []int{0, 1}, []stats.Deal{deal(0)}, []float64{0, 1}, []float64{0, 1}},
 		{"three, each against each", []Player{old, old, old}, []int{0, 1, 2},
-			[]rating.Deal{{{A: 0, B: 1, Score: 1}, {A: 0, B: 2, Score: 1}, {A: 2, B: 1, Score: 1}}}, []float64{1, 0, 0.5}, []float64{1, -1, 0}},
+			[]stats.Deal{{{A: 0, B: 1, Score: 1}, {A: 0, B: 2, Score: 1}, {A: 2, B: 1, Score: 1}}}, []float64{1, 0, 0.5}, []float64{1, -1, 0}},
 		{"teams across", []Player{old, fresh, fresh, old}, []int{0, 1, 0, 1},
-			[]rating.Deal{{{A: 0, B: 1, Score: 0.75}, {A: 0, B: 3, Score: 0.75}, {A: 1, B: 2, Score: 0.25}, {A: 2, B: 3, Score: 0.75}}},
+			[]stats.Deal{{{A: 0, B: 1, Score: 0.75}, {A: 0, B: 3, Score: 0.75}, {A: 1, B: 2, Score: 0.25}, {A: 2, B: 3, Score: 0.75}}},
 			[]float64{0.75, 0.25, 0.75, 0.25}, []float64{1, -1, 1, -1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -99,20 +99,20 @@ func TestMatchRefuses(t *testing.T) {
 		want    string
 		players []Player
 		sides   []int
-		deals   []rating.Deal
+		deals   []stats.Deal
 	}{
-		{"elo: 2 players have 1 sides: give one side per slot", two, []int{0}, []rating.Deal{deal(1)}},
-		{"elo: all slots are of one side: a match has at least two", two, []int{3, 3}, []rating.Deal{deal(1)}},
-		{"elo: all slots are of one side: a match has at least two", nil, nil, []rating.Deal{deal(1)}},
-		{"elo: slot 1 has the Elo NaN, not a finite number", []Player{{}, {Elo: math.NaN()}}, sides, []rating.Deal{deal(1)}},
-		{"elo: slot 0 has the uncertainty -1: it is 0 or more, and 30 for a newcomer", []Player{{Uncertainty: -1}, {}}, sides, []rating.Deal{deal(1)}},
-		{"elo: the match has no deals: leave it out", two, sides, nil},
-		{"elo: deal 0: score 1.5 is not from 0 to 1", two, sides, []rating.Deal{deal(1.5)}},
-		{"elo: deal 0: score NaN is not from 0 to 1", two, sides, []rating.Deal{deal(math.NaN())}},
-		{"elo: deal 1: slot 2 is not one of the 2 slots", two, sides, []rating.Deal{deal(1), {{A: 0, B: 2}}}},
-		{"elo: deal 0: slots 1 and 1 are not opponents", two, sides, []rating.Deal{{{A: 1, B: 1}}}},
-		{"elo: deal 0 has slots 0 and 1 twice: add the rotations up first", two, sides, []rating.Deal{append(deal(1), deal(1)...)}},
-		{"elo: deal 1 has no duel of slots 0 and 1: a finished deal has every pair of opponents", two, sides, []rating.Deal{deal(1), {}}},
+		{"rating: 2 players have 1 sides: give one side per slot", two, []int{0}, []stats.Deal{deal(1)}},
+		{"rating: all slots are of one side: a match has at least two", two, []int{3, 3}, []stats.Deal{deal(1)}},
+		{"rating: all slots are of one side: a match has at least two", nil, nil, []stats.Deal{deal(1)}},
+		{"rating: slot 1 has the Elo NaN, not a finite number", []Player{{}, {Elo: math.NaN()}}, sides, []stats.Deal{deal(1)}},
+		{"rating: slot 0 has the uncertainty -1: it is 0 or more, and 30 for a newcomer", []Player{{Uncertainty: -1}, {}}, sides, []stats.Deal{deal(1)}},
+		{"rating: the match has no deals: leave it out", two, sides, nil},
+		{"rating: deal 0: score 1.5 is not from 0 to 1", two, sides, []stats.Deal{deal(1.5)}},
+		{"rating: deal 0: score NaN is not from 0 to 1", two, sides, []stats.Deal{deal(math.NaN())}},
+		{"rating: deal 1: slot 2 is not one of the 2 slots", two, sides, []stats.Deal{deal(1), {{A: 0, B: 2}}}},
+		{"rating: deal 0: slots 1 and 1 are not opponents", two, sides, []stats.Deal{{{A: 1, B: 1}}}},
+		{"rating: deal 0 has slots 0 and 1 twice: add the rotations up first", two, sides, []stats.Deal{append(deal(1), deal(1)...)}},
+		{"rating: deal 1 has no duel of slots 0 and 1: a finished deal has every pair of opponents", two, sides, []stats.Deal{deal(1), {}}},
 	} {
 		if _, err := Current.Match(c.players, c.sides, c.deals, 1); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
@@ -121,7 +121,7 @@ func TestMatchRefuses(t *testing.T) {
 }
 
 // drawMatch draws any match of one game: two to five sides of the same size.
-func drawMatch(t *rapid.T) ([]Player, []int, []rating.Deal) {
+func drawMatch(t *rapid.T) ([]Player, []int, []stats.Deal) {
 	teams, size := rapid.IntRange(2, 5).Draw(t, "teams"), rapid.IntRange(1, 3).Draw(t, "size")
 	var players []Player
 	var sides []int
@@ -133,15 +133,15 @@ func drawMatch(t *rapid.T) ([]Player, []int, []rating.Deal) {
 		})
 		sides = append(sides, slot%teams)
 	}
-	var deals []rating.Deal
+	var deals []stats.Deal
 	for range rapid.IntRange(1, 5).Draw(t, "deals") {
-		var d rating.Deal
+		var d stats.Deal
 		for a := range teams {
 			for b := range a {
 				score := float64(rapid.IntRange(0, 12).Draw(t, "score")) / 12
 				for i := range size {
 					for j := range size {
-						d = append(d, rating.Duel{A: a + i*teams, B: b + j*teams, Games: 1, Score: score})
+						d = append(d, stats.Duel{A: a + i*teams, B: b + j*teams, Games: 1, Score: score})
 					}
 				}
 			}
@@ -188,9 +188,9 @@ func TestMatchProperties(t *testing.T) {
 		for i := range players {
 			mirror[n-1-i], mirrorSides[n-1-i] = players[i], sides[i]
 		}
-		var turned []rating.Deal
+		var turned []stats.Deal
 		for _, d := range deals {
-			var other rating.Deal
+			var other stats.Deal
 			for _, duel := range d {
 				duel.A, duel.B = n-1-duel.A, n-1-duel.B
 				other = append(other, duel.Reverse())
@@ -211,20 +211,20 @@ func TestMatchProperties(t *testing.T) {
 func TestShare(t *testing.T) {
 	p := Player{Elo: Start, Uncertainty: Newcomer}
 	for n := range 20 {
-		moves, err := Current.Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []rating.Deal{deal(0.5)}, 0.1)
+		moves, err := Current.Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []stats.Deal{deal(0.5)}, 0.1)
 		kit.Must(t, err)
 		p.Uncertainty = moves[0].Uncertainty
 		near(t, "uncertainty", p.Uncertainty, 1/(1/Newcomer+float64(n+1)/10), 3*forget)
 	}
 	old := Player{Elo: 1200, Uncertainty: 0.03}
-	moves := kit.Get[[]Move](t)(Current.Match([]Player{old, p}, []int{0, 1}, []rating.Deal{deal(0)}, 0))
+	moves := kit.Get[[]Move](t)(Current.Match([]Player{old, p}, []int{0, 1}, []stats.Deal{deal(0)}, 0))
 	for i, before := range []Player{old, p} {
 		if m := moves[i]; m.K != 0 || m.After != before.Elo || m.Uncertainty != before.Uncertainty || m.Score != float64(i) {
 			t.Errorf("slot %d: nothing that is told moves %+v", i, m)
 		}
 	}
 	for _, share := range []float64{-0.1, 1.1, math.NaN()} {
-		if _, err := Current.Match([]Player{old, p}, []int{0, 1}, []rating.Deal{deal(0)}, share); err == nil {
+		if _, err := Current.Match([]Player{old, p}, []int{0, 1}, []stats.Deal{deal(0)}, share); err == nil {
 			t.Errorf("a share of %v is accepted", share)
 		}
 	}

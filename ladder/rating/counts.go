@@ -1,9 +1,9 @@
-package elo
+package rating
 
-import "github.com/timba-arena/timba/referee/rating"
+import stats "github.com/timba-arena/timba/referee/rating"
 
 // Counts returns what a finished match adds to the counts from which the ladder's
-// maximum-likelihood ratings are fitted (rating.FitPairs): a pair for every two
+// maximum-likelihood ratings are fitted (stats.FitPairs): a pair for every two
 // slots of different sides, with slots A < B, in their order. sides[i] is the side
 // of slot i, and the deals are right, as in Match.
 //
@@ -13,13 +13,13 @@ import "github.com/timba-arena/timba/referee/rating"
 // A deal between two teams of s is one result, but makes s² duels with the same
 // score. Each counts as 1/s² of a deal, so that together they weigh as one deal.
 // These pairs are the record of opponents; ratings of members of teams depend on the
-// partners, too, and are fitted by rating.FitBouts.
-func Counts(deals []rating.Deal, sides []int) []rating.Pair {
+// partners, too, and are fitted by stats.FitBouts.
+func Counts(deals []stats.Deal, sides []int) []stats.Pair {
 	size := make(map[int]float64)
 	for _, side := range sides {
 		size[side]++
 	}
-	pairs := rating.Count(len(sides), deals)
+	pairs := stats.Count(len(sides), deals)
 	for i := range pairs {
 		p := &pairs[i]
 		weight := 2 / float64(len(size)) / (size[sides[p.A]] * size[sides[p.B]])
