@@ -351,6 +351,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lastNumberStmt, err = db.PrepareContext(ctx, lastNumber); err != nil {
 		return nil, fmt.Errorf("error preparing query LastNumber: %w", err)
 	}
+	if q.lastOrderStmt, err = db.PrepareContext(ctx, lastOrder); err != nil {
+		return nil, fmt.Errorf("error preparing query LastOrder: %w", err)
+	}
 	if q.lastPlacedStmt, err = db.PrepareContext(ctx, lastPlaced); err != nil {
 		return nil, fmt.Errorf("error preparing query LastPlaced: %w", err)
 	}
@@ -510,6 +513,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.playedByBotStmt, err = db.PrepareContext(ctx, playedByBot); err != nil {
 		return nil, fmt.Errorf("error preparing query PlayedByBot: %w", err)
 	}
+	if q.playersOfStmt, err = db.PrepareContext(ctx, playersOf); err != nil {
+		return nil, fmt.Errorf("error preparing query PlayersOf: %w", err)
+	}
+	if q.playsAfterStmt, err = db.PrepareContext(ctx, playsAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query PlaysAfter: %w", err)
+	}
 	if q.playsAgainstStmt, err = db.PrepareContext(ctx, playsAgainst); err != nil {
 		return nil, fmt.Errorf("error preparing query PlaysAgainst: %w", err)
 	}
@@ -606,8 +615,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.trendPointsStmt, err = db.PrepareContext(ctx, trendPoints); err != nil {
 		return nil, fmt.Errorf("error preparing query TrendPoints: %w", err)
 	}
-	if q.unfinishedWithGamesStmt, err = db.PrepareContext(ctx, unfinishedWithGames); err != nil {
-		return nil, fmt.Errorf("error preparing query UnfinishedWithGames: %w", err)
+	if q.unfinishedAttemptsStmt, err = db.PrepareContext(ctx, unfinishedAttempts); err != nil {
+		return nil, fmt.Errorf("error preparing query UnfinishedAttempts: %w", err)
+	}
+	if q.unfinishedWithResultsStmt, err = db.PrepareContext(ctx, unfinishedWithResults); err != nil {
+		return nil, fmt.Errorf("error preparing query UnfinishedWithResults: %w", err)
 	}
 	if q.updateActiveStmt, err = db.PrepareContext(ctx, updateActive); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateActive: %w", err)
@@ -644,6 +656,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.waitAgainStmt, err = db.PrepareContext(ctx, waitAgain); err != nil {
 		return nil, fmt.Errorf("error preparing query WaitAgain: %w", err)
+	}
+	if q.wronglyActiveStmt, err = db.PrepareContext(ctx, wronglyActive); err != nil {
+		return nil, fmt.Errorf("error preparing query WronglyActive: %w", err)
 	}
 	return &q, nil
 }
@@ -1195,6 +1210,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lastNumberStmt: %w", cerr)
 		}
 	}
+	if q.lastOrderStmt != nil {
+		if cerr := q.lastOrderStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastOrderStmt: %w", cerr)
+		}
+	}
 	if q.lastPlacedStmt != nil {
 		if cerr := q.lastPlacedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastPlacedStmt: %w", cerr)
@@ -1460,6 +1480,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing playedByBotStmt: %w", cerr)
 		}
 	}
+	if q.playersOfStmt != nil {
+		if cerr := q.playersOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing playersOfStmt: %w", cerr)
+		}
+	}
+	if q.playsAfterStmt != nil {
+		if cerr := q.playsAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing playsAfterStmt: %w", cerr)
+		}
+	}
 	if q.playsAgainstStmt != nil {
 		if cerr := q.playsAgainstStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing playsAgainstStmt: %w", cerr)
@@ -1620,9 +1650,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing trendPointsStmt: %w", cerr)
 		}
 	}
-	if q.unfinishedWithGamesStmt != nil {
-		if cerr := q.unfinishedWithGamesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing unfinishedWithGamesStmt: %w", cerr)
+	if q.unfinishedAttemptsStmt != nil {
+		if cerr := q.unfinishedAttemptsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unfinishedAttemptsStmt: %w", cerr)
+		}
+	}
+	if q.unfinishedWithResultsStmt != nil {
+		if cerr := q.unfinishedWithResultsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unfinishedWithResultsStmt: %w", cerr)
 		}
 	}
 	if q.updateActiveStmt != nil {
@@ -1685,6 +1720,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing waitAgainStmt: %w", cerr)
 		}
 	}
+	if q.wronglyActiveStmt != nil {
+		if cerr := q.wronglyActiveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing wronglyActiveStmt: %w", cerr)
+		}
+	}
 	return err
 }
 
@@ -1722,427 +1762,437 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 }
 
 type Queries struct {
-	db                      DBTX
-	tx                      *sql.Tx
-	addArchiveStmt          *sql.Stmt
-	addAttemptStmt          *sql.Stmt
-	addBotStmt              *sql.Stmt
-	addChangeStmt           *sql.Stmt
-	addDocumentStmt         *sql.Stmt
-	addEntryStmt            *sql.Stmt
-	addGameStmt             *sql.Stmt
-	addGuestPlayStmt        *sql.Stmt
-	addInviteStmt           *sql.Stmt
-	addLadderStmt           *sql.Stmt
-	addMatchStmt            *sql.Stmt
-	addMessageStmt          *sql.Stmt
-	addPairStmt             *sql.Stmt
-	addPersonStmt           *sql.Stmt
-	addPlayStmt             *sql.Stmt
-	addPlaySeatStmt         *sql.Stmt
-	addRerateStmt           *sql.Stmt
-	addRunningStmt          *sql.Stmt
-	addSeatStmt             *sql.Stmt
-	addSlotStmt             *sql.Stmt
-	addTokenStmt            *sql.Stmt
-	addVersionStmt          *sql.Stmt
-	allEntriesStmt          *sql.Stmt
-	allPairsStmt            *sql.Stmt
-	archivedBytesStmt       *sql.Stmt
-	archivesStmt            *sql.Stmt
-	askedOfBotStmt          *sql.Stmt
-	attemptsOfStmt          *sql.Stmt
-	beginMatchStmt          *sql.Stmt
-	beginStageStmt          *sql.Stmt
-	blockPersonStmt         *sql.Stmt
-	blockedStmt             *sql.Stmt
-	botStmt                 *sql.Stmt
-	botByNameStmt           *sql.Stmt
-	botsAfterStmt           *sql.Stmt
-	botsNamedStmt           *sql.Stmt
-	botsOfAfterStmt         *sql.Stmt
-	botsOfBeforeStmt        *sql.Stmt
-	botsOnLadderStmt        *sql.Stmt
-	botsWithStmt            *sql.Stmt
-	boutsOfStmt             *sql.Stmt
-	breakPlayStmt           *sql.Stmt
-	breakPlaysStmt          *sql.Stmt
-	bundlesStmt             *sql.Stmt
-	changesOfStmt           *sql.Stmt
-	countAboveStmt          *sql.Stmt
-	countActiveStmt         *sql.Stmt
-	countAskedStmt          *sql.Stmt
-	countBotsStmt           *sql.Stmt
-	countBundleStmt         *sql.Stmt
-	countFailedStmt         *sql.Stmt
-	countFinishedStmt       *sql.Stmt
-	countGuestPlaysStmt     *sql.Stmt
-	countKeptStmt           *sql.Stmt
-	countMatchesStmt        *sql.Stmt
-	countPlaysSinceStmt     *sql.Stmt
-	countTokensStmt         *sql.Stmt
-	countVersionsSinceStmt  *sql.Stmt
-	deleteFitStmt           *sql.Stmt
-	deleteGuestPlaysStmt    *sql.Stmt
-	deleteOldLogsStmt       *sql.Stmt
-	deleteOldReplaysStmt    *sql.Stmt
-	documentStmt            *sql.Stmt
-	documentsByGameStmt     *sql.Stmt
-	dropMatchStmt           *sql.Stmt
-	dropStagesStmt          *sql.Stmt
-	endAttemptStmt          *sql.Stmt
-	endStageStmt            *sql.Stmt
-	entriesOfBotStmt        *sql.Stmt
-	entriesOfVersionStmt    *sql.Stmt
-	entriesOnLadderStmt     *sql.Stmt
-	entryStmt               *sql.Stmt
-	faultsOfBotStmt         *sql.Stmt
-	finishMatchStmt         *sql.Stmt
-	finishPlayStmt          *sql.Stmt
-	finishedOnLadderStmt    *sql.Stmt
-	finishedUnratedStmt     *sql.Stmt
-	firstMatchStmt          *sql.Stmt
-	fitStmt                 *sql.Stmt
-	forgetBotStmt           *sql.Stmt
-	forgetMessagesStmt      *sql.Stmt
-	forgetStagesStmt        *sql.Stmt
-	forgetVersionsStmt      *sql.Stmt
-	gameStmt                *sql.Stmt
-	gamesAfterStmt          *sql.Stmt
-	gamesByGameStmt         *sql.Stmt
-	gamesOfStmt             *sql.Stmt
-	gamesOfDealsStmt        *sql.Stmt
-	gamesOfMatchStmt        *sql.Stmt
-	gamesOnLadderAfterStmt  *sql.Stmt
-	hasArchiveStmt          *sql.Stmt
-	hashesOfStmt            *sql.Stmt
-	historyStmt             *sql.Stmt
-	houseBotsStmt           *sql.Stmt
-	idleWaitingStmt         *sql.Stmt
-	inviteByPublicStmt      *sql.Stmt
-	invitesStmt             *sql.Stmt
-	keptBytesStmt           *sql.Stmt
-	keptDocumentsStmt       *sql.Stmt
-	keptMatchesAfterStmt    *sql.Stmt
-	ladderByIDStmt          *sql.Stmt
-	ladderByNameStmt        *sql.Stmt
-	laddersStmt             *sql.Stmt
-	lastAttemptStmt         *sql.Stmt
-	lastEntryOfBotStmt      *sql.Stmt
-	lastGameIDStmt          *sql.Stmt
-	lastMatchIDStmt         *sql.Stmt
-	lastMessagesStmt        *sql.Stmt
-	lastNumberStmt          *sql.Stmt
-	lastPlacedStmt          *sql.Stmt
-	lastVersionsStmt        *sql.Stmt
-	listBotsStmt            *sql.Stmt
-	liveVersionStmt         *sql.Stmt
-	liveVersionOfStmt       *sql.Stmt
-	liveVersionsStmt        *sql.Stmt
-	markFaultyStmt          *sql.Stmt
-	matchStmt               *sql.Stmt
-	matchesBeforeStmt       *sql.Stmt
-	matchesByGameStmt       *sql.Stmt
-	matchesInStmt           *sql.Stmt
-	matchesOfBotStmt        *sql.Stmt
-	matchesOfVersionStmt    *sql.Stmt
-	matchesOnLadderStmt     *sql.Stmt
-	matchesOnLadderInStmt   *sql.Stmt
-	matchesUnratedStmt      *sql.Stmt
-	matchesUnratedInStmt    *sql.Stmt
-	membersStmt             *sql.Stmt
-	membersOfBotStmt        *sql.Stmt
-	messagesAfterStmt       *sql.Stmt
-	messagesOfBotStmt       *sql.Stmt
-	metAboveStmt            *sql.Stmt
-	metBelowStmt            *sql.Stmt
-	metOnLadderStmt         *sql.Stmt
-	moveDocumentStmt        *sql.Stmt
-	moveEntryStmt           *sql.Stmt
-	neededBuildsStmt        *sql.Stmt
-	newestBotsStmt          *sql.Stmt
-	newestTogetherStmt      *sql.Stmt
-	nextLanguageStmt        *sql.Stmt
-	oldLogsOfStmt           *sql.Stmt
-	oldMatchAfterStmt       *sql.Stmt
-	oldReplaysOfStmt        *sql.Stmt
-	oldestInStmt            *sql.Stmt
-	openOfPersonStmt        *sql.Stmt
-	openOnLadderStmt        *sql.Stmt
-	openVersionStmt         *sql.Stmt
-	openVersionsOfStmt      *sql.Stmt
-	opponentsStmt           *sql.Stmt
-	pairsAmongStmt          *sql.Stmt
-	pairsOfStmt             *sql.Stmt
-	pastStandingsStmt       *sql.Stmt
-	pendingVersionsStmt     *sql.Stmt
-	peopleStmt              *sql.Stmt
-	peopleNamedStmt         *sql.Stmt
-	peopleWithStmt          *sql.Stmt
-	personStmt              *sql.Stmt
-	personByNameStmt        *sql.Stmt
-	playStmt                *sql.Stmt
-	playReplayStmt          *sql.Stmt
-	playSeatsStmt           *sql.Stmt
-	playedBeforeStmt        *sql.Stmt
-	playedByBotStmt         *sql.Stmt
-	playsAgainstStmt        *sql.Stmt
-	playsOfStmt             *sql.Stmt
-	ratingPointsStmt        *sql.Stmt
-	recordAgainstPeopleStmt *sql.Stmt
-	rerateChangeStmt        *sql.Stmt
-	rerateEntryStmt         *sql.Stmt
-	restingSinceStmt        *sql.Stmt
-	retireLadderStmt        *sql.Stmt
-	revokeInviteStmt        *sql.Stmt
-	revokeTokenStmt         *sql.Stmt
-	runningAttemptsStmt     *sql.Stmt
-	saveFitStmt             *sql.Stmt
-	scorePlaySeatStmt       *sql.Stmt
-	seatsByGameStmt         *sql.Stmt
-	seatsOfStmt             *sql.Stmt
-	seatsOfDealsStmt        *sql.Stmt
-	seatsOfMatchStmt        *sql.Stmt
-	setBuiltStmt            *sql.Stmt
-	setFinishedStmt         *sql.Stmt
-	setFitStmt              *sql.Stmt
-	setFormulaStmt          *sql.Stmt
-	setHashStmt             *sql.Stmt
-	setServedStmt           *sql.Stmt
-	setStateStmt            *sql.Stmt
-	setUnplayableStmt       *sql.Stmt
-	setWithdrawnStmt        *sql.Stmt
-	slotsOfStmt             *sql.Stmt
-	stagesStmt              *sql.Stmt
-	tokenByPublicStmt       *sql.Stmt
-	tokensOfStmt            *sql.Stmt
-	topStandingsStmt        *sql.Stmt
-	trendPointsStmt         *sql.Stmt
-	unfinishedWithGamesStmt *sql.Stmt
-	updateActiveStmt        *sql.Stmt
-	updateActiveOfBotStmt   *sql.Stmt
-	updateLadderStmt        *sql.Stmt
-	uploadsSinceStmt        *sql.Stmt
-	useInviteStmt           *sql.Stmt
-	useTokenStmt            *sql.Stmt
-	versionByIDStmt         *sql.Stmt
-	versionByNumberStmt     *sql.Stmt
-	versionsInStmt          *sql.Stmt
-	versionsOfStmt          *sql.Stmt
-	versionsOfBeforeStmt    *sql.Stmt
-	waitAgainStmt           *sql.Stmt
+	db                        DBTX
+	tx                        *sql.Tx
+	addArchiveStmt            *sql.Stmt
+	addAttemptStmt            *sql.Stmt
+	addBotStmt                *sql.Stmt
+	addChangeStmt             *sql.Stmt
+	addDocumentStmt           *sql.Stmt
+	addEntryStmt              *sql.Stmt
+	addGameStmt               *sql.Stmt
+	addGuestPlayStmt          *sql.Stmt
+	addInviteStmt             *sql.Stmt
+	addLadderStmt             *sql.Stmt
+	addMatchStmt              *sql.Stmt
+	addMessageStmt            *sql.Stmt
+	addPairStmt               *sql.Stmt
+	addPersonStmt             *sql.Stmt
+	addPlayStmt               *sql.Stmt
+	addPlaySeatStmt           *sql.Stmt
+	addRerateStmt             *sql.Stmt
+	addRunningStmt            *sql.Stmt
+	addSeatStmt               *sql.Stmt
+	addSlotStmt               *sql.Stmt
+	addTokenStmt              *sql.Stmt
+	addVersionStmt            *sql.Stmt
+	allEntriesStmt            *sql.Stmt
+	allPairsStmt              *sql.Stmt
+	archivedBytesStmt         *sql.Stmt
+	archivesStmt              *sql.Stmt
+	askedOfBotStmt            *sql.Stmt
+	attemptsOfStmt            *sql.Stmt
+	beginMatchStmt            *sql.Stmt
+	beginStageStmt            *sql.Stmt
+	blockPersonStmt           *sql.Stmt
+	blockedStmt               *sql.Stmt
+	botStmt                   *sql.Stmt
+	botByNameStmt             *sql.Stmt
+	botsAfterStmt             *sql.Stmt
+	botsNamedStmt             *sql.Stmt
+	botsOfAfterStmt           *sql.Stmt
+	botsOfBeforeStmt          *sql.Stmt
+	botsOnLadderStmt          *sql.Stmt
+	botsWithStmt              *sql.Stmt
+	boutsOfStmt               *sql.Stmt
+	breakPlayStmt             *sql.Stmt
+	breakPlaysStmt            *sql.Stmt
+	bundlesStmt               *sql.Stmt
+	changesOfStmt             *sql.Stmt
+	countAboveStmt            *sql.Stmt
+	countActiveStmt           *sql.Stmt
+	countAskedStmt            *sql.Stmt
+	countBotsStmt             *sql.Stmt
+	countBundleStmt           *sql.Stmt
+	countFailedStmt           *sql.Stmt
+	countFinishedStmt         *sql.Stmt
+	countGuestPlaysStmt       *sql.Stmt
+	countKeptStmt             *sql.Stmt
+	countMatchesStmt          *sql.Stmt
+	countPlaysSinceStmt       *sql.Stmt
+	countTokensStmt           *sql.Stmt
+	countVersionsSinceStmt    *sql.Stmt
+	deleteFitStmt             *sql.Stmt
+	deleteGuestPlaysStmt      *sql.Stmt
+	deleteOldLogsStmt         *sql.Stmt
+	deleteOldReplaysStmt      *sql.Stmt
+	documentStmt              *sql.Stmt
+	documentsByGameStmt       *sql.Stmt
+	dropMatchStmt             *sql.Stmt
+	dropStagesStmt            *sql.Stmt
+	endAttemptStmt            *sql.Stmt
+	endStageStmt              *sql.Stmt
+	entriesOfBotStmt          *sql.Stmt
+	entriesOfVersionStmt      *sql.Stmt
+	entriesOnLadderStmt       *sql.Stmt
+	entryStmt                 *sql.Stmt
+	faultsOfBotStmt           *sql.Stmt
+	finishMatchStmt           *sql.Stmt
+	finishPlayStmt            *sql.Stmt
+	finishedOnLadderStmt      *sql.Stmt
+	finishedUnratedStmt       *sql.Stmt
+	firstMatchStmt            *sql.Stmt
+	fitStmt                   *sql.Stmt
+	forgetBotStmt             *sql.Stmt
+	forgetMessagesStmt        *sql.Stmt
+	forgetStagesStmt          *sql.Stmt
+	forgetVersionsStmt        *sql.Stmt
+	gameStmt                  *sql.Stmt
+	gamesAfterStmt            *sql.Stmt
+	gamesByGameStmt           *sql.Stmt
+	gamesOfStmt               *sql.Stmt
+	gamesOfDealsStmt          *sql.Stmt
+	gamesOfMatchStmt          *sql.Stmt
+	gamesOnLadderAfterStmt    *sql.Stmt
+	hasArchiveStmt            *sql.Stmt
+	hashesOfStmt              *sql.Stmt
+	historyStmt               *sql.Stmt
+	houseBotsStmt             *sql.Stmt
+	idleWaitingStmt           *sql.Stmt
+	inviteByPublicStmt        *sql.Stmt
+	invitesStmt               *sql.Stmt
+	keptBytesStmt             *sql.Stmt
+	keptDocumentsStmt         *sql.Stmt
+	keptMatchesAfterStmt      *sql.Stmt
+	ladderByIDStmt            *sql.Stmt
+	ladderByNameStmt          *sql.Stmt
+	laddersStmt               *sql.Stmt
+	lastAttemptStmt           *sql.Stmt
+	lastEntryOfBotStmt        *sql.Stmt
+	lastGameIDStmt            *sql.Stmt
+	lastMatchIDStmt           *sql.Stmt
+	lastMessagesStmt          *sql.Stmt
+	lastNumberStmt            *sql.Stmt
+	lastOrderStmt             *sql.Stmt
+	lastPlacedStmt            *sql.Stmt
+	lastVersionsStmt          *sql.Stmt
+	listBotsStmt              *sql.Stmt
+	liveVersionStmt           *sql.Stmt
+	liveVersionOfStmt         *sql.Stmt
+	liveVersionsStmt          *sql.Stmt
+	markFaultyStmt            *sql.Stmt
+	matchStmt                 *sql.Stmt
+	matchesBeforeStmt         *sql.Stmt
+	matchesByGameStmt         *sql.Stmt
+	matchesInStmt             *sql.Stmt
+	matchesOfBotStmt          *sql.Stmt
+	matchesOfVersionStmt      *sql.Stmt
+	matchesOnLadderStmt       *sql.Stmt
+	matchesOnLadderInStmt     *sql.Stmt
+	matchesUnratedStmt        *sql.Stmt
+	matchesUnratedInStmt      *sql.Stmt
+	membersStmt               *sql.Stmt
+	membersOfBotStmt          *sql.Stmt
+	messagesAfterStmt         *sql.Stmt
+	messagesOfBotStmt         *sql.Stmt
+	metAboveStmt              *sql.Stmt
+	metBelowStmt              *sql.Stmt
+	metOnLadderStmt           *sql.Stmt
+	moveDocumentStmt          *sql.Stmt
+	moveEntryStmt             *sql.Stmt
+	neededBuildsStmt          *sql.Stmt
+	newestBotsStmt            *sql.Stmt
+	newestTogetherStmt        *sql.Stmt
+	nextLanguageStmt          *sql.Stmt
+	oldLogsOfStmt             *sql.Stmt
+	oldMatchAfterStmt         *sql.Stmt
+	oldReplaysOfStmt          *sql.Stmt
+	oldestInStmt              *sql.Stmt
+	openOfPersonStmt          *sql.Stmt
+	openOnLadderStmt          *sql.Stmt
+	openVersionStmt           *sql.Stmt
+	openVersionsOfStmt        *sql.Stmt
+	opponentsStmt             *sql.Stmt
+	pairsAmongStmt            *sql.Stmt
+	pairsOfStmt               *sql.Stmt
+	pastStandingsStmt         *sql.Stmt
+	pendingVersionsStmt       *sql.Stmt
+	peopleStmt                *sql.Stmt
+	peopleNamedStmt           *sql.Stmt
+	peopleWithStmt            *sql.Stmt
+	personStmt                *sql.Stmt
+	personByNameStmt          *sql.Stmt
+	playStmt                  *sql.Stmt
+	playReplayStmt            *sql.Stmt
+	playSeatsStmt             *sql.Stmt
+	playedBeforeStmt          *sql.Stmt
+	playedByBotStmt           *sql.Stmt
+	playersOfStmt             *sql.Stmt
+	playsAfterStmt            *sql.Stmt
+	playsAgainstStmt          *sql.Stmt
+	playsOfStmt               *sql.Stmt
+	ratingPointsStmt          *sql.Stmt
+	recordAgainstPeopleStmt   *sql.Stmt
+	rerateChangeStmt          *sql.Stmt
+	rerateEntryStmt           *sql.Stmt
+	restingSinceStmt          *sql.Stmt
+	retireLadderStmt          *sql.Stmt
+	revokeInviteStmt          *sql.Stmt
+	revokeTokenStmt           *sql.Stmt
+	runningAttemptsStmt       *sql.Stmt
+	saveFitStmt               *sql.Stmt
+	scorePlaySeatStmt         *sql.Stmt
+	seatsByGameStmt           *sql.Stmt
+	seatsOfStmt               *sql.Stmt
+	seatsOfDealsStmt          *sql.Stmt
+	seatsOfMatchStmt          *sql.Stmt
+	setBuiltStmt              *sql.Stmt
+	setFinishedStmt           *sql.Stmt
+	setFitStmt                *sql.Stmt
+	setFormulaStmt            *sql.Stmt
+	setHashStmt               *sql.Stmt
+	setServedStmt             *sql.Stmt
+	setStateStmt              *sql.Stmt
+	setUnplayableStmt         *sql.Stmt
+	setWithdrawnStmt          *sql.Stmt
+	slotsOfStmt               *sql.Stmt
+	stagesStmt                *sql.Stmt
+	tokenByPublicStmt         *sql.Stmt
+	tokensOfStmt              *sql.Stmt
+	topStandingsStmt          *sql.Stmt
+	trendPointsStmt           *sql.Stmt
+	unfinishedAttemptsStmt    *sql.Stmt
+	unfinishedWithResultsStmt *sql.Stmt
+	updateActiveStmt          *sql.Stmt
+	updateActiveOfBotStmt     *sql.Stmt
+	updateLadderStmt          *sql.Stmt
+	uploadsSinceStmt          *sql.Stmt
+	useInviteStmt             *sql.Stmt
+	useTokenStmt              *sql.Stmt
+	versionByIDStmt           *sql.Stmt
+	versionByNumberStmt       *sql.Stmt
+	versionsInStmt            *sql.Stmt
+	versionsOfStmt            *sql.Stmt
+	versionsOfBeforeStmt      *sql.Stmt
+	waitAgainStmt             *sql.Stmt
+	wronglyActiveStmt         *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
-		db:                      tx,
-		tx:                      tx,
-		addArchiveStmt:          q.addArchiveStmt,
-		addAttemptStmt:          q.addAttemptStmt,
-		addBotStmt:              q.addBotStmt,
-		addChangeStmt:           q.addChangeStmt,
-		addDocumentStmt:         q.addDocumentStmt,
-		addEntryStmt:            q.addEntryStmt,
-		addGameStmt:             q.addGameStmt,
-		addGuestPlayStmt:        q.addGuestPlayStmt,
-		addInviteStmt:           q.addInviteStmt,
-		addLadderStmt:           q.addLadderStmt,
-		addMatchStmt:            q.addMatchStmt,
-		addMessageStmt:          q.addMessageStmt,
-		addPairStmt:             q.addPairStmt,
-		addPersonStmt:           q.addPersonStmt,
-		addPlayStmt:             q.addPlayStmt,
-		addPlaySeatStmt:         q.addPlaySeatStmt,
-		addRerateStmt:           q.addRerateStmt,
-		addRunningStmt:          q.addRunningStmt,
-		addSeatStmt:             q.addSeatStmt,
-		addSlotStmt:             q.addSlotStmt,
-		addTokenStmt:            q.addTokenStmt,
-		addVersionStmt:          q.addVersionStmt,
-		allEntriesStmt:          q.allEntriesStmt,
-		allPairsStmt:            q.allPairsStmt,
-		archivedBytesStmt:       q.archivedBytesStmt,
-		archivesStmt:            q.archivesStmt,
-		askedOfBotStmt:          q.askedOfBotStmt,
-		attemptsOfStmt:          q.attemptsOfStmt,
-		beginMatchStmt:          q.beginMatchStmt,
-		beginStageStmt:          q.beginStageStmt,
-		blockPersonStmt:         q.blockPersonStmt,
-		blockedStmt:             q.blockedStmt,
-		botStmt:                 q.botStmt,
-		botByNameStmt:           q.botByNameStmt,
-		botsAfterStmt:           q.botsAfterStmt,
-		botsNamedStmt:           q.botsNamedStmt,
-		botsOfAfterStmt:         q.botsOfAfterStmt,
-		botsOfBeforeStmt:        q.botsOfBeforeStmt,
-		botsOnLadderStmt:        q.botsOnLadderStmt,
-		botsWithStmt:            q.botsWithStmt,
-		boutsOfStmt:             q.boutsOfStmt,
-		breakPlayStmt:           q.breakPlayStmt,
-		breakPlaysStmt:          q.breakPlaysStmt,
-		bundlesStmt:             q.bundlesStmt,
-		changesOfStmt:           q.changesOfStmt,
-		countAboveStmt:          q.countAboveStmt,
-		countActiveStmt:         q.countActiveStmt,
-		countAskedStmt:          q.countAskedStmt,
-		countBotsStmt:           q.countBotsStmt,
-		countBundleStmt:         q.countBundleStmt,
-		countFailedStmt:         q.countFailedStmt,
-		countFinishedStmt:       q.countFinishedStmt,
-		countGuestPlaysStmt:     q.countGuestPlaysStmt,
-		countKeptStmt:           q.countKeptStmt,
-		countMatchesStmt:        q.countMatchesStmt,
-		countPlaysSinceStmt:     q.countPlaysSinceStmt,
-		countTokensStmt:         q.countTokensStmt,
-		countVersionsSinceStmt:  q.countVersionsSinceStmt,
-		deleteFitStmt:           q.deleteFitStmt,
-		deleteGuestPlaysStmt:    q.deleteGuestPlaysStmt,
-		deleteOldLogsStmt:       q.deleteOldLogsStmt,
-		deleteOldReplaysStmt:    q.deleteOldReplaysStmt,
-		documentStmt:            q.documentStmt,
-		documentsByGameStmt:     q.documentsByGameStmt,
-		dropMatchStmt:           q.dropMatchStmt,
-		dropStagesStmt:          q.dropStagesStmt,
-		endAttemptStmt:          q.endAttemptStmt,
-		endStageStmt:            q.endStageStmt,
-		entriesOfBotStmt:        q.entriesOfBotStmt,
-		entriesOfVersionStmt:    q.entriesOfVersionStmt,
-		entriesOnLadderStmt:     q.entriesOnLadderStmt,
-		entryStmt:               q.entryStmt,
-		faultsOfBotStmt:         q.faultsOfBotStmt,
-		finishMatchStmt:         q.finishMatchStmt,
-		finishPlayStmt:          q.finishPlayStmt,
-		finishedOnLadderStmt:    q.finishedOnLadderStmt,
-		finishedUnratedStmt:     q.finishedUnratedStmt,
-		firstMatchStmt:          q.firstMatchStmt,
-		fitStmt:                 q.fitStmt,
-		forgetBotStmt:           q.forgetBotStmt,
-		forgetMessagesStmt:      q.forgetMessagesStmt,
-		forgetStagesStmt:        q.forgetStagesStmt,
-		forgetVersionsStmt:      q.forgetVersionsStmt,
-		gameStmt:                q.gameStmt,
-		gamesAfterStmt:          q.gamesAfterStmt,
-		gamesByGameStmt:         q.gamesByGameStmt,
-		gamesOfStmt:             q.gamesOfStmt,
-		gamesOfDealsStmt:        q.gamesOfDealsStmt,
-		gamesOfMatchStmt:        q.gamesOfMatchStmt,
-		gamesOnLadderAfterStmt:  q.gamesOnLadderAfterStmt,
-		hasArchiveStmt:          q.hasArchiveStmt,
-		hashesOfStmt:            q.hashesOfStmt,
-		historyStmt:             q.historyStmt,
-		houseBotsStmt:           q.houseBotsStmt,
-		idleWaitingStmt:         q.idleWaitingStmt,
-		inviteByPublicStmt:      q.inviteByPublicStmt,
-		invitesStmt:             q.invitesStmt,
-		keptBytesStmt:           q.keptBytesStmt,
-		keptDocumentsStmt:       q.keptDocumentsStmt,
-		keptMatchesAfterStmt:    q.keptMatchesAfterStmt,
-		ladderByIDStmt:          q.ladderByIDStmt,
-		ladderByNameStmt:        q.ladderByNameStmt,
-		laddersStmt:             q.laddersStmt,
-		lastAttemptStmt:         q.lastAttemptStmt,
-		lastEntryOfBotStmt:      q.lastEntryOfBotStmt,
-		lastGameIDStmt:          q.lastGameIDStmt,
-		lastMatchIDStmt:         q.lastMatchIDStmt,
-		lastMessagesStmt:        q.lastMessagesStmt,
-		lastNumberStmt:          q.lastNumberStmt,
-		lastPlacedStmt:          q.lastPlacedStmt,
-		lastVersionsStmt:        q.lastVersionsStmt,
-		listBotsStmt:            q.listBotsStmt,
-		liveVersionStmt:         q.liveVersionStmt,
-		liveVersionOfStmt:       q.liveVersionOfStmt,
-		liveVersionsStmt:        q.liveVersionsStmt,
-		markFaultyStmt:          q.markFaultyStmt,
-		matchStmt:               q.matchStmt,
-		matchesBeforeStmt:       q.matchesBeforeStmt,
-		matchesByGameStmt:       q.matchesByGameStmt,
-		matchesInStmt:           q.matchesInStmt,
-		matchesOfBotStmt:        q.matchesOfBotStmt,
-		matchesOfVersionStmt:    q.matchesOfVersionStmt,
-		matchesOnLadderStmt:     q.matchesOnLadderStmt,
-		matchesOnLadderInStmt:   q.matchesOnLadderInStmt,
-		matchesUnratedStmt:      q.matchesUnratedStmt,
-		matchesUnratedInStmt:    q.matchesUnratedInStmt,
-		membersStmt:             q.membersStmt,
-		membersOfBotStmt:        q.membersOfBotStmt,
-		messagesAfterStmt:       q.messagesAfterStmt,
-		messagesOfBotStmt:       q.messagesOfBotStmt,
-		metAboveStmt:            q.metAboveStmt,
-		metBelowStmt:            q.metBelowStmt,
-		metOnLadderStmt:         q.metOnLadderStmt,
-		moveDocumentStmt:        q.moveDocumentStmt,
-		moveEntryStmt:           q.moveEntryStmt,
-		neededBuildsStmt:        q.neededBuildsStmt,
-		newestBotsStmt:          q.newestBotsStmt,
-		newestTogetherStmt:      q.newestTogetherStmt,
-		nextLanguageStmt:        q.nextLanguageStmt,
-		oldLogsOfStmt:           q.oldLogsOfStmt,
-		oldMatchAfterStmt:       q.oldMatchAfterStmt,
-		oldReplaysOfStmt:        q.oldReplaysOfStmt,
-		oldestInStmt:            q.oldestInStmt,
-		openOfPersonStmt:        q.openOfPersonStmt,
-		openOnLadderStmt:        q.openOnLadderStmt,
-		openVersionStmt:         q.openVersionStmt,
-		openVersionsOfStmt:      q.openVersionsOfStmt,
-		opponentsStmt:           q.opponentsStmt,
-		pairsAmongStmt:          q.pairsAmongStmt,
-		pairsOfStmt:             q.pairsOfStmt,
-		pastStandingsStmt:       q.pastStandingsStmt,
-		pendingVersionsStmt:     q.pendingVersionsStmt,
-		peopleStmt:              q.peopleStmt,
-		peopleNamedStmt:         q.peopleNamedStmt,
-		peopleWithStmt:          q.peopleWithStmt,
-		personStmt:              q.personStmt,
-		personByNameStmt:        q.personByNameStmt,
-		playStmt:                q.playStmt,
-		playReplayStmt:          q.playReplayStmt,
-		playSeatsStmt:           q.playSeatsStmt,
-		playedBeforeStmt:        q.playedBeforeStmt,
-		playedByBotStmt:         q.playedByBotStmt,
-		playsAgainstStmt:        q.playsAgainstStmt,
-		playsOfStmt:             q.playsOfStmt,
-		ratingPointsStmt:        q.ratingPointsStmt,
-		recordAgainstPeopleStmt: q.recordAgainstPeopleStmt,
-		rerateChangeStmt:        q.rerateChangeStmt,
-		rerateEntryStmt:         q.rerateEntryStmt,
-		restingSinceStmt:        q.restingSinceStmt,
-		retireLadderStmt:        q.retireLadderStmt,
-		revokeInviteStmt:        q.revokeInviteStmt,
-		revokeTokenStmt:         q.revokeTokenStmt,
-		runningAttemptsStmt:     q.runningAttemptsStmt,
-		saveFitStmt:             q.saveFitStmt,
-		scorePlaySeatStmt:       q.scorePlaySeatStmt,
-		seatsByGameStmt:         q.seatsByGameStmt,
-		seatsOfStmt:             q.seatsOfStmt,
-		seatsOfDealsStmt:        q.seatsOfDealsStmt,
-		seatsOfMatchStmt:        q.seatsOfMatchStmt,
-		setBuiltStmt:            q.setBuiltStmt,
-		setFinishedStmt:         q.setFinishedStmt,
-		setFitStmt:              q.setFitStmt,
-		setFormulaStmt:          q.setFormulaStmt,
-		setHashStmt:             q.setHashStmt,
-		setServedStmt:           q.setServedStmt,
-		setStateStmt:            q.setStateStmt,
-		setUnplayableStmt:       q.setUnplayableStmt,
-		setWithdrawnStmt:        q.setWithdrawnStmt,
-		slotsOfStmt:             q.slotsOfStmt,
-		stagesStmt:              q.stagesStmt,
-		tokenByPublicStmt:       q.tokenByPublicStmt,
-		tokensOfStmt:            q.tokensOfStmt,
-		topStandingsStmt:        q.topStandingsStmt,
-		trendPointsStmt:         q.trendPointsStmt,
-		unfinishedWithGamesStmt: q.unfinishedWithGamesStmt,
-		updateActiveStmt:        q.updateActiveStmt,
-		updateActiveOfBotStmt:   q.updateActiveOfBotStmt,
-		updateLadderStmt:        q.updateLadderStmt,
-		uploadsSinceStmt:        q.uploadsSinceStmt,
-		useInviteStmt:           q.useInviteStmt,
-		useTokenStmt:            q.useTokenStmt,
-		versionByIDStmt:         q.versionByIDStmt,
-		versionByNumberStmt:     q.versionByNumberStmt,
-		versionsInStmt:          q.versionsInStmt,
-		versionsOfStmt:          q.versionsOfStmt,
-		versionsOfBeforeStmt:    q.versionsOfBeforeStmt,
-		waitAgainStmt:           q.waitAgainStmt,
+		db:                        tx,
+		tx:                        tx,
+		addArchiveStmt:            q.addArchiveStmt,
+		addAttemptStmt:            q.addAttemptStmt,
+		addBotStmt:                q.addBotStmt,
+		addChangeStmt:             q.addChangeStmt,
+		addDocumentStmt:           q.addDocumentStmt,
+		addEntryStmt:              q.addEntryStmt,
+		addGameStmt:               q.addGameStmt,
+		addGuestPlayStmt:          q.addGuestPlayStmt,
+		addInviteStmt:             q.addInviteStmt,
+		addLadderStmt:             q.addLadderStmt,
+		addMatchStmt:              q.addMatchStmt,
+		addMessageStmt:            q.addMessageStmt,
+		addPairStmt:               q.addPairStmt,
+		addPersonStmt:             q.addPersonStmt,
+		addPlayStmt:               q.addPlayStmt,
+		addPlaySeatStmt:           q.addPlaySeatStmt,
+		addRerateStmt:             q.addRerateStmt,
+		addRunningStmt:            q.addRunningStmt,
+		addSeatStmt:               q.addSeatStmt,
+		addSlotStmt:               q.addSlotStmt,
+		addTokenStmt:              q.addTokenStmt,
+		addVersionStmt:            q.addVersionStmt,
+		allEntriesStmt:            q.allEntriesStmt,
+		allPairsStmt:              q.allPairsStmt,
+		archivedBytesStmt:         q.archivedBytesStmt,
+		archivesStmt:              q.archivesStmt,
+		askedOfBotStmt:            q.askedOfBotStmt,
+		attemptsOfStmt:            q.attemptsOfStmt,
+		beginMatchStmt:            q.beginMatchStmt,
+		beginStageStmt:            q.beginStageStmt,
+		blockPersonStmt:           q.blockPersonStmt,
+		blockedStmt:               q.blockedStmt,
+		botStmt:                   q.botStmt,
+		botByNameStmt:             q.botByNameStmt,
+		botsAfterStmt:             q.botsAfterStmt,
+		botsNamedStmt:             q.botsNamedStmt,
+		botsOfAfterStmt:           q.botsOfAfterStmt,
+		botsOfBeforeStmt:          q.botsOfBeforeStmt,
+		botsOnLadderStmt:          q.botsOnLadderStmt,
+		botsWithStmt:              q.botsWithStmt,
+		boutsOfStmt:               q.boutsOfStmt,
+		breakPlayStmt:             q.breakPlayStmt,
+		breakPlaysStmt:            q.breakPlaysStmt,
+		bundlesStmt:               q.bundlesStmt,
+		changesOfStmt:             q.changesOfStmt,
+		countAboveStmt:            q.countAboveStmt,
+		countActiveStmt:           q.countActiveStmt,
+		countAskedStmt:            q.countAskedStmt,
+		countBotsStmt:             q.countBotsStmt,
+		countBundleStmt:           q.countBundleStmt,
+		countFailedStmt:           q.countFailedStmt,
+		countFinishedStmt:         q.countFinishedStmt,
+		countGuestPlaysStmt:       q.countGuestPlaysStmt,
+		countKeptStmt:             q.countKeptStmt,
+		countMatchesStmt:          q.countMatchesStmt,
+		countPlaysSinceStmt:       q.countPlaysSinceStmt,
+		countTokensStmt:           q.countTokensStmt,
+		countVersionsSinceStmt:    q.countVersionsSinceStmt,
+		deleteFitStmt:             q.deleteFitStmt,
+		deleteGuestPlaysStmt:      q.deleteGuestPlaysStmt,
+		deleteOldLogsStmt:         q.deleteOldLogsStmt,
+		deleteOldReplaysStmt:      q.deleteOldReplaysStmt,
+		documentStmt:              q.documentStmt,
+		documentsByGameStmt:       q.documentsByGameStmt,
+		dropMatchStmt:             q.dropMatchStmt,
+		dropStagesStmt:            q.dropStagesStmt,
+		endAttemptStmt:            q.endAttemptStmt,
+		endStageStmt:              q.endStageStmt,
+		entriesOfBotStmt:          q.entriesOfBotStmt,
+		entriesOfVersionStmt:      q.entriesOfVersionStmt,
+		entriesOnLadderStmt:       q.entriesOnLadderStmt,
+		entryStmt:                 q.entryStmt,
+		faultsOfBotStmt:           q.faultsOfBotStmt,
+		finishMatchStmt:           q.finishMatchStmt,
+		finishPlayStmt:            q.finishPlayStmt,
+		finishedOnLadderStmt:      q.finishedOnLadderStmt,
+		finishedUnratedStmt:       q.finishedUnratedStmt,
+		firstMatchStmt:            q.firstMatchStmt,
+		fitStmt:                   q.fitStmt,
+		forgetBotStmt:             q.forgetBotStmt,
+		forgetMessagesStmt:        q.forgetMessagesStmt,
+		forgetStagesStmt:          q.forgetStagesStmt,
+		forgetVersionsStmt:        q.forgetVersionsStmt,
+		gameStmt:                  q.gameStmt,
+		gamesAfterStmt:            q.gamesAfterStmt,
+		gamesByGameStmt:           q.gamesByGameStmt,
+		gamesOfStmt:               q.gamesOfStmt,
+		gamesOfDealsStmt:          q.gamesOfDealsStmt,
+		gamesOfMatchStmt:          q.gamesOfMatchStmt,
+		gamesOnLadderAfterStmt:    q.gamesOnLadderAfterStmt,
+		hasArchiveStmt:            q.hasArchiveStmt,
+		hashesOfStmt:              q.hashesOfStmt,
+		historyStmt:               q.historyStmt,
+		houseBotsStmt:             q.houseBotsStmt,
+		idleWaitingStmt:           q.idleWaitingStmt,
+		inviteByPublicStmt:        q.inviteByPublicStmt,
+		invitesStmt:               q.invitesStmt,
+		keptBytesStmt:             q.keptBytesStmt,
+		keptDocumentsStmt:         q.keptDocumentsStmt,
+		keptMatchesAfterStmt:      q.keptMatchesAfterStmt,
+		ladderByIDStmt:            q.ladderByIDStmt,
+		ladderByNameStmt:          q.ladderByNameStmt,
+		laddersStmt:               q.laddersStmt,
+		lastAttemptStmt:           q.lastAttemptStmt,
+		lastEntryOfBotStmt:        q.lastEntryOfBotStmt,
+		lastGameIDStmt:            q.lastGameIDStmt,
+		lastMatchIDStmt:           q.lastMatchIDStmt,
+		lastMessagesStmt:          q.lastMessagesStmt,
+		lastNumberStmt:            q.lastNumberStmt,
+		lastOrderStmt:             q.lastOrderStmt,
+		lastPlacedStmt:            q.lastPlacedStmt,
+		lastVersionsStmt:          q.lastVersionsStmt,
+		listBotsStmt:              q.listBotsStmt,
+		liveVersionStmt:           q.liveVersionStmt,
+		liveVersionOfStmt:         q.liveVersionOfStmt,
+		liveVersionsStmt:          q.liveVersionsStmt,
+		markFaultyStmt:            q.markFaultyStmt,
+		matchStmt:                 q.matchStmt,
+		matchesBeforeStmt:         q.matchesBeforeStmt,
+		matchesByGameStmt:         q.matchesByGameStmt,
+		matchesInStmt:             q.matchesInStmt,
+		matchesOfBotStmt:          q.matchesOfBotStmt,
+		matchesOfVersionStmt:      q.matchesOfVersionStmt,
+		matchesOnLadderStmt:       q.matchesOnLadderStmt,
+		matchesOnLadderInStmt:     q.matchesOnLadderInStmt,
+		matchesUnratedStmt:        q.matchesUnratedStmt,
+		matchesUnratedInStmt:      q.matchesUnratedInStmt,
+		membersStmt:               q.membersStmt,
+		membersOfBotStmt:          q.membersOfBotStmt,
+		messagesAfterStmt:         q.messagesAfterStmt,
+		messagesOfBotStmt:         q.messagesOfBotStmt,
+		metAboveStmt:              q.metAboveStmt,
+		metBelowStmt:              q.metBelowStmt,
+		metOnLadderStmt:           q.metOnLadderStmt,
+		moveDocumentStmt:          q.moveDocumentStmt,
+		moveEntryStmt:             q.moveEntryStmt,
+		neededBuildsStmt:          q.neededBuildsStmt,
+		newestBotsStmt:            q.newestBotsStmt,
+		newestTogetherStmt:        q.newestTogetherStmt,
+		nextLanguageStmt:          q.nextLanguageStmt,
+		oldLogsOfStmt:             q.oldLogsOfStmt,
+		oldMatchAfterStmt:         q.oldMatchAfterStmt,
+		oldReplaysOfStmt:          q.oldReplaysOfStmt,
+		oldestInStmt:              q.oldestInStmt,
+		openOfPersonStmt:          q.openOfPersonStmt,
+		openOnLadderStmt:          q.openOnLadderStmt,
+		openVersionStmt:           q.openVersionStmt,
+		openVersionsOfStmt:        q.openVersionsOfStmt,
+		opponentsStmt:             q.opponentsStmt,
+		pairsAmongStmt:            q.pairsAmongStmt,
+		pairsOfStmt:               q.pairsOfStmt,
+		pastStandingsStmt:         q.pastStandingsStmt,
+		pendingVersionsStmt:       q.pendingVersionsStmt,
+		peopleStmt:                q.peopleStmt,
+		peopleNamedStmt:           q.peopleNamedStmt,
+		peopleWithStmt:            q.peopleWithStmt,
+		personStmt:                q.personStmt,
+		personByNameStmt:          q.personByNameStmt,
+		playStmt:                  q.playStmt,
+		playReplayStmt:            q.playReplayStmt,
+		playSeatsStmt:             q.playSeatsStmt,
+		playedBeforeStmt:          q.playedBeforeStmt,
+		playedByBotStmt:           q.playedByBotStmt,
+		playersOfStmt:             q.playersOfStmt,
+		playsAfterStmt:            q.playsAfterStmt,
+		playsAgainstStmt:          q.playsAgainstStmt,
+		playsOfStmt:               q.playsOfStmt,
+		ratingPointsStmt:          q.ratingPointsStmt,
+		recordAgainstPeopleStmt:   q.recordAgainstPeopleStmt,
+		rerateChangeStmt:          q.rerateChangeStmt,
+		rerateEntryStmt:           q.rerateEntryStmt,
+		restingSinceStmt:          q.restingSinceStmt,
+		retireLadderStmt:          q.retireLadderStmt,
+		revokeInviteStmt:          q.revokeInviteStmt,
+		revokeTokenStmt:           q.revokeTokenStmt,
+		runningAttemptsStmt:       q.runningAttemptsStmt,
+		saveFitStmt:               q.saveFitStmt,
+		scorePlaySeatStmt:         q.scorePlaySeatStmt,
+		seatsByGameStmt:           q.seatsByGameStmt,
+		seatsOfStmt:               q.seatsOfStmt,
+		seatsOfDealsStmt:          q.seatsOfDealsStmt,
+		seatsOfMatchStmt:          q.seatsOfMatchStmt,
+		setBuiltStmt:              q.setBuiltStmt,
+		setFinishedStmt:           q.setFinishedStmt,
+		setFitStmt:                q.setFitStmt,
+		setFormulaStmt:            q.setFormulaStmt,
+		setHashStmt:               q.setHashStmt,
+		setServedStmt:             q.setServedStmt,
+		setStateStmt:              q.setStateStmt,
+		setUnplayableStmt:         q.setUnplayableStmt,
+		setWithdrawnStmt:          q.setWithdrawnStmt,
+		slotsOfStmt:               q.slotsOfStmt,
+		stagesStmt:                q.stagesStmt,
+		tokenByPublicStmt:         q.tokenByPublicStmt,
+		tokensOfStmt:              q.tokensOfStmt,
+		topStandingsStmt:          q.topStandingsStmt,
+		trendPointsStmt:           q.trendPointsStmt,
+		unfinishedAttemptsStmt:    q.unfinishedAttemptsStmt,
+		unfinishedWithResultsStmt: q.unfinishedWithResultsStmt,
+		updateActiveStmt:          q.updateActiveStmt,
+		updateActiveOfBotStmt:     q.updateActiveOfBotStmt,
+		updateLadderStmt:          q.updateLadderStmt,
+		uploadsSinceStmt:          q.uploadsSinceStmt,
+		useInviteStmt:             q.useInviteStmt,
+		useTokenStmt:              q.useTokenStmt,
+		versionByIDStmt:           q.versionByIDStmt,
+		versionByNumberStmt:       q.versionByNumberStmt,
+		versionsInStmt:            q.versionsInStmt,
+		versionsOfStmt:            q.versionsOfStmt,
+		versionsOfBeforeStmt:      q.versionsOfBeforeStmt,
+		waitAgainStmt:             q.waitAgainStmt,
+		wronglyActiveStmt:         q.wronglyActiveStmt,
 	}
 }
