@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/referee/rules"
@@ -30,6 +31,27 @@ type Play struct {
 	Began      time.Time
 	Ended      time.Time // zero: not yet
 	Bots       []PlaySeat
+}
+
+// GuestName is the name of a guest in a replay.
+const GuestName = "guest"
+
+// Records returns the records of the bots of a finished game, by seat: not of those in the team of the
+// person, and once of a bot that sits at several seats. Of the bots, Seat and BotID are needed.
+func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
+	bots := make([]int, v.Players) // by seat, the bot; 0: the person and their team
+	for _, b := range p.Bots {
+		if v.Side(b.Seat) != v.Side(p.Seat) {
+			bots[b.Seat] = int(b.BotID)
+		}
+	}
+	records := map[int]rules.Record{}
+	for bot, r := range rules.Records(v, bots, ranks) {
+		if bot != 0 {
+			records[slices.Index(bots, bot)] = r
+		}
+	}
+	return records
 }
 
 // The results of a game for the person.

@@ -82,8 +82,8 @@ func newVerify(f *adminFlags) *cobra.Command {
 	return fromData(f, &cobra.Command{
 		Use:   "verify",
 		Short: "Rebuild every game and every rating, and print the differences",
-		Long: "Rebuilds every game from its replay and every rating from the matches, and prints the\n" +
-			"differences from the database. The server may run meanwhile.\n\n" +
+		Long: "Rebuilds every game of matches and of people from its replay and every rating from the matches,\n" +
+			"and prints the differences from the database. The server may run meanwhile.\n\n" +
 			"Exit status: 0 no differences, 1 differences, 2 the data cannot be read, 3 interrupted.",
 		Example: "  timba admin verify --data /var/lib/timba",
 		Args:    cobra.NoArgs,

@@ -184,6 +184,22 @@ func gameSeat(s queries.GameSeat) ladder.GameSeat {
 	return ladder.GameSeat{Seat: int(s.Seat), Slot: int(s.Slot), Rank: int(s.Rank), Points: s.Points, Fault: s.Fault, Faults: int(s.Faults)}
 }
 
+func gameRow(g ladder.Game, ladderID sql.NullInt64, rated bool) queries.AddGameParams {
+	row := queries.AddGameParams{
+		ID: g.ID, MatchID: g.MatchID, LadderID: ladderID, Deal: int64(g.Deal), Rotation: int64(g.Rotation), Plies: int64(g.Plies), Took: g.Took.Microseconds(),
+	}
+	if rated {
+		row.Fingerprint = g.Fingerprint[:]
+	}
+	return row
+}
+
+func seatRow(gameID int64, s ladder.GameSeat) queries.AddSeatParams {
+	return queries.AddSeatParams{
+		GameID: gameID, Seat: int64(s.Seat), Slot: int64(s.Slot), Rank: int64(s.Rank), Points: s.Points, Fault: s.Fault, Faults: int64(s.Faults),
+	}
+}
+
 func change(c queries.Change, ladderName string, deals int) ladder.Change {
 	return ladder.Change{
 		MatchID: c.MatchID, Ladder: ladderName, VersionID: c.VersionID, Slot: int(c.Slot), Number: int(c.Number),
@@ -207,6 +223,14 @@ func entry(e queries.Entry) rating.Entry {
 	return rating.Entry{
 		VersionID: e.VersionID, Player: rating.Player{Elo: e.Elo, Uncertainty: e.Uncertainty, Fixed: e.Held != 0}, Matches: int(e.Matches),
 		Record: rules.Record{Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses)}, Faults: int(e.Faults),
+	}
+}
+
+// entryRow returns what matches move of an entry.
+func entryRow(e rating.Entry) queries.Entry {
+	return queries.Entry{
+		VersionID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed), Matches: int64(e.Matches), Games: int64(e.Games),
+		Wins: int64(e.Wins), Draws: int64(e.Draws), Losses: int64(e.Losses), Faults: int64(e.Faults),
 	}
 }
 

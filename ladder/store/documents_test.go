@@ -56,7 +56,7 @@ func (c *competition) unpack() {
 		_, err := tx.Exec(sql, args...)
 		kit.Must(c.tb, err)
 	}
-	rows, err := c.read.KeptMatchesAfter(bg, 0, 1<<30)
+	rows, err := c.read.KeptMatchesAfter(bg, 0, someID(1<<60), 1<<30)
 	kit.Must(c.tb, err)
 	for _, r := range rows {
 		for _, kind := range []string{replaysKind, logsKind} {

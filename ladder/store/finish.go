@@ -278,10 +278,13 @@ func (f *finish) keep() error {
 	rows.over[id] = true
 	rows.ends = append(rows.ends, queries.EndAttemptParams{Ended: nullStamp(f.now), MatchID: id, Number: f.attempt.Number})
 	var took time.Duration
+	var replays []*referee.Replay
 	for _, g := range f.games {
 		took += g.Took.Truncate(time.Microsecond)
+		replays = append(replays, &g.Replay)
 	}
-	p := queries.FinishMatchParams{Finished: nullStamp(f.now), Ord: nullID(f.order), DistinctDeals: f.distinct, Reason: f.early(), ID: id}
+	reason := early(len(f.games) < f.match.Deals*len(f.match.Versions), replays)
+	p := queries.FinishMatchParams{Finished: nullStamp(f.now), Ord: nullID(f.order), DistinctDeals: f.distinct, Reason: reason, ID: id}
 	p.Took.Int64, p.Took.Valid = took.Microseconds(), true
 	rows.finished = append(rows.finished, p)
 	f.tx.tell(events.Event{Kind: events.MatchFinished, Ladder: f.match.Ladder, Match: id, Changes: f.out.Changes})
@@ -292,19 +295,14 @@ func (f *finish) keep() error {
 func (f *finish) keepGame(g packedGame) {
 	rows := &f.tx.rows
 	rows.lastGame++
-	row := queries.AddGameParams{
-		ID: rows.lastGame, MatchID: f.match.ID, LadderID: nullID(f.ladderID), Deal: int64(g.counted.Deal), Rotation: int64(g.counted.Rotation),
-		Plies: int64(g.counted.Plies), Took: g.Took.Microseconds(),
-	}
+	counted := g.counted
+	counted.ID, counted.MatchID, counted.Took = rows.lastGame, f.match.ID, g.Took
+	rows.games = append(rows.games, gameRow(counted, nullID(f.ladderID), f.match.Rated))
 	if f.match.Rated {
-		row.Fingerprint = g.counted.Fingerprint[:]
-		rows.fingerprints[ofLadder{f.ladderID, g.counted.Fingerprint}] = true
+		rows.fingerprints[ofLadder{f.ladderID, counted.Fingerprint}] = true
 	}
-	rows.games = append(rows.games, row)
-	for _, s := range g.counted.Seats {
-		rows.seats = append(rows.seats, queries.AddSeatParams{
-			GameID: row.ID, Seat: int64(s.Seat), Slot: int64(s.Slot), Rank: int64(s.Rank), Points: s.Points, Fault: s.Fault, Faults: int64(s.Faults),
-		})
+	for _, s := range counted.Seats {
+		rows.seats = append(rows.seats, seatRow(counted.ID, s))
 		if s.Fault != "" {
 			rows.faulty = append(rows.faulty, queries.MatchSlot{MatchID: f.match.ID, Slot: int64(s.Slot)})
 		}
@@ -329,24 +327,27 @@ func (f *finish) keepOutcome() {
 	f.tx.changes = append(f.tx.changes, Change{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: f.now})
 }
 
-// early returns why the match ended before all of its games were played; "" where they
-// were.
-func (f *finish) early() string {
-	if len(f.games) == f.match.Deals*len(f.match.Versions) {
+// early returns why a match ended before all of its games were played; "" where it did
+// not.
+func early(ended bool, replays []*referee.Replay) string {
+	if !ended {
 		return ""
 	}
 	var names []string
-	for _, g := range f.games {
-		for _, seat := range lostSeats(&g.Replay) {
-			names = append(names, g.Seats[seat].Name)
+	for _, r := range replays {
+		for _, seat := range lostSeats(r) {
+			names = append(names, r.Seats[seat].Name)
 		}
 	}
 	slices.Sort(names)
 	return "ended early: " + strings.Join(slices.Compact(names), ", ") + " lost the connection"
 }
 
-// lostSeats returns the seats that lost a game with their connection.
+// lostSeats returns the seats that lost a game with their connection; r may be nil.
 func lostSeats(r *referee.Replay) (seats []int) {
+	if r == nil {
+		return nil
+	}
 	for _, f := range r.Faults {
 		if f.Reason.Kind == fault.ConnectionLost && f.Seat >= 0 && f.Seat < len(r.Seats) {
 			seats = append(seats, f.Seat)

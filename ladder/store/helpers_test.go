@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -241,6 +243,50 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.R
 	}
 	kit.Must(tb, rm.Play(bg))
 	return out
+}
+
+// as returns games of a match with the names of the bots that another match has.
+func as(m ladder.Match, games []*referee.Result) (out []*referee.Result) {
+	for _, g := range games {
+		again := *g
+		again.Seats = slices.Clone(g.Seats)
+		for seat, slot := range g.Bots {
+			again.Seats[seat].Name = fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot])
+		}
+		out = append(out, &again)
+	}
+	return out
+}
+
+// played plays a game of a person, or of a guest, against the live versions of bots, and keeps it.
+func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, seat int, bots ...string) {
+	c.tb.Helper()
+	v := kit.Get[*rules.Variant](c.tb)(l.Variant())
+	seed := referee.NewSeed()
+	p := ladder.Play{ID: id, PersonID: person.ID, Game: l.Game, Options: l.Options, Seat: seat, Commitment: referee.Commitment(seed).String()}
+	rm := match.Match{Variant: v, Deals: 1, Only: []int{0}, Seed: seed, Clock: l.Clock}
+	taken := map[string]bool{}
+	for s := range v.Players {
+		b := match.Bot{Name: cmp.Or(person.Name, ladder.GuestName), Hash: bundleOf(9), Untimed: true}
+		if s != seat {
+			live := kit.Get[ladder.Version](c.tb)(c.LiveVersion(bg, bots[len(p.Bots)%len(bots)]))
+			b = match.Bot{Name: live.Bot, Hash: live.Hash}
+			if taken[live.Bot] {
+				b.Name += fmt.Sprintf("#%d", s)
+			}
+			taken[live.Bot] = true
+			p.Bots = append(p.Bots, ladder.PlaySeat{Seat: s, Version: live.ID, BotID: live.BotID})
+		}
+		b.Serve = func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) }
+		rm.Bots = append(rm.Bots, b)
+	}
+	kit.Must(c.tb, c.AddPlay(bg, p, netip.MustParseAddr("192.0.2.1"), 0))
+	rm.Done = func(g *referee.Result) error {
+		g.Reveal(seed)
+		result := ladder.PlayResult(rules.RecordOf(v, g.Ranks, seat))
+		return c.FinishPlay(bg, id, result, g.Encode(), p.Records(v, g.Ranks))
+	}
+	kit.Must(c.tb, rm.Play(bg))
 }
 
 // wantGame returns a referee's game as the store has to tell it.

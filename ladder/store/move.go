@@ -64,7 +64,7 @@ func (s *Store) WouldMove(ctx context.Context, rules ladder.Storage) (would Move
 }
 
 func (s *Store) mover(ctx context.Context, rules ladder.Storage) *mover {
-	return &mover{store: s, ctx: ctx, rules: rules, until: s.now().Add(-rules.Keep), stay: map[pair]int64{}}
+	return &mover{store: s, ctx: ctx, rules: rules, until: s.now().Add(-rules.Keep), most: maxArchiveMatches, stay: map[pair]int64{}}
 }
 
 // mover is one run of Move.
@@ -73,6 +73,7 @@ type mover struct {
 	ctx   context.Context
 	rules ladder.Storage
 	until time.Time // from when on matches stay
+	most  int       // matches in a file
 	dry   bool      // it is only counted
 	stay  map[pair]int64
 	done  Moved
@@ -119,15 +120,12 @@ func archiveError(err error) error {
 
 func (m *mover) run() error {
 	for after := int64(0); ; {
-		rows, err := m.store.read.KeptMatchesAfter(m.ctx, after, movePage)
+		rows, err := m.store.read.KeptMatchesAfter(m.ctx, after, someID(stamp(m.until)), movePage)
 		if err != nil {
 			return explain(err)
 		}
 		for _, r := range rows {
 			after = r.MatchID
-			if !moment(r.Created).Before(m.until) { // and so all after it
-				return m.write()
-			}
 			stays, err := m.stays(r)
 			if err != nil {
 				return explain(err)
@@ -138,7 +136,7 @@ func (m *mover) run() error {
 			if err := m.add(r.MatchID); err != nil {
 				return explain(err)
 			}
-			if m.size < maxArchive && m.count < maxArchiveMatches {
+			if m.size < maxArchive && m.count < m.most {
 				continue
 			}
 			if err := m.write(); err != nil || m.done.Full {
@@ -151,9 +149,9 @@ func (m *mover) run() error {
 	}
 }
 
-// stays reports whether a match stays in the database.
+// stays reports whether an old match stays in the database.
 func (m *mover) stays(r queries.KeptMatchesAfterRow) (bool, error) {
-	if !r.Finished.Valid || !nullMoment(r.Finished).Before(m.until) || r.Faulty && m.rules.Faults {
+	if r.Faulty && m.rules.Faults {
 		return true, nil
 	}
 	if m.rules.Matches == 0 {

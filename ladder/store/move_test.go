@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,6 +118,153 @@ func TestMovePolicy(t *testing.T) {
 		if got := c.moved(); !slices.Equal(got, step.moved) {
 			t.Errorf("%s: %v are moved, want %v (running %d, young %d)", step.name, got, step.moved, running.ID, young.ID)
 		}
+	}
+}
+
+// A match from a time when the clock was wrong stays, and does not hold up those after it.
+func TestMoveAfterWrongClock(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first")
+	c.clock.skip(1000 * day)
+	early, _ := c.finished("tebes-4", ids...)
+	c.clock.skip(-1000 * day)
+	later, _ := c.finished("tebes-4", ids...)
+	c.clock.skip(31 * day)
+	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: 30 * day}))
+	if got := c.moved(); !slices.Equal(got, []int64{later.ID}) {
+		t.Errorf("%v are moved, and not %d; %d is of the future", got, later.ID, early.ID)
+	}
+}
+
+// wantMovedOn opens a directory that a move has left, goes on with it, and wants nothing to stay, to be lost or to
+// be there twice.
+func wantMovedOn(t *testing.T, dir, what string, before map[int64]kept) {
+	t.Helper()
+	c := openStore(t, dir)
+	c.clock.skip(31 * day)
+	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: 30 * day}))
+	if n := c.count("documents WHERE archive_id IS NULL"); n > 0 {
+		t.Errorf("%s: %d documents stay", what, n)
+	}
+	files := kit.Get[[]os.DirEntry](t)(os.ReadDir(c.Dir().Archive()))
+	if n := c.count("archives"); len(files) != n {
+		t.Errorf("%s: there are %d files, and %d have names", what, len(files), n)
+	}
+	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
+		t.Errorf("%s (-before +after): %s", what, diff)
+	}
+	wantSound(t, c.Store)
+	kit.Must(t, c.Close())
+}
+
+// moveByTwo moves as Move does, two matches into each file.
+func (c *competition) moveByTwo(ctx context.Context) error {
+	m := c.mover(ctx, ladder.Storage{Keep: 30 * day})
+	m.most = 2
+	if err := m.sweep(); err != nil {
+		return err
+	}
+	return m.run()
+}
+
+// A server that is killed between any two steps of moving leaves what the next one goes on with: before a file is
+// written, before the database names it, and after.
+func TestMoveKilled(t *testing.T) {
+	t.Parallel()
+	c := template(t)
+	before := c.keptOf()
+	c.clock.skip(31 * day)
+	var left []string // copies of the directory
+	kill := func() {
+		dir := filepath.Join(t.TempDir(), "data")
+		kit.Must(t, os.CopyFS(dir, os.DirFS(string(c.Dir()))))
+		left = append(left, dir)
+	}
+	now := c.now
+	c.now = func() time.Time { // called by who is about to name a file
+		kill()
+		return now()
+	}
+	kit.Must(t, c.moveByTwo(&watched{bg, kill})) // who is about to read or to write a file looks at it
+	kill()
+	if len(left) < 8 {
+		t.Errorf("it is killed only %d times", len(left))
+	}
+	for i, dir := range left {
+		if i%2 == 0 { // in the middle of a file
+			kit.Must(t, os.MkdirAll(filepath.Join(dir, "archive"), 0o700))
+			kit.Must(t, os.WriteFile(filepath.Join(dir, "archive", ".new-1"), []byte("half"), 0o600))
+		}
+		wantMovedOn(t, dir, fmt.Sprintf("kill %d of %d", i, len(left)), before)
+	}
+}
+
+// watched is a context with somebody who looks when it is asked for its error.
+type watched struct {
+	context.Context
+	look func()
+}
+
+func (w *watched) Err() error {
+	w.look()
+	return w.Context.Err()
+}
+
+// A move that is stopped at any moment goes on.
+func TestMoveStopped(t *testing.T) {
+	t.Parallel()
+	from := makeTemplate(t)
+	before := template(t).keptOf()
+	stride := 17
+	if kit.Soak {
+		stride = 1
+	}
+	for n := 0; ; n += stride {
+		dir := filepath.Join(t.TempDir(), "data")
+		kit.Must(t, os.CopyFS(dir, os.DirFS(from)))
+		c := openStore(t, dir)
+		c.clock.skip(31 * day)
+		ctx := newLooked(n)
+		err := c.moveByTwo(ctx)
+		kit.Must(t, c.Close())
+		wantMovedOn(t, dir, fmt.Sprintf("stopped after %d looks", n), before)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("stopped after %d looks: %v", n, err)
+		}
+	}
+}
+
+// looked is a context that ends when it has been looked at so often.
+type looked struct {
+	context.Context
+	cancel context.CancelFunc
+	left   atomic.Int64
+}
+
+func newLooked(n int) *looked {
+	c := new(looked)
+	c.Context, c.cancel = context.WithCancel(bg)
+	c.left.Store(int64(n))
+	return c
+}
+
+func (c *looked) Err() error {
+	c.count()
+	return c.Context.Err()
+}
+
+func (c *looked) Done() <-chan struct{} {
+	c.count()
+	return c.Context.Done()
+}
+
+func (c *looked) count() {
+	if c.left.Add(-1) < 0 {
+		c.cancel()
 	}
 }
 

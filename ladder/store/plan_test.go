@@ -38,6 +38,7 @@ var scanned = map[string]string{
 	"UpdateActive":    "once at the start of a server",
 	"Bundles":         "for backup and verify",
 	"Archives":        "for backup and verify",
+	"WronglyActive":   "for verify: all versions, once for each ladder",
 	"ArchivedBytes":   "a row for some thousand matches, once a day",
 	"DocumentsByGame": "for timba admin storage, as what follows: all documents, without their data",
 	"GamesByGame":     "all games",

@@ -76,9 +76,11 @@ func (r *rerating) run(name string) (err error) {
 	if r.from, err = rating.ParseFormula(r.ladder.Formula); err != nil {
 		return fmt.Errorf("data: ladder %q: %w", name, err)
 	}
-	if r.stored, err = r.tx.AllEntries(r.ctx, r.ladder.ID); err != nil {
+	entries, err := r.tx.AllEntries(r.ctx, r.ladder.ID)
+	if err != nil {
 		return err
 	}
+	r.stored = asTheyCame(entries)
 	for last := int64(0); last < r.ladder.Finished; {
 		rows, err := r.tx.FinishedOnLadder(r.ctx, queries.FinishedOnLadderParams{
 			LadderID: nullID(r.ladder.ID), Last: someID(last), Upto: someID(r.ladder.Finished), N: page,
@@ -110,6 +112,32 @@ func (r *rerating) run(name string) (err error) {
 
 func (r *rerating) damaged(format string, args ...any) error {
 	return unavailable("timba admin verify says what differs", "data: ladder %q cannot be rated again: %s", r.ladder.Name, fmt.Sprintf(format, args...))
+}
+
+// asTheyCame returns entries that are in the order of Since so that each comes after its predecessor:
+// an older version may be used again before the next match.
+func asTheyCame(entries []queries.Entry) []queries.Entry {
+	byVersion := map[int64]queries.Entry{}
+	for _, e := range entries {
+		byVersion[e.VersionID] = e
+	}
+	var out []queries.Entry
+	added := map[int64]bool{}
+	var add func(queries.Entry)
+	add = func(e queries.Entry) {
+		if added[e.VersionID] {
+			return
+		}
+		added[e.VersionID] = true
+		if p, ok := byVersion[e.Predecessor.Int64]; ok && p.Since == e.Since {
+			add(p)
+		}
+		out = append(out, e)
+	}
+	for _, e := range entries {
+		add(e)
+	}
+	return out
 }
 
 // enter lets the versions in that came before a match.

@@ -153,3 +153,24 @@ func TestExclusiveRaced(t *testing.T) {
 		t.Errorf("an empty directory is %v", err)
 	}
 }
+
+// An older version that is used again before the first match of a new ladder comes after the newer one,
+// whose Elo it starts with.
+func TestOlderVersionComesLater(t *testing.T) {
+	t.Parallel()
+	c := openStore(t, t.TempDir())
+	kit.Must(t, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(0)}}))
+	anna := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+	older, newer := c.live(anna.ID, "anna-bot"), c.live(anna.ID, "anna-bot")
+	kit.Must(t, c.SyncLadders(bg, testLadders(t)))
+	kit.Must(t, c.Use(bg, older.BotID, 1))
+	c.finished("tebes-4", c.ids("@random")[0], older.ID)
+	kit.Must(t, c.Use(bg, older.BotID, 2))
+	c.finished("tebes-4", c.ids("@random")[0], newer.ID)
+	wantSound(t, c.Store)
+	first := c.ratings()
+	c.rerateAll(false)
+	if diff := cmp.Diff(first, c.ratings()); diff != "" {
+		t.Errorf("rated again (-before +after): %s", diff)
+	}
+}

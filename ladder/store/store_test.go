@@ -171,7 +171,7 @@ func TestFinishConcurrentlyRaced(t *testing.T) {
 			kit.Must(t, err)
 			err = c.Begin(bg, []Start{{Match: m.ID, Seed: x.seed}})[0].Err
 			kit.Must(t, err)
-			jobs = append(jobs, func() error { _, err := c.Finish(bg, m.ID, c.last(m.ID), x.games); return err })
+			jobs = append(jobs, func() error { _, err := c.Finish(bg, m.ID, c.last(m.ID), as(m, x.games)); return err })
 		}
 		matches := len(jobs)
 		next := c.submitted(p.ID, "anna-bot")

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,56 +11,59 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
 )
-
-// Difference is something that is not as the matches say it has to be.
-type Difference struct {
-	Where string `json:"where"` // as in "match 3, deal 0, rotation 1" or "ladder tute-2, version 7"
-	What  string `json:"what"`
-}
-
-func (d Difference) String() string { return d.Where + ": " + d.What }
 
 // Verify computes everything again that follows from something else, and says what
 // differs; nothing does when the list is empty.
 //
 //   - the database by SQLite's own checks, then the uploads and the archive by their hashes;
-//   - every game from its replay by the rules, with its seeds and commitments;
+//   - every game of a match and of a person from its replay by the rules, with its seeds,
+//     commitments, players and results;
 //   - every rating, sum and count of every ladder from its matches in their order,
 //     bit by bit.
+//
+// Of some columns nothing else in the database tells, so they are not compared:
+//
+//   - of a match: who asked for it, when it was added, and the start-up time of its clock;
+//   - of an attempt: its machine, and of one that was broken off when it ended, why and whether the
+//     referee failed, and when it began unless it is the first one;
+//   - of a game: how long it took, of which only the sum is known, and the bots' logs, which
+//     are compared with their hash alone, and are not missed;
+//   - of an entry: since when it is on the ladder as long as its first match and its Elo at
+//     the start are right, and its fit, which is made from the matches and moves nothing;
+//   - of a game of a person: when it began, and when it ended unless it counts for a bot;
+//   - of an archive file, when it was made.
 //
 // Matches may go on meanwhile: those that finish later are left for the next time.
 // progress, if not nil, is told how many of the matches and uploads are done. The
 // error says that it could not go on; the list has what was found until then.
 func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) ([]Difference, error) {
 	v := &verifier{store: s, ctx: ctx, progress: progress}
-	for _, step := range []func() error{v.database, v.bundles, v.archives, v.unfinished, v.unrated, v.ladders} {
+	for _, step := range []func() error{v.database, v.bundles, v.archives, v.unfinished, v.unrated, v.plays, v.ladders} {
 		if err := step(); err != nil {
-			return v.found, explain(err)
+			return v.findings, explain(err)
 		}
 	}
-	return v.found, nil
+	return v.findings, nil
 }
 
 // verifier is one run of Verify.
 type verifier struct {
+	findings
 	store    *Store
 	ctx      context.Context
 	progress func(done, total int64)
 	done     int64
 	total    int64
-	found    []Difference
-}
-
-func (v *verifier) differ(where, format string, args ...any) {
-	v.found = append(v.found, Difference{where, fmt.Sprintf(format, args...)})
 }
 
 func (v *verifier) step(n int) {
@@ -183,13 +187,58 @@ func hashOf(dir datadir.Dir, sum string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// unfinished looks for games of matches that have none.
+// unfinished looks for results of matches that have none, and at their attempts.
 func (v *verifier) unfinished() error {
-	ids, err := v.store.read.UnfinishedWithGames(v.ctx)
-	for _, id := range ids {
-		v.differ(fmt.Sprintf("match %d", id), "it is not finished and has games")
+	rows, err := v.store.read.UnfinishedWithResults(v.ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, r := range rows {
+		v.differ(fmt.Sprintf("match %d", r.ID), "it is %s, and has games, replays, changes or faults", r.State)
+	}
+	all, err := v.store.read.UnfinishedAttempts(v.ctx)
+	if err != nil {
+		return err
+	}
+	for len(all) > 0 {
+		m := queries.Match{ID: all[0].Attempt.MatchID, State: all[0].State, Began: all[0].MatchBegan}
+		var attempts []queries.Attempt
+		for len(all) > 0 && all[0].Attempt.MatchID == m.ID {
+			attempts, all = append(attempts, all[0].Attempt), all[1:]
+		}
+		v.checkAttempts(m, attempts)
+	}
+	return nil
+}
+
+// checkAttempts compares the attempts at a match with each other and with the match.
+func (f *findings) checkAttempts(m queries.Match, list []queries.Attempt) {
+	seeds := map[string]int64{} // the numbers of their attempts
+	for i, a := range list {
+		where := fmt.Sprintf("match %d, attempt %d", m.ID, a.Number)
+		commitment := referee.Commitment(rules.Seed(hexOf(a.Seed)))
+		want := a
+		want.Number, want.Commitment = int64(i+1), commitment[:]
+		if i == 0 {
+			want.Began = m.Began.Int64
+		}
+		last := i == len(list)-1
+		switch {
+		case last && m.State == string(ladder.Finished):
+			want.Ended, want.Reason, want.Failed = m.Finished, "", 0
+		case last && m.State == string(ladder.Running):
+			want.Ended, want.Reason, want.Failed = sql.NullInt64{}, "", 0
+		case !a.Ended.Valid:
+			f.differ(where, "it has not ended")
+		case !last && a.Reason == "":
+			f.differ(where, "it was not broken off, and another one follows")
+		}
+		f.compare(where, a, want)
+		if other := seeds[string(a.Seed)]; other != 0 {
+			f.differ(where, "it has the seed of attempt %d", other)
+		}
+		seeds[string(a.Seed)] = a.Number
+	}
 }
 
 // page is how many matches are rebuilt side by side before they are taken in order.
@@ -224,7 +273,7 @@ func (v *verifier) rebuild(rows []queries.Match) ([]*rebuilt, error) {
 		return nil, err
 	}
 	for _, r := range out {
-		v.found = slices.Concat(v.found, r.found)
+		v.findings = append(v.findings, r.findings...)
 	}
 	v.step(len(rows))
 	return out, nil

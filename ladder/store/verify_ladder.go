@@ -21,6 +21,10 @@ type recount struct {
 	stored  []queries.Entry // by since
 	pairs   []queries.Pair
 	upto    int64            // of the fit
+	last    int64            // the order of the last match
+	bots    map[int64]string // by version
+	came    map[string]bool  // bots with a version on the ladder
+	active  []int64          // versions that play and must not, or the other way round
 	places  map[int64]*place // by version, computed
 	counts  map[[2]int64]*queries.Pair
 	next    int // of stored, which has not come yet
@@ -29,28 +33,19 @@ type recount struct {
 // place is an entry and the last match that moved it.
 type place struct {
 	rating.Entry
+	start  float64
 	last   int64 // its order; before the first match, that of the last one on the ladder
 	lastAt sql.NullInt64
 }
 
 func (v *verifier) ladder(id int64) error {
-	c := &recount{verifier: v, places: map[int64]*place{}, counts: map[[2]int64]*queries.Pair{}}
-	err := v.store.view(v.ctx, func(tx *Tx) (err error) {
-		if c.ladder, err = tx.LadderByID(v.ctx, id); err != nil {
-			return err
-		}
-		if c.stored, err = tx.AllEntries(v.ctx, id); err != nil {
-			return err
-		}
-		if c.pairs, err = tx.AllPairs(v.ctx, id); err != nil {
-			return err
-		}
-		fit, err := tx.Fit(v.ctx, id)
-		c.upto = fit.Upto
-		return none(err, nil)
-	})
-	if err != nil {
+	c := &recount{verifier: v, bots: map[int64]string{}, came: map[string]bool{}, places: map[int64]*place{}, counts: map[[2]int64]*queries.Pair{}}
+	if err := v.store.view(v.ctx, func(tx *Tx) error { return c.read(tx, id) }); err != nil {
 		return err
+	}
+	var err error
+	if c.last != c.ladder.Finished {
+		c.differ(c.where(), "it has finished %d matches, and the last one has order %d", c.ladder.Finished, c.last)
 	}
 	if c.formula, err = rating.ParseFormula(c.ladder.Formula); err != nil {
 		c.differ(c.where(), "%s", err)
@@ -60,8 +55,39 @@ func (v *verifier) ladder(id int64) error {
 		return err
 	}
 	c.enter(c.ladder.Finished)
-	c.compare()
+	c.compareAll()
 	return nil
+}
+
+// read reads what is compared, as it is at one moment.
+func (c *recount) read(tx *Tx, id int64) (err error) {
+	if c.ladder, err = tx.LadderByID(c.ctx, id); err != nil {
+		return err
+	}
+	if c.last, err = tx.LastOrder(c.ctx, nullID(id)); err != nil {
+		return err
+	}
+	entries, err := tx.AllEntries(c.ctx, id)
+	if err != nil {
+		return err
+	}
+	c.stored = asTheyCame(entries)
+	bots, err := tx.BotsOnLadder(c.ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, b := range bots {
+		c.bots[b.VersionID] = b.Name
+	}
+	if c.active, err = tx.WronglyActive(c.ctx, id); err != nil {
+		return err
+	}
+	if c.pairs, err = tx.AllPairs(c.ctx, id); err != nil {
+		return err
+	}
+	fit, err := tx.Fit(c.ctx, id)
+	c.upto = fit.Upto
+	return none(err, nil)
 }
 
 func (c *recount) where() string { return "ladder " + c.ladder.Name }
@@ -80,9 +106,6 @@ func (c *recount) matches() error {
 			return err
 		}
 		if len(rows) == 0 {
-			if last != c.ladder.Finished {
-				c.differ(c.where(), "it has finished %d matches, and the last one has order %d", c.ladder.Finished, last)
-			}
 			return nil
 		}
 		done, err := c.rebuild(rows)
@@ -106,6 +129,7 @@ func (c *recount) matches() error {
 func (c *recount) enter(finished int64) {
 	for ; c.next < len(c.stored) && c.stored[c.next].Since <= finished; c.next++ {
 		s := c.stored[c.next]
+		bot := c.bots[s.VersionID]
 		var predecessor *rating.Entry
 		if s.Predecessor.Valid {
 			if p := c.places[s.Predecessor.Int64]; p != nil {
@@ -113,12 +137,14 @@ func (c *recount) enter(finished int64) {
 			} else {
 				c.differ(c.whereVersion(s.VersionID), "its predecessor, version %d, came after it", s.Predecessor.Int64)
 			}
+			if other := c.bots[s.Predecessor.Int64]; other != bot {
+				c.differ(c.whereVersion(s.VersionID), "its predecessor is of %q, and it is of %q", other, bot)
+			}
+		} else if c.came[bot] {
+			c.differ(c.whereVersion(s.VersionID), "it has no predecessor, and another version of %q came before it", bot)
 		}
-		e := c.formula.Enter(s.VersionID, predecessor, s.Held != 0)
-		if s.Start != e.Elo {
-			c.differ(c.whereVersion(s.VersionID), "it started at Elo %v where its predecessor had %v", s.Start, e.Elo)
-		}
-		c.places[s.VersionID] = &place{Entry: e, last: s.Since}
+		e := c.formula.Enter(s.VersionID, predecessor, bot == ladder.Anchor)
+		c.places[s.VersionID], c.came[bot] = &place{Entry: e, start: e.Elo, last: s.Since}, true
 	}
 }
 
@@ -132,8 +158,7 @@ func (c *recount) rate(r *rebuilt) error {
 	for slot, id := range r.match.Versions {
 		p := c.places[id]
 		if p == nil {
-			r.differ("", "version %d is not on the ladder", id)
-			c.found = append(c.found, r.found[len(r.found)-1])
+			c.differ(r.where, "version %d is not on the ladder", id)
 			return nil
 		}
 		before[slot] = p.Entry
@@ -145,20 +170,18 @@ func (c *recount) rate(r *rebuilt) error {
 			return err
 		}
 	}
-	where := fmt.Sprintf("match %d", r.row.ID)
 	out, err := c.formula.Outcome(r.match, r.variant, before, r.games, repeats)
 	if err != nil {
-		c.differ(where, "%s", err)
+		c.differ(r.where, "%s", err)
 		return nil
 	}
 	if out.Distinct != r.match.Distinct {
-		c.differ(where, "%d of its deals count where its games give %d", r.match.Distinct, out.Distinct)
+		c.differ(r.where, "%d of its deals count where its games give %d", r.match.Distinct, out.Distinct)
 	}
-	if err := c.compareChanges(r, out.Changes); err != nil {
-		return err
-	}
+	c.compareChanges(r, out.Changes)
 	for _, e := range out.Entries {
-		*c.places[e.VersionID] = place{e, r.row.Ord.Int64, r.row.Finished}
+		p := c.places[e.VersionID]
+		p.Entry, p.last, p.lastAt = e, r.row.Ord.Int64, r.row.Finished
 	}
 	for _, p := range out.Pairs {
 		c.count(p)
@@ -183,39 +206,35 @@ func (c *recount) count(add rating.Pair) {
 }
 
 // compareChanges compares the changes that a match has with those computed.
-func (c *recount) compareChanges(r *rebuilt, computed []ladder.Change) error {
-	rows, err := c.store.read.ChangesOf(c.ctx, text([]int64{r.row.ID}))
-	if err != nil {
-		return err
+func (c *recount) compareChanges(r *rebuilt, computed []ladder.Change) {
+	if len(r.changes) != len(computed) {
+		c.differ(r.where, "it has moved %d versions, not its %d", len(r.changes), len(computed))
+		return
 	}
-	where := fmt.Sprintf("match %d", r.row.ID)
-	if len(rows) != len(computed) {
-		c.differ(where, "it has moved %d versions, not its %d", len(rows), len(computed))
-		return nil
+	for slot, got := range r.changes {
+		c.compare(fmt.Sprintf("%s, slot %d", r.where, slot), got, queries.Change(changeRow(c.ladder.ID, computed[slot])))
 	}
-	for slot, got := range rows {
-		if want := queries.Change(changeRow(c.ladder.ID, computed[slot])); got != want {
-			c.differ(where, "slot %d: the change is %s", slot, unlike(changeFigures(got), changeFigures(want)))
-		}
-	}
-	return nil
 }
 
-// compare compares the sums with those computed, and the counts of pairs.
-func (c *recount) compare() {
+// compareAll compares the sums with those computed, and the counts of pairs.
+func (c *recount) compareAll() {
 	for _, s := range c.stored {
-		want := c.places[s.VersionID]
-		if want == nil {
+		p := c.places[s.VersionID]
+		if p == nil {
 			c.differ(c.whereVersion(s.VersionID), "it came after match %d, and there is none", s.Since)
 			continue
 		}
-		got := place{entry(s), s.Last, s.LastAt}
-		if got.Elo != want.Elo {
-			c.differ(c.whereVersion(s.VersionID), "its Elo is %v where its matches give %v", got.Elo, want.Elo)
-			got.Elo = want.Elo
+		want := entryRow(p.Entry)
+		want.LadderID, want.Predecessor, want.Since, want.Start = s.LadderID, s.Predecessor, s.Since, p.start
+		want.Active, want.Last, want.LastAt, want.Fit, want.PlusMinus = s.Active, p.last, p.lastAt, s.Fit, s.PlusMinus
+		if slices.Contains(c.active, s.VersionID) {
+			want.Active = 1 - s.Active
 		}
-		if got != *want {
-			c.differ(c.whereVersion(s.VersionID), "its sums are %s by its matches", unlike(placeFigures(got), placeFigures(*want)))
+		c.compare(c.whereVersion(s.VersionID), s, want)
+	}
+	for _, id := range c.active {
+		if c.bots[id] == "" {
+			c.differ(c.whereVersion(id), "it plays, and is not on the ladder")
 		}
 	}
 	if c.upto > c.ladder.Finished {
@@ -225,8 +244,8 @@ func (c *recount) compare() {
 		key := [2]int64{got.A, got.B}
 		if want := c.counts[key]; want == nil {
 			c.differ(c.where(), "versions %d and %d have counts and no match", got.A, got.B)
-		} else if got != *want {
-			c.differ(c.where(), "the counts of versions %d and %d are %s by their matches", got.A, got.B, unlike(pairFigures(got), pairFigures(*want)))
+		} else {
+			c.compare(fmt.Sprintf("%s, versions %d and %d", c.where(), got.A, got.B), got, *want)
 		}
 		delete(c.counts, key)
 	}

@@ -1,237 +1,288 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
+	"maps"
 	"strings"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
 )
 
 // rebuilt is a finished match made again from its replays.
 type rebuilt struct {
+	findings
+	where   string
 	row     queries.Match
 	match   ladder.Match
 	variant *rules.Variant
-	games   []ladder.Game // their seats as the replays tell them, or as stored where there is none
-	found   []Difference
-}
-
-func (r *rebuilt) differ(where, format string, args ...any) {
-	r.found = append(r.found, Difference{fmt.Sprintf("match %d%s", r.row.ID, where), fmt.Sprintf(format, args...)})
+	slots   []queries.HashesOfRow
+	rows    []queries.Game
+	seats   []queries.GameSeat
+	changes []queries.Change
+	// attempt is the one that counts.
+	attempt queries.Attempt
+	// replays and logs are nil where they are damaged.
+	replays, logs []part
+	games         []ladder.Game // as the replays tell them, or as stored where there is none
 }
 
 // rebuild makes a finished match again and notes what differs. The error is of a
 // database that cannot be read at all.
 func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error) {
-	r := &rebuilt{row: row}
-	err := s.view(ctx, func(tx *Tx) error {
-		if _, err := matchOf(row); err != nil {
-			r.differ("", "%s", err)
-			return nil
-		}
-		slots, err := tx.HashesOf(ctx, row.ID)
-		if err != nil {
-			return err
-		}
-		attempts, err := tx.AttemptsOf(ctx, text([]int64{row.ID}))
-		if err != nil {
-			return err
-		}
-		if r.games, err = gamesOf(ctx, tx, row.ID); err != nil {
-			return err
-		}
-		replays, whole, err := s.checkParts(ctx, tx, r)
-		if err != nil {
-			return err
-		}
-		list, err := tx.fill(ctx, []queries.Match{row})
-		if err != nil {
-			return err
-		}
-		r.match = list[0]
-		g, err := games.Find(r.match.Game)
-		if err == nil {
-			r.variant, err = g.Resolve(r.match.Options)
-		}
-		if err != nil {
-			r.differ("", "%s", err)
-			return nil
-		}
-		last := r.checkAttempts(attempts)
-		if whole {
-			r.checkGames(slots, last, decodeAll(replays))
-		}
-		return nil
-	})
-	return r, err
+	r := &rebuilt{row: row, where: fmt.Sprintf("match %d", row.ID)}
+	if _, err := matchOf(row); err != nil {
+		r.differ(r.where, "%s", err)
+		return r, nil
+	}
+	if err := s.view(ctx, func(tx *Tx) error { return r.read(ctx, s, tx) }); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.variant, err = r.match.Variant(); err != nil {
+		r.differ(r.where, "%s", err)
+		return r, nil
+	}
+	r.check()
+	return r, nil
 }
 
-// checkParts reads the replays and the logs of a match and returns the replays, and whether they are
-// as they were kept.
-func (s *Store) checkParts(ctx context.Context, tx *Tx, r *rebuilt) (replays []part, whole bool, err error) {
-	for _, kind := range []string{logsKind, replaysKind} {
-		replays, err = s.parts(ctx, tx, r.row.ID, kind)
-		var d damage
-		if whole = err == nil; errors.As(err, &d) {
-			r.differ("", "%s", d)
-		} else if err != nil {
-			return nil, false, err
+// read reads all that the database has of the match.
+func (r *rebuilt) read(ctx context.Context, s *Store, tx *Tx) error {
+	list, err := tx.fill(ctx, []queries.Match{r.row})
+	if err != nil {
+		return err
+	}
+	r.match = list[0]
+	if r.slots, err = tx.HashesOf(ctx, r.row.ID); err != nil {
+		return err
+	}
+	attempts, err := tx.AttemptsOf(ctx, text([]int64{r.row.ID}))
+	if err != nil {
+		return err
+	}
+	if len(attempts) == 0 {
+		r.differ(r.where, "it is finished and was never begun")
+	} else {
+		r.attempt = attempts[len(attempts)-1]
+	}
+	r.checkAttempts(r.row, attempts)
+	if r.rows, err = tx.GamesOf(ctx, r.row.ID); err != nil {
+		return err
+	}
+	if r.seats, err = tx.SeatsOfMatch(ctx, r.row.ID); err != nil {
+		return err
+	}
+	if r.changes, err = tx.ChangesOf(ctx, text([]int64{r.row.ID})); err != nil {
+		return err
+	}
+	if r.logs, err = r.parts(ctx, s, tx, logsKind); err != nil {
+		return err
+	}
+	r.replays, err = r.parts(ctx, s, tx, replaysKind)
+	return err
+}
+
+// parts returns the replays or the logs of the match, nil where they are not as they were kept.
+func (r *rebuilt) parts(ctx context.Context, s *Store, tx *Tx, kind string) ([]part, error) {
+	parts, err := s.parts(ctx, tx, r.row.ID, kind)
+	var d damage
+	if errors.As(err, &d) {
+		r.differ(r.where, "%s", d)
+		return nil, nil
+	}
+	return append([]part{}, parts...), err
+}
+
+// check compares all that was read.
+func (r *rebuilt) check() {
+	r.games = seated(r.rows, r.seats)
+	r.checkPlaces(replaysKind, r.replays)
+	r.checkPlaces(logsKind, r.logs)
+	if r.replays != nil {
+		r.checkGames()
+	}
+	if !r.match.Rated && len(r.changes) > 0 {
+		r.differ(r.where, "it has changes of ratings and is not rated")
+	}
+}
+
+// place says where a game is.
+func (r *rebuilt) place(deal, rotation int) string {
+	return fmt.Sprintf("%s, deal %d, rotation %d", r.where, deal, rotation)
+}
+
+// checkPlaces looks for documents that are there twice, or of games and seats that are not there.
+func (r *rebuilt) checkPlaces(kind string, parts []part) {
+	seats := map[[2]int]int{} // of the games
+	for _, g := range r.games {
+		seats[[2]int{g.Deal, g.Rotation}] = len(g.Seats)
+		if kind == replaysKind {
+			seats[[2]int{g.Deal, g.Rotation}] = 1
 		}
 	}
-	return replays, whole, nil
+	seen := map[[3]int]bool{}
+	for _, p := range parts {
+		key := [3]int{p.deal, p.rotation, p.seat}
+		if p.seat >= seats[[2]int{p.deal, p.rotation}] {
+			r.differ(r.place(p.deal, p.rotation), "the %s have one of seat %d, which there is not", kind, p.seat)
+		}
+		if seen[key] {
+			r.differ(r.place(p.deal, p.rotation), "the %s have seat %d twice", kind, p.seat)
+		}
+		seen[key] = true
+	}
 }
 
-// decodeAll returns the replays of a match by deal and rotation; those that are no replays are
-// errors.
-func decodeAll(parts []part) map[[2]int]document {
-	out := make(map[[2]int]document, len(parts))
-	for _, p := range parts {
-		replay, err := referee.DecodeReplay(p.data)
-		out[[2]int{p.deal, p.rotation}] = document{replay, err}
+// checkGames rebuilds all games.
+func (r *rebuilt) checkGames() {
+	replays := make([]*referee.Replay, len(r.games)) // nil for those that are none
+	for i := range r.games {
+		g := &r.games[i]
+		data := find(r.replays, int64(g.Deal), int64(g.Rotation), 0)
+		if data == nil {
+			r.differ(r.place(g.Deal, g.Rotation), "the replay is missing")
+			continue
+		}
+		var err error
+		if replays[i], err = referee.DecodeReplay(data); err != nil {
+			r.differ(r.place(g.Deal, g.Rotation), "%s", err)
+			continue
+		}
+		g.Lost = len(lostSeats(replays[i])) > 0
+	}
+	if err := rating.Complete(r.match.Deals, len(r.slots), r.games); err != nil {
+		r.differ(r.where, "%s", err)
+		return
+	}
+	want := r.row
+	want.Took.Int64, want.Reason = 0, early(len(r.games) < r.match.Deals*len(r.slots), replays)
+	for i, replay := range replays {
+		want.Took.Int64 += r.rows[i].Took
+		if replay != nil {
+			r.checkGame(i, replay)
+		}
+	}
+	if !r.match.Rated {
+		want.DistinctDeals = sql.NullInt64{}
+	}
+	r.compare(r.where, r.row, want)
+	r.checkFaulty()
+}
+
+// checkGame plays game i again, and takes its seats from its replay.
+func (r *rebuilt) checkGame(i int, replay *referee.Replay) {
+	g := &r.games[i]
+	where := r.place(g.Deal, g.Rotation)
+	if m := replay.Match; m.Deal != g.Deal || m.Rotation != g.Rotation {
+		r.differ(where, "the replay is of deal %d, rotation %d", m.Deal, m.Rotation)
+		return
+	}
+	r.checkReplay(where, replay)
+	again := gameOf(replay, len(r.slots))
+	again.ID, again.MatchID, again.Took = r.rows[0].ID+int64(i), r.row.ID, g.Took
+	if r.row.DistinctDeals.Valid {
+		again.Fingerprint = fingerprint(replay, r.variant, r.match.Versions)
+	}
+	r.compare(where, r.rows[i], queries.Game(gameRow(again, r.row.LadderID, r.row.DistinctDeals.Valid)))
+	seats := r.seatsOf(r.rows[i].ID)
+	if len(seats) != len(again.Seats) {
+		r.differ(where, "there are %d seats where the replay has %d", len(seats), len(again.Seats))
+	}
+	for seat := range min(len(seats), len(again.Seats)) {
+		r.compare(fmt.Sprintf("%s, seat %d", where, seat), seats[seat], queries.GameSeat(seatRow(seats[seat].GameID, again.Seats[seat])))
+	}
+	g.Seats, g.Fingerprint = again.Seats, again.Fingerprint
+}
+
+func (r *rebuilt) seatsOf(game int64) (out []queries.GameSeat) {
+	for _, s := range r.seats {
+		if s.GameID == game {
+			out = append(out, s)
+		}
 	}
 	return out
 }
 
-type document struct {
-	replay *referee.Replay
-	err    error
-}
-
-// checkAttempts compares seeds with commitments and returns the attempt that counts.
-func (r *rebuilt) checkAttempts(rows []queries.Attempt) queries.Attempt {
-	var last queries.Attempt
-	for i, a := range rows {
-		where := fmt.Sprintf(", attempt %d", a.Number)
-		if a.Number != int64(i+1) {
-			r.differ(where, "it is attempt %d of the match", i+1)
-		}
-		if want := referee.Commitment(rules.Seed(hexOf(a.Seed))); want != hexOf(a.Commitment) {
-			r.differ(where, "the commitment is %s where SHA-256 of the seed is %s", hexOf(a.Commitment), want)
-		}
-		if !a.Ended.Valid {
-			r.differ(where, "it has not ended, and the match is finished")
-		}
-		last = a
+// checkReplay plays a replay again, and compares it with its match: options, clock, seed, who sat there.
+func (r *rebuilt) checkReplay(where string, d *referee.Replay) {
+	for _, err := range d.Verify(r.variant.Game) {
+		r.differ(where, "%s", strings.TrimPrefix(err.Error(), "replay: "))
 	}
-	if len(rows) == 0 {
-		r.differ("", "it is finished and was never begun")
+	if options := r.variant.Settings.Map(); !maps.Equal(d.Options, options) {
+		r.differ(where, "the replay is of %s %s where the match is of %s %s", d.Game, optionsText(d.Options), r.row.Game, optionsText(options))
 	}
-	return last
-}
-
-// checkGames rebuilds all games.
-func (r *rebuilt) checkGames(slots []queries.HashesOfRow, a queries.Attempt, docs map[[2]int]document) {
-	for i := range r.games {
-		if d := docs[[2]int{r.games[i].Deal, r.games[i].Rotation}]; d.replay != nil {
-			r.games[i].Lost = len(lostSeats(d.replay)) > 0
-		}
+	if clock := r.match.Clock.InReplay(); text(d.Clock) != text(clock) {
+		r.differ(where, "the clock is %s where the match has %s", clockText(d.Clock), clockText(clock))
 	}
-	if err := rating.Complete(r.match.Deals, len(slots), r.games); err != nil {
-		r.differ("", "%s", err)
-		return
+	if seed := hexOf(r.attempt.Seed); d.Match.Seed == nil || *d.Match.Seed != seed {
+		r.differ(where, "the replay does not have the seed of attempt %d", r.attempt.Number)
 	}
-	var took time.Duration
-	for i := range r.games {
-		g := &r.games[i]
-		took += g.Took
-		where := fmt.Sprintf(", deal %d, rotation %d", g.Deal, g.Rotation)
-		d, ok := docs[[2]int{g.Deal, g.Rotation}]
-		if !ok {
-			d.err = errors.New("the replay is missing")
-		}
-		if d.err != nil {
-			r.differ(where, "%s", d.err)
-			continue
-		}
-		for _, err := range d.replay.Verify(r.variant.Game) {
-			r.differ(where, "%s", strings.TrimPrefix(err.Error(), "replay: "))
-		}
-		r.checkReplay(where, d.replay, slots, a)
-		replayed := gameOf(d.replay, len(slots))
-		if r.row.DistinctDeals.Valid {
-			replayed.Fingerprint = fingerprint(d.replay, r.variant, r.match.Versions)
-		}
-		if err := agree(*g, replayed); err != nil {
-			r.differ(where, "%s", err)
-		}
-		g.Seats, g.Fingerprint = replayed.Seats, replayed.Fingerprint
+	if d.Adjudication != nil {
+		r.differ(where, "the replay could be adjudicated by scores")
 	}
-	if len(docs) > len(r.games) {
-		r.differ("", "there are %d replays for %d games", len(docs), len(r.games))
-	}
-	r.checkFaulty(slots)
-	if took.Microseconds() != r.row.Took.Int64 {
-		r.differ("", "it took %d µs where its games took %d", r.row.Took.Int64, took.Microseconds())
+	for i, s := range d.Seats {
+		slot := r.slots[rules.BotAt(i, d.Match.Rotation, len(r.slots))]
+		r.sat(fmt.Sprintf("%s, seat %d", where, i), s, slot.Name, slot.Hash, slot.PersonID.Valid)
+		if s.Clock != nil || s.Untimed {
+			r.differ(where, "seat %d has a clock of its own", i)
+		}
 	}
 }
 
-// checkFaulty compares which slots have a fault with the seats of the games.
-func (r *rebuilt) checkFaulty(slots []queries.HashesOfRow) {
-	faulty := make([]int64, len(slots))
+// sat compares who sat at a seat by its replay with the version that did. The program of a house bot
+// changes with timba, so that the hash is only that of the versions of people.
+func (f *findings) sat(where string, s referee.ReplaySeat, bot, hash string, hashed bool) {
+	name, _, _ := strings.Cut(s.Name, "/") // the number of the version follows
+	if name, _, _ = strings.Cut(name, "#"); name != bot {
+		f.differ(where, "%q sat there by the replay, and %q by the version", s.Name, bot)
+	}
+	if hashed && s.SHA256 != hash {
+		f.differ(where, "the program %s ran by the replay, and %s by the version", s.SHA256, hash)
+	}
+}
+
+// clockText returns a clock of a replay for people, in milliseconds.
+func clockText(c referee.ClockMS) string {
+	return fmt.Sprintf("movetime=%d bank=%d inc=%d margin=%d", c.Movetime, c.Bank, *cmp.Or(c.Inc, new(int64)), c.Margin)
+}
+
+// checkFaulty compares the numbers of the slots, and which have a fault with the seats of the games.
+func (r *rebuilt) checkFaulty() {
+	faulty := make([]int64, len(r.slots))
 	for _, g := range r.games {
 		for _, s := range g.Seats {
-			if s.Fault != "" && s.Slot < len(slots) {
+			if s.Fault != "" && s.Slot < len(r.slots) {
 				faulty[s.Slot] = 1
 			}
 		}
 	}
-	for slot, s := range slots {
+	for slot, s := range r.slots {
+		if s.Slot != int64(slot) {
+			r.differ(r.where, "it has slot %d where slot %d is due", s.Slot, slot)
+		}
 		if s.Faulty != faulty[slot] {
-			r.differ("", "slot %d: the mark of a fault is %d where its games give %d", slot, s.Faulty, faulty[slot])
+			r.differ(r.where, "slot %d: the mark of a fault is %d where its games give %d", slot, s.Faulty, faulty[slot])
 		}
 	}
-}
-
-// checkReplay compares a replay with its match: options, seed, who sat there.
-func (r *rebuilt) checkReplay(where string, d *referee.Replay, slots []queries.HashesOfRow, a queries.Attempt) {
-	if v, err := d.Resolve(r.variant.Game); err != nil || !slices.Equal(v.Settings, r.variant.Settings) {
-		r.differ(where, "the replay is of %s %s where the match is of %s %s", d.Game, optionsText(d.Options), r.row.Game, optionsText(r.match.Options))
-	}
-	if seed := hexOf(a.Seed); d.Match.Seed == nil || *d.Match.Seed != seed {
-		r.differ(where, "the replay does not have the seed of attempt %d", a.Number)
-	}
-	for i, s := range d.Seats {
-		slot := slots[rules.BotAt(i, max(0, d.Match.Rotation), len(slots))]
-		// A house bot goes on under the hash of a new program.
-		if slot.PersonID.Valid && s.SHA256 != slot.Hash {
-			r.differ(where, "at seat %d ran %s where the version is %s", i, s.SHA256, slot.Hash)
-		}
-	}
-}
-
-// agree returns an error that names the first difference between the rows of a game
-// and its replay.
-func agree(stored, replayed ladder.Game) error {
-	switch {
-	case replayed.Deal != stored.Deal || replayed.Rotation != stored.Rotation:
-		return fmt.Errorf("the replay is of deal %d, rotation %d", replayed.Deal, replayed.Rotation)
-	case stored.Plies != replayed.Plies:
-		return fmt.Errorf("there are %d plies where the replay has %d", stored.Plies, replayed.Plies)
-	case stored.Fingerprint != replayed.Fingerprint:
-		return fmt.Errorf("the fingerprint is %x where the replay has %x", stored.Fingerprint, replayed.Fingerprint)
-	case len(stored.Seats) != len(replayed.Seats):
-		return fmt.Errorf("there are %d seats where the replay has %d", len(stored.Seats), len(replayed.Seats))
-	}
-	for i, s := range stored.Seats {
-		if s != replayed.Seats[i] {
-			return fmt.Errorf("seat %d is %s by its replay", i, unlike(seatFigures(s), seatFigures(replayed.Seats[i])))
-		}
-	}
-	return nil
 }
 
 // complete reports whether a match has all that ratings need.
 func (r *rebuilt) complete() bool {
-	slots := len(r.match.Versions)
-	return r.variant != nil && slots > 0 && rating.Complete(r.match.Deals, slots, r.games) == nil &&
-		!slices.ContainsFunc(r.games, func(g ladder.Game) bool { return len(g.Seats) != r.variant.Players })
+	if r.variant == nil || len(r.slots) == 0 || rating.Complete(r.match.Deals, len(r.slots), r.games) != nil {
+		return false
+	}
+	for _, g := range r.games {
+		if len(g.Seats) != r.variant.Players {
+			return false
+		}
+	}
+	return true
 }

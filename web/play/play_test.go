@@ -70,8 +70,12 @@ func newWorld(t *testing.T, dir string, l ladder.PlayLimits) *world {
 		}
 		cancel()
 		cancel = nil
-		if err := errors.Join(<-ended, s.Close()); err != nil {
+		if err := <-ended; err != nil {
 			t.Error(err)
+		}
+		found, err := s.Verify(context.Background(), nil) // every game that is kept can be played again
+		if err := errors.Join(err, s.Close()); err != nil || len(found) > 0 {
+			t.Errorf("verify: %v, %v", found, err)
 		}
 	}
 	t.Cleanup(w.stop)

@@ -43,9 +43,6 @@ type Table struct {
 	until time.Time
 }
 
-// guestName is the name of a guest in a replay.
-const guestName = "guest"
-
 // prepare makes the bots, whose files stay until the context has ended, and the person's seat.
 func (x *Table) prepare(ctx context.Context) error {
 	x.came, x.over = make(chan struct{}), make(chan struct{})
@@ -67,7 +64,7 @@ func (x *Table) prepare(ctx context.Context) error {
 	}
 	name := x.Who.Person.Name
 	if name == "" {
-		name = guestName
+		name = ladder.GuestName
 	}
 	for slices.ContainsFunc(x.bots, func(b match.Bot) bool { return b.Name == name }) {
 		name += " (person)"
@@ -234,23 +231,12 @@ func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 // keep stores a finished game, but one in which a house bot has failed.
 func (x *Table) keep(g *referee.Result) error {
 	p := x.play()
-	records := map[int]rules.Record{}
-	bots := make([]int, x.Variant.Players) // by seat, the bot; 0: the person and their team
-	for _, b := range p.Bots {
-		if x.Variant.Side(b.Seat) != x.Variant.Side(p.Seat) {
-			bots[b.Seat] = int(b.BotID)
-		}
-	}
 	for _, f := range g.Faults {
 		if f.Seat != x.Choice.Seat && program.HouseFailed(f) && p.Bots[slices.IndexFunc(p.Bots, func(b ladder.PlaySeat) bool { return b.Seat == f.Seat })].Bot[0] == '@' {
 			return fmt.Errorf("a house bot failed: %v", f)
 		}
 	}
-	for bot, r := range rules.Records(x.Variant, bots, g.Ranks) {
-		if bot != 0 {
-			records[slices.Index(bots, bot)] = r
-		}
-	}
 	g.Reveal(x.Seed)
-	return x.tables.Store.FinishPlay(context.WithoutCancel(x.tables.ctx), x.ID, ladder.PlayResult(rules.RecordOf(x.Variant, g.Ranks, x.Choice.Seat)), g.Encode(), records)
+	result := ladder.PlayResult(rules.RecordOf(x.Variant, g.Ranks, x.Choice.Seat))
+	return x.tables.Store.FinishPlay(context.WithoutCancel(x.tables.ctx), x.ID, result, g.Encode(), p.Records(x.Variant, g.Ranks))
 }

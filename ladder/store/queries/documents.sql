@@ -27,11 +27,12 @@ DELETE FROM replays WHERE game_id IN (SELECT id FROM games WHERE match_id = ?);
 DELETE FROM game_logs WHERE game_id IN (SELECT id FROM games WHERE match_id = ?);
 
 -- name: KeptMatchesAfter :many
--- The matches after one whose documents are in the database.
-SELECT DISTINCT documents.match_id, matches.ladder_id, matches.created, matches.finished,
+-- The matches after one whose documents are in the database, and that finished before a time.
+SELECT DISTINCT documents.match_id, matches.ladder_id,
   EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = documents.match_id AND match_slots.faulty = 1) AS faulty
 FROM documents JOIN matches ON matches.id = documents.match_id
-WHERE documents.archive_id IS NULL AND documents.match_id > ? ORDER BY documents.match_id LIMIT ?;
+WHERE documents.archive_id IS NULL AND documents.match_id > sqlc.arg(after) AND matches.finished < sqlc.arg(before)
+ORDER BY documents.match_id LIMIT sqlc.arg(n);
 
 -- name: KeptDocuments :many
 SELECT kind, hash, data FROM documents WHERE match_id = ? AND archive_id IS NULL ORDER BY kind DESC;

@@ -200,23 +200,22 @@ func (q *Queries) KeptDocuments(ctx context.Context, matchID int64) ([]KeptDocum
 }
 
 const keptMatchesAfter = `-- name: KeptMatchesAfter :many
-SELECT DISTINCT documents.match_id, matches.ladder_id, matches.created, matches.finished,
+SELECT DISTINCT documents.match_id, matches.ladder_id,
   EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = documents.match_id AND match_slots.faulty = 1) AS faulty
 FROM documents JOIN matches ON matches.id = documents.match_id
-WHERE documents.archive_id IS NULL AND documents.match_id > ? ORDER BY documents.match_id LIMIT ?
+WHERE documents.archive_id IS NULL AND documents.match_id > ?1 AND matches.finished < ?2
+ORDER BY documents.match_id LIMIT ?3
 `
 
 type KeptMatchesAfterRow struct {
 	MatchID  int64
 	LadderID sql.NullInt64
-	Created  int64
-	Finished sql.NullInt64
 	Faulty   bool
 }
 
-// The matches after one whose documents are in the database.
-func (q *Queries) KeptMatchesAfter(ctx context.Context, matchID int64, limit int64) ([]KeptMatchesAfterRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptMatchesAfter, matchID, limit)
+// The matches after one whose documents are in the database, and that finished before a time.
+func (q *Queries) KeptMatchesAfter(ctx context.Context, after int64, before sql.NullInt64, n int64) ([]KeptMatchesAfterRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptMatchesAfter, after, before, n)
 	if err != nil {
 		return nil, err
 	}
@@ -224,13 +223,7 @@ func (q *Queries) KeptMatchesAfter(ctx context.Context, matchID int64, limit int
 	var items []KeptMatchesAfterRow
 	for rows.Next() {
 		var i KeptMatchesAfterRow
-		if err := rows.Scan(
-			&i.MatchID,
-			&i.LadderID,
-			&i.Created,
-			&i.Finished,
-			&i.Faulty,
-		); err != nil {
+		if err := rows.Scan(&i.MatchID, &i.LadderID, &i.Faulty); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -12,14 +12,52 @@ SELECT * FROM matches WHERE ladder_id = ? AND ord > sqlc.arg(last) AND ord <= sq
 -- name: FinishedUnrated :many
 SELECT * FROM matches WHERE ladder_id IS NULL AND state = 'finished' AND id > ? ORDER BY id LIMIT ?;
 
--- name: UnfinishedWithGames :many
-SELECT DISTINCT matches.id FROM matches JOIN games ON games.match_id = matches.id
-WHERE matches.state IN ('waiting', 'running', 'dropped') ORDER BY matches.id;
+-- name: UnfinishedWithResults :many
+-- Matches that are not finished and have what only finished ones have.
+SELECT matches.id, matches.state FROM matches WHERE matches.state IN ('waiting', 'running', 'dropped') AND (
+  EXISTS (SELECT 1 FROM games WHERE games.match_id = matches.id)
+  OR EXISTS (SELECT 1 FROM documents WHERE documents.match_id = matches.id)
+  OR EXISTS (SELECT 1 FROM changes WHERE changes.match_id = matches.id)
+  OR EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = matches.id AND match_slots.faulty = 1)
+) ORDER BY matches.id;
+
+-- name: UnfinishedAttempts :many
+SELECT sqlc.embed(attempts), matches.state, matches.began AS match_began
+FROM matches JOIN attempts ON attempts.match_id = matches.id
+WHERE matches.state IN ('waiting', 'running', 'dropped') ORDER BY matches.id, attempts.number;
 
 -- name: CountFinished :one
 SELECT count(*) FROM matches WHERE state = 'finished';
 
 -- name: HashesOf :many
-SELECT match_slots.slot, match_slots.faulty, versions.hash, bots.person_id
+SELECT match_slots.slot, match_slots.faulty, versions.hash, bots.name, bots.person_id
 FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
 WHERE match_slots.match_id = ? ORDER BY match_slots.slot;
+
+-- name: LastOrder :one
+-- The order of the last match of a ladder.
+SELECT CAST(coalesce(max(ord), 0) AS INTEGER) AS ord FROM matches WHERE ladder_id = ? AND ord IS NOT NULL;
+
+-- name: WronglyActive :many
+-- The versions that play on a ladder and must not, or the other way round: as UpdateActive has it.
+-- One that plays and has no entry is among them.
+SELECT versions.id FROM versions
+JOIN bots ON bots.id = versions.bot_id
+JOIN ladders ON ladders.id = ?
+LEFT JOIN people ON people.id = bots.person_id
+LEFT JOIN entries ON entries.ladder_id = ladders.id AND entries.version_id = versions.id
+WHERE coalesce(entries.active, 0) <> (
+  versions.state = 'live' AND ladders.active AND people.blocked IS NULL
+  AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
+  AND (entries.version_id IS NOT NULL OR versions.games = '[]' OR EXISTS (SELECT 1 FROM json_each(versions.games) WHERE json_each.value = ladders.game))
+) ORDER BY versions.id;
+
+-- name: PlaysAfter :many
+SELECT sqlc.embed(plays), coalesce(people.name, '') AS person
+FROM plays LEFT JOIN people ON people.id = plays.person_id WHERE plays.id > ? ORDER BY plays.id LIMIT ?;
+
+-- name: PlayersOf :many
+-- The bots of a game of a person.
+SELECT sqlc.embed(play_seats), versions.hash, bots.name, bots.person_id
+FROM play_seats JOIN versions ON versions.id = play_seats.version_id JOIN bots ON bots.id = play_seats.bot_id
+WHERE play_seats.play_id = ? ORDER BY play_seats.seat;

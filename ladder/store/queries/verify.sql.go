@@ -207,7 +207,7 @@ func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([
 }
 
 const hashesOf = `-- name: HashesOf :many
-SELECT match_slots.slot, match_slots.faulty, versions.hash, bots.person_id
+SELECT match_slots.slot, match_slots.faulty, versions.hash, bots.name, bots.person_id
 FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
 WHERE match_slots.match_id = ? ORDER BY match_slots.slot
 `
@@ -216,6 +216,7 @@ type HashesOfRow struct {
 	Slot     int64
 	Faulty   int64
 	Hash     string
+	Name     string
 	PersonID sql.NullInt64
 }
 
@@ -232,6 +233,7 @@ func (q *Queries) HashesOf(ctx context.Context, matchID int64) ([]HashesOfRow, e
 			&i.Slot,
 			&i.Faulty,
 			&i.Hash,
+			&i.Name,
 			&i.PersonID,
 		); err != nil {
 			return nil, err
@@ -247,13 +249,216 @@ func (q *Queries) HashesOf(ctx context.Context, matchID int64) ([]HashesOfRow, e
 	return items, nil
 }
 
-const unfinishedWithGames = `-- name: UnfinishedWithGames :many
-SELECT DISTINCT matches.id FROM matches JOIN games ON games.match_id = matches.id
-WHERE matches.state IN ('waiting', 'running', 'dropped') ORDER BY matches.id
+const lastOrder = `-- name: LastOrder :one
+SELECT CAST(coalesce(max(ord), 0) AS INTEGER) AS ord FROM matches WHERE ladder_id = ? AND ord IS NOT NULL
 `
 
-func (q *Queries) UnfinishedWithGames(ctx context.Context) ([]int64, error) {
-	rows, err := q.db.QueryContext(ctx, unfinishedWithGames)
+// The order of the last match of a ladder.
+func (q *Queries) LastOrder(ctx context.Context, ladderID sql.NullInt64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, lastOrder, ladderID)
+	var ord int64
+	err := row.Scan(&ord)
+	return ord, err
+}
+
+const playersOf = `-- name: PlayersOf :many
+SELECT play_seats.play_id, play_seats.seat, play_seats.version_id, play_seats.bot_id, play_seats.wins, play_seats.draws, play_seats.losses, play_seats.ended, versions.hash, bots.name, bots.person_id
+FROM play_seats JOIN versions ON versions.id = play_seats.version_id JOIN bots ON bots.id = play_seats.bot_id
+WHERE play_seats.play_id = ? ORDER BY play_seats.seat
+`
+
+type PlayersOfRow struct {
+	PlaySeat PlaySeat
+	Hash     string
+	Name     string
+	PersonID sql.NullInt64
+}
+
+// The bots of a game of a person.
+func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, playersOf, playID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PlayersOfRow
+	for rows.Next() {
+		var i PlayersOfRow
+		if err := rows.Scan(
+			&i.PlaySeat.PlayID,
+			&i.PlaySeat.Seat,
+			&i.PlaySeat.VersionID,
+			&i.PlaySeat.BotID,
+			&i.PlaySeat.Wins,
+			&i.PlaySeat.Draws,
+			&i.PlaySeat.Losses,
+			&i.PlaySeat.Ended,
+			&i.Hash,
+			&i.Name,
+			&i.PersonID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const playsAfter = `-- name: PlaysAfter :many
+SELECT plays.id, plays.person_id, plays.game, plays.options, plays.seat, plays.state, plays.commitment, plays.began, plays.ended, plays.size, plays.replay, plays.result, coalesce(people.name, '') AS person
+FROM plays LEFT JOIN people ON people.id = plays.person_id WHERE plays.id > ? ORDER BY plays.id LIMIT ?
+`
+
+type PlaysAfterRow struct {
+	Play   Play
+	Person string
+}
+
+func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]PlaysAfterRow, error) {
+	rows, err := q.db.QueryContext(ctx, playsAfter, iD, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PlaysAfterRow
+	for rows.Next() {
+		var i PlaysAfterRow
+		if err := rows.Scan(
+			&i.Play.ID,
+			&i.Play.PersonID,
+			&i.Play.Game,
+			&i.Play.Options,
+			&i.Play.Seat,
+			&i.Play.State,
+			&i.Play.Commitment,
+			&i.Play.Began,
+			&i.Play.Ended,
+			&i.Play.Size,
+			&i.Play.Replay,
+			&i.Play.Result,
+			&i.Person,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unfinishedAttempts = `-- name: UnfinishedAttempts :many
+SELECT attempts.match_id, attempts.number, attempts.commitment, attempts.seed, attempts.began, attempts.ended, attempts.reason, attempts.failed, attempts.machine, matches.state, matches.began AS match_began
+FROM matches JOIN attempts ON attempts.match_id = matches.id
+WHERE matches.state IN ('waiting', 'running', 'dropped') ORDER BY matches.id, attempts.number
+`
+
+type UnfinishedAttemptsRow struct {
+	Attempt    Attempt
+	State      string
+	MatchBegan sql.NullInt64
+}
+
+func (q *Queries) UnfinishedAttempts(ctx context.Context) ([]UnfinishedAttemptsRow, error) {
+	rows, err := q.db.QueryContext(ctx, unfinishedAttempts)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UnfinishedAttemptsRow
+	for rows.Next() {
+		var i UnfinishedAttemptsRow
+		if err := rows.Scan(
+			&i.Attempt.MatchID,
+			&i.Attempt.Number,
+			&i.Attempt.Commitment,
+			&i.Attempt.Seed,
+			&i.Attempt.Began,
+			&i.Attempt.Ended,
+			&i.Attempt.Reason,
+			&i.Attempt.Failed,
+			&i.Attempt.Machine,
+			&i.State,
+			&i.MatchBegan,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unfinishedWithResults = `-- name: UnfinishedWithResults :many
+SELECT matches.id, matches.state FROM matches WHERE matches.state IN ('waiting', 'running', 'dropped') AND (
+  EXISTS (SELECT 1 FROM games WHERE games.match_id = matches.id)
+  OR EXISTS (SELECT 1 FROM documents WHERE documents.match_id = matches.id)
+  OR EXISTS (SELECT 1 FROM changes WHERE changes.match_id = matches.id)
+  OR EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = matches.id AND match_slots.faulty = 1)
+) ORDER BY matches.id
+`
+
+type UnfinishedWithResultsRow struct {
+	ID    int64
+	State string
+}
+
+// Matches that are not finished and have what only finished ones have.
+func (q *Queries) UnfinishedWithResults(ctx context.Context) ([]UnfinishedWithResultsRow, error) {
+	rows, err := q.db.QueryContext(ctx, unfinishedWithResults)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UnfinishedWithResultsRow
+	for rows.Next() {
+		var i UnfinishedWithResultsRow
+		if err := rows.Scan(&i.ID, &i.State); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const wronglyActive = `-- name: WronglyActive :many
+SELECT versions.id FROM versions
+JOIN bots ON bots.id = versions.bot_id
+JOIN ladders ON ladders.id = ?
+LEFT JOIN people ON people.id = bots.person_id
+LEFT JOIN entries ON entries.ladder_id = ladders.id AND entries.version_id = versions.id
+WHERE coalesce(entries.active, 0) <> (
+  versions.state = 'live' AND ladders.active AND people.blocked IS NULL
+  AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
+  AND (entries.version_id IS NOT NULL OR versions.games = '[]' OR EXISTS (SELECT 1 FROM json_each(versions.games) WHERE json_each.value = ladders.game))
+) ORDER BY versions.id
+`
+
+// The versions that play on a ladder and must not, or the other way round: as UpdateActive has it.
+// One that plays and has no entry is among them.
+func (q *Queries) WronglyActive(ctx context.Context, id int64) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, wronglyActive, id)
 	if err != nil {
 		return nil, err
 	}
