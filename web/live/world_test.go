@@ -142,6 +142,7 @@ type doc struct {
 	Over    *string
 	Matches []live.Game
 	Parts   map[string]string
+	Refused string
 	Order   []string
 }
 
