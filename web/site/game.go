@@ -74,11 +74,7 @@ const (
 )
 
 // newGameView returns what a page shows of a replay: what bots wrote is cut.
-func (s *Site) newGameView(data []byte) (gameView, error) {
-	r, g, err := decode(data)
-	if err != nil {
-		return gameView{}, err
-	}
+func (s *Site) newGameView(r *referee.Replay, g *rules.Game) (gameView, error) {
 	played, err := replaypage.NewGame(r, g)
 	if err != nil {
 		return gameView{}, err
@@ -153,7 +149,11 @@ func (s *Site) gamePage(v *visit) (gamePage, error) {
 	if err != nil {
 		return page, err
 	}
-	if page.gameView, err = s.newGameView(data); err != nil {
+	r, g, err := decode(data)
+	if err == nil {
+		page.gameView, err = s.newGameView(r, g)
+	}
+	if err != nil {
 		return page, fmt.Errorf("the replay of game %d: %w", page.ID, err)
 	}
 	page.Full = fmt.Sprintf("%s/games/%d", v.origin(), page.ID)

@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/replaypage"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -267,11 +266,8 @@ func mine(v *visit, t *play.Table) error {
 // playedPage is the data of the page "played".
 type playedPage struct {
 	ladder.Play
-	Title  string
+	gameView
 	Result string // of the person: "win", "draw", "loss"; "" if the game is broken
-	Fault  *referee.Fault
-	Game   *replaypage.Game
-	Data   template.JS
 }
 
 // played shows a game that is over.
@@ -280,43 +276,27 @@ func (s *Site) played(v *visit, id string) error {
 	if err != nil {
 		return err
 	}
-	g, err := games.Find(p.Game)
-	if err != nil {
-		return err
-	}
-	page := playedPage{Play: p, Title: cmp.Or(g.Display.Title, p.Game)}
+	page := playedPage{Play: p, gameView: gameView{Title: titleOf(p.Game)}}
 	if p.State != ladder.PlayFinished {
 		return v.page(http.StatusOK, "played", page)
 	}
-	replay, err := s.replayOf(v, id)
-	if err != nil {
-		return err
-	}
-	if page.Game, err = replaypage.NewGame(replay, g); err != nil {
-		return fmt.Errorf("data: the replay of game %q: %w", id, err)
-	}
-	variant, err := replay.Resolve(g)
-	if err != nil {
-		return err
-	}
-	page.Result = ladder.PlayResult(rules.RecordOf(variant, replay.Ranks, p.Seat))
-	if len(replay.Faults) > 0 {
-		page.Fault = &replay.Faults[0]
-	}
-	data, err := json.Marshal(page.Game)
-	if err != nil {
-		return err
-	}
-	page.Data = template.JS(data)
-	return v.page(http.StatusOK, "played", page)
-}
-
-func (s *Site) replayOf(v *visit, id string) (*referee.Replay, error) {
 	data, err := s.Store.PlayReplay(v.ctx(), id)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return referee.DecodeReplay(data)
+	r, g, err := decode(data)
+	if err == nil {
+		page.gameView, err = s.newGameView(r, g)
+	}
+	if err != nil {
+		return fmt.Errorf("the replay of game %q: %w", id, err)
+	}
+	variant, err := r.Resolve(g)
+	if err != nil {
+		return err
+	}
+	page.Result = ladder.PlayResult(rules.RecordOf(variant, r.Ranks, p.Seat))
+	return v.page(http.StatusOK, "played", page)
 }
 
 // playReplay sends the document of a game that is over.
