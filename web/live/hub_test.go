@@ -278,6 +278,24 @@ func TestTopicLimits(t *testing.T) {
 	})
 }
 
+// Frames that are no message end a socket, too, when there are too many.
+func TestShortFrames(t *testing.T) {
+	l := quick()
+	l.Messages = 4
+	inWorld(t, teeko, l, func(t *testing.T, w *world) {
+		for name, frames := range map[string]string{
+			"pongs":           strings.Repeat("\x8a\x80\x00\x00\x00\x00", 1000),
+			"empty fragments": "\x01\x80\x00\x00\x00\x00" + strings.Repeat("\x00\x80\x00\x00\x00\x00", 1000),
+		} {
+			c := w.dial("")
+			go c.NetConn().Write([]byte(frames)) // which fails when the socket ends
+			if code := c.code(); code != websocket.ClosePolicyViolation {
+				t.Errorf("%s: the socket ends with %d", name, code)
+			}
+		}
+	})
+}
+
 // A page of another site cannot watch.
 func TestForeignOrigin(t *testing.T) {
 	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
