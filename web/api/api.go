@@ -51,8 +51,6 @@ type Options struct {
 	Registerer prometheus.Registerer
 	// Proxies are the addresses of proxies whose X-Forwarded-For is trusted.
 	Proxies []netip.Prefix
-	// Registrations is the number of attempts per minute and address; 0: 10.
-	Registrations int
 
 	Log *slog.Logger
 	Now func() time.Time
@@ -87,6 +85,9 @@ const (
 	streamsOfPerson, streamsFromAddress, maxStreams = 4, 4, 64
 	waitsOfPerson, waitsFromAddress, maxWaits       = 32, 64, 1024
 )
+
+// registrationsPerMinute is how often one address may try to join.
+const registrationsPerMinute = 10
 
 // route is a route of the API with the rights that it requires.
 type route struct {
@@ -187,7 +188,7 @@ func newAPI(o Options) *api {
 		metrics:   newMetrics(o.Registerer),
 		anonymous: newBuckets[netip.Addr]("address", "requests a minute for one address", o.Config.Limits.Anonymous, o.Now),
 		byPerson:  newBuckets[int64]("person", "requests a minute for one person", o.Config.Limits.Requests, o.Now),
-		joining:   newBuckets[netip.Addr]("registrations", "registrations a minute for one address", cmp.Or(o.Registrations, 10), o.Now),
+		joining:   newBuckets[netip.Addr]("registrations", "registrations a minute for one address", registrationsPerMinute, o.Now),
 		assets:    newBuckets[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, o.Now),
 		uploads:   newSlots(uploadsOfPerson, uploadsFromAddress, maxUploads),
 		streams:   newSlots(streamsOfPerson, streamsFromAddress, maxStreams),

@@ -152,9 +152,10 @@ func TestHeaders(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *Options) {
-		o.Config.Limits.Anonymous, o.Config.Limits.Requests, o.Registrations = 3, 5, 2
+		o.Config.Limits.Anonymous, o.Config.Limits.Requests = 3, 5
 		o.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	})
+	w.api.joining.minute = 2
 	status := func(c call) int {
 		c.method = "GET"
 		if c.path == "" {

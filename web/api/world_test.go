@@ -94,7 +94,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 	w.bots()
 	w.matches()
 	o := Options{
-		Store: w.store, Config: w.config, Events: w.events, Now: w.clock, Wake: func() { w.woken++ }, Registrations: 100000,
+		Store: w.store, Config: w.config, Events: w.events, Now: w.clock, Wake: func() { w.woken++ },
 		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
 	}
@@ -103,6 +103,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 		change(&o)
 	}
 	w.api = newAPI(o)
+	w.api.joining.minute = 100_000
 	w.http = w.api.handler(w.api.routes())
 	return w
 }
