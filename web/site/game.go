@@ -202,11 +202,7 @@ func (s *Site) replayPage(v *visit) error {
 // replayCSV answers with the rows of "timba replay export --format csv".
 func (s *Site) replayCSV(v *visit) error {
 	return s.export(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
-		rows := replaypage.NewCSV(w)
-		if err := replaypage.Rows(r, g, rows.Write); err != nil {
-			return err
-		}
-		return rows.Close()
+		return replaypage.WriteCSV(w, replaypage.Rows(r, g))
 	})
 }
 
