@@ -163,7 +163,7 @@ func New(o Options) (*Site, error) {
 	if s.pages, err = newPages(s); err != nil {
 		return nil, err
 	}
-	s.documents, s.reference = s.newDocuments(), sync.OnceValues(apidocs.Reference)
+	s.documents, s.reference = s.newDocuments(), sync.OnceValues(func() (*apidocs.Page, error) { return apidocs.Reference(api.Document) })
 	for _, rt := range s.routes() {
 		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
 			visitOf(r).run(rt)
