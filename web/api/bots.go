@@ -195,27 +195,28 @@ func (a *api) findVersion(ctx context.Context, name string, number int) (ladder.
 	if err != nil {
 		return b, ladder.Version{}, err
 	}
+	if number > 0 {
+		v, err := a.Store.VersionOf(ctx, b, number)
+		return b, v, err
+	}
 	all, err := a.Store.Versions(ctx, b.ID)
 	if err != nil {
 		return b, ladder.Version{}, err
 	}
-	i := slices.IndexFunc(all, func(v ladder.Version) bool { return v.Number == number })
-	if number == 0 && len(all) > 0 {
-		i = max(0, slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live }))
-	}
-	if i < 0 {
+	if len(all) == 0 {
 		return b, ladder.Version{}, store.NoVersionOf(name, number)
 	}
-	return b, all[i], nil
+	live := slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live })
+	return b, all[max(0, live)], nil
 }
 
 // pathBot returns the bot and the version in the path.
 func (a *api) pathBot(r *http.Request) (ladder.Bot, ladder.Version, error) {
-	n, err := pathVersion(r)
+	n, err := PathID(r, "version")
 	if err != nil {
 		return ladder.Bot{}, ladder.Version{}, err
 	}
-	return a.findVersion(r.Context(), r.PathValue("bot"), n)
+	return a.findVersion(r.Context(), r.PathValue("bot"), int(n))
 }
 
 func (a *api) version(w http.ResponseWriter, r *http.Request) error {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
@@ -66,7 +67,7 @@ func problemOf(err error) wire.Problem {
 			detail, hint = "the server cannot read or write its data now", "try again later" // the cause names files
 		}
 	case errors.As(err, &tooLarge):
-		code, detail, hint = ladder.TooLarge, "the body is larger than "+sizeText(tooLarge.Limit), "send shorter names and texts"
+		code, detail, hint = ladder.TooLarge, "the body is larger than "+bundle.Size(tooLarge.Limit), "send shorter names and texts"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		code, detail, hint = ladder.Unavailable, "the request took too long", "try again"
 	}
@@ -163,15 +164,4 @@ func cause(err error) error {
 		return errors.Join(errors.New(e.Text), e.Err)
 	}
 	return err
-}
-
-// sizeText returns a number of bytes for people.
-func sizeText(n int64) string {
-	switch {
-	case n >= 1<<20 && n%(1<<20) == 0:
-		return strconv.FormatInt(n>>20, 10) + " MiB"
-	case n >= 1<<10 && n%(1<<10) == 0:
-		return strconv.FormatInt(n>>10, 10) + " KiB"
-	}
-	return strconv.FormatInt(n, 10) + " bytes"
 }

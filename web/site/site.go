@@ -97,9 +97,9 @@ func (s *Site) routes() []route {
 
 		{"GET /submit", false, s.submit},
 		{"POST /submit", true, s.submitted},
-		{"GET /submissions/{id}", true, s.submission},
-		{"GET /submissions/{id}/progress", true, s.progress},
-		{"POST /submissions/{id}/cancel", true, s.cancelSubmission},
+		{"GET /submissions/{submission}", true, s.submission},
+		{"GET /submissions/{submission}/progress", true, s.progress},
+		{"POST /submissions/{submission}/cancel", true, s.cancelSubmission},
 		{"GET /matches/new", true, s.newMatch},
 		{"POST /matches/new", true, s.askMatch},
 
