@@ -8,6 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // names is a cache of the names of people.
@@ -281,7 +282,7 @@ func (a *api) stageLog(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("stage")
 	i := slices.IndexFunc(stages, func(s ladder.Stage) bool { return s.Name == name })
 	if i < 0 {
-		return ladder.Errorf(ladder.NotFound, "try unpack, build, check or trial; a stage has a log once it has begun", "stage %q has no log", clip(name))
+		return ladder.Errorf(ladder.NotFound, "try unpack, build, check or trial; a stage has a log once it has begun", "stage %q has no log", problem.Clip(name))
 	}
 	if kind == "text/plain" {
 		return text(w, []byte(stages[i].Log))

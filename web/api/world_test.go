@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/admission"
 )
 
 var bg = context.Background()
@@ -103,9 +105,14 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 		change(&o)
 	}
 	w.api = newAPI(o)
-	w.api.joining.minute = 100_000
+	w.mayJoin(100_000)
 	w.http = w.api.handler(w.api.routes())
 	return w
+}
+
+// mayJoin sets how many registrations a minute one address may try.
+func (w *world) mayJoin(n int) {
+	w.api.joining = admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", n, w.clock)
 }
 
 // clock advances by a millisecond at each call.

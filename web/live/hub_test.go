@@ -198,15 +198,15 @@ func TestSocketLimits(t *testing.T) {
 		for _, q := range []string{"person=1&from=10.0.0.1", "person=1&from=10.0.0.2"} {
 			w.dial(q)
 		}
-		if status, text := w.refused("person=1&from=10.0.0.3", nil); status != 503 || !strings.Contains(text, "the limit for one person is 2 sockets") {
+		if status, text := w.refused("person=1&from=10.0.0.3", nil); status != 429 || !strings.Contains(text, "the limit for one person is 2 sockets") {
 			t.Errorf("a third socket of a person gets %d %q", status, text)
 		}
 		first := w.dial("from=10.0.0.1")
 		w.dial("from=10.0.0.1")
-		if status, text := w.refused("from=10.0.0.1", nil); status != 503 || !strings.Contains(text, "the limit for one address is 3 sockets") {
+		if status, text := w.refused("from=10.0.0.1", nil); status != 429 || !strings.Contains(text, "the limit for one address is 3 sockets") {
 			t.Errorf("a fourth socket from an address gets %d %q", status, text)
 		}
-		if status, text := w.refused("from=10.0.0.7", nil); status != 503 || !strings.Contains(text, "the limit for all is 5 sockets") {
+		if status, text := w.refused("from=10.0.0.7", nil); status != 429 || !strings.Contains(text, "the limit is 5 sockets") {
 			t.Errorf("a sixth socket gets %d %q", status, text)
 		}
 		first.Close()

@@ -35,6 +35,7 @@ type watcher struct {
 	conn    *websocket.Conn
 	person  int64 // 0: nobody is signed in
 	address netip.Addr
+	release func()       // gives its place back
 	waiting atomic.Int64 // bytes
 
 	mu    sync.Mutex

@@ -11,6 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // livePage is the data of the page "live".
@@ -108,7 +109,7 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 			}
 		}
 	default:
-		return p, fmt.Errorf("site: topic %q does not exist", clip(topic))
+		return p, fmt.Errorf("site: topic %q does not exist", problem.Clip(topic))
 	}
 	return p, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
+	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -196,7 +197,7 @@ func (s *Site) chosen(v *visit) (c play.Choice, form map[string]string, err erro
 		return c, form, nil
 	}
 	if c.Seat, err = strconv.Atoi(form["seat"]); err != nil {
-		err = ladder.Errorf(ladder.Invalid, "try 0", "seat cannot be %q", clip(form["seat"]))
+		err = ladder.Errorf(ladder.Invalid, "try 0", "seat cannot be %q", problem.Clip(form["seat"]))
 	}
 	return c, form, err
 }
@@ -351,7 +352,7 @@ func (s *Site) rematch(v *visit) error {
 func (s *Site) tableSocket(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil {
-		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", clip(v.r.PathValue("id")))
+		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", problem.Clip(v.r.PathValue("id")))
 	}
 	if err := mine(v, t); err != nil {
 		return err

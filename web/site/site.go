@@ -21,6 +21,7 @@ import (
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/play"
+	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/site/apidocs"
 )
 
@@ -211,10 +212,10 @@ func (s *Site) unknown(v *visit, pattern string) error {
 		r.Method = method
 		if _, other := s.mux.Handler(r); pattern == "" && other != "" {
 			v.w.Header().Set("Allow", method)
-			return ladder.Errorf(api.NotAllowed, "try "+method, "%q does not support %s", clip(v.r.URL.Path), clip(v.r.Method))
+			return ladder.Errorf(problem.NotAllowed, "try "+method, "%q does not support %s", problem.Clip(v.r.URL.Path), problem.Clip(v.r.Method))
 		}
 	}
-	return ladder.Errorf(ladder.NotFound, "", "%q does not exist", clip(v.r.URL.Path))
+	return ladder.Errorf(ladder.NotFound, "", "%q does not exist", problem.Clip(v.r.URL.Path))
 }
 
 // run serves a visit to a route.
@@ -274,6 +275,3 @@ func (v *visit) checkForm() error {
 	}
 	return nil
 }
-
-// clip shortens a text that an error quotes.
-func clip(text string) string { return cmp.Or(cut(80, text), "") }
