@@ -12,7 +12,6 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/bundle"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -28,9 +27,9 @@ type livePosition struct {
 func live(t *testing.T) *tab {
 	t.Helper()
 	b := open(t, webtest.Start(t), nil)
-	script, err := bundle.Text("live.js", `import { drawPosition } from './live.js'; Object.assign(window, { drawPosition });`)
+	script, err := bundle("live.js", `import { drawPosition } from './live.js'; Object.assign(window, { drawPosition });`)
 	kit.Must(t, err)
-	styles, err := bundle.Text("live.css", `@import "./board.css"; @import "./table.css";`)
+	styles, err := bundle("live.css", `@import "./board.css"; @import "./table.css";`)
 	kit.Must(t, err)
 	speak(b, "en")
 	webtest.Eval[chromedp.Void](b.Tab, script)
