@@ -20,7 +20,7 @@ import (
 func (w *world) inFlight() {
 	w.tb.Helper()
 	bubble.Settle()
-	if w.api.waits.all == 0 {
+	if w.api.waits.Taken() == 0 {
 		w.tb.Error("no request waits")
 	}
 }
@@ -169,8 +169,8 @@ func TestWaitEnds(t *testing.T) {
 			if took := time.Since(began); took > 0 {
 				t.Errorf("the %s is gone, and the request waits for %v", end, took)
 			}
-			if w.api.waits.all != 0 {
-				t.Errorf("the %s is gone, and %d wait", end, w.api.waits.all)
+			if w.api.waits.Taken() != 0 {
+				t.Errorf("the %s is gone, and %d wait", end, w.api.waits.Taken())
 			}
 		}
 	})

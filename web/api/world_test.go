@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/admission"
 )
 
 var bg = context.Background()
@@ -92,7 +94,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 	w.bots()
 	w.matches()
 	o := Options{
-		Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ }, Registrations: 100000,
+		Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ },
 		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
 	}
@@ -101,8 +103,14 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 		change(&o)
 	}
 	w.api = newAPI(o)
+	w.mayJoin(100_000)
 	w.http = w.api.handler(w.api.routes())
 	return w
+}
+
+// mayJoin sets how many registrations a minute one address may try.
+func (w *world) mayJoin(n int) {
+	w.api.joining = admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", n, w.clock)
 }
 
 // clock advances by a millisecond at each call.

@@ -27,6 +27,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/replaypage"
 )
 
@@ -97,11 +98,7 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	person, _ := strconv.ParseInt(r.URL.Query().Get("person"), 10, 64)
 	address, _ := netip.ParseAddr(r.URL.Query().Get("from"))
 	if err := w.hub.Serve(rw, r, person, address); err != nil {
-		status := http.StatusServiceUnavailable
-		if ladder.CodeOf(err) != ladder.Unavailable {
-			status = http.StatusForbidden
-		}
-		http.Error(rw, err.Error(), status)
+		http.Error(rw, err.Error(), problem.Of(err).Status)
 	}
 }
 
@@ -140,6 +137,7 @@ type doc struct {
 	Over    *string
 	Matches []live.Game
 	Parts   map[string]string
+	Refused string
 	Order   []string
 }
 
