@@ -202,6 +202,21 @@ func TestUnclaimed(t *testing.T) {
 	w.sound()
 }
 
+// A result of a match that never began is of no attempt: it is acknowledged, and changes nothing.
+func TestResultOfNoAttempt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := laddertest.NewFleet() // nothing begins
+	id := w.ask(w.person.ID, 1, w.bot("a", script("")).ID, w.bot("b", script("")).ID)[0]
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	f.Deliver(fleet.Result{Match: id, Attempt: 1, Machine: "w1"})
+	f.Settle()
+	r.stop()
+	if m, err := w.store.Match(t.Context(), id); err != nil || m.State != ladder.Waiting || len(m.Attempts) > 0 {
+		t.Errorf("the match is %s after %d attempts, %v", m.State, len(m.Attempts), err)
+	}
+}
+
 // A version is played where a machine has what it needs. One that no machine can play is named to
 // its owner and the operator, once, holds nobody up, and is played when a machine comes that can.
 func TestUnplayable(t *testing.T) {
