@@ -202,6 +202,42 @@ func TestUnclaimed(t *testing.T) {
 	w.sound()
 }
 
+// A machine with little memory gets the matches that fit into it. It drops none of the others, new ones
+// or interrupted, which are played elsewhere.
+func TestSmallMachine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(1, "w1")
+	f.Add(fleet.Machine{Name: "small", Cores: []int{cores.Any, cores.Any}, Memory: 2*ladder.HouseMemory - 1})
+	f.Add(fleet.Machine{Name: "tight", Cores: []int{cores.Any}, Memory: 2 * ladder.HouseMemory})
+	stuck := make(chan fleet.Job, 100)
+	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+		if machine == "w1" {
+			stuck <- j
+			<-ctx.Done()
+		}
+		return w.playThere(context.WithoutCancel(ctx), j)
+	}
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	lost := <-stuck
+	f.Lose("w1")
+	r.until("the interrupted match is played elsewhere", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == lost.Match })
+	r.finished(10)
+	r.stop()
+	on := map[string]int{}
+	for _, m := range w.matches() {
+		if m.State == ladder.Dropped {
+			t.Errorf("match %d is dropped: %s", m.ID, m.Reason)
+		}
+		for _, a := range m.Attempts {
+			on[a.Machine]++
+		}
+	}
+	if on["small"] > 0 || on["tight"] == 0 {
+		t.Errorf("matches were played on %v", on)
+	}
+}
+
 // A result of a match that never began is of no attempt: it is acknowledged, and changes nothing.
 func TestResultOfNoAttempt(t *testing.T) {
 	t.Parallel()

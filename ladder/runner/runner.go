@@ -116,7 +116,7 @@ type Runner struct {
 	restingMachines int        // of them, as they were counted last
 	local           *machine   // in this process; nil while it is not there
 	able            abilities
-	sides           map[string][]int // by ladder
+	variants        map[string]*rules.Variant // by ladder
 	credit          credit
 	backoffs        backoffs // ladders, matches and versions that failed
 	turns           turns
@@ -162,7 +162,7 @@ func New(o Options) (*Runner, error) {
 		here:     here{playing: map[fleet.Playing]*played{}},
 		able:     newAbilities(),
 		roster:   newRoster(),
-		sides:    map[string][]int{},
+		variants: map[string]*rules.Variant{},
 		backoffs: backoffs{},
 		last:     map[string]time.Time{},
 		idled:    map[string]time.Time{},
@@ -172,11 +172,14 @@ func New(o Options) (*Runner, error) {
 		submitting: map[int64]int64{},
 	}
 	for _, l := range o.Ladders {
-		sides, err := l.Sides()
+		v, err := l.Variant()
+		if err == nil {
+			_, err = ladder.SlotSides(v, l.Bots)
+		}
 		if err != nil {
 			return nil, err
 		}
-		r.sides[l.Name] = sides
+		r.variants[l.Name] = v
 	}
 	r.sync()
 	return r, nil
