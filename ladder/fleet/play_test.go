@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/referee"
@@ -26,5 +28,19 @@ func TestHouseLate(t *testing.T) {
 		if failed != fails || failed && failure.Kind != FailedHouse {
 			t.Errorf("%s: %v, want a failure: %v", kind, failure, fails)
 		}
+	}
+}
+
+// A bot whose files cannot be had is a failure of its version, not of the machine that was to play it.
+func TestNotBuilt(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, func(o *HubOptions) {
+		o.Built = func(context.Context, Bot) (string, error) { return "", errors.New("its upload is gone") }
+	})
+	a.joins(a.hostile("lab-1"), nil)
+	_, err := a.Play(t.Context(), "lab-1", job(1, 1, greedy, a.bot(2, script(""))))
+	failure, ok := errors.AsType[*Failure](err)
+	if !ok || failure.Kind != FailedVersion || failure.Version != 2 || !strings.Contains(failure.Text, "its upload is gone") {
+		t.Errorf("it fails with %v", err)
 	}
 }

@@ -387,6 +387,42 @@ func TestHostileMachine(t *testing.T) {
 	w.sound()
 }
 
+// unbuilt is a fleet that cannot have the files of a bot for other machines.
+type unbuilt struct {
+	*laddertest.Fleet
+	name string
+}
+
+func (f *unbuilt) Play(ctx context.Context, machine string, j fleet.Job) (fleet.Delivery, error) {
+	for _, b := range j.Bots {
+		if b.Name == f.name && machine != fleet.Local {
+			return fleet.Delivery{}, &fleet.Failure{Kind: fleet.FailedVersion, Version: b.Version, Text: "its upload is gone"}
+		}
+	}
+	return f.Fleet.Play(ctx, machine, j)
+}
+
+// A version whose files cannot be handed out is left alone for a while, longer each time; no machine is
+// lost with it.
+func TestNotHandedOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	v := w.bot("gone", script(""))
+	f := &unbuilt{w.machines(0, "w1"), "gone"}
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	r.until("a match of it is dropped", func(e events.Event) bool {
+		if e.Kind != events.MatchBroken {
+			return false
+		}
+		if e.Text != "its upload is gone" {
+			t.Errorf("it was broken off for %q", e.Text)
+		}
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
+		return m.State == ladder.Dropped && slices.Contains(m.Versions, v.ID)
+	})
+	r.stop()
+}
+
 // away is a fleet that cannot be reached for a while.
 type away struct {
 	*laddertest.Fleet

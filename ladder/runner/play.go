@@ -123,7 +123,7 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) (d fleet.De
 	case err == nil || ctx.Err() != nil:
 	case errors.Is(err, fleet.ErrUnavailable):
 		err = serverError{err}
-	default:
+	case errors.Is(err, fleet.ErrLost):
 		err = lostError{name, err}
 	}
 	return d, err
