@@ -113,6 +113,36 @@ func TestLostMachine(t *testing.T) {
 	w.sound()
 }
 
+// A match with which a machine is lost is played again, and dropped after the third time: it may be what
+// ends its worker.
+func TestMatchThatEndsItsWorker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(0)
+	comes := func() { f.Add(fleet.Machine{Name: "w1", Cores: []int{cores.Any}}) }
+	over := make(chan struct{})
+	t.Cleanup(func() { close(over) })
+	f.Player = func(context.Context, string, fleet.Job) (r fleet.Result) {
+		f.Lose("w1")
+		comes()
+		<-over
+		return r
+	}
+	comes()
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	first := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+	dropped := func(events.Event) bool {
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), first.Match))
+		return m.State == ladder.Dropped
+	}
+	r.until("it is dropped", dropped)
+	r.stop()
+	m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), first.Match))
+	if len(m.Attempts) != 3 || m.Reason != `machine "w1" was lost` {
+		t.Errorf("it is dropped after %d attempts: %s", len(m.Attempts), m.Reason)
+	}
+}
+
 // A server that stops leaves the matches of other machines to the next one, which takes what they
 // bring: nothing is played twice.
 func TestNextServer(t *testing.T) {

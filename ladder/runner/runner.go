@@ -473,9 +473,12 @@ func (r *Runner) ended(o outcome) {
 		r.backoffs.worked(name)
 	}
 	for _, name := range o.again {
-		until := r.backoffs.failed(name, now)
-		if name == machineName(o.attempt.Machine) {
-			r.roster.rests(o.attempt.Machine, until)
+		machine := o.attempt.Machine
+		switch {
+		case name != machineName(machine):
+			r.backoffs.failed(name, now)
+		case !r.backoffs.active(name, now): // several that fail together count once
+			r.roster.rests(machine, r.backoffs.failed(name, now))
 		}
 	}
 	if len(o.again) > 0 {
