@@ -206,8 +206,16 @@ func (r *Runner) madeRoom(j *job) {
 // recheck ends what is played, or is next, and is not wanted any more: a match that
 // somebody cancelled, or a submission of a person who was blocked.
 func (r *Runner) recheck(ctx context.Context) {
-	for _, j := range r.taken {
-		if r.unwanted(ctx, j) {
+	running, err := r.Store.Running(ctx)
+	if err != nil {
+		return // as in unwanted
+	}
+	goesOn := map[int64]bool{}
+	for _, h := range running {
+		goesOn[h.Match] = true
+	}
+	for id, j := range r.taken {
+		if !goesOn[id] && r.unwanted(ctx, j) { // it has just ended, or is to end
 			j.end(errUnwanted)
 		}
 	}
