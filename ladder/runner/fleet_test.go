@@ -300,11 +300,11 @@ func TestUnplayable(t *testing.T) {
 			now = now.Add(time.Second) // the server's patience is short for the test
 			return now
 		}
-		o.Missing = func(v ladder.Version, m fleet.Machine) string {
+		o.Missing = func(v ladder.Version, m fleet.Machine) (string, bool) {
 			if v.Bot == "needy" && m.Interpreters["cobol"] == "" {
-				return fmt.Sprintf("cobol (%s does not have it)", m.Name)
+				return fmt.Sprintf("cobol (%s does not have it)", m.Name), true
 			}
-			return ""
+			return "", true
 		}
 	})
 	told := func() string {
@@ -343,6 +343,41 @@ func TestUnplayable(t *testing.T) {
 	}
 	if n := strings.Count(w.logged(), "no machine can play a version"); n != 1 {
 		t.Errorf("the log names it %d times", n)
+	}
+}
+
+// A version whose needs are not known is played by the server's own machine first, which builds it;
+// then they are known. Nobody is told that it cannot be played.
+func TestNeedsNotKnown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	v := w.bot("restored", script(""))
+	f := w.machines(1, "w1")
+	var here atomic.Bool // its build
+	plays := f.Player
+	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+		if slices.ContainsFunc(j.Bots, func(b fleet.Bot) bool { return b.Version == v.ID }) {
+			if machine != fleet.Local && !here.Load() {
+				t.Errorf("%s plays it before it is built", machine)
+			}
+			here.Store(true)
+		}
+		return plays(ctx, machine, j)
+	}
+	r := w.run(1, func(o *Options) {
+		o.Fleet = f
+		o.Missing = func(x ladder.Version, _ fleet.Machine) (string, bool) { return "", x.ID != v.ID || here.Load() }
+	})
+	r.until("another machine plays it", func(e events.Event) bool {
+		if e.Kind != events.MatchFinished {
+			return false
+		}
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
+		return slices.Contains(m.Versions, v.ID) && m.Attempts[0].Machine == "w1"
+	})
+	r.stop()
+	if text := w.logged(); strings.Contains(text, "no machine can play a version") {
+		t.Errorf("it is told that nobody can play it:\n%s", text)
 	}
 }
 

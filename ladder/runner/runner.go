@@ -72,9 +72,10 @@ type Options struct {
 	// somebody asked for and those of remote versions are for the machine in this process, whose
 	// worker plays by PlayHere.
 	Fleet fleet.Fleet
-	// Missing returns what a machine lacks that a version needs, "" for nothing; nil: all machines
-	// can play all.
-	Missing func(ladder.Version, fleet.Machine) string
+	// Missing returns what a machine lacks that a version needs, "" for nothing. Where that is not known
+	// the version is for the machine in this process, which builds it again. nil: all machines can play
+	// all.
+	Missing func(ladder.Version, fleet.Machine) (lacks string, known bool)
 	// Grace is how long running matches may continue when the runner is stopped.
 	Grace time.Duration
 	// Check returns an error if the server cannot play at all. It is called before
