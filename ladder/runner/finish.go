@@ -77,8 +77,9 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 		reason, label, failed = "the server stopped", "stop", false
 	case errors.As(why, &lost) && lost.machine == fleet.Local: // the one before this
 		reason, label, failed = "the server stopped", "stop", false
-	case errors.As(why, &lost):
-		reason, label, failed = fmt.Sprintf("machine %q was lost", lost.machine), "lost", false
+	case errors.As(why, &lost): // perhaps by this match: it counts
+		reason, label = fmt.Sprintf("machine %q was lost", lost.machine), "lost"
+		o.again = append(o.again, machineName(lost.machine))
 	case errors.As(why, &server), kind == fleet.FailedMachine && o.local:
 		reason, label, failed = "the server could not play", "server", false
 		r.pause(why) // the match is the first one after it

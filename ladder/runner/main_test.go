@@ -23,6 +23,7 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
@@ -223,4 +224,16 @@ func (w *world) playThere(ctx context.Context, j fleet.Job) fleet.Result {
 		return w.resolve(ctx, v)
 	}}
 	return m.Result(m.Play(ctx))
+}
+
+// ask adds endless matches between shufflers that a person asks for.
+func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
+	w.t.Helper()
+	for range n {
+		m := kit.Get[ladder.Match](w.t)(w.store.AddMatch(w.t.Context(), store.NewMatch{
+			Versions: versions, Game: "teeko", Options: map[string]string{"limit": "0"}, Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Deals: 100, AskedBy: by,
+		}))
+		ids = append(ids, m.ID)
+	}
+	return ids
 }

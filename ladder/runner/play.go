@@ -121,7 +121,7 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) (d fleet.De
 	case err == nil || ctx.Err() != nil:
 	case errors.Is(err, fleet.ErrUnavailable):
 		err = serverError{err}
-	default:
+	case errors.Is(err, fleet.ErrLost):
 		err = lostError{name, err}
 	}
 	return d, err
@@ -204,10 +204,13 @@ func (r *Runner) claimed(ctx context.Context, d fleet.Delivery) bool {
 	case err != nil:
 		return false
 	}
-	newest := m.Attempts[len(m.Attempts)-1]
+	var newest ladder.Attempt // of a match that has begun
+	if n := len(m.Attempts); n > 0 {
+		newest = m.Attempts[n-1]
+	}
 	switch {
 	case m.State != ladder.Running || newest.Number != d.Attempt:
-		r.Log.Info("a result came too late", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine)
+		r.Log.Info("a result came too late", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine, "state", m.State)
 		return true
 	case newest.Machine != d.Machine:
 		r.Log.Warn("a result is of a match that the machine was not given", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine)
