@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 // livePage is the data of the page "live".
@@ -109,7 +108,7 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 			}
 		}
 	default:
-		return p, fmt.Errorf("site: topic %q does not exist", problem.Clip(topic))
+		return p, fmt.Errorf("site: topic %q does not exist", ladder.Clip(topic))
 	}
 	return p, nil
 }

@@ -14,7 +14,7 @@ import (
 	textlanguage "golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"github.com/timba-arena/timba/web/problem"
+	"github.com/timba-arena/timba/ladder"
 )
 
 //go:embed messages
@@ -130,7 +130,7 @@ func (p *pages) choose(cookie, header string) *language {
 	if i := slices.Index(Languages, cookie); i >= 0 {
 		return p.languages[i]
 	}
-	_, i := textlanguage.MatchStrings(matcher, problem.Clip(header))
+	_, i := textlanguage.MatchStrings(matcher, ladder.Clip(header))
 	return p.languages[i]
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/api"
-	"github.com/timba-arena/timba/web/client"
 )
 
 // visit is one request to a page and what is known of who makes it.
@@ -117,7 +117,7 @@ func (v *visit) session() string {
 
 // forget ends the session in this browser.
 func (v *visit) forget() {
-	v.token, v.Person, v.Token = "", ladder.Person{}, ladder.Token{}
+	v.token, v.Actor = "", service.Actor{}
 	v.setCookie(sessionCookie, "", -1)
 }
 
@@ -129,13 +129,7 @@ func (v *visit) redirect(to string) {
 	v.w.WriteHeader(http.StatusSeeOther)
 }
 
-// client returns a client of the API in this process, with the rights of the visit.
-func (v *visit) client() *client.Client {
-	return client.Over(transport{handler: v.site.API}, v.token)
-}
-
-// ctx returns the context of the request, for the store and the client: requests to the API with
-// it count as part of this one.
+// ctx returns the context of the request.
 func (v *visit) ctx() context.Context { return v.r.Context() }
 
 // t returns a text of a message; see language.text.
