@@ -137,9 +137,9 @@ func nav() [][2]string {
 		{"/", "site.home"},
 		{"/play", "play.nav"},
 		{"/live", "live.title"},
-		{"/bots", "site.bots"},
-		{"/matches", "site.matches"},
-		{"/search", "site.search"},
+		{"/bots", "word.bots"},
+		{"/matches", "word.matches"},
+		{"/search", "word.search"},
 		{"/submit", "site.submit"},
 		{"/docs", "site.docs"},
 	}
