@@ -135,7 +135,7 @@ func (s *Store) ladder(ctx context.Context, q *queries.Queries, name string) (qu
 	return l, none(err, notFound("timba standings lists them", "ladder %q does not exist", name))
 }
 
-// Standings returns the active versions of a ladder by Elo. The list is shared: it is not to be
+// Standings returns the active versions of a ladder by their rating. The list is shared: it is not to be
 // changed.
 func (s *Store) Standings(ctx context.Context, name string) ([]ladder.Standing, error) {
 	l, err := s.standings(ctx, name)
@@ -166,7 +166,7 @@ func (s *Store) standings(ctx context.Context, name string) (*state, error) {
 }
 
 // Inactive returns the versions of a ladder that do not play any more, by their
-// last Elo.
+// last rating.
 func (s *Store) Inactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(q *queries.Queries) error {
 		l, err := s.ladder(ctx, q, name)

@@ -172,7 +172,7 @@ func placed(ctx context.Context, q *queries.Queries, e queries.Entry, place ladd
 	if !place.Active {
 		return place, nil
 	}
-	above, err := q.CountAbove(ctx, e.LadderID, e.Elo)
+	above, err := q.CountAbove(ctx, e.LadderID, nullFloat(place.Rating()))
 	place.Rank = int(above) + 1
 	return place, err
 }
