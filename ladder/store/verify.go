@@ -241,9 +241,6 @@ func (f *findings) checkAttempts(m queries.Match, list []queries.Attempt) {
 	}
 }
 
-// page is how many matches are rebuilt side by side before they are taken in order.
-const page = 128
-
 // unrated rebuilds the matches that are not on a ladder.
 func (v *verifier) unrated() error {
 	for last := int64(0); ; {
@@ -285,7 +282,7 @@ func (v *verifier) ladders() error {
 		return err
 	}
 	for _, l := range rows {
-		if err := v.ladder(l.ID); err != nil {
+		if err := v.ladder(l); err != nil {
 			return err
 		}
 	}
