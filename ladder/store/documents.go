@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -54,7 +53,7 @@ func addDocuments(ctx context.Context, q *queries.Queries, matchID int64, docume
 
 func documentRows(matchID int64, documents []packedDocument) (list []queries.AddDocumentParams) {
 	for _, d := range documents {
-		sum := archive.SumOf(d.data)
+		sum := digestOf(d.data)
 		list = append(list, queries.AddDocumentParams{MatchID: matchID, Kind: d.kind, Size: int64(d.size), Hash: sum[:], Data: d.data})
 	}
 	return list
@@ -94,13 +93,13 @@ func (s *Store) parts(ctx context.Context, q *queries.Queries, matchID int64, ki
 	}
 	data, where := row.Data, kind
 	if len(row.Archive) > 0 {
-		sum := archive.Sum(row.Archive)
+		sum := digest(row.Archive)
 		where = fmt.Sprintf("%s in %s", kind, sum)
-		if data, err = s.archive.Read(ctx, sum, row.Start.Int64, row.Length.Int64); err != nil {
+		if data, err = s.archive.read(sum, row.Start.Int64, row.Length.Int64); err != nil {
 			return nil, damaged("%s cannot be read: %w", where, err)
 		}
 	}
-	if sum := archive.SumOf(data); string(sum[:]) != string(row.Hash) {
+	if sum := digestOf(data); string(sum[:]) != string(row.Hash) {
 		return nil, damaged("%s have the SHA-256 %s where it was %x", where, sum, row.Hash)
 	}
 	joined, err := s.codec.unpack(data)

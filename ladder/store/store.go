@@ -26,7 +26,6 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -62,7 +61,7 @@ type Store struct {
 	read     *queries.Queries
 	codec    *codec
 	formula  elo.Formula // of new ladders, and of those that are rated again
-	archive  archive.Directory
+	archive  archive
 	group    group
 	states   states
 
@@ -78,7 +77,7 @@ type Store struct {
 // Open opens the data directory and brings its database up to date.
 func Open(dir string, o Options) (_ *Store, err error) {
 	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: elo.Current, running: map[int64]*running{}}
-	s.archive = archive.Directory(s.dir.Archive())
+	s.archive = archive(s.dir.Archive())
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
@@ -153,12 +152,13 @@ func (v *verifier) archives() error {
 		return err
 	}
 	for _, r := range rows {
-		sum := archive.Sum(r.Hash)
+		sum := digest(r.Hash)
 		where := fmt.Sprintf("archive file %s, with the replays and logs of %d matches", sum, r.Matches)
-		data, err := v.store.archive.Read(v.ctx, sum, 0, r.Size)
-		switch got := archive.SumOf(data); {
-		case v.ctx.Err() != nil:
-			return v.ctx.Err()
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+		data, err := v.store.archive.read(sum, 0, r.Size)
+		switch got := digestOf(data); {
 		case errors.Is(err, fs.ErrNotExist):
 			v.differ(where, "it is missing")
 		case err != nil:
