@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
@@ -46,11 +45,6 @@ func (s *Store) packGames(games []packedGame) []packedDocument {
 	return append(s.packParts(replaysKind, replays), s.packParts(logsKind, logs)...)
 }
 
-// addDocuments keeps the documents of a match.
-func addDocuments(ctx context.Context, q *queries.Queries, matchID int64, documents []packedDocument) error {
-	return each(ctx, documentRows(matchID, documents), q.AddDocument)
-}
-
 func documentRows(matchID int64, documents []packedDocument) (list []queries.AddDocumentParams) {
 	for _, d := range documents {
 		sum := digestOf(d.data)
@@ -85,11 +79,8 @@ func damaged(format string, args ...any) error { return damage{fmt.Errorf(format
 // error is a damage if they are not as they were kept.
 func (s *Store) parts(ctx context.Context, q *queries.Queries, matchID int64, kind string) ([]part, error) {
 	row, err := q.Document(ctx, matchID, kind)
-	if errors.Is(err, sql.ErrNoRows) {
-		return s.oldParts(ctx, q, matchID, kind)
-	}
 	if err != nil {
-		return nil, err
+		return nil, none(err, nil)
 	}
 	data, where := row.Data, kind
 	if len(row.Archive) > 0 {
@@ -112,34 +103,6 @@ func (s *Store) parts(ctx context.Context, q *queries.Queries, matchID int64, ki
 	parts, err := splitParts(joined)
 	if err != nil {
 		return nil, damaged("%s: %w", where, err)
-	}
-	return parts, nil
-}
-
-// oldParts returns the documents of a match that is not packed yet.
-func (s *Store) oldParts(ctx context.Context, q *queries.Queries, matchID int64, kind string) (parts []part, err error) {
-	var rows []queries.OldLogsOfRow
-	if kind == logsKind {
-		rows, err = q.OldLogsOf(ctx, matchID)
-	} else {
-		var replays []queries.OldReplaysOfRow
-		replays, err = q.OldReplaysOf(ctx, matchID)
-		for _, r := range replays {
-			rows = append(rows, queries.OldLogsOfRow{Deal: r.Deal, Rotation: r.Rotation, Size: r.Size, Data: r.Data})
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rows {
-		data, err := s.codec.unpack(r.Data)
-		if err == nil && int64(len(data)) != r.Size {
-			err = fmt.Errorf("it has %d bytes, and had %d", len(data), r.Size)
-		}
-		if err != nil {
-			return nil, damaged("%s of deal %d, rotation %d: %w", kind, r.Deal, r.Rotation, err)
-		}
-		parts = append(parts, part{int(r.Deal), int(r.Rotation), int(r.Seat), data})
 	}
 	return parts, nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/store/queries"
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -182,12 +181,9 @@ func (f *fold) rate(p *played) error {
 		}
 		before[slot] = f.places[id].Entry
 	}
-	var repeats *rating.Repeats // nil for a match rated when all deals counted
-	if p.row.DistinctDeals.Valid {
-		var err error
-		if repeats, err = repeatsBefore(f.ctx, f.q, f.ladder.ID, p.row.Ord.Int64, p.games); err != nil {
-			return err
-		}
+	repeats, err := repeatsBefore(f.ctx, f.q, f.ladder.ID, p.row.Ord.Int64, p.games)
+	if err != nil {
+		return err
 	}
 	out, err := f.formula.Outcome(p.match, p.variant, before, p.games, repeats)
 	if err != nil {

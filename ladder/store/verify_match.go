@@ -179,10 +179,10 @@ func (r *rebuilt) checkGame(i int, replay *referee.Replay) {
 	r.checkReplay(where, replay)
 	again := gameOf(replay, len(r.slots))
 	again.ID, again.MatchID, again.Took = r.rows[0].ID+int64(i), r.row.ID, g.Took
-	if r.row.DistinctDeals.Valid {
+	if r.match.Rated {
 		again.Fingerprint = fingerprint(replay, r.variant, r.match.Versions)
 	}
-	r.compare(where, r.rows[i], queries.Game(gameRow(again, r.row.LadderID, r.row.DistinctDeals.Valid)))
+	r.compare(where, r.rows[i], queries.Game(gameRow(again, r.row.LadderID, r.match.Rated)))
 	seats := r.seatsOf(r.rows[i].ID)
 	if len(seats) != len(again.Seats) {
 		r.differ(where, "there are %d seats where the replay has %d", len(seats), len(again.Seats))

@@ -204,12 +204,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteGuestPlaysStmt, err = db.PrepareContext(ctx, deleteGuestPlays); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteGuestPlays: %w", err)
 	}
-	if q.deleteOldLogsStmt, err = db.PrepareContext(ctx, deleteOldLogs); err != nil {
-		return nil, fmt.Errorf("error preparing query DeleteOldLogs: %w", err)
-	}
-	if q.deleteOldReplaysStmt, err = db.PrepareContext(ctx, deleteOldReplays); err != nil {
-		return nil, fmt.Errorf("error preparing query DeleteOldReplays: %w", err)
-	}
 	if q.documentStmt, err = db.PrepareContext(ctx, document); err != nil {
 		return nil, fmt.Errorf("error preparing query Document: %w", err)
 	}
@@ -443,15 +437,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.nextLanguageStmt, err = db.PrepareContext(ctx, nextLanguage); err != nil {
 		return nil, fmt.Errorf("error preparing query NextLanguage: %w", err)
-	}
-	if q.oldLogsOfStmt, err = db.PrepareContext(ctx, oldLogsOf); err != nil {
-		return nil, fmt.Errorf("error preparing query OldLogsOf: %w", err)
-	}
-	if q.oldMatchAfterStmt, err = db.PrepareContext(ctx, oldMatchAfter); err != nil {
-		return nil, fmt.Errorf("error preparing query OldMatchAfter: %w", err)
-	}
-	if q.oldReplaysOfStmt, err = db.PrepareContext(ctx, oldReplaysOf); err != nil {
-		return nil, fmt.Errorf("error preparing query OldReplaysOf: %w", err)
 	}
 	if q.oldestInStmt, err = db.PrepareContext(ctx, oldestIn); err != nil {
 		return nil, fmt.Errorf("error preparing query OldestIn: %w", err)
@@ -965,16 +950,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteGuestPlaysStmt: %w", cerr)
 		}
 	}
-	if q.deleteOldLogsStmt != nil {
-		if cerr := q.deleteOldLogsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing deleteOldLogsStmt: %w", cerr)
-		}
-	}
-	if q.deleteOldReplaysStmt != nil {
-		if cerr := q.deleteOldReplaysStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing deleteOldReplaysStmt: %w", cerr)
-		}
-	}
 	if q.documentStmt != nil {
 		if cerr := q.documentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing documentStmt: %w", cerr)
@@ -1363,21 +1338,6 @@ func (q *Queries) Close() error {
 	if q.nextLanguageStmt != nil {
 		if cerr := q.nextLanguageStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nextLanguageStmt: %w", cerr)
-		}
-	}
-	if q.oldLogsOfStmt != nil {
-		if cerr := q.oldLogsOfStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing oldLogsOfStmt: %w", cerr)
-		}
-	}
-	if q.oldMatchAfterStmt != nil {
-		if cerr := q.oldMatchAfterStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing oldMatchAfterStmt: %w", cerr)
-		}
-	}
-	if q.oldReplaysOfStmt != nil {
-		if cerr := q.oldReplaysOfStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing oldReplaysOfStmt: %w", cerr)
 		}
 	}
 	if q.oldestInStmt != nil {
@@ -1824,8 +1784,6 @@ type Queries struct {
 	countVersionsSinceStmt    *sql.Stmt
 	deleteFitStmt             *sql.Stmt
 	deleteGuestPlaysStmt      *sql.Stmt
-	deleteOldLogsStmt         *sql.Stmt
-	deleteOldReplaysStmt      *sql.Stmt
 	documentStmt              *sql.Stmt
 	documentsByGameStmt       *sql.Stmt
 	dropMatchStmt             *sql.Stmt
@@ -1904,9 +1862,6 @@ type Queries struct {
 	newestBotsStmt            *sql.Stmt
 	newestTogetherStmt        *sql.Stmt
 	nextLanguageStmt          *sql.Stmt
-	oldLogsOfStmt             *sql.Stmt
-	oldMatchAfterStmt         *sql.Stmt
-	oldReplaysOfStmt          *sql.Stmt
 	oldestInStmt              *sql.Stmt
 	openOfPersonStmt          *sql.Stmt
 	openOnLadderStmt          *sql.Stmt
@@ -2042,8 +1997,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countVersionsSinceStmt:    q.countVersionsSinceStmt,
 		deleteFitStmt:             q.deleteFitStmt,
 		deleteGuestPlaysStmt:      q.deleteGuestPlaysStmt,
-		deleteOldLogsStmt:         q.deleteOldLogsStmt,
-		deleteOldReplaysStmt:      q.deleteOldReplaysStmt,
 		documentStmt:              q.documentStmt,
 		documentsByGameStmt:       q.documentsByGameStmt,
 		dropMatchStmt:             q.dropMatchStmt,
@@ -2122,9 +2075,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		newestBotsStmt:            q.newestBotsStmt,
 		newestTogetherStmt:        q.newestTogetherStmt,
 		nextLanguageStmt:          q.nextLanguageStmt,
-		oldLogsOfStmt:             q.oldLogsOfStmt,
-		oldMatchAfterStmt:         q.oldMatchAfterStmt,
-		oldReplaysOfStmt:          q.oldReplaysOfStmt,
 		oldestInStmt:              q.oldestInStmt,
 		openOfPersonStmt:          q.openOfPersonStmt,
 		openOnLadderStmt:          q.openOnLadderStmt,
