@@ -29,31 +29,28 @@ type rebuilt struct {
 // database that cannot be read at all.
 func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error) {
 	r := &rebuilt{played: played{row: row}}
-	if _, err := matchOf(row); err != nil {
+	var err error
+	if r.match, err = matchOf(row); err == nil {
+		r.variant, err = r.match.Variant()
+	}
+	if err != nil {
 		r.differ(r.where(), "%s", err)
 		return r, nil
 	}
 	if err := s.view(ctx, func(q *queries.Queries) error { return r.read(ctx, s, q) }); err != nil {
 		return nil, err
 	}
-	var err error
-	if r.variant, err = r.match.Variant(); err != nil {
-		r.differ(r.where(), "%s", err)
-		return r, nil
-	}
 	r.check()
 	return r, nil
 }
 
 // read reads all that the database has of the match.
-func (r *rebuilt) read(ctx context.Context, s *Store, q *queries.Queries) error {
-	list, err := s.fill(ctx, q, []queries.Match{r.row})
-	if err != nil {
-		return err
-	}
-	r.match = list[0]
+func (r *rebuilt) read(ctx context.Context, s *Store, q *queries.Queries) (err error) {
 	if r.slots, err = q.HashesOf(ctx, r.row.ID); err != nil {
 		return err
+	}
+	for _, slot := range r.slots {
+		r.match.Versions = append(r.match.Versions, slot.VersionID)
 	}
 	attempts, err := q.AttemptsOf(ctx, []int64{r.row.ID})
 	if err != nil {
