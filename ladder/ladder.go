@@ -231,7 +231,7 @@ type Change struct {
 	Score     float64 // of its side, mean over the deals and opposing sides, 0 to 1
 	Expected  float64 // expected score before the match
 	// Uncertainty is that of the rating after the match, from which the next K is
-	// computed; see package elo.
+	// computed; see package ladder/rating.
 	Uncertainty float64
 	Deals       int // that counted
 }

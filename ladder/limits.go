@@ -2,7 +2,7 @@ package ladder
 
 import "time"
 
-// Anchor is the house bot that all ratings are relative to; elo.AnchorElo is its rating.
+// Anchor is the house bot that all ratings are relative to; rating.AnchorElo is its Elo.
 const Anchor = "@random"
 
 // EnoughMatches is the number of matches after which more of them say little about

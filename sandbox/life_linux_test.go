@@ -176,21 +176,30 @@ func TestWatch(t *testing.T) {
 	<-watched
 }
 
-// TestInitMemory: an init that looks at the limits again and again does not grow by that.
+// TestInitMemory: an init that looks at the limits again and again does not grow by that, and reports
+// the end after it has collected its garbage.
 func TestInitMemory(t *testing.T) {
 	if !slices.Contains(levelsHere(t), Reduced) {
 		t.Logf("this machine has level %s, or the race detector is on", Probe().Level)
 		return
 	}
 	limit := Limit{Memory: 1 << 30, Processes: 200}
-	script := "for i in $(seq 100); do sleep 1d & done; echo started; wait"
-	p, out := launch(t, Spec{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Level: Reduced, Limit: limit})
+	in, end, err := os.Pipe()
+	kit.Must(t, err)
+	defer in.Close()
+	defer end.Close()
+	script := "for i in $(seq 100); do sleep 1d & done; echo started; read line; exit 3"
+	p, out := launch(t, Spec{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Stdin: in, Level: Reduced, Limit: limit})
 	kit.Must(t, firstByte(out))
 	init := fmt.Sprintf("/proc/%d", p.Pid())
 	kit.Until(t, "init has looked often", func() bool { return proc.CPU(init) > 600*time.Millisecond })
 	status := kit.Get[[]byte](t)(os.ReadFile(init + "/status"))
 	if kilobytes := proc.Kilobytes(status, "\nRssAnon:"); kilobytes == 0 || kilobytes > 48<<10 {
 		t.Errorf("it has %d kB", kilobytes)
+	}
+	kit.Must(t, end.Close())
+	if s := p.Wait(); s.Reason != Exited || s.Code != 3 {
+		t.Errorf("the program that ends with 3 %s: %v", s, s.Err)
 	}
 }
 

@@ -36,29 +36,41 @@ func fromData[T any](f *adminFlags, cmd *cobra.Command, get func(cmd *cobra.Comm
 
 // backup is the document of `timba admin backup DIR --json`.
 type backup struct {
-	Dir   string `json:"folder"`
-	Bytes int64  `json:"bytes"`
+	Dir    string `json:"folder"`
+	Bytes  int64  `json:"bytes"`
+	Config bool   `json:"configuration"` // whether it has one
 }
 
 func newBackup(f *adminFlags) *cobra.Command {
-	return fromData(f, &cobra.Command{
+	var config string
+	cmd := fromData(f, &cobra.Command{
 		Use:   "backup DIR",
 		Short: "Back up a competition to a new directory, even while the server runs",
 		Long: "Writes a snapshot of the database, the uploads and the configuration to a directory that does not\n" +
 			"exist yet. Matches continue meanwhile. The backup is a data directory itself: timba admin verify\n" +
 			"can check it, and to restore it you copy it back. See docs/operating.md.",
-		Example: "  timba admin backup --data /var/lib/timba /backup/timba-2026-01-31",
+		Example: "  timba admin backup --data /var/lib/timba /backup/timba-2026-01-31\n" +
+			"  timba admin backup --data /var/lib/timba --config /etc/timba.toml /backup/timba-2026-01-31",
 		Args:    cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, s *store.Store, args []string) (b backup, err error) {
 		b.Dir = args[0]
-		if err := s.Backup(cmd.Context(), b.Dir); err != nil {
+		if err := s.Backup(cmd.Context(), b.Dir, config); err != nil {
 			return b, err
 		}
 		if b.Bytes, err = datadir.Size(b.Dir); err != nil {
-			err = sizeError(b.Dir)
+			return b, sizeError(b.Dir)
 		}
-		return b, err
-	}, func(w io.Writer, b backup) { fmt.Fprintf(w, "wrote %s, %s\n", b.Dir, bundle.Size(b.Bytes)) })
+		_, err = os.Stat(datadir.Dir(b.Dir).Config())
+		b.Config = err == nil
+		return b, nil
+	}, func(w io.Writer, b backup) {
+		fmt.Fprintf(w, "wrote %s, %s\n", b.Dir, bundle.Size(b.Bytes))
+		if !b.Config {
+			fmt.Fprintf(w, "It has no configuration: the data directory has none. Name the server's with --config FILE.\n")
+		}
+	})
+	cmd.Flags().StringVar(&config, "config", "", "configuration `file` of the server (default: timba.toml in its directory)")
+	return cmd
 }
 
 // verified is the document of `timba admin verify --json`.

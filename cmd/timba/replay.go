@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -222,9 +223,9 @@ func newReplayExport() *cobra.Command {
 			case "html":
 				return cli.WriteFile(cmd, out, func(w io.Writer) error { return exportPage(cmd, w, args[0]) })
 			case "csv":
-				return cli.WriteFile(cmd, out, func(w io.Writer) error { return exportRows(cmd, replaypage.NewCSV(w), args) })
+				return cli.WriteFile(cmd, out, func(w io.Writer) error { return replaypage.WriteCSV(w, rowsOf(cmd, args)) })
 			case "json":
-				return cli.WriteFile(cmd, out, func(w io.Writer) error { return exportRows(cmd, replaypage.NewJSON(w), args) })
+				return cli.WriteFile(cmd, out, func(w io.Writer) error { return replaypage.WriteJSON(w, rowsOf(cmd, args)) })
 			}
 			return fmt.Errorf("export: format %q does not exist: try html, csv or json", format)
 		},
@@ -268,17 +269,25 @@ func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
 	return game.WritePage(w)
 }
 
-func exportRows(cmd *cobra.Command, rows replaypage.RowWriter, paths []string) error {
-	for _, path := range paths {
-		r, g, err := readReplay(cmd, path)
-		if err != nil {
-			return err
-		}
-		if err := replaypage.Rows(r, g, rows.Write); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+// rowsOf yields the moves of replays, one file after the other.
+func rowsOf(cmd *cobra.Command, paths []string) iter.Seq2[replaypage.Row, error] {
+	return func(yield func(replaypage.Row, error) bool) {
+		for _, path := range paths {
+			r, g, err := readReplay(cmd, path)
+			if err != nil {
+				yield(replaypage.Row{}, err)
+				return
+			}
+			for row, err := range replaypage.Rows(r, g) {
+				if err != nil {
+					err = fmt.Errorf("%s: %w", path, err)
+				}
+				if !yield(row, err) {
+					return
+				}
+			}
 		}
 	}
-	return rows.Close()
 }
 
 func newReplayFeed() *cobra.Command {

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/site"
@@ -105,14 +104,14 @@ func machines() (list []ladder.Machine, err error) {
 
 // serve serves the site on loopback.
 func (c *siteCompetition) serve() (*httptest.Server, error) {
-	log, hub := slog.New(slog.DiscardHandler), new(events.Hub)
+	log := slog.New(slog.DiscardHandler)
 	a := api.New(api.Options{
-		Store: c.Store, Config: c.config, Events: hub, Log: log, Wake: func() {},
+		Store: c.Store, Config: c.config, Log: log, Wake: func() {},
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
 	pages, err := site.New(site.Options{
-		Store: c.Store, Config: c.config, Events: hub, API: a, Key: []byte(hash(0)), Machines: machines,
-		Live: live.NewHub(live.Options{Store: c.Store, Events: hub, Limits: c.config.Live}),
+		Store: c.Store, Config: c.config, API: a, Key: []byte(hash(0)), Machines: machines,
+		Live: live.NewHub(live.Options{Store: c.Store, Events: c.Store.Events(), Limits: c.config.Live}),
 	})
 	if err != nil {
 		return nil, err

@@ -14,9 +14,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/podrida"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -210,7 +208,7 @@ func (c *siteCompetition) finishOne(ctx context.Context, r *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.BeginAttempt(ctx, m.ID, referee.Commitment(p.Seed), rules.Hex(p.Seed)); err != nil {
+	if err := c.Begin(ctx, []store.Start{{Match: m.ID, Seed: p.Seed}})[0].Err; err != nil {
 		return err
 	}
 	_, err = c.Finish(ctx, m.ID, 1, p.Games)

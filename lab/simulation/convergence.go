@@ -61,11 +61,14 @@ func (c Curve) Reaches(spearman float64) float64 {
 	return at
 }
 
+// ours is the ladder's own method.
+var ours = Method{Name: "timba", Arrivals: true, pair: published, rate: byOutcome, fit: true}
+
 // Methods returns the ladder's own and those that it is compared with.
 func Methods() []Method {
 	methods := []Method{
-		{Name: "timba", Arrivals: true, pair: published, rate: byUncertainty, fit: true},
-		{Name: "timba's Elo, random pairing", Arrivals: true, pair: random, rate: byUncertainty, fit: true},
+		ours,
+		{Name: "timba's Elo, random pairing", Arrivals: true, pair: random, rate: byOutcome, fit: true},
 	}
 	methods = append(methods,
 		Method{Name: "TrueSkill a game, random pairing", Arrivals: true, pair: random, rate: trueSkill},
@@ -86,9 +89,11 @@ func Methods() []Method {
 // the method has it, of the maximum-likelihood ratings of the same matches.
 func Converge(ctx context.Context, c Config, m Method) ([]Curve, error) {
 	looks, fits := make([][]look, c.Runs), make([][]look, c.Runs)
-	err := c.each(ctx, func(run int, truth, play *rand.Rand) (err error) {
-		w := newWorld(play, draw(truth, c.Bots), c.Deals)
-		looks[run], fits[run], err = c.watch(ctx, w, m)
+	err := c.each(ctx, func(run int, truth, play *rand.Rand) error {
+		w, err := newWorld(play, c.ladder(), draw(truth, c.Bots))
+		if err == nil {
+			looks[run], fits[run], err = c.watch(ctx, w, m)
+		}
 		return err
 	})
 	if err != nil {
@@ -107,14 +112,14 @@ type look struct{ spearman, kendall, err, scale float64 }
 func (c Config) watch(ctx context.Context, w *world, m Method) (looks, fits []look, err error) {
 	for _, at := range c.checkpoints() {
 		for 2*w.finished < at*c.Bots {
-			w.step(m.pair, m.rate)
+			w.step(m)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		looks = append(looks, lookAt(w.truth, w.elo))
+		looks = append(looks, lookAt(w.truth, w.elos()))
 		if m.fit {
-			fits = append(fits, lookAt(w.truth, w.fit()))
+			fits = append(fits, lookAt(w.truth, w.fit().Elo))
 		}
 	}
 	return looks, fits, nil

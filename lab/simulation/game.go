@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 )
 
 // A simulated game of two: the first is ahead by the difference of skill, the
@@ -34,7 +34,7 @@ var curve = sync.OnceValue(func() []float64 {
 	skills := make([]float64, maxDiff+2)
 	low := 0.0
 	for elo := range skills {
-		want, a, b := rating.Score(float64(elo)), low, 40.0
+		want, a, b := stats.Score(float64(elo)), low, 40.0
 		for range 60 {
 			if mid := (a + b) / 2; score(mid) < want {
 				a = mid

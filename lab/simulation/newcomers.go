@@ -43,9 +43,12 @@ func Arrive(ctx context.Context, c Config, m Method) (Newcomers, error) {
 	out := Newcomers{Name: m.Name}
 	runs := make([]arrivals, c.Runs)
 	err := c.each(ctx, func(run int, truth, play *rand.Rand) error {
-		w := newWorld(play, draw(truth, c.Bots), c.Deals)
+		w, err := newWorld(play, c.ladder(), draw(truth, c.Bots))
+		if err != nil {
+			return err
+		}
 		for 2*w.finished < establishedAfter*c.Bots {
-			w.step(m.pair, m.rate)
+			w.step(m)
 		}
 		runs[run] = watchArrivals(w, m, truth)
 		return ctx.Err()
@@ -79,24 +82,29 @@ type arrivals struct {
 // other bots stand on average, as only that can be measured by playing them.
 func watchArrivals(w *world, m Method, truth *rand.Rand) arrivals {
 	others := len(w.truth)
-	shift := func() float64 { return stat.Mean(w.elo[:others], nil) - stat.Mean(w.truth[:others], nil) }
+	shift := func() (sum float64) {
+		for i, e := range w.entries[:others] {
+			sum += (e.Elo - w.truth[i]) / float64(others)
+		}
+		return sum
+	}
 	before := shift()
 	res := arrivals{errs: make([][]float64, newcomerPlay+1)}
 	came := make(map[int]int)
 	note := func(i int) {
-		n := w.played[i]
+		n := w.entries[i].Matches
 		if i < others || n > newcomerPlay {
 			return
 		}
-		res.errs[n] = append(res.errs[n], math.Abs(w.elo[i]-w.truth[i]-shift()))
+		res.errs[n] = append(res.errs[n], math.Abs(w.entries[i].Elo-w.truth[i]-shift()))
 		if n == 10 {
 			res.wait += float64(w.finished-came[i]) / 10 / newcomers
 		}
 	}
 	step := func() {
-		a, b := w.step(m.pair, m.rate)
-		note(a)
-		note(b)
+		for _, i := range w.step(m) {
+			note(i)
+		}
 	}
 	for range newcomers {
 		i := w.add(Mean + Spread*truth.NormFloat64())

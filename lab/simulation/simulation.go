@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/rating"
 )
 
 // The bots' true strength is normal. The anchor is one of them, at its own Elo.
@@ -27,6 +28,9 @@ type Config struct {
 	Runs    int // ladders of each method; each has bots of its own
 	Seed    uint64
 }
+
+// ladder returns that of the matches.
+func (c Config) ladder() ladder.Ladder { return ladder.Ladder{Game: "brisca", Deals: c.Deals, Bots: 2} }
 
 // checkpoints returns the matches a bot after which a ladder is looked at.
 func (c Config) checkpoints() []int {
@@ -69,6 +73,6 @@ func draw(r *rand.Rand, bots int) []float64 {
 	for i := range truth {
 		truth[i] = Mean + Spread*r.NormFloat64()
 	}
-	truth[0] = elo.AnchorElo
+	truth[0] = rating.AnchorElo
 	return truth
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 )
 
 // The simulated game varies as the real one that docs/ladder.md names, and
@@ -24,7 +24,7 @@ func TestGame(t *testing.T) {
 			d, g := deal(r, s), single(r, s)
 			deals, games, square, gameSquare = deals+d, games+g, square+d*d, gameSquare+g*g
 		}
-		want := rating.Score(diff)
+		want := stats.Score(diff)
 		if math.Abs(deals/n-want) > 0.003 || math.Abs(games/n-want) > 0.005 {
 			t.Errorf("%v Elo: deals score %.4f and games %.4f, want %.4f", diff, deals/n, games/n, want)
 		}

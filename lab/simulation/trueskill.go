@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/timba-arena/timba/ladder/rating"
 )
 
 // TrueSkill for two (Herbrich, Minka and Graepel 2007), which other sites rate
@@ -18,33 +20,38 @@ const (
 )
 
 // trueSkill plays as many games as a match has, on a deal each. The variance is
-// kept as the uncertainty of package elo, in the unit of a match's noise.
-func trueSkill(w *world, a, b int) {
-	s := skill(w.truth[a] - w.truth[b])
-	va, vb := w.uncertainty[a]*unit, w.uncertainty[b]*unit
-	if w.played[a] == 0 && a != 0 {
-		va = unknown * unknown
-	}
-	if w.played[b] == 0 && b != 0 {
-		vb = unknown * unknown
-	}
+// kept as the uncertainty of package ladder/rating, in the unit of a match's noise.
+func trueSkill(w *world, bots []int) {
+	s := w.skill(bots)
+	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
+	va, vb := variance(a), variance(b)
 	for range 2 * w.deals {
 		va, vb = va+drift*drift, vb+drift*drift
-		if a == 0 {
+		if a.Fixed {
 			va = 0
 		}
-		if b == 0 {
+		if b.Fixed {
 			vb = 0
 		}
 		c2 := 2*performance*performance + va + vb
 		c := math.Sqrt(c2)
-		shift, shrink := surprise((w.elo[a]-w.elo[b])/c, drawMargin/c, single(w.r, s))
-		w.elo[a] += va / c * shift
-		w.elo[b] -= vb / c * shift
+		shift, shrink := surprise((a.Elo-b.Elo)/c, drawMargin/c, single(w.r, s))
+		a.Elo += va / c * shift
+		b.Elo -= vb / c * shift
 		va *= 1 - va/c2*shrink
 		vb *= 1 - vb/c2*shrink
 	}
-	w.uncertainty[a], w.uncertainty[b] = va/unit, vb/unit
+	a.Uncertainty, b.Uncertainty = va/unit, vb/unit
+	a.Matches++
+	b.Matches++
+}
+
+// variance returns that of a bot's Elo before a match.
+func variance(e *rating.Entry) float64 {
+	if e.Matches == 0 && !e.Fixed {
+		return unknown * unknown
+	}
+	return e.Uncertainty * unit
 }
 
 // unit is the variance of a match's noise in Elo: that of a mean of ten deals.

@@ -1,187 +1,266 @@
 package simulation
 
 import (
+	"cmp"
+	"maps"
+	"math"
 	"math/rand/v2"
+	"slices"
 
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/ladder/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
-// world is one simulated ladder.
+// world is one simulated ladder. Bots have numbers from 0, which are their versions; bot 0 is the anchor.
 type world struct {
-	r     *rand.Rand
-	deals int
-	truth []float64
-	elo   []float64
-	// uncertainty is package elo's, by bot.
-	uncertainty []float64
-	// played counts a bot's matches, last is the ladder's count after its last.
-	played, last []int
-	finished     int
-	met          [][]int32
-	score        [][]float64 // of the lower bot: sums of the deals' scores
-	players      []matchmaking.Player
-	round        []int // random pairing: who is left of this round
+	r        *rand.Rand
+	variant  *rules.Variant
+	sides    []int // by slot
+	deals    int
+	truth    []float64      // by bot
+	entries  []rating.Entry // by bot
+	live     []int          // the bots that play
+	pool     *matchmaking.Pool
+	finished int
+	pairs    map[[2]int64]stats.Pair // of opponents, for the fit
+	bouts    []stats.Bout            // of teams
+	round    []int                   // random pairing: who is left of this round
 }
 
-func newWorld(r *rand.Rand, truth []float64, deals int) *world {
-	w := &world{r: r, deals: deals}
+// newWorld returns a ladder of new bots with a true strength each, whose matches are those of a ladder.
+func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
+	w := &world{r: r, deals: l.Deals, pairs: map[[2]int64]stats.Pair{}}
+	var err error
+	if w.variant, err = l.Variant(); err != nil {
+		return nil, err
+	}
+	if w.sides, err = ladder.SlotSides(w.variant, l.Bots); err != nil {
+		return nil, err
+	}
+	w.pool = matchmaking.NewPool(w.sides, 0, nil)
+	var players []matchmaking.Player
 	for _, t := range truth {
-		w.add(t)
+		players = append(players, w.enter(t, nil))
 	}
-	return w
+	w.join(players, nil)
+	return w, nil
 }
 
-// add adds a bot with a true strength and returns its number.
-func (w *world) add(truth float64) int {
+// enter makes a bot with a true strength and a predecessor, nil for none.
+func (w *world) enter(truth float64, predecessor *rating.Entry) matchmaking.Player {
 	id := len(w.truth)
-	w.truth = append(w.truth, truth)
-	w.elo = append(w.elo, elo.Start)
-	w.uncertainty = append(w.uncertainty, elo.Newcomer)
-	if id == 0 {
-		w.uncertainty[id] = 0
-	}
-	w.played = append(w.played, 0)
-	w.last = append(w.last, w.finished)
-	for i := range w.met {
-		w.met[i] = append(w.met[i], 0)
-		w.score[i] = append(w.score[i], 0)
-	}
-	w.met = append(w.met, make([]int32, id+1))
-	w.score = append(w.score, make([]float64, id+1))
-	w.players = append(w.players, matchmaking.Player{})
-	return id
+	e := rating.Current.Enter(int64(id), predecessor, id == 0)
+	w.truth, w.entries, w.live = append(w.truth, truth), append(w.entries, e), append(w.live, id)
+	return matchmaking.Player{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Last: w.finished}
 }
 
-// pairing chooses two bots.
-type pairing func(w *world) (a, b int)
-
-// published returns the ladder's own rule.
-func published(w *world) (a, b int) {
-	for i := range w.players {
-		w.players[i] = matchmaking.Player{ID: int64(i), Elo: w.elo[i], Uncertainty: w.uncertainty[i], Matches: w.played[i], Waited: w.finished - w.last[i]}
+// join lets bots play, and others no more.
+func (w *world) join(players []matchmaking.Player, leave []int64) {
+	w.pool.Change(players, leave)
+	for _, p := range players {
+		w.pool.Learn(p.ID, nil)
 	}
-	slots, _, err := matchmaking.Next(matchmaking.Ladder{Slots: 2, Players: w.players}, w.opponents, w.r)
-	if err != nil {
-		panic(err) // opponents gives none
-	}
-	return int(slots[0]), int(slots[1])
 }
 
-// opponents implements matchmaking.Met.
-func (w *world) opponents(bot int64) (map[int64]int, error) {
-	met := make(map[int64]int)
-	for other, n := range w.met[bot] {
-		if n > 0 {
-			met[int64(other)] = int(n)
-		}
+// add adds a bot with a true strength.
+func (w *world) add(truth float64) (bot int) {
+	w.join([]matchmaking.Player{w.enter(truth, nil)}, nil)
+	return len(w.truth) - 1
+}
+
+// pairing chooses the bots of a match, by slot.
+type pairing func(w *world) []int
+
+// published returns those that the ladder's own rule chooses.
+func published(w *world) (bots []int) {
+	slots, _ := w.pool.Next(matchmaking.Choice{}, w.r) // all meetings are known
+	for _, id := range slots {
+		bots = append(bots, int(id))
 	}
-	return met, nil
+	return bots
 }
 
 // random pairs bots in rounds in which each plays once; every round is drawn anew.
-func random(w *world) (a, b int) {
-	if len(w.round) < 2 {
+func random(w *world) (bots []int) {
+	n := len(w.sides)
+	if len(w.round) < n {
 		w.round = w.r.Perm(len(w.truth))
 	}
-	a, b = w.round[0], w.round[1]
-	w.round = w.round[2:]
-	return a, b
+	bots, w.round = w.round[:n], w.round[n:]
+	return bots
 }
 
-// rater plays a match and moves the Elo of both.
-type rater func(w *world, a, b int)
+// rater plays a match and moves the Elo of its bots.
+type rater func(w *world, bots []int)
 
-// byUncertainty plays duplicate deals and moves what package elo says.
-func byUncertainty(w *world, a, b int) {
-	deals := make([]rating.Deal, 0, w.deals)
-	for _, s := range w.play(a, b) {
-		deals = append(deals, rating.Deal{{A: 0, B: 1, Games: 2, Score: s}})
+// byOutcome plays duplicate deals and does what the store does with their games.
+func byOutcome(w *world, bots []int) {
+	before := make([]rating.Entry, len(bots))
+	for slot, i := range bots {
+		before[slot] = w.entries[i]
 	}
-	moves, err := elo.Current.Match([]elo.Player{w.player(a), w.player(b)}, []int{0, 1}, deals, 1)
+	out, err := rating.Current.Outcome(ladder.Match{Deals: w.deals}, w.variant, before, w.play(bots), nil)
 	if err != nil {
-		panic(err)
+		panic(err) // the games are those of the match
 	}
-	w.elo[a], w.elo[b] = moves[0].After, moves[1].After
-	w.uncertainty[a], w.uncertainty[b] = moves[0].Uncertainty, moves[1].Uncertainty
+	for slot, i := range bots {
+		w.entries[i] = out.Entries[slot]
+	}
+	if w.teams() {
+		w.bout(bots, out.Changes[0].Score)
+		return
+	}
+	for _, p := range out.Pairs {
+		key := [2]int64{p.A, p.B}
+		sum := w.pairs[key]
+		w.pairs[key] = stats.Pair{A: int(p.A), B: int(p.B), Deals: sum.Deals + p.Deals, Score: sum.Score + p.Score, Squares: sum.Squares + p.Squares}
+	}
 }
 
-func (w *world) player(i int) elo.Player {
-	return elo.Player{Elo: w.elo[i], Uncertainty: w.uncertainty[i], Fixed: i == 0}
+// teams reports whether some slots are partners.
+func (w *world) teams() bool { return w.variant.Sides < len(w.sides) }
+
+// bout keeps a match between teams for the fit, given the score of the first.
+func (w *world) bout(bots []int, score float64) {
+	b := stats.Bout{Deals: float64(w.deals), Score: float64(w.deals) * score}
+	for slot, i := range bots {
+		if w.sides[slot] == w.sides[0] {
+			b.A = append(b.A, i)
+		} else {
+			b.B = append(b.B, i)
+		}
+	}
+	w.bouts = append(w.bouts, b)
+}
+
+// play plays the games of a match: each deal in all rotations.
+func (w *world) play(bots []int) []ladder.Game {
+	var games []ladder.Game
+	for d := range w.deals {
+		l := luck * w.r.NormFloat64()
+		for rotation := range bots {
+			g := ladder.Game{Deal: d, Rotation: rotation, Seats: make([]ladder.GameSeat, w.variant.Players)}
+			strength := make([]float64, w.variant.Sides) // the mean of the side's seats
+			for seat := range g.Seats {
+				slot := rules.BotAt(seat, rotation, len(bots))
+				g.Seats[seat] = ladder.GameSeat{Seat: seat, Slot: slot}
+				strength[w.variant.Side(seat)] += w.truth[bots[slot]] * float64(w.variant.Sides) / float64(w.variant.Players)
+			}
+			ranks := w.ranks(strength, l)
+			for seat := range g.Seats {
+				g.Seats[seat].Rank = ranks[w.variant.Side(seat)]
+			}
+			games = append(games, g)
+		}
+	}
+	return games
+}
+
+// ranks returns the ranks of the sides of one game. Between two the luck of the deal favours the first.
+// Among more it is a race of all at once: the Gumbel distribution makes the logistic curve between any
+// two of them.
+func (w *world) ranks(strength []float64, luck float64) []int {
+	if len(strength) == 2 {
+		return map[float64][]int{1: {1, 2}, 0.5: {1, 1}, 0: {2, 1}}[game(w.r, skill(strength[0]-strength[1]), luck)]
+	}
+	lead := make([]float64, len(strength))
+	for side, s := range strength {
+		lead[side] = s/400*math.Ln10 - math.Log(-math.Log(w.r.Float64()))
+	}
+	ranks := make([]int, len(strength))
+	for side := range lead {
+		ranks[side] = 1
+		for _, other := range lead {
+			if other > lead[side] {
+				ranks[side]++
+			}
+		}
+	}
+	return ranks
 }
 
 // byMatch returns Elo with a fixed K on the mean score of duplicate deals.
 func byMatch(k float64) rater {
-	return func(w *world, a, b int) {
-		sum := 0.0
-		for _, s := range w.play(a, b) {
-			sum += s
+	return func(w *world, bots []int) {
+		s, sum := w.skill(bots), 0.0
+		for range w.deals {
+			sum += deal(w.r, s)
 		}
-		w.move(a, b, k, sum/float64(w.deals))
+		w.move(bots, k, sum/float64(w.deals))
+		w.count(bots)
 	}
 }
 
 // byGame returns Elo with a fixed K after each of as many games, on a deal each.
 func byGame(k float64) rater {
-	return func(w *world, a, b int) {
-		s := skill(w.truth[a] - w.truth[b])
+	return func(w *world, bots []int) {
+		s := w.skill(bots)
 		for range 2 * w.deals {
-			w.move(a, b, k, single(w.r, s))
+			w.move(bots, k, single(w.r, s))
 		}
+		w.count(bots)
 	}
 }
 
-// move is what Elo with a fixed K does. Such a ladder knows no more of a bot's
-// uncertainty than its matches.
-func (w *world) move(a, b int, k, score float64) {
-	d := k * (score - elo.Expected(w.elo[a]-w.elo[b]))
-	for i, change := range map[int]float64{a: d, b: -d} {
-		if i != 0 {
-			w.elo[i] += change
-			w.uncertainty[i] = 1 / (1/elo.Newcomer + float64(w.played[i]+1))
-		}
+// skill returns the difference of skill of two bots.
+func (w *world) skill(bots []int) float64 { return skill(w.truth[bots[0]] - w.truth[bots[1]]) }
+
+// move is what Elo with a fixed K does to two bots.
+func (w *world) move(bots []int, k, score float64) {
+	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
+	change := k * (score - rating.Expected(a.Elo-b.Elo))
+	if !a.Fixed {
+		a.Elo += change
+	}
+	if !b.Fixed {
+		b.Elo -= change
 	}
 }
 
-// play plays the deals of a match and counts them for the fit.
-func (w *world) play(a, b int) []float64 {
-	s := skill(w.truth[a] - w.truth[b])
-	scores := make([]float64, w.deals)
-	for i := range scores {
-		x := deal(w.r, s)
-		scores[i] = x
-		if a > b {
-			x = 1 - x
+// count counts a match of bots. A ladder whose K is fixed knows no more of their uncertainty.
+func (w *world) count(bots []int) {
+	for _, i := range bots {
+		e := &w.entries[i]
+		e.Matches++
+		if !e.Fixed {
+			e.Uncertainty = 1 / (1/rating.Newcomer + float64(e.Matches))
 		}
-		w.score[min(a, b)][max(a, b)] += x
 	}
-	return scores
 }
 
 // step plays one match and returns its bots.
-func (w *world) step(p pairing, rate rater) (a, b int) {
-	a, b = p(w)
-	rate(w, a, b)
+func (w *world) step(m Method) []int {
+	bots := m.pair(w)
+	m.rate(w, bots)
 	w.finished++
-	for _, i := range [...]int{a, b} {
-		w.played[i]++
-		w.last[i] = w.finished
+	var moved []matchmaking.Moved
+	for _, i := range bots {
+		e := w.entries[i]
+		moved = append(moved, matchmaking.Moved{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Matches: e.Matches})
 	}
-	w.met[a][b]++
-	w.met[b][a]++
-	return a, b
+	w.pool.Finish(0, w.finished, moved)
+	return bots
+}
+
+// elos returns the Elo of the bots.
+func (w *world) elos() (out []float64) {
+	for _, e := range w.entries {
+		out = append(out, e.Elo)
+	}
+	return out
 }
 
 // fit returns the maximum-likelihood ratings of the matches so far.
-func (w *world) fit() []float64 {
-	var pairs []rating.Pair
-	for a := range w.met {
-		for b := a + 1; b < len(w.met); b++ {
-			if n := w.met[a][b]; n > 0 {
-				pairs = append(pairs, rating.Pair{A: a, B: b, Deals: float64(int(n) * w.deals), Score: w.score[a][b]})
-			}
-		}
+func (w *world) fit() *stats.Fit {
+	anchor := &stats.Anchor{Bot: 0, Elo: rating.AnchorElo}
+	if w.teams() {
+		return stats.FitBouts(len(w.truth), w.bouts, anchor)
 	}
-	return rating.FitPairs(len(w.met), pairs, &rating.Anchor{Bot: 0, Elo: elo.AnchorElo}).Elo
+	pairs := slices.SortedFunc(maps.Values(w.pairs), func(p, q stats.Pair) int {
+		return cmp.Or(cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B))
+	})
+	return stats.FitPairs(len(w.truth), pairs, anchor)
 }

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ var elfArch = map[elf.Machine]string{
 
 // NeedsOf returns what a bot needs whose built files are in a directory: the machine of the
 // program that its command starts, or the interpreters that lead to it. It sees the beginning
-// alone: what a script starts by itself is not known.
+// alone: what a script starts by itself is not known. Files that are not there are an error.
 func NeedsOf(dir string, command []string) (Needs, error) {
 	var n Needs
 	if len(command) == 0 {
@@ -43,6 +44,9 @@ func NeedsOf(dir string, command []string) (Needs, error) {
 			if !strings.Contains(word, "/") || err != nil || !filepath.IsLocal(rel) {
 				n.add(filepath.Base(word))
 				continue
+			}
+			if _, err := os.Stat(path); err != nil {
+				return n, fmt.Errorf("bot: %w", err)
 			}
 			if arch, ok := archOf(path); ok {
 				n.Arch = arch

@@ -44,7 +44,17 @@ func (s *shelf) put(ctx context.Context, hash string, built func(context.Context
 	if tree != "" {
 		return tree, nil
 	}
-	v, err, _ := s.upload.Do(hash, func() (any, error) { return s.store(ctx, hash, built) })
+	upload := func() (any, error) {
+		tree, err := s.store(ctx, hash, built)
+		if err != nil && ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return tree, err
+	}
+	v, err, _ := s.upload.Do(hash, upload)
+	for errors.Is(err, context.Canceled) && ctx.Err() == nil { // who began it wants it no more
+		v, err, _ = s.upload.Do(hash, upload)
+	}
 	if err != nil {
 		return "", fmt.Errorf("fleet: handing out the bot %s: %w", hash, err)
 	}

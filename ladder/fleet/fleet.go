@@ -111,7 +111,8 @@ type Fleet interface {
 	// Play hands a job to a machine and waits for its result. It returns an error when the
 	// context ends (the machine is told to stop, and has a moment to do so) or the machine is
 	// lost (ErrLost): then the attempt is over, and a result of it that still comes is refused.
-	// With the cause ErrDetach the attempt is not over.
+	// With the cause ErrDetach the attempt is not over. What cannot be handed out at all is a
+	// *Failure, or ErrUnavailable.
 	Play(ctx context.Context, machine string, j Job) (Delivery, error)
 	// Await waits for the result of an attempt that was handed out by an earlier server.
 	Await(ctx context.Context, machine string, match int64, attempt int) (Delivery, error)

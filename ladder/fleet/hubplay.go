@@ -99,8 +99,12 @@ func (h *Hub) order(ctx context.Context, a *attempt, j Job) (order, error) {
 			continue
 		}
 		tree, err := h.shelf.put(ctx, b.Hash, func(ctx context.Context) (string, error) { return h.Built(ctx, b) })
-		if err != nil {
+		switch {
+		case err == nil:
+		case ctx.Err() != nil, errors.Is(err, ErrUnavailable):
 			return o, err
+		default:
+			return o, notPrepared(b, err)
 		}
 		o.Trees[b.Hash] = tree
 		a.hashes = append(a.hashes, b.Hash)
@@ -118,7 +122,11 @@ func (h *Hub) send(ctx context.Context, a *attempt, o order) error {
 	}
 	ack, err := h.link.js.Publish(ctx, jobsSubject(a.machine), data, jetstream.WithMsgID(h.session+a.String()))
 	if err != nil {
-		return fmt.Errorf("fleet: handing match %d to %q: %w", a.Match, a.machine, unavailable(err))
+		err = fmt.Errorf("fleet: handing match %d to %q: %w", a.Match, a.machine, unavailable(err))
+		if ctx.Err() == nil && !errors.Is(err, ErrUnavailable) { // it leaves what it was given before
+			return &Failure{Kind: FailedMachine, Text: err.Error()}
+		}
+		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -111,12 +111,17 @@ func (m *Match) programs(ctx context.Context) ([]match.Bot, error) {
 			return nil, err
 		}
 		if err != nil {
-			return nil, &Failure{Kind: FailedVersion, Version: b.Version, Text: fmt.Sprintf("version %d cannot be prepared: %s", b.Version, err)}
+			return nil, notPrepared(b, err)
 		}
 		p.Name = b.Name
 		bots[slot] = p
 	}
 	return bots, nil
+}
+
+// notPrepared returns the failure of a version whose program cannot be had.
+func notPrepared(b Bot, err error) *Failure {
+	return &Failure{Kind: FailedVersion, Version: b.Version, Text: fmt.Sprintf("version %d cannot be prepared: %s", b.Version, err)}
 }
 
 // Put gives a match games that were played elsewhere, as if Play had played them: of a worker that

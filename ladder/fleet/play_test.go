@@ -1,9 +1,13 @@
 package fleet
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 )
@@ -26,5 +30,60 @@ func TestHouseLate(t *testing.T) {
 		if failed != fails || failed && failure.Kind != FailedHouse {
 			t.Errorf("%s: %v, want a failure: %v", kind, failure, fails)
 		}
+	}
+}
+
+// A bot whose files cannot be had is a failure of its version, not of the machine that was to play it.
+func TestNotBuilt(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, func(o *HubOptions) {
+		o.Built = func(context.Context, Bot) (string, error) { return "", errors.New("its upload is gone") }
+	})
+	a.joins(a.hostile("lab-1"), nil)
+	_, err := a.Play(t.Context(), "lab-1", job(1, 1, greedy, a.bot(2, script(""))))
+	failure, ok := errors.AsType[*Failure](err)
+	if !ok || failure.Kind != FailedVersion || failure.Version != 2 || !strings.Contains(failure.Text, "its upload is gone") {
+		t.Errorf("it fails with %v", err)
+	}
+}
+
+// Who is cancelled while a bot is stored for several cancels nobody else.
+func TestUploadCancelled(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
+	bot := a.bot(2, script(""))
+	first, cancel := context.WithCancel(t.Context())
+	begun := make(chan struct{}, 2)
+	built := func(ctx context.Context) (string, error) {
+		begun <- struct{}{}
+		if ctx == first {
+			<-ctx.Done()
+		}
+		return a.Built(t.Context(), bot)
+	}
+	put := func(ctx context.Context) <-chan error {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := a.shelf.put(ctx, bot.Hash, built)
+			ended <- err
+		}()
+		return ended
+	}
+	one := put(first)
+	<-begun
+	asked := func() time.Time {
+		a.shelf.mu.Lock()
+		defer a.shelf.mu.Unlock()
+		return a.shelf.used[bot.Hash]
+	}
+	before := asked()
+	two := put(t.Context())
+	kit.Until(t, "the other waits for the same", func() bool { return asked() != before })
+	cancel()
+	if err := <-one; !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
+		t.Errorf("who was cancelled is told %v", err)
+	}
+	if err := <-two; err != nil {
+		t.Errorf("the other is told %v", err)
 	}
 }

@@ -25,7 +25,7 @@ type World struct {
 	Config *config.Config
 }
 
-// template is a database without contents. It is migrated once in a process.
+// template is a database without contents. It is made once in a process.
 var template = sync.OnceValues(func() (data []byte, err error) {
 	dir, err := os.MkdirTemp("", "timba-test-")
 	if err != nil {

@@ -45,7 +45,7 @@ func (p *Pool) derive(i int) {
 	p.elo[i], p.vague[i] = player.Elo, vagueness(*player)
 	u := urgent{plays: player.Busy > 0}
 	if !u.plays {
-		u.key = -float64(p.last[i]) / float64(len(p.players))
+		u.key = -float64(player.Last) / float64(len(p.players))
 	}
 	if !player.House || p.houses == len(p.players) {
 		u.key += newness(*player)
@@ -82,7 +82,7 @@ type Choice struct {
 	// May reports whether a player can play now; nil: all can. It must not use the pool, and is not
 	// asked for more players than the choice needs.
 	May func(*Player) bool
-	// Idle reports whether a player is idle, as in Player; nil: none is.
+	// Idle reports whether a match among such players alone is not wanted now; nil: none is idle.
 	Idle func(*Player) bool
 }
 
@@ -95,9 +95,9 @@ type choice struct {
 	at     []int // where they are
 }
 
-// Next chooses the versions of the next match by slot, by the same rule as the function Next. The
-// players of the ladder are those of the pool, whether they may play or not. It returns none when too few may play,
-// or all are idle. Where unknown is not 0, the meetings of that version have to be learned first.
+// Next chooses the versions of the next match by slot. The players of the ladder are those of the pool,
+// whether they may play or not. It returns none when too few may play, or all are idle. Where unknown is
+// not 0, the meetings of that version have to be learned first.
 func (p *Pool) Next(c Choice, r *rand.Rand) (slots []int64, unknown int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,17 +135,17 @@ func (c *choice) may(i int) bool { return c.May == nil || c.May(&c.players[i]) }
 // first returns where the most urgent player is who may play, drawn among equals; -1 for none.
 func (c *choice) first() int {
 	blocks := slices.Clone(c.blocks)
-	var out []int // who may not
+	out := make([]bool, len(c.players)) // who may not
 	for {
 		i := c.draw(blocks, out)
 		if i < 0 || c.may(i) {
 			return i
 		}
-		out = append(out, i)
+		out[i] = true
 		from, to := c.within(i / blockSize)
 		var sum block
 		for j := from; j < to; j++ {
-			if !slices.Contains(out, j) {
+			if !out[j] {
 				c.urgency[j].into(&sum)
 			}
 		}
@@ -154,7 +154,7 @@ func (c *choice) first() int {
 }
 
 // draw returns where one of the most urgent of some blocks is, without those who are out; -1 for none.
-func (c *choice) draw(blocks []block, out []int) int {
+func (c *choice) draw(blocks []block, out []bool) int {
 	var waits, plays top
 	for _, b := range blocks {
 		waits.join(b.waits)
@@ -186,7 +186,7 @@ func (c *choice) draw(blocks []block, out []int) int {
 		}
 		from, to := c.within(b)
 		for i := from; i < to; i++ {
-			if (c.urgency[i] != urgent{most.key, playing}) || slices.Contains(out, i) {
+			if (c.urgency[i] != urgent{most.key, playing}) || out[i] {
 				continue
 			}
 			if k == 0 {
@@ -209,7 +209,9 @@ func (t *top) join(o top) {
 	}
 }
 
-// opponent returns where the best player for those seated is, as Ladder.opponent does; -1 for none.
+// opponent returns where the best player for those seated is: nearest to the first of them, with
+// the extra Elo for old acquaintances and some chance. The last one is not idle if all before it are.
+// -1 when nobody is left.
 //
 // Of a block it looks only at those whose draw can make them nearer than the nearest so far. As each
 // draw is alike, it is drawn how many come before the next such.

@@ -1,82 +1,62 @@
 package matchmaking
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/timba-arena/timba/internal/kit"
 )
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// acquaintances counts who met whom, both ways round.
-type acquaintances map[int64]map[int64]int
-
-func (m acquaintances) met(version int64) (map[int64]int, error) { return m[version], nil }
-
-func (m acquaintances) add(slots []int64) {
-	for _, a := range slots {
-		if m[a] == nil {
-			m[a] = map[int64]int{}
-		}
-		for _, b := range slots {
-			if a != b {
-				m[a][b]++
-			}
-		}
+// experienced returns players 10 Elo apart that have all played a lot.
+func experienced(n int) (players []Player) {
+	for i := range n {
+		players = append(players, Player{ID: int64(i + 1), Elo: 1000 + 10*float64(i), Uncertainty: 0.02, Matches: 200})
 	}
+	return players
 }
 
-// next chooses a match on a ladder on which nobody has met.
-func next(l Ladder, r *rand.Rand) ([]int64, bool) {
-	slots, ok, err := Next(l, nil, r)
-	if err != nil {
-		panic(err)
+// eachForItself returns the pool of a ladder without teams, on which nobody has met.
+func eachForItself(slots int, players []Player) *Pool {
+	sides := make([]int, slots)
+	for i := range sides {
+		sides[i] = i
 	}
-	return slots, ok
+	p := NewPool(sides, 0, players)
+	for _, player := range players {
+		p.Learn(player.ID, nil)
+	}
+	return p
 }
 
-// experienced returns a ladder of bots 10 Elo apart that have all played a lot.
-func experienced(players, slots int) Ladder {
-	l := Ladder{Slots: slots}
-	for i := range players {
-		l.Players = append(l.Players, Player{ID: int64(i + 1), Elo: 1000 + 10*float64(i), Uncertainty: 0.02, Matches: 200})
+// play lets a pool play a match at once, which moves no Elo.
+func play(t interface{ Fatalf(string, ...any) }, p *Pool, c Choice, r *rand.Rand) []int64 {
+	slots, unknown := p.Next(c, r)
+	if slots == nil {
+		t.Fatalf("no match for %d players and %d slots; the meetings of %d are unknown", len(p.players), len(p.sides), unknown)
 	}
-	return l
-}
-
-// play lets a ladder play a match at once.
-func play(t interface{ Fatalf(string, ...any) }, l *Ladder, known acquaintances, r *rand.Rand) []int64 {
-	slots, ok, err := Next(*l, known.met, r)
-	if !ok || err != nil {
-		t.Fatalf("no match for %d players and %d slots: %v", len(l.Players), l.Slots, err)
+	checkSlots(t, p, slots)
+	var moved []Moved
+	for _, id := range slots {
+		player := p.players[p.index[id]]
+		moved = append(moved, Moved{ID: id, Elo: player.Elo, Uncertainty: player.Uncertainty, Matches: player.Matches + 1})
 	}
-	known.add(slots)
-	for i := range l.Players {
-		p := &l.Players[i]
-		p.Waited++
-		if slices.Contains(slots, p.ID) {
-			p.Waited = 0
-			p.Matches++
-		}
-	}
+	p.Finish(0, p.finished+1, moved)
 	return slots
 }
 
-func checkSlots(t interface{ Fatalf(string, ...any) }, l Ladder, slots []int64) {
-	if len(slots) != l.Slots {
-		t.Fatalf("%d slots are filled, want %d", len(slots), l.Slots)
+func checkSlots(t interface{ Fatalf(string, ...any) }, p *Pool, slots []int64) {
+	if len(slots) != len(p.sides) {
+		t.Fatalf("%d slots are filled, want %d", len(slots), len(p.sides))
 	}
 	for i, id := range slots {
 		if slices.Contains(slots[:i], id) {
 			t.Fatalf("version %d plays itself: %v", id, slots)
 		}
-		if !slices.ContainsFunc(l.Players, func(p Player) bool { return p.ID == id }) {
+		if _, ok := p.index[id]; !ok {
 			t.Fatalf("version %d is not a player of the ladder", id)
 		}
 	}
@@ -87,41 +67,39 @@ func checkSlots(t interface{ Fatalf(string, ...any) }, l Ladder, slots []int64) 
 // whoever comes and goes.
 func TestNobodyWaits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := Ladder{Slots: rapid.IntRange(2, 4).Draw(t, "slots")}
-		start := rapid.IntRange(l.Slots, 25).Draw(t, "players")
+		slots := rapid.IntRange(2, 4).Draw(t, "slots")
+		start := rapid.IntRange(slots, 80).Draw(t, "players")
 		arrivals := rapid.Float64Range(0, 0.8).Draw(t, "arrivals a match")
 		departures := rapid.Float64Range(0, 0.4).Draw(t, "departures a match")
 		spread := rapid.Float64Range(0, 2000).Draw(t, "spread")
 		r := source(rapid.Uint64().Draw(t, "seed"))
-		next := int64(0)
+		p := eachForItself(slots, nil)
+		last := int64(0)
 		arrive := func(matches int) {
-			next++
-			l.Players = append(l.Players, Player{ID: next, Elo: spread * r.NormFloat64(), Uncertainty: 30 / float64(1+matches), Matches: matches, House: r.IntN(3) == 0})
+			last++
+			p.Change([]Player{{ID: last, Elo: spread * r.NormFloat64(), Uncertainty: 30 / float64(1+matches), Matches: matches, Last: p.finished, House: r.IntN(3) == 0}}, nil)
+			p.Learn(last, nil)
 		}
 		for range start {
 			arrive(r.IntN(500))
 		}
 		most := map[int64]int{} // players since a version's last match
-		known := acquaintances{}
 		for range 300 {
-			if r.Float64() < arrivals && len(l.Players) < 60 {
+			if r.Float64() < arrivals && len(p.players) < 120 {
 				arrive(0)
 			}
-			if r.Float64() < departures && len(l.Players) > l.Slots {
-				i := r.IntN(len(l.Players))
-				l.Players = slices.Delete(l.Players, i, i+1)
+			if r.Float64() < departures && len(p.players) > slots {
+				p.Change(nil, []int64{p.players[r.IntN(len(p.players))].ID})
 			}
-			for _, p := range l.Players {
-				most[p.ID] = max(most[p.ID], len(l.Players))
+			for _, player := range p.players {
+				most[player.ID] = max(most[player.ID], len(p.players))
 			}
-			slots := play(t, &l, known, r)
-			checkSlots(t, l, slots)
-			for _, p := range l.Players {
-				if p.Waited >= 2*most[p.ID] {
-					t.Fatalf("version %d has waited for %d matches among at most %d players", p.ID, p.Waited, most[p.ID])
-				}
-				if p.Waited == 0 {
-					most[p.ID] = 0
+			play(t, p, Choice{}, r)
+			for _, player := range p.players {
+				if waited := p.finished - player.Last; waited >= 2*most[player.ID] {
+					t.Fatalf("version %d has waited for %d matches among at most %d players", player.ID, waited, most[player.ID])
+				} else if waited == 0 {
+					most[player.ID] = 0
 				}
 			}
 		}
@@ -131,19 +109,19 @@ func TestNobodyWaits(t *testing.T) {
 // The most uncertain first: among others that do not wait, a newcomer has the
 // next match, and most of the next ten.
 func TestNewcomersFirst(t *testing.T) {
-	r, known := source(1), acquaintances{}
-	l := experienced(100, 2)
+	r, p := source(1), eachForItself(2, experienced(100))
 	for range 500 {
-		play(t, &l, known, r)
+		play(t, p, Choice{}, r)
 	}
 	const newcomer = 1000
-	l.Players = append(l.Players, Player{ID: newcomer, Elo: 1000, Uncertainty: 30})
-	if slots := play(t, &l, known, r); !slices.Contains(slots, newcomer) {
+	p.Change([]Player{{ID: newcomer, Elo: 1000, Uncertainty: 30, Last: p.finished}}, nil)
+	p.Learn(newcomer, nil)
+	if slots := play(t, p, Choice{}, r); !slices.Contains(slots, newcomer) {
 		t.Errorf("versions %v play, not the newcomer", slots)
 	}
 	played := 1
 	for range 100 {
-		if slices.Contains(play(t, &l, known, r), newcomer) {
+		if slices.Contains(play(t, p, Choice{}, r), newcomer) {
 			played++
 		}
 	}
@@ -156,14 +134,14 @@ func TestNewcomersFirst(t *testing.T) {
 // A newcomer plays before house bots that are as new, and most matches from then on.
 func TestNewHouseBotsWait(t *testing.T) {
 	for seed := range uint64(20) {
-		r, known := source(seed), acquaintances{}
-		l := Ladder{Slots: 2, Players: []Player{{ID: 9, Elo: 1000, Uncertainty: 30}}}
+		players := []Player{{ID: 9, Elo: 1000, Uncertainty: 30}}
 		for i := range 8 {
-			l.Players = append(l.Players, Player{ID: int64(i + 1), Elo: 1000, Uncertainty: 30, House: true})
+			players = append(players, Player{ID: int64(i + 1), Elo: 1000, Uncertainty: 30, House: true})
 		}
+		r, p := source(seed), eachForItself(2, players)
 		played := 0
 		for range 20 {
-			if slots := play(t, &l, known, r); slices.Contains(slots, 9) {
+			if slots := play(t, p, Choice{}, r); slices.Contains(slots, 9) {
 				played++
 			} else if played == 0 {
 				t.Fatalf("house bots %v play before the newcomer", slots)
@@ -178,27 +156,29 @@ func TestNewHouseBotsWait(t *testing.T) {
 // Among idle versions alone there is no match; others play them as before.
 func TestIdle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r, known := source(rapid.Uint64().Draw(t, "seed")), acquaintances{}
+		r := source(rapid.Uint64().Draw(t, "seed"))
 		slots := rapid.IntRange(2, 4).Draw(t, "slots")
-		l := experienced(rapid.IntRange(slots, 12).Draw(t, "players"), slots)
-		busy := rapid.IntRange(0, len(l.Players)).Draw(t, "not idle")
-		for i := range l.Players {
-			l.Players[i].House, l.Players[i].Idle = i >= busy, i >= busy
+		players := experienced(rapid.IntRange(slots, 12).Draw(t, "players"))
+		busy := rapid.IntRange(0, len(players)).Draw(t, "not idle")
+		for i := range players {
+			players[i].House = i >= busy
+		}
+		p := eachForItself(slots, players)
+		idle := Choice{Idle: func(p *Player) bool { return p.House }}
+		if busy == 0 {
+			if s, _ := p.Next(idle, r); s != nil {
+				t.Fatalf("idle versions %v play", s)
+			}
+			return
 		}
 		for range 30 {
-			if busy == 0 {
-				if s, ok := next(l, r); ok {
-					t.Fatalf("idle versions %v play", s)
-				}
-				return
-			}
-			if s := play(t, &l, known, r); !slices.ContainsFunc(s, func(id int64) bool { return int(id) <= busy }) {
+			if s := play(t, p, idle, r); !slices.ContainsFunc(s, func(id int64) bool { return int(id) <= busy }) {
 				t.Fatalf("idle versions %v play, and %d others are there", s, busy)
 			}
 		}
-		for _, p := range l.Players {
-			if p.Matches == 200 && 30 > 2*len(l.Players) {
-				t.Fatalf("version %d of %d has not played in 30 matches", p.ID, len(l.Players))
+		for _, player := range p.players {
+			if player.Matches == 200 && 30 > 2*len(players) {
+				t.Fatalf("version %d of %d has not played in 30 matches", player.ID, len(players))
 			}
 		}
 	})
@@ -206,18 +186,17 @@ func TestIdle(t *testing.T) {
 
 // Opponents are near in Elo and seldom met, and yet many are possible.
 func TestOpponents(t *testing.T) {
-	r, known := source(2), acquaintances{}
-	l := experienced(100, 2)
+	r, p := source(2), eachForItself(2, experienced(100))
 	distance, matches := 0.0, 5000
 	for range matches {
-		s := play(t, &l, known, r)
+		s := play(t, p, Choice{}, r)
 		distance += math.Abs(float64(s[0]-s[1])) * 10 / float64(matches)
 	}
 	if distance < 40 || distance > 200 { // 333 were they drawn
 		t.Errorf("opponents are %.0f Elo apart", distance)
 	}
 	often := 0
-	for _, others := range known {
+	for _, others := range p.met {
 		for _, n := range others {
 			often = max(often, n)
 		}
@@ -226,12 +205,13 @@ func TestOpponents(t *testing.T) {
 		t.Errorf("two versions met %d times", often)
 	}
 	// From the same state, nobody can foretell an opponent.
+	own := p.players[50]
+	own.Last -= 1000
+	p.Change([]Player{own}, nil)
 	opponents := map[int64]int{}
-	l.Players[50].Waited = 1000
 	for range 1000 {
-		slots, _, err := Next(l, known.met, r)
-		kit.Must(t, err)
-		opponents[slots[0]+slots[1]-l.Players[50].ID]++
+		slots, _ := p.Next(Choice{}, r)
+		opponents[slots[0]+slots[1]-own.ID]++
 	}
 	for id, n := range opponents {
 		if n > 300 {
@@ -245,13 +225,13 @@ func TestOpponents(t *testing.T) {
 
 // What tells the most is an opponent whose Elo is known.
 func TestKnownOpponents(t *testing.T) {
-	l := Ladder{Slots: 2}
+	var players []Player
 	for i := range 20 {
-		l.Players = append(l.Players, Player{ID: int64(i), Elo: 1000, Uncertainty: 30})
+		players = append(players, Player{ID: int64(i + 1), Elo: 1000, Uncertainty: 30})
 	}
-	l.Players[7].Uncertainty = 0
+	players[7].Uncertainty = 0
 	for seed := range uint64(20) {
-		if slots, _ := next(l, source(seed)); !slices.Contains(slots, 7) {
+		if slots := play(t, eachForItself(2, slices.Clone(players)), Choice{}, source(seed)); !slices.Contains(slots, players[7].ID) {
 			t.Errorf("newcomers %v play each other, and not the one whose Elo is known", slots)
 		}
 	}
@@ -259,16 +239,14 @@ func TestKnownOpponents(t *testing.T) {
 
 // Bots of one owner meet only where there is hardly anybody else.
 func TestOwners(t *testing.T) {
-	r, known := source(3), acquaintances{}
-	l := experienced(30, 2)
-	for i := range l.Players {
-		if i >= 10 && i < 15 {
-			l.Players[i].Owner = 9
-		}
+	players := experienced(30)
+	for i := 10; i < 15; i++ {
+		players[i].Owner = 9
 	}
+	r, p := source(3), eachForItself(2, slices.Clone(players))
 	related := 0
 	for range 1000 {
-		s := play(t, &l, known, r)
+		s := play(t, p, Choice{}, r)
 		if s[0] > 10 && s[0] <= 15 && s[1] > 10 && s[1] <= 15 {
 			related++
 		}
@@ -276,18 +254,15 @@ func TestOwners(t *testing.T) {
 	if related > 3 {
 		t.Errorf("bots of one owner met %d times in 1000 matches", related)
 	}
-	l.Players = l.Players[10:12]
-	if _, ok, err := Next(l, known.met, r); !ok || err != nil {
-		t.Error("two bots of one owner, alone on a ladder, have no match")
-	}
+	play(t, eachForItself(2, players[10:12]), Choice{}, r)
 }
 
 func TestSlotsAreShuffled(t *testing.T) {
-	r, l := source(4), experienced(4, 4)
+	r, p := source(4), eachForItself(4, experienced(4))
 	count := map[int64]int{}
 	const choices = 4000
 	for range choices {
-		slots, _ := next(l, r)
+		slots, _ := p.Next(Choice{}, r)
 		count[slots[0]]++
 	}
 	for id, n := range count {
@@ -299,25 +274,12 @@ func TestSlotsAreShuffled(t *testing.T) {
 
 func TestTooFewPlayers(t *testing.T) {
 	for players := range 4 {
-		if slots, ok := next(experienced(players, 4), source(1)); ok {
+		if slots, _ := eachForItself(4, experienced(players)).Next(Choice{}, source(1)); slots != nil {
 			t.Errorf("%d players fill %v", players, slots)
 		}
 	}
-	twice := Ladder{Slots: 2, Players: []Player{{ID: 1}, {ID: 1}}}
-	if slots, ok := next(twice, source(1)); ok {
-		t.Errorf("version 1 plays itself: %v", slots)
-	}
-	if slots, ok := next(Ladder{Players: twice.Players}, source(1)); ok {
+	if slots, _ := eachForItself(0, experienced(2)).Next(Choice{}, source(1)); slots != nil {
 		t.Errorf("a ladder without slots has the match %v", slots)
-	}
-}
-
-// Without knowing who met whom there is no choice.
-func TestNextFails(t *testing.T) {
-	broken := errors.New("the disk is gone")
-	_, ok, err := Next(experienced(4, 2), func(int64) (map[int64]int, error) { return nil, broken }, source(1))
-	if ok || !errors.Is(err, broken) {
-		t.Errorf("there is a match: %t, error %v", ok, err)
 	}
 }
 
@@ -327,64 +289,38 @@ func FuzzNext(f *testing.F) {
 	f.Add(uint64(2), uint8(4), []byte{255, 0, 255, 0, 255, 0, 128, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 9})
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1e300, 1e300}
 	f.Fuzz(func(t *testing.T, seed uint64, slots uint8, data []byte) {
-		l := Ladder{Slots: int(slots % 9)}
+		var players []Player
 		for len(data) >= 5 {
-			p := Player{ID: int64(data[0]), Owner: int64(data[1] % 4), Elo: 16 * float64(data[2]), Uncertainty: float64(data[3]) / 8,
-				Matches: int(data[4]) - 20, Waited: int(data[1]) * 3, Busy: int(data[3] % 3)}
+			p := Player{ID: int64(len(data)), Owner: int64(data[1] % 4), Elo: 16 * float64(data[2]), Uncertainty: float64(data[3]) / 8,
+				Matches: int(data[4]), Last: int(data[1]) * -3}
 			if n := int(data[2]); n < len(odd) {
 				p.Elo, p.Uncertainty = odd[n], odd[len(odd)-1-n]
 			}
-			l.Players = append(l.Players, p)
+			players = append(players, p)
 			data = data[5:]
 		}
-		met := func(a int64) (map[int64]int, error) {
+		p := eachForItself(int(slots%9), players)
+		for _, a := range players {
 			others := map[int64]int{}
-			for _, p := range l.Players {
-				others[p.ID] = int(a^p.ID) % 7
+			for _, b := range players {
+				others[b.ID] = int(a.ID^b.ID) % 7
 			}
-			return others, nil
+			p.Learn(a.ID, others)
 		}
-		first, ok, err := Next(l, met, source(seed))
-		kit.Must(t, err)
-		if again, _, _ := Next(l, met, source(seed)); !slices.Equal(first, again) {
+		if len(p.sides) > 0 {
+			for i := 0; i < len(players); i += 3 {
+				p.Open(int64(-i-1), slices.Repeat([]int64{players[i].ID}, len(p.sides)))
+			}
+		}
+		first, _ := p.Next(Choice{}, source(seed))
+		if again, _ := p.Next(Choice{}, source(seed)); !slices.Equal(first, again) {
 			t.Fatalf("%v, and %v from the same source", first, again)
 		}
-		ids := map[int64]bool{}
-		for _, p := range l.Players {
-			ids[p.ID] = true
+		if want := len(p.sides) >= 2 && len(players) >= len(p.sides); (first != nil) != want {
+			t.Fatalf("a match: %v, want %v, of %d versions for %d slots", first, want, len(players), len(p.sides))
 		}
-		if want := l.Slots >= 2 && len(ids) >= l.Slots; ok != want {
-			t.Fatalf("a match: %v, want %v, of %d versions for %d slots", ok, want, len(ids), l.Slots)
-		}
-		if ok {
-			checkSlots(t, l, first)
+		if first != nil {
+			checkSlots(t, p, first)
 		}
 	})
-}
-
-func TestNextAllocates(t *testing.T) {
-	for _, players := range []int{10, 1000} {
-		l, r := experienced(players, 4), source(1)
-		if n := testing.AllocsPerRun(100, func() { next(l, r) }); n > 2 {
-			t.Errorf("a choice among %d players allocates %v times", players, n)
-		}
-	}
-}
-
-func BenchmarkNext(b *testing.B) {
-	for _, c := range []struct {
-		name           string
-		players, slots int
-	}{{"1000 of two", 1000, 2}, {"1000 of four", 1000, 4}, {"20 of two", 20, 2}} {
-		b.Run(c.name, func(b *testing.B) {
-			l, r, known := experienced(c.players, c.slots), source(1), acquaintances{}
-			for range 10 * c.players {
-				play(b, &l, known, r)
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				Next(l, known.met, r)
-			}
-		})
-	}
 }

@@ -2,6 +2,7 @@ package matchmaking
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -9,19 +10,16 @@ import (
 // maxMet is how many counts of meetings a pool keeps, some 50 bytes each. Of more all are forgotten.
 const maxMet = 2_000_000
 
-// Pool is a ladder that is kept in memory from match to match: it is told what changes, and makes the
-// same choices as Next without looking at more of a player than a choice needs. Its methods may be
-// called from any goroutine.
+// Pool is a ladder that is kept in memory from match to match: it is told what changes, and chooses
+// without looking at more players than a choice needs. Its methods may be called from any goroutine.
 type Pool struct {
 	mu       sync.Mutex
-	name     string
 	sides    []int // by slot
 	finished int   // matches
 
 	// What follows is by player, in the order of their IDs.
 
-	players []Player // but for Waited
-	last    []int    // what the ladder had finished after the player's last match
+	players []Player
 	elo     []float64
 	vague   []float64 // what the uncertainty adds to the distance
 	urgency []urgent
@@ -37,9 +35,9 @@ type Pool struct {
 
 // NewPool returns a pool of a ladder that has finished so many matches. sides has the side of each
 // slot: partners do not meet. Matches that are not over are opened then; Busy is theirs.
-func NewPool(name string, sides []int, finished int, players []Player) *Pool {
+func NewPool(sides []int, finished int, players []Player) *Pool {
 	p := &Pool{
-		name: name, sides: sides, finished: finished,
+		sides: sides, finished: finished,
 		open: map[int64][]int64{}, openOf: map[int64][]int64{}, met: map[int64]map[int64]int{},
 	}
 	p.set(players)
@@ -50,7 +48,7 @@ func NewPool(name string, sides []int, finished int, players []Player) *Pool {
 func (p *Pool) Change(in []Player, out []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	players := slices.DeleteFunc(p.all(), func(have Player) bool {
+	players := slices.DeleteFunc(slices.Clone(p.players), func(have Player) bool {
 		return slices.Contains(out, have.ID) || slices.ContainsFunc(in, func(n Player) bool { return n.ID == have.ID })
 	})
 	p.set(append(players, in...))
@@ -59,7 +57,7 @@ func (p *Pool) Change(in []Player, out []int64) {
 func (p *Pool) set(players []Player) {
 	slices.SortStableFunc(players, func(a, b Player) int { return cmp.Compare(a.ID, b.ID) })
 	n := len(players)
-	p.players, p.last, p.elo, p.vague = players, make([]int, n), make([]float64, n), make([]float64, n)
+	p.players, p.elo, p.vague = players, make([]float64, n), make([]float64, n)
 	p.urgency, p.blocks = make([]urgent, n), make([]block, (n+blockSize-1)/blockSize)
 	p.index, p.houses = make(map[int64]int, n), 0
 	for _, player := range players {
@@ -69,8 +67,7 @@ func (p *Pool) set(players []Player) {
 	}
 	for i := range players {
 		player := &players[i]
-		p.index[player.ID], p.last[i] = i, p.finished-player.Waited
-		player.Busy, player.Waited = len(p.openOf[player.ID]), 0
+		p.index[player.ID], player.Busy = i, len(p.openOf[player.ID])
 		p.derive(i)
 	}
 	for b := range p.blocks {
@@ -82,22 +79,6 @@ func (p *Pool) set(players []Player) {
 func (p *Pool) moved(i int) {
 	p.derive(i)
 	p.sum(i / blockSize)
-}
-
-// all returns the players as they are now.
-func (p *Pool) all() []Player {
-	out := slices.Clone(p.players)
-	for i := range out {
-		out[i].Waited = p.finished - p.last[i]
-	}
-	return out
-}
-
-// Ladder returns the ladder as Next takes it.
-func (p *Pool) Ladder() Ladder {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return Ladder{Name: p.name, Slots: len(p.sides), Players: p.all()}
 }
 
 // Open adds a match that is not over.
@@ -154,8 +135,7 @@ func (p *Pool) Finish(match int64, order int, moved []Moved) {
 	for slot, m := range moved {
 		if i, ok := p.index[m.ID]; ok {
 			player := &p.players[i]
-			player.Elo, player.Uncertainty, player.Matches = m.Elo, m.Uncertainty, m.Matches
-			p.last[i] = order
+			player.Elo, player.Uncertainty, player.Matches, player.Last = m.Elo, m.Uncertainty, m.Matches, order
 			p.moved(i)
 		}
 		for other, o := range moved {
@@ -206,22 +186,19 @@ func (p *Pool) LearnAt(version int64, matches int, met map[int64]int) bool {
 	return true
 }
 
-// Met returns how often a version has met others as opponents, matches that are not over included;
-// known is false where that has to be learned.
-func (p *Pool) Met(version int64) (met map[int64]int, known bool) {
+// Met returns how often a version has met others as opponents, by their IDs, matches that are not over
+// included; nil where that has to be learned.
+func (p *Pool) Met(version int64) map[int64]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.met[version] == nil {
-		return nil, false
-	}
-	met = make(map[int64]int, len(p.met[version])+1)
-	for other, n := range p.met[version] {
-		met[other] = n
+	met := maps.Clone(p.met[version])
+	if met == nil {
+		return nil
 	}
 	for _, other := range p.meeting(version) {
 		met[other]++
 	}
-	return met, true
+	return met
 }
 
 // meeting returns the opponents of a version in the matches that are not over.

@@ -1,7 +1,6 @@
 package matchmaking
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -11,16 +10,71 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
-
-	"github.com/timba-arena/timba/internal/kit"
 )
 
-// mostUrgent reports whether nobody is more urgent than a player.
-func mostUrgent(l Ladder, id int64) bool {
-	others := slices.ContainsFunc(l.Players, func(p Player) bool { return !p.House })
-	of := func(p Player) float64 { return urgency(p, len(l.Players), others && p.House) }
-	own := of(l.Players[slices.IndexFunc(l.Players, func(p Player) bool { return p.ID == id })])
-	return !slices.ContainsFunc(l.Players, func(p Player) bool { return of(p) > own+1e-9 })
+// rule is a ladder that chooses by the rule of docs/ladder.md with a look at every player.
+type rule struct {
+	sides    []int
+	finished int
+	players  []Player
+	met      map[int64]map[int64]int
+}
+
+func (l *rule) at(id int64) int {
+	return slices.IndexFunc(l.players, func(p Player) bool { return p.ID == id })
+}
+
+// urgency is that of a player: the share of the ladder that has played since its last match, and how new
+// it is. House bots make way where others play.
+func (l *rule) urgency(p *Player) float64 {
+	waited := 0.0
+	if p.Busy == 0 {
+		waited = float64(l.finished-p.Last) / float64(len(l.players))
+	}
+	if p.House && slices.ContainsFunc(l.players, func(p Player) bool { return !p.House }) {
+		return waited
+	}
+	return waited + newness(*p)
+}
+
+// first returns the most urgent player; equals are drawn.
+func (l *rule) first(r *rand.Rand) *Player {
+	var best *Player
+	for _, i := range r.Perm(len(l.players)) {
+		if p := &l.players[i]; best == nil || l.urgency(p) > l.urgency(best) {
+			best = p
+		}
+	}
+	return best
+}
+
+// opponent returns the nearest player.
+func (l *rule) opponent(seated []seat, r *rand.Rand) (best *Player) {
+	first, least := seated[0], math.Inf(1)
+	for i := range l.players {
+		p := &l.players[i]
+		if slices.ContainsFunc(seated, func(s seat) bool { return s.Player == p }) {
+			continue
+		}
+		distance := math.Abs(p.Elo-first.Elo) + vagueness(*p) + chance*r.Float64() +
+			reluctance(seated, p, averageMet(*first.Player, len(l.sides), len(l.players)))
+		if distance < least {
+			best, least = p, distance
+		}
+	}
+	return best
+}
+
+// next chooses a match.
+func (l *rule) next(r *rand.Rand) (slots []int64) {
+	var seated []seat
+	for p := l.first(r); ; p = l.opponent(seated, r) {
+		seated = append(seated, seat{Player: p, met: l.met[p.ID]})
+		slots = append(slots, p.ID)
+		if len(slots) == len(l.sides) {
+			return slots
+		}
+	}
 }
 
 // A pool, whatever it was told, is the ladder as it is, and begins with the most urgent.
@@ -30,32 +84,28 @@ func TestPoolIsTheLadder(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		r := source(seed)
 		var id, match int64
+		l := &rule{sides: sides, finished: 100, met: map[int64]map[int64]int{}}
 		arrival := func() Player {
 			id++
-			return Player{ID: id, Owner: id % 4, House: id%4 == 0, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200), Waited: r.IntN(50)}
+			l.met[id] = map[int64]int{}
+			return Player{ID: id, Owner: id % 4, House: id%4 == 0, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200), Last: l.finished - r.IntN(50)}
 		}
-		l := Ladder{Name: "x", Slots: len(sides)}
 		for range rapid.IntRange(len(sides), 20).Draw(t, "players") {
-			l.Players = append(l.Players, arrival())
+			l.players = append(l.players, arrival())
 		}
-		finished := 100
-		p := NewPool(l.Name, sides, finished, slices.Clone(l.Players))
-		known := acquaintances{}
+		p := NewPool(sides, l.finished, slices.Clone(l.players))
 		open := map[int64][]int64{}
 		idle := func(p *Player) bool { return p.House && p.Matches > 100 }
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			for i := range l.Players {
-				player := &l.Players[i]
-				player.Busy, player.Idle = 0, idle(player)
+			for i := range l.players {
+				player := &l.players[i]
+				player.Busy = 0
 				for _, versions := range open {
 					player.Busy += len(slices.DeleteFunc(slices.Clone(versions), func(v int64) bool { return v != player.ID }))
 				}
 			}
 			metOf := func(version int64) map[int64]int {
-				out := maps.Clone(known[version])
-				if out == nil {
-					out = map[int64]int{}
-				}
+				out := maps.Clone(l.met[version])
 				for _, versions := range open {
 					own := slices.Index(versions, version)
 					for slot, other := range versions {
@@ -66,34 +116,34 @@ func TestPoolIsTheLadder(t *testing.T) {
 				}
 				return out
 			}
-			if diff := cmp.Diff(l, p.Ladder(), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Player{}, "Idle")); diff != "" {
-				t.Fatal(diff)
+			if diff := cmp.Diff(l.players, p.players, cmpopts.EquateEmpty()); diff != "" || p.finished != l.finished {
+				t.Fatalf("%d are finished, want %d; players: %s", p.finished, l.finished, diff)
 			}
 			got, unknown := p.Next(Choice{Idle: idle}, r)
 			for unknown != 0 {
-				p.Learn(unknown, maps.Clone(known[unknown]))
+				p.Learn(unknown, maps.Clone(l.met[unknown]))
 				got, unknown = p.Next(Choice{Idle: idle}, r)
 			}
 			if got != nil {
-				checkSlots(t, l, got)
+				checkSlots(t, p, got)
 			}
-			for _, player := range l.Players {
-				met, known := p.Met(player.ID)
-				if want := metOf(player.ID); known && !maps.Equal(met, want) {
+			for _, player := range l.players {
+				if met, want := p.Met(player.ID), metOf(player.ID); met != nil && !maps.Equal(met, want) {
 					t.Fatalf("version %d has met %v, want %v", player.ID, met, want)
 				}
 			}
-			if i := (&choice{Pool: p, r: r}).first(); !mostUrgent(l, p.players[i].ID) {
-				t.Fatalf("version %d is not the most urgent of %+v", p.players[i].ID, l.Players)
+			first := &p.players[(&choice{Pool: p, r: r}).first()]
+			if l.urgency(first) < l.urgency(l.first(r))-1e-9 {
+				t.Fatalf("version %d is not the most urgent of %+v", first.ID, l.players)
 			}
 			switch step := r.IntN(10); {
-			case step == 0 && len(l.Players) > len(sides):
-				i := r.IntN(len(l.Players))
-				p.Change(nil, []int64{l.Players[i].ID})
-				l.Players = slices.Delete(l.Players, i, i+1)
+			case step == 0 && len(l.players) > len(sides):
+				i := r.IntN(len(l.players))
+				p.Change(nil, []int64{l.players[i].ID})
+				l.players = slices.Delete(l.players, i, i+1)
 			case step == 1:
-				l.Players = append(l.Players, arrival())
-				p.Change(slices.Clone(l.Players[len(l.Players)-1:]), nil)
+				l.players = append(l.players, arrival())
+				p.Change(slices.Clone(l.players[len(l.players)-1:]), nil)
 			case step < 6 && len(got) > 0:
 				match++
 				open[match] = got
@@ -109,66 +159,61 @@ func TestPoolIsTheLadder(t *testing.T) {
 					p.Close(m)
 					continue
 				}
-				finished++
-				p.Finish(m, finished, finish(&l, known, sides, versions, r))
+				moved := l.finish(versions, r)
+				p.Finish(m, l.finished, moved)
 			}
 		}
 	})
 }
 
-// finish ends a match on a ladder.
-func finish(l *Ladder, known acquaintances, sides []int, versions []int64, r *rand.Rand) (moved []Moved) {
-	for i := range l.Players {
-		l.Players[i].Waited++
-	}
+// finish ends a match.
+func (l *rule) finish(versions []int64, r *rand.Rand) (moved []Moved) {
+	l.finished++
 	for slot, a := range versions {
 		m := Moved{ID: a, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200)}
 		moved = append(moved, m)
-		if i := slices.IndexFunc(l.Players, func(p Player) bool { return p.ID == a }); i >= 0 {
-			p := &l.Players[i]
-			p.Elo, p.Uncertainty, p.Matches, p.Waited = m.Elo, m.Uncertainty, m.Matches, 0
+		if i := l.at(a); i >= 0 {
+			p := &l.players[i]
+			p.Elo, p.Uncertainty, p.Matches, p.Last = m.Elo, m.Uncertainty, m.Matches, l.finished
 		}
 		for other, b := range versions {
-			if sides[slot] != sides[other] {
-				if known[a] == nil {
-					known[a] = map[int64]int{}
-				}
-				known[a][b]++
+			if l.sides[slot] != l.sides[other] {
+				l.met[a][b]++
 			}
 		}
 	}
 	return moved
 }
 
-// A pool chooses opponents as often as Next does.
+// A pool chooses opponents as often as the rule does.
 func TestPoolOpponents(t *testing.T) {
 	const choices = 40_000
 	for _, uncertainty := range []float64{0.02, 30} {
-		l := experienced(300, 2)
-		for i := range l.Players {
-			p := &l.Players[i]
-			p.Elo, p.Uncertainty, p.Owner = 2*p.Elo/10, uncertainty*float64(1+i%3), int64(i%5)
+		l := &rule{sides: []int{0, 1}, finished: 1000, players: experienced(300)}
+		for i := range l.players {
+			p := &l.players[i]
+			p.Elo, p.Uncertainty, p.Owner, p.Last = 2*p.Elo/10, uncertainty*float64(1+i%3), int64(i%5), l.finished
 		}
-		l.Players[150].Waited = 1000
-		own := l.Players[150].ID
+		l.players[150].Last = 0
+		own := l.players[150].ID
 		met := map[int64]int{}
 		for i := range int64(40) {
 			met[130+i] = int(i) * 5
 		}
-		p := NewPool("x", []int{0, 1}, 1000, slices.Clone(l.Players))
+		l.met = map[int64]map[int64]int{own: met}
+		p := NewPool(l.sides, l.finished, slices.Clone(l.players))
 		p.Learn(own, met)
 		r := source(1)
 		want, got := map[int64]float64{}, map[int64]float64{}
 		for range choices {
-			slots, _, err := Next(l, func(int64) (map[int64]int, error) { return met, nil }, r)
-			kit.Must(t, err)
+			slots := l.next(r)
 			want[slots[0]+slots[1]-own]++
 			slots, _ = p.Next(Choice{}, r)
 			got[slots[0]+slots[1]-own]++
 		}
 		// The difference of two counts with the same expectation.
 		square, free := 0.0, 0.0
-		for _, player := range l.Players {
+		for _, player := range l.players {
 			if sum := want[player.ID] + got[player.ID]; sum >= 20 {
 				square += (want[player.ID] - got[player.ID]) * (want[player.ID] - got[player.ID]) / sum
 				free++
@@ -182,8 +227,7 @@ func TestPoolOpponents(t *testing.T) {
 
 // Equals are drawn alike, wherever they are.
 func TestPoolTies(t *testing.T) {
-	l := experienced(200, 2)
-	p := NewPool("x", []int{0, 1}, 0, l.Players)
+	p := eachForItself(2, experienced(200))
 	p.Open(1, []int64{10, 11})
 	r, count := source(1), map[int]float64{}
 	const draws = 19_800
@@ -199,44 +243,10 @@ func TestPoolTies(t *testing.T) {
 	}
 }
 
-// In a pool nobody waits for ever, as in TestNobodyWaits.
-func TestNobodyWaitsInAPool(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := source(rapid.Uint64().Draw(t, "seed"))
-		sides := rapid.SampledFrom([][]int{{0, 1}, {0, 1, 2, 3}}).Draw(t, "sides")
-		var players []Player
-		for i := range rapid.IntRange(len(sides), 150).Draw(t, "players") {
-			players = append(players, Player{ID: int64(i + 1), Elo: 300 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: r.IntN(500), House: r.IntN(3) == 0})
-		}
-		p := NewPool("x", sides, 0, players)
-		for i := range players {
-			p.Learn(int64(i+1), map[int64]int{})
-		}
-		for order := 1; order < 400; order++ {
-			slots, _ := p.Next(Choice{}, r)
-			var moved []Moved
-			for _, id := range slots {
-				i := p.index[id]
-				moved = append(moved, Moved{ID: id, Elo: p.players[i].Elo, Uncertainty: 0.1, Matches: p.players[i].Matches + 1})
-			}
-			p.Finish(0, order, moved)
-			for _, player := range p.Ladder().Players {
-				if player.Waited >= 2*len(players) {
-					t.Fatalf("version %d has waited for %d matches among %d players", player.ID, player.Waited, len(players))
-				}
-			}
-		}
-	})
-}
-
 // Who may not play is not chosen, and the others are as if they were alone.
 func TestPoolMay(t *testing.T) {
 	for seed := range uint64(50) {
-		l := experienced(12, 4)
-		p := NewPool("x", []int{0, 1, 2, 3}, 0, l.Players)
-		for i := range 12 {
-			p.Learn(int64(i+1), map[int64]int{})
-		}
+		p := eachForItself(4, experienced(12))
 		may := func(n int64) func(*Player) bool { return func(p *Player) bool { return p.ID <= n } }
 		slots, _ := p.Next(Choice{May: may(5)}, source(seed))
 		if len(slots) != 4 || slices.Max(slots) > 5 {
@@ -249,18 +259,20 @@ func TestPoolMay(t *testing.T) {
 }
 
 func BenchmarkPool(b *testing.B) {
-	for _, players := range []int{1000, 10_000} {
-		b.Run(fmt.Sprint(players), func(b *testing.B) {
-			l := experienced(players, 2)
-			p := NewPool("x", []int{0, 1}, 0, l.Players)
-			for _, player := range l.Players {
-				p.Learn(player.ID, map[int64]int{})
-			}
-			r := source(1)
+	lastTwo := func(players int) func(*Player) bool {
+		return func(p *Player) bool { return p.ID > int64(players-2) }
+	}
+	for _, c := range []struct {
+		name    string
+		players int
+		may     func(*Player) bool
+	}{{"1000", 1000, nil}, {"10000", 10_000, nil}, {"5000 of which two may play", 5000, lastTwo(5000)}} {
+		b.Run(c.name, func(b *testing.B) {
+			r, p := source(1), eachForItself(2, experienced(c.players))
 			order := 0
 			b.ReportAllocs()
 			for b.Loop() {
-				slots, _ := p.Next(Choice{}, r)
+				slots, _ := p.Next(Choice{May: c.may}, r)
 				order++
 				var moved []Moved
 				for _, id := range slots {
@@ -274,15 +286,12 @@ func BenchmarkPool(b *testing.B) {
 
 // A pool forgets all meetings when it keeps more than maxMet; what is learned again takes no more.
 func TestMeetingsKept(t *testing.T) {
-	p := NewPool("x", []int{0, 1}, 0, nil)
+	p := eachForItself(2, nil)
 	met := map[int64]int{}
 	for id := range int64(1000) {
 		met[id] = 1
 	}
-	known := func(version int64) bool {
-		_, known := p.Met(version)
-		return known
-	}
+	known := func(version int64) bool { return p.Met(version) != nil }
 	for range 3 * maxMet / len(met) {
 		p.Learn(1, met)
 	}

@@ -18,7 +18,7 @@ const maxKnown = 100_000
 // abilities remembers versions, and which machines can play them.
 type abilities struct {
 	versions map[int64]ladder.Version
-	missing  map[string]map[int64]string // by class of machines and version; "" where nothing is
+	missing  map[string]map[int64]string // by class of machines and version; "" where nothing is, or notKnown
 	told     map[int64]string            // what no machine has, as it was told
 	since    map[int64]time.Time         // when it was first seen that no machine can play a version
 	classes  []string                    // of the machines that get jobs
@@ -28,6 +28,9 @@ type abilities struct {
 func newAbilities() abilities {
 	return abilities{versions: map[int64]ladder.Version{}, missing: map[string]map[int64]string{}, told: map[int64]string{}, since: map[int64]time.Time{}}
 }
+
+// notKnown stands for what a version needs while its files do not stand here.
+const notKnown = "what it needs is not known"
 
 // patience is how long no machine could play a version before its owner is told: a worker may have
 // been started anew.
@@ -72,7 +75,8 @@ func (r *Runner) version(ctx context.Context, id int64) (ladder.Version, error) 
 	return v, nil
 }
 
-// missing returns what machines of a class lack that a version needs; "" where they can play it.
+// missing returns what machines of a class lack that a version needs; "" where they can play it, or
+// notKnown.
 func (r *Runner) missing(ctx context.Context, class string, id int64) (string, error) {
 	known := r.able.missing[class]
 	if known == nil {
@@ -86,8 +90,23 @@ func (r *Runner) missing(ctx context.Context, class string, id int64) (string, e
 	if err != nil {
 		return "", err
 	}
-	known[id] = r.Missing(v, r.able.sample[class])
-	return known[id], nil
+	lacks, sure := r.Missing(v, r.able.sample[class])
+	if !sure {
+		lacks = notKnown
+	}
+	known[id] = lacks
+	return lacks, nil
+}
+
+// built makes the runner ask again for what was not known of versions that were played here.
+func (a *abilities) built(versions []int64) {
+	for _, missing := range a.missing {
+		for _, id := range versions {
+			if missing[id] == notKnown {
+				delete(missing, id)
+			}
+		}
+	}
 }
 
 // canPlay reports whether a machine can play a version. Remote ones are connected to the server,
@@ -107,7 +126,7 @@ func (r *Runner) ableTo(ctx context.Context, m *machine, id int64, remote bool) 
 		return m.Local || !remote, false
 	}
 	missing, err := r.missing(ctx, m.class, id)
-	able = err == nil && missing == ""
+	able = err == nil && (missing == "" || missing == notKnown && m.Local)
 	return able, !able || r.able.told[id] != "" || r.able.versions[id].Unplayable != ""
 }
 
@@ -154,12 +173,12 @@ func (r *Runner) nameUnplayable(ctx context.Context, id int64) {
 	r.Log.Warn("no machine can play a version", "version", id, "bot", v.Bot, "number", v.Number, "missing", text)
 }
 
-// lacking returns what no machine has that a version needs; "" where one can play it.
+// lacking returns what no machine has that a version needs; "" where one can play it, or may.
 func (r *Runner) lacking(ctx context.Context, id int64) string {
 	var lacks []string
 	for _, class := range r.able.classes {
 		text, err := r.missing(ctx, class, id)
-		if err != nil || text == "" {
+		if err != nil || text == "" || text == notKnown {
 			return ""
 		}
 		lacks = append(lacks, text)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
@@ -47,7 +46,6 @@ func (r *Runner) judge(ctx context.Context, p *played) {
 		if benched {
 			r.metrics.benched.Inc()
 			r.Log.Warn("version benched", "version", v.ID, "bot", v.Bot, "why", why)
-			r.Events.Publish(events.Event{Kind: events.VersionMoved, At: r.Now(), Version: v.ID, State: ladder.Benched, Text: why})
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee/match"
 )
 
@@ -206,8 +205,16 @@ func (r *Runner) madeRoom(j *job) {
 // recheck ends what is played, or is next, and is not wanted any more: a match that
 // somebody cancelled, or a submission of a person who was blocked.
 func (r *Runner) recheck(ctx context.Context) {
-	for _, j := range r.taken {
-		if r.unwanted(ctx, j) {
+	running, err := r.Store.Running(ctx)
+	if err != nil {
+		return // as in unwanted
+	}
+	goesOn := map[int64]bool{}
+	for _, h := range running {
+		goesOn[h.Match] = true
+	}
+	for id, j := range r.taken {
+		if !goesOn[id] && r.unwanted(ctx, j) { // it has just ended, or is to end
 			j.end(errUnwanted)
 		}
 	}
@@ -250,17 +257,11 @@ func (r *Runner) overTime(ctx context.Context, m *ladder.Match) {
 	r.cancel(ctx, m, fmt.Sprintf("cancelled: over its time of %s", r.Time.Round(time.Second)))
 }
 
-// neverFits drops a match that needs more memory than there is.
+// neverFits drops a match that needs more memory than the server's machine has, which had more when
+// it was asked for or begun.
 func (r *Runner) neverFits(ctx context.Context, j *job) error {
 	if j.match == nil {
 		return fmt.Errorf("a submission can use %d MiB, and all bots together have %d MiB", j.memory>>20, r.Room.Total>>20)
-	}
-	if j.asNew != nil {
-		m, err := r.Store.AddMatch(ctx, *j.asNew)
-		if err != nil {
-			return err
-		}
-		j.match = &m
 	}
 	r.cancel(ctx, j.match, fmt.Sprintf("cancelled: its bots can use %d MiB at once, and all bots together have %d MiB", j.memory>>20, r.Room.Total>>20))
 	r.Wake()
@@ -280,5 +281,4 @@ func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason string) {
 func (r *Runner) cancelled(m *ladder.Match) {
 	r.metrics.broken.WithLabelValues("cancelled").Inc()
 	r.Log.Info("match cancelled", "match", m.ID, "ladder", m.Ladder)
-	r.Events.Publish(events.Event{Kind: events.MatchBroken, At: r.Now(), Ladder: m.Ladder, Match: m.ID, Text: "cancelled"})
 }

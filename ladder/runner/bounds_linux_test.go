@@ -13,7 +13,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
 )
 
 // shuffler is a script that moves a piece to and fro as long as it can, and thinks for
@@ -45,18 +44,6 @@ deals = 1
 clock = {movetime = 600000, startup = 600000}
 house = ["@random"]
 `
-
-// ask adds endless matches between shufflers that a person asks for.
-func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
-	w.t.Helper()
-	for range n {
-		m := kit.Get[ladder.Match](w.t)(w.store.AddMatch(w.t.Context(), store.NewMatch{
-			Versions: versions, Game: "teeko", Options: map[string]string{"limit": "0"}, Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Deals: 100, AskedBy: by,
-		}))
-		ids = append(ids, m.ID)
-	}
-	return ids
-}
 
 // Two bots that never end, asked for three times by one person: rated matches go on on the same core,
 // and submissions come through. Of a person's matches one is played at a time; the running one and the

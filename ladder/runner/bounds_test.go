@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +17,57 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 )
+
+// counted is a store that counts the matches that are read one by one.
+type counted struct {
+	Store
+	matches atomic.Int64
+}
+
+func (c *counted) Match(ctx context.Context, id int64) (ladder.Match, error) {
+	c.matches.Add(1)
+	return c.Store.Match(ctx, id)
+}
+
+// To look for what is not wanted any more, a runner does not read each match that is played.
+func TestRecheck(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(0)
+	const n = 20
+	f.Add(fleet.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, n)})
+	ended := make(chan outcome, n)
+	f.Player = func(ctx context.Context, _ string, j fleet.Job) (r fleet.Result) {
+		<-ctx.Done()
+		r.Failure = &fleet.Failure{Kind: fleet.FailedCancelled, Text: "ended"}
+		return r
+	}
+	store := &counted{}
+	r := w.idle(0, func(o *Options) { store.Store, o.Store, o.Fleet = o.Store, store, f })
+	r.begin(t.Context(), t.Context(), ended)
+	if len(r.taken) != n {
+		t.Fatalf("%d matches are played", len(r.taken))
+	}
+	r.recheck(t.Context())
+	if read := store.matches.Load(); read > 0 {
+		t.Errorf("%d matches are read while %d are played", read, n)
+	}
+	for id := range r.taken {
+		w.Must(w.store.CancelMatch(t.Context(), id, 0, "cancelled for the test"))
+		break
+	}
+	r.recheck(t.Context())
+	o := <-ended
+	if m, err := w.store.Match(t.Context(), o.id()); err != nil || m.State != ladder.Dropped || store.matches.Load() == 0 {
+		t.Errorf("the match that ends is %s, %v", m.State, err)
+	}
+	for _, j := range r.taken {
+		j.end(errUnwanted)
+	}
+	for range n - 1 {
+		<-ended
+	}
+}
 
 // What others take of the time of a match that somebody asked for does not bring it over its time.
 func TestOverOwnTime(t *testing.T) {

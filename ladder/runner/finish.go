@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
 )
@@ -52,7 +51,6 @@ func (r *Runner) finished(p *played, changes []ladder.Change, took time.Duration
 	}
 	r.Log.Debug("match finished", "match", p.ID, "ladder", p.Ladder, "versions", p.Versions,
 		"games", len(p.games), "faults", faults, "seconds", took.Seconds())
-	r.Events.Publish(events.Event{Kind: events.MatchFinished, At: r.Now(), Ladder: p.Ladder, Match: p.ID, Changes: changes})
 	if p.Rated {
 		r.fits.add(p.Ladder)
 	}
@@ -79,8 +77,9 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 		reason, label, failed = "the server stopped", "stop", false
 	case errors.As(why, &lost) && lost.machine == fleet.Local: // the one before this
 		reason, label, failed = "the server stopped", "stop", false
-	case errors.As(why, &lost):
-		reason, label, failed = fmt.Sprintf("machine %q was lost", lost.machine), "lost", false
+	case errors.As(why, &lost): // perhaps by this match: it counts
+		reason, label = fmt.Sprintf("machine %q was lost", lost.machine), "lost"
+		o.again = append(o.again, machineName(lost.machine))
 	case errors.As(why, &server), kind == fleet.FailedMachine && o.local:
 		reason, label, failed = "the server could not play", "server", false
 		r.pause(why) // the match is the first one after it
@@ -114,5 +113,4 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	default:
 		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "machine", o.attempt.Machine, "err", why)
 	}
-	r.Events.Publish(events.Event{Kind: events.MatchBroken, At: r.Now(), Ladder: m.Ladder, Match: m.ID, Text: reason})
 }

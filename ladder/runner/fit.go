@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
-	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/ladder/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 )
 
 // A ladder is fitted again after fitMatches new matches, at most once every fitEvery;
@@ -160,7 +159,6 @@ func (r *Runner) fit(ctx context.Context, name string) error {
 	took := time.Since(began)
 	r.metrics.fits.WithLabelValues(name).Observe(took.Seconds())
 	r.Log.Debug("ratings fitted", "ladder", name, "versions", len(results.versions), "matches", results.upto, "seconds", took.Seconds())
-	r.Events.Publish(events.Event{Kind: events.FitSaved, At: r.Now(), Ladder: name})
 	return nil
 }
 
@@ -168,12 +166,15 @@ func (r *Runner) fit(ctx context.Context, name string) error {
 // or the matches themselves where teams play.
 type results struct {
 	versions []int64
-	pairs    []rating.Pair
-	bouts    []rating.Bout
+	pairs    []stats.Pair
+	bouts    []stats.Bout
 	upto     int64
 }
 
 func (r results) empty() bool { return len(r.pairs)+len(r.bouts) == 0 }
+
+// maxBouts is how many matches of teams are in a fit: it reads each of them.
+const maxBouts = 100_000
 
 func (r *Runner) results(ctx context.Context, name string) (out results, err error) {
 	i := slices.IndexFunc(r.Ladders, func(l ladder.Ladder) bool { return l.Name == name })
@@ -185,7 +186,7 @@ func (r *Runner) results(ctx context.Context, name string) (out results, err err
 		return out, err
 	}
 	if distinct := slices.Compact(slices.Sorted(slices.Values(sides))); len(distinct) < len(sides) {
-		out.versions, out.bouts, out.upto, err = r.Store.Bouts(ctx, name, sides)
+		out.versions, out.bouts, out.upto, err = r.Store.Bouts(ctx, name, sides, maxBouts)
 		return out, err
 	}
 	out.versions, out.pairs, out.upto, err = r.Store.Pairs(ctx, name)
@@ -193,9 +194,9 @@ func (r *Runner) results(ctx context.Context, name string) (out results, err err
 }
 
 // estimateUnder is estimate, and does not wait for it once the context has ended.
-func (r results) estimateUnder(ctx context.Context, anchors map[int64]bool) (map[int64]rating.Estimate, error) {
+func (r results) estimateUnder(ctx context.Context, anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	type result struct {
-		estimates map[int64]rating.Estimate
+		estimates map[int64]stats.Estimate
 		err       error
 	}
 	done := make(chan result, 1)
@@ -214,7 +215,7 @@ func (r results) estimateUnder(ctx context.Context, anchors map[int64]bool) (map
 
 // estimate fits the versions; all versions of the anchor are one bot, which is
 // fixed.
-func (r results) estimate(anchors map[int64]bool) (map[int64]rating.Estimate, error) {
+func (r results) estimate(anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	bots, number := 0, make([]int, len(r.versions))
 	anchor := -1
 	for i, id := range r.versions {
@@ -228,43 +229,43 @@ func (r results) estimate(anchors map[int64]bool) (map[int64]rating.Estimate, er
 		number[i] = bots
 		bots++
 	}
-	var fixed *rating.Anchor
+	var fixed *stats.Anchor
 	if anchor >= 0 {
-		fixed = &rating.Anchor{Bot: anchor, Elo: elo.AnchorElo}
+		fixed = &stats.Anchor{Bot: anchor, Elo: rating.AnchorElo}
 	}
 	fitted, err := r.fit(bots, number, fixed).Intervals()
 	if err != nil {
 		return nil, err
 	}
-	estimates := make(map[int64]rating.Estimate, len(r.versions))
+	estimates := make(map[int64]stats.Estimate, len(r.versions))
 	for i, id := range r.versions {
 		estimates[id] = fitted[number[i]]
 	}
 	return estimates, nil
 }
 
-func (r results) fit(bots int, number []int, anchor *rating.Anchor) *rating.Fit {
+func (r results) fit(bots int, number []int, anchor *stats.Anchor) *stats.Fit {
 	if len(r.bouts) > 0 {
-		return rating.FitBouts(bots, renumbered(r.bouts, number), anchor)
+		return stats.FitBouts(bots, renumbered(r.bouts, number), anchor)
 	}
-	var met []rating.Pair
+	var met []stats.Pair
 	for _, p := range r.pairs {
 		p.A, p.B = number[p.A], number[p.B]
 		if p.A != p.B { // two versions of the anchor
 			met = append(met, p)
 		}
 	}
-	return rating.FitPairs(bots, met, anchor)
+	return stats.FitPairs(bots, met, anchor)
 }
 
-func renumbered(bouts []rating.Bout, number []int) []rating.Bout {
+func renumbered(bouts []stats.Bout, number []int) []stats.Bout {
 	team := func(members []int) (out []int) {
 		for _, m := range members {
 			out = append(out, number[m])
 		}
 		return out
 	}
-	out := make([]rating.Bout, len(bouts))
+	out := make([]stats.Bout, len(bouts))
 	for i, b := range bouts {
 		out[i] = b
 		out[i].A, out[i].B = team(b.A), team(b.B)

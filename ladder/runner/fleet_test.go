@@ -113,6 +113,36 @@ func TestLostMachine(t *testing.T) {
 	w.sound()
 }
 
+// A match with which a machine is lost is played again, and dropped after the third time: it may be what
+// ends its worker.
+func TestMatchThatEndsItsWorker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(0)
+	comes := func() { f.Add(fleet.Machine{Name: "w1", Cores: []int{cores.Any}}) }
+	over := make(chan struct{})
+	t.Cleanup(func() { close(over) })
+	f.Player = func(context.Context, string, fleet.Job) (r fleet.Result) {
+		f.Lose("w1")
+		comes()
+		<-over
+		return r
+	}
+	comes()
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	first := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+	dropped := func(events.Event) bool {
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), first.Match))
+		return m.State == ladder.Dropped
+	}
+	r.until("it is dropped", dropped)
+	r.stop()
+	m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), first.Match))
+	if len(m.Attempts) != 3 || m.Reason != `machine "w1" was lost` {
+		t.Errorf("it is dropped after %d attempts: %s", len(m.Attempts), m.Reason)
+	}
+}
+
 // A server that stops leaves the matches of other machines to the next one, which takes what they
 // bring: nothing is played twice.
 func TestNextServer(t *testing.T) {
@@ -202,6 +232,57 @@ func TestUnclaimed(t *testing.T) {
 	w.sound()
 }
 
+// A machine with little memory gets the matches that fit into it. It drops none of the others, new ones
+// or interrupted, which are played elsewhere.
+func TestSmallMachine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(1, "w1")
+	f.Add(fleet.Machine{Name: "small", Cores: []int{cores.Any, cores.Any}, Memory: 2*ladder.HouseMemory - 1})
+	f.Add(fleet.Machine{Name: "tight", Cores: []int{cores.Any}, Memory: 2 * ladder.HouseMemory})
+	stuck := make(chan fleet.Job, 100)
+	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+		if machine == "w1" {
+			stuck <- j
+			<-ctx.Done()
+		}
+		return w.playThere(context.WithoutCancel(ctx), j)
+	}
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	lost := <-stuck
+	f.Lose("w1")
+	r.until("the interrupted match is played elsewhere", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == lost.Match })
+	r.finished(10)
+	r.stop()
+	on := map[string]int{}
+	for _, m := range w.matches() {
+		if m.State == ladder.Dropped {
+			t.Errorf("match %d is dropped: %s", m.ID, m.Reason)
+		}
+		for _, a := range m.Attempts {
+			on[a.Machine]++
+		}
+	}
+	if on["small"] > 0 || on["tight"] == 0 {
+		t.Errorf("matches were played on %v", on)
+	}
+}
+
+// A result of a match that never began is of no attempt: it is acknowledged, and changes nothing.
+func TestResultOfNoAttempt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := laddertest.NewFleet() // nothing begins
+	id := w.ask(w.person.ID, 1, w.bot("a", script("")).ID, w.bot("b", script("")).ID)[0]
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	f.Deliver(fleet.Result{Match: id, Attempt: 1, Machine: "w1"})
+	f.Settle()
+	r.stop()
+	if m, err := w.store.Match(t.Context(), id); err != nil || m.State != ladder.Waiting || len(m.Attempts) > 0 {
+		t.Errorf("the match is %s after %d attempts, %v", m.State, len(m.Attempts), err)
+	}
+}
+
 // A version is played where a machine has what it needs. One that no machine can play is named to
 // its owner and the operator, once, holds nobody up, and is played when a machine comes that can.
 func TestUnplayable(t *testing.T) {
@@ -219,11 +300,11 @@ func TestUnplayable(t *testing.T) {
 			now = now.Add(time.Second) // the server's patience is short for the test
 			return now
 		}
-		o.Missing = func(v ladder.Version, m fleet.Machine) string {
+		o.Missing = func(v ladder.Version, m fleet.Machine) (string, bool) {
 			if v.Bot == "needy" && m.Interpreters["cobol"] == "" {
-				return fmt.Sprintf("cobol (%s does not have it)", m.Name)
+				return fmt.Sprintf("cobol (%s does not have it)", m.Name), true
 			}
-			return ""
+			return "", true
 		}
 	})
 	told := func() string {
@@ -262,6 +343,41 @@ func TestUnplayable(t *testing.T) {
 	}
 	if n := strings.Count(w.logged(), "no machine can play a version"); n != 1 {
 		t.Errorf("the log names it %d times", n)
+	}
+}
+
+// A version whose needs are not known is played by the server's own machine first, which builds it;
+// then they are known. Nobody is told that it cannot be played.
+func TestNeedsNotKnown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	v := w.bot("restored", script(""))
+	f := w.machines(1, "w1")
+	var here atomic.Bool // its build
+	plays := f.Player
+	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+		if slices.ContainsFunc(j.Bots, func(b fleet.Bot) bool { return b.Version == v.ID }) {
+			if machine != fleet.Local && !here.Load() {
+				t.Errorf("%s plays it before it is built", machine)
+			}
+			here.Store(true)
+		}
+		return plays(ctx, machine, j)
+	}
+	r := w.run(1, func(o *Options) {
+		o.Fleet = f
+		o.Missing = func(x ladder.Version, _ fleet.Machine) (string, bool) { return "", x.ID != v.ID || here.Load() }
+	})
+	r.until("another machine plays it", func(e events.Event) bool {
+		if e.Kind != events.MatchFinished {
+			return false
+		}
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
+		return slices.Contains(m.Versions, v.ID) && m.Attempts[0].Machine == "w1"
+	})
+	r.stop()
+	if text := w.logged(); strings.Contains(text, "no machine can play a version") {
+		t.Errorf("it is told that nobody can play it:\n%s", text)
 	}
 }
 
@@ -334,6 +450,42 @@ func TestHostileMachine(t *testing.T) {
 		t.Errorf("it is %s, on %s", m.State, last.Machine)
 	}
 	w.sound()
+}
+
+// unbuilt is a fleet that cannot have the files of a bot for other machines.
+type unbuilt struct {
+	*laddertest.Fleet
+	name string
+}
+
+func (f *unbuilt) Play(ctx context.Context, machine string, j fleet.Job) (fleet.Delivery, error) {
+	for _, b := range j.Bots {
+		if b.Name == f.name && machine != fleet.Local {
+			return fleet.Delivery{}, &fleet.Failure{Kind: fleet.FailedVersion, Version: b.Version, Text: "its upload is gone"}
+		}
+	}
+	return f.Fleet.Play(ctx, machine, j)
+}
+
+// A version whose files cannot be handed out is left alone for a while, longer each time; no machine is
+// lost with it.
+func TestNotHandedOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	v := w.bot("gone", script(""))
+	f := &unbuilt{w.machines(0, "w1"), "gone"}
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	r.until("a match of it is dropped", func(e events.Event) bool {
+		if e.Kind != events.MatchBroken {
+			return false
+		}
+		if e.Text != "its upload is gone" {
+			t.Errorf("it was broken off for %q", e.Text)
+		}
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
+		return m.State == ladder.Dropped && slices.Contains(m.Versions, v.ID)
+	})
+	r.stop()
 }
 
 // away is a fleet that cannot be reached for a while.

@@ -27,12 +27,14 @@ func (s playedStore) Pool(ctx context.Context, name string) (*matchmaking.Pool, 
 	}
 	s.pools[name] = p
 	var played []matchmaking.Player
-	for _, player := range p.Ladder().Players {
-		if player.House {
+	p.Contains(func(p *matchmaking.Player) bool {
+		if p.House {
+			player := *p
 			player.Matches += ladder.EnoughMatches
 			played = append(played, player)
 		}
-	}
+		return false
+	})
 	p.Change(played, nil)
 	return p, nil
 }

@@ -68,7 +68,9 @@ func (r *Runner) sync() {
 // server.
 func (r *Runner) update(m *machine, there fleet.Machine) {
 	m.Machine, m.class = there, classOf(there)
-	m.memory.total = r.roomOf(m).Total
+	if m.memory.total = r.roomOf(m).Total; m.memory.total > 0 && m.memory.need > m.memory.total {
+		r.dropHead(m) // it has less than before
+	}
 	left := slices.Clone(there.Cores)
 	for _, c := range m.used { // jobs have them, or had: they come back by themselves
 		if i := slices.Index(left, c); i >= 0 {

@@ -23,6 +23,7 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
@@ -143,10 +144,14 @@ func (w *world) idle(n int, change func(*Options)) *Runner {
 func (w *world) run(cores int, change func(*Options)) *run {
 	w.t.Helper()
 	r := w.idle(cores, change)
-	told, _ := r.Events.Subscribe(10_000, nil)
+	told, untell := w.store.Events().Subscribe(10_000, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- r.Run(ctx) }()
+	go func() {
+		err := r.Run(ctx)
+		untell()
+		ended <- err
+	}()
 	stop := sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -219,4 +224,16 @@ func (w *world) playThere(ctx context.Context, j fleet.Job) fleet.Result {
 		return w.resolve(ctx, v)
 	}}
 	return m.Result(m.Play(ctx))
+}
+
+// ask adds endless matches between shufflers that a person asks for.
+func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
+	w.t.Helper()
+	for range n {
+		m := kit.Get[ladder.Match](w.t)(w.store.AddMatch(w.t.Context(), store.NewMatch{
+			Versions: versions, Game: "teeko", Options: map[string]string{"limit": "0"}, Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Deals: 100, AskedBy: by,
+		}))
+		ids = append(ids, m.ID)
+	}
+	return ids
 }

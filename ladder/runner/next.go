@@ -10,6 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // next returns the next job for a machine, and the memory to reserve for it; nil for none.
@@ -23,8 +24,7 @@ func (r *Runner) next(ctx context.Context, m *machine) (*job, int64, error) {
 			return nil, 0, err
 		}
 		if total := m.memory.total; total > 0 && j.memory > total {
-			r.forgetFresh(j)
-			return nil, 0, r.neverFits(ctx, j)
+			return nil, 0, r.neverFits(ctx, j) // on the server's own machine: others choose what fits
 		}
 		if j.asked() && r.timeLeft(j.match) <= 0 {
 			r.overTime(ctx, j.match)
@@ -52,16 +52,26 @@ func (r *Runner) measure(ctx context.Context, m *machine, j *job) error {
 	if r.Standing == nil || !m.Local {
 		return nil
 	}
+	build := r.Submission // or as much as there is
+	if total := m.memory.total; total > 0 {
+		build = min(build, total)
+	}
 	for _, id := range j.match.Versions {
 		v, err := r.version(ctx, id)
 		if err != nil {
 			return err
 		}
 		if !v.Remote && !r.Standing(v) {
-			j.memory = max(j.memory, r.Submission)
+			j.memory = max(j.memory, build)
 		}
 	}
 	return nil
+}
+
+// hasMemory reports whether a machine has the memory of a match.
+func (r *Runner) hasMemory(on *machine, v *rules.Variant, house []bool) bool {
+	total := on.memory.total
+	return total == 0 || r.roomOf(on).Rotation(v, house) <= total
 }
 
 func (r *Runner) choose(ctx context.Context, m *machine) (*job, error) {
@@ -183,7 +193,11 @@ func (r *Runner) may(ctx context.Context, on *machine, m *ladder.Match) bool {
 		}
 		able = r.canPlay(ctx, on, v, m.Remote[slot]) && able
 	}
-	return able
+	if !able || on.Local { // what never fits there is dropped when it is its turn
+		return able
+	}
+	v, err := m.Variant()
+	return err != nil || r.hasMemory(on, v, m.House()) // play tells what is wrong
 }
 
 // waiting has the matches that wait, the oldest first.
@@ -216,8 +230,8 @@ func (r *Runner) readWaiting(ctx context.Context) error {
 }
 
 // newMatch makes a match for a machine of the ladder whose turn it is; nil when no ladder has
-// enough versions, or all of them rest. Ladders of house bots alone come last. It is not stored
-// before it begins.
+// enough versions or fits into the machine's memory, or all of them rest. Ladders of house bots
+// alone come last. It is not stored before it begins.
 func (r *Runner) newMatch(ctx context.Context, on *machine) (*job, error) {
 	now := r.Now()
 	r.costs.fade(now)
@@ -234,6 +248,9 @@ func (r *Runner) newMatch(ctx context.Context, on *machine) (*job, error) {
 		}
 		people := p.Contains(func(p *matchmaking.Player) bool { return !p.House && a.may(p) })
 		a.name()
+		if !r.hasMemory(on, r.variants[l.Name], slices.Repeat([]bool{!people}, l.Bots)) {
+			continue
+		}
 		if !people {
 			houses = append(houses, l.Name)
 			continue

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -76,7 +75,6 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 	defer r.roster.plays(o.attempt.Machine, m, o.attempt)()
 	if !o.awaited {
 		log.Debug("match begins", "versions", m.Versions, "machine", o.attempt.Machine, "commitment", o.attempt.Commitment.String())
-		r.Events.Publish(events.Event{Kind: events.MatchBegan, At: o.attempt.Began, Ladder: m.Ladder, Match: m.ID})
 	}
 	if o.asked() && !o.awaited {
 		under, over := context.WithCancelCause(ctx)
@@ -123,7 +121,7 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) (d fleet.De
 	case err == nil || ctx.Err() != nil:
 	case errors.Is(err, fleet.ErrUnavailable):
 		err = serverError{err}
-	default:
+	case errors.Is(err, fleet.ErrLost):
 		err = lostError{name, err}
 	}
 	return d, err
@@ -206,10 +204,13 @@ func (r *Runner) claimed(ctx context.Context, d fleet.Delivery) bool {
 	case err != nil:
 		return false
 	}
-	newest := m.Attempts[len(m.Attempts)-1]
+	var newest ladder.Attempt // of a match that has begun
+	if n := len(m.Attempts); n > 0 {
+		newest = m.Attempts[n-1]
+	}
 	switch {
 	case m.State != ladder.Running || newest.Number != d.Attempt:
-		r.Log.Info("a result came too late", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine)
+		r.Log.Info("a result came too late", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine, "state", m.State)
 		return true
 	case newest.Machine != d.Machine:
 		r.Log.Warn("a result is of a match that the machine was not given", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine)

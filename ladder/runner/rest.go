@@ -16,6 +16,9 @@ func (r *Runner) release(o outcome) {
 		r.countMachines()
 	}
 	m.giveBack(o.core)
+	if o.match != nil && m.Local {
+		r.able.built(o.match.Versions)
+	}
 }
 
 // rests reports whether a machine rests.

@@ -19,7 +19,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
@@ -72,9 +71,10 @@ type Options struct {
 	// somebody asked for and those of remote versions are for the machine in this process, whose
 	// worker plays by PlayHere.
 	Fleet fleet.Fleet
-	// Missing returns what a machine lacks that a version needs, "" for nothing; nil: all machines
-	// can play all.
-	Missing func(ladder.Version, fleet.Machine) string
+	// Missing returns what a machine lacks that a version needs, "" for nothing. Where that is not known
+	// the version is for the machine in this process, which builds it again. nil: all machines can play
+	// all.
+	Missing func(ladder.Version, fleet.Machine) (lacks string, known bool)
 	// Grace is how long running matches may continue when the runner is stopped.
 	Grace time.Duration
 	// Check returns an error if the server cannot play at all. It is called before
@@ -86,8 +86,6 @@ type Options struct {
 	// rated match with a remote version is not watched.
 	Watch func(*ladder.Match, []ladder.Version) Watcher
 
-	// Events publishes what happens; nil: nobody listens. Run closes it at its end.
-	Events     *events.Hub
 	Registerer prometheus.Registerer // of the metrics; nil: nobody sees them
 	Log        *slog.Logger          // nil: none
 	Now        func() time.Time      // nil: the system's clock
@@ -116,7 +114,7 @@ type Runner struct {
 	restingMachines int        // of them, as they were counted last
 	local           *machine   // in this process; nil while it is not there
 	able            abilities
-	sides           map[string][]int // by ladder
+	variants        map[string]*rules.Variant // by ladder
 	credit          credit
 	backoffs        backoffs // ladders, matches and versions that failed
 	turns           turns
@@ -142,7 +140,6 @@ func New(o Options) (*Runner, error) {
 	if o.Check == nil {
 		o.Check = func(context.Context) error { return nil }
 	}
-	o.Events = cmp.Or(o.Events, new(events.Hub))
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
@@ -162,7 +159,7 @@ func New(o Options) (*Runner, error) {
 		here:     here{playing: map[fleet.Playing]*played{}},
 		able:     newAbilities(),
 		roster:   newRoster(),
-		sides:    map[string][]int{},
+		variants: map[string]*rules.Variant{},
 		backoffs: backoffs{},
 		last:     map[string]time.Time{},
 		idled:    map[string]time.Time{},
@@ -172,11 +169,14 @@ func New(o Options) (*Runner, error) {
 		submitting: map[int64]int64{},
 	}
 	for _, l := range o.Ladders {
-		sides, err := l.Sides()
+		v, err := l.Variant()
+		if err == nil {
+			_, err = ladder.SlotSides(v, l.Bots)
+		}
 		if err != nil {
 			return nil, err
 		}
-		r.sides[l.Name] = sides
+		r.variants[l.Name] = v
 	}
 	r.sync()
 	return r, nil
@@ -198,7 +198,6 @@ func (r *Runner) Health() Health { return r.health.state() }
 // Options.Grace to finish, and are interrupted after it. Run returns when none is
 // left.
 func (r *Runner) Run(ctx context.Context) error {
-	defer r.Events.Close()
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
 	fitted := r.startFitter(ctx)
@@ -470,9 +469,12 @@ func (r *Runner) ended(o outcome) {
 		r.backoffs.worked(name)
 	}
 	for _, name := range o.again {
-		until := r.backoffs.failed(name, now)
-		if name == machineName(o.attempt.Machine) {
-			r.roster.rests(o.attempt.Machine, until)
+		machine := o.attempt.Machine
+		switch {
+		case name != machineName(machine):
+			r.backoffs.failed(name, now)
+		case !r.backoffs.active(name, now): // several that fail together count once
+			r.roster.rests(machine, r.backoffs.failed(name, now))
 		}
 	}
 	if len(o.again) > 0 {

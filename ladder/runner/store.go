@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -30,10 +31,11 @@ type Store interface {
 	Matches(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
 	Games(ctx context.Context, match int64) ([]ladder.Game, error)
 
+	Events() *events.Hub
 	Generation() uint64
 	Pool(ctx context.Context, ladder string) (*matchmaking.Pool, error)
 	Learn(ctx context.Context, ladder string, version int64) error
 	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []rating.Pair, upto int64, err error)
-	Bouts(ctx context.Context, ladder string, sides []int) (versions []int64, bouts []rating.Bout, upto int64, err error)
+	Bouts(ctx context.Context, ladder string, sides []int, n int64) (versions []int64, bouts []rating.Bout, upto int64, err error)
 	SaveFit(ctx context.Context, ladder string, upto int64, estimates map[int64]rating.Estimate) error
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 )
 
 // submit takes a version through its stages.
@@ -48,7 +47,6 @@ func (r *Runner) submit(ctx context.Context, o *outcome) {
 		r.metrics.stages.WithLabelValues(s.Name, outcomeLabel(s)).Inc()
 	}
 	r.Log.Info("submission finished", "version", v.ID, "bot", v.Bot, "number", v.Number, "state", v.State)
-	r.Events.Publish(events.Event{Kind: events.VersionMoved, At: r.Now(), Version: v.ID, State: v.State, Text: v.Reason})
 }
 
 func outcomeLabel(s ladder.Stage) string {

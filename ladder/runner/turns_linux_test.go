@@ -261,7 +261,7 @@ func TestPause(t *testing.T) {
 	check := func(after time.Duration, want bool, players ...matchmaking.Player) {
 		t.Helper()
 		r.quiet = time.Time{}
-		if got := r.pauses("tebes", matchmaking.NewPool("tebes", []int{0, 1}, 0, players), all, now.Add(after)); got != want || got == r.quiet.IsZero() || got && !r.quiet.Equal(now.Add(time.Minute)) {
+		if got := r.pauses("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)); got != want || got == r.quiet.IsZero() || got && !r.quiet.Equal(now.Add(time.Minute)) {
 			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, r.quiet.Sub(now), want)
 		}
 	}

@@ -21,10 +21,12 @@ const partial = ".partial"
 // Backup makes a new directory with all that a server needs to go on from this
 // moment: the database, the uploads, the archive and the configuration. It is a data directory
 // itself, so restoring is copying it back, and Verify looks into it like into any
-// other. What runs is built again from the uploads. Matches go on meanwhile.
+// other. What runs is built again from the uploads. Matches go on meanwhile. The configuration is
+// the file config, or with "" that of the data directory, which has none where the server is
+// started with another.
 //
 // The directory is there whole or not at all.
-func (s *Store) Backup(ctx context.Context, dir string) (err error) {
+func (s *Store) Backup(ctx context.Context, dir, config string) (err error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return conflict("name a directory that does not exist", "backup: %q exists", dir)
 	}
@@ -46,7 +48,7 @@ func (s *Store) Backup(ctx context.Context, dir string) (err error) {
 		if err := s.copyDatabase(ctx, to.Database()); err != nil {
 			return err
 		}
-		err := s.copyFiles(ctx, to)
+		err := s.copyFiles(ctx, to, config)
 		if err == nil {
 			break
 		}
@@ -94,7 +96,7 @@ func (m missingUpload) Unwrap() error { return m.error }
 
 // copyDatabase writes the database as it is at one moment.
 func (s *Store) copyDatabase(ctx context.Context, path string) error {
-	conn, err := s.readers.Conn(ctx)
+	conn, err := s.readers.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,7 +117,7 @@ func (s *Store) copyDatabase(ctx context.Context, path string) error {
 
 // copyFiles copies the uploads that the copied database knows, and the
 // configuration. Uploads are there before their versions and never change.
-func (s *Store) copyFiles(ctx context.Context, to datadir.Dir) error {
+func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) error {
 	copied, err := Open(string(to), Options{Now: s.now, ReadOnly: true})
 	if err != nil {
 		return err
@@ -147,11 +149,13 @@ func (s *Store) copyFiles(ctx context.Context, to datadir.Dir) error {
 			return err
 		}
 	}
-	err = copyFile(to.Config(), s.dir.Config())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if config != "" {
+		return copyFile(to.Config(), config)
 	}
-	return err
+	if err := copyFile(to.Config(), s.dir.Config()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // copyArchive copies the archive files that the copied database names. They never change, and are

@@ -30,7 +30,7 @@ func TestBackupAgain(t *testing.T) {
 
 	dir := filepath.Join(t.TempDir(), "backup")
 	done := make(chan error, 1)
-	go func() { done <- c.Backup(bg, dir) }()
+	go func() { done <- c.Backup(bg, dir, "") }()
 	pipe, err := os.OpenFile(path, os.O_WRONLY, 0) // returns when the backup reads it
 	kit.Must(t, err)
 	kit.Must(t, c.Fail(bg, gone.ID, "unpack: for the test"))

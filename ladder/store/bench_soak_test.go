@@ -14,10 +14,9 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
-	"github.com/timba-arena/timba/ladder/elo"
-	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -125,7 +124,7 @@ func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 	}
 	m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: ids})
 	kit.Must(c.tb, err)
-	_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(p.seed), referee.Hex(p.seed))
+	err = c.Begin(bg, []Start{{Match: m.ID, Seed: p.seed}})[0].Err
 	kit.Must(c.tb, err)
 	began := time.Now()
 	_, err = c.Finish(bg, m.ID, c.last(m.ID), p.games)
@@ -155,7 +154,7 @@ func bigCrowd(b *testing.B) *crowd {
 	began := time.Now()
 	c := newCrowd(b, benchBots, benchPool)
 	c.fill(benchMatches)
-	_, err := c.writer.Exec("PRAGMA synchronous = full")
+	_, err := c.writer.db.Exec("PRAGMA synchronous = full")
 	kit.Must(b, err)
 	b.Logf("%d matches in %v", benchMatches, time.Since(began).Round(time.Second))
 	return c
@@ -180,10 +179,8 @@ func BenchmarkStore(b *testing.B) {
 			kit.Must(b, err)
 		}},
 		{"ladder state", func(r *rand.Rand) {
-			s, err := c.LadderState(bg, c.ladders[r.IntN(len(c.ladders))].Name)
-			kit.Must(b, err)
-			_, err = c.Met(bg, s.Name, s.Players[0].ID)
-			kit.Must(b, err)
+			name := c.ladders[r.IntN(len(c.ladders))].Name
+			c.met(name, c.players(name)[0].ID)
 		}},
 	} {
 		b.Run(x.name, func(b *testing.B) {
@@ -257,7 +254,7 @@ func report(b *testing.B, took []time.Duration) {
 }
 
 func lastGame(c *crowd) (id int64) {
-	kit.Must(c.tb, c.readers.QueryRow("SELECT max(id) FROM games").Scan(&id))
+	kit.Must(c.tb, c.readers.db.QueryRow("SELECT max(id) FROM games").Scan(&id))
 	return id
 }
 
@@ -287,7 +284,7 @@ func BenchmarkFinish(b *testing.B) {
 				b.StopTimer()
 				m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: ids[:l.Bots]})
 				kit.Must(b, err)
-				_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
+				err = c.Begin(bg, []Start{{Match: m.ID, Seed: seed}})[0].Err
 				kit.Must(b, err)
 				b.StartTimer()
 				_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
@@ -302,20 +299,20 @@ func BenchmarkFinish(b *testing.B) {
 func BenchmarkFit(b *testing.B) {
 	c := newCrowd(b, 1000, 1)
 	r := rand.New(rand.NewPCG(8, 9))
-	kit.Must(b, c.update(bg, func(q *queries.Queries) error {
-		l, err := q.LadderByName(bg, "tute-2")
+	kit.Must(b, c.update(bg, func(tx *Tx) error {
+		l, err := tx.LadderByName(bg, "tute-2")
 		if err != nil {
 			return err
 		}
 		for range 50_000 {
 			i := r.IntN(1000)
 			j := (i + 1 + r.IntN(50)) % 1000
-			p := elo.Pair{A: min(c.live[i], c.live[j]), B: max(c.live[i], c.live[j])}
+			p := rating.Pair{A: min(c.live[i], c.live[j]), B: max(c.live[i], c.live[j])}
 			for range 10 {
 				score := float64(r.IntN(3)) / 2
 				p.Deals, p.Score, p.Squares = p.Deals+1, p.Score+score, p.Squares+score*score
 			}
-			if err := q.AddPair(bg, pairRow(l.ID, p)); err != nil {
+			if err := tx.AddPair(bg, pairRow(l.ID, p)); err != nil {
 				return err
 			}
 		}
@@ -324,6 +321,6 @@ func BenchmarkFit(b *testing.B) {
 	for b.Loop() {
 		ids, pairs, _, err := c.Pairs(bg, "tute-2")
 		kit.Must(b, err)
-		rating.FitPairs(len(ids), pairs, nil)
+		stats.FitPairs(len(ids), pairs, nil)
 	}
 }

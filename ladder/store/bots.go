@@ -27,85 +27,85 @@ type HouseBot struct {
 // version goes on under the new hash (replays have the hash that ran). House bots
 // that are gone are retired.
 func (s *Store) SyncHouse(ctx context.Context, bots []HouseBot) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		known, err := q.HouseBots(ctx)
+	return s.update(ctx, func(tx *Tx) error {
+		known, err := tx.HouseBots(ctx)
 		if err != nil {
 			return err
 		}
 		for _, b := range known {
 			if !slices.ContainsFunc(bots, func(h HouseBot) bool { return h.Name == b.Name }) {
-				if err := s.retire(ctx, q, b.ID, nullStamp(s.now())); err != nil {
+				if err := tx.retire(ctx, b.ID, nullStamp(tx.now)); err != nil {
 					return err
 				}
 			}
 		}
 		for _, h := range bots {
-			if err := s.syncHouseBot(ctx, q, h); err != nil {
+			if err := tx.syncHouseBot(ctx, h); err != nil {
 				return err
 			}
 		}
-		return s.refreshEntries(ctx, q)
+		return tx.refreshEntries(ctx)
 	})
 }
 
-func (s *Store) syncHouseBot(ctx context.Context, q *queries.Queries, h HouseBot) error {
+func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 	if !strings.HasPrefix(h.Name, "@") {
 		return invalid("house bots begin with @", "house bot: name cannot be %q", h.Name)
 	}
-	b, err := q.BotByName(ctx, h.Name)
+	b, err := tx.BotByName(ctx, h.Name)
 	if err = none(err, nil); err != nil {
 		return err
 	}
 	if b.ID == 0 {
-		if b, err = q.AddBot(ctx, nullID(0), h.Name, stamp(s.now())); err != nil {
+		if b, err = tx.AddBot(ctx, nullID(0), h.Name, stamp(tx.now)); err != nil {
 			return err
 		}
 	}
-	live, err := s.live(ctx, q, b.ID)
+	live, err := tx.live(ctx, b.ID)
 	if err != nil {
 		return err
 	}
 	if live.ID != 0 && live.Label == h.Label {
-		return q.SetBuilt(ctx, queries.SetBuiltParams{Label: live.Label, Hash: h.Hash, Language: live.Language, Games: list(h.Games), Command: live.Command, ID: live.ID})
+		return tx.SetBuilt(ctx, queries.SetBuiltParams{Label: live.Label, Hash: h.Hash, Language: live.Language, Games: list(h.Games), Command: live.Command, ID: live.ID})
 	}
-	if err := s.retire(ctx, q, b.ID, nullStamp(s.now())); err != nil {
+	if err := tx.retire(ctx, b.ID, nullStamp(tx.now)); err != nil {
 		return err
 	}
-	v, err := s.insertVersion(ctx, q, queries.AddVersionParams{
+	v, err := tx.insertVersion(ctx, queries.AddVersionParams{
 		BotID: b.ID, Label: h.Label, Hash: h.Hash, Language: "Go", Games: list(h.Games), Command: text([]string{h.Name}), State: string(ladder.Queued),
 	})
 	if err != nil {
 		return err
 	}
-	return s.setLive(ctx, q, v.ID)
+	return tx.setLive(ctx, v.ID)
 }
 
 // live returns a bot's live version, with ID 0 where it has none.
-func (s *Store) live(ctx context.Context, q *queries.Queries, botID int64) (queries.Version, error) {
-	id, err := q.LiveVersion(ctx, botID)
+func (tx *Tx) live(ctx context.Context, botID int64) (queries.Version, error) {
+	id, err := tx.LiveVersion(ctx, botID)
 	if err != nil {
 		return queries.Version{}, none(err, nil)
 	}
-	row, err := q.VersionByID(ctx, id)
+	row, err := tx.VersionByID(ctx, id)
 	return row.Version, err
 }
 
 // retire takes a bot's live version, if any, off the ladders at a moment.
-func (s *Store) retire(ctx context.Context, q *queries.Queries, botID int64, at sql.NullInt64) error {
-	v, err := s.live(ctx, q, botID)
+func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
+	v, err := tx.live(ctx, botID)
 	if err != nil || v.ID == 0 {
 		return err
 	}
-	return q.SetState(ctx, queries.SetStateParams{State: string(ladder.Resting), Began: v.Began, Ended: at, ID: v.ID})
+	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Resting), Began: v.Began, Ended: at, ID: v.ID})
 }
 
-func (s *Store) insertVersion(ctx context.Context, q *queries.Queries, v queries.AddVersionParams) (queries.Version, error) {
-	last, err := q.LastNumber(ctx, v.BotID)
+func (tx *Tx) insertVersion(ctx context.Context, v queries.AddVersionParams) (queries.Version, error) {
+	last, err := tx.LastNumber(ctx, v.BotID)
 	if err != nil {
 		return queries.Version{}, err
 	}
-	v.Number, v.Created = last+1, stamp(s.now())
-	return q.AddVersion(ctx, v)
+	v.Number, v.Created = last+1, stamp(tx.now)
+	return tx.AddVersion(ctx, v)
 }
 
 // NewVersion is what is known of a version when it is uploaded.
@@ -130,19 +130,19 @@ func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l 
 	if raw, err := hex.DecodeString(n.Bundle); err != nil || len(raw) != 32 || n.Bundle != strings.ToLower(n.Bundle) {
 		return out, invalid("give the SHA-256 of the upload", "version: bundle cannot be %q", n.Bundle)
 	}
-	err = s.update(ctx, func(q *queries.Queries) error {
-		p, err := q.Person(ctx, personID)
+	err = s.update(ctx, func(tx *Tx) error {
+		p, err := tx.Person(ctx, personID)
 		if err != nil {
 			return none(err, notFound("", "person %d does not exist", personID))
 		}
-		b, err := s.ownBot(ctx, q, p, n.Bot, l)
+		b, err := tx.ownBot(ctx, p, n.Bot, l)
 		if err != nil {
 			return err
 		}
-		if err := s.mayAdd(ctx, q, b, n, l); err != nil {
+		if err := tx.mayAdd(ctx, b, n, l); err != nil {
 			return err
 		}
-		v, err := s.insertVersion(ctx, q, queries.AddVersionParams{
+		v, err := tx.insertVersion(ctx, queries.AddVersionParams{
 			BotID: b.ID, Label: n.Label, Bundle: n.Bundle, Games: "[]", Command: "[]", State: string(ladder.Queued),
 		})
 		if err != nil {
@@ -158,24 +158,24 @@ func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l 
 
 // mayAdd refuses a version of a bot that cannot be taken in now. One that is
 // not uploaded has no bundle.
-func (s *Store) mayAdd(ctx context.Context, q *queries.Queries, b queries.Bot, n NewVersion, l ladder.Limits) error {
+func (tx *Tx) mayAdd(ctx context.Context, b queries.Bot, n NewVersion, l ladder.Limits) error {
 	if b.Withdrawn.Valid {
 		return withdrawn(b)
 	}
-	if number, err := q.OpenVersion(ctx, b.ID); err == nil {
+	if number, err := tx.OpenVersion(ctx, b.ID); err == nil {
 		return conflict("wait until that is over", "bot %q: version %d is still being checked", b.Name, number)
 	} else if err := none(err, nil); err != nil {
 		return err
 	}
-	live, err := s.live(ctx, q, b.ID)
+	live, err := tx.live(ctx, b.ID)
 	if err != nil {
 		return err
 	}
 	if n.Bundle != "" && live.ID != 0 && (live.Bundle == n.Bundle || n.Hash != "" && live.Hash == n.Hash) {
 		return conflict("change something first", "bot %q: nothing has changed: version %d, which is live, has the same files and stays live", b.Name, live.Number)
 	}
-	now := s.now()
-	today, err := q.CountVersionsSince(ctx, b.PersonID, stamp(now.Add(-versionsTime)))
+	now := tx.now
+	today, err := tx.CountVersionsSince(ctx, b.PersonID, stamp(now.Add(-versionsTime)))
 	if err != nil {
 		return err
 	}
@@ -193,13 +193,13 @@ const versionsTime = 24 * time.Hour
 
 // ownBot returns a person's bot of a name, made if there is none. A bot that has only
 // failed is anybody's: its name is free, and it fills no quota.
-func (s *Store) ownBot(ctx context.Context, q *queries.Queries, p queries.Person, name string, l ladder.Limits) (queries.Bot, error) {
-	b, err := q.BotByName(ctx, name)
+func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladder.Limits) (queries.Bot, error) {
+	b, err := tx.BotByName(ctx, name)
 	if err = none(err, nil); err != nil {
 		return b, err
 	}
 	if b.ID != 0 {
-		kept, err := q.CountKept(ctx, b.ID)
+		kept, err := tx.CountKept(ctx, b.ID)
 		own := b.PersonID.Int64 == p.ID
 		switch {
 		case err != nil || kept > 0 && own:
@@ -207,13 +207,13 @@ func (s *Store) ownBot(ctx context.Context, q *queries.Queries, p queries.Person
 		case kept > 0 || !b.PersonID.Valid:
 			return b, conflict("choose another name", "bot %q is somebody else's", name)
 		case !own:
-			if err := forget(ctx, q, b.ID); err != nil {
+			if err := forget(ctx, tx, b.ID); err != nil {
 				return b, err
 			}
 			b = queries.Bot{}
 		}
 	}
-	n, err := q.CountBots(ctx, nullID(p.ID))
+	n, err := tx.CountBots(ctx, nullID(p.ID))
 	if err != nil {
 		return b, err
 	}
@@ -223,13 +223,13 @@ func (s *Store) ownBot(ctx context.Context, q *queries.Queries, p queries.Person
 	if b.ID != 0 {
 		return b, nil
 	}
-	return q.AddBot(ctx, nullID(p.ID), name, stamp(s.now()))
+	return tx.AddBot(ctx, nullID(p.ID), name, stamp(tx.now))
 }
 
 // forget deletes a bot that has only failed, with its versions and their logs. What
 // its owner was told of it stays.
-func forget(ctx context.Context, q *queries.Queries, botID int64) error {
-	for _, step := range []func(context.Context, int64) error{q.ForgetMessages, q.ForgetStages, q.ForgetVersions, q.ForgetBot} {
+func forget(ctx context.Context, tx *Tx, botID int64) error {
+	for _, step := range []func(context.Context, int64) error{tx.ForgetMessages, tx.ForgetStages, tx.ForgetVersions, tx.ForgetBot} {
 		if err := step(ctx, botID); err != nil {
 			return err
 		}
@@ -293,7 +293,7 @@ func (s *Store) Versions(ctx context.Context, botID int64) ([]ladder.Version, er
 
 // LastVersions returns the last versions of some bots, by bot.
 func (s *Store) LastVersions(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
-	rows, err := s.read.LastVersions(ctx, bots)
+	rows, err := s.read.LastVersions(ctx, text(bots))
 	if err != nil {
 		return nil, explain(err)
 	}

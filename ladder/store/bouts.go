@@ -9,17 +9,17 @@ import (
 	"github.com/timba-arena/timba/referee/rating"
 )
 
-// Bouts returns the matches of a ladder between two teams for a fit, with the
+// Bouts returns the last n matches of a ladder between two teams for a fit, with the
 // versions by number, and the order of the last match in them. sides has the side
 // of each slot. Pairs will not do there: their counts know nothing of partners.
-func (s *Store) Bouts(ctx context.Context, name string, sides []int) (ids []int64, bouts []rating.Bout, upto int64, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
+func (s *Store) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []rating.Bout, upto int64, err error) {
+	err = s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
 		if err != nil {
 			return err
 		}
 		upto = l.Finished
-		rows, err := q.BoutsOf(ctx, l.ID)
+		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -208,20 +208,20 @@ func changeRow(ladderID int64, c ladder.Change) queries.AddChangeParams {
 	}
 }
 
-func pairRow(ladderID int64, p elo.Pair) queries.AddPairParams {
+func pairRow(ladderID int64, p rating.Pair) queries.AddPairParams {
 	return queries.AddPairParams{LadderID: ladderID, A: p.A, B: p.B, Deals: p.Deals, Score: p.Score, Squares: p.Squares,
 		Wins: int64(p.Games.Wins), Draws: int64(p.Games.Draws), Losses: int64(p.Games.Losses)}
 }
 
-func entry(e queries.Entry) elo.Entry {
-	return elo.Entry{
-		VersionID: e.VersionID, Player: elo.Player{Elo: e.Elo, Uncertainty: e.Uncertainty, Fixed: e.Held != 0}, Matches: int(e.Matches),
+func entry(e queries.Entry) rating.Entry {
+	return rating.Entry{
+		VersionID: e.VersionID, Player: rating.Player{Elo: e.Elo, Uncertainty: e.Uncertainty, Fixed: e.Held != 0}, Matches: int(e.Matches),
 		Record: rules.Record{Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses)}, Faults: int(e.Faults),
 	}
 }
 
 // entryRow returns what matches move of an entry.
-func entryRow(e elo.Entry) queries.Entry {
+func entryRow(e rating.Entry) queries.Entry {
 	return queries.Entry{
 		VersionID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed), Matches: int64(e.Matches), Games: int64(e.Games),
 		Wins: int64(e.Wins), Draws: int64(e.Draws), Losses: int64(e.Losses), Faults: int64(e.Faults),

@@ -77,8 +77,8 @@ func damaged(format string, args ...any) error { return damage{fmt.Errorf(format
 
 // parts returns the documents of a match, wherever they are: none of one that has no such. The
 // error is a damage if they are not as they were kept.
-func (s *Store) parts(ctx context.Context, q *queries.Queries, matchID int64, kind string) ([]part, error) {
-	row, err := q.Document(ctx, matchID, kind)
+func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
+	row, err := tx.Document(ctx, matchID, kind)
 	if err != nil {
 		return nil, none(err, nil)
 	}

@@ -42,7 +42,7 @@ func TestFullDisk(t *testing.T) {
 	if ladder.CodeOf(err) != ladder.Unavailable {
 		t.Errorf("says %v", err)
 	}
-	if err := c.Backup(bg, filepath.Join(disk, "backup")); ladder.CodeOf(err) != ladder.Unavailable {
+	if err := c.Backup(bg, filepath.Join(disk, "backup"), ""); ladder.CodeOf(err) != ladder.Unavailable {
 		t.Errorf("the backup says %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(disk, "backup"+partial)); err == nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 func wantUnavailable(t *testing.T, err error, text string) {
@@ -38,9 +37,9 @@ func TestFullDatabase(t *testing.T) {
 	rand.Read(noise)
 	played[1].Logs[0] = noise // so that it takes many pages
 	var pages, free int
-	kit.Must(t, c.writer.QueryRow("PRAGMA page_count").Scan(&pages))
+	kit.Must(t, c.writer.db.QueryRow("PRAGMA page_count").Scan(&pages))
 	for free = 0; ; free++ { // pages that are missing in the middle, one more each time
-		_, err := c.writer.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+free))
+		_, err := c.writer.db.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+free))
 		kit.Must(t, err)
 		_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
 		if err == nil {
@@ -85,7 +84,7 @@ func TestOneServer(t *testing.T) {
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	_, err := c.writer.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)")
+	_, err := c.writer.db.Exec("PRAGMA user_version = 99")
 	kit.Must(t, err)
 	kit.Must(t, c.Close())
 	for _, o := range []Options{{Server: true}, {}, {ReadOnly: true}} {
@@ -168,7 +167,7 @@ func TestPragmas(t *testing.T) {
 	defer c.Close()
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "10000"} {
 		var got string
-		kit.Must(t, c.writer.QueryRow("PRAGMA "+pragma).Scan(&got))
+		kit.Must(t, c.writer.db.QueryRow("PRAGMA "+pragma).Scan(&got))
 		if got != want {
 			t.Errorf("the writer's %s is %s, not %s", pragma, got, want)
 		}
@@ -176,7 +175,7 @@ func TestPragmas(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			conn, err := c.readers.Conn(bg)
+			conn, err := c.readers.db.Conn(bg)
 			if err != nil {
 				t.Error(err)
 				return
@@ -210,7 +209,7 @@ func TestBackupWhileWritingRaced(t *testing.T) {
 	})
 	<-began
 	dir := filepath.Join(t.TempDir(), "backup")
-	kit.Must(t, c.Backup(bg, dir))
+	kit.Must(t, c.Backup(bg, dir, ""))
 	stop()
 	group.Wait()
 	if data, err := os.ReadFile(datadir.Dir(dir).Config()); err != nil || string(data) != "workers = 1\n" {
@@ -226,7 +225,15 @@ func TestBackupWhileWritingRaced(t *testing.T) {
 	wantSound(t, restored.Store)
 	wantSound(t, c.Store)
 
-	err = c.Backup(bg, dir)
+	config := filepath.Join(t.TempDir(), "other.toml")
+	kit.Must(t, os.WriteFile(config, []byte("workers = 2\n"), 0o600))
+	other := filepath.Join(t.TempDir(), "backup")
+	kit.Must(t, c.Backup(bg, other, config))
+	if data, err := os.ReadFile(datadir.Dir(other).Config()); err != nil || string(data) != "workers = 2\n" {
+		t.Errorf("the configuration that was named is %q, %v", data, err)
+	}
+
+	err = c.Backup(bg, dir, "")
 	wantError(t, err, ladder.Conflict, fmt.Sprintf("backup: %q exists: name a directory that does not exist", dir))
 }
 
@@ -244,19 +251,19 @@ func TestBackupFails(t *testing.T) {
 	}
 	dead, cancel := context.WithCancel(bg)
 	cancel()
-	if err := c.Backup(dead, filepath.Join(parent, "backup")); !errors.Is(err, context.Canceled) {
+	if err := c.Backup(dead, filepath.Join(parent, "backup"), ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("says %v", err)
 	}
 	empty()
 	hashes, err := c.Bundles(bg)
 	kit.Must(t, err)
 	kit.Must(t, os.Remove(filepath.Join(c.Dir().Bundles(), hashes[0])))
-	err = c.Backup(bg, filepath.Join(parent, "backup"))
+	err = c.Backup(bg, filepath.Join(parent, "backup"), "")
 	wantError(t, err, ladder.Unavailable, "backup: upload "+hashes[0]+" is missing: timba admin verify lists all that is missing")
 	empty()
 	file := filepath.Join(parent, "file")
 	kit.Must(t, os.WriteFile(file, nil, 0o600))
-	wantUnavailable(t, c.Backup(bg, filepath.Join(file, "backup")), "backup: ")
+	wantUnavailable(t, c.Backup(bg, filepath.Join(file, "backup"), ""), "backup: ")
 }
 
 // A context that ends in the middle of a transaction is told of as that.
@@ -265,10 +272,10 @@ func TestContextEndsRaced(t *testing.T) {
 	c := newCompetition(t)
 	for _, commits := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(bg)
-		err := c.update(ctx, func(q *queries.Queries) error {
+		err := c.update(ctx, func(tx *Tx) error {
 			cancel()
 			for {
-				if _, err := q.Bundles(bg); errors.Is(err, sql.ErrTxDone) {
+				if _, err := tx.Bundles(bg); errors.Is(err, sql.ErrTxDone) {
 					if commits {
 						return nil
 					}

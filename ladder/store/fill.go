@@ -18,7 +18,7 @@ type Played struct {
 }
 
 // Filler keeps matches that were played elsewhere, many in one transaction: for benchmarks, which
-// keep the same games for many matches. It keeps what AddMatch, BeginAttempt and Finish keep. It
+// keep the same games for many matches. It keeps what AddMatch, Begin and Finish keep. It
 // must not be used by several goroutines.
 type Filler struct {
 	store  *Store
@@ -38,9 +38,9 @@ func (s *Store) Filler() *Filler {
 
 // Keep keeps finished matches on their ladders in one transaction, in their order.
 func (f *Filler) Keep(ctx context.Context, list []Played) error {
-	return f.store.update(ctx, func(q *queries.Queries) error {
+	return f.store.update(ctx, func(tx *Tx) error {
 		for _, p := range list {
-			if err := f.keep(ctx, q, p); err != nil {
+			if err := f.keep(ctx, tx, p); err != nil {
 				return err
 			}
 		}
@@ -48,35 +48,34 @@ func (f *Filler) Keep(ctx context.Context, list []Played) error {
 	})
 }
 
-func (f *Filler) keep(ctx context.Context, q *queries.Queries, p Played) error {
+func (f *Filler) keep(ctx context.Context, tx *Tx, p Played) error {
 	packed, ok := f.packed[p.Games[0]]
 	if !ok {
 		packed.games, packed.documents = f.store.pack(p.Games)
 		f.packed[p.Games[0]] = packed
 	}
-	now := f.store.now()
-	params, err := f.store.newMatch(ctx, q, NewMatch{Ladder: p.Ladder, Versions: p.Versions})
+	params, err := tx.newMatch(ctx, NewMatch{Ladder: p.Ladder, Versions: p.Versions})
 	if err != nil {
 		return err
 	}
-	params.Created = stamp(now)
-	row, err := q.AddMatch(ctx, params)
+	params.Created = stamp(tx.now)
+	row, err := tx.AddMatch(ctx, params)
 	if err != nil {
 		return err
 	}
 	for slot, id := range p.Versions {
-		if err := f.addSlot(ctx, q, row.ID, slot, id); err != nil {
+		if err := f.addSlot(ctx, tx, row.ID, slot, id); err != nil {
 			return err
 		}
 	}
 	commitment := referee.Commitment(p.Seed)
-	if err := q.AddAttempt(ctx, queries.AddAttemptParams{MatchID: row.ID, Number: 1, Commitment: commitment[:], Seed: p.Seed[:], Began: stamp(now)}); err != nil {
+	if err := tx.AddAttempt(ctx, queries.AddAttemptParams{MatchID: row.ID, Number: 1, Commitment: commitment[:], Seed: p.Seed[:], Began: stamp(tx.now)}); err != nil {
 		return err
 	}
-	if err := q.BeginMatch(ctx, nullStamp(now), row.ID); err != nil {
+	if err := tx.BeginMatch(ctx, nullStamp(tx.now), row.ID); err != nil {
 		return err
 	}
-	end := &finish{ctx: ctx, q: q, store: f.store, now: now, games: slices.Clone(packed.games), documents: packed.documents}
+	end := &finish{ctx: ctx, tx: tx, store: f.store, now: tx.now, games: slices.Clone(packed.games), documents: packed.documents}
 	if err := end.load(row.ID, 1); err != nil {
 		return err
 	}
@@ -89,13 +88,13 @@ func (f *Filler) keep(ctx context.Context, q *queries.Queries, p Played) error {
 	return end.keep()
 }
 
-func (f *Filler) addSlot(ctx context.Context, q *queries.Queries, match int64, slot int, version int64) error {
+func (f *Filler) addSlot(ctx context.Context, tx *Tx, match int64, slot int, version int64) error {
 	if f.bots[version] == 0 {
-		row, err := q.VersionByID(ctx, version)
+		row, err := tx.VersionByID(ctx, version)
 		if err != nil {
 			return err
 		}
 		f.bots[version] = row.Version.BotID
 	}
-	return q.AddSlot(ctx, queries.AddSlotParams{MatchID: match, Slot: int64(slot), VersionID: version, BotID: f.bots[version]})
+	return tx.AddSlot(ctx, queries.AddSlotParams{MatchID: match, Slot: int64(slot), VersionID: version, BotID: f.bots[version]})
 }

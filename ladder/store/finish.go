@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -29,8 +30,8 @@ import (
 // others are written are kept in one transaction, each for itself.
 func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Result) (changes []ladder.Change, err error) {
 	packed, documents := s.pack(played) // outside the transaction: it takes a while
-	err = s.line(ctx, true, []func(context.Context, *queries.Queries) error{func(ctx context.Context, q *queries.Queries) error {
-		f := &finish{ctx: ctx, q: q, store: s, now: s.now(), games: packed, documents: documents}
+	err = s.line(ctx, true, []func(context.Context, *Tx) error{func(ctx context.Context, tx *Tx) error {
+		f := &finish{ctx: ctx, tx: tx, store: s, now: tx.now, games: packed, documents: documents}
 		if err := f.load(matchID, attempt); err != nil {
 			return err
 		}
@@ -67,14 +68,14 @@ func (s *Store) pack(played []*referee.Result) ([]packedGame, []packedDocument) 
 // finish is one run of Finish.
 type finish struct {
 	ctx   context.Context
-	q     *queries.Queries
+	tx    *Tx
 	store *Store
 	now   time.Time
 	// running has its versions, too.
 	running
 	games     []packedGame
 	documents []packedDocument
-	out       elo.Outcome
+	out       rating.Outcome
 	order     int64 // on the ladder; 0 for an unrated match
 	// distinct counts the deals of a rated match that count.
 	distinct sql.NullInt64
@@ -83,11 +84,11 @@ type finish struct {
 // load reads what the games are checked against.
 func (f *finish) load(id int64, attempt int) error {
 	s := f.store
-	if r := s.running[id]; r != nil && r.attempt.Number == int64(attempt) && !s.rows.over[id] {
+	if r := s.running[id]; r != nil && r.attempt.Number == int64(attempt) && !f.tx.rows.over[id] {
 		f.running = *r
 		return nil
 	}
-	row, a, err := s.attemptIn(f.ctx, f.q, id, attempt)
+	row, a, err := f.tx.attemptIn(f.ctx, id, attempt)
 	if err != nil {
 		return err
 	}
@@ -96,13 +97,13 @@ func (f *finish) load(id int64, attempt int) error {
 	}
 	f.attempt, f.ladderID = a, row.LadderID.Int64
 	if f.match.Rated {
-		l, err := f.q.LadderByID(f.ctx, f.ladderID)
+		l, err := f.tx.LadderByID(f.ctx, f.ladderID)
 		if err != nil {
 			return err
 		}
 		f.match.Ladder = l.Name
 	}
-	slots, err := f.q.SlotsOf(f.ctx, []int64{id})
+	slots, err := f.tx.SlotsOf(f.ctx, text([]int64{id}))
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (f *finish) check() error {
 	for i, g := range f.games {
 		counted[i] = gameOf(&g.Replay, slots)
 	}
-	if err := elo.Complete(f.match.Deals, slots, counted); err != nil {
+	if err := rating.Complete(f.match.Deals, slots, counted); err != nil {
 		return err
 	}
 	for i := range f.games {
@@ -219,16 +220,16 @@ func (f *finish) rate() ([]ladder.Change, error) {
 	if !f.match.Rated {
 		return nil, nil
 	}
-	l, err := f.store.stateHere(f.ctx, f.q, f.match.Ladder)
+	l, err := f.store.ladderState(f.ctx, f.tx, f.match.Ladder)
 	if err != nil {
 		return nil, err
 	}
-	rows := &f.store.rows
+	rows := &f.tx.rows
 	if f.order = rows.orders[f.ladderID]; f.order == 0 {
 		f.order = l.finished
 	}
 	f.order++
-	before := make([]elo.Entry, len(f.match.Versions))
+	before := make([]rating.Entry, len(f.match.Versions))
 	for slot, id := range f.match.Versions {
 		if before[slot], err = f.entry(l, id); err != nil {
 			return nil, err
@@ -238,7 +239,7 @@ func (f *finish) rate() ([]ladder.Change, error) {
 	for i, g := range f.games {
 		counted[i] = g.counted
 	}
-	repeats, err := repeatsBefore(f.ctx, f.q, f.ladderID, f.order, counted)
+	repeats, err := repeatsBefore(f.ctx, f.tx, f.ladderID, f.order, counted)
 	if err != nil {
 		return nil, err
 	}
@@ -255,23 +256,23 @@ func (f *finish) rate() ([]ladder.Change, error) {
 }
 
 // entry returns that of a version as it is now.
-func (f *finish) entry(l *state, id int64) (elo.Entry, error) {
-	if e, ok := f.store.rows.moved[[2]int64{f.ladderID, id}]; ok {
+func (f *finish) entry(l *ladderState, id int64) (rating.Entry, error) {
+	if e, ok := f.tx.rows.moved[[2]int64{f.ladderID, id}]; ok {
 		return e, nil
 	}
 	if m := l.members[id]; m != nil {
 		return m.entry, nil
 	}
-	row, err := f.q.Entry(f.ctx, f.ladderID, id) // it plays no more
+	row, err := f.tx.Entry(f.ctx, f.ladderID, id) // it plays no more
 	return entry(row), err
 }
 
 // repeatsBefore returns those of a match's games that were played on its ladder in
 // the matches before it.
-func repeatsBefore(ctx context.Context, q *queries.Queries, ladderID, order int64, games []ladder.Game) (*rating.Repeats, error) {
-	repeats := new(rating.Repeats)
+func repeatsBefore(ctx context.Context, tx *Tx, ladderID, order int64, games []ladder.Game) (*stats.Repeats, error) {
+	repeats := new(stats.Repeats)
 	for _, g := range games {
-		played, err := q.PlayedBefore(ctx, nullID(ladderID), g.Fingerprint[:], nullID(order))
+		played, err := tx.PlayedBefore(ctx, nullID(ladderID), g.Fingerprint[:], nullID(order))
 		if err != nil {
 			return nil, err
 		}
@@ -284,9 +285,9 @@ func repeatsBefore(ctx context.Context, q *queries.Queries, ladderID, order int6
 
 // keep leaves the match with all that it moves to be written. From here on it is not refused.
 func (f *finish) keep() error {
-	rows, id := &f.store.rows, f.match.ID
+	rows, id := &f.tx.rows, f.match.ID
 	if rows.lastGame == 0 {
-		last, err := f.q.LastGameID(f.ctx)
+		last, err := f.tx.LastGameID(f.ctx)
 		if err != nil {
 			return err
 		}
@@ -311,12 +312,13 @@ func (f *finish) keep() error {
 	p := queries.FinishMatchParams{Finished: nullStamp(f.now), Ord: nullID(f.order), DistinctDeals: f.distinct, Reason: reason, ID: id}
 	p.Took.Int64, p.Took.Valid = took.Microseconds(), true
 	rows.finished = append(rows.finished, p)
-	delete(f.store.running, id)
+	f.tx.tell(events.Event{Kind: events.MatchFinished, Ladder: f.match.Ladder, Match: id, Changes: f.out.Changes})
+	f.tx.ended = append(f.tx.ended, id)
 	return nil
 }
 
 func (f *finish) keepGame(g packedGame) {
-	rows := &f.store.rows
+	rows := &f.tx.rows
 	rows.lastGame++
 	counted := g.counted
 	counted.ID, counted.MatchID, counted.Took = rows.lastGame, f.match.ID, g.Took
@@ -334,7 +336,7 @@ func (f *finish) keepGame(g packedGame) {
 
 // keepOutcome leaves the ratings, the sums and the counts of pairs.
 func (f *finish) keepOutcome() {
-	rows, id := &f.store.rows, f.ladderID
+	rows, id := &f.tx.rows, f.ladderID
 	for slot, e := range f.out.Entries {
 		rows.changes = append(rows.changes, changeRow(id, f.out.Changes[slot]))
 		rows.entries = append(rows.entries, queries.MoveEntryParams{
@@ -347,7 +349,7 @@ func (f *finish) keepOutcome() {
 		rows.pairs = append(rows.pairs, pairRow(id, p))
 	}
 	rows.orders[id] = f.order
-	f.store.effects = append(f.store.effects, effect{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: f.now})
+	f.tx.changes = append(f.tx.changes, Change{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: f.now})
 }
 
 // early returns why a match ended before all of its games were played; "" where it did

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -15,16 +15,16 @@ import (
 // out, and Rerate keeps it.
 type fold struct {
 	ctx     context.Context
-	q       *queries.Queries
+	tx      *Tx
 	ladder  queries.Ladder
-	formula elo.Formula
+	formula rating.Formula
 	entries []queries.Entry                   // as they came
 	bots    map[int64]queries.BotsOnLadderRow // by version
 
 	// played returns matches with their games, as rebuilt from their rows.
 	played func([]queries.Match) ([]*played, error)
 	// each gets each match with what it moves.
-	each func(*played, elo.Outcome) error
+	each func(*played, rating.Outcome) error
 	// wrong gets what cannot be; with an error the fold ends.
 	wrong func(where, format string, args ...any) error
 
@@ -46,21 +46,21 @@ func (p *played) where() string { return fmt.Sprintf("match %d", p.row.ID) }
 
 // place is an entry, the Elo with which it came, and the last match that moved it.
 type place struct {
-	elo.Entry
+	rating.Entry
 	start  float64
 	last   int64 // its order; before the first match, that of the last one on the ladder
 	lastAt sql.NullInt64
 }
 
 // newFold reads what the matches of a ladder move.
-func newFold(ctx context.Context, q *queries.Queries, l queries.Ladder, formula elo.Formula) (*fold, error) {
-	f := &fold{ctx: ctx, q: q, ladder: l, formula: formula, bots: map[int64]queries.BotsOnLadderRow{}, places: map[int64]*place{}, came: map[string]bool{}}
-	entries, err := q.AllEntries(ctx, l.ID)
+func newFold(ctx context.Context, tx *Tx, l queries.Ladder, formula rating.Formula) (*fold, error) {
+	f := &fold{ctx: ctx, tx: tx, ladder: l, formula: formula, bots: map[int64]queries.BotsOnLadderRow{}, places: map[int64]*place{}, came: map[string]bool{}}
+	entries, err := tx.AllEntries(ctx, l.ID)
 	if err != nil {
 		return nil, err
 	}
 	f.entries = asTheyCame(entries)
-	bots, err := q.BotsOnLadder(ctx, l.ID)
+	bots, err := tx.BotsOnLadder(ctx, l.ID)
 	for _, b := range bots {
 		f.bots[b.VersionID] = b
 	}
@@ -103,7 +103,7 @@ const page = 128
 // run goes through the matches, and tells progress how many are done.
 func (f *fold) run(progress func(done int64)) error {
 	for last := int64(0); last < f.ladder.Finished; progress(last) {
-		rows, err := f.q.FinishedOnLadder(f.ctx, queries.FinishedOnLadderParams{
+		rows, err := f.tx.FinishedOnLadder(f.ctx, queries.FinishedOnLadderParams{
 			LadderID: nullID(f.ladder.ID), Last: someID(last), Upto: someID(f.ladder.Finished), N: page,
 		})
 		if err != nil {
@@ -152,7 +152,7 @@ func (f *fold) enter(finished int64) error {
 }
 
 // predecessor returns the entry of the version whose Elo an entry starts with, nil for none.
-func (f *fold) predecessor(e queries.Entry) (*elo.Entry, error) {
+func (f *fold) predecessor(e queries.Entry) (*rating.Entry, error) {
 	bot, id := f.bots[e.VersionID].Name, e.Predecessor.Int64
 	p := f.places[id]
 	switch {
@@ -174,14 +174,14 @@ func (f *fold) rate(p *played) error {
 	if err := f.enter(p.row.Ord.Int64 - 1); err != nil || p.variant == nil {
 		return err
 	}
-	before := make([]elo.Entry, len(p.match.Versions))
+	before := make([]rating.Entry, len(p.match.Versions))
 	for slot, id := range p.match.Versions {
 		if f.places[id] == nil {
 			return f.wrong(p.where(), "version %d is not on the ladder", id)
 		}
 		before[slot] = f.places[id].Entry
 	}
-	repeats, err := repeatsBefore(f.ctx, f.q, f.ladder.ID, p.row.Ord.Int64, p.games)
+	repeats, err := repeatsBefore(f.ctx, f.tx, f.ladder.ID, p.row.Ord.Int64, p.games)
 	if err != nil {
 		return err
 	}

@@ -12,11 +12,11 @@ import (
 // Games returns the games of a finished match in the order of deals and rotations,
 // without replays and logs; none of one that is not finished.
 func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		if _, err := q.Match(ctx, matchID); err != nil {
+	err = s.view(ctx, func(tx *Tx) error {
+		if _, err := tx.Match(ctx, matchID); err != nil {
 			return none(err, noMatch(matchID))
 		}
-		out, err = gamesOf(ctx, q, matchID)
+		out, err = gamesOf(ctx, tx, matchID)
 		return err
 	})
 	return out, err
@@ -24,24 +24,24 @@ func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, er
 
 // GamesOfDeals returns the games of the deals from one on and before another, as Games does.
 func (s *Store) GamesOfDeals(ctx context.Context, matchID int64, from, before int) (out []ladder.Game, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		rows, err := q.GamesOfDeals(ctx, matchID, int64(from), int64(before))
+	err = s.view(ctx, func(tx *Tx) error {
+		rows, err := tx.GamesOfDeals(ctx, matchID, int64(from), int64(before))
 		if err != nil {
 			return err
 		}
-		seats, err := q.SeatsOfDeals(ctx, matchID, int64(from), int64(before))
+		seats, err := tx.SeatsOfDeals(ctx, matchID, int64(from), int64(before))
 		out = seated(rows, seats)
 		return err
 	})
 	return out, err
 }
 
-func gamesOf(ctx context.Context, q *queries.Queries, matchID int64) ([]ladder.Game, error) {
-	rows, err := q.GamesOf(ctx, matchID)
+func gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.Game, error) {
+	rows, err := tx.GamesOf(ctx, matchID)
 	if err != nil {
 		return nil, err
 	}
-	seats, err := q.SeatsOfMatch(ctx, matchID)
+	seats, err := tx.SeatsOfMatch(ctx, matchID)
 	if err != nil {
 		return nil, err
 	}
@@ -63,13 +63,13 @@ func seated(rows []queries.Game, seats []queries.GameSeat) []ladder.Game {
 
 // Game returns one game without its replay and logs.
 func (s *Store) Game(ctx context.Context, id int64) (out ladder.Game, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		r, err := q.Game(ctx, id)
+	err = s.view(ctx, func(tx *Tx) error {
+		r, err := tx.Game(ctx, id)
 		if err != nil {
 			return none(err, noGame(id))
 		}
 		out = game(r)
-		seats, err := q.SeatsOf(ctx, id)
+		seats, err := tx.SeatsOf(ctx, id)
 		for _, r := range seats {
 			out.Seats = append(out.Seats, gameSeat(r))
 		}
@@ -96,12 +96,12 @@ func (s *Store) Log(ctx context.Context, gameID int64, seat int) ([]byte, error)
 
 // document returns a document of a game, nil if there is none.
 func (s *Store) document(ctx context.Context, gameID int64, kind string, seat int) (data []byte, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		g, err := q.Game(ctx, gameID)
+	err = s.view(ctx, func(tx *Tx) error {
+		g, err := tx.Game(ctx, gameID)
 		if err != nil {
 			return none(err, noGame(gameID))
 		}
-		parts, err := s.parts(ctx, q, g.MatchID, kind)
+		parts, err := s.parts(ctx, tx, g.MatchID, kind)
 		if err != nil {
 			return served(err, g.MatchID, kind)
 		}
@@ -141,8 +141,8 @@ func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFil
 			return explain(err)
 		}
 		if r.MatchID != match {
-			err := s.view(ctx, func(q *queries.Queries) (err error) {
-				parts, err = s.parts(ctx, q, r.MatchID, replaysKind)
+			err := s.view(ctx, func(tx *Tx) (err error) {
+				parts, err = s.parts(ctx, tx, r.MatchID, replaysKind)
 				return err
 			})
 			if err != nil {
@@ -188,7 +188,7 @@ func (s *Store) games(ctx context.Context, cursor int64, f ReplayFilter) iter.Se
 func (s *Store) gamePages(ctx context.Context, cursor int64, f ReplayFilter) (func(after int64) ([]queries.GamesAfterRow, error), error) {
 	var ladderID int64
 	if f.Ladder != "" {
-		l, err := s.ladder(ctx, s.read, f.Ladder)
+		l, err := s.read.ladder(ctx, f.Ladder)
 		if err != nil {
 			return nil, err
 		}

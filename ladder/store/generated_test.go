@@ -16,7 +16,7 @@ import (
 func TestGeneratedCodeIsFresh(t *testing.T) {
 	t.Parallel()
 	h := sha256.New()
-	for _, pattern := range []string{"sqlc.yaml", "migrations/*.sql", "queries/*.sql", "queries/*.go"} {
+	for _, pattern := range []string{"sqlc.yaml", "schema.sql", "queries/*.sql", "queries/*.go"} {
 		files := kit.Get[[]string](t)(filepath.Glob(pattern))
 		slices.Sort(files)
 		for _, f := range files {

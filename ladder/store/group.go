@@ -2,13 +2,9 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
-
-	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 // maxGroup is how many changes are committed together at most.
@@ -16,7 +12,7 @@ const maxGroup = 100
 
 // write is one change of a group: all of it is kept, or nothing.
 type write struct {
-	make func(context.Context, *queries.Queries) error
+	make func(context.Context, *Tx) error
 	// late says that it writes nothing but what it leaves in Store.rows, and that not when it is refused.
 	late bool
 	err  chan error
@@ -33,7 +29,7 @@ type group struct {
 // are on the disk or refused. Changes that come while others are written share one transaction, so
 // that they wait for the disk once: each is kept or refused alone. Once it waits, a change is made
 // even if the context ends.
-func (s *Store) line(ctx context.Context, late bool, makes []func(context.Context, *queries.Queries) error) []error {
+func (s *Store) line(ctx context.Context, late bool, makes []func(context.Context, *Tx) error) []error {
 	errs := make([]error, len(makes))
 	if err := ctx.Err(); err != nil {
 		for i := range errs {
@@ -74,10 +70,7 @@ func (s *Store) writeGroups(ctx context.Context) {
 		errs, err := s.writeGroup(ctx, list)
 		for i, c := range list {
 			if err != nil { // none of them is written
-				errs[i] = s.update(ctx, func(q *queries.Queries) error {
-					s.quiet = true
-					return c.make(ctx, q)
-				})
+				errs[i] = s.update(ctx, func(tx *Tx) error { return c.make(ctx, tx) })
 			}
 			c.err <- errs[i]
 		}
@@ -91,26 +84,17 @@ func (s *Store) writeGroup(ctx context.Context, list []*write) ([]error, error) 
 	if len(list) == 1 {
 		return errs, errAlone
 	}
-	err := s.updateTx(ctx, func(tx *sql.Tx, q *queries.Queries) error {
-		s.quiet = true
+	err := s.update(ctx, func(tx *Tx) error {
 		for i, c := range list {
 			if c.late {
-				errs[i] = explain(c.make(ctx, q))
+				errs[i] = explain(c.make(ctx, tx))
 				continue
 			}
-			if _, err := tx.ExecContext(ctx, "SAVEPOINT change"); err != nil {
+			refused, err := tx.savepoint(ctx, func() error { return explain(c.make(ctx, tx)) })
+			if err != nil {
 				return err
 			}
-			effects := len(s.effects)
-			if errs[i] = explain(c.make(ctx, q)); errs[i] != nil {
-				s.effects = s.effects[:effects]
-				if _, err := tx.ExecContext(ctx, "ROLLBACK TO change"); err != nil {
-					return fmt.Errorf("%w (%w)", err, errs[i])
-				}
-			}
-			if _, err := tx.ExecContext(ctx, "RELEASE change"); err != nil {
-				return err
-			}
+			errs[i] = refused
 		}
 		return nil
 	})

@@ -15,7 +15,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
-	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -27,7 +26,7 @@ func (c *competition) hold() (release func()) {
 	held, end := make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		kit.Must(c.tb, c.update(bg, func(*queries.Queries) error {
+		kit.Must(c.tb, c.update(bg, func(*Tx) error {
 			close(held)
 			<-end
 			return nil
@@ -164,7 +163,7 @@ func TestGroupIsBounded(t *testing.T) {
 	var order []int
 	for i := range 2*maxGroup + 5 {
 		group.Go(func() {
-			errs := c.line(bg, false, []func(context.Context, *queries.Queries) error{func(context.Context, *queries.Queries) error {
+			errs := c.line(bg, false, []func(context.Context, *Tx) error{func(context.Context, *Tx) error {
 				mu.Lock()
 				defer mu.Unlock()
 				order = append(order, i)
@@ -190,16 +189,16 @@ func TestGroupIsBounded(t *testing.T) {
 func TestGroupThatFailsRaced(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	_, err := c.writer.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
+	_, err := c.writer.db.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
 		BEGIN SELECT RAISE(ROLLBACK, 'for the test'); END`)
 	kit.Must(t, err)
-	add := func(name string) func(context.Context, *queries.Queries) error {
-		return func(ctx context.Context, q *queries.Queries) error {
-			_, err := q.AddPerson(ctx, name, 0, 1)
+	add := func(name string) func(context.Context, *Tx) error {
+		return func(ctx context.Context, tx *Tx) error {
+			_, err := tx.AddPerson(ctx, name, 0, 1)
 			return err
 		}
 	}
-	errs := c.line(bg, false, []func(context.Context, *queries.Queries) error{add("anna"), add("full"), add("berta"), add("anna")})
+	errs := c.line(bg, false, []func(context.Context, *Tx) error{add("anna"), add("full"), add("berta"), add("anna")})
 	if errs[0] != nil || errs[2] != nil || !duplicate(errs[3]) {
 		t.Errorf("the errors are %v", errs)
 	}
@@ -309,19 +308,18 @@ func TestStateIsTheDatabase(t *testing.T) {
 		seeds := map[int64]rules.Seed{}
 		compare := func() {
 			for _, name := range []string{"tebes-4", "brisca-4-teams", "tute-4"} {
-				got := kit.Get[matchmaking.Ladder](rt)(c.LadderState(bg, name))
+				got := c.players(name)
 				met := map[int64]map[int64]int{}
-				for _, p := range got.Players {
-					met[p.ID] = kit.Get[map[int64]int](rt)(c.Met(bg, name, p.ID))
+				for _, p := range got {
+					met[p.ID] = c.met(name, p.ID)
 				}
-				c.states.forget()
-				want := kit.Get[matchmaking.Ladder](rt)(c.LadderState(bg, name))
+				c.cache.forget()
+				want := c.players(name)
 				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 					rt.Fatalf("%s: %s", name, diff)
 				}
-				for _, p := range want.Players {
-					fresh := kit.Get[map[int64]int](rt)(c.Met(bg, name, p.ID))
-					if diff := cmp.Diff(fresh, met[p.ID]); diff != "" {
+				for _, p := range want {
+					if diff := cmp.Diff(c.met(name, p.ID), met[p.ID]); diff != "" {
 						rt.Fatalf("%s: who met %d: %s", name, p.ID, diff)
 					}
 				}
@@ -329,13 +327,13 @@ func TestStateIsTheDatabase(t *testing.T) {
 		}
 		begin := func() {
 			name := rapid.SampledFrom([]string{"tebes-4", "brisca-4-teams"}).Draw(rt, "ladder")
-			state := kit.Get[matchmaking.Ladder](rt)(c.LadderState(bg, name))
-			ids := rapid.Permutation(playerIDs(state)).Draw(rt, "players")
-			if len(ids) < state.Slots {
+			ids := rapid.Permutation(playerIDs(c.players(name))).Draw(rt, "players")
+			slots := map[string]int{"tebes-4": 2, "brisca-4-teams": 4}[name]
+			if len(ids) < slots {
 				return
 			}
 			seed := referee.NewSeed()
-			b := c.Begin(bg, []Start{{New: &NewMatch{Ladder: name, Versions: ids[:state.Slots]}, Seed: seed}})[0]
+			b := c.Begin(bg, []Start{{New: &NewMatch{Ladder: name, Versions: ids[:slots]}, Seed: seed}})[0]
 			kit.Must(rt, b.Err)
 			open, seeds[b.Match.ID] = append(open, b.Match.ID), seed
 		}
@@ -397,8 +395,8 @@ func TestStateIsTheDatabase(t *testing.T) {
 	})
 }
 
-func playerIDs(l matchmaking.Ladder) (ids []int64) {
-	for _, p := range l.Players {
+func playerIDs(players []matchmaking.Player) (ids []int64) {
+	for _, p := range players {
 		ids = append(ids, p.ID)
 	}
 	return ids
@@ -412,8 +410,7 @@ func TestStateNoticesOthersRaced(t *testing.T) {
 	kit.Must(t, err)
 	own := c.live(anna.ID, "anna-bot")
 	playing := func() bool {
-		s := kit.Get[matchmaking.Ladder](t)(c.LadderState(bg, "tebes-4"))
-		return slices.Contains(playerIDs(s), own.ID)
+		return slices.Contains(playerIDs(c.players("tebes-4")), own.ID)
 	}
 	if !playing() {
 		t.Fatal("the version does not play")

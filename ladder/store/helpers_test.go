@@ -99,7 +99,7 @@ type competition struct {
 	clock *clock
 }
 
-// empty is a database without contents. It is migrated once in a process.
+// empty is a database without contents. It is made once in a process.
 var empty = sync.OnceValues(func() (data []byte, err error) {
 	dir, err := os.MkdirTemp("", "timba-test-")
 	if err != nil {
@@ -185,8 +185,7 @@ func (c *competition) begun(name string, versions ...int64) (ladder.Match, rules
 func (c *competition) attempt(m ladder.Match) rules.Seed {
 	c.tb.Helper()
 	seed := referee.NewSeed()
-	_, err := c.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
-	kit.Must(c.tb, err)
+	kit.Must(c.tb, c.Begin(bg, []Start{{Match: m.ID, Seed: seed}})[0].Err)
 	return seed
 }
 
@@ -348,7 +347,7 @@ func makeTemplate(tb testing.TB) string {
 	defer templateLock.Unlock()
 	dir := filepath.Join(templates, "data")
 	if _, err := os.Stat(dir); err != nil {
-		kit.Must(tb, busy(tb).Backup(bg, dir))
+		kit.Must(tb, busy(tb).Backup(bg, dir, ""))
 	}
 	return dir
 }

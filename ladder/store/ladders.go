@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
@@ -17,40 +18,40 @@ import (
 // history and are retired. The game of a ladder with matches cannot change, except
 // for its opening.
 func (s *Store) SyncLadders(ctx context.Context, ladders []ladder.Ladder) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		known, err := q.Ladders(ctx)
+	return s.update(ctx, func(tx *Tx) error {
+		known, err := tx.Ladders(ctx)
 		if err != nil {
 			return err
 		}
 		for _, l := range known {
 			if !slices.ContainsFunc(ladders, func(c ladder.Ladder) bool { return c.Name == l.Name }) {
-				if err := q.RetireLadder(ctx, l.ID); err != nil {
+				if err := tx.RetireLadder(ctx, l.ID); err != nil {
 					return err
 				}
 			}
 		}
 		for i, c := range ladders {
-			if err := s.syncLadder(ctx, q, int64(i), c); err != nil {
+			if err := s.syncLadder(ctx, tx, int64(i), c); err != nil {
 				return err
 			}
 		}
-		return s.refreshEntries(ctx, q)
+		return tx.refreshEntries(ctx)
 	})
 }
 
-func (s *Store) syncLadder(ctx context.Context, q *queries.Queries, position int64, c ladder.Ladder) error {
+func (s *Store) syncLadder(ctx context.Context, tx *Tx, position int64, c ladder.Ladder) error {
 	options, clock, house := text(c.Options), text(c.Clock), list(c.House)
-	l, err := q.LadderByName(ctx, c.Name)
+	l, err := tx.LadderByName(ctx, c.Name)
 	if err = none(err, nil); err != nil {
 		return err
 	}
 	if l.ID == 0 {
-		_, err := q.AddLadder(ctx, queries.AddLadderParams{
+		_, err := tx.AddLadder(ctx, queries.AddLadderParams{
 			Name: c.Name, Title: c.Title, Game: c.Game, Options: options, Clock: clock, Deals: int64(c.Deals), Slots: int64(c.Bots), House: house, Position: position, Formula: s.formula.String(),
 		})
 		return err
 	}
-	n, err := q.CountMatches(ctx, nullID(l.ID))
+	n, err := tx.CountMatches(ctx, nullID(l.ID))
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (s *Store) syncLadder(ctx context.Context, q *queries.Queries, position int
 		return conflict("give the new one another name", "ladder %q has matches of %s %s with %d bots, and cannot become %s %s with %d",
 			c.Name, l.Game, l.Options, l.Slots, c.Game, options, c.Bots)
 	}
-	return q.UpdateLadder(ctx, queries.UpdateLadderParams{
+	return tx.UpdateLadder(ctx, queries.UpdateLadderParams{
 		Title: c.Title, Game: c.Game, Options: options, Clock: clock, Deals: int64(c.Deals), Slots: int64(c.Bots), House: house, Position: position, ID: l.ID,
 	})
 }
@@ -91,13 +92,13 @@ type LadderInfo struct {
 // Ladders lists the ladders in the order of the configuration, then those that
 // are no longer played.
 func (s *Store) Ladders(ctx context.Context) (out []LadderInfo, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		rows, err := q.Ladders(ctx)
+	err = s.view(ctx, func(tx *Tx) error {
+		rows, err := tx.Ladders(ctx)
 		if err != nil {
 			return err
 		}
 		for _, l := range rows {
-			info, err := ladderInfo(ctx, q, l)
+			info, err := ladderInfo(ctx, tx, l)
 			if err != nil {
 				return err
 			}
@@ -110,70 +111,62 @@ func (s *Store) Ladders(ctx context.Context) (out []LadderInfo, err error) {
 
 // Ladder returns a ladder by its name.
 func (s *Store) Ladder(ctx context.Context, name string) (out LadderInfo, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
+	err = s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
 		if err != nil {
 			return err
 		}
-		out, err = ladderInfo(ctx, q, l)
+		out, err = ladderInfo(ctx, tx, l)
 		return err
 	})
 	return out, err
 }
 
-func ladderInfo(ctx context.Context, q *queries.Queries, l queries.Ladder) (LadderInfo, error) {
+func ladderInfo(ctx context.Context, tx *Tx, l queries.Ladder) (LadderInfo, error) {
 	c, err := ladderConfig(l)
 	if err != nil {
 		return LadderInfo{}, err
 	}
-	fit, err := q.Fit(ctx, l.ID)
+	fit, err := tx.Fit(ctx, l.ID)
 	return LadderInfo{Ladder: c, Active: l.Active != 0, Finished: l.Finished, Fitted: fit.Upto}, none(err, nil)
 }
 
-func (s *Store) ladder(ctx context.Context, q *queries.Queries, name string) (queries.Ladder, error) {
-	l, err := q.LadderByName(ctx, name)
+func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
+	l, err := tx.LadderByName(ctx, name)
 	return l, none(err, notFound("timba standings lists them", "ladder %q does not exist", name))
 }
 
 // Standings returns the active versions of a ladder by Elo. The list is shared: it is not to be
 // changed.
-func (s *Store) Standings(ctx context.Context, name string) ([]ladder.Standing, error) {
-	l, err := s.standings(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	defer s.states.mu.Unlock()
-	return slices.Clip(l.standings()), nil
+func (s *Store) Standings(ctx context.Context, name string) (places []ladder.Standing, err error) {
+	err = s.onStandings(ctx, name, func(l *ladderState) { places = slices.Clip(l.standings()) })
+	return places, err
 }
 
 // StandingsPage returns at most n of the standings, beginning after the first ones, and how many there
 // are.
 func (s *Store) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
-	l, err := s.standings(ctx, name)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer s.states.mu.Unlock()
-	return l.page(first, n), len(l.members), nil
+	err = s.onStandings(ctx, name, func(l *ladderState) { places, total = l.page(first, n), len(l.members) })
+	return places, total, err
 }
 
-// standings is state, after what other programs have written.
-func (s *Store) standings(ctx context.Context, name string) (*state, error) {
+// onStandings is onLadder, after what other programs have written.
+func (s *Store) onStandings(ctx context.Context, name string, f func(*ladderState)) error {
 	if err := s.notice(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	return s.state(ctx, name)
+	return s.onLadder(ctx, name, f)
 }
 
 // Inactive returns the versions of a ladder that do not play any more, by their
 // last Elo.
 func (s *Store) Inactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
+	err = s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
 		if err != nil {
 			return err
 		}
-		rows, err := q.PastStandings(ctx, l.ID)
+		rows, err := tx.PastStandings(ctx, l.ID)
 		if err != nil {
 			return err
 		}
@@ -189,13 +182,13 @@ func (s *Store) Inactive(ctx context.Context, name string) (out []ladder.Standin
 // StandingsOf returns the places of all versions of a bot on all ladders, in the
 // order of the ladders, the last version first.
 func (s *Store) StandingsOf(ctx context.Context, botID int64) (out []ladder.Standing, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		rows, err := q.EntriesOfBot(ctx, botID)
+	err = s.view(ctx, func(tx *Tx) error {
+		rows, err := tx.EntriesOfBot(ctx, botID)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			place, err := placed(ctx, q, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote))
+			place, err := placed(ctx, tx, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote))
 			if err != nil {
 				return err
 			}
@@ -209,13 +202,13 @@ func (s *Store) StandingsOf(ctx context.Context, botID int64) (out []ladder.Stan
 // Pairs returns the counts of a ladder for a fit, with the versions by number, and
 // the order of the last match in them.
 func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []rating.Pair, upto int64, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
+	err = s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
 		if err != nil {
 			return err
 		}
 		upto = l.Finished
-		rows, err := q.PairsOf(ctx, l.ID)
+		rows, err := tx.PairsOf(ctx, l.ID)
 		if err != nil {
 			return err
 		}
@@ -250,19 +243,20 @@ func numbered(rows []queries.PairsOfRow) (ids []int64, pairs []rating.Pair) {
 // SaveFit keeps the maximum-likelihood ratings of versions over the first upto
 // matches of a ladder. An interval without an end has no ±.
 func (s *Store) SaveFit(ctx context.Context, name string, upto int64, estimates map[int64]rating.Estimate) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
+	return s.update(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
 		if err != nil {
 			return err
 		}
 		for id, e := range estimates {
 			fit, half := nullFloat(e.Value), nullFloat(e.PlusMinus())
-			if err := q.SetFit(ctx, queries.SetFitParams{Fit: fit, PlusMinus: half, LadderID: l.ID, VersionID: id}); err != nil {
+			if err := tx.SetFit(ctx, queries.SetFitParams{Fit: fit, PlusMinus: half, LadderID: l.ID, VersionID: id}); err != nil {
 				return err
 			}
 		}
-		s.effects = append(s.effects, effect{ladder: l.ID, fits: estimates})
-		return q.SaveFit(ctx, l.ID, upto, stamp(s.now()))
+		tx.changes = append(tx.changes, Change{ladder: l.ID, fits: estimates})
+		tx.tell(events.Event{Kind: events.FitSaved, Ladder: name})
+		return tx.SaveFit(ctx, l.ID, upto, stamp(tx.now))
 	})
 }
 

@@ -19,13 +19,13 @@ func TestLadderState(t *testing.T) {
 	c.finished("tebes-4", ids[0], ids[1])
 	c.finished("tebes-4", ids[0], ids[1])
 	c.begun("tebes-4", ids[0], ids[2])
-	s := kit.Get[matchmaking.Ladder](t)(c.LadderState(bg, "tebes-4"))
-	if s.Name != "tebes-4" || s.Slots != 2 || len(s.Players) != 3 {
-		t.Fatalf("got %+v", s)
+	players := c.players("tebes-4")
+	if len(players) != 3 {
+		t.Fatalf("the players are %+v", players)
 	}
-	for i, want := range []struct{ matches, waited, busy int }{{2, 0, 1}, {2, 0, 0}, {0, 2, 1}} {
-		p := s.Players[slices.IndexFunc(s.Players, func(p matchmaking.Player) bool { return p.ID == ids[i] })]
-		if p.Matches != want.matches || p.Waited != want.waited || p.Busy != want.busy {
+	for i, want := range []struct{ matches, last, busy int }{{2, 2, 1}, {2, 2, 0}, {0, 0, 1}} {
+		p := players[slices.IndexFunc(players, func(p matchmaking.Player) bool { return p.ID == ids[i] })]
+		if p.Matches != want.matches || p.Last != want.last || p.Busy != want.busy {
 			t.Errorf("player %d is %+v, want %+v", i, p, want)
 		}
 	}
@@ -39,8 +39,28 @@ func TestLadderState(t *testing.T) {
 func (c *competition) metOn(name string) func(a, b int64) int {
 	return func(a, b int64) int {
 		c.tb.Helper()
-		met := kit.Get[map[int64]int](c.tb)(c.Met(bg, name, a))
-		return met[b]
+		return c.met(name, a)[b]
+	}
+}
+
+// players returns what matchmaking is told of a ladder's versions.
+func (c *competition) players(name string) (players []matchmaking.Player) {
+	c.tb.Helper()
+	kit.Get[*matchmaking.Pool](c.tb)(c.Pool(bg, name)).Contains(func(p *matchmaking.Player) bool {
+		players = append(players, *p)
+		return false
+	})
+	return players
+}
+
+// met returns how often matchmaking is told that a version has met others on a ladder.
+func (c *competition) met(name string, versionID int64) map[int64]int {
+	c.tb.Helper()
+	for {
+		if met := kit.Get[*matchmaking.Pool](c.tb)(c.Pool(bg, name)).Met(versionID); met != nil {
+			return met
+		}
+		kit.Must(c.tb, c.Learn(bg, name, versionID))
 	}
 }
 
@@ -106,7 +126,7 @@ func TestOpeningsOnOldLadders(t *testing.T) {
 	c.finished("tebes-4", ids...)
 	m, seed := c.begun("tebes-4", ids...)
 	for _, table := range []string{"ladders", "matches"} {
-		_, err := c.writer.Exec("UPDATE " + table + " SET options = json_remove(options, '$.opening') WHERE game = 'tebes'")
+		_, err := c.writer.db.Exec("UPDATE " + table + " SET options = json_remove(options, '$.opening') WHERE game = 'tebes'")
 		kit.Must(t, err)
 	}
 	_, err := c.Finish(bg, m.ID, c.last(m.ID), playMatch(t, m, seed))

@@ -9,12 +9,12 @@ import (
 
 // Waiting returns the matches that wait, the oldest first, at most limit.
 func (s *Store) Waiting(ctx context.Context, limit int) (out []ladder.Match, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		rows, err := q.OldestIn(ctx, string(ladder.Waiting), int64(limit))
+	err = s.view(ctx, func(tx *Tx) error {
+		rows, err := tx.OldestIn(ctx, string(ladder.Waiting), int64(limit))
 		if err != nil {
 			return err
 		}
-		out, err = s.fill(ctx, q, rows)
+		out, err = tx.fill(ctx, rows)
 		return err
 	})
 	return out, err
@@ -33,18 +33,18 @@ type MatchFilter struct {
 
 // Matches lists matches, the last one first.
 func (s *Store) Matches(ctx context.Context, f MatchFilter) (out []ladder.Match, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		rows, err := s.find(ctx, q, f)
+	err = s.view(ctx, func(tx *Tx) error {
+		rows, err := tx.find(ctx, f)
 		if err != nil {
 			return err
 		}
-		out, err = s.fill(ctx, q, rows)
+		out, err = tx.fill(ctx, rows)
 		return err
 	})
 	return out, err
 }
 
-func (s *Store) find(ctx context.Context, q *queries.Queries, f MatchFilter) ([]queries.Match, error) {
+func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.Match, error) {
 	before, limit, state := f.Before, int64(f.Limit), string(f.State)
 	if before <= 0 {
 		before = noLimit
@@ -55,7 +55,7 @@ func (s *Store) find(ctx context.Context, q *queries.Queries, f MatchFilter) ([]
 	var on any // the ladder's ID, or nil
 	var ladderID int64
 	if f.Ladder != "" {
-		l, err := s.ladder(ctx, q, f.Ladder)
+		l, err := tx.ladder(ctx, f.Ladder)
 		if err != nil {
 			return nil, err
 		}
@@ -63,35 +63,35 @@ func (s *Store) find(ctx context.Context, q *queries.Queries, f MatchFilter) ([]
 	}
 	switch {
 	case f.Version != 0:
-		return q.MatchesOfVersion(ctx, queries.MatchesOfVersionParams{VersionID: f.Version, Before: before, LadderID: on, State: state, N: limit})
+		return tx.MatchesOfVersion(ctx, queries.MatchesOfVersionParams{VersionID: f.Version, Before: before, LadderID: on, State: state, N: limit})
 	case f.Bot != "":
-		b, err := q.BotByName(ctx, f.Bot)
+		b, err := tx.BotByName(ctx, f.Bot)
 		if err != nil {
 			return nil, none(err, noBot(f.Bot))
 		}
-		return q.MatchesOfBot(ctx, queries.MatchesOfBotParams{BotID: b.ID, Before: before, LadderID: on, State: state, N: limit})
+		return tx.MatchesOfBot(ctx, queries.MatchesOfBotParams{BotID: b.ID, Before: before, LadderID: on, State: state, N: limit})
 	case f.Ladder != "" && state != "":
-		return q.MatchesOnLadderIn(ctx, queries.MatchesOnLadderInParams{LadderID: nullID(ladderID), State: state, ID: before, Limit: limit})
+		return tx.MatchesOnLadderIn(ctx, queries.MatchesOnLadderInParams{LadderID: nullID(ladderID), State: state, ID: before, Limit: limit})
 	case f.Ladder != "":
-		return q.MatchesOnLadder(ctx, nullID(ladderID), before, limit)
+		return tx.MatchesOnLadder(ctx, nullID(ladderID), before, limit)
 	case f.Unrated && state != "":
-		return q.MatchesUnratedIn(ctx, state, before, limit)
+		return tx.MatchesUnratedIn(ctx, state, before, limit)
 	case f.Unrated:
-		return q.MatchesUnrated(ctx, before, limit)
+		return tx.MatchesUnrated(ctx, before, limit)
 	case state != "":
-		return q.MatchesIn(ctx, state, before, limit)
+		return tx.MatchesIn(ctx, state, before, limit)
 	}
-	return q.MatchesBefore(ctx, before, limit)
+	return tx.MatchesBefore(ctx, before, limit)
 }
 
 // Match returns a match.
 func (s *Store) Match(ctx context.Context, id int64) (out ladder.Match, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		m, err := q.Match(ctx, id)
+	err = s.view(ctx, func(tx *Tx) error {
+		m, err := tx.Match(ctx, id)
 		if err != nil {
 			return none(err, noMatch(id))
 		}
-		list, err := s.fill(ctx, q, []queries.Match{m})
+		list, err := tx.fill(ctx, []queries.Match{m})
 		if err == nil {
 			out = list[0]
 		}
@@ -101,7 +101,7 @@ func (s *Store) Match(ctx context.Context, id int64) (out ladder.Match, err erro
 }
 
 // fill makes matches of rows, with their slots, attempts and changes.
-func (s *Store) fill(ctx context.Context, q *queries.Queries, rows []queries.Match) ([]ladder.Match, error) {
+func (tx *Tx) fill(ctx context.Context, rows []queries.Match) ([]ladder.Match, error) {
 	out := make([]ladder.Match, len(rows))
 	ids := make([]int64, len(rows))
 	index := make(map[int64]*ladder.Match, len(rows))
@@ -113,7 +113,7 @@ func (s *Store) fill(ctx context.Context, q *queries.Queries, rows []queries.Mat
 		}
 		if id := r.LadderID.Int64; r.LadderID.Valid {
 			if ladders[id] == "" {
-				l, err := q.LadderByID(ctx, id)
+				l, err := tx.LadderByID(ctx, id)
 				if err != nil {
 					return nil, err
 				}
@@ -126,7 +126,7 @@ func (s *Store) fill(ctx context.Context, q *queries.Queries, rows []queries.Mat
 	if len(rows) == 0 {
 		return out, nil
 	}
-	slots, err := q.SlotsOf(ctx, ids)
+	slots, err := tx.SlotsOf(ctx, text(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (s *Store) fill(ctx context.Context, q *queries.Queries, rows []queries.Mat
 		m.Versions, m.Bots, m.Numbers = append(m.Versions, r.VersionID), append(m.Bots, r.Name), append(m.Numbers, int(r.Number))
 		m.Remote = append(m.Remote, r.Remote != 0)
 	}
-	attempts, err := q.AttemptsOf(ctx, ids)
+	attempts, err := tx.AttemptsOf(ctx, text(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (s *Store) fill(ctx context.Context, q *queries.Queries, rows []queries.Mat
 		m := index[r.MatchID]
 		m.Attempts = append(m.Attempts, attempt(r))
 	}
-	changes, err := q.ChangesOf(ctx, ids)
+	changes, err := tx.ChangesOf(ctx, text(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -157,12 +157,12 @@ func (s *Store) fill(ctx context.Context, q *queries.Queries, rows []queries.Mat
 // History returns how the Elo of a version on a ladder went: at most limit of its
 // changes, evenly spaced, the last one among them; 0 for all.
 func (s *Store) History(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
+	err = s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
 		if err != nil {
 			return err
 		}
-		e, err := q.Entry(ctx, l.ID, versionID)
+		e, err := tx.Entry(ctx, l.ID, versionID)
 		if err != nil {
 			return none(err, notFound("", "version %d has not played on ladder %q", versionID, name))
 		}
@@ -170,7 +170,7 @@ func (s *Store) History(ctx context.Context, name string, versionID int64, limit
 		if limit > 0 {
 			step = max(1, (e.Matches+int64(limit)-1)/int64(limit))
 		}
-		rows, err := q.History(ctx, queries.HistoryParams{LadderID: l.ID, VersionID: versionID, Step: step, Phase: e.Matches % step})
+		rows, err := tx.History(ctx, queries.HistoryParams{LadderID: l.ID, VersionID: versionID, Step: step, Phase: e.Matches % step})
 		for _, r := range rows {
 			out = append(out, change(r.Change, name, int(r.Deals)))
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -41,28 +42,29 @@ type NewMatch struct {
 // AddMatch takes a match in, which waits then. The versions of a rated one have to
 // be active on the ladder; those of an unrated one only have to be built.
 func (s *Store) AddMatch(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
-	err = s.update(ctx, func(q *queries.Queries) error {
-		out, err = s.addMatch(ctx, q, n)
+	err = s.update(ctx, func(tx *Tx) error {
+		out, err = tx.addMatch(ctx, n)
 		return err
 	})
 	return out, err
 }
 
-func (s *Store) addMatch(ctx context.Context, q *queries.Queries, n NewMatch) (out ladder.Match, err error) {
-	params, err := s.newMatch(ctx, q, n)
+func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
+	params, err := tx.newMatch(ctx, n)
 	if err != nil {
 		return out, err
 	}
-	rows, err := s.players(ctx, q, params, n)
+	rows, err := tx.players(ctx, params, n)
 	if err != nil {
 		return out, err
 	}
-	params.Created = stamp(s.now())
+	params.Created = stamp(tx.now)
 	remote := slices.ContainsFunc(rows, func(r queries.VersionByIDRow) bool { return r.Version.Remote != 0 })
 	if params.Clock, err = n.clock(remote, params.Clock); err != nil {
 		return out, err
 	}
-	m, err := q.AddMatch(ctx, params)
+	tx.waits = true
+	m, err := tx.AddMatch(ctx, params)
 	if err != nil {
 		return out, err
 	}
@@ -71,23 +73,23 @@ func (s *Store) addMatch(ctx context.Context, q *queries.Queries, n NewMatch) (o
 	}
 	out.Ladder, out.Versions = n.Ladder, slices.Clone(n.Versions)
 	for slot, row := range rows {
-		if err := q.AddSlot(ctx, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: row.Version.ID, BotID: row.Version.BotID}); err != nil {
+		if err := tx.AddSlot(ctx, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: row.Version.ID, BotID: row.Version.BotID}); err != nil {
 			return out, err
 		}
 		out.Bots, out.Numbers = append(out.Bots, row.Name), append(out.Numbers, int(row.Version.Number))
 		out.Remote = append(out.Remote, row.Version.Remote != 0)
 	}
 	if out.Rated {
-		s.effects = append(s.effects, effect{opened: true, ladder: m.LadderID.Int64, match: m.ID, versions: slices.Clone(n.Versions)})
+		tx.changes = append(tx.changes, Change{opened: true, ladder: m.LadderID.Int64, match: m.ID, versions: slices.Clone(n.Versions)})
 		return out, nil
 	}
 	return out, n.fits(out)
 }
 
 // players returns the versions of a new match, by slot.
-func (s *Store) players(ctx context.Context, q *queries.Queries, p queries.AddMatchParams, n NewMatch) (rows []queries.VersionByIDRow, err error) {
+func (tx *Tx) players(ctx context.Context, p queries.AddMatchParams, n NewMatch) (rows []queries.VersionByIDRow, err error) {
 	for slot, id := range n.Versions {
-		row, err := s.player(ctx, q, p.LadderID.Int64, id)
+		row, err := tx.player(ctx, p.LadderID.Int64, id)
 		if err != nil {
 			return nil, err
 		}
@@ -130,11 +132,11 @@ func (n *NewMatch) fits(m ladder.Match) error {
 	return n.Room.Check("match", v, m.House())
 }
 
-func (s *Store) newMatch(ctx context.Context, q *queries.Queries, n NewMatch) (p queries.AddMatchParams, err error) {
+func (tx *Tx) newMatch(ctx context.Context, n NewMatch) (p queries.AddMatchParams, err error) {
 	if n.Ladder == "" {
-		return s.newUnrated(ctx, q, n)
+		return tx.newUnrated(ctx, n)
 	}
-	l, err := s.ladder(ctx, q, n.Ladder)
+	l, err := tx.ladder(ctx, n.Ladder)
 	if err != nil {
 		return p, err
 	}
@@ -152,7 +154,7 @@ func (s *Store) newMatch(ctx context.Context, q *queries.Queries, n NewMatch) (p
 // maxUnratedDeals keeps what a person can ask for small.
 const maxUnratedDeals = 100
 
-func (s *Store) newUnrated(ctx context.Context, q *queries.Queries, n NewMatch) (p queries.AddMatchParams, err error) {
+func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (p queries.AddMatchParams, err error) {
 	g, err := games.Find(n.Game)
 	if err != nil {
 		return p, invalid("", "match: %w", err)
@@ -171,7 +173,7 @@ func (s *Store) newUnrated(ctx context.Context, q *queries.Queries, n NewMatch) 
 		return p, invalid(fmt.Sprintf("try 1 to %d", maxUnratedDeals), "match: deals cannot be %d", n.Deals)
 	}
 	if n.Open > 0 && n.AskedBy != 0 {
-		open, err := q.CountAsked(ctx, nullID(n.AskedBy))
+		open, err := tx.CountAsked(ctx, nullID(n.AskedBy))
 		if err != nil {
 			return p, err
 		}
@@ -183,13 +185,13 @@ func (s *Store) newUnrated(ctx context.Context, q *queries.Queries, n NewMatch) 
 }
 
 // player finds a version that may be in a match of a ladder, 0 for an unrated one.
-func (s *Store) player(ctx context.Context, q *queries.Queries, ladderID, id int64) (queries.VersionByIDRow, error) {
-	row, err := q.VersionByID(ctx, id)
+func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionByIDRow, error) {
+	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
 		return row, none(err, noVersion(id))
 	}
 	if ladderID == 0 {
-		if b, err := q.Bot(ctx, row.Version.BotID); err != nil || b.Withdrawn.Valid {
+		if b, err := tx.Bot(ctx, row.Version.BotID); err != nil || b.Withdrawn.Valid {
 			return row, cmp.Or(err, error(conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)))
 		}
 		switch ladder.State(row.Version.State) {
@@ -198,7 +200,7 @@ func (s *Store) player(ctx context.Context, q *queries.Queries, ladderID, id int
 		}
 		return row, conflict("choose one that is live, resting or benched", "match: version %d of %s is %s", row.Version.Number, row.Name, row.Version.State)
 	}
-	e, err := q.Entry(ctx, ladderID, id)
+	e, err := tx.Entry(ctx, ladderID, id)
 	if err = none(err, nil); err != nil {
 		return row, err
 	}
@@ -235,10 +237,10 @@ type Begun struct {
 // now on, its seed when the attempt is over.
 func (s *Store) Begin(ctx context.Context, starts []Start) []Begun {
 	out := make([]Begun, len(starts))
-	makes := make([]func(context.Context, *queries.Queries) error, len(starts))
+	makes := make([]func(context.Context, *Tx) error, len(starts))
 	for i, start := range starts {
-		makes[i] = func(ctx context.Context, q *queries.Queries) (err error) {
-			out[i], err = s.begin(ctx, q, start)
+		makes[i] = func(ctx context.Context, tx *Tx) (err error) {
+			out[i], err = s.begin(ctx, tx, start)
 			return err
 		}
 	}
@@ -248,40 +250,40 @@ func (s *Store) Begin(ctx context.Context, starts []Start) []Begun {
 	return out
 }
 
-func (s *Store) begin(ctx context.Context, q *queries.Queries, start Start) (Begun, error) {
+func (s *Store) begin(ctx context.Context, tx *Tx, start Start) (Begun, error) {
 	if start.Match == 0 {
-		return s.beginNew(ctx, q, start)
+		return s.beginNew(ctx, tx, start)
 	}
 	var out Begun
-	s.quiet = false
-	m, err := s.matchIn(ctx, q, start.Match, ladder.Waiting)
-	if err == nil && s.rows.over[m.ID] {
+	m, err := tx.matchIn(ctx, start.Match, ladder.Waiting)
+	if err == nil && tx.rows.over[m.ID] {
 		err = conflict("", "match %d is %s, not %s", m.ID, ladder.Running, ladder.Waiting)
 	}
 	if err != nil {
 		return out, err
 	}
-	last, err := q.LastAttempt(ctx, m.ID)
+	last, err := tx.LastAttempt(ctx, m.ID)
 	if err = none(err, nil); err != nil {
 		return out, err
 	}
-	list, err := s.fill(ctx, q, []queries.Match{m})
+	list, err := tx.fill(ctx, []queries.Match{m})
 	if err != nil {
 		return out, err
 	}
 	out.Match = list[0]
-	now := s.now()
-	s.rows.over[m.ID] = true
-	s.attempt(&out, start, last.Number+1, now)
-	s.rows.begun = append(s.rows.begun, begun{m.ID, stamp(now)})
+	now := tx.now
+	tx.rows.over[m.ID], tx.waits = true, true
+	tx.attempt(&out, start, last.Number+1)
+	tx.rows.begun = append(tx.rows.begun, begun{m.ID, stamp(now)})
 	return out, nil
 }
 
 // attempt adds an attempt at a match to what is begun.
-func (s *Store) attempt(out *Begun, start Start, number int64, now time.Time) queries.Attempt {
+func (tx *Tx) attempt(out *Begun, start Start, number int64) queries.Attempt {
 	id, commitment := out.Match.ID, referee.Commitment(start.Seed)
-	row := queries.AddAttemptParams{MatchID: id, Number: number, Machine: start.Machine, Commitment: commitment[:], Seed: start.Seed[:], Began: stamp(now)}
-	s.rows.attempts = append(s.rows.attempts, row)
+	row := queries.AddAttemptParams{MatchID: id, Number: number, Machine: start.Machine, Commitment: commitment[:], Seed: start.Seed[:], Began: stamp(tx.now)}
+	tx.rows.attempts = append(tx.rows.attempts, row)
+	tx.tell(events.Event{Kind: events.MatchBegan, Ladder: out.Match.Ladder, Match: id})
 	out.Attempt = ladder.Attempt{Number: int(row.Number), Machine: row.Machine, Commitment: commitment, Began: moment(row.Began)}
 	out.Match.State = ladder.Running
 	out.Match.Attempts = append(out.Match.Attempts, out.Attempt)
@@ -292,9 +294,9 @@ func (s *Store) attempt(out *Begun, start Start, number int64, now time.Time) qu
 }
 
 // beginNew begins a match that is new, of a ladder.
-func (s *Store) beginNew(ctx context.Context, q *queries.Queries, start Start) (out Begun, err error) {
+func (s *Store) beginNew(ctx context.Context, tx *Tx, start Start) (out Begun, err error) {
 	n := start.New
-	l, err := s.stateHere(ctx, q, n.Ladder)
+	l, err := s.ladderState(ctx, tx, n.Ladder)
 	if err != nil {
 		return out, err
 	}
@@ -303,13 +305,13 @@ func (s *Store) beginNew(ctx context.Context, q *queries.Queries, start Start) (
 	for slot, id := range n.Versions {
 		v := l.members[id]
 		if v == nil || l.row.Active == 0 || n.AskedBy != 0 || len(n.Versions) != int(l.row.Slots) || slices.Contains(n.Versions[:slot], id) {
-			return out, s.refuse(ctx, q, *n)
+			return out, tx.refuse(ctx, *n)
 		}
 		m.Bots, m.Numbers, m.Remote = append(m.Bots, v.place.Bot), append(m.Numbers, v.place.Version), append(m.Remote, v.place.Remote)
 		remote = remote || v.place.Remote
 	}
 	if len(n.Versions) == 0 {
-		return out, s.refuse(ctx, q, *n)
+		return out, tx.refuse(ctx, *n)
 	}
 	if remote {
 		if clock, err = n.clock(true, clock); err != nil {
@@ -317,30 +319,30 @@ func (s *Store) beginNew(ctx context.Context, q *queries.Queries, start Start) (
 		}
 		m.Clock.Margin += n.Allowance
 	}
-	if m.ID, err = s.rows.nextMatch(ctx, q); err != nil {
+	if m.ID, err = tx.rows.nextMatch(ctx, tx); err != nil {
 		return out, err
 	}
-	now := s.now()
+	now := tx.now
 	m.Created = moment(stamp(now))
 	out.Match = m
-	s.rows.running = append(s.rows.running, queries.AddRunningParams{
+	tx.rows.running = append(tx.rows.running, queries.AddRunningParams{
 		ID: m.ID, LadderID: nullID(l.row.ID), Game: l.row.Game, Options: l.row.Options, Clock: clock, Deals: l.row.Deals, Created: stamp(now), Began: nullStamp(now),
 	})
 	for slot, id := range n.Versions {
-		s.rows.slots = append(s.rows.slots, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: id, BotID: l.members[id].bot})
+		tx.rows.slots = append(tx.rows.slots, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: id, BotID: l.members[id].bot})
 	}
-	attempt := s.attempt(&out, start, 1, now)
-	s.effects = append(s.effects, effect{
+	attempt := tx.attempt(&out, start, 1)
+	tx.changes = append(tx.changes, Change{
 		opened: true, ladder: l.row.ID, match: m.ID, versions: m.Versions, running: &running{m, l.row.ID, l.variant, attempt},
 	})
 	return out, nil
 }
 
 // refuse returns why a new match of a ladder cannot be.
-func (s *Store) refuse(ctx context.Context, q *queries.Queries, n NewMatch) error {
-	params, err := s.newMatch(ctx, q, n)
+func (tx *Tx) refuse(ctx context.Context, n NewMatch) error {
+	params, err := tx.newMatch(ctx, n)
 	if err == nil {
-		_, err = s.players(ctx, q, params, n)
+		_, err = tx.players(ctx, params, n)
 	}
 	if err == nil {
 		err = fmt.Errorf("match: versions %v do not all play on ladder %q", n.Versions, n.Ladder)
@@ -348,19 +350,9 @@ func (s *Store) refuse(ctx context.Context, q *queries.Queries, n NewMatch) erro
 	return err
 }
 
-// BeginAttempt starts a match that waits, as Begin does, on a machine without a name. The
-// commitment has to be the seed's.
-func (s *Store) BeginAttempt(ctx context.Context, matchID int64, commitment, seed referee.Hex) (ladder.Attempt, error) {
-	if want := referee.Commitment(rules.Seed(seed)); commitment != want {
-		return ladder.Attempt{}, invalid("", "match %d: the commitment is not the seed's", matchID)
-	}
-	begun := s.Begin(ctx, []Start{{Match: matchID, Seed: rules.Seed(seed)}})[0]
-	return begun.Attempt, begun.Err
-}
-
 // matchIn finds a match in some state; in any other it is too late, or too early.
-func (s *Store) matchIn(ctx context.Context, q *queries.Queries, id int64, state ladder.MatchState) (queries.Match, error) {
-	m, err := q.Match(ctx, id)
+func (tx *Tx) matchIn(ctx context.Context, id int64, state ladder.MatchState) (queries.Match, error) {
+	m, err := tx.Match(ctx, id)
 	if err != nil {
 		return m, none(err, noMatch(id))
 	}
@@ -375,9 +367,9 @@ var ErrOver = errors.New("the attempt is over")
 
 // attemptIn finds a running match and its attempt of a number. An attempt that is over is an
 // ErrOver.
-func (s *Store) attemptIn(ctx context.Context, q *queries.Queries, id int64, number int) (m queries.Match, a queries.Attempt, err error) {
-	m, err = s.matchIn(ctx, q, id, ladder.Running)
-	if err == nil && s.rows.over[id] {
+func (tx *Tx) attemptIn(ctx context.Context, id int64, number int) (m queries.Match, a queries.Attempt, err error) {
+	m, err = tx.matchIn(ctx, id, ladder.Running)
+	if err == nil && tx.rows.over[id] {
 		err = conflict("", "match %d is %s, not %s", id, ladder.Finished, ladder.Running)
 	}
 	if err != nil {
@@ -386,7 +378,7 @@ func (s *Store) attemptIn(ctx context.Context, q *queries.Queries, id int64, num
 		}
 		return m, a, err
 	}
-	if a, err = q.LastAttempt(ctx, id); err != nil {
+	if a, err = tx.LastAttempt(ctx, id); err != nil {
 		return m, a, err
 	}
 	if a.Number != int64(number) {
@@ -402,15 +394,15 @@ func noMatch(id int64) error { return notFound("", "match %d does not exist", id
 // match at the third time; a stop of the server is not. Dropped tells that it was
 // given up, for that or for a version that no longer plays.
 func (s *Store) Break(ctx context.Context, matchID int64, attempt int, reason string, failed bool) (dropped bool, err error) {
-	err = s.update(ctx, func(q *queries.Queries) error {
-		m, _, err := s.attemptIn(ctx, q, matchID, attempt)
+	err = s.update(ctx, func(tx *Tx) error {
+		m, _, err := tx.attemptIn(ctx, matchID, attempt)
 		if err != nil {
 			return err
 		}
-		if err := s.breakOff(ctx, q, m, reason, failed); err != nil {
+		if err := tx.breakOff(ctx, m, reason, failed); err != nil {
 			return err
 		}
-		if m, err = q.Match(ctx, matchID); err != nil {
+		if m, err = tx.Match(ctx, matchID); err != nil {
 			return err
 		}
 		dropped = m.State == string(ladder.Dropped)
@@ -419,31 +411,34 @@ func (s *Store) Break(ctx context.Context, matchID int64, attempt int, reason st
 	return dropped && err == nil, err
 }
 
-func (s *Store) breakOff(ctx context.Context, q *queries.Queries, m queries.Match, reason string, failed bool) error {
-	if err := s.endAttempt(ctx, q, m, reason, failed); err != nil {
+func (tx *Tx) breakOff(ctx context.Context, m queries.Match, reason string, failed bool) error {
+	if err := tx.endAttempt(ctx, m, reason, failed); err != nil {
 		return err
 	}
-	failures, err := q.CountFailed(ctx, m.ID)
+	failures, err := tx.CountFailed(ctx, m.ID)
 	if err != nil {
 		return err
 	}
 	if failures >= maxFailures {
-		return s.dropMatch(ctx, q, m.ID, reason)
+		return tx.dropMatch(ctx, m, 0, reason)
 	}
-	if err := q.WaitAgain(ctx, m.ID); err != nil {
+	if err := tx.WaitAgain(ctx, m.ID); err != nil {
 		return err
 	}
-	return s.dropIdle(ctx, q)
+	if err := tx.tellBroken(ctx, m, reason); err != nil {
+		return err
+	}
+	return tx.dropIdle(ctx)
 }
 
 // endAttempt ends the attempt that runs.
-func (s *Store) endAttempt(ctx context.Context, q *queries.Queries, m queries.Match, reason string, failed bool) error {
-	delete(s.running, m.ID)
-	last, err := q.LastAttempt(ctx, m.ID)
+func (tx *Tx) endAttempt(ctx context.Context, m queries.Match, reason string, failed bool) error {
+	tx.ended = append(tx.ended, m.ID)
+	last, err := tx.LastAttempt(ctx, m.ID)
 	if err != nil {
 		return err
 	}
-	return q.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(s.now()), Reason: reason, Failed: oneIf(failed), MatchID: m.ID, Number: last.Number})
+	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: reason, Failed: oneIf(failed), MatchID: m.ID, Number: last.Number})
 }
 
 // Handed is an attempt that runs on a machine.

@@ -154,7 +154,7 @@ func (m *mover) stays(r queries.KeptMatchesAfterRow) (bool, error) {
 	if m.rules.Matches == 0 {
 		return false, nil
 	}
-	slots, err := m.store.read.SlotsOf(m.ctx, []int64{r.MatchID})
+	slots, err := m.store.read.SlotsOf(m.ctx, text([]int64{r.MatchID}))
 	if err != nil {
 		return false, err
 	}
@@ -279,14 +279,14 @@ func (m *mover) put() error {
 	if err != nil {
 		return archiveError(err)
 	}
-	return m.store.update(m.ctx, func(q *queries.Queries) error {
-		id, err := q.AddArchive(m.ctx, sum[:], m.size, stamp(m.store.now()))
+	return m.store.update(m.ctx, func(tx *Tx) error {
+		id, err := tx.AddArchive(m.ctx, sum[:], m.size, stamp(m.store.now()))
 		if err != nil {
 			return err
 		}
 		for _, p := range m.places {
 			p.ArchiveID = someID(id)
-			n, err := q.MoveDocument(m.ctx, p)
+			n, err := tx.MoveDocument(m.ctx, p)
 			if err != nil {
 				return err
 			}

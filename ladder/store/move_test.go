@@ -23,7 +23,7 @@ const day = 24 * time.Hour
 // moved returns the matches whose documents are in the archive.
 func (c *competition) moved() (ids []int64) {
 	c.tb.Helper()
-	rows, err := c.readers.Query("SELECT DISTINCT match_id FROM documents WHERE archive_id IS NOT NULL ORDER BY match_id")
+	rows, err := c.readers.db.Query("SELECT DISTINCT match_id FROM documents WHERE archive_id IS NOT NULL ORDER BY match_id")
 	kit.Must(c.tb, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -68,7 +68,7 @@ func TestMove(t *testing.T) {
 	}
 
 	dir := filepath.Join(t.TempDir(), "backup")
-	kit.Must(t, c.Backup(bg, dir))
+	kit.Must(t, c.Backup(bg, dir, ""))
 	backup := openStore(t, dir)
 	if diff := cmp.Diff(before, backup.keptOf()); diff != "" {
 		t.Errorf("backed up (-before +after): %s", diff)
@@ -91,7 +91,7 @@ func TestMovePolicy(t *testing.T) {
 		other = append(other, m.ID)
 	}
 	turned, _ := c.finished("tebes-4", ids[1], ids[0]) // the same pair
-	_, err := c.writer.Exec("UPDATE match_slots SET faulty = 1 WHERE match_id = ? AND slot = 0", pair[0])
+	_, err := c.writer.db.Exec("UPDATE match_slots SET faulty = 1 WHERE match_id = ? AND slot = 0", pair[0])
 	kit.Must(t, err)
 	running, _ := c.begun("tebes-4", ids[0], ids[2])
 	c.clock.skip(10 * day)
@@ -272,7 +272,7 @@ func TestMoveSize(t *testing.T) {
 	before := c.keptOf()
 	c.clock.skip(2 * day)
 	var bytes int64
-	kit.Must(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&bytes))
+	kit.Must(t, c.readers.db.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&bytes))
 	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: day, Size: bytes - 1}))
 	if !done.Full || done.Matches > 0 || len(c.archived()) > 0 {
 		t.Errorf("moves %+v into files %v", done, c.archived())

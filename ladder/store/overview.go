@@ -17,8 +17,8 @@ type Glance struct {
 
 // Glances returns the ladders that are played, each with its first n places.
 func (s *Store) Glances(ctx context.Context, n int) (out []Glance, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		rows, err := q.Ladders(ctx)
+	err = s.view(ctx, func(tx *Tx) error {
+		rows, err := tx.Ladders(ctx)
 		if err != nil {
 			return err
 		}
@@ -26,7 +26,7 @@ func (s *Store) Glances(ctx context.Context, n int) (out []Glance, err error) {
 			if l.Active == 0 {
 				continue
 			}
-			g, err := glance(ctx, q, l, int64(n))
+			g, err := glance(ctx, tx, l, int64(n))
 			if err != nil {
 				return err
 			}
@@ -37,14 +37,14 @@ func (s *Store) Glances(ctx context.Context, n int) (out []Glance, err error) {
 	return out, err
 }
 
-func glance(ctx context.Context, q *queries.Queries, l queries.Ladder, n int64) (g Glance, err error) {
-	if g.LadderInfo, err = ladderInfo(ctx, q, l); err != nil {
+func glance(ctx context.Context, tx *Tx, l queries.Ladder, n int64) (g Glance, err error) {
+	if g.LadderInfo, err = ladderInfo(ctx, tx, l); err != nil {
 		return g, err
 	}
-	if g.Active, err = q.CountActive(ctx, l.ID); err != nil {
+	if g.Active, err = tx.CountActive(ctx, l.ID); err != nil {
 		return g, err
 	}
-	rows, err := q.TopStandings(ctx, l.ID, n)
+	rows, err := tx.TopStandings(ctx, l.ID, n)
 	for _, r := range rows {
 		g.Top = append(g.Top, standing(r.Entry, l.Name, r.Name, r.Owner, r.Number, r.Remote))
 	}
@@ -92,12 +92,12 @@ func (s *Store) Trends(ctx context.Context, name string, of []ladder.Standing, n
 		return nil, err
 	}
 	out := make(map[int64][]float64, len(of))
-	err = s.view(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
+	err = s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
 		if err != nil {
 			return err
 		}
-		rows, err := q.TrendPoints(ctx, string(list), l.ID)
+		rows, err := tx.TrendPoints(ctx, string(list), l.ID)
 		for _, r := range rows { // in the order of the list
 			out[r.VersionID] = append(out[r.VersionID], r.EloAfter)
 		}
@@ -121,12 +121,12 @@ func (s *Store) Tallies(ctx context.Context, name string, versions []int64) (map
 		return nil, err
 	}
 	out := map[[2]int64]Tally{}
-	err = s.view(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
+	err = s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
 		if err != nil {
 			return err
 		}
-		rows, err := q.PairsAmong(ctx, string(list), l.ID)
+		rows, err := tx.PairsAmong(ctx, string(list), l.ID)
 		for _, r := range rows {
 			out[[2]int64{r.A, r.B}] = Tally{r.Matches, r.Deals, r.Score}
 			out[[2]int64{r.B, r.A}] = Tally{r.Matches, r.Deals, r.Deals - r.Score}

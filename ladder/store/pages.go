@@ -38,15 +38,15 @@ func (s *Store) ListBots(ctx context.Context, f BotFilter, before int64, n int) 
 	if f.House != nil {
 		p.House = oneIf(*f.House)
 	}
-	err = s.view(ctx, func(q *queries.Queries) error {
+	err = s.view(ctx, func(tx *Tx) error {
 		if f.Ladder != "" {
-			l, err := s.ladder(ctx, q, f.Ladder)
+			l, err := tx.ladder(ctx, f.Ladder)
 			if err != nil {
 				return err
 			}
 			p.LadderID = l.ID
 		}
-		rows, err := q.ListBots(ctx, p)
+		rows, err := tx.ListBots(ctx, p)
 		for _, r := range rows {
 			out = append(out, ListedBot{OwnedBot{bot(r.Bot), r.Owner}, int(r.Number), ladder.State(r.State), r.Language, r.Label})
 		}
@@ -88,20 +88,20 @@ func (s *Store) Names(ctx context.Context, text string, n int) (bots, people []s
 		return nil, nil, nil
 	}
 	high := text + "\U0010FFFF" // above all that begins with it
-	err = s.view(ctx, func(q *queries.Queries) error {
-		first, err := q.BotsNamed(ctx, text, high, int64(n))
+	err = s.view(ctx, func(tx *Tx) error {
+		first, err := tx.BotsNamed(ctx, text, high, int64(n))
 		if err != nil {
 			return err
 		}
-		others, err := q.BotsWith(ctx, text, int64(n))
+		others, err := tx.BotsWith(ctx, text, int64(n))
 		if err != nil {
 			return err
 		}
 		bots = merge(first, others, n)
-		if first, err = q.PeopleNamed(ctx, text, high, int64(n)); err != nil {
+		if first, err = tx.PeopleNamed(ctx, text, high, int64(n)); err != nil {
 			return err
 		}
-		others, err = q.PeopleWith(ctx, text, int64(n))
+		others, err = tx.PeopleWith(ctx, text, int64(n))
 		people = merge(first, others, n)
 		return err
 	})
@@ -150,13 +150,13 @@ func (s *Store) Placed(ctx context.Context, botID int64) (versionID int64, err e
 
 // PlacesOf returns the places of a version on all ladders, in the order of the ladders.
 func (s *Store) PlacesOf(ctx context.Context, versionID int64) (out []ladder.Standing, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		rows, err := q.EntriesOfVersion(ctx, versionID)
+	err = s.view(ctx, func(tx *Tx) error {
+		rows, err := tx.EntriesOfVersion(ctx, versionID)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			place, err := placed(ctx, q, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote))
+			place, err := placed(ctx, tx, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote))
 			if err != nil {
 				return err
 			}
@@ -168,11 +168,11 @@ func (s *Store) PlacesOf(ctx context.Context, versionID int64) (out []ladder.Sta
 }
 
 // placed returns a standing with its rank, if it is of a version that plays.
-func placed(ctx context.Context, q *queries.Queries, e queries.Entry, place ladder.Standing) (ladder.Standing, error) {
+func placed(ctx context.Context, tx *Tx, e queries.Entry, place ladder.Standing) (ladder.Standing, error) {
 	if !place.Active {
 		return place, nil
 	}
-	above, err := q.CountAbove(ctx, e.LadderID, e.Elo)
+	above, err := tx.CountAbove(ctx, e.LadderID, e.Elo)
 	place.Rank = int(above) + 1
 	return place, err
 }
@@ -189,12 +189,12 @@ type RatingPoint struct {
 // Ratings returns how the Elo of a bot on a ladder went over its last versions: at most n points,
 // evenly spaced over the matches, the last one among them.
 func (s *Store) Ratings(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
+	err = s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
 		if err != nil {
 			return err
 		}
-		own, err := q.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
+		own, err := tx.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
 		if err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func (s *Store) Ratings(ctx context.Context, name string, botID int64, versions,
 		if err != nil {
 			return err
 		}
-		rows, err := q.RatingPoints(ctx, string(list), l.ID)
+		rows, err := tx.RatingPoints(ctx, string(list), l.ID)
 		for i, r := range rows { // in the order of the list
 			points[i].Match, points[i].At, points[i].Elo = r.MatchID, nullMoment(r.Finished), r.EloAfter
 		}
@@ -247,12 +247,12 @@ type Opponent struct {
 // Opponents returns the record of a bot's last versions against each opponent on a ladder, those
 // with most games first: n after skip others, and how many there are.
 func (s *Store) Opponents(ctx context.Context, name string, botID int64, versions, skip, n int) (out []Opponent, total int, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
+	err = s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
 		if err != nil {
 			return err
 		}
-		own, err := q.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
+		own, err := tx.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
 		if err != nil {
 			return err
 		}
@@ -264,7 +264,7 @@ func (s *Store) Opponents(ctx context.Context, name string, botID int64, version
 		if err != nil {
 			return err
 		}
-		rows, err := q.Opponents(ctx, queries.OpponentsParams{Versions: string(list), LadderID: l.ID, N: int64(n), Skip: int64(skip)})
+		rows, err := tx.Opponents(ctx, queries.OpponentsParams{Versions: string(list), LadderID: l.ID, N: int64(n), Skip: int64(skip)})
 		for _, r := range rows {
 			total = int(r.Total)
 			record := rules.Record{Games: int(r.Wins + r.Draws + r.Losses), Wins: int(r.Wins), Draws: int(r.Draws), Losses: int(r.Losses)}

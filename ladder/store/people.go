@@ -6,23 +6,24 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 // AddPerson makes an account; its name is nobody else's.
 func (s *Store) AddPerson(ctx context.Context, name string, admin bool) (p ladder.Person, err error) {
-	err = s.update(ctx, func(q *queries.Queries) error {
-		p, err = s.addPerson(ctx, q, name, admin)
+	err = s.update(ctx, func(tx *Tx) error {
+		p, err = tx.addPerson(ctx, name, admin)
 		return err
 	})
 	return p, err
 }
 
-func (s *Store) addPerson(ctx context.Context, q *queries.Queries, name string, admin bool) (ladder.Person, error) {
+func (tx *Tx) addPerson(ctx context.Context, name string, admin bool) (ladder.Person, error) {
 	if err := ladder.CheckName("person", name); err != nil {
 		return ladder.Person{}, err
 	}
-	p, err := q.AddPerson(ctx, name, oneIf(admin), stamp(s.now()))
+	p, err := tx.AddPerson(ctx, name, oneIf(admin), stamp(tx.now))
 	if duplicate(err) {
 		return ladder.Person{}, conflict("choose another name", "person %q exists", name)
 	}
@@ -66,41 +67,37 @@ func (s *Store) Blocked(ctx context.Context) (map[int64]time.Time, error) {
 // that they asked for, those of their bots, and submissions.
 func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 	var uploads []string
-	err := s.update(ctx, func(q *queries.Queries) error {
+	err := s.update(ctx, func(tx *Tx) error {
 		var at time.Time
 		if blocked {
-			at = s.now()
+			at = tx.now
 		}
-		n, err := q.BlockPerson(ctx, nullStamp(at), id)
+		n, err := tx.BlockPerson(ctx, nullStamp(at), id)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return notFound("", "person %d does not exist", id)
 		}
-		s.effects = append(s.effects, effect{all: true})
-		if err := q.UpdateActive(ctx); err != nil {
+		tx.changes = append(tx.changes, Change{all: true})
+		if err := tx.UpdateActive(ctx); err != nil {
 			return err
 		}
-		if err := s.dropIdle(ctx, q); err != nil || !blocked {
+		if err := tx.dropIdle(ctx); err != nil || !blocked {
 			return err
 		}
-		p, err := q.Person(ctx, id)
+		p, err := tx.Person(ctx, id)
 		if err != nil {
 			return err
 		}
-		uploads, err = s.endAll(ctx, q, p)
+		tx.tell(events.Event{Kind: events.PersonBlocked, Person: id})
+		uploads, err = tx.endAll(ctx, p)
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		s.dropUploads(ctx, uploads...)
 	}
-	for _, sum := range uploads {
-		if err := s.dropUpload(ctx, sum); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // Messages returns those to a person after an ID, the oldest first, at most limit.
@@ -131,9 +128,9 @@ func (s *Store) AddInvite(ctx context.Context, by int64, name string, expires ti
 		}
 	}
 	key := newKey(invitePrefix)
-	err = s.update(ctx, func(q *queries.Queries) error {
-		row, err := q.AddInvite(ctx, queries.AddInviteParams{
-			Public: key.public, Hash: key.hash[:], Name: name, InvitedBy: nullID(by), Created: stamp(s.now()), Expires: nullStamp(expires),
+	err = s.update(ctx, func(tx *Tx) error {
+		row, err := tx.AddInvite(ctx, queries.AddInviteParams{
+			Public: key.public, Hash: key.hash[:], Name: name, InvitedBy: nullID(by), Created: stamp(tx.now), Expires: nullStamp(expires),
 		})
 		invite = invitation(row)
 		return err
@@ -156,8 +153,8 @@ func (s *Store) Invites(ctx context.Context) ([]ladder.Invite, error) {
 
 // RevokeInvite takes an invite back that nobody has used.
 func (s *Store) RevokeInvite(ctx context.Context, id int64) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		n, err := q.RevokeInvite(ctx, id)
+	return s.update(ctx, func(tx *Tx) error {
+		n, err := tx.RevokeInvite(ctx, id)
 		if err == nil && n == 0 {
 			return notFound("timba admin invites lists them", "invite %d does not exist, or has been used", id)
 		}
@@ -172,22 +169,22 @@ func invitation(i queries.Invite) ladder.Invite {
 // Register opens an account by an invite's code, or without one where
 // registration is open. The token, for everything, is shown once.
 func (s *Store) Register(ctx context.Context, code, name string, open bool) (p ladder.Person, tokenText string, err error) {
-	err = s.update(ctx, func(q *queries.Queries) error {
+	err = s.update(ctx, func(tx *Tx) error {
 		var invite queries.Invite
 		if code != "" || !open {
-			if invite, err = s.invite(ctx, q, code, name); err != nil {
+			if invite, err = tx.invite(ctx, code, name); err != nil {
 				return err
 			}
 		}
-		if p, err = s.addPerson(ctx, q, name, false); err != nil {
+		if p, err = tx.addPerson(ctx, name, false); err != nil {
 			return err
 		}
 		if invite.ID != 0 {
-			if _, err := q.UseInvite(ctx, nullID(p.ID), invite.ID); err != nil {
+			if _, err := tx.UseInvite(ctx, nullID(p.ID), invite.ID); err != nil {
 				return err
 			}
 		}
-		tokenText, _, err = s.addToken(ctx, q, p.ID, "registration", ladder.ScopeAll, time.Time{})
+		tokenText, _, err = tx.addToken(ctx, p.ID, "registration", ladder.ScopeAll, time.Time{})
 		return err
 	})
 	if err != nil {
@@ -197,7 +194,7 @@ func (s *Store) Register(ctx context.Context, code, name string, open bool) (p l
 }
 
 // invite finds an invite that can be used under a name.
-func (s *Store) invite(ctx context.Context, q *queries.Queries, code, name string) (queries.Invite, error) {
+func (tx *Tx) invite(ctx context.Context, code, name string) (queries.Invite, error) {
 	refused := ladder.Errorf(ladder.Unauthorized, "ask the operator for a new one: timba admin invite", "the invite is not valid")
 	if strings.TrimSpace(code) == "" {
 		return queries.Invite{}, ladder.Errorf(ladder.Unauthorized, "join with the code of an invite, as in timba login URL --invite CODE --name "+name+"; the operator makes them", "this competition is by invite only")
@@ -206,7 +203,7 @@ func (s *Store) invite(ctx context.Context, q *queries.Queries, code, name strin
 	if !ok {
 		return queries.Invite{}, refused
 	}
-	i, err := q.InviteByPublic(ctx, key.public)
+	i, err := tx.InviteByPublic(ctx, key.public)
 	if err != nil {
 		return i, none(err, refused)
 	}
@@ -215,7 +212,7 @@ func (s *Store) invite(ctx context.Context, q *queries.Queries, code, name strin
 		return i, refused
 	case i.PersonID.Valid:
 		return i, ladder.Errorf(ladder.Unauthorized, "ask the operator for a new one: timba admin invite", "the invite has been used")
-	case i.Expires.Valid && i.Expires.Int64 <= stamp(s.now()):
+	case i.Expires.Valid && i.Expires.Int64 <= stamp(tx.now):
 		return i, ladder.Errorf(ladder.Unauthorized, "ask the operator for a new one: timba admin invite", "the invite has expired")
 	case i.Name != "" && i.Name != name:
 		return i, ladder.Errorf(ladder.Forbidden, "register as "+i.Name, "the invite is not for %q", name)

@@ -14,8 +14,8 @@ import (
 
 var generated = regexp.MustCompile("(?s)const \\w+ = `-- name: (\\w+) :\\w+\n(.*?)`")
 
-// statements returns the queries as they are generated, by name.
-func statements(t *testing.T) map[string]string {
+// generatedStatements returns the queries as they are generated, by name.
+func generatedStatements(t *testing.T) map[string]string {
 	files := kit.Get[[]string](t)(filepath.Glob("queries/*.sql.go"))
 	out := map[string]string{}
 	for _, f := range files {
@@ -51,7 +51,7 @@ var scanned = map[string]string{
 func TestQueryPlans(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	all := statements(t)
+	all := generatedStatements(t)
 	names := make([]string, 0, len(all))
 	for name := range all {
 		names = append(names, name)
@@ -78,7 +78,7 @@ func plan(t *testing.T, c *competition, sql string) (lines []string) {
 		}
 		args[arg] = true
 	}
-	rows, err := c.writer.Query("EXPLAIN QUERY PLAN "+sql, make([]any, len(args))...)
+	rows, err := c.writer.db.Query("EXPLAIN QUERY PLAN "+sql, make([]any, len(args))...)
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}

@@ -21,22 +21,22 @@ const playsTime = 24 * time.Hour
 // without an account who have begun so many from one address; 0: no limit.
 func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, perDay int) error {
 	now := s.now()
-	return s.update(ctx, func(q *queries.Queries) error {
+	return s.update(ctx, func(tx *Tx) error {
 		var err error
 		if p.PersonID == 0 {
-			err = countGuestPlay(ctx, q, address, now, int64(perDay))
+			err = countGuestPlay(ctx, tx, address, now, int64(perDay))
 		} else {
-			err = checkPlays(ctx, q, p.PersonID, now, int64(perDay))
+			err = checkPlays(ctx, tx, p.PersonID, now, int64(perDay))
 		}
 		if err != nil {
 			return err
 		}
-		err = q.AddPlay(ctx, queries.AddPlayParams{
+		err = tx.AddPlay(ctx, queries.AddPlayParams{
 			ID: p.ID, PersonID: nullID(p.PersonID), Game: p.Game, Options: text(p.Options), Seat: int64(p.Seat), Commitment: p.Commitment, Began: stamp(now),
 		})
 		for _, b := range p.Bots {
 			if err == nil {
-				err = q.AddPlaySeat(ctx, queries.AddPlaySeatParams{PlayID: p.ID, Seat: int64(b.Seat), VersionID: b.Version, BotID: b.BotID})
+				err = tx.AddPlaySeat(ctx, queries.AddPlaySeatParams{PlayID: p.ID, Seat: int64(b.Seat), VersionID: b.Version, BotID: b.BotID})
 			}
 		}
 		return err
@@ -44,8 +44,8 @@ func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, 
 }
 
 // checkPlays returns an error if a person has begun too many games.
-func checkPlays(ctx context.Context, q *queries.Queries, person int64, now time.Time, perDay int64) error {
-	n, err := q.CountPlaysSince(ctx, nullID(person), stamp(now.Add(-playsTime)))
+func checkPlays(ctx context.Context, tx *Tx, person int64, now time.Time, perDay int64) error {
+	n, err := tx.CountPlaysSince(ctx, nullID(person), stamp(now.Add(-playsTime)))
 	if err == nil && perDay > 0 && n >= perDay {
 		err = ladder.Errorf(ladder.TooMany, "try again tomorrow", "you have begun %d games against bots within a day, which is the limit", n)
 	}
@@ -54,19 +54,19 @@ func checkPlays(ctx context.Context, q *queries.Queries, person int64, now time.
 
 // countGuestPlay returns an error if too many games have begun from an address without an
 // account, and counts one more if not. Counts that are over are dropped.
-func countGuestPlay(ctx context.Context, q *queries.Queries, address netip.Addr, now time.Time, perDay int64) error {
+func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Time, perDay int64) error {
 	since := stamp(now.Add(-playsTime))
-	if err := q.DeleteGuestPlays(ctx, since); err != nil {
+	if err := tx.DeleteGuestPlays(ctx, since); err != nil {
 		return err
 	}
-	n, err := q.CountGuestPlays(ctx, address.String(), since)
+	n, err := tx.CountGuestPlays(ctx, address.String(), since)
 	if err != nil {
 		return err
 	}
 	if perDay > 0 && n >= perDay {
 		return ladder.Errorf(ladder.TooMany, "try again tomorrow, or with an account", "%d games were begun from your address within a day, which is the limit", n)
 	}
-	return q.AddGuestPlay(ctx, address.String(), stamp(now))
+	return tx.AddGuestPlay(ctx, address.String(), stamp(now))
 }
 
 // FinishPlay ends an open game with its result for the person and its replay, and counts it:
@@ -74,8 +74,8 @@ func countGuestPlay(ctx context.Context, q *queries.Queries, address netip.Addr,
 func (s *Store) FinishPlay(ctx context.Context, id, result string, replay []byte, records map[int]rules.Record) error {
 	data := s.codec.pack(replay)
 	ended := nullStamp(s.now())
-	return s.update(ctx, func(q *queries.Queries) error {
-		n, err := q.FinishPlay(ctx, queries.FinishPlayParams{
+	return s.update(ctx, func(tx *Tx) error {
+		n, err := tx.FinishPlay(ctx, queries.FinishPlayParams{
 			Ended: ended, Result: sql.NullString{String: result, Valid: result != ""}, Size: nullID(int64(len(replay))), Replay: data, ID: id,
 		})
 		if err != nil {
@@ -85,7 +85,7 @@ func (s *Store) FinishPlay(ctx context.Context, id, result string, replay []byte
 			return noPlay(id)
 		}
 		for seat, r := range records {
-			err := q.ScorePlaySeat(ctx, queries.ScorePlaySeatParams{Wins: int64(r.Wins), Draws: int64(r.Draws), Losses: int64(r.Losses), Ended: ended, PlayID: id, Seat: int64(seat)})
+			err := tx.ScorePlaySeat(ctx, queries.ScorePlaySeatParams{Wins: int64(r.Wins), Draws: int64(r.Draws), Losses: int64(r.Losses), Ended: ended, PlayID: id, Seat: int64(seat)})
 			if err != nil {
 				return err
 			}
@@ -96,16 +96,16 @@ func (s *Store) FinishPlay(ctx context.Context, id, result string, replay []byte
 
 // BreakPlay ends an open game without a result; one that has ended stays as it is.
 func (s *Store) BreakPlay(ctx context.Context, id string) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		_, err := q.BreakPlay(ctx, nullStamp(s.now()), id)
+	return s.update(ctx, func(tx *Tx) error {
+		_, err := tx.BreakPlay(ctx, nullStamp(s.now()), id)
 		return err
 	})
 }
 
 // BreakPlays ends all open games without results: those of an earlier server.
 func (s *Store) BreakPlays(ctx context.Context) (n int64, err error) {
-	err = s.update(ctx, func(q *queries.Queries) error {
-		n, err = q.BreakPlays(ctx, nullStamp(s.now()))
+	err = s.update(ctx, func(tx *Tx) error {
+		n, err = tx.BreakPlays(ctx, nullStamp(s.now()))
 		return err
 	})
 	return n, err
@@ -113,8 +113,8 @@ func (s *Store) BreakPlays(ctx context.Context) (n int64, err error) {
 
 // Play returns a game between a person and bots.
 func (s *Store) Play(ctx context.Context, id string) (p ladder.Play, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		r, err := q.Play(ctx, id)
+	err = s.view(ctx, func(tx *Tx) error {
+		r, err := tx.Play(ctx, id)
 		if err != nil {
 			return none(err, noPlay(id))
 		}
@@ -125,14 +125,14 @@ func (s *Store) Play(ctx context.Context, id string) (p ladder.Play, err error) 
 		if err := json.Unmarshal([]byte(r.Options), &p.Options); err != nil {
 			return fmt.Errorf("data: the options of game %s: %w", id, err)
 		}
-		p.Bots, err = playSeats(ctx, q, id)
+		p.Bots, err = playSeats(ctx, tx, id)
 		return err
 	})
 	return p, err
 }
 
-func playSeats(ctx context.Context, q *queries.Queries, id string) (list []ladder.PlaySeat, err error) {
-	rows, err := q.PlaySeats(ctx, id)
+func playSeats(ctx context.Context, tx *Tx, id string) (list []ladder.PlaySeat, err error) {
+	rows, err := tx.PlaySeats(ctx, id)
 	for _, b := range rows {
 		list = append(list, ladder.PlaySeat{Seat: int(b.Seat), Version: b.VersionID, BotID: b.BotID, Bot: b.Name, Number: int(b.Number)})
 	}
@@ -142,14 +142,14 @@ func playSeats(ctx context.Context, q *queries.Queries, id string) (list []ladde
 // PlaysOf returns the last games of a person against bots, the newest first, at most n: without
 // their options and commitments.
 func (s *Store) PlaysOf(ctx context.Context, personID int64, n int) (list []ladder.Play, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		rows, err := q.PlaysOf(ctx, nullID(personID), int64(n))
+	err = s.view(ctx, func(tx *Tx) error {
+		rows, err := tx.PlaysOf(ctx, nullID(personID), int64(n))
 		for _, r := range rows {
 			p := ladder.Play{
 				ID: r.ID, PersonID: personID, Game: r.Game, Seat: int(r.Seat), State: ladder.PlayState(r.State), Result: r.Result,
 				Began: moment(r.Began), Ended: nullMoment(r.Ended),
 			}
-			if p.Bots, err = playSeats(ctx, q, r.ID); err != nil {
+			if p.Bots, err = playSeats(ctx, tx, r.ID); err != nil {
 				return err
 			}
 			list = append(list, p)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -20,8 +21,8 @@ type waiting struct {
 // queue returns the versions on their way, but those of blocked people, in the order
 // of their turns: owners take turns, who was served the longest ago comes first, and
 // the versions of one owner go in the order in which they came.
-func queue(ctx context.Context, q *queries.Queries) ([]waiting, error) {
-	rows, err := q.PendingVersions(ctx)
+func queue(ctx context.Context, tx *Tx) ([]waiting, error) {
+	rows, err := tx.PendingVersions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -85,40 +86,42 @@ func (s *Store) Place(ctx context.Context, versionID int64) (int, error) {
 
 // Cancel ends a version that waits to be begun. It counts as failed.
 func (s *Store) Cancel(ctx context.Context, versionID int64) error {
-	return s.fail(ctx, versionID, func(q *queries.Queries, row queries.VersionByIDRow) (reason string, err error) {
-		stages, err := q.Stages(ctx, versionID)
+	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionByIDRow) (reason string, err error) {
+		stages, err := tx.Stages(ctx, versionID)
 		if err == nil && len(stages) > 0 {
 			err = conflict("wait for its end", "version %d of %s has been begun", row.Version.Number, row.Name)
 		}
+		tx.tell(events.Event{Kind: events.QueueMoved, Version: versionID})
 		return "cancelled by its owner", err
 	})
 }
 
 // Fail ends a version's way: a stage said no. Its owner is told why.
 func (s *Store) Fail(ctx context.Context, versionID int64, reason string) error {
-	return s.fail(ctx, versionID, func(q *queries.Queries, row queries.VersionByIDRow) (string, error) {
-		return reason, s.tell(ctx, q, row, fmt.Sprintf("version %d of %s failed: %s", row.Version.Number, row.Name, reason))
+	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionByIDRow) (string, error) {
+		return reason, tx.tellOwner(ctx, row, fmt.Sprintf("version %d of %s failed: %s", row.Version.Number, row.Name, reason))
 	})
 }
 
 // fail ends a version's way for a reason, which why returns. An upload that was never
 // built is not kept.
-func (s *Store) fail(ctx context.Context, versionID int64, why func(*queries.Queries, queries.VersionByIDRow) (string, error)) error {
+func (s *Store) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionByIDRow) (string, error)) error {
 	var bundle string
-	err := s.update(ctx, func(q *queries.Queries) error {
-		row, err := s.open(ctx, q, versionID)
+	err := s.update(ctx, func(tx *Tx) error {
+		row, err := tx.open(ctx, versionID)
 		if err != nil {
 			return err
 		}
-		reason, err := why(q, row)
+		reason, err := why(tx, row)
 		if err != nil {
 			return err
 		}
 		bundle = row.Version.Bundle
-		return q.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(s.now()), ID: versionID})
+		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Failed, Text: reason})
+		return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(tx.now), ID: versionID})
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		s.dropUploads(ctx, bundle)
 	}
-	return s.dropUpload(ctx, bundle)
+	return err
 }

@@ -129,6 +129,13 @@ func TestUploadsThatNobodyNeeds(t *testing.T) {
 	kit.Must(t, c.Fail(bg, built.ID, "trial: no"))
 	left(built.Bundle)
 	keepUpload(t, c.Dir(), "orphan")
+	stuck := c.waits(p, 1)
+	kept := keepUpload(t, c.Dir(), stuck[0])
+	kit.Must(t, os.Remove(c.Dir().Bundles()+"/"+kept))
+	kit.Must(t, os.MkdirAll(c.Dir().Bundles()+"/"+kept+"/file", 0o700)) // cannot be deleted
+	pending := kit.Get[[]ladder.Version](t)(c.Pending(bg))
+	kit.Must(t, c.Cancel(bg, pending[0].ID))
+	kit.Must(t, os.RemoveAll(c.Dir().Bundles()+"/"+kept))
 	kit.Must(t, os.WriteFile(c.Dir().Bundles()+"/notes.txt", nil, 0o600))
 	if n, err := c.SweepUploads(bg); err != nil || n != 1 {
 		t.Errorf("%d are swept, want 1; %v", n, err)

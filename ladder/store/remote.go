@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -32,15 +33,15 @@ func (s *Store) ConnectRemote(ctx context.Context, personID int64, n RemoteVersi
 	}
 	slices.Sort(n.Games)
 	n.Games = slices.Compact(n.Games)
-	err = s.update(ctx, func(q *queries.Queries) error {
-		p, err := q.Person(ctx, personID)
+	err = s.update(ctx, func(tx *Tx) error {
+		p, err := tx.Person(ctx, personID)
 		if err != nil {
 			return none(err, notFound("", "person %d does not exist", personID))
 		}
-		if out, err = s.goesOn(ctx, q, p, n); err != nil || out.ID != 0 {
+		if out, err = tx.goesOn(ctx, p, n); err != nil || out.ID != 0 {
 			return err
 		}
-		out, err = s.addRemote(ctx, q, p, n, l)
+		out, err = tx.addRemote(ctx, p, n, l)
 		return err
 	})
 	return out, err
@@ -48,15 +49,15 @@ func (s *Store) ConnectRemote(ctx context.Context, personID int64, n RemoteVersi
 
 // goesOn returns the version that a connection continues, with ID 0 where a new one is
 // due.
-func (s *Store) goesOn(ctx context.Context, q *queries.Queries, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
-	b, err := q.BotByName(ctx, n.Bot)
+func (tx *Tx) goesOn(ctx context.Context, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
+	b, err := tx.BotByName(ctx, n.Bot)
 	if err != nil || b.PersonID.Int64 != p.ID || n.New {
 		return out, none(err, nil) // addRemote refuses another's
 	}
 	if b.Withdrawn.Valid {
 		return out, withdrawn(b)
 	}
-	rows, err := q.VersionsOf(ctx, b.ID)
+	rows, err := tx.VersionsOf(ctx, b.ID)
 	if err != nil {
 		return out, err
 	}
@@ -86,33 +87,34 @@ func gamesText(games []string) string {
 	return strings.Join(games, ", ")
 }
 
-func (s *Store) addRemote(ctx context.Context, q *queries.Queries, p queries.Person, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
-	b, err := s.ownBot(ctx, q, p, n.Bot, l)
+func (tx *Tx) addRemote(ctx context.Context, p queries.Person, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
+	b, err := tx.ownBot(ctx, p, n.Bot, l)
 	if err != nil {
 		return out, err
 	}
-	if err := s.mayAdd(ctx, q, b, NewVersion{}, l); err != nil {
+	if err := tx.mayAdd(ctx, b, NewVersion{}, l); err != nil {
 		return out, err
 	}
-	v, err := s.insertVersion(ctx, q, queries.AddVersionParams{
+	v, err := tx.insertVersion(ctx, queries.AddVersionParams{
 		BotID: b.ID, Label: n.Label, Games: list(n.Games), Command: "[]", State: string(ladder.Queued), Remote: 1,
 	})
 	if err != nil {
 		return out, err
 	}
-	if err := q.SetHash(ctx, remoteHash(b.Name, int(v.Number)), v.ID); err != nil {
+	if err := tx.SetHash(ctx, remoteHash(b.Name, int(v.Number)), v.ID); err != nil {
 		return out, err
 	}
-	if err := s.retire(ctx, q, b.ID, nullStamp(s.now())); err != nil {
+	if err := tx.retire(ctx, b.ID, nullStamp(tx.now)); err != nil {
 		return out, err
 	}
-	if err := s.setLive(ctx, q, v.ID); err != nil {
+	if err := tx.setLive(ctx, v.ID); err != nil {
 		return out, err
 	}
-	if err := s.refreshBot(ctx, q, b.ID); err != nil {
+	if err := tx.refreshBot(ctx, b.ID); err != nil {
 		return out, err
 	}
-	row, err := q.VersionByID(ctx, v.ID)
+	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID, State: ladder.Live})
+	row, err := tx.VersionByID(ctx, v.ID)
 	if err != nil {
 		return out, err
 	}

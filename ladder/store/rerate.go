@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 )
@@ -17,8 +17,8 @@ import (
 type Rerated struct {
 	Ladder   string           `json:"ladder"`
 	Matches  int64            `json:"matches"`
-	Before   elo.Formula      `json:"before"`
-	After    elo.Formula      `json:"after"`
+	Before   rating.Formula   `json:"before"`
+	After    rating.Formula   `json:"after"`
 	Versions []ReratedVersion `json:"versions"` // that the ladder has or had, those with the highest new Elo first
 }
 
@@ -37,17 +37,17 @@ type ReratedVersion struct {
 // if not nil, is told how many of the matches are done. It is only for who has the directory's lock.
 func (s *Store) Rerate(ctx context.Context, name string, dry bool, progress func(done, total int64)) (out Rerated, err error) {
 	errDry := errors.New("a dry run")
-	err = s.update(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
+	err = s.update(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
 		if err != nil {
 			return err
 		}
-		from, err := elo.ParseFormula(l.Formula)
+		from, err := rating.ParseFormula(l.Formula)
 		if err != nil {
 			return fmt.Errorf("data: ladder %q: %w", name, err)
 		}
 		r := &rerating{store: s, from: from}
-		if r.fold, err = newFold(ctx, q, l, s.formula); err != nil {
+		if r.fold, err = newFold(ctx, tx, l, s.formula); err != nil {
 			return err
 		}
 		r.played, r.each, r.wrong = r.stored, r.change, r.damaged
@@ -77,7 +77,7 @@ func (s *Store) Rerate(ctx context.Context, name string, dry bool, progress func
 type rerating struct {
 	*fold
 	store *Store
-	from  elo.Formula
+	from  rating.Formula
 }
 
 func (r *rerating) damaged(where, format string, args ...any) error {
@@ -86,7 +86,7 @@ func (r *rerating) damaged(where, format string, args ...any) error {
 
 // stored returns matches with the games that are stored.
 func (r *rerating) stored(rows []queries.Match) (out []*played, err error) {
-	list, err := r.store.fill(r.ctx, r.q, rows)
+	list, err := r.tx.fill(r.ctx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +104,10 @@ func (r *rerating) stored(rows []queries.Match) (out []*played, err error) {
 }
 
 // change keeps what a match moves.
-func (r *rerating) change(p *played, out elo.Outcome) error {
+func (r *rerating) change(p *played, out rating.Outcome) error {
 	for slot, e := range out.Entries {
 		c := changeRow(r.ladder.ID, out.Changes[slot])
-		n, err := r.q.RerateChange(r.ctx, queries.RerateChangeParams{
+		n, err := r.tx.RerateChange(r.ctx, queries.RerateChangeParams{
 			EloBefore: c.EloBefore, EloAfter: c.EloAfter, K: c.K, Score: c.Score, Expected: c.Expected, Uncertainty: c.Uncertainty,
 			MatchID: p.row.ID, Slot: int64(slot), VersionID: e.VersionID,
 		})
@@ -124,12 +124,12 @@ func (r *rerating) change(p *played, out elo.Outcome) error {
 // games returns the games of a match. Those that were lost with a connection are only told by their
 // replays, and only matter where the match ended early by it.
 func (r *rerating) games(m ladder.Match) ([]ladder.Game, error) {
-	played, err := gamesOf(r.ctx, r.q, m.ID)
+	played, err := gamesOf(r.ctx, r.tx, m.ID)
 	if err != nil || len(played) == m.Deals*len(m.Versions) {
 		return played, err
 	}
 	where := fmt.Sprintf("match %d", m.ID)
-	parts, err := r.store.parts(r.ctx, r.q, m.ID, replaysKind)
+	parts, err := r.store.parts(r.ctx, r.tx, m.ID, replaysKind)
 	if err != nil {
 		return nil, r.damaged(where, "%s", err)
 	}
@@ -146,9 +146,9 @@ func (r *rerating) games(m ladder.Match) ([]ladder.Game, error) {
 
 // keep keeps the new ratings and the formula.
 func (r *rerating) keep() error {
-	r.store.effects = append(r.store.effects, effect{all: true})
+	r.tx.changes = append(r.tx.changes, Change{all: true})
 	for id, p := range r.places {
-		err := r.q.RerateEntry(r.ctx, queries.RerateEntryParams{
+		err := r.tx.RerateEntry(r.ctx, queries.RerateEntryParams{
 			Start: p.start, Elo: p.Elo, Uncertainty: p.Uncertainty, LadderID: r.ladder.ID, VersionID: id,
 		})
 		if err != nil {
@@ -156,15 +156,15 @@ func (r *rerating) keep() error {
 		}
 	}
 	if r.from.Anchor != r.formula.Anchor { // the fit is relative to it, and is made again
-		if err := r.q.DeleteFit(r.ctx, r.ladder.ID); err != nil {
+		if err := r.tx.DeleteFit(r.ctx, r.ladder.ID); err != nil {
 			return err
 		}
 	}
-	if err := r.q.SetFormula(r.ctx, r.formula.String(), r.ladder.ID); err != nil {
+	if err := r.tx.SetFormula(r.ctx, r.formula.String(), r.ladder.ID); err != nil {
 		return err
 	}
-	return r.q.AddRerate(r.ctx, queries.AddRerateParams{
-		LadderID: r.ladder.ID, Created: stamp(r.store.now()), Matches: r.ladder.Finished, Before: r.from.String(), After: r.formula.String(),
+	return r.tx.AddRerate(r.ctx, queries.AddRerateParams{
+		LadderID: r.ladder.ID, Created: stamp(r.tx.now), Matches: r.ladder.Finished, Before: r.from.String(), After: r.formula.String(),
 	})
 }
 

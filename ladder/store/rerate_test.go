@@ -9,11 +9,11 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 )
 
 // other has all constants changed.
-var other = elo.Formula{Rule: 1, Start: 1200, Anchor: 900, Newcomer: 10, Forget: 0.01}
+var other = rating.Formula{Rule: 1, Start: 1200, Anchor: 900, Newcomer: 10, Forget: 0.01}
 
 // ratings returns all that a formula moves, by ladder.
 func (c *competition) ratings() (out []string) {
@@ -23,7 +23,7 @@ func (c *competition) ratings() (out []string) {
 		"SELECT 'entry ' || ladder_id || ' ' || version_id || ' ' || start || ' ' || elo || ' ' || uncertainty || ' ' || matches || ' ' || wins FROM entries ORDER BY ladder_id, version_id",
 		"SELECT 'change ' || match_id || ' ' || slot || ' ' || elo_before || ' ' || elo_after || ' ' || k || ' ' || expected FROM changes ORDER BY match_id, slot",
 	} {
-		rows, err := c.readers.Query(query)
+		rows, err := c.readers.db.Query(query)
 		kit.Must(c.tb, err)
 		for rows.Next() {
 			var line string
@@ -68,7 +68,7 @@ func TestRerate(t *testing.T) {
 	wantSound(t, c.Store)
 	moved := 0
 	for _, l := range done {
-		if l.Before != elo.Current || l.After != other {
+		if l.Before != rating.Current || l.After != other {
 			t.Errorf("%s: %v became %v", l.Ladder, l.Before, l.After)
 		}
 		for _, v := range l.Versions {
@@ -105,7 +105,7 @@ func TestRerateBack(t *testing.T) {
 	first := c.ratings()
 	c.formula = other
 	c.rerateAll(false)
-	c.formula = elo.Current
+	c.formula = rating.Current
 	wantSound(t, c.Store)
 	c.rerateAll(false)
 	if diff := cmp.Diff(first, c.ratings()); diff != "" {
@@ -126,7 +126,7 @@ func TestRerateErrors(t *testing.T) {
 	if _, err := c.Rerate(ctx, "tebes-4", false, func(done, total int64) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("a stop is %v", err)
 	}
-	_, err = c.writer.Exec("DELETE FROM game_seats WHERE game_id = 1")
+	_, err = c.writer.db.Exec("DELETE FROM game_seats WHERE game_id = 1")
 	kit.Must(t, err)
 	if _, err := c.Rerate(bg, "tebes-4", false, nil); ladder.CodeOf(err) != ladder.Unavailable {
 		t.Errorf("a match without seats is %v", err)

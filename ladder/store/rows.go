@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -27,10 +27,10 @@ type rows struct {
 	ends                []queries.EndAttemptParams
 	finished            []queries.FinishMatchParams
 
-	orders       map[int64]int64        // by ladder, of its last match
-	fingerprints map[ofLadder]bool      // of the games
-	over         map[int64]bool         // matches that are begun or finished
-	moved        map[[2]int64]elo.Entry // by ladder and version
+	orders       map[int64]int64           // by ladder, of its last match
+	fingerprints map[ofLadder]bool         // of the games
+	over         map[int64]bool            // matches that are begun or finished
+	moved        map[[2]int64]rating.Entry // by ladder and version
 }
 
 // begun is a match that waited.
@@ -42,15 +42,14 @@ type ofLadder struct {
 	fingerprint [16]byte
 }
 
-// clear forgets all.
-func (r *rows) clear() {
-	*r = rows{orders: map[int64]int64{}, fingerprints: map[ofLadder]bool{}, over: map[int64]bool{}, moved: map[[2]int64]elo.Entry{}}
+func newRows() rows {
+	return rows{orders: map[int64]int64{}, fingerprints: map[ofLadder]bool{}, over: map[int64]bool{}, moved: map[[2]int64]rating.Entry{}}
 }
 
 // nextMatch returns the ID of a new match.
-func (r *rows) nextMatch(ctx context.Context, q *queries.Queries) (_ int64, err error) {
+func (r *rows) nextMatch(ctx context.Context, tx *Tx) (_ int64, err error) {
 	if r.lastMatch == 0 {
-		if r.lastMatch, err = q.LastMatchID(ctx); err != nil {
+		if r.lastMatch, err = tx.LastMatchID(ctx); err != nil {
 			return 0, err
 		}
 	}
@@ -59,60 +58,60 @@ func (r *rows) nextMatch(ctx context.Context, q *queries.Queries) (_ int64, err 
 }
 
 // write writes all.
-func (r *rows) write(ctx context.Context, q *queries.Queries) error {
-	for _, step := range []func(context.Context, *queries.Queries) error{r.writeStarts, r.writeGames, r.writeRatings, r.writeEnds} {
-		if err := step(ctx, q); err != nil {
+func (r *rows) write(ctx context.Context, tx *Tx) error {
+	for _, step := range []func(context.Context, *Tx) error{r.writeStarts, r.writeGames, r.writeRatings, r.writeEnds} {
+		if err := step(ctx, tx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *rows) writeStarts(ctx context.Context, q *queries.Queries) error {
-	if err := each(ctx, r.running, q.AddRunning); err != nil {
+func (r *rows) writeStarts(ctx context.Context, tx *Tx) error {
+	if err := each(ctx, r.running, tx.AddRunning); err != nil {
 		return err
 	}
-	if err := each(ctx, r.slots, q.AddSlot); err != nil {
+	if err := each(ctx, r.slots, tx.AddSlot); err != nil {
 		return err
 	}
-	if err := each(ctx, r.attempts, q.AddAttempt); err != nil {
+	if err := each(ctx, r.attempts, tx.AddAttempt); err != nil {
 		return err
 	}
-	return each(ctx, r.begun, func(ctx context.Context, b begun) error { return q.BeginMatch(ctx, someID(b.at), b.match) })
+	return each(ctx, r.begun, func(ctx context.Context, b begun) error { return tx.BeginMatch(ctx, someID(b.at), b.match) })
 }
 
-func (r *rows) writeGames(ctx context.Context, q *queries.Queries) error {
-	if err := each(ctx, r.games, q.AddGame); err != nil {
+func (r *rows) writeGames(ctx context.Context, tx *Tx) error {
+	if err := each(ctx, r.games, tx.AddGame); err != nil {
 		return err
 	}
-	if err := each(ctx, r.seats, q.AddSeat); err != nil {
+	if err := each(ctx, r.seats, tx.AddSeat); err != nil {
 		return err
 	}
-	if err := each(ctx, r.documents, q.AddDocument); err != nil {
+	if err := each(ctx, r.documents, tx.AddDocument); err != nil {
 		return err
 	}
-	return each(ctx, r.faulty, func(ctx context.Context, s queries.MatchSlot) error { return q.MarkFaulty(ctx, s.MatchID, s.Slot) })
+	return each(ctx, r.faulty, func(ctx context.Context, s queries.MatchSlot) error { return tx.MarkFaulty(ctx, s.MatchID, s.Slot) })
 }
 
-func (r *rows) writeRatings(ctx context.Context, q *queries.Queries) error {
-	if err := each(ctx, r.changes, q.AddChange); err != nil {
+func (r *rows) writeRatings(ctx context.Context, tx *Tx) error {
+	if err := each(ctx, r.changes, tx.AddChange); err != nil {
 		return err
 	}
-	if err := each(ctx, r.entries, q.MoveEntry); err != nil {
+	if err := each(ctx, r.entries, tx.MoveEntry); err != nil {
 		return err
 	}
-	return each(ctx, r.pairs, q.AddPair)
+	return each(ctx, r.pairs, tx.AddPair)
 }
 
-func (r *rows) writeEnds(ctx context.Context, q *queries.Queries) error {
-	if err := each(ctx, r.ends, q.EndAttempt); err != nil {
+func (r *rows) writeEnds(ctx context.Context, tx *Tx) error {
+	if err := each(ctx, r.ends, tx.EndAttempt); err != nil {
 		return err
 	}
-	if err := each(ctx, r.finished, q.FinishMatch); err != nil {
+	if err := each(ctx, r.finished, tx.FinishMatch); err != nil {
 		return err
 	}
 	for id, order := range r.orders {
-		if err := q.SetFinished(ctx, order, id); err != nil {
+		if err := tx.SetFinished(ctx, order, id); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,7 @@
 // bots, matches, games and ratings. Every method is one transaction: its success is
 // on the disk, its failure changes nothing.
 //
-// The schema is in migrations, the queries in queries/*.sql; the Go code beside
+// The schema is in schema.sql, the queries in queries/*.sql; the Go code beside
 // those is generated from them.
 package store
 
@@ -13,7 +13,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -27,7 +26,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -55,28 +55,25 @@ type Store struct {
 	now      func() time.Time
 	readOnly bool
 	lock     *flock.Flock
-	writer   *sql.DB // one connection: SQLite has one writer at a time
-	readers  *sql.DB
-	write    *queries.Queries
-	read     *queries.Queries
+	writer   *statements // one connection: SQLite has one writer at a time
+	readers  *statements
+	read     *Tx // each statement alone
 	codec    *codec
-	formula  elo.Formula // of new ladders, and of those that are rated again
+	formula  rating.Formula // of new ladders, and of those that are rated again
 	archive  archive
 	group    group
-	states   states
+	cache    cache
+	events   events.Hub
 
 	// What follows belongs to who has the turn, which a transaction that writes takes.
 	turn    chan struct{}
-	effects []effect           // of the transaction
-	quiet   bool               // it is results and new matches alone
-	rows    rows               // that it adds at its end
 	running map[int64]*running // attempts, by match: those that are not here are in the database
 	version int64              // of the database, as other programs have written it
 }
 
-// Open opens the data directory and brings its database up to date.
+// Open opens the data directory.
 func Open(dir string, o Options) (_ *Store, err error) {
-	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: elo.Current, running: map[int64]*running{}}
+	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: rating.Current, running: map[int64]*running{}}
 	s.archive = archive(s.dir.Archive())
 	if s.now == nil {
 		s.now = time.Now
@@ -99,13 +96,12 @@ func Open(dir string, o Options) (_ *Store, err error) {
 	if s.readers, err = open(path, readerDSN(o), max(4, runtime.GOMAXPROCS(0))); err != nil {
 		return nil, err
 	}
-	if err := s.migrate(context.Background()); err != nil {
+	if err := s.prepareSchema(context.Background()); err != nil {
 		return nil, err
 	}
-	if err := s.prepare(context.Background()); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.read = &Tx{Queries: queries.New(s.readers)}
+	s.codec, err = newCodec()
+	return s, err
 }
 
 // prepareDir makes the directory for a server and locks it.
@@ -176,7 +172,7 @@ func readerDSN(o Options) url.Values {
 	return v
 }
 
-func open(path string, params url.Values, conns int) (*sql.DB, error) {
+func open(path string, params url.Values, conns int) (*statements, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -192,32 +188,13 @@ func open(path string, params url.Values, conns int) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
-	return db, nil
-}
-
-// prepare compiles every statement once for each connection.
-func (s *Store) prepare(ctx context.Context) (err error) {
-	if s.read, err = queries.Prepare(ctx, s.readers); err != nil {
-		return err
-	}
-	if s.writer != nil {
-		if s.write, err = queries.Prepare(ctx, s.writer); err != nil {
-			return err
-		}
-	}
-	s.codec, err = newCodec()
-	return err
+	return newStatements(db), nil
 }
 
 // Close ends all connections and gives the lock back. Every method fails after it.
 func (s *Store) Close() error {
 	var errs []error
-	for _, q := range []*queries.Queries{s.read, s.write} {
-		if q != nil {
-			errs = append(errs, q.Close())
-		}
-	}
-	for _, db := range []*sql.DB{s.readers, s.writer} { // the last one out writes the log into the database
+	for _, db := range []*statements{s.readers, s.writer} { // the last one out writes the log into the database
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
@@ -228,107 +205,8 @@ func (s *Store) Close() error {
 	return explain(errors.Join(errs...))
 }
 
+// Events returns the hub on which the store tells what it has committed.
+func (s *Store) Events() *events.Hub { return &s.events }
+
 // Dir returns the data directory, as Open was given it.
 func (s *Store) Dir() datadir.Dir { return s.dir }
-
-// update runs f in one write transaction.
-func (s *Store) update(ctx context.Context, f func(*queries.Queries) error) error {
-	return s.updateTx(ctx, func(_ *sql.Tx, q *queries.Queries) error { return f(q) })
-}
-
-// updateTx is update for who needs the transaction, too. What f leaves in s.effects is done once it is
-// committed, before the next transaction begins.
-func (s *Store) updateTx(ctx context.Context, f func(*sql.Tx, *queries.Queries) error) error {
-	if s.readOnly {
-		return unavailable("open it without read-only", "data: directory %q is open read-only", s.dir)
-	}
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	tx, err := s.writer.BeginTx(ctx, nil)
-	if err != nil {
-		return explain(err)
-	}
-	s.effects, s.quiet = s.effects[:0], false
-	s.rows.clear()
-	err = s.noticeOthers(ctx, tx)
-	if err == nil {
-		q := s.write.WithTx(tx)
-		if err = f(tx, q); err == nil {
-			err = s.rows.write(ctx, q)
-		}
-	}
-	if err != nil {
-		if rollback := tx.Rollback(); rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
-			err = errors.Join(err, fmt.Errorf("rollback: %w", rollback))
-		}
-		return explain(undone(ctx, err))
-	}
-	if err := tx.Commit(); err != nil {
-		s.forget() // it may have been committed
-		return explain(undone(ctx, err))
-	}
-	for _, e := range s.effects {
-		if e.running != nil {
-			s.running[e.match] = e.running
-		}
-	}
-	s.states.apply(s.effects, !s.quiet)
-	return nil
-}
-
-// forget makes all be read again that is kept in memory.
-func (s *Store) forget() {
-	s.running = map[int64]*running{}
-	s.states.forget()
-}
-
-// noticeOthers forgets what is kept in memory after another program has written.
-func (s *Store) noticeOthers(ctx context.Context, db queries.DBTX) error {
-	var version int64
-	if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
-		return err
-	}
-	if version != s.version {
-		s.forget()
-		s.version = version
-	}
-	return nil
-}
-
-// notice forgets what is kept in memory if another program has written. While something is written
-// here, that was done as it began.
-func (s *Store) notice(ctx context.Context) error {
-	if s.writer == nil {
-		return nil
-	}
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	default:
-		return nil
-	}
-	return explain(s.noticeOthers(ctx, s.writer))
-}
-
-// undone returns the context's error where err only says that the end of the context
-// has undone the transaction.
-func undone(ctx context.Context, err error) error {
-	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
-}
-
-// view runs f on one state of the database.
-func (s *Store) view(ctx context.Context, f func(*queries.Queries) error) error {
-	tx, err := s.readers.BeginTx(ctx, nil)
-	if err != nil {
-		return explain(err)
-	}
-	defer tx.Rollback() // it has changed nothing
-	return explain(undone(ctx, f(s.read.WithTx(tx))))
-}

@@ -144,7 +144,7 @@ func one(i int, change func(*referee.Result)) func([]*referee.Result) []*referee
 
 func count(t *testing.T, c *competition, table string) (n int) {
 	t.Helper()
-	kit.Must(t, c.readers.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
+	kit.Must(t, c.readers.db.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 	return n
 }
 
@@ -174,7 +174,7 @@ func TestFinishConcurrentlyRaced(t *testing.T) {
 			versions := rapid.Permutation(ids).Draw(rt, "versions")[:l.Bots]
 			m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: versions})
 			kit.Must(t, err)
-			_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(x.seed), referee.Hex(x.seed))
+			err = c.Begin(bg, []Start{{Match: m.ID, Seed: x.seed}})[0].Err
 			kit.Must(t, err)
 			jobs = append(jobs, func() error { _, err := c.Finish(bg, m.ID, c.last(m.ID), as(m, x.games)); return err })
 		}
@@ -242,10 +242,7 @@ func TestAttempts(t *testing.T) {
 	}
 	_, err = c.Break(bg, m.ID, c.last(m.ID), "", true)
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not running")
-	_, err = c.BeginAttempt(bg, m.ID, referee.Hex{}, referee.Hex{})
-	wantError(t, err, ladder.Invalid, "match 1: the commitment is not the seed's")
-	seed := referee.NewSeed()
-	_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
+	err = c.Begin(bg, []Start{{Match: m.ID, Seed: referee.NewSeed()}})[0].Err
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not waiting")
 }
 

@@ -68,8 +68,8 @@ const MaxTokens = 100
 // AddToken makes a token for a person; its text is shown once and not kept. A
 // zero expires stands for never.
 func (s *Store) AddToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
-	err = s.update(ctx, func(q *queries.Queries) error {
-		text, t, err = s.addToken(ctx, q, personID, label, scope, expires)
+	err = s.update(ctx, func(tx *Tx) error {
+		text, t, err = tx.addToken(ctx, personID, label, scope, expires)
 		return err
 	})
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Store) AddToken(ctx context.Context, personID int64, label string, scop
 // that turn the direction of text, and others without width.
 func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }
 
-func (s *Store) addToken(ctx context.Context, q *queries.Queries, personID int64, label string, scope ladder.Scope, expires time.Time) (string, ladder.Token, error) {
+func (tx *Tx) addToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (string, ladder.Token, error) {
 	switch scope {
 	case ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll:
 	default:
@@ -91,13 +91,13 @@ func (s *Store) addToken(ctx context.Context, q *queries.Queries, personID int64
 	if len(label) > maxTokenLabel || strings.ContainsFunc(label, unprintable) {
 		return "", ladder.Token{}, invalid("try one line of at most 80 bytes of visible characters", "token: label cannot be %q", label)
 	}
-	if !expires.IsZero() && !expires.After(s.now()) {
+	if !expires.IsZero() && !expires.After(tx.now) {
 		return "", ladder.Token{}, invalid("name a time to come", "token: it cannot expire at %s", expires.UTC().Format(time.RFC3339))
 	}
-	if _, err := q.Person(ctx, personID); err != nil {
+	if _, err := tx.Person(ctx, personID); err != nil {
 		return "", ladder.Token{}, none(err, notFound("", "person %d does not exist", personID))
 	}
-	valid, err := q.CountTokens(ctx, personID, nullStamp(s.now()))
+	valid, err := tx.CountTokens(ctx, personID, nullStamp(tx.now))
 	if err != nil {
 		return "", ladder.Token{}, err
 	}
@@ -105,8 +105,8 @@ func (s *Store) addToken(ctx context.Context, q *queries.Queries, personID int64
 		return "", ladder.Token{}, conflict("revoke one: timba tokens revoke ID", "the limit is %d tokens", MaxTokens)
 	}
 	k := newKey(tokenPrefix)
-	row, err := q.AddToken(ctx, queries.AddTokenParams{
-		PersonID: personID, Public: k.public, Hash: k.hash[:], Label: label, Scope: string(scope), Created: stamp(s.now()), Expires: nullStamp(expires),
+	row, err := tx.AddToken(ctx, queries.AddTokenParams{
+		PersonID: personID, Public: k.public, Hash: k.hash[:], Label: label, Scope: string(scope), Created: stamp(tx.now), Expires: nullStamp(expires),
 	})
 	return k.text, token(row), err
 }
@@ -139,7 +139,7 @@ func (s *Store) Authenticate(ctx context.Context, text string) (ladder.Person, l
 	}
 	if now.Sub(t.Used) >= usedEvery && !s.readOnly {
 		// A note only: a full disk does not shut anybody out.
-		if err := s.update(ctx, func(q *queries.Queries) error { return q.UseToken(ctx, nullStamp(now), t.ID) }); err == nil {
+		if err := s.update(ctx, func(tx *Tx) error { return tx.UseToken(ctx, nullStamp(now), t.ID) }); err == nil {
 			t.Used = now
 		}
 	}
@@ -158,8 +158,8 @@ func (s *Store) Tokens(ctx context.Context, personID int64) ([]ladder.Token, err
 
 // RevokeToken makes a person's token invalid for ever.
 func (s *Store) RevokeToken(ctx context.Context, personID, id int64) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		n, err := q.RevokeToken(ctx, nullStamp(s.now()), id, personID)
+	return s.update(ctx, func(tx *Tx) error {
+		n, err := tx.RevokeToken(ctx, nullStamp(tx.now), id, personID)
 		if err == nil && n == 0 {
 			return notFound("", "token %d does not exist", id)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 // Bundles lists the uploads that versions need, by their hash: those are never
@@ -26,18 +25,21 @@ func (s *Store) NeededBuilds(ctx context.Context) ([]string, error) {
 	return hashes, explain(err)
 }
 
-// dropUpload deletes an upload that no version needs. It holds the writer, so that
-// nobody keeps the same upload meanwhile.
-func (s *Store) dropUpload(ctx context.Context, sum string) error {
-	path, err := s.dir.Bundle(sum)
-	if err != nil {
-		return nil // a version without an upload
-	}
-	return s.update(ctx, func(q *queries.Queries) error {
-		if n, err := q.CountBundle(ctx, sum); err != nil || n > 0 {
-			return err
+// dropUploads deletes the uploads among some that no version needs. It holds the writer, so that nobody
+// keeps the same upload meanwhile. It has no error: the versions are over, and SweepUploads deletes what
+// is left.
+func (s *Store) dropUploads(ctx context.Context, sums ...string) {
+	s.update(context.WithoutCancel(ctx), func(tx *Tx) error {
+		for _, sum := range sums {
+			path, err := s.dir.Bundle(sum)
+			if err != nil {
+				continue // a version without an upload
+			}
+			if n, err := tx.CountBundle(ctx, sum); err == nil && n == 0 {
+				os.Remove(path)
+			}
 		}
-		return notThere(os.Remove(path))
+		return nil
 	})
 }
 
@@ -84,12 +86,4 @@ func (s *Store) OpenUpload(v ladder.Version) (*os.File, error) {
 		return nil, unavailable("try again later", "data: the upload cannot be read: %w", err)
 	}
 	return f, nil
-}
-
-// notThere returns an error, unless it says that a file does not exist.
-func notThere(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -23,15 +23,15 @@ type recount struct {
 
 func (v *verifier) ladder(l queries.Ladder) error {
 	c := &recount{found: v, counts: map[[2]int64]*queries.Pair{}}
-	formula, err := elo.ParseFormula(l.Formula)
+	formula, err := rating.ParseFormula(l.Formula)
 	if err != nil {
 		v.differ("ladder "+l.Name, "%s", err)
 		return nil
 	}
-	if err := v.store.view(v.ctx, func(q *queries.Queries) error { return c.read(q, l.ID, formula) }); err != nil {
+	if err := v.store.view(v.ctx, func(tx *Tx) error { return c.read(tx, l.ID, formula) }); err != nil {
 		return err
 	}
-	c.q, c.each = v.store.read, c.compareMatch // matches do not change any more
+	c.tx, c.each = v.store.read, c.compareMatch // matches do not change any more
 	c.wrong = func(where, format string, args ...any) error {
 		v.differ(where, format, args...)
 		return nil
@@ -58,30 +58,30 @@ func (v *verifier) ladder(l queries.Ladder) error {
 }
 
 // read reads what is compared, as it is at one moment.
-func (c *recount) read(q *queries.Queries, id int64, formula elo.Formula) error {
-	l, err := q.LadderByID(c.found.ctx, id)
+func (c *recount) read(tx *Tx, id int64, formula rating.Formula) error {
+	l, err := tx.LadderByID(c.found.ctx, id)
 	if err != nil {
 		return err
 	}
-	if c.fold, err = newFold(c.found.ctx, q, l, formula); err != nil {
+	if c.fold, err = newFold(c.found.ctx, tx, l, formula); err != nil {
 		return err
 	}
-	if c.last, err = q.LastOrder(c.found.ctx, nullID(id)); err != nil {
+	if c.last, err = tx.LastOrder(c.found.ctx, nullID(id)); err != nil {
 		return err
 	}
-	if c.active, err = q.WronglyActive(c.found.ctx, id); err != nil {
+	if c.active, err = tx.WronglyActive(c.found.ctx, id); err != nil {
 		return err
 	}
-	if c.pairs, err = q.AllPairs(c.found.ctx, id); err != nil {
+	if c.pairs, err = tx.AllPairs(c.found.ctx, id); err != nil {
 		return err
 	}
-	fit, err := q.Fit(c.found.ctx, id)
+	fit, err := tx.Fit(c.found.ctx, id)
 	c.upto = fit.Upto
 	return none(err, nil)
 }
 
 // compareMatch compares what is kept of a match with what it moves, and counts its pairs.
-func (c *recount) compareMatch(p *played, out elo.Outcome) error {
+func (c *recount) compareMatch(p *played, out rating.Outcome) error {
 	row := p.row
 	row.DistinctDeals = someID(int64(out.Distinct))
 	c.found.compare(p.where(), p.row, row)
@@ -99,7 +99,7 @@ func (c *recount) compareMatch(p *played, out elo.Outcome) error {
 	return nil
 }
 
-func (c *recount) count(add elo.Pair) {
+func (c *recount) count(add rating.Pair) {
 	key := [2]int64{add.A, add.B}
 	p := c.counts[key]
 	if p == nil {

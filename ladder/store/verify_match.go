@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -37,7 +37,7 @@ func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error
 		r.differ(r.where(), "%s", err)
 		return r, nil
 	}
-	if err := s.view(ctx, func(q *queries.Queries) error { return r.read(ctx, s, q) }); err != nil {
+	if err := s.view(ctx, func(tx *Tx) error { return r.read(ctx, s, tx) }); err != nil {
 		return nil, err
 	}
 	r.check()
@@ -45,14 +45,14 @@ func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error
 }
 
 // read reads all that the database has of the match.
-func (r *rebuilt) read(ctx context.Context, s *Store, q *queries.Queries) (err error) {
-	if r.slots, err = q.HashesOf(ctx, r.row.ID); err != nil {
+func (r *rebuilt) read(ctx context.Context, s *Store, tx *Tx) (err error) {
+	if r.slots, err = tx.HashesOf(ctx, r.row.ID); err != nil {
 		return err
 	}
 	for _, slot := range r.slots {
 		r.match.Versions = append(r.match.Versions, slot.VersionID)
 	}
-	attempts, err := q.AttemptsOf(ctx, []int64{r.row.ID})
+	attempts, err := tx.AttemptsOf(ctx, text([]int64{r.row.ID}))
 	if err != nil {
 		return err
 	}
@@ -62,25 +62,25 @@ func (r *rebuilt) read(ctx context.Context, s *Store, q *queries.Queries) (err e
 		r.attempt = attempts[len(attempts)-1]
 	}
 	r.checkAttempts(r.row, attempts)
-	if r.rows, err = q.GamesOf(ctx, r.row.ID); err != nil {
+	if r.rows, err = tx.GamesOf(ctx, r.row.ID); err != nil {
 		return err
 	}
-	if r.seats, err = q.SeatsOfMatch(ctx, r.row.ID); err != nil {
+	if r.seats, err = tx.SeatsOfMatch(ctx, r.row.ID); err != nil {
 		return err
 	}
-	if r.changes, err = q.ChangesOf(ctx, []int64{r.row.ID}); err != nil {
+	if r.changes, err = tx.ChangesOf(ctx, text([]int64{r.row.ID})); err != nil {
 		return err
 	}
-	if r.logs, err = r.parts(ctx, s, q, logsKind); err != nil {
+	if r.logs, err = r.parts(ctx, s, tx, logsKind); err != nil {
 		return err
 	}
-	r.replays, err = r.parts(ctx, s, q, replaysKind)
+	r.replays, err = r.parts(ctx, s, tx, replaysKind)
 	return err
 }
 
 // parts returns the replays or the logs of the match, nil where they are not as they were kept.
-func (r *rebuilt) parts(ctx context.Context, s *Store, q *queries.Queries, kind string) ([]part, error) {
-	parts, err := s.parts(ctx, q, r.row.ID, kind)
+func (r *rebuilt) parts(ctx context.Context, s *Store, tx *Tx, kind string) ([]part, error) {
+	parts, err := s.parts(ctx, tx, r.row.ID, kind)
 	var d damage
 	if errors.As(err, &d) {
 		r.differ(r.where(), "%s", d)
@@ -146,7 +146,7 @@ func (r *rebuilt) checkGames() {
 		}
 		g.Lost = len(lostSeats(replays[i])) > 0
 	}
-	if err := elo.Complete(r.match.Deals, len(r.slots), r.games); err != nil {
+	if err := rating.Complete(r.match.Deals, len(r.slots), r.games); err != nil {
 		r.differ(r.where(), "%s", err)
 		return
 	}
@@ -250,7 +250,7 @@ func (r *rebuilt) checkFaulty() {
 
 // complete reports whether a match has all that ratings need.
 func (r *rebuilt) complete() bool {
-	if r.variant == nil || len(r.slots) == 0 || elo.Complete(r.match.Deals, len(r.slots), r.games) != nil {
+	if r.variant == nil || len(r.slots) == 0 || rating.Complete(r.match.Deals, len(r.slots), r.games) != nil {
 		return false
 	}
 	for _, g := range r.games {

@@ -27,14 +27,14 @@ type checkedPlay struct {
 func (v *verifier) plays() error {
 	for last := ""; ; {
 		var list []*checkedPlay
-		err := v.store.view(v.ctx, func(q *queries.Queries) error {
-			rows, err := q.PlaysAfter(v.ctx, last, page)
+		err := v.store.view(v.ctx, func(tx *Tx) error {
+			rows, err := tx.PlaysAfter(v.ctx, last, page)
 			for _, r := range rows {
 				p := &checkedPlay{where: "game " + r.Play.ID, row: r.Play, name: r.Person}
 				if !r.Play.PersonID.Valid {
 					p.name = ladder.GuestName
 				}
-				if p.bots, err = q.PlayersOf(v.ctx, r.Play.ID); err != nil {
+				if p.bots, err = tx.PlayersOf(v.ctx, r.Play.ID); err != nil {
 					return err
 				}
 				list = append(list, p)

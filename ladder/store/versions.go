@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 // open finds a version that is on its way; in any other state it is too late.
-func (s *Store) open(ctx context.Context, q *queries.Queries, id int64) (queries.VersionByIDRow, error) {
-	row, err := q.VersionByID(ctx, id)
+func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionByIDRow, error) {
+	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
 		return row, none(err, noVersion(id))
 	}
@@ -29,20 +30,22 @@ func (s *Store) SetState(ctx context.Context, versionID int64, state ladder.Stat
 	if !slices.Contains(openStates, state) {
 		return invalid("Fail, Promote and Bench lead there", "version %d: state cannot be set to %q", versionID, state)
 	}
-	return s.update(ctx, func(q *queries.Queries) error {
-		row, err := s.open(ctx, q, versionID)
+	return s.update(ctx, func(tx *Tx) error {
+		row, err := tx.open(ctx, versionID)
 		if err != nil {
 			return err
 		}
 		if state == ladder.Queued {
-			if err := q.DropStages(ctx, versionID); err != nil {
+			if err := tx.DropStages(ctx, versionID); err != nil {
 				return err
 			}
-			if err := q.SetServed(ctx, nullStamp(s.now()), row.PersonID.Int64); err != nil {
+			if err := tx.SetServed(ctx, nullStamp(tx.now), row.PersonID.Int64); err != nil {
 				return err
 			}
+			tx.tell(events.Event{Kind: events.QueueMoved, Version: versionID})
 		}
-		return q.SetState(ctx, queries.SetStateParams{State: string(state), ID: versionID})
+		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
+		return tx.SetState(ctx, queries.SetStateParams{State: string(state), ID: versionID})
 	})
 }
 
@@ -57,11 +60,12 @@ type Built struct {
 
 // SetBuilt stores what is known of a version after its build.
 func (s *Store) SetBuilt(ctx context.Context, versionID int64, b Built) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		if _, err := s.open(ctx, q, versionID); err != nil {
+	return s.update(ctx, func(tx *Tx) error {
+		if _, err := tx.open(ctx, versionID); err != nil {
 			return err
 		}
-		return q.SetBuilt(ctx, queries.SetBuiltParams{
+		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
+		return tx.SetBuilt(ctx, queries.SetBuiltParams{
 			Label: b.Label, Hash: b.Hash, Language: b.Language, Games: list(b.Games), Command: list(b.Command), ID: versionID,
 		})
 	})
@@ -76,23 +80,25 @@ func list(words []string) string {
 
 // BeginStage notes that a stage of a version begins, again if it was there.
 func (s *Store) BeginStage(ctx context.Context, versionID int64, name string) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		if _, err := s.open(ctx, q, versionID); err != nil {
+	return s.update(ctx, func(tx *Tx) error {
+		if _, err := tx.open(ctx, versionID); err != nil {
 			return err
 		}
-		return q.BeginStage(ctx, versionID, name, stamp(s.now()))
+		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
+		return tx.BeginStage(ctx, versionID, name, stamp(tx.now))
 	})
 }
 
 // EndStage keeps how a stage that was begun came out: OK, Summary and Log.
 func (s *Store) EndStage(ctx context.Context, versionID int64, stage ladder.Stage) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		n, err := q.EndStage(ctx, queries.EndStageParams{
-			Ok: oneIf(stage.OK), Ended: nullStamp(s.now()), Summary: stage.Summary, Log: s.codec.pack([]byte(stage.Log)), VersionID: versionID, Name: stage.Name,
+	return s.update(ctx, func(tx *Tx) error {
+		n, err := tx.EndStage(ctx, queries.EndStageParams{
+			Ok: oneIf(stage.OK), Ended: nullStamp(tx.now), Summary: stage.Summary, Log: s.codec.pack([]byte(stage.Log)), VersionID: versionID, Name: stage.Name,
 		})
 		if err == nil && n == 0 {
 			return notFound("begin it first", "version %d: stage %q does not exist", versionID, stage.Name)
 		}
+		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
 		return err
 	})
 }
@@ -116,40 +122,41 @@ func (s *Store) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, er
 	return out, nil
 }
 
-// tell leaves a message for the owner of a version; a house bot has none.
-func (s *Store) tell(ctx context.Context, q *queries.Queries, row queries.VersionByIDRow, text string) error {
+// tellOwner leaves a message for the owner of a version; a house bot has none.
+func (tx *Tx) tellOwner(ctx context.Context, row queries.VersionByIDRow, text string) error {
 	if !row.PersonID.Valid {
 		return nil
 	}
-	return q.AddMessage(ctx, queries.AddMessageParams{PersonID: row.PersonID.Int64, VersionID: nullID(row.Version.ID), Text: text, Created: stamp(s.now())})
+	return tx.AddMessage(ctx, queries.AddMessageParams{PersonID: row.PersonID.Int64, VersionID: nullID(row.Version.ID), Text: text, Created: stamp(tx.now)})
 }
 
 // Promote makes a version live: the one before it is retired, and it comes on every
 // ladder whose game it plays, with its predecessor's Elo there.
 func (s *Store) Promote(ctx context.Context, versionID int64) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		row, err := s.open(ctx, q, versionID)
+	return s.update(ctx, func(tx *Tx) error {
+		row, err := tx.open(ctx, versionID)
 		if err != nil {
 			return err
 		}
 		if row.Version.Hash == "" {
 			return conflict("build it first", "version %d of %s cannot be live: it is not built", row.Version.Number, row.Name)
 		}
-		if err := s.retire(ctx, q, row.Version.BotID, nullStamp(s.now())); err != nil {
+		if err := tx.retire(ctx, row.Version.BotID, nullStamp(tx.now)); err != nil {
 			return err
 		}
-		if err := s.setLive(ctx, q, versionID); err != nil {
+		if err := tx.setLive(ctx, versionID); err != nil {
 			return err
 		}
-		return s.refreshBot(ctx, q, row.Version.BotID)
+		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Live})
+		return tx.refreshBot(ctx, row.Version.BotID)
 	})
 }
 
 // Bench takes a live version off the ladders for its faults and tells its owner;
 // benched is false, and nothing is done, when it is not live any more.
 func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benched bool, err error) {
-	err = s.update(ctx, func(q *queries.Queries) error {
-		row, err := q.VersionByID(ctx, versionID)
+	err = s.update(ctx, func(tx *Tx) error {
+		row, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
 			return none(err, noVersion(versionID))
 		}
@@ -157,22 +164,23 @@ func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benc
 		if benched = v.State == string(ladder.Live); !benched {
 			return nil
 		}
-		if err := q.SetState(ctx, queries.SetStateParams{State: string(ladder.Benched), Reason: reason, Began: v.Began, Ended: nullStamp(s.now()), ID: versionID}); err != nil {
+		if err := tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Benched), Reason: reason, Began: v.Began, Ended: nullStamp(tx.now), ID: versionID}); err != nil {
 			return err
 		}
-		if err := s.refreshBot(ctx, q, v.BotID); err != nil {
+		if err := tx.refreshBot(ctx, v.BotID); err != nil {
 			return err
 		}
-		return s.tell(ctx, q, row, reason)
+		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Benched, Text: reason})
+		return tx.tellOwner(ctx, row, reason)
 	})
 	return benched && err == nil, err
 }
 
 // refreshEntries brings the ladders in line with the versions' states, when the
 // ladders or the house bots have changed.
-func (s *Store) refreshEntries(ctx context.Context, q *queries.Queries) error {
-	s.effects = append(s.effects, effect{all: true})
-	rows, err := q.VersionsIn(ctx, string(ladder.Live))
+func (tx *Tx) refreshEntries(ctx context.Context) error {
+	tx.changes = append(tx.changes, Change{all: true})
+	rows, err := tx.VersionsIn(ctx, string(ladder.Live))
 	if err != nil {
 		return err
 	}
@@ -181,24 +189,24 @@ func (s *Store) refreshEntries(ctx context.Context, q *queries.Queries) error {
 		return err
 	}
 	for _, v := range live {
-		if err := s.enterAll(ctx, q, v); err != nil {
+		if err := tx.enterAll(ctx, v); err != nil {
 			return err
 		}
 	}
-	if err := q.UpdateActive(ctx); err != nil {
+	if err := tx.UpdateActive(ctx); err != nil {
 		return err
 	}
-	return s.dropIdle(ctx, q)
+	return tx.dropIdle(ctx)
 }
 
 // refreshBot does what refreshEntries does, after a change to one bot.
-func (s *Store) refreshBot(ctx context.Context, q *queries.Queries, botID int64) error {
-	live, err := s.live(ctx, q, botID)
+func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
+	live, err := tx.live(ctx, botID)
 	if err != nil {
 		return err
 	}
 	if live.ID != 0 {
-		row, err := q.VersionByID(ctx, live.ID)
+		row, err := tx.VersionByID(ctx, live.ID)
 		if err != nil {
 			return err
 		}
@@ -206,25 +214,25 @@ func (s *Store) refreshBot(ctx context.Context, q *queries.Queries, botID int64)
 		if err != nil {
 			return err
 		}
-		if err := s.enterAll(ctx, q, v); err != nil {
+		if err := tx.enterAll(ctx, v); err != nil {
 			return err
 		}
 	}
-	if err := q.UpdateActiveOfBot(ctx, botID); err != nil {
+	if err := tx.UpdateActiveOfBot(ctx, botID); err != nil {
 		return err
 	}
-	active, err := q.MembersOfBot(ctx, botID)
+	active, err := tx.MembersOfBot(ctx, botID)
 	if err != nil {
 		return err
 	}
-	s.effects = append(s.effects, effect{bot: botID, active: active})
-	return s.dropIdle(ctx, q)
+	tx.changes = append(tx.changes, Change{bot: botID, active: active})
+	return tx.dropIdle(ctx)
 }
 
 // enterAll puts a live version on every ladder that is played and whose game it
 // plays; a house bot only where the ladder wants it.
-func (s *Store) enterAll(ctx context.Context, q *queries.Queries, v ladder.Version) error {
-	ladders, err := q.Ladders(ctx)
+func (tx *Tx) enterAll(ctx context.Context, v ladder.Version) error {
+	ladders, err := tx.Ladders(ctx)
 	if err != nil {
 		return err
 	}
@@ -236,7 +244,7 @@ func (s *Store) enterAll(ctx context.Context, q *queries.Queries, v ladder.Versi
 		if l.Active == 0 || !v.Plays(l.Game) || v.House() && !slices.Contains(c.House, v.Bot) {
 			continue
 		}
-		if err := s.enter(ctx, q, l, v); err != nil {
+		if err := tx.enter(ctx, l, v); err != nil {
 			return err
 		}
 	}
@@ -245,33 +253,33 @@ func (s *Store) enterAll(ctx context.Context, q *queries.Queries, v ladder.Versi
 
 // enter puts a live version on a ladder, unless it is there or has been there: then
 // it goes on with what it had.
-func (s *Store) enter(ctx context.Context, q *queries.Queries, l queries.Ladder, v ladder.Version) error {
-	was, err := q.Entry(ctx, l.ID, v.ID)
+func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) error {
+	was, err := tx.Entry(ctx, l.ID, v.ID)
 	if err = none(err, nil); err != nil || was.VersionID != 0 {
 		return err
 	}
-	before, err := q.LastEntryOfBot(ctx, v.BotID, l.ID)
+	before, err := tx.LastEntryOfBot(ctx, v.BotID, l.ID)
 	if err = none(err, nil); err != nil {
 		return err
 	}
-	formula, err := elo.ParseFormula(l.Formula)
+	formula, err := rating.ParseFormula(l.Formula)
 	if err != nil {
 		return fmt.Errorf("data: ladder %q: %w", l.Name, err)
 	}
-	var predecessor *elo.Entry
+	var predecessor *rating.Entry
 	if before.VersionID != 0 {
-		predecessor = &elo.Entry{VersionID: before.VersionID, Player: elo.Player{Elo: before.Elo}}
+		predecessor = &rating.Entry{VersionID: before.VersionID, Player: rating.Player{Elo: before.Elo}}
 	}
 	e := formula.Enter(v.ID, predecessor, v.Bot == ladder.Anchor)
-	return q.AddEntry(ctx, queries.AddEntryParams{
+	return tx.AddEntry(ctx, queries.AddEntryParams{
 		LadderID: l.ID, VersionID: v.ID, Predecessor: nullID(before.VersionID), Since: l.Finished,
 		Start: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed),
 	})
 }
 
 // dropIdle drops the rated matches that wait for a version which no longer plays.
-func (s *Store) dropIdle(ctx context.Context, q *queries.Queries) error {
-	rows, err := q.IdleWaiting(ctx)
+func (tx *Tx) dropIdle(ctx context.Context) error {
+	rows, err := tx.IdleWaiting(ctx)
 	if err != nil {
 		return err
 	}
@@ -284,7 +292,11 @@ func (s *Store) dropIdle(ctx context.Context, q *queries.Queries) error {
 		reasons[r.ID] = append(reasons[r.ID], fmt.Sprintf("version %d of %s plays no more", r.Number, r.Name))
 	}
 	for _, id := range ids {
-		if err := s.dropMatch(ctx, q, id, strings.Join(reasons[id], "; ")); err != nil {
+		m, err := tx.Match(ctx, id)
+		if err == nil {
+			err = tx.dropMatch(ctx, m, 0, strings.Join(reasons[id], "; "))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -294,21 +306,21 @@ func (s *Store) dropIdle(ctx context.Context, q *queries.Queries) error {
 // SetUnplayable keeps what no machine has that a version needs, and tells its owner; with "" it can be
 // played again.
 func (s *Store) SetUnplayable(ctx context.Context, versionID int64, missing string) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		row, err := q.VersionByID(ctx, versionID)
+	return s.update(ctx, func(tx *Tx) error {
+		row, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
 			return none(err, noVersion(versionID))
 		}
 		if row.Version.Unplayable == missing {
 			return nil
 		}
-		if err := q.SetUnplayable(ctx, missing, versionID); err != nil {
+		if err := tx.SetUnplayable(ctx, missing, versionID); err != nil {
 			return err
 		}
 		text := fmt.Sprintf("version %d of %s is played again", row.Version.Number, row.Name)
 		if missing != "" {
 			text = fmt.Sprintf("version %d of %s cannot be played: no machine has what it needs: %s", row.Version.Number, row.Name, missing)
 		}
-		return s.tell(ctx, q, row, text)
+		return tx.tellOwner(ctx, row, text)
 	})
 }

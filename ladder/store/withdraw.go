@@ -3,63 +3,66 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 // Withdraw takes a bot off the ladders until it is restored: its live version rests,
 // and its matches that wait are dropped. All that it has played stays.
 func (s *Store) Withdraw(ctx context.Context, botID int64) error {
-	return s.updateBot(ctx, botID, func(q *queries.Queries, b queries.Bot) error {
+	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if b.Withdrawn.Valid {
 			return nil
 		}
-		if number, err := q.OpenVersion(ctx, botID); err == nil {
+		if number, err := tx.OpenVersion(ctx, botID); err == nil {
 			return conflict("wait for its end, or cancel it: timba bots cancel "+b.Name, "bot %q: version %d is still on its way", b.Name, number)
 		} else if err := none(err, nil); err != nil {
 			return err
 		}
-		now := nullStamp(s.now())
-		if err := s.retire(ctx, q, botID, now); err != nil {
+		now := nullStamp(tx.now)
+		if err := tx.retire(ctx, botID, now); err != nil {
 			return err
 		}
-		asked, err := q.AskedOfBot(ctx, botID)
+		asked, err := tx.AskedOfBot(ctx, botID)
 		if err != nil {
 			return err
 		}
-		for _, id := range asked {
-			if err := q.DropMatch(ctx, fmt.Sprintf("bot %q is withdrawn by its owner", b.Name), now, id); err != nil {
+		asked = slices.CompactFunc(asked, func(a, b queries.Match) bool { return a.ID == b.ID }) // with two of its versions
+		for _, m := range asked {
+			if err := tx.dropMatch(ctx, m, b.PersonID.Int64, fmt.Sprintf("bot %q is withdrawn by its owner", b.Name)); err != nil {
 				return err
 			}
 		}
-		return q.SetWithdrawn(ctx, now, botID)
+		return tx.SetWithdrawn(ctx, now, botID)
 	})
 }
 
 // Restore brings a bot back that was withdrawn. The version plays on that played
 // then; where none did, because it was benched, none does.
 func (s *Store) Restore(ctx context.Context, botID int64) error {
-	return s.updateBot(ctx, botID, func(q *queries.Queries, b queries.Bot) error {
+	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if !b.Withdrawn.Valid {
 			return nil
 		}
-		if err := q.SetWithdrawn(ctx, nullID(0), botID); err != nil {
+		if err := tx.SetWithdrawn(ctx, nullID(0), botID); err != nil {
 			return err
 		}
-		id, err := q.RestingSince(ctx, botID, b.Withdrawn)
+		id, err := tx.RestingSince(ctx, botID, b.Withdrawn)
 		if err != nil {
 			return none(err, nil)
 		}
-		return s.setLive(ctx, q, id)
+		return tx.setLive(ctx, id)
 	})
 }
 
 // Use makes an earlier version of a bot live again: it goes on with its own rating,
 // and the one that was live rests. The bot is restored where it was withdrawn.
 func (s *Store) Use(ctx context.Context, botID int64, number int) error {
-	return s.updateBot(ctx, botID, func(q *queries.Queries, b queries.Bot) error {
-		row, err := q.VersionByNumber(ctx, botID, int64(number))
+	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
+		row, err := tx.VersionByNumber(ctx, botID, int64(number))
 		if err != nil {
 			return none(err, NoVersionOf(b.Name, number))
 		}
@@ -72,13 +75,13 @@ func (s *Store) Use(ctx context.Context, botID int64, number int) error {
 		default:
 			return conflict("timba bots "+b.Name+" lists those that were", "version %d of %s has never been live: it is %s", v.Number, b.Name, v.State)
 		}
-		if err := q.SetWithdrawn(ctx, nullID(0), botID); err != nil {
+		if err := tx.SetWithdrawn(ctx, nullID(0), botID); err != nil {
 			return err
 		}
-		if err := s.retire(ctx, q, botID, nullStamp(s.now())); err != nil {
+		if err := tx.retire(ctx, botID, nullStamp(tx.now)); err != nil {
 			return err
 		}
-		return s.setLive(ctx, q, row.Version.ID)
+		return tx.setLive(ctx, row.Version.ID)
 	})
 }
 
@@ -88,22 +91,23 @@ func NoVersionOf(bot string, number int) error {
 }
 
 // updateBot changes what plays of a person's bot, and brings the ladders in line.
-func (s *Store) updateBot(ctx context.Context, botID int64, change func(*queries.Queries, queries.Bot) error) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		b, err := q.Bot(ctx, botID)
+func (s *Store) updateBot(ctx context.Context, botID int64, change func(*Tx, queries.Bot) error) error {
+	return s.update(ctx, func(tx *Tx) error {
+		b, err := tx.Bot(ctx, botID)
 		if err != nil {
 			return none(err, notFound("", "bot %d does not exist", botID))
 		}
 		if !b.PersonID.Valid {
 			return ladder.Errorf(ladder.Forbidden, "the configuration of the ladders names them", "bot %q is of the house", b.Name)
 		}
-		if err := change(q, b); err != nil {
+		if err := change(tx, b); err != nil {
 			return err
 		}
-		return s.refreshBot(ctx, q, botID)
+		tx.tell(events.Event{Kind: events.VersionMoved})
+		return tx.refreshBot(ctx, botID)
 	})
 }
 
-func (s *Store) setLive(ctx context.Context, q *queries.Queries, versionID int64) error {
-	return q.SetState(ctx, queries.SetStateParams{State: string(ladder.Live), Began: nullStamp(s.now()), ID: versionID})
+func (tx *Tx) setLive(ctx context.Context, versionID int64) error {
+	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Live), Began: nullStamp(tx.now), ID: versionID})
 }

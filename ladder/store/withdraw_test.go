@@ -2,6 +2,8 @@ package store
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -27,6 +29,20 @@ func (c *competition) playing(botID int64) (live, active int) {
 	return live, active
 }
 
+// wantTold compares the messages to a person about matches.
+func (c *competition) wantTold(person int64, want ...string) {
+	c.tb.Helper()
+	var got []string
+	for _, m := range kit.Get[[]ladder.Message](c.tb)(c.Messages(bg, person, 0, 100)) {
+		if strings.HasPrefix(m.Text, "match ") {
+			got = append(got, m.Text)
+		}
+	}
+	if !slices.Equal(got, want) {
+		c.tb.Errorf("person %d is told %q, want %q", person, got, want)
+	}
+}
+
 func (c *competition) wantPlaying(botID int64, what string, live, active int) {
 	c.tb.Helper()
 	if l, a := c.playing(botID); l != live || a != active {
@@ -47,11 +63,15 @@ func TestWithdraw(t *testing.T) {
 	waits, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}})
 	kit.Must(t, err)
 	asked := c.unrated(p.ID, v.ID, first)
+	other := c.people("ben")[0]
+	others := c.unrated(other.ID, v.ID, first)
 	before, err := c.StandingsOf(bg, v.BotID)
 	kit.Must(t, err)
 
 	kit.Must(t, c.Withdraw(bg, v.BotID))
 	kit.Must(t, c.Withdraw(bg, v.BotID)) // again changes nothing
+	c.wantTold(p.ID)
+	c.wantTold(other.ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, others.ID))
 	c.wantPlaying(v.BotID, "withdrawn", 0, 0)
 	if b, err := c.Bot(bg, "anna-bot"); err != nil || b.Withdrawn.IsZero() {
 		t.Errorf("%+v, %v", b, err)

@@ -12,9 +12,11 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	v := w.add("one", fileTree(t, map[string]string{"timba.toml": "build = [\"false\"]\nrun = [\"./bot\"]"}))
-	mine := func(e events.Event) bool { return e.Kind == events.SubmissionMoved && e.Version == v.ID }
-	told, stop := w.Events.Subscribe(100, mine)
-	next, _ := w.Events.Subscribe(1, mine)
+	mine := func(e events.Event) bool {
+		return e.Version == v.ID && (e.Kind == events.SubmissionMoved || e.Kind == events.VersionMoved)
+	}
+	told, stop := w.Store.Events().Subscribe(100, mine)
+	next, _ := w.Store.Events().Subscribe(1, mine)
 	failed := make(chan bool)
 	go func() {
 		for range next {

@@ -22,7 +22,6 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
@@ -48,7 +47,6 @@ type Pipeline struct {
 	Check  check.Options // Defaults, but for the clock, which is that of the ladders
 	Room   ladder.Room   // the memory that bots and builds share
 	Level  sandbox.Level // that this machine's sandbox has
-	Events *events.Hub   // tells of each change to a version
 	Log    *slog.Logger
 
 	Now func() time.Time // the clock
@@ -67,7 +65,7 @@ func New(s *store.Store, c *config.Config) *Pipeline {
 		dir = datadir.Dir(abs)
 	}
 	return &Pipeline{
-		Store: s, Dir: dir, Config: c, Check: check.Defaults(), Events: new(events.Hub), Log: slog.New(slog.DiscardHandler),
+		Store: s, Dir: dir, Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
 		Now:     time.Now,
 		timeout: context.WithTimeout, checkClock: referee.DefaultClock,
 	}
@@ -195,14 +193,13 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	}
 	s := &submission{Pipeline: p, version: v, core: core, release: func() {}}
 	defer func() { s.release() }()
-	err = s.kept(p.Store.SetState(ctx, v.ID, ladder.Queued)) // the stages of an earlier try are gone
+	err = p.Store.SetState(ctx, v.ID, ladder.Queued) // the stages of an earlier try are gone
 	if ladder.CodeOf(err) == ladder.Conflict {
 		return nil // cancelled a moment ago
 	}
 	if err != nil {
 		return err
 	}
-	p.Events.Publish(events.Event{Kind: events.QueueMoved, At: time.Now(), Version: v.ID})
 	if s.work, err = p.Dir.MkdirTemp(fmt.Sprintf("version-%d-", v.ID)); err != nil {
 		return fmt.Errorf("submission: %w", err)
 	}
@@ -216,27 +213,18 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 		return err
 	}
 	p.used(s.hash)
-	return s.kept(p.Store.Promote(ctx, v.ID))
-}
-
-// kept publishes a stored change of the version, unless storing it failed with err;
-// it returns err.
-func (s *submission) kept(err error) error {
-	if err == nil {
-		s.Events.Publish(events.Event{Kind: events.SubmissionMoved, At: time.Now(), Version: s.version.ID})
-	}
-	return err
+	return p.Store.Promote(ctx, v.ID)
 }
 
 // do runs a stage and keeps what became of it; on is false when the version has
 // failed.
 func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	if st.state != ladder.Queued {
-		if err := s.kept(s.Store.SetState(ctx, s.version.ID, st.state)); err != nil {
+		if err := s.Store.SetState(ctx, s.version.ID, st.state); err != nil {
 			return false, err
 		}
 	}
-	if err := s.kept(s.Store.BeginStage(ctx, s.version.ID, st.name)); err != nil {
+	if err := s.Store.BeginStage(ctx, s.version.ID, st.name); err != nil {
 		return false, err
 	}
 	log := &transcript{}
@@ -266,13 +254,13 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	}
 	fmt.Fprintf(log, "\n%s: %s (%s)\n", verdict(err), summary, short(time.Since(began)))
 	ended := ladder.Stage{Name: st.name, OK: err == nil, Log: log.String(), Summary: firstLine(summary)}
-	if kept := s.kept(s.Store.EndStage(ctx, s.version.ID, ended)); kept != nil || ours {
+	if kept := s.Store.EndStage(ctx, s.version.ID, ended); kept != nil || ours {
 		return false, errors.Join(err, kept)
 	}
 	if no == nil {
 		return true, nil
 	}
-	return false, s.kept(s.Store.Fail(ctx, s.version.ID, fmt.Sprintf("%s: %s", st.name, firstLine(summary))))
+	return false, s.Store.Fail(ctx, s.version.ID, fmt.Sprintf("%s: %s", st.name, firstLine(summary)))
 }
 
 // overtime refuses a bot whose stage takes longer than it may.

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
@@ -104,9 +103,6 @@ func (a *api) setBlocked(w http.ResponseWriter, r *http.Request, out bool) error
 	}
 	if err := a.Store.BlockPerson(r.Context(), p.ID, out); err != nil {
 		return err
-	}
-	if out {
-		a.Events.Publish(events.Event{Kind: events.PersonBlocked, At: a.Now(), Person: p.ID})
 	}
 	a.Wake() // what they have going on has ended
 	if p, err = a.Store.Person(r.Context(), p.ID); err != nil {

@@ -50,7 +50,7 @@ func TestAnswers(t *testing.T) {
 		c.body, c.header = body, map[string]string{"Accept": accept}
 		rec := w.ask(c)
 		if rec.Code >= 400 {
-			problem(t, c, rec)
+			problemIn(t, c, rec)
 		}
 		fmt.Fprintln(&got, rec.Code, rec.Header().Get("Content-Type"))
 		var pretty bytes.Buffer

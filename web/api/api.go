@@ -1,6 +1,6 @@
 // Package api is the HTTP API of a competition: JSON under /api/v1, described by
 // openapi.yaml. Each resource has a file; what all requests pass is in
-// middleware.go, auth.go and limit.go. docs/api.md is for users of the API.
+// middleware.go and auth.go. docs/api.md is for users of the API.
 package api
 
 import (
@@ -22,17 +22,13 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/admission"
 )
 
 // Options are the parts of the API. Store and Config are required.
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
-	// Events reports progress of submissions; nil: none is reported.
-	Events interface {
-		Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func())
-		Publish(events.Event)
-	}
 	// Wake is called when there is something new to do: a submission or a match.
 	Wake func()
 	// Online reports whether a remote version is connected; nil: none is.
@@ -51,8 +47,6 @@ type Options struct {
 	Registerer prometheus.Registerer
 	// Proxies are the addresses of proxies whose X-Forwarded-For is trusted.
 	Proxies []netip.Prefix
-	// Registrations is the number of attempts per minute and address; 0: 10.
-	Registrations int
 
 	Log *slog.Logger
 	Now func() time.Time
@@ -70,23 +64,28 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.Serv
 type api struct {
 	Options
 	metrics   *metrics
-	anonymous *buckets[netip.Addr]
-	byPerson  *buckets[int64]
-	joining   *buckets[netip.Addr]
-	assets    *buckets[netip.Addr]
-	uploads   *slots
-	streams   *slots
-	waits     *slots
+	anonymous *admission.Rate[netip.Addr]
+	byPerson  *admission.Rate[int64]
+	joining   *admission.Rate[netip.Addr]
+	assets    *admission.Rate[netip.Addr]
+	uploads   *admission.Places
+	streams   *admission.Places
+	waits     *admission.Places
+	changes   changes
 	unpack    func(file, into string, l bundle.Limits) (bundle.Tree, error)
 }
 
-// The largest numbers of concurrent long requests: of one person, from one address, in
-// total.
-const (
-	uploadsOfPerson, uploadsFromAddress, maxUploads = 2, 4, 32
-	streamsOfPerson, streamsFromAddress, maxStreams = 4, 4, 64
-	waitsOfPerson, waitsFromAddress, maxWaits       = 32, 64, 1024
+// The largest numbers of long requests at the same time.
+var (
+	uploadLimits = admission.Limits{Person: 2, Address: 4, Total: 32, What: "uploads", Hint: soon, Retry: 5 * time.Second}
+	streamLimits = admission.Limits{Person: 4, Address: 4, Total: 64, What: "downloads", Hint: soon, Retry: 5 * time.Second}
+	waitLimits   = admission.Limits{Person: 32, Address: 64, Total: 1024, What: "waiting requests", Hint: soon, Retry: 5 * time.Second}
 )
+
+const soon = "try again in some seconds"
+
+// registrationsPerMinute is how often one address may try to join.
+const registrationsPerMinute = 10
 
 // route is a route of the API with the rights that it requires.
 type route struct {
@@ -110,10 +109,10 @@ func (a *api) routes() []route {
 		{"GET /api/v1/bots", "", false, a.bots},
 		{"GET /api/v1/bots/{bot}", "", false, a.bot},
 		{"GET /api/v1/bots/{bot}/versions", "", false, a.versions},
-		{"GET /api/v1/bots/{bot}/versions/{n}", "", false, a.version},
-		{"GET /api/v1/bots/{bot}/versions/{n}/upload", ladder.ScopeRead, false, a.upload},
-		{"GET /api/v1/bots/{bot}/versions/{n}/logs", ladder.ScopeRead, false, a.stages},
-		{"GET /api/v1/bots/{bot}/versions/{n}/logs/{stage}", ladder.ScopeRead, false, a.stageLog},
+		{"GET /api/v1/bots/{bot}/versions/{version}", "", false, a.version},
+		{"GET /api/v1/bots/{bot}/versions/{version}/upload", ladder.ScopeRead, false, a.upload},
+		{"GET /api/v1/bots/{bot}/versions/{version}/logs", ladder.ScopeRead, false, a.stages},
+		{"GET /api/v1/bots/{bot}/versions/{version}/logs/{stage}", ladder.ScopeRead, false, a.stageLog},
 		{"GET /api/v1/bots/{bot}/matches", "", false, a.botMatches},
 		{"GET /api/v1/bots/{bot}/history", "", false, a.history},
 		{"PUT /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, a.withdraw},
@@ -166,9 +165,6 @@ func New(o Options) *API {
 }
 
 func newAPI(o Options) *api {
-	if o.Events == nil {
-		o.Events = new(events.Hub)
-	}
 	if o.Wake == nil {
 		o.Wake = func() {}
 	}
@@ -185,15 +181,21 @@ func newAPI(o Options) *api {
 	return &api{
 		Options:   o,
 		metrics:   newMetrics(o.Registerer),
-		anonymous: newBuckets[netip.Addr]("address", "requests a minute for one address", o.Config.Limits.Anonymous, o.Now),
-		byPerson:  newBuckets[int64]("person", "requests a minute for one person", o.Config.Limits.Requests, o.Now),
-		joining:   newBuckets[netip.Addr]("registrations", "registrations a minute for one address", cmp.Or(o.Registrations, 10), o.Now),
-		assets:    newBuckets[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, o.Now),
-		uploads:   newSlots(uploadsOfPerson, uploadsFromAddress, maxUploads),
-		streams:   newSlots(streamsOfPerson, streamsFromAddress, maxStreams),
-		waits:     newSlots(waitsOfPerson, waitsFromAddress, maxWaits),
+		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", o.Config.Limits.Anonymous, o.Now),
+		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", o.Config.Limits.Requests, o.Now),
+		joining:   admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", registrationsPerMinute, o.Now),
+		assets:    admission.NewRate[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, o.Now),
+		uploads:   admission.NewPlaces(uploadLimits),
+		streams:   admission.NewPlaces(streamLimits),
+		waits:     admission.NewPlaces(waitLimits),
+		changes:   o.Store.Events(),
 		unpack:    bundle.Unpack,
 	}
+}
+
+// changes tells what happens in the competition.
+type changes interface {
+	Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func())
 }
 
 func (a *api) handler(routes []route) http.Handler {

@@ -40,16 +40,16 @@ func (a *api) identify(w http.ResponseWriter, r *http.Request) error {
 	case in.counted:
 		return a.authenticate(r)
 	case header == "":
-		return a.anonymous.take(w, in.address)
+		return a.anonymous.Take(w, in.address)
 	}
 	if err := a.authenticate(r); err != nil {
 		// Guesses of tokens count against the limit of anonymous requests.
-		if limited := a.anonymous.take(w, in.address); limited != nil {
+		if limited := a.anonymous.Take(w, in.address); limited != nil {
 			return limited
 		}
 		return err
 	}
-	return a.byPerson.take(w, in.person.ID)
+	return a.byPerson.Take(w, in.person.ID)
 }
 
 // authenticate sets the person and the token of the request.

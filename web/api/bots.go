@@ -8,6 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // names is a cache of the names of people.
@@ -195,27 +196,28 @@ func (a *api) findVersion(ctx context.Context, name string, number int) (ladder.
 	if err != nil {
 		return b, ladder.Version{}, err
 	}
+	if number > 0 {
+		v, err := a.Store.VersionOf(ctx, b, number)
+		return b, v, err
+	}
 	all, err := a.Store.Versions(ctx, b.ID)
 	if err != nil {
 		return b, ladder.Version{}, err
 	}
-	i := slices.IndexFunc(all, func(v ladder.Version) bool { return v.Number == number })
-	if number == 0 && len(all) > 0 {
-		i = max(0, slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live }))
-	}
-	if i < 0 {
+	if len(all) == 0 {
 		return b, ladder.Version{}, store.NoVersionOf(name, number)
 	}
-	return b, all[i], nil
+	live := slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live })
+	return b, all[max(0, live)], nil
 }
 
 // pathBot returns the bot and the version in the path.
 func (a *api) pathBot(r *http.Request) (ladder.Bot, ladder.Version, error) {
-	n, err := pathVersion(r)
+	n, err := PathID(r, "version")
 	if err != nil {
 		return ladder.Bot{}, ladder.Version{}, err
 	}
-	return a.findVersion(r.Context(), r.PathValue("bot"), n)
+	return a.findVersion(r.Context(), r.PathValue("bot"), int(n))
 }
 
 func (a *api) version(w http.ResponseWriter, r *http.Request) error {
@@ -280,7 +282,7 @@ func (a *api) stageLog(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("stage")
 	i := slices.IndexFunc(stages, func(s ladder.Stage) bool { return s.Name == name })
 	if i < 0 {
-		return ladder.Errorf(ladder.NotFound, "try unpack, build, check or trial; a stage has a log once it has begun", "stage %q has no log", clip(name))
+		return ladder.Errorf(ladder.NotFound, "try unpack, build, check or trial; a stage has a log once it has begun", "stage %q has no log", problem.Clip(name))
 	}
 	if kind == "text/plain" {
 		return text(w, []byte(stages[i].Log))

@@ -80,8 +80,7 @@ func TestCancel(t *testing.T) {
 	}
 	waits, runs := w.asked("ada"), w.asked("ada")
 	seed := referee.NewSeed()
-	_, err := w.store.BeginAttempt(bg, runs.ID, referee.Commitment(seed), referee.Hex(seed))
-	kit.Must(t, err)
+	kit.Must(t, w.store.Begin(bg, []store.Start{{Match: runs.ID, Seed: seed}})[0].Err)
 	for _, who := range []string{"bob all", "bob submit", "root submit"} {
 		if code, said := cancel(waits, who); code != http.StatusForbidden || !strings.Contains(said, "only who asked for match") {
 			t.Errorf("%s: %d %s", who, code, said)
@@ -118,7 +117,7 @@ func TestCancel(t *testing.T) {
 	messages, err := w.store.Messages(bg, w.person("ada"), 0, 100)
 	kit.Must(t, err)
 	told := slices.DeleteFunc(messages, func(m ladder.Message) bool { return !strings.HasPrefix(m.Text, "match ") })
-	if len(told) != 1 || told[0].Text != fmt.Sprintf("match %d is cancelled by root", runs.ID) {
+	if len(told) != 1 || told[0].Text != fmt.Sprintf("match %d was dropped: cancelled by root", runs.ID) {
 		t.Errorf("ada is told %+v", told)
 	}
 }
@@ -130,8 +129,7 @@ func TestBlockEndsAll(t *testing.T) {
 	root := w.person("root")
 	waits, runs, theirs := w.asked("ada"), w.asked("ada"), w.asked("root")
 	seed := referee.NewSeed()
-	_, err := w.store.BeginAttempt(bg, runs.ID, referee.Commitment(seed), referee.Hex(seed))
-	kit.Must(t, err)
+	kit.Must(t, w.store.Begin(bg, []store.Start{{Match: runs.ID, Seed: seed}})[0].Err)
 	kit.Must(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
 	get[wire.Person](w, call{method: http.MethodPut, path: "/api/v1/admin/people/ada/block", who: "root all"})
 	if w.woken == 0 {

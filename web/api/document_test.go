@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -34,7 +36,7 @@ type operation struct {
 // they name, so that a test finds what is not written down.
 var strictDocument = sync.OnceValues(func() (*openapi3.T, routers.Router) {
 	var tree any
-	if err := json.Unmarshal(Document(), &tree); err != nil {
+	if err := json.Unmarshal(Document, &tree); err != nil {
 		panic(err)
 	}
 	seal(tree)
@@ -135,7 +137,7 @@ func operations(tb testing.TB) (ops []operation) {
 }
 
 func TestDocumentIsOpenAPI(t *testing.T) {
-	doc := kit.Get[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(Document()))
+	doc := kit.Get[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(Document))
 	kit.Must(t, doc.Validate(context.Background(), openapi3.IsOpenAPI31OrLater(), openapi3.EnableExamplesValidation()))
 	ids := map[string]string{}
 	for _, o := range operations(t) {
@@ -170,11 +172,24 @@ func TestRoutesAreTheDocument(t *testing.T) {
 	}
 }
 
+// The document that is served is openapi.yaml.
+func TestDocumentIsFresh(t *testing.T) {
+	source := kit.Get[[]byte](t)(os.ReadFile("openapi.yaml"))
+	want := kit.Get[[]byte](t)(yaml.YAMLToJSON(source))
+	if kit.Updating() {
+		kit.Must(t, os.WriteFile("openapi.json", want, 0o644))
+		return // the program has the file as it was
+	}
+	if !bytes.Equal(Document, want) {
+		t.Error("openapi.yaml has changed: run go test ./web/api -run TestDocumentIsFresh -update")
+	}
+}
+
 func TestDocumentIsServed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	rec := w.ask(call{method: "GET", path: "/api/v1/openapi.json"})
-	if rec.Code != 200 || !bytes.Equal(rec.Body.Bytes(), Document()) {
-		t.Errorf("%d, %d bytes of %d", rec.Code, rec.Body.Len(), len(Document()))
+	if rec.Code != 200 || !bytes.Equal(rec.Body.Bytes(), Document) {
+		t.Errorf("%d, %d bytes of %d", rec.Code, rec.Body.Len(), len(Document))
 	}
 }

@@ -69,7 +69,7 @@ func TestSlowUploads(t *testing.T) {
 		var slow []*io.PipeWriter
 		var ended sync.WaitGroup
 		for i, who := range []string{"ada", "bob"} {
-			for range uploadsOfPerson {
+			for range uploadLimits.Person {
 				body, in := io.Pipe()
 				slow = append(slow, in)
 				ended.Go(func() {
@@ -82,8 +82,8 @@ func TestSlowUploads(t *testing.T) {
 			}
 		}
 		bubble.Settle()
-		if held := w.api.uploads.all; held != 2*uploadsOfPerson {
-			t.Errorf("%d uploads are held, want %d", held, 2*uploadsOfPerson)
+		if held := w.api.uploads.Taken(); held != 2*uploadLimits.Person {
+			t.Errorf("%d uploads are held, want %d", held, 2*uploadLimits.Person)
 		}
 		good := 0
 		const all = 5
@@ -98,7 +98,7 @@ func TestSlowUploads(t *testing.T) {
 			t.Errorf("%d of %d uploads of another person are taken", good, all)
 		}
 		resp := kit.Get[*http.Response](t)(w.send(server, "ada", "192.0.2.1", strings.NewReader(data)))
-		if resp.Body.Close(); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+		if resp.Body.Close(); resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
 			t.Errorf("one more of a person with all that they may: %s", resp.Status)
 		}
 		for _, in := range slow {
@@ -137,8 +137,8 @@ func TestSlowReaders(t *testing.T) {
 			t.Errorf("a reader that takes nothing is served for %v", took)
 		}
 		bubble.Settle()
-		if w.api.streams.enter(who{address: netip.MustParseAddr("192.0.2.9")}, ""); w.api.streams.all != 1 {
-			t.Errorf("%d downloads are held", w.api.streams.all)
+		if n := w.api.streams.Taken(); n != 0 {
+			t.Errorf("%d downloads are held", n)
 		}
 	})
 }
@@ -147,11 +147,11 @@ func TestSlowReaders(t *testing.T) {
 // person with many tokens as for one with one.
 func TestParallelRequests(t *testing.T) {
 	const limit = 40
-	w := newWorld(t, func(o *Options) { o.Config.Limits.Requests = limit })
-	w.nowMu.Lock() // nothing is forgiven meanwhile
-	frozen := w.now
-	w.nowMu.Unlock()
-	w.api.byPerson.now = func() time.Time { return frozen }
+	w := newWorld(t, func(o *Options) {
+		o.Config.Limits.Requests = limit
+		frozen := o.Now()
+		o.Now = func() time.Time { return frozen } // nothing is forgiven meanwhile
+	})
 	keys := []string{"=" + w.keys["ada read"], "=" + w.keys["ada submit"], "=" + w.keys["ada all"]}
 	var codes sync.Map
 	var all sync.WaitGroup

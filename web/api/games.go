@@ -10,6 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
@@ -108,7 +109,7 @@ func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
 	seat, err := strconv.Atoi(name)
 	i := slices.IndexFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Seat == seat })
 	if err != nil || i < 0 {
-		return ladder.Errorf(ladder.NotFound, "the seats are 0 to "+strconv.Itoa(len(g.Seats)-1), "game %d has no seat %q", g.ID, clip(name))
+		return ladder.Errorf(ladder.NotFound, "the seats are 0 to "+strconv.Itoa(len(g.Seats)-1), "game %d has no seat %q", g.ID, problem.Clip(name))
 	}
 	owner, err := a.ownerOf(r.Context(), m.Versions[g.Seats[i].Slot])
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
@@ -120,14 +119,4 @@ func part[T any](items []T, start int64, total int, kind string) (page wire.Page
 		page.Next = cursorOf(kind, end)
 	}
 	return page
-}
-
-// pathVersion returns the version number in the path.
-func pathVersion(r *http.Request) (int, error) {
-	text := r.PathValue("n")
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxVersion {
-		return 0, ladder.Errorf(ladder.NotFound, "numbers are whole and begin at 1", "version %q does not exist", clip(text))
-	}
-	return n, nil
 }

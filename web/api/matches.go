@@ -11,6 +11,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 func changeDoc(c ladder.Change, bot string, version int) wire.Change {
@@ -223,7 +224,7 @@ func (a *api) newMatch(ctx context.Context, asked wire.AskedMatch) (store.NewMat
 	case (asked.Ladder == "") == (asked.Game == ""):
 		return n, ladder.Errorf(ladder.Invalid, "give one of them", "a match needs either a ladder or a game")
 	case asked.Ladder != "" && len(asked.Options) > 0:
-		return n, ladder.Errorf(ladder.Invalid, "give the game instead of the ladder", "ladder %q sets its own options", clip(asked.Ladder))
+		return n, ladder.Errorf(ladder.Invalid, "give the game instead of the ladder", "ladder %q sets its own options", problem.Clip(asked.Ladder))
 	case asked.Deals < 0:
 		return n, ladder.Errorf(ladder.Invalid, "leave it out, or give a number", "deals cannot be %d", asked.Deals)
 	case len(asked.Bots) < 2 || len(asked.Bots) > rules.MaxSeats:

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/admission"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // info is what the server knows about a request. Middleware adds it to every request.
@@ -31,6 +33,9 @@ type info struct {
 type infoKey struct{}
 
 func infoOf(r *http.Request) *info { return r.Context().Value(infoKey{}).(*info) }
+
+// by returns who takes a place with the request.
+func (in *info) by() admission.By { return admission.By{Person: in.person.ID, Address: in.address} }
 
 // begun reports whether an answer has begun, perhaps only in the compressor's buffer.
 func (in *info) begun() bool {
@@ -127,7 +132,7 @@ func (a *api) wrap(next http.Handler) http.Handler {
 func (a *api) access(r *http.Request, in *info, took time.Duration) {
 	a.metrics.seen(in.route, r.Method, in.w.status, took)
 	a.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
-		slog.String("request", in.id), slog.String("method", clip(r.Method)), slog.String("path", clip(r.URL.Path)),
+		slog.String("request", in.id), slog.String("method", problem.Clip(r.Method)), slog.String("path", problem.Clip(r.URL.Path)),
 		slog.Int("status", in.w.status), slog.Int64("bytes", in.w.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.String("address", in.address.String()), slog.Int64("person", in.person.ID), slog.Int64("token", in.token.ID))
 }
@@ -158,7 +163,7 @@ func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, 
 	}
 	allow := probe.header.Get("Allow")
 	if allow == "" {
-		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json lists all addresses", "%q does not exist", clip(r.URL.Path))
+		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json lists all addresses", "%q does not exist", problem.Clip(r.URL.Path))
 	}
 	w.Header().Set("Allow", allow)
 	if r.Method == http.MethodOptions {
@@ -170,7 +175,7 @@ func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, 
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return ladder.Errorf(NotAllowed, "try "+allow, "%q does not support %s", clip(r.URL.Path), clip(r.Method))
+	return ladder.Errorf(problem.NotAllowed, "try "+allow, "%q does not support %s", problem.Clip(r.URL.Path), problem.Clip(r.Method))
 }
 
 // allowProbe is a ResponseWriter that keeps only the headers.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // assetsPerMinute is the number of files of pages that one address may fetch in a minute. A
@@ -58,16 +59,16 @@ func (a *API) Visit(w http.ResponseWriter, r *http.Request, token string) (Visit
 	v := Visit{ID: in.id, Address: in.address, Secure: a.secure(r)}
 	in.counted = true
 	if token == "" {
-		return v, a.anonymous.take(w, in.address)
+		return v, a.anonymous.Take(w, in.address)
 	}
 	if err := a.know(r, token); err != nil {
-		if limited := a.anonymous.take(w, in.address); limited != nil {
+		if limited := a.anonymous.Take(w, in.address); limited != nil {
 			return v, limited
 		}
 		return v, err
 	}
 	v.Person, v.Token = in.person, in.token
-	return v, a.byPerson.take(w, in.person.ID)
+	return v, a.byPerson.Take(w, in.person.ID)
 }
 
 // Covers reports whether the token of the visit permits a scope.
@@ -91,7 +92,7 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) { a.fail(w
 
 // Asset counts a request for a file of the pages.
 func (a *API) Asset(w http.ResponseWriter, r *http.Request) error {
-	return a.assets.take(w, infoOf(r).address)
+	return a.assets.Take(w, infoOf(r).address)
 }
 
 // Route names the route of a request to a page, for the metrics.
@@ -101,7 +102,7 @@ func (a *API) Route(r *http.Request, pattern string) { infoOf(r).route = pattern
 // that is no use. It logs a failure of the server.
 func (a *API) Problem(r *http.Request, err error) (wire.Problem, time.Duration) {
 	p := a.problem(r, err)
-	return p, retryAfter(err, p.Status)
+	return p, problem.RetryAfter(err, p.Status)
 }
 
 // secure reports whether the client used https. A trusted proxy says so in X-Forwarded-Proto.

@@ -23,7 +23,7 @@ func (a *api) register(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	if err := a.joining.take(w, infoOf(r).address); err != nil {
+	if err := a.joining.Take(w, infoOf(r).address); err != nil {
 		return err
 	}
 	var asked wire.Registration

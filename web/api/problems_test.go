@@ -19,17 +19,19 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/problem"
 )
 
-// problem returns the document of an answer that says what is wrong. All have one shape.
-func problem(t *testing.T, c call, rec *httptest.ResponseRecorder) (p wire.Problem) {
+// problemIn returns the document of an answer that says what is wrong. All have one shape.
+func problemIn(t *testing.T, c call, rec *httptest.ResponseRecorder) (p wire.Problem) {
 	t.Helper()
 	if err := json.Unmarshal(rec.Body.Bytes(), &p); err != nil || rec.Header().Get("Content-Type") != wire.ProblemType {
-		t.Errorf("%s %s: %d %q is not a problem document: %s", c.method, clip(c.path), rec.Code, rec.Header().Get("Content-Type"), rec.Body)
+		t.Errorf("%s %s: %d %q is not a problem document: %s", c.method, problem.Clip(c.path), rec.Code, rec.Header().Get("Content-Type"), rec.Body)
 	}
 	if p.Status != rec.Code || !strings.HasPrefix(p.Type, "urn:timba:problem:") || p.Title == "" || p.Instance != rec.Header().Get("X-Request-Id") {
-		t.Errorf("%s %s: %d %+v", c.method, clip(c.path), rec.Code, p)
+		t.Errorf("%s %s: %d %+v", c.method, problem.Clip(c.path), rec.Code, p)
 	}
 	if rec.Code == 405 && rec.Header().Get("Allow") == "" {
 		t.Errorf("%s %s: 405 without Allow", c.method, c.path)
@@ -60,8 +62,8 @@ func TestProblems(t *testing.T) {
 		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: archive(t, "timba.toml", "name = mine"), kind: "application/gzip"}, 400, "invalid", "the bot has no name: timba.toml: "},
 	} {
 		rec := w.ask(c.call)
-		if p := problem(t, c.call, rec); p.Status != c.status || p.Type != "urn:timba:problem:"+c.code || !strings.Contains(p.Detail+": "+p.Hint, c.text) {
-			t.Errorf("%s %s: %+v, want %d %s, %q", c.method, clip(c.path), p, c.status, c.code, c.text)
+		if p := problemIn(t, c.call, rec); p.Status != c.status || p.Type != "urn:timba:problem:"+c.code || !strings.Contains(p.Detail+": "+p.Hint, c.text) {
+			t.Errorf("%s %s: %+v, want %d %s, %q", c.method, problem.Clip(c.path), p, c.status, c.code, c.text)
 		}
 	}
 	for _, dir := range []string{w.store.Dir().Bundles(), w.store.Dir().Temp()} {
@@ -69,24 +71,6 @@ func TestProblems(t *testing.T) {
 		if len(left) > 0 {
 			t.Errorf("uploads that were refused have left %v in %s", left, dir)
 		}
-	}
-}
-
-// TestKinds: every code of package ladder has a status.
-func TestKinds(t *testing.T) {
-	for _, code := range []ladder.Code{
-		ladder.Invalid, ladder.NotFound, ladder.Conflict, ladder.Unauthorized, ladder.Forbidden, ladder.TooLarge, ladder.TooMany, ladder.Unavailable,
-	} {
-		if p := problemOf(ladder.Errorf(code, "hint", "text")); p.Status == 500 || p.Detail != "text" || p.Hint != "hint" {
-			t.Errorf("%s: %+v", code, p)
-		}
-	}
-	if p := problemOf(errors.New("open /secret: no")); p.Status != 500 || strings.Contains(p.Detail+p.Hint, "secret") {
-		t.Errorf("%+v", p)
-	}
-	broken := fmt.Errorf("disk /secret/timba.db is full")
-	if p := problemOf(ladder.Errorf(ladder.Unavailable, "", "data: %w", broken)); p.Status != 503 || strings.Contains(p.Detail, "secret") {
-		t.Errorf("%+v", p)
 	}
 }
 
@@ -152,9 +136,10 @@ func TestHeaders(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *Options) {
-		o.Config.Limits.Anonymous, o.Config.Limits.Requests, o.Registrations = 3, 5, 2
+		o.Config.Limits.Anonymous, o.Config.Limits.Requests = 3, 5
 		o.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	})
+	w.mayJoin(2)
 	status := func(c call) int {
 		c.method = "GET"
 		if c.path == "" {
@@ -216,32 +201,20 @@ func TestSlots(t *testing.T) {
 	ask := func(from string, want int, words string) {
 		t.Helper()
 		rec := w.ask(call{method: "GET", path: "/api/v1/replays", remote: from + ":1"})
-		if rec.Code != want || want == 503 && rec.Header().Get("Retry-After") != "5" || !strings.Contains(rec.Body.String(), words) {
+		if rec.Code != want || want == 429 && rec.Header().Get("Retry-After") != "5" || !strings.Contains(rec.Body.String(), words) {
 			t.Errorf("%s: %d %v %s", from, rec.Code, rec.Header(), rec.Body)
 		}
 	}
-	one := who{address: netip.MustParseAddr("192.0.2.1")}
-	for range streamsFromAddress {
-		kit.Must(t, w.api.streams.enter(one, "streams"))
+	var leave func()
+	for range streamLimits.Address {
+		var err error
+		leave, err = w.api.streams.Enter(admission.By{Address: netip.MustParseAddr("192.0.2.1")})
+		kit.Must(t, err)
 	}
-	ask("192.0.2.1", 503, "the limit for one address is 4 downloads at the same time")
+	ask("192.0.2.1", 429, "the limit for one address is 4 downloads at the same time")
 	ask("192.0.2.2", 200, "")
-	for n := range maxStreams - streamsFromAddress { // each person and address has one
-		kit.Must(t, w.api.streams.enter(who{int64(n + 1), netip.AddrFrom4([4]byte{198, 51, 100, byte(n)})}, "streams"))
-	}
-	ask("192.0.2.3", 503, "the limit is 64 downloads at the same time")
-	w.api.streams.leave(one)
-	ask("192.0.2.3", 200, "")
+	leave()
 	ask("192.0.2.1", 200, "")
-	w.api.streams.leave(one)
-	for n := range streamsOfPerson { // from wherever they ask
-		kit.Must(t, w.api.streams.enter(who{1000, netip.AddrFrom4([4]byte{203, 0, 113, byte(n)})}, "streams"))
-		w.api.streams.leave(who{int64(n + 1), netip.AddrFrom4([4]byte{198, 51, 100, byte(n)})})
-	}
-	err := w.api.streams.enter(who{1000, netip.MustParseAddr("203.0.113.99")}, "streams")
-	if err == nil || !strings.Contains(err.Error(), "the limit for one person is 4 streams at the same time") {
-		t.Errorf("one person from many addresses: %v", err)
-	}
 }
 
 // TestEncodings: answers are compressed as the client likes, and are the same.
@@ -249,7 +222,7 @@ func TestEncodings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	path := "/api/v1/openapi.json"
-	want := string(Document())
+	want := string(Document)
 	for _, encoding := range []string{"gzip", "zstd"} {
 		rec := w.ask(call{method: "GET", path: path, header: map[string]string{"Accept-Encoding": encoding}})
 		if rec.Header().Get("Content-Encoding") != encoding || !strings.Contains(rec.Header().Get("Vary"), "Accept-Encoding") {

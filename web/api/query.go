@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // Query reads the parameters of a request. It keeps the first error, which Done returns, or an
@@ -171,20 +172,16 @@ func (q *Query) Done() error {
 	return nil
 }
 
-// PathID returns the ID in the path; name is its kind.
-func PathID(r *http.Request, name string) (int64, error) {
+// PathID returns the ID, or another number from 1 on, in the path; name is its kind.
+func PathID(r *http.Request, name string) (int64, error) { return PathNumber(r, name, 1) }
+
+// PathNumber returns a number in the path that is at least low; name is its kind.
+func PathNumber(r *http.Request, name string, low int64) (int64, error) {
 	text := r.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 || n > 1<<53-1 {
-		return 0, ladder.Errorf(ladder.NotFound, "numbers are whole and begin at 1", "%s %q does not exist", name, clip(text))
+	if err != nil || n < low || n > 1<<53-1 || strconv.FormatInt(n, 10) != text {
+		hint := "numbers are whole and begin at " + strconv.FormatInt(low, 10)
+		return 0, ladder.Errorf(ladder.NotFound, hint, "%s %q does not exist", name, problem.Clip(text))
 	}
 	return n, nil
-}
-
-// clip shortens a text that an error quotes.
-func clip(text string) string {
-	if len(text) > 80 {
-		return text[:80] + "..."
-	}
-	return text
 }

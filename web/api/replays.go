@@ -89,11 +89,10 @@ func (a *api) matchReplays(w http.ResponseWriter, r *http.Request) error {
 // openStream begins a long answer, which the client has to take at the least rate.
 func (a *api) openStream(r *http.Request) (leave func(), err error) {
 	in := infoOf(r)
-	if err := a.streams.enter(in.who(), "downloads"); err != nil {
-		return nil, err
+	if leave, err = a.streams.Enter(in.by()); err == nil {
+		in.w.pace = newPace(a.Config.Limits)
 	}
-	in.w.pace = newPace(a.Config.Limits)
-	return func() { a.streams.leave(in.who()) }, nil
+	return leave, err
 }
 
 // stream writes a line for each replay. It sends the header with the first line, so that an

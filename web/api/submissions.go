@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // archives are the media types of uploads. The content decides the actual format.
@@ -36,7 +37,7 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(archives, kind) {
-		return ladder.Errorf(mediaType, "send a .tar.gz as application/gzip or a .zip as application/zip", "an archive's type cannot be %q", clip(r.Header.Get("Content-Type")))
+		return ladder.Errorf(problem.MediaType, "send a .tar.gz as application/gzip or a .zip as application/zip", "an archive's type cannot be %q", problem.Clip(r.Header.Get("Content-Type")))
 	}
 	limits := bundle.LimitsOf(a.Config.Limits)
 	if r.ContentLength > limits.Upload {
@@ -44,10 +45,11 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 			"archive: it has %s, more than the limit of %s", bundle.Size(r.ContentLength), bundle.Size(limits.Upload))
 	}
 	in := infoOf(r)
-	if err := a.uploads.enter(in.who(), "uploads"); err != nil {
+	leave, err := a.uploads.Enter(in.by())
+	if err != nil {
 		return err
 	}
-	defer a.uploads.leave(in.who())
+	defer leave()
 	body := &pacedBody{r.Body, http.NewResponseController(w), newPace(a.Config.Limits)}
 	upload, err := bundle.Receive(body, a.Store.Dir(), limits)
 	if err != nil {
@@ -132,7 +134,6 @@ func (a *api) cancel(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Store.Cancel(r.Context(), v.ID); err != nil {
 		return err
 	}
-	a.Events.Publish(events.Event{Kind: events.QueueMoved, At: a.Now(), Version: v.ID})
 	if v, err = a.Store.Version(r.Context(), v.ID); err != nil {
 		return err
 	}
@@ -205,12 +206,12 @@ func (p progress) ready(r *http.Request) bool {
 
 // awaitProgress waits until the progress is ready, or the time is over.
 func (a *api) awaitProgress(r *http.Request, id int64, wait time.Duration) (progress, error) {
-	who := infoOf(r).who()
-	if err := a.waits.enter(who, "waiting requests"); err != nil {
+	leave, err := a.waits.Enter(infoOf(r).by())
+	if err != nil {
 		return progress{}, err
 	}
-	defer a.waits.leave(who)
-	changes, stop := a.Events.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueMoved })
+	defer leave()
+	changes, stop := a.changes.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueMoved })
 	defer stop()
 	over := time.After(wait)
 	for {

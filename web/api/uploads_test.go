@@ -34,19 +34,19 @@ func TestUploadsTogether(t *testing.T) {
 			manifest := fmt.Sprintf("name = \"slow%d\"\nrun = [\"./bot\"]", names.Add(1))
 			return w.ask(call{method: "POST", path: "/api/v1/submissions", who: who, kind: "application/gzip", body: archive(t, "timba.toml", manifest)})
 		}
-		const all = 2 * uploadsOfPerson
+		all := 2 * uploadLimits.Person
 		answers := make(chan *httptest.ResponseRecorder, all)
 		begin := func(who string) {
-			for range uploadsOfPerson {
+			for range uploadLimits.Person {
 				go func() { answers <- send(who) }()
 			}
-			for range uploadsOfPerson {
+			for range uploadLimits.Person {
 				<-unpacking // though others are unpacked
 			}
 		}
 		refused := func(who, why string) {
 			t.Helper()
-			if rec := send(who); rec.Code != 503 || rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), why) {
+			if rec := send(who); rec.Code != 429 || rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), why) {
 				t.Errorf("one more of %s: %d %s", who, rec.Code, rec.Body)
 			}
 		}

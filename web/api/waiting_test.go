@@ -20,14 +20,9 @@ import (
 func (w *world) inFlight() {
 	w.tb.Helper()
 	bubble.Settle()
-	if w.api.waits.all == 0 {
+	if w.api.waits.Taken() == 0 {
 		w.tb.Error("no request waits")
 	}
-}
-
-// moved reports progress of the waiting submission to the waiting requests.
-func (w *world) moved() {
-	w.events.Publish(events.Event{Kind: events.SubmissionMoved, Version: w.waits.ID})
 }
 
 // TestWaiting: a waiting request is answered when something has changed.
@@ -57,13 +52,11 @@ func TestWaiting(t *testing.T) {
 		}
 		begin(tag)
 		kit.Must(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
-		w.moved()
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"name":"unpack"`) {
 			t.Errorf("something is new: %d %s", rec.Code, rec.Body)
 		}
 		begin(nil)
 		kit.Must(t, w.store.Fail(bg, w.waits.ID, "no"))
-		w.moved()
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) {
 			t.Errorf("it is done: %d %s", rec.Code, rec.Body)
 		}
@@ -135,13 +128,12 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			w := newWorld(t, nil)
 			fail := func() {
 				kit.Must(t, w.store.Fail(bg, w.waits.ID, "no"))
-				w.moved()
 			}
-			hub := interrupted{Hub: w.events, before: fail}
+			hub := interrupted{Hub: w.store.Events(), before: fail}
 			if when == "after" {
 				hub.before, hub.after = nil, fail
 			}
-			w.api.Events = hub
+			w.api.changes = hub
 			began := time.Now()
 			rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/submissions/%d?wait=20s", w.waits.ID), who: "ada read"})
 			if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) || time.Since(began) > 0 {
@@ -170,15 +162,15 @@ func TestWaitEnds(t *testing.T) {
 			if end == "client" {
 				cancel()
 			} else {
-				w.events.Close()
+				w.store.Events().Close()
 			}
 			began := time.Now()
 			<-ended
 			if took := time.Since(began); took > 0 {
 				t.Errorf("the %s is gone, and the request waits for %v", end, took)
 			}
-			if w.api.waits.all != 0 {
-				t.Errorf("the %s is gone, and %d wait", end, w.api.waits.all)
+			if w.api.waits.Taken() != 0 {
+				t.Errorf("the %s is gone, and %d wait", end, w.api.waits.Taken())
 			}
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -20,13 +21,13 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/admission"
 )
 
 var bg = context.Background()
@@ -38,7 +39,6 @@ type world struct {
 	*laddertest.World
 	tb      testing.TB
 	store   *store.Store
-	events  *events.Hub
 	config  *config.Config
 	api     *api
 	http    http.Handler
@@ -87,14 +87,14 @@ house = ["@random", "@greedy"]
 // newWorld makes one; change may change the options of its API.
 func newWorld(tb testing.TB, change func(*Options)) *world {
 	tb.Helper()
-	w := &world{tb: tb, events: new(events.Hub), log: new(kit.Output), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w := &world{tb: tb, log: new(kit.Output), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.World = laddertest.New(tb, testConfig, store.Options{Now: w.clock})
 	w.store, w.config = w.Store, w.Config
 	w.people()
 	w.bots()
 	w.matches()
 	o := Options{
-		Store: w.store, Config: w.config, Events: w.events, Now: w.clock, Wake: func() { w.woken++ }, Registrations: 100000,
+		Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ },
 		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
 	}
@@ -103,8 +103,14 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 		change(&o)
 	}
 	w.api = newAPI(o)
+	w.mayJoin(100_000)
 	w.http = w.api.handler(w.api.routes())
 	return w
+}
+
+// mayJoin sets how many registrations a minute one address may try.
+func (w *world) mayJoin(n int) {
+	w.api.joining = admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", n, w.clock)
 }
 
 // clock advances by a millisecond at each call.
@@ -179,7 +185,7 @@ func (w *world) matches() {
 	w.running, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{random, w.live.ID}})
 	kit.Must(w.tb, err)
 	seed := rules.Seed{byte(w.running.ID)}
-	_, err = w.store.BeginAttempt(bg, w.running.ID, referee.Commitment(seed), referee.Hex(seed))
+	err = w.store.Begin(bg, []store.Start{{Match: w.running.ID, Seed: seed}})[0].Err
 	kit.Must(w.tb, err)
 	_, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
 	kit.Must(w.tb, err)

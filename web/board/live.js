@@ -4,7 +4,7 @@
 import { svg, html } from './dom.js';
 import { drawGame } from './draw.js';
 import { moveName } from './events.js';
-import { list, parseView } from './view.js';
+import { parseView } from './view.js';
 import { middle, squaresOf } from './squares.js';
 import { say } from './words.js';
 
@@ -20,7 +20,6 @@ import { say } from './words.js';
 //
 // options, all optional:
 //   seat      whose view it is, who sits at the bottom; 0 if not given
-//   closed    whether the cards of that seat are face down, too, as for spectators
 //   legal     the moves of the turn line; none can be chosen without them
 //   onMove    called with the move that was chosen, once; the next drawPosition takes
 //             choices again
@@ -29,11 +28,11 @@ import { say } from './words.js';
 //
 // It returns the drawing, an SVG element.
 export function drawPosition(element, position, options = {}) {
-  const { seat = 0, closed = false, legal = [], onMove = () => {}, moving = false } = options;
+  const { seat = 0, legal = [], onMove = () => {}, moving = false } = options;
   const focused = element.contains(document.activeElement);
   const width = options.width ?? Math.max(280, Math.floor(element.clientWidth || 360));
   const height = options.height ?? (position.display.cards ? Math.max(560, Math.round(width * 0.66)) : Math.min(width, 640));
-  const drawing = drawGame(position.display, seenBy(position, closed), {
+  const drawing = drawGame(position.display, parseView(position.view), {
     ...position, width, height, seat, moving, out: new Set(position.out ?? []),
   });
   const choices = new Choices(element, drawing, seat, legal, (move) => {
@@ -45,14 +44,6 @@ export function drawPosition(element, position, options = {}) {
   choices.offer();
   if (focused) choices.focus();
   return drawing;
-}
-
-// seenBy is the view, with the cards of its hand face down if they are closed.
-function seenBy({ display, view }, closed) {
-  const seen = parseView(view);
-  const key = display.cards?.hand;
-  if (closed && key && seen[key] !== undefined) seen[key] = list(seen[key]).map(() => '?').join(',') || '-';
-  return seen;
 }
 
 class Choices {

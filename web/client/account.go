@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	renameio "github.com/google/renameio/v2/maybe"
 )
 
 // Account is the user's server and token. It is saved in the user's configuration directory,
@@ -89,16 +91,7 @@ func (a Account) Keep() (path string, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("login: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "login-*") // 0600
-	if err != nil {
-		return "", fmt.Errorf("login: %w", err)
-	}
-	defer os.Remove(f.Name()) // fails when it has been renamed
-	_, err = f.Write(append(data, '\n'))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("login: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := renameio.WriteFile(path, append(data, '\n'), 0o600); err != nil {
 		return "", fmt.Errorf("login: %w", err)
 	}
 	return path, nil

@@ -81,7 +81,7 @@ func (d *Demo) Run(ctx context.Context) error {
 	s := d.Server
 	screen := newScreen(d.Out, s.Store, s.Config)
 	s.Beside = func(ctx context.Context) error {
-		finished, unsubscribe := s.Events.Subscribe(1024, func(e events.Event) bool { return e.Kind == events.MatchFinished })
+		finished, unsubscribe := s.Store.Events().Subscribe(1024, func(e events.Event) bool { return e.Kind == events.MatchFinished })
 		defer unsubscribe()
 		group, ctx := errgroup.WithContext(ctx)
 		sent := make(chan struct{})

@@ -44,7 +44,7 @@ const (
 	newsLines  = 6   // lines of news under the page
 	tableEvery = 100 // matches between two tables without a terminal
 	redraw     = 500 * time.Millisecond
-	// provisional is the uncertainty above which a rating is provisional, as package elo has it:
+	// provisional is the uncertainty above which a rating is provisional, as package rating has it:
 	// that of about ten matches.
 	provisional = 0.1
 )

@@ -10,10 +10,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net/netip"
 	"slices"
 	"strconv"
 	"sync"
@@ -25,6 +23,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/runner"
+	"github.com/timba-arena/timba/web/admission"
 )
 
 // Store is what a Hub reads.
@@ -53,14 +52,13 @@ type Hub struct {
 	boot    string // names this process, so that positions of another one are not resumed
 	waiting atomic.Int64
 	count   atomic.Int64 // of sockets
+	places  *admission.Places
 	pages   *pages
 
 	mu      sync.Mutex
 	closed  bool
 	matches map[int64]*match
 	sockets map[*watcher]struct{}
-	people  map[int64]int
-	from    map[netip.Addr]int
 	lists   map[*watcher]struct{} // who watch the list of matches
 	listed  *message              // that list
 	dirty   chan struct{}         // the list has changed
@@ -78,9 +76,12 @@ func NewHub(o Options) *Hub {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	h := &Hub{
 		Options: o, boot: strconv.FormatUint(rand.Uint64(), 36),
-		matches: map[int64]*match{}, sockets: map[*watcher]struct{}{}, people: map[int64]int{}, from: map[netip.Addr]int{},
-		lists: map[*watcher]struct{}{}, dirty: make(chan struct{}, 1),
+		matches: map[int64]*match{}, sockets: map[*watcher]struct{}{}, lists: map[*watcher]struct{}{}, dirty: make(chan struct{}, 1),
 	}
+	h.places = admission.NewPlaces(admission.Limits{
+		Person: o.Limits.Person, Address: o.Limits.Address, Total: o.Limits.Total,
+		What: "sockets that watch", Hint: "close a page that watches, or try again later",
+	})
 	h.pages = newPages(h)
 	return h
 }
@@ -269,34 +270,18 @@ func (h *Hub) list() *message {
 }
 
 // admit registers a socket, or returns why it is one too many.
-func (h *Hub) admit(w *watcher) error {
+func (h *Hub) admit(w *watcher) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	what, l := "", h.Limits
-	switch {
-	case h.closed:
+	if h.closed {
 		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server stops")
-	case w.person != 0 && h.people[w.person] >= l.Person:
-		what = fmt.Sprintf("one person is %d", l.Person)
-	case h.from[w.address] >= l.Address:
-		what = fmt.Sprintf("one address is %d", l.Address)
-	case len(h.sockets) >= l.Total:
-		what = fmt.Sprintf("all is %d", l.Total)
-	default:
+	}
+	w.release, err = h.places.Enter(admission.By{Person: w.person, Address: w.address})
+	if err == nil {
 		h.sockets[w] = struct{}{}
 		h.count.Store(int64(len(h.sockets)))
-		count(h.people, w.person, 1)
-		count(h.from, w.address, 1)
-		return nil
 	}
-	return ladder.Errorf(ladder.Unavailable, "close a page that watches, or try again later", "the limit for %s sockets that watch", what)
-}
-
-// count changes a counter, and forgets it at 0.
-func count[K comparable](counters map[K]int, key K, n int) {
-	if counters[key] += n; counters[key] == 0 {
-		delete(counters, key)
-	}
+	return err
 }
 
 // forget unregisters a socket that has ended.
@@ -306,8 +291,7 @@ func (h *Hub) forget(w *watcher) {
 		delete(h.sockets, w)
 		h.count.Store(int64(len(h.sockets)))
 		delete(h.lists, w)
-		count(h.people, w.person, -1)
-		count(h.from, w.address, -1)
+		w.release()
 	}
 	h.mu.Unlock()
 	w.leaveAll()

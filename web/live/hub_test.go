@@ -198,15 +198,15 @@ func TestSocketLimits(t *testing.T) {
 		for _, q := range []string{"person=1&from=10.0.0.1", "person=1&from=10.0.0.2"} {
 			w.dial(q)
 		}
-		if status, text := w.refused("person=1&from=10.0.0.3", nil); status != 503 || !strings.Contains(text, "the limit for one person is 2 sockets") {
+		if status, text := w.refused("person=1&from=10.0.0.3", nil); status != 429 || !strings.Contains(text, "the limit for one person is 2 sockets") {
 			t.Errorf("a third socket of a person gets %d %q", status, text)
 		}
 		first := w.dial("from=10.0.0.1")
 		w.dial("from=10.0.0.1")
-		if status, text := w.refused("from=10.0.0.1", nil); status != 503 || !strings.Contains(text, "the limit for one address is 3 sockets") {
+		if status, text := w.refused("from=10.0.0.1", nil); status != 429 || !strings.Contains(text, "the limit for one address is 3 sockets") {
 			t.Errorf("a fourth socket from an address gets %d %q", status, text)
 		}
-		if status, text := w.refused("from=10.0.0.7", nil); status != 503 || !strings.Contains(text, "the limit for all is 5 sockets") {
+		if status, text := w.refused("from=10.0.0.7", nil); status != 429 || !strings.Contains(text, "the limit is 5 sockets") {
 			t.Errorf("a sixth socket gets %d %q", status, text)
 		}
 		first.Close()
@@ -278,6 +278,24 @@ func TestTopicLimits(t *testing.T) {
 	})
 }
 
+// Frames that are no message end a socket, too, when there are too many.
+func TestShortFrames(t *testing.T) {
+	l := quick()
+	l.Messages = 4
+	inWorld(t, teeko, l, func(t *testing.T, w *world) {
+		for name, frames := range map[string]string{
+			"pongs":           strings.Repeat("\x8a\x80\x00\x00\x00\x00", 1000),
+			"empty fragments": "\x01\x80\x00\x00\x00\x00" + strings.Repeat("\x00\x80\x00\x00\x00\x00", 1000),
+		} {
+			c := w.dial("")
+			go c.NetConn().Write([]byte(frames)) // which fails when the socket ends
+			if code := c.code(); code != websocket.ClosePolicyViolation {
+				t.Errorf("%s: the socket ends with %d", name, code)
+			}
+		}
+	})
+}
+
 // A page of another site cannot watch.
 func TestForeignOrigin(t *testing.T) {
 	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
@@ -294,7 +312,7 @@ func TestForeignOrigin(t *testing.T) {
 func TestBlockedPerson(t *testing.T) {
 	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
 		blocked, other := []*client{w.dial("person=7"), w.dial("person=7&from=10.0.0.1")}, w.dial("person=8")
-		w.events.Publish(events.Event{Kind: events.PersonBlocked, Person: 7})
+		w.Store.Events().Publish(events.Event{Kind: events.PersonBlocked, Person: 7})
 		for _, c := range blocked {
 			if code := c.code(); code != websocket.ClosePolicyViolation {
 				t.Errorf("the socket ends with %d", code)

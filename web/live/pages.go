@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -25,11 +26,18 @@ type partsDoc struct {
 	Order []string          `json:"order"`
 }
 
+// refusedDoc tells a socket that a page is not shown to it, as too many are watched. It may ask again.
+type refusedDoc struct {
+	Topic   string `json:"topic"`
+	Refused string `json:"refused"`
+}
+
 // pageKey is a page in a language.
 type pageKey struct{ topic, lang string }
 
 // page is a page that somebody watches.
 type page struct {
+	first    netip.Addr // the address that has begun to watch it
 	watchers map[*watcher]struct{}
 	fresh    map[*watcher]bool // have nothing yet
 	moved    bool              // something has happened since it was rendered
@@ -52,7 +60,27 @@ func newPages(h *Hub) *pages {
 // maxLang is the length of the longest tag of a language.
 const maxLang = 5
 
-// watch begins to watch a page.
+// addressShare is the part of Limits.Pages that one address may begin to watch, as 1/addressShare.
+const addressShare = 4
+
+// full returns why an address cannot begin to watch another page, "" if it can, under the lock.
+func (p *pages) full(address netip.Addr) string {
+	most, own := p.hub.Limits.Pages, 0
+	for _, pg := range p.all {
+		if pg.first == address {
+			own++
+		}
+	}
+	switch {
+	case len(p.all) >= most:
+		return "too many pages are watched"
+	case own >= max(1, most/addressShare):
+		return "too many pages are watched from this address"
+	}
+	return ""
+}
+
+// watch begins to watch a page. Where too many are watched it refuses that page; the socket stays.
 func (p *pages) watch(w *watcher, topic, lang string) (leave func(), err error) {
 	if len(lang) > maxLang || p.hub.Render == nil {
 		return nil, errMessage
@@ -62,11 +90,14 @@ func (p *pages) watch(w *watcher, topic, lang string) (leave func(), err error) 
 	key := pageKey{topic, lang}
 	pg := p.all[key]
 	if pg == nil {
-		if len(p.all) >= p.hub.Limits.Pages {
-			w.end(CloseSlow, "too many pages are watched")
-			return func() {}, nil
+		if why := p.full(w.address); why != "" {
+			m, err := encode(refusedDoc{topic, why})
+			if err == nil {
+				w.send(m)
+			}
+			return func() {}, err
 		}
-		pg = &page{watchers: map[*watcher]struct{}{}, fresh: map[*watcher]bool{}, moved: true}
+		pg = &page{first: w.address, watchers: map[*watcher]struct{}{}, fresh: map[*watcher]bool{}, moved: true}
 		p.all[key] = pg
 	}
 	pg.watchers[w] = struct{}{}

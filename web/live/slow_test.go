@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/live"
 )
 
 // A socket that does not take its messages is ended by each limit of what may wait, while others
@@ -148,23 +147,44 @@ func TestPages(t *testing.T) {
 	l := quick()
 	l.Pages = 2
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {
-		c := w.dial("")
-		for _, topic := range []string{"home", "ladder/one"} {
-			c.say(`{"watch":"` + topic + `"}`)
-			c.next()
+		one, other := w.dial("from=10.0.0.1"), w.dial("from=10.0.0.2")
+		one.say(`{"watch":"home"}`)
+		one.page("home")
+		one.say(`{"watch":"bot/nobody"}`) // half of all pages, which is more than the share of an address
+		if d := one.page("bot/nobody"); d.Refused != "too many pages are watched from this address" {
+			t.Errorf("a second page of an address is answered with %+v", d)
 		}
-		more := w.dial("")
-		more.say(`{"watch":"home"}`) // watched already
-		more.next()
+		other.say(`{"watch":"ladder/one"}`)
+		other.page("ladder/one")
+		more := w.dial("from=10.0.0.3")
 		more.say(`{"watch":"bot/anna"}`)
-		if code := more.code(); code != live.CloseSlow {
-			t.Errorf("a page too many ends the socket with %d", code)
+		if d := more.page("bot/anna"); d.Refused != "too many pages are watched" {
+			t.Errorf("a third page is answered with %+v", d)
 		}
-		c.say(`{"leave":"ladder/one"}`)
-		c.say(`{"watch":"bot/anna"}`)
-		for d := c.next(); d.Parts["part"] != "bot/anna "; d = c.next() {
+		more.say(`{"watch":"home"}`) // the socket stays, and this page is watched already
+		more.page("home")
+		other.say(`{"leave":"ladder/one"}`)
+		other.say(`{"watch":"games"}`)
+		other.page("games") // it has left
+		more.say(`{"leave":"bot/anna"}`)
+		more.say(`{"watch":"bot/anna"}`)
+		if d := more.page("bot/anna"); d.Parts["part"] != "bot/anna " {
+			t.Errorf("once there is room the page is answered with %+v", d)
+		}
+		if n := w.hub.Sockets(); n != 3 {
+			t.Errorf("there are %d sockets, want 3", n)
 		}
 	})
+}
+
+// page returns the next message about a topic.
+func (c *client) page(topic string) doc {
+	c.t.Helper()
+	for {
+		if d := c.next(); d.Topic == topic {
+			return d
+		}
+	}
 }
 
 // So many parts are rendered in a second, however many pages are watched.

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/seat"
 )
 
 // CloseSlow is the code with which a socket ends that has not taken its messages. Its client
@@ -34,6 +35,7 @@ type watcher struct {
 	conn    *websocket.Conn
 	person  int64 // 0: nobody is signed in
 	address netip.Addr
+	release func()       // gives its place back
 	waiting atomic.Int64 // bytes
 
 	mu    sync.Mutex
@@ -74,7 +76,7 @@ func (h *Hub) Serve(rw http.ResponseWriter, r *http.Request, person int64, addre
 			refused = ladder.Errorf(code, "connect a WebSocket from a page of this site", "%s", strings.TrimPrefix(reason.Error(), "websocket: "))
 		},
 	}
-	conn, err := up.Upgrade(rw, r, nil)
+	conn, err := up.Upgrade(seat.LimitShort(rw, h.messages()), r, nil)
 	if err != nil {
 		h.forget(w)
 		if refused != nil {
@@ -89,6 +91,11 @@ func (h *Hub) Serve(rw http.ResponseWriter, r *http.Request, person int64, addre
 	go w.write()
 	go w.read()
 	return nil
+}
+
+// messages returns a limit of what a client sends.
+func (h *Hub) messages() *rate.Limiter {
+	return rate.NewLimiter(rate.Limit(h.Limits.Messages), h.Limits.Messages+h.Limits.Topics)
 }
 
 // end ends the socket with a code. It does not wait.
@@ -205,20 +212,19 @@ func (w *watcher) read() {
 	w.conn.SetReadLimit(int64(l.Message))
 	w.conn.SetPongHandler(func(string) error { patience(); return nil })
 	w.conn.SetPingHandler(func(string) error { return errMessage })
-	asks := rate.NewLimiter(rate.Limit(l.Messages), l.Messages+l.Topics)
+	asks := w.hub.messages()
 	for {
 		kind, data, err := w.conn.ReadMessage()
-		if err != nil {
-			return
-		}
 		switch {
-		case kind != websocket.TextMessage:
-			err = errMessage
-		case !asks.Allow():
+		case errors.Is(err, seat.ErrTooFast), err == nil && !asks.Allow():
 			w.end(websocket.ClosePolicyViolation, "too many messages")
 			return
-		default:
+		case err != nil:
+			return
+		case kind == websocket.TextMessage:
 			err = w.handle(data)
+		default:
+			err = errMessage
 		}
 		if err != nil {
 			w.end(websocket.ClosePolicyViolation, "this message is not understood")

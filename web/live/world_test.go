@@ -20,7 +20,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
@@ -28,6 +27,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/replaypage"
 )
 
@@ -36,7 +36,6 @@ import (
 type world struct {
 	*laddertest.World
 	hub    *live.Hub
-	events events.Hub
 	server *bubble.Listener
 	moves  chan struct{} // a value lets a bot make a move; closed: all moves
 	once   sync.Once
@@ -64,13 +63,13 @@ func inWorld(t *testing.T, toml string, limits ladder.LiveLimits, f func(t *test
 func newWorld(t *testing.T, toml string, limits ladder.LiveLimits) *world {
 	w := &world{World: laddertest.New(t, toml, store.Options{}), moves: make(chan struct{}), ended: make(chan struct{})}
 	w.House(func(name string) string { return strings.Repeat("0", 64) })
-	w.hub = live.NewHub(live.Options{Store: w.Store, Events: &w.events, Limits: limits, Hold: 10 * time.Millisecond})
+	w.hub = live.NewHub(live.Options{Store: w.Store, Events: w.Store.Events(), Limits: limits, Hold: 10 * time.Millisecond})
 	w.hub.Render = func(_ context.Context, topic, lang string) (live.Parts, error) {
 		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil
 	}
 	machines := laddertest.NewFleet(cores.Any)
 	r := kit.Get[*runner.Runner](t)(runner.New(runner.Options{
-		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Fleet: machines, Events: &w.events, Watch: w.hub.Watch,
+		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Fleet: machines, Watch: w.hub.Watch,
 	}))
 	machines.PlayWith(r.PlayHere, r.ProgramHere, nil)
 	w.server = bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(w.serve)})
@@ -99,11 +98,7 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	person, _ := strconv.ParseInt(r.URL.Query().Get("person"), 10, 64)
 	address, _ := netip.ParseAddr(r.URL.Query().Get("from"))
 	if err := w.hub.Serve(rw, r, person, address); err != nil {
-		status := http.StatusServiceUnavailable
-		if ladder.CodeOf(err) != ladder.Unavailable {
-			status = http.StatusForbidden
-		}
-		http.Error(rw, err.Error(), status)
+		http.Error(rw, err.Error(), problem.Of(err).Status)
 	}
 }
 
@@ -142,6 +137,7 @@ type doc struct {
 	Over    *string
 	Matches []live.Game
 	Parts   map[string]string
+	Refused string
 	Order   []string
 }
 

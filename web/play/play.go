@@ -8,15 +8,19 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"math"
 	"net/netip"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -50,9 +54,10 @@ func (w Who) is(other Who) bool {
 // Tables are all games of people against bots that are played now.
 type Tables struct {
 	Options
+	places *admission.Places
+	memory *semaphore.Weighted // of the bots at all tables
 	mu     sync.Mutex
 	tables map[string]*Table
-	memory int64 // of the bots at all tables
 	closed bool
 	group  sync.WaitGroup
 	ctx    context.Context
@@ -64,7 +69,12 @@ func New(o Options) *Tables {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	t := &Tables{Options: o, tables: map[string]*Table{}}
+	memory := o.Limits.Memory
+	if memory == 0 {
+		memory = math.MaxInt64
+	}
+	l := admission.Limits{Person: o.Limits.Person, Address: o.Limits.Address, Total: o.Limits.Games, What: "games against bots", Hint: "end one, or try again later"}
+	t := &Tables{Options: o, places: admission.NewPlaces(l), memory: semaphore.NewWeighted(memory), tables: map[string]*Table{}}
 	t.ctx, t.stop = context.WithCancelCause(context.Background())
 	return t
 }
@@ -182,33 +192,21 @@ func (t *Tables) Socket() seat.SocketLimits {
 }
 
 // admit gives a table its place, or returns the limit that it breaks.
-func (t *Tables) admit(x *Table) error {
+func (t *Tables) admit(x *Table) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := t.Limits
-	own, near := 0, 0
-	for _, o := range t.tables {
-		if o.Who.is(x.Who) {
-			own++
-		}
-		if o.Who.Address == x.Who.Address {
-			near++
-		}
-	}
-	switch {
-	case t.closed:
+	if t.closed {
 		return ladder.Errorf(ladder.Unavailable, "", "the server stops")
-	case own >= l.Person:
-		return ladder.Errorf(ladder.TooMany, "end one of them", "you play %d games already, which is the limit", own)
-	case near >= l.Address:
-		return ladder.Errorf(ladder.TooMany, "try again later", "%d games are played from your address already, which is the limit", near)
-	case len(t.tables) >= l.Games:
-		return ladder.Errorf(ladder.Unavailable, "try again in a few minutes", "all %d tables are taken", l.Games)
-	case l.Memory > 0 && t.memory+x.memory > l.Memory:
+	}
+	by := admission.By{Person: x.Who.Person.ID, Guest: x.Who.Guest, Address: x.Who.Address}
+	if x.leave, err = t.places.Enter(by); err != nil {
+		return err
+	}
+	if !t.memory.TryAcquire(x.memory) {
+		x.leave()
 		return ladder.Errorf(ladder.Unavailable, "try again in a few minutes, or with fewer players", "the other games leave no memory for the bots of this one")
 	}
 	t.tables[x.ID] = x
-	t.memory += x.memory
 	t.group.Add(1)
 	return nil
 }
@@ -218,5 +216,6 @@ func (t *Tables) dismiss(x *Table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.tables, x.ID)
-	t.memory -= x.memory
+	t.memory.Release(x.memory)
+	x.leave()
 }

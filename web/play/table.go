@@ -31,6 +31,7 @@ type Table struct {
 
 	tables *Tables
 	memory int64
+	leave  func() // gives its place back
 	bots   []match.Bot
 	seat   *seat.Seat
 	end    context.CancelCauseFunc

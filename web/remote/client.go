@@ -51,7 +51,7 @@ type Client struct {
 	leaving  bool
 	released bool          // the server has no match for it any more
 	idle     chan struct{} // closed when leaving and nothing is played
-	states   chan State
+	news     *news         // nil before Run
 }
 
 // State is what happens: it has one of its members.
@@ -62,6 +62,57 @@ type State struct {
 	Playing *Opening // a match begins
 	Result  *Result
 	Leaving bool // it plays no more matches; the current ones go on
+}
+
+// news has the states that Tell has yet to be called with. Whoever adds one does not wait for Tell, which
+// may take its time, and call Leave.
+type news struct {
+	mu   sync.Mutex
+	came *sync.Cond
+	list []State
+	over bool
+}
+
+func newNews() *news {
+	n := new(news)
+	n.came = sync.NewCond(&n.mu)
+	return n
+}
+
+func (n *news) add(s State) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.list = append(n.list, s)
+	n.came.Signal()
+}
+
+// end ends all after the states that were added before.
+func (n *news) end() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.over = true
+	n.came.Signal()
+}
+
+// all yields the states as they come.
+func (n *news) all(yield func(State) bool) {
+	for {
+		n.mu.Lock()
+		for len(n.list) == 0 && !n.over {
+			n.came.Wait()
+		}
+		list := n.list
+		n.list = nil
+		n.mu.Unlock()
+		for _, s := range list {
+			if !yield(s) {
+				return
+			}
+		}
+		if len(list) == 0 {
+			return
+		}
+	}
 }
 
 // aliveTime is how long a connection may be without a sign of the server.
@@ -88,14 +139,14 @@ func (c *Client) Run(ctx context.Context) error {
 		c.mu.Unlock()
 		return nil
 	}
-	c.programs, c.begun, c.idle, c.states = map[int64]*program{}, map[int64]bool{}, make(chan struct{}), make(chan State, 100)
+	c.programs, c.begun, c.idle, c.news = map[int64]*program{}, map[int64]bool{}, make(chan struct{}), newNews()
 	c.mu.Unlock()
 	if c.Stderr == nil {
 		c.Stderr = os.Stderr
 	}
 	var told sync.WaitGroup
 	told.Go(func() {
-		for s := range c.states {
+		for s := range c.news.all {
 			if c.Tell != nil {
 				c.Tell(s)
 			}
@@ -105,8 +156,8 @@ func (c *Client) Run(ctx context.Context) error {
 		c.endAll()
 		c.mu.Lock()
 		c.leaving = true // Leave has nothing to tell any more
-		close(c.states)
 		c.mu.Unlock()
+		c.news.end()
 		told.Wait()
 	}()
 	ctx, cancel := context.WithCancel(ctx)
@@ -140,7 +191,7 @@ func (c *Client) Run(ctx context.Context) error {
 		if errors.As(err, &p) {
 			pause = max(pause, minWait*4)
 		}
-		c.states <- State{Offline: err, Wait: pause}
+		c.news.add(State{Offline: err, Wait: pause})
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -152,7 +203,7 @@ func (c *Client) Run(ctx context.Context) error {
 func (c *Client) Leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.states == nil { // Run has not been called
+	if c.news == nil { // Run has not been called
 		c.leaving = true
 		return
 	}
@@ -167,7 +218,7 @@ func (c *Client) leave() {
 	if c.link != nil {
 		go c.link.send(frame{Leave: true})
 	}
-	c.states <- State{Leaving: true}
+	c.news.add(State{Leaving: true})
 	c.isIdle()
 }
 
@@ -327,7 +378,7 @@ func (c *Client) hello() *hello {
 
 // welcome goes on with the sessions that the server still has, and ends the others.
 func (c *Client) welcome(l *link, w *Welcome) {
-	c.states <- State{Online: w}
+	c.news.add(State{Online: w})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l.pace = rate.NewLimiter(rate.Limit(w.Frames), int(w.Frames))
@@ -354,7 +405,7 @@ func (c *Client) open(l *link, o *Opening) {
 	}
 	if !c.begun[o.Match] {
 		c.begun[o.Match] = true
-		c.states <- State{Playing: o}
+		c.news.add(State{Playing: o})
 	}
 	if c.Once && !c.leaving {
 		c.leaving = true
@@ -387,7 +438,7 @@ func (c *Client) result(r *Result) {
 	if !awaited { // it came twice, or has not played here
 		return
 	}
-	c.states <- State{Result: r}
+	c.news.add(State{Result: r})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.isIdle()

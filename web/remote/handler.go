@@ -16,7 +16,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -44,7 +46,7 @@ func visitor(a *api.API, w http.ResponseWriter, r *http.Request) (v api.Visit, e
 	}
 	switch {
 	case r.Method != http.MethodGet:
-		return v, ladder.Errorf(api.NotAllowed, "try GET", "%s does not support this method", Path)
+		return v, ladder.Errorf(problem.NotAllowed, "try GET", "%s does not support this method", Path)
 	case token == "":
 		return v, ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "%s needs a token of scope %q", Path, ladder.ScopeSubmit)
 	case !v.Covers(ladder.ScopeSubmit):
@@ -194,20 +196,11 @@ func (h *Hub) mayCome(ask asked, person int64, address netip.Addr) error {
 			fromAddress++
 		}
 	}
-	text := ""
-	switch {
-	case ofPerson >= h.Limits.Person:
-		text = fmt.Sprintf("the limit for one person is %d remote bots at the same time", h.Limits.Person)
-	case fromAddress >= h.Limits.Address:
-		text = fmt.Sprintf("the limit for one address is %d remote bots at the same time", h.Limits.Address)
-	case all >= h.Limits.Total:
-		text = fmt.Sprintf("the limit is %d remote bots at the same time", h.Limits.Total)
-	default:
-		return nil
+	l := admission.Limits{
+		Person: h.Limits.Person, Address: h.Limits.Address, Total: h.Limits.Total,
+		What: "remote bots", Hint: "end another one, or try again later", Retry: time.Minute,
 	}
-	err := ladder.Errorf(ladder.TooMany, "end another one, or try again later", "%s", text)
-	err.Retry = time.Minute
-	return err
+	return l.Check(ofPerson, fromAddress, all)
 }
 
 // come keeps a place for a bot.

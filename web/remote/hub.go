@@ -40,7 +40,7 @@ type Hub struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions int64          // the last one
-	bots     map[int64]*bot // by version, those that have come
+	bots     map[int64]*bot // by version, those that have come and are not away for too long
 }
 
 // bot is one remote version.
@@ -76,7 +76,8 @@ func New(o Options) *Hub {
 	return &Hub{Options: o, began: time.Now(), recheck: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
-// Away reports whether a remote version cannot begin a match, and since when.
+// Away reports whether a remote version cannot begin a match, and since when; of one that is away for
+// longer than it may be, since the start of the server.
 func (h *Hub) Away(version int64) (since time.Time, away bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -259,9 +260,12 @@ func (h *Hub) Recheck() {
 func (h *Hub) check(ctx context.Context) {
 	h.mu.Lock()
 	var list []*bot
-	for _, b := range h.bots {
-		if b.link != nil || len(b.sessions) > 0 {
+	for id, b := range h.bots {
+		switch {
+		case b.link != nil || len(b.sessions) > 0:
 			list = append(list, b)
+		case !b.coming && time.Since(b.since) > h.Limits.Comeback: // nothing awaits it any more
+			delete(h.bots, id)
 		}
 	}
 	h.mu.Unlock()

@@ -19,7 +19,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
@@ -37,7 +36,6 @@ type world struct {
 	Store  *store.Store
 	token  string // of ann, who may submit
 	server *bubble.Listener
-	events events.Hub
 	bots   atomic.Int64
 }
 
@@ -61,7 +59,7 @@ func newWorld(t *testing.T, limits string) *world {
 // serve serves a hub with these options, and what it needs of the world.
 func (w *world) serve(t *testing.T, o remote.Options) {
 	w.Store = w.World.Store
-	o.Store, o.Limits, o.Bounds, o.Events = w.Store, w.Config.Remote, w.Config.Limits, &w.events
+	o.Store, o.Limits, o.Bounds, o.Events = w.Store, w.Config.Remote, w.Config.Limits, w.Store.Events()
 	w.Hub = remote.New(o)
 	wake := func() {
 		if o.Wake != nil {
@@ -69,7 +67,7 @@ func (w *world) serve(t *testing.T, o remote.Options) {
 		}
 		w.Recheck()
 	}
-	a := api.New(api.Options{Store: w.Store, Config: w.Config, Events: &w.events, Wake: wake})
+	a := api.New(api.Options{Store: w.Store, Config: w.Config, Wake: wake})
 	w.server = bubble.Serve(t, &http.Server{Handler: a.Pages(w.Handler(a))})
 	t.Cleanup(w.Close)
 	_, w.token = w.person(t, "ann", ladder.ScopeSubmit)
@@ -99,7 +97,7 @@ func newPlayed(t *testing.T, limits string) *world {
 	})
 	var err error
 	r, err = runner.New(runner.Options{
-		Store: w.Store, Ladders: w.Config.Ladders, Fleet: machines, Events: &w.events,
+		Store: w.Store, Ladders: w.Config.Ladders, Fleet: machines,
 		Remote: w.Bot, Away: w.Away, Allowance: w.Config.Remote.Allowance, Comeback: w.Config.Remote.Comeback,
 		Resolve: func(_ context.Context, v ladder.Version) (match.Bot, error) {
 			return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil

@@ -12,7 +12,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/podrida"
 	"github.com/timba-arena/timba/referee/rules/tute"
-	"github.com/timba-arena/timba/web/bundle"
 	"github.com/timba-arena/timba/web/replaypage"
 	"github.com/timba-arena/timba/web/webtest"
 )
@@ -141,9 +140,9 @@ func lastRound(g *replaypage.Game) (ply int) {
 func TestBoardIndices(t *testing.T) {
 	t.Parallel()
 	b := open(t, webtest.Start(t), nil)
-	script, err := bundle.Text("cards.js", `import { card } from './cards.js'; import { svg } from './dom.js'; Object.assign(window, { card, svg });`)
+	script, err := bundle("cards.js", `import { card } from './cards.js'; import { svg } from './dom.js'; Object.assign(window, { card, svg });`)
 	kit.Must(t, err)
-	styles, err := bundle.Text("page.css", `@import "./board.css";`)
+	styles, err := bundle("page.css", `@import "./board.css";`)
 	kit.Must(t, err)
 	webtest.Eval[chromedp.Void](b.Tab, script)
 	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }))`, styles))

@@ -2,15 +2,12 @@ package replaypage_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/web/bundle"
-	"github.com/timba-arena/timba/web/replaypage"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -28,7 +25,7 @@ Object.assign(window, chart, draw, events, scenes, view, { seating });
 func TestBoardModules(t *testing.T) {
 	t.Parallel()
 	b := open(t, webtest.Start(t), nil)
-	script := kit.Get[string](t)(bundle.Text("modules.js", modules))
+	script := kit.Get[string](t)(bundle("modules.js", modules))
 	speak(b, "en")
 	webtest.Eval[chromedp.Void](b.Tab, script)
 	for name, c := range map[string]struct{ expression, want string }{
@@ -79,7 +76,7 @@ func TestBoardModules(t *testing.T) {
 func TestBoardSeating(t *testing.T) {
 	t.Parallel()
 	b := open(t, webtest.Start(t), nil)
-	script := kit.Get[string](t)(bundle.Text("modules.js", modules))
+	script := kit.Get[string](t)(bundle("modules.js", modules))
 	webtest.Eval[chromedp.Void](b.Tab, script)
 	wrong := webtest.Eval[[]string](b.Tab, `(() => {
 		const wrong = [];
@@ -102,27 +99,5 @@ func TestBoardSeating(t *testing.T) {
 	})()`)
 	if len(wrong) > 0 {
 		t.Errorf("%d arrangements are wrong, the first: %q", len(wrong), wrong[:min(5, len(wrong))])
-	}
-}
-
-func TestBundleNamesWhatIsMissing(t *testing.T) {
-	if _, err := bundle.Text("page.js", `import './nothing.js'`); err == nil {
-		t.Error("a module that does not exist was bundled")
-	}
-	if _, err := bundle.Text("page.css", `@import "./nothing.css";`); err == nil {
-		t.Error("a style sheet that does not exist was bundled")
-	}
-}
-
-// What is committed is what go generate writes.
-func TestBundlesAreFresh(t *testing.T) {
-	for name, committed := range map[string]string{"page.js": replaypage.Script, "page.css": replaypage.Style} {
-		text := kit.Get[string](t)(bundle.File(name))
-		if strings.Contains(text, "</s") {
-			t.Errorf("the bundle of %s would end its own element in a page", name)
-		}
-		if text != committed {
-			t.Errorf("%s is not the bundle of %s: run go generate ./web/replaypage", bundle.Output(name), name)
-		}
 	}
 }

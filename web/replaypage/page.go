@@ -23,8 +23,6 @@ const icon = "data:image/svg+xml," +
 	"%3Ccircle cx='16' cy='16' r='15' fill='%23f2bf2c' stroke='%232a2129' stroke-width='2'/%3E" +
 	"%3Ccircle cx='16' cy='16' r='8' fill='%23cf2e2e'/%3E%3C/svg%3E"
 
-//go:generate go run github.com/timba-arena/timba/web/bundle/write page.js page.css
-
 //go:embed page.min.js
 var script string
 

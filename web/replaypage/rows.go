@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -44,122 +45,95 @@ var Columns = []string{
 	"move", "choices", "legal", "view", "ms", "info", "standin", "rank", "points", "adjudicated",
 }
 
-// Rows calls add with each move of a replay.
-func Rows(r *referee.Replay, g *rules.Game, add func(Row) error) error {
-	v, err := check(r, g)
-	if err != nil {
+// Rows yields the moves of a replay. An error is the last thing that it yields.
+func Rows(r *referee.Replay, g *rules.Game) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		v, err := check(r, g)
+		if err != nil {
+			yield(Row{}, err)
+			return
+		}
+		for step, err := range r.Walk(v, nil) {
+			if err != nil {
+				yield(Row{}, err)
+				return
+			}
+			if step.Next == nil || !yield(newRow(r, v, step.State, step.Next), nil) {
+				return
+			}
+		}
+	}
+}
+
+// newRow returns the row of a move in a position.
+func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.ReplayMove) Row {
+	row := Row{
+		Game: r.Game, Options: r.Options, Seed: r.Seed, Deal: r.Match.Deal, Rotation: r.Match.Rotation,
+		Ply: s.Ply(), Seat: m.Seat, Bot: r.Seats[m.Seat].Name, Version: r.Seats[m.Seat].Version,
+		Move: m.Move, View: string(s.View(nil, m.Seat)), Info: append([]string{}, m.Info...), StandIn: m.StandIn,
+		Rank: r.Ranks[m.Seat], Points: r.Points[m.Seat], settings: v.Settings,
+	}
+	for _, legal := range s.Legal(nil) {
+		row.Legal = append(row.Legal, string(s.MoveText(nil, legal)))
+	}
+	row.Choices = len(row.Legal)
+	if r.Adjudicated != nil {
+		row.Adjudicated = string(r.Adjudicated.As)
+	}
+	if !m.StandIn {
+		row.MS = &m.MS
+	}
+	return row
+}
+
+// WriteCSV writes rows as CSV, RFC 4180, with a header. Lists are joined by spaces, but info lines,
+// which contain spaces, by tabs.
+func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
+	c := csv.NewWriter(w)
+	if err := c.Write(Columns); err != nil {
 		return err
 	}
-	var moves []rules.Move
-	for step, err := range r.Walk(v, nil) {
+	for r, err := range rows {
 		if err != nil {
 			return err
 		}
-		s, m := step.State, step.Next
-		if m == nil {
-			break
+		ms := ""
+		if r.MS != nil {
+			ms = decimal(*r.MS)
 		}
-		row := Row{
-			Game: r.Game, Options: r.Options, Seed: r.Seed, Deal: r.Match.Deal, Rotation: r.Match.Rotation,
-			Ply: s.Ply(), Seat: m.Seat, Bot: r.Seats[m.Seat].Name, Version: r.Seats[m.Seat].Version,
-			Move: m.Move, View: string(s.View(nil, m.Seat)), Info: append([]string{}, m.Info...), StandIn: m.StandIn,
-			Rank: r.Ranks[m.Seat], Points: r.Points[m.Seat], settings: v.Settings,
-		}
-		moves = s.Legal(moves[:0])
-		row.Choices = len(moves)
-		for _, m := range moves {
-			row.Legal = append(row.Legal, string(s.MoveText(nil, m)))
-		}
-		if r.Adjudicated != nil {
-			row.Adjudicated = string(r.Adjudicated.As)
-		}
-		if !m.StandIn {
-			row.MS = &m.MS
-		}
-		if err := add(row); err != nil {
+		err := c.Write([]string{
+			r.Game, r.settings.String(), r.Seed.String(), strconv.Itoa(r.Deal), strconv.Itoa(r.Rotation),
+			strconv.Itoa(r.Ply), strconv.Itoa(r.Seat), r.Bot, r.Version,
+			r.Move, strconv.Itoa(r.Choices), strings.Join(r.Legal, " "), r.View, ms,
+			strings.Join(r.Info, "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.Adjudicated,
+		})
+		if err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// RowWriter writes rows. Close ends the document, but does not close the underlying writer.
-type RowWriter interface {
-	Write(Row) error
-	Close() error
-}
-
-// NewCSV returns a writer of rows as CSV, RFC 4180, with a header. Lists are joined by spaces,
-// but info lines, which contain spaces, by tabs.
-func NewCSV(w io.Writer) RowWriter { return &csvWriter{csv.NewWriter(w), false} }
-
-type csvWriter struct {
-	w      *csv.Writer
-	headed bool
-}
-
-func (c *csvWriter) head() error {
-	if c.headed {
-		return nil
-	}
-	c.headed = true
-	return c.w.Write(Columns)
-}
-
-func (c *csvWriter) Write(r Row) error {
-	if err := c.head(); err != nil {
-		return err
-	}
-	ms := ""
-	if r.MS != nil {
-		ms = decimal(*r.MS)
-	}
-	return c.w.Write([]string{
-		r.Game, r.settings.String(), r.Seed.String(), strconv.Itoa(r.Deal), strconv.Itoa(r.Rotation),
-		strconv.Itoa(r.Ply), strconv.Itoa(r.Seat), r.Bot, r.Version,
-		r.Move, strconv.Itoa(r.Choices), strings.Join(r.Legal, " "), r.View, ms,
-		strings.Join(r.Info, "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.Adjudicated,
-	})
-}
-
-func (c *csvWriter) Close() error {
-	if err := c.head(); err != nil {
-		return err
-	}
-	c.w.Flush()
-	return c.w.Error()
+	c.Flush()
+	return c.Error()
 }
 
 // decimal returns a number without an exponent, as the protocol writes points.
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// NewJSON returns a writer of rows as one JSON array, with one line for each row.
-func NewJSON(w io.Writer) RowWriter { return &jsonWriter{w: w} }
-
-type jsonWriter struct {
-	w    io.Writer
-	rows int
-}
-
-func (j *jsonWriter) Write(r Row) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
+// WriteJSON writes rows as one JSON array, with one line for each row.
+func WriteJSON(w io.Writer, rows iter.Seq2[Row, error]) error {
+	before, end := "[\n", "[]\n"
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		data, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, before+string(data)); err != nil {
+			return err
+		}
+		before, end = ",\n", "\n]\n"
 	}
-	before := ",\n"
-	if j.rows == 0 {
-		before = "[\n"
-	}
-	j.rows++
-	_, err = io.WriteString(j.w, before+string(data))
-	return err
-}
-
-func (j *jsonWriter) Close() error {
-	end := "\n]\n"
-	if j.rows == 0 {
-		end = "[]\n"
-	}
-	_, err := io.WriteString(j.w, end)
+	_, err := io.WriteString(w, end)
 	return err
 }

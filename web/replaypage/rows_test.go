@@ -5,6 +5,8 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,19 +16,23 @@ import (
 	"github.com/timba-arena/timba/web/replaypage"
 )
 
-// write writes the rows of samples.
-func write(t *testing.T, w replaypage.RowWriter, names ...string) {
-	t.Helper()
-	for _, name := range names {
-		c := find(t, name)
-		kit.Must(t, replaypage.Rows(play(t, c), c.game, w.Write))
+// rows yields the rows of samples.
+func rows(t *testing.T, names ...string) iter.Seq2[replaypage.Row, error] {
+	return func(yield func(replaypage.Row, error) bool) {
+		for _, name := range names {
+			c := find(t, name)
+			for row, err := range replaypage.Rows(play(t, c), c.game) {
+				if !yield(row, err) {
+					return
+				}
+			}
+		}
 	}
-	kit.Must(t, w.Close())
 }
 
 func TestReplaysRowsGolden(t *testing.T) {
 	var b bytes.Buffer
-	write(t, replaypage.NewCSV(&b), "tebes-fault", "brisca")
+	kit.Must(t, replaypage.WriteCSV(&b, rows(t, "tebes-fault", "brisca")))
 	kit.Golden(t, "moves.csv", b.String())
 }
 
@@ -34,8 +40,8 @@ func TestReplaysRowsGolden(t *testing.T) {
 func TestReplaysRowsAgree(t *testing.T) {
 	names := []string{"podrida-fault", "tute", "teeko-drop"}
 	var asCSV, asJSON bytes.Buffer
-	write(t, replaypage.NewCSV(&asCSV), names...)
-	write(t, replaypage.NewJSON(&asJSON), names...)
+	kit.Must(t, replaypage.WriteCSV(&asCSV, rows(t, names...)))
+	kit.Must(t, replaypage.WriteJSON(&asJSON, rows(t, names...)))
 	records := kit.Get[[][]string](t)(csv.NewReader(&asCSV).ReadAll())
 	d := json.NewDecoder(&asJSON)
 	d.UseNumber()
@@ -99,24 +105,36 @@ func flat(t *testing.T, name string, value any) string {
 
 func TestReplaysRowsOfNothing(t *testing.T) {
 	var asCSV, asJSON bytes.Buffer
-	write(t, replaypage.NewCSV(&asCSV))
-	write(t, replaypage.NewJSON(&asJSON))
+	kit.Must(t, replaypage.WriteCSV(&asCSV, rows(t)))
+	kit.Must(t, replaypage.WriteJSON(&asJSON, rows(t)))
 	if want := strings.Join(replaypage.Columns, ",") + "\n"; asCSV.String() != want || asJSON.String() != "[]\n" {
 		t.Errorf("got %q and %q", asCSV.String(), asJSON.String())
 	}
 }
 
+// An error of the rows, or of what they are written to, is that of the whole.
 func TestReplaysRowsStopAtAnError(t *testing.T) {
-	c := find(t, "teeko")
 	full := errors.New("full")
-	n := 0
-	err := replaypage.Rows(play(t, c), c.game, func(replaypage.Row) error {
-		if n++; n == 3 {
-			return full
+	broken := func(yield func(replaypage.Row, error) bool) {
+		for row := range rows(t, "teeko") {
+			if !yield(row, nil) {
+				t.Error("a row after an error is taken")
+			}
+			break
 		}
-		return nil
-	})
-	if !errors.Is(err, full) || n != 3 {
-		t.Errorf("got %v after %d rows", err, n)
+		yield(replaypage.Row{}, full)
+	}
+	for name, write := range map[string]func(io.Writer, iter.Seq2[replaypage.Row, error]) error{"csv": replaypage.WriteCSV, "json": replaypage.WriteJSON} {
+		if err := write(io.Discard, broken); !errors.Is(err, full) {
+			t.Errorf("%s: rows that end in an error end in %v", name, err)
+		}
+		if err := write(failing{full}, rows(t, "teeko")); !errors.Is(err, full) {
+			t.Errorf("%s: a full disk ends in %v", name, err)
+		}
 	}
 }
+
+// failing fails at each write.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }

@@ -46,7 +46,7 @@ func NewSocket(ws *websocket.Conn, l SocketLimits) *Socket {
 	ws.SetPongHandler(alive)
 	ws.SetPingHandler(func(data string) error {
 		if !s.frames.Allow() {
-			return errTooFast
+			return ErrTooFast
 		}
 		alive("")
 		return ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(l.Send))
@@ -58,6 +58,10 @@ func NewSocket(ws *websocket.Conn, l SocketLimits) *Socket {
 // Upgrade makes a request to a WebSocket. The error has been answered. Requests of pages of other
 // origins are refused; those of programs have no origin.
 func Upgrade(w http.ResponseWriter, r *http.Request, l SocketLimits) (*Socket, error) {
+	if l == (SocketLimits{}) {
+		l = DefaultSocketLimits
+	}
+	w = LimitShort(w, rate.NewLimiter(rate.Limit(l.Frames), l.Burst))
 	ws, err := (&websocket.Upgrader{EnableCompression: false}).Upgrade(w, r, nil)
 	if err != nil {
 		return nil, err
@@ -80,7 +84,8 @@ func (s *Socket) ping() {
 	}
 }
 
-var errTooFast = errors.New("seat: frames come too fast")
+// ErrTooFast is the error of a connection whose frames come faster than they may.
+var ErrTooFast = errors.New("seat: frames come too fast")
 
 // Read reads a frame into v.
 func (s *Socket) Read(v any) error {
@@ -92,7 +97,7 @@ func (s *Socket) Read(v any) error {
 		return errors.New("seat: the frame is not text")
 	}
 	if !s.frames.Allow() {
-		return errTooFast
+		return ErrTooFast
 	}
 	s.ws.SetReadDeadline(time.Now().Add(s.Alive))
 	if err := json.Unmarshal(data, v); err != nil {

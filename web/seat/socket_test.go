@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -120,6 +121,13 @@ func TestSocketBounds(t *testing.T) {
 			"malformed":  func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, []byte(`{"ack":`)) },
 			"wrong type": func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, []byte(`{"lines":"x"}`)) },
 			"no frame":   func(ws *websocket.Conn) { ws.NetConn().Write([]byte("GET / HTTP/1.1\r\n\r\n")) },
+			"empty fragments": func(ws *websocket.Conn) {
+				ws.NetConn().Write([]byte("\x01\x80\x00\x00\x00\x00" + strings.Repeat("\x00\x80\x00\x00\x00\x00", 1000)))
+			},
+			"short fragments": func(ws *websocket.Conn) {
+				ws.NetConn().Write([]byte("\x01\x81\x00\x00\x00\x00 " + strings.Repeat("\x00\x81\x00\x00\x00\x00 ", 1000)))
+			},
+			"pongs": func(ws *websocket.Conn) { ws.NetConn().Write([]byte(strings.Repeat("\x8a\x80\x00\x00\x00\x00", 1000))) },
 			"too fast": func(ws *websocket.Conn) {
 				for range 6 {
 					ws.WriteMessage(websocket.TextMessage, []byte(`{"ack":0}`))
@@ -130,9 +138,14 @@ func TestSocketBounds(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
+			go io.Copy(io.Discard, ws.NetConn()) // or its end would wait
+			began := time.Now()
 			break_(ws)
 			if err := <-ended; err == nil || errors.Is(err, seat.ErrEnded) {
 				t.Errorf("%s: the connection ends with %v", name, err)
+			}
+			if took := time.Since(began); took > 0 {
+				t.Errorf("%s: the connection ends after %v", name, took)
 			}
 			ws.Close()
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"os"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -11,12 +13,13 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/submission"
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // pipeline returns the stages of submissions, which also resolve versions.
 func (s *Server) pipeline() *submission.Pipeline {
 	p := submission.New(s.Store, s.Config)
-	p.Events, p.Log = &s.Events, s.Log
+	p.Log = s.Log
 	p.Room, p.Level = s.room, s.Level
 	if now := s.Database.Now; now != nil {
 		p.Now = now
@@ -94,14 +97,28 @@ func (s *Server) worker(registry *prometheus.Registry, link *fleet.Link, r *runn
 	})
 }
 
-// missing returns what a machine lacks that a version needs.
-func (s *Server) missing(v ladder.Version, m fleet.Machine) string {
-	if m.Local || v.House() || v.Remote {
-		return "" // its files were built here
+// missing returns what a machine lacks that a version needs; "" for nothing. It is known while the
+// version's files stand here, as they do not after a restore from a backup.
+func (s *Server) missing(v ladder.Version, m fleet.Machine) (lacks string, known bool) {
+	if v.House() || v.Remote {
+		return "", true
 	}
-	needs, err := fleet.NeedsOf(s.Dir.Bot(v.Hash), v.Command)
+	dir := s.Dir.Bot(v.Hash)
+	if _, err := os.Stat(dir); err != nil {
+		return "", false
+	}
+	needs, err := fleet.NeedsOf(dir, v.Command)
 	if err != nil {
-		return "" // its machine tells when it plays
+		return "", false
 	}
-	return fleet.Able(m, needs)
+	if m.Local { // which finds interpreters that machines do not tell of, and may start 32-bit programs
+		if needs.Arch == "386" || needs.Arch == "arm" {
+			needs.Arch = ""
+		}
+		needs.Interpreters = slices.DeleteFunc(needs.Interpreters, func(name string) bool {
+			_, err := interpreter.Find(name, "")
+			return err == nil
+		})
+	}
+	return fleet.Able(m, needs), true
 }

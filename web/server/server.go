@@ -26,7 +26,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
@@ -63,9 +62,8 @@ type Options struct {
 // Server is a server of a competition.
 type Server struct {
 	Options
-	Store  *store.Store
-	Events events.Hub
-	Live   *live.Hub
+	Store *store.Store
+	Live  *live.Hub
 	// Token is the admin's token on the first start, "" later. It is also in the file
 	// Dir.AdminToken.
 	Token string
@@ -152,10 +150,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	limits := setAside(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	s.Live = live.NewHub(live.Options{Store: s.Store, Events: &s.Events, Limits: s.Config.Live, Log: s.Log})
+	s.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: s.Config.Live, Log: s.Log})
 	var r *runner.Runner // below
 	s.remotes = remote.New(remote.Options{
-		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Events: &s.Events, Log: s.Log,
+		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Events: s.Store.Events(), Log: s.Log,
 		Wake:      func() { r.Wake() },
 		AwaitIdle: func(ctx context.Context, version int64) error { return r.AwaitIdle(ctx, version) },
 	})
@@ -179,7 +177,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	}
 	s.tables = play.New(play.Options{
-		Store: s.Store, Events: &s.Events, Limits: limits, Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
+		Store: s.Store, Events: s.Store.Events(), Limits: limits, Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
 	})
 	seen := machines(hub, r)
 	handler, err := s.handler(r, registry, seen)
@@ -197,6 +195,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	group.Go(func() error {
 		defer stopWorking() // matches have a grace
 		defer s.remotes.Close()
+		defer s.Store.Events().Close() // who waits for something hears that nothing comes
 		return r.Run(ctx)
 	})
 	group.Go(func() error { return worker.Run(working) })
@@ -260,7 +259,7 @@ func (s *Server) wake(r *runner.Runner) func() {
 // handler returns the handler of all addresses: the API and the site.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	a := api.New(api.Options{
-		Store: s.Store, Config: s.Config, Events: &s.Events, Proxies: s.Proxies, Log: s.Log,
+		Store: s.Store, Config: s.Config, Proxies: s.Proxies, Log: s.Log,
 		Wake:       s.wake(r),
 		Online:     s.remotes.Online,
 		Machines:   machines,
@@ -274,7 +273,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		return nil, err
 	}
 	pages, err := site.New(site.Options{
-		Store: s.Store, Config: s.Config, Events: &s.Events, API: a, Live: s.Live, Play: s.tables, Key: key,
+		Store: s.Store, Config: s.Config, API: a, Live: s.Live, Play: s.tables, Key: key,
 		AgainstPeople: s.Store.RecordAgainstPeople, Machines: machines,
 	})
 	if err != nil {
@@ -342,7 +341,6 @@ func (s *Server) runner(registry *prometheus.Registry, machines *fleet.Hub, pipe
 		Grace:      s.Grace,
 		Check:      s.checkWith(machines),
 		Watch:      s.Live.Watch,
-		Events:     &s.Events,
 		Registerer: registry,
 		Log:        s.Log,
 	})

@@ -101,7 +101,7 @@ func (s *running) begin() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	over := make(chan error, 1)
 	var stop func()
-	s.ended, stop = s.Events.Subscribe(100, func(e events.Event) bool { return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken })
+	s.ended, stop = s.Store.Events().Subscribe(100, func(e events.Event) bool { return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken })
 	go func() { over <- s.Serve(ctx) }()
 	s.t.Cleanup(func() {
 		stop()

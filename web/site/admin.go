@@ -10,6 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // expiry returns the time after so many days, as a form has them; "" is never.
@@ -19,7 +20,7 @@ func (v *visit) expiry(days string) (time.Time, error) {
 	}
 	n, err := strconv.Atoi(days)
 	if err != nil || !slices.Contains(expiries, n) {
-		return time.Time{}, v.refused("expiry cannot be %q days", clip(days))
+		return time.Time{}, v.refused("expiry cannot be %q days", problem.Clip(days))
 	}
 	return v.site.Now().Add(time.Duration(n) * 24 * time.Hour), nil
 }
@@ -34,7 +35,7 @@ func (v *visit) refused(format string, args ...any) error {
 func (v *visit) act(list, field string, do func(*client.Client, int64) error) error {
 	id, err := strconv.ParseInt(v.field(field), 10, 64)
 	if err != nil || id < 1 {
-		return v.refused("%s cannot be %q", field, clip(v.field(field)))
+		return v.refused("%s cannot be %q", field, problem.Clip(v.field(field)))
 	}
 	if err := do(v.client(), id); err != nil {
 		return err
@@ -127,7 +128,7 @@ func (s *Site) members(v *visit) error {
 func (s *Site) block(v *visit) error {
 	blocked := v.r.PathValue("what") == "block"
 	if !blocked && v.r.PathValue("what") != "unblock" {
-		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", clip(v.r.URL.Path))
+		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", problem.Clip(v.r.URL.Path))
 	}
 	if _, err := v.client().Block(v.ctx(), v.field("name"), blocked); err != nil {
 		return err

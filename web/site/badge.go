@@ -41,13 +41,18 @@ func (v *visit) origin() string {
 // badgeAge is how long caches keep badges and feeds.
 const badgeAge = 5 * time.Minute
 
-// embedded answers with a document for other sites, which caches may keep.
-func (v *visit) embedded(kind string, data []byte) {
+// embedded answers with a document for other sites, which caches may keep for everybody whose
+// headers named by vary, "" for none, are the same.
+func (v *visit) embedded(kind, vary string, data []byte) {
 	sum := sha256.Sum256(data)
 	h := v.w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Cache-Control", fmt.Sprintf("public, max-age=%d", int(badgeAge.Seconds())))
-	h.Set("Vary", "Accept-Encoding")
+	h.Del("Set-Cookie") // such as one that ends a session that is not valid any more
+	h.Del("Vary")
+	if vary != "" {
+		h.Set("Vary", vary)
+	}
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
 	v.begun = true
@@ -83,7 +88,7 @@ func (s *Site) badge(v *visit) error {
 	if at := slices.IndexFunc(places, func(p ladder.Standing) bool { return on == "" || p.Ladder == on }); at >= 0 {
 		place = places[at]
 	}
-	v.embedded("image/svg+xml", badgeOf(place))
+	v.embedded("image/svg+xml", "", badgeOf(place))
 	return nil
 }
 

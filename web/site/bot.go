@@ -10,6 +10,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // How much the page of a bot shows.
@@ -119,7 +120,7 @@ func (s *Site) addPlaces(v *visit, q *api.Query, page *botPage) error {
 	case page.Ladder == "" && len(page.Places) > 0:
 		page.Ladder = page.Places[0].Ladder
 	case page.Ladder != "" && !slices.ContainsFunc(page.Places, on):
-		return ladder.Errorf(ladder.NotFound, "", "bot %q does not play on ladder %q", page.Bot.Name, clip(page.Ladder))
+		return ladder.Errorf(ladder.NotFound, "", "bot %q does not play on ladder %q", page.Bot.Name, problem.Clip(page.Ladder))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // withdraw takes a bot of one's own off the ladders.
@@ -27,7 +28,7 @@ func (s *Site) useVersion(v *visit) error {
 	text := v.r.PostForm.Get("version")
 	number, err := strconv.Atoi(text)
 	if err != nil {
-		return ladder.Errorf(ladder.Invalid, "try a number", "version cannot be %q", clip(text))
+		return ladder.Errorf(ladder.Invalid, "try a number", "version cannot be %q", problem.Clip(text))
 	}
 	return s.changeBot(v, func(ctx context.Context, c *client.Client, bot string) (wire.Bot, error) {
 		return c.UseVersion(ctx, bot, number)

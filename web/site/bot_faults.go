@@ -8,7 +8,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rules/games"
 )
 
 const (
@@ -32,8 +31,8 @@ func (s *Site) forfeits(v *visit, b ladder.Bot, own bool) (out []forfeit, err er
 		return nil, err
 	}
 	for _, lost := range list {
-		f := forfeit{Forfeit: lost}
-		if err := s.explain(v, b, &f, own); err != nil {
+		f, err := s.forfeit(v, b, lost, own)
+		if err != nil {
 			return nil, err
 		}
 		out = append(out, f)
@@ -41,36 +40,33 @@ func (s *Site) forfeits(v *visit, b ladder.Bot, own bool) (out []forfeit, err er
 	return out, nil
 }
 
-// explain adds the text and the advice of the first fault of a seat.
-func (s *Site) explain(v *visit, b ladder.Bot, f *forfeit, own bool) error {
-	data, err := s.Store.Replay(v.ctx(), f.Game)
+// forfeit explains the first fault of the seat that lost a game.
+func (s *Site) forfeit(v *visit, b ladder.Bot, lost store.Forfeit, own bool) (forfeit, error) {
+	f := forfeit{Forfeit: lost}
+	data, err := s.Store.Replay(v.ctx(), lost.Game)
 	if err != nil {
-		return err
+		return f, err
 	}
 	replay, err := referee.DecodeReplay(data)
 	if err != nil {
-		return err
+		return f, err
 	}
-	at := slices.IndexFunc(replay.Faults, func(x referee.Fault) bool { return x.Seat == f.Seat })
-	if at < 0 {
-		return nil
+	at := slices.IndexFunc(replay.Faults, func(x referee.Fault) bool { return x.Seat == lost.Seat })
+	if at < 0 || lost.Seat >= len(replay.Seats) {
+		return f, nil
 	}
-	first := replay.Faults[at]
 	var log []byte
 	if own {
-		if log, err = s.Store.Log(v.ctx(), f.Game, f.Seat); err != nil {
-			return err
+		if log, err = s.Store.Log(v.ctx(), lost.Game, lost.Seat); err != nil {
+			return f, err
 		}
 	}
-	var c fault.Circumstances
-	if g, err := games.Find(replay.Game); err == nil {
-		c, _ = replay.Circumstances(g, first, log) // the advice is less certain without them
+	version, err := s.Store.VersionOf(v.ctx(), b, lost.Version)
+	if err != nil {
+		return f, err
 	}
-	if version, err := s.Store.VersionOf(v.ctx(), b, f.Version); err == nil {
-		c.Language = version.Language
-	}
-	c.Fixed = true
-	f.Text, f.Advice = first.TextIn(c), first.Reason.Advice(c)
+	note := s.explain(replay, replay.Faults[at], log, version.Language)
+	f.Text, f.Advice = note.Text, note.Advice
 	f.Log = strings.Join(fault.LogEnd(fault.Lines(log), forfeitLog), "\n")
-	return nil
+	return f, nil
 }

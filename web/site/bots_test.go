@@ -201,6 +201,12 @@ func TestEmbedded(t *testing.T) {
 			t.Errorf("%s is sent again: %d", path, again.Status)
 		}
 	}
+	for path, vary := range map[string]string{"/bots/lola/badge.svg": "", "/bots/lola/feed.atom": "Accept-Language, Cookie"} {
+		a := s.Get(s.Client(), path, "Accept-Language", "ca", "Cookie", "timba_session=ended")
+		if got := a.Header.Get("Vary"); got != vary || a.Header.Get("Set-Cookie") != "" {
+			t.Errorf("%s varies by %q, want %q, and sets the cookie %q", path, got, vary, a.Header.Get("Set-Cookie"))
+		}
+	}
 	for _, path := range []string{"/bots/nobody/badge.svg", "/bots/lola/badge.svg?ladder=chess", "/bots/nobody/feed.atom"} {
 		if a := s.Get(c, path); a.Status != http.StatusNotFound {
 			t.Errorf("%s: status %d", path, a.Status)

@@ -127,7 +127,7 @@ func matchStates(s *webtest.Still) map[string]string {
 			continue
 		}
 		seed := referee.NewSeed()
-		_, err = s.Store.BeginAttempt(ctx, m.ID, referee.Commitment(seed), referee.Hex(seed))
+		err = s.Store.Begin(ctx, []store.Start{{Match: m.ID, Seed: seed}})[0].Err
 		s.Must(err)
 		switch state {
 		case "interrupted":

@@ -64,7 +64,7 @@ func (s *Site) feed(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.embedded("application/atom+xml; charset=utf-8", data)
+	v.embedded("application/atom+xml; charset=utf-8", "Accept-Language, Cookie", data) // it is in the visitor's language
 	return nil
 }
 

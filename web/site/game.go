@@ -31,28 +31,32 @@ type gamePage struct {
 
 // gameOf leads to a game of a match by its deal and rotation, as those who have watched it know it.
 func (s *Site) gameOf(v *visit) error {
-	var at [3]int64
-	for i, name := range []string{"match", "deal", "rotation"} {
-		n, err := strconv.ParseInt(v.r.PathValue(name), 10, 64)
-		if err != nil {
-			return ladder.Errorf(ladder.NotFound, "", "%s %q does not exist", name, clip(v.r.PathValue(name)))
-		}
-		at[i] = n
-	}
-	if _, err := s.Store.Match(v.ctx(), at[0]); err != nil {
+	match, err := api.PathID(v.r, "match")
+	if err != nil {
 		return err
 	}
-	list, err := s.Store.GamesOfDeals(v.ctx(), at[0], int(at[1]), int(at[1])+1)
+	deal, err := api.PathNumber(v.r, "deal", 0)
+	if err != nil {
+		return err
+	}
+	rotation, err := api.PathNumber(v.r, "rotation", 0)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Store.Match(v.ctx(), match); err != nil {
+		return err
+	}
+	list, err := s.Store.GamesOfDeals(v.ctx(), match, int(deal), int(deal)+1)
 	if err != nil {
 		return err
 	}
 	for _, g := range list {
-		if int64(g.Rotation) == at[2] {
+		if int64(g.Rotation) == rotation {
 			v.redirect("/games/" + strconv.FormatInt(g.ID, 10))
 			return nil
 		}
 	}
-	return ladder.Errorf(ladder.NotFound, "", "match %d has no game of deal %d and rotation %d", at[0], at[1], at[2])
+	return ladder.Errorf(ladder.NotFound, "", "match %d has no game of deal %d and rotation %d", match, deal, rotation)
 }
 
 // gameView is a replay, for the page and its player.
@@ -74,11 +78,7 @@ const (
 )
 
 // newGameView returns what a page shows of a replay: what bots wrote is cut.
-func (s *Site) newGameView(data []byte) (gameView, error) {
-	r, g, err := decode(data)
-	if err != nil {
-		return gameView{}, err
-	}
+func (s *Site) newGameView(r *referee.Replay, g *rules.Game) (gameView, error) {
 	played, err := replaypage.NewGame(r, g)
 	if err != nil {
 		return gameView{}, err
@@ -153,7 +153,11 @@ func (s *Site) gamePage(v *visit) (gamePage, error) {
 	if err != nil {
 		return page, err
 	}
-	if page.gameView, err = s.newGameView(data); err != nil {
+	r, g, err := decode(data)
+	if err == nil {
+		page.gameView, err = s.newGameView(r, g)
+	}
+	if err != nil {
 		return page, fmt.Errorf("the replay of game %d: %w", page.ID, err)
 	}
 	page.Full = fmt.Sprintf("%s/games/%d", v.origin(), page.ID)
@@ -202,11 +206,7 @@ func (s *Site) replayPage(v *visit) error {
 // replayCSV answers with the rows of "timba replay export --format csv".
 func (s *Site) replayCSV(v *visit) error {
 	return s.export(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
-		rows := replaypage.NewCSV(w)
-		if err := replaypage.Rows(r, g, rows.Write); err != nil {
-			return err
-		}
-		return rows.Close()
+		return replaypage.WriteCSV(w, replaypage.Rows(r, g))
 	})
 }
 

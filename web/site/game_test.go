@@ -52,7 +52,11 @@ func replayOf(t testing.TB, at int) *referee.Replay {
 // gameHTML renders the page of a replay as the server does, without a store.
 func gameHTML(t testing.TB, v *visit, data []byte) ([]byte, error) {
 	t.Helper()
-	view, err := v.site.newGameView(data)
+	r, g, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	view, err := v.site.newGameView(r, g)
 	if err != nil {
 		return nil, err
 	}

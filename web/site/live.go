@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // livePage is the data of the page "live".
@@ -29,10 +30,9 @@ type watchPage struct {
 
 // watch shows one match in progress.
 func (s *Site) watch(v *visit) error {
-	text := v.r.PathValue("match")
-	id, err := strconv.ParseInt(text, 10, 64)
+	id, err := api.PathID(v.r, "match")
 	if err != nil {
-		return ladder.Errorf(ladder.NotFound, "", "match %q does not exist", clip(text))
+		return err
 	}
 	page := watchPage{}
 	if page.Match, err = s.Store.Match(v.ctx(), id); err != nil {
@@ -109,7 +109,7 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 			}
 		}
 	default:
-		return p, fmt.Errorf("site: topic %q does not exist", clip(topic))
+		return p, fmt.Errorf("site: topic %q does not exist", problem.Clip(topic))
 	}
 	return p, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/gorilla/websocket"
 
 	"github.com/timba-arena/timba/web/webtest"
@@ -110,7 +111,7 @@ func TestPagesMoveRaced(t *testing.T) {
 	}
 	games := column(5)
 	play()
-	b.Wait(`tbody tr.moved`)
+	b.Wait(`tbody tr[data-moved]`)
 	if got := column(5); strings.Join(got, " ") == strings.Join(games, " ") || len(got) != 3 {
 		t.Errorf("the games are %q, and were %q", got, games)
 	}
@@ -119,14 +120,48 @@ func TestPagesMoveRaced(t *testing.T) {
 	}
 	b.Go(s.URL + "/")
 	play()
-	b.Wait(`[data-part="finished"].moved`)
+	b.Wait(`[data-part="finished"][data-moved]`)
 	if text := b.Text(`[data-part="finished"]`); !strings.Contains(text, "contra") {
 		t.Errorf("the part that has moved is not in Catalan: %q", text)
 	}
 	b.Go(s.URL + "/bots/@random")
 	play()
-	b.Wait(`[data-part="matches"].moved`)
-	b.Wait(`[data-part="places"].moved`)
+	b.Wait(`[data-part="matches"][data-moved]`)
+	b.Wait(`[data-part="places"][data-moved]`)
+	b.Quiet()
+}
+
+// Rows that have moved stay as they are when the page connects again and hears the same.
+func TestRowsStayRaced(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	s := webtest.NewStill(t, nil)
+	s.PlayEach(2)
+	b := webtest.Open(t, in, s.URL+"/bots")
+	b.Home = s.URL
+	webtest.Call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+		let sockets = 0;
+		window.WebSocket = class extends WebSocket {
+			constructor(...given) {
+				super(...given);
+				window.socket = this;
+				sockets += 1;
+				this.addEventListener('message', () => { document.documentElement.dataset.heard = sockets; });
+			}
+		};`})
+	b.Go(s.URL + "/ladders/brisca")
+	b.Wait(`html[data-heard="1"]`)
+	if n := b.Count(`tr[data-moved]`); n > 0 {
+		t.Errorf("%d rows have moved, and nothing has happened", n)
+	}
+	greedy, random := s.Version("@greedy"), s.Version("@random")
+	s.Play("brisca", []int64{greedy, random}, map[int64]webtest.Player{greedy: webtest.House("greedy")})
+	b.Wait(`tr[data-moved]`)
+	webtest.Eval[bool](b, `document.querySelectorAll('tbody tr').forEach((e) => { e.old = true; }); socket.close(); true`)
+	b.Wait(`html[data-heard="2"]`)
+	if n := webtest.Eval[int](b, `[...document.querySelectorAll('tbody tr')].filter((e) => !e.old).length`); n > 0 {
+		t.Errorf("%d rows are drawn anew, and nothing has happened", n)
+	}
 	b.Quiet()
 }
 

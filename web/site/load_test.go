@@ -31,7 +31,7 @@ var unlinked = map[string]string{
 	"GET /bots/{bot}/badge.svg":                    "/bots/@greedy/badge.svg",
 	"GET /bots/{bot}/versions":                     "/bots/@greedy/versions",
 	"GET /matches/new":                             "/matches/new?bot=@greedy",
-	"GET /submissions/{id}/progress":               "",
+	"GET /submissions/{submission}/progress":       "",
 	"GET /games/{game}/embed":                      "/games/1/embed",
 	"GET /live/{match}":                            "", // of a match in progress
 	"GET /play/{id}":                               "",

@@ -167,29 +167,33 @@ const maxFaultText = 600
 // faultsOf returns the faults of a replay with advice to their authors. It has nothing of the
 // logs of the bots, which only their owners may read.
 func (s *Site) faultsOf(r *referee.Replay) (notes []faultNote) {
-	g, err := games.Find(r.Game)
-	if err != nil {
-		return nil
-	}
 	for _, f := range r.Faults {
-		if f.Seat < 0 || f.Seat >= len(r.Seats) {
-			continue
+		if f.Seat >= 0 && f.Seat < len(r.Seats) {
+			notes = append(notes, s.explain(r, f, nil, ""))
 		}
-		n := faultNote{
-			Deal: r.Match.Deal, Rotation: r.Match.Rotation, Seat: f.Seat, Ply: f.Ply,
-			Bot: r.Seats[f.Seat].Name, Code: string(f.Code),
-		}
-		c, err := r.Circumstances(g, f, nil)
-		n.Text = cut(maxFaultText, f.TextIn(c))
-		if err == nil && f.Reason.Kind != "" {
-			c.Fixed, c.Memory, c.Processes = true, s.Config.Limits.Memory>>20, int64(s.Config.Limits.Processes)
-			for _, advice := range f.Reason.Advice(c) {
-				n.Advice = append(n.Advice, cut(maxFaultText, advice))
-			}
-		}
-		notes = append(notes, n)
 	}
 	return notes
+}
+
+// explain returns a fault of a replay with its text and advice. With what its bot wrote to stderr
+// and the language that it is written in, the advice is more certain.
+func (s *Site) explain(r *referee.Replay, f referee.Fault, log []byte, language string) faultNote {
+	n := faultNote{
+		Deal: r.Match.Deal, Rotation: r.Match.Rotation, Seat: f.Seat, Ply: f.Ply,
+		Bot: r.Seats[f.Seat].Name, Code: string(f.Code), Text: cut(maxFaultText, f.Text),
+	}
+	g, err := games.Find(r.Game)
+	if err != nil || f.Reason.Kind == "" {
+		return n
+	}
+	c, _ := r.Circumstances(g, f, log) // as far as they are known
+	c.Language, c.Fixed = language, true
+	c.Memory, c.Processes = s.Config.Limits.Memory>>20, int64(s.Config.Limits.Processes)
+	n.Text = cut(maxFaultText, f.TextIn(c))
+	for _, advice := range f.Reason.Advice(c) {
+		n.Advice = append(n.Advice, cut(maxFaultText, advice))
+	}
+	return n
 }
 
 // titleOf returns the name of a game for people.

@@ -13,6 +13,8 @@ import (
 	"github.com/nicksnyder/go-i18n/v2/i18n"
 	textlanguage "golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/timba-arena/timba/web/problem"
 )
 
 //go:embed messages
@@ -128,7 +130,7 @@ func (p *pages) choose(cookie, header string) *language {
 	if i := slices.Index(Languages, cookie); i >= 0 {
 		return p.languages[i]
 	}
-	_, i := textlanguage.MatchStrings(matcher, clip(header))
+	_, i := textlanguage.MatchStrings(matcher, problem.Clip(header))
 	return p.languages[i]
 }
 

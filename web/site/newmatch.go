@@ -8,6 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // newMatchPage is the data of the page "newmatch".
@@ -45,7 +46,7 @@ func (s *Site) askMatch(v *visit) error {
 	page := newMatchPage{Ladder: v.field("ladder"), Bots: v.field("bots"), Deals: v.field("deals")}
 	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))
 	if err != nil {
-		err = v.refused("deals cannot be %q", clip(page.Deals))
+		err = v.refused("deals cannot be %q", problem.Clip(page.Deals))
 	}
 	var m wire.Match
 	if err == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -197,7 +197,7 @@ func (s *Site) chosen(v *visit) (c play.Choice, form map[string]string, err erro
 		return c, form, nil
 	}
 	if c.Seat, err = strconv.Atoi(form["seat"]); err != nil {
-		err = ladder.Errorf(ladder.Invalid, "try 0", "seat cannot be %q", clip(form["seat"]))
+		err = ladder.Errorf(ladder.Invalid, "try 0", "seat cannot be %q", problem.Clip(form["seat"]))
 	}
 	return c, form, err
 }
@@ -267,11 +267,8 @@ func mine(v *visit, t *play.Table) error {
 // playedPage is the data of the page "played".
 type playedPage struct {
 	ladder.Play
-	Title  string
+	gameView
 	Result string // of the person: "win", "draw", "loss"; "" if the game is broken
-	Fault  *referee.Fault
-	Game   *replaypage.Game
-	Data   template.JS
 }
 
 // played shows a game that is over.
@@ -280,43 +277,27 @@ func (s *Site) played(v *visit, id string) error {
 	if err != nil {
 		return err
 	}
-	g, err := games.Find(p.Game)
-	if err != nil {
-		return err
-	}
-	page := playedPage{Play: p, Title: cmp.Or(g.Display.Title, p.Game)}
+	page := playedPage{Play: p, gameView: gameView{Title: titleOf(p.Game)}}
 	if p.State != ladder.PlayFinished {
 		return v.page(http.StatusOK, "played", page)
 	}
-	replay, err := s.replayOf(v, id)
-	if err != nil {
-		return err
-	}
-	if page.Game, err = replaypage.NewGame(replay, g); err != nil {
-		return fmt.Errorf("data: the replay of game %q: %w", id, err)
-	}
-	variant, err := replay.Resolve(g)
-	if err != nil {
-		return err
-	}
-	page.Result = ladder.PlayResult(rules.RecordOf(variant, replay.Ranks, p.Seat))
-	if len(replay.Faults) > 0 {
-		page.Fault = &replay.Faults[0]
-	}
-	data, err := json.Marshal(page.Game)
-	if err != nil {
-		return err
-	}
-	page.Data = template.JS(data)
-	return v.page(http.StatusOK, "played", page)
-}
-
-func (s *Site) replayOf(v *visit, id string) (*referee.Replay, error) {
 	data, err := s.Store.PlayReplay(v.ctx(), id)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return referee.DecodeReplay(data)
+	r, g, err := decode(data)
+	if err == nil {
+		page.gameView, err = s.newGameView(r, g)
+	}
+	if err != nil {
+		return fmt.Errorf("the replay of game %q: %w", id, err)
+	}
+	variant, err := r.Resolve(g)
+	if err != nil {
+		return err
+	}
+	page.Result = ladder.PlayResult(rules.RecordOf(variant, r.Ranks, p.Seat))
+	return v.page(http.StatusOK, "played", page)
 }
 
 // playReplay sends the document of a game that is over.
@@ -371,7 +352,7 @@ func (s *Site) rematch(v *visit) error {
 func (s *Site) tableSocket(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil {
-		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", clip(v.r.PathValue("id")))
+		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", problem.Clip(v.r.PathValue("id")))
 	}
 	if err := mine(v, t); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +14,12 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/replaytest"
+	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -481,5 +486,26 @@ func TestPlaySeed(t *testing.T) {
 	w.Must(json.Unmarshal([]byte(w.Get(c, table+"/replay.json").Body), &replay))
 	if len(commitment) != 64 || len(replay.Match.Seed) != 64 || fmt.Sprint(replay.Faults) != "[{{resigned}}]" {
 		t.Errorf("the commitment is %q, the replay %+v", commitment, replay)
+	}
+}
+
+// What bots wrote about their moves is cut on the page of a game against them, too.
+func TestPlayedInfoIsCut(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Store, Events: o.Store.Events()}) })
+	r := replaytest.Play(t, brisca.Game, nil, 1, nil)
+	for i := range r.Moves {
+		r.Moves[i].Info = []string{"pv=" + strings.Repeat("x", 60_000)}
+	}
+	bot := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "@random"))
+	p := ladder.Play{
+		ID: "TALK", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
+		Bots: []ladder.PlaySeat{{Seat: 1, Version: s.Version("@random"), BotID: bot.ID}},
+	}
+	s.Must(s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1))
+	s.Must(s.Store.FinishPlay(t.Context(), p.ID, "win", r.Encode(), nil))
+	a := s.Get(s.Client(), "/play/"+p.ID)
+	if a.Status != http.StatusOK || !strings.Contains(a.Body, "pv=xxx") || len(a.Body) > 200_000 {
+		t.Errorf("status %d, %d bytes: %.2000s", a.Status, len(a.Body), a.Body)
 	}
 }

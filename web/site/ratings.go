@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store"
 )
 
@@ -46,9 +46,9 @@ func (s *Site) constants() []constant {
 	m := matchmaking.Constants()
 	return []constant{
 		{"anchor", ladder.Anchor},
-		{"anchor-elo", elo.AnchorElo},
-		{"start", elo.Start},
-		{"newcomer", elo.Newcomer},
+		{"anchor-elo", rating.AnchorElo},
+		{"start", rating.Start},
+		{"newcomer", rating.Newcomer},
 		{"enough", ladder.EnoughMatches},
 		{"half-urgent", m.HalfUrgent},
 		{"vague", m.Vague},

@@ -15,12 +15,12 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/play"
+	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/site/apidocs"
 )
 
@@ -28,7 +28,6 @@ import (
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
-	Events *events.Hub
 	API    *api.API
 	Live   *live.Hub        // shows the parts of pages that move, once the site is made; nil: none move
 	Play   *play.Tables     // games of people against bots
@@ -97,9 +96,9 @@ func (s *Site) routes() []route {
 
 		{"GET /submit", false, s.submit},
 		{"POST /submit", true, s.submitted},
-		{"GET /submissions/{id}", true, s.submission},
-		{"GET /submissions/{id}/progress", true, s.progress},
-		{"POST /submissions/{id}/cancel", true, s.cancelSubmission},
+		{"GET /submissions/{submission}", true, s.submission},
+		{"GET /submissions/{submission}/progress", true, s.progress},
+		{"POST /submissions/{submission}/cancel", true, s.cancelSubmission},
 		{"GET /matches/new", true, s.newMatch},
 		{"POST /matches/new", true, s.askMatch},
 
@@ -163,7 +162,7 @@ func New(o Options) (*Site, error) {
 	if s.pages, err = newPages(s); err != nil {
 		return nil, err
 	}
-	s.documents, s.reference = s.newDocuments(), sync.OnceValues(apidocs.Reference)
+	s.documents, s.reference = s.newDocuments(), sync.OnceValues(func() (*apidocs.Page, error) { return apidocs.Reference(api.Document) })
 	for _, rt := range s.routes() {
 		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
 			visitOf(r).run(rt)
@@ -211,10 +210,10 @@ func (s *Site) unknown(v *visit, pattern string) error {
 		r.Method = method
 		if _, other := s.mux.Handler(r); pattern == "" && other != "" {
 			v.w.Header().Set("Allow", method)
-			return ladder.Errorf(api.NotAllowed, "try "+method, "%q does not support %s", clip(v.r.URL.Path), clip(v.r.Method))
+			return ladder.Errorf(problem.NotAllowed, "try "+method, "%q does not support %s", problem.Clip(v.r.URL.Path), problem.Clip(v.r.Method))
 		}
 	}
-	return ladder.Errorf(ladder.NotFound, "", "%q does not exist", clip(v.r.URL.Path))
+	return ladder.Errorf(ladder.NotFound, "", "%q does not exist", problem.Clip(v.r.URL.Path))
 }
 
 // run serves a visit to a route.
@@ -274,6 +273,3 @@ func (v *visit) checkForm() error {
 	}
 	return nil
 }
-
-// clip shortens a text that an error quotes.
-func clip(text string) string { return cmp.Or(cut(80, text), "") }

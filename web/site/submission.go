@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
@@ -36,7 +37,7 @@ func (s *Site) progress(v *visit) error {
 }
 
 func (s *Site) showSubmission(v *visit, template, tag string) error {
-	id, err := v.pathID("id", "submission")
+	id, err := api.PathID(v.r, "submission")
 	if err != nil {
 		return err
 	}
@@ -94,18 +95,9 @@ func steps(doc wire.Submission) (list []step) {
 	return list
 }
 
-// pathID returns the number in a path; what names the thing.
-func (v *visit) pathID(name, what string) (int64, error) {
-	id, err := strconv.ParseInt(v.r.PathValue(name), 10, 64)
-	if err != nil || id < 1 {
-		return 0, ladder.Errorf(ladder.NotFound, "", "%s %q does not exist", what, clip(v.r.PathValue(name)))
-	}
-	return id, nil
-}
-
 // cancelSubmission ends a submission that waits for its turn.
 func (s *Site) cancelSubmission(v *visit) error {
-	id, err := v.pathID("id", "submission")
+	id, err := api.PathID(v.r, "submission")
 	if err != nil {
 		return err
 	}

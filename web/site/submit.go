@@ -12,6 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // submitPage is the data of the page "submit".
@@ -87,7 +88,7 @@ func (v *visit) upload() (name string, made wire.Submission, err error) {
 func readField(p *multipart.Part) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(p, maxField+1))
 	if len(data) > maxField {
-		return "", ladder.Errorf(ladder.TooLarge, "", "the field %q is larger than %s", clip(p.FormName()), bundle.Size(maxField))
+		return "", ladder.Errorf(ladder.TooLarge, "", "the field %q is larger than %s", problem.Clip(p.FormName()), bundle.Size(maxField))
 	}
 	return string(data), unreadable(err, nil)
 }

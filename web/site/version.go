@@ -2,9 +2,9 @@ package site
 
 import (
 	"net/http"
-	"strconv"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/api"
 )
 
 const versionsRows = 50 // on a page
@@ -60,12 +60,11 @@ func (s *Site) version(v *visit) error {
 	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
 		return err
 	}
-	text := v.r.PathValue("version")
-	number, err := strconv.Atoi(text)
-	if err != nil || number < 1 || strconv.Itoa(number) != text {
-		return ladder.Errorf(ladder.NotFound, "numbers begin at 1", "version %q of bot %q does not exist", clip(text), page.Bot.Name)
+	number, err := api.PathID(v.r, "version")
+	if err != nil {
+		return err
 	}
-	if page.Version, err = s.Store.VersionOf(v.ctx(), page.Bot, number); err != nil {
+	if page.Version, err = s.Store.VersionOf(v.ctx(), page.Bot, int(number)); err != nil {
 		return err
 	}
 	if page.Owner, err = s.ownerName(v, page.Bot); err != nil {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -33,7 +32,6 @@ type Still struct {
 	World
 	Ladder   *laddertest.World
 	Store    *store.Store
-	Events   *events.Hub
 	Ada      ladder.Person // an account without a bot
 	AdaToken string
 }
@@ -54,13 +52,12 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	s.AdaToken, _, err = s.Store.AddToken(t.Context(), s.Ada.ID, "test", ladder.ScopeSubmit, time.Time{})
 	s.Must(err)
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s.Events = new(events.Hub)
 	a := api.New(api.Options{
-		Store: s.Store, Config: s.Ladder.Config, Events: s.Events, Log: log, Wake: func() {},
+		Store: s.Store, Config: s.Ladder.Config, Log: log, Wake: func() {},
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
-	o := site.Options{Store: s.Store, Config: s.Ladder.Config, Events: s.Events, API: a, Key: []byte(Hash)}
-	o.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Events, Limits: s.Ladder.Config.Live})
+	o := site.Options{Store: s.Store, Config: s.Ladder.Config, API: a, Key: []byte(Hash)}
+	o.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: s.Ladder.Config.Live})
 	if configure != nil {
 		configure(&o)
 	}
@@ -134,7 +131,7 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 	m, err := s.Store.AddMatch(ctx, store.NewMatch{Ladder: on, Versions: versions})
 	s.Must(err)
 	seed := referee.NewSeed()
-	_, err = s.Store.BeginAttempt(ctx, m.ID, referee.Commitment(seed), referee.Hex(seed))
+	err = s.Store.Begin(ctx, []store.Start{{Match: m.ID, Seed: seed}})[0].Err
 	s.Must(err)
 	v, err := m.Variant()
 	s.Must(err)
@@ -163,9 +160,8 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 			}
 		}
 	}
-	changes, err := s.Store.Finish(ctx, m.ID, 1, games)
+	_, err = s.Store.Finish(ctx, m.ID, 1, games)
 	s.Must(err)
-	s.Events.Publish(events.Event{Kind: events.MatchFinished, At: time.Now(), Ladder: on, Match: m.ID, Changes: changes})
 	m, err = s.Store.Match(ctx, m.ID)
 	s.Must(err)
 	return m

@@ -127,7 +127,7 @@ func New(t testing.TB, toml string, matches int) *World {
 	})
 	w.URL, w.Token = w.Server.URL(), w.Server.Token
 	w.stop = func() { w.Must(w.Server.Close()) }
-	finished, stop := w.Server.Events.Subscribe(1024, func(e events.Event) bool { return e.Kind == events.MatchFinished })
+	finished, stop := w.Server.Store.Events().Subscribe(1024, func(e events.Event) bool { return e.Kind == events.MatchFinished })
 	defer stop()
 	w.serve()
 	w.await(finished, matches)

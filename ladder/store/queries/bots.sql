@@ -60,9 +60,9 @@ WHERE versions.bot_id = ? ORDER BY versions.number DESC;
 
 -- name: LastVersions :many
 -- One page needs only the last version of each bot.
-SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.bot_id IN (sqlc.slice('bots'))
-  AND versions.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = versions.bot_id);
+SELECT sqlc.embed(versions), bots.name, bots.person_id FROM json_each(CAST(sqlc.arg(bots) AS TEXT)) AS wanted
+CROSS JOIN versions ON versions.bot_id = wanted.value AND versions.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = wanted.value)
+CROSS JOIN bots ON bots.id = versions.bot_id;
 
 -- name: VersionsIn :many
 SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id

@@ -8,7 +8,6 @@ package queries
 import (
 	"context"
 	"database/sql"
-	"strings"
 )
 
 const addBot = `-- name: AddBot :one
@@ -16,7 +15,7 @@ INSERT INTO bots (person_id, name, created) VALUES (?, ?, ?) RETURNING id, perso
 `
 
 func (q *Queries) AddBot(ctx context.Context, personID sql.NullInt64, name string, created int64) (Bot, error) {
-	row := q.queryRow(ctx, q.addBotStmt, addBot, personID, name, created)
+	row := q.db.QueryRowContext(ctx, addBot, personID, name, created)
 	var i Bot
 	err := row.Scan(
 		&i.ID,
@@ -48,7 +47,7 @@ type AddVersionParams struct {
 }
 
 func (q *Queries) AddVersion(ctx context.Context, arg AddVersionParams) (Version, error) {
-	row := q.queryRow(ctx, q.addVersionStmt, addVersion,
+	row := q.db.QueryRowContext(ctx, addVersion,
 		arg.BotID,
 		arg.Number,
 		arg.Label,
@@ -89,7 +88,7 @@ ON CONFLICT (version_id, name) DO UPDATE SET ok = 0, began = excluded.began, end
 `
 
 func (q *Queries) BeginStage(ctx context.Context, versionID int64, name string, began int64) error {
-	_, err := q.exec(ctx, q.beginStageStmt, beginStage, versionID, name, began)
+	_, err := q.db.ExecContext(ctx, beginStage, versionID, name, began)
 	return err
 }
 
@@ -98,7 +97,7 @@ SELECT id, person_id, name, created, withdrawn FROM bots WHERE id = ?
 `
 
 func (q *Queries) Bot(ctx context.Context, id int64) (Bot, error) {
-	row := q.queryRow(ctx, q.botStmt, bot, id)
+	row := q.db.QueryRowContext(ctx, bot, id)
 	var i Bot
 	err := row.Scan(
 		&i.ID,
@@ -115,7 +114,7 @@ SELECT id, person_id, name, created, withdrawn FROM bots WHERE name = ?
 `
 
 func (q *Queries) BotByName(ctx context.Context, name string) (Bot, error) {
-	row := q.queryRow(ctx, q.botByNameStmt, botByName, name)
+	row := q.db.QueryRowContext(ctx, botByName, name)
 	var i Bot
 	err := row.Scan(
 		&i.ID,
@@ -132,7 +131,7 @@ SELECT id, person_id, name, created, withdrawn FROM bots WHERE id > ? ORDER BY i
 `
 
 func (q *Queries) BotsAfter(ctx context.Context, iD int64, limit int64) ([]Bot, error) {
-	rows, err := q.query(ctx, q.botsAfterStmt, botsAfter, iD, limit)
+	rows, err := q.db.QueryContext(ctx, botsAfter, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +164,7 @@ SELECT id, person_id, name, created, withdrawn FROM bots WHERE person_id = ? AND
 `
 
 func (q *Queries) BotsOfAfter(ctx context.Context, personID sql.NullInt64, iD int64, limit int64) ([]Bot, error) {
-	rows, err := q.query(ctx, q.botsOfAfterStmt, botsOfAfter, personID, iD, limit)
+	rows, err := q.db.QueryContext(ctx, botsOfAfter, personID, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +197,7 @@ SELECT DISTINCT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed'
 `
 
 func (q *Queries) Bundles(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.bundlesStmt, bundles)
+	rows, err := q.db.QueryContext(ctx, bundles)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +226,7 @@ SELECT count(*) FROM bots WHERE person_id = ?
 
 // A bot of which nothing but failures is left takes no place.
 func (q *Queries) CountBots(ctx context.Context, personID sql.NullInt64) (int64, error) {
-	row := q.queryRow(ctx, q.countBotsStmt, countBots, personID)
+	row := q.db.QueryRowContext(ctx, countBots, personID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -239,7 +238,7 @@ SELECT count(*) FROM versions WHERE bundle = ? AND NOT (state = 'failed' AND has
 
 // The versions that need an upload: one that has failed before it was built needs none.
 func (q *Queries) CountBundle(ctx context.Context, bundle string) (int64, error) {
-	row := q.queryRow(ctx, q.countBundleStmt, countBundle, bundle)
+	row := q.db.QueryRowContext(ctx, countBundle, bundle)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -251,7 +250,7 @@ SELECT count(*) FROM versions WHERE bot_id = ? AND state <> 'failed'
 
 // The versions of a bot that are more than a failure.
 func (q *Queries) CountKept(ctx context.Context, botID int64) (int64, error) {
-	row := q.queryRow(ctx, q.countKeptStmt, countKept, botID)
+	row := q.db.QueryRowContext(ctx, countKept, botID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -268,7 +267,7 @@ type CountVersionsSinceRow struct {
 }
 
 func (q *Queries) CountVersionsSince(ctx context.Context, personID sql.NullInt64, created int64) (CountVersionsSinceRow, error) {
-	row := q.queryRow(ctx, q.countVersionsSinceStmt, countVersionsSince, personID, created)
+	row := q.db.QueryRowContext(ctx, countVersionsSince, personID, created)
 	var i CountVersionsSinceRow
 	err := row.Scan(&i.Count, &i.Oldest)
 	return i, err
@@ -279,7 +278,7 @@ DELETE FROM stages WHERE version_id = ?
 `
 
 func (q *Queries) DropStages(ctx context.Context, versionID int64) error {
-	_, err := q.exec(ctx, q.dropStagesStmt, dropStages, versionID)
+	_, err := q.db.ExecContext(ctx, dropStages, versionID)
 	return err
 }
 
@@ -297,7 +296,7 @@ type EndStageParams struct {
 }
 
 func (q *Queries) EndStage(ctx context.Context, arg EndStageParams) (int64, error) {
-	result, err := q.exec(ctx, q.endStageStmt, endStage,
+	result, err := q.db.ExecContext(ctx, endStage,
 		arg.Ok,
 		arg.Ended,
 		arg.Summary,
@@ -316,7 +315,7 @@ DELETE FROM bots WHERE id = ?
 `
 
 func (q *Queries) ForgetBot(ctx context.Context, id int64) error {
-	_, err := q.exec(ctx, q.forgetBotStmt, forgetBot, id)
+	_, err := q.db.ExecContext(ctx, forgetBot, id)
 	return err
 }
 
@@ -325,7 +324,7 @@ UPDATE messages SET version_id = NULL WHERE version_id IN (SELECT versions.id FR
 `
 
 func (q *Queries) ForgetMessages(ctx context.Context, botID int64) error {
-	_, err := q.exec(ctx, q.forgetMessagesStmt, forgetMessages, botID)
+	_, err := q.db.ExecContext(ctx, forgetMessages, botID)
 	return err
 }
 
@@ -334,7 +333,7 @@ DELETE FROM stages WHERE version_id IN (SELECT versions.id FROM versions WHERE v
 `
 
 func (q *Queries) ForgetStages(ctx context.Context, botID int64) error {
-	_, err := q.exec(ctx, q.forgetStagesStmt, forgetStages, botID)
+	_, err := q.db.ExecContext(ctx, forgetStages, botID)
 	return err
 }
 
@@ -343,7 +342,7 @@ DELETE FROM versions WHERE bot_id = ?
 `
 
 func (q *Queries) ForgetVersions(ctx context.Context, botID int64) error {
-	_, err := q.exec(ctx, q.forgetVersionsStmt, forgetVersions, botID)
+	_, err := q.db.ExecContext(ctx, forgetVersions, botID)
 	return err
 }
 
@@ -352,7 +351,7 @@ SELECT id, person_id, name, created, withdrawn FROM bots WHERE person_id IS NULL
 `
 
 func (q *Queries) HouseBots(ctx context.Context) ([]Bot, error) {
-	rows, err := q.query(ctx, q.houseBotsStmt, houseBots)
+	rows, err := q.db.QueryContext(ctx, houseBots)
 	if err != nil {
 		return nil, err
 	}
@@ -385,16 +384,16 @@ SELECT CAST(coalesce(max(number), 0) AS INTEGER) FROM versions WHERE bot_id = ?
 `
 
 func (q *Queries) LastNumber(ctx context.Context, botID int64) (int64, error) {
-	row := q.queryRow(ctx, q.lastNumberStmt, lastNumber, botID)
+	row := q.db.QueryRowContext(ctx, lastNumber, botID)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
 }
 
 const lastVersions = `-- name: LastVersions :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.bot_id IN (/*SLICE:bots*/?)
-  AND versions.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = versions.bot_id)
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM json_each(CAST(?1 AS TEXT)) AS wanted
+CROSS JOIN versions ON versions.bot_id = wanted.value AND versions.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = wanted.value)
+CROSS JOIN bots ON bots.id = versions.bot_id
 `
 
 type LastVersionsRow struct {
@@ -404,18 +403,8 @@ type LastVersionsRow struct {
 }
 
 // One page needs only the last version of each bot.
-func (q *Queries) LastVersions(ctx context.Context, bots []int64) ([]LastVersionsRow, error) {
-	query := lastVersions
-	var queryParams []interface{}
-	if len(bots) > 0 {
-		for _, v := range bots {
-			queryParams = append(queryParams, v)
-		}
-		query = strings.Replace(query, "/*SLICE:bots*/?", strings.Repeat(",?", len(bots))[1:], 1)
-	} else {
-		query = strings.Replace(query, "/*SLICE:bots*/?", "NULL", 1)
-	}
-	rows, err := q.query(ctx, nil, query, queryParams...)
+func (q *Queries) LastVersions(ctx context.Context, bots string) ([]LastVersionsRow, error) {
+	rows, err := q.db.QueryContext(ctx, lastVersions, bots)
 	if err != nil {
 		return nil, err
 	}
@@ -461,7 +450,7 @@ SELECT id FROM versions WHERE bot_id = ? AND state = 'live'
 `
 
 func (q *Queries) LiveVersion(ctx context.Context, botID int64) (int64, error) {
-	row := q.queryRow(ctx, q.liveVersionStmt, liveVersion, botID)
+	row := q.db.QueryRowContext(ctx, liveVersion, botID)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -480,7 +469,7 @@ ORDER BY hash
 
 // The hashes of versions that play or are on their way, or are in a match that waits or runs or in a game of a person.
 func (q *Queries) NeededBuilds(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.neededBuildsStmt, neededBuilds)
+	rows, err := q.db.QueryContext(ctx, neededBuilds)
 	if err != nil {
 		return nil, err
 	}
@@ -507,7 +496,7 @@ SELECT number FROM versions WHERE bot_id = ? AND state IN ('queued', 'building',
 `
 
 func (q *Queries) OpenVersion(ctx context.Context, botID int64) (int64, error) {
-	row := q.queryRow(ctx, q.openVersionStmt, openVersion, botID)
+	row := q.db.QueryRowContext(ctx, openVersion, botID)
 	var number int64
 	err := row.Scan(&number)
 	return number, err
@@ -521,7 +510,7 @@ WHERE bots.person_id = ? AND versions.state IN ('queued', 'building', 'checking'
 
 // The versions of a person that are on their way and have begun.
 func (q *Queries) OpenVersionsOf(ctx context.Context, personID sql.NullInt64) ([]int64, error) {
-	rows, err := q.query(ctx, q.openVersionsOfStmt, openVersionsOf, personID)
+	rows, err := q.db.QueryContext(ctx, openVersionsOf, personID)
 	if err != nil {
 		return nil, err
 	}
@@ -559,7 +548,7 @@ type PendingVersionsRow struct {
 }
 
 func (q *Queries) PendingVersions(ctx context.Context) ([]PendingVersionsRow, error) {
-	rows, err := q.query(ctx, q.pendingVersionsStmt, pendingVersions)
+	rows, err := q.db.QueryContext(ctx, pendingVersions)
 	if err != nil {
 		return nil, err
 	}
@@ -608,7 +597,7 @@ SELECT id FROM versions WHERE bot_id = ? AND +state = 'resting' AND ended = ?
 
 // The version of a bot that rests since a moment.
 func (q *Queries) RestingSince(ctx context.Context, botID int64, ended sql.NullInt64) (int64, error) {
-	row := q.queryRow(ctx, q.restingSinceStmt, restingSince, botID, ended)
+	row := q.db.QueryRowContext(ctx, restingSince, botID, ended)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -628,7 +617,7 @@ type SetBuiltParams struct {
 }
 
 func (q *Queries) SetBuilt(ctx context.Context, arg SetBuiltParams) error {
-	_, err := q.exec(ctx, q.setBuiltStmt, setBuilt,
+	_, err := q.db.ExecContext(ctx, setBuilt,
 		arg.Label,
 		arg.Hash,
 		arg.Language,
@@ -644,7 +633,7 @@ UPDATE versions SET hash = ? WHERE id = ?
 `
 
 func (q *Queries) SetHash(ctx context.Context, hash string, iD int64) error {
-	_, err := q.exec(ctx, q.setHashStmt, setHash, hash, iD)
+	_, err := q.db.ExecContext(ctx, setHash, hash, iD)
 	return err
 }
 
@@ -661,7 +650,7 @@ type SetStateParams struct {
 }
 
 func (q *Queries) SetState(ctx context.Context, arg SetStateParams) error {
-	_, err := q.exec(ctx, q.setStateStmt, setState,
+	_, err := q.db.ExecContext(ctx, setState,
 		arg.State,
 		arg.Reason,
 		arg.Began,
@@ -676,7 +665,7 @@ UPDATE versions SET unplayable = ? WHERE id = ?
 `
 
 func (q *Queries) SetUnplayable(ctx context.Context, unplayable string, iD int64) error {
-	_, err := q.exec(ctx, q.setUnplayableStmt, setUnplayable, unplayable, iD)
+	_, err := q.db.ExecContext(ctx, setUnplayable, unplayable, iD)
 	return err
 }
 
@@ -685,7 +674,7 @@ UPDATE bots SET withdrawn = ? WHERE id = ?
 `
 
 func (q *Queries) SetWithdrawn(ctx context.Context, withdrawn sql.NullInt64, iD int64) error {
-	_, err := q.exec(ctx, q.setWithdrawnStmt, setWithdrawn, withdrawn, iD)
+	_, err := q.db.ExecContext(ctx, setWithdrawn, withdrawn, iD)
 	return err
 }
 
@@ -694,7 +683,7 @@ SELECT version_id, name, ok, began, ended, summary, log FROM stages WHERE versio
 `
 
 func (q *Queries) Stages(ctx context.Context, versionID int64) ([]Stage, error) {
-	rows, err := q.query(ctx, q.stagesStmt, stages, versionID)
+	rows, err := q.db.QueryContext(ctx, stages, versionID)
 	if err != nil {
 		return nil, err
 	}
@@ -735,7 +724,7 @@ type VersionByIDRow struct {
 }
 
 func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionByIDRow, error) {
-	row := q.queryRow(ctx, q.versionByIDStmt, versionByID, id)
+	row := q.db.QueryRowContext(ctx, versionByID, id)
 	var i VersionByIDRow
 	err := row.Scan(
 		&i.Version.ID,
@@ -772,7 +761,7 @@ type VersionByNumberRow struct {
 }
 
 func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64) (VersionByNumberRow, error) {
-	row := q.queryRow(ctx, q.versionByNumberStmt, versionByNumber, botID, number)
+	row := q.db.QueryRowContext(ctx, versionByNumber, botID, number)
 	var i VersionByNumberRow
 	err := row.Scan(
 		&i.Version.ID,
@@ -809,7 +798,7 @@ type VersionsInRow struct {
 }
 
 func (q *Queries) VersionsIn(ctx context.Context, state string) ([]VersionsInRow, error) {
-	rows, err := q.query(ctx, q.versionsInStmt, versionsIn, state)
+	rows, err := q.db.QueryContext(ctx, versionsIn, state)
 	if err != nil {
 		return nil, err
 	}
@@ -862,7 +851,7 @@ type VersionsOfRow struct {
 }
 
 func (q *Queries) VersionsOf(ctx context.Context, botID int64) ([]VersionsOfRow, error) {
-	rows, err := q.query(ctx, q.versionsOfStmt, versionsOf, botID)
+	rows, err := q.db.QueryContext(ctx, versionsOf, botID)
 	if err != nil {
 		return nil, err
 	}

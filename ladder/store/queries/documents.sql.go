@@ -15,7 +15,7 @@ INSERT INTO archives (hash, size, created) VALUES (?, ?, ?) RETURNING id
 `
 
 func (q *Queries) AddArchive(ctx context.Context, hash []byte, size int64, created int64) (int64, error) {
-	row := q.queryRow(ctx, q.addArchiveStmt, addArchive, hash, size, created)
+	row := q.db.QueryRowContext(ctx, addArchive, hash, size, created)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -34,7 +34,7 @@ type AddDocumentParams struct {
 }
 
 func (q *Queries) AddDocument(ctx context.Context, arg AddDocumentParams) error {
-	_, err := q.exec(ctx, q.addDocumentStmt, addDocument,
+	_, err := q.db.ExecContext(ctx, addDocument,
 		arg.MatchID,
 		arg.Kind,
 		arg.Size,
@@ -49,7 +49,7 @@ SELECT CAST(coalesce(sum(size), 0) AS INTEGER) AS bytes FROM archives
 `
 
 func (q *Queries) ArchivedBytes(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.archivedBytesStmt, archivedBytes)
+	row := q.db.QueryRowContext(ctx, archivedBytes)
 	var bytes int64
 	err := row.Scan(&bytes)
 	return bytes, err
@@ -69,7 +69,7 @@ type ArchivesRow struct {
 }
 
 func (q *Queries) Archives(ctx context.Context) ([]ArchivesRow, error) {
-	rows, err := q.query(ctx, q.archivesStmt, archives)
+	rows, err := q.db.QueryContext(ctx, archives)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ type DocumentRow struct {
 }
 
 func (q *Queries) Document(ctx context.Context, matchID int64, kind string) (DocumentRow, error) {
-	row := q.queryRow(ctx, q.documentStmt, document, matchID, kind)
+	row := q.db.QueryRowContext(ctx, document, matchID, kind)
 	var i DocumentRow
 	err := row.Scan(
 		&i.Size,
@@ -130,7 +130,7 @@ SELECT EXISTS (SELECT 1 FROM archives WHERE hash = ?)
 `
 
 func (q *Queries) HasArchive(ctx context.Context, hash []byte) (bool, error) {
-	row := q.queryRow(ctx, q.hasArchiveStmt, hasArchive, hash)
+	row := q.db.QueryRowContext(ctx, hasArchive, hash)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -142,7 +142,7 @@ SELECT CAST(coalesce(sum(length(data)), 0) AS INTEGER) AS bytes FROM documents W
 
 // The bytes of the documents of a match that are in the database.
 func (q *Queries) KeptBytes(ctx context.Context, matchID int64) (int64, error) {
-	row := q.queryRow(ctx, q.keptBytesStmt, keptBytes, matchID)
+	row := q.db.QueryRowContext(ctx, keptBytes, matchID)
 	var bytes int64
 	err := row.Scan(&bytes)
 	return bytes, err
@@ -159,7 +159,7 @@ type KeptDocumentsRow struct {
 }
 
 func (q *Queries) KeptDocuments(ctx context.Context, matchID int64) ([]KeptDocumentsRow, error) {
-	rows, err := q.query(ctx, q.keptDocumentsStmt, keptDocuments, matchID)
+	rows, err := q.db.QueryContext(ctx, keptDocuments, matchID)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ type KeptMatchesAfterRow struct {
 
 // The matches after one whose documents are in the database, and that finished before a time.
 func (q *Queries) KeptMatchesAfter(ctx context.Context, after int64, before sql.NullInt64, n int64) ([]KeptMatchesAfterRow, error) {
-	rows, err := q.query(ctx, q.keptMatchesAfterStmt, keptMatchesAfter, after, before, n)
+	rows, err := q.db.QueryContext(ctx, keptMatchesAfter, after, before, n)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ SELECT matches FROM pairs WHERE ladder_id = ? AND a = ? AND b = ?
 
 // How many matches two opponents have on a ladder, a < b.
 func (q *Queries) MetOnLadder(ctx context.Context, ladderID int64, a int64, b int64) (int64, error) {
-	row := q.queryRow(ctx, q.metOnLadderStmt, metOnLadder, ladderID, a, b)
+	row := q.db.QueryRowContext(ctx, metOnLadder, ladderID, a, b)
 	var matches int64
 	err := row.Scan(&matches)
 	return matches, err
@@ -246,7 +246,7 @@ type MoveDocumentParams struct {
 }
 
 func (q *Queries) MoveDocument(ctx context.Context, arg MoveDocumentParams) (int64, error) {
-	result, err := q.exec(ctx, q.moveDocumentStmt, moveDocument,
+	result, err := q.db.ExecContext(ctx, moveDocument,
 		arg.ArchiveID,
 		arg.Start,
 		arg.Length,
@@ -277,7 +277,7 @@ type NewestTogetherParams struct {
 
 // The n-th newest of the finished matches of two versions on a ladder, from 0.
 func (q *Queries) NewestTogether(ctx context.Context, arg NewestTogetherParams) (int64, error) {
-	row := q.queryRow(ctx, q.newestTogetherStmt, newestTogether,
+	row := q.db.QueryRowContext(ctx, newestTogether,
 		arg.Other,
 		arg.Version,
 		arg.LadderID,

@@ -26,7 +26,7 @@ type AddGameParams struct {
 }
 
 func (q *Queries) AddGame(ctx context.Context, arg AddGameParams) error {
-	_, err := q.exec(ctx, q.addGameStmt, addGame,
+	_, err := q.db.ExecContext(ctx, addGame,
 		arg.ID,
 		arg.MatchID,
 		arg.LadderID,
@@ -54,7 +54,7 @@ type AddSeatParams struct {
 }
 
 func (q *Queries) AddSeat(ctx context.Context, arg AddSeatParams) error {
-	_, err := q.exec(ctx, q.addSeatStmt, addSeat,
+	_, err := q.db.ExecContext(ctx, addSeat,
 		arg.GameID,
 		arg.Seat,
 		arg.Slot,
@@ -71,7 +71,7 @@ SELECT id, match_id, ladder_id, deal, rotation, plies, took, fingerprint FROM ga
 `
 
 func (q *Queries) Game(ctx context.Context, id int64) (Game, error) {
-	row := q.queryRow(ctx, q.gameStmt, game, id)
+	row := q.db.QueryRowContext(ctx, game, id)
 	var i Game
 	err := row.Scan(
 		&i.ID,
@@ -101,7 +101,7 @@ type GamesAfterRow struct {
 }
 
 func (q *Queries) GamesAfter(ctx context.Context, iD int64, limit int64) ([]GamesAfterRow, error) {
-	rows, err := q.query(ctx, q.gamesAfterStmt, gamesAfter, iD, limit)
+	rows, err := q.db.QueryContext(ctx, gamesAfter, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ SELECT id, match_id, ladder_id, deal, rotation, plies, took, fingerprint FROM ga
 `
 
 func (q *Queries) GamesOf(ctx context.Context, matchID int64) ([]Game, error) {
-	rows, err := q.query(ctx, q.gamesOfStmt, gamesOf, matchID)
+	rows, err := q.db.QueryContext(ctx, gamesOf, matchID)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ SELECT id, match_id, ladder_id, deal, rotation, plies, took, fingerprint FROM ga
 `
 
 func (q *Queries) GamesOfDeals(ctx context.Context, matchID int64, deal int64, deal_2 int64) ([]Game, error) {
-	rows, err := q.query(ctx, q.gamesOfDealsStmt, gamesOfDeals, matchID, deal, deal_2)
+	rows, err := q.db.QueryContext(ctx, gamesOfDeals, matchID, deal, deal_2)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ type GamesOfMatchRow struct {
 }
 
 func (q *Queries) GamesOfMatch(ctx context.Context, matchID int64) ([]GamesOfMatchRow, error) {
-	rows, err := q.query(ctx, q.gamesOfMatchStmt, gamesOfMatch, matchID)
+	rows, err := q.db.QueryContext(ctx, gamesOfMatch, matchID)
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +259,7 @@ type GamesOnLadderAfterRow struct {
 }
 
 func (q *Queries) GamesOnLadderAfter(ctx context.Context, ladderID sql.NullInt64, iD int64, limit int64) ([]GamesOnLadderAfterRow, error) {
-	rows, err := q.query(ctx, q.gamesOnLadderAfterStmt, gamesOnLadderAfter, ladderID, iD, limit)
+	rows, err := q.db.QueryContext(ctx, gamesOnLadderAfter, ladderID, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +292,7 @@ SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM games
 `
 
 func (q *Queries) LastGameID(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.lastGameIDStmt, lastGameID)
+	row := q.db.QueryRowContext(ctx, lastGameID)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
@@ -303,7 +303,7 @@ UPDATE match_slots SET faulty = 1 WHERE match_id = ? AND slot = ?
 `
 
 func (q *Queries) MarkFaulty(ctx context.Context, matchID int64, slot int64) error {
-	_, err := q.exec(ctx, q.markFaultyStmt, markFaulty, matchID, slot)
+	_, err := q.db.ExecContext(ctx, markFaulty, matchID, slot)
 	return err
 }
 
@@ -314,7 +314,7 @@ SELECT EXISTS (SELECT 1 FROM games JOIN matches ON matches.id = games.match_id
 
 // Whether a game was played on a ladder in the matches before an order.
 func (q *Queries) PlayedBefore(ctx context.Context, ladderID sql.NullInt64, fingerprint []byte, ord sql.NullInt64) (bool, error) {
-	row := q.queryRow(ctx, q.playedBeforeStmt, playedBefore, ladderID, fingerprint, ord)
+	row := q.db.QueryRowContext(ctx, playedBefore, ladderID, fingerprint, ord)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -335,7 +335,7 @@ type PlayedByBotRow struct {
 
 // The matches of a bot that have games after a game, in the order of their games.
 func (q *Queries) PlayedByBot(ctx context.Context, botID int64, cursor int64, ladderID interface{}) ([]PlayedByBotRow, error) {
-	rows, err := q.query(ctx, q.playedByBotStmt, playedByBot, botID, cursor, ladderID)
+	rows, err := q.db.QueryContext(ctx, playedByBot, botID, cursor, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -362,7 +362,7 @@ SELECT game_id, seat, slot, rank, points, fault, faults FROM game_seats WHERE ga
 `
 
 func (q *Queries) SeatsOf(ctx context.Context, gameID int64) ([]GameSeat, error) {
-	rows, err := q.query(ctx, q.seatsOfStmt, seatsOf, gameID)
+	rows, err := q.db.QueryContext(ctx, seatsOf, gameID)
 	if err != nil {
 		return nil, err
 	}
@@ -398,7 +398,7 @@ WHERE games.match_id = ? AND games.deal >= ? AND games.deal < ? ORDER BY games.d
 `
 
 func (q *Queries) SeatsOfDeals(ctx context.Context, matchID int64, deal int64, deal_2 int64) ([]GameSeat, error) {
-	rows, err := q.query(ctx, q.seatsOfDealsStmt, seatsOfDeals, matchID, deal, deal_2)
+	rows, err := q.db.QueryContext(ctx, seatsOfDeals, matchID, deal, deal_2)
 	if err != nil {
 		return nil, err
 	}
@@ -434,7 +434,7 @@ WHERE games.match_id = ? ORDER BY games.deal, games.rotation, game_seats.seat
 `
 
 func (q *Queries) SeatsOfMatch(ctx context.Context, matchID int64) ([]GameSeat, error) {
-	rows, err := q.query(ctx, q.seatsOfMatchStmt, seatsOfMatch, matchID)
+	rows, err := q.db.QueryContext(ctx, seatsOfMatch, matchID)
 	if err != nil {
 		return nil, err
 	}

@@ -150,5 +150,5 @@ WHERE changes.ladder_id = sqlc.arg(ladder_id) AND changes.version_id = sqlc.arg(
 
 -- name: BoutsOf :many
 SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(matches.distinct_deals, matches.deals) AS deals
-FROM changes JOIN matches ON matches.id = changes.match_id
-WHERE changes.ladder_id = ? ORDER BY changes.match_id, changes.slot;
+FROM matches CROSS JOIN changes ON changes.match_id = matches.id
+WHERE matches.ladder_id = ? AND matches.ord > sqlc.arg(after) ORDER BY matches.ord, changes.slot;

@@ -30,7 +30,7 @@ type AddChangeParams struct {
 }
 
 func (q *Queries) AddChange(ctx context.Context, arg AddChangeParams) error {
-	_, err := q.exec(ctx, q.addChangeStmt, addChange,
+	_, err := q.db.ExecContext(ctx, addChange,
 		arg.MatchID,
 		arg.Slot,
 		arg.LadderID,
@@ -63,7 +63,7 @@ type AddEntryParams struct {
 }
 
 func (q *Queries) AddEntry(ctx context.Context, arg AddEntryParams) error {
-	_, err := q.exec(ctx, q.addEntryStmt, addEntry,
+	_, err := q.db.ExecContext(ctx, addEntry,
 		arg.LadderID,
 		arg.VersionID,
 		arg.Predecessor,
@@ -94,7 +94,7 @@ type AddLadderParams struct {
 }
 
 func (q *Queries) AddLadder(ctx context.Context, arg AddLadderParams) (Ladder, error) {
-	row := q.queryRow(ctx, q.addLadderStmt, addLadder,
+	row := q.db.QueryRowContext(ctx, addLadder,
 		arg.Name,
 		arg.Title,
 		arg.Game,
@@ -145,7 +145,7 @@ type AddPairParams struct {
 }
 
 func (q *Queries) AddPair(ctx context.Context, arg AddPairParams) error {
-	_, err := q.exec(ctx, q.addPairStmt, addPair,
+	_, err := q.db.ExecContext(ctx, addPair,
 		arg.LadderID,
 		arg.A,
 		arg.B,
@@ -161,8 +161,8 @@ func (q *Queries) AddPair(ctx context.Context, arg AddPairParams) error {
 
 const boutsOf = `-- name: BoutsOf :many
 SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(matches.distinct_deals, matches.deals) AS deals
-FROM changes JOIN matches ON matches.id = changes.match_id
-WHERE changes.ladder_id = ? ORDER BY changes.match_id, changes.slot
+FROM matches CROSS JOIN changes ON changes.match_id = matches.id
+WHERE matches.ladder_id = ? AND matches.ord > ?2 ORDER BY matches.ord, changes.slot
 `
 
 type BoutsOfRow struct {
@@ -173,8 +173,8 @@ type BoutsOfRow struct {
 	Deals     int64
 }
 
-func (q *Queries) BoutsOf(ctx context.Context, ladderID int64) ([]BoutsOfRow, error) {
-	rows, err := q.query(ctx, q.boutsOfStmt, boutsOf, ladderID)
+func (q *Queries) BoutsOf(ctx context.Context, ladderID sql.NullInt64, after sql.NullInt64) ([]BoutsOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, boutsOf, ladderID, after)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND elo > ?
 `
 
 func (q *Queries) CountAbove(ctx context.Context, ladderID int64, elo float64) (int64, error) {
-	row := q.queryRow(ctx, q.countAboveStmt, countAbove, ladderID, elo)
+	row := q.db.QueryRowContext(ctx, countAbove, ladderID, elo)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -218,7 +218,7 @@ SELECT count(*) FROM matches WHERE ladder_id = ?
 `
 
 func (q *Queries) CountMatches(ctx context.Context, ladderID sql.NullInt64) (int64, error) {
-	row := q.queryRow(ctx, q.countMatchesStmt, countMatches, ladderID)
+	row := q.db.QueryRowContext(ctx, countMatches, ladderID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -245,7 +245,7 @@ type EntriesOfBotRow struct {
 }
 
 func (q *Queries) EntriesOfBot(ctx context.Context, botID int64) ([]EntriesOfBotRow, error) {
-	rows, err := q.query(ctx, q.entriesOfBotStmt, entriesOfBot, botID)
+	rows, err := q.db.QueryContext(ctx, entriesOfBot, botID)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +297,7 @@ SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held,
 `
 
 func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (Entry, error) {
-	row := q.queryRow(ctx, q.entryStmt, entry, ladderID, versionID)
+	row := q.db.QueryRowContext(ctx, entry, ladderID, versionID)
 	var i Entry
 	err := row.Scan(
 		&i.LadderID,
@@ -328,7 +328,7 @@ SELECT ladder_id, upto, created FROM fits WHERE ladder_id = ?
 `
 
 func (q *Queries) Fit(ctx context.Context, ladderID int64) (Fit, error) {
-	row := q.queryRow(ctx, q.fitStmt, fit, ladderID)
+	row := q.db.QueryRowContext(ctx, fit, ladderID)
 	var i Fit
 	err := row.Scan(&i.LadderID, &i.Upto, &i.Created)
 	return i, err
@@ -355,7 +355,7 @@ type HistoryRow struct {
 
 // Every step-th match of a version, and its last one.
 func (q *Queries) History(ctx context.Context, arg HistoryParams) ([]HistoryRow, error) {
-	rows, err := q.query(ctx, q.historyStmt, history,
+	rows, err := q.db.QueryContext(ctx, history,
 		arg.LadderID,
 		arg.VersionID,
 		arg.Step,
@@ -400,7 +400,7 @@ SELECT id, name, title, game, options, clock, deals, slots, house, position, act
 `
 
 func (q *Queries) LadderByID(ctx context.Context, id int64) (Ladder, error) {
-	row := q.queryRow(ctx, q.ladderByIDStmt, ladderByID, id)
+	row := q.db.QueryRowContext(ctx, ladderByID, id)
 	var i Ladder
 	err := row.Scan(
 		&i.ID,
@@ -425,7 +425,7 @@ SELECT id, name, title, game, options, clock, deals, slots, house, position, act
 `
 
 func (q *Queries) LadderByName(ctx context.Context, name string) (Ladder, error) {
-	row := q.queryRow(ctx, q.ladderByNameStmt, ladderByName, name)
+	row := q.db.QueryRowContext(ctx, ladderByName, name)
 	var i Ladder
 	err := row.Scan(
 		&i.ID,
@@ -450,7 +450,7 @@ SELECT id, name, title, game, options, clock, deals, slots, house, position, act
 `
 
 func (q *Queries) Ladders(ctx context.Context) ([]Ladder, error) {
-	rows, err := q.query(ctx, q.laddersStmt, ladders)
+	rows, err := q.db.QueryContext(ctx, ladders)
 	if err != nil {
 		return nil, err
 	}
@@ -498,7 +498,7 @@ type LastEntryOfBotRow struct {
 
 // By the bot, whose versions are few, and not by the ladder.
 func (q *Queries) LastEntryOfBot(ctx context.Context, botID int64, ladderID int64) (LastEntryOfBotRow, error) {
-	row := q.queryRow(ctx, q.lastEntryOfBotStmt, lastEntryOfBot, botID, ladderID)
+	row := q.db.QueryRowContext(ctx, lastEntryOfBot, botID, ladderID)
 	var i LastEntryOfBotRow
 	err := row.Scan(&i.VersionID, &i.Elo)
 	return i, err
@@ -525,7 +525,7 @@ type MembersRow struct {
 
 // The active versions of a ladder.
 func (q *Queries) Members(ctx context.Context, ladderID int64) ([]MembersRow, error) {
-	rows, err := q.query(ctx, q.membersStmt, members, ladderID)
+	rows, err := q.db.QueryContext(ctx, members, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -594,7 +594,7 @@ type MembersOfBotRow struct {
 
 // The active versions of a bot on all ladders.
 func (q *Queries) MembersOfBot(ctx context.Context, botID int64) ([]MembersOfBotRow, error) {
-	rows, err := q.query(ctx, q.membersOfBotStmt, membersOfBot, botID)
+	rows, err := q.db.QueryContext(ctx, membersOfBot, botID)
 	if err != nil {
 		return nil, err
 	}
@@ -652,7 +652,7 @@ type MetAboveRow struct {
 }
 
 func (q *Queries) MetAbove(ctx context.Context, ladderID int64, a int64) ([]MetAboveRow, error) {
-	rows, err := q.query(ctx, q.metAboveStmt, metAbove, ladderID, a)
+	rows, err := q.db.QueryContext(ctx, metAbove, ladderID, a)
 	if err != nil {
 		return nil, err
 	}
@@ -684,7 +684,7 @@ type MetBelowRow struct {
 }
 
 func (q *Queries) MetBelow(ctx context.Context, ladderID int64, b int64) ([]MetBelowRow, error) {
-	rows, err := q.query(ctx, q.metBelowStmt, metBelow, ladderID, b)
+	rows, err := q.db.QueryContext(ctx, metBelow, ladderID, b)
 	if err != nil {
 		return nil, err
 	}
@@ -727,7 +727,7 @@ type MoveEntryParams struct {
 }
 
 func (q *Queries) MoveEntry(ctx context.Context, arg MoveEntryParams) error {
-	_, err := q.exec(ctx, q.moveEntryStmt, moveEntry,
+	_, err := q.db.ExecContext(ctx, moveEntry,
 		arg.Elo,
 		arg.Uncertainty,
 		arg.Last,
@@ -758,7 +758,7 @@ type OpenOnLadderRow struct {
 
 // The slots of rated matches of a ladder that are not over.
 func (q *Queries) OpenOnLadder(ctx context.Context, ladderID sql.NullInt64) ([]OpenOnLadderRow, error) {
-	rows, err := q.query(ctx, q.openOnLadderStmt, openOnLadder, ladderID)
+	rows, err := q.db.QueryContext(ctx, openOnLadder, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -793,7 +793,7 @@ type PairsOfRow struct {
 }
 
 func (q *Queries) PairsOf(ctx context.Context, ladderID int64) ([]PairsOfRow, error) {
-	rows, err := q.query(ctx, q.pairsOfStmt, pairsOf, ladderID)
+	rows, err := q.db.QueryContext(ctx, pairsOf, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -840,7 +840,7 @@ type PastStandingsRow struct {
 }
 
 func (q *Queries) PastStandings(ctx context.Context, ladderID int64) ([]PastStandingsRow, error) {
-	rows, err := q.query(ctx, q.pastStandingsStmt, pastStandings, ladderID)
+	rows, err := q.db.QueryContext(ctx, pastStandings, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -891,7 +891,7 @@ UPDATE ladders SET active = 0 WHERE id = ?
 `
 
 func (q *Queries) RetireLadder(ctx context.Context, id int64) error {
-	_, err := q.exec(ctx, q.retireLadderStmt, retireLadder, id)
+	_, err := q.db.ExecContext(ctx, retireLadder, id)
 	return err
 }
 
@@ -901,7 +901,7 @@ ON CONFLICT (ladder_id) DO UPDATE SET upto = excluded.upto, created = excluded.c
 `
 
 func (q *Queries) SaveFit(ctx context.Context, ladderID int64, upto int64, created int64) error {
-	_, err := q.exec(ctx, q.saveFitStmt, saveFit, ladderID, upto, created)
+	_, err := q.db.ExecContext(ctx, saveFit, ladderID, upto, created)
 	return err
 }
 
@@ -910,7 +910,7 @@ UPDATE ladders SET finished = ? WHERE id = ?
 `
 
 func (q *Queries) SetFinished(ctx context.Context, finished int64, iD int64) error {
-	_, err := q.exec(ctx, q.setFinishedStmt, setFinished, finished, iD)
+	_, err := q.db.ExecContext(ctx, setFinished, finished, iD)
 	return err
 }
 
@@ -926,7 +926,7 @@ type SetFitParams struct {
 }
 
 func (q *Queries) SetFit(ctx context.Context, arg SetFitParams) error {
-	_, err := q.exec(ctx, q.setFitStmt, setFit,
+	_, err := q.db.ExecContext(ctx, setFit,
 		arg.Fit,
 		arg.PlusMinus,
 		arg.LadderID,
@@ -951,7 +951,7 @@ WHERE active <> (
 // An entry is active while its version is live, its owner is not blocked and the
 // ladder is played; a house bot has to be one of the ladder's.
 func (q *Queries) UpdateActive(ctx context.Context) error {
-	_, err := q.exec(ctx, q.updateActiveStmt, updateActive)
+	_, err := q.db.ExecContext(ctx, updateActive)
 	return err
 }
 
@@ -969,7 +969,7 @@ WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND acti
 `
 
 func (q *Queries) UpdateActiveOfBot(ctx context.Context, botID int64) error {
-	_, err := q.exec(ctx, q.updateActiveOfBotStmt, updateActiveOfBot, botID)
+	_, err := q.db.ExecContext(ctx, updateActiveOfBot, botID)
 	return err
 }
 
@@ -990,7 +990,7 @@ type UpdateLadderParams struct {
 }
 
 func (q *Queries) UpdateLadder(ctx context.Context, arg UpdateLadderParams) error {
-	_, err := q.exec(ctx, q.updateLadderStmt, updateLadder,
+	_, err := q.db.ExecContext(ctx, updateLadder,
 		arg.Title,
 		arg.Game,
 		arg.Options,

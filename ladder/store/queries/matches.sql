@@ -57,13 +57,13 @@ SELECT count(*) FROM matches WHERE asked_by = ? AND state IN ('waiting', 'runnin
 -- name: SlotsOf :many
 SELECT match_slots.match_id, match_slots.slot, match_slots.version_id, bots.name, versions.number, versions.remote
 FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
-WHERE match_slots.match_id IN (sqlc.slice('matches')) ORDER BY match_slots.match_id, match_slots.slot;
+WHERE match_slots.match_id IN (SELECT value FROM json_each(CAST(sqlc.arg(matches) AS TEXT))) ORDER BY match_slots.match_id, match_slots.slot;
 
 -- name: ChangesOf :many
-SELECT * FROM changes WHERE match_id IN (sqlc.slice('matches')) ORDER BY match_id, slot;
+SELECT * FROM changes WHERE match_id IN (SELECT value FROM json_each(CAST(sqlc.arg(matches) AS TEXT))) ORDER BY match_id, slot;
 
 -- name: AttemptsOf :many
-SELECT * FROM attempts WHERE match_id IN (sqlc.slice('matches')) ORDER BY match_id, number;
+SELECT * FROM attempts WHERE match_id IN (SELECT value FROM json_each(CAST(sqlc.arg(matches) AS TEXT))) ORDER BY match_id, number;
 
 -- name: AddAttempt :exec
 INSERT INTO attempts (match_id, number, machine, commitment, seed, began, reason, failed) VALUES (?, ?, ?, ?, ?, ?, '', 0);
@@ -96,7 +96,7 @@ UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ?, distinct
 
 -- name: AskedOfBot :many
 -- Unrated matches that wait for a bot.
-SELECT DISTINCT matches.id FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
+SELECT matches.* FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
 WHERE match_slots.bot_id = ? AND matches.state = 'waiting' AND matches.ladder_id IS NULL ORDER BY matches.id;
 
 -- name: IdleWaiting :many

@@ -8,7 +8,6 @@ package queries
 import (
 	"context"
 	"database/sql"
-	"strings"
 )
 
 const addAttempt = `-- name: AddAttempt :exec
@@ -25,7 +24,7 @@ type AddAttemptParams struct {
 }
 
 func (q *Queries) AddAttempt(ctx context.Context, arg AddAttemptParams) error {
-	_, err := q.exec(ctx, q.addAttemptStmt, addAttempt,
+	_, err := q.db.ExecContext(ctx, addAttempt,
 		arg.MatchID,
 		arg.Number,
 		arg.Machine,
@@ -52,7 +51,7 @@ type AddMatchParams struct {
 }
 
 func (q *Queries) AddMatch(ctx context.Context, arg AddMatchParams) (Match, error) {
-	row := q.queryRow(ctx, q.addMatchStmt, addMatch,
+	row := q.db.QueryRowContext(ctx, addMatch,
 		arg.LadderID,
 		arg.Game,
 		arg.Options,
@@ -100,7 +99,7 @@ type AddRunningParams struct {
 
 // A new match that runs at once.
 func (q *Queries) AddRunning(ctx context.Context, arg AddRunningParams) error {
-	_, err := q.exec(ctx, q.addRunningStmt, addRunning,
+	_, err := q.db.ExecContext(ctx, addRunning,
 		arg.ID,
 		arg.LadderID,
 		arg.Game,
@@ -125,7 +124,7 @@ type AddSlotParams struct {
 }
 
 func (q *Queries) AddSlot(ctx context.Context, arg AddSlotParams) error {
-	_, err := q.exec(ctx, q.addSlotStmt, addSlot,
+	_, err := q.db.ExecContext(ctx, addSlot,
 		arg.MatchID,
 		arg.Slot,
 		arg.VersionID,
@@ -135,24 +134,40 @@ func (q *Queries) AddSlot(ctx context.Context, arg AddSlotParams) error {
 }
 
 const askedOfBot = `-- name: AskedOfBot :many
-SELECT DISTINCT matches.id FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
+SELECT matches.id, matches.ladder_id, matches.game, matches.options, matches.clock, matches.deals, matches.state, matches.asked_by, matches.reason, matches.created, matches.began, matches.finished, matches.ord, matches.took, matches.distinct_deals FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
 WHERE match_slots.bot_id = ? AND matches.state = 'waiting' AND matches.ladder_id IS NULL ORDER BY matches.id
 `
 
 // Unrated matches that wait for a bot.
-func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]int64, error) {
-	rows, err := q.query(ctx, q.askedOfBotStmt, askedOfBot, botID)
+func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]Match, error) {
+	rows, err := q.db.QueryContext(ctx, askedOfBot, botID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []int64
+	var items []Match
 	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var i Match
+		if err := rows.Scan(
+			&i.ID,
+			&i.LadderID,
+			&i.Game,
+			&i.Options,
+			&i.Clock,
+			&i.Deals,
+			&i.State,
+			&i.AskedBy,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Finished,
+			&i.Ord,
+			&i.Took,
+			&i.DistinctDeals,
+		); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -164,21 +179,11 @@ func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]int64, error) 
 }
 
 const attemptsOf = `-- name: AttemptsOf :many
-SELECT match_id, number, commitment, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id IN (/*SLICE:matches*/?) ORDER BY match_id, number
+SELECT match_id, number, commitment, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id IN (SELECT value FROM json_each(CAST(?1 AS TEXT))) ORDER BY match_id, number
 `
 
-func (q *Queries) AttemptsOf(ctx context.Context, matches []int64) ([]Attempt, error) {
-	query := attemptsOf
-	var queryParams []interface{}
-	if len(matches) > 0 {
-		for _, v := range matches {
-			queryParams = append(queryParams, v)
-		}
-		query = strings.Replace(query, "/*SLICE:matches*/?", strings.Repeat(",?", len(matches))[1:], 1)
-	} else {
-		query = strings.Replace(query, "/*SLICE:matches*/?", "NULL", 1)
-	}
-	rows, err := q.query(ctx, nil, query, queryParams...)
+func (q *Queries) AttemptsOf(ctx context.Context, matches string) ([]Attempt, error) {
+	rows, err := q.db.QueryContext(ctx, attemptsOf, matches)
 	if err != nil {
 		return nil, err
 	}
@@ -215,26 +220,16 @@ UPDATE matches SET state = 'running', began = coalesce(began, ?) WHERE id = ?
 `
 
 func (q *Queries) BeginMatch(ctx context.Context, began sql.NullInt64, iD int64) error {
-	_, err := q.exec(ctx, q.beginMatchStmt, beginMatch, began, iD)
+	_, err := q.db.ExecContext(ctx, beginMatch, began, iD)
 	return err
 }
 
 const changesOf = `-- name: ChangesOf :many
-SELECT match_id, slot, ladder_id, version_id, number, elo_before, elo_after, k, score, expected, uncertainty FROM changes WHERE match_id IN (/*SLICE:matches*/?) ORDER BY match_id, slot
+SELECT match_id, slot, ladder_id, version_id, number, elo_before, elo_after, k, score, expected, uncertainty FROM changes WHERE match_id IN (SELECT value FROM json_each(CAST(?1 AS TEXT))) ORDER BY match_id, slot
 `
 
-func (q *Queries) ChangesOf(ctx context.Context, matches []int64) ([]Change, error) {
-	query := changesOf
-	var queryParams []interface{}
-	if len(matches) > 0 {
-		for _, v := range matches {
-			queryParams = append(queryParams, v)
-		}
-		query = strings.Replace(query, "/*SLICE:matches*/?", strings.Repeat(",?", len(matches))[1:], 1)
-	} else {
-		query = strings.Replace(query, "/*SLICE:matches*/?", "NULL", 1)
-	}
-	rows, err := q.query(ctx, nil, query, queryParams...)
+func (q *Queries) ChangesOf(ctx context.Context, matches string) ([]Change, error) {
+	rows, err := q.db.QueryContext(ctx, changesOf, matches)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +268,7 @@ SELECT count(*) FROM matches WHERE asked_by = ? AND state IN ('waiting', 'runnin
 `
 
 func (q *Queries) CountAsked(ctx context.Context, askedBy sql.NullInt64) (int64, error) {
-	row := q.queryRow(ctx, q.countAskedStmt, countAsked, askedBy)
+	row := q.db.QueryRowContext(ctx, countAsked, askedBy)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -284,7 +279,7 @@ SELECT count(*) FROM attempts WHERE match_id = ? AND failed = 1
 `
 
 func (q *Queries) CountFailed(ctx context.Context, matchID int64) (int64, error) {
-	row := q.queryRow(ctx, q.countFailedStmt, countFailed, matchID)
+	row := q.db.QueryRowContext(ctx, countFailed, matchID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -295,7 +290,7 @@ UPDATE matches SET state = 'dropped', reason = ?, finished = ? WHERE id = ?
 `
 
 func (q *Queries) DropMatch(ctx context.Context, reason string, finished sql.NullInt64, iD int64) error {
-	_, err := q.exec(ctx, q.dropMatchStmt, dropMatch, reason, finished, iD)
+	_, err := q.db.ExecContext(ctx, dropMatch, reason, finished, iD)
 	return err
 }
 
@@ -312,7 +307,7 @@ type EndAttemptParams struct {
 }
 
 func (q *Queries) EndAttempt(ctx context.Context, arg EndAttemptParams) error {
-	_, err := q.exec(ctx, q.endAttemptStmt, endAttempt,
+	_, err := q.db.ExecContext(ctx, endAttempt,
 		arg.Ended,
 		arg.Reason,
 		arg.Failed,
@@ -336,7 +331,7 @@ type FinishMatchParams struct {
 }
 
 func (q *Queries) FinishMatch(ctx context.Context, arg FinishMatchParams) error {
-	_, err := q.exec(ctx, q.finishMatchStmt, finishMatch,
+	_, err := q.db.ExecContext(ctx, finishMatch,
 		arg.Finished,
 		arg.Ord,
 		arg.Took,
@@ -365,7 +360,7 @@ type IdleWaitingRow struct {
 
 // Rated matches that wait for a version which does not play there any more.
 func (q *Queries) IdleWaiting(ctx context.Context) ([]IdleWaitingRow, error) {
-	rows, err := q.query(ctx, q.idleWaitingStmt, idleWaiting)
+	rows, err := q.db.QueryContext(ctx, idleWaiting)
 	if err != nil {
 		return nil, err
 	}
@@ -392,7 +387,7 @@ SELECT match_id, number, commitment, seed, began, ended, reason, failed, machine
 `
 
 func (q *Queries) LastAttempt(ctx context.Context, matchID int64) (Attempt, error) {
-	row := q.queryRow(ctx, q.lastAttemptStmt, lastAttempt, matchID)
+	row := q.db.QueryRowContext(ctx, lastAttempt, matchID)
 	var i Attempt
 	err := row.Scan(
 		&i.MatchID,
@@ -413,7 +408,7 @@ SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM matches
 `
 
 func (q *Queries) LastMatchID(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.lastMatchIDStmt, lastMatchID)
+	row := q.db.QueryRowContext(ctx, lastMatchID)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
@@ -424,7 +419,7 @@ SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, crea
 `
 
 func (q *Queries) Match(ctx context.Context, id int64) (Match, error) {
-	row := q.queryRow(ctx, q.matchStmt, match, id)
+	row := q.db.QueryRowContext(ctx, match, id)
 	var i Match
 	err := row.Scan(
 		&i.ID,
@@ -451,7 +446,7 @@ SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, crea
 `
 
 func (q *Queries) MatchesBefore(ctx context.Context, iD int64, limit int64) ([]Match, error) {
-	rows, err := q.query(ctx, q.matchesBeforeStmt, matchesBefore, iD, limit)
+	rows, err := q.db.QueryContext(ctx, matchesBefore, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -494,7 +489,7 @@ SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, crea
 `
 
 func (q *Queries) MatchesIn(ctx context.Context, state string, iD int64, limit int64) ([]Match, error) {
-	rows, err := q.query(ctx, q.matchesInStmt, matchesIn, state, iD, limit)
+	rows, err := q.db.QueryContext(ctx, matchesIn, state, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -549,7 +544,7 @@ type MatchesOfBotParams struct {
 }
 
 func (q *Queries) MatchesOfBot(ctx context.Context, arg MatchesOfBotParams) ([]Match, error) {
-	rows, err := q.query(ctx, q.matchesOfBotStmt, matchesOfBot,
+	rows, err := q.db.QueryContext(ctx, matchesOfBot,
 		arg.BotID,
 		arg.Before,
 		arg.LadderID,
@@ -610,7 +605,7 @@ type MatchesOfVersionParams struct {
 }
 
 func (q *Queries) MatchesOfVersion(ctx context.Context, arg MatchesOfVersionParams) ([]Match, error) {
-	rows, err := q.query(ctx, q.matchesOfVersionStmt, matchesOfVersion,
+	rows, err := q.db.QueryContext(ctx, matchesOfVersion,
 		arg.VersionID,
 		arg.Before,
 		arg.LadderID,
@@ -659,7 +654,7 @@ SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, crea
 `
 
 func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, iD int64, limit int64) ([]Match, error) {
-	rows, err := q.query(ctx, q.matchesOnLadderStmt, matchesOnLadder, ladderID, iD, limit)
+	rows, err := q.db.QueryContext(ctx, matchesOnLadder, ladderID, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -709,7 +704,7 @@ type MatchesOnLadderInParams struct {
 }
 
 func (q *Queries) MatchesOnLadderIn(ctx context.Context, arg MatchesOnLadderInParams) ([]Match, error) {
-	rows, err := q.query(ctx, q.matchesOnLadderInStmt, matchesOnLadderIn,
+	rows, err := q.db.QueryContext(ctx, matchesOnLadderIn,
 		arg.LadderID,
 		arg.State,
 		arg.ID,
@@ -757,7 +752,7 @@ SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, crea
 `
 
 func (q *Queries) MatchesUnrated(ctx context.Context, iD int64, limit int64) ([]Match, error) {
-	rows, err := q.query(ctx, q.matchesUnratedStmt, matchesUnrated, iD, limit)
+	rows, err := q.db.QueryContext(ctx, matchesUnrated, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -800,7 +795,7 @@ SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, crea
 `
 
 func (q *Queries) MatchesUnratedIn(ctx context.Context, state string, iD int64, limit int64) ([]Match, error) {
-	rows, err := q.query(ctx, q.matchesUnratedInStmt, matchesUnratedIn, state, iD, limit)
+	rows, err := q.db.QueryContext(ctx, matchesUnratedIn, state, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -843,7 +838,7 @@ SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, crea
 `
 
 func (q *Queries) OldestIn(ctx context.Context, state string, limit int64) ([]Match, error) {
-	rows, err := q.query(ctx, q.oldestInStmt, oldestIn, state, limit)
+	rows, err := q.db.QueryContext(ctx, oldestIn, state, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -892,7 +887,7 @@ SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, crea
 
 // Matches that are not over which a person asked for, or in which a bot of theirs plays.
 func (q *Queries) OpenOfPerson(ctx context.Context, personID int64) ([]Match, error) {
-	rows, err := q.query(ctx, q.openOfPersonStmt, openOfPerson, personID)
+	rows, err := q.db.QueryContext(ctx, openOfPerson, personID)
 	if err != nil {
 		return nil, err
 	}
@@ -943,7 +938,7 @@ type RunningAttemptsRow struct {
 }
 
 func (q *Queries) RunningAttempts(ctx context.Context) ([]RunningAttemptsRow, error) {
-	rows, err := q.query(ctx, q.runningAttemptsStmt, runningAttempts)
+	rows, err := q.db.QueryContext(ctx, runningAttempts)
 	if err != nil {
 		return nil, err
 	}
@@ -968,7 +963,7 @@ func (q *Queries) RunningAttempts(ctx context.Context) ([]RunningAttemptsRow, er
 const slotsOf = `-- name: SlotsOf :many
 SELECT match_slots.match_id, match_slots.slot, match_slots.version_id, bots.name, versions.number, versions.remote
 FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
-WHERE match_slots.match_id IN (/*SLICE:matches*/?) ORDER BY match_slots.match_id, match_slots.slot
+WHERE match_slots.match_id IN (SELECT value FROM json_each(CAST(?1 AS TEXT))) ORDER BY match_slots.match_id, match_slots.slot
 `
 
 type SlotsOfRow struct {
@@ -980,18 +975,8 @@ type SlotsOfRow struct {
 	Remote    int64
 }
 
-func (q *Queries) SlotsOf(ctx context.Context, matches []int64) ([]SlotsOfRow, error) {
-	query := slotsOf
-	var queryParams []interface{}
-	if len(matches) > 0 {
-		for _, v := range matches {
-			queryParams = append(queryParams, v)
-		}
-		query = strings.Replace(query, "/*SLICE:matches*/?", strings.Repeat(",?", len(matches))[1:], 1)
-	} else {
-		query = strings.Replace(query, "/*SLICE:matches*/?", "NULL", 1)
-	}
-	rows, err := q.query(ctx, nil, query, queryParams...)
+func (q *Queries) SlotsOf(ctx context.Context, matches string) ([]SlotsOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, slotsOf, matches)
 	if err != nil {
 		return nil, err
 	}
@@ -1025,6 +1010,6 @@ UPDATE matches SET state = 'waiting' WHERE id = ?
 `
 
 func (q *Queries) WaitAgain(ctx context.Context, id int64) error {
-	_, err := q.exec(ctx, q.waitAgainStmt, waitAgain, id)
+	_, err := q.db.ExecContext(ctx, waitAgain, id)
 	return err
 }

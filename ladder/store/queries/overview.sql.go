@@ -14,7 +14,7 @@ SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1
 `
 
 func (q *Queries) CountActive(ctx context.Context, ladderID int64) (int64, error) {
-	row := q.queryRow(ctx, q.countActiveStmt, countActive, ladderID)
+	row := q.db.QueryRowContext(ctx, countActive, ladderID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -33,7 +33,7 @@ type NewestBotsRow struct {
 
 // Bots of people, the last one first.
 func (q *Queries) NewestBots(ctx context.Context, iD int64, limit int64) ([]NewestBotsRow, error) {
-	rows, err := q.query(ctx, q.newestBotsStmt, newestBots, iD, limit)
+	rows, err := q.db.QueryContext(ctx, newestBots, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ type PairsAmongRow struct {
 
 // The counts of versions with each other; versions is a JSON list of IDs.
 func (q *Queries) PairsAmong(ctx context.Context, versions string, ladderID int64) ([]PairsAmongRow, error) {
-	rows, err := q.query(ctx, q.pairsAmongStmt, pairsAmong, versions, ladderID)
+	rows, err := q.db.QueryContext(ctx, pairsAmong, versions, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ type TopStandingsRow struct {
 
 // Queries of pages that show a competition at a glance. Each reads a bounded number of rows.
 func (q *Queries) TopStandings(ctx context.Context, ladderID int64, limit int64) ([]TopStandingsRow, error) {
-	rows, err := q.query(ctx, q.topStandingsStmt, topStandings, ladderID, limit)
+	rows, err := q.db.QueryContext(ctx, topStandings, ladderID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ type TrendPointsRow struct {
 // Ratings of versions after their matches with certain numbers; wanted is a JSON list of
 // [version, number].
 func (q *Queries) TrendPoints(ctx context.Context, wanted string, ladderID int64) ([]TrendPointsRow, error) {
-	rows, err := q.query(ctx, q.trendPointsStmt, trendPoints, wanted, ladderID)
+	rows, err := q.db.QueryContext(ctx, trendPoints, wanted, ladderID)
 	if err != nil {
 		return nil, err
 	}

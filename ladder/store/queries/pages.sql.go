@@ -15,7 +15,7 @@ SELECT name FROM bots WHERE name >= ?1 AND name < ?2 ORDER BY name LIMIT ?3
 `
 
 func (q *Queries) BotsNamed(ctx context.Context, low string, high string, n int64) ([]string, error) {
-	rows, err := q.query(ctx, q.botsNamedStmt, botsNamed, low, high, n)
+	rows, err := q.db.QueryContext(ctx, botsNamed, low, high, n)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ type BotsOfBeforeRow struct {
 }
 
 func (q *Queries) BotsOfBefore(ctx context.Context, personID sql.NullInt64, iD int64, limit int64) ([]BotsOfBeforeRow, error) {
-	rows, err := q.query(ctx, q.botsOfBeforeStmt, botsOfBefore, personID, iD, limit)
+	rows, err := q.db.QueryContext(ctx, botsOfBefore, personID, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ SELECT name FROM bots WHERE name > '' AND instr(name, CAST(?1 AS TEXT)) > 0 ORDE
 `
 
 func (q *Queries) BotsWith(ctx context.Context, part string, n int64) ([]string, error) {
-	rows, err := q.query(ctx, q.botsWithStmt, botsWith, part, n)
+	rows, err := q.db.QueryContext(ctx, botsWith, part, n)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ type EntriesOfVersionRow struct {
 }
 
 func (q *Queries) EntriesOfVersion(ctx context.Context, id int64) ([]EntriesOfVersionRow, error) {
-	rows, err := q.query(ctx, q.entriesOfVersionStmt, entriesOfVersion, id)
+	rows, err := q.db.QueryContext(ctx, entriesOfVersion, id)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ type EntriesOnLadderRow struct {
 
 // The last versions of a bot that have played on a ladder, the last one first.
 func (q *Queries) EntriesOnLadder(ctx context.Context, botID int64, ladderID int64, limit int64) ([]EntriesOnLadderRow, error) {
-	rows, err := q.query(ctx, q.entriesOnLadderStmt, entriesOnLadder, botID, ladderID, limit)
+	rows, err := q.db.QueryContext(ctx, entriesOnLadder, botID, ladderID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ type FaultsOfBotRow struct {
 
 // The last games that a bot forfeited.
 func (q *Queries) FaultsOfBot(ctx context.Context, botID int64, limit int64) ([]FaultsOfBotRow, error) {
-	rows, err := q.query(ctx, q.faultsOfBotStmt, faultsOfBot, botID, limit)
+	rows, err := q.db.QueryContext(ctx, faultsOfBot, botID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +279,7 @@ SELECT versions.id FROM versions WHERE versions.bot_id = ?
 
 // The last version of a bot that is or was on a ladder.
 func (q *Queries) LastPlaced(ctx context.Context, botID int64) (int64, error) {
-	row := q.queryRow(ctx, q.lastPlacedStmt, lastPlaced, botID)
+	row := q.db.QueryRowContext(ctx, lastPlaced, botID)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -323,7 +323,7 @@ type ListBotsRow struct {
 // Bots before an ID, the last one first, with the version that is live or else the last. A ladder
 // keeps those that play there.
 func (q *Queries) ListBots(ctx context.Context, arg ListBotsParams) ([]ListBotsRow, error) {
-	rows, err := q.query(ctx, q.listBotsStmt, listBots,
+	rows, err := q.db.QueryContext(ctx, listBots,
 		arg.Before,
 		arg.Name,
 		arg.House,
@@ -370,7 +370,7 @@ WHERE versions.bot_id = ? ORDER BY messages.id DESC LIMIT ?
 
 // The last messages about versions of a bot.
 func (q *Queries) MessagesOfBot(ctx context.Context, botID int64, limit int64) ([]Message, error) {
-	rows, err := q.query(ctx, q.messagesOfBotStmt, messagesOfBot, botID, limit)
+	rows, err := q.db.QueryContext(ctx, messagesOfBot, botID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -403,7 +403,7 @@ SELECT language FROM versions WHERE language > ? ORDER BY language LIMIT 1
 `
 
 func (q *Queries) NextLanguage(ctx context.Context, language string) (string, error) {
-	row := q.queryRow(ctx, q.nextLanguageStmt, nextLanguage, language)
+	row := q.db.QueryRowContext(ctx, nextLanguage, language)
 	var language_2 string
 	err := row.Scan(&language_2)
 	return language_2, err
@@ -447,7 +447,7 @@ type OpponentsRow struct {
 // The record of versions against each opponent on a ladder, those with most games first; versions
 // is a JSON list of IDs.
 func (q *Queries) Opponents(ctx context.Context, arg OpponentsParams) ([]OpponentsRow, error) {
-	rows, err := q.query(ctx, q.opponentsStmt, opponents,
+	rows, err := q.db.QueryContext(ctx, opponents,
 		arg.Versions,
 		arg.LadderID,
 		arg.Skip,
@@ -488,7 +488,7 @@ SELECT name FROM people WHERE name >= ?1 AND name < ?2 ORDER BY name LIMIT ?3
 `
 
 func (q *Queries) PeopleNamed(ctx context.Context, low string, high string, n int64) ([]string, error) {
-	rows, err := q.query(ctx, q.peopleNamedStmt, peopleNamed, low, high, n)
+	rows, err := q.db.QueryContext(ctx, peopleNamed, low, high, n)
 	if err != nil {
 		return nil, err
 	}
@@ -515,7 +515,7 @@ SELECT name FROM people WHERE name > '' AND instr(name, CAST(?1 AS TEXT)) > 0 OR
 `
 
 func (q *Queries) PeopleWith(ctx context.Context, part string, n int64) ([]string, error) {
-	rows, err := q.query(ctx, q.peopleWithStmt, peopleWith, part, n)
+	rows, err := q.db.QueryContext(ctx, peopleWith, part, n)
 	if err != nil {
 		return nil, err
 	}
@@ -555,7 +555,7 @@ type RatingPointsRow struct {
 
 // Changes by matches with certain numbers; wanted is a JSON list of [version, number].
 func (q *Queries) RatingPoints(ctx context.Context, wanted string, ladderID int64) ([]RatingPointsRow, error) {
-	rows, err := q.query(ctx, q.ratingPointsStmt, ratingPoints, wanted, ladderID)
+	rows, err := q.db.QueryContext(ctx, ratingPoints, wanted, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -595,7 +595,7 @@ type VersionsOfBeforeRow struct {
 }
 
 func (q *Queries) VersionsOfBefore(ctx context.Context, botID int64, number int64, limit int64) ([]VersionsOfBeforeRow, error) {
-	rows, err := q.query(ctx, q.versionsOfBeforeStmt, versionsOfBefore, botID, number, limit)
+	rows, err := q.db.QueryContext(ctx, versionsOfBefore, botID, number, limit)
 	if err != nil {
 		return nil, err
 	}

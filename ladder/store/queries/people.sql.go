@@ -24,7 +24,7 @@ type AddInviteParams struct {
 }
 
 func (q *Queries) AddInvite(ctx context.Context, arg AddInviteParams) (Invite, error) {
-	row := q.queryRow(ctx, q.addInviteStmt, addInvite,
+	row := q.db.QueryRowContext(ctx, addInvite,
 		arg.Public,
 		arg.Hash,
 		arg.Name,
@@ -58,7 +58,7 @@ type AddMessageParams struct {
 }
 
 func (q *Queries) AddMessage(ctx context.Context, arg AddMessageParams) error {
-	_, err := q.exec(ctx, q.addMessageStmt, addMessage,
+	_, err := q.db.ExecContext(ctx, addMessage,
 		arg.PersonID,
 		arg.VersionID,
 		arg.Text,
@@ -72,7 +72,7 @@ INSERT INTO people (name, admin, created) VALUES (?, ?, ?) RETURNING id, name, a
 `
 
 func (q *Queries) AddPerson(ctx context.Context, name string, admin int64, created int64) (Person, error) {
-	row := q.queryRow(ctx, q.addPersonStmt, addPerson, name, admin, created)
+	row := q.db.QueryRowContext(ctx, addPerson, name, admin, created)
 	var i Person
 	err := row.Scan(
 		&i.ID,
@@ -100,7 +100,7 @@ type AddTokenParams struct {
 }
 
 func (q *Queries) AddToken(ctx context.Context, arg AddTokenParams) (Token, error) {
-	row := q.queryRow(ctx, q.addTokenStmt, addToken,
+	row := q.db.QueryRowContext(ctx, addToken,
 		arg.PersonID,
 		arg.Public,
 		arg.Hash,
@@ -130,7 +130,7 @@ UPDATE people SET blocked = ? WHERE id = ?
 `
 
 func (q *Queries) BlockPerson(ctx context.Context, blocked sql.NullInt64, iD int64) (int64, error) {
-	result, err := q.exec(ctx, q.blockPersonStmt, blockPerson, blocked, iD)
+	result, err := q.db.ExecContext(ctx, blockPerson, blocked, iD)
 	if err != nil {
 		return 0, err
 	}
@@ -147,7 +147,7 @@ type BlockedRow struct {
 }
 
 func (q *Queries) Blocked(ctx context.Context) ([]BlockedRow, error) {
-	rows, err := q.query(ctx, q.blockedStmt, blocked)
+	rows, err := q.db.QueryContext(ctx, blocked)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ SELECT count(*) FROM tokens WHERE person_id = ? AND revoked IS NULL AND (expires
 
 // The valid tokens of a person.
 func (q *Queries) CountTokens(ctx context.Context, personID int64, expires sql.NullInt64) (int64, error) {
-	row := q.queryRow(ctx, q.countTokensStmt, countTokens, personID, expires)
+	row := q.db.QueryRowContext(ctx, countTokens, personID, expires)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -186,7 +186,7 @@ SELECT id, public, hash, name, invited_by, created, expires, person_id FROM invi
 `
 
 func (q *Queries) InviteByPublic(ctx context.Context, public string) (Invite, error) {
-	row := q.queryRow(ctx, q.inviteByPublicStmt, inviteByPublic, public)
+	row := q.db.QueryRowContext(ctx, inviteByPublic, public)
 	var i Invite
 	err := row.Scan(
 		&i.ID,
@@ -206,7 +206,7 @@ SELECT id, public, hash, name, invited_by, created, expires, person_id FROM invi
 `
 
 func (q *Queries) Invites(ctx context.Context) ([]Invite, error) {
-	rows, err := q.query(ctx, q.invitesStmt, invites)
+	rows, err := q.db.QueryContext(ctx, invites)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ SELECT id, person_id, version_id, text, created FROM messages WHERE person_id = 
 `
 
 func (q *Queries) LastMessages(ctx context.Context, personID int64, limit int64) ([]Message, error) {
-	rows, err := q.query(ctx, q.lastMessagesStmt, lastMessages, personID, limit)
+	rows, err := q.db.QueryContext(ctx, lastMessages, personID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +275,7 @@ SELECT id, person_id, version_id, text, created FROM messages WHERE person_id = 
 `
 
 func (q *Queries) MessagesAfter(ctx context.Context, personID int64, iD int64, limit int64) ([]Message, error) {
-	rows, err := q.query(ctx, q.messagesAfterStmt, messagesAfter, personID, iD, limit)
+	rows, err := q.db.QueryContext(ctx, messagesAfter, personID, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +308,7 @@ SELECT id, name, admin, created, blocked, served FROM people ORDER BY id
 `
 
 func (q *Queries) People(ctx context.Context) ([]Person, error) {
-	rows, err := q.query(ctx, q.peopleStmt, people)
+	rows, err := q.db.QueryContext(ctx, people)
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +342,7 @@ SELECT id, name, admin, created, blocked, served FROM people WHERE id = ?
 `
 
 func (q *Queries) Person(ctx context.Context, id int64) (Person, error) {
-	row := q.queryRow(ctx, q.personStmt, person, id)
+	row := q.db.QueryRowContext(ctx, person, id)
 	var i Person
 	err := row.Scan(
 		&i.ID,
@@ -360,7 +360,7 @@ SELECT id, name, admin, created, blocked, served FROM people WHERE name = ?
 `
 
 func (q *Queries) PersonByName(ctx context.Context, name string) (Person, error) {
-	row := q.queryRow(ctx, q.personByNameStmt, personByName, name)
+	row := q.db.QueryRowContext(ctx, personByName, name)
 	var i Person
 	err := row.Scan(
 		&i.ID,
@@ -378,7 +378,7 @@ DELETE FROM invites WHERE id = ? AND person_id IS NULL
 `
 
 func (q *Queries) RevokeInvite(ctx context.Context, id int64) (int64, error) {
-	result, err := q.exec(ctx, q.revokeInviteStmt, revokeInvite, id)
+	result, err := q.db.ExecContext(ctx, revokeInvite, id)
 	if err != nil {
 		return 0, err
 	}
@@ -390,7 +390,7 @@ UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ? AND person_id = ?
 `
 
 func (q *Queries) RevokeToken(ctx context.Context, revoked sql.NullInt64, iD int64, personID int64) (int64, error) {
-	result, err := q.exec(ctx, q.revokeTokenStmt, revokeToken, revoked, iD, personID)
+	result, err := q.db.ExecContext(ctx, revokeToken, revoked, iD, personID)
 	if err != nil {
 		return 0, err
 	}
@@ -402,7 +402,7 @@ UPDATE people SET served = ? WHERE id = ?
 `
 
 func (q *Queries) SetServed(ctx context.Context, served sql.NullInt64, iD int64) error {
-	_, err := q.exec(ctx, q.setServedStmt, setServed, served, iD)
+	_, err := q.db.ExecContext(ctx, setServed, served, iD)
 	return err
 }
 
@@ -416,7 +416,7 @@ type TokenByPublicRow struct {
 }
 
 func (q *Queries) TokenByPublic(ctx context.Context, public string) (TokenByPublicRow, error) {
-	row := q.queryRow(ctx, q.tokenByPublicStmt, tokenByPublic, public)
+	row := q.db.QueryRowContext(ctx, tokenByPublic, public)
 	var i TokenByPublicRow
 	err := row.Scan(
 		&i.Token.ID,
@@ -444,7 +444,7 @@ SELECT id, person_id, public, hash, label, scope, created, used, expires, revoke
 `
 
 func (q *Queries) TokensOf(ctx context.Context, personID int64) ([]Token, error) {
-	rows, err := q.query(ctx, q.tokensOfStmt, tokensOf, personID)
+	rows, err := q.db.QueryContext(ctx, tokensOf, personID)
 	if err != nil {
 		return nil, err
 	}
@@ -482,7 +482,7 @@ UPDATE invites SET person_id = ? WHERE id = ? AND person_id IS NULL
 `
 
 func (q *Queries) UseInvite(ctx context.Context, personID sql.NullInt64, iD int64) (int64, error) {
-	result, err := q.exec(ctx, q.useInviteStmt, useInvite, personID, iD)
+	result, err := q.db.ExecContext(ctx, useInvite, personID, iD)
 	if err != nil {
 		return 0, err
 	}
@@ -494,6 +494,6 @@ UPDATE tokens SET used = ? WHERE id = ?
 `
 
 func (q *Queries) UseToken(ctx context.Context, used sql.NullInt64, iD int64) error {
-	_, err := q.exec(ctx, q.useTokenStmt, useToken, used, iD)
+	_, err := q.db.ExecContext(ctx, useToken, used, iD)
 	return err
 }

@@ -15,7 +15,7 @@ INSERT INTO guest_plays (address, began) VALUES (?, ?)
 `
 
 func (q *Queries) AddGuestPlay(ctx context.Context, address string, began int64) error {
-	_, err := q.exec(ctx, q.addGuestPlayStmt, addGuestPlay, address, began)
+	_, err := q.db.ExecContext(ctx, addGuestPlay, address, began)
 	return err
 }
 
@@ -34,7 +34,7 @@ type AddPlayParams struct {
 }
 
 func (q *Queries) AddPlay(ctx context.Context, arg AddPlayParams) error {
-	_, err := q.exec(ctx, q.addPlayStmt, addPlay,
+	_, err := q.db.ExecContext(ctx, addPlay,
 		arg.ID,
 		arg.PersonID,
 		arg.Game,
@@ -58,7 +58,7 @@ type AddPlaySeatParams struct {
 }
 
 func (q *Queries) AddPlaySeat(ctx context.Context, arg AddPlaySeatParams) error {
-	_, err := q.exec(ctx, q.addPlaySeatStmt, addPlaySeat,
+	_, err := q.db.ExecContext(ctx, addPlaySeat,
 		arg.PlayID,
 		arg.Seat,
 		arg.VersionID,
@@ -72,7 +72,7 @@ UPDATE plays SET state = 'broken', ended = ? WHERE id = ? AND state = 'open'
 `
 
 func (q *Queries) BreakPlay(ctx context.Context, ended sql.NullInt64, iD string) (int64, error) {
-	result, err := q.exec(ctx, q.breakPlayStmt, breakPlay, ended, iD)
+	result, err := q.db.ExecContext(ctx, breakPlay, ended, iD)
 	if err != nil {
 		return 0, err
 	}
@@ -84,7 +84,7 @@ UPDATE plays SET state = 'broken', ended = ? WHERE state = 'open'
 `
 
 func (q *Queries) BreakPlays(ctx context.Context, ended sql.NullInt64) (int64, error) {
-	result, err := q.exec(ctx, q.breakPlaysStmt, breakPlays, ended)
+	result, err := q.db.ExecContext(ctx, breakPlays, ended)
 	if err != nil {
 		return 0, err
 	}
@@ -96,7 +96,7 @@ SELECT count(*) FROM guest_plays WHERE address = ? AND began >= ?
 `
 
 func (q *Queries) CountGuestPlays(ctx context.Context, address string, began int64) (int64, error) {
-	row := q.queryRow(ctx, q.countGuestPlaysStmt, countGuestPlays, address, began)
+	row := q.db.QueryRowContext(ctx, countGuestPlays, address, began)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -107,7 +107,7 @@ SELECT count(*) FROM plays WHERE person_id = ? AND began >= ?
 `
 
 func (q *Queries) CountPlaysSince(ctx context.Context, personID sql.NullInt64, began int64) (int64, error) {
-	row := q.queryRow(ctx, q.countPlaysSinceStmt, countPlaysSince, personID, began)
+	row := q.db.QueryRowContext(ctx, countPlaysSince, personID, began)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -119,7 +119,7 @@ DELETE FROM guest_plays WHERE began < ?
 
 // Those that count no more.
 func (q *Queries) DeleteGuestPlays(ctx context.Context, began int64) error {
-	_, err := q.exec(ctx, q.deleteGuestPlaysStmt, deleteGuestPlays, began)
+	_, err := q.db.ExecContext(ctx, deleteGuestPlays, began)
 	return err
 }
 
@@ -136,7 +136,7 @@ type FinishPlayParams struct {
 }
 
 func (q *Queries) FinishPlay(ctx context.Context, arg FinishPlayParams) (int64, error) {
-	result, err := q.exec(ctx, q.finishPlayStmt, finishPlay,
+	result, err := q.db.ExecContext(ctx, finishPlay,
 		arg.Ended,
 		arg.Result,
 		arg.Size,
@@ -161,7 +161,7 @@ type LiveVersionOfRow struct {
 }
 
 func (q *Queries) LiveVersionOf(ctx context.Context, name string) (LiveVersionOfRow, error) {
-	row := q.queryRow(ctx, q.liveVersionOfStmt, liveVersionOf, name)
+	row := q.db.QueryRowContext(ctx, liveVersionOf, name)
 	var i LiveVersionOfRow
 	err := row.Scan(
 		&i.Version.ID,
@@ -200,7 +200,7 @@ type LiveVersionsRow struct {
 
 // The live versions of bots that are not withdrawn and whose owners are not blocked.
 func (q *Queries) LiveVersions(ctx context.Context, limit int64) ([]LiveVersionsRow, error) {
-	rows, err := q.query(ctx, q.liveVersionsStmt, liveVersions, limit)
+	rows, err := q.db.QueryContext(ctx, liveVersions, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ type PlayRow struct {
 }
 
 func (q *Queries) Play(ctx context.Context, id string) (PlayRow, error) {
-	row := q.queryRow(ctx, q.playStmt, play, id)
+	row := q.db.QueryRowContext(ctx, play, id)
 	var i PlayRow
 	err := row.Scan(
 		&i.ID,
@@ -282,7 +282,7 @@ SELECT replay FROM plays WHERE id = ? AND state = 'finished'
 `
 
 func (q *Queries) PlayReplay(ctx context.Context, id string) ([]byte, error) {
-	row := q.queryRow(ctx, q.playReplayStmt, playReplay, id)
+	row := q.db.QueryRowContext(ctx, playReplay, id)
 	var replay []byte
 	err := row.Scan(&replay)
 	return replay, err
@@ -303,7 +303,7 @@ type PlaySeatsRow struct {
 }
 
 func (q *Queries) PlaySeats(ctx context.Context, playID string) ([]PlaySeatsRow, error) {
-	rows, err := q.query(ctx, q.playSeatsStmt, playSeats, playID)
+	rows, err := q.db.QueryContext(ctx, playSeats, playID)
 	if err != nil {
 		return nil, err
 	}
@@ -351,7 +351,7 @@ type PlaysAgainstRow struct {
 
 // The last games that count in a bot's record against people.
 func (q *Queries) PlaysAgainst(ctx context.Context, botID int64, limit int64) ([]PlaysAgainstRow, error) {
-	rows, err := q.query(ctx, q.playsAgainstStmt, playsAgainst, botID, limit)
+	rows, err := q.db.QueryContext(ctx, playsAgainst, botID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -398,7 +398,7 @@ type PlaysOfRow struct {
 
 // The last games of a person.
 func (q *Queries) PlaysOf(ctx context.Context, personID sql.NullInt64, limit int64) ([]PlaysOfRow, error) {
-	rows, err := q.query(ctx, q.playsOfStmt, playsOf, personID, limit)
+	rows, err := q.db.QueryContext(ctx, playsOf, personID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -441,7 +441,7 @@ type RecordAgainstPeopleRow struct {
 }
 
 func (q *Queries) RecordAgainstPeople(ctx context.Context, botID int64) (RecordAgainstPeopleRow, error) {
-	row := q.queryRow(ctx, q.recordAgainstPeopleStmt, recordAgainstPeople, botID)
+	row := q.db.QueryRowContext(ctx, recordAgainstPeople, botID)
 	var i RecordAgainstPeopleRow
 	err := row.Scan(&i.Wins, &i.Draws, &i.Losses)
 	return i, err
@@ -461,7 +461,7 @@ type ScorePlaySeatParams struct {
 }
 
 func (q *Queries) ScorePlaySeat(ctx context.Context, arg ScorePlaySeatParams) error {
-	_, err := q.exec(ctx, q.scorePlaySeatStmt, scorePlaySeat,
+	_, err := q.db.ExecContext(ctx, scorePlaySeat,
 		arg.Wins,
 		arg.Draws,
 		arg.Losses,

@@ -22,7 +22,7 @@ type AddRerateParams struct {
 }
 
 func (q *Queries) AddRerate(ctx context.Context, arg AddRerateParams) error {
-	_, err := q.exec(ctx, q.addRerateStmt, addRerate,
+	_, err := q.db.ExecContext(ctx, addRerate,
 		arg.LadderID,
 		arg.Created,
 		arg.Matches,
@@ -44,7 +44,7 @@ type BotsOnLadderRow struct {
 }
 
 func (q *Queries) BotsOnLadder(ctx context.Context, ladderID int64) ([]BotsOnLadderRow, error) {
-	rows, err := q.query(ctx, q.botsOnLadderStmt, botsOnLadder, ladderID)
+	rows, err := q.db.QueryContext(ctx, botsOnLadder, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ DELETE FROM fits WHERE ladder_id = ?
 `
 
 func (q *Queries) DeleteFit(ctx context.Context, ladderID int64) error {
-	_, err := q.exec(ctx, q.deleteFitStmt, deleteFit, ladderID)
+	_, err := q.db.ExecContext(ctx, deleteFit, ladderID)
 	return err
 }
 
@@ -93,7 +93,7 @@ type RerateChangeParams struct {
 }
 
 func (q *Queries) RerateChange(ctx context.Context, arg RerateChangeParams) (int64, error) {
-	result, err := q.exec(ctx, q.rerateChangeStmt, rerateChange,
+	result, err := q.db.ExecContext(ctx, rerateChange,
 		arg.EloBefore,
 		arg.EloAfter,
 		arg.K,
@@ -123,7 +123,7 @@ type RerateEntryParams struct {
 }
 
 func (q *Queries) RerateEntry(ctx context.Context, arg RerateEntryParams) error {
-	_, err := q.exec(ctx, q.rerateEntryStmt, rerateEntry,
+	_, err := q.db.ExecContext(ctx, rerateEntry,
 		arg.Start,
 		arg.Elo,
 		arg.Uncertainty,
@@ -138,6 +138,6 @@ UPDATE ladders SET formula = ? WHERE id = ?
 `
 
 func (q *Queries) SetFormula(ctx context.Context, formula string, iD int64) error {
-	_, err := q.exec(ctx, q.setFormulaStmt, setFormula, formula, iD)
+	_, err := q.db.ExecContext(ctx, setFormula, formula, iD)
 	return err
 }

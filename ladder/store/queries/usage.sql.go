@@ -31,7 +31,7 @@ type DocumentsByGameRow struct {
 
 // The compressed documents of each game in bytes, wherever they are: all, and those of matches since two times.
 func (q *Queries) DocumentsByGame(ctx context.Context, day int64, week int64) ([]DocumentsByGameRow, error) {
-	rows, err := q.query(ctx, q.documentsByGameStmt, documentsByGame, day, week)
+	rows, err := q.db.QueryContext(ctx, documentsByGame, day, week)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ SELECT finished FROM matches WHERE state = 'finished' ORDER BY id LIMIT 1
 `
 
 func (q *Queries) FirstMatch(ctx context.Context) (sql.NullInt64, error) {
-	row := q.queryRow(ctx, q.firstMatchStmt, firstMatch)
+	row := q.db.QueryRowContext(ctx, firstMatch)
 	var finished sql.NullInt64
 	err := row.Scan(&finished)
 	return finished, err
@@ -82,7 +82,7 @@ type GamesByGameRow struct {
 }
 
 func (q *Queries) GamesByGame(ctx context.Context) ([]GamesByGameRow, error) {
-	rows, err := q.query(ctx, q.gamesByGameStmt, gamesByGame)
+	rows, err := q.db.QueryContext(ctx, gamesByGame)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ type MatchesByGameRow struct {
 
 // The finished matches of each game: all, and those since two times.
 func (q *Queries) MatchesByGame(ctx context.Context, day int64, week int64) ([]MatchesByGameRow, error) {
-	rows, err := q.query(ctx, q.matchesByGameStmt, matchesByGame, day, week)
+	rows, err := q.db.QueryContext(ctx, matchesByGame, day, week)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ type SeatsByGameRow struct {
 }
 
 func (q *Queries) SeatsByGame(ctx context.Context) ([]SeatsByGameRow, error) {
-	rows, err := q.query(ctx, q.seatsByGameStmt, seatsByGame)
+	rows, err := q.db.QueryContext(ctx, seatsByGame)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ SELECT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash
 
 // The uploads that came first at a time or later.
 func (q *Queries) UploadsSince(ctx context.Context, since int64) ([]string, error) {
-	rows, err := q.query(ctx, q.uploadsSinceStmt, uploadsSince, since)
+	rows, err := q.db.QueryContext(ctx, uploadsSince, since)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held,
 
 // Queries that read everything: only to verify a database.
 func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]Entry, error) {
-	rows, err := q.query(ctx, q.allEntriesStmt, allEntries, ladderID)
+	rows, err := q.db.QueryContext(ctx, allEntries, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ SELECT ladder_id, a, b, matches, deals, score, squares, wins, draws, losses FROM
 `
 
 func (q *Queries) AllPairs(ctx context.Context, ladderID int64) ([]Pair, error) {
-	rows, err := q.query(ctx, q.allPairsStmt, allPairs, ladderID)
+	rows, err := q.db.QueryContext(ctx, allPairs, ladderID)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ SELECT count(*) FROM matches WHERE state = 'finished'
 `
 
 func (q *Queries) CountFinished(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.countFinishedStmt, countFinished)
+	row := q.db.QueryRowContext(ctx, countFinished)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -120,7 +120,7 @@ type FinishedOnLadderParams struct {
 }
 
 func (q *Queries) FinishedOnLadder(ctx context.Context, arg FinishedOnLadderParams) ([]Match, error) {
-	rows, err := q.query(ctx, q.finishedOnLadderStmt, finishedOnLadder,
+	rows, err := q.db.QueryContext(ctx, finishedOnLadder,
 		arg.LadderID,
 		arg.Last,
 		arg.Upto,
@@ -168,7 +168,7 @@ SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, crea
 `
 
 func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([]Match, error) {
-	rows, err := q.query(ctx, q.finishedUnratedStmt, finishedUnrated, iD, limit)
+	rows, err := q.db.QueryContext(ctx, finishedUnrated, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ type HashesOfRow struct {
 }
 
 func (q *Queries) HashesOf(ctx context.Context, matchID int64) ([]HashesOfRow, error) {
-	rows, err := q.query(ctx, q.hashesOfStmt, hashesOf, matchID)
+	rows, err := q.db.QueryContext(ctx, hashesOf, matchID)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ SELECT CAST(coalesce(max(ord), 0) AS INTEGER) AS ord FROM matches WHERE ladder_i
 
 // The order of the last match of a ladder.
 func (q *Queries) LastOrder(ctx context.Context, ladderID sql.NullInt64) (int64, error) {
-	row := q.queryRow(ctx, q.lastOrderStmt, lastOrder, ladderID)
+	row := q.db.QueryRowContext(ctx, lastOrder, ladderID)
 	var ord int64
 	err := row.Scan(&ord)
 	return ord, err
@@ -278,7 +278,7 @@ type PlayersOfRow struct {
 
 // The bots of a game of a person.
 func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow, error) {
-	rows, err := q.query(ctx, q.playersOfStmt, playersOf, playID)
+	rows, err := q.db.QueryContext(ctx, playersOf, playID)
 	if err != nil {
 		return nil, err
 	}
@@ -323,7 +323,7 @@ type PlaysAfterRow struct {
 }
 
 func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]PlaysAfterRow, error) {
-	rows, err := q.query(ctx, q.playsAfterStmt, playsAfter, iD, limit)
+	rows, err := q.db.QueryContext(ctx, playsAfter, iD, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -372,7 +372,7 @@ type UnfinishedAttemptsRow struct {
 }
 
 func (q *Queries) UnfinishedAttempts(ctx context.Context) ([]UnfinishedAttemptsRow, error) {
-	rows, err := q.query(ctx, q.unfinishedAttemptsStmt, unfinishedAttempts)
+	rows, err := q.db.QueryContext(ctx, unfinishedAttempts)
 	if err != nil {
 		return nil, err
 	}
@@ -422,7 +422,7 @@ type UnfinishedWithResultsRow struct {
 
 // Matches that are not finished and have what only finished ones have.
 func (q *Queries) UnfinishedWithResults(ctx context.Context) ([]UnfinishedWithResultsRow, error) {
-	rows, err := q.query(ctx, q.unfinishedWithResultsStmt, unfinishedWithResults)
+	rows, err := q.db.QueryContext(ctx, unfinishedWithResults)
 	if err != nil {
 		return nil, err
 	}
@@ -460,7 +460,7 @@ WHERE coalesce(entries.active, 0) <> (
 // The versions that play on a ladder and must not, or the other way round: as UpdateActive has it.
 // One that plays and has no entry is among them.
 func (q *Queries) WronglyActive(ctx context.Context, id int64) ([]int64, error) {
-	rows, err := q.query(ctx, q.wronglyActiveStmt, wronglyActive, id)
+	rows, err := q.db.QueryContext(ctx, wronglyActive, id)
 	if err != nil {
 		return nil, err
 	}

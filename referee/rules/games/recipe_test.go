@@ -120,9 +120,7 @@ func exported(t *testing.T, r *referee.Replay, g *rules.Game) (page, rows string
 	game := kit.Get[*replaypage.Game](t)(replaypage.NewGame(r, g))
 	var html, csv bytes.Buffer
 	kit.Must(t, game.WritePage(&html))
-	w := replaypage.NewCSV(&csv)
-	kit.Must(t, replaypage.Rows(r, g, w.Write))
-	kit.Must(t, w.Close())
+	kit.Must(t, replaypage.WriteCSV(&csv, replaypage.Rows(r, g)))
 	return html.String(), csv.String()
 }
 

@@ -42,6 +42,7 @@ func init() {
 // reaper is a running init.
 type reaper struct {
 	config Config
+	line   *os.File // the lifeline; held, because a file that is collected is closed
 	main   int // the program's own process
 	ended  atomic.Bool
 	clock  cpuClock // -1 for none
@@ -55,8 +56,8 @@ func initMain() {
 	if err := sys.CloseRange(lifeline, ^uint(0), sys.CLOSE_RANGE_CLOEXEC); err != nil {
 		finish(failure(wrap("descriptors", err)))
 	}
-	r := reaper{clock: -1, mappings: map[int]int64{}}
-	if err := r.config.read(os.NewFile(lifeline, "lifeline")); err != nil {
+	r := reaper{line: os.NewFile(lifeline, "lifeline"), clock: -1, mappings: map[int]int64{}}
+	if err := r.config.read(r.line); err != nil {
 		syscall.Exit(2) // the referee is gone
 	}
 	ignoreSignals(r.config.Spaces)

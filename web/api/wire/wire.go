@@ -328,7 +328,6 @@ type Invite struct {
 	By      string    `json:"by,omitempty"`
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
-	UsedBy  string    `json:"used_by,omitempty"`
 }
 
 // NewInvite asks for an invite.

@@ -51,6 +51,7 @@ func Open(path, ladder string, whole bool) (*Mirror, error) {
 		if err != nil {
 			return nil, fmt.Errorf("out: %w", err)
 		}
+		os.Remove(ladderFile(path)) // or a later download would go on behind the match
 		return &Mirror{file: file, w: bufio.NewWriter(file)}, nil
 	}
 	return openLines(path, ladder)
@@ -69,53 +70,51 @@ func openDir(path, ladder string, whole bool) (*Mirror, error) {
 		return nil, fmt.Errorf("out: %w", err)
 	}
 	cursor, of, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
-	if of != ladder {
-		return nil, fmt.Errorf("out: %s has replays of %s, not of %s: name another directory", path, ladderNamed(of), ladderNamed(ladder))
-	}
 	m.Cursor = cursor
-	return m, nil
+	return m, sameLadder(path, of, ladder)
 }
 
-func ladderNamed(name string) string {
-	if name == "" {
-		return "all ladders"
+// sameLadder returns an error unless the replays at a path are of the ladder whose replays are wanted.
+func sameLadder(path, of, want string) error {
+	if of == want {
+		return nil
 	}
-	return "ladder " + name
+	named := func(ladder string) string {
+		if ladder == "" {
+			return "all ladders"
+		}
+		return "ladder " + ladder
+	}
+	return fmt.Errorf("out: %s has replays of %s, not of %s: give another name", path, named(of), named(want))
 }
 
-// openLines opens a file of lines after its last complete line.
+// ladderFile returns the file beside a file of lines that says of which ladder its replays are.
+func ladderFile(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".ladder")
+}
+
+// openLines opens a file of lines after its last complete line. Of which ladder the lines are, the
+// file beside it says. Without that file, lines that are all of one ladder count as chosen for that.
 func openLines(path, ladder string) (*Mirror, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("out: %w", err)
 	}
 	m := &Mirror{file: f, w: bufio.NewWriterSize(f, 1<<16)}
-	end := int64(0)
-	in := bufio.NewReaderSize(f, 1<<16)
-	var last []byte
-	for {
-		line, err := in.ReadBytes('\n')
-		if err == io.EOF {
-			break // an incomplete line was interrupted
-		}
-		if err != nil {
-			f.Close()
-			return nil, fmt.Errorf("out: %w", err)
-		}
-		end += int64(len(line))
-		last = line
+	cursor, of, end, err := scan(f)
+	if said, err := os.ReadFile(ladderFile(path)); err == nil {
+		of = strings.TrimSpace(string(said))
 	}
-	if last != nil {
-		var line wire.ReplayLine
-		if err := json.Unmarshal(last, &line); err != nil || line.Cursor == "" {
-			f.Close()
-			return nil, fmt.Errorf("out: the last line of %s is not a replay: name another file", path)
-		}
-		if ladder != "" && line.Ladder != ladder {
-			f.Close()
-			return nil, fmt.Errorf("out: the last replay of %s is not of ladder %s: name another file", path, ladder)
-		}
-		m.Cursor = line.Cursor
+	if err == nil && cursor != "" {
+		m.Cursor = cursor
+		err = sameLadder(path, of, ladder)
+	}
+	if err == nil {
+		err = writeWhole(ladderFile(path), []byte(ladder+"\n"))
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
 	}
 	_, err = f.Seek(end, io.SeekStart)
 	if err = errors.Join(f.Truncate(end), err); err != nil {
@@ -123,6 +122,31 @@ func openLines(path, ladder string) (*Mirror, error) {
 		return nil, fmt.Errorf("out: %w", err)
 	}
 	return m, nil
+}
+
+// scan returns the cursor of the last complete line of a file, "" if there is none, the ladder of all
+// of them, "" if they are of more than one, and where they end: what follows was interrupted.
+func scan(f *os.File) (cursor, ladder string, end int64, err error) {
+	in := bufio.NewReaderSize(f, 1<<16)
+	for {
+		data, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			return cursor, ladder, end, nil
+		}
+		if err != nil {
+			return "", "", 0, fmt.Errorf("out: %w", err)
+		}
+		var line wire.ReplayLine
+		if err := json.Unmarshal(data, &line); err != nil || line.Cursor == "" {
+			return "", "", 0, fmt.Errorf("out: a line of %s is not a replay: name another file", f.Name())
+		}
+		if end == 0 {
+			ladder = line.Ladder
+		} else if line.Ladder != ladder {
+			ladder = ""
+		}
+		cursor, end = line.Cursor, end+int64(len(data))
+	}
 }
 
 // Add saves a replay and the cursor after it.

@@ -43,8 +43,34 @@ func TestLinesGoOn(t *testing.T) {
 	if err != nil || !bytes.HasPrefix(data, whole) || bytes.Count(data, []byte("\n")) != 3 || !bytes.Contains(data, []byte(`"cursor":"three"`)) {
 		t.Errorf("the file has\n%s%v", data, err)
 	}
-	if _, err := Open(path, "tebes", false); err == nil || !strings.Contains(err.Error(), "is not of ladder tebes: name another file") {
-		t.Errorf("another ladder: %v", err)
+	for other, want := range map[string]string{"tebes": "not of ladder tebes", "": "not of all ladders"} {
+		if _, err := Open(path, other, false); err == nil || !strings.Contains(err.Error(), "has replays of ladder teeko, "+want+": give another name") {
+			t.Errorf("ladder %q: %v", other, err)
+		}
+	}
+	copied := filepath.Join(t.TempDir(), "copied.ndjson")
+	kit.Must(t, os.WriteFile(copied, whole, 0o644))
+	if _, err := Open(copied, "", false); err == nil || !strings.Contains(err.Error(), "has replays of ladder teeko, not of all ladders") {
+		t.Errorf("a file that was copied alone: %v", err)
+	}
+	if m, err = Open(copied, "teeko", false); err != nil || m.Cursor != "two" {
+		t.Errorf("the cursor of a copy is %q, %v", m.Cursor, err)
+	}
+}
+
+// A file of all ladders goes on with all, also where only one has replays yet.
+func TestAllLadders(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "all.ndjson")
+	m := kit.Get[*Mirror](t)(Open(path, "", false))
+	add(t, m, line("one", "teeko"))
+	if _, err := Open(path, "teeko", false); err == nil || !strings.Contains(err.Error(), "has replays of all ladders, not of ladder teeko") {
+		t.Errorf("one ladder: %v", err)
+	}
+	m = kit.Get[*Mirror](t)(Open(path, "", false))
+	add(t, m, line("two", "tebes"))
+	kit.Must(t, os.Remove(ladderFile(path))) // the lines tell
+	if m, err := Open(path, "", false); err != nil || m.Cursor != "two" {
+		t.Errorf("the cursor is %q, %v", m.Cursor, err)
 	}
 }
 
@@ -58,7 +84,7 @@ func TestDirGoesOn(t *testing.T) {
 	if m, err = Open(dir, "teeko", false); err != nil || m.Cursor != "two" {
 		t.Errorf("the cursor is %q, %v, want two", m.Cursor, err)
 	}
-	if _, err := Open(dir, "", false); err == nil || !strings.Contains(err.Error(), "has replays of ladder teeko, not of all ladders: name another directory") {
+	if _, err := Open(dir, "", false); err == nil || !strings.Contains(err.Error(), "has replays of ladder teeko, not of all ladders: give another name") {
 		t.Errorf("all ladders: %v", err)
 	}
 	if m, err = Open(dir, "", true); err != nil || m.Cursor != "" {

@@ -1,68 +1,231 @@
-// Package apidocs has what the page of the API's documentation shows. It is read from the OpenAPI
-// document when the code is generated: the library that reads it would make every start of the
-// program, also as a bot, 5 ms longer.
+// Package apidocs makes the page of the API's documentation from its OpenAPI document. It reads what
+// that document uses of OpenAPI: a general library would make every start of the program longer.
 package apidocs
 
 import (
-	_ "embed"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
 )
-
-//go:generate go run github.com/timba-arena/timba/web/site/apidocs/write reference.json
-
-//go:embed reference.json
-var reference []byte
-
-// Reference returns the documentation.
-func Reference() (*Page, error) {
-	var p Page
-	if err := json.Unmarshal(reference, &p); err != nil {
-		return nil, fmt.Errorf("apidocs: reference.json: %w", err)
-	}
-	return &p, nil
-}
 
 // Page is the data of the page.
 type Page struct {
-	Intro  string  `json:",omitzero"`
-	Bearer string  `json:",omitzero"` // how a request is authorized
-	Groups []Group `json:",omitzero"`
-	Types  []Type  `json:",omitzero"`
+	Intro  string
+	Bearer string // how a request is authorized
+	Groups []Group
+	Types  []Type
 }
 
 // Group are the operations whose first tag is Name.
 type Group struct {
-	Name       string      `json:",omitzero"`
-	Operations []Operation `json:",omitzero"`
+	Name       string
+	Operations []Operation
 }
 
 // Operation is a method of a path.
 type Operation struct {
-	ID, Method, Path, Summary, Description string   `json:",omitzero"`
-	Scope                                  string   `json:",omitzero"` // that a token needs; "" without a token
-	Owner, Admin                           bool     `json:",omitzero"` // only for the owner and admins; only for admins
-	Parameters                             []Field  `json:",omitzero"`
-	Body                                   *Field   `json:",omitzero"` // of the request
-	Example                                string   `json:",omitzero"` // a command that sends the request
-	Answers                                []Answer `json:",omitzero"`
+	ID, Method, Path, Summary, Description string
+	Scope                                  string // that a token needs; "" without a token
+	Owner, Admin                           bool   // only for the owner and admins; only for admins
+	Parameters                             []Field
+	Body                                   *Field // of the request
+	Example                                string // a command that sends the request
+	Answers                                []Answer
 }
 
 // Field is a parameter, or a member of a document.
 type Field struct {
-	Name, In, Type, Note string `json:",omitzero"`
-	Ref                  string `json:",omitzero"` // the name of its type's schema, if it has one
-	Required             bool   `json:",omitzero"`
+	Name, In, Type, Note string
+	Ref                  string // the name of its type's schema, if it has one
+	Required             bool
 }
 
 // Answer is what an operation answers with a status.
 type Answer struct {
-	Status, Description string  `json:",omitzero"`
-	Fields              []Field `json:",omitzero"` // one for each media type, or the members of a page
+	Status, Description string
+	Fields              []Field // one for each media type, or the members of a page
 }
 
 // Type is a schema with a name.
 type Type struct {
-	Name, Type, Description string  `json:",omitzero"`
-	Members                 []Field `json:",omitzero"`
+	Name, Type, Description string
+	Members                 []Field
+}
+
+// Reference reads an OpenAPI document.
+func Reference(data []byte) (*Page, error) {
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, fmt.Errorf("apidocs: the OpenAPI document: %w", err)
+	}
+	page := &Page{Intro: d.Info.Description, Bearer: d.Components.SecuritySchemes["bearer"].Description}
+	groups := map[string][]Operation{}
+	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
+		item := d.Paths[path]
+		for _, of := range []struct {
+			method string
+			*operation
+		}{{http.MethodGet, item.Get}, {http.MethodPost, item.Post}, {http.MethodPut, item.Put}, {http.MethodDelete, item.Delete}} {
+			if of.operation != nil {
+				tag := of.Tags[0]
+				groups[tag] = append(groups[tag], d.operation(of.method, path, item.Parameters, of.operation))
+			}
+		}
+	}
+	for _, tag := range d.Tags {
+		page.Groups = append(page.Groups, Group{tag.Name, groups[tag.Name]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
+		s := d.Components.Schemas[name]
+		page.Types = append(page.Types, Type{name, s.typeName(), s.Description, d.members(s)})
+	}
+	return page, nil
+}
+
+func (d *document) operation(method, path string, shared []*parameter, op *operation) Operation {
+	o := Operation{
+		ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, Description: op.Description,
+		Owner: op.Owner, Admin: op.Admin,
+	}
+	for _, requirement := range op.Security {
+		o.Scope = strings.Join(requirement["bearer"], ", ")
+	}
+	for _, p := range slices.Concat(shared, op.Parameters) {
+		p = resolve(p.Ref, p, d.Components.Parameters)
+		f := d.field(p.Name, p.Schema, p.Required)
+		f.In, f.Note = p.In, sentence(p.Description, f.Note)
+		o.Parameters = append(o.Parameters, f)
+	}
+	var body *schema
+	for _, kind := range slices.Sorted(maps.Keys(op.RequestBody.Content)) {
+		if o.Body == nil || strings.HasSuffix(kind, "json") {
+			body = op.RequestBody.Content[kind].Schema
+			f := d.field(kind, body, op.RequestBody.Required)
+			o.Body = &f
+		}
+	}
+	o.Example = d.example(&o, body)
+	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
+		r := op.Responses[status]
+		r = resolve(r.Ref, r, d.Components.Responses)
+		a := Answer{Status: status, Description: r.Description}
+		for _, kind := range slices.Sorted(maps.Keys(r.Content)) {
+			content := r.Content[kind].Schema
+			if f := d.field(kind, content, true); f.Ref != "" || len(d.schema(content).Properties) == 0 {
+				a.Fields = append(a.Fields, f)
+			} else {
+				a.Fields = append(a.Fields, d.members(content)...)
+			}
+		}
+		o.Answers = append(o.Answers, a)
+	}
+	return o
+}
+
+func sentence(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), " ")
+}
+
+// field describes a value of a schema.
+func (d *document) field(name string, of *schema, required bool) Field {
+	f := Field{Name: name, Required: required}
+	if of == nil {
+		return f
+	}
+	s := d.schema(of)
+	f.Ref, f.Type, f.Note = schemaName(of.Ref), s.typeName(), sentence(s.Description, s.bounds())
+	if f.Type == "object" && f.Ref != "" {
+		f.Type = f.Ref
+	}
+	if s.Items != nil {
+		f.Ref = schemaName(s.Items.Ref)
+		f.Type = "array of " + cmp.Or(f.Ref, s.Items.typeName())
+	}
+	return f
+}
+
+// members returns the members of an object: those that are required first.
+func (d *document) members(of *schema) (list []Field) {
+	s := d.schema(of)
+	for _, part := range s.AllOf {
+		list = append(list, d.members(part)...)
+	}
+	var optional []Field
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if slices.Contains(s.Required, name) {
+			list = append(list, d.field(name, s.Properties[name], true))
+		} else {
+			optional = append(optional, d.field(name, s.Properties[name], false))
+		}
+	}
+	return append(list, optional...)
+}
+
+// example returns a command that sends a request.
+func (d *document) example(o *Operation, body *schema) string {
+	path := o.Path
+	var query []string
+	for _, p := range o.Parameters {
+		value := cmp.Or(samples[p.Name], "1")
+		switch {
+		case p.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", value)
+		case p.In == "query" && p.Required:
+			query = append(query, p.Name+"="+value)
+		}
+	}
+	if len(query) > 0 {
+		path += "?" + strings.Join(query, "&")
+	}
+	command := "curl"
+	if o.Method != http.MethodGet {
+		command += " -X " + o.Method
+	}
+	if o.Scope != "" {
+		command += ` -H "Authorization: Bearer $TOKEN"`
+	}
+	if o.Body != nil {
+		command += " -H 'Content-Type: " + o.Body.Name + "'"
+		if strings.HasSuffix(o.Body.Name, "json") {
+			data, err := json.Marshal(d.sample(body))
+			if err == nil {
+				command += " -d '" + string(data) + "'"
+			}
+		} else {
+			command += " --data-binary @mybot.tar.gz"
+		}
+	}
+	return command + " \"$URL" + path + `"`
+}
+
+// samples are values of parameters and members in examples, by their names.
+var samples = map[string]string{
+	"ladder": "brisca-2", "bot": "mybot", "person": "anna", "name": "anna", "stage": "build", "scope": "submit", "seat": "0",
+}
+
+// sample returns a document with the required members of a schema, and one of the others that
+// samples has.
+func (d *document) sample(of *schema) any {
+	s := d.schema(of)
+	switch {
+	case s.is("object"):
+		doc := map[string]any{}
+		for name, member := range s.Properties {
+			if text, ok := samples[name]; ok {
+				doc[name] = text
+			} else if slices.Contains(s.Required, name) {
+				doc[name] = d.sample(member)
+			}
+		}
+		return doc
+	case s.is("array"):
+		return []string{"mybot", "@greedy"}
+	case s.is("integer"):
+		return 1
+	}
+	return "..."
 }

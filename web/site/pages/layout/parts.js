@@ -13,11 +13,12 @@ function update(holder, { parts, order }) {
     const old = own.get(key);
     if (!old && !('whole' in holder.dataset)) continue;
     const next = element(text);
+    old?.removeAttribute('data-moved'); // which is not the server's
     if (!next || old && (old.isEqualNode(next) || old.contains(document.activeElement))) continue;
     if (old) old.replaceWith(next);
     else holder.append(next);
     own.set(key, next);
-    next.classList.add('moved');
+    next.dataset.moved = '';
   }
   if (!('whole' in holder.dataset) || !order) return;
   for (const [key, e] of own) if (!order.includes(key)) e.remove();

@@ -1,7 +1,7 @@
 // The socket of a page that watches. It comes back by itself, and asks again for all topics.
 
 const first = 500, most = 30000; // milliseconds between two tries
-const slow = 4000; // Go's live.CloseSlow
+const patience = 30000; // milliseconds after which a page that was refused is asked for again
 
 export class Socket {
   // changed is called with whether the socket is connected.
@@ -45,11 +45,12 @@ export class Socket {
     socket.addEventListener('message', (event) => {
       this.tries = 0;
       const doc = JSON.parse(event.data);
-      this.topics.get(doc.topic)?.heard(doc);
+      if (doc.refused) setTimeout(() => this.again(doc.topic), patience * (0.5 + Math.random()));
+      else this.topics.get(doc.topic)?.heard(doc);
     });
-    socket.addEventListener('close', (event) => {
+    socket.addEventListener('close', () => {
       this.changed(false);
-      const wait = event.code === slow ? first : Math.min(most, first * 2 ** this.tries);
+      const wait = Math.min(most, first * 2 ** this.tries);
       this.tries += 1;
       this.timer = setTimeout(() => this.connect(), wait * (0.5 + Math.random()));
     });

@@ -1,0 +1,330 @@
+// Package rating computes what a finished match changes on its ladder: the Elo and the
+// sums of the versions that played it, and the counts of their pairs. It is pure
+// computation: the same matches in the same order give the same bits on every machine,
+// so ratings can be computed again from the matches and compared exactly. Begin with
+// Formula.Outcome.
+//
+// docs/ladder.md has the formulas for bot authors, the reasons, and the simulations
+// behind the constants.
+package rating
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	stats "github.com/timba-arena/timba/referee/rating"
+)
+
+const (
+	// Start is the Elo of a bot that has no predecessor.
+	Start = 1000.0
+	// AnchorElo is the fixed rating of the anchor.
+	AnchorElo = 1000.0
+)
+
+// A rating is an Elo and an uncertainty; every match moves both. The uncertainty is
+// the variance of the Elo, divided by the variance of the Elo as measured by one
+// match: at 1 the Elo is known as well as from one match against an opponent whose
+// Elo is known exactly.
+const (
+	// Newcomer is the uncertainty of a version before its first match on a
+	// ladder, with a predecessor or without.
+	Newcomer = 30.0
+	// forget is added to the uncertainty after every whole match, so that the Elo of
+	// an old version can still follow when those of its opponents change.
+	forget = 0.0003
+	// full is the Elo per unit of score near an even score: 1600/ln 10, from the
+	// slope of the curve there.
+	full = 694.8711
+)
+
+// Expected returns the expected score of a player that is diff Elo stronger.
+func Expected(diff float64) float64 {
+	const perElo = math.Ln10 / 400
+	if diff < 0 {
+		e := exp(perElo * diff)
+		return e / (1 + e)
+	}
+	return 1 / (1 + exp(perElo*-diff))
+}
+
+// Player is a version before a match. A version without matches on the ladder has
+// the Elo of its predecessor there, or Start, and in either case the uncertainty
+// Newcomer; later it has those of its last Move.
+type Player struct {
+	Elo         float64
+	Uncertainty float64
+	Fixed       bool // the anchor: its Elo never moves and is not uncertain
+}
+
+// variance returns the uncertainty of the player's Elo.
+func (p Player) variance() float64 {
+	if p.Fixed {
+		return 0
+	}
+	return p.Uncertainty
+}
+
+// Move is the change of one version by a match: After = Before + K × (Score - Expected).
+type Move struct {
+	Before, After float64
+	K             float64
+	Score         float64 // of its side, mean over the deals and opposing sides
+	Expected      float64 // the same before the match, from the Elo of the sides
+	Uncertainty   float64 // after the match
+}
+
+// Match returns the changes by a finished match, by slot. sides[i] is the side of
+// slot i; the deals' duels have slots as A and B, one duel for every two slots of
+// different sides. A team has the mean Elo of its members. share is the information
+// in the deals relative to that of a whole match, from 0, where nothing moves, to 1.
+func (f Formula) Match(players []Player, sides []int, deals []stats.Deal, share float64) ([]Move, error) {
+	if !(share >= 0 && share <= 1) {
+		return nil, fmt.Errorf("rating: the share of a match is %v: it is from 0 to 1", share)
+	}
+	teams, err := f.gather(players, sides)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := scoresBySide(sides, teams, deals)
+	if err != nil {
+		return nil, err
+	}
+	moves := make([]Move, len(players))
+	for a, t := range teams {
+		rivals := float64(len(teams) - 1)
+		r := result{share: share, variance: t.variance, forget: f.Forget}
+		opposed := 0.0
+		for b, other := range teams {
+			if a != b {
+				r.score += scores[a][b] / rivals
+				r.leads = append(r.leads, t.elo-other.elo)
+				opposed += other.variance
+			}
+		}
+		r.variance += opposed / float64(rivals*rivals)
+		r.variance *= share
+		r.solve()
+		for _, slot := range t.slots {
+			moves[slot] = r.move(players[slot], len(t.slots))
+		}
+	}
+	return moves, nil
+}
+
+// result is a match from the view of one side.
+type result struct {
+	score    float64   // mean over the opposing sides
+	leads    []float64 // in Elo, over each of them
+	share    float64   // of what a whole match tells
+	forget   float64
+	variance float64 // of the lead, over that of what this match tells
+
+	expected float64
+	// steepness is the slope of the expected score between the leads before and
+	// after, and information that after; 1 is the slope of an even score.
+	steepness, information float64
+}
+
+// at returns the mean expected score with all leads increased by shift.
+func (r *result) at(shift float64) float64 {
+	sum := 0.0
+	for _, lead := range r.leads {
+		sum += Expected(lead + shift)
+	}
+	return sum / float64(len(r.leads))
+}
+
+// slope returns the slope of at, as a fraction of that at an even score.
+func (r *result) slope(shift float64) float64 {
+	sum := 0.0
+	for _, lead := range r.leads {
+		e := Expected(lead + shift)
+		sum += float64(4 * e * (1 - e))
+	}
+	return sum / float64(len(r.leads))
+}
+
+// solve finds the most likely leads after the match: shifted by y from those
+// before, where y = full × variance × (score - expected score at y). The right
+// side falls with y, so y is between 0 and the right side at 0.
+func (r *result) solve() {
+	r.expected = r.at(0)
+	pull := full * r.variance
+	low, high := 0.0, float64(pull*(r.score-r.expected))
+	for range 64 {
+		middle := (low + high) / 2
+		if full*r.variance*(r.score-r.at(middle)) > middle == (high > 0) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	r.information = r.slope(low)
+	r.steepness = r.information
+	// Within a thousandth of an Elo the curve is straight.
+	if math.Abs(low) > 1e-3 {
+		r.steepness = full * (r.at(low) - r.expected) / low
+	}
+}
+
+// move returns the change of one member of the side.
+func (r *result) move(p Player, members int) Move {
+	m := Move{Before: p.Elo, After: p.Elo, Score: r.score, Expected: r.expected, Uncertainty: p.Uncertainty}
+	if p.Fixed {
+		return m
+	}
+	// The member's part in the lead's uncertainty.
+	part := p.Uncertainty / float64(members)
+	told := part * r.share
+	m.K = full * told / (1 + float64(r.steepness*r.variance))
+	m.After = p.Elo + float64(m.K*(r.score-r.expected))
+	learnt := r.information * part * told / (1 + float64(r.information*r.variance))
+	m.Uncertainty = p.Uncertainty - learnt + float64(r.forget*r.share)
+	return m
+}
+
+// team is one side of a match.
+type team struct {
+	slots    []int
+	elo      float64 // the mean of its members'
+	variance float64 // of that mean, in the unit of uncertainties
+}
+
+// gather returns the teams in the order of their first slots.
+func (f Formula) gather(players []Player, sides []int) ([]team, error) {
+	if len(players) != len(sides) {
+		return nil, fmt.Errorf("rating: %d players have %d sides: give one side per slot", len(players), len(sides))
+	}
+	var teams []team
+	index := make(map[int]int)
+	for slot, side := range sides {
+		p := players[slot]
+		if math.IsNaN(p.Elo) || math.IsInf(p.Elo, 0) {
+			return nil, fmt.Errorf("rating: slot %d has the Elo %v, not a finite number", slot, p.Elo)
+		}
+		if !(p.Uncertainty >= 0) || math.IsInf(p.Uncertainty, 0) {
+			return nil, fmt.Errorf("rating: slot %d has the uncertainty %v: it is 0 or more, and %v for a newcomer", slot, p.Uncertainty, f.Newcomer)
+		}
+		t, ok := index[side]
+		if !ok {
+			t = len(teams)
+			index[side] = t
+			teams = append(teams, team{})
+		}
+		teams[t].slots = append(teams[t].slots, slot)
+	}
+	if len(teams) < 2 {
+		return nil, errors.New("rating: all slots are of one side: a match has at least two")
+	}
+	for i := range teams {
+		t := &teams[i]
+		size := len(t.slots)
+		for _, slot := range t.slots {
+			t.elo += players[slot].Elo
+			t.variance += players[slot].variance()
+		}
+		t.elo /= float64(size)
+		t.variance /= float64(size * size)
+	}
+	return teams, nil
+}
+
+// scoresBySide returns the mean score of each side against each other over the deals
+// and the pairs of their members.
+func scoresBySide(sides []int, teams []team, deals []stats.Deal) ([][]float64, error) {
+	if len(deals) == 0 {
+		return nil, errors.New("rating: the match has no deals: leave it out")
+	}
+	bySlot, err := sumSlots(sides, deals)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([][]float64, len(teams))
+	for a, t := range teams {
+		scores[a] = make([]float64, len(teams))
+		for b, other := range teams {
+			if a == b {
+				continue
+			}
+			sum := 0.0
+			for _, i := range t.slots {
+				for _, j := range other.slots {
+					sum += bySlot[i][j]
+				}
+			}
+			scores[a][b] = sum / float64(len(t.slots)*len(other.slots)*len(deals))
+		}
+	}
+	return scores, nil
+}
+
+// sumSlots returns the sum of the scores of each slot against each opponent; every
+// deal must have every pair of opponents once.
+func sumSlots(sides []int, deals []stats.Deal) ([][]float64, error) {
+	n := len(sides)
+	sums, last := make([][]float64, n), make([][]int, n)
+	for i := range n {
+		sums[i], last[i] = make([]float64, n), make([]int, n)
+	}
+	for d, deal := range deals {
+		for _, duel := range deal {
+			if err := checkDuel(duel, sides); err != nil {
+				return nil, fmt.Errorf("rating: deal %d: %w", d, err)
+			}
+			if last[duel.A][duel.B] == d+1 {
+				return nil, fmt.Errorf("rating: deal %d has slots %d and %d twice: add the rotations up first", d, duel.A, duel.B)
+			}
+			last[duel.A][duel.B], last[duel.B][duel.A] = d+1, d+1
+			sums[duel.A][duel.B] += duel.Score
+			sums[duel.B][duel.A] += 1 - duel.Score
+		}
+		for i := range n {
+			for j := range i {
+				if sides[i] != sides[j] && last[i][j] != d+1 {
+					return nil, fmt.Errorf("rating: deal %d has no duel of slots %d and %d: a finished deal has every pair of opponents", d, j, i)
+				}
+			}
+		}
+	}
+	return sums, nil
+}
+
+func checkDuel(d stats.Duel, sides []int) error {
+	for _, slot := range [...]int{d.A, d.B} {
+		if slot < 0 || slot >= len(sides) {
+			return fmt.Errorf("slot %d is not one of the %d slots", slot, len(sides))
+		}
+	}
+	if sides[d.A] == sides[d.B] {
+		return fmt.Errorf("slots %d and %d are not opponents", d.A, d.B)
+	}
+	if !(d.Score >= 0 && d.Score <= 1) {
+		return fmt.Errorf("score %v is not from 0 to 1", d.Score)
+	}
+	return nil
+}
+
+// exp returns e to the power of x, for x at most 0. math.Exp has an implementation
+// for each processor, and they differ in the last bit; this one has only sums,
+// products and quotients, each rounded separately, which are the same everywhere.
+func exp(x float64) float64 {
+	if x < -700 {
+		return 0
+	}
+	halvings := 0
+	for x < -0.25 {
+		x /= 2
+		halvings++
+	}
+	// The Taylor series by Horner's rule; 0.25^13/13! is below 1e-17.
+	sum := 1.0
+	for k := 13; k > 0; k-- {
+		sum = 1 + float64(x*sum/float64(k))
+	}
+	for range halvings {
+		sum *= sum
+	}
+	return sum
+}

@@ -1,0 +1,260 @@
+package rating
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	stats "github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Entry is what matches move of a version on a ladder.
+type Entry struct {
+	VersionID int64
+	Player
+	Matches int
+	rules.Record
+	Faults int
+}
+
+// Enter returns the entry of a version new on a ladder: the anchor with its fixed Elo, others with the Elo
+// of their predecessor there, nil for none.
+func (f Formula) Enter(versionID int64, predecessor *Entry, anchor bool) Entry {
+	e := Entry{VersionID: versionID, Player: Player{Elo: f.Start, Uncertainty: f.Newcomer}}
+	switch {
+	case anchor:
+		e.Player = Player{Elo: f.Anchor, Fixed: true}
+	case predecessor != nil:
+		e.Elo = predecessor.Elo
+	}
+	return e
+}
+
+// Pair is what a match adds to the counts of two opponents, A < B.
+type Pair struct {
+	A, B                  int64        // versions
+	Deals, Score, Squares float64      // of A, as in stats.Pair
+	Games                 rules.Record // of A: a win is a game in which it was ahead of B
+}
+
+// Outcome is what a match moves.
+type Outcome struct {
+	Entries  []Entry         // after it, by slot
+	Changes  []ladder.Change // by slot
+	Pairs    []Pair
+	Distinct int // deals that count
+}
+
+// Outcome returns what a finished match moves. before has the entries of its versions by slot; games are
+// all of its games in any order.
+//
+// A deal does not count when each of its games was played before: in an earlier deal
+// of the match, or before it, which repeats knows. The deals that count tell as much
+// less than a whole match as they are fewer; where there are none, the match moves
+// no rating. Without repeats all deals count. Of a match that ended early those deals
+// count whose games were all played, and that of the game that was lost, by the games
+// that it has.
+func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.Game, repeats *stats.Repeats) (Outcome, error) {
+	sides, err := ladder.SlotSides(v, len(before))
+	if err != nil {
+		return Outcome{}, err
+	}
+	all, err := dealsOf(m.Deals, v, len(before), games)
+	if err != nil {
+		return Outcome{}, err
+	}
+	whole := wholeDeals(m.Deals, len(before), games)
+	deals := pick(all, whole)
+	out := Outcome{Distinct: len(deals)}
+	if repeats != nil {
+		if counted := pick(all, distinct(whole, games, repeats)); len(counted) > 0 {
+			out.Distinct, deals = len(counted), counted
+		} else {
+			out.Distinct = 0 // the score is told, though nothing follows from it
+		}
+	}
+	if err := out.move(f, m, before, sides, deals); err != nil {
+		return Outcome{}, err
+	}
+	for _, g := range games {
+		out.count(v, g)
+	}
+	out.pair(before, sides, deals, games)
+	return out, nil
+}
+
+// dealsOf returns the duels of each deal, over all its rotations.
+func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.Game) ([]stats.Deal, error) {
+	results := make([]stats.DealResult, deals)
+	for _, g := range games {
+		if err := check(g, deals, v.Players, slots); err != nil {
+			return nil, err
+		}
+		slots, ranks, points := bySeat(g)
+		results[g.Deal].Add(stats.Seats(slots, v.Side, ranks, points))
+	}
+	out := make([]stats.Deal, deals)
+	for i := range results {
+		out[i] = results[i].Deal()
+	}
+	return out, nil
+}
+
+// wholeDeals tells of each deal whether it is a whole one: all are in a match that did not
+// end early, in others those of which all games were played, or one was lost with a
+// connection.
+func wholeDeals(deals, rotations int, games []ladder.Game) []bool {
+	if !slices.ContainsFunc(games, lost) {
+		return slices.Repeat([]bool{true}, deals)
+	}
+	played, whole := make([]int, deals), make([]bool, deals)
+	for _, g := range games {
+		played[g.Deal]++
+		if played[g.Deal] == rotations || g.Lost {
+			whole[g.Deal] = true
+		}
+	}
+	return whole
+}
+
+func lost(g ladder.Game) bool { return g.Lost }
+
+// pick returns the deals that are marked.
+func pick(deals []stats.Deal, marked []bool) (out []stats.Deal) {
+	for i, d := range deals {
+		if marked[i] {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// distinct returns which of the marked deals have a game that was not played before.
+func distinct(marked []bool, games []ladder.Game, repeats *stats.Repeats) []bool {
+	played, out := make([][]stats.Fingerprint, len(marked)), make([]bool, len(marked))
+	for _, g := range games {
+		played[g.Deal] = append(played[g.Deal], g.Fingerprint)
+	}
+	for i := range marked {
+		out[i] = marked[i] && repeats.Add(played[i])
+	}
+	return out
+}
+
+// Complete returns an error unless games, in the order of deals and rotations, are those
+// of a match: each deal in each rotation. A match that ended early lacks some of them, and
+// has one that was lost with a connection.
+func Complete(deals, rotations int, games []ladder.Game) error {
+	want := deals * rotations
+	if len(games) > want || len(games) < want && !slices.ContainsFunc(games, lost) {
+		return fmt.Errorf("there are %d games, not %d deals in %d rotations", len(games), deals, rotations)
+	}
+	last := -1
+	for i, g := range games {
+		place := g.Deal*rotations + g.Rotation
+		if g.Deal < 0 || g.Deal >= deals || g.Rotation < 0 || g.Rotation >= rotations || place <= last || len(games) == want && place != i {
+			return fmt.Errorf("deal %d, rotation %d is there where deal %d, rotation %d is due", g.Deal, g.Rotation, (last+1)/rotations, (last+1)%rotations)
+		}
+		last = place
+	}
+	return nil
+}
+
+// check refuses a game that cannot be one of the match.
+func check(g ladder.Game, deals, players, slots int) error {
+	if g.Deal < 0 || g.Deal >= deals || len(g.Seats) != players {
+		return fmt.Errorf("rating: a game of deal %d with %d seats is not one of %d deals with %d seats", g.Deal, len(g.Seats), deals, players)
+	}
+	for i, s := range g.Seats {
+		if s.Seat != i || s.Slot < 0 || s.Slot >= slots {
+			return fmt.Errorf("rating: deal %d, rotation %d: seat %d of slot %d is where seat %d of one of the %d slots is due", g.Deal, g.Rotation, s.Seat, s.Slot, i, slots)
+		}
+		if math.IsNaN(s.Points) || math.IsInf(s.Points, 0) {
+			return fmt.Errorf("rating: deal %d, rotation %d: seat %d has %v points, not a finite number", g.Deal, g.Rotation, i, s.Points)
+		}
+	}
+	return nil
+}
+
+// move moves the Elo of each version.
+func (o *Outcome) move(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) error {
+	players := make([]Player, len(before))
+	for slot, e := range before {
+		players[slot] = e.Player
+	}
+	moves, err := f.Match(players, sides, deals, float64(o.Distinct)/float64(m.Deals))
+	if err != nil {
+		return err
+	}
+	for slot, e := range before {
+		move := moves[slot]
+		e.Elo, e.Uncertainty = move.After, move.Uncertainty
+		e.Matches++
+		o.Entries = append(o.Entries, e)
+		o.Changes = append(o.Changes, ladder.Change{
+			MatchID: m.ID, Ladder: m.Ladder, VersionID: e.VersionID, Slot: slot, Number: e.Matches,
+			Before: move.Before, After: move.After, K: move.K, Score: move.Score, Expected: move.Expected, Uncertainty: move.Uncertainty, Deals: o.Distinct,
+		})
+	}
+	return nil
+}
+
+// count adds a game to the sums of each version.
+func (o *Outcome) count(v *rules.Variant, g ladder.Game) {
+	for _, s := range g.Seats {
+		o.Entries[s.Slot].Faults += s.Faults
+	}
+	slots, ranks, _ := bySeat(g)
+	for slot, record := range rules.Records(v, slots, ranks) {
+		o.Entries[slot].Record.Add(record)
+	}
+}
+
+// bySeat returns what the seats of a game have.
+func bySeat(g ladder.Game) (slots, ranks []int, points []float64) {
+	for _, s := range g.Seats {
+		slots, ranks, points = append(slots, s.Slot), append(ranks, s.Rank), append(points, s.Points)
+	}
+	return slots, ranks, points
+}
+
+// pair counts the deals and the games of every two opponents.
+func (o *Outcome) pair(before []Entry, sides []int, deals []stats.Deal, games []ladder.Game) {
+	for _, p := range Counts(deals, sides) {
+		met := meetings(games, p.A, p.B)
+		if o.Distinct == 0 {
+			p.Deals, p.Score, p.Squares = 0, 0, 0
+		}
+		a, b := before[p.A].VersionID, before[p.B].VersionID
+		if a > b {
+			a, b, p = b, a, p.Reverse()
+			met.Wins, met.Losses = met.Losses, met.Wins
+		}
+		o.Pairs = append(o.Pairs, Pair{A: a, B: b, Deals: p.Deals, Score: p.Score, Squares: p.Squares, Games: met})
+	}
+}
+
+// meetings returns the record of a slot against one of another side. All seats of a slot are of
+// the same side and have the same rank.
+func meetings(games []ladder.Game, a, b int) (out rules.Record) {
+	for _, g := range games {
+		ahead := g.Seats[seatOf(g, b)].Rank - g.Seats[seatOf(g, a)].Rank
+		out.Games++
+		switch {
+		case ahead > 0:
+			out.Wins++
+		case ahead < 0:
+			out.Losses++
+		default:
+			out.Draws++
+		}
+	}
+	return out
+}
+
+// seatOf returns the first seat of a slot.
+func seatOf(g ladder.Game, slot int) int {
+	return slices.IndexFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Slot == slot })
+}

@@ -1,0 +1,126 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rating"
+)
+
+// TestEvents: all that is committed is told, in its order; what is refused is not.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p := c.people("anna")[0]
+	first := c.ids("@first")[0]
+	v := c.live(p.ID, "anna-bot")
+	told, stop := c.Events().Subscribe(100, nil)
+	defer stop()
+	want := func(what string, want ...string) {
+		t.Helper()
+		var got []string
+		for len(told) > 0 {
+			e := <-told
+			text := fmt.Sprintf("%s %s", e.Kind, e.Ladder)
+			if e.At.IsZero() {
+				text += " at no time"
+			}
+			got = append(got, text)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s tells %q, want %q", what, got, want)
+		}
+	}
+	waits := kit.Get[ladder.Match](t)(c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}))
+	want("a match that waits")
+	seed := c.attempt(waits)
+	want("an attempt", "match-began tebes-4")
+	kit.Get[bool](t)(c.Break(bg, waits.ID, 1, "no", false))
+	want("its end", "match-broken tebes-4")
+	if _, err := c.Finish(bg, waits.ID, 1, playMatch(t, waits, seed)); err == nil {
+		t.Error("a match that waits is finished")
+	}
+	want("a result that is refused")
+	kit.Must(t, c.CancelMatch(bg, waits.ID, 0, "cancelled"))
+	want("a match that waits and is dropped", "match-broken tebes-4")
+	c.finished("tebes-4", v.ID, first)
+	want("a match", "match-began tebes-4", "match-finished tebes-4")
+	kit.Must(t, c.SaveFit(bg, "tebes-4", 1, map[int64]rating.Estimate{}))
+	want("a fit", "fit-saved tebes-4")
+	c.unrated(p.ID, v.ID, first)
+	kit.Must(t, c.Withdraw(bg, v.BotID))
+	want("a bot that is withdrawn, for which a match waits", "match-broken ", "version-moved ")
+	kit.Must(t, c.Restore(bg, v.BotID))
+	want("a bot that is restored", "version-moved ")
+	next := c.submitted(p.ID, "anna-bot")
+	want("a build", "submission-moved ")
+	kit.Must(t, c.SetState(bg, next.ID, ladder.Queued))
+	want("a submission that begins", "queue-moved ", "submission-moved ")
+	kit.Must(t, c.BeginStage(bg, next.ID, "unpack"))
+	kit.Must(t, c.EndStage(bg, next.ID, ladder.Stage{Name: "unpack", OK: true}))
+	want("a stage", "submission-moved ", "submission-moved ")
+	kit.Must(t, c.Promote(bg, next.ID))
+	want("a version that is live", "version-moved ")
+	kit.Get[bool](t)(c.Bench(bg, next.ID, "faults"))
+	want("a version that is benched", "version-moved ")
+	c.waits(p, 1)
+	kit.Must(t, c.Cancel(bg, kit.Get[[]ladder.Version](t)(c.Pending(bg))[0].ID))
+	want("a submission that is cancelled", "queue-moved ", "version-moved ")
+	kit.Must(t, c.BlockPerson(bg, p.ID, true))
+	want("somebody who is blocked", "person-blocked ")
+	kit.Must(t, c.BlockPerson(bg, p.ID, false))
+	want("somebody who is let in again")
+}
+
+// TestEventOfMatch: a finished match is told with what it has moved.
+func TestEventOfMatch(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	told, stop := c.Events().Subscribe(1, func(e events.Event) bool { return e.Kind == events.MatchFinished })
+	defer stop()
+	m, changes := c.finished("tebes-4", c.ids("@first", "@random")...)
+	if e := <-told; e.Match != m.ID || !slices.Equal(e.Changes, changes) {
+		t.Errorf("%+v is told of match %d with %+v", e, m.ID, changes)
+	}
+}
+
+// TestGeneration: it moves when other matches wait, and by nothing else.
+func TestGeneration(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p := c.people("anna")[0]
+	first := c.ids("@first")[0]
+	v := c.live(p.ID, "anna-bot")
+	key, _, err := c.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
+	kit.Must(t, err)
+	before := c.Generation()
+	want := func(what string, moves bool) {
+		t.Helper()
+		if now := c.Generation(); (now != before) != moves {
+			t.Errorf("%s: moved %t, want %t", what, now != before, moves)
+		}
+		before = c.Generation()
+	}
+	_, _, err = c.Authenticate(bg, key)
+	kit.Must(t, err)
+	want("the use of a token", false)
+	c.submitted(p.ID, "other-bot")
+	want("a submission", false)
+	begun := c.Begin(bg, []Start{{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}, Seed: referee.NewSeed()}})[0]
+	kit.Must(t, begun.Err)
+	want("a new match that begins", false)
+	kit.Get[bool](t)(c.Break(bg, begun.Match.ID, 1, "no", false))
+	want("a match that waits again", true)
+	c.attempt(begun.Match)
+	want("a match that waited and begins", true)
+	m := c.unrated(p.ID, v.ID, first)
+	want("a match that somebody asks for", true)
+	kit.Must(t, c.CancelMatch(bg, m.ID, p.ID, "cancelled"))
+	want("a match that is cancelled", true)
+}

@@ -1,0 +1,351 @@
+-- Times are microseconds since 1970, UTC; NULL stands for never. JSON is text.
+
+CREATE TABLE people (
+  id      INTEGER PRIMARY KEY,
+  name    TEXT    NOT NULL UNIQUE,
+  admin   INTEGER NOT NULL CHECK (admin IN (0, 1)),
+  created INTEGER NOT NULL,
+  blocked INTEGER,
+  served  INTEGER -- when a submission of theirs was last begun: who has waited longest comes first
+) STRICT;
+CREATE INDEX people_blocked ON people (blocked) WHERE blocked > 0;
+
+-- A token is found by its public part; of the whole only the SHA-256 is kept.
+CREATE TABLE tokens (
+  id        INTEGER PRIMARY KEY,
+  person_id INTEGER NOT NULL REFERENCES people (id),
+  public    TEXT    NOT NULL UNIQUE,
+  hash      BLOB    NOT NULL CHECK (length(hash) = 32),
+  label     TEXT    NOT NULL,
+  scope     TEXT    NOT NULL CHECK (scope IN ('read', 'submit', 'all')),
+  created   INTEGER NOT NULL,
+  used      INTEGER,
+  expires   INTEGER,
+  revoked   INTEGER
+) STRICT;
+CREATE INDEX tokens_person ON tokens (person_id);
+
+CREATE TABLE invites (
+  id         INTEGER PRIMARY KEY,
+  public     TEXT    NOT NULL UNIQUE,
+  hash       BLOB    NOT NULL CHECK (length(hash) = 32),
+  name       TEXT    NOT NULL, -- that it is bound to, '' for any
+  invited_by INTEGER REFERENCES people (id),
+  created    INTEGER NOT NULL,
+  expires    INTEGER,
+  person_id  INTEGER REFERENCES people (id) -- who came by it
+) STRICT;
+CREATE INDEX invites_by ON invites (invited_by);
+CREATE INDEX invites_person ON invites (person_id);
+
+CREATE TABLE bots (
+  id        INTEGER PRIMARY KEY,
+  person_id INTEGER REFERENCES people (id), -- NULL: a house bot
+  name      TEXT    NOT NULL UNIQUE,
+  created   INTEGER NOT NULL,
+  withdrawn INTEGER, -- since when the owner keeps it from playing
+  CHECK ((person_id IS NULL) = (name GLOB '@*'))
+) STRICT;
+CREATE INDEX bots_person ON bots (person_id);
+
+CREATE TABLE versions (
+  id       INTEGER PRIMARY KEY,
+  bot_id   INTEGER NOT NULL REFERENCES bots (id),
+  number   INTEGER NOT NULL CHECK (number > 0),
+  label    TEXT    NOT NULL,
+  bundle   TEXT    NOT NULL,
+  hash     TEXT    NOT NULL,
+  language TEXT    NOT NULL,
+  games    TEXT    NOT NULL CHECK (json_valid(games)),   -- list of names, [] for all
+  command  TEXT    NOT NULL CHECK (json_valid(command)), -- list of words
+  state    TEXT    NOT NULL CHECK (state IN ('queued', 'building', 'checking', 'trial', 'live', 'resting', 'failed', 'benched')),
+  reason   TEXT    NOT NULL,
+  created  INTEGER NOT NULL,
+  began    INTEGER,
+  ended    INTEGER,
+  remote   INTEGER NOT NULL DEFAULT 0 CHECK (remote IN (0, 1)), -- a program on its owner's machine: it plays while it is connected
+  unplayable TEXT  NOT NULL DEFAULT '', -- what no machine has that the version needs; '': it can be played
+  UNIQUE (bot_id, number),
+  UNIQUE (id, bot_id),
+  CHECK (state <> 'live' OR (began IS NOT NULL AND ended IS NULL)),
+  CHECK ((ended IS NOT NULL) = (state IN ('resting', 'failed', 'benched')))
+) STRICT;
+CREATE UNIQUE INDEX versions_live ON versions (bot_id) WHERE state = 'live';
+CREATE UNIQUE INDEX versions_open ON versions (bot_id) WHERE state IN ('queued', 'building', 'checking', 'trial');
+CREATE INDEX versions_state ON versions (state);
+CREATE INDEX versions_bundle ON versions (bundle);
+CREATE INDEX versions_language ON versions (language);
+
+CREATE TABLE stages (
+  version_id INTEGER NOT NULL REFERENCES versions (id),
+  name       TEXT    NOT NULL,
+  ok         INTEGER NOT NULL CHECK (ok IN (0, 1)),
+  began      INTEGER NOT NULL,
+  ended      INTEGER,
+  summary    TEXT    NOT NULL,
+  log        BLOB    NOT NULL, -- zstd
+  UNIQUE (version_id, name)
+) STRICT;
+
+CREATE TABLE messages (
+  id         INTEGER PRIMARY KEY,
+  person_id  INTEGER NOT NULL REFERENCES people (id),
+  version_id INTEGER REFERENCES versions (id),
+  text       TEXT    NOT NULL,
+  created    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX messages_person ON messages (person_id);
+CREATE INDEX messages_version ON messages (version_id);
+
+CREATE TABLE ladders (
+  id       INTEGER PRIMARY KEY,
+  name     TEXT    NOT NULL UNIQUE,
+  title    TEXT    NOT NULL,
+  game     TEXT    NOT NULL,
+  options  TEXT    NOT NULL CHECK (json_valid(options)), -- {name: value}, every one
+  clock    TEXT    NOT NULL CHECK (json_valid(clock)),
+  deals    INTEGER NOT NULL CHECK (deals > 0),
+  slots    INTEGER NOT NULL CHECK (slots > 1),
+  house    TEXT    NOT NULL CHECK (json_valid(house)),
+  position INTEGER NOT NULL, -- in which they are shown
+  active   INTEGER NOT NULL CHECK (active IN (0, 1)),
+  finished INTEGER NOT NULL DEFAULT 0, -- matches: the order of the last one
+  formula  TEXT    NOT NULL CHECK (json_valid(formula)) -- that its ratings are computed by
+) STRICT;
+
+-- A match is rated just when it has a ladder.
+CREATE TABLE matches (
+  id        INTEGER PRIMARY KEY,
+  ladder_id INTEGER REFERENCES ladders (id),
+  game      TEXT    NOT NULL,
+  options   TEXT    NOT NULL CHECK (json_valid(options)),
+  clock     TEXT    NOT NULL CHECK (json_valid(clock)),
+  deals     INTEGER NOT NULL CHECK (deals > 0),
+  state     TEXT    NOT NULL CHECK (state IN ('waiting', 'running', 'finished', 'dropped')),
+  asked_by  INTEGER REFERENCES people (id),
+  reason    TEXT    NOT NULL,
+  created   INTEGER NOT NULL,
+  began     INTEGER,
+  finished  INTEGER,
+  ord       INTEGER CHECK (ord > 0), -- of the finished matches of its ladder, from 1
+  took      INTEGER,                 -- microseconds, the sum of its games
+  distinct_deals INTEGER CHECK (distinct_deals BETWEEN 0 AND deals), -- deals of a rated match that do not repeat games played before
+  CHECK (ladder_id IS NULL OR asked_by IS NULL),
+  CHECK (state NOT IN ('running', 'finished') OR began IS NOT NULL),
+  CHECK ((finished IS NOT NULL) = (state IN ('finished', 'dropped'))),
+  CHECK ((ord IS NOT NULL) = (state = 'finished' AND ladder_id IS NOT NULL)),
+  CHECK ((took IS NOT NULL) = (state = 'finished'))
+) STRICT;
+CREATE UNIQUE INDEX matches_order ON matches (ladder_id, ord) WHERE ord IS NOT NULL;
+CREATE INDEX matches_ladder ON matches (ladder_id);
+CREATE INDEX matches_state ON matches (state);
+CREATE INDEX matches_ladder_state ON matches (ladder_id, state);
+CREATE INDEX matches_asked ON matches (asked_by, state) WHERE asked_by IS NOT NULL;
+
+CREATE TABLE match_slots (
+  match_id   INTEGER NOT NULL REFERENCES matches (id),
+  slot       INTEGER NOT NULL CHECK (slot >= 0),
+  version_id INTEGER NOT NULL,
+  bot_id     INTEGER NOT NULL,
+  faulty     INTEGER NOT NULL DEFAULT 0 CHECK (faulty IN (0, 1)), -- has a game that was forfeited there
+  PRIMARY KEY (match_id, slot),
+  UNIQUE (match_id, version_id),
+  FOREIGN KEY (version_id, bot_id) REFERENCES versions (id, bot_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX match_slots_bot ON match_slots (bot_id, match_id);
+CREATE INDEX match_slots_version ON match_slots (version_id, match_id);
+CREATE INDEX match_slots_faulty ON match_slots (bot_id, match_id) WHERE faulty = 1;
+
+-- The seed is nobody's to read before the attempt has ended.
+CREATE TABLE attempts (
+  match_id   INTEGER NOT NULL REFERENCES matches (id),
+  number     INTEGER NOT NULL CHECK (number > 0),
+  commitment BLOB    NOT NULL CHECK (length(commitment) = 32),
+  seed       BLOB    NOT NULL CHECK (length(seed) = 32),
+  began      INTEGER NOT NULL,
+  ended      INTEGER,
+  reason     TEXT    NOT NULL,                           -- why it was broken off
+  failed     INTEGER NOT NULL CHECK (failed IN (0, 1)), -- the referee's failure, not a stop of the server
+  machine    TEXT    NOT NULL, -- that plays it
+  PRIMARY KEY (match_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE games (
+  id        INTEGER PRIMARY KEY,
+  match_id  INTEGER NOT NULL REFERENCES matches (id),
+  ladder_id INTEGER REFERENCES ladders (id), -- the match's
+  deal      INTEGER NOT NULL CHECK (deal >= 0),
+  rotation  INTEGER NOT NULL CHECK (rotation >= 0),
+  plies     INTEGER NOT NULL,
+  took      INTEGER NOT NULL,
+  fingerprint BLOB CHECK (length(fingerprint) = 16), -- of a rated game
+  UNIQUE (match_id, deal, rotation)
+) STRICT;
+CREATE INDEX games_fingerprint ON games (ladder_id, fingerprint) WHERE fingerprint IS NOT NULL;
+CREATE INDEX games_ladder ON games (ladder_id);
+
+CREATE TABLE game_seats (
+  game_id INTEGER NOT NULL REFERENCES games (id),
+  seat    INTEGER NOT NULL CHECK (seat >= 0),
+  slot    INTEGER NOT NULL CHECK (slot >= 0),
+  rank    INTEGER NOT NULL CHECK (rank > 0),
+  points  REAL    NOT NULL,
+  fault   TEXT    NOT NULL, -- the code of the first, '' without
+  faults  INTEGER NOT NULL,
+  PRIMARY KEY (game_id, seat)
+) STRICT, WITHOUT ROWID;
+
+-- What a finished match moved. number counts the matches of the version on the ladder.
+CREATE TABLE changes (
+  match_id   INTEGER NOT NULL,
+  slot       INTEGER NOT NULL,
+  ladder_id  INTEGER NOT NULL,
+  version_id INTEGER NOT NULL,
+  number     INTEGER NOT NULL CHECK (number > 0),
+  elo_before REAL    NOT NULL,
+  elo_after  REAL    NOT NULL,
+  k           REAL    NOT NULL,
+  score       REAL    NOT NULL,
+  expected    REAL    NOT NULL,
+  uncertainty REAL    NOT NULL, -- after the match
+  PRIMARY KEY (match_id, slot),
+  FOREIGN KEY (match_id, slot) REFERENCES match_slots (match_id, slot),
+  FOREIGN KEY (ladder_id, version_id) REFERENCES entries (ladder_id, version_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX changes_history ON changes (ladder_id, version_id, number);
+
+-- A version on a ladder: its Elo and its sums over its rated matches there.
+CREATE TABLE entries (
+  ladder_id   INTEGER NOT NULL REFERENCES ladders (id),
+  version_id  INTEGER NOT NULL REFERENCES versions (id),
+  predecessor INTEGER,          -- the version whose Elo it started with
+  since       INTEGER NOT NULL, -- matches that the ladder had finished when it came
+  start       REAL    NOT NULL,
+  elo         REAL    NOT NULL,
+  uncertainty REAL    NOT NULL, -- of the Elo, as package elo has it
+  held        INTEGER NOT NULL CHECK (held IN (0, 1)), -- the anchor
+  active      INTEGER NOT NULL CHECK (active IN (0, 1)),
+  last        INTEGER NOT NULL, -- the order of its last match; since, before the first
+  last_at     INTEGER,
+  matches     INTEGER NOT NULL DEFAULT 0,
+  games       INTEGER NOT NULL DEFAULT 0,
+  wins        INTEGER NOT NULL DEFAULT 0,
+  draws       INTEGER NOT NULL DEFAULT 0,
+  losses      INTEGER NOT NULL DEFAULT 0,
+  faults      INTEGER NOT NULL DEFAULT 0,
+  fit         REAL,
+  plus_minus  REAL,
+  PRIMARY KEY (ladder_id, version_id),
+  FOREIGN KEY (ladder_id, predecessor) REFERENCES entries (ladder_id, version_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX entries_elo ON entries (ladder_id, active, elo);
+CREATE INDEX entries_version ON entries (version_id);
+CREATE INDEX entries_predecessor ON entries (ladder_id, predecessor) WHERE predecessor IS NOT NULL;
+
+-- The counts of two opponents on a ladder, a < b, for fits and matchmaking.
+CREATE TABLE pairs (
+  ladder_id INTEGER NOT NULL,
+  a         INTEGER NOT NULL,
+  b         INTEGER NOT NULL,
+  matches   INTEGER NOT NULL,
+  deals     REAL    NOT NULL,
+  score     REAL    NOT NULL, -- of a
+  squares   REAL    NOT NULL,
+  wins      INTEGER NOT NULL DEFAULT 0, -- games in which a was ahead of b
+  draws     INTEGER NOT NULL DEFAULT 0,
+  losses    INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (ladder_id, a, b),
+  CHECK (a < b),
+  FOREIGN KEY (ladder_id, a) REFERENCES entries (ladder_id, version_id),
+  FOREIGN KEY (ladder_id, b) REFERENCES entries (ladder_id, version_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pairs_other ON pairs (ladder_id, b, a, matches);
+
+CREATE TABLE fits (
+  ladder_id INTEGER PRIMARY KEY REFERENCES ladders (id),
+  upto      INTEGER NOT NULL, -- the order of the last match in it
+  created   INTEGER NOT NULL
+) STRICT;
+
+-- Games between people and bots, unrated.
+CREATE TABLE plays (
+  id         TEXT    PRIMARY KEY, -- cannot be guessed
+  person_id  INTEGER REFERENCES people (id), -- NULL: a guest
+  game       TEXT    NOT NULL,
+  options    TEXT    NOT NULL CHECK (json_valid(options)), -- name to value, all of them
+  seat       INTEGER NOT NULL, -- the person's
+  state      TEXT    NOT NULL CHECK (state IN ('open', 'finished', 'broken')), -- broken: the server ended it, for nobody
+  commitment TEXT    NOT NULL, -- of the seed, which the replay tells
+  began      INTEGER NOT NULL,
+  ended      INTEGER,
+  size       INTEGER,
+  replay     BLOB,
+  result     TEXT CHECK (result IN ('win', 'draw', 'loss')), -- of the person; NULL: none
+  CHECK ((ended IS NULL) = (state = 'open')),
+  CHECK ((replay IS NULL) = (state <> 'finished'))
+) STRICT;
+CREATE INDEX plays_person ON plays (person_id, began);
+CREATE INDEX plays_open ON plays (state) WHERE state = 'open';
+
+-- The bots of such games. A bot that sits at several seats has a row for each; only the first
+-- counts in its record, as of rules.Records.
+CREATE TABLE play_seats (
+  play_id    TEXT    NOT NULL REFERENCES plays (id),
+  seat       INTEGER NOT NULL,
+  version_id INTEGER NOT NULL,
+  bot_id     INTEGER NOT NULL,
+  wins       INTEGER NOT NULL DEFAULT 0,
+  draws      INTEGER NOT NULL DEFAULT 0,
+  losses     INTEGER NOT NULL DEFAULT 0,
+  ended      INTEGER, -- of a seat that counts in the bot's record
+  PRIMARY KEY (play_id, seat),
+  FOREIGN KEY (version_id, bot_id) REFERENCES versions (id, bot_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX play_seats_bot ON play_seats (bot_id, wins, draws, losses);
+CREATE INDEX play_seats_version ON play_seats (version_id);
+CREATE INDEX play_seats_ended ON play_seats (bot_id, ended) WHERE ended IS NOT NULL;
+
+-- The games of people without an account, for a day.
+CREATE TABLE guest_plays (
+  address TEXT    NOT NULL,
+  began   INTEGER NOT NULL
+) STRICT;
+CREATE INDEX guest_plays_address ON guest_plays (address, began);
+CREATE INDEX guest_plays_began ON guest_plays (began);
+
+-- Documents of old matches are moved to files.
+CREATE TABLE archives (
+  id      INTEGER PRIMARY KEY,
+  hash    BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the file, which is its name
+  size    INTEGER NOT NULL,
+  created INTEGER NOT NULL
+) STRICT;
+
+-- The replays of a match are compressed together, and so are its logs: what its games have in common is
+-- kept once.
+CREATE TABLE documents (
+  match_id   INTEGER NOT NULL REFERENCES matches (id),
+  kind       TEXT    NOT NULL CHECK (kind IN ('replays', 'logs')),
+  size       INTEGER NOT NULL, -- before it was compressed
+  hash       BLOB    NOT NULL CHECK (length(hash) = 32), -- SHA-256 of data
+  data       BLOB,             -- zstd; NULL: it is in an archive
+  archive_id INTEGER REFERENCES archives (id),
+  start      INTEGER,          -- in the archive, in bytes, as length
+  length     INTEGER,
+  PRIMARY KEY (match_id, kind),
+  CHECK ((data IS NULL) = (archive_id IS NOT NULL)),
+  CHECK ((data IS NULL) = (start IS NOT NULL)),
+  CHECK ((data IS NULL) = (length IS NOT NULL))
+) STRICT;
+CREATE INDEX documents_archive ON documents (archive_id) WHERE archive_id IS NOT NULL;
+CREATE INDEX documents_kept ON documents (match_id) WHERE archive_id IS NULL;
+
+CREATE TABLE rerates (
+  id        INTEGER PRIMARY KEY,
+  ladder_id INTEGER NOT NULL REFERENCES ladders (id),
+  created   INTEGER NOT NULL,
+  matches   INTEGER NOT NULL, -- that the ladder had finished
+  before    TEXT    NOT NULL CHECK (json_valid(before)), -- the formula
+  after     TEXT    NOT NULL CHECK (json_valid(after))
+) STRICT;
+CREATE INDEX rerates_ladder ON rerates (ladder_id);

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// Tx is a transaction.
+type Tx struct {
+	*queries.Queries
+	sql *statementsTx
+	now time.Time // of all that it writes
+
+	events  []events.Event // that its commit tells
+	changes []Change       // that its commit makes
+	ended   []int64        // matches whose attempts are over
+	waits   bool           // it changes which matches wait
+	rows    rows           // that it adds at its end
+}
+
+// savepoint runs f, whose error undoes what it has written. The second error is one of the transaction.
+func (tx *Tx) savepoint(ctx context.Context, f func() error) (refused, err error) {
+	if _, err := tx.sql.ExecContext(ctx, "SAVEPOINT f"); err != nil {
+		return nil, err
+	}
+	before := *tx
+	if refused = f(); refused != nil {
+		tx.events, tx.changes, tx.ended = before.events, before.changes, before.ended
+		if _, err := tx.sql.ExecContext(ctx, "ROLLBACK TO f"); err != nil {
+			return refused, fmt.Errorf("%w (%w)", err, refused)
+		}
+	}
+	_, err = tx.sql.ExecContext(ctx, "RELEASE f")
+	return refused, err
+}
+
+// view runs f on one state of the database.
+func (s *Store) view(ctx context.Context, f func(*Tx) error) error {
+	begun, err := s.readers.begin(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	defer begun.prepare(ctx)
+	defer begun.Rollback() // it has changed nothing
+	return explain(undone(ctx, f(&Tx{Queries: queries.New(begun), sql: begun, now: s.now()})))
+}
+
+// update runs f in one transaction, which is committed if f returns nil and changes nothing otherwise.
+// What f leaves in it to be changed in memory, and told, is so before the next transaction begins.
+func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
+	if s.readOnly {
+		return unavailable("open it without read-only", "data: directory %q is open read-only", s.dir)
+	}
+	if err := s.takeTurn(ctx); err != nil {
+		return err
+	}
+	defer s.leaveTurn()
+	begun, err := s.writer.begin(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	defer begun.prepare(ctx)
+	tx := &Tx{Queries: queries.New(begun), sql: begun, now: s.now(), rows: newRows()}
+	if err = s.noticeOthers(ctx, begun); err == nil {
+		if err = f(tx); err == nil {
+			err = tx.rows.write(ctx, tx)
+		}
+	}
+	if err != nil {
+		if rollback := begun.Rollback(); rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
+			err = errors.Join(err, fmt.Errorf("rollback: %w", rollback))
+		}
+		return explain(undone(ctx, err))
+	}
+	if err := begun.Commit(); err != nil {
+		s.forget() // it may have been committed
+		return explain(undone(ctx, err))
+	}
+	for _, c := range tx.changes {
+		if c.running != nil {
+			s.running[c.match] = c.running
+		}
+	}
+	for _, match := range tx.ended {
+		delete(s.running, match)
+	}
+	s.cache.apply(tx.changes, tx.waits)
+	for _, e := range tx.events {
+		e.At = tx.now
+		s.events.Publish(e)
+	}
+	return nil
+}
+
+// tell tells an event when the transaction is committed.
+func (tx *Tx) tell(e events.Event) { tx.events = append(tx.events, e) }
+
+// takeTurn waits until no transaction writes. Who has the turn leaves it again.
+func (s *Store) takeTurn(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Store) leaveTurn() { <-s.turn }
+
+// forget makes all be read again that is kept in memory.
+func (s *Store) forget() {
+	s.running = map[int64]*running{}
+	s.cache.forget()
+}
+
+// noticeOthers forgets what is kept in memory after another program has written.
+func (s *Store) noticeOthers(ctx context.Context, db queries.DBTX) error {
+	var version int64
+	if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+		return err
+	}
+	if version != s.version {
+		s.forget()
+		s.version = version
+	}
+	return nil
+}
+
+// notice forgets what is kept in memory if another program has written. While something is written
+// here, that was done as it began.
+func (s *Store) notice(ctx context.Context) error {
+	if s.writer == nil {
+		return nil
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer s.leaveTurn()
+	default:
+		return nil
+	}
+	return explain(s.noticeOthers(ctx, s.writer))
+}
+
+// undone returns the context's error where err only says that the end of the context
+// has undone the transaction.
+func undone(ctx context.Context, err error) error {
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}

@@ -1,0 +1,115 @@
+package admission_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/admission"
+)
+
+var limits = admission.Limits{Person: 2, Address: 3, Total: 5, What: "seats", Hint: "stand", Retry: 7 * time.Second}
+
+// from returns an address.
+func from(n byte) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, n}) }
+
+// Places are limited for a person, wherever they are, for a guest, for an address and in all, and what
+// is left can be taken again.
+func TestPlaces(t *testing.T) {
+	p := admission.NewPlaces(limits)
+	enter := func(by admission.By, want string) (leave func()) {
+		t.Helper()
+		leave, err := p.Enter(by)
+		var known *ladder.Error
+		switch {
+		case want == "":
+			kit.Must(t, err)
+		case err == nil || err.Error() != want+" seats at the same time: stand":
+			t.Errorf("%+v gets %v, want %q", by, err, want)
+		case !errors.As(err, &known) || known.Code != ladder.TooMany || known.Retry != limits.Retry:
+			t.Errorf("%+v gets %+v", by, err)
+		}
+		return leave
+	}
+	first := enter(admission.By{Person: 1, Address: from(1)}, "")
+	enter(admission.By{Person: 1, Address: from(2)}, "")
+	enter(admission.By{Person: 1, Address: from(3)}, "the limit for one person is 2")
+	guest := admission.By{Guest: "a", Address: from(1)}
+	enter(guest, "")
+	enter(guest, "")
+	guest.Address = from(4)
+	enter(guest, "the limit for one person is 2")
+	enter(admission.By{Guest: "b", Address: from(1)}, "the limit for one address is 3")
+	enter(admission.By{Address: from(2)}, "")
+	enter(admission.By{Address: from(5)}, "the limit is 5")
+	first()
+	first() // counts once
+	if n := p.Taken(); n != 4 {
+		t.Errorf("%d places are taken, want 4", n)
+	}
+	enter(admission.By{Person: 1, Address: from(1)}, "")
+	enter(admission.By{Address: from(6)}, "the limit is 5")
+}
+
+// However many come at once, no more have a place than may.
+func TestPlacesAtOnce(t *testing.T) {
+	p := admission.NewPlaces(admission.Limits{Person: 1, Address: 40, Total: 30, What: "seats"})
+	var all sync.WaitGroup
+	leaves := make(chan func(), 100)
+	for range cap(leaves) {
+		all.Go(func() {
+			if leave, err := p.Enter(admission.By{Address: from(1)}); err == nil {
+				leaves <- leave
+			}
+		})
+	}
+	all.Wait()
+	if len(leaves) != 30 || p.Taken() != 30 {
+		t.Errorf("%d have come in, and %d places are taken, want 30", len(leaves), p.Taken())
+	}
+	close(leaves)
+	for leave := range leaves {
+		leave()
+	}
+	if n := p.Taken(); n != 0 {
+		t.Errorf("%d places are taken at the end", n)
+	}
+}
+
+// A rate allows so many in a minute, and as many at once; the headers say what is left, and the error
+// when to come again.
+func TestRate(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	r := admission.NewRate[string]("person", "requests a minute for one person", 3, func() time.Time { return now })
+	take := func(key string) (header string, err error) {
+		w := httptest.NewRecorder()
+		err = r.Take(w, key)
+		return w.Header().Get("RateLimit-Policy") + " " + w.Header().Get("RateLimit"), err
+	}
+	for left := range 3 {
+		header, err := take("anna")
+		kit.Must(t, err)
+		if want := fmt.Sprintf(`"person";q=3;w=60 "person";r=%d;t=`, 2-left); !strings.HasPrefix(header, want) {
+			t.Errorf("the header is %s, want %s", header, want)
+		}
+	}
+	_, err := take("anna")
+	var known *ladder.Error
+	if !errors.As(err, &known) || known.Code != ladder.TooMany || known.Retry != 20*time.Second || !strings.Contains(err.Error(), "the limit is 3 requests a minute for one person: wait 20 s") {
+		t.Errorf("a fourth gets %+v", err)
+	}
+	if _, err := take("berta"); err != nil {
+		t.Errorf("another key: %v", err)
+	}
+	now = now.Add(20 * time.Second)
+	if _, err := take("anna"); err != nil {
+		t.Errorf("after 20 s: %v", err)
+	}
+}

@@ -1,0 +1,148 @@
+// Package problem makes the document of RFC 9457 that tells a client of an error: what it says, its
+// status, when to try again, and what of the error is for the log only.
+package problem
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// Codes of errors of HTTP, in addition to those of package ladder.
+const (
+	NotAllowed    ladder.Code = "method-not-allowed"
+	NotAcceptable ladder.Code = "not-acceptable"
+	MediaType     ladder.Code = "media-type"
+	internal      ladder.Code = "internal"
+)
+
+// kinds is the status and the title of every code. Codes are part of the API: a problem's type
+// ends with one.
+var kinds = map[ladder.Code]struct {
+	status int
+	title  string
+}{
+	ladder.Invalid:      {http.StatusBadRequest, "the request is not valid"},
+	ladder.NotFound:     {http.StatusNotFound, "this does not exist"},
+	ladder.Conflict:     {http.StatusConflict, "the request conflicts with what exists"},
+	ladder.Unauthorized: {http.StatusUnauthorized, "a valid token is required"},
+	ladder.Forbidden:    {http.StatusForbidden, "this token does not permit the request"},
+	ladder.TooLarge:     {http.StatusRequestEntityTooLarge, "the request is too large"},
+	ladder.TooMany:      {http.StatusTooManyRequests, "a limit is reached"},
+	ladder.Unavailable:  {http.StatusServiceUnavailable, "the server cannot do this now"},
+	NotAllowed:          {http.StatusMethodNotAllowed, "this address does not support the method"},
+	NotAcceptable:       {http.StatusNotAcceptable, "no media type that the request accepts is available"},
+	MediaType:           {http.StatusUnsupportedMediaType, "the media type of the body is not supported"},
+	internal:            {http.StatusInternalServerError, "the server failed"},
+}
+
+// Of returns what a client is told of an error. The text of an internal error is left out: it may
+// contain paths and queries.
+func Of(err error) wire.Problem {
+	code, detail, hint := internal, "the failure is in the server's log", "try again; if it fails again, report the instance to the operator of this server"
+	var e *ladder.Error
+	var tooLarge *http.MaxBytesError
+	var told *wire.Problem
+	switch {
+	case errors.As(err, &told):
+		return *told
+	case errors.As(err, &e):
+		code, detail, hint = e.Code, e.Text, e.Hint
+		if code == ladder.Unavailable && e.Err != nil && strings.Contains(e.Text, e.Err.Error()) {
+			detail, hint = "the server cannot read or write its data now", "try again later" // the cause names files
+		}
+	case errors.As(err, &tooLarge):
+		code, detail, hint = ladder.TooLarge, "the body is larger than "+bundle.Size(tooLarge.Limit), "send shorter names and texts"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		code, detail, hint = ladder.Unavailable, "the request took too long", "try again"
+	}
+	kind, ok := kinds[code]
+	if !ok {
+		kind = kinds[internal]
+		code = internal
+	}
+	return wire.Problem{Type: "urn:timba:problem:" + string(code), Title: kind.title, Status: kind.status, Detail: detail, Hint: hint}
+}
+
+// RetryAfter returns the time after which to try again, 0 if that is no use.
+func RetryAfter(err error, status int) time.Duration {
+	var known *ladder.Error
+	switch {
+	case errors.As(err, &known) && known.Retry > 0:
+		return known.Retry
+	case status == http.StatusTooManyRequests:
+		return time.Minute
+	case status == http.StatusServiceUnavailable:
+		return 5 * time.Second
+	}
+	return 0
+}
+
+// Seconds returns a time for the header Retry-After: in whole seconds, rounded up, at least one.
+func Seconds(d time.Duration) string {
+	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
+}
+
+// Failure returns what the log is told of an error that is a failure of the server: the error with
+// its cause. It returns nil for any other error.
+func Failure(err error) error {
+	cause := errors.Unwrap(err)
+	var e *ladder.Error
+	known := errors.As(err, &e)
+	if known {
+		cause = e.Err
+	}
+	switch status := Of(err).Status; {
+	case status != http.StatusInternalServerError && (status != http.StatusServiceUnavailable || cause == nil):
+		return nil
+	case !known || cause == nil:
+		return err
+	case strings.Contains(e.Text, cause.Error()):
+		return errors.New(e.Text)
+	}
+	return errors.Join(errors.New(e.Text), cause)
+}
+
+// Write answers with a problem. What has been set for another answer goes.
+func Write(w http.ResponseWriter, r *http.Request, p wire.Problem, after time.Duration) {
+	h := w.Header()
+	for _, name := range []string{"ETag", "Content-Disposition", "Location", "Content-Encoding"} {
+		h.Del(name)
+	}
+	if after > 0 {
+		h.Set("Retry-After", Seconds(after))
+	}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", challenge(r))
+	}
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Type", wire.ProblemType)
+	w.WriteHeader(p.Status)
+	if data, err := json.Marshal(p); err == nil && r.Method != http.MethodHead {
+		w.Write(append(data, '\n'))
+	}
+}
+
+// challenge returns the header of RFC 6750: with the error only if a token was sent.
+func challenge(r *http.Request) string {
+	if r.Header.Get("Authorization") == "" {
+		return `Bearer realm="timba"`
+	}
+	return `Bearer realm="timba", error="invalid_token"`
+}
+
+// Clip shortens a text that an error quotes.
+func Clip(text string) string {
+	if len(text) > 80 {
+		return text[:80] + "..."
+	}
+	return text
+}

@@ -1,0 +1,88 @@
+package problem_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/problem"
+)
+
+// TestKinds: every code of package ladder has a status.
+func TestKinds(t *testing.T) {
+	for _, code := range []ladder.Code{
+		ladder.Invalid, ladder.NotFound, ladder.Conflict, ladder.Unauthorized, ladder.Forbidden, ladder.TooLarge, ladder.TooMany, ladder.Unavailable,
+	} {
+		if p := problem.Of(ladder.Errorf(code, "hint", "text")); p.Status == 500 || p.Detail != "text" || p.Hint != "hint" {
+			t.Errorf("%s: %+v", code, p)
+		}
+	}
+	if p := problem.Of(errors.New("open /secret: no")); p.Status != 500 || strings.Contains(p.Detail+p.Hint, "secret") {
+		t.Errorf("%+v", p)
+	}
+	broken := fmt.Errorf("disk /secret/timba.db is full")
+	if p := problem.Of(ladder.Errorf(ladder.Unavailable, "", "data: %w", broken)); p.Status != 503 || strings.Contains(p.Detail, "secret") {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A failure of the server is for the log, with its cause; what a client has done is not.
+func TestFailure(t *testing.T) {
+	broken := errors.New("disk /secret is full")
+	for _, c := range []struct {
+		err  error
+		want string // in the log; "" for nothing
+	}{
+		{ladder.Errorf(ladder.NotFound, "", "nothing: %w", broken), ""},
+		{ladder.Errorf(ladder.Unavailable, "wait", "the server stops"), ""},
+		{ladder.Errorf(ladder.Unavailable, "", "data: %w", broken), "data: disk /secret is full"},
+		{&ladder.Error{Code: ladder.Unavailable, Text: "it cannot work", Err: broken}, "it cannot work\ndisk /secret is full"},
+		{broken, "disk /secret is full"},
+		{context.DeadlineExceeded, ""},
+		{&wire.Problem{Status: 422}, ""},
+	} {
+		got := ""
+		if err := problem.Failure(c.err); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%v is logged as %q, want %q", c.err, got, c.want)
+		}
+	}
+}
+
+// An answer has the time after which to try again, if that helps, and nothing of another answer.
+func TestWrite(t *testing.T) {
+	known := ladder.Errorf(ladder.TooMany, "", "slowly")
+	known.Retry = 1500 * time.Millisecond
+	for _, c := range []struct {
+		err    error
+		status int
+		after  string
+	}{
+		{known, 429, "2"},
+		{ladder.Errorf(ladder.TooMany, "", "slowly"), 429, "60"},
+		{ladder.Errorf(ladder.Unavailable, "", "later"), 503, "5"},
+		{ladder.Errorf(ladder.Invalid, "", "never"), 400, ""},
+		{ladder.Errorf(ladder.Unauthorized, "", "who?"), 401, ""},
+	} {
+		w := httptest.NewRecorder()
+		w.Header().Set("ETag", "old")
+		p := problem.Of(c.err)
+		problem.Write(w, httptest.NewRequest(http.MethodGet, "/", nil), p, problem.RetryAfter(c.err, p.Status))
+		h := w.Header()
+		if w.Code != c.status || h.Get("Retry-After") != c.after || h.Get("ETag") != "" || h.Get("Content-Type") != wire.ProblemType || !strings.Contains(w.Body.String(), p.Detail) {
+			t.Errorf("%v is answered with %d, %v: %s", c.err, w.Code, h, w.Body)
+		}
+		if challenge := h.Get("WWW-Authenticate"); (challenge != "") != (c.status == 401) {
+			t.Errorf("%v is answered with the challenge %q", c.err, challenge)
+		}
+	}
+}

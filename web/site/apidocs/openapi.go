@@ -1,0 +1,131 @@
+package apidocs
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// document is what is read of an OpenAPI document.
+type document struct {
+	Info  struct{ Description string }
+	Tags  []struct{ Name string }
+	Paths map[string]struct {
+		Parameters             []*parameter
+		Get, Post, Put, Delete *operation
+	}
+	Components struct {
+		Schemas         map[string]*schema
+		Parameters      map[string]*parameter
+		Responses       map[string]*response
+		SecuritySchemes map[string]struct{ Description string }
+	}
+}
+
+type operation struct {
+	OperationID, Summary, Description string
+	Tags                              []string
+	Owner                             bool `json:"x-owner"`
+	Admin                             bool `json:"x-admin"`
+	Security                          []map[string][]string
+	Parameters                        []*parameter
+	RequestBody                       struct {
+		Required bool
+		Content  content
+	}
+	Responses map[string]*response
+}
+
+type parameter struct {
+	Ref                   string `json:"$ref"`
+	Name, In, Description string
+	Required              bool
+	Schema                *schema
+}
+
+type response struct {
+	Ref         string `json:"$ref"`
+	Description string
+	Content     content
+}
+
+// content are documents by their media types.
+type content map[string]struct{ Schema *schema }
+
+// schema describes a value.
+type schema struct {
+	Ref                          string `json:"$ref"`
+	Type                         types
+	Format, Description, Pattern string
+	Enum                         []any
+	Minimum, Maximum             *float64
+	MaxLength                    *int
+	Default                      any
+	Items                        *schema
+	Properties                   map[string]*schema
+	Required                     []string
+	AllOf                        []*schema
+}
+
+// types are the types that a value may have: one name, or several.
+type types []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *types) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*t = types{one}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(t))
+}
+
+// resolve returns what a reference names among components, or what is written in its place.
+func resolve[T any](ref string, here *T, components map[string]*T) *T {
+	if ref == "" {
+		return here
+	}
+	return components[ref[strings.LastIndexByte(ref, '/')+1:]]
+}
+
+func (d *document) schema(s *schema) *schema { return resolve(s.Ref, s, d.Components.Schemas) }
+
+// schemaName returns the name of the schema that a reference names, "" for none.
+func schemaName(ref string) string { return strings.TrimPrefix(ref, "#/components/schemas/") }
+
+func (s *schema) is(name string) bool { return len(s.Type) == 1 && s.Type[0] == name }
+
+// typeName returns the type for people.
+func (s *schema) typeName() string { return sentence(strings.Join(s.Type, " or "), s.Format) }
+
+// bounds returns what values a schema allows.
+func (s *schema) bounds() string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if len(s.Enum) > 0 {
+		var words []string
+		for _, word := range s.Enum {
+			words = append(words, fmt.Sprint(word))
+		}
+		add("one of %s", strings.Join(words, ", "))
+	}
+	switch {
+	case s.Minimum != nil && s.Maximum != nil:
+		add("%.0f to %.0f", *s.Minimum, *s.Maximum)
+	case s.Minimum != nil:
+		add("at least %.0f", *s.Minimum)
+	}
+	if s.MaxLength != nil {
+		add("at most %d characters", *s.MaxLength)
+	}
+	if s.Pattern != "" {
+		add("matches %s", s.Pattern)
+	}
+	if s.Default != nil {
+		add("default %v", s.Default)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(parts, "; ") + ")"
+}
