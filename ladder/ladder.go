@@ -183,7 +183,7 @@ func (m Match) Spent() (sum time.Duration) {
 // deal, its seed after the attempt, whether finished or interrupted.
 type Attempt struct {
 	Number     int    // from 1
-	Machine    string // that plays it; "" where machines had no names
+	Machine    string // that plays it
 	Commitment rules.Hex
 	Seed       *rules.Hex // nil while it runs
 	Began      time.Time

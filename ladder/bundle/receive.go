@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"syscall"
 
 	"github.com/timba-arena/timba/ladder"
@@ -59,7 +58,7 @@ func (u *Upload) Keep() error {
 		err = os.Rename(u.Path, kept)
 	}
 	if err == nil {
-		err = syncDir(u.dir.Bundles())
+		err = datadir.Sync(u.dir.Bundles())
 	}
 	if err != nil {
 		return unavailable(err)
@@ -121,17 +120,4 @@ func unavailable(err error) error {
 		text = "the server's disk is full"
 	}
 	return &ladder.Error{Code: ladder.Unavailable, Text: text, Hint: "try again later", Err: fmt.Errorf("bundle: %w", err)}
-}
-
-// syncDir syncs the list of files in a directory to the disk, where the system can.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if runtime.GOOS == "windows" || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		err = nil // not supported here
-	}
-	return errors.Join(err, d.Close())
 }

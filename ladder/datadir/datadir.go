@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"syscall"
 )
 
 // Dir is the path of a data directory. Its methods without arguments return the
@@ -107,6 +109,19 @@ func (d Dir) MkdirTemp(pattern string) (string, error) {
 		return "", err
 	}
 	return dir, os.Chmod(dir, 0o755)
+}
+
+// Sync brings a file, or a directory's list of files, to the disk, where the system can.
+func Sync(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if runtime.GOOS == "windows" || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil // not supported here
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Size returns how many bytes the files below a path have together. What is not there, or goes

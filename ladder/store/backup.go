@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
@@ -66,14 +65,14 @@ func (s *Store) Backup(ctx context.Context, dir, config string) (err error) {
 		}
 	}
 	for _, d := range []string{to.Bundles(), tmp} {
-		if err := syncPath(d); err != nil {
+		if err := datadir.Sync(d); err != nil {
 			return err
 		}
 	}
 	if err := os.Rename(tmp, dir); err != nil {
 		return err
 	}
-	return syncPath(filepath.Dir(dir))
+	return datadir.Sync(filepath.Dir(dir))
 }
 
 func backupError(err error) error {
@@ -113,7 +112,7 @@ func (s *Store) copyDatabase(ctx context.Context, path string) error {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return err
 	}
-	return syncPath(path)
+	return datadir.Sync(path)
 }
 
 // copyFiles copies the uploads that the copied database knows, and the
@@ -166,14 +165,17 @@ func (s *Store) copyArchive(ctx context.Context, copied *Store, to datadir.Dir) 
 	if err != nil {
 		return err
 	}
-	into := archive.Directory(to.Archive())
+	into := archive(to.Archive())
 	for _, r := range rows {
-		sum := archive.Sum(r.Hash)
-		data, err := s.archive.Read(ctx, sum, 0, r.Size)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		sum := digest(r.Hash)
+		data, err := s.archive.read(sum, 0, r.Size)
 		if err != nil {
 			return unavailable("timba admin verify lists all that is missing", "backup: archive file %s cannot be read: %w", sum, err)
 		}
-		put, err := into.Put(ctx, data)
+		put, err := into.put(data)
 		if err != nil {
 			return err
 		}
@@ -199,18 +201,4 @@ func copyFile(to, from string) (err error) {
 		return fmt.Errorf("%s: %w", to, err)
 	}
 	return out.Sync()
-}
-
-// syncPath brings a file or a directory's list of files to the disk.
-func syncPath(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	err = f.Sync()
-	if info, stat := f.Stat(); err != nil && stat == nil && info.IsDir() {
-		return nil // some systems cannot, and keep the order themselves
-	}
-	return err
 }

@@ -108,15 +108,9 @@ func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVers
 
 func matchOf(m queries.Match) (ladder.Match, error) {
 	out := ladder.Match{
-		ID: m.ID, Rated: m.LadderID.Valid, Game: m.Game, Deals: int(m.Deals), State: ladder.MatchState(m.State),
+		ID: m.ID, Rated: m.LadderID.Valid, Game: m.Game, Deals: int(m.Deals), Distinct: int(m.DistinctDeals.Int64), State: ladder.MatchState(m.State),
 		AskedBy: m.AskedBy.Int64, Reason: m.Reason, Created: moment(m.Created), Began: nullMoment(m.Began),
 		Finished: nullMoment(m.Finished), Order: m.Ord.Int64,
-	}
-	switch {
-	case m.DistinctDeals.Valid:
-		out.Distinct = int(m.DistinctDeals.Int64)
-	case m.Ord.Valid: // rated by the rule before: all count
-		out.Distinct = out.Deals
 	}
 	if err := parse("a match's options", m.Options, &out.Options); err != nil {
 		return out, err

@@ -96,8 +96,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// moveUntilKilled finishes matches in a directory, unpacks, packs and moves them, and says so on
-// stdout.
+// moveUntilKilled finishes matches in a directory and moves them, and says so on stdout.
 func moveUntilKilled(dir string) error {
 	tb := dying{}
 	c := &competition{tb: tb, clock: newClock()}
@@ -110,11 +109,6 @@ func moveUntilKilled(dir string) error {
 	c.clock.skip(max(0, moment(last).Sub(c.clock.now()))) // the time goes on
 	for i := 0; ; i++ {
 		m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
-		if i%2 == 0 {
-			c.unpack()
-			_, err := c.Repack(bg)
-			kit.Must(tb, err)
-		}
 		c.clock.skip(2 * day)
 		_, err := c.Move(bg, ladder.Storage{Keep: day, Matches: i % 2})
 		kit.Must(tb, err)
@@ -122,7 +116,7 @@ func moveUntilKilled(dir string) error {
 	}
 }
 
-// A process killed at any moment of packing and moving loses nothing and doubles nothing.
+// A process killed at any moment of moving loses nothing and doubles nothing.
 func TestKillMove(t *testing.T) {
 	dir := t.TempDir()
 	for range 5 {
@@ -149,7 +143,7 @@ func TestKillMove(t *testing.T) {
 		if n := len(c.keptOf()); n != finished {
 			t.Errorf("%d of %d matches have replays", n, finished)
 		}
-		if n := c.count("documents WHERE kind = 'replays'") + c.count("(SELECT DISTINCT match_id FROM replays JOIN games ON games.id = replays.game_id)"); n != finished {
+		if n := c.count("documents WHERE kind = 'replays'"); n != finished {
 			t.Errorf("%d matches have %d documents of replays", finished, n)
 		}
 		named := c.count("archives")

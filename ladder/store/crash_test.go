@@ -40,12 +40,8 @@ func TestKilledAfterEachCall(t *testing.T) {
 		finished++
 	}
 	left("finished")
-	c.unpack()
-	_, err := c.Repack(bg)
-	kit.Must(t, err)
-	left("packed")
 	c.clock.skip(2 * day)
-	_, err = c.Move(bg, ladder.Storage{Keep: day, Matches: 1})
+	_, err := c.Move(bg, ladder.Storage{Keep: day, Matches: 1})
 	kit.Must(t, err)
 	left("one is moved")
 	_, err = c.Move(bg, ladder.Storage{Keep: day})

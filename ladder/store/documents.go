@@ -2,12 +2,10 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -47,14 +45,9 @@ func (s *Store) packGames(games []packedGame) []packedDocument {
 	return append(s.packParts(replaysKind, replays), s.packParts(logsKind, logs)...)
 }
 
-// addDocuments keeps the documents of a match.
-func addDocuments(ctx context.Context, tx *Tx, matchID int64, documents []packedDocument) error {
-	return each(ctx, documentRows(matchID, documents), tx.AddDocument)
-}
-
 func documentRows(matchID int64, documents []packedDocument) (list []queries.AddDocumentParams) {
 	for _, d := range documents {
-		sum := archive.SumOf(d.data)
+		sum := digestOf(d.data)
 		list = append(list, queries.AddDocumentParams{MatchID: matchID, Kind: d.kind, Size: int64(d.size), Hash: sum[:], Data: d.data})
 	}
 	return list
@@ -86,21 +79,18 @@ func damaged(format string, args ...any) error { return damage{fmt.Errorf(format
 // error is a damage if they are not as they were kept.
 func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
 	row, err := tx.Document(ctx, matchID, kind)
-	if errors.Is(err, sql.ErrNoRows) {
-		return s.oldParts(ctx, tx, matchID, kind)
-	}
 	if err != nil {
-		return nil, err
+		return nil, none(err, nil)
 	}
 	data, where := row.Data, kind
 	if len(row.Archive) > 0 {
-		sum := archive.Sum(row.Archive)
+		sum := digest(row.Archive)
 		where = fmt.Sprintf("%s in %s", kind, sum)
-		if data, err = s.archive.Read(ctx, sum, row.Start.Int64, row.Length.Int64); err != nil {
+		if data, err = s.archive.read(sum, row.Start.Int64, row.Length.Int64); err != nil {
 			return nil, damaged("%s cannot be read: %w", where, err)
 		}
 	}
-	if sum := archive.SumOf(data); string(sum[:]) != string(row.Hash) {
+	if sum := digestOf(data); string(sum[:]) != string(row.Hash) {
 		return nil, damaged("%s have the SHA-256 %s where it was %x", where, sum, row.Hash)
 	}
 	joined, err := s.codec.unpack(data)
@@ -113,34 +103,6 @@ func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) (
 	parts, err := splitParts(joined)
 	if err != nil {
 		return nil, damaged("%s: %w", where, err)
-	}
-	return parts, nil
-}
-
-// oldParts returns the documents of a match that is not packed yet.
-func (s *Store) oldParts(ctx context.Context, tx *Tx, matchID int64, kind string) (parts []part, err error) {
-	var rows []queries.OldLogsOfRow
-	if kind == logsKind {
-		rows, err = tx.OldLogsOf(ctx, matchID)
-	} else {
-		var replays []queries.OldReplaysOfRow
-		replays, err = tx.OldReplaysOf(ctx, matchID)
-		for _, r := range replays {
-			rows = append(rows, queries.OldLogsOfRow{Deal: r.Deal, Rotation: r.Rotation, Size: r.Size, Data: r.Data})
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rows {
-		data, err := s.codec.unpack(r.Data)
-		if err == nil && int64(len(data)) != r.Size {
-			err = fmt.Errorf("it has %d bytes, and had %d", len(data), r.Size)
-		}
-		if err != nil {
-			return nil, damaged("%s of deal %d, rotation %d: %w", kind, r.Deal, r.Rotation, err)
-		}
-		parts = append(parts, part{int(r.Deal), int(r.Rotation), int(r.Seat), data})
 	}
 	return parts, nil
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -46,87 +45,11 @@ func (c *competition) keptOf() map[int64]kept {
 	return out
 }
 
-// unpack keeps all documents game by game, as an earlier timba did.
-func (c *competition) unpack() {
-	c.tb.Helper()
-	tx, err := c.writer.db.BeginTx(bg, nil)
-	kit.Must(c.tb, err)
-	exec := func(sql string, args ...any) {
-		c.tb.Helper()
-		_, err := tx.Exec(sql, args...)
-		kit.Must(c.tb, err)
-	}
-	rows, err := c.read.KeptMatchesAfter(bg, 0, someID(1<<60), 1<<30)
-	kit.Must(c.tb, err)
-	for _, r := range rows {
-		for _, kind := range []string{replaysKind, logsKind} {
-			parts := kit.Get[[]part](c.tb)(c.parts(bg, c.read, r.MatchID, kind))
-			for _, p := range parts {
-				size, data := len(p.data), c.codec.pack(p.data)
-				if kind == replaysKind {
-					exec("INSERT INTO replays (game_id, size, data) SELECT id, ?, ? FROM games WHERE match_id = ? AND deal = ? AND rotation = ?",
-						size, data, r.MatchID, p.deal, p.rotation)
-					continue
-				}
-				exec("INSERT INTO game_logs (game_id, seat, size, data) SELECT id, ?, ?, ? FROM games WHERE match_id = ? AND deal = ? AND rotation = ?",
-					p.seat, size, data, r.MatchID, p.deal, p.rotation)
-			}
-		}
-		exec("DELETE FROM documents WHERE match_id = ?", r.MatchID)
-	}
-	kit.Must(c.tb, tx.Commit())
-}
-
 // count returns the number of rows of a table, or of a part of one.
 func (c *competition) count(from string) (n int) {
 	c.tb.Helper()
 	kit.Must(c.tb, c.readers.db.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
 	return n
-}
-
-// Matches that an earlier timba has kept are served and verified as they are, and after they were
-// packed; every document is the same, byte for byte.
-func TestRepack(t *testing.T) {
-	t.Parallel()
-	c := template(t)
-	before := c.keptOf()
-	if len(before) < 5 {
-		t.Fatalf("only %d matches have replays", len(before))
-	}
-	c.unpack()
-	if n := c.count("documents"); n > 0 {
-		t.Fatalf("%d documents are packed", n)
-	}
-	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
-		t.Errorf("game by game (-packed +old): %s", diff)
-	}
-	wantSound(t, c.Store)
-	n := kit.Get[int](t)(c.Repack(bg))
-	if n != len(before) || c.count("replays")+c.count("game_logs") > 0 {
-		t.Errorf("%d of %d matches are packed", n, len(before))
-	}
-	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
-		t.Errorf("packed again (-before +after): %s", diff)
-	}
-	wantSound(t, c.Store)
-	if n, err := c.Repack(bg); n != 0 || err != nil {
-		t.Errorf("packs %d more, %v", n, err)
-	}
-}
-
-// What is damaged stays as it is, and does not hold up the others.
-func TestRepackDamaged(t *testing.T) {
-	t.Parallel()
-	c := template(t)
-	matches := len(c.keptOf())
-	c.unpack()
-	_, err := c.writer.db.Exec("UPDATE replays SET data = x'00' WHERE game_id = 1")
-	kit.Must(t, err)
-	n, err := c.Repack(bg)
-	kit.Must(t, err)
-	if n != matches-1 || c.count("replays") == 0 {
-		t.Errorf("%d of %d matches are packed, and %d replays are left", n, matches, c.count("replays"))
-	}
 }
 
 // Every game, with faults and logs and without, comes back byte for byte.

@@ -143,33 +143,58 @@ func (f *finish) check() error {
 
 // checkGame compares a game with the match, and its result with its seats.
 func (f *finish) checkGame(g *referee.Result) error {
-	v, err := g.Resolve(f.variant.Game)
-	if err != nil {
+	if err := checkReplay(&g.Replay, f.match, f.variant, f.attempt); err != nil {
 		return err
 	}
-	switch seed := hexOf(f.attempt.Seed); {
-	case g.Match.Seed == nil || *g.Match.Seed != seed:
-		return fmt.Errorf("the replay is not of attempt %d: it has another seed", f.attempt.Number)
-	case !slices.Equal(v.Settings, f.variant.Settings):
-		return fmt.Errorf("the replay's options are %v, the match's %v", g.Options, f.match.Options)
-	case g.Adjudication != nil || g.Adjudicated != nil:
-		return errors.New("the game could be adjudicated by scores: the games of a competition are played to their end")
-	case len(g.Bots) != len(g.Seats) || len(g.Ranks) != len(g.Seats) || len(g.Points) != len(g.Seats):
-		return fmt.Errorf("there are %d bots, %d ranks and %d points for %d seats", len(g.Bots), len(g.Ranks), len(g.Points), len(g.Seats))
+	if len(g.Bots) != len(g.Seats) {
+		return fmt.Errorf("there are %d bots for %d seats", len(g.Bots), len(g.Seats))
 	}
-	if err := checkSeats(&g.Replay); err != nil {
-		return err
-	}
-	sides := f.variant.Sides
 	for seat, bot := range g.Bots {
 		if want := rules.BotAt(seat, g.Match.Rotation, len(f.match.Versions)); bot != want {
 			return fmt.Errorf("seat %d was played by bot %d where the rotation has bot %d", seat, bot, want)
 		}
-		if rank := g.Ranks[seat]; rank < 1 || rank > sides {
-			return fmt.Errorf("seat %d has rank %d of %d sides", seat, rank, sides)
-		}
 	}
 	return nil
+}
+
+// checkReplay returns an error unless a replay is one of a match by its head, and has moves, faults and
+// results of the seats that there are. It does not play it again.
+func checkReplay(r *referee.Replay, m ladder.Match, v *rules.Variant, a queries.Attempt) error {
+	got, err := r.Resolve(v.Game)
+	if err != nil {
+		return err
+	}
+	clock := m.Clock.InReplay()
+	switch seed := hexOf(a.Seed); {
+	case r.Match.Seed == nil || *r.Match.Seed != seed:
+		return fmt.Errorf("the replay is not of attempt %d: it has another seed", a.Number)
+	case !slices.Equal(got.Settings, v.Settings):
+		return fmt.Errorf("the replay's options are %s, the match's %s", optionsText(r.Options), optionsText(v.Settings.Map()))
+	case text(r.Clock) != text(clock):
+		return fmt.Errorf("the replay's clock is %s, the match's %s", clockText(r.Clock), clockText(clock))
+	case r.Adjudication != nil || r.Adjudicated != nil:
+		return errors.New("the game could be adjudicated by scores: the games of a competition are played to their end")
+	case len(r.Ranks) != len(r.Seats) || len(r.Points) != len(r.Seats):
+		return fmt.Errorf("there are %d ranks and %d points for %d seats", len(r.Ranks), len(r.Points), len(r.Seats))
+	}
+	for seat, s := range r.Seats {
+		if s.Clock != nil || s.Untimed {
+			return fmt.Errorf("seat %d has a clock of its own", seat)
+		}
+		if rank := r.Ranks[seat]; rank < 1 || rank > v.Sides {
+			return fmt.Errorf("seat %d has rank %d of %d sides", seat, rank, v.Sides)
+		}
+	}
+	return checkSeats(r)
+}
+
+// clockText returns the clock of a replay for people, in milliseconds.
+func clockText(c referee.ClockMS) string {
+	var inc int64
+	if c.Inc != nil {
+		inc = *c.Inc
+	}
+	return fmt.Sprintf("movetime=%d bank=%d inc=%d margin=%d", c.Movetime, c.Bank, inc, c.Margin)
 }
 
 // checkSeats refuses moves and faults of seats that a game does not have, and unknown faults.

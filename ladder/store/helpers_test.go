@@ -148,8 +148,6 @@ func (c *competition) begin() {
 	}
 	kit.Must(c.tb, c.SyncHouse(bg, bots))
 	kit.Must(c.tb, c.SyncLadders(bg, testLadders(c.tb)))
-	_, err := c.ReleaseRunning(bg)
-	kit.Must(c.tb, err)
 }
 
 var lots = ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}

@@ -445,7 +445,7 @@ func (tx *Tx) endAttempt(ctx context.Context, m queries.Match, reason string, fa
 type Handed struct {
 	Match   int64
 	Attempt int
-	Machine string // "" of an attempt from before machines had names
+	Machine string
 }
 
 // Running returns the attempts that run, in the order of their matches.
@@ -455,30 +455,4 @@ func (s *Store) Running(ctx context.Context) (out []Handed, err error) {
 		out = append(out, Handed{Match: r.MatchID, Attempt: int(r.Number), Machine: r.Machine})
 	}
 	return out, explain(err)
-}
-
-// ReleaseRunning interrupts the matches that are marked as running on no machine, when a server
-// starts: nobody plays them. They wait again, with a new seed to come.
-func (s *Store) ReleaseRunning(ctx context.Context) (n int, err error) {
-	err = s.update(ctx, func(tx *Tx) error {
-		rows, err := tx.RunningAttempts(ctx)
-		if err != nil {
-			return err
-		}
-		for _, r := range rows {
-			if r.Machine != "" {
-				continue
-			}
-			m, err := tx.Match(ctx, r.MatchID)
-			if err != nil {
-				return err
-			}
-			if err := tx.breakOff(ctx, m, "the server stopped", false); err != nil {
-				return err
-			}
-			n++
-		}
-		return nil
-	})
-	return n, err
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -90,21 +89,22 @@ func (m *mover) sweep() (err error) {
 	if m.used, err = m.store.read.ArchivedBytes(m.ctx); err != nil {
 		return explain(err)
 	}
-	if err := m.store.archive.Clean(m.ctx); err != nil {
+	if err := m.store.archive.clean(); err != nil {
 		return archiveError(err)
 	}
-	for f, err := range m.store.archive.List(m.ctx) {
-		if err != nil {
-			return archiveError(err)
-		}
-		known, err := m.store.read.HasArchive(m.ctx, f.Sum[:])
+	files, err := m.store.archive.list()
+	if err != nil {
+		return archiveError(err)
+	}
+	for _, f := range files {
+		known, err := m.store.read.HasArchive(m.ctx, f[:])
 		if err != nil {
 			return explain(err)
 		}
 		if known {
 			continue
 		}
-		if err := m.store.archive.Remove(m.ctx, f.Sum); err != nil {
+		if err := m.store.archive.remove(f); err != nil {
 			return archiveError(err)
 		}
 	}
@@ -112,9 +112,6 @@ func (m *mover) sweep() (err error) {
 }
 
 func archiveError(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
 	return unavailable("check the disk and the permissions of the directory", "archive: %w", err)
 }
 
@@ -236,7 +233,7 @@ func (m *mover) add(matchID int64) error {
 		return err
 	}
 	for _, r := range rows {
-		if sum := archive.SumOf(r.Data); string(sum[:]) != string(r.Hash) {
+		if sum := digestOf(r.Data); string(sum[:]) != string(r.Hash) {
 			return nil
 		}
 	}
@@ -275,7 +272,10 @@ func (m *mover) write() error {
 
 // put puts the next file into the archive, and names it in the database.
 func (m *mover) put() error {
-	sum, err := m.store.archive.Put(m.ctx, m.file)
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	sum, err := m.store.archive.put(m.file)
 	if err != nil {
 		return archiveError(err)
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/archive"
 )
 
 const day = 24 * time.Hour
@@ -37,12 +36,10 @@ func (c *competition) moved() (ids []int64) {
 }
 
 // archived returns the files of the archive.
-func (c *competition) archived() (files []archive.File) {
+func (c *competition) archived() []digest {
 	c.tb.Helper()
-	for f, err := range c.archive.List(bg) {
-		kit.Must(c.tb, err)
-		files = append(files, f)
-	}
+	files, err := c.archive.list()
+	kit.Must(c.tb, err)
 	return files
 }
 
@@ -186,7 +183,7 @@ func TestMoveKilled(t *testing.T) {
 		kill()
 		return now()
 	}
-	kit.Must(t, c.moveByTwo(&watched{bg, kill})) // who is about to read or to write a file looks at it
+	kit.Must(t, c.moveByTwo(&watched{bg, kill})) // who is about to write a file looks at it
 	kill()
 	if len(left) < 8 {
 		t.Errorf("it is killed only %d times", len(left))
@@ -298,7 +295,7 @@ func TestMovedDamage(t *testing.T) {
 	_, err := c.Move(bg, ladder.Storage{Keep: day})
 	kit.Must(t, err)
 	f := c.archived()[0]
-	path := filepath.Join(c.Dir().Archive(), f.Sum.String())
+	path := filepath.Join(c.Dir().Archive(), f.String())
 	whole, err := os.ReadFile(path)
 	kit.Must(t, err)
 	for name, damage := range map[string]func(){
@@ -311,12 +308,12 @@ func TestMovedDamage(t *testing.T) {
 		damage()
 		found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
 		if !slices.ContainsFunc(found, func(d Difference) bool {
-			return strings.HasPrefix(d.Where, "archive file "+f.Sum.String()) && strings.Contains(d.What, name)
+			return strings.HasPrefix(d.Where, "archive file "+f.String()) && strings.Contains(d.What, name)
 		}) {
 			t.Errorf("%s: found %v", name, found)
 		}
 		if !slices.ContainsFunc(found, func(d Difference) bool {
-			return strings.HasPrefix(d.Where, "match ") && strings.Contains(d.What, f.Sum.String())
+			return strings.HasPrefix(d.Where, "match ") && strings.Contains(d.What, f.String())
 		}) {
 			t.Errorf("%s: no match is found: %v", name, found)
 		}
@@ -338,7 +335,7 @@ func TestMoveFails(t *testing.T) {
 	good := c.archive
 	link := filepath.Join(t.TempDir(), "link") // no directory, and none can be made there
 	kit.Must(t, os.Symlink("/nowhere", link))
-	c.archive = archive.Directory(link)
+	c.archive = archive(link)
 	_, err := c.Move(bg, ladder.Storage{Keep: day})
 	wantError(t, err, ladder.Unavailable, "archive: mkdir "+link+": file exists: check the disk and the permissions of the directory")
 	c.archive = good

@@ -195,20 +195,6 @@ CREATE TABLE game_seats (
   PRIMARY KEY (game_id, seat)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE replays (
-  game_id INTEGER PRIMARY KEY REFERENCES games (id),
-  size    INTEGER NOT NULL, -- of the document
-  data    BLOB    NOT NULL  -- zstd
-) STRICT;
-
-CREATE TABLE game_logs (
-  game_id INTEGER NOT NULL REFERENCES games (id),
-  seat    INTEGER NOT NULL,
-  size    INTEGER NOT NULL,
-  data    BLOB    NOT NULL, -- zstd
-  UNIQUE (game_id, seat)
-) STRICT;
-
 -- What a finished match moved. number counts the matches of the version on the ladder.
 CREATE TABLE changes (
   match_id   INTEGER NOT NULL,

@@ -25,7 +25,6 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/rating"
@@ -61,7 +60,7 @@ type Store struct {
 	read     *Tx // each statement alone
 	codec    *codec
 	formula  rating.Formula // of new ladders, and of those that are rated again
-	archive  archive.Directory
+	archive  archive
 	group    group
 	cache    cache
 	events   events.Hub
@@ -75,7 +74,7 @@ type Store struct {
 // Open opens the data directory.
 func Open(dir string, o Options) (_ *Store, err error) {
 	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: rating.Current, running: map[int64]*running{}}
-	s.archive = archive.Directory(s.dir.Archive())
+	s.archive = archive(s.dir.Archive())
 	if s.now == nil {
 		s.now = time.Now
 	}

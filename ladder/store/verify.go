@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
@@ -36,8 +35,9 @@ import (
 //   - of a match: who asked for it, when it was added, and the start-up time of its clock;
 //   - of an attempt: its machine, and of one that was broken off when it ended, why and whether the
 //     referee failed, and when it began unless it is the first one;
-//   - of a game: how long it took, of which only the sum is known, and the bots' logs, which
-//     are compared with their hash alone, and are not missed;
+//   - of a game: how long it took, of which only the sum is known; the times and infos of its moves,
+//     as far as the clock permits them; and the bots' logs, which are not missed. What a match
+//     has of these is compared with its hash alone, and what a game of a person has with none;
 //   - of an entry: since when it is on the ladder as long as its first match and its Elo at
 //     the start are right, and its fit, which is made from the matches and moves nothing;
 //   - of a game of a person: when it began, and when it ended unless it counts for a bot;
@@ -153,12 +153,13 @@ func (v *verifier) archives() error {
 		return err
 	}
 	for _, r := range rows {
-		sum := archive.Sum(r.Hash)
+		sum := digest(r.Hash)
 		where := fmt.Sprintf("archive file %s, with the replays and logs of %d matches", sum, r.Matches)
-		data, err := v.store.archive.Read(v.ctx, sum, 0, r.Size)
-		switch got := archive.SumOf(data); {
-		case v.ctx.Err() != nil:
-			return v.ctx.Err()
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+		data, err := v.store.archive.read(sum, 0, r.Size)
+		switch got := digestOf(data); {
 		case errors.Is(err, fs.ErrNotExist):
 			v.differ(where, "it is missing")
 		case err != nil:
@@ -241,9 +242,6 @@ func (f *findings) checkAttempts(m queries.Match, list []queries.Attempt) {
 	}
 }
 
-// page is how many matches are rebuilt side by side before they are taken in order.
-const page = 128
-
 // unrated rebuilds the matches that are not on a ladder.
 func (v *verifier) unrated() error {
 	for last := int64(0); ; {
@@ -261,15 +259,11 @@ func (v *verifier) unrated() error {
 // rebuild rebuilds a page of matches on all processors, in their order.
 func (v *verifier) rebuild(rows []queries.Match) ([]*rebuilt, error) {
 	out := make([]*rebuilt, len(rows))
-	group, ctx := errgroup.WithContext(v.ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, m := range rows {
-		group.Go(func() (err error) {
-			out[i], err = v.store.rebuild(ctx, m)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err := onAllCores(v.ctx, len(rows), func(ctx context.Context, i int) (err error) {
+		out[i], err = v.store.rebuild(ctx, rows[i])
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	for _, r := range out {
@@ -279,13 +273,23 @@ func (v *verifier) rebuild(rows []queries.Match) ([]*rebuilt, error) {
 	return out, nil
 }
 
+// onAllCores calls f for the numbers below n, some of them at the same time.
+func onAllCores(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		group.Go(func() error { return f(ctx, i) })
+	}
+	return group.Wait()
+}
+
 func (v *verifier) ladders() error {
 	rows, err := v.store.read.Ladders(v.ctx)
 	if err != nil {
 		return err
 	}
 	for _, l := range rows {
-		if err := v.ladder(l.ID); err != nil {
+		if err := v.ladder(l); err != nil {
 			return err
 		}
 	}

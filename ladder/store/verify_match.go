@@ -1,15 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
-	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
@@ -19,57 +16,48 @@ import (
 // rebuilt is a finished match made again from its replays.
 type rebuilt struct {
 	findings
-	where   string
-	row     queries.Match
-	match   ladder.Match
-	variant *rules.Variant
+	played  // its games as the replays tell them, or as stored where there is none
 	slots   []queries.HashesOfRow
 	rows    []queries.Game
 	seats   []queries.GameSeat
-	changes []queries.Change
-	// attempt is the one that counts.
-	attempt queries.Attempt
+	attempt queries.Attempt // the one that counts
 	// replays and logs are nil where they are damaged.
 	replays, logs []part
-	games         []ladder.Game // as the replays tell them, or as stored where there is none
 }
 
 // rebuild makes a finished match again and notes what differs. The error is of a
 // database that cannot be read at all.
 func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error) {
-	r := &rebuilt{row: row, where: fmt.Sprintf("match %d", row.ID)}
-	if _, err := matchOf(row); err != nil {
-		r.differ(r.where, "%s", err)
+	r := &rebuilt{played: played{row: row}}
+	var err error
+	if r.match, err = matchOf(row); err == nil {
+		r.variant, err = r.match.Variant()
+	}
+	if err != nil {
+		r.differ(r.where(), "%s", err)
 		return r, nil
 	}
 	if err := s.view(ctx, func(tx *Tx) error { return r.read(ctx, s, tx) }); err != nil {
 		return nil, err
-	}
-	var err error
-	if r.variant, err = r.match.Variant(); err != nil {
-		r.differ(r.where, "%s", err)
-		return r, nil
 	}
 	r.check()
 	return r, nil
 }
 
 // read reads all that the database has of the match.
-func (r *rebuilt) read(ctx context.Context, s *Store, tx *Tx) error {
-	list, err := tx.fill(ctx, []queries.Match{r.row})
-	if err != nil {
-		return err
-	}
-	r.match = list[0]
+func (r *rebuilt) read(ctx context.Context, s *Store, tx *Tx) (err error) {
 	if r.slots, err = tx.HashesOf(ctx, r.row.ID); err != nil {
 		return err
+	}
+	for _, slot := range r.slots {
+		r.match.Versions = append(r.match.Versions, slot.VersionID)
 	}
 	attempts, err := tx.AttemptsOf(ctx, text([]int64{r.row.ID}))
 	if err != nil {
 		return err
 	}
 	if len(attempts) == 0 {
-		r.differ(r.where, "it is finished and was never begun")
+		r.differ(r.where(), "it is finished and was never begun")
 	} else {
 		r.attempt = attempts[len(attempts)-1]
 	}
@@ -95,7 +83,7 @@ func (r *rebuilt) parts(ctx context.Context, s *Store, tx *Tx, kind string) ([]p
 	parts, err := s.parts(ctx, tx, r.row.ID, kind)
 	var d damage
 	if errors.As(err, &d) {
-		r.differ(r.where, "%s", d)
+		r.differ(r.where(), "%s", d)
 		return nil, nil
 	}
 	return append([]part{}, parts...), err
@@ -110,13 +98,13 @@ func (r *rebuilt) check() {
 		r.checkGames()
 	}
 	if !r.match.Rated && len(r.changes) > 0 {
-		r.differ(r.where, "it has changes of ratings and is not rated")
+		r.differ(r.where(), "it has changes of ratings and is not rated")
 	}
 }
 
 // place says where a game is.
 func (r *rebuilt) place(deal, rotation int) string {
-	return fmt.Sprintf("%s, deal %d, rotation %d", r.where, deal, rotation)
+	return fmt.Sprintf("%s, deal %d, rotation %d", r.where(), deal, rotation)
 }
 
 // checkPlaces looks for documents that are there twice, or of games and seats that are not there.
@@ -159,7 +147,7 @@ func (r *rebuilt) checkGames() {
 		g.Lost = len(lostSeats(replays[i])) > 0
 	}
 	if err := rating.Complete(r.match.Deals, len(r.slots), r.games); err != nil {
-		r.differ(r.where, "%s", err)
+		r.differ(r.where(), "%s", err)
 		return
 	}
 	want := r.row
@@ -173,7 +161,7 @@ func (r *rebuilt) checkGames() {
 	if !r.match.Rated {
 		want.DistinctDeals = sql.NullInt64{}
 	}
-	r.compare(r.where, r.row, want)
+	r.compare(r.where(), r.row, want)
 	r.checkFaulty()
 }
 
@@ -188,10 +176,10 @@ func (r *rebuilt) checkGame(i int, replay *referee.Replay) {
 	r.checkReplay(where, replay)
 	again := gameOf(replay, len(r.slots))
 	again.ID, again.MatchID, again.Took = r.rows[0].ID+int64(i), r.row.ID, g.Took
-	if r.row.DistinctDeals.Valid {
+	if r.match.Rated {
 		again.Fingerprint = fingerprint(replay, r.variant, r.match.Versions)
 	}
-	r.compare(where, r.rows[i], queries.Game(gameRow(again, r.row.LadderID, r.row.DistinctDeals.Valid)))
+	r.compare(where, r.rows[i], queries.Game(gameRow(again, r.row.LadderID, r.match.Rated)))
 	seats := r.seatsOf(r.rows[i].ID)
 	if len(seats) != len(again.Seats) {
 		r.differ(where, "there are %d seats where the replay has %d", len(seats), len(again.Seats))
@@ -211,29 +199,20 @@ func (r *rebuilt) seatsOf(game int64) (out []queries.GameSeat) {
 	return out
 }
 
-// checkReplay plays a replay again, and compares it with its match: options, clock, seed, who sat there.
+// checkReplay compares a replay with its match and with who sat there, and plays it again.
 func (r *rebuilt) checkReplay(where string, d *referee.Replay) {
-	for _, err := range d.Verify(r.variant.Game) {
+	var errs []error
+	if err := checkReplay(d, r.match, r.variant, r.attempt); err != nil {
+		errs = []error{err}
+	} else {
+		errs = d.Verify(r.variant.Game)
+	}
+	for _, err := range errs {
 		r.differ(where, "%s", strings.TrimPrefix(err.Error(), "replay: "))
-	}
-	if options := r.variant.Settings.Map(); !maps.Equal(d.Options, options) {
-		r.differ(where, "the replay is of %s %s where the match is of %s %s", d.Game, optionsText(d.Options), r.row.Game, optionsText(options))
-	}
-	if clock := r.match.Clock.InReplay(); text(d.Clock) != text(clock) {
-		r.differ(where, "the clock is %s where the match has %s", clockText(d.Clock), clockText(clock))
-	}
-	if seed := hexOf(r.attempt.Seed); d.Match.Seed == nil || *d.Match.Seed != seed {
-		r.differ(where, "the replay does not have the seed of attempt %d", r.attempt.Number)
-	}
-	if d.Adjudication != nil {
-		r.differ(where, "the replay could be adjudicated by scores")
 	}
 	for i, s := range d.Seats {
 		slot := r.slots[rules.BotAt(i, d.Match.Rotation, len(r.slots))]
 		r.sat(fmt.Sprintf("%s, seat %d", where, i), s, slot.Name, slot.Hash, slot.PersonID.Valid)
-		if s.Clock != nil || s.Untimed {
-			r.differ(where, "seat %d has a clock of its own", i)
-		}
 	}
 }
 
@@ -249,11 +228,6 @@ func (f *findings) sat(where string, s referee.ReplaySeat, bot, hash string, has
 	}
 }
 
-// clockText returns a clock of a replay for people, in milliseconds.
-func clockText(c referee.ClockMS) string {
-	return fmt.Sprintf("movetime=%d bank=%d inc=%d margin=%d", c.Movetime, c.Bank, *cmp.Or(c.Inc, new(int64)), c.Margin)
-}
-
 // checkFaulty compares the numbers of the slots, and which have a fault with the seats of the games.
 func (r *rebuilt) checkFaulty() {
 	faulty := make([]int64, len(r.slots))
@@ -266,10 +240,10 @@ func (r *rebuilt) checkFaulty() {
 	}
 	for slot, s := range r.slots {
 		if s.Slot != int64(slot) {
-			r.differ(r.where, "it has slot %d where slot %d is due", s.Slot, slot)
+			r.differ(r.where(), "it has slot %d where slot %d is due", s.Slot, slot)
 		}
 		if s.Faulty != faulty[slot] {
-			r.differ(r.where, "slot %d: the mark of a fault is %d where its games give %d", slot, s.Faulty, faulty[slot])
+			r.differ(r.where(), "slot %d: the mark of a fault is %d where its games give %d", slot, s.Faulty, faulty[slot])
 		}
 	}
 }

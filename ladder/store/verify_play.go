@@ -1,12 +1,11 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"maps"
-	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -45,16 +44,13 @@ func (v *verifier) plays() error {
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		var group sync.WaitGroup
-		turns := make(chan struct{}, runtime.GOMAXPROCS(0))
-		for _, p := range list {
-			turns <- struct{}{}
-			group.Go(func() {
-				p.check(v.store.codec)
-				<-turns
-			})
+		err = onAllCores(v.ctx, len(list), func(_ context.Context, i int) error {
+			list[i].check(v.store.codec)
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		group.Wait()
 		for _, p := range list {
 			v.findings = append(v.findings, p.findings...)
 		}

@@ -36,13 +36,6 @@ func (s *Server) prepare(ctx context.Context) error {
 	if swept > 0 {
 		s.Log.Info("uploads that nobody needs are deleted", "uploads", swept)
 	}
-	released, err := s.Store.ReleaseRunning(ctx)
-	if err != nil {
-		return err
-	}
-	if released > 0 {
-		s.Log.Info("matches of the last run wait to be played again", "matches", released)
-	}
 	broken, err := s.Store.BreakPlays(ctx)
 	if err != nil {
 		return err

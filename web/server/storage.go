@@ -9,12 +9,11 @@ import (
 	"github.com/timba-arena/timba/ladder/submission"
 )
 
-// storageEvery is the time between two looks at what is to be packed, moved or removed.
+// storageEvery is the time between two looks at what is to be moved or removed.
 const storageEvery = 24 * time.Hour
 
-// keepStorage packs the documents that an earlier timba has kept, moves old ones into files and removes
-// builds that nobody needs, at once and whenever a day begins, until the context ends. What fails is tried
-// again the next time: nothing depends on it.
+// keepStorage moves old documents into files and removes builds that nobody needs, at once and whenever a
+// day begins, until the context ends. What fails is tried again the next time: nothing depends on it.
 func (s *Server) keepStorage(ctx context.Context, p *submission.Pipeline, days <-chan time.Time) error {
 	for {
 		if err := s.tidyStorage(ctx, p); err != nil && ctx.Err() == nil {
@@ -40,15 +39,7 @@ func (s *Server) everyDay(ctx context.Context) <-chan time.Time {
 
 // tidyStorage does what is due. One part that fails does not hold up the others.
 func (s *Server) tidyStorage(ctx context.Context, p *submission.Pipeline) error {
-	return errors.Join(s.packDocuments(ctx), s.moveDocuments(ctx), s.sweepBuilds(ctx, p))
-}
-
-func (s *Server) packDocuments(ctx context.Context) error {
-	packed, err := s.Store.Repack(ctx)
-	if packed > 0 {
-		s.Log.Info("replays and logs are packed by match", "matches", packed)
-	}
-	return err
+	return errors.Join(s.moveDocuments(ctx), s.sweepBuilds(ctx, p))
 }
 
 func (s *Server) moveDocuments(ctx context.Context) error {

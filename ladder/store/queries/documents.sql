@@ -6,26 +6,6 @@ SELECT documents.size, documents.hash, documents.data, archives.hash AS archive,
 FROM documents LEFT JOIN archives ON archives.id = documents.archive_id
 WHERE documents.match_id = ? AND documents.kind = ?;
 
--- name: OldReplaysOf :many
--- The replays of a match that is not packed yet.
-SELECT games.deal, games.rotation, replays.size, replays.data
-FROM games JOIN replays ON replays.game_id = games.id WHERE games.match_id = ? ORDER BY games.id;
-
--- name: OldLogsOf :many
-SELECT games.deal, games.rotation, game_logs.seat, game_logs.size, game_logs.data
-FROM games JOIN game_logs ON game_logs.game_id = games.id WHERE games.match_id = ? ORDER BY games.id, game_logs.seat;
-
--- name: OldMatchAfter :one
--- The next match after a game that is not packed yet, and its last game.
-SELECT games.match_id, CAST((SELECT max(beside.id) FROM games AS beside WHERE beside.match_id = games.match_id) AS INTEGER) AS last_game
-FROM replays JOIN games ON games.id = replays.game_id WHERE replays.game_id > ? ORDER BY replays.game_id LIMIT 1;
-
--- name: DeleteOldReplays :exec
-DELETE FROM replays WHERE game_id IN (SELECT id FROM games WHERE match_id = ?);
-
--- name: DeleteOldLogs :exec
-DELETE FROM game_logs WHERE game_id IN (SELECT id FROM games WHERE match_id = ?);
-
 -- name: KeptMatchesAfter :many
 -- The matches after one whose documents are in the database, and that finished before a time.
 SELECT DISTINCT documents.match_id, matches.ladder_id,

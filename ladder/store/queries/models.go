@@ -99,13 +99,6 @@ type Game struct {
 	Fingerprint []byte
 }
 
-type GameLog struct {
-	GameID int64
-	Seat   int64
-	Size   int64
-	Data   []byte
-}
-
 type GameSeat struct {
 	GameID int64
 	Seat   int64
@@ -228,12 +221,6 @@ type PlaySeat struct {
 	Draws     int64
 	Losses    int64
 	Ended     sql.NullInt64
-}
-
-type Replay struct {
-	GameID int64
-	Size   int64
-	Data   []byte
 }
 
 type Rerate struct {

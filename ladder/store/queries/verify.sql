@@ -30,7 +30,7 @@ WHERE matches.state IN ('waiting', 'running', 'dropped') ORDER BY matches.id, at
 SELECT count(*) FROM matches WHERE state = 'finished';
 
 -- name: HashesOf :many
-SELECT match_slots.slot, match_slots.faulty, versions.hash, bots.name, bots.person_id
+SELECT match_slots.slot, match_slots.version_id, match_slots.faulty, versions.hash, bots.name, bots.person_id
 FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
 WHERE match_slots.match_id = ? ORDER BY match_slots.slot;
 

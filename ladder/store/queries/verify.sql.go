@@ -207,17 +207,18 @@ func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([
 }
 
 const hashesOf = `-- name: HashesOf :many
-SELECT match_slots.slot, match_slots.faulty, versions.hash, bots.name, bots.person_id
+SELECT match_slots.slot, match_slots.version_id, match_slots.faulty, versions.hash, bots.name, bots.person_id
 FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
 WHERE match_slots.match_id = ? ORDER BY match_slots.slot
 `
 
 type HashesOfRow struct {
-	Slot     int64
-	Faulty   int64
-	Hash     string
-	Name     string
-	PersonID sql.NullInt64
+	Slot      int64
+	VersionID int64
+	Faulty    int64
+	Hash      string
+	Name      string
+	PersonID  sql.NullInt64
 }
 
 func (q *Queries) HashesOf(ctx context.Context, matchID int64) ([]HashesOfRow, error) {
@@ -231,6 +232,7 @@ func (q *Queries) HashesOf(ctx context.Context, matchID int64) ([]HashesOfRow, e
 		var i HashesOfRow
 		if err := rows.Scan(
 			&i.Slot,
+			&i.VersionID,
 			&i.Faulty,
 			&i.Hash,
 			&i.Name,

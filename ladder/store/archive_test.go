@@ -1,0 +1,176 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+)
+
+// TestArchive has what an archive must do. Each test gets an empty directory twice, the second
+// as after a start of the program.
+func TestArchive(t *testing.T) {
+	for name, test := range map[string]func(t *testing.T, s, again archive){
+		"round trip": archiveRoundTrip, "missing": archiveMissing, "bounds": archiveBounds, "list": archiveList, "remove": archiveRemove, "twice": archiveTwice,
+		"at once": archiveAtOnce,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "archive")
+			test(t, archive(path), archive(path))
+		})
+	}
+}
+
+func putText(t *testing.T, s archive, text string) digest {
+	t.Helper()
+	sum := kit.Get[digest](t)(s.put([]byte(text)))
+	if want := digestOf([]byte(text)); sum != want {
+		t.Fatalf("the sum is %s, want %s", sum, want)
+	}
+	return sum
+}
+
+func wantText(t *testing.T, s archive, sum digest, start, length int64, text string) {
+	t.Helper()
+	got := kit.Get[[]byte](t)(s.read(sum, start, length))
+	if string(got) != text {
+		t.Errorf("reads %q, want %q", got, text)
+	}
+}
+
+// What was put is there, whole and in parts, for who opens the store later, too.
+func archiveRoundTrip(t *testing.T, s, again archive) {
+	big := bytes.Repeat([]byte("timba\x00\xff"), 1<<20)
+	sum := kit.Get[digest](t)(s.put(big))
+	small, empty := putText(t, s, "one two three"), putText(t, s, "")
+	for _, s := range []archive{s, again} {
+		wantText(t, s, small, 0, 13, "one two three")
+		wantText(t, s, small, 4, 3, "two")
+		wantText(t, s, small, 13, 0, "")
+		wantText(t, s, empty, 0, 0, "")
+		got := kit.Get[[]byte](t)(s.read(sum, 7, int64(len(big))-7))
+		if !bytes.Equal(got, big[7:]) {
+			t.Error("a big file is another when it is read")
+		}
+	}
+}
+
+func archiveMissing(t *testing.T, s, _ archive) {
+	if _, err := s.read(digestOf([]byte("nothing")), 0, 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file is %v", err)
+	}
+}
+
+func archiveBounds(t *testing.T, s, _ archive) {
+	sum := putText(t, s, "0123456789")
+	for _, r := range [][2]int64{{0, 11}, {10, 1}, {11, 0}, {5, 6}, {-1, 2}, {2, -1}, {1, 1<<63 - 1}, {1<<63 - 1, 1}} {
+		if got, err := s.read(sum, r[0], r[1]); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%d bytes from %d on are %q, %v", r[1], r[0], got, err)
+		}
+	}
+}
+
+func filesOf(t *testing.T, s archive) []digest {
+	t.Helper()
+	list, err := s.list()
+	kit.Must(t, err)
+	return list
+}
+
+func archiveList(t *testing.T, s, again archive) {
+	if got := filesOf(t, s); len(got) > 0 {
+		t.Errorf("an empty store has %v", got)
+	}
+	var want []digest
+	for i := range 30 {
+		text := fmt.Sprint("file ", i)
+		want = append(want, putText(t, s, text))
+	}
+	slices.SortFunc(want, func(a, b digest) int { return bytes.Compare(a[:], b[:]) })
+	for _, s := range []archive{s, again} {
+		if got := filesOf(t, s); !slices.Equal(got, want) {
+			t.Errorf("lists %v, want %v", got, want)
+		}
+	}
+}
+
+func archiveRemove(t *testing.T, s, _ archive) {
+	a, b := putText(t, s, "a"), putText(t, s, "b")
+	for range 2 {
+		kit.Must(t, s.remove(a))
+	}
+	if _, err := s.read(a, 0, 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a removed file is %v", err)
+	}
+	wantText(t, s, b, 0, 1, "b")
+	wantText(t, s, putText(t, s, "a"), 0, 1, "a")
+	kit.Must(t, s.clean()) // leaves what is whole
+	wantText(t, s, b, 0, 1, "b")
+}
+
+func archiveTwice(t *testing.T, s, again archive) {
+	putText(t, s, "the same")
+	putText(t, s, "the same")
+	putText(t, again, "the same")
+	if got := filesOf(t, s); len(got) != 1 {
+		t.Errorf("one file is there as %v", got)
+	}
+}
+
+// Many use the store at once, and some put the same file.
+func archiveAtOnce(t *testing.T, s, _ archive) {
+	var all sync.WaitGroup
+	for i := range 32 {
+		all.Go(func() {
+			text := []byte(fmt.Sprint("file ", i%8))
+			sum, err := s.put(text)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if got, err := s.read(sum, 0, int64(len(text))); err != nil || !bytes.Equal(got, text) {
+				t.Errorf("reads %q, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	if got := filesOf(t, s); len(got) != 8 {
+		t.Errorf("8 files are %d", len(got))
+	}
+}
+
+// What is not a whole file of the store is not listed, and clean removes what writes have left.
+func TestArchiveLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".new-123", "notes.txt"} {
+		kit.Must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	if got := filesOf(t, archive(dir)); len(got) > 0 {
+		t.Errorf("lists %v", got)
+	}
+	kit.Must(t, archive(dir).clean())
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "notes.txt" {
+		t.Errorf("%v are left, %v", left, err)
+	}
+	if err := archive(filepath.Join(dir, "none")).clean(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A file that a damaged disk has cut is written again.
+func TestArchiveCut(t *testing.T) {
+	dir := t.TempDir()
+	s := archive(dir)
+	sum := putText(t, s, "whole")
+	kit.Must(t, os.Truncate(filepath.Join(dir, sum.String()), 2))
+	putText(t, s, "whole")
+	wantText(t, s, sum, 0, 5, "whole")
+}
