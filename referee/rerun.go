@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -224,6 +225,11 @@ func (r *rerun) fault(i int) {
 	}
 	if g.begun && f.Seat == g.Turn() && !g.Over() && !f.Unasked() {
 		r.pass(false, g.Ask())
+	}
+	if move := string(f.Reason.Move); f.Reason.Kind == fault.IllegalMove && g.begun && !g.Over() {
+		if _, _, legal := g.parse(move); legal {
+			r.differ("fault %d: the move %q is legal", i, move)
+		}
 	}
 	if err := g.Fault(f.Seat, f.Reason, credited(f.Credit)); err != nil {
 		r.differ("fault %d: %w", i, err)

@@ -118,8 +118,8 @@ func newBenchFleet() *cobra.Command {
 		Short: "Measure a server with many workers",
 		Long: "Starts a server in a process of its own, with a temporary competition of many versions, whose NATS\n" +
 			"is open on loopback with TLS and credentials, and workers in another process that connect, tell of\n" +
-			"themselves, take jobs and hand in results as timba worker does. Nothing is played: the results are\n" +
-			"made from matches that were played before. Server and workers share the machine.\n\n" +
+			"themselves, take jobs and hand in results as timba worker does. No bot plays: the workers make\n" +
+			"random moves. Server and workers share the machine.\n\n" +
 			"  matches/s       matches that the server has chosen, handed out, checked, rated and stored\n" +
 			"  standings       95 % of the requests for them were quicker, of ten a second meanwhile\n" +
 			"  CPU             processor time a match of the server, and of all workers\n" +

@@ -17,7 +17,7 @@ import (
 
 // Fleet measures a server with many workers: a real server whose NATS is open on loopback, with TLS
 // and credentials, and workers that connect, tell of themselves, take jobs and hand in results as real
-// ones do. Only the playing is left out: results are made from matches that were played before.
+// ones do. Only the bots are left out: workers make random moves.
 //
 // Server and workers are processes of their own, so that their use of the processor and the memory
 // can be told apart. They share the machine, and the rates are those of the machine with all of them.
@@ -141,7 +141,6 @@ func (d fleetDirs) remove() {
 
 func (d fleetDirs) template() string    { return filepath.Join(d.Memory, "template") }
 func (d fleetDirs) data() string        { return filepath.Join(d.Disk, "data") }
-func (d fleetDirs) pool() string        { return filepath.Join(d.Memory, "pool.json") }
 func (d fleetDirs) creds(i int) string  { return filepath.Join(d.Memory, "creds", workerName(i)) }
 func (d fleetDirs) workers() string     { return filepath.Join(d.Memory, "workers") }
 func (d fleetDirs) worker(i int) string { return filepath.Join(d.workers(), workerName(i)) }

@@ -99,14 +99,6 @@ const joinAtOnce = 16
 
 // work is the process of the workers: each has a connection, credentials and a directory of its own.
 func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
-	var games pool
-	data, err := os.ReadFile(p.Dirs.pool())
-	if err == nil {
-		err = json.Unmarshal(data, &games)
-	}
-	if err != nil {
-		return err
-	}
 	if err := serveMetrics(out); err != nil {
 		return err
 	}
@@ -127,10 +119,7 @@ func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 			defer link.Close()
 			w, err := fleet.NewWorker(link, fleet.WorkerOptions{
 				Version: "bench", Cores: []int{cores.Any}, Memory: 1 << 30, Dir: p.Dirs.worker(i), Log: logger,
-				Play: func(_ context.Context, m *fleet.Match) error {
-					games.hand(m)
-					return nil
-				},
+				Play: func(_ context.Context, m *fleet.Match) error { return m.PlayAtRandom() },
 			})
 			if err != nil {
 				return err

@@ -3,11 +3,8 @@ package bench
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,8 +16,6 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -44,7 +39,7 @@ clock = {movetime = 20000}
 house = ["@random"]
 `
 
-// fleetClock is that of the ladder: the matches of the pool are played on a machine that may be busy.
+// fleetClock is that of the ladder.
 var fleetClock = referee.Clock{Move: 20 * time.Second, Startup: time.Minute}
 
 // fleetConfig returns the configuration of the server, with one ladder: one of the default configuration,
@@ -69,7 +64,7 @@ func fleetConfig(ladderName string) (*config.Config, error) {
 }
 
 // prepare makes what all measurements begin with: the data directory of a server with all versions
-// live, credentials of the workers, and matches to hand in.
+// live, and credentials of the workers.
 func (d fleetDirs) prepare(ctx context.Context, ladder string, versions, workers int) error {
 	c, err := fleetConfig(ladder)
 	if err != nil {
@@ -82,18 +77,7 @@ func (d fleetDirs) prepare(ctx context.Context, ladder string, versions, workers
 	if err := fillFleet(ctx, dir, c, versions); err != nil {
 		return err
 	}
-	if err := d.addWorkers(dir, workers); err != nil {
-		return err
-	}
-	games, err := playPool(ctx, c.Ladders[0])
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(games)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(d.pool(), data, 0o600)
+	return d.addWorkers(dir, workers)
 }
 
 // botScript is the upload and the built file of all versions, which nobody runs.
@@ -144,47 +128,4 @@ func (d fleetDirs) addWorkers(dir datadir.Dir, n int) error {
 		}
 	}
 	return nil
-}
-
-// pool has the games of matches that were played, of the shape of those of the ladder.
-type pool [][]*referee.Result
-
-// playPool plays the matches of the pool between house bots.
-func playPool(ctx context.Context, l ladder.Ladder) (p pool, err error) {
-	bot, err := findBot(ctx, "@random")
-	if err != nil {
-		return nil, err
-	}
-	for range 10 {
-		played, err := playLadder(ctx, l, func(int) match.Bot { return bot })
-		if err != nil {
-			return nil, err
-		}
-		p = append(p, played.Games)
-	}
-	return p, nil
-}
-
-// hand makes the games of one of the matches those of an attempt: with its seeds and its bots. Where
-// the deals are by chance they are still those of the match that was played, which only a
-// verification of the replays would find.
-func (p pool) hand(m *fleet.Match) {
-	games := make([]*referee.Result, 0, len(p[0]))
-	seed := rules.Seed(m.Seed)
-	commitment := referee.Commitment(seed)
-	for _, played := range p[rand.IntN(len(p))] {
-		g := *played
-		g.Seed, g.Commitment = referee.Hex(referee.DealSeed(seed, g.Match.Deal)), commitment
-		g.Options, g.Logs, g.Seats = maps.Clone(g.Options), slices.Clone(g.Logs), slices.Clone(g.Seats)
-		for i, slot := range g.Bots {
-			b := m.Bots[slot]
-			g.Seats[i].Name, g.Seats[i].Version = b.Name, b.Label
-			if b.House == "" { // that of the only house bot it has
-				g.Seats[i].SHA256 = b.Hash
-			}
-			g.Seats[i].Seed = referee.BotSeed(seed, g.Match.Deal, g.Match.Rotation, i)
-		}
-		games = append(games, &g)
-	}
-	m.Put(games)
 }

@@ -71,18 +71,23 @@ func TestAble(t *testing.T) {
 }
 
 // A result that is too large loses what the bots said, and never its moves without saying so.
-func TestPackResult(t *testing.T) {
+func TestPack(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
 	a.local()
 	j := job(1, 1, greedy, greedy2)
 	d, err := a.Play(t.Context(), Local, j)
 	a.complete(j, d, err)
-	whole, err := packResult(d.Result, MaxMessage)
-	a.must(err)
-	back, err := unpackResult(whole)
-	a.must(err)
-	for i, g := range back.Games {
+	a.must(d.Unpack(expected(j)))
+	through := func(r Result, most int) Delivery {
+		t.Helper()
+		back := kit.Get[Delivery](t)(Unpack(kit.Get[[]byte](t)(Pack(r, most))))
+		if back.Failure == nil {
+			a.must(back.Unpack(expected(j)))
+		}
+		return back
+	}
+	for i, g := range through(d.Result, MaxMessage).Games {
 		if diff := cmp.Diff(string(d.Games[i].Encode()), string(g.Encode())); diff != "" {
 			t.Errorf("game %d is another one:\n%s", i, diff)
 		}
@@ -90,21 +95,16 @@ func TestPackResult(t *testing.T) {
 			t.Errorf("game %d has another log, bot or time", i)
 		}
 	}
+	whole := len(kit.Get[[]byte](t)(Pack(d.Result, MaxMessage)))
 	noise := make([]byte, 1<<16)
 	for i := range noise {
 		noise[i] = byte(i*i>>3 ^ i)
 	}
-	large := d.Result
-	large.Games[0].Logs[0] = noise
-	packed, err := packResult(large, len(whole)+1000)
-	a.must(err)
-	if back, err = unpackResult(packed); err != nil || len(back.Games) != len(d.Games) || len(back.Games[0].Logs[0]) > 0 {
-		t.Errorf("without its logs it has %d games, %v", len(back.Games), err)
+	d.Games[0].Logs[0] = noise
+	if back := through(d.Result, whole+1000); len(back.Games) != len(d.Games) || len(back.Games[0].Logs[0]) > 0 {
+		t.Errorf("without its logs it has %d games", len(back.Games))
 	}
-	if packed, err = packResult(large, 300); err != nil {
-		t.Fatal(err)
-	}
-	if back, err = unpackResult(packed); err != nil || back.Failure == nil || back.Failure.Kind != FailedMachine {
-		t.Errorf("what never fits gives %+v, %v", back, err)
+	if back := through(d.Result, 300); back.Failure == nil || back.Failure.Kind != FailedMachine {
+		t.Errorf("what never fits gives %+v", back)
 	}
 }

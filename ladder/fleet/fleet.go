@@ -88,9 +88,10 @@ type Playing struct {
 	Core    int   `json:"core"`
 }
 
-// Delivery is a result that JetStream holds until it is acknowledged.
+// Delivery is a result that JetStream holds until it is acknowledged. Its games come with Unpack.
 type Delivery struct {
 	Result
+	packed []byte // its games
 	// Ack tells that the result is stored, or will never be. Without it, the result comes again.
 	Ack func() error
 }
@@ -114,8 +115,9 @@ type Fleet interface {
 	// With the cause ErrDetach the attempt is not over. What cannot be handed out at all is a
 	// *Failure, or ErrUnavailable.
 	Play(ctx context.Context, machine string, j Job) (Delivery, error)
-	// Await waits for the result of an attempt that was handed out by an earlier server.
-	Await(ctx context.Context, machine string, match int64, attempt int) (Delivery, error)
+	// Await waits for the result of an attempt that was handed out by an earlier server, with a
+	// commitment to its seed.
+	Await(ctx context.Context, machine string, match int64, attempt int, commitment referee.Hex) (Delivery, error)
 	// Unclaimed delivers results that nobody waits for: of an earlier server, or too late.
 	Unclaimed() <-chan Delivery
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee"
 )
 
 // A match of a script and a house bot is played by a process that is connected over TLS.
@@ -222,7 +223,7 @@ func TestRestart(t *testing.T) {
 	}
 	open()
 	a.open(nil)
-	d := kit.Get[Delivery](t)(a.Await(t.Context(), "lab-1", j.Match, j.Attempt))
+	d := kit.Get[Delivery](t)(a.Await(t.Context(), "lab-1", j.Match, j.Attempt, expected(j).Commitment))
 	if d.Failure != nil {
 		t.Fatalf("it failed: %v", d.Failure)
 	}
@@ -260,7 +261,7 @@ func TestResultOnDisk(t *testing.T) {
 	<-p.ended
 	a.open(nil)
 	a.start(p.settings)
-	d, err := a.Await(t.Context(), "lab-1", j.Match, j.Attempt)
+	d, err := a.Await(t.Context(), "lab-1", j.Match, j.Attempt, expected(j).Commitment)
 	a.complete(j, d, err)
 	kit.Until(t, "the result is gone from the disk", func() bool {
 		list, _ := os.ReadDir(results)
@@ -295,7 +296,7 @@ func TestLocalDied(t *testing.T) {
 	a.has("lab-1", there)
 	// The server ends before it has stored this one.
 	done := job(2, 1, greedy, greedy2)
-	packed, err := packResult(Result{Match: 2, Attempt: 1, Seed: done.Seed, Machine: Local}, MaxMessage)
+	packed, err := Pack(Result{Match: 2, Attempt: 1, Seed: done.Seed, Machine: Local}, MaxMessage)
 	a.must(err)
 	a.deaf()
 	_, err = link.js.Publish(t.Context(), resultsSubject(Local), packed, jetstream.WithMsgID(resultID(attemptOf{2, 1}, done.Seed)))
@@ -305,22 +306,22 @@ func TestLocalDied(t *testing.T) {
 	<-out
 
 	a.open(nil)
-	d, err := a.Await(t.Context(), Local, done.Match, done.Attempt)
+	d, err := a.Await(t.Context(), Local, done.Match, done.Attempt, expected(done).Commitment)
 	a.must(err)
 	if d.Match != done.Match {
 		t.Errorf("match %d has come, want %d", d.Match, done.Match)
 	}
 	a.must(d.Ack())
-	if _, err := a.Await(t.Context(), Local, 3, 1); !errors.Is(err, ErrLost) {
+	if _, err := a.Await(t.Context(), Local, 3, 1, referee.Hex{}); !errors.Is(err, ErrLost) {
 		t.Errorf("an attempt that died with its server gave %v", err)
 	}
 	open()
-	d, err = a.Await(t.Context(), "lab-1", there.Match, there.Attempt)
+	d, err = a.Await(t.Context(), "lab-1", there.Match, there.Attempt, expected(there).Commitment)
 	a.complete(there, d, err)
 	a.must(p.Process.Kill())
 	a.must(a.Close())
 	a.open(nil) // no result waits
-	if _, err := a.Await(t.Context(), Local, 4, 1); !errors.Is(err, ErrLost) {
+	if _, err := a.Await(t.Context(), Local, 4, 1, referee.Hex{}); !errors.Is(err, ErrLost) {
 		t.Errorf("an attempt that died with its server gave %v", err)
 	}
 }

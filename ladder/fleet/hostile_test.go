@@ -207,7 +207,7 @@ func TestForged(t *testing.T) {
 	forge := func(change func(*Result)) []byte {
 		r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "victim", Failure: &Failure{Kind: FailedVersion, Version: 3, Text: "forged"}}
 		change(&r)
-		return kit.Get[[]byte](t)(packResult(r, MaxMessage))
+		return kit.Get[[]byte](t)(Pack(r, MaxMessage))
 	}
 	foreign, other := referee.Hex(referee.NewSeed()), referee.Hex(referee.NewSeed())
 	for _, test := range []struct {
@@ -260,7 +260,7 @@ func TestTwice(t *testing.T) {
 	hand := func(j Job) {
 		t.Helper()
 		r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
-		data := kit.Get[[]byte](t)(packResult(r, MaxMessage))
+		data := kit.Get[[]byte](t)(Pack(r, MaxMessage))
 		a.must(a.submit(l, resultID(attemptOf{j.Match, j.Attempt}, j.Seed), data))
 	}
 	hand(j)
@@ -276,6 +276,39 @@ func TestTwice(t *testing.T) {
 	}
 	if n := a.counted(gotWanted); n != 1 {
 		t.Errorf("%v results counted", n)
+	}
+	kit.Until(t, "no result waits", func() bool { return a.waiting() == 0 })
+}
+
+// A worker that was given an attempt can hand in anything for it, once: the hub holds it as it came, and
+// its games are refused when they are unpacked.
+func TestLies(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	evil := a.hostile("evil")
+	a.joins(evil, nil)
+	for number, lie := range []func(*Result){
+		func(r *Result) { r.Games[0].Ranks = []int{2, 2} },
+		func(r *Result) { r.Games[0].Seats[0].Name = "victim" },
+		func(r *Result) { r.Games = nil },
+	} {
+		j := job(1, number+1, greedy, greedy2)
+		out := a.playing(t.Context(), "evil", j)
+		kit.Until(t, "the attempt is handed out", func() bool {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			return a.attempts[attemptOf{1, number + 1}] != nil
+		})
+		r := atRandom(t, j)
+		r.Machine = "evil"
+		lie(&r)
+		a.must(a.submit(evil, resultID(attemptOf{j.Match, j.Attempt}, j.Seed), kit.Get[[]byte](t)(Pack(r, MaxMessage))))
+		got := <-out
+		a.must(got.err)
+		if _, ok := errors.AsType[*Contradiction](got.Unpack(expected(j))); !ok || len(got.Games) > 1 {
+			t.Errorf("lie %d gives %d games", number, len(got.Games))
+		}
+		a.must(got.Ack())
 	}
 	kit.Until(t, "no result waits", func() bool { return a.waiting() == 0 })
 }

@@ -10,14 +10,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // attempt is an attempt that the hub waits for.
 type attempt struct {
 	attemptOf
 	machine   string
-	seed      *referee.Hex // nil: an earlier server gave it out
-	mentioned time.Time    // by its machine, or when it was handed out
+	earlier   bool        // an earlier server gave it out
+	committed referee.Hex // to its seed
+	mentioned time.Time   // by its machine, or when it was handed out
 	result    chan Delivery
 	lost      chan struct{}
 	isLost    bool
@@ -35,7 +37,7 @@ func (a *attempt) lose() {
 
 // Play hands a job to a machine and waits for its result; see Fleet.
 func (h *Hub) Play(ctx context.Context, name string, j Job) (Delivery, error) {
-	a, err := h.begin(name, attemptOf{j.Match, j.Attempt}, &j.Seed)
+	a, err := h.begin(name, attemptOf{j.Match, j.Attempt}, referee.Commitment(rules.Seed(j.Seed)), false)
 	if err != nil {
 		return Delivery{}, err
 	}
@@ -51,8 +53,8 @@ func (h *Hub) Play(ctx context.Context, name string, j Job) (Delivery, error) {
 }
 
 // Await waits for the result of an attempt of an earlier server; see Fleet.
-func (h *Hub) Await(ctx context.Context, name string, match int64, number int) (Delivery, error) {
-	a, err := h.begin(name, attemptOf{match, number}, nil)
+func (h *Hub) Await(ctx context.Context, name string, match int64, number int, commitment referee.Hex) (Delivery, error) {
+	a, err := h.begin(name, attemptOf{match, number}, commitment, true)
 	if err != nil {
 		return Delivery{}, err
 	}
@@ -60,14 +62,14 @@ func (h *Hub) Await(ctx context.Context, name string, match int64, number int) (
 }
 
 // begin makes the hub wait for an attempt.
-func (h *Hub) begin(name string, key attemptOf, seed *referee.Hex) (*attempt, error) {
+func (h *Hub) begin(name string, key attemptOf, commitment referee.Hex, earlier bool) (*attempt, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.attempts[key] != nil {
 		return nil, fmt.Errorf("fleet: attempt %d of match %d is already handed out", key.Attempt, key.Match)
 	}
 	a := &attempt{
-		attemptOf: key, machine: name, seed: seed, mentioned: time.Now(),
+		attemptOf: key, machine: name, earlier: earlier, committed: commitment, mentioned: time.Now(),
 		result: make(chan Delivery, 1), lost: make(chan struct{}),
 	}
 	h.attempts[key] = a
@@ -81,7 +83,12 @@ func (h *Hub) begin(name string, key attemptOf, seed *referee.Hex) (*attempt, er
 
 // died reports whether the worker of an attempt was in the process of an earlier server, and ended
 // with it: nothing comes of it but what it has handed in.
-func (a *attempt) died() bool { return a.seed == nil && a.machine == Local }
+func (a *attempt) died() bool { return a.earlier && a.machine == Local }
+
+// wants reports whether a result is of this attempt: only who was given it knows the seed.
+func (a *attempt) wants(r Result) bool {
+	return a.machine == r.Machine && a.committed == referee.Commitment(rules.Seed(r.Seed))
+}
 
 // order returns what goes to the machine. The bots' files are in the object store by then, unless
 // the machine is this one.

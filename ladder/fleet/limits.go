@@ -4,15 +4,18 @@ import "time"
 
 // Protocol is the number of the messages between server and worker. It changes when either
 // could misunderstand the other.
-const Protocol = 1
+const Protocol = 2
 
 // What the messages may take. docs/operating.md has these limits.
 const (
 	// MaxMessage is the largest message in bytes: a result as it is handed in, and a part of
 	// a bot's files. A NATS cluster that exists may allow less.
 	MaxMessage = 8 << 20
-	// MaxResult is the largest result in bytes before it is compressed.
+	// MaxResult is the largest result in bytes before it is compressed. What is taken of a match is
+	// bounded by its games, far below it.
 	MaxResult = 256 << 20
+	// MaxHead is the largest line in bytes in which a result tells of its attempt.
+	MaxHead = 16 << 10
 	// MaxBeat is the largest message in bytes in which a machine tells of itself.
 	MaxBeat = 64 << 10
 	// MaxWord is the longest word in bytes that a machine may say of itself, such as its version

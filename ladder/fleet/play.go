@@ -42,6 +42,8 @@ const (
 	FailedCancelled = "cancelled" // the match was ended before its time
 )
 
+var failureKinds = []string{FailedHouse, FailedVersion, FailedMachine, FailedReferee, FailedCancelled}
+
 // Error returns the text.
 func (f *Failure) Error() string { return f.Text }
 
@@ -123,10 +125,6 @@ func (m *Match) programs(ctx context.Context) ([]match.Bot, error) {
 func notPrepared(b Bot, err error) *Failure {
 	return &Failure{Kind: FailedVersion, Version: b.Version, Text: fmt.Sprintf("version %d cannot be prepared: %s", b.Version, err)}
 }
-
-// Put gives a match games that were played elsewhere, as if Play had played them: of a worker that
-// does not play, for benchmarks.
-func (m *Match) Put(games []*referee.Result) { m.games = games }
 
 // done keeps a finished game. Where a house bot has failed the match is played again. A match in which
 // a connection was lost ends with that game.

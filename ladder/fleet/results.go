@@ -27,8 +27,9 @@ const (
 	// rememberResults is how long JetStream drops a result that is handed in again, at some 150 bytes of
 	// memory each. One that comes still later is of a match that has ended, and changes nothing.
 	rememberResults = 5 * time.Minute
-	// maxStash is how many such results are in memory. Others come again later.
-	maxStash = 256
+	// maxStash is how many such results are in memory, packed, and maxStashBytes how many bytes of them.
+	// Others come again later.
+	maxStash, maxStashBytes = 256, 8 * MaxMessage
 )
 
 // stashed is a result that nobody has asked for.
@@ -77,30 +78,30 @@ func (h *Hub) result(msg jetstream.Msg) {
 		return
 	}
 	h.metrics.bytes.Add(float64(len(msg.Data())))
-	r, err := unpackResult(msg.Data())
+	d, err := Unpack(msg.Data())
 	if err != nil {
 		h.refuse(msg, gotUnreadable, "machine", name, "err", err)
 		return
 	}
-	key := attemptOf{r.Match, r.Attempt}
-	if r.Machine != name || msg.Headers().Get(jetstream.MsgIDHeader) != resultID(key, r.Seed) {
-		h.refuse(msg, gotForeign, "machine", name, "match", r.Match, "says", r.Machine)
+	key := attemptOf{d.Match, d.Attempt}
+	if d.Machine != name || msg.Headers().Get(jetstream.MsgIDHeader) != resultID(key, d.Seed) {
+		h.refuse(msg, gotForeign, "machine", name, "match", d.Match, "says", d.Machine)
 		return
 	}
 	sequence := meta.Sequence.Stream
-	d := Delivery{Result: r, Ack: func() error {
+	d.Ack = func() error {
 		h.release(sequence)
 		if err := msg.Ack(); err != nil {
-			return fmt.Errorf("fleet: acknowledging match %d: %w", r.Match, err)
+			return fmt.Errorf("fleet: acknowledging match %d: %w", key.Match, err)
 		}
 		return nil
-	}}
+	}
 	switch outcome := h.take(key, sequence, d); outcome {
 	case "": // it is held, or comes again
 	case gotWanted, gotLate:
 		h.metrics.results.WithLabelValues(outcome).Inc()
 	default:
-		h.refuse(msg, outcome, "machine", name, "match", r.Match, "attempt", r.Attempt)
+		h.refuse(msg, outcome, "machine", name, "match", d.Match, "attempt", d.Attempt)
 	}
 }
 
@@ -149,7 +150,7 @@ func (h *Hub) take(key attemptOf, sequence uint64, d Delivery) (outcome string) 
 		return ""
 	}
 	if a := h.attempts[key]; a != nil {
-		if a.machine != d.Machine || a.seed != nil && *a.seed != d.Seed {
+		if !a.wants(d.Result) {
 			return gotForeign
 		}
 		select {
@@ -163,7 +164,11 @@ func (h *Hub) take(key attemptOf, sequence uint64, d Delivery) (outcome string) 
 	if h.over.Contains(key) {
 		return gotOld
 	}
-	if len(h.stash) >= maxStash {
+	bytes := len(d.packed)
+	for _, s := range h.stash {
+		bytes += len(s.packed)
+	}
+	if len(h.stash) >= maxStash || bytes > maxStashBytes {
 		return "" // it comes again
 	}
 	h.held[sequence] = struct{}{}
@@ -181,7 +186,7 @@ func (h *Hub) release(sequence uint64) {
 // unstash gives an attempt its result, if that has come already. Whoever calls it holds the lock.
 func (h *Hub) unstash(a *attempt) {
 	for i, s := range h.stash {
-		if s.Match == a.Match && s.Attempt == a.Attempt && s.Machine == a.machine && (a.seed == nil || *a.seed == s.Seed) {
+		if s.Match == a.Match && s.Attempt == a.Attempt && a.wants(s.Result) {
 			h.stash = append(h.stash[:i], h.stash[i+1:]...)
 			a.result <- s.Delivery
 			return

@@ -48,7 +48,7 @@ func (w *Worker) play(ctx context.Context, o order) {
 	r := m.Result(err)
 	r.Machine, r.Took = w.link.Name, time.Since(began)
 	w.count(r)
-	packed, err := packResult(r, w.most())
+	packed, err := Pack(r, w.most())
 	if err != nil {
 		w.Log.Error("a result cannot be handed in", "match", o.Match, "err", err)
 		w.exit(key)

@@ -2,12 +2,12 @@ package laddertest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
 
 	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 )
 
@@ -37,7 +37,7 @@ type attempt struct {
 	cancel  context.CancelFunc
 	lost    chan struct{}
 	done    chan struct{} // closed with the result
-	result  fleet.Result
+	result  fleet.Delivery
 }
 
 // NewFleet returns a fleet of the machine in this process, with some cores.
@@ -114,7 +114,7 @@ func (f *Fleet) Settle() {
 func (f *Fleet) Looked() <-chan struct{} { return f.looked }
 
 // Deliver delivers a result that nobody waits for.
-func (f *Fleet) Deliver(r fleet.Result) { f.unclaimed <- f.delivery(r) }
+func (f *Fleet) Deliver(r fleet.Result) { f.unclaimed <- f.delivery(onTheWire(r)) }
 
 // Machines is of fleet.Fleet, as what follows.
 func (f *Fleet) Machines() []fleet.Machine {
@@ -140,7 +140,9 @@ func (f *Fleet) Unclaimed() <-chan fleet.Delivery {
 
 func (f *Fleet) Play(ctx context.Context, machine string, j fleet.Job) (fleet.Delivery, error) {
 	if f.Quick != nil {
-		return f.delivery(f.Quick(j)), nil
+		r := f.Quick(j)
+		r.Machine = machine
+		return f.delivery(onTheWire(r)), nil
 	}
 	f.mu.Lock()
 	if !slices.ContainsFunc(f.machines, func(m fleet.Machine) bool { return m.Name == machine }) {
@@ -154,25 +156,32 @@ func (f *Fleet) Play(ctx context.Context, machine string, j fleet.Job) (fleet.De
 	go func() {
 		defer close(a.done)
 		defer cancel()
-		a.result = onTheWire(f.Player(plays, machine, j))
-		a.result.Machine = machine
+		r := f.Player(plays, machine, j)
+		r.Machine = machine
+		a.result = onTheWire(r)
 	}()
 	return f.wait(ctx, fleet.Playing{Match: j.Match, Attempt: j.Attempt}, a)
 }
 
+// The compressor is made here, and in no bubble of a test.
+func init() {
+	onTheWire(fleet.Result{})
+}
+
 // onTheWire returns a result as it comes out at the other end of a connection.
-func onTheWire(r fleet.Result) (out fleet.Result) {
-	data, err := json.Marshal(r)
-	if err == nil {
-		err = json.Unmarshal(data, &out)
-	}
+func onTheWire(r fleet.Result) fleet.Delivery {
+	data, err := fleet.Pack(r, fleet.MaxMessage)
 	if err != nil {
 		panic(err)
 	}
-	return out
+	d, err := fleet.Unpack(data)
+	if err != nil {
+		panic(err)
+	}
+	return d
 }
 
-func (f *Fleet) Await(ctx context.Context, machine string, match int64, number int) (fleet.Delivery, error) {
+func (f *Fleet) Await(ctx context.Context, machine string, match int64, number int, _ referee.Hex) (fleet.Delivery, error) {
 	key := fleet.Playing{Match: match, Attempt: number}
 	f.mu.Lock()
 	a := f.playing[key]
@@ -211,15 +220,16 @@ func (f *Fleet) forget(key fleet.Playing) {
 	delete(f.playing, key)
 }
 
-func (f *Fleet) delivery(r fleet.Result) fleet.Delivery {
+func (f *Fleet) delivery(d fleet.Delivery) fleet.Delivery {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.held++
-	return fleet.Delivery{Result: r, Ack: sync.OnceValue(func() error {
+	d.Ack = sync.OnceValue(func() error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.held--
 		f.settled.Broadcast()
 		return nil
-	})}
+	})
+	return d
 }

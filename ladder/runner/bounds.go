@@ -14,10 +14,12 @@ import (
 
 // Why a job is ended before its time.
 var (
-	errOverTime = errors.New("it is over its time")
-	errUnwanted = errors.New("it is not wanted any more")
-	errMadeRoom = errors.New("it made room for other matches")
-	errStopped  = errors.New("the server stopped")
+	errOverTime  = errors.New("it is over its time")
+	errUnwanted  = errors.New("it is not wanted any more")
+	errMadeRoom  = errors.New("it made room for other matches")
+	errStopped   = errors.New("the server stopped")
+	errHeld      = errors.New("its machine has it for too long")
+	errSuspended = errors.New("its machine is suspended")
 )
 
 // A match that somebody asked for plays for a slice of time, then pauses between two
@@ -223,6 +225,7 @@ func (r *Runner) recheck(ctx context.Context) {
 			r.dropHead(m)
 		}
 	}
+	r.endSuspended()
 }
 
 // unwanted reports whether a job has been cancelled. Where that cannot be read it has

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -63,29 +64,49 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 		failure *fleet.Failure
 		server  serverError
 		lost    lostError
+		told    toldError
+		lie     *fleet.Contradiction
 		reason  = "the referee failed"
 		label   = "referee"
 		failed  = true // the attempt counts
+		machine = o.attempt.Machine
+		kind    = ""
 	)
-	errors.As(why, &failure)
-	kind := ""
-	if failure != nil {
+	switch {
+	case errors.As(why, &told):
+		kind = told.Kind
+	case errors.As(why, &failure):
 		kind = failure.Kind
 	}
-	switch {
-	case ctx.Err() != nil || kind == fleet.FailedCancelled:
+	switch cause := context.Cause(ctx); {
+	case cause == errSuspended:
+		reason, label, failed = fmt.Sprintf("machine %q was suspended", machine), "suspended", false
+	case cause == errHeld:
+		reason, label, failed = fmt.Sprintf("machine %q had it for too long", machine), "held", false
+		r.suspend(machine, fmt.Sprintf("it had match %d for longer than a match can take", m.ID))
+	case cause != nil || kind == fleet.FailedCancelled && told.Failure == nil:
 		reason, label, failed = "the server stopped", "stop", false
+	case errors.As(why, &lie) && machine != fleet.Local:
+		reason, label, failed = fmt.Sprintf("machine %q handed in what cannot be of the match", machine), "contradiction", false
+		r.suspend(machine, fmt.Sprintf("what it handed in for match %d cannot be: %s", m.ID, lie))
+	case told.Failure != nil:
+		reason, label = fmt.Sprintf("machine %q could not play", machine), "machine"
+		failed = kind != fleet.FailedMachine && kind != fleet.FailedCancelled && !failedOn(m, machine, o.attempt.Number)
+		o.again = append(o.again, machineName(machine))
+		if kind == fleet.FailedVersion {
+			o.again = append(o.again, thereName(machine, told.Version))
+		}
 	case errors.As(why, &lost) && lost.machine == fleet.Local: // the one before this
 		reason, label, failed = "the server stopped", "stop", false
 	case errors.As(why, &lost): // perhaps by this match: it counts
 		reason, label = fmt.Sprintf("machine %q was lost", lost.machine), "lost"
 		o.again = append(o.again, machineName(lost.machine))
-	case errors.As(why, &server), kind == fleet.FailedMachine && o.local:
+	case errors.As(why, &server), kind == fleet.FailedMachine && machine == fleet.Local:
 		reason, label, failed = "the server could not play", "server", false
 		r.pause(why) // the match is the first one after it
-	case kind == fleet.FailedMachine:
-		reason, label, failed = fmt.Sprintf("machine %q could not play", o.attempt.Machine), "machine", false
-		o.again = append(o.again, machineName(o.attempt.Machine))
+	case kind == fleet.FailedMachine: // it does not take what is handed out
+		reason, label, failed = fmt.Sprintf("machine %q could not play", machine), "machine", false
+		o.again = append(o.again, machineName(machine))
 	case kind == fleet.FailedVersion, kind == fleet.FailedHouse:
 		reason, label = failure.Text, kind
 		o.again = append(o.again, matchName(m.ID), versionName(failure.Version))
@@ -93,8 +114,8 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 		o.again = append(o.again, matchName(m.ID), ladderName(m.Ladder))
 	}
 	r.metrics.broken.WithLabelValues(label).Inc()
-	if label == "lost" || label == "machine" {
-		r.roster.broke(o.attempt.Machine)
+	if slices.Contains([]string{"lost", "machine", "held", "contradiction"}, label) {
+		r.roster.broke(machine)
 	}
 	dropped, err := r.Store.Break(context.WithoutCancel(ctx), m.ID, o.attempt.Number, reason, failed)
 	if errors.Is(err, store.ErrOver) {
@@ -111,6 +132,14 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	case dropped:
 		r.Log.Error("match dropped", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "err", why)
 	default:
-		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "machine", o.attempt.Machine, "err", why)
+		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "machine", machine, "err", why)
 	}
+}
+
+// failedOn reports whether an attempt before this one was broken off on a machine: a machine's word
+// counts once.
+func failedOn(m *ladder.Match, machine string, attempt int) bool {
+	return slices.ContainsFunc(m.Attempts, func(a ladder.Attempt) bool {
+		return a.Number < attempt && a.Machine == machine && a.Reason != ""
+	})
 }

@@ -17,6 +17,7 @@ type played struct {
 	*ladder.Match
 	attempt  int
 	machine  string
+	promised referee.Hex      // the commitment of the attempt
 	versions []ladder.Version // by slot
 	games    []*referee.Result
 	share    *share // nil of one that does not pause

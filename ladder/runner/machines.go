@@ -16,6 +16,8 @@ type machine struct {
 	used   []int // cores that jobs have
 	memory reserve[*job]
 	class  string // what it can play; see classOf
+
+	suspended bool
 }
 
 // sync takes in what machines there are. Of one that has left, the jobs come to an end by
@@ -67,7 +69,7 @@ func (r *Runner) sync() {
 // update brings a machine up to date: its cores, its memory, and what it plays for an earlier
 // server.
 func (r *Runner) update(m *machine, there fleet.Machine) {
-	m.Machine, m.class = there, classOf(there)
+	m.Machine, m.class, m.suspended = there, classOf(there), r.roster.suspended(there.Name) != ""
 	if m.memory.total = r.roomOf(m).Total; m.memory.total > 0 && m.memory.need > m.memory.total {
 		r.dropHead(m) // it has less than before
 	}
@@ -91,7 +93,7 @@ func (r *Runner) update(m *machine, there fleet.Machine) {
 }
 
 // gets reports whether a machine gets jobs.
-func (m *machine) gets() bool { return m.Refused == "" && !m.Draining }
+func (m *machine) gets() bool { return m.Refused == "" && !m.Draining && !m.suspended }
 
 // take takes a core for a job: that which it wants, or any.
 func (m *machine) take(want int, any bool) (core int) {
@@ -173,7 +175,12 @@ func (r *Runner) await(ctx context.Context, ended chan<- outcome) error {
 			return err
 		}
 		j := &job{match: &m, awaited: true, machineName: h.Machine, began: r.Now()}
-		j.attempt.Number, j.attempt.Machine = h.Attempt, h.Machine
+		j.attempt = ladder.Attempt{Number: h.Attempt, Machine: h.Machine}
+		for _, a := range m.Attempts {
+			if a.Number == h.Attempt {
+				j.attempt = a
+			}
+		}
 		r.Log.Info("an attempt of an earlier server is awaited", "match", h.Match, "attempt", h.Attempt, "machine", h.Machine)
 		r.launch(ctx, j, ended)
 	}

@@ -237,3 +237,10 @@ func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
 	}
 	return ids
 }
+
+// playedAtRandom returns a result of a job that its bots could have, without them.
+func playedAtRandom(t testing.TB, j fleet.Job) fleet.Result {
+	m := &fleet.Match{Job: j}
+	kit.Must(t, m.PlayAtRandom())
+	return m.Result(nil)
+}

@@ -188,7 +188,7 @@ func (r *Runner) may(ctx context.Context, on *machine, m *ladder.Match) bool {
 	}
 	able := true
 	for slot, v := range m.Versions {
-		if r.backoffs.active(versionName(v), now) || m.Remote[slot] && r.busyOrAway(v) {
+		if r.leftAlone(on, v, now) || m.Remote[slot] && r.busyOrAway(v) {
 			return false
 		}
 		able = r.canPlay(ctx, on, v, m.Remote[slot]) && able
@@ -198,6 +198,14 @@ func (r *Runner) may(ctx context.Context, on *machine, m *ladder.Match) bool {
 	}
 	v, err := m.Variant()
 	return err != nil || r.hasMemory(on, v, m.House()) // play tells what is wrong
+}
+
+// leftAlone reports whether a version has a backoff, or has one on a machine.
+func (r *Runner) leftAlone(on *machine, version int64, now time.Time) bool {
+	if len(r.backoffs) == 0 {
+		return false
+	}
+	return r.backoffs.active(versionName(version), now) || !on.Local && r.backoffs.active(thereName(on.Name, version), now)
 }
 
 // waiting has the matches that wait, the oldest first.
@@ -315,7 +323,7 @@ func (r *Runner) asks(ctx context.Context, on *machine, now time.Time) *asking {
 // may reports whether the machine can play a version, which has no backoff and, if it is remote, can
 // play now.
 func (a *asking) may(p *matchmaking.Player) bool {
-	if len(a.backoffs) > 0 && a.backoffs.active(versionName(p.ID), a.now) || p.Remote && a.busyOrAway(p.ID) {
+	if a.leftAlone(a.on, p.ID, a.now) || p.Remote && a.busyOrAway(p.ID) {
 		return false
 	}
 	able, doubt := a.ableTo(a.ctx, a.on, p.ID, p.Remote)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // serverError is a failure of the server's machine, not of a match.
@@ -20,6 +22,9 @@ type lostError struct {
 	machine string
 	error
 }
+
+// toldError is a failure that another machine tells of. Only that machine is blamed on its word.
+type toldError struct{ *fleet.Failure }
 
 // beginAll stores the beginning of jobs, many in one transaction, and starts them. Where that fails
 // they are given back.
@@ -70,7 +75,7 @@ func (r *Runner) giveBack(j *job) {
 // play plays an attempt on its machine, until it ends or is interrupted.
 func (r *Runner) play(ctx context.Context, o *outcome) {
 	m := o.match
-	p := &played{Match: m, attempt: o.attempt.Number, machine: o.attempt.Machine}
+	p := &played{Match: m, attempt: o.attempt.Number, machine: o.attempt.Machine, promised: o.attempt.Commitment}
 	log := r.Log.With("match", m.ID, "ladder", m.Ladder, "attempt", p.attempt)
 	defer r.roster.plays(o.attempt.Machine, m, o.attempt)()
 	if !o.awaited {
@@ -82,12 +87,16 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 		ctx = under
 		p.share = &share{job: o.job, left: r.timeLeft(m), since: time.Now(), over: func() { over(errOverTime) }}
 	}
+	if o.attempt.Machine != fleet.Local {
+		under, over := context.WithTimeoutCause(ctx, r.mayHold(o), errHeld)
+		defer over()
+		ctx = under
+	}
 	began := time.Now()
 	d, err := r.handOut(ctx, p, o)
 	o.took = time.Since(began)
 	if err == nil {
-		r.countVoid(p.machine, d.Result)
-		err = r.keep(ctx, p, d.Result, o.took)
+		err = r.keep(ctx, p, &d, o.took)
 	}
 	if errors.Is(err, fleet.ErrDetach) {
 		return // the next server awaits it
@@ -110,7 +119,7 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) (d fleet.De
 	}
 	name := o.attempt.Machine
 	if o.awaited {
-		d, err = r.Fleet.Await(ctx, name, p.ID, p.attempt)
+		d, err = r.Fleet.Await(ctx, name, p.ID, p.attempt, p.promised)
 	} else {
 		defer r.here.add(p)()
 		j := fleet.NewJob(p.Match, p.versions, p.attempt, referee.Hex(o.seed))
@@ -127,19 +136,33 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) (d fleet.De
 	return d, err
 }
 
-// keep stores the games of a result.
-func (r *Runner) keep(ctx context.Context, p *played, result fleet.Result, took time.Duration) error {
-	if result.Failure != nil {
-		return result.Failure
+// keep stores the games of a result. Those of another machine are played again before.
+func (r *Runner) keep(ctx context.Context, p *played, d *fleet.Delivery, took time.Duration) error {
+	elsewhere := d.Machine != fleet.Local
+	switch f := d.Failure; {
+	case f == nil:
+	case !elsewhere:
+		r.countVoid(p.machine, d.Result)
+		return f
+	case f.Version != 0 && !slices.Contains(p.Versions, f.Version):
+		return &fleet.Contradiction{Text: fmt.Sprintf("it told of a failure of version %d, which does not play", f.Version)}
+	default:
+		return toldError{f}
 	}
-	result.Trim(len(p.Versions))
-	p.games = result.Games
-	err := r.finish(ctx, p, took)
-	if err == nil {
+	r.unpacking <- struct{}{} // no more at a time than there are processors: it takes memory
+	err := d.Unpack(fleet.Expected{Job: fleet.NewJob(p.Match, p.versions, p.attempt, referee.Hex{}), Commitment: p.promised})
+	<-r.unpacking
+	if err != nil {
+		return err
+	}
+	r.countVoid(p.machine, d.Result)
+	d.Trim(len(p.Versions))
+	p.games = d.Games
+	if err = r.finish(ctx, p, took); err == nil {
 		r.roster.finished(p.machine, r.Now())
 	}
-	if err != nil && result.Machine != fleet.Local && !errors.As(err, new(serverError)) && !errors.Is(err, store.ErrOver) {
-		return &fleet.Failure{Kind: fleet.FailedMachine, Text: fmt.Sprintf("machine %q handed in what is not a result of the match: %s", result.Machine, err)}
+	if err != nil && elsewhere && !errors.As(err, new(serverError)) && !errors.Is(err, store.ErrOver) {
+		return toldError{&fleet.Failure{Kind: fleet.FailedMachine, Text: fmt.Sprintf("what it handed in cannot be stored: %s", err)}}
 	}
 	return err
 }
@@ -151,7 +174,7 @@ func (r *Runner) settle(ctx context.Context, o *outcome, p *played, err error) {
 	case err == nil:
 		o.fine = append(o.fine, matchName(m.ID), ladderName(m.Ladder))
 		for _, v := range m.Versions {
-			o.fine = append(o.fine, versionName(v))
+			o.fine = append(o.fine, versionName(v), thereName(p.machine, v))
 		}
 	case errors.Is(err, store.ErrOver) && !r.unwanted(context.WithoutCancel(ctx), o.job):
 		r.Log.Info("a result came too late", "match", m.ID, "attempt", p.attempt, "err", err)
@@ -212,13 +235,13 @@ func (r *Runner) claimed(ctx context.Context, d fleet.Delivery) bool {
 	case m.State != ladder.Running || newest.Number != d.Attempt:
 		r.Log.Info("a result came too late", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine, "state", m.State)
 		return true
-	case newest.Machine != d.Machine:
+	case newest.Machine != d.Machine || newest.Commitment != referee.Commitment(rules.Seed(d.Seed)):
 		r.Log.Warn("a result is of a match that the machine was not given", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine)
 		return true
 	}
 	o := &outcome{job: &job{match: &m, awaited: true}}
 	o.attempt = newest
-	p := &played{Match: &m, attempt: d.Attempt, machine: newest.Machine}
+	p := &played{Match: &m, attempt: d.Attempt, machine: newest.Machine, promised: newest.Commitment}
 	for _, id := range m.Versions {
 		v, err := r.Store.Version(ctx, id)
 		if err != nil {
@@ -226,8 +249,7 @@ func (r *Runner) claimed(ctx context.Context, d fleet.Delivery) bool {
 		}
 		p.versions = append(p.versions, v)
 	}
-	r.countVoid(p.machine, d.Result)
-	err = r.keep(ctx, p, d.Result, d.Took)
+	err = r.keep(ctx, p, &d, d.Took)
 	r.settle(ctx, o, p, err)
 	return !errors.As(err, new(serverError))
 }

@@ -1,8 +1,18 @@
 package runner
 
-import "github.com/timba-arena/timba/ladder"
+import (
+	"cmp"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
 
 func machineName(name string) string { return "machine " + name }
+
+// thereName names a version on a machine.
+func thereName(machine string, version int64) string {
+	return machineName(machine) + " " + versionName(version)
+}
 
 // release frees the core of a job that has ended. A machine that has played a match rests no more.
 func (r *Runner) release(o outcome) {
@@ -24,6 +34,51 @@ func (r *Runner) release(o outcome) {
 // rests reports whether a machine rests.
 func (r *Runner) rests(m *machine) bool { return r.backoffs.active(machineName(m.Name), r.Now()) }
 
+// isTried reports whether a machine failed last, and plays a match that shows whether it can.
+func (r *Runner) isTried(m *machine) bool {
+	return r.backoffs[machineName(m.Name)] != nil && len(m.used) > 0
+}
+
+// suspend gives a machine nothing more until the server starts again: it has handed in what cannot be.
+func (r *Runner) suspend(machine, why string) {
+	r.Log.Error("a worker is suspended", "machine", machine, "why", why)
+	r.roster.of(machine, func(x *record) { x.suspended = cmp.Or(x.suspended, why) })
+	r.Wake()
+}
+
+// endSuspended ends what suspended machines play.
+func (r *Runner) endSuspended() {
+	for _, m := range r.machines {
+		if !m.suspended && r.roster.suspended(m.Name) != "" {
+			r.sync()
+			break
+		}
+	}
+	for _, j := range r.taken {
+		if j.match != nil && r.roster.suspended(j.attempt.Machine) != "" {
+			j.end(errSuspended)
+		}
+	}
+}
+
+// mayHold returns how long a machine may have an attempt: three times as long as all of its games can
+// take. One that an earlier server gave out may have begun long ago.
+func (r *Runner) mayHold(o *outcome) time.Duration {
+	const longest, least = 30 * 24 * time.Hour, 10 * time.Minute
+	m := o.match
+	v, err := m.Variant()
+	if err != nil {
+		return least // play tells what is wrong
+	}
+	starts := time.Duration(m.Deals * len(m.Versions) * v.Players)
+	start := min(m.Clock.Startup, longest/starts)
+	most := 3*min(longest, ladder.Longest(v, m.Clock, len(m.Versions), m.Deals)) + 3*starts*start + least
+	if o.awaited {
+		most -= r.Now().Sub(o.attempt.Began)
+	}
+	return max(most, least)
+}
+
 // countMachines counts the machines by their state.
 func (r *Runner) countMachines() {
 	counts := map[ladder.MachineState]int{}
@@ -41,6 +96,8 @@ func (r *Runner) countMachines() {
 // stateOf returns the state of a machine that is there.
 func (r *Runner) stateOf(m *machine) ladder.MachineState {
 	switch {
+	case m.suspended:
+		return ladder.MachineSuspended
 	case m.Refused != "":
 		return ladder.MachineRefused
 	case m.Draining:

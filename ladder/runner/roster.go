@@ -21,14 +21,15 @@ type roster struct {
 
 // record is what is known of a machine since the server started.
 type record struct {
-	playing  map[fleet.Playing]ladder.MachineMatch // by match and attempt alone
-	seen     time.Time                             // before it left
-	until    time.Time                             // end of its rest
-	hour     hour
-	finished int64
-	void     int64
-	starved  int64
-	broken   int64
+	playing   map[fleet.Playing]ladder.MachineMatch // by match and attempt alone
+	seen      time.Time                             // before it left
+	until     time.Time                             // end of its rest
+	suspended string                                // why it gets nothing more; "" if it does
+	hour      hour
+	finished  int64
+	void      int64
+	starved   int64
+	broken    int64
 }
 
 // restsFailed is why a machine rests. Everybody may read it.
@@ -104,6 +105,16 @@ func (r *roster) worked(machine string) {
 	r.of(machine, func(x *record) { x.until = time.Time{} })
 }
 
+// suspended returns why a machine gets nothing more; "" if it does.
+func (r *roster) suspended(machine string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if x, ok := r.records.Peek(machine); ok {
+		return x.suspended
+	}
+	return ""
+}
+
 // left notes that a machine is not there any more.
 func (r *roster) left(machine string, seen time.Time) {
 	r.of(machine, func(x *record) { x.seen = seen })
@@ -125,6 +136,7 @@ func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 		}
 		r.roster.fill(&doc, now)
 		switch {
+		case doc.State == ladder.MachineSuspended:
 		case m.Refused != "":
 			doc.State, doc.Reason, doc.Until = ladder.MachineRefused, m.Refused, time.Time{}
 		case m.Draining:
@@ -136,7 +148,9 @@ func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 	for name, at := range away {
 		doc := ladder.Machine{Name: name, Added: at}
 		r.roster.fill(&doc, now)
-		doc.State, doc.Reason, doc.Until = ladder.MachineAway, "", time.Time{}
+		if doc.State != ladder.MachineSuspended {
+			doc.State, doc.Reason, doc.Until = ladder.MachineAway, "", time.Time{}
+		}
 		list = append(list, doc)
 	}
 	slices.SortFunc(list, func(a, b ladder.Machine) int {
@@ -162,7 +176,9 @@ func (r *roster) fill(m *ladder.Machine, now time.Time) {
 	}
 	m.Playing = slices.SortedFunc(maps.Values(x.playing), func(a, b ladder.MachineMatch) int { return int(a.Match - b.Match) })
 	m.Finished, m.LastHour, m.Void, m.Starved, m.Broken = x.finished, x.hour.sum(now), x.void, x.starved, x.broken
-	if now.Before(x.until) {
+	if x.suspended != "" {
+		m.State, m.Reason = ladder.MachineSuspended, x.suspended
+	} else if now.Before(x.until) {
 		m.State, m.Reason, m.Until = ladder.MachineResting, restsFailed, x.until
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -102,6 +103,8 @@ type Runner struct {
 	here    here
 	roster  roster
 
+	unpacking chan struct{} // with room for results that are unpacked at once
+
 	// What follows belongs to the goroutine of Run.
 
 	rand            *rand.Rand
@@ -145,26 +148,27 @@ func New(o Options) (*Runner, error) {
 		o.Now = time.Now
 	}
 	r := &Runner{
-		Options:  o,
-		metrics:  newMetrics(o.Registerer),
-		health:   newHealth(),
-		wake:     make(chan struct{}, 1),
-		idlers:   make(chan idler),
-		fits:     newFitter(),
-		rand:     rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		taken:    map[int64]*job{},
-		credit:   credit{share: o.Share},
-		fresh:    map[*job]struct{}{},
-		pools:    map[string]*matchmaking.Pool{},
-		here:     here{playing: map[fleet.Playing]*played{}},
-		able:     newAbilities(),
-		roster:   newRoster(),
-		variants: map[string]*rules.Variant{},
-		backoffs: backoffs{},
-		last:     map[string]time.Time{},
-		idled:    map[string]time.Time{},
-		turns:    newTurns(),
-		costs:    newCosts(),
+		Options:   o,
+		metrics:   newMetrics(o.Registerer),
+		health:    newHealth(),
+		wake:      make(chan struct{}, 1),
+		idlers:    make(chan idler),
+		fits:      newFitter(),
+		rand:      rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		taken:     map[int64]*job{},
+		credit:    credit{share: o.Share},
+		fresh:     map[*job]struct{}{},
+		pools:     map[string]*matchmaking.Pool{},
+		here:      here{playing: map[fleet.Playing]*played{}},
+		able:      newAbilities(),
+		roster:    newRoster(),
+		unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		variants:  map[string]*rules.Variant{},
+		backoffs:  backoffs{},
+		last:      map[string]time.Time{},
+		idled:     map[string]time.Time{},
+		turns:     newTurns(),
+		costs:     newCosts(),
 
 		submitting: map[int64]int64{},
 	}
@@ -310,7 +314,7 @@ func (r *Runner) begin(ctx, playing context.Context, ended chan<- outcome) {
 
 // choosesFor appends jobs for the free cores of a machine, up to maxStarts in all.
 func (r *Runner) choosesFor(ctx context.Context, m *machine, jobs []*job) []*job {
-	for m.gets() && !r.rests(m) && len(m.free) > 0 && len(jobs) < maxStarts && r.health.state().OK {
+	for m.gets() && !r.rests(m) && !r.isTried(m) && len(m.free) > 0 && len(jobs) < maxStarts && r.health.state().OK {
 		j, err := m.memory.next(func() (*job, int64, error) { return r.next(ctx, m) })
 		if err != nil {
 			if ctx.Err() == nil {

@@ -5,12 +5,9 @@ package runner
 import (
 	"context"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,46 +18,8 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 )
-
-// pool plays matches of a job's shape once, which are handed in again and again as results of
-// others: with the seed of the attempt they are valid to the store.
-type pool struct {
-	mu    sync.Mutex
-	games [][]*referee.Result
-}
-
-// result returns what a worker would hand in.
-func (p *pool) result(w *world, j fleet.Job) fleet.Result {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.games) < 50 {
-		r := w.playThere(context.Background(), houseJob(j))
-		if r.Failure != nil {
-			return r
-		}
-		p.games = append(p.games, r.Games)
-	}
-	r := fleet.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}
-	for _, g := range p.games[rand.IntN(len(p.games))] {
-		made := *g
-		made.Match.Seed = &j.Seed
-		made.Options = maps.Clone(g.Options)
-		r.Games = append(r.Games, &made)
-	}
-	return r
-}
-
-// houseJob returns a job with house bots instead.
-func houseJob(j fleet.Job) fleet.Job {
-	j.Bots = slices.Clone(j.Bots)
-	for i := range j.Bots {
-		j.Bots[i].Version = int64(1 + i%3)
-	}
-	return j
-}
 
 // processTime returns the time of the processors that this process has used: on a busy machine it
 // tells more than the clock.
@@ -71,7 +30,7 @@ func processTime(b *testing.B) time.Duration {
 }
 
 // BenchmarkFleet is a server's side of a ladder of 10,000 versions (TIMBA_VERSIONS), with 1,000 cores
-// that hand in made-up results at once: it chooses, begins and finishes matches, and answers who asks
+// that hand in random games at once: it chooses, begins and finishes matches, and answers who asks
 // for standings meanwhile.
 func BenchmarkFleet(b *testing.B) {
 	if b.N == 1 {
@@ -96,10 +55,9 @@ func BenchmarkFleet(b *testing.B) {
 	for i := range 100 {
 		f.Add(fleet.Machine{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
 	}
-	games := &pool{}
-	f.Quick = func(j fleet.Job) fleet.Result { return games.result(w, j) }
+	f.Quick = func(j fleet.Job) fleet.Result { return playedAtRandom(b, j) }
 	r := w.run(0, func(o *Options) { o.Fleet, o.Log = f, nil })
-	r.finished(200) // the pool is played
+	r.finished(200)
 	asked, stop := make(chan []time.Duration), make(chan struct{})
 	go func() {
 		var took []time.Duration

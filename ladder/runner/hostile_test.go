@@ -1,0 +1,224 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/referee/cores"
+)
+
+// A worker whose result contradicts its match is suspended, with a reason, also when it comes again:
+// what it plays ends, and is played elsewhere. Nothing of it is stored.
+func TestSuspended(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		result func(fleet.Job, fleet.Result) fleet.Result
+		why    string
+	}{
+		"ranks": {func(_ fleet.Job, r fleet.Result) fleet.Result {
+			slices.Reverse(r.Games[0].Ranks)
+			r.Games[0].Ranks[0]++
+			return r
+		}, "ranks are"},
+		"a failure of a bot that it never had": {func(j fleet.Job, r fleet.Result) fleet.Result {
+			r.Games, r.Failure = nil, &fleet.Failure{Kind: fleet.FailedVersion, Version: 4711, Text: "it is broken"}
+			return r
+		}, "a failure of version 4711, which does not play"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tiny)
+			f := w.machines(1, "w1")
+			var given atomic.Int32
+			both := make(chan struct{})
+			f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+				if machine != "w1" {
+					return playedAtRandom(t, j)
+				}
+				if given.Add(1) == 1 { // one core plays on until it is told to end
+					<-ctx.Done()
+					close(both)
+					return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedCancelled}}
+				}
+				return test.result(j, playedAtRandom(t, j))
+			}
+			registry := prometheus.NewRegistry()
+			r := w.run(1, func(o *Options) { o.Fleet, o.Registerer = f, registry })
+			texts, waits := map[string]int64{}, map[int64]bool{}
+			all := func(e events.Event) bool {
+				switch e.Kind {
+				case events.MatchBroken:
+					texts[e.Text], waits[e.Match] = e.Match, true
+				case events.MatchFinished:
+					delete(waits, e.Match)
+				}
+				return len(texts) == 2
+			}
+			r.until("both are broken off", all)
+			for _, want := range []string{`machine "w1" handed in what cannot be of the match`, `machine "w1" was suspended`} {
+				if texts[want] == 0 {
+					t.Errorf("they were broken off for %v", texts)
+				}
+			}
+			kit.Wait(t, "what it played on has ended", both)
+			f.Lose("w1")
+			f.Add(fleet.Machine{Name: "w1", Cores: []int{cores.Any}})
+			r.until("both are played elsewhere", func(e events.Event) bool { return all(e) && len(waits) == 0 })
+			r.finished(5)
+			m := machineNamed(t, r.Machines(nil), "w1")
+			if m.State != ladder.MachineSuspended || !strings.Contains(m.Reason, test.why) || m.Finished != 0 || m.Broken != 1 {
+				t.Errorf("the machine is %+v", m)
+			}
+			if n := metricOf(t, registry, "timba_machines", "suspended"); n != 1 {
+				t.Errorf("%v machines are counted as suspended", n)
+			}
+			r.stop()
+			if n := given.Load(); n != 2 {
+				t.Errorf("it was given %d matches", n)
+			}
+			if text := w.logged(); !strings.Contains(text, "a worker is suspended") || !strings.Contains(text, test.why) {
+				t.Errorf("the log is\n%s", text)
+			}
+			w.sound()
+		})
+	}
+}
+
+// What a worker tells of failures stops nobody but itself: it gets less and less, and the matches of the
+// bot that it speaks of are played elsewhere.
+func TestToldFailures(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{fleet.FailedVersion, fleet.FailedHouse, fleet.FailedReferee, fleet.FailedMachine, fleet.FailedCancelled, "other"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tiny)
+			v := w.bot("victim", script(""))
+			f := w.machines(1)
+			f.Add(fleet.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
+			var told atomic.Int32
+			f.Player = func(_ context.Context, machine string, j fleet.Job) fleet.Result {
+				if machine != "w1" {
+					return playedAtRandom(t, j)
+				}
+				told.Add(1)
+				return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: kind, Version: j.Bots[0].Version, Text: "it is broken"}}
+			}
+			var hours atomic.Int32 // nothing rests for so long
+			r := w.run(1, func(o *Options) {
+				o.Fleet = f
+				o.Now = func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Load()) * time.Hour) }
+			})
+			played := 0
+			r.until("the bot plays, and the worker is tried again", func(e events.Event) bool {
+				if e.Kind == events.MatchFinished && slices.ContainsFunc(e.Changes, func(c ladder.Change) bool { return c.VersionID == v.ID }) {
+					if played++; played%10 == 0 {
+						hours.Add(1)
+					}
+				}
+				return played >= 20 && told.Load() >= 44
+			})
+			r.stop()
+			if most := 40 + hours.Load(); told.Load() > most { // all of its cores at first, and one after each rest
+				t.Errorf("after %d rests it was given %d matches, want at most %d", hours.Load(), told.Load(), most)
+			}
+			for _, m := range w.matches() {
+				if m.State == ladder.Dropped {
+					t.Errorf("match %d is dropped: %s", m.ID, m.Reason)
+				}
+			}
+			if b := r.backoffs[versionName(v.ID)]; b != nil {
+				t.Errorf("the bot is left alone: %+v", b)
+			}
+			w.sound()
+		})
+	}
+}
+
+// A worker that holds matches for longer than they can take loses them, and gets no more.
+func TestHeldForEver(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, strings.NewReplacer(`size = "4"`, `size = "4", limit = "10"`, "600000", "1000").Replace(tiny))
+		f := laddertest.NewFleet(cores.Any)
+		f.Add(fleet.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
+		f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+			if machine == "w1" {
+				<-ctx.Done()
+				return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedCancelled}}
+			}
+			time.Sleep(20 * time.Second)
+			return playedAtRandom(t, j)
+		}
+		began := time.Now()
+		r := w.run(1, func(o *Options) { o.Fleet = f })
+		held := map[int64]bool{}
+		broken := 0
+		all := func(e events.Event) bool {
+			switch e.Kind {
+			case events.MatchBroken:
+				broken, held[e.Match] = broken+1, true
+			case events.MatchFinished:
+				delete(held, e.Match)
+			}
+			return broken == 40
+		}
+		r.until("all that it holds is broken off", all)
+		if took := time.Since(began); took > 15*time.Minute {
+			t.Errorf("it held them for %s", took)
+		}
+		r.until("all are played elsewhere", func(e events.Event) bool { return all(e) && len(held) == 0 })
+		m := machineNamed(t, r.Machines(nil), "w1")
+		if m.State != ladder.MachineSuspended || !strings.Contains(m.Reason, "for longer than a match can take") || len(m.Playing) > 0 {
+			t.Errorf("the machine is %+v", m)
+		}
+		r.stop()
+		w.sound()
+	})
+}
+
+// One worker's word does not end a match: of the failures that it tells of, one counts.
+func TestOneWordCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(0)
+	f.Add(fleet.Machine{Name: "w1", Cores: []int{cores.Any}})
+	f.Player = func(_ context.Context, machine string, j fleet.Job) fleet.Result {
+		if machine != "w1" {
+			return playedAtRandom(t, j)
+		}
+		return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedReferee, Text: "panic"}}
+	}
+	var hours atomic.Int32
+	r := w.run(0, func(o *Options) {
+		o.Fleet = f
+		o.Now = func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Load()) * time.Hour) }
+	})
+	first := int64(0)
+	for range 2 * maxFailures {
+		e := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+		if first == 0 {
+			first = e.Match
+		}
+		if e.Match != first {
+			t.Fatalf("match %d is broken off, not match %d", e.Match, first)
+		}
+		kit.Until(t, "it rests", func() bool { return machineNamed(t, r.Machines(nil), "w1").State == ladder.MachineResting })
+		hours.Add(1)
+		r.Wake()
+	}
+	f.Add(fleet.Machine{Name: "w2", Cores: []int{cores.Any}})
+	r.until("another plays it", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == first })
+	r.stop()
+}
