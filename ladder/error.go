@@ -56,3 +56,11 @@ func CodeOf(err error) Code {
 	}
 	return ""
 }
+
+// Clip shortens a text that an error quotes.
+func Clip(text string) string {
+	if len(text) > 80 {
+		return text[:80] + "..."
+	}
+	return text
+}

@@ -260,6 +260,14 @@ type Standing struct {
 	Last      time.Time
 }
 
+// Rating returns by what standings are ordered: the fit, and before the first one the Elo.
+func (s Standing) Rating() float64 {
+	if s.Fit != nil {
+		return *s.Fit
+	}
+	return s.Elo
+}
+
 // Invite is a code with which one person can open an account.
 type Invite struct {
 	ID       int64

@@ -157,7 +157,9 @@ func newBenchLadder() *cobra.Command {
 		Long: "Plays simulated ladders with bots of known strength: with timba's matchmaking and ratings,\n" +
 			"and for comparison with plain Elo and random pairing. Prints how well the ratings agree\n" +
 			"with the true strengths after a number of matches per bot, and how fast newcomers to an\n" +
-			"established ladder reach their Elo. The tables are Markdown, as in docs/ladder.md.",
+			"established ladder reach their Elo. Then ladders as competitions have them, small and with\n" +
+			"teams, equal bots and new versions: how far Elo and the fit are from the truth. The tables\n" +
+			"are Markdown, as in docs/ladder.md.",
 	}
 	cli.NumberFlag(cmd, &b.Bots, "bots", 500, 4, 5000, "bots on the ladder")
 	cli.NumberFlag(cmd, &b.Deals, "deals", 10, 1, 1000, "deals of a match")

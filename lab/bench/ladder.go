@@ -43,9 +43,27 @@ func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		newcomers.add(n.Name, orNever(n.Within(25), "%.0f"), whole(n.Median[5]), whole(n.Median[10]), whole(n.Median[20]),
 			whole(n.Ninety[10]), figure{"%+.1f", n.Shift})
 	}
-	r := newReport(order, newcomers)
+	r := newReport(order, newcomers, populationTable(found.Populations))
 	r.Details, r.Markdown = found, true
 	return r, nil
+}
+
+// populationTable has a row for each time at which a ladder was looked at.
+func populationTable(populations []simulation.Population) Table {
+	t := newTable("ladder|deals|matches a bot|wrong order, Elo|wrong order, fit|distance, Elo|distance, fit|error, Elo|error, fit|intervals that hold")
+	for _, p := range populations {
+		for _, at := range p.Points {
+			wrong := func(a simulation.Accuracy) string {
+				return fmt.Sprintf("%.1f ± %.1f %%", 100*a.Wrong.Value, 100*a.Wrong.PlusMinus())
+			}
+			distance := func(a simulation.Accuracy) string {
+				return fmt.Sprintf("%+.0f ± %.0f", a.Distance.Value, a.Distance.PlusMinus())
+			}
+			t.add(p.Name, p.Deals, at.Matches, wrong(at.Elo), wrong(at.Fit), distance(at.Elo), distance(at.Fit),
+				whole(at.Elo.Error.Value), whole(at.Fit.Error.Value), fmt.Sprintf("%.0f %%", 100*at.Covered.Value))
+		}
+	}
+	return t
 }
 
 // orNever returns a number of matches; infinitely many are never.

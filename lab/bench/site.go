@@ -106,7 +106,7 @@ func machines() (list []ladder.Machine, err error) {
 func (c *siteCompetition) serve() (*httptest.Server, error) {
 	log := slog.New(slog.DiscardHandler)
 	a := api.New(api.Options{
-		Store: c.Store, Config: c.config, Log: log, Wake: func() {},
+		Store: c.Store, Config: c.config, Log: log,
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
 	pages, err := site.New(site.Options{

@@ -14,6 +14,8 @@ type Report struct {
 	Seed      uint64      `json:"seed"`
 	Curves    []Curve     `json:"curves"`
 	Newcomers []Newcomers `json:"newcomers"`
+	// Populations are rated by the ladder's own method.
+	Populations []Population `json:"populations"`
 }
 
 // Measure plays ladders by every method, and tells log which.
@@ -35,5 +37,8 @@ func Measure(ctx context.Context, c Config, log io.Writer) (*Report, error) {
 		}
 		r.Newcomers = append(r.Newcomers, n)
 	}
-	return r, nil
+	fmt.Fprintln(log, "playing ladders as competitions have them")
+	var err error
+	r.Populations, err = Populate(ctx, c)
+	return r, err
 }

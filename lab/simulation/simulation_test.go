@@ -149,3 +149,20 @@ func TestSurprise(t *testing.T) {
 		}
 	}
 }
+
+// On ladders as competitions have them the fit is nearer to the truth than Elo: in the order, in the
+// distance from the anchor, and in its intervals.
+func TestFitIsNearer(t *testing.T) {
+	populations := kit.Get[[]Population](t)(Populate(context.Background(), Config{Runs: 1, Seed: 1}))
+	for _, p := range populations {
+		last := p.Points[len(p.Points)-1]
+		t.Logf("%s: wrong %.3f and %.3f, distance %+.0f and %+.0f, error %.0f and %.0f, the intervals hold %.3f", p.Name, last.Elo.Wrong.Value, last.Fit.Wrong.Value,
+			last.Elo.Distance.Value, last.Fit.Distance.Value, last.Elo.Error.Value, last.Fit.Error.Value, last.Covered.Value)
+		if last.Fit.Error.Value > 1.25*last.Elo.Error.Value || last.Fit.Wrong.Value > last.Elo.Wrong.Value+0.01 {
+			t.Errorf("%s: Elo is nearer than the fit", p.Name)
+		}
+		if math.Abs(last.Fit.Distance.Value) > 30 || last.Covered.Value < 0.8 {
+			t.Errorf("%s: the fit is not what the ladder promises", p.Name)
+		}
+	}
+}

@@ -71,6 +71,14 @@ func (w *world) add(truth float64) (bot int) {
 	return len(w.truth) - 1
 }
 
+// replace lets a new version play in place of a bot.
+func (w *world) replace(bot int, truth float64) {
+	before := w.entries[bot]
+	successor := w.enter(truth, &before)
+	w.live = slices.DeleteFunc(w.live, func(i int) bool { return i == bot })
+	w.join([]matchmaking.Player{successor}, []int64{before.VersionID})
+}
+
 // pairing chooses the bots of a match, by slot.
 type pairing func(w *world) []int
 

@@ -12,18 +12,15 @@ import (
 	stats "github.com/timba-arena/timba/referee/rating"
 )
 
-// A ladder is fitted again after fitMatches new matches, at most once every fitEvery;
-// fewer new matches wait for fitLate at most.
 const (
-	fitMatches = 20
-	fitEvery   = 30 * time.Second
-	fitLate    = 5 * time.Minute
+	// fitEvery is how often a ladder with new matches is fitted: its standings are ordered by the fit.
+	fitEvery = 5 * time.Second
 	// fitRest is how often as long as the last fit of a ladder took it waits for the next: of many
 	// versions it takes minutes.
 	fitRest = 10
 )
 
-// fitter counts the matches that are not in the ladders' fits yet.
+// fitter knows which ladders have matches that are not in their fits yet.
 type fitter struct {
 	mu      sync.Mutex
 	ladders map[string]*unfitted
@@ -31,7 +28,7 @@ type fitter struct {
 }
 
 type unfitted struct {
-	matches int
+	matches bool
 	last    time.Time // of the fit
 	took    time.Duration
 }
@@ -40,7 +37,7 @@ func newFitter() *fitter {
 	return &fitter{ladders: map[string]*unfitted{}, changed: make(chan struct{}, 1)}
 }
 
-// add counts a match.
+// add notes a match.
 func (f *fitter) add(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,7 +46,7 @@ func (f *fitter) add(name string) {
 		u = &unfitted{}
 		f.ladders[name] = u
 	}
-	u.matches++
+	u.matches = true
 	select {
 	case f.changed <- struct{}{}:
 	default:
@@ -63,15 +60,10 @@ func (f *fitter) due(now time.Time) (name string, next time.Time) {
 	defer f.mu.Unlock()
 	var longest time.Duration = -1
 	for n, u := range f.ladders {
-		if u.matches == 0 {
+		if !u.matches {
 			continue
 		}
-		wait := fitLate
-		if u.matches >= fitMatches {
-			wait = fitEvery
-		}
-		wait = max(wait, (1+fitRest)*u.took)
-		at := u.last.Add(wait)
+		at := u.last.Add(max(fitEvery, (1+fitRest)*u.took))
 		if late := now.Sub(at); late >= 0 && late > longest {
 			name, longest = n, late
 		} else if late < 0 && (next.IsZero() || at.Before(next)) {
@@ -81,11 +73,11 @@ func (f *fitter) due(now time.Time) (name string, next time.Time) {
 	return name, next
 }
 
-// begun counts the matches of a ladder as fitted.
+// begun notes that a ladder's matches are fitted.
 func (f *fitter) begun(name string, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ladders[name].matches, f.ladders[name].last = 0, now
+	f.ladders[name].matches, f.ladders[name].last = false, now
 }
 
 // ended notes how long a fit took.

@@ -132,7 +132,7 @@ func (s *ladderState) apply(c Change) {
 				m.place.Fit, m.place.PlusMinus = orNil(f.Value), orNil(f.PlusMinus())
 			}
 		}
-		s.places = nil
+		s.order, s.places = nil, nil
 	case c.opened:
 		s.pool.Open(c.match, c.versions)
 	case c.entries == nil:
@@ -152,11 +152,11 @@ func (s *ladderState) finish(c Change) {
 		if m == nil {
 			continue
 		}
-		s.move(m, after)
-		m.last = c.order
-		p := &m.place
+		m.entry, m.last = after, c.order
+		p := m.place
 		p.Elo, p.Matches, p.Faults, p.Last = after.Elo, after.Matches, after.Faults, moment(stamp(c.at))
 		p.Games, p.Wins, p.Draws, p.Losses = after.Games, after.Wins, after.Draws, after.Losses
+		s.move(m, p)
 	}
 	s.pool.Finish(c.match, int(c.order), moved)
 }
@@ -181,7 +181,7 @@ func (m *member) player() matchmaking.Player {
 
 // byPlace compares members by their place: the best first, of equals the newest version.
 func byPlace(a, b *member) int {
-	return cmp.Or(cmp.Compare(b.entry.Elo, a.entry.Elo), cmp.Compare(b.entry.VersionID, a.entry.VersionID))
+	return cmp.Or(cmp.Compare(b.place.Rating(), a.place.Rating()), cmp.Compare(b.place.VersionID, a.place.VersionID))
 }
 
 // sorted returns the members by their places.
@@ -192,16 +192,14 @@ func (s *ladderState) sorted() []*member {
 	return s.order
 }
 
-// move gives a member what it has after a match, and moves it to its place.
-func (s *ladderState) move(m *member, after rating.Entry) {
+// move gives a member the place that it has after a match.
+func (s *ladderState) move(m *member, after ladder.Standing) {
 	if s.order == nil {
-		m.entry = after
+		m.place = after
 		return
 	}
 	from, _ := slices.BinarySearchFunc(s.order, m, byPlace)
-	moved := *m
-	moved.entry = after
-	to, _ := slices.BinarySearchFunc(s.order, &moved, byPlace)
+	to, _ := slices.BinarySearchFunc(s.order, &member{place: after}, byPlace)
 	if to > from {
 		to-- // its old place is free
 		copy(s.order[from:to], s.order[from+1:to+1])
@@ -209,7 +207,7 @@ func (s *ladderState) move(m *member, after rating.Entry) {
 		copy(s.order[to+1:from+1], s.order[to:from])
 	}
 	s.order[to] = m
-	m.entry = after
+	m.place = after
 }
 
 // standings returns the places. Nobody may change them.
@@ -230,10 +228,10 @@ func (s *ladderState) page(first, n int) []ladder.Standing {
 	}
 	rank(out, first)
 	above := first // the first of the equals that begin before the page
-	for len(out) > 0 && above > 0 && order[above-1].place.Elo == out[0].Elo {
+	for len(out) > 0 && above > 0 && order[above-1].place.Rating() == out[0].Rating() {
 		above--
 	}
-	for i := 0; i < len(out) && out[i].Elo == out[0].Elo; i++ {
+	for i := 0; i < len(out) && out[i].Rating() == out[0].Rating(); i++ {
 		out[i].Rank = above + 1
 	}
 	return out

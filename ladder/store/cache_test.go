@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/rating"
 )
 
 // Pages are parts of the standings as they would be if they were sorted anew after each match.
@@ -18,16 +17,19 @@ func TestStandingsPages(t *testing.T) {
 		elos := rapid.Float64Range(0, 3) // in whole numbers: many are equal
 		n := rapid.IntRange(1, 12).Draw(t, "members")
 		for id := range int64(n) {
-			is := float64(int(elos.Draw(t, "elo")))
-			s.members[id] = &member{entry: rating.Entry{VersionID: id, Player: rating.Player{Elo: is}}, place: ladder.Standing{VersionID: id, Elo: is}}
+			m := &member{place: ladder.Standing{VersionID: id, Elo: float64(int(elos.Draw(t, "elo")))}}
+			if rapid.Bool().Draw(t, "fitted") {
+				fit := float64(int(elos.Draw(t, "fit")))
+				m.place.Fit = &fit
+			}
+			s.members[id] = m
 		}
 		for range rapid.IntRange(0, 20).Draw(t, "matches") {
 			s.page(0, 1) // from here on they are kept in order
 			m := s.members[rapid.Int64Range(0, int64(n-1)).Draw(t, "member")]
-			after := m.entry
+			after := m.place
 			after.Elo = float64(int(elos.Draw(t, "elo")))
 			s.move(m, after)
-			m.place.Elo = after.Elo
 		}
 		var want []ladder.Standing
 		for _, m := range s.members {

@@ -136,7 +136,7 @@ func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 	return l, none(err, notFound("timba standings lists them", "ladder %q does not exist", name))
 }
 
-// Standings returns the active versions of a ladder by Elo. The list is shared: it is not to be
+// Standings returns the active versions of a ladder by their rating. The list is shared: it is not to be
 // changed.
 func (s *Store) Standings(ctx context.Context, name string) (places []ladder.Standing, err error) {
 	err = s.onStandings(ctx, name, func(l *ladderState) { places = slices.Clip(l.standings()) })
@@ -159,7 +159,7 @@ func (s *Store) onStandings(ctx context.Context, name string, f func(*ladderStat
 }
 
 // Inactive returns the versions of a ladder that do not play any more, by their
-// last Elo.
+// last rating.
 func (s *Store) Inactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		l, err := tx.ladder(ctx, name)

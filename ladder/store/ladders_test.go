@@ -8,6 +8,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
+	stats "github.com/timba-arena/timba/referee/rating"
 )
 
 // What matchmaking is told: who plays, how long they waited, whom they met, with
@@ -169,4 +170,38 @@ func TestSyncHouse(t *testing.T) {
 	if v.Number != 2 || !v.Plays("teeko") || v.Plays("tebes") {
 		t.Errorf("made for teeko, @first is %+v", v)
 	}
+}
+
+// Standings are ordered by the fit, and before a version's first one by its Elo, wherever they are shown.
+func TestStandingsByFit(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first", "@greedy")
+	c.finished("tebes-4", ids[0], ids[1])
+	kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4")) // from here on they are kept in order
+	kit.Must(t, c.SaveFit(bg, "tebes-4", 1, map[int64]stats.Estimate{ids[0]: {Value: 900}, ids[1]: {Value: 1100}}))
+	check := func(want ...string) {
+		t.Helper()
+		all := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
+		glances := kit.Get[[]Glance](t)(c.Glances(bg, 3))
+		top := glances[slices.IndexFunc(glances, func(g Glance) bool { return g.Name == "tebes-4" })].Top
+		for i, name := range want {
+			if all[i].Bot != name || all[i].Rank != i+1 || top[i].Bot != name || top[i].Rank != i+1 {
+				t.Fatalf("place %d has %+v and %+v, want %s", i+1, all[i], top[i], name)
+			}
+			b := kit.Get[ladder.Bot](t)(c.Bot(bg, name))
+			of := kit.Get[[]ladder.Standing](t)(c.StandingsOf(bg, b.ID))
+			if s := of[slices.IndexFunc(of, func(s ladder.Standing) bool { return s.Ladder == "tebes-4" })]; s.Rank != i+1 {
+				t.Errorf("%s alone has %+v, want place %d", name, s, i+1)
+			}
+		}
+	}
+	check("@first", "@greedy", "@random") // @greedy has its Elo, 1000
+	c.finished("tebes-4", ids[0], ids[2])
+	kit.Must(t, c.SaveFit(bg, "tebes-4", 2, map[int64]stats.Estimate{ids[0]: {Value: 1300}, ids[1]: {Value: 1200}, ids[2]: {Value: 1100}}))
+	check("@random", "@first", "@greedy")
+	c.finished("tebes-4", ids[0], ids[2])
+	check("@random", "@first", "@greedy") // until the next fit
+	c.cache.forget()
+	check("@random", "@first", "@greedy")
 }

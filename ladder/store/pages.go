@@ -172,7 +172,7 @@ func placed(ctx context.Context, tx *Tx, e queries.Entry, place ladder.Standing)
 	if !place.Active {
 		return place, nil
 	}
-	above, err := tx.CountAbove(ctx, e.LadderID, e.Elo)
+	above, err := tx.CountAbove(ctx, e.LadderID, nullFloat(place.Rating()))
 	place.Rank = int(above) + 1
 	return place, err
 }

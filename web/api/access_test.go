@@ -15,6 +15,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 )
 
@@ -179,7 +180,7 @@ func (w *world) stranger() string {
 
 // wanted returns the status that the document promises somebody.
 func (o operation) wanted(c accessCase, who, scope string) int {
-	enough := covers(ladder.Scope(scope), ladder.Scope(o.scope))
+	enough := service.Actor{Token: ladder.Token{Scope: ladder.Scope(scope)}}.Covers(ladder.Scope(o.scope))
 	switch {
 	case who == "" && o.scope != "":
 		return http.StatusUnauthorized

@@ -18,9 +18,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
-	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/admission"
 )
@@ -29,15 +28,13 @@ import (
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
-	// Wake is called when there is something new to do: a submission or a match.
-	Wake func()
+	// Service is what may be asked of the competition; nil: one of Store and Config alone.
+	Service *service.Service
 	// Online reports whether a remote version is connected; nil: none is.
 	Online func(version int64) bool
 	// Machines returns the machines that play matches, and those with credentials that are not
 	// connected; nil: there are none.
 	Machines func() ([]ladder.Machine, error)
-	// Room is the memory that asked matches have to fit into.
-	Room ladder.Room
 	// Health returns why the server cannot work, nil while it can. The API checks the
 	// store itself.
 	Health func(context.Context) error
@@ -71,8 +68,6 @@ type api struct {
 	uploads   *admission.Places
 	streams   *admission.Places
 	waits     *admission.Places
-	changes   changes
-	unpack    func(file, into string, l bundle.Limits) (bundle.Tree, error)
 }
 
 // The largest numbers of long requests at the same time.
@@ -165,8 +160,8 @@ func New(o Options) *API {
 }
 
 func newAPI(o Options) *api {
-	if o.Wake == nil {
-		o.Wake = func() {}
+	if o.Service == nil {
+		o.Service = service.New(service.Options{Store: o.Store, Config: o.Config, Now: o.Now})
 	}
 	if o.Online == nil {
 		o.Online = func(int64) bool { return false }
@@ -188,14 +183,7 @@ func newAPI(o Options) *api {
 		uploads:   admission.NewPlaces(uploadLimits),
 		streams:   admission.NewPlaces(streamLimits),
 		waits:     admission.NewPlaces(waitLimits),
-		changes:   o.Store.Events(),
-		unpack:    bundle.Unpack,
 	}
-}
-
-// changes tells what happens in the competition.
-type changes interface {
-	Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func())
 }
 
 func (a *api) handler(routes []route) http.Handler {

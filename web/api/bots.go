@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 // names is a cache of the names of people.
@@ -107,7 +107,7 @@ func (a *api) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 			return nil, err
 		}
 		if v, ok := last[b.ID]; ok {
-			latest := a.versionDoc(v, infoOf(r).owns(b.PersonID))
+			latest := a.versionDoc(v, infoOf(r).actor().Owns(b.PersonID))
 			doc.Latest = &latest
 			if doc.Live, err = a.live(r.Context(), v); err != nil {
 				return nil, err
@@ -137,15 +137,15 @@ func (a *api) bot(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	return a.answerBot(w, r, r.PathValue("bot"))
-}
-
-// answerBot answers with a bot and its places.
-func (a *api) answerBot(w http.ResponseWriter, r *http.Request, name string) error {
-	b, err := a.Store.Bot(r.Context(), name)
+	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
 	if err != nil {
 		return err
 	}
+	return a.answerBot(w, r, b)
+}
+
+// answerBot answers with a bot and its places.
+func (a *api) answerBot(w http.ResponseWriter, r *http.Request, b ladder.Bot) error {
 	docs, err := a.botDocs(r, []ladder.Bot{b})
 	if err != nil {
 		return err
@@ -181,34 +181,12 @@ func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := wire.Page[wire.Version]{Items: []wire.Version{}}
 	for _, v := range all[:min(limit, len(all))] {
-		page.Items = append(page.Items, a.versionDoc(v, infoOf(r).owns(b.PersonID)))
+		page.Items = append(page.Items, a.versionDoc(v, infoOf(r).actor().Owns(b.PersonID)))
 	}
 	if len(all) > limit {
 		page.Next = cursorOf("version", int64(all[limit-1].Number))
 	}
 	return respond(w, http.StatusOK, page)
-}
-
-// findVersion returns a bot and one of its versions; number 0 is the live version, or else the
-// last.
-func (a *api) findVersion(ctx context.Context, name string, number int) (ladder.Bot, ladder.Version, error) {
-	b, err := a.Store.Bot(ctx, name)
-	if err != nil {
-		return b, ladder.Version{}, err
-	}
-	if number > 0 {
-		v, err := a.Store.VersionOf(ctx, b, number)
-		return b, v, err
-	}
-	all, err := a.Store.Versions(ctx, b.ID)
-	if err != nil {
-		return b, ladder.Version{}, err
-	}
-	if len(all) == 0 {
-		return b, ladder.Version{}, store.NoVersionOf(name, number)
-	}
-	live := slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live })
-	return b, all[max(0, live)], nil
 }
 
 // pathBot returns the bot and the version in the path.
@@ -217,7 +195,7 @@ func (a *api) pathBot(r *http.Request) (ladder.Bot, ladder.Version, error) {
 	if err != nil {
 		return ladder.Bot{}, ladder.Version{}, err
 	}
-	return a.findVersion(r.Context(), r.PathValue("bot"), int(n))
+	return a.Service.FindVersion(r.Context(), r.PathValue("bot"), int(n))
 }
 
 func (a *api) version(w http.ResponseWriter, r *http.Request) error {
@@ -228,7 +206,7 @@ func (a *api) version(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, a.versionDoc(v, infoOf(r).owns(b.PersonID)))
+	return respond(w, http.StatusOK, a.versionDoc(v, infoOf(r).actor().Owns(b.PersonID)))
 }
 
 func stageDoc(s ladder.Stage, log bool) wire.Stage {
@@ -242,14 +220,11 @@ func stageDoc(s ladder.Stage, log bool) wire.Stage {
 // ownStages returns the stages of the version in the path, or an error unless the request is by
 // its owner.
 func (a *api) ownStages(r *http.Request) ([]ladder.Stage, error) {
-	b, v, err := a.pathBot(r)
+	number, err := PathID(r, "version")
 	if err != nil {
 		return nil, err
 	}
-	if err := infoOf(r).mustOwn(b.PersonID, "see the log of a submission"); err != nil {
-		return nil, err
-	}
-	return a.Store.Stages(r.Context(), v.ID)
+	return a.Service.Stages(r.Context(), infoOf(r).actor(), r.PathValue("bot"), int(number))
 }
 
 func (a *api) stages(w http.ResponseWriter, r *http.Request) error {
@@ -282,7 +257,7 @@ func (a *api) stageLog(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("stage")
 	i := slices.IndexFunc(stages, func(s ladder.Stage) bool { return s.Name == name })
 	if i < 0 {
-		return ladder.Errorf(ladder.NotFound, "try unpack, build, check or trial; a stage has a log once it has begun", "stage %q has no log", problem.Clip(name))
+		return ladder.Errorf(ladder.NotFound, "try unpack, build, check or trial; a stage has a log once it has begun", "stage %q has no log", ladder.Clip(name))
 	}
 	if kind == "text/plain" {
 		return text(w, []byte(stages[i].Log))
@@ -296,7 +271,7 @@ const mostChanges = 5000
 // history answers with the rating changes of one version on one ladder.
 func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 	q := NewQuery(r)
-	on, number := q.Text("ladder"), int(q.Number("version", 1, maxVersion, 0))
+	on, number := q.Text("ladder"), int(q.Number("version", 1, service.MaxVersion, 0))
 	limit := int(q.Number("limit", 1, mostChanges, 500))
 	if on == "" {
 		q.fail("ladder", "timba standings lists them", "is missing")
@@ -304,7 +279,7 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	_, v, err := a.findVersion(r.Context(), r.PathValue("bot"), number)
+	_, v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), number)
 	if err != nil {
 		return err
 	}

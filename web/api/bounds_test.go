@@ -53,7 +53,8 @@ func TestAskForTooMuchTime(t *testing.T) {
 // A match whose bots never fit into the memory is refused with the numbers.
 func TestAskForTooMuchMemory(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(o *Options) { o.Room = ladder.Room{Total: 799 << 20, Bot: 512 << 20} })
+	w := newWorld(t, nil)
+	w.api.Service.Room = ladder.Room{Total: 799 << 20, Bot: 512 << 20}
 	ask := func(bots string) (int, string) {
 		rec := w.ask(call{method: http.MethodPost, path: "/api/v1/matches", who: "ada submit", body: `{"game":"tute","deals":1,"options":{"players":"4"},"bots":[` + bots + `]}`})
 		return rec.Code, rec.Body.String()
@@ -63,7 +64,7 @@ func TestAskForTooMuchMemory(t *testing.T) {
 	if code != http.StatusBadRequest || !strings.Contains(said, "its 4 bots can use 800 MiB at once, 512 MiB each, and all bots together have 799 MiB") {
 		t.Errorf("%d %s", code, said)
 	}
-	w.api.Room.Total = 800 << 20
+	w.api.Service.Room.Total = 800 << 20
 	if code, said := ask(`"adabot","@random","@first","@greedy"`); code != http.StatusAccepted {
 		t.Errorf("%d %s", code, said)
 	}

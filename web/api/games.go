@@ -10,7 +10,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
@@ -109,13 +108,13 @@ func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
 	seat, err := strconv.Atoi(name)
 	i := slices.IndexFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Seat == seat })
 	if err != nil || i < 0 {
-		return ladder.Errorf(ladder.NotFound, "the seats are 0 to "+strconv.Itoa(len(g.Seats)-1), "game %d has no seat %q", g.ID, problem.Clip(name))
+		return ladder.Errorf(ladder.NotFound, "the seats are 0 to "+strconv.Itoa(len(g.Seats)-1), "game %d has no seat %q", g.ID, ladder.Clip(name))
 	}
 	owner, err := a.ownerOf(r.Context(), m.Versions[g.Seats[i].Slot])
 	if err != nil {
 		return err
 	}
-	if err := infoOf(r).mustOwn(owner, "see what a bot wrote"); err != nil {
+	if err := infoOf(r).actor().MustOwn(owner, "see what a bot wrote"); err != nil {
 		return err
 	}
 	log, err := a.Store.Log(r.Context(), g.ID, seat)

@@ -6,12 +6,9 @@ import (
 	"strconv"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 func changeDoc(c ladder.Change, bot string, version int) wire.Change {
@@ -59,14 +56,14 @@ func (a *api) matches(w http.ResponseWriter, r *http.Request) error {
 
 // matchesOf lists the matches of a bot or one of its versions; of all bots if the name is "".
 func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *Query, f store.MatchFilter, bot string) error {
-	number := int(q.Number("version", 1, maxVersion, 0))
+	number := int(q.Number("version", 1, service.MaxVersion, 0))
 	if number != 0 && bot == "" {
 		q.fail("version", "also name the bot", "needs a bot")
 	}
 	if q.err == nil && bot != "" {
 		f.Bot = bot
 		if number != 0 {
-			_, v, err := a.findVersion(r.Context(), bot, number)
+			_, v, err := a.Service.FindVersion(r.Context(), bot, number)
 			if err != nil {
 				return err
 			}
@@ -159,9 +156,6 @@ func (a *api) fullMatch(ctx context.Context, m ladder.Match) (wire.Match, error)
 	return doc, nil
 }
 
-// askedDeals is the default number of deals of a match that is asked for without a ladder.
-const askedDeals = 10
-
 func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
@@ -170,17 +164,10 @@ func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &asked); err != nil {
 		return err
 	}
-	n, err := a.newMatch(r.Context(), asked)
+	m, err := a.Service.RequestMatch(r.Context(), infoOf(r).actor(), service.MatchRequest(asked))
 	if err != nil {
 		return err
 	}
-	n.AskedBy, n.Open = infoOf(r).person.ID, a.Config.Limits.Unrated
-	n.Time, n.Room, n.Allowance = a.Config.Limits.Time, a.Room, a.Config.Remote.Allowance
-	m, err := a.Store.AddMatch(r.Context(), n)
-	if err != nil {
-		return err
-	}
-	a.Wake()
 	doc, err := a.fullMatch(r.Context(), m)
 	if err != nil {
 		return err
@@ -194,19 +181,12 @@ func (a *api) cancelMatch(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	m, err := a.pathMatch(r)
+	id, err := PathID(r, "match")
 	if err != nil {
 		return err
 	}
-	in := infoOf(r)
-	if !in.owns(m.AskedBy) {
-		return ladder.Errorf(ladder.Forbidden, "", "only who asked for match %d, or an admin, may cancel it", m.ID)
-	}
-	if err := a.Store.CancelMatch(r.Context(), m.ID, in.person.ID, "cancelled by "+in.person.Name); err != nil {
-		return err
-	}
-	a.Wake()
-	if m, err = a.Store.Match(r.Context(), m.ID); err != nil {
+	m, err := a.Service.CancelMatch(r.Context(), infoOf(r).actor(), id)
+	if err != nil {
 		return err
 	}
 	doc, err := a.fullMatch(r.Context(), m)
@@ -214,70 +194,4 @@ func (a *api) cancelMatch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return respond(w, http.StatusOK, doc)
-}
-
-// newMatch returns the match that a request asks for: with a ladder's game, options and clock,
-// or with a game and the clock of the first ladder that plays it. The store checks the rest.
-func (a *api) newMatch(ctx context.Context, asked wire.AskedMatch) (store.NewMatch, error) {
-	var n store.NewMatch
-	switch {
-	case (asked.Ladder == "") == (asked.Game == ""):
-		return n, ladder.Errorf(ladder.Invalid, "give one of them", "a match needs either a ladder or a game")
-	case asked.Ladder != "" && len(asked.Options) > 0:
-		return n, ladder.Errorf(ladder.Invalid, "give the game instead of the ladder", "ladder %q sets its own options", problem.Clip(asked.Ladder))
-	case asked.Deals < 0:
-		return n, ladder.Errorf(ladder.Invalid, "leave it out, or give a number", "deals cannot be %d", asked.Deals)
-	case len(asked.Bots) < 2 || len(asked.Bots) > rules.MaxSeats:
-		return n, ladder.Errorf(ladder.Invalid, "try 2 to "+strconv.Itoa(rules.MaxSeats), "bots cannot be %d", len(asked.Bots))
-	}
-	if asked.Ladder != "" {
-		l, err := a.Store.Ladder(ctx, asked.Ladder)
-		if err != nil {
-			return n, err
-		}
-		n.Game, n.Options, n.Clock, n.Deals = l.Game, l.Options, l.Clock, l.Deals
-	} else {
-		n.Game, n.Options, n.Clock, n.Deals = asked.Game, withPlayers(asked), a.clockFor(asked.Game), askedDeals
-	}
-	if asked.Deals > 0 {
-		n.Deals = asked.Deals
-	}
-	for _, ref := range asked.Bots {
-		name, number, err := splitRef(ref)
-		if err != nil {
-			return n, err
-		}
-		_, v, err := a.findVersion(ctx, name, number)
-		if err != nil {
-			return n, err
-		}
-		n.Versions = append(n.Versions, v.ID)
-	}
-	return n, nil
-}
-
-// withPlayers returns the options of a match; players is by default the number of bots.
-func withPlayers(asked wire.AskedMatch) map[string]string {
-	options := map[string]string{}
-	if g, err := games.Find(asked.Game); err == nil { // the store reports an unknown game
-		for _, o := range g.Options {
-			if o.Name == "players" {
-				options["players"] = strconv.Itoa(len(asked.Bots))
-			}
-		}
-	}
-	for name, value := range asked.Options {
-		options[name] = value
-	}
-	return options
-}
-
-// clockFor returns the clock of the first ladder that plays a game, else of the first ladder.
-func (a *api) clockFor(game string) referee.Clock {
-	for _, l := range a.Config.Ladders {
-		if l.Game == game {
-			return l.Clock
-		}
-	}
-	return a.Config.Ladders[0].Clock
 }

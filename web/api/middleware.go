@@ -27,7 +27,6 @@ type info struct {
 	token   ladder.Token  // theirs
 	w       *recorder     // what goes out, compressed
 	inner   *recorder     // what the route writes; nil before there is one
-	counted bool          // against the limits, as the page that makes this request
 }
 
 type infoKey struct{}
@@ -94,9 +93,6 @@ func (a *api) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		in := &info{id: rand.Text(), address: a.addressOf(r), w: &recorder{ResponseWriter: w}}
-		if page, ok := r.Context().Value(infoKey{}).(*info); ok { // made by a page, in this process
-			in.id, in.address, in.counted = page.id, page.address, true
-		}
 		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, in))
 		securityHeaders(w.Header())
 		w.Header().Set("X-Request-Id", in.id)
@@ -132,7 +128,7 @@ func (a *api) wrap(next http.Handler) http.Handler {
 func (a *api) access(r *http.Request, in *info, took time.Duration) {
 	a.metrics.seen(in.route, r.Method, in.w.status, took)
 	a.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
-		slog.String("request", in.id), slog.String("method", problem.Clip(r.Method)), slog.String("path", problem.Clip(r.URL.Path)),
+		slog.String("request", in.id), slog.String("method", ladder.Clip(r.Method)), slog.String("path", ladder.Clip(r.URL.Path)),
 		slog.Int("status", in.w.status), slog.Int64("bytes", in.w.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.String("address", in.address.String()), slog.Int64("person", in.person.ID), slog.Int64("token", in.token.ID))
 }
@@ -163,7 +159,7 @@ func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, 
 	}
 	allow := probe.header.Get("Allow")
 	if allow == "" {
-		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json lists all addresses", "%q does not exist", problem.Clip(r.URL.Path))
+		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json lists all addresses", "%q does not exist", ladder.Clip(r.URL.Path))
 	}
 	w.Header().Set("Allow", allow)
 	if r.Method == http.MethodOptions {
@@ -175,7 +171,7 @@ func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, 
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return ladder.Errorf(problem.NotAllowed, "try "+allow, "%q does not support %s", problem.Clip(r.URL.Path), problem.Clip(r.Method))
+	return ladder.Errorf(problem.NotAllowed, "try "+allow, "%q does not support %s", ladder.Clip(r.URL.Path), ladder.Clip(r.Method))
 }
 
 // allowProbe is a ResponseWriter that keeps only the headers.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/problem"
 )
@@ -19,17 +20,8 @@ const assetsPerMinute = 3000
 type Visit struct {
 	ID      string // of the request, in the log
 	Address netip.Addr
-	Secure  bool          // came by https, perhaps to a trusted proxy
-	Person  ladder.Person // ID 0: nobody is signed in
-	Token   ladder.Token  // theirs
-}
-
-// MayAll reports whether the visit has an admin's rights: an admin's token of scope all.
-func (v Visit) MayAll() bool { return v.Person.Admin && v.Token.Scope == ladder.ScopeAll }
-
-// Owns reports whether the visit is by the owner of a thing, or by an admin.
-func (v Visit) Owns(owner int64) bool {
-	return (&info{person: v.Person, token: v.Token}).owns(owner)
+	Secure  bool // came by https, perhaps to a trusted proxy
+	service.Actor
 }
 
 // Pages returns one handler of the API and of pages, which has all other paths. Requests to
@@ -57,7 +49,6 @@ func Path(path string) bool {
 func (a *API) Visit(w http.ResponseWriter, r *http.Request, token string) (Visit, error) {
 	in := infoOf(r)
 	v := Visit{ID: in.id, Address: in.address, Secure: a.secure(r)}
-	in.counted = true
 	if token == "" {
 		return v, a.anonymous.Take(w, in.address)
 	}
@@ -67,12 +58,9 @@ func (a *API) Visit(w http.ResponseWriter, r *http.Request, token string) (Visit
 		}
 		return v, err
 	}
-	v.Person, v.Token = in.person, in.token
+	v.Actor = in.actor()
 	return v, a.byPerson.Take(w, in.person.ID)
 }
-
-// Covers reports whether the token of the visit permits a scope.
-func (v Visit) Covers(scope ladder.Scope) bool { return covers(v.Token.Scope, scope) }
 
 // Bearer returns the token in the Authorization header of a request; "" for none.
 func Bearer(r *http.Request) (token string, err error) {
@@ -85,6 +73,11 @@ func Bearer(r *http.Request) (token string, err error) {
 		return "", ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "the Authorization header cannot be read")
 	}
 	return token, nil
+}
+
+// Joining counts a try to join against the limit of its address, which stops guesses of codes and mass registration.
+func (a *api) Joining(w http.ResponseWriter, r *http.Request) error {
+	return a.joining.Take(w, infoOf(r).address)
 }
 
 // Fail answers a request for something beside the API with the document of an error.

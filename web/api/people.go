@@ -18,19 +18,19 @@ func tokenDoc(t ladder.Token) wire.Token {
 	}
 }
 
-// register adds a person. A limit for each address stops guesses of codes and mass registration.
+// register adds a person.
 func (a *api) register(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	if err := a.joining.Take(w, infoOf(r).address); err != nil {
+	if err := a.Joining(w, r); err != nil {
 		return err
 	}
 	var asked wire.Registration
 	if err := decode(w, r, &asked); err != nil {
 		return err
 	}
-	p, key, err := a.Store.Register(r.Context(), asked.Invite, asked.Name, a.Config.Open())
+	p, key, err := a.Service.Register(r.Context(), asked.Invite, asked.Name)
 	if err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	in := infoOf(r)
-	if err := a.Store.RevokeToken(r.Context(), in.person.ID, in.token.ID); err != nil {
+	by := infoOf(r).actor()
+	if err := a.Service.RevokeToken(r.Context(), by, by.Token.ID); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -92,7 +92,7 @@ func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	list, err := a.Store.Tokens(r.Context(), infoOf(r).person.ID)
+	list, err := a.Service.Tokens(r.Context(), infoOf(r).actor())
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,7 @@ func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &asked); err != nil {
 		return err
 	}
-	in := infoOf(r)
-	key, t, err := a.Store.AddToken(r.Context(), in.person.ID, asked.Label, ladder.Scope(asked.Scope), asked.Expires)
+	key, t, err := a.Service.AddToken(r.Context(), infoOf(r).actor(), asked.Label, ladder.Scope(asked.Scope), asked.Expires)
 	if err != nil {
 		return err
 	}
@@ -127,7 +126,7 @@ func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Store.RevokeToken(r.Context(), infoOf(r).person.ID, id); err != nil {
+	if err := a.Service.RevokeToken(r.Context(), infoOf(r).actor(), id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -21,17 +21,16 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 // problemIn returns the document of an answer that says what is wrong. All have one shape.
 func problemIn(t *testing.T, c call, rec *httptest.ResponseRecorder) (p wire.Problem) {
 	t.Helper()
 	if err := json.Unmarshal(rec.Body.Bytes(), &p); err != nil || rec.Header().Get("Content-Type") != wire.ProblemType {
-		t.Errorf("%s %s: %d %q is not a problem document: %s", c.method, problem.Clip(c.path), rec.Code, rec.Header().Get("Content-Type"), rec.Body)
+		t.Errorf("%s %s: %d %q is not a problem document: %s", c.method, ladder.Clip(c.path), rec.Code, rec.Header().Get("Content-Type"), rec.Body)
 	}
 	if p.Status != rec.Code || !strings.HasPrefix(p.Type, "urn:timba:problem:") || p.Title == "" || p.Instance != rec.Header().Get("X-Request-Id") {
-		t.Errorf("%s %s: %d %+v", c.method, problem.Clip(c.path), rec.Code, p)
+		t.Errorf("%s %s: %d %+v", c.method, ladder.Clip(c.path), rec.Code, p)
 	}
 	if rec.Code == 405 && rec.Header().Get("Allow") == "" {
 		t.Errorf("%s %s: 405 without Allow", c.method, c.path)
@@ -63,7 +62,7 @@ func TestProblems(t *testing.T) {
 	} {
 		rec := w.ask(c.call)
 		if p := problemIn(t, c.call, rec); p.Status != c.status || p.Type != "urn:timba:problem:"+c.code || !strings.Contains(p.Detail+": "+p.Hint, c.text) {
-			t.Errorf("%s %s: %+v, want %d %s, %q", c.method, problem.Clip(c.path), p, c.status, c.code, c.text)
+			t.Errorf("%s %s: %+v, want %d %s, %q", c.method, ladder.Clip(c.path), p, c.status, c.code, c.text)
 		}
 	}
 	for _, dir := range []string{w.store.Dir().Bundles(), w.store.Dir().Temp()} {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 // Query reads the parameters of a request. It keeps the first error, which Done returns, or an
@@ -181,7 +180,7 @@ func PathNumber(r *http.Request, name string, low int64) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < low || n > 1<<53-1 || strconv.FormatInt(n, 10) != text {
 		hint := "numbers are whole and begin at " + strconv.FormatInt(low, 10)
-		return 0, ladder.Errorf(ladder.NotFound, hint, "%s %q does not exist", name, problem.Clip(text))
+		return 0, ladder.Errorf(ladder.NotFound, hint, "%s %q does not exist", name, ladder.Clip(text))
 	}
 	return n, nil
 }

@@ -88,7 +88,7 @@ func accepts(r *http.Request, offered ...string) (string, error) {
 		}
 	}
 	if best == "" {
-		return "", ladder.Errorf(problem.NotAcceptable, "try "+strings.Join(offered, " or "), "the type %q is not available", problem.Clip(header))
+		return "", ladder.Errorf(problem.NotAcceptable, "try "+strings.Join(offered, " or "), "the type %q is not available", ladder.Clip(header))
 	}
 	return best, nil
 }
@@ -99,7 +99,7 @@ const maxDocument = 64 << 10
 // decode reads a JSON body. Unknown members are errors.
 func decode(w http.ResponseWriter, r *http.Request, v any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return ladder.Errorf(problem.MediaType, "send Content-Type: application/json", "the body's type cannot be %q", problem.Clip(r.Header.Get("Content-Type")))
+		return ladder.Errorf(problem.MediaType, "send Content-Type: application/json", "the body's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
 	}
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxDocument))
 	d.DisallowUnknownFields()
@@ -135,27 +135,12 @@ func jsonFault(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "it ends too early"
 	case strings.HasPrefix(err.Error(), "json: unknown field "):
-		return "unknown member " + problem.Clip(strings.TrimPrefix(err.Error(), "json: unknown field "))
+		return "unknown member " + ladder.Clip(strings.TrimPrefix(err.Error(), "json: unknown field "))
 	case strings.Contains(err.Error(), "parsing time"):
 		return "a time is not as in 2026-01-31T12:00:00Z"
 	}
 	return "it is incomplete, or has a value out of range"
 }
-
-// splitRef splits NAME@N; N is 0 if it is missing. The name of a house bot begins with @.
-func splitRef(ref string) (bot string, n int, err error) {
-	at := strings.LastIndexByte(ref, '@')
-	if at <= 0 {
-		return ref, 0, nil
-	}
-	n, err = strconv.Atoi(ref[at+1:])
-	if err != nil || n < 1 || n > maxVersion {
-		return "", 0, ladder.Errorf(ladder.Invalid, "write NAME, or NAME@N with the number of a version", "bot cannot be %q", problem.Clip(ref))
-	}
-	return ref[:at], n, nil
-}
-
-const maxVersion = 1_000_000
 
 func states[S ~string](all ...S) []string {
 	var words []string

@@ -2,20 +2,15 @@ package api
 
 import (
 	"encoding/json"
+	"io"
 	"mime"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/bundle"
-	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/problem"
 )
@@ -31,91 +26,44 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	if name != "" {
-		if err := ladder.CheckName("bot", name); err != nil {
-			return err
-		}
-	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(archives, kind) {
-		return ladder.Errorf(problem.MediaType, "send a .tar.gz as application/gzip or a .zip as application/zip", "an archive's type cannot be %q", problem.Clip(r.Header.Get("Content-Type")))
+		return ladder.Errorf(problem.MediaType, "send a .tar.gz as application/gzip or a .zip as application/zip", "an archive's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
 	}
-	limits := bundle.LimitsOf(a.Config.Limits)
-	if r.ContentLength > limits.Upload {
-		return ladder.Errorf(ladder.TooLarge, "leave out what the bot does not need: "+bundle.IgnoreFile+" names it",
-			"archive: it has %s, more than the limit of %s", bundle.Size(r.ContentLength), bundle.Size(limits.Upload))
-	}
-	in := infoOf(r)
-	leave, err := a.uploads.Enter(in.by())
+	v, err := a.Receive(w, r, name, r.Body, r.ContentLength)
 	if err != nil {
 		return err
 	}
-	defer leave()
-	body := &pacedBody{r.Body, http.NewResponseController(w), newPace(a.Config.Limits)}
-	upload, err := bundle.Receive(body, a.Store.Dir(), limits)
-	if err != nil {
-		return err
-	}
-	defer upload.Discard()
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
-	named, hash, err := a.look(upload.Path, limits)
-	if name == "" {
-		if err != nil {
-			return err
-		}
-		name = named
-	}
-	v, err := a.Store.AddVersion(r.Context(), in.person.ID, store.NewVersion{Bot: name, Bundle: upload.SHA256, Hash: hash, Keep: upload.Keep}, a.Config.Limits)
-	if err != nil {
-		return err
-	}
-	a.Wake()
-	doc, err := a.submissionDoc(r, v, true)
+	p, err := a.Service.Submission(r.Context(), infoOf(r).actor(), v.ID)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Location", "/api/v1/submissions/"+strconv.FormatInt(v.ID, 10))
-	return respond(w, http.StatusAccepted, doc)
+	return respond(w, http.StatusAccepted, a.submissionDoc(p))
 }
 
-// look unpacks an archive for its bot's name in the manifest and the hash of its files; "" where
-// they are not known. If there is no name, the request must contain it.
-func (a *api) look(archive string, limits bundle.Limits) (name, hash string, err error) {
-	tmp, err := a.Store.Dir().MkdirTemp("manifest-*")
+// Receive takes an archive of so many bytes in, less than 0 where that is not known, as the next version of a bot.
+// A person and an address have few uploads at the same time, and none that is too slow.
+func (a *api) Receive(w http.ResponseWriter, r *http.Request, bot string, archive io.Reader, size int64) (v ladder.Version, err error) {
+	in := infoOf(r)
+	if err := a.Service.MaySubmit(in.actor(), bot, size); err != nil {
+		return v, err
+	}
+	leave, err := a.uploads.Enter(in.by())
 	if err != nil {
-		return "", "", &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be unpacked", Hint: "try again later", Err: err}
+		return v, err
 	}
-	defer os.RemoveAll(tmp)
-	dir := filepath.Join(tmp, unnamed)
-	if _, err := a.unpack(archive, dir, limits); err != nil {
-		return "", "", err
-	}
-	if hash, err = program.HashDir(dir); err != nil {
-		hash = "" // the stages tell what is wrong with the files
-	}
-	m, err := program.ReadManifest(dir)
-	if err == nil && m.Name != unnamed {
-		return m.Name, hash, ladder.CheckName("bot", m.Name)
-	}
-	if _, missing := os.Stat(filepath.Join(dir, program.ManifestFile)); err != nil && missing == nil {
-		return "", hash, ladder.Errorf(ladder.Invalid, "correct it", "the bot has no name: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
-	}
-	return "", hash, ladder.Errorf(ladder.Invalid, "ask with ?bot=NAME, or write name into "+program.ManifestFile, "the bot has no name: its archive has no %s with one", program.ManifestFile)
+	defer leave()
+	rc := http.NewResponseController(w)
+	body := &pacedBody{archive, rc, newPace(a.Config.Limits)}
+	return a.Service.Submit(r.Context(), in.actor(), bot, body, func() { rc.SetWriteDeadline(time.Now().Add(answerTime)) })
 }
 
-// unnamed is the name of the unpacked directory. No bot may have it: a bot without a name in its
-// manifest gets the name of its directory.
-const unnamed = "-"
-
-func (a *api) submissionDoc(r *http.Request, v ladder.Version, own bool) (wire.Submission, error) {
-	stages, err := a.Store.Stages(r.Context(), v.ID)
-	doc := wire.Submission{ID: v.ID, Version: a.versionDoc(v, own), Done: !pending(v.State), Stages: []wire.Stage{}}
-	for _, s := range stages {
+func (a *api) submissionDoc(p service.Progress) wire.Submission {
+	doc := wire.Submission{ID: p.Version.ID, Version: a.versionDoc(p.Version, true), Done: p.Done, Place: p.Place, Stages: []wire.Stage{}}
+	for _, s := range p.Stages {
 		doc.Stages = append(doc.Stages, stageDoc(s, true))
 	}
-	if err == nil && !doc.Done && len(stages) == 0 {
-		doc.Place, err = a.Store.Place(r.Context(), v.ID)
-	}
-	return doc, err
+	return doc
 }
 
 // cancel ends a submission that waits to be begun.
@@ -127,26 +75,11 @@ func (a *api) cancel(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, err := a.ownVersion(r, id, "cancel a submission")
+	p, err := a.Service.CancelSubmission(r.Context(), infoOf(r).actor(), id)
 	if err != nil {
 		return err
 	}
-	if err := a.Store.Cancel(r.Context(), v.ID); err != nil {
-		return err
-	}
-	if v, err = a.Store.Version(r.Context(), v.ID); err != nil {
-		return err
-	}
-	doc, err := a.submissionDoc(r, v, true)
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, doc)
-}
-
-// pending reports whether a version still has stages ahead.
-func pending(s ladder.State) bool {
-	return slices.Contains([]ladder.State{ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial}, s)
+	return respond(w, http.StatusOK, a.submissionDoc(p))
 }
 
 const maxWait = 60 * time.Second
@@ -163,94 +96,46 @@ func (a *api) submission(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.progress(r, id)
-	if err == nil && wait > 0 && !s.ready(r) {
-		s, err = a.awaitProgress(r, id, wait)
+	changed := func(p service.Progress) bool {
+		return r.Header.Get("If-None-Match") != "" && !matches(r, etag(encoded(a.submissionDoc(p))))
 	}
+	p, err := a.Await(r, id, wait, changed)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("ETag", s.tag)
-	if matches(r, s.tag) {
+	data := encoded(a.submissionDoc(p))
+	tag := etag(data)
+	w.Header().Set("ETag", tag)
+	if matches(r, tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(s.data)
+	_, err = w.Write(data)
 	return gone(err)
 }
 
-// progress is the state of a submission, encoded for the answer.
-type progress struct {
-	done bool
-	data []byte
-	tag  string
-}
-
-// progress returns the state of a submission, for its owner.
-func (a *api) progress(r *http.Request, id int64) (progress, error) {
-	doc, err := a.ownSubmission(r, id)
-	if err != nil {
-		return progress{}, err
-	}
+// encoded returns a document of a submission as a line.
+func encoded(doc wire.Submission) []byte {
 	data, err := json.Marshal(doc)
-	data = append(data, '\n')
-	return progress{doc.Done, data, etag(data)}, err
-}
-
-// ready reports whether a request need not wait: the submission is done, or with If-None-Match
-// anything has changed.
-func (p progress) ready(r *http.Request) bool {
-	return p.done || r.Header.Get("If-None-Match") != "" && !matches(r, p.tag)
-}
-
-// awaitProgress waits until the progress is ready, or the time is over.
-func (a *api) awaitProgress(r *http.Request, id int64, wait time.Duration) (progress, error) {
-	leave, err := a.waits.Enter(infoOf(r).by())
 	if err != nil {
-		return progress{}, err
+		panic("api: " + err.Error()) // it has no such values
+	}
+	return append(data, '\n')
+}
+
+// Await returns how far a submission is when it is done or ready says so, or when the time is over. A person and
+// an address have few requests that wait.
+func (a *api) Await(r *http.Request, id int64, wait time.Duration, ready func(service.Progress) bool) (service.Progress, error) {
+	in := infoOf(r)
+	p, err := a.Service.Submission(r.Context(), in.actor(), id)
+	if err != nil || wait == 0 || p.Done || ready(p) {
+		return p, err
+	}
+	leave, err := a.waits.Enter(in.by())
+	if err != nil {
+		return p, err
 	}
 	defer leave()
-	changes, stop := a.changes.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueMoved })
-	defer stop()
-	over := time.After(wait)
-	for {
-		s, err := a.progress(r, id) // what changes after this is an event
-		if err != nil || s.ready(r) {
-			return s, err
-		}
-		select {
-		case _, more := <-changes:
-			if !more { // the runner has stopped, and with it the server
-				return s, nil
-			}
-		case <-over:
-			return s, nil
-		case <-closing(r.Context()):
-			return s, nil
-		case <-r.Context().Done():
-			return s, r.Context().Err()
-		}
-	}
-}
-
-func (a *api) ownSubmission(r *http.Request, id int64) (wire.Submission, error) {
-	v, err := a.ownVersion(r, id, "see a submission")
-	if err != nil {
-		return wire.Submission{}, err
-	}
-	return a.submissionDoc(r, v, true)
-}
-
-// ownVersion returns the version of a submission, for those who may do something
-// with it.
-func (a *api) ownVersion(r *http.Request, id int64, what string) (ladder.Version, error) {
-	v, err := a.Store.Version(r.Context(), id)
-	if ladder.CodeOf(err) == ladder.NotFound {
-		return v, ladder.Errorf(ladder.NotFound, "", "submission %d does not exist", id)
-	}
-	if err != nil {
-		return v, err
-	}
-	return v, infoOf(r).mustOwn(v.Owner, what)
+	return a.Service.AwaitSubmission(r.Context(), in.actor(), id, wait, closing(r.Context()), ready)
 }

@@ -24,7 +24,7 @@ func TestUploadsTogether(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, nil)
 		unpacking, release := make(chan string), make(chan struct{})
-		w.api.unpack = func(file, into string, l bundle.Limits) (bundle.Tree, error) {
+		w.api.Service.Unpack = func(file, into string, l bundle.Limits) (bundle.Tree, error) {
 			unpacking <- file
 			<-release
 			return bundle.Unpack(file, into, l)

@@ -133,7 +133,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			if when == "after" {
 				hub.before, hub.after = nil, fail
 			}
-			w.api.changes = hub
+			w.api.Service.Changes = hub
 			began := time.Now()
 			rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/submissions/%d?wait=20s", w.waits.ID), who: "ada read"})
 			if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) || time.Since(began) > 0 {

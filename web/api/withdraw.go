@@ -8,17 +8,18 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
 // withdraw takes a bot off the ladders.
 func (a *api) withdraw(w http.ResponseWriter, r *http.Request) error {
-	return a.changeBot(w, r, "withdraw a bot", a.Store.Withdraw)
+	return a.changeBot(w, r, a.Service.Withdraw)
 }
 
 // restore brings a bot back.
 func (a *api) restore(w http.ResponseWriter, r *http.Request) error {
-	return a.changeBot(w, r, "bring a bot back", a.Store.Restore)
+	return a.changeBot(w, r, a.Service.Restore)
 }
 
 // use makes an earlier version live again.
@@ -27,29 +28,21 @@ func (a *api) use(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &asked); err != nil {
 		return err
 	}
-	return a.changeBot(w, r, "choose its version", func(ctx context.Context, botID int64) error {
-		return a.Store.Use(ctx, botID, asked.Version)
+	return a.changeBot(w, r, func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
+		return a.Service.Use(ctx, by, bot, asked.Version)
 	})
 }
 
-// changeBot changes the bot that the path names, for those who may, and answers with
-// what it is then.
-func (a *api) changeBot(w http.ResponseWriter, r *http.Request, what string, change func(ctx context.Context, botID int64) error) error {
+// changeBot changes the bot that the path names, and answers with what it is then.
+func (a *api) changeBot(w http.ResponseWriter, r *http.Request, change func(context.Context, service.Actor, string) (ladder.Bot, error)) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
+	b, err := change(r.Context(), infoOf(r).actor(), r.PathValue("bot"))
 	if err != nil {
 		return err
 	}
-	if err := infoOf(r).mustOwn(b.PersonID, what); err != nil {
-		return err
-	}
-	if err := change(r.Context(), b.ID); err != nil {
-		return err
-	}
-	a.Wake() // the ladders have another version to play with
-	return a.answerBot(w, r, b.Name)
+	return a.answerBot(w, r, b)
 }
 
 // upload answers with the upload of a version, byte for byte as it came.
@@ -57,14 +50,11 @@ func (a *api) upload(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	b, v, err := a.pathBot(r)
+	number, err := PathID(r, "version")
 	if err != nil {
 		return err
 	}
-	if err := infoOf(r).mustOwn(b.PersonID, "fetch an upload"); err != nil {
-		return err
-	}
-	f, err := a.Store.OpenUpload(v)
+	f, v, err := a.Service.Upload(r.Context(), infoOf(r).actor(), r.PathValue("bot"), int(number))
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
@@ -84,6 +85,8 @@ deals = 2
 house = ["@random", "@greedy"]
 `
 
+var scopes = []ladder.Scope{ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll}
+
 // newWorld makes one; change may change the options of its API.
 func newWorld(tb testing.TB, change func(*Options)) *world {
 	tb.Helper()
@@ -94,7 +97,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 	w.bots()
 	w.matches()
 	o := Options{
-		Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ },
+		Store: w.store, Config: w.config, Now: w.clock,
 		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
 	}
@@ -102,6 +105,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 	if change != nil {
 		change(&o)
 	}
+	o.Service = service.New(service.Options{Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ }})
 	w.api = newAPI(o)
 	w.mayJoin(100_000)
 	w.http = w.api.handler(w.api.routes())

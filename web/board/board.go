@@ -23,43 +23,36 @@
 //	drawPosition(element, { display, names, view: 'hand=5c,7b trump=3b ...', turn: 0, last: { seat: 1, move: '1o' } },
 //		{ seat: 0, legal: ['5c', '7b', 'swap:7b'], onMove: (move) => send(move) });
 //
-// Texts for people are in messages/LANGUAGE.json, for all of these modules. words.js chooses the
+// Texts for people are those of package messages below [board], for all of these modules. words.js chooses the
 // language: a page brings the texts as JSON in an element with the id board-texts, an object from
 // language to texts, and of several languages the one that the browser prefers is spoken.
 //
 // What a seat must not know has to be left out by the server: for spectators it sends the view of
-// a seat with each card of the hand key as "?". The option closed only hides what the page has.
+// a seat with each card of the hand key as "?".
 package board
 
 import (
 	"embed"
 	"encoding/json"
-	"fmt"
-	"path"
-	"strings"
+
+	"github.com/timba-arena/timba/web/messages"
 )
 
-// Files contains the modules and style sheets, for servers and for package bundle.
+// Files contains the modules and style sheets, for servers and for bundles.
 //
 //go:embed *.js *.css
 var Files embed.FS
 
-//go:embed messages/*.json
-var messages embed.FS
-
-// Languages are the languages of the texts; the first one stands for any other.
-var Languages = []string{"en", "ca", "es"}
-
 // Texts returns the texts of languages as JSON for the element board-texts, with <, > and & as
-// escapes. A language without texts is an error.
-func Texts(languages ...string) ([]byte, error) {
+// escapes.
+func Texts(languages ...*messages.Language) ([]byte, error) {
 	all := map[string]json.RawMessage{}
-	for _, tag := range languages {
-		data, err := messages.ReadFile(path.Join("messages", tag+".json"))
+	for _, l := range languages {
+		texts, err := l.JSON("board.")
 		if err != nil {
-			return nil, fmt.Errorf("board: there are no texts in %q: try %s", tag, strings.Join(Languages, ", "))
+			return nil, err
 		}
-		all[tag] = data
+		all[l.Tag] = texts
 	}
 	return json.Marshal(all)
 }

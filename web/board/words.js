@@ -1,4 +1,4 @@
-// Texts for people, in the language of the page. Their one author is messages/LANGUAGE.json.
+// Texts for people, in the language of the page. They are those of Go's package messages below [board].
 
 let language = null, texts = {}, plurals = null;
 

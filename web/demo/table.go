@@ -12,7 +12,7 @@ import (
 // legend explains the marks in a table.
 const legend = "? is provisional: after fewer than about ten matches the number still jumps"
 
-// table is the Elo of each bot on each ladder.
+// table is the rating of each bot on each ladder.
 type table struct {
 	ladders []string
 	bots    []string // the strongest first
@@ -30,8 +30,8 @@ func (d *screen) table(ctx context.Context) (*table, error) {
 			return nil, err
 		}
 		for _, s := range places {
-			t.elo[place{l, s.Bot}] = s.Elo
-			sums[s.Bot] += s.Elo
+			t.elo[place{l, s.Bot}] = s.Rating()
+			sums[s.Bot] += s.Rating()
 			on[s.Bot]++
 		}
 	}

@@ -138,11 +138,3 @@ func challenge(r *http.Request) string {
 	}
 	return `Bearer realm="timba", error="invalid_token"`
 }
-
-// Clip shortens a text that an error quotes.
-func Clip(text string) string {
-	if len(text) > 80 {
-		return text[:80] + "..."
-	}
-	return text
-}

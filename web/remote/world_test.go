@@ -21,6 +21,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/runner"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
@@ -67,7 +68,7 @@ func (w *world) serve(t *testing.T, o remote.Options) {
 		}
 		w.Recheck()
 	}
-	a := api.New(api.Options{Store: w.Store, Config: w.Config, Wake: wake})
+	a := api.New(api.Options{Store: w.Store, Config: w.Config, Service: service.New(service.Options{Store: w.Store, Config: w.Config, Wake: wake})})
 	w.server = bubble.Serve(t, &http.Server{Handler: a.Pages(w.Handler(a))})
 	t.Cleanup(w.Close)
 	_, w.token = w.person(t, "ann", ladder.ScopeSubmit)

@@ -1,7 +1,6 @@
 package replaypage_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -12,86 +11,35 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/board"
+	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
 // speak gives a page without texts those of a language.
 func speak(b *tab, tag string) {
 	b.T.Helper()
-	texts := kit.Get[[]byte](b.T)(board.Texts(tag))
+	all := kit.Get[[]*messages.Language](b.T)(messages.All())
+	texts := kit.Get[[]byte](b.T)(board.Texts(all[messages.Choose(tag, "")]))
 	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.body.append(Object.assign(document.createElement('script'), { type: 'application/json', id: 'board-texts', textContent: %q }))`, texts))
 }
 
 var (
-	place    = regexp.MustCompile(`\{(\w+)\}`)
 	quoted   = regexp.MustCompile(`(?:say|said)\(([^,)]*(?:\([^)]*\))?[^,)]*)`)
 	literal  = regexp.MustCompile(`'([a-z0-9.-]+)'`)
 	prefixed = regexp.MustCompile("`([a-z.]+)\\$\\{")
 )
 
-// boardTexts returns the texts by language and key, each with its plural forms: "" for one without.
-func boardTexts(t *testing.T) map[string]map[string]map[string]string {
-	t.Helper()
-	data := kit.Get[[]byte](t)(board.Texts(board.Languages...))
-	var raw map[string]map[string]json.RawMessage
-	kit.Must(t, json.Unmarshal(data, &raw))
-	all := map[string]map[string]map[string]string{}
-	for tag, texts := range raw {
-		all[tag] = map[string]map[string]string{}
-		for key, value := range texts {
-			forms := map[string]string{}
-			var text string
-			if json.Unmarshal(value, &text) == nil {
-				forms[""] = text
-			} else if err := json.Unmarshal(value, &forms); err != nil {
-				t.Errorf("%s: %s: %v", tag, key, err)
-			}
-			all[tag][key] = forms
-		}
-	}
-	return all
-}
-
-// Every language has every text, with the same values and plurals.
-func TestBoardTextsComplete(t *testing.T) {
-	all := boardTexts(t)
-	if len(all) != len(board.Languages) {
-		t.Fatalf("there are texts in %d languages, want %d", len(all), len(board.Languages))
-	}
-	shape := func(forms map[string]string) (list []string) {
-		for form, text := range forms {
-			values := map[string]bool{}
-			for _, m := range place.FindAllStringSubmatch(text, -1) {
-				values[m[1]] = true
-			}
-			list = append(list, fmt.Sprint(form, slices.Sorted(maps.Keys(values))))
-			if strings.TrimSpace(text) == "" {
-				list = append(list, "empty")
-			}
-		}
-		slices.Sort(list)
-		return list
-	}
-	english := all["en"]
-	for tag, texts := range all {
-		if diff := cmp.Diff(slices.Sorted(maps.Keys(english)), slices.Sorted(maps.Keys(texts))); diff != "" {
-			t.Errorf("%s has other keys than en (-en +%s)\n%s", tag, tag, diff)
-		}
-		for key, forms := range texts {
-			if diff := cmp.Diff(shape(english[key]), shape(forms)); diff != "" {
-				t.Errorf("%s: %s has other values or plurals than en\n%s", tag, key, diff)
-			}
-		}
-	}
-}
-
 // The modules use every text, and no other.
 func TestBoardTextsUsed(t *testing.T) {
-	english := boardTexts(t)["en"]
+	english := map[string]messages.Text{}
+	for key, text := range kit.Get[[]*messages.Language](t)(messages.All())[0].Texts {
+		if name, ok := strings.CutPrefix(key, "board."); ok {
+			english[name] = text
+		}
+	}
 	used := map[string]bool{}
 	prefixes := []string{}
 	names := kit.Get[[]string](t)(fs.Glob(board.Files, "*.js"))

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/timba-arena/timba/web/board"
+	"github.com/timba-arena/timba/web/messages"
 )
 
 //go:embed page.html
@@ -36,7 +37,11 @@ func (g *Game) WritePage(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	texts, err := board.Texts(board.Languages...)
+	languages, err := messages.All()
+	if err != nil {
+		return err
+	}
+	texts, err := board.Texts(languages...)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/runner"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/referee/cores"
@@ -260,10 +261,9 @@ func (s *Server) wake(r *runner.Runner) func() {
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	a := api.New(api.Options{
 		Store: s.Store, Config: s.Config, Proxies: s.Proxies, Log: s.Log,
-		Wake:       s.wake(r),
+		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: s.wake(r), Room: s.room}),
 		Online:     s.remotes.Online,
 		Machines:   machines,
-		Room:       s.room,
 		Health:     func(context.Context) error { return r.Health().Err() },
 		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 		Registerer: registry,

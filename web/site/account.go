@@ -6,7 +6,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/client"
 )
 
 // maxOwnBots is how many bots the page of an account shows. ladder.Limits.Bots is far lower.
@@ -30,7 +29,7 @@ type accountPage struct {
 	Bots     []ownBot
 	Limit    int           // of bots
 	Plays    []ladder.Play // against bots, the last ones
-	Messages []wire.Message
+	Messages []ladder.Message
 	Pager    pager
 }
 
@@ -61,7 +60,7 @@ func (s *Site) account(v *visit) error {
 	if page.Plays, err = s.Store.PlaysOf(v.ctx(), v.Person.ID, botPlays); err != nil {
 		return err
 	}
-	all, err := s.ownMessages(v)
+	all, err := s.Store.LastMessages(v.ctx(), v.Person.ID, maxMessages)
 	if err != nil {
 		return err
 	}
@@ -76,27 +75,18 @@ func (s *Site) account(v *visit) error {
 // maxMessages is how many messages a person can page through.
 const maxMessages = 500
 
-// ownMessages returns one's own messages, the newest first.
-func (s *Site) ownMessages(v *visit) ([]wire.Message, error) {
-	list, err := s.Store.LastMessages(v.ctx(), v.Person.ID, maxMessages)
-	var out []wire.Message
-	for _, m := range list {
-		out = append(out, wire.Message{ID: m.ID, Text: m.Text, Created: m.Created})
-	}
-	return out, err
-}
-
 // tokensPage is the data of the page "tokens".
 type tokensPage struct {
 	Tabs    tabs
-	Valid   []wire.Token
+	Valid   []ladder.Token
 	Current int64 // the token of this session
 	Scopes  []ladder.Scope
-	Expiry  []int // days to choose from
-	Asked   wire.NewToken
+	Expiry  []int  // days to choose from
+	Label   string // asked for
+	Scope   ladder.Scope
 	Days    string // as it was chosen
 	Problem *wire.Problem
-	Made    *wire.MadeToken // shown this once
+	Made    string // the text of a new token, shown this once
 }
 
 // The days after which a new token or invite can expire.
@@ -106,7 +96,7 @@ var expiries = []int{1, 7, 30, 90, 365}
 func (s *Site) tokens(v *visit) error { return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}) }
 
 func (s *Site) showTokens(v *visit, status int, page tokensPage) error {
-	all, err := v.client().Tokens(v.ctx())
+	all, err := s.API.Service.Tokens(v.ctx(), v.Actor)
 	if err != nil {
 		return err
 	}
@@ -118,7 +108,7 @@ func (s *Site) showTokens(v *visit, status int, page tokensPage) error {
 	}
 	page.Tabs, page.Current, page.Expiry = v.tabs("/account/tokens"), v.Token.ID, expiries
 	page.Scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll}
-	if page.Made != nil {
+	if page.Made != "" {
 		v.w.Header().Set("Cache-Control", "no-store")
 	}
 	return v.page(status, "tokens", page)
@@ -126,16 +116,13 @@ func (s *Site) showTokens(v *visit, status int, page tokensPage) error {
 
 // addToken makes a token, and shows it.
 func (s *Site) addToken(v *visit) error {
-	page := tokensPage{Days: v.field("days"), Asked: wire.NewToken{Label: v.field("label"), Scope: v.field("scope")}}
+	page := tokensPage{Days: v.field("days"), Label: v.field("label"), Scope: ladder.Scope(v.field("scope"))}
 	status := http.StatusCreated
-	var err error
-	if page.Asked.Expires, err = v.expiry(page.Days); err == nil {
-		var made wire.MadeToken
-		made, err = v.client().AddToken(v.ctx(), page.Asked)
-		page.Made = &made
+	expires, err := v.expiry(page.Days)
+	if err == nil {
+		page.Made, _, err = s.API.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
 	}
 	if err != nil {
-		page.Made = nil
 		if page.Problem, status, err = v.problem(err); err != nil {
 			return err
 		}
@@ -145,5 +132,5 @@ func (s *Site) addToken(v *visit) error {
 
 // revokeToken revokes a token.
 func (s *Site) revokeToken(v *visit) error {
-	return v.act("/account/tokens", "id", func(c *client.Client, id int64) error { return c.RevokeToken(v.ctx(), id) })
+	return v.act("/account/tokens", s.API.Service.RevokeToken)
 }

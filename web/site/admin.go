@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -8,9 +9,8 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/client"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 // expiry returns the time after so many days, as a form has them; "" is never.
@@ -20,24 +20,23 @@ func (v *visit) expiry(days string) (time.Time, error) {
 	}
 	n, err := strconv.Atoi(days)
 	if err != nil || !slices.Contains(expiries, n) {
-		return time.Time{}, v.refused("expiry cannot be %q days", problem.Clip(days))
+		return time.Time{}, v.refused("expiry cannot be %q days", ladder.Clip(days))
 	}
 	return v.site.Now().Add(time.Duration(n) * 24 * time.Hour), nil
 }
 
 // refused returns the problem of a field that no browser sends so.
 func (v *visit) refused(format string, args ...any) error {
-	p, _ := v.site.API.Problem(v.r, ladder.Errorf(ladder.Invalid, "", format, args...))
-	return &p
+	return ladder.Errorf(ladder.Invalid, "", format, args...)
 }
 
 // act does what a button of a list says with the thing whose ID the form has, and shows the list again.
-func (v *visit) act(list, field string, do func(*client.Client, int64) error) error {
-	id, err := strconv.ParseInt(v.field(field), 10, 64)
+func (v *visit) act(list string, do func(context.Context, service.Actor, int64) error) error {
+	id, err := strconv.ParseInt(v.field("id"), 10, 64)
 	if err != nil || id < 1 {
-		return v.refused("%s cannot be %q", field, problem.Clip(v.field(field)))
+		return v.refused("id cannot be %q", ladder.Clip(v.field("id")))
 	}
-	if err := do(v.client(), id); err != nil {
+	if err := do(v.ctx(), v.Actor, id); err != nil {
 		return err
 	}
 	v.redirect(list)
@@ -47,13 +46,13 @@ func (v *visit) act(list, field string, do func(*client.Client, int64) error) er
 // invitesPage is the data of the page "invites".
 type invitesPage struct {
 	Tabs    tabs
-	List    []wire.Invite
+	List    []service.Invite
 	Expiry  []int
 	Name    string
 	Days    string
 	Problem *wire.Problem
-	Made    *wire.MadeInvite // shown this once
-	Link    string           // to the page to join with the new invite
+	Code    string // of a new invite, shown this once
+	Link    string // to the page to join with the new invite
 }
 
 // invites lists the invites that can be used.
@@ -62,12 +61,12 @@ func (s *Site) invites(v *visit) error {
 }
 
 func (s *Site) showInvites(v *visit, status int, page invitesPage) (err error) {
-	if page.List, err = v.client().Invites(v.ctx()); err != nil {
+	if page.List, err = s.API.Service.Invites(v.ctx(), v.Actor); err != nil {
 		return err
 	}
 	page.Tabs, page.Expiry = v.tabs("/account/invites"), expiries
-	if page.Made != nil {
-		page.Link = v.origin() + "/join#" + page.Made.Code
+	if page.Code != "" {
+		page.Link = v.origin() + "/join#" + page.Code
 		v.w.Header().Set("Cache-Control", "no-store")
 	}
 	return v.page(status, "invites", page)
@@ -79,12 +78,9 @@ func (s *Site) addInvite(v *visit) error {
 	status := http.StatusCreated
 	expires, err := v.expiry(page.Days)
 	if err == nil {
-		var made wire.MadeInvite
-		made, err = v.client().AddInvite(v.ctx(), wire.NewInvite{Name: page.Name, Expires: expires})
-		page.Made = &made
+		page.Code, _, err = s.API.Service.AddInvite(v.ctx(), v.Actor, page.Name, expires)
 	}
 	if err != nil {
-		page.Made = nil
 		if page.Problem, status, err = v.problem(err); err != nil {
 			return err
 		}
@@ -94,7 +90,7 @@ func (s *Site) addInvite(v *visit) error {
 
 // revokeInvite revokes an invite.
 func (s *Site) revokeInvite(v *visit) error {
-	return v.act("/account/invites", "id", func(c *client.Client, id int64) error { return c.RevokeInvite(v.ctx(), id) })
+	return v.act("/account/invites", s.API.Service.RevokeInvite)
 }
 
 // peoplePerPage is how many people a page shows.
@@ -103,7 +99,7 @@ const peoplePerPage = 50
 // membersPage is the data of the page "members".
 type membersPage struct {
 	Tabs  tabs
-	List  []wire.Person
+	List  []ladder.Person
 	Query string
 	Pager pager
 }
@@ -112,11 +108,11 @@ type membersPage struct {
 func (s *Site) members(v *visit) error {
 	q := v.query()
 	page := membersPage{Tabs: v.tabs("/account/people"), Query: q.Text("q")}
-	all, err := client.Collect(v.client().People(v.ctx()), 0)
+	all, err := s.API.Service.People(v.ctx(), v.Actor)
 	if err != nil {
 		return err
 	}
-	found := slices.DeleteFunc(all, func(p wire.Person) bool { return !strings.Contains(p.Name, strings.ToLower(page.Query)) })
+	found := slices.DeleteFunc(all, func(p ladder.Person) bool { return !strings.Contains(p.Name, strings.ToLower(page.Query)) })
 	page.List, page.Pager = paged(v, q, found, peoplePerPage)
 	if err := q.Err(); err != nil {
 		return err
@@ -128,9 +124,9 @@ func (s *Site) members(v *visit) error {
 func (s *Site) block(v *visit) error {
 	blocked := v.r.PathValue("what") == "block"
 	if !blocked && v.r.PathValue("what") != "unblock" {
-		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", problem.Clip(v.r.URL.Path))
+		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
 	}
-	if _, err := v.client().Block(v.ctx(), v.field("name"), blocked); err != nil {
+	if _, err := s.API.Service.Block(v.ctx(), v.Actor, v.field("name"), blocked); err != nil {
 		return err
 	}
 	v.redirect("/account/people")

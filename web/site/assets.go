@@ -23,7 +23,6 @@ import (
 	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/board"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 //go:embed pages
@@ -181,7 +180,7 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	a, ok := s.assets.files[name]
 	switch {
 	case !ok || !current:
-		err := ladder.Errorf(ladder.NotFound, "load the page again", "%q does not exist", problem.Clip(r.URL.Path))
+		err := ladder.Errorf(ladder.NotFound, "load the page again", "%q does not exist", ladder.Clip(r.URL.Path))
 		p, _ := s.API.Problem(r, err)
 		http.Error(w, p.Error(), p.Status)
 		return

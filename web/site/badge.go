@@ -104,7 +104,7 @@ const (
 func badgeOf(p ladder.Standing) []byte {
 	left, right := cut(badgeText, cmp.Or(p.Ladder, "timba")), "not rated"
 	if p.Matches > 0 {
-		right = "Elo " + whole(p.Elo)
+		right = "Elo " + whole(p.Rating())
 	}
 	if p.Matches > 0 && p.Rank > 0 {
 		right += fmt.Sprintf(" · #%d", p.Rank)

@@ -10,7 +10,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 // How much the page of a bot shows.
@@ -120,7 +119,7 @@ func (s *Site) addPlaces(v *visit, q *api.Query, page *botPage) error {
 	case page.Ladder == "" && len(page.Places) > 0:
 		page.Ladder = page.Places[0].Ladder
 	case page.Ladder != "" && !slices.ContainsFunc(page.Places, on):
-		return ladder.Errorf(ladder.NotFound, "", "bot %q does not play on ladder %q", page.Bot.Name, problem.Clip(page.Ladder))
+		return ladder.Errorf(ladder.NotFound, "", "bot %q does not play on ladder %q", page.Bot.Name, ladder.Clip(page.Ladder))
 	}
 	return nil
 }
@@ -131,14 +130,14 @@ func (s *Site) addRatings(v *visit, _ *api.Query, page *botPage) error {
 		return nil
 	}
 	points, err := s.Store.Ratings(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, chartPoints)
-	page.Chart = chart{Title: v.t("bot.chart", "Bot", page.Bot.Name, "Ladder", page.Ladder), XTitle: v.t("bot.chart-matches")}
+	page.Chart = chart{Title: v.t("bot.chart", "Bot", page.Bot.Name, "Ladder", page.Ladder), XTitle: v.t("word.matches")}
 	for i, p := range points {
 		page.Chart.Points = append(page.Chart.Points, point{
 			X: float64(p.Count), Y: p.Elo,
 			Label: v.t("bot.chart-point", "Elo", whole(p.Elo), "Matches", p.Count, "Version", p.Version, "Day", p.At.Format("2006-01-02")),
 		})
 		if i > 0 && p.Version != points[i-1].Version {
-			page.Chart.Marks = append(page.Chart.Marks, mark{(float64(points[i-1].Count) + float64(p.Count)) / 2, "@" + v.words.numbers.Sprint(p.Version)})
+			page.Chart.Marks = append(page.Chart.Marks, mark{(float64(points[i-1].Count) + float64(p.Count)) / 2, "@" + v.words.Numbers.Sprint(p.Version)})
 		}
 	}
 	return err

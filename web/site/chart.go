@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"math"
 	"strings"
+
+	"github.com/timba-arena/timba/web/messages"
 )
 
 // The size of a sparkline in units of its view box.
@@ -12,13 +14,13 @@ const sparkWidth, sparkHeight = 96, 24
 
 // sparkline returns values as a small line in SVG, with its ends as text for those who cannot
 // see it; "" for fewer than two.
-func (l *language) sparkline(values []float64) template.HTML {
+func sparkline(l *messages.Language, values []float64) template.HTML {
 	if len(values) < 2 {
 		return ""
 	}
 	low, high := bounds(values)
 	var b strings.Builder
-	title := template.HTMLEscapeString(l.text("site.trend", "From", whole(values[0]), "To", whole(values[len(values)-1])))
+	title := template.HTMLEscapeString(l.Say("site.trend", "From", whole(values[0]), "To", whole(values[len(values)-1])))
 	fmt.Fprintf(&b, `<svg class="spark" viewBox="0 0 %d %d" role="img" aria-label="%s"><title>%s</title><polyline points="`, sparkWidth, sparkHeight, title, title)
 	for i, y := range values {
 		fmt.Fprintf(&b, "%.1f,%.1f ", 2+float64(i)/float64(len(values)-1)*(sparkWidth-4), 2+(high-y)/(high-low)*(sparkHeight-4))

@@ -20,7 +20,6 @@ import (
 
 	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 // published are the documents that the site shows, in the order of the index.
@@ -195,7 +194,7 @@ func (s *Site) document(v *visit) error { return s.showDocument(v, "/docs/"+v.r.
 func (s *Site) showDocument(v *visit, path string) error {
 	render := s.documents[path]
 	if render == nil {
-		return ladder.Errorf(ladder.NotFound, "/docs lists the documents", "document %q does not exist", problem.Clip(path))
+		return ladder.Errorf(ladder.NotFound, "/docs lists the documents", "document %q does not exist", ladder.Clip(path))
 	}
 	d, err := render()
 	if err != nil {

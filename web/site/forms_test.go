@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -205,6 +206,30 @@ func brokenBot(t *testing.T) string {
 	kit.Must(t, os.Mkdir(dir, 0o755))
 	kit.Must(t, os.WriteFile(filepath.Join(dir, "timba.toml"), []byte("rum = 1\n"), 0o644))
 	return dir
+}
+
+// A form is one request in the metrics, though it changes something.
+func TestFormsCountOnce(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, webtest.Calm, 0)
+	c := w.Client()
+	w.SignIn(c, w.Token)
+	csrf := w.CSRF(w.Get(c, "/account/tokens").Body)
+	requests := func() (sum float64) {
+		for line := range strings.Lines(w.Get(c, "/metrics").Body) {
+			if strings.HasPrefix(line, "timba_http_requests_total{") {
+				sum += kit.Get[float64](t)(strconv.ParseFloat(strings.Fields(line)[len(strings.Fields(line))-1], 64))
+			}
+		}
+		return sum
+	}
+	before := requests()
+	if a := w.Post(c, "/account/tokens", "csrf="+csrf+"&label=x&scope=read&days="); a.Status != http.StatusCreated {
+		t.Fatalf("it answers %d: %s", a.Status, a.Body)
+	}
+	if more := requests() - before; more != 2 { // and the first look at the metrics
+		t.Errorf("a form and a look at the metrics count as %v requests", more)
+	}
 }
 
 // An upload is refused as the API refuses it, with its text in the form.

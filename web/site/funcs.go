@@ -13,27 +13,28 @@ import (
 	"unicode/utf8"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/messages"
 )
 
 // funcs returns the functions of templates in one language. README.md lists them.
-func (s *Site) funcs(l *language) template.FuncMap {
+func (s *Site) funcs(l *messages.Language) template.FuncMap {
 	return template.FuncMap{
-		"t":         l.text,
+		"t":         l.Say,
 		"asset":     s.assets.url,
-		"languages": func() []string { return Languages },
+		"languages": func() []string { return messages.Languages },
 		"nav":       nav,
-		"number":    func(n any) string { return l.numbers.Sprint(n) },
+		"number":    func(n any) string { return l.Numbers.Sprint(n) },
 		"elo":       func(x any) string { return whole(x) },
 		"plusminus": plusMinus,
 		"percent":   func(part, of float64) string { return percent(part, of) },
 		"time":      func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
-		"age":       func(at time.Time) template.HTML { return timeTag(at, l.age(s.Now().Sub(at))) },
+		"age":       func(at time.Time) template.HTML { return timeTag(at, age(l, s.Now().Sub(at))) },
 		"duration":  func(d time.Duration) string { return d.Round(duration(d)).String() },
 		"cut":       cut,
 		"lines":     logLines,
 		"ticks":     codeSpans,
 		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
-		"sparkline": func(values []float64) template.HTML { return l.sparkline(values) },
+		"sparkline": func(values []float64) template.HTML { return sparkline(l, values) },
 		"dict":      dict,
 		"usable":    usable,
 		"crumbs":    crumbs,
@@ -117,7 +118,7 @@ func timeTag(at time.Time, text string) template.HTML {
 }
 
 // age returns how long ago something was, in its largest unit.
-func (l *language) age(d time.Duration) string {
+func age(l *messages.Language, d time.Duration) string {
 	for _, unit := range []struct {
 		key  string
 		long time.Duration
@@ -125,10 +126,10 @@ func (l *language) age(d time.Duration) string {
 		{"site.age.years", 365 * 24 * time.Hour}, {"site.age.days", 24 * time.Hour}, {"site.age.hours", time.Hour}, {"site.age.minutes", time.Minute},
 	} {
 		if d >= unit.long {
-			return l.text(unit.key, "Count", int(d/unit.long))
+			return l.Say(unit.key, "Count", int(d/unit.long))
 		}
 	}
-	return l.text("site.age.now")
+	return l.Say("site.age.now")
 }
 
 // duration returns the precision in which people read a duration.

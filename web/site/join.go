@@ -1,12 +1,11 @@
 package site
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/client"
 )
 
 // joinPage is the data of the page "join".
@@ -15,7 +14,8 @@ type joinPage struct {
 	Name    string
 	Code    string
 	Problem *wire.Problem
-	Joined  *wire.Registered // with the token, which is shown this once
+	Joined  ladder.Person
+	Token   string // of who has joined, shown this once
 }
 
 // join shows the form to open an account. A link of an invite has its code behind "#", which
@@ -31,10 +31,13 @@ func (s *Site) join(v *visit) error {
 // joined opens an account, and shows its token.
 func (s *Site) joined(v *visit) error {
 	page := joinPage{Open: s.Config.Open(), Name: v.field("name"), Code: v.field("code")}
-	made, err := client.Over(transport{handler: s.API}, "").Register(v.ctx(), page.Name, page.Code)
 	status := http.StatusCreated
+	err := s.API.Joining(v.w, v.r)
 	if err == nil {
-		page.Joined, page.Code = &made, ""
+		page.Joined, page.Token, err = s.API.Service.Register(v.ctx(), page.Code, page.Name)
+	}
+	if err == nil {
+		page.Code = ""
 	} else if page.Problem, status, err = v.problem(err); err != nil {
 		return err
 	}
@@ -45,12 +48,12 @@ func (s *Site) joined(v *visit) error {
 // field returns a field of the form, without space around it.
 func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostForm.Get(name)) }
 
-// problem returns what a form shows of an error of the API and its status; the error itself if it
-// is not for the form: a failure, or a session without the rights.
+// problem returns what a form shows of an error and its status; the error itself if it is not for the form, but a
+// failure of the server.
 func (v *visit) problem(err error) (*wire.Problem, int, error) {
-	var p *wire.Problem
-	if !errors.As(err, &p) || p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
+	if ladder.CodeOf(err) == "" {
 		return nil, 0, err
 	}
-	return p, p.Status, nil
+	p, _ := v.site.API.Problem(v.r, err)
+	return &p, p.Status, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
-	"github.com/timba-arena/timba/web/problem"
+	"github.com/timba-arena/timba/web/messages"
 )
 
 // livePage is the data of the page "live".
@@ -58,7 +58,7 @@ func (s *Site) watchSocket(v *visit) error {
 // the attribute data-part.
 func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error) {
 	p := live.Parts{HTML: map[string]string{}}
-	if !s.pages.has(lang) {
+	if !slices.Contains(messages.Languages, lang) {
 		return p, fmt.Errorf("site: language %q does not exist", lang)
 	}
 	part := func(page, name, key string, data any) error {
@@ -109,7 +109,7 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 			}
 		}
 	default:
-		return p, fmt.Errorf("site: topic %q does not exist", problem.Clip(topic))
+		return p, fmt.Errorf("site: topic %q does not exist", ladder.Clip(topic))
 	}
 	return p, nil
 }

@@ -6,9 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 // newMatchPage is the data of the page "newmatch".
@@ -46,11 +47,11 @@ func (s *Site) askMatch(v *visit) error {
 	page := newMatchPage{Ladder: v.field("ladder"), Bots: v.field("bots"), Deals: v.field("deals")}
 	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))
 	if err != nil {
-		err = v.refused("deals cannot be %q", problem.Clip(page.Deals))
+		err = v.refused("deals cannot be %q", ladder.Clip(page.Deals))
 	}
-	var m wire.Match
+	var m ladder.Match
 	if err == nil {
-		m, err = v.client().AskMatch(v.ctx(), wire.AskedMatch{
+		m, err = s.API.Service.RequestMatch(v.ctx(), v.Actor, service.MatchRequest{
 			Ladder: page.Ladder, Deals: deals,
 			Bots: strings.FieldsFunc(page.Bots, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' || r == '\r' }),
 		})

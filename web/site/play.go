@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -197,7 +196,7 @@ func (s *Site) chosen(v *visit) (c play.Choice, form map[string]string, err erro
 		return c, form, nil
 	}
 	if c.Seat, err = strconv.Atoi(form["seat"]); err != nil {
-		err = ladder.Errorf(ladder.Invalid, "try 0", "seat cannot be %q", problem.Clip(form["seat"]))
+		err = ladder.Errorf(ladder.Invalid, "try 0", "seat cannot be %q", ladder.Clip(form["seat"]))
 	}
 	return c, form, err
 }
@@ -352,7 +351,7 @@ func (s *Site) rematch(v *visit) error {
 func (s *Site) tableSocket(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil {
-		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", problem.Clip(v.r.PathValue("id")))
+		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", ladder.Clip(v.r.PathValue("id")))
 	}
 	if err := mine(v, t); err != nil {
 		return err

@@ -351,7 +351,7 @@ func TestPlayBoundsRaced(t *testing.T) {
 		if a := opened(w, first, briscaForm); a.Status != http.StatusSeeOther {
 			t.Errorf("the second table answers %d", a.Status)
 		}
-		if a := opened(w, first, briscaForm); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Body, "you play 2 games already") {
+		if a := opened(w, first, briscaForm); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Body, "the limit for one person is 2 games against bots at the same time") {
 			t.Errorf("the third table answers %d", a.Status)
 		}
 		if a := opened(w, second, briscaForm); a.Status != http.StatusSeeOther {

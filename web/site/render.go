@@ -15,6 +15,7 @@ import (
 
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/board"
+	"github.com/timba-arena/timba/web/messages"
 )
 
 // policy is the content security policy of all pages.
@@ -34,7 +35,7 @@ func (s *Site) headers(h http.Header) {
 // NAME.html, which defines the templates "title" and "main", and perhaps NAME.css and NAME.js.
 type pages struct {
 	site      *Site
-	languages []*language
+	languages []*messages.Language
 	templates map[string]*template.Template // by language and page: "en/home"
 	compress  func(http.Handler) http.HandlerFunc
 }
@@ -45,7 +46,7 @@ const layoutDir = "pages/layout"
 func newPages(s *Site) (*pages, error) {
 	p := &pages{site: s, templates: map[string]*template.Template{}}
 	var err error
-	if p.languages, err = newLanguages(); err != nil {
+	if p.languages, err = messages.All(); err != nil {
 		return nil, err
 	}
 	if p.compress, err = gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.EnableZstd(true), gzhttp.ContentTypes([]string{"text/html"})); err != nil {
@@ -107,7 +108,10 @@ func (f frame) file(ext string) (string, error) {
 }
 
 // Texts returns the messages NAME.js.* for the page's module, as JSON.
-func (f frame) Texts() template.JS { return f.words.scripts[f.Name] }
+func (f frame) Texts() (template.JS, error) {
+	texts, err := f.words.JSON(f.Name + ".js.")
+	return template.JS(texts), err
+}
 
 // Modules returns the addresses of the modules that the page's module imports, so that the browser
 // fetches them at once.
@@ -119,7 +123,7 @@ func (f frame) BoardTexts() (template.JS, error) {
 	if !f.site.assets.draws(f.Name + "/" + f.Name + ".js") {
 		return "", nil
 	}
-	texts, err := board.Texts(f.words.Tag)
+	texts, err := board.Texts(f.words)
 	return template.JS(texts), err
 }
 

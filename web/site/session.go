@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/client"
 )
 
 // saltSize makes every token of a form another one, so that a compressed page tells nothing of it.
@@ -69,12 +69,9 @@ func (s *Site) signIn(v *visit) error {
 // signedIn signs a person in by their token.
 func (s *Site) signedIn(v *visit) error {
 	next, token := local(v.r.PostForm.Get("next")), strings.TrimSpace(v.r.PostForm.Get("token"))
-	c := client.Over(transport{handler: s.API}, token)
-	var err error
-	if token == "" {
-		err = &wire.Problem{Status: http.StatusUnauthorized, Detail: v.t("signin.missing")}
-	} else {
-		_, err = c.Me(v.ctx())
+	err := error(ladder.Errorf(ladder.Unauthorized, "", "%s", v.t("signin.missing")))
+	if token != "" {
+		_, err = s.API.Service.SignIn(v.ctx(), token)
 	}
 	if err != nil {
 		p, _ := s.API.Problem(v.r, err)

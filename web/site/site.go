@@ -1,6 +1,6 @@
 // Package site is the competition's site: pages that the server renders, for people. Reads go to
-// the store; what changes something goes through the API's own handler, in process, with the
-// token of the session. README.md says how to add a page.
+// the store; what changes something goes through package service, as for the API. README.md says
+// how to add a page.
 package site
 
 import (
@@ -137,9 +137,9 @@ func nav() [][2]string {
 		{"/", "site.home"},
 		{"/play", "play.nav"},
 		{"/live", "live.title"},
-		{"/bots", "site.bots"},
-		{"/matches", "site.matches"},
-		{"/search", "site.search"},
+		{"/bots", "word.bots"},
+		{"/matches", "word.matches"},
+		{"/search", "word.search"},
 		{"/submit", "site.submit"},
 		{"/docs", "site.docs"},
 	}
@@ -210,10 +210,10 @@ func (s *Site) unknown(v *visit, pattern string) error {
 		r.Method = method
 		if _, other := s.mux.Handler(r); pattern == "" && other != "" {
 			v.w.Header().Set("Allow", method)
-			return ladder.Errorf(problem.NotAllowed, "try "+method, "%q does not support %s", problem.Clip(v.r.URL.Path), problem.Clip(v.r.Method))
+			return ladder.Errorf(problem.NotAllowed, "try "+method, "%q does not support %s", ladder.Clip(v.r.URL.Path), ladder.Clip(v.r.Method))
 		}
 	}
-	return ladder.Errorf(ladder.NotFound, "", "%q does not exist", problem.Clip(v.r.URL.Path))
+	return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
 }
 
 // run serves a visit to a route.

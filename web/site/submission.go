@@ -1,18 +1,22 @@
 package site
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/api"
-	"github.com/timba-arena/timba/web/api/wire"
 )
 
 // submissionPage is the data of the page "submission".
 type submissionPage struct {
-	wire.Submission
+	service.Progress
 	Tag     string // of this state
 	Steps   []step
 	Ladders []string // on which the bot plays, once it is live
@@ -20,7 +24,7 @@ type submissionPage struct {
 
 // step is a stage of a submission, also one that is still to come.
 type step struct {
-	wire.Stage
+	ladder.Stage
 	State string // "waiting", "running", "ok", "failed" or "left"
 }
 
@@ -41,37 +45,47 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 	if err != nil {
 		return err
 	}
-	doc, next, err := v.client().Changed(v.ctx(), id, tag)
-	if err == nil && next == tag { // nothing has changed in time
-		doc, next, err = v.client().Changed(v.ctx(), id, "")
+	var wait time.Duration
+	if tag != "" {
+		wait = progressWait
 	}
+	p, err := s.API.Await(v.r, id, wait, func(p service.Progress) bool { return tagOf(p) != tag })
 	if err != nil {
 		return err
 	}
-	page := submissionPage{Submission: doc, Tag: next, Steps: steps(doc)}
-	if doc.Version.State == string(ladder.Live) {
-		bot, err := s.Store.Bot(v.ctx(), doc.Version.Bot)
+	page := submissionPage{Progress: p, Tag: tagOf(p), Steps: steps(p)}
+	if p.Version.State == ladder.Live {
+		places, err := s.Store.StandingsOf(v.ctx(), p.Version.BotID)
 		if err != nil {
 			return err
 		}
-		places, err := s.Store.StandingsOf(v.ctx(), bot.ID)
-		if err != nil {
-			return err
-		}
-		for _, p := range places {
-			if p.Version == doc.Version.Version && !slices.Contains(page.Ladders, p.Ladder) {
-				page.Ladders = append(page.Ladders, p.Ladder)
+		for _, at := range places {
+			if at.Version == p.Version.Number && !slices.Contains(page.Ladders, at.Ladder) {
+				page.Ladders = append(page.Ladders, at.Ladder)
 			}
 		}
 	}
 	return v.pageAs(template, http.StatusOK, "submission", page)
 }
 
+// progressWait is how long a page waits for something to change before it asks again.
+const progressWait = 60 * time.Second
+
+// tagOf returns a text that is another one when anything of a submission has changed.
+func tagOf(p service.Progress) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %q %d", p.Version.State, p.Version.Reason, p.Place)
+	for _, s := range p.Stages {
+		fmt.Fprintf(h, " %s %t %s %q %q", s.Name, s.OK, s.Ended, s.Summary, s.Log)
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
+}
+
 // steps returns all stages of a submission.
-func steps(doc wire.Submission) (list []step) {
+func steps(doc service.Progress) (list []step) {
 	for i, name := range stageNames {
-		s := step{Stage: wire.Stage{Name: name}, State: "waiting"}
-		at := slices.IndexFunc(doc.Stages, func(g wire.Stage) bool { return g.Name == name })
+		s := step{Stage: ladder.Stage{Name: name}, State: "waiting"}
+		at := slices.IndexFunc(doc.Stages, func(g ladder.Stage) bool { return g.Name == name })
 		switch {
 		case at < 0 && doc.Done:
 			s.State = "left"
@@ -101,7 +115,7 @@ func (s *Site) cancelSubmission(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if _, err := v.client().CancelSubmission(v.ctx(), id); err != nil {
+	if _, err := s.API.Service.CancelSubmission(v.ctx(), v.Actor, id); err != nil {
 		return err
 	}
 	v.redirect("/submissions/" + strconv.FormatInt(id, 10))

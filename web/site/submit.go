@@ -11,8 +11,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/client"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 // submitPage is the data of the page "submit".
@@ -46,7 +44,7 @@ var errNoFile = ladder.Errorf(ladder.Invalid, "choose a .tar.gz or a .zip", "the
 // of the form, the name of the bot, and the file.
 func (s *Site) submitted(v *visit) error {
 	name, err := "", error(errNoFile)
-	var made wire.Submission
+	var made ladder.Version
 	if v.parts != nil {
 		name, made, err = v.upload()
 	}
@@ -64,8 +62,8 @@ func (s *Site) submitted(v *visit) error {
 	return v.page(told.Status, "submit", page)
 }
 
-// upload reads the rest of the form, and sends its file to the API as it comes.
-func (v *visit) upload() (name string, made wire.Submission, err error) {
+// upload reads the rest of the form, and takes its file in as it comes.
+func (v *visit) upload() (name string, made ladder.Version, err error) {
 	for {
 		p, err := v.parts.NextPart()
 		if err != nil {
@@ -77,8 +75,7 @@ func (v *visit) upload() (name string, made wire.Submission, err error) {
 				return name, made, err
 			}
 		case p.FormName() == "archive" && p.FileName() != "":
-			c := client.Over(transport{v.site.API, v.w}, v.token)
-			made, err = c.Submit(v.ctx(), name, "application/octet-stream", func() (io.Reader, int64) { return p, -1 })
+			made, err = v.site.API.Receive(v.w, v.r, name, p, -1)
 			return name, made, err
 		}
 	}
@@ -88,7 +85,7 @@ func (v *visit) upload() (name string, made wire.Submission, err error) {
 func readField(p *multipart.Part) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(p, maxField+1))
 	if len(data) > maxField {
-		return "", ladder.Errorf(ladder.TooLarge, "", "the field %q is larger than %s", problem.Clip(p.FormName()), bundle.Size(maxField))
+		return "", ladder.Errorf(ladder.TooLarge, "", "the field %q is larger than %s", ladder.Clip(p.FormName()), bundle.Size(maxField))
 	}
 	return string(data), unreadable(err, nil)
 }

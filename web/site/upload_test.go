@@ -83,7 +83,7 @@ func TestUploadsBoundedRaced(t *testing.T) {
 		}
 		return a.Status != http.StatusBadRequest
 	})
-	if a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, "the limit for one person is 2 uploads at the same time") {
+	if a.Status != http.StatusTooManyRequests || !strings.Contains(a.Body, "the limit for one person is 2 uploads at the same time") {
 		t.Errorf("a third upload: %d: %s", a.Status, a.Body)
 	}
 	if a := w.Get(c, "/submit"); a.Status != http.StatusOK {

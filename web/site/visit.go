@@ -9,8 +9,9 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/api"
-	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/messages"
 )
 
 // visit is one request to a page and what is known of who makes it.
@@ -19,12 +20,12 @@ type visit struct {
 	site  *Site
 	w     http.ResponseWriter
 	r     *http.Request
-	token string            // of the session; "" if nobody is signed in
-	form  string            // the session of a visitor who is not signed in; "" before the first form
-	words *language         // that of the page
-	theme string            // "light", "dark", or "" as the browser prefers
-	begun bool              // the answer has begun
-	parts *multipart.Reader // of a form with a file, behind the token of the form; nil for others
+	token string             // of the session; "" if nobody is signed in
+	form  string             // the session of a visitor who is not signed in; "" before the first form
+	words *messages.Language // that of the page
+	theme string             // "light", "dark", or "" as the browser prefers
+	begun bool               // the answer has begun
+	parts *multipart.Reader  // of a form with a file, behind the token of the form; nil for others
 }
 
 type visitKey struct{}
@@ -50,7 +51,7 @@ func cookie(r *http.Request, name string) string {
 func (s *Site) enter(w http.ResponseWriter, r *http.Request) (*visit, error) {
 	v := &visit{site: s, w: w, form: cookie(r, formCookie), theme: cookie(r, themeCookie)}
 	v.r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
-	v.words = s.pages.choose(cookie(r, langCookie), r.Header.Get("Accept-Language"))
+	v.words = s.pages.languages[messages.Choose(cookie(r, langCookie), r.Header.Get("Accept-Language"))]
 	if !slices.Contains(themes, v.theme) {
 		v.theme = ""
 	}
@@ -78,7 +79,7 @@ func (v *visit) prefer() bool {
 	if v.r.Method != http.MethodGet || !query.Has("lang") && !query.Has("theme") {
 		return false
 	}
-	if v.site.pages.has(lang) {
+	if slices.Contains(messages.Languages, lang) {
 		v.setCookie(langCookie, lang, preferenceAge)
 	}
 	if slices.Contains(themes, theme) {
@@ -117,7 +118,7 @@ func (v *visit) session() string {
 
 // forget ends the session in this browser.
 func (v *visit) forget() {
-	v.token, v.Person, v.Token = "", ladder.Person{}, ladder.Token{}
+	v.token, v.Actor = "", service.Actor{}
 	v.setCookie(sessionCookie, "", -1)
 }
 
@@ -129,17 +130,11 @@ func (v *visit) redirect(to string) {
 	v.w.WriteHeader(http.StatusSeeOther)
 }
 
-// client returns a client of the API in this process, with the rights of the visit.
-func (v *visit) client() *client.Client {
-	return client.Over(transport{handler: v.site.API}, v.token)
-}
-
-// ctx returns the context of the request, for the store and the client: requests to the API with
-// it count as part of this one.
+// ctx returns the context of the request.
 func (v *visit) ctx() context.Context { return v.r.Context() }
 
-// t returns a text of a message; see language.text.
-func (v *visit) t(key string, args ...any) string { return v.words.text(key, args...) }
+// t returns a text of a message; see messages.Language.Say.
+func (v *visit) t(key string, args ...any) string { return v.words.Say(key, args...) }
 
 // query returns the parameters of the address.
 func (v *visit) query() *api.Query { return api.NewQuery(v.r) }

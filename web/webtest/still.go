@@ -53,7 +53,7 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	s.Must(err)
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	a := api.New(api.Options{
-		Store: s.Store, Config: s.Ladder.Config, Log: log, Wake: func() {},
+		Store: s.Store, Config: s.Ladder.Config, Log: log,
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
 	o := site.Options{Store: s.Store, Config: s.Ladder.Config, API: a, Key: []byte(Hash)}

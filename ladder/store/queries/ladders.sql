@@ -99,7 +99,7 @@ JOIN versions ON versions.id = entries.version_id
 JOIN bots ON bots.id = versions.bot_id
 LEFT JOIN people ON people.id = bots.person_id
 WHERE entries.ladder_id = ? AND entries.active = 0
-ORDER BY entries.elo DESC, entries.version_id DESC;
+ORDER BY coalesce(entries.fit, entries.elo) DESC, entries.version_id DESC;
 
 -- name: EntriesOfBot :many
 SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
@@ -112,7 +112,7 @@ WHERE versions.bot_id = ?
 ORDER BY ladders.active DESC, ladders.position, ladders.id, versions.number DESC;
 
 -- name: CountAbove :one
-SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND elo > ?;
+SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND coalesce(fit, elo) > sqlc.arg(rating);
 
 -- name: PairsOf :many
 SELECT a, b, deals, score, squares FROM pairs WHERE ladder_id = ?;

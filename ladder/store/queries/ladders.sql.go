@@ -203,11 +203,11 @@ func (q *Queries) BoutsOf(ctx context.Context, ladderID sql.NullInt64, after sql
 }
 
 const countAbove = `-- name: CountAbove :one
-SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND elo > ?
+SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND coalesce(fit, elo) > ?2
 `
 
-func (q *Queries) CountAbove(ctx context.Context, ladderID int64, elo float64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countAbove, ladderID, elo)
+func (q *Queries) CountAbove(ctx context.Context, ladderID int64, rating sql.NullFloat64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countAbove, ladderID, rating)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -828,7 +828,7 @@ JOIN versions ON versions.id = entries.version_id
 JOIN bots ON bots.id = versions.bot_id
 LEFT JOIN people ON people.id = bots.person_id
 WHERE entries.ladder_id = ? AND entries.active = 0
-ORDER BY entries.elo DESC, entries.version_id DESC
+ORDER BY coalesce(entries.fit, entries.elo) DESC, entries.version_id DESC
 `
 
 type PastStandingsRow struct {

@@ -115,7 +115,7 @@ JOIN versions ON versions.id = entries.version_id
 JOIN bots ON bots.id = versions.bot_id
 LEFT JOIN people ON people.id = bots.person_id
 WHERE entries.ladder_id = ? AND entries.active = 1
-ORDER BY entries.elo DESC, entries.version_id DESC LIMIT ?
+ORDER BY coalesce(entries.fit, entries.elo) DESC, entries.version_id DESC LIMIT ?
 `
 
 type TopStandingsRow struct {

@@ -3,6 +3,7 @@
 import { html } from '../board/dom.js';
 import { drawGame, wide } from '../board/draw.js';
 import { expand, outAt } from '../board/scenes.js';
+import { say, texts } from '../layout/text.js';
 
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 const longest = 600, shortest = 50; // milliseconds between two positions
@@ -114,13 +115,9 @@ export class Board {
   }
 }
 
-// texts are the messages of the page; fill puts values into one.
-export const texts = JSON.parse(document.getElementById('texts').textContent);
-export function fill(text, values) { return text.replace(/\{(\w+)\}/g, (_, key) => values[key]); }
-
 // place says which game of a match it is.
 export function place({ match, deals, rotations }) {
-  return fill(texts.place, { deal: match.deal + 1, deals, rotation: match.rotation + 1, rotations });
+  return say('place', { deal: match.deal + 1, deals, rotation: match.rotation + 1, rotations });
 }
 
 // status is the line that says whether the page is connected.

@@ -2,7 +2,8 @@
 
 import { html } from '../board/dom.js';
 import { Socket } from '../layout/socket.js';
-import { Board, place, status, texts } from './board.js';
+import { texts } from '../layout/text.js';
+import { Board, place, status } from './board.js';
 
 const most = 20; // boards; Go's live.Limits.Topics is more
 const stay = 6000; // milliseconds for which a match that has ended stays

@@ -1,10 +1,10 @@
 // Verifies in the browser, by SPEC.md "Seeds and deals", that the seed of a match is the one that
 // was committed to, and that its games and the seeds of its bots come from it.
 
-const texts = JSON.parse(document.getElementById('texts').textContent);
+import { say } from '../layout/text.js';
+
 const button = document.getElementById('verify'), verdict = document.getElementById('verdict'), data = document.getElementById('verified')?.dataset;
 
-const say = (key, values = {}) => (texts[key] ?? key).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 const hex = (bytes) => [...bytes].map((b) => b.toString(16).padStart(2, '0')).join('');
 const bytesOf = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 

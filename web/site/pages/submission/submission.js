@@ -1,7 +1,8 @@
 // Shows the stages as they go: asks for the part of the page that shows them, which the server
 // sends when anything has changed.
 
-const texts = JSON.parse(document.getElementById('texts').textContent);
+import { texts } from '../layout/text.js';
+
 const box = document.getElementById('progress');
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,6 +1,7 @@
 // The form works without this: it adds dropping a file, and says what is too large before it is sent.
 
-const texts = JSON.parse(document.getElementById('texts').textContent);
+import { say, texts } from '../layout/text.js';
+
 const form = document.querySelector('.upload');
 
 function setUp() {
@@ -15,7 +16,7 @@ function setUp() {
 	const check = () => {
 		const [file] = input.files;
 		const large = file && file.size > Number(form.dataset.limit);
-		tell(large ? texts.large.replace('%size', form.dataset.limitText) : '');
+		tell(large ? say('large', { size: form.dataset.limitText }) : '');
 		return !large;
 	};
 	input.addEventListener('change', check);

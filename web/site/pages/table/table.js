@@ -4,14 +4,13 @@
 
 import { eventText } from '../board/events.js';
 import { drawPosition } from '../board/live.js';
+import { say, texts } from '../layout/text.js';
 
 const table = JSON.parse(document.getElementById('table').textContent);
-const texts = JSON.parse(document.getElementById('texts').textContent);
 const [board, state, clock, events] = ['board', 'state', 'clock', 'events'].map((id) => document.getElementById(id));
 
 const closeEnded = 1000, closeTaken = 4001;
 const who = (seat) => table.names[seat] ?? String(seat);
-const say = (key, values = {}) => Object.entries(values).reduce((text, [name, value]) => text.replace(`{${name}}`, value), texts[key]);
 
 let socket = null;
 let got = 0; // lines that have come

@@ -3,7 +3,8 @@
 import { html } from '../board/dom.js';
 import { moveLabel, moveList } from '../board/panels.js';
 import { Socket } from '../layout/socket.js';
-import { Board, fill, place, status, texts } from '../live/board.js';
+import { say, texts } from '../layout/text.js';
+import { Board, place, status } from '../live/board.js';
 
 const element = (id) => document.getElementById(id);
 const root = element('watch');
@@ -22,7 +23,7 @@ if (root) {
     clocks(b);
     const move = i > 0 ? game.moves[i - 1] : null;
     element('now').textContent = b.last() ? result(game, names)
-      : `${move ? `${moveLabel(move, names)}. ` : ''}${fill(texts.turn, { name: names[frame.turn] ?? '' })}`;
+      : `${move ? `${moveLabel(move, names)}. ` : ''}${say('turn', { name: names[frame.turn] ?? '' })}`;
     const all = b.ply - game.base;
     const key = `${b.at} ${game.base} ${all} ${game.faults.length}`;
     if (key !== listed) { // the moves that have been shown
@@ -52,7 +53,7 @@ if (root) {
 
 function result(game, names) {
   const best = names.filter((_, seat) => game.seats[seat].rank === 1);
-  return best.length === names.length ? texts.drawn : fill(texts.wins, { name: best.join(', ') });
+  return best.length === names.length ? texts.drawn : say('wins', { name: best.join(', ') });
 }
 
 function seats(b, frame, names) {

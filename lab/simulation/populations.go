@@ -1,0 +1,210 @@
+package simulation
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/rating"
+	stats "github.com/timba-arena/timba/referee/rating"
+)
+
+// population is a ladder as competitions have them.
+type population struct {
+	name     string
+	ladder   string                       // of the default configuration
+	deals    int                          // of a match; 0: those of the ladder
+	truth    func(r *rand.Rand) []float64 // the true strength by bot, that of the anchor first
+	versions int                          // the first bot that has a new version after every newVersion matches; 0: none
+}
+
+// newVersion is after how many matches a bot that has many versions has the next one.
+const newVersion = 10
+
+// demoDeals is how many deals a match of the demo has.
+const demoDeals = 2
+
+var populations = []population{
+	{name: "demo", ladder: "brisca-2", deals: demoDeals, truth: starters(0)},
+	{name: "demo, wide gap", ladder: "tebes-6-random", deals: demoDeals, truth: starters(400)},
+	{name: "demo, four seats", ladder: "podrida-4", deals: demoDeals, truth: starters(0)},
+	{name: "demo, two teams", ladder: "brisca-4-teams", deals: demoDeals, truth: starters(0)},
+	{name: "default", ladder: "brisca-2", truth: starters(0)},
+	{name: "default, wide gap", ladder: "tebes-6-random", truth: starters(400)},
+	{name: "default, two teams", ladder: "brisca-4-teams", truth: starters(0)},
+	{name: "50 different bots", ladder: "brisca-2", truth: different(50)},
+	{name: "20 bots, new versions of 5", ladder: "brisca-2", truth: different(20), versions: 15},
+}
+
+// starters returns what the demo has: the anchor and a weak house bot, thirteen equal starters, and six
+// house bots that are stronger, by some Elo more than usual.
+func starters(gap float64) func(*rand.Rand) []float64 {
+	return func(*rand.Rand) []float64 {
+		bots := append([]float64{rating.AnchorElo, 1050}, slices.Repeat([]float64{1100}, 13)...)
+		for _, strength := range []float64{1400, 1600, 1800, 1900, 2000, 2200} {
+			bots = append(bots, strength+gap)
+		}
+		return bots
+	}
+}
+
+// different returns that many bots of normal strength.
+func different(bots int) func(*rand.Rand) []float64 {
+	return func(r *rand.Rand) []float64 { return draw(r, bots) }
+}
+
+// Population is what ratings are worth on a ladder as competitions have them.
+type Population struct {
+	Name   string      `json:"name"`
+	Bots   int         `json:"bots"`
+	Slots  int         `json:"slots"`
+	Deals  int         `json:"deals"`
+	Points []Agreement `json:"points"`
+}
+
+// Agreement is how well ratings agree with the truth after some matches a bot: the means over the runs,
+// with their intervals.
+type Agreement struct {
+	Matches int      `json:"matches"`
+	Elo     Accuracy `json:"elo"`
+	Fit     Accuracy `json:"fit"`
+	// Covered is the share of the fit's intervals that have the truth.
+	Covered stats.Estimate `json:"covered"`
+}
+
+// Accuracy is that of ratings.
+type Accuracy struct {
+	Wrong    stats.Estimate `json:"wrong"`    // the share of the pairs of unequal bots in the wrong order
+	Distance stats.Estimate `json:"distance"` // the mean rating less the true mean, the anchor being at its own
+	Error    stats.Estimate `json:"error"`    // root mean square in Elo
+}
+
+// smallLadders is how many ladders of a population are played for one of Config.Runs: they are small.
+const smallLadders = 10
+
+// agreements are the matches a bot after which a population is looked at.
+var agreements = []int{3, 7, 10, 30, 100}
+
+// agreed is what one ladder shows at one time.
+type agreed struct {
+	elo, fit accuracy
+	covered  float64
+}
+
+type accuracy struct{ wrong, distance, err float64 }
+
+// Populate plays ladders with every population.
+func Populate(ctx context.Context, c Config) (out []Population, err error) {
+	c.Runs *= smallLadders
+	ladders := config.Default().Ladders
+	for _, p := range populations {
+		l := ladders[slices.IndexFunc(ladders, func(l ladder.Ladder) bool { return l.Name == p.ladder })]
+		if p.deals > 0 {
+			l.Deals = p.deals
+		}
+		runs := make([][]agreed, c.Runs)
+		err := c.each(ctx, func(run int, truth, play *rand.Rand) (err error) {
+			runs[run], err = p.watch(ctx, l, truth, play)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		result := Population{Name: p.name, Slots: l.Bots, Deals: l.Deals, Bots: len(p.truth(rand.New(rand.NewPCG(0, 0))))}
+		for i, matches := range agreements {
+			mean := func(of func(agreed) float64) stats.Estimate {
+				values := make([]float64, len(runs))
+				for run := range runs {
+					values[run] = of(runs[run][i])
+				}
+				return stats.Mean(values)
+			}
+			accuracies := func(of func(agreed) accuracy) Accuracy {
+				return Accuracy{
+					Wrong:    mean(func(a agreed) float64 { return of(a).wrong }),
+					Distance: mean(func(a agreed) float64 { return of(a).distance }),
+					Error:    mean(func(a agreed) float64 { return of(a).err }),
+				}
+			}
+			result.Points = append(result.Points, Agreement{
+				Matches: matches,
+				Elo:     accuracies(func(a agreed) accuracy { return a.elo }),
+				Fit:     accuracies(func(a agreed) accuracy { return a.fit }),
+				Covered: mean(func(a agreed) float64 { return a.covered }),
+			})
+		}
+		out = append(out, result)
+	}
+	return out, nil
+}
+
+// watch plays one ladder.
+func (p *population) watch(ctx context.Context, l ladder.Ladder, truth, play *rand.Rand) (looks []agreed, err error) {
+	w, err := newWorld(play, l, p.truth(truth))
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range agreements {
+		for len(w.sides)*w.finished < at*len(w.live) {
+			for _, i := range w.step(ours) {
+				if p.versions > 0 && i >= p.versions && w.entries[i].Matches == newVersion {
+					w.replace(i, w.truth[i]+20+50*truth.NormFloat64())
+				}
+			}
+		}
+		look, err := w.agree()
+		if err != nil {
+			return nil, err
+		}
+		looks = append(looks, look)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return looks, nil
+}
+
+// agree compares the ratings of those who play with the truth.
+func (w *world) agree() (a agreed, err error) {
+	fitted, err := w.fit().Intervals()
+	if err != nil {
+		return a, err
+	}
+	fits := make([]float64, len(fitted))
+	for i, e := range fitted {
+		fits[i] = e.Value
+	}
+	for _, i := range w.live {
+		if i > 0 && fitted[i].Low <= w.truth[i] && w.truth[i] <= fitted[i].High {
+			a.covered += 1 / float64(len(w.live)-1)
+		}
+	}
+	a.elo, a.fit = w.accuracy(w.elos()), w.accuracy(fits)
+	return a, nil
+}
+
+// accuracy returns that of ratings by bot.
+func (w *world) accuracy(ratings []float64) (a accuracy) {
+	pairs, others := 0.0, float64(len(w.live)-1) // without the anchor
+	for _, i := range w.live {
+		d := ratings[i] - w.truth[i]
+		a.distance += d / others
+		a.err += d * d / others
+		for _, j := range w.live {
+			if w.truth[i] <= w.truth[j] {
+				continue
+			}
+			pairs++
+			if ratings[i] < ratings[j] {
+				a.wrong++
+			} else if ratings[i] == ratings[j] {
+				a.wrong += 0.5
+			}
+		}
+	}
+	a.wrong, a.err = a.wrong/pairs, math.Sqrt(a.err)
+	return a
+}

@@ -1,0 +1,88 @@
+package service
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+// FindVersion returns a bot and one of its versions; number 0 is the live version, or else the last.
+func (s *Service) FindVersion(ctx context.Context, bot string, number int) (ladder.Bot, ladder.Version, error) {
+	b, err := s.Store.Bot(ctx, bot)
+	if err != nil {
+		return b, ladder.Version{}, err
+	}
+	if number > 0 {
+		v, err := s.Store.VersionOf(ctx, b, number)
+		return b, v, err
+	}
+	all, err := s.Store.Versions(ctx, b.ID)
+	if err != nil {
+		return b, ladder.Version{}, err
+	}
+	if len(all) == 0 {
+		return b, ladder.Version{}, store.NoVersionOf(bot, number)
+	}
+	live := slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live })
+	return b, all[max(0, live)], nil
+}
+
+// Withdraw takes a bot of the actor's off the ladders.
+func (s *Service) Withdraw(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
+	return s.changeBot(ctx, a, bot, "withdraw a bot", s.Store.Withdraw)
+}
+
+// Restore brings a bot of the actor's back.
+func (s *Service) Restore(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
+	return s.changeBot(ctx, a, bot, "bring a bot back", s.Store.Restore)
+}
+
+// Use makes an earlier version of a bot of the actor's live again.
+func (s *Service) Use(ctx context.Context, a Actor, bot string, version int) (ladder.Bot, error) {
+	return s.changeBot(ctx, a, bot, "choose its version", func(ctx context.Context, botID int64) error {
+		return s.Store.Use(ctx, botID, version)
+	})
+}
+
+func (s *Service) changeBot(ctx context.Context, a Actor, bot, what string, change func(ctx context.Context, botID int64) error) (ladder.Bot, error) {
+	b, err := s.Store.Bot(ctx, bot)
+	if err != nil {
+		return b, err
+	}
+	if err := a.mayChange(b.PersonID, what); err != nil {
+		return b, err
+	}
+	if err := change(ctx, b.ID); err != nil {
+		return b, err
+	}
+	s.Wake() // the ladders have another version to play with
+	return s.Store.Bot(ctx, bot)
+}
+
+// Upload opens the upload of a version of the actor's, as it came.
+func (s *Service) Upload(ctx context.Context, a Actor, bot string, number int) (*os.File, ladder.Version, error) {
+	b, v, err := s.FindVersion(ctx, bot, number)
+	if err != nil {
+		return nil, v, err
+	}
+	if err := a.MustOwn(b.PersonID, "fetch an upload"); err != nil {
+		return nil, v, err
+	}
+	f, err := s.Store.OpenUpload(v)
+	return f, v, err
+}
+
+// Stages returns what a version of the actor's has been through.
+func (s *Service) Stages(ctx context.Context, a Actor, bot string, number int) ([]ladder.Stage, error) {
+	b, v, err := s.FindVersion(ctx, bot, number)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.MustOwn(b.PersonID, "see the log of a submission"); err != nil {
+		return nil, err
+	}
+	return s.Store.Stages(ctx, v.ID)
+}

@@ -1,0 +1,140 @@
+package service
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// MatchRequest is an unrated match that somebody asks for: of a ladder, or of a game.
+type MatchRequest struct {
+	Ladder  string // gives game, options and clock
+	Game    string
+	Options map[string]string // of the game; players is by default the number of bots
+	Deals   int               // 0: those of the ladder, or askedDeals
+	Bots    []string          // by slot: a bot, or BOT@VERSION
+}
+
+// askedDeals is the default number of deals of a match that is asked for without a ladder.
+const askedDeals = 10
+
+// RequestMatch stores an unrated match that waits then.
+func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest) (m ladder.Match, err error) {
+	if err := a.Must(ladder.ScopeSubmit, "to ask for a match"); err != nil {
+		return m, err
+	}
+	n, err := s.newMatch(ctx, asked)
+	if err != nil {
+		return m, err
+	}
+	n.AskedBy, n.Open = a.Person.ID, s.Config.Limits.Unrated
+	n.Time, n.Room, n.Allowance = s.Config.Limits.Time, s.Room, s.Config.Remote.Allowance
+	if m, err = s.Store.AddMatch(ctx, n); err == nil {
+		s.Wake()
+	}
+	return m, err
+}
+
+// newMatch returns the match that somebody asks for: with a ladder's game, options and clock, or with a game and
+// the clock of the first ladder that plays it. The store checks the rest.
+func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.NewMatch, err error) {
+	switch {
+	case (asked.Ladder == "") == (asked.Game == ""):
+		return n, ladder.Errorf(ladder.Invalid, "give one of them", "a match needs either a ladder or a game")
+	case asked.Ladder != "" && len(asked.Options) > 0:
+		return n, ladder.Errorf(ladder.Invalid, "give the game instead of the ladder", "ladder %q sets its own options", ladder.Clip(asked.Ladder))
+	case asked.Deals < 0:
+		return n, ladder.Errorf(ladder.Invalid, "leave it out, or give a number", "deals cannot be %d", asked.Deals)
+	case len(asked.Bots) < 2 || len(asked.Bots) > rules.MaxSeats:
+		return n, ladder.Errorf(ladder.Invalid, "try 2 to "+strconv.Itoa(rules.MaxSeats), "bots cannot be %d", len(asked.Bots))
+	}
+	if asked.Ladder != "" {
+		l, err := s.Store.Ladder(ctx, asked.Ladder)
+		if err != nil {
+			return n, err
+		}
+		n.Game, n.Options, n.Clock, n.Deals = l.Game, l.Options, l.Clock, l.Deals
+	} else {
+		n.Game, n.Options, n.Clock, n.Deals = asked.Game, withPlayers(asked), s.clockFor(asked.Game), askedDeals
+	}
+	if asked.Deals > 0 {
+		n.Deals = asked.Deals
+	}
+	for _, ref := range asked.Bots {
+		name, number, err := splitRef(ref)
+		if err != nil {
+			return n, err
+		}
+		_, v, err := s.FindVersion(ctx, name, number)
+		if err != nil {
+			return n, err
+		}
+		n.Versions = append(n.Versions, v.ID)
+	}
+	return n, nil
+}
+
+// withPlayers returns the options of a match; players is by default the number of bots.
+func withPlayers(asked MatchRequest) map[string]string {
+	options := map[string]string{}
+	if g, err := games.Find(asked.Game); err == nil { // the store reports an unknown game
+		for _, o := range g.Options {
+			if o.Name == "players" {
+				options["players"] = strconv.Itoa(len(asked.Bots))
+			}
+		}
+	}
+	maps.Copy(options, asked.Options)
+	return options
+}
+
+// clockFor returns the clock of the first ladder that plays a game, else of the first ladder.
+func (s *Service) clockFor(game string) referee.Clock {
+	for _, l := range s.Config.Ladders {
+		if l.Game == game {
+			return l.Clock
+		}
+	}
+	return s.Config.Ladders[0].Clock
+}
+
+// CancelMatch drops a match that the actor asked for, and that is not over.
+func (s *Service) CancelMatch(ctx context.Context, a Actor, id int64) (m ladder.Match, err error) {
+	if err := a.Must(ladder.ScopeSubmit, "to cancel a match"); err != nil {
+		return m, err
+	}
+	if m, err = s.Store.Match(ctx, id); err != nil {
+		return m, err
+	}
+	if !a.Owns(m.AskedBy) {
+		return m, ladder.Errorf(ladder.Forbidden, "", "only who asked for match %d, or an admin, may cancel it", m.ID)
+	}
+	if err := s.Store.CancelMatch(ctx, m.ID, a.Person.ID, "cancelled by "+a.Person.Name); err != nil {
+		return m, err
+	}
+	s.Wake()
+	return s.Store.Match(ctx, m.ID)
+}
+
+// MaxVersion is the largest number that a version can be asked for by.
+const MaxVersion = 1_000_000
+
+// splitRef splits NAME@N; N is 0 if it is missing. The name of a house bot begins with @.
+func splitRef(ref string) (bot string, n int, err error) {
+	at := strings.LastIndexByte(ref, '@')
+	if at <= 0 {
+		return ref, 0, nil
+	}
+	n, err = strconv.Atoi(ref[at+1:])
+	if err != nil || n < 1 || n > MaxVersion {
+		return "", 0, ladder.Errorf(ladder.Invalid, "write NAME, or NAME@N with the number of a version", "bot cannot be %q", ladder.Clip(ref))
+	}
+	return ref[:at], n, nil
+}

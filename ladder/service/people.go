@@ -1,0 +1,121 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// Register opens an account, by the code of an invite unless registration is open. The token, for everything, is
+// shown once.
+func (s *Service) Register(ctx context.Context, code, name string) (p ladder.Person, token string, err error) {
+	return s.Store.Register(ctx, code, name, s.Config.Open())
+}
+
+// Tokens lists the actor's tokens, revoked ones, too.
+func (s *Service) Tokens(ctx context.Context, a Actor) ([]ladder.Token, error) {
+	if err := a.Must(ladder.ScopeAll, "to list tokens"); err != nil {
+		return nil, err
+	}
+	return s.Store.Tokens(ctx, a.Person.ID)
+}
+
+// AddToken makes a token of the actor's, whose text is shown once.
+func (s *Service) AddToken(ctx context.Context, a Actor, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
+	if err := a.Must(ladder.ScopeAll, "to make a token"); err != nil {
+		return "", t, err
+	}
+	return s.Store.AddToken(ctx, a.Person.ID, label, scope, expires)
+}
+
+// RevokeToken revokes a token of the actor's. That which the actor has needs no scope.
+func (s *Service) RevokeToken(ctx context.Context, a Actor, id int64) error {
+	scope := ladder.ScopeAll
+	if id == a.Token.ID {
+		scope = ladder.ScopeRead
+	}
+	if err := a.Must(scope, "to revoke a token"); err != nil {
+		return err
+	}
+	return s.Store.RevokeToken(ctx, a.Person.ID, id)
+}
+
+// Invite is an invite with the name of who has given it, "" for the operator.
+type Invite struct {
+	ladder.Invite
+	From string
+}
+
+// Invites lists the invites that can still be used, for admins.
+func (s *Service) Invites(ctx context.Context, a Actor) (list []Invite, err error) {
+	if err := a.mustAdmin("to list invites"); err != nil {
+		return nil, err
+	}
+	all, err := s.Store.Invites(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := map[int64]string{0: ""}
+	for _, i := range all {
+		if i.PersonID != 0 || !i.Expires.IsZero() && !i.Expires.After(s.Now()) {
+			continue
+		}
+		if _, known := names[i.By]; !known {
+			p, err := s.Store.Person(ctx, i.By)
+			if err != nil {
+				return nil, err
+			}
+			names[i.By] = p.Name
+		}
+		list = append(list, Invite{i, names[i.By]})
+	}
+	return list, nil
+}
+
+// AddInvite makes a code with which one person can register, as name if it is not "". The code is shown once.
+func (s *Service) AddInvite(ctx context.Context, a Actor, name string, expires time.Time) (code string, i Invite, err error) {
+	if err := a.mustAdmin("to make an invite"); err != nil {
+		return "", i, err
+	}
+	if !expires.IsZero() && !expires.After(s.Now()) {
+		return "", i, ladder.Errorf(ladder.Invalid, "choose a time in the future", "an invite cannot expire at %s", expires.UTC().Format("2006-01-02T15:04:05Z"))
+	}
+	i.From = a.Person.Name
+	code, i.Invite, err = s.Store.AddInvite(ctx, a.Person.ID, name, expires)
+	return code, i, err
+}
+
+// RevokeInvite takes an invite back that nobody has used.
+func (s *Service) RevokeInvite(ctx context.Context, a Actor, id int64) error {
+	if err := a.mustAdmin("to revoke an invite"); err != nil {
+		return err
+	}
+	return s.Store.RevokeInvite(ctx, id)
+}
+
+// People lists everybody in the order in which they came, for admins.
+func (s *Service) People(ctx context.Context, a Actor) ([]ladder.Person, error) {
+	if err := a.mustAdmin("to list people"); err != nil {
+		return nil, err
+	}
+	return s.Store.People(ctx)
+}
+
+// Block shuts somebody out, or lets them in again.
+func (s *Service) Block(ctx context.Context, a Actor, name string, blocked bool) (p ladder.Person, err error) {
+	if err := a.mustAdmin("to block people"); err != nil {
+		return p, err
+	}
+	if p, err = s.Store.PersonByName(ctx, name); err != nil {
+		return p, err
+	}
+	if blocked && p.ID == a.Person.ID {
+		return p, ladder.Errorf(ladder.Conflict, "ask another admin", "you cannot block %q, which is your own account", p.Name)
+	}
+	if err := s.Store.BlockPerson(ctx, p.ID, blocked); err != nil {
+		return p, err
+	}
+	s.Wake() // what they have going on has ended
+	return s.Store.Person(ctx, p.ID)
+}

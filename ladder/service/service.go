@@ -1,0 +1,116 @@
+// Package service is what a person may ask of a competition. Who may do what is decided here, once, for the API
+// and for the site: a method takes who asks as an Actor, returns an error of package ladder to who may not, and
+// wakes the runner if there is something new to play. What anybody may read is in the store.
+package service
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+// Options are the parts of a service. Store and Config are required.
+type Options struct {
+	Store  *store.Store
+	Config *config.Config
+	// Wake is called when there is something new to do: a submission or a match.
+	Wake func()
+	// Room is the memory that asked matches have to fit into.
+	Room ladder.Room
+	Now  func() time.Time // nil: the system's clock
+}
+
+// Service is what people may ask of a competition.
+type Service struct {
+	Options
+
+	// Tests replace what follows.
+
+	Changes Changes
+	Unpack  func(file, into string, l bundle.Limits) (bundle.Tree, error)
+}
+
+// Changes tells what happens in the competition: it is the hub of the store.
+type Changes interface {
+	Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func())
+}
+
+// New returns a service.
+func New(o Options) *Service {
+	if o.Wake == nil {
+		o.Wake = func() {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Service{o, o.Store.Events(), bundle.Unpack}
+}
+
+// Actor is who asks: a person with a token, or nobody.
+type Actor struct {
+	Person ladder.Person // ID 0: nobody
+	Token  ladder.Token  // theirs
+}
+
+// scopes are ordered: each includes those before it.
+var scopes = []ladder.Scope{ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll}
+
+// Covers reports whether the actor's token permits a scope.
+func (a Actor) Covers(scope ladder.Scope) bool {
+	return slices.Index(scopes, a.Token.Scope) >= slices.Index(scopes, scope)
+}
+
+// Must returns an error unless the actor is somebody whose token permits a scope; what is what needs it.
+func (a Actor) Must(scope ladder.Scope, what string) error {
+	switch {
+	case a.Person.ID == 0:
+		return ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "%s needs a token of scope %q", what, scope)
+	case !a.Covers(scope):
+		return ladder.Errorf(ladder.Forbidden, "use a token of scope "+string(scope), "%s needs the scope %q, this token has %q", what, scope, a.Token.Scope)
+	}
+	return nil
+}
+
+// MayAll reports whether the actor has an admin's rights: an admin's token of scope all.
+func (a Actor) MayAll() bool { return a.Person.Admin && a.Token.Scope == ladder.ScopeAll }
+
+// mustAdmin returns an error unless the actor has an admin's rights; what is what needs them.
+func (a Actor) mustAdmin(what string) error {
+	if err := a.Must(ladder.ScopeAll, what); err != nil || a.Person.Admin {
+		return err
+	}
+	return ladder.Errorf(ladder.Forbidden, "", "%s is for admins", what)
+}
+
+// Owns reports whether the actor owns a thing, or is an admin. The owner 0 of a house bot is nobody.
+func (a Actor) Owns(owner int64) bool {
+	return a.Token.ID != 0 && (a.Person.ID == owner && owner != 0 || a.MayAll())
+}
+
+// MustOwn returns an error unless the actor owns a thing, or is an admin; what is what only the owner may do.
+func (a Actor) MustOwn(owner int64, what string) error {
+	if a.Owns(owner) {
+		return nil
+	}
+	return ladder.Errorf(ladder.Forbidden, "", "only the owner may %s", what)
+}
+
+// mayChange returns an error unless the actor owns a thing and the token permits to change it.
+func (a Actor) mayChange(owner int64, what string) error {
+	if err := a.Must(ladder.ScopeSubmit, "to "+what); err != nil {
+		return err
+	}
+	return a.MustOwn(owner, what)
+}
+
+// SignIn returns whose token a text is.
+func (s *Service) SignIn(ctx context.Context, token string) (a Actor, err error) {
+	a.Person, a.Token, err = s.Store.Authenticate(ctx, token)
+	return a, err
+}

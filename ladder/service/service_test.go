@@ -1,0 +1,105 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+const tiny = `[[ladder]]
+name = "tebes"
+game = "tebes"
+options = {size = "4"}
+deals = 1
+clock = {movetime = 100}
+house = ["@random", "@first"]
+`
+
+// TestRights: who may do what, of nobody, a person with a token of each scope, another person and an admin.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	w := laddertest.New(t, tiny, store.Options{})
+	w.House(func(name string) string { return strings.Repeat("0", 64) })
+	s := New(Options{Store: w.Store, Config: w.Config})
+	anna, ben, root := w.Person("anna", false), w.Person("ben", false), w.Person("root", true)
+	bundle := strings.Repeat("1", 64)
+	v := w.Live(w.Submit(anna.ID, "anna-bot", bundle).ID, store.Built{Hash: bundle})
+	next := w.Submit(anna.ID, "anna-bot", strings.Repeat("2", 64))
+	actor := func(p ladder.Person, scope ladder.Scope) Actor {
+		key, _, err := w.Store.AddToken(ctx, p.ID, "", scope, time.Time{})
+		kit.Must(t, err)
+		return kit.Get[Actor](t)(s.SignIn(ctx, key))
+	}
+	who := []struct {
+		name string
+		Actor
+	}{
+		{"nobody", Actor{}},
+		{"anna read", actor(anna, ladder.ScopeRead)},
+		{"anna submit", actor(anna, ladder.ScopeSubmit)},
+		{"anna all", actor(anna, ladder.ScopeAll)},
+		{"ben all", actor(ben, ladder.ScopeAll)},
+		{"root submit", actor(root, ladder.ScopeSubmit)},
+		{"root all", actor(root, ladder.ScopeAll)},
+	}
+	match := func() int64 {
+		m, err := s.RequestMatch(ctx, who[3].Actor, MatchRequest{Ladder: "tebes", Bots: []string{"@random", "@first"}})
+		kit.Must(t, err)
+		return m.ID
+	}()
+	for _, c := range []struct {
+		name string
+		call func(Actor) error
+		may  string // a letter for each of who: y may, u is nobody, f may not
+	}{
+		{"Tokens", func(a Actor) error { _, err := s.Tokens(ctx, a); return err }, "uffyyfy"},
+		{"AddToken", func(a Actor) error { _, _, err := s.AddToken(ctx, a, "", "none", time.Time{}); return err }, "uffyyfy"},
+		{"RevokeToken", func(a Actor) error { return s.RevokeToken(ctx, a, 999) }, "uffyyfy"},
+		{"Invites", func(a Actor) error { _, err := s.Invites(ctx, a); return err }, "ufffffy"},
+		{"AddInvite", func(a Actor) error { _, _, err := s.AddInvite(ctx, a, "", time.Time{}); return err }, "ufffffy"},
+		{"RevokeInvite", func(a Actor) error { return s.RevokeInvite(ctx, a, 999) }, "ufffffy"},
+		{"People", func(a Actor) error { _, err := s.People(ctx, a); return err }, "ufffffy"},
+		{"Block", func(a Actor) error { _, err := s.Block(ctx, a, "nobody", true); return err }, "ufffffy"},
+		{"Withdraw", func(a Actor) error { _, err := s.Withdraw(ctx, a, "anna-bot"); return err }, "ufyyffy"},
+		{"Restore", func(a Actor) error { _, err := s.Restore(ctx, a, "anna-bot"); return err }, "ufyyffy"},
+		{"Use", func(a Actor) error { _, err := s.Use(ctx, a, "anna-bot", v.Number); return err }, "ufyyffy"},
+		{"Upload", func(a Actor) error {
+			f, _, err := s.Upload(ctx, a, "anna-bot", v.Number)
+			f.Close() // nil is fine
+			return err
+		}, "fyyyffy"},
+		{"Stages", func(a Actor) error { _, err := s.Stages(ctx, a, "anna-bot", v.Number); return err }, "fyyyffy"},
+		{"Submit", func(a Actor) error {
+			_, err := s.Submit(ctx, a, "x", strings.NewReader("no archive"), func() {})
+			return err
+		}, "ufyyyyy"},
+		{"Submission", func(a Actor) error { _, err := s.Submission(ctx, a, next.ID); return err }, "fyyyffy"},
+		{"AwaitSubmission", func(a Actor) error {
+			_, err := s.AwaitSubmission(ctx, a, next.ID, time.Hour, nil, func(Progress) bool { return true })
+			return err
+		}, "fyyyffy"},
+		{"CancelSubmission", func(a Actor) error { _, err := s.CancelSubmission(ctx, a, next.ID); return err }, "ufyyffy"},
+		{"RequestMatch", func(a Actor) error { _, err := s.RequestMatch(ctx, a, MatchRequest{}); return err }, "ufyyyyy"},
+		{"CancelMatch", func(a Actor) error { _, err := s.CancelMatch(ctx, a, match); return err }, "ufyyffy"},
+	} {
+		for i, a := range who {
+			got := "y"
+			switch ladder.CodeOf(c.call(a.Actor)) {
+			case ladder.Unauthorized:
+				got = "u"
+			case ladder.Forbidden:
+				got = "f"
+			}
+			if got != c.may[i:i+1] {
+				t.Errorf("%s by %s: %s, want %s: %v", c.name, a.name, got, c.may[i:i+1], c.call(a.Actor))
+			}
+		}
+	}
+}

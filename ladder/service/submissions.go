@@ -1,0 +1,173 @@
+package service
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/program"
+)
+
+// MaySubmit returns an error unless the actor may submit a bot of a name, "" for that in its manifest, whose
+// archive has so many bytes, less than 0 where that is not known.
+func (s *Service) MaySubmit(a Actor, bot string, size int64) error {
+	if err := a.Must(ladder.ScopeSubmit, "to submit a bot"); err != nil {
+		return err
+	}
+	if bot != "" {
+		if err := ladder.CheckName("bot", bot); err != nil {
+			return err
+		}
+	}
+	if limit := s.Config.Limits.Upload; size > limit {
+		return ladder.Errorf(ladder.TooLarge, "leave out what the bot does not need: "+bundle.IgnoreFile+" names it",
+			"archive: it has %s, more than the limit of %s", bundle.Size(size), bundle.Size(limit))
+	}
+	return nil
+}
+
+// Submit takes an archive in as the next version of a bot, whose name may be "" for that in its manifest. received
+// is called when the archive is read.
+func (s *Service) Submit(ctx context.Context, a Actor, bot string, archive io.Reader, received func()) (v ladder.Version, err error) {
+	if err := s.MaySubmit(a, bot, -1); err != nil {
+		return v, err
+	}
+	limits := bundle.LimitsOf(s.Config.Limits)
+	upload, err := bundle.Receive(archive, s.Store.Dir(), limits)
+	if err != nil {
+		return v, err
+	}
+	defer upload.Discard()
+	received()
+	named, hash, err := s.look(upload.Path, limits)
+	if bot == "" {
+		if err != nil {
+			return v, err
+		}
+		bot = named
+	}
+	n := store.NewVersion{Bot: bot, Bundle: upload.SHA256, Hash: hash, Keep: upload.Keep}
+	if v, err = s.Store.AddVersion(ctx, a.Person.ID, n, s.Config.Limits); err == nil {
+		s.Wake()
+	}
+	return v, err
+}
+
+// look unpacks an archive for its bot's name in the manifest and the hash of its files; "" where they are not
+// known. If there is no name, the request must contain it.
+func (s *Service) look(archive string, limits bundle.Limits) (name, hash string, err error) {
+	tmp, err := s.Store.Dir().MkdirTemp("manifest-*")
+	if err != nil {
+		return "", "", &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be unpacked", Hint: "try again later", Err: err}
+	}
+	defer os.RemoveAll(tmp)
+	dir := filepath.Join(tmp, unnamed)
+	if _, err := s.Unpack(archive, dir, limits); err != nil {
+		return "", "", err
+	}
+	if hash, err = program.HashDir(dir); err != nil {
+		hash = "" // the stages tell what is wrong with the files
+	}
+	m, err := program.ReadManifest(dir)
+	if err == nil && m.Name != unnamed {
+		return m.Name, hash, ladder.CheckName("bot", m.Name)
+	}
+	if _, missing := os.Stat(filepath.Join(dir, program.ManifestFile)); err != nil && missing == nil {
+		return "", hash, ladder.Errorf(ladder.Invalid, "correct it", "the bot has no name: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+	}
+	return "", hash, ladder.Errorf(ladder.Invalid, "ask with ?bot=NAME, or write name into "+program.ManifestFile, "the bot has no name: its archive has no %s with one", program.ManifestFile)
+}
+
+// unnamed is the name of the unpacked directory. No bot may have it: a bot without a name in its manifest gets the
+// name of its directory.
+const unnamed = "-"
+
+// Progress is how far a submission is.
+type Progress struct {
+	Version ladder.Version
+	Stages  []ladder.Stage
+	Done    bool
+	Place   int // among those that wait for their turn, 1 is next; 0: it does not wait
+}
+
+// Submission returns how far a submission of the actor's is.
+func (s *Service) Submission(ctx context.Context, a Actor, id int64) (p Progress, err error) {
+	if p.Version, err = s.submitted(ctx, id); err != nil {
+		return p, err
+	}
+	if err := a.MustOwn(p.Version.Owner, "see a submission"); err != nil {
+		return p, err
+	}
+	return s.progress(ctx, p.Version)
+}
+
+func (s *Service) submitted(ctx context.Context, id int64) (ladder.Version, error) {
+	v, err := s.Store.Version(ctx, id)
+	if ladder.CodeOf(err) == ladder.NotFound {
+		err = ladder.Errorf(ladder.NotFound, "", "submission %d does not exist", id)
+	}
+	return v, err
+}
+
+// open are the states of a version that still has stages ahead.
+var open = []ladder.State{ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial}
+
+func (s *Service) progress(ctx context.Context, v ladder.Version) (p Progress, err error) {
+	p.Version, p.Done = v, !slices.Contains(open, v.State)
+	if p.Stages, err = s.Store.Stages(ctx, v.ID); err == nil && !p.Done && len(p.Stages) == 0 {
+		p.Place, err = s.Store.Place(ctx, v.ID)
+	}
+	return p, err
+}
+
+// AwaitSubmission returns how far a submission of the actor's is when it is done or ready says so, or as it is when
+// the time is over or closing is closed.
+func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait time.Duration, closing <-chan struct{}, ready func(Progress) bool) (Progress, error) {
+	changes, stop := s.Changes.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueMoved })
+	defer stop()
+	over := time.After(wait)
+	for {
+		p, err := s.Submission(ctx, a, id) // what changes after this is an event
+		if err != nil || p.Done || ready(p) {
+			return p, err
+		}
+		select {
+		case _, more := <-changes:
+			if !more { // the runner has stopped, and with it the server
+				return p, nil
+			}
+		case <-over:
+			return p, nil
+		case <-closing:
+			return p, nil
+		case <-ctx.Done():
+			return p, ctx.Err()
+		}
+	}
+}
+
+// CancelSubmission ends a submission of the actor's that waits to be begun.
+func (s *Service) CancelSubmission(ctx context.Context, a Actor, id int64) (p Progress, err error) {
+	v, err := s.submitted(ctx, id)
+	if err != nil {
+		return p, err
+	}
+	if err := a.mayChange(v.Owner, "cancel a submission"); err != nil {
+		return p, err
+	}
+	if err := s.Store.Cancel(ctx, v.ID); err != nil {
+		return p, err
+	}
+	if v, err = s.Store.Version(ctx, v.ID); err != nil {
+		return p, err
+	}
+	return s.progress(ctx, v)
+}

@@ -1,0 +1,87 @@
+package messages_test
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/web/messages"
+)
+
+var place = regexp.MustCompile(`\{(\w+)\}`)
+
+// shape returns the forms of a text, and the places of all of them.
+func shape(t messages.Text) []string {
+	names := map[string]bool{}
+	for _, text := range t {
+		for _, m := range place.FindAllStringSubmatch(text, -1) {
+			names[m[1]] = true
+		}
+	}
+	return slices.Concat(slices.Sorted(maps.Keys(t)), slices.Sorted(maps.Keys(names)))
+}
+
+// Every language has every text, with the same places and forms.
+func TestComplete(t *testing.T) {
+	all := kit.Get[[]*messages.Language](t)(messages.All())
+	english := all[0].Texts
+	if len(english) < 500 {
+		t.Errorf("there are only %d texts", len(english))
+	}
+	for i, l := range all {
+		if l.Tag != messages.Languages[i] {
+			t.Errorf("language %d is %s", i, l.Tag)
+		}
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(english)), slices.Sorted(maps.Keys(l.Texts))); diff != "" {
+			t.Errorf("%s has other keys than en (-en +%s): %s", l.Tag, l.Tag, diff)
+		}
+		for key, text := range l.Texts {
+			if diff := cmp.Diff(shape(english[key]), shape(text)); diff != "" {
+				t.Errorf("%s: %q has other forms or places than en: %s", l.Tag, key, diff)
+			}
+			for form, part := range text {
+				if strings.TrimSpace(part) == "" {
+					t.Errorf("%s: %q is empty in the form %q", l.Tag, key, form)
+				}
+			}
+		}
+	}
+}
+
+// A text has its values in its places, in the form of its count and with numbers as the language
+// writes them.
+func TestSay(t *testing.T) {
+	all := kit.Get[[]*messages.Language](t)(messages.All())
+	en, es := all[0], all[2]
+	for _, c := range []struct{ got, want string }{
+		{en.Say("site.home"), "Home"},
+		{en.Say("site.age.days", "Count", 1), "1 day ago"},
+		{en.Say("site.age.days", "Count", 2000), "2,000 days ago"},
+		{es.Say("site.age.days", "Count", 1), "hace 1 día"},
+		{es.Say("site.age.days", "Count", 20_000_000), "hace 20.000.000 días"},
+		{en.Say("site.rows", "From", 1, "To", int64(10), "Total", "{To}"), "1 to 10 of {To}"},
+		{en.Say("site.nothing"), "site.nothing"},
+	} {
+		if c.got != c.want {
+			t.Errorf("it says %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// A language is chosen by its tag, else by the header of a browser, however long that is.
+func TestChoose(t *testing.T) {
+	long := "ca-ES,ca;q=0.9,pt-BR;q=0.8,pt;q=0.7,fr-CH;q=0.6,fr;q=0.5,de-AT;q=0.4,de;q=0.3,it;q=0.2,nl;q=0.1"
+	for _, c := range []struct{ tag, header, want string }{
+		{"", "", "en"}, {"es", "ca", "es"}, {"xx", "ca", "ca"}, {"", "es-MX, en;q=0.5", "es"}, {"", "ja", "en"},
+		{"", long, "ca"}, {"", long + strings.Repeat(",sv;q=0.1", 1000), "ca"}, {"", strings.Repeat("x", 1000), "en"},
+	} {
+		if got := messages.Languages[messages.Choose(c.tag, c.header)]; got != c.want {
+			t.Errorf("%q with %.100q is %s, want %s", c.tag, c.header, got, c.want)
+		}
+	}
+}
