@@ -54,7 +54,10 @@ type place struct {
 
 // newFold reads what the matches of a ladder move.
 func newFold(ctx context.Context, tx *Tx, l queries.Ladder, formula rating.Formula) (*fold, error) {
-	f := &fold{ctx: ctx, tx: tx, ladder: l, formula: formula, bots: map[int64]queries.BotsOnLadderRow{}, places: map[int64]*place{}, came: map[string]bool{}}
+	f := &fold{
+		ctx: ctx, tx: tx, ladder: l, formula: formula,
+		bots: map[int64]queries.BotsOnLadderRow{}, places: map[int64]*place{}, came: map[string]bool{},
+	}
 	entries, err := tx.AllEntries(ctx, l.ID)
 	if err != nil {
 		return nil, err

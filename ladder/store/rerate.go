@@ -81,7 +81,8 @@ type rerating struct {
 }
 
 func (r *rerating) damaged(where, format string, args ...any) error {
-	return unavailable("timba admin verify says what differs", "data: ladder %q cannot be rated again: %s: %s", r.ladder.Name, where, fmt.Sprintf(format, args...))
+	return unavailable("timba admin verify says what differs",
+		"data: ladder %q cannot be rated again: %s: %s", r.ladder.Name, where, fmt.Sprintf(format, args...))
 }
 
 // stored returns matches with the games that are stored.
@@ -177,7 +178,9 @@ func (r *rerating) result() (Rerated, error) {
 			return out, r.damaged(r.whereVersion(e.VersionID), "it came after match %d, and there is none", e.Since)
 		}
 		bot := r.bots[e.VersionID]
-		out.Versions = append(out.Versions, ReratedVersion{Bot: bot.Name, Number: int(bot.Number), Matches: p.Matches, Before: e.Elo, After: p.Elo})
+		out.Versions = append(out.Versions, ReratedVersion{
+			Bot: bot.Name, Number: int(bot.Number), Matches: p.Matches, Before: e.Elo, After: p.Elo,
+		})
 	}
 	slices.SortStableFunc(out.Versions, func(a, b ReratedVersion) int { return cmp.Compare(b.After, a.After) })
 	return out, nil

@@ -39,7 +39,7 @@ import (
 //     as far as the clock permits them; and the bots' logs, which are not missed. What a match
 //     has of these is compared with its hash alone, and what a game of a person has with none;
 //   - of an entry: since when it is on the ladder as long as its first match and its Elo at
-//     the start are right, and its fit, which is made from the matches and moves nothing;
+//     the start are right, and its fit, which the server makes from all matches again, after the next one;
 //   - of a game of a person: when it began, and when it ended unless it counts for a bot;
 //   - of an archive file, when it was made.
 //

@@ -184,8 +184,9 @@ func (r *rebuilt) checkGame(i int, replay *referee.Replay) {
 	if len(seats) != len(again.Seats) {
 		r.differ(where, "there are %d seats where the replay has %d", len(seats), len(again.Seats))
 	}
-	for seat := range min(len(seats), len(again.Seats)) {
-		r.compare(fmt.Sprintf("%s, seat %d", where, seat), seats[seat], queries.GameSeat(seatRow(seats[seat].GameID, again.Seats[seat])))
+	for i, seat := range seats[:min(len(seats), len(again.Seats))] {
+		want := queries.GameSeat(seatRow(seat.GameID, again.Seats[i]))
+		r.compare(fmt.Sprintf("%s, seat %d", where, i), seat, want)
 	}
 	g.Seats, g.Fingerprint = again.Seats, again.Fingerprint
 }

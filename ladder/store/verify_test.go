@@ -184,7 +184,7 @@ var notCompared = map[string]string{
 	"matches.created":    "when it was added",
 	"attempts.machine":   "who played it",
 	"entries.since":      "more than the first match and the Elo at the start tell",
-	"entries.fit":        "made from the matches, and moves nothing",
+	"entries.fit":        "made from all matches again, after the next one",
 	"entries.plus_minus": "as fit",
 	"fits.upto":          "as fit, if it is not more than there are",
 	"fits.created":       "when it was made",
