@@ -48,12 +48,22 @@ func of(game string, options map[string]string, bots int) Job {
 
 // fails makes the seat to move after some plies forfeit, and the game is over.
 func fails(g *referee.Result, ply int, why fault.Reason) {
+	seat := g.Moves[ply].Seat
 	g.Moves = g.Moves[:ply]
-	f := fault.New(ply%2, ply, why)
+	f := fault.New(seat, ply, why)
 	g.Faults = []referee.Fault{f}
 	g.Ranks, g.Points = []int{1, 2}, []float64{0, 0}
 	if f.Seat == 0 {
 		g.Ranks = []int{2, 1}
+	}
+}
+
+// turnOf returns the ply of the second turn of a seat, or later: a seat may move twice.
+func turnOf(g *referee.Result, seat int) int {
+	for ply := 2; ; ply++ {
+		if g.Moves[ply].Seat == seat {
+			return ply
+		}
 	}
 }
 
@@ -82,7 +92,7 @@ func TestContradictions(t *testing.T) {
 		{"other logs", func(r *Result) { at(*r, 0, 0).Logs[1] = []byte("hello\n") }, ""},
 		{"a bot that ends", func(r *Result) {
 			g, seat := bot(*r)
-			fails(g, 2+seat, fault.Reason{Kind: fault.Exited, Status: 1})
+			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
 		}, ""},
 		{"an illegal move", func(r *Result) { at(*r, 0, 1).Moves[0].Move = "z9" }, "deal 0, rotation 1: move 0 of seat 0"},
 		{"a move of another seat", func(r *Result) { at(*r, 0, 1).Moves[0].Seat = 1 }, "it is the turn of seat 0"},
@@ -113,29 +123,29 @@ func TestContradictions(t *testing.T) {
 		{"a fault of nobody", func(r *Result) { at(*r, 0, 0).Faults = []referee.Fault{{Seat: 99}} }, "a fault is of seat 99"},
 		{"a fault of an unknown kind", func(r *Result) {
 			g, seat := bot(*r)
-			fails(g, 2+seat, fault.Reason{Kind: "bad"})
+			fails(g, turnOf(g, seat), fault.Reason{Kind: "bad"})
 		}, `the reason "bad" is unknown`},
 		{"a fault with another text", func(r *Result) {
 			g, seat := bot(*r)
-			fails(g, 2+seat, fault.Reason{Kind: fault.Exited, Status: 1})
+			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
 			g.Faults[0].Text = "made up"
 		}, "the text is"},
 		{"a fault with another code", func(r *Result) {
 			g, seat := bot(*r)
-			fails(g, 2+seat, fault.Reason{Kind: fault.Exited, Status: 1})
+			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
 			g.Faults[0].Code = protocol.Timeout
 		}, "the code is"},
 		{"a legal move that is called illegal", func(r *Result) {
 			g, seat := bot(*r)
-			fails(g, 2+seat, fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(g.Moves[2+seat].Move), Detail: "no"})
+			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(g.Moves[turnOf(g, seat)].Move), Detail: "no"})
 		}, "is legal"},
 		{"a connection that is lost", func(r *Result) {
 			g, seat := bot(*r)
-			fails(g, 2+seat, fault.Reason{Kind: fault.ConnectionLost})
+			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.ConnectionLost})
 		}, "cannot have the fault"},
 		{"a failure of a house bot", func(r *Result) {
 			g, seat := bot(*r)
-			fails(g, 3-seat, fault.Reason{Kind: fault.Exited, Status: 1})
+			fails(g, turnOf(g, 1-seat), fault.Reason{Kind: fault.Exited, Status: 1})
 		}, "cannot have the fault"},
 		{"a game that is missing", func(r *Result) { r.Games = r.Games[1:] }, "it has 3 games"},
 		{"no game", func(r *Result) { r.Games = nil }, "it has 0 games"},

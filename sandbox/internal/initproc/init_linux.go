@@ -43,7 +43,7 @@ func init() {
 type reaper struct {
 	config Config
 	line   *os.File // the lifeline; held, because a file that is collected is closed
-	main   int // the program's own process
+	main   int      // the program's own process
 	ended  atomic.Bool
 	clock  cpuClock // -1 for none
 
