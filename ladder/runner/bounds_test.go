@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync/atomic"
@@ -34,8 +35,10 @@ func TestRecheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines(0)
-	const n = 20
-	f.Add(fleet.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, n)})
+	const n = 5 * firstMatches
+	for i := range n / firstMatches {
+		f.Add(fleet.Machine{Name: fmt.Sprintf("w%d", i+1), Cores: slices.Repeat([]int{cores.Any}, firstMatches)})
+	}
 	ended := make(chan outcome, n)
 	f.Player = func(ctx context.Context, _ string, j fleet.Job) (r fleet.Result) {
 		<-ctx.Done()

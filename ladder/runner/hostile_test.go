@@ -96,6 +96,44 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
+// A worker has a few matches at first, and more with each that it has played, up to its cores.
+func TestFirstMatches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(0)
+	f.Add(fleet.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
+	given, ends := make(chan struct{}, 100), make(chan struct{})
+	f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
+		given <- struct{}{}
+		select {
+		case <-ends:
+		case <-ctx.Done():
+		}
+		return playedAtRandom(t, j)
+	}
+	r := w.run(0, func(o *Options) { o.Fleet = f })
+	for range firstMatches {
+		<-given
+	}
+	playing := firstMatches
+	for playing < 40 { // each that ends is followed by two
+		if len(given) > 0 {
+			t.Fatalf("it has more than %d matches", playing)
+		}
+		ends <- struct{}{}
+		<-given
+		<-given
+		playing++
+	}
+	ends <- struct{}{}
+	<-given
+	if len(given) > 0 {
+		t.Error("it has more matches than cores")
+	}
+	close(ends)
+	r.stop()
+}
+
 // What a worker tells of failures stops nobody but itself: it gets less and less, and the matches of the
 // bot that it speaks of are played elsewhere.
 func TestToldFailures(t *testing.T) {
@@ -127,10 +165,10 @@ func TestToldFailures(t *testing.T) {
 						hours.Add(1)
 					}
 				}
-				return played >= 20 && told.Load() >= 44
+				return played >= 20 && told.Load() >= firstMatches+4
 			})
 			r.stop()
-			if most := 40 + hours.Load(); told.Load() > most { // all of its cores at first, and one after each rest
+			if most := firstMatches + hours.Load(); told.Load() > most { // some at first, and one after each rest
 				t.Errorf("after %d rests it was given %d matches, want at most %d", hours.Load(), told.Load(), most)
 			}
 			for _, m := range w.matches() {
@@ -172,13 +210,16 @@ func TestHeldForEver(t *testing.T) {
 			case events.MatchFinished:
 				delete(held, e.Match)
 			}
-			return broken == 40
+			return broken == firstMatches
 		}
 		r.until("all that it holds is broken off", all)
 		if took := time.Since(began); took > 15*time.Minute {
 			t.Errorf("it held them for %s", took)
 		}
 		r.until("all are played elsewhere", func(e events.Event) bool { return all(e) && len(held) == 0 })
+		if broken != firstMatches {
+			t.Errorf("it held %d matches, want the first %d", broken, firstMatches)
+		}
 		m := machineNamed(t, r.Machines(nil), "w1")
 		if m.State != ladder.MachineSuspended || !strings.Contains(m.Reason, "for longer than a match can take") || len(m.Playing) > 0 {
 			t.Errorf("the machine is %+v", m)

@@ -18,6 +18,7 @@ type machine struct {
 	class  string // what it can play; see classOf
 
 	suspended bool
+	played    int // matches, since it came
 }
 
 // sync takes in what machines there are. Of one that has left, the jobs come to an end by

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -26,6 +27,9 @@ func (r *Runner) release(o outcome) {
 		r.countMachines()
 	}
 	m.giveBack(o.core)
+	if o.match != nil && len(o.fine) > 0 {
+		m.played++
+	}
 	if o.match != nil && m.Local {
 		r.able.built(o.match.Versions)
 	}
@@ -34,9 +38,19 @@ func (r *Runner) release(o outcome) {
 // rests reports whether a machine rests.
 func (r *Runner) rests(m *machine) bool { return r.backoffs.active(machineName(m.Name), r.Now()) }
 
-// isTried reports whether a machine failed last, and plays a match that shows whether it can.
-func (r *Runner) isTried(m *machine) bool {
-	return r.backoffs[machineName(m.Name)] != nil && len(m.used) > 0
+// firstMatches is how many matches another machine has at first, whatever it says of its cores.
+const firstMatches = 4
+
+// most returns how many matches a machine may have at the same time: more with each that it has played,
+// and one after a failure, until it has played that.
+func (r *Runner) most(m *machine) int {
+	switch {
+	case m.Local:
+		return math.MaxInt
+	case r.backoffs[machineName(m.Name)] != nil:
+		return 1
+	}
+	return firstMatches + m.played
 }
 
 // suspend gives a machine nothing more until the server starts again: it has handed in what cannot be.

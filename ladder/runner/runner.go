@@ -314,7 +314,7 @@ func (r *Runner) begin(ctx, playing context.Context, ended chan<- outcome) {
 
 // choosesFor appends jobs for the free cores of a machine, up to maxStarts in all.
 func (r *Runner) choosesFor(ctx context.Context, m *machine, jobs []*job) []*job {
-	for m.gets() && !r.rests(m) && !r.isTried(m) && len(m.free) > 0 && len(jobs) < maxStarts && r.health.state().OK {
+	for m.gets() && !r.rests(m) && len(m.used) < r.most(m) && len(m.free) > 0 && len(jobs) < maxStarts && r.health.state().OK {
 		j, err := m.memory.next(func() (*job, int64, error) { return r.next(ctx, m) })
 		if err != nil {
 			if ctx.Err() == nil {
