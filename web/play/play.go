@@ -39,13 +39,14 @@ type Options struct {
 // Who is somebody who plays.
 type Who struct {
 	Person  ladder.Person // ID 0: a guest
-	Guest   string        // identifies the browser of a guest; a secret
+	Guest   string        // identifies the browser, also after the guest has signed in; a secret
 	Address netip.Addr
 }
 
-// is reports whether two are the same person, or the same guest.
-func (w Who) is(other Who) bool {
-	if w.Person.ID != 0 || other.Person.ID != 0 {
+// has reports whether what somebody has begun is that of another: of the same person, or of a guest with
+// the same browser, who may have signed in since.
+func (w Who) has(other Who) bool {
+	if w.Person.ID != 0 {
 		return w.Person.ID == other.Person.ID
 	}
 	return w.Guest != "" && w.Guest == other.Guest
@@ -134,7 +135,7 @@ func (t *Tables) Of(who Who) (list []*Table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.tables {
-		if x.Who.is(who) {
+		if x.Who.has(who) {
 			list = append(list, x)
 		}
 	}

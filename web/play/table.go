@@ -116,7 +116,7 @@ func (w waiting) Close(why string) {
 }
 
 // Mine reports whether somebody plays at this table.
-func (x *Table) Mine(who Who) bool { return x.Who.is(who) }
+func (x *Table) Mine(who Who) bool { return x.Who.has(who) }
 
 // Resign gives the game up.
 func (x *Table) Resign() { x.seat.Close(fault.Reason{Kind: fault.Resigned}) }

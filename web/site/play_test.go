@@ -371,7 +371,18 @@ func TestPlayBoundsRaced(t *testing.T) {
 			t.Errorf("%s answers %d, want %q on it", form, a.Status, want)
 		}
 	}
-	// the first goes on
+	// the first goes on, also for a guest who signs in, and nobody else has it
+	w.SignIn(first, w.Token)
+	if a := w.Get(first, table); a.Status != http.StatusOK {
+		t.Errorf("the table of a guest who has signed in answers %d", a.Status)
+	}
+	again, _ := dial(w, first, table, nil)
+	w.Must(again.Close())
+	w.SignIn(second, w.Token)
+	if a := w.Get(second, table); a.Status != http.StatusForbidden {
+		t.Errorf("the guest's table answers the same person at another browser with %d", a.Status)
+	}
+	ws, _ = dial(w, first, table, nil)
 	ws.WriteJSON(seat.Frame{Number: 1, Lines: []string{"# still here"}})
 	var f seat.Frame
 	for f.Ack < 2 {

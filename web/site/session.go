@@ -81,7 +81,6 @@ func (s *Site) signedIn(v *visit) error {
 		return v.page(p.Status, "signin", signInPage{next, &p})
 	}
 	v.setCookie(sessionCookie, token, sessionAge)
-	v.setCookie(formCookie, "", -1)
 	v.redirect(next)
 	return nil
 }
