@@ -30,9 +30,6 @@ func (a *api) invites(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) addInvite(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	var asked wire.NewInvite
 	if err := decode(w, r, &asked); err != nil {
 		return err
@@ -45,9 +42,6 @@ func (a *api) addInvite(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) revokeInvite(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	id, err := PathID(r, "invite")
 	if err != nil {
 		return err

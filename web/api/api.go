@@ -90,24 +90,34 @@ type route struct {
 	serve   func(http.ResponseWriter, *http.Request) error
 }
 
+// plain returns a handler that takes no parameters in the query.
+func plain(serve func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := NewQuery(r).Done(); err != nil {
+			return err
+		}
+		return serve(w, r)
+	}
+}
+
 // routes returns all routes. Handlers of routes for owners only check info.mustOwn.
 func (a *api) routes() []route {
 	all := []route{
-		{"GET /healthz", "", false, a.health},
-		{"GET /api/v1/openapi.json", "", false, a.document},
+		{"GET /healthz", "", false, plain(a.health)},
+		{"GET /api/v1/openapi.json", "", false, plain(a.document)},
 
-		{"GET /api/v1/ladders", "", false, a.ladders},
-		{"GET /api/v1/ladders/{ladder}", "", false, a.ladder},
+		{"GET /api/v1/ladders", "", false, plain(a.ladders)},
+		{"GET /api/v1/ladders/{ladder}", "", false, plain(a.ladder)},
 		{"GET /api/v1/ladders/{ladder}/standings", "", false, a.standings},
 		{"GET /api/v1/ladders/{ladder}/matches", "", false, a.ladderMatches},
 
 		{"GET /api/v1/bots", "", false, a.bots},
-		{"GET /api/v1/bots/{bot}", "", false, a.bot},
+		{"GET /api/v1/bots/{bot}", "", false, plain(a.bot)},
 		{"GET /api/v1/bots/{bot}/versions", "", false, a.versions},
-		{"GET /api/v1/bots/{bot}/versions/{version}", "", false, a.version},
-		{"GET /api/v1/bots/{bot}/versions/{version}/upload", ladder.ScopeRead, false, a.upload},
-		{"GET /api/v1/bots/{bot}/versions/{version}/logs", ladder.ScopeRead, false, a.stages},
-		{"GET /api/v1/bots/{bot}/versions/{version}/logs/{stage}", ladder.ScopeRead, false, a.stageLog},
+		{"GET /api/v1/bots/{bot}/versions/{version}", "", false, plain(a.version)},
+		{"GET /api/v1/bots/{bot}/versions/{version}/upload", ladder.ScopeRead, false, plain(a.upload)},
+		{"GET /api/v1/bots/{bot}/versions/{version}/logs", ladder.ScopeRead, false, plain(a.stages)},
+		{"GET /api/v1/bots/{bot}/versions/{version}/logs/{stage}", ladder.ScopeRead, false, plain(a.stageLog)},
 		{"GET /api/v1/bots/{bot}/matches", "", false, a.botMatches},
 		{"GET /api/v1/bots/{bot}/history", "", false, a.history},
 		{"PUT /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, a.withdraw},
@@ -115,33 +125,33 @@ func (a *api) routes() []route {
 		{"PUT /api/v1/bots/{bot}/live", ladder.ScopeSubmit, false, a.use},
 
 		{"GET /api/v1/matches", "", false, a.matches},
-		{"POST /api/v1/matches", ladder.ScopeSubmit, false, a.askMatch},
-		{"GET /api/v1/matches/{match}", "", false, a.match},
-		{"POST /api/v1/matches/{match}/cancel", ladder.ScopeSubmit, false, a.cancelMatch},
+		{"POST /api/v1/matches", ladder.ScopeSubmit, false, plain(a.askMatch)},
+		{"GET /api/v1/matches/{match}", "", false, plain(a.match)},
+		{"POST /api/v1/matches/{match}/cancel", ladder.ScopeSubmit, false, plain(a.cancelMatch)},
 		{"GET /api/v1/matches/{match}/games", "", false, a.games},
-		{"GET /api/v1/matches/{match}/replays", "", false, a.matchReplays},
-		{"GET /api/v1/games/{game}", "", false, a.game},
-		{"GET /api/v1/games/{game}/replay", "", false, a.replay},
-		{"GET /api/v1/games/{game}/logs/{seat}", ladder.ScopeRead, false, a.gameLog},
+		{"GET /api/v1/matches/{match}/replays", "", false, plain(a.matchReplays)},
+		{"GET /api/v1/games/{game}", "", false, plain(a.game)},
+		{"GET /api/v1/games/{game}/replay", "", false, plain(a.replay)},
+		{"GET /api/v1/games/{game}/logs/{seat}", ladder.ScopeRead, false, plain(a.gameLog)},
 		{"GET /api/v1/replays", "", false, a.replays},
 		{"GET /api/v1/machines", "", false, a.machines},
 
 		{"POST /api/v1/submissions", ladder.ScopeSubmit, false, a.submit},
 		{"GET /api/v1/submissions/{submission}", ladder.ScopeRead, false, a.submission},
-		{"DELETE /api/v1/submissions/{submission}", ladder.ScopeSubmit, false, a.cancel},
+		{"DELETE /api/v1/submissions/{submission}", ladder.ScopeSubmit, false, plain(a.cancel)},
 
-		{"POST /api/v1/people", "", false, a.register},
-		{"GET /api/v1/me", ladder.ScopeRead, false, a.me},
+		{"POST /api/v1/people", "", false, plain(a.register)},
+		{"GET /api/v1/me", ladder.ScopeRead, false, plain(a.me)},
 		{"GET /api/v1/me/bots", ladder.ScopeRead, false, a.myBots},
 		{"GET /api/v1/me/messages", ladder.ScopeRead, false, a.messages},
-		{"DELETE /api/v1/me/token", ladder.ScopeRead, false, a.forgetToken},
-		{"GET /api/v1/tokens", ladder.ScopeAll, false, a.tokens},
-		{"POST /api/v1/tokens", ladder.ScopeAll, false, a.addToken},
-		{"DELETE /api/v1/tokens/{token}", ladder.ScopeAll, false, a.revokeToken},
+		{"DELETE /api/v1/me/token", ladder.ScopeRead, false, plain(a.forgetToken)},
+		{"GET /api/v1/tokens", ladder.ScopeAll, false, plain(a.tokens)},
+		{"POST /api/v1/tokens", ladder.ScopeAll, false, plain(a.addToken)},
+		{"DELETE /api/v1/tokens/{token}", ladder.ScopeAll, false, plain(a.revokeToken)},
 
 		{"GET /api/v1/admin/invites", ladder.ScopeAll, true, a.invites},
-		{"POST /api/v1/admin/invites", ladder.ScopeAll, true, a.addInvite},
-		{"DELETE /api/v1/admin/invites/{invite}", ladder.ScopeAll, true, a.revokeInvite},
+		{"POST /api/v1/admin/invites", ladder.ScopeAll, true, plain(a.addInvite)},
+		{"DELETE /api/v1/admin/invites/{invite}", ladder.ScopeAll, true, plain(a.revokeInvite)},
 		{"GET /api/v1/admin/people", ladder.ScopeAll, true, a.people},
 		{"GET /api/v1/admin/machines", ladder.ScopeAll, true, a.adminMachines},
 		{"PUT /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, a.block},
@@ -267,9 +277,6 @@ func closing(ctx context.Context) <-chan struct{} {
 }
 
 func (a *api) health(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	var err error
 	if a.Health != nil {
 		err = a.Health(r.Context())

@@ -134,9 +134,6 @@ func (a *api) live(ctx context.Context, last ladder.Version) (int, error) {
 }
 
 func (a *api) bot(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
 	if err != nil {
 		return err
@@ -199,9 +196,6 @@ func (a *api) pathBot(r *http.Request) (ladder.Bot, ladder.Version, error) {
 }
 
 func (a *api) version(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	b, v, err := a.pathBot(r)
 	if err != nil {
 		return err
@@ -228,9 +222,6 @@ func (a *api) ownStages(r *http.Request) ([]ladder.Stage, error) {
 }
 
 func (a *api) stages(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	stages, err := a.ownStages(r)
 	if err != nil {
 		return err
@@ -243,9 +234,6 @@ func (a *api) stages(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) stageLog(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	kind, err := accepts(r, "application/json", "text/plain")
 	if err != nil {
 		return err

@@ -62,9 +62,6 @@ func (a *api) pathGame(r *http.Request) (ladder.Game, ladder.Match, error) {
 }
 
 func (a *api) game(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	g, m, err := a.pathGame(r)
 	if err != nil {
 		return err
@@ -97,9 +94,6 @@ func (a *api) addReasons(ctx context.Context, doc *wire.Game) error {
 
 // gameLog answers with what a bot wrote to stderr in a game, for its owner.
 func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	g, m, err := a.pathGame(r)
 	if err != nil {
 		return err

@@ -19,9 +19,6 @@ func ladderDoc(l store.LadderInfo) wire.Ladder {
 }
 
 func (a *api) ladders(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	all, err := a.Store.Ladders(r.Context())
 	if err != nil {
 		return err
@@ -34,9 +31,6 @@ func (a *api) ladders(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) ladder(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	l, err := a.Store.Ladder(r.Context(), r.PathValue("ladder"))
 	if err != nil {
 		return err

@@ -111,9 +111,6 @@ func (a *api) pathMatch(r *http.Request) (ladder.Match, error) {
 }
 
 func (a *api) match(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	m, err := a.pathMatch(r)
 	if err != nil {
 		return err
@@ -157,9 +154,6 @@ func (a *api) fullMatch(ctx context.Context, m ladder.Match) (wire.Match, error)
 }
 
 func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	var asked wire.AskedMatch
 	if err := decode(w, r, &asked); err != nil {
 		return err
@@ -178,9 +172,6 @@ func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 
 // cancelMatch drops a match that is not over.
 func (a *api) cancelMatch(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	id, err := PathID(r, "match")
 	if err != nil {
 		return err

@@ -20,9 +20,6 @@ func tokenDoc(t ladder.Token) wire.Token {
 
 // register adds a person.
 func (a *api) register(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	if err := a.Joining(w, r); err != nil {
 		return err
 	}
@@ -38,9 +35,6 @@ func (a *api) register(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) me(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	in := infoOf(r)
 	return respond(w, http.StatusOK, wire.Me{Person: personDoc(in.person), Token: tokenDoc(in.token)})
 }
@@ -77,9 +71,6 @@ func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	by := infoOf(r).actor()
 	if err := a.Service.RevokeToken(r.Context(), by, by.Token.ID); err != nil {
 		return err
@@ -89,9 +80,6 @@ func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	list, err := a.Service.Tokens(r.Context(), infoOf(r).actor())
 	if err != nil {
 		return err
@@ -104,9 +92,6 @@ func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	var asked wire.NewToken
 	if err := decode(w, r, &asked); err != nil {
 		return err
@@ -119,9 +104,6 @@ func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	id, err := PathID(r, "token")
 	if err != nil {
 		return err

@@ -17,9 +17,6 @@ import (
 // replay answers with a game's document byte for byte. It never changes, so clients may cache
 // it for ever.
 func (a *api) replay(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	id, err := PathID(r, "game")
 	if err != nil {
 		return err
@@ -69,9 +66,6 @@ func (a *api) replays(w http.ResponseWriter, r *http.Request) error {
 const ndjson = "application/x-ndjson"
 
 func (a *api) matchReplays(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	kind, err := accepts(r, ndjson, "application/zip")
 	if err != nil {
 		return err

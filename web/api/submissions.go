@@ -68,9 +68,6 @@ func (a *api) submissionDoc(p service.Progress) wire.Submission {
 
 // cancel ends a submission that waits to be begun.
 func (a *api) cancel(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	id, err := PathID(r, "submission")
 	if err != nil {
 		return err

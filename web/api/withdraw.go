@@ -47,9 +47,6 @@ func (a *api) changeBot(w http.ResponseWriter, r *http.Request, change func(cont
 
 // upload answers with the upload of a version, byte for byte as it came.
 func (a *api) upload(w http.ResponseWriter, r *http.Request) error {
-	if err := NewQuery(r).Done(); err != nil {
-		return err
-	}
 	number, err := PathID(r, "version")
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@
 //     keyboard (tab and arrows, enter or space, escape), and handed to options.onMove once.
 //   - player.js: startPlayer(element, game) plays a replay back, with controls, lists and a chart.
 //
-// A page needs board.css (colours and cards) and table.css (tables, boards and moves to choose), and
-// for the player player.css too.
+// A page needs tokens.css (colours, type and space), board.css (cards) and table.css (tables, boards
+// and moves to choose), and for the player player.css too.
 //
 // For drawPosition a server sends, and a page hands on unchanged, the game's rules.Display, the
 // names of the seats, State.View of one seat, State.Turn, and, for that seat only and only when it

@@ -29,7 +29,7 @@ func live(t *testing.T) *tab {
 	b := open(t, webtest.Start(t), nil)
 	script, err := bundle("live.js", `import { drawPosition } from './live.js'; Object.assign(window, { drawPosition });`)
 	kit.Must(t, err)
-	styles, err := bundle("live.css", `@import "./board.css"; @import "./table.css";`)
+	styles, err := bundle("live.css", `@import "./tokens.css"; @import "./board.css"; @import "./table.css";`)
 	kit.Must(t, err)
 	speak(b, "en")
 	webtest.Eval[chromedp.Void](b.Tab, script)

@@ -142,7 +142,7 @@ func TestBoardIndices(t *testing.T) {
 	b := open(t, webtest.Start(t), nil)
 	script, err := bundle("cards.js", `import { card } from './cards.js'; import { svg } from './dom.js'; Object.assign(window, { card, svg });`)
 	kit.Must(t, err)
-	styles, err := bundle("page.css", `@import "./board.css";`)
+	styles, err := bundle("page.css", `@import "./tokens.css"; @import "./board.css";`)
 	kit.Must(t, err)
 	webtest.Eval[chromedp.Void](b.Tab, script)
 	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }))`, styles))

@@ -34,6 +34,9 @@ func (w shortLimit) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return &counted{Conn: conn, frames: w.frames}, rw, nil
 }
 
+// maxShort is the largest number of bytes of content of a short frame.
+const maxShort = 125
+
 // counted is a connection that counts short frames by their headers.
 type counted struct {
 	net.Conn
@@ -54,43 +57,44 @@ func (c *counted) Read(p []byte) (int, error) {
 		}
 		c.header = append(c.header, rest[0])
 		rest = rest[1:]
-		size, short, whole := frameSize(c.header)
+		size, whole := frameSize(c.header)
 		if !whole {
 			continue
 		}
 		c.header, c.content = c.header[:0], size
-		if short && !c.frames.Allow() {
+		if size <= maxShort && !c.frames.Allow() {
 			return 0, ErrTooFast
 		}
 	}
 	return n, err
 }
 
-// frameSize returns how many bytes of content follow the header of a frame, RFC 6455, section 5.2,
-// and whether its size is in the short form, at most 125; whole is false for a part of a header.
-func frameSize(header []byte) (size uint64, short, whole bool) {
+// frameSize returns how many bytes of content follow the header of a frame, RFC 6455, section 5.2;
+// whole is false for a part of a header.
+func frameSize(header []byte) (size uint64, whole bool) {
 	if len(header) < 2 {
-		return 0, false, false
+		return 0, false
 	}
-	form, length := header[1]&0x7f, 0
-	switch form {
+	size = uint64(header[1] & 0x7f)
+	end := 2
+	switch size {
 	case 126:
-		length = 2
+		end += 2
 	case 127:
-		length = 8
+		end += 8
 	}
-	mask := 0
+	length := header[2:min(end, len(header))]
 	if header[1]&0x80 != 0 {
-		mask = 4
+		end += 4 // the mask
 	}
-	if len(header) < 2+length+mask {
-		return 0, false, false
+	if len(header) < end {
+		return 0, false
 	}
-	switch length {
+	switch len(length) {
 	case 2:
-		return uint64(binary.BigEndian.Uint16(header[2:])), false, true
+		size = uint64(binary.BigEndian.Uint16(length))
 	case 8:
-		return binary.BigEndian.Uint64(header[2:]), false, true
+		size = binary.BigEndian.Uint64(length)
 	}
-	return uint64(form), true, true
+	return size, true
 }

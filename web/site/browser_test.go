@@ -166,7 +166,7 @@ func switches(t *testing.T, s *webtest.Still) {
 	b.Wait(`html[lang="ca"]`)
 	b.Click(`.bottom a[href*="theme=dark"]`)
 	b.Wait(`html[data-theme="dark"]`)
-	if back := webtest.Eval[string](b, "getComputedStyle(document.documentElement).backgroundColor"); back != "rgb(22, 23, 26)" {
+	if back := webtest.Eval[string](b, "getComputedStyle(document.documentElement).backgroundColor"); back != "rgb(23, 20, 15)" {
 		t.Errorf("the dark page has the colour %s", back)
 	}
 	b.Go(s.URL + "/")

@@ -89,7 +89,7 @@ func TestGamePageWeight(t *testing.T) {
 		html := kit.Get[[]byte](t)(gameHTML(t, v, replayOf(t, i).Encode()))
 		sum := len(encoder.EncodeAll(html, nil))
 		own, count := sum, 0
-		for _, name := range append(v.site.assets.modules["game/game.js"], "game/game.js", "game/game.css", "layout/layout.css", "layout/icon.svg", "board/board.css", "board/table.css", "board/player.css") {
+		for _, name := range append(v.site.assets.modules["game/game.js"], "game/game.js", "layout/site.css", "board/tokens.css", "layout/icon.svg", "board/board.css", "board/table.css", "board/player.css") {
 			if !strings.Contains(string(html), name) {
 				t.Errorf("%s: the page does not link %s", p.name, name)
 			}

@@ -32,7 +32,7 @@ func (s *Site) headers(h http.Header) {
 }
 
 // pages are the templates of all pages in all languages. A page is a directory in pages with
-// NAME.html, which defines the templates "title" and "main", and perhaps NAME.css and NAME.js.
+// NAME.html, which defines the templates "title" and "main", and perhaps NAME.js.
 type pages struct {
 	site      *Site
 	languages []*messages.Language
@@ -95,12 +95,9 @@ func (f frame) Path() string { return f.r.URL.Path }
 // With returns the page's address with a parameter changed; "" removes it.
 func (f frame) With(name, value string) string { return with(f.r, name, value) }
 
-// Style returns the address of the page's style sheet, "" without one; Script that of its module.
-func (f frame) Style() (string, error)  { return f.file(".css") }
-func (f frame) Script() (string, error) { return f.file(".js") }
-
-func (f frame) file(ext string) (string, error) {
-	name := f.Name + "/" + f.Name + ext
+// Script returns the address of the page's module, "" without one.
+func (f frame) Script() (string, error) {
+	name := f.Name + "/" + f.Name + ".js"
 	if !f.site.assets.has(name) {
 		return "", nil
 	}

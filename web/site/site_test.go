@@ -68,7 +68,7 @@ func problems(t *testing.T, w *webtest.Still) {
 		{"/ladders/brisca?sort=size", 400, `sort cannot be &#34;size&#34;`},
 		{"/ladders/brisca?page=0", 400, `page cannot be &#34;0&#34;`},
 		{"/sign-out", 405, "try POST"},
-		{"/assets/0123/layout/layout.css", 404, "load the page again"},
+		{"/assets/0123/layout/site.css", 404, "load the page again"},
 		{"/%3Cscript%3Ealert(1)%3C/script%3E", 404, `&lt;script&gt;`},
 	} {
 		a := w.Get(c, x.path)
