@@ -50,7 +50,7 @@ func newBackup(f *adminFlags) *cobra.Command {
 			"exist yet. Matches continue meanwhile. The backup is a data directory itself: timba admin verify\n" +
 			"can check it, and to restore it you copy it back. See docs/operating.md.",
 		Example: "  timba admin backup --data /var/lib/timba /backup/timba-2026-01-31\n" +
-			"  timba admin backup --data /var/lib/timba --config /etc/timba.toml /backup/timba-2026-01-31",
+			"  timba admin backup --data /var/lib/timba --config /etc/timba.toml /backup/other",
 		Args: cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, s *store.Store, args []string) (b backup, err error) {
 		b.Dir = args[0]

@@ -51,6 +51,7 @@ var rewritten = append(clitest.Shorter, []clitest.Rule{
 	{From: regexp.MustCompile(`((?:check|match) .*--movetime) 100\b`), To: "$1 60000"}, // the machine is busy with other tests
 	{From: regexp.MustCompile(` movetime=50\b`), To: " movetime=60000"},
 	{From: regexp.MustCompile(`/var/lib/timba`), To: "$$DATA"},
+	{From: regexp.MustCompile(`/etc/timba\.toml`), To: "$$DATA/timba.toml"},
 	{From: regexp.MustCompile(`0\.0\.0\.0:4222`), To: "127.0.0.1:0"},
 	{From: regexp.MustCompile(`/backup/`), To: "backup-"},
 	{From: regexp.MustCompile(`https?://(127\.0\.0\.1:8080|localhost:8080|timba\.example\.org)`), To: "$$TIMBA_ADDRESS"},
