@@ -58,6 +58,17 @@ func TestPlaces(t *testing.T) {
 	enter(admission.By{Address: from(6)}, "the limit is 5")
 }
 
+// A place of nobody without an address is one place.
+func TestPlacesOfNobody(t *testing.T) {
+	p := admission.NewPlaces(limits)
+	for range limits.Address {
+		kit.Get[func()](t)(p.Enter(admission.By{}))
+	}
+	if _, err := p.Enter(admission.By{}); err == nil {
+		t.Errorf("%d places are one too many", p.Taken()+1)
+	}
+}
+
 // However many come at once, no more have a place than may.
 func TestPlacesAtOnce(t *testing.T) {
 	p := admission.NewPlaces(admission.Limits{Person: 1, Address: 40, Total: 30, What: "seats"})

@@ -65,18 +65,18 @@ func (p *Places) Enter(by By) (leave func(), err error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	own := -1 // of nobody in particular
+	of, own := []By{address}, -1 // of nobody in particular
 	if person != (By{}) {
-		own = p.taken[person]
+		of, own = append(of, person), p.taken[person]
 	}
 	if err := p.limits.Check(own, p.taken[address], p.all); err != nil {
 		return nil, err
 	}
-	p.count(1, person, address)
+	p.count(1, of...)
 	return sync.OnceFunc(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.count(-1, person, address)
+		p.count(-1, of...)
 	}), nil
 }
 
