@@ -16,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
 )
 
 // cache has the ladders in memory, so that choices, results and standings do not read the database.
@@ -54,7 +53,7 @@ type member struct {
 	last  int64           // the order of its last match
 }
 
-// Change is something that a transaction has changed in the states.
+// Change is something that a transaction has changed in the cache.
 type Change struct {
 	all    bool // anything
 	bot    int64
@@ -71,7 +70,7 @@ type Change struct {
 	at       time.Time
 }
 
-// forget makes the states be read again.
+// forget makes the ladders be read again.
 func (s *cache) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +78,7 @@ func (s *cache) forget() {
 	s.waiting++
 }
 
-// apply moves the states by a transaction that is committed. waits says that it has changed which
+// apply moves the ladders by a transaction that is committed. waits says that it has changed which
 // matches wait.
 func (s *cache) apply(changes []Change, waits bool) {
 	s.mu.Lock()
@@ -314,11 +313,7 @@ func (tx *Tx) readLadder(ctx context.Context, name string) (*ladderState, error)
 		return nil, err
 	}
 	out := &ladderState{row: row, config: c, finished: row.Finished}
-	game, err := games.Find(c.Game)
-	if err != nil {
-		return nil, err
-	}
-	if out.variant, err = game.Resolve(c.Options); err != nil {
+	if out.variant, err = c.Variant(); err != nil {
 		return nil, err
 	}
 	if out.formula, err = rating.ParseFormula(row.Formula); err != nil {
@@ -370,7 +365,7 @@ func (s *Store) Learn(ctx context.Context, name string, versionID int64) error {
 			return err
 		}
 	}
-	if err := s.takeTurn(ctx); err != nil { // it plays just now, or plays no more; as in state
+	if err := s.takeTurn(ctx); err != nil { // it plays just now, or plays no more; as in onLadder
 		return err
 	}
 	defer s.leaveTurn()

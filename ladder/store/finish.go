@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
 )
 
 // Finish keeps a running match with all its games and moves the ratings: all of it is on
@@ -110,11 +109,7 @@ func (f *finish) load(id int64, attempt int) error {
 	for _, r := range slots {
 		f.match.Versions = append(f.match.Versions, r.VersionID)
 	}
-	g, err := games.Find(f.match.Game)
-	if err != nil {
-		return err
-	}
-	f.variant, err = g.Resolve(f.match.Options)
+	f.variant, err = f.match.Variant()
 	return err
 }
 
