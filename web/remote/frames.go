@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -94,7 +93,7 @@ const (
 )
 
 // socketLimits are those of a bot's connection.
-func socketLimits(l ladder.RemoteLimits) seat.SocketLimits {
+func socketLimits(l Limits) seat.SocketLimits {
 	return seat.SocketLimits{Frame: maxFrame, Frames: float64(l.Frames), Burst: l.Frames, Alive: l.Silence, Send: sendTime}
 }
 
