@@ -5,7 +5,7 @@
 // There are three layers, each of which knows only those before it:
 //
 //   - draw.js: drawGame(display, view, scene) returns an element for one position: the table of a
-//     card game (table.js, and seating.js, plates.js, trick.js, cards.js), a board (squares.js), or
+//     card game (table.js, and seating.js, plates.js, trick.js, pack.js), a board (squares.js), or
 //     the keys of any other game. It listens to nothing. table.js says what a scene is.
 //   - live.js: drawPosition(element, position, options) draws a position of a game in progress
 //     into an element, and offers the legal moves: cards of the hand, squares of a board, and

@@ -2,7 +2,7 @@
 
 import { html, svg } from './dom.js';
 import { moveName } from './events.js';
-import { pip } from './suits.js';
+import { pip } from './pack.js';
 import { parseCard } from './view.js';
 import { say } from './words.js';
 

@@ -1,7 +1,7 @@
 // The names of the seats at a card table, with what there is to say of each.
 
 import { clip, svg, textWidth } from './dom.js';
-import { pip } from './suits.js';
+import { pip } from './pack.js';
 import { list, numbers, suitName, suits } from './view.js';
 import { said, say } from './words.js';
 

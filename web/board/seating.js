@@ -2,7 +2,7 @@
 // view it is, or seat 0, is at the bottom; the others follow against the clock, as
 // the game is played in Spain: the next seat is on the right.
 
-import { leastRow, leastStep, ratio } from './cards.js';
+import { leastRow, leastStep, ratio } from './pack.js';
 
 // How many sit at the bottom, right, top and left of a wide table.
 const wide = {

@@ -1,10 +1,9 @@
 // The table of a card game in which tricks are played.
 
-import { card, leastRow, leastStep, ratio } from './cards.js';
+import { card, leastRow, leastStep, pip, ratio } from './pack.js';
 import { svg } from './dom.js';
 import { drawPlate } from './plates.js';
 import { handRows, plateHeight, seating, stockScale, stockShow } from './seating.js';
-import { pip } from './suits.js';
 import { trickPlaces } from './trick.js';
 import { bySeat, held, list, parseCard, suitName, trickSeats } from './view.js';
 import { say } from './words.js';

@@ -1,6 +1,6 @@
 // Where the cards of a trick lie.
 
-import { ratio } from './cards.js';
+import { ratio } from './pack.js';
 
 const space = 9; // between cards, for the numbers of the seats on their corners
 

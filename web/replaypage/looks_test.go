@@ -140,7 +140,7 @@ func lastRound(g *replaypage.Game) (ply int) {
 func TestBoardIndices(t *testing.T) {
 	t.Parallel()
 	b := open(t, webtest.Start(t), nil)
-	script, err := bundle("cards.js", `import { card } from './cards.js'; import { svg } from './dom.js'; Object.assign(window, { card, svg });`)
+	script, err := bundle("cards.js", `import { card } from './pack.js'; import { svg } from './dom.js'; Object.assign(window, { card, svg });`)
 	kit.Must(t, err)
 	styles, err := bundle("page.css", `@import "./tokens.css"; @import "./board.css";`)
 	kit.Must(t, err)
