@@ -23,36 +23,17 @@
 //	drawPosition(element, { display, names, view: 'hand=5c,7b trump=3b ...', turn: 0, last: { seat: 1, move: '1o' } },
 //		{ seat: 0, legal: ['5c', '7b', 'swap:7b'], onMove: (move) => send(move) });
 //
-// Texts for people are those of package messages below [board], for all of these modules. words.js chooses the
-// language: a page brings the texts as JSON in an element with the id board-texts, an object from
+// Texts for people are those of package messages below [board], for all of these modules. text.js chooses the
+// language: a page brings the texts as JSON in an element with the id texts, an object from
 // language to texts, and of several languages the one that the browser prefers is spoken.
 //
 // What a seat must not know has to be left out by the server: for spectators it sends the view of
 // a seat with each card of the hand key as "?".
 package board
 
-import (
-	"embed"
-	"encoding/json"
-
-	"github.com/timba-arena/timba/web/messages"
-)
+import "embed"
 
 // Files contains the modules and style sheets, for servers and for bundles.
 //
 //go:embed *.js *.css
 var Files embed.FS
-
-// Texts returns the texts of languages as JSON for the element board-texts, with <, > and & as
-// escapes.
-func Texts(languages ...*messages.Language) ([]byte, error) {
-	all := map[string]json.RawMessage{}
-	for _, l := range languages {
-		texts, err := l.JSON("board.")
-		if err != nil {
-			return nil, err
-		}
-		all[l.Tag] = texts
-	}
-	return json.Marshal(all)
-}

@@ -4,7 +4,7 @@
 import { html } from './dom.js';
 import { drawBoard } from './squares.js';
 import { drawTable } from './table.js';
-import { named } from './view.js';
+import { named } from './text.js';
 
 // drawGame makes an element of a view. table.js says what a scene is. A game
 // without a table or a board is shown as its keys and values.

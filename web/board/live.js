@@ -3,10 +3,8 @@
 
 import { svg, html } from './dom.js';
 import { drawGame } from './draw.js';
-import { moveName } from './events.js';
-import { parseView } from './view.js';
+import { moveName, parseView, say } from './text.js';
 import { middle, squaresOf } from './squares.js';
-import { say } from './words.js';
 
 // drawPosition draws a position into an element, in the place of what was there.
 //

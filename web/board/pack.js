@@ -3,7 +3,7 @@
 // table is one element.
 
 import { path, sheet, svg } from './dom.js';
-import { cardName, parseCard } from './view.js';
+import { cardName, parseCard } from './text.js';
 
 // symbol puts shapes into a box on the sheet when they are first needed, and returns their id.
 function symbol(id, box, shapes) {

@@ -1,10 +1,8 @@
 // The lists beside the drawing.
 
 import { html, svg } from './dom.js';
-import { moveName } from './events.js';
+import { moveName, parseCard, say } from './text.js';
 import { pip } from './pack.js';
-import { parseCard } from './view.js';
-import { say } from './words.js';
 
 // about is the header of a replay: what was played, with which seed.
 export function about(game) {

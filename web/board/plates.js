@@ -2,8 +2,7 @@
 
 import { clip, svg, textWidth } from './dom.js';
 import { pip } from './pack.js';
-import { list, numbers, suitName, suits } from './view.js';
-import { said, say } from './words.js';
+import { list, numbers, said, say, suitName, suits } from './text.js';
 
 const dot = 22; // the width of a seat's number
 

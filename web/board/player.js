@@ -4,11 +4,9 @@
 import { drawChart } from './chart.js';
 import { clip, html, svg } from './dom.js';
 import { drawGame, wide } from './draw.js';
-import { eventText } from './events.js';
+import { eventText, language, languages, list, say, speak, viewText } from './text.js';
 import { about, moveList, moveLabel, seatList, thoughts } from './panels.js';
 import { eventsOf, expand, outAt, scores, viewOf, worst } from './scenes.js';
-import { list, viewText } from './view.js';
-import { current, say, speak } from './words.js';
 
 const speeds = [0.5, 1, 2, 4, 8];
 const beat = 900; // milliseconds a move at speed 1
@@ -19,7 +17,6 @@ const beat = 900; // milliseconds a move at speed 1
 //               language; else the player is the page
 //   address     where the address of the page has the position: 'hash' (the default), as in
 //               #ply=12&seat=1, or 'query', as in ?ply=12&seat=1
-//   languages   texts by key by language, to choose from
 export function startPlayer(root, game, options = {}) {
   const player = new Player(root, game, options);
   player.build();
@@ -30,8 +27,8 @@ export function startPlayer(root, game, options = {}) {
 }
 
 class Player {
-  constructor(root, game, { part = false, address = 'hash', languages = {} }) {
-    Object.assign(this, { root, game, part, address, languages, frames: expand(game), lines: scores(game) });
+  constructor(root, game, { part = false, address = 'hash' }) {
+    Object.assign(this, { root, game, part, address, frames: expand(game), lines: scores(game) });
     this.worst = worst(this.lines);
     this.end = this.frames.length - 1;
     this.most = Math.max(...this.frames.flatMap((frame) => frame.views.map((view) => list(view.hand).length)));
@@ -94,15 +91,14 @@ class Player {
 
   // languageBox offers the languages, if there are several to choose from.
   languageBox() {
-    const tags = Object.keys(this.languages);
-    if (tags.length < 2) return null;
+    if (languages.length < 2) return null;
     const box = html('select', { class: 'language', 'aria-label': say('player.language'), change: () => this.translate(box.value) },
-      tags.map((tag) => html('option', { value: tag, lang: tag, selected: tag === current() }, new Intl.DisplayNames([tag], { type: 'language' }).of(tag))));
+      languages.map((tag) => html('option', { value: tag, lang: tag, selected: tag === language }, new Intl.DisplayNames([tag], { type: 'language' }).of(tag))));
     return box;
   }
 
   translate(tag) {
-    speak(tag, this.languages[tag]);
+    speak(tag);
     document.documentElement.lang = tag;
     this.pause();
     this.build();

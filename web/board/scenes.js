@@ -1,6 +1,6 @@
 // From the frames of a replay to what can be drawn.
 
-import { list, named, openView } from './view.js';
+import { list, named, openView } from './text.js';
 
 // expand gives the frames in full: views by seat, the open view, and what the
 // drawing needs besides. game is the JSON of Go's replaypage.Game.

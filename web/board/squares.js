@@ -2,7 +2,7 @@
 // left, as in the protocol, for every viewer.
 
 import { svg } from './dom.js';
-import { say } from './words.js';
+import { say } from './text.js';
 
 const cell = 100;
 

@@ -5,8 +5,7 @@ import { svg } from './dom.js';
 import { drawPlate } from './plates.js';
 import { handRows, plateHeight, seating, stockScale, stockShow } from './seating.js';
 import { trickPlaces } from './trick.js';
-import { bySeat, held, list, parseCard, suitName, trickSeats } from './view.js';
-import { say } from './words.js';
+import { bySeat, held, list, parseCard, say, suitName, trickSeats } from './text.js';
 
 // drawTable draws a view, its keys as view.js names them. scene has what no view has, and all of it is optional
 // but width, height and names:

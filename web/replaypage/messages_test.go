@@ -22,8 +22,8 @@ import (
 func speak(b *tab, tag string) {
 	b.T.Helper()
 	all := kit.Get[[]*messages.Language](b.T)(messages.All())
-	texts := kit.Get[[]byte](b.T)(board.Texts(all[messages.Choose(tag, "")]))
-	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.body.append(Object.assign(document.createElement('script'), { type: 'application/json', id: 'board-texts', textContent: %q }))`, texts))
+	texts := kit.Get[[]byte](b.T)(messages.JSON([]string{"board."}, all[messages.Choose(tag, "")]))
+	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.body.append(Object.assign(document.createElement('script'), { type: 'application/json', id: 'texts', textContent: %q }))`, texts))
 }
 
 var (

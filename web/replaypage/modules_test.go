@@ -14,11 +14,10 @@ import (
 const modules = `
 import * as chart from './chart.js';
 import * as draw from './draw.js';
-import * as events from './events.js';
 import * as scenes from './scenes.js';
 import { seating } from './seating.js';
-import * as view from './view.js';
-Object.assign(window, chart, draw, events, scenes, view, { seating });
+import * as text from './text.js';
+Object.assign(window, chart, draw, scenes, text, { seating });
 `
 
 // The modules of package board by themselves, without a replay.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"sync"
 
-	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/messages"
 )
 
@@ -41,7 +40,7 @@ func (g *Game) WritePage(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	texts, err := board.Texts(languages...)
+	texts, err := messages.JSON([]string{"board."}, languages...)
 	if err != nil {
 		return err
 	}

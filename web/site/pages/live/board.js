@@ -3,7 +3,7 @@
 import { html } from '../board/dom.js';
 import { drawGame, wide } from '../board/draw.js';
 import { expand, outAt } from '../board/scenes.js';
-import { say, texts } from '../layout/text.js';
+import { say } from '../board/text.js';
 
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 const longest = 600, shortest = 50; // milliseconds between two positions
@@ -124,6 +124,6 @@ export function place({ match, deals, rotations }) {
 export function status(element) {
   return (on) => {
     element.dataset.on = on ? 'yes' : 'no';
-    element.replaceChildren(html('span', { class: 'lamp', 'aria-hidden': 'true' }), on ? texts.connected : texts.away);
+    element.replaceChildren(html('span', { class: 'lamp', 'aria-hidden': 'true' }), on ? say('connected') : say('away'));
   };
 }

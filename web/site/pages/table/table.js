@@ -2,9 +2,8 @@
 // number their lines, so that a new connection, or the page loaded again, goes on where the last
 // one broke: see Go's package seat.
 
-import { eventText } from '../board/events.js';
+import { eventText, say } from '../board/text.js';
 import { drawPosition } from '../board/live.js';
-import { say, texts } from '../layout/text.js';
 
 const table = JSON.parse(document.getElementById('table').textContent);
 const [board, state, clock, events] = ['board', 'state', 'clock', 'events'].map((id) => document.getElementById(id));
@@ -26,7 +25,7 @@ let trick = null; // the last one, to be shown
 let last = null;
 let showing = 0;
 let leaving = false; // a form of the page is sent
-let instead = texts.connecting; // what is said instead of whose turn it is; null: nothing
+let instead = say('connecting'); // what is said instead of whose turn it is; null: nothing
 
 function connect() {
   socket = new WebSocket(`${location.protocol === 'https:' ? 'wss:' : 'ws:'}//${location.host}${table.socket}`);
@@ -42,9 +41,9 @@ function send(frame) {
 
 function closed(code) {
   if (leaving) return undefined;
-  if (code === closeTaken) return tell(texts.taken);
-  if (code !== closeEnded) tell(texts.lost);
-  else if (tries > 0) tell(texts.away);
+  if (code === closeTaken) return tell(say('taken'));
+  if (code !== closeEnded) tell(say('lost'));
+  else if (tries > 0) tell(say('away'));
   tries += 1;
   if (code === closeEnded && tries === 1) return again(code);
   setTimeout(() => again(code), Math.min(8000, 250 * 2 ** tries));
@@ -83,7 +82,7 @@ function take(frame) {
     send({ ack: got });
     show();
   }
-  if (frame.end) tell(texts.over);
+  if (frame.end) tell(say('over'));
 }
 
 // answer sends a line that was asked for, unless an earlier page has answered.
@@ -146,7 +145,7 @@ function announce(text) {
 // tell says something instead of whose turn it is, or no longer.
 function tell(text) {
   instead = text;
-  announce(instead ?? (turn ? texts.yours : texts.theirs));
+  announce(instead ?? (turn ? say('yours') : say('theirs')));
 }
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -3,7 +3,7 @@
 import { html } from '../board/dom.js';
 import { moveLabel, moveList } from '../board/panels.js';
 import { Socket } from '../layout/socket.js';
-import { say, texts } from '../layout/text.js';
+import { say } from '../board/text.js';
 import { Board, place, status } from '../live/board.js';
 
 const element = (id) => document.getElementById(id);
@@ -46,14 +46,14 @@ if (root) {
       replay.href = `/matches/${at.id}/games/${at.deal}/${at.rotation}`;
       replay.hidden = false;
     }
-    element('over').querySelector('p').textContent = state === 'finished' ? texts.finished : texts.broken;
+    element('over').querySelector('p').textContent = state === 'finished' ? say('finished') : say('broken');
     clocks(board);
   }
 }
 
 function result(game, names) {
   const best = names.filter((_, seat) => game.seats[seat].rank === 1);
-  return best.length === names.length ? texts.drawn : say('wins', { name: best.join(', ') });
+  return best.length === names.length ? say('drawn') : say('wins', { name: best.join(', ') });
 }
 
 function seats(b, frame, names) {
@@ -61,7 +61,7 @@ function seats(b, frame, names) {
   const points = frame.views[0].points?.split(',');
   return game.seats.map((s, seat) => html('tr', { class: `seat${seat}${frame.turn === seat && !b.last() ? ' turn' : ''}`, 'data-seat': String(seat) },
     html('td', {}, html('span', { class: 'dot' }, String(seat))),
-    html('th', { scope: 'row' }, names[seat], game.faults.some((f) => f.seat === seat) && html('span', { class: 'tag loss' }, texts.forfeit)),
+    html('th', { scope: 'row' }, names[seat], game.faults.some((f) => f.seat === seat) && html('span', { class: 'tag loss' }, say('forfeit'))),
     html('td', { class: 'number' }, b.last() ? String(s.points) : points?.[seat] ?? ''),
     html('td', { class: 'number clock' }, '')));
 }
