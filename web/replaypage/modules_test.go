@@ -15,7 +15,7 @@ const modules = `
 import * as chart from './chart.js';
 import * as draw from './draw.js';
 import * as scenes from './scenes.js';
-import { seating } from './seating.js';
+import { seating } from './table.js';
 import * as text from './text.js';
 Object.assign(window, chart, draw, scenes, text, { seating });
 `
