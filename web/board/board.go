@@ -4,14 +4,15 @@
 //
 // There are three layers, each of which knows only those before it:
 //
-//   - draw.js: drawGame(display, view, scene) returns an element for one position: the table of a
-//     card game (table.js, and seating.js, plates.js, trick.js, pack.js), a board (squares.js), or
-//     the keys of any other game. It listens to nothing. table.js says what a scene is.
-//   - live.js: drawPosition(element, position, options) draws a position of a game in progress
+//   - scene.js: drawGame(display, view, scene) returns an element for one position: the table of a
+//     card game (table.js, pack.js), a board (squares.js), or the keys of any other game. It listens
+//     to nothing. sceneOf(game, frame, seat, over) makes a scene of a frame of a replay or of a game
+//     that is watched.
+//   - choices.js: drawPosition(element, position, options) draws a position of a game in progress
 //     into an element, and offers the legal moves: cards of the hand, squares of a board, and
 //     buttons for bids, declarations and all other words. A move is chosen by click, touch or
 //     keyboard (tab and arrows, enter or space, escape), and handed to options.onMove once.
-//   - player.js: startPlayer(element, game) plays a replay back, with controls, lists and a chart.
+//   - replay.js: startPlayer(element, game) plays a replay back, with controls, lists and a chart.
 //
 // A page needs tokens.css (colours, type and space), board.css (cards) and table.css (tables, boards
 // and moves to choose), and for the player player.css too.

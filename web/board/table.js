@@ -4,19 +4,7 @@ import { clip, svg, textWidth } from './dom.js';
 import { card, leastRow, leastStep, pip, ratio } from './pack.js';
 import { bySeat, held, list, numbers, parseCard, said, say, suitName, suits, trickSeats } from './text.js';
 
-// drawTable draws a view, its keys as named of text.js names them. scene has what no view has, and all of it is optional
-// but width, height and names:
-//   names     by seat
-//   seat      whose view it is; null when all cards are open
-//   turn      the seat to move, -1 when the game is over
-//   last      {seat, move}, made just now
-//   trick     {leader, cards, winner, points}: the trick that has just ended
-//   won       tricks won by seat, where the view does not count them
-//   out       seats that have forfeited, a set
-//   ranks     by seat, once the game is over
-//   moving    whether the last move is to be seen arriving
-//   hand      the most cards that a seat holds in this game, for which room is kept; else
-//             as many as the round or the position has
+// drawTable draws a view, its keys as named of text.js names them, with a scene of scene.js.
 export function drawTable(view, scene) {
   return new Table(view, scene, scene.names.length).draw();
 }

@@ -23,11 +23,11 @@ type livePosition struct {
 	Turn    int           `json:"turn"`
 }
 
-// live opens an empty page with live.js and its style sheets.
+// live opens an empty page with choices.js and its style sheets.
 func live(t *testing.T) *tab {
 	t.Helper()
 	b := open(t, webtest.Start(t), nil)
-	script, err := bundle("live.js", `import { drawPosition } from './live.js'; Object.assign(window, { drawPosition });`)
+	script, err := bundle("live.js", `import { drawPosition } from './choices.js'; Object.assign(window, { drawPosition });`)
 	kit.Must(t, err)
 	styles, err := bundle("live.css", `@import "./tokens.css"; @import "./board.css"; @import "./table.css";`)
 	kit.Must(t, err)

@@ -13,11 +13,11 @@ import (
 
 const modules = `
 import * as chart from './chart.js';
-import * as draw from './draw.js';
-import * as scenes from './scenes.js';
+import * as replay from './replay.js';
+import * as scene from './scene.js';
 import { seating } from './table.js';
 import * as text from './text.js';
-Object.assign(window, chart, draw, scenes, text, { seating });
+Object.assign(window, chart, replay, scene, text, { seating });
 `
 
 // The modules of package board by themselves, without a replay.
@@ -51,6 +51,10 @@ func TestBoardModules(t *testing.T) {
 		"moves": {`['swap:7o', 'sing:c', 'bid:2', '12-13', '11e'].map(moveName)`, `["swap the trump card for the 7 of oros","sing copas","bid 2","12-13","11 (caballo) of espadas"]`},
 		// A team forfeits together.
 		"out":          {`[0, 4, 5].map((ply) => [...outAt({faults: [{seat: 1, ply: 5}], seats: [{side: 0}, {side: 1}, {side: 0}, {side: 1}]}, ply)])`, `[[],[],[1,3]]`},
+		// A long game that is watched begins in its middle, perhaps with the end of a trick.
+		"from the middle": {`expand({base: 40, display: {cards: {hand: 'hand', trick: 'trick'}}, seats: [{}, {}], moves: [{seat: 1, move: '1o'}], frames: [
+				{turn: 1, common: {trick: '-'}, events: {all: ['trick 1 14']}}, {turn: 0, common: {trick: '1o'}, events: {all: ['play 1 1o']}}]})
+				.map((f) => [f.ply, f.trick, f.last])`, `[[40,null,null],[41,null,{"seat":1,"move":"1o"}]]`},
 		"another game": {`drawGame({title: 'Mus'}, {hand: '<b>'}, {}).outerHTML`, `"<dl class=\"plainview\"><dt>hand</dt><dd>&lt;b&gt;</dd></dl>"`},
 		"not a game":   {`drawGame({}, {a: '1'}, {}).tagName`, `"DL"`},
 		"cards need no replay": {

@@ -29,7 +29,7 @@ import (
 var pageFiles embed.FS
 
 // assetsPath is where the files of pages are: assetsPath + HASH + "/" + NAME. The hash is that of
-// all files, so that modules can import each other by relative names, as in '../board/draw.js'.
+// all files, so that modules can import each other by relative names, as in '../board/scene.js'.
 const assetsPath = "/assets/"
 
 // kinds are the types of files that browsers fetch. Other files are templates.
@@ -149,7 +149,7 @@ func (a *assets) imported(name string) (urls []string) {
 }
 
 // draws reports whether a module draws games.
-func (a *assets) draws(name string) bool { return slices.Contains(a.modules[name], "board/draw.js") }
+func (a *assets) draws(name string) bool { return slices.Contains(a.modules[name], "board/scene.js") }
 
 // has reports whether there is a file with a name.
 func (a *assets) has(name string) bool { _, ok := a.files[name]; return ok }

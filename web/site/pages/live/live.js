@@ -30,7 +30,7 @@ function cell(id, ladder, bots) {
     html('h2', {}, html('a', { href: `/live/${id}` }, bots.join(` ${say('versus')} `))), where, stage, now);
   grid.append(li);
   const board = new Board(socket, id, stage, {
-    height: (wide, width) => (wide ? 380 : Math.min(width, 300)),
+    small: true,
     shown: ({ game }) => { now.textContent = place(game); },
     ended: () => {
       socket.leave(board.topic);

@@ -3,7 +3,7 @@
 // one broke: see Go's package seat.
 
 import { eventText, say } from '../board/text.js';
-import { drawPosition } from '../board/live.js';
+import { drawPosition } from '../board/choices.js';
 
 const table = JSON.parse(document.getElementById('table').textContent);
 const [board, state, clock, events] = ['board', 'state', 'clock', 'events'].map((id) => document.getElementById(id));

@@ -1,7 +1,7 @@
 // One match in progress: a board, the clocks and the moves.
 
 import { html } from '../board/dom.js';
-import { moveLabel, moveList } from '../board/panels.js';
+import { moveList, stateText } from '../board/replay.js';
 import { Socket } from '../layout/socket.js';
 import { say } from '../board/text.js';
 import { Board, place, status } from '../live/board.js';
@@ -17,13 +17,11 @@ if (root) {
   setInterval(() => clocks(board), 200);
 
   function shown(b) {
-    const { game } = b, names = b.names(), i = b.index(), frame = b.frames[i];
+    const { game, names } = b, i = b.index(), frame = b.frames[i];
     element('place').textContent = place(game);
     element('seats').replaceChildren(...seats(b, frame, names));
     clocks(b);
-    const move = i > 0 ? game.moves[i - 1] : null;
-    element('now').textContent = b.last() ? result(game, names)
-      : `${move ? `${moveLabel(move, names)}. ` : ''}${say('turn', { name: names[frame.turn] ?? '' })}`;
+    element('now').textContent = stateText(game, frame, names, b.last());
     const all = b.ply - game.base;
     const key = `${b.at} ${game.base} ${all} ${game.faults.length}`;
     if (key !== listed) { // the moves that have been shown
@@ -49,11 +47,6 @@ if (root) {
     element('over').querySelector('p').textContent = state === 'finished' ? say('finished') : say('broken');
     clocks(board);
   }
-}
-
-function result(game, names) {
-  const best = names.filter((_, seat) => game.seats[seat].rank === 1);
-  return best.length === names.length ? say('drawn') : say('wins', { name: best.join(', ') });
 }
 
 function seats(b, frame, names) {

@@ -1,12 +1,11 @@
-// The player of a replay: controls around a drawing. It knows replays; the
-// drawing does not.
+// The player of a replay: controls around a drawing, the lists beside it and a chart. It knows
+// replays; the drawing does not.
 
 import { drawChart } from './chart.js';
 import { clip, html, svg } from './dom.js';
-import { drawGame, wide } from './draw.js';
-import { eventText, language, languages, list, say, speak, viewText } from './text.js';
-import { about, moveList, moveLabel, seatList, thoughts } from './panels.js';
-import { eventsOf, expand, outAt, scores, viewOf, worst } from './scenes.js';
+import { pip } from './pack.js';
+import { drawGame, eventsOf, expand, namesOf, sceneOf, viewOf, wide } from './scene.js';
+import { eventText, language, languages, list, moveName, parseCard, say, speak, viewText } from './text.js';
 
 const speeds = [0.5, 1, 2, 4, 8];
 const beat = 900; // milliseconds a move at speed 1
@@ -36,8 +35,7 @@ class Player {
     this.seat = null;
     this.speed = 1;
     this.timer = null;
-    const seen = game.seats.map((s) => s.name);
-    this.names = seen.map((name, seat) => (seen.indexOf(name) === seen.lastIndexOf(name) ? name : `${name} (${seat})`));
+    this.names = namesOf(game);
   }
 
   build() {
@@ -267,9 +265,10 @@ class Player {
     for (const b of this.views.children) b.setAttribute('aria-pressed', String(b.dataset.view === String(seat ?? 'open')));
     this.showPressed();
     const view = viewOf(frame, seat);
-    this.draw(frame, view, moving);
-    this.now.replaceChildren(this.nowText(frame));
-    this.seats.replaceChildren(...seatList(game, frame, this.outAt(ply), ply === this.end));
+    const scene = sceneOf(game, frame, seat, ply === this.end);
+    this.draw(view, { ...scene, hand: this.most, moving });
+    this.now.replaceChildren(stateText(game, frame, this.names, ply === this.end));
+    this.seats.replaceChildren(...seatList(game, frame, scene.out, ply === this.end));
     this.showEvents(frame);
     const made = ply > 0 ? game.moves[ply - 1] : null;
     this.thoughts.replaceChildren(thoughts(made, made && (seat === null || seat === made.seat), this.names));
@@ -286,19 +285,11 @@ class Player {
     if (from < views.scrollLeft || from + b.offsetWidth > views.scrollLeft + views.clientWidth) views.scrollLeft = from - views.clientWidth / 2;
   }
 
-  outAt(ply) { return outAt(this.game, ply); }
-
-  draw(frame, view, moving) {
-    const { game, ply } = this;
+  draw(view, scene) {
+    const { display } = this.game;
     const width = Math.max(280, Math.floor(this.stage.clientWidth || 800));
-    const over = ply === this.end;
-    const first = over ? game.seats.filter((s) => s.rank === 1) : [];
-    this.stage.replaceChildren(drawGame(game.display, view, {
-      width, height: Math.min(this.room(), wide(game.display) ? Math.max(620, width * 0.7) : width),
-      names: game.seats.map((s) => s.name), seat: this.seat, turn: frame.turn, last: frame.last, trick: frame.trick,
-      won: frame.won, hand: this.most, captures: frame.captures, out: this.outAt(ply), ranks: over ? game.seats.map((s) => s.rank) : null,
-      winner: over && game.over && first.length === 1 ? frame.views[game.seats.indexOf(first[0])].me : null, moving,
-    }));
+    const height = Math.min(this.room(), wide(display) ? Math.max(620, width * 0.7) : width);
+    this.stage.replaceChildren(drawGame(display, view, { ...scene, width, height }));
   }
 
   // room is the height that is left for the drawing so that the controls are seen below it.
@@ -306,17 +297,6 @@ class Player {
     const above = this.stage.getBoundingClientRect().top + window.scrollY;
     const below = this.now.offsetHeight + this.controls.offsetHeight + 30;
     return Math.max(340, window.innerHeight - above - below);
-  }
-
-  // nowText returns the state of the game in one line.
-  nowText(frame) {
-    const { game, ply } = this;
-    if (ply === this.end) {
-      const best = this.names.filter((_, seat) => game.seats[seat].rank === 1);
-      const result = best.length === game.seats.length ? say('player.drawn') : say('player.wins', { names: best.join(say('player.and')), count: best.length });
-      return game.adjudicated ? `${result} ${say('player.ended', { how: game.adjudicated })}` : result;
-    }
-    return `${frame.last ? `${moveLabel(game.moves[ply - 1], this.names)}. ` : ''}${say('player.turn', { name: this.names[frame.turn] })}`;
   }
 
   showEvents(frame) {
@@ -377,3 +357,183 @@ const glyphs = {
   fault: 'M12 2.5L23 21.5H1zM11 9v6h2V9zm0 8v2.4h2V17z', worst: 'M3 4h2.2l6 7.4 3.2-3.2 5 6.6V11H22v8h-8v-2.6h3.6l-3.4-4.4-3.2 3.2z',
   back: 'M17 4v16L5 12z', forward: 'M7 4l12 8-12 8z',
 };
+
+// The lists beside the drawing.
+
+// about is the header of a replay: what was played, with which seed.
+function about(game) {
+  const { clock } = game;
+  const rows = [
+    ['deal', say('about.deal-value', game.match)],
+    ['clock', say(clock.bank ? 'about.bank' : 'about.movetime', { inc: 0, ...clock })],
+    ...(game.adjudication ? [['adjudication', game.adjudication]] : []),
+    ['seed', game.seed],
+    ['match-seed', game.match.seed ?? say('about.hidden')],
+    ['commitment', game.commitment],
+  ];
+  const fine = game.differences.length === 0;
+  return [
+    html('p', { class: 'options', tabindex: 0, role: 'group', 'aria-label': say('about.options') }, game.options.map(([name, value]) => html('span', {}, name, ' ', html('b', {}, value)))),
+    html('p', { class: fine ? 'verdict good' : 'verdict bad', title: say('about.rebuilt') },
+      fine ? say('about.verified') : say('about.differences', { count: game.differences.length })),
+    !fine && html('ul', { class: 'differences' }, game.differences.map((d) => html('li', {}, d))),
+    html('details', { class: 'facts' }, html('summary', {}, say('about.details')),
+      html('dl', {}, rows.map(([name, value]) => [html('dt', {}, say(`about.${name}`)), html('dd', {}, String(value))]))),
+  ];
+}
+
+// pointsAt is the points of a view by seat, null in games that count at the end.
+function pointsAt(frame, seat, game, end) {
+  if (end) return game.seats[seat].points;
+  const points = frame.views[seat].points;
+  return points === undefined ? null : points.split(',')[seat];
+}
+
+// seatList is the list of the seats, with their bots and points.
+function seatList(game, frame, out, end) {
+  const sides = new Set(game.seats.map((s) => s.side));
+  const teams = sides.size < game.seats.length;
+  const sum = (side) => game.seats.reduce((n, s, seat) => n + (s.side === side ? Number(pointsAt(frame, seat, game, end)) : 0), 0);
+  return [seatTable(game, frame, out, end, teams),
+    teams && html('p', { class: 'teams' }, [...sides].map((side) => say('seats.team-points', { team: side + 1, points: sum(side) })).join(' · '))].filter(Boolean);
+}
+
+function seatTable(game, frame, out, end, teams) {
+  return html('table', {},
+    html('thead', {}, html('tr', {}, html('td', {}), ['bot', 'points', 'rank'].map((h) => html('th', { scope: 'col' }, say(`seats.${h}`))))),
+    html('tbody', {}, game.seats.map((s, seat) => {
+      const fault = game.faults.find((f) => f.seat === seat && out.has(seat));
+      const me = game.display.board && frame.views[seat].me;
+      return html('tr', { class: `seat${seat}${frame.turn === seat && !end ? ' turn' : ''}`, 'data-seat': seat },
+        html('td', {}, html('span', { class: 'dot' }, String(seat))),
+        html('td', {}, html('span', { class: 'botname' }, s.name), ' ', html('span', { class: 'version' }, s.version),
+          me && html('span', { class: `side ${me === 'b' ? 'dark' : 'light'}`, title: say(`colour.${me}`) }),
+          !end && (frame.views[seat].extra ?? '').includes(me) && html('span', { class: 'tagword' }, say('seats.extra')),
+          teams && html('span', { class: 'tagword' }, say('seats.team', { team: s.side + 1 })),
+          fault && html('span', { class: 'tagword bad' }, say('seats.fault', { code: fault.code }))),
+        html('td', { class: 'number' }, String(pointsAt(frame, seat, game, end) ?? '')),
+        html('td', { class: 'number' }, end ? String(s.rank) : ''));
+    })));
+}
+
+// moveLabel is a move in words.
+function moveLabel(move, names) {
+  return say(move.standin ? 'moves.standin' : 'moves.made', { name: names[move.seat], move: moveName(move.move) });
+}
+
+// stateText is the state of a game in one line; over is whether it has ended with a frame.
+export function stateText(game, frame, names, over) {
+  if (!over) return `${frame.last ? `${moveLabel(frame.last, names)}. ` : ''}${say('player.turn', { name: names[frame.turn] ?? '' })}`;
+  const best = names.filter((_, seat) => game.seats[seat].rank === 1);
+  const result = best.length === names.length ? say('player.drawn') : say('player.wins', { names: best.join(say('player.and')), count: best.length });
+  return game.adjudicated ? `${result} ${say('player.ended', { how: game.adjudicated })}` : result;
+}
+
+// moveText is a move in its shortest form: a card has its emblem.
+function moveText(move) {
+  const found = /^(?:(swap|sing|bid):)?(.+)$/.exec(move);
+  const [, verb, rest] = found ?? [null, null, move];
+  const card = parseCard(rest);
+  const emblem = (suit) => svg('svg', { class: 'emblem', viewBox: '0 0 16 16', width: 15, height: 15, 'aria-hidden': 'true' }, pip(suit, 8, 8, 16));
+  const word = verb ? `${say(`verb.${verb}`)} ` : '';
+  if (card) return [`${word}${card.rank}`, emblem(card.suit)];
+  if (verb === 'sing' && parseCard(`1${rest}`)) return [word, emblem(rest)];
+  return [word + rest];
+}
+
+// moveList is all moves in lines: a trick a line, or a move of each seat, with
+// the rounds and the faults between. jump is called with the ply after a move.
+export function moveList(game, frames, names, jump) {
+  const lines = [];
+  let line = null;
+  const put = (element) => {
+    if (!line) lines.push(line = html('p', { class: 'moveline' }));
+    line.append(element);
+  };
+  const faults = (ply) => game.faults.filter((f) => f.ply === ply).forEach((f) => {
+    lines.push(html('p', { class: 'faultline' }, html('button', { type: 'button', class: 'fault', 'data-fault': f.seat, click: () => jump(f.ply) },
+      say('moves.forfeits', { name: names[f.seat], code: f.code }))));
+    line = null;
+  });
+  const round = (frame) => {
+    const event = frame.events.all.find((e) => e.startsWith('round '));
+    const told = /^round (\S+)(?: cards=(\S+))?/.exec(event ?? '');
+    if (told) lines.push(html('h3', {}, say('moves.round', { round: told[1], cards: told[2] })));
+    if (told) line = null;
+  };
+  const tricks = 'trick' in frames[0].views[0];
+  round(frames[0]);
+  game.moves.forEach((move, i) => {
+    faults(i);
+    if (!tricks && move.seat === 0 && game.moves[i - 1]?.seat !== 0) line = null;
+    if (!line && !tricks) put(html('span', { class: 'movenumber' }, `${i + 1}`));
+    put(html('button', {
+      type: 'button', class: `move seat${move.seat}${move.standin ? ' standin' : ''}`, 'data-ply': i + 1, click: () => jump(i + 1), title: moveLabel(move, names),
+    }, html('span', { class: 'seen', 'aria-hidden': 'true' }, html('span', { class: 'dot' }, String(move.seat)), moveText(move.move), move.standin && html('span', { class: 'standinmark' }, '⟳')),
+    html('span', { class: 'heard' }, say('moves.label', { ply: i + 1, move: moveLabel(move, names) }))));
+    const next = frames[i + 1];
+    if (next.trick) {
+      const { winner, points } = next.trick;
+      put(html('span', { class: `taken seat${winner}` }, '→ ', html('span', { class: 'dot' }, String(winner)), Number.isFinite(points) ? ` +${points}` : ''));
+      line = null;
+    }
+    round(next);
+  });
+  faults(game.moves.length);
+  if (game.adjudicated) lines.push(html('p', { class: 'endline' }, game.adjudicated));
+  return lines;
+}
+
+// thoughts shows what a bot wrote with its move; mayKnow is whether the viewer may read it.
+function thoughts(move, mayKnow, names) {
+  if (!move) return html('p', { class: 'none' }, say('thoughts.before'));
+  if (!mayKnow) return html('p', { class: 'none' }, say('thoughts.secret', { name: names[move.seat] }));
+  return html('div', {},
+    html('p', { class: `by seat${move.seat}` }, html('span', { class: 'dot' }, String(move.seat)), ' ', say(move.standin ? 'thoughts.standin' : 'thoughts.by', { name: names[move.seat], ms: move.ms ?? 0 })),
+    move.info ? move.info.map((line) => html('p', { class: 'info' }, line.split(' ').filter((token) => token !== '').map((token) => {
+      const at = token.indexOf('=');
+      return at > 0 ? html('span', { class: 'pair', 'data-key': token.slice(0, at) }, html('b', {}, token.slice(0, at)), ' ', token.slice(at + 1))
+        : html('span', { class: 'word' }, token);
+    }))) : !move.standin && html('p', { class: 'none' }, say('thoughts.none')));
+}
+
+// The scores that bots gave.
+
+// scoreOf is the score that a bot gave with a move, null if there is none: as in Go's
+// ReplayMove.Score, the first of the last line that has one, and only decimal numbers count.
+export function scoreOf(move) {
+  let score = null;
+  for (const line of move.info ?? []) {
+    const token = line.split(' ').find((t) => t.startsWith('score='));
+    const found = /^score=([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/i.exec(token ?? '');
+    if (found && Number.isFinite(Number(found[1]))) score = Number(found[1]);
+  }
+  return score;
+}
+
+// worst is the ply after the move that lost most by its bot's own scores, null if no score of
+// a bot falls: from the score that it gave with the move to the one it gave with its next, as a
+// share of the largest score that it gave.
+function worst(lines) {
+  let most = 0, ply = null;
+  for (const line of lines) {
+    const size = line.reduce((m, [, s]) => Math.max(m, Math.abs(s)), 0);
+    line.slice(1).forEach(([, after], i) => {
+      const [at, before] = line[i];
+      const loss = (before - after) / size;
+      if (loss > most) [most, ply] = [loss, at + 1];
+    });
+  }
+  return ply;
+}
+
+// scores is by seat the points [ply, score] of its moves. The score given with
+// move i is drawn at ply i, the position that was thought about.
+function scores(game) {
+  const lines = game.seats.map(() => []);
+  game.moves.forEach((move, ply) => {
+    const score = scoreOf(move);
+    if (score !== null) lines[move.seat].push([ply, score]);
+  });
+  return lines;
+}

@@ -1,10 +1,11 @@
 // A position that is being played: drawn into an element, with the legal moves to choose
 // by pointer or keyboard. It knows neither replays nor servers.
 
-import { svg, html } from './dom.js';
-import { drawGame } from './draw.js';
-import { moveName, parseView, say } from './text.js';
+import { html, svg } from './dom.js';
+import { drawGame, sizeOf } from './scene.js';
 import { middle, squaresOf } from './squares.js';
+import { moveName, parseView, say } from './text.js';
+
 
 // drawPosition draws a position into an element, in the place of what was there.
 //
@@ -13,26 +14,22 @@ import { middle, squaresOf } from './squares.js';
 //   names     of the seats
 //   view      the view line of a seat, without its verb
 //   turn      the seat to move, -1 when the game is over
-//   last, trick, won, captures, out, ranks, winner, hand
-//             optional: see table.js and squares.js; out is an array of seats
+//   last, trick, won, captures, ranks, winner, hand
+//             optional: see scene.js
 //
 // options, all optional:
 //   seat      whose view it is, who sits at the bottom; 0 if not given
 //   legal     the moves of the turn line; none can be chosen without them
 //   onMove    called with the move that was chosen, once; the next drawPosition takes
 //             choices again
-//   width, height   in pixels; else the width of the element, and what suits it
 //   moving    whether the last move is to be seen arriving
 //
 // It returns the drawing, an SVG element.
 export function drawPosition(element, position, options = {}) {
   const { seat = 0, legal = [], onMove = () => {}, moving = false } = options;
   const focused = element.contains(document.activeElement);
-  const width = options.width ?? Math.max(280, Math.floor(element.clientWidth || 360));
-  const height = options.height ?? (position.display.cards ? Math.max(560, Math.round(width * 0.66)) : Math.min(width, 640));
-  const drawing = drawGame(position.display, parseView(position.view), {
-    ...position, width, height, seat, moving, out: new Set(position.out ?? []),
-  });
+  const { display, view } = position;
+  const drawing = drawGame(display, parseView(view), { ...position, ...sizeOf(element, display), seat, moving });
   const choices = new Choices(element, drawing, seat, legal, (move) => {
     element.dataset.sent = move;
     onMove(move);
