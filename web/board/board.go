@@ -1,6 +1,9 @@
-// Package board draws games in a browser. It consists of embedded JavaScript modules and style
-// sheets. Their input is what a seat may know, as in the view lines of SPEC.md, so that they can
-// draw replays and games in progress.
+// Package board draws games in a browser, and exports replays: as a page that plays the game back
+// (Game), and as rows for training (Rows), one for each move. PublicFrames is what may be seen of a
+// game in progress.
+//
+// What draws is embedded JavaScript modules and style sheets. Their input is what a seat may know,
+// as in the view lines of SPEC.md, so that they can draw replays and games in progress.
 //
 // There are three layers, each of which knows only those before it:
 //

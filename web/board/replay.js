@@ -10,7 +10,7 @@ import { eventText, language, languages, list, moveName, parseCard, say, speak, 
 const speeds = [0.5, 1, 2, 4, 8];
 const beat = 900; // milliseconds a move at speed 1
 
-// startPlayer fills an element with the player of a game, the JSON of Go's replaypage.Game.
+// startPlayer fills an element with the player of a game, the JSON of Go's board.Game.
 // options, all optional:
 //   part        whether the element is a part of a page that has its own title, heading and
 //               language; else the player is the page

@@ -55,7 +55,7 @@ export function namesOf(game) {
 }
 
 // expand gives the frames in full: views by seat, the open view, and what the
-// drawing needs besides. game is the JSON of Go's replaypage.Game; base is the ply of its first
+// drawing needs besides. game is the JSON of Go's board.Game; base is the ply of its first
 // frame, 0 if not given.
 export function expand(game) {
   let views = game.seats.map(() => ({}));

@@ -3,7 +3,7 @@
 // it. Nobody who watches makes a match wait: each socket has a bounded queue, and one that is too
 // slow is ended and comes back from the position that it has.
 //
-// What is shown of a game in progress is what every seat sees; see replaypage.Closed.
+// What is shown of a game in progress is what every seat sees; see board.PublicFrames.
 package live
 
 import (

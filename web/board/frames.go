@@ -1,6 +1,4 @@
-// Package replaypage exports replays: as a page that plays the game back, and as rows for
-// training, one for each move.
-package replaypage
+package board
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package replaypage_test
+package board_test
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules/tebes"
 	"github.com/timba-arena/timba/referee/rules/teeko"
 	"github.com/timba-arena/timba/referee/rules/tute"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 )
 
 // sample is a game to be played at random.
@@ -60,7 +60,7 @@ func play(t testing.TB, c sample) *referee.Replay {
 }
 
 // rebuilt returns a sample's game.
-func rebuilt(t testing.TB, c sample, r *referee.Replay) *replaypage.Game {
+func rebuilt(t testing.TB, c sample, r *referee.Replay) *board.Game {
 	t.Helper()
-	return kit.Get[*replaypage.Game](t)(replaypage.NewGame(r, c.game))
+	return kit.Get[*board.Game](t)(board.NewGame(r, c.game))
 }

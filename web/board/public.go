@@ -1,4 +1,4 @@
-package replaypage
+package board
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Closed makes the frames of a game in progress for those who watch it: they have what every seat
+// PublicFrames makes the frames of a game in progress for those who watch it: they have what every seat
 // sees, and nothing else. These are the keys of a view whose values have been the same for all
 // seats since the first frame, the number of cards in hand, and the events that all saw alike.
-type Closed struct {
+type PublicFrames struct {
 	seats  int
 	hand   string          // the key of the cards in hand, "" for none
 	own    map[string]bool // keys that seats have seen differently
@@ -18,9 +18,9 @@ type Closed struct {
 	keys   []string
 }
 
-// NewClosed returns a maker of frames for one game.
-func NewClosed(v *rules.Variant) *Closed {
-	c := &Closed{seats: v.Players, own: map[string]bool{}}
+// NewPublicFrames returns a maker of frames for one game.
+func NewPublicFrames(v *rules.Variant) *PublicFrames {
+	c := &PublicFrames{seats: v.Players, own: map[string]bool{}}
 	if cards := v.Game.Display.Cards; cards != nil {
 		c.hand = cards.Hand
 	}
@@ -29,7 +29,7 @@ func NewClosed(v *rules.Variant) *Closed {
 
 // Frame returns the next frame: the changes since the frame before it. The log has the events of
 // the deal or of the move that led to the position.
-func (c *Closed) Frame(s rules.State, log *rules.Log) Frame {
+func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 	view := c.common(s)
 	f := Frame{
 		Turn: s.Turn(), Events: Events{All: append([]string{}, log.Common(c.seats)...)},
@@ -45,13 +45,13 @@ func (c *Closed) Frame(s rules.State, log *rules.Log) Frame {
 }
 
 // Whole makes the next frame one with every key, as the first one is.
-func (c *Closed) Whole() { c.before = nil }
+func (c *PublicFrames) Whole() { c.before = nil }
 
 // Keys returns the keys of the frames, in the order of a view.
-func (c *Closed) Keys() []string { return c.keys }
+func (c *PublicFrames) Keys() []string { return c.keys }
 
 // common returns what all seats see of a position.
-func (c *Closed) common(s rules.State) map[string]string {
+func (c *PublicFrames) common(s rules.State) map[string]string {
 	line := s.View(nil, 0)
 	view := parse(line)
 	hand := view[c.hand]

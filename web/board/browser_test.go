@@ -1,4 +1,4 @@
-package replaypage_test
+package board_test
 
 import (
 	"flag"
@@ -16,7 +16,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -48,7 +48,7 @@ func TestReplaysPage(t *testing.T) {
 }
 
 // at checks where the player is, in all the places that say so.
-func (b *tab) at(ply int, g *replaypage.Game) {
+func (b *tab) at(ply int, g *board.Game) {
 	b.T.Helper()
 	b.Wait(fmt.Sprintf(`.player[data-ply="%d"]`, ply))
 	if got, want := b.Text(".count"), fmt.Sprintf("%d / %d", ply, len(g.Moves)); got != want {
@@ -60,7 +60,7 @@ func (b *tab) at(ply int, g *replaypage.Game) {
 	}
 }
 
-func steps(b *tab, g *replaypage.Game) {
+func steps(b *tab, g *board.Game) {
 	b.T.Helper()
 	end := len(g.Moves)
 	b.at(0, g)
@@ -81,7 +81,7 @@ func steps(b *tab, g *replaypage.Game) {
 	}
 }
 
-func jumps(b *tab, g *replaypage.Game) {
+func jumps(b *tab, g *board.Game) {
 	b.T.Helper()
 	end := len(g.Moves)
 	b.Click(`button.move[data-ply="4"]`)
@@ -98,9 +98,9 @@ func jumps(b *tab, g *replaypage.Game) {
 }
 
 // scored returns the seats whose bots gave scores.
-func scored(g *replaypage.Game) (seats []string) {
+func scored(g *board.Game) (seats []string) {
 	for seat := range g.Seats {
-		if slices.ContainsFunc(g.Moves, func(m replaypage.Move) bool { return m.Seat == seat && len(m.Info) > 0 }) {
+		if slices.ContainsFunc(g.Moves, func(m board.Move) bool { return m.Seat == seat && len(m.Info) > 0 }) {
 			seats = append(seats, strconv.Itoa(seat))
 		}
 	}
@@ -108,7 +108,7 @@ func scored(g *replaypage.Game) (seats []string) {
 }
 
 // playing lets the page play. At ply 2, whenever that comes, a key pauses it.
-func playing(b *tab, g *replaypage.Game) {
+func playing(b *tab, g *board.Game) {
 	b.T.Helper()
 	webtest.Eval[chromedp.Void](b.Tab, `(() => {
 		const s = document.querySelector('.speed'); s.value = '8'; s.dispatchEvent(new Event('change'));
@@ -177,7 +177,7 @@ func (b *tab) visit(ply, seat int) shown {
 }
 
 // seatViews goes through some positions and some seats' views of them.
-func seatViews(b *tab, g *replaypage.Game) {
+func seatViews(b *tab, g *board.Game) {
 	b.T.Helper()
 	b.Press("1")
 	b.Wait(`.player[data-view="1"]`)
@@ -261,7 +261,7 @@ func (s shown) check(d rules.Display, view map[string]string, seat int) error {
 }
 
 // marks checks the last position: result, faults, moves of the stand-in.
-func marks(b *tab, g *replaypage.Game) {
+func marks(b *tab, g *board.Game) {
 	b.T.Helper()
 	b.Press(kb.End, "o")
 	b.at(len(g.Moves), g)

@@ -1,4 +1,4 @@
-package replaypage
+package board
 
 import "maps"
 
@@ -6,7 +6,7 @@ import "maps"
 var Script, Style = script, style
 
 // Copy returns a maker that goes on as another one.
-func Copy(c *Closed) *Closed {
+func Copy(c *PublicFrames) *PublicFrames {
 	d := *c
 	d.own, d.before = maps.Clone(c.own), maps.Clone(c.before)
 	return &d

@@ -1,4 +1,4 @@
-package replaypage_test
+package board_test
 
 import (
 	"encoding/json"

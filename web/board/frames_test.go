@@ -1,4 +1,4 @@
-package replaypage_test
+package board_test
 
 import (
 	"encoding/json"
@@ -14,11 +14,11 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 )
 
 // unfold returns the views by frame and seat, as the page does.
-func unfold(g *replaypage.Game) (frames [][]map[string]string) {
+func unfold(g *board.Game) (frames [][]map[string]string) {
 	views := make([]map[string]string, len(g.Seats))
 	for _, f := range g.Frames {
 		next := make([]map[string]string, len(views))
@@ -135,11 +135,11 @@ func TestReplaysPageRefuses(t *testing.T) {
 			sample := find(t, "brisca")
 			r := play(t, sample)
 			c.spoil(r)
-			_, err := replaypage.NewGame(r, sample.game)
+			_, err := board.NewGame(r, sample.game)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("page: got %v, want %q", err, c.want)
 			}
-			err = replaypage.WriteCSV(io.Discard, replaypage.Rows(r, sample.game))
+			err = board.WriteCSV(io.Discard, board.Rows(r, sample.game))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("rows: got %v, want %q", err, c.want)
 			}
@@ -176,7 +176,7 @@ func TestReplaysPageIsOneSafeDocument(t *testing.T) {
 	}
 	_, data, _ := strings.Cut(page, `id="replay">`)
 	data, _, _ = strings.Cut(data, "</script>")
-	var g replaypage.Game
+	var g board.Game
 	kit.Must(t, json.Unmarshal([]byte(data), &g))
 	if g.Seats[0].Name != r.Seats[0].Name {
 		t.Errorf("the name is %q, want %q", g.Seats[0].Name, r.Seats[0].Name)
@@ -198,12 +198,12 @@ func FuzzReplaysExport(f *testing.F) {
 		}
 		for _, c := range samples {
 			if c.game.Name == r.Game {
-				if g, err := replaypage.NewGame(r, c.game); err == nil {
+				if g, err := board.NewGame(r, c.game); err == nil {
 					if _, err := json.Marshal(g); err != nil {
 						t.Error(err)
 					}
 				}
-				_ = replaypage.WriteCSV(io.Discard, replaypage.Rows(r, c.game))
+				_ = board.WriteCSV(io.Discard, board.Rows(r, c.game))
 				return
 			}
 		}

@@ -1,4 +1,4 @@
-package replaypage_test
+package board_test
 
 import (
 	"strings"
@@ -7,12 +7,12 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
 // adjudicated returns a replay that the bots' scores ended after twelve moves.
-func adjudicated(t testing.TB, a *referee.Adjudication, end referee.Adjudicated, ranks []int, scores [2]string) *replaypage.Game {
+func adjudicated(t testing.TB, a *referee.Adjudication, end referee.Adjudicated, ranks []int, scores [2]string) *board.Game {
 	t.Helper()
 	c := find(t, "teeko")
 	r := play(t, c)
@@ -34,7 +34,7 @@ func TestReplaysPageAdjudication(t *testing.T) {
 	in := webtest.Start(t)
 	rule := func(score float64) *referee.ScoreRule { return &referee.ScoreRule{Plies: 4, Score: score, From: 12} }
 	for name, c := range map[string]struct {
-		game             *replaypage.Game
+		game             *board.Game
 		now, line, facts string
 	}{
 		"draw": {

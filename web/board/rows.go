@@ -1,4 +1,4 @@
-package replaypage
+package board
 
 import (
 	"encoding/csv"

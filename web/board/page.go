@@ -1,4 +1,4 @@
-package replaypage
+package board
 
 import (
 	"crypto/sha256"
@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/web/messages"
 )
 
-//go:embed page.html
+//go:embed page/page.html
 var pageText string
 
 var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
@@ -23,10 +23,10 @@ const icon = "data:image/svg+xml," +
 	"%3Ccircle cx='16' cy='16' r='15' fill='%23f2bf2c' stroke='%232a2129' stroke-width='2'/%3E" +
 	"%3Ccircle cx='16' cy='16' r='8' fill='%23cf2e2e'/%3E%3C/svg%3E"
 
-//go:embed page.min.js
+//go:embed page/page.min.js
 var script string
 
-//go:embed page.min.css
+//go:embed page/page.min.css
 var style string
 
 // WritePage writes a self-contained HTML document that plays the game back. Its content security

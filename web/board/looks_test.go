@@ -1,4 +1,4 @@
-package replaypage_test
+package board_test
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/podrida"
 	"github.com/timba-arena/timba/referee/rules/tute"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -127,7 +127,7 @@ func TestReplaysPageTables(t *testing.T) {
 }
 
 // lastRound returns the ply at which the last round was dealt, with the largest hands; 0 if there are no rounds.
-func lastRound(g *replaypage.Game) (ply int) {
+func lastRound(g *board.Game) (ply int) {
 	for i, f := range g.Frames {
 		if slices.ContainsFunc(f.Events.All, func(e string) bool { return len(e) > 6 && e[:6] == "round " }) {
 			ply = i

@@ -1,4 +1,4 @@
-package replaypage_test
+package board_test
 
 import (
 	"encoding/json"
@@ -9,10 +9,10 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 )
 
-func frameText(t *testing.T, f replaypage.Frame) string {
+func frameText(t *testing.T, f board.Frame) string {
 	return string(kit.Get[[]byte](t)(json.Marshal(f)))
 }
 
@@ -39,11 +39,11 @@ func TestClosedFramesHideCards(t *testing.T) {
 func closedGame(t *testing.T, v *rules.Variant, random *rules.Rand) {
 	t.Helper()
 	stream := rules.FastStream(random)
-	state, maker := v.Deal(&stream), replaypage.NewClosed(v)
+	state, maker := v.Deal(&stream), board.NewPublicFrames(v)
 	var log rules.Log
 	state.Start(&log)
 	for {
-		before := replaypage.Copy(maker)
+		before := board.Copy(maker)
 		frame := maker.Frame(state, &log)
 		seat := random.Below(v.Players)
 		other := state.Clone()
@@ -80,7 +80,7 @@ func TestClosedFrame(t *testing.T) {
 		c := find(t, name)
 		v := kit.Get[*rules.Variant](t)(c.game.Resolve(c.options))
 		stream := rules.NewStream(rules.Seed{1})
-		state, maker := v.Deal(&stream), replaypage.NewClosed(v)
+		state, maker := v.Deal(&stream), board.NewPublicFrames(v)
 		var log rules.Log
 		state.Start(&log)
 		f := maker.Frame(state, &log)

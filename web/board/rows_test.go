@@ -1,4 +1,4 @@
-package replaypage_test
+package board_test
 
 import (
 	"bytes"
@@ -13,15 +13,15 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 )
 
 // rows yields the rows of samples.
-func rows(t *testing.T, names ...string) iter.Seq2[replaypage.Row, error] {
-	return func(yield func(replaypage.Row, error) bool) {
+func rows(t *testing.T, names ...string) iter.Seq2[board.Row, error] {
+	return func(yield func(board.Row, error) bool) {
 		for _, name := range names {
 			c := find(t, name)
-			for row, err := range replaypage.Rows(play(t, c), c.game) {
+			for row, err := range board.Rows(play(t, c), c.game) {
 				if !yield(row, err) {
 					return
 				}
@@ -32,7 +32,7 @@ func rows(t *testing.T, names ...string) iter.Seq2[replaypage.Row, error] {
 
 func TestReplaysRowsGolden(t *testing.T) {
 	var b bytes.Buffer
-	kit.Must(t, replaypage.WriteCSV(&b, rows(t, "tebes-fault", "brisca")))
+	kit.Must(t, board.WriteCSV(&b, rows(t, "tebes-fault", "brisca")))
 	kit.Golden(t, "moves.csv", b.String())
 }
 
@@ -40,23 +40,23 @@ func TestReplaysRowsGolden(t *testing.T) {
 func TestReplaysRowsAgree(t *testing.T) {
 	names := []string{"podrida-fault", "tute", "teeko-drop"}
 	var asCSV, asJSON bytes.Buffer
-	kit.Must(t, replaypage.WriteCSV(&asCSV, rows(t, names...)))
-	kit.Must(t, replaypage.WriteJSON(&asJSON, rows(t, names...)))
+	kit.Must(t, board.WriteCSV(&asCSV, rows(t, names...)))
+	kit.Must(t, board.WriteJSON(&asJSON, rows(t, names...)))
 	records := kit.Get[[][]string](t)(csv.NewReader(&asCSV).ReadAll())
 	d := json.NewDecoder(&asJSON)
 	d.UseNumber()
 	var objects []map[string]any
 	kit.Must(t, d.Decode(&objects))
-	if !slices.Equal(records[0], replaypage.Columns) || len(objects) != len(records)-1 {
+	if !slices.Equal(records[0], board.Columns) || len(objects) != len(records)-1 {
 		t.Fatalf("%d objects, and %d records under %q", len(objects), len(records)-1, records[0])
 	}
 	standIns := 0
 	for i, object := range objects {
 		record := records[i+1]
-		if len(object) != len(replaypage.Columns) {
-			t.Fatalf("row %d has %d members, want %d", i, len(object), len(replaypage.Columns))
+		if len(object) != len(board.Columns) {
+			t.Fatalf("row %d has %d members, want %d", i, len(object), len(board.Columns))
 		}
-		for j, name := range replaypage.Columns {
+		for j, name := range board.Columns {
 			if got := flat(t, name, object[name]); name != "options" && got != record[j] {
 				t.Fatalf("row %d, %s: JSON has %q, CSV %q", i, name, got, record[j])
 			}
@@ -105,9 +105,9 @@ func flat(t *testing.T, name string, value any) string {
 
 func TestReplaysRowsOfNothing(t *testing.T) {
 	var asCSV, asJSON bytes.Buffer
-	kit.Must(t, replaypage.WriteCSV(&asCSV, rows(t)))
-	kit.Must(t, replaypage.WriteJSON(&asJSON, rows(t)))
-	if want := strings.Join(replaypage.Columns, ",") + "\n"; asCSV.String() != want || asJSON.String() != "[]\n" {
+	kit.Must(t, board.WriteCSV(&asCSV, rows(t)))
+	kit.Must(t, board.WriteJSON(&asJSON, rows(t)))
+	if want := strings.Join(board.Columns, ",") + "\n"; asCSV.String() != want || asJSON.String() != "[]\n" {
 		t.Errorf("got %q and %q", asCSV.String(), asJSON.String())
 	}
 }
@@ -115,16 +115,16 @@ func TestReplaysRowsOfNothing(t *testing.T) {
 // An error of the rows, or of what they are written to, is that of the whole.
 func TestReplaysRowsStopAtAnError(t *testing.T) {
 	full := errors.New("full")
-	broken := func(yield func(replaypage.Row, error) bool) {
+	broken := func(yield func(board.Row, error) bool) {
 		for row := range rows(t, "teeko") {
 			if !yield(row, nil) {
 				t.Error("a row after an error is taken")
 			}
 			break
 		}
-		yield(replaypage.Row{}, full)
+		yield(board.Row{}, full)
 	}
-	for name, write := range map[string]func(io.Writer, iter.Seq2[replaypage.Row, error]) error{"csv": replaypage.WriteCSV, "json": replaypage.WriteJSON} {
+	for name, write := range map[string]func(io.Writer, iter.Seq2[board.Row, error]) error{"csv": board.WriteCSV, "json": board.WriteJSON} {
 		if err := write(io.Discard, broken); !errors.Is(err, full) {
 			t.Errorf("%s: rows that end in an error end in %v", name, err)
 		}

@@ -1,4 +1,4 @@
-package replaypage_test
+package board_test
 
 import (
 	"errors"
@@ -10,18 +10,18 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 )
 
-// bundle returns a module or a style sheet with all that it imports from package board. A module
+// bundle returns a module or a style sheet, of that path, with all that it imports. A module
 // becomes a classic script.
 func bundle(name, text string) (string, error) {
-	board, err := filepath.Abs("../board")
+	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
 		return "", err
 	}
 	o := api.BuildOptions{
-		Stdin:  &api.StdinOptions{Contents: text, Loader: api.LoaderCSS, Sourcefile: "bundled " + name, ResolveDir: board},
+		Stdin:  &api.StdinOptions{Contents: text, Loader: api.LoaderCSS, Sourcefile: "bundled " + name, ResolveDir: dir},
 		Bundle: true, Charset: api.CharsetUTF8, Target: api.ES2022, LegalComments: api.LegalCommentsNone,
 		MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 	}
@@ -37,7 +37,7 @@ func bundle(name, text string) (string, error) {
 
 // What is committed is the bundle of its source.
 func TestBundlesAreFresh(t *testing.T) {
-	for name, committed := range map[string]string{"page.js": replaypage.Script, "page.css": replaypage.Style} {
+	for name, committed := range map[string]string{"page/page.js": board.Script, "page/page.css": board.Style} {
 		source := kit.Get[[]byte](t)(os.ReadFile(name))
 		text := kit.Get[string](t)(bundle(name, string(source)))
 		if strings.Contains(text, "</s") {
@@ -47,7 +47,7 @@ func TestBundlesAreFresh(t *testing.T) {
 			ext := filepath.Ext(name)
 			kit.Must(t, os.WriteFile(strings.TrimSuffix(name, ext)+".min"+ext, []byte(text), 0o644))
 		} else if text != committed {
-			t.Errorf("the bundle of %s is an old one: run go test ./web/replaypage -run TestBundlesAreFresh -update", name)
+			t.Errorf("the bundle of %s is an old one: run go test ./web/board -run TestBundlesAreFresh -update", name)
 		}
 	}
 }

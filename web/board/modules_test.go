@@ -1,4 +1,4 @@
-package replaypage_test
+package board_test
 
 import (
 	"encoding/json"
@@ -50,7 +50,7 @@ func TestBoardModules(t *testing.T) {
 		},
 		"moves": {`['swap:7o', 'sing:c', 'bid:2', '12-13', '11e'].map(moveName)`, `["swap the trump card for the 7 of oros","sing copas","bid 2","12-13","11 (caballo) of espadas"]`},
 		// A team forfeits together.
-		"out":          {`[0, 4, 5].map((ply) => [...outAt({faults: [{seat: 1, ply: 5}], seats: [{side: 0}, {side: 1}, {side: 0}, {side: 1}]}, ply)])`, `[[],[],[1,3]]`},
+		"out": {`[0, 4, 5].map((ply) => [...outAt({faults: [{seat: 1, ply: 5}], seats: [{side: 0}, {side: 1}, {side: 0}, {side: 1}]}, ply)])`, `[[],[],[1,3]]`},
 		// A long game that is watched begins in its middle, perhaps with the end of a trick.
 		"from the middle": {`expand({base: 40, display: {cards: {hand: 'hand', trick: 'trick'}}, seats: [{}, {}], moves: [{seat: 1, move: '1o'}], frames: [
 				{turn: 1, common: {trick: '-'}, events: {all: ['trick 1 14']}}, {turn: 0, common: {trick: '1o'}, events: {all: ['play 1 1o']}}]})
