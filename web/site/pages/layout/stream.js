@@ -1,6 +1,6 @@
 // The numbered lines of a seat over a WebSocket: lines come, and answers go back. Both ends number
 // their lines, so that a new connection, or the page loaded again, goes on where the last one
-// broke: see Go's package seat.
+// broke: see Go's package socket.
 
 const closeEnded = 1000, closeTaken = 4001;
 

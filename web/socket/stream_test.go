@@ -1,4 +1,4 @@
-package seat_test
+package socket_test
 
 import (
 	"bytes"
@@ -17,13 +17,13 @@ import (
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // half is one end of a connection in memory. It breaks after a number of frames that it has sent:
 // the last of them is lost, or arrives although the sender is told an error.
 type half struct {
-	out, in chan seat.Frame
+	out, in chan socket.Frame
 	left    *int
 	arrives bool
 	broken  chan struct{}
@@ -35,12 +35,12 @@ var errBroken = errors.New("the connection is broken")
 // connect returns the ends of a connection that breaks after so many frames of either end; never
 // below 0.
 func connect(frames [2]int, arrives bool) (a, b *half) {
-	x, y := make(chan seat.Frame, 64), make(chan seat.Frame, 64)
+	x, y := make(chan socket.Frame, 64), make(chan socket.Frame, 64)
 	broken, once := make(chan struct{}), new(sync.Once)
 	return &half{x, y, &frames[0], arrives, broken, once}, &half{y, x, &frames[1], arrives, broken, once}
 }
 
-func (h *half) Send(f seat.Frame) error {
+func (h *half) Send(f socket.Frame) error {
 	*h.left--
 	if *h.left == -1 {
 		if h.arrives {
@@ -57,7 +57,7 @@ func (h *half) Send(f seat.Frame) error {
 	}
 }
 
-func (h *half) Receive() (seat.Frame, error) {
+func (h *half) Receive() (socket.Frame, error) {
 	select {
 	case f := <-h.in:
 		return f, nil
@@ -67,7 +67,7 @@ func (h *half) Receive() (seat.Frame, error) {
 	case f := <-h.in:
 		return f, nil
 	case <-h.broken:
-		return seat.Frame{}, errBroken
+		return socket.Frame{}, errBroken
 	}
 }
 
@@ -106,7 +106,7 @@ type slow struct {
 	gate  chan struct{}
 }
 
-func (s slow) Send(f seat.Frame) error {
+func (s slow) Send(f socket.Frame) error {
 	if f.Lines == nil {
 		return s.half.Send(f)
 	}
@@ -120,7 +120,7 @@ func (s slow) Send(f seat.Frame) error {
 func TestTakenWhileSending(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := seat.New(seat.Options{})
+		s := socket.NewStream(socket.StreamOptions{})
 		r, w := io.Pipe()
 		var served sync.WaitGroup
 		served.Go(func() { s.Serve(r, io.Discard) })
@@ -129,21 +129,21 @@ func TestTakenWhileSending(t *testing.T) {
 		old := slow{a, make(chan struct{}), make(chan struct{})}
 		ended := make(chan error, 1)
 		go func() { ended <- s.Attach(old) }()
-		far.Send(seat.Frame{})
+		far.Send(socket.Frame{})
 		<-old.sends
 		io.WriteString(w, "two\nthree\n")
 		a, far = connect([2]int{1 << 20, 1 << 20}, true)
 		attached := make(chan error, 1)
 		go func() { attached <- s.Attach(a) }()
-		far.Send(seat.Frame{})
+		far.Send(socket.Frame{})
 		for n := 0; n < 3; {
-			f := kit.Get[seat.Frame](t)(far.Receive())
+			f := kit.Get[socket.Frame](t)(far.Receive())
 			n += len(f.Lines)
 		}
-		far.Send(seat.Frame{Ack: 3})
+		far.Send(socket.Frame{Ack: 3})
 		bubble.Settle() // the lines are acknowledged
 		close(old.gate)
-		if err := <-ended; !errors.Is(err, seat.ErrTaken) {
+		if err := <-ended; !errors.Is(err, socket.ErrTaken) {
 			t.Errorf("the old connection ends with %v", err)
 		}
 		w.Close()
@@ -179,7 +179,7 @@ func TestDrops(t *testing.T) {
 // carry carries lines between two ends, over connections that break after so many frames of each
 // end, and returns what has come to each of them.
 func carry(texts [2][]string, replay bool, drops []int) (got [2]*lines) {
-	ends := [2]*seat.Seat{seat.New(seat.Options{}), seat.New(seat.Options{Replay: replay})}
+	ends := [2]*socket.Stream{socket.NewStream(socket.StreamOptions{}), socket.NewStream(socket.StreamOptions{Replay: replay})}
 	var in [2]*io.PipeWriter
 	var served sync.WaitGroup
 	for i, s := range ends {
@@ -218,7 +218,7 @@ func carry(texts [2][]string, replay bool, drops []int) (got [2]*lines) {
 }
 
 // hand is the other end of a seat, by hand.
-func hand(t *testing.T, s *seat.Seat) (h *half, attached chan error) {
+func hand(t *testing.T, s *socket.Stream) (h *half, attached chan error) {
 	a, b := connect([2]int{1 << 20, 1 << 20}, true)
 	attached = make(chan error, 1)
 	go func() { attached <- s.Attach(a) }()
@@ -227,7 +227,7 @@ func hand(t *testing.T, s *seat.Seat) (h *half, attached chan error) {
 }
 
 // await receives frames until one satisfies a condition.
-func await(t *testing.T, h *half, what string, ok func(seat.Frame) bool) seat.Frame {
+func await(t *testing.T, h *half, what string, ok func(socket.Frame) bool) socket.Frame {
 	t.Helper()
 	for {
 		f, err := h.Receive()
@@ -241,7 +241,7 @@ func await(t *testing.T, h *half, what string, ok func(seat.Frame) bool) seat.Fr
 }
 
 // serve makes a seat serve, at most until the end of the test.
-func serve(t *testing.T, s *seat.Seat) (in *io.PipeWriter, out *io.PipeReader, served chan error) {
+func serve(t *testing.T, s *socket.Stream) (in *io.PipeWriter, out *io.PipeReader, served chan error) {
 	r, in := io.Pipe()
 	out, w := io.Pipe()
 	served = make(chan error, 1)
@@ -260,7 +260,7 @@ func TestLost(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		for _, came := range []bool{false, true} {
 			began := time.Now()
-			s := seat.New(seat.Options{Back: time.Minute})
+			s := socket.NewStream(socket.StreamOptions{Back: time.Minute})
 			if came {
 				h, attached := hand(t, s)
 				h.Close("")
@@ -282,28 +282,28 @@ func TestLost(t *testing.T) {
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := seat.New(seat.Options{Replay: true})
+		s := socket.NewStream(socket.StreamOptions{Replay: true})
 		in, _, served := serve(t, s)
 		first, left := hand(t, s)
 		io.WriteString(in, "timba 1\ngame x\n")
-		first.Send(seat.Frame{})
+		first.Send(socket.Frame{})
 		all := 0
-		await(t, first, "lines", func(f seat.Frame) bool { all += len(f.Lines); return all == 2 })
-		first.Send(seat.Frame{Ack: 2})
+		await(t, first, "lines", func(f socket.Frame) bool { all += len(f.Lines); return all == 2 })
+		first.Send(socket.Frame{Ack: 2})
 		second, ended := hand(t, s)
-		if err := <-left; !errors.Is(err, seat.ErrTaken) {
-			t.Fatalf("the first connection ends with %v, want %v", err, seat.ErrTaken)
+		if err := <-left; !errors.Is(err, socket.ErrTaken) {
+			t.Fatalf("the first connection ends with %v, want %v", err, socket.ErrTaken)
 		}
-		second.Send(seat.Frame{})
-		f := await(t, second, "lines again", func(f seat.Frame) bool { return len(f.Lines) == 2 })
+		second.Send(socket.Frame{})
+		f := await(t, second, "lines again", func(f socket.Frame) bool { return len(f.Lines) == 2 })
 		if f.Number != 0 || f.Lines[0] != "timba 1" {
 			t.Fatalf("the second connection gets %+v, want both lines", f)
 		}
 		in.Close()
-		await(t, second, "the end", func(f seat.Frame) bool { return f.End != "" })
-		second.Send(seat.Frame{Ack: 2})
-		if err := <-ended; !errors.Is(err, seat.ErrEnded) {
-			t.Fatalf("the second connection ends with %v, want %v", err, seat.ErrEnded)
+		await(t, second, "the end", func(f socket.Frame) bool { return f.End != "" })
+		second.Send(socket.Frame{Ack: 2})
+		if err := <-ended; !errors.Is(err, socket.ErrEnded) {
+			t.Fatalf("the second connection ends with %v, want %v", err, socket.ErrEnded)
 		}
 		kit.Must(t, <-served)
 	})
@@ -313,22 +313,22 @@ func TestTakeOver(t *testing.T) {
 func TestBadFrames(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		for name, f := range map[string]seat.Frame{
+		for name, f := range map[string]socket.Frame{
 			"acknowledges too much":   {Ack: 1},
 			"acknowledges a negative": {Ack: -1},
 			"skips a line":            {Number: 1, Lines: []string{"x"}},
 			"negative number":         {Number: -1, Lines: []string{"x"}},
 			"a line feed":             {Lines: []string{"x\ny"}},
 		} {
-			s := seat.New(seat.Options{})
+			s := socket.NewStream(socket.StreamOptions{})
 			in, out, _ := serve(t, s)
 			h, attached := hand(t, s)
 			h.Send(f)
-			if err := <-attached; err == nil || errors.Is(err, seat.ErrEnded) {
+			if err := <-attached; err == nil || errors.Is(err, socket.ErrEnded) {
 				t.Errorf("%s: the error is %v", name, err)
 			}
 			h, _ = hand(t, s)
-			h.Send(seat.Frame{Number: 0, Lines: []string{"# y"}})
+			h.Send(socket.Frame{Number: 0, Lines: []string{"# y"}})
 			buf := make([]byte, 10)
 			if n, err := out.Read(buf); err != nil || strings.TrimSpace(string(buf[:n])) != "# y" {
 				t.Errorf("%s: then %q comes, %v", name, buf[:n], err)
@@ -343,21 +343,21 @@ func TestBadFrames(t *testing.T) {
 func TestBytesWaiting(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := seat.New(seat.Options{})
+		s := socket.NewStream(socket.StreamOptions{})
 		in, out, _ := serve(t, s)
 		h, _ := hand(t, s)
 		line := strings.Repeat("#", 1000)
 		for i := range 200 {
-			h.Send(seat.Frame{Number: i, Lines: []string{line}})
+			h.Send(socket.Frame{Number: i, Lines: []string{line}})
 		}
-		await(t, h, "all acknowledged", func(f seat.Frame) bool { return f.Ack == 200 })
+		await(t, h, "all acknowledged", func(f socket.Frame) bool { return f.Ack == 200 })
 		in.Close()
 		data, _ := io.ReadAll(out)
-		if len(data) > seat.MaxUnread+2000 {
+		if len(data) > socket.MaxUnread+2000 {
 			t.Errorf("%d bytes wait", len(data))
 		}
 
-		s = seat.New(seat.Options{Kept: 10_000})
+		s = socket.NewStream(socket.StreamOptions{Kept: 10_000})
 		in, _, served := serve(t, s)
 		go func() {
 			for range 11 {
@@ -375,10 +375,10 @@ func TestBytesWaiting(t *testing.T) {
 func TestFarewell(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := seat.New(seat.Options{})
+		s := socket.NewStream(socket.StreamOptions{})
 		_, out, served := serve(t, s)
 		h, _ := hand(t, s)
-		h.Send(seat.Frame{Lines: []string{"move 1"}, End: "exit status \x1b3"})
+		h.Send(socket.Frame{Lines: []string{"move 1"}, End: "exit status \x1b3"})
 		data, _ := io.ReadAll(out)
 		var f fault.Reason
 		if err := <-served; string(data) != "move 1\n" || !errors.As(err, &f) || f.Text() != "the process ended: exit status ?3" {

@@ -1,4 +1,4 @@
-package seat
+package socket
 
 import (
 	"time"
@@ -6,17 +6,17 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// still is how a seat makes the clock of its bot stand still; see Options.Slow.
+// still is how a stream makes the clock of its bot stand still; see StreamOptions.Slow.
 type still struct {
 	clock match.Holder  // nil: there is none
 	since time.Time     // it stands still; zero: it does not
-	used  time.Duration // of Options.Back, earlier
+	used  time.Duration // of StreamOptions.Back, earlier
 	slow  *time.Timer   // until the lines that wait make it stand still; nil: none wait
 	lost  *time.Timer   // until the connection counts as lost
 }
 
 // check sets the clock by what is known of the connection, under the lock.
-func (s *Seat) check() {
+func (s *Stream) check() {
 	if s.Slow == 0 || s.still.clock == nil {
 		return
 	}
@@ -37,7 +37,7 @@ func (s *Seat) check() {
 }
 
 // isSlow makes the clock stand still for lines that wait.
-func (s *Seat) isSlow() {
+func (s *Stream) isSlow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.still.slow != nil && !s.closed {
@@ -46,7 +46,7 @@ func (s *Seat) isSlow() {
 	}
 }
 
-func (s *Seat) stopSlow() {
+func (s *Stream) stopSlow() {
 	if s.still.slow != nil {
 		s.still.slow.Stop()
 		s.still.slow = nil
@@ -54,7 +54,7 @@ func (s *Seat) stopSlow() {
 }
 
 // hold stops the clock, or lets it go on.
-func (s *Seat) hold(on bool) {
+func (s *Stream) hold(on bool) {
 	if on == !s.still.since.IsZero() {
 		return
 	}

@@ -1,9 +1,4 @@
-// Package seat carries the lines of the bot protocol over connections that may break. A Seat is
-// one end: on the server it is a match.Bot's Serve, at the other end of the wire it stands
-// between a process and the connection, or is the script of a page. Both ends number their lines
-// and keep them until the other end has acknowledged them, so that a new connection goes on where
-// the last one broke: no line is lost, and none comes twice.
-package seat
+package socket
 
 import (
 	"bufio"
@@ -29,16 +24,16 @@ type Frame struct {
 	End    string   `json:"end,omitempty"` // why no more lines come; after the last of them
 }
 
-// Conn is one connection. At most one goroutine sends and one receives; Close may be called by any
+// Wire is one connection. At most one goroutine sends and one receives; Close may be called by any
 // and ends both with errors.
-type Conn interface {
+type Wire interface {
 	Send(Frame) error // in bounded time
 	Receive() (Frame, error)
 	Close(why string)
 }
 
-// Options bound a seat. Zero values stand for the defaults.
-type Options struct {
+// StreamOptions bound a stream. Zero values stand for the defaults.
+type StreamOptions struct {
 	Back time.Duration // for the other end to come, and to come back
 	Kept int           // bytes kept for the other end
 	// Unread is how many bytes of the other end wait to be read; above it, what comes is dropped.
@@ -65,13 +60,17 @@ const (
 
 // Errors of Attach.
 var (
-	ErrTaken = errors.New("seat: another connection has taken over")
-	ErrEnded = errors.New("seat: the game has ended")
+	ErrTaken = errors.New("socket: another connection has taken over")
+	ErrEnded = errors.New("socket: the game has ended")
 )
 
-// Seat is one end of the lines of one bot, for one call of Serve.
-type Seat struct {
-	Options
+// Stream is one end of the lines of one bot, for one call of Serve: on the server it is a match.Bot's
+// Serve, at the other end of the wire it stands between a process and the connection, or is the
+// script of a page. Both ends number their lines and keep them until the other end has acknowledged
+// them, so that a new connection goes on where the last one broke: no line is lost, and none comes
+// twice.
+type Stream struct {
+	StreamOptions
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at every change
 	sent    []string      // lines for the other end, from number base
@@ -94,15 +93,15 @@ type Seat struct {
 
 // attached is what one connection knows.
 type attached struct {
-	Conn
+	Wire
 	next  int  // number of the next line to send
 	told  int  // the last Ack that was sent
 	heard bool // the first frame of the other end has come
 	over  bool // End was sent
 }
 
-// New returns a seat that waits for a connection.
-func New(o Options) *Seat {
+// NewStream returns a stream that waits for a connection.
+func NewStream(o StreamOptions) *Stream {
 	if o.Back == 0 {
 		o.Back = DefaultBack
 	}
@@ -115,18 +114,18 @@ func New(o Options) *Seat {
 	if o.Linger == 0 {
 		o.Linger = lingerTime
 	}
-	return &Seat{Options: o, changed: make(chan struct{})}
+	return &Stream{StreamOptions: o, changed: make(chan struct{})}
 }
 
 // change tells all waiters, under the lock.
-func (s *Seat) change() {
+func (s *Stream) change() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
 // Serve sends lines to the other end, and writes what it answers, until the lines end, the other
 // end stays away for longer than Back, or Close is called. It may be called once.
-func (s *Seat) Serve(lines io.Reader, answers io.Writer) error {
+func (s *Stream) Serve(lines io.Reader, answers io.Writer) error {
 	s.mu.Lock()
 	s.still.clock, _ = answers.(match.Holder)
 	if s.conn == nil && !s.closed {
@@ -155,8 +154,8 @@ func (s *Seat) Serve(lines io.Reader, answers io.Writer) error {
 	return s.why
 }
 
-// finish ends the seat, under the lock.
-func (s *Seat) finish() {
+// finish ends the stream, under the lock.
+func (s *Stream) finish() {
 	s.closed, s.ended = true, true
 	if s.end == "" {
 		s.end = "the lines have ended"
@@ -169,7 +168,7 @@ func (s *Seat) finish() {
 	s.change()
 }
 
-func (s *Seat) stopTimer() {
+func (s *Stream) stopTimer() {
 	if s.lost != nil {
 		s.lost.Stop()
 		s.lost = nil
@@ -177,7 +176,7 @@ func (s *Seat) stopTimer() {
 }
 
 // awaitReturn begins the time to come back, under the lock.
-func (s *Seat) awaitReturn() {
+func (s *Stream) awaitReturn() {
 	s.stopTimer()
 	if s.Slow > 0 {
 		return // check has the time
@@ -187,13 +186,13 @@ func (s *Seat) awaitReturn() {
 	})
 }
 
-// Lost returns the reason of a seat whose other end has stayed away for so long.
+// Lost returns the reason of a stream whose other end has stayed away for so long.
 func Lost(back time.Duration) fault.Reason {
 	return fault.Reason{Kind: fault.ConnectionLost, Limit: int64(back / time.Second)}
 }
 
 // Close makes Serve return an error: a fault.Reason for a forfeit. The other end is told why.
-func (s *Seat) Close(why error) {
+func (s *Stream) Close(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -204,12 +203,12 @@ func (s *Seat) Close(why error) {
 }
 
 // read takes lines up to their end. What a process writes behind its last LF is no line.
-func (s *Seat) read(lines io.Reader) error {
+func (s *Stream) read(lines io.Reader) error {
 	r := bufio.NewReaderSize(lines, protocol.MaxOutput)
 	for {
 		line, err := r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			return fmt.Errorf("seat: a line is longer than %d bytes", protocol.MaxOutput)
+			return fmt.Errorf("socket: a line is longer than %d bytes", protocol.MaxOutput)
 		}
 		if err != nil {
 			if errors.Is(err, io.EOF) {
@@ -224,7 +223,7 @@ func (s *Seat) read(lines io.Reader) error {
 }
 
 // add adds a line for the other end.
-func (s *Seat) add(line string) error {
+func (s *Stream) add(line string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept+len(line) > s.Kept {
@@ -240,8 +239,8 @@ func (s *Seat) add(line string) error {
 	return nil
 }
 
-// write writes what comes from the other end, until the seat ends.
-func (s *Seat) write(answers io.Writer) error {
+// write writes what comes from the other end, until the stream ends.
+func (s *Stream) write(answers io.Writer) error {
 	for {
 		s.mu.Lock()
 		for len(s.unread) == 0 && !s.closed && s.gone == nil {
@@ -267,10 +266,10 @@ func (s *Seat) write(answers io.Writer) error {
 }
 
 // Attach carries the lines over a connection until that breaks, another one takes over, or the
-// other end has all lines of a seat that has ended. The error is then ErrEnded. The connection is
+// other end has all lines of a stream that has ended. The error is then ErrEnded. The connection is
 // closed when Attach returns.
-func (s *Seat) Attach(c Conn) error {
-	a := &attached{Conn: c, told: -1}
+func (s *Stream) Attach(c Wire) error {
+	a := &attached{Wire: c, told: -1}
 	s.mu.Lock()
 	before := s.conn
 	s.conn = a
@@ -303,14 +302,14 @@ func (s *Seat) Attach(c Conn) error {
 }
 
 // Attached reports whether there is a connection.
-func (s *Seat) Attached() bool {
+func (s *Stream) Attached() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.conn != nil
 }
 
 // Heard reports whether the other end has acknowledged or sent a line.
-func (s *Seat) Heard() bool {
+func (s *Stream) Heard() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.got > 0 || s.acked > 0
@@ -319,8 +318,8 @@ func (s *Seat) Heard() bool {
 // maxBatch is the number of bytes of lines above which a frame gets no more.
 const maxBatch = 16 << 10
 
-// send sends what there is to send, until the connection is no longer the seat's.
-func (s *Seat) send(a *attached, received <-chan error) error {
+// send sends what there is to send, until the connection is no longer the stream's.
+func (s *Stream) send(a *attached, received <-chan error) error {
 	var over <-chan time.Time
 	for {
 		s.mu.Lock()
@@ -358,7 +357,7 @@ func (s *Seat) send(a *attached, received <-chan error) error {
 }
 
 // next returns the next frame for a connection, under the lock.
-func (s *Seat) next(a *attached) (f Frame, any bool) {
+func (s *Stream) next(a *attached) (f Frame, any bool) {
 	f.Ack = s.got
 	if !a.heard {
 		if any = a.told < 0; any {
@@ -380,7 +379,7 @@ func (s *Seat) next(a *attached) (f Frame, any bool) {
 	return f, any
 }
 
-func (s *Seat) receive(a *attached) error {
+func (s *Stream) receive(a *attached) error {
 	for {
 		f, err := a.Receive()
 		if err == nil {
@@ -397,7 +396,7 @@ const maxEnd = 80
 
 // farewell notes that the other end has ended, under the lock. Serve returns when its last lines
 // are read.
-func (s *Seat) farewell(end string) {
+func (s *Stream) farewell(end string) {
 	if end == "" || s.gone != nil {
 		return
 	}
@@ -415,7 +414,7 @@ func (s *Seat) farewell(end string) {
 }
 
 // take takes a frame of the other end.
-func (s *Seat) take(a *attached, f Frame) error {
+func (s *Stream) take(a *attached, f Frame) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn != a {
@@ -423,7 +422,7 @@ func (s *Seat) take(a *attached, f Frame) error {
 	}
 	last := s.base + len(s.sent)
 	if f.Ack < s.base || f.Ack > last || a.heard && f.Ack < s.acked {
-		return fmt.Errorf("seat: line %d cannot be acknowledged: lines %d to %d wait for that", f.Ack, s.base, last)
+		return fmt.Errorf("socket: line %d cannot be acknowledged: lines %d to %d wait for that", f.Ack, s.base, last)
 	}
 	s.acked = f.Ack
 	defer s.check()
@@ -443,16 +442,16 @@ func (s *Seat) take(a *attached, f Frame) error {
 		return nil
 	}
 	if f.Number > s.got || f.Number < 0 {
-		return fmt.Errorf("seat: line %d came, but line %d is the next", f.Number, s.got)
+		return fmt.Errorf("socket: line %d came, but line %d is the next", f.Number, s.got)
 	}
 	return s.keep(f.Lines[min(s.got-f.Number, len(f.Lines)):])
 }
 
 // keep keeps new lines until they are read, under the lock.
-func (s *Seat) keep(lines []string) error {
+func (s *Stream) keep(lines []string) error {
 	for _, line := range lines {
 		if strings.Contains(line, "\n") {
-			return errors.New("seat: a line has a line feed")
+			return errors.New("socket: a line has a line feed")
 		}
 		s.got++
 		if s.flooded = s.flooded || s.waiting+len(line) >= s.Unread; !s.flooded && !s.closed {

@@ -1,4 +1,4 @@
-package seat
+package socket
 
 import (
 	"bufio"
@@ -9,14 +9,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// LimitShort returns a writer for a request that becomes a WebSocket, whose connection then fails
-// with ErrTooFast when short frames come faster than a limiter allows. A WebSocket tells of whole messages only:
-// fragments without content, and pongs, cost their sender nothing and would count for nothing.
+// shortLimit is the writer for a request that becomes a WebSocket, whose connection then fails with
+// ErrTooFast when short frames come faster than a limiter allows. A WebSocket tells of whole messages
+// only: fragments without content, and pongs, cost their sender nothing and would count for nothing.
 // Longer frames are bounded by the size of a message.
-func LimitShort(w http.ResponseWriter, frames *rate.Limiter) http.ResponseWriter {
-	return shortLimit{w, frames}
-}
-
 type shortLimit struct {
 	http.ResponseWriter
 	frames *rate.Limiter

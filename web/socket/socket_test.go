@@ -1,4 +1,4 @@
-package seat_test
+package socket_test
 
 import (
 	"errors"
@@ -18,16 +18,16 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // over returns a server of a seat, and how to dial it.
-func over(t *testing.T, s *seat.Seat, l seat.SocketLimits) (dial func(http.Header) (*websocket.Conn, error), ended chan error) {
+func over(t *testing.T, s *socket.Stream, l socket.Limits) (dial func(http.Header) (*websocket.Conn, error), ended chan error) {
 	ended = make(chan error, 100)
 	server := bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, err := seat.Upgrade(w, r, l)
+		c, err := socket.Upgrade(w, r, l)
 		if err == nil {
-			err = s.Attach(seat.Wire{Socket: c})
+			err = s.Attach(c)
 		}
 		ended <- err
 	})})
@@ -56,8 +56,8 @@ func TestGame(t *testing.T) {
 			kit.Must(t, m.Play(t.Context()))
 			return game
 		}
-		s, far := seat.New(seat.Options{}), seat.New(seat.Options{})
-		dial, _ := over(t, s, seat.SocketLimits{})
+		s, far := socket.NewStream(socket.StreamOptions{}), socket.NewStream(socket.StreamOptions{})
+		dial, _ := over(t, s, socket.Limits{})
 		read, write := io.Pipe()   // referee to bot
 		answers, move := io.Pipe() // bot to referee
 		var ends sync.WaitGroup
@@ -69,8 +69,8 @@ func TestGame(t *testing.T) {
 				if err != nil {
 					return
 				}
-				c := &fragile{Wire: seat.Wire{Socket: seat.NewSocket(ws, seat.SocketLimits{})}, left: 9}
-				if err := far.Attach(c); errors.Is(err, seat.ErrEnded) || websocket.IsCloseError(err, seat.CloseEnded) {
+				c := &fragile{Wire: socket.NewConn(ws, socket.Limits{}), left: 9}
+				if err := far.Attach(c); errors.Is(err, socket.ErrEnded) || websocket.IsCloseError(err, socket.CloseEnded) {
 					return
 				}
 			}
@@ -91,13 +91,13 @@ func TestGame(t *testing.T) {
 
 // fragile is a connection that breaks after some frames.
 type fragile struct {
-	seat.Wire
+	socket.Wire
 	left int
 }
 
-func (f *fragile) Receive() (seat.Frame, error) {
+func (f *fragile) Receive() (socket.Frame, error) {
 	if f.left--; f.left < 0 {
-		return seat.Frame{}, errBroken
+		return socket.Frame{}, errBroken
 	}
 	return f.Wire.Receive()
 }
@@ -107,9 +107,9 @@ func (f *fragile) Receive() (seat.Frame, error) {
 func TestSocketBounds(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := seat.New(seat.Options{})
+		s := socket.NewStream(socket.StreamOptions{})
 		in, out, _ := serve(t, s)
-		limits := seat.SocketLimits{Frame: 1 << 10, Frames: 1e-3, Burst: 5, Alive: time.Minute, Send: time.Minute}
+		limits := socket.Limits{Frame: 1 << 10, Frames: 1e-3, Burst: 5, Alive: time.Minute, Send: time.Minute}
 		dial, ended := over(t, s, limits)
 		if _, err := dial(http.Header{"Origin": {"http://elsewhere.example"}}); err == nil {
 			t.Error("a page of another origin can connect")
@@ -141,7 +141,7 @@ func TestSocketBounds(t *testing.T) {
 			go io.Copy(io.Discard, ws.NetConn()) // or its end would wait
 			began := time.Now()
 			break_(ws)
-			if err := <-ended; err == nil || errors.Is(err, seat.ErrEnded) {
+			if err := <-ended; err == nil || errors.Is(err, socket.ErrEnded) {
 				t.Errorf("%s: the connection ends with %v", name, err)
 			}
 			if took := time.Since(began); took > 0 {
@@ -151,7 +151,7 @@ func TestSocketBounds(t *testing.T) {
 		}
 		ws := kit.Get[*websocket.Conn](t)(dial(nil))
 		defer ws.Close()
-		ws.WriteJSON(seat.Frame{Lines: []string{"# still here"}})
+		ws.WriteJSON(socket.Frame{Lines: []string{"# still here"}})
 		buf := make([]byte, 20)
 		if n, err := out.Read(buf); err != nil || string(buf[:n]) != "# still here\n" {
 			t.Errorf("then %q comes, %v", buf[:n], err)
@@ -164,15 +164,15 @@ func TestSocketBounds(t *testing.T) {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := seat.New(seat.Options{})
+		s := socket.NewStream(socket.StreamOptions{})
 		in, _, _ := serve(t, s)
 		defer in.Close()
-		dial, ended := over(t, s, seat.SocketLimits{Frame: 1 << 10, Frames: 10, Burst: 10, Alive: 30 * time.Second, Send: time.Minute})
+		dial, ended := over(t, s, socket.Limits{Frame: 1 << 10, Frames: 10, Burst: 10, Alive: 30 * time.Second, Send: time.Minute})
 		ws := kit.Get[*websocket.Conn](t)(dial(nil))
 		defer ws.Close()
 		go io.Copy(io.Discard, ws.NetConn()) // pings are not answered
 		began := time.Now()
-		if err := <-ended; err == nil || errors.Is(err, seat.ErrEnded) {
+		if err := <-ended; err == nil || errors.Is(err, socket.ErrEnded) {
 			t.Errorf("the connection ends with %v", err)
 		}
 		if took := time.Since(began); took != 30*time.Second {
