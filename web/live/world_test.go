@@ -26,9 +26,9 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/problem"
-	"github.com/timba-arena/timba/web/replaypage"
 )
 
 // world is a competition in a bubble, whose matches the runner plays, with house bots in this
@@ -128,10 +128,10 @@ func (g gated) Write(p []byte) (int, error) {
 type doc struct {
 	Topic   string
 	At      string
-	Head    *struct{ Seats []replaypage.Seat }
+	Head    *struct{ Seats []board.Seat }
 	Ply     int
-	Frames  []replaypage.Frame
-	Moves   []replaypage.Move
+	Frames  []board.Frame
+	Moves   []board.Move
 	Left    []int64
 	Result  *struct{ Ranks []int }
 	Over    *string

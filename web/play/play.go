@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/web/admission"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Options are the parts of a Tables. All but Now are required.
@@ -205,8 +205,8 @@ func (t *Tables) Open(ctx context.Context, who Who, c Choice) (*Table, error) {
 }
 
 // Socket returns the limits of the connections of people.
-func (t *Tables) Socket() seat.SocketLimits {
-	l := seat.DefaultSocketLimits
+func (t *Tables) Socket() socket.Limits {
+	l := socket.DefaultLimits
 	l.Frames, l.Burst, l.Alive = float64(t.Limits.Frames), 4*t.Limits.Frames, t.Limits.Silence
 	return l
 }

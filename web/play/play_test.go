@@ -24,7 +24,7 @@ import (
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
@@ -105,7 +105,7 @@ func wantError(t *testing.T, err error, code ladder.Code, part string) {
 
 // pipe is a connection within this process.
 type pipe struct {
-	in, out chan seat.Frame
+	in, out chan socket.Frame
 	closed  context.Context
 	close   func()
 }
@@ -114,11 +114,11 @@ type pipe struct {
 func (w *world) pipes() (a, b pipe) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.t.Cleanup(cancel)
-	x, y := make(chan seat.Frame, 16), make(chan seat.Frame, 16)
+	x, y := make(chan socket.Frame, 16), make(chan socket.Frame, 16)
 	return pipe{x, y, ctx, cancel}, pipe{y, x, ctx, cancel}
 }
 
-func (p pipe) Send(f seat.Frame) error {
+func (p pipe) Send(f socket.Frame) error {
 	select {
 	case p.out <- f:
 		return nil
@@ -127,12 +127,12 @@ func (p pipe) Send(f seat.Frame) error {
 	}
 }
 
-func (p pipe) Receive() (seat.Frame, error) {
+func (p pipe) Receive() (socket.Frame, error) {
 	select {
 	case f := <-p.in:
 		return f, nil
 	case <-p.closed.Done():
-		return seat.Frame{}, io.EOF
+		return socket.Frame{}, io.EOF
 	}
 }
 
@@ -142,7 +142,7 @@ func (p pipe) Close(string) { p.close() }
 func sit(w *world, x *play.Table, silent int) {
 	near, far := w.pipes()
 	go x.Attach(context.Background(), near)
-	end := seat.New(seat.Options{})
+	end := socket.NewStream(socket.StreamOptions{})
 	toBot, fromSeat := io.Pipe()
 	toSeat, fromBot := io.Pipe()
 	w.t.Cleanup(func() {
@@ -271,7 +271,7 @@ func TestAway(t *testing.T) {
 		w.must(err)
 		near, far := w.pipes()
 		go away.Attach(t.Context(), near)
-		far.Send(seat.Frame{Lines: []string{"ready"}})
+		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, away)
 		far.Close("")
 		if r := w.kept(away); len(r.Faults) != 1 || r.Faults[0].Reason.Kind != fault.ConnectionLost {
@@ -361,7 +361,7 @@ func TestRestart(t *testing.T) {
 		w.must(err)
 		near, far := w.pipes()
 		go x.Attach(t.Context(), near)
-		far.Send(seat.Frame{Lines: []string{"ready"}})
+		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, x)
 		killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64)}
 		w.must(w.Store.AddPlay(t.Context(), killed, netip.Addr{}, 0))
@@ -386,7 +386,7 @@ func TestSocket(t *testing.T) {
 	l := limits
 	l.Frames, l.Silence = 10, 4*time.Second
 	s := play.New(play.Options{Limits: l}).Socket()
-	if s.Frames != 10 || s.Burst != 40 || s.Alive != 4*time.Second || s.Frame != seat.DefaultSocketLimits.Frame {
+	if s.Frames != 10 || s.Burst != 40 || s.Alive != 4*time.Second || s.Frame != socket.DefaultLimits.Frame {
 		t.Errorf("the limits are %+v", s)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Options are the parts of a Hub. Store and Events are required.
@@ -73,7 +73,7 @@ type bot struct {
 // session is one process of a bot.
 type session struct {
 	Opening
-	seat *seat.Seat
+	seat *socket.Stream
 	told string // the instance that was told of it
 }
 
@@ -130,12 +130,12 @@ func (h *Hub) open(v ladder.Version, m *ladder.Match) (*session, error) {
 	defer h.mu.Unlock()
 	b := h.bots[v.ID]
 	if b == nil || len(b.sessions) >= maxSessions {
-		return nil, seat.Lost(h.Limits.Comeback)
+		return nil, socket.Lost(h.Limits.Comeback)
 	}
 	h.sessions++
 	s := &session{
 		Opening: Opening{Session: h.sessions, Match: m.ID, Ladder: m.Ladder, Game: m.Game, Bots: m.Bots},
-		seat:    seat.New(seat.Options{Back: h.Limits.Comeback, Slow: slow(h.Limits.Allowance)}),
+		seat:    socket.NewStream(socket.StreamOptions{Back: h.Limits.Comeback, Slow: slow(h.Limits.Allowance)}),
 	}
 	b.sessions[s.Session] = s
 	b.matches[m.ID]++
@@ -309,7 +309,7 @@ func (h *Hub) dismiss(b *bot, why string, atOnce bool) {
 		h.detach(b, l)
 		go func() {
 			l.send(frame{Bye: why})
-			l.end(seat.CloseBroken, why)
+			l.end(socket.CloseBroken, why)
 		}()
 	}
 }

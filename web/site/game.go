@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/web/api"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 )
 
 // gamePage is the data of the page "game".
@@ -62,7 +62,7 @@ func (s *Site) gameOf(v *visit) error {
 // gameView is a replay, for the page and its player.
 type gameView struct {
 	Title  string // of the game
-	Played *replaypage.Game
+	Played *board.Game
 	Data   template.JS // Played as JSON
 	Faults []faultNote
 	First  []string // the bots with rank 1
@@ -79,7 +79,7 @@ const (
 
 // newGameView returns what a page shows of a replay: what bots wrote is cut.
 func (s *Site) newGameView(r *referee.Replay, g *rules.Game) (gameView, error) {
-	played, err := replaypage.NewGame(r, g)
+	played, err := board.NewGame(r, g)
 	if err != nil {
 		return gameView{}, err
 	}
@@ -97,7 +97,7 @@ func (s *Site) newGameView(r *referee.Replay, g *rules.Game) (gameView, error) {
 }
 
 // trim cuts what bots wrote.
-func trim(g *replaypage.Game) {
+func trim(g *board.Game) {
 	for i := range g.Seats {
 		g.Seats[i].Name, g.Seats[i].Version = cut(maxName, g.Seats[i].Name), cut(maxName, g.Seats[i].Version)
 	}
@@ -195,7 +195,7 @@ func (s *Site) replayJSON(v *visit) error {
 // replayPage answers with the page of "timba replay export".
 func (s *Site) replayPage(v *visit) error {
 	return s.export(v, "text/html; charset=utf-8", "html", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
-		played, err := replaypage.NewGame(r, g)
+		played, err := board.NewGame(r, g)
 		if err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (s *Site) replayPage(v *visit) error {
 // replayCSV answers with the rows of "timba replay export --format csv".
 func (s *Site) replayCSV(v *visit) error {
 	return s.export(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
-		return replaypage.WriteCSV(w, replaypage.Rows(r, g))
+		return board.WriteCSV(w, board.Rows(r, g))
 	})
 }
 
