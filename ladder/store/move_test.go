@@ -321,7 +321,7 @@ func TestMovedDamage(t *testing.T) {
 	}
 	wantSound(t, c.Store)
 	kit.Must(t, os.Remove(path))
-	if data, err := c.Replay(bg, 1); err == nil {
+	if data, err := c.Replay(bg, maxGames); err == nil {
 		t.Errorf("a lost replay is %q", data)
 	}
 }
