@@ -42,8 +42,6 @@ type RemoteLimits struct {
 // and which built bots stay.
 type Storage struct {
 	Keep    time.Duration // for which matches stay; 0: for ever
-	Matches int           // the newest of any two opponents on a ladder, which stay
-	Faults  bool          // matches with a fault stay
 	Size    int64         // bytes that the files may have; 0: any
 	Builds  time.Duration // without use, after which a built bot that nobody needs goes; 0: it stays
 	Room    int64         // bytes that built bots may have: above it, those that nobody needs go; 0: any

@@ -139,7 +139,7 @@ func TestConfigErrors(t *testing.T) {
 		{"long idle", "idle = 86401", `c: idle cannot be 86401: try 0 to 86400 seconds`},
 		{"storage for negative days", "[storage]\ndays = -1", `c: storage.days cannot be -1: try 0 to 36500`},
 		{"storage of too much", "[storage]\nsize = 1048577", `c: storage.size cannot be 1048577: try 0 to 1048576`},
-		{"unknown of storage", "[storage]\nday = 1", `c: unknown key "storage.day": try days, matches, size, builds, room, faults`},
+		{"unknown of storage", "[storage]\nday = 1", `c: unknown key "storage.day": try days, size, builds, room`},
 		{"url with a path", "[site]\nurl = \"https://a.example/arena\"", `c: site.url cannot be "https://a.example/arena": try the scheme and the host alone, such as https://bots.example.org`},
 		{"url without a scheme", "[site]\nurl = \"a.example\"", `c: site.url cannot be "a.example": try`},
 		{"url of another scheme", "[site]\nurl = \"javascript://a.example\"", `c: site.url cannot be "javascript://a.example": try`},

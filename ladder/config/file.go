@@ -96,12 +96,10 @@ type (
 		Silence  int64 `toml:"silence"`
 	}
 	storageFile struct {
-		Days    int64 `toml:"days"`
-		Matches int64 `toml:"matches"`
-		Faults  bool  `toml:"faults"`
-		Size    int64 `toml:"size"`   // GiB, as Room
-		Builds  int64 `toml:"builds"` // days
-		Room    int64 `toml:"room"`
+		Days   int64 `toml:"days"`
+		Size   int64 `toml:"size"`   // GiB, as Room
+		Builds int64 `toml:"builds"` // days
+		Room   int64 `toml:"room"`
 	}
 	ladderFile struct {
 		Name    string            `toml:"name"`
@@ -136,7 +134,7 @@ func siblingKeys(unknown toml.Key) []string {
 	case unknown[0] == "live":
 		return limitKeys(new(liveFile).list(new(ladder.LiveLimits)))
 	case unknown[0] == "storage":
-		return append(limitKeys(new(storageFile).list(new(ladder.Storage))), "faults")
+		return limitKeys(new(storageFile).list(new(ladder.Storage)))
 	case len(unknown) > 2 && unknown[1] == "clock":
 		return []string{"movetime", "bank", "inc", "margin", "startup"}
 	}
@@ -222,7 +220,6 @@ func (f *configFile) resolve() (*Config, error) {
 	if err := setAll("live", f.Live.list(&c.Live)); err != nil {
 		return nil, err
 	}
-	c.Storage.Faults = f.Storage.Faults
 	if err := setAll("storage", f.Storage.list(&c.Storage)); err != nil {
 		return nil, err
 	}
@@ -343,7 +340,6 @@ func (f *remoteFile) list(l *ladder.RemoteLimits) []limit {
 func (f *storageFile) list(s *ladder.Storage) []limit {
 	return []limit{
 		{"days", f.Days, 0, maxDays, span(&s.Keep, 24*time.Hour)},
-		{"matches", f.Matches, 0, 1_000_000, count(&s.Matches)},
 		{"size", f.Size, 0, 1 << 20, size(&s.Size, gib)},
 		{"builds", f.Builds, 0, maxDays, span(&s.Builds, 24*time.Hour)},
 		{"room", f.Room, 0, 1 << 20, size(&s.Room, gib)},

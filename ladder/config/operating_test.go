@@ -68,7 +68,7 @@ func TestLimitsAreTested(t *testing.T) {
 	}
 	var keys []string
 	for _, key := range keysOf("", reflect.TypeFor[configFile]()) {
-		if regexp.MustCompile(`^(limits|play|remote|live|storage)\.`).MatchString(key) && key != "play.guests" && key != "storage.faults" {
+		if regexp.MustCompile(`^(limits|play|remote|live|storage)\.`).MatchString(key) && key != "play.guests" {
 			keys = append(keys, key)
 		}
 	}

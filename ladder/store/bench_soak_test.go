@@ -339,6 +339,9 @@ func BenchmarkRows(b *testing.B) {
 			}
 			u := kit.Get[Usage](b)(c.Usage(bg))
 			b.ReportMetric(u.Games[0].Rows, "bytes/match")
+			for _, t := range u.Tables[:16] {
+				b.Logf("%s %s: %d bytes a match", t.Table, t.Index, t.Bytes/u.Games[0].Matches)
+			}
 		})
 	}
 }
