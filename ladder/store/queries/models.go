@@ -232,6 +232,17 @@ type Rerate struct {
 	After    string
 }
 
+type Session struct {
+	ID       int64
+	Public   string
+	Hash     []byte
+	PersonID sql.NullInt64
+	TokenID  sql.NullInt64
+	Created  int64
+	Used     int64
+	Expires  int64
+}
+
 type Stage struct {
 	VersionID int64
 	Name      string
