@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
@@ -21,8 +22,8 @@ import (
 
 // Table is one game between a person and bots.
 type Table struct {
-	ID       string // cannot be guessed
-	Who      Who
+	ID       string        // cannot be guessed
+	Who      service.Actor // a guest has a session
 	Choice   Choice
 	Variant  *rules.Variant
 	Versions []ladder.Version // by seat, without the person's
@@ -114,9 +115,6 @@ func (w waiting) Close(why string) {
 	}
 	w.Wire.Close(why)
 }
-
-// Mine reports whether somebody plays at this table.
-func (x *Table) Mine(who Who) bool { return x.Who.has(who) }
 
 // Resign gives the game up.
 func (x *Table) Resign() { x.seat.Close(fault.Reason{Kind: fault.Resigned}) }
