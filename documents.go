@@ -5,5 +5,5 @@ import "embed"
 
 // Documents are SPEC.md and the pages of docs, under their paths.
 //
-//go:embed SPEC.md docs/*.md docs/*.svg
+//go:embed SPEC.md docs/*.md
 var Documents embed.FS

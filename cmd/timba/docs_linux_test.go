@@ -266,7 +266,7 @@ func (l *library) room(t *testing.T, where string) string {
 	if err := os.CopyFS(dir, os.DirFS(l.template)); err != nil {
 		t.Fatal(err)
 	}
-	if where == "debugging.md" { // there it is a program
+	if where == "docs/debugging.md" { // there it is a program
 		l.sh(t, dir, "rm -r mybot; cp bot mybot; chmod +x mybot")
 	}
 	l.sh(t, dir, "chmod +x bot")
