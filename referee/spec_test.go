@@ -258,31 +258,6 @@ func sectionsOf(g *rules.Game) []string {
 	return sections
 }
 
-// The option tables of the games have every option with its values.
-func TestGamesOptions(t *testing.T) {
-	row := regexp.MustCompile("(?m)^\\| (`[a-z0-9`, ]+`) \\| ([^|]*) \\|")
-	for _, g := range games.All() {
-		values := map[string]string{}
-		for _, m := range row.FindAllStringSubmatch(specSection(t, g.Display.Title), -1) {
-			for name := range strings.SplitSeq(m[1], ", ") {
-				name = strings.Trim(name, "`")
-				if _, ok := values[name]; !ok { // the options come first
-					values[name] = m[2]
-				}
-			}
-		}
-		for _, o := range g.Options {
-			want := strings.Join(o.Values, ", ")
-			if o.Values == nil {
-				want = fmt.Sprintf("%d; %d to %d", o.Default, o.Min, o.Max)
-			}
-			if values[o.Name] != want {
-				t.Errorf("%s: SPEC.md has %q for the option %s, not %q", g.Name, values[o.Name], o.Name, want)
-			}
-		}
-	}
-}
-
 // Every event and every view key that random games bring is described.
 func TestGamesEventsAndViews(t *testing.T) {
 	for _, g := range games.All() {

@@ -45,6 +45,7 @@ func (c *competition) archived() []digest {
 
 // What is moved is served as before, verified, and part of a backup.
 func TestMove(t *testing.T) {
+	// limit: storage.days
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
@@ -78,6 +79,7 @@ func TestMove(t *testing.T) {
 
 // The last days, the newest of each set of versions and matches with faults stay.
 func TestMovePolicy(t *testing.T) {
+	// limit: storage.matches
 	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first", "@greedy")
@@ -267,6 +269,7 @@ func (c *looked) count() {
 
 // Above its size the archive takes no more: the rest stays in the database.
 func TestMoveSize(t *testing.T) {
+	// limit: storage.size
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()

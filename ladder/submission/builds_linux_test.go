@@ -53,6 +53,7 @@ func quick(n int) map[string]string {
 // A build goes when no version plays that needs it, no match waits for it and it was not used for some
 // days. Its upload stays, and an old version that plays again has it made again, file by file the same.
 func TestSweepBuilds(t *testing.T) {
+	// limit: storage.builds
 	t.Parallel()
 	w := newWorld(t)
 	old := w.built(w.add("bot", fileTree(t, built)))
@@ -114,6 +115,7 @@ func (w *world) released(hash string) {
 
 // Above its limit the oldest builds that nobody needs go, and those that are needed stay.
 func TestSweepRoom(t *testing.T) {
+	// limit: storage.room
 	t.Parallel()
 	w := newWorld(t)
 	var hashes []string

@@ -61,6 +61,7 @@ func (w *world) send(to *bubble.Listener, who, from string, body io.Reader) (*ht
 // TestSlowUploads: two people and their addresses hold all the uploads that they may,
 // and send next to nothing. Others' uploads are taken all the while.
 func TestSlowUploads(t *testing.T) {
+	// limit: limits.rate, limits.window
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -110,6 +111,7 @@ func TestSlowUploads(t *testing.T) {
 
 // TestSlowReaders: who takes an answer too slowly is ended, and gives its slot back.
 func TestSlowReaders(t *testing.T) {
+	// limit: limits.rate, limits.window
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -146,6 +148,7 @@ func TestSlowReaders(t *testing.T) {
 // TestParallelRequests: limits hold however many requests come at once, and for a
 // person with many tokens as for one with one.
 func TestParallelRequests(t *testing.T) {
+	// limit: limits.requests, limits.anonymous
 	const limit = 40
 	w := newWorld(t, func(o *Options) {
 		o.Config.Limits.Requests = limit
@@ -179,6 +182,7 @@ func counted(codes *sync.Map) map[int]int {
 // TestParallelTokens: of 150 requests for a token at once no more get one than a
 // person may have, and the others are told what to do and not to wait.
 func TestParallelTokens(t *testing.T) {
+	// limit: limits.requests, limits.anonymous
 	t.Parallel()
 	w := newWorld(t, nil)
 	before := kit.Get[[]ladder.Token](t)(w.store.Tokens(bg, w.person("ada")))
@@ -202,6 +206,7 @@ func TestParallelTokens(t *testing.T) {
 
 // TestUnknownAddressesAreLimited: what does not exist is counted as what does.
 func TestUnknownAddressesAreLimited(t *testing.T) {
+	// limit: limits.requests, limits.anonymous
 	t.Parallel()
 	w := newWorld(t, func(o *Options) { o.Config.Limits.Anonymous = 3 })
 	for i, c := range []struct {

@@ -189,6 +189,7 @@ func options(m map[string]string) string {
 
 // The limits of sockets hold for a person, an address and all, while others watch on.
 func TestSocketLimits(t *testing.T) {
+	// limit: live.person, live.address, live.total
 	l := quick()
 	l.Person, l.Address, l.Total = 2, 3, 5
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {
@@ -237,6 +238,7 @@ func (w *world) inProgress(c *client) int64 {
 
 // The limits of topics and messages end a socket, and no other.
 func TestTopicLimits(t *testing.T) {
+	// limit: live.topics, live.message, live.messages
 	l := quick()
 	l.Topics, l.Messages = 3, 4
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {

@@ -16,6 +16,7 @@ import (
 // A socket that does not take its messages is ended by each limit of what may wait, while others
 // watch on; when it comes back it has what it missed.
 func TestSlowWatcher(t *testing.T) {
+	// limit: live.queue, live.waiting, live.all, live.write
 	for name, limit := range map[string]func(*ladder.LiveLimits){
 		"messages":     func(l *ladder.LiveLimits) { l.Queue = 256 },
 		"bytes":        func(l *ladder.LiveLimits) { l.Waiting = 1 << 20 },
@@ -59,6 +60,7 @@ func TestSlowWatcher(t *testing.T) {
 
 // A socket that gives no sign of life is ended, and one that only watches is not.
 func TestSilence(t *testing.T) {
+	// limit: live.silence
 	l := quick()
 	l.Silence = 4 * time.Second
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {
@@ -95,6 +97,7 @@ func TestSilence(t *testing.T) {
 
 // Whoever comes late gets the latest positions only, and others have them all.
 func TestKept(t *testing.T) {
+	// limit: live.kept
 	l := quick()
 	l.Kept = 4
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {
@@ -121,6 +124,7 @@ func TestKept(t *testing.T) {
 // Moves that come faster than messages may are in fewer messages: all of them, and a pause
 // between each two.
 func TestFrames(t *testing.T) {
+	// limit: live.frames
 	l := quick()
 	l.Frames = 2
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {
@@ -144,6 +148,7 @@ func TestFrames(t *testing.T) {
 
 // The number of pages that are watched is limited; pages that somebody watches go on.
 func TestPages(t *testing.T) {
+	// limit: live.pages
 	l := quick()
 	l.Pages = 2
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {
@@ -189,6 +194,7 @@ func (c *client) page(topic string) doc {
 
 // So many parts are rendered in a second, however many pages are watched.
 func TestRenders(t *testing.T) {
+	// limit: live.renders
 	l := quick()
 	l.Renders = 1
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {

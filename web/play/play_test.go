@@ -184,6 +184,7 @@ func (w *world) kept(x *play.Table) *referee.Replay {
 // A whole game is kept with its seed and counted; a person who is too slow, resigns or stays away
 // forfeits for a reason of that kind.
 func TestGames(t *testing.T) {
+	// limit: play.think, play.move
 	for _, c := range []struct {
 		name   string
 		silent int
@@ -260,6 +261,7 @@ func TestHouseLate(t *testing.T) {
 
 // Who loses the connection and stays away forfeits; who never comes has no game.
 func TestAway(t *testing.T) {
+	// limit: play.back
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		l := limits
@@ -286,6 +288,7 @@ func TestAway(t *testing.T) {
 
 // Every limit is exceeded while other games go on.
 func TestLimits(t *testing.T) {
+	// limit: play.games, play.memory, play.person, play.address
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, laddertest.Dir(t), limits)
@@ -321,6 +324,7 @@ func TestLimits(t *testing.T) {
 
 // Games a day are limited for a person, and for an address without an account, over a restart, too.
 func TestGamesADay(t *testing.T) {
+	// limit: play.day
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		dir := laddertest.Dir(t)

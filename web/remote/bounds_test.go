@@ -99,6 +99,7 @@ func (s *session) end(t *testing.T) {
 
 // The number of remote bots is limited in all; 0 allows none.
 func TestTotal(t *testing.T) {
+	// limit: remote.total
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, "total = 2")
@@ -141,6 +142,7 @@ func TestSessions(t *testing.T) {
 
 // A bot that sends too many frames is ended, and no other.
 func TestFrames(t *testing.T) {
+	// limit: remote.frames
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, "frames = 100")
@@ -157,6 +159,7 @@ func TestFrames(t *testing.T) {
 
 // A bot that gives no sign of life, or does not say who it is, is ended, and no other.
 func TestSilence(t *testing.T) {
+	// limit: remote.silence
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, "silence = 4")

@@ -105,6 +105,7 @@ func (f *fragile) Receive() (seat.Frame, error) {
 // Frames that are malformed, too large or too fast, and pages of other origins, leave the seat as
 // it was.
 func TestSocketBounds(t *testing.T) {
+	// limit: play.frames
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		s := seat.New(seat.Options{})
@@ -162,6 +163,7 @@ func TestSocketBounds(t *testing.T) {
 
 // A connection that gives no sign of life is closed.
 func TestSilence(t *testing.T) {
+	// limit: play.silence
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		s := seat.New(seat.Options{})

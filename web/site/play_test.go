@@ -314,6 +314,7 @@ func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 // Tables are entered by nobody else, and are bounded for each visitor while others play on; TestLimits of
 // web/play has all bounds.
 func TestPlayBoundsRaced(t *testing.T) {
+	// limit: play.games, play.memory, play.person, play.address
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
@@ -393,6 +394,7 @@ func TestPlayBoundsRaced(t *testing.T) {
 // The connection of a page that sends too much ends; the game waits for another one, and other
 // games go on.
 func TestPlaySocketsRaced(t *testing.T) {
+	// limit: play.frames, play.silence
 	t.Parallel()
 	w := webtest.New(t, strings.Replace(playRules, "think = 60000", "think = 60000\nframes = 10", 1), 0)
 	sit := func(c *http.Client) (string, *websocket.Conn) {

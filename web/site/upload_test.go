@@ -35,6 +35,7 @@ func stalled(w *webtest.World, c *http.Client, csrf string) net.Conn {
 
 // An upload by the form has a slot, and must keep its pace, as one by the API.
 func TestUploadsBoundedRaced(t *testing.T) {
+	// limit: limits.upload
 	t.Parallel()
 	w := webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nwindow = 600", 1), 0)
 	w.Keep()
