@@ -10,10 +10,10 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// docs/submitting.md, "Stages": all of them, in their order, with their states.
+// docs/competing.md, "Stages": all of them, in their order, with their states.
 func TestStagesAreDocumented(t *testing.T) {
 	t.Parallel()
-	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/submitting.md"))
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/competing.md"))
 	rest := string(data)
 	for _, s := range (&Pipeline{}).stages() {
 		_, after, ok := strings.Cut(rest, fmt.Sprintf("\n| %s | %s |", s.name, s.state))
@@ -25,10 +25,10 @@ func TestStagesAreDocumented(t *testing.T) {
 	}
 }
 
-// SPEC.md, "The manifest": what a competition wants of a name, and shows of a version.
+// docs/writing-a-bot.md, "The manifest": what a competition wants of a name, and shows of a version.
 func TestNamesAreDocumented(t *testing.T) {
 	t.Parallel()
-	data := kit.Get[[]byte](t)(os.ReadFile("../../SPEC.md"))
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/writing-a-bot.md"))
 	for name, ok := range map[string]bool{
 		strings.Repeat("a", 32): true, strings.Repeat("a", 33): false, "a-b_c.9": true, "a--b": false, "-a": false, "a.": false, "A": false,
 	} {
@@ -42,7 +42,7 @@ func TestNamesAreDocumented(t *testing.T) {
 		fmt.Sprintf("shows at most %d bytes", shown),
 	} {
 		if !strings.Contains(string(data), want) {
-			t.Errorf("SPEC.md does not have %q", want)
+			t.Errorf("the page does not have %q", want)
 		}
 	}
 }

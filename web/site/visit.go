@@ -122,7 +122,7 @@ func (v *visit) forget() {
 	v.setCookie(sessionCookie, "", -1)
 }
 
-// redirect answers with another address of this site, to be fetched by GET.
+// redirect answers with another address, to be fetched by GET.
 func (v *visit) redirect(to string) {
 	v.begun = true
 	v.w.Header().Set("Cache-Control", "no-store")
