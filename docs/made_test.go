@@ -25,6 +25,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/api"
 )
 
 // made has the blocks of the pages by their names.
@@ -117,8 +118,8 @@ func limits() string {
 	b := newTable("limit", "value", "beyond it")
 	for _, row := range [][3]string{
 		{`archive \*`, bundle.Size(archive.Upload), "rejected during the upload"},
-		{`all files, unpacked \*`, bundle.Size(archive.Unpacked), "unpack fails"},
-		{`files and directories \*`, strconv.Itoa(archive.Files), "unpack fails"},
+		{`all files, unpacked: four times as much \*`, bundle.Size(archive.Unpacked), "unpack fails"},
+		{"files and directories", strconv.Itoa(archive.Files), "unpack fails"},
 		{"names in a path; its bytes", fmt.Sprintf("%d; %d", archive.Depth, archive.Path), "unpack fails"},
 		{"bytes unpacked for each byte of the archive, above " + bundle.Size(bundle.RatioFree), fmt.Sprint(archive.Ratio), "unpack fails"},
 		{code(program.ManifestFile), bundle.Size(program.MaxManifest), "build fails"},
@@ -130,12 +131,12 @@ func limits() string {
 		{"check: time, without credit", fmt.Sprint(submission.CheckTime), "check fails"},
 		{"trial: time of moves, without credit", fmt.Sprint(submission.TrialTime), "trial fails"},
 		{"a stage's log", bundle.Size(submission.MaxLog), "the middle is cut out"},
-		{`bot: memory, of all processes \*`, bundle.Size(c.Limits.Memory), "fault `memory`"},
-		{`bot: processes and threads \*`, strconv.Itoa(c.Limits.Processes), "no more can be started"},
+		{`bot: memory, of all processes \*`, bundle.Size(int64(c.Limits.Memory)), "fault `memory`"},
+		{"bot: processes and threads", strconv.Itoa(sandbox.DefaultLimit.Processes), "no more can be started"},
 		{`bots of a person, withdrawn ones too \*`, strconv.Itoa(c.Limits.Bots), "rejected"},
 		{`versions of a person in 24 hours \*`, strconv.Itoa(c.Limits.Versions), "rejected"},
 		{"versions of a bot in the queue or its stages", "1", "rejected"},
-		{`rate of an upload \*`, bundle.Size(c.Limits.Rate) + "/s", "the upload is ended"},
+		{"rate of an upload", bundle.Size(int64(api.DefaultPace.Rate)) + "/s", "the upload is ended"},
 	} {
 		b.row(row[0], strings.NewReplacer("m0s", " min").Replace(row[1]), row[2])
 	}

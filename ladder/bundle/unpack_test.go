@@ -100,7 +100,6 @@ func TestUnpackIntoExisting(t *testing.T) {
 
 // Every limit has a value that passes and one above it that does not.
 func TestLimitsAreExact(t *testing.T) {
-	// limit: limits.unpacked, limits.files
 	for _, c := range []struct {
 		name       string
 		good, over []ent

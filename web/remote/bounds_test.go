@@ -102,7 +102,7 @@ func TestTotal(t *testing.T) {
 	// limit: remote.total
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, "total = 2")
+		w := newWorld(t, limitsOf(30, 3, 10, 2))
 		more := w.good(t)
 		w.good(t)
 		third := w.client(w.token, "third")
@@ -110,7 +110,7 @@ func TestTotal(t *testing.T) {
 			t.Errorf("a third bot ends with %v", err)
 		}
 		more()
-		none := newWorld(t, "total = 0")
+		none := newWorld(t, limitsOf(30, 3, 10, 0))
 		third = none.client(none.token, "third")
 		if err := third.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the limit is 0 remote bots") {
 			t.Errorf("where none may come a bot ends with %v", err)
@@ -122,7 +122,7 @@ func TestTotal(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newWorld(t, many)
 		b := w.bot(t, &remote.Client{Serve: plays("first")})
 		sessions := make([]session, 16)
 		for i := range sessions {
@@ -142,10 +142,11 @@ func TestSessions(t *testing.T) {
 
 // A bot that sends too many frames is ended, and no other.
 func TestFrames(t *testing.T) {
-	// limit: remote.frames
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, "frames = 100")
+		l := many
+		l.Frames = 100
+		w := newWorld(t, l)
 		more := w.good(t)
 		ws := w.raw(t, "fast")
 		go func() {
@@ -159,10 +160,11 @@ func TestFrames(t *testing.T) {
 
 // A bot that gives no sign of life, or does not say who it is, is ended, and no other.
 func TestSilence(t *testing.T) {
-	// limit: remote.silence
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, "silence = 4")
+		l := many
+		l.Silence = 4 * time.Second
+		w := newWorld(t, l)
 		more := w.good(t)
 		w.raw(t, "silent") // reads nothing, and so answers no ping
 		bubble.Settle()
@@ -170,7 +172,7 @@ func TestSilence(t *testing.T) {
 		if !w.Online(silent) {
 			t.Error("the silent bot is not there")
 		}
-		time.Sleep(w.Config.Remote.Silence + 2*time.Second)
+		time.Sleep(l.Silence + 2*time.Second)
 		if w.Online(silent) {
 			t.Error("the silent bot is still there")
 		}

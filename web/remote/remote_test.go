@@ -234,7 +234,7 @@ func TestBlocked(t *testing.T) {
 
 // What is over a limit is refused, and says so; who is there goes on.
 func TestLimits(t *testing.T) {
-	// limit: remote.person, remote.address
+	// limit: remote.person
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newPlayed(t, limitsOf(30, 1, 2, 10))
