@@ -118,7 +118,7 @@ func limits() string {
 	b := newTable("limit", "value", "beyond it")
 	for _, row := range [][3]string{
 		{`archive \*`, bundle.Size(archive.Upload), "rejected during the upload"},
-		{`all files, unpacked: four times as much \*`, bundle.Size(archive.Unpacked), "unpack fails"},
+		{`all files, unpacked \*`, bundle.Size(archive.Unpacked), "unpack fails"},
 		{"files and directories", strconv.Itoa(archive.Files), "unpack fails"},
 		{"names in a path; its bytes", fmt.Sprintf("%d; %d", archive.Depth, archive.Path), "unpack fails"},
 		{"bytes unpacked for each byte of the archive, above " + bundle.Size(bundle.RatioFree), fmt.Sprint(archive.Ratio), "unpack fails"},
@@ -136,7 +136,7 @@ func limits() string {
 		{`bots of a person, withdrawn ones too \*`, strconv.Itoa(c.Limits.Bots), "rejected"},
 		{`versions of a person in 24 hours \*`, strconv.Itoa(c.Limits.Versions), "rejected"},
 		{"versions of a bot in the queue or its stages", "1", "rejected"},
-		{"rate of an upload", bundle.Size(int64(api.DefaultPace.Rate)) + "/s", "the upload is ended"},
+		{"rate of an upload", bundle.Size(api.DefaultPace.Rate) + "/s", "the upload is ended"},
 	} {
 		b.row(row[0], strings.NewReplacer("m0s", " min").Replace(row[1]), row[2])
 	}

@@ -46,6 +46,7 @@ func (c *competition) archived() []digest {
 
 // What is moved is served as before, verified, and part of a backup.
 func TestMove(t *testing.T) {
+	// limit: storage.days
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
@@ -79,7 +80,6 @@ func TestMove(t *testing.T) {
 
 // The matches of the last days stay, and so do those that are not over.
 func TestMoveKeepsTheLast(t *testing.T) {
-	// limit: storage.days
 	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first", "@greedy")
