@@ -111,7 +111,7 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	})
 	pages, err := site.New(site.Options{
 		Store: c.Store, Config: c.config, API: a, Key: []byte(hash(0)), Machines: machines,
-		Live: live.NewHub(live.Options{Store: c.Store, Events: c.Store.Events(), Limits: c.config.Live}),
+		Live: live.NewHub(live.Options{Store: c.Store, Events: c.Store.Events(), Limits: live.DefaultLimits(c.config.Live.Total)}),
 	})
 	if err != nil {
 		return nil, err

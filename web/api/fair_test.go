@@ -23,7 +23,7 @@ import (
 
 // TestPace: a client may be late by the window in all, however fast it was before.
 func TestPace(t *testing.T) {
-	p := newPace(ladder.Limits{Rate: 1000, Window: 10 * time.Second})
+	p := Pace{1000, 10 * time.Second}.begin()
 	for _, step := range []struct {
 		bytes int
 		took  time.Duration
@@ -112,9 +112,8 @@ func TestSlowUploads(t *testing.T) {
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, nil)
-		w.config.Limits.Window = 10 * time.Second
-		w.config.Limits.Rate = 1 << 30
+		const window = 10 * time.Second
+		w := newWorld(t, func(o *Options) { o.Pace = Pace{1 << 30, window} })
 		ended := make(chan struct{})
 		server := w.serve(t, route{"GET /endless", "", false, func(rw http.ResponseWriter, r *http.Request) error {
 			defer close(ended)
@@ -133,7 +132,7 @@ func TestSlowReaders(t *testing.T) {
 		defer resp.Body.Close()
 		began := time.Now()
 		<-ended // nothing is read
-		if took := time.Since(began); took < w.config.Limits.Window || took > w.config.Limits.Window+time.Second {
+		if took := time.Since(began); took < window || took > window+time.Second {
 			t.Errorf("a reader that takes nothing is served for %v", took)
 		}
 		bubble.Settle()
@@ -203,7 +202,7 @@ func TestParallelTokens(t *testing.T) {
 // TestUnknownAddressesAreLimited: what does not exist is counted as what does.
 func TestUnknownAddressesAreLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(o *Options) { o.Config.Limits.Anonymous = 3 })
+	w := newWorld(t, func(o *Options) { o.Config.Limits.Requests = 6 })
 	for i, c := range []struct {
 		method, path string
 		want         int

@@ -54,7 +54,7 @@ func (a *api) Receive(w http.ResponseWriter, r *http.Request, bot string, archiv
 	}
 	defer leave()
 	rc := http.NewResponseController(w)
-	body := &pacedBody{archive, rc, newPace(a.Config.Limits)}
+	body := &pacedBody{archive, rc, a.Pace.begin()}
 	return a.Service.Submit(r.Context(), in.actor(), bot, body, func() { rc.SetWriteDeadline(time.Now().Add(answerTime)) })
 }
 

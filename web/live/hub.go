@@ -34,9 +34,42 @@ type Store interface {
 type Options struct {
 	Store  Store
 	Events *events.Hub
-	Limits ladder.LiveLimits
+	Limits Limits
 	Hold   time.Duration // how long the end of a game is shown before the next game; 0: DefaultHold
 	Log    *slog.Logger  // nil: none
+}
+
+// Limits bound what those who watch cost. DefaultLimits returns usual ones.
+type Limits struct {
+	Person  int // sockets of one person
+	Address int // sockets from one address
+	Total   int // sockets
+	Topics  int // topics of one socket
+	Pages   int // topics of pages that are watched, in all languages
+
+	Message  int // bytes of a message of a client
+	Messages int // of a client in a second on average, and as many and Topics more at once
+
+	Frames  int // messages a second about one match
+	Kept    int // positions of a game that one who comes late gets, the latest ones
+	Renders int // parts of pages that are rendered in a second, in all
+
+	Queue   int   // messages that wait for one socket
+	Waiting int64 // bytes that wait for one socket
+	All     int64 // bytes that wait for all sockets; a message that waits for several counts for each
+
+	Write   time.Duration // to take one message
+	Silence time.Duration // without a sign of life, after which a socket ends
+}
+
+// DefaultLimits returns the limits of a hub with so many sockets.
+func DefaultLimits(total int) Limits {
+	return Limits{
+		Person: 32, Address: max(128, total/16), Total: total, Topics: 24, Pages: 512,
+		Message: 512, Messages: 16, Frames: 5, Kept: 512, Renders: 20,
+		Queue: 32, Waiting: 512 << 10, All: 128 << 20,
+		Write: 10 * time.Second, Silence: 90 * time.Second,
+	}
 }
 
 // DefaultHold is long enough to see how a game has ended.

@@ -13,17 +13,17 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/board"
+	"github.com/timba-arena/timba/web/live"
 )
 
 // quick are limits with which little is waited for.
-func quick() ladder.LiveLimits {
-	l := config.Default().Live
+func quick() live.Limits {
+	l := live.DefaultLimits(4096)
 	l.Frames, l.Messages, l.Queue = 500, 10_000, 1000
 	return l
 }

@@ -10,17 +10,17 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
-	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/live"
 )
 
 // A socket that does not take its messages is ended by each limit of what may wait, while others
 // watch on; when it comes back it has what it missed.
 func TestSlowWatcher(t *testing.T) {
-	for name, limit := range map[string]func(*ladder.LiveLimits){
-		"messages":     func(l *ladder.LiveLimits) { l.Queue = 256 },
-		"bytes":        func(l *ladder.LiveLimits) { l.Waiting = 1 << 20 },
-		"bytes in all": func(l *ladder.LiveLimits) { l.All = 1 << 20 },
-		"time":         func(l *ladder.LiveLimits) { l.Write = 3 * time.Second },
+	for name, limit := range map[string]func(*live.Limits){
+		"messages":     func(l *live.Limits) { l.Queue = 256 },
+		"bytes":        func(l *live.Limits) { l.Waiting = 1 << 20 },
+		"bytes in all": func(l *live.Limits) { l.All = 1 << 20 },
+		"time":         func(l *live.Limits) { l.Write = 3 * time.Second },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := quick()

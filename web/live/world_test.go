@@ -54,13 +54,13 @@ clock = {movetime = 600000, startup = 600000}
 
 // inWorld runs a test in a bubble with a world. The bots make no move until they may: see
 // world.moves.
-func inWorld(t *testing.T, toml string, limits ladder.LiveLimits, f func(t *testing.T, w *world)) {
+func inWorld(t *testing.T, toml string, limits live.Limits, f func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) { f(t, newWorld(t, toml, limits)) })
 }
 
-func newWorld(t *testing.T, toml string, limits ladder.LiveLimits) *world {
+func newWorld(t *testing.T, toml string, limits live.Limits) *world {
 	w := &world{World: laddertest.New(t, toml, store.Options{}), moves: make(chan struct{}), ended: make(chan struct{})}
 	w.House(func(name string) string { return strings.Repeat("0", 64) })
 	w.hub = live.NewHub(live.Options{Store: w.Store, Events: w.Store.Events(), Limits: limits, Hold: 10 * time.Millisecond})

@@ -28,8 +28,8 @@ import (
 type Options struct {
 	Store   *store.Store
 	Events  *events.Hub
-	Limits  ladder.PlayLimits // Memory is resolved; 0: as much as they want
-	Room    ladder.Room       // for the memory of one bot
+	Limits  Limits
+	Room    ladder.Room // for the memory of one bot
 	Resolve func(context.Context, ladder.Version) (match.Bot, error)
 	Sandbox *match.Sandbox // of all but house bots; nil: none
 	Log     *slog.Logger
@@ -63,6 +63,25 @@ type Tables struct {
 	group  sync.WaitGroup
 	ctx    context.Context
 	stop   context.CancelCauseFunc
+}
+
+// Limits bound the games. LimitsOf returns usual ones.
+type Limits struct {
+	ladder.PlayLimits
+	Memory  int64         // bytes of all their bots; 0: as much as they want
+	Person  int           // at the same time, of one person or guest
+	Address int           // at the same time, from one address
+	Back    time.Duration // for a person to come back
+	Frames  int           // a second that a page may send on average, and four times as many at once
+	Silence time.Duration // without a sign of life, after which a connection ends
+}
+
+// LimitsOf returns the limits that an operator has configured.
+func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
+	return Limits{
+		PlayLimits: l, Memory: memory, Person: 2, Address: max(4, l.Games/2),
+		Back: time.Minute, Frames: 50, Silence: 90 * time.Second,
+	}
 }
 
 // New returns no tables. Run has to run.

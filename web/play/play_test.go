@@ -30,9 +30,9 @@ import (
 func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
 
 // limits are those of tests.
-var limits = ladder.PlayLimits{
-	Games: 3, Memory: 3 * ladder.HouseMemory, Person: 2, Address: 2, Day: 4, Guests: true,
-	Think: 10 * time.Second, Move: time.Minute, Back: time.Minute,
+var limits = play.Limits{
+	PlayLimits: ladder.PlayLimits{Games: 3, Day: 4, Guests: true, Think: 10 * time.Second, Move: time.Minute},
+	Memory:     3 * ladder.HouseMemory, Person: 2, Address: 2, Back: time.Minute,
 }
 
 // world has tables that run until the test ends, or stop is called.
@@ -42,7 +42,7 @@ type world struct {
 	stop func()
 }
 
-func newWorld(t *testing.T, dir string, l ladder.PlayLimits) *world {
+func newWorld(t *testing.T, dir string, l play.Limits) *world {
 	t.Helper()
 	kit.Slow(t)
 	w := &world{t: t}

@@ -52,7 +52,7 @@ func TestConformance(t *testing.T) {
 }
 
 // many are limits for many bots at the same time.
-const many = "person = 1000\naddress = 1000\n"
+var many = limitsOf(30, 1000, 1000, 1000)
 
 // A bot that answers too late is late at the same moment and in the same words, and so is one that does
 // not answer.

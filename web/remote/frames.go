@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/socket"
 )
 
@@ -94,7 +93,7 @@ const (
 )
 
 // socketLimits are those of a bot's connection.
-func socketLimits(l ladder.RemoteLimits) socket.Limits {
+func socketLimits(l Limits) socket.Limits {
 	return socket.Limits{Frame: maxFrame, Frames: float64(l.Frames), Burst: l.Frames, Alive: l.Silence, Send: sendTime}
 }
 

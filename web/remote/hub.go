@@ -21,7 +21,7 @@ import (
 // Options are the parts of a Hub. Store and Events are required.
 type Options struct {
 	Store  *store.Store
-	Limits ladder.RemoteLimits
+	Limits Limits
 	Bounds ladder.Limits // of people: bots and versions
 	Events *events.Hub
 	Wake   func() // called when a bot has come; nil: nobody wants to know
@@ -29,6 +29,19 @@ type Options struct {
 	// with an error when the context ends; nil: it never plays.
 	AwaitIdle func(ctx context.Context, version int64) error
 	Log       *slog.Logger
+}
+
+// Limits bound remote bots. LimitsOf returns usual ones.
+type Limits struct {
+	ladder.RemoteLimits
+	Address int           // bots that may be connected from one address
+	Frames  int           // a second that a bot may send on average, and as many at once
+	Silence time.Duration // without a sign of life, after which a connection ends
+}
+
+// LimitsOf returns the limits that an operator has configured.
+func LimitsOf(l ladder.RemoteLimits) Limits {
+	return Limits{RemoteLimits: l, Address: max(10, l.Total/10), Frames: 2000, Silence: 15 * time.Second}
 }
 
 // Hub has the remote bots of a server.

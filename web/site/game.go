@@ -142,7 +142,7 @@ func (s *Site) game(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if s.Config.Embed {
+	if s.Config.Site.Embed {
 		page.Embed = page.Full + "/embed"
 	}
 	return v.page(http.StatusOK, "game", page)
@@ -167,7 +167,7 @@ func (s *Site) gamePage(v *visit) (gamePage, error) {
 // embed shows a game in a frame of any other page, if the operator allows it. It has no forms, and
 // nothing of who is signed in.
 func (s *Site) embed(v *visit) error {
-	if !s.Config.Embed {
+	if !s.Config.Site.Embed {
 		return ladder.Errorf(ladder.NotFound, "the operator has switched them off", "this competition has no replays for frames")
 	}
 	page, err := s.gamePage(v)

@@ -26,12 +26,9 @@ import (
 // playRules has guests at the tables, and nothing is played beside them.
 const playRules = webtest.Calm + `
 [play]
-games = 6
-memory = 512
-address = 5
+games = 10
 guests = true
-think = 60000
-silence = 3600
+think = "1m"
 `
 
 // step returns "over", "trick" for one that has ended and waits, or the point of a random move, which

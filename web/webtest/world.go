@@ -25,6 +25,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/remote"
@@ -80,8 +81,7 @@ var Quiet = strings.NewReplacer(`game = "brisca"`, `game = "teeko"`, `"brisca"`,
 
 const limits = `
 [limits]
-time = 10080
-anonymous = 100000
+time = "168h"
 requests = 100000
 `
 
@@ -159,9 +159,6 @@ func (w *World) Stop() {
 	w.stop = func() {}
 }
 
-// Config returns the configuration, which may change between Stop and Restart.
-func (w *World) Config() *config.Config { return w.open.Config }
-
 // Restart starts the server that Stop has stopped.
 func (w *World) Restart() {
 	w.T.Helper()
@@ -170,6 +167,14 @@ func (w *World) Restart() {
 	w.Must(err)
 	w.lead(strings.TrimPrefix(w.Server.URL(), "http://"))
 	w.serve()
+}
+
+// Pace restarts the server with a pace of uploads and downloads.
+func (w *World) Pace(p api.Pace) {
+	w.T.Helper()
+	w.Stop()
+	w.open.Pace = p
+	w.Restart()
 }
 
 // Keep makes URL an address that stays through Stop and Restart.
