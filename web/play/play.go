@@ -135,9 +135,11 @@ func (t *Tables) endBlocked(ctx context.Context) {
 	}
 	t.mu.Unlock()
 	for _, x := range all {
-		p, err := t.Store.Person(ctx, x.Who.Person.ID)
-		if x.Who.Person.ID != 0 && (err != nil || !p.Blocked.IsZero()) {
-			x.end(errBlocked)
+		for _, s := range x.Seats {
+			p, err := t.Store.Person(ctx, s.Who.Person.ID)
+			if s.Who.Person.ID != 0 && (err != nil || !p.Blocked.IsZero()) {
+				x.end(errBlocked)
+			}
 		}
 	}
 }
@@ -154,7 +156,7 @@ func (t *Tables) Of(who Who) (list []*Table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.tables {
-		if x.Who.has(who) {
+		if x.Seat(who) >= 0 {
 			list = append(list, x)
 		}
 	}
@@ -177,7 +179,7 @@ func (t *Tables) Open(ctx context.Context, who Who, c Choice) (*Table, error) {
 	if err := t.Allowed(who); err != nil {
 		return nil, err
 	}
-	x := &Table{ID: rand.Text(), Who: who, Choice: c, tables: t, Seed: referee.NewSeed(), Began: t.Now()}
+	x := &Table{ID: rand.Text(), Who: who, Choice: c, tables: t, Seed: referee.NewSeed(), Began: t.Now(), came: make(chan struct{}), over: make(chan struct{})}
 	if err := x.choose(ctx); err != nil {
 		return nil, err
 	}
