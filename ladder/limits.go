@@ -41,7 +41,4 @@ type Storage struct {
 	Days int        // for which matches stay; 0: for ever
 	Size size.Bytes // that the files may have; 0: any
 	Room size.Bytes // that built bots may have: above it, those that nobody needs go; 0: any
-
-	Matches int  `toml:"-"` // the newest of any two opponents on a ladder, which stay
-	Faults  bool `toml:"-"` // matches with a fault stay
 }

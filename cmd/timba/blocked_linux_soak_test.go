@@ -66,7 +66,7 @@ func TestBlockedBeside(t *testing.T) {
 		browser := w.Client()
 		w.SignIn(browser, token)
 		pages[name] = s.socket(t, browser, "/ws/watch")
-		opened := w.Post(browser, "/play", "csrf="+w.CSRF(w.Get(browser, "/play").Body)+"&game=brisca&bot=@first&seat=0")
+		opened := w.Post(browser, "/play", "game=brisca&bot=@first&seat=0")
 		games[name] = strings.TrimPrefix(opened.Header.Get("Location"), "/play/")
 		tables[name] = s.socket(t, browser, "/ws/play/"+games[name])
 		tables[name].WriteJSON(socket.Frame{Lines: []string{"ready"}})

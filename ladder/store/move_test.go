@@ -46,6 +46,7 @@ func (c *competition) archived() []digest {
 
 // What is moved is served as before, verified, and part of a backup.
 func TestMove(t *testing.T) {
+	// limit: storage.days
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
@@ -77,44 +78,22 @@ func TestMove(t *testing.T) {
 	wantSound(t, backup.Store)
 }
 
-// The last days, the newest of each set of versions and matches with faults stay.
-func TestMovePolicy(t *testing.T) {
+// The matches of the last days stay, and so do those that are not over.
+func TestMoveKeepsTheLast(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first", "@greedy")
-	var pair, other []int64 // matches
-	for range 4 {
-		m, _ := c.finished("tebes-4", ids[0], ids[1])
-		pair = append(pair, m.ID)
-	}
-	for range 2 {
-		m, _ := c.finished("tebes-4", ids[1], ids[2])
-		other = append(other, m.ID)
-	}
-	turned, _ := c.finished("tebes-4", ids[1], ids[0]) // the same pair
-	_, err := c.writer.db.Exec("UPDATE match_slots SET faulty = 1 WHERE match_id = ? AND slot = 0", pair[0])
-	kit.Must(t, err)
-	running, _ := c.begun("tebes-4", ids[0], ids[2])
+	old, _ := c.finished("tebes-4", ids[0], ids[1])
+	c.begun("tebes-4", ids[0], ids[2])
 	c.clock.skip(10 * day)
-	young, _ := c.finished("tebes-4", ids[0], ids[2])
-
-	for _, step := range []struct {
-		name  string
-		rules ladder.Storage
+	c.finished("tebes-4", ids[0], ids[2])
+	for _, x := range []struct {
+		days  int
 		moved []int64
-	}{
-		{"too young", ladder.Storage{Days: 11}, nil},
-		{"more than there are", ladder.Storage{Days: 5, Matches: 9}, nil},
-		{"two of each pair", ladder.Storage{Days: 5, Matches: 2, Faults: true}, pair[1:3]},
-		{"one of each pair", ladder.Storage{Days: 5, Matches: 1, Faults: true}, slices.Concat(pair[1:], other[:1])},
-		{"and faults", ladder.Storage{Days: 5, Matches: 1}, slices.Concat(pair, other[:1])},
-		{"all that are old", ladder.Storage{Days: 5}, slices.Concat(pair, other, []int64{turned.ID})},
-	} {
-		if _, err := c.Move(bg, step.rules); err != nil {
-			t.Fatal(err)
-		}
-		if got := c.moved(); !slices.Equal(got, step.moved) {
-			t.Errorf("%s: %v are moved, want %v (running %d, young %d)", step.name, got, step.moved, running.ID, young.ID)
+	}{{11, nil}, {5, []int64{old.ID}}} {
+		kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: x.days}))
+		if got := c.moved(); !slices.Equal(got, x.moved) {
+			t.Errorf("of matches older than %d days %v are moved, want %v", x.days, got, x.moved)
 		}
 	}
 }
@@ -268,6 +247,7 @@ func (c *looked) count() {
 
 // Above its size the archive takes no more: the rest stays in the database.
 func TestMoveSize(t *testing.T) {
+	// limit: storage.size
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
@@ -322,7 +302,7 @@ func TestMovedDamage(t *testing.T) {
 	}
 	wantSound(t, c.Store)
 	kit.Must(t, os.Remove(path))
-	if data, err := c.Replay(bg, 1); err == nil {
+	if data, err := c.Replay(bg, maxGames); err == nil {
 		t.Errorf("a lost replay is %q", data)
 	}
 }

@@ -27,7 +27,7 @@ func TestUsage(t *testing.T) {
 	for _, u := range before.Tables {
 		tables += u.Bytes
 		switch u.Table {
-		case "matches", "match_slots", "attempts", "changes", "documents", "games", "game_seats":
+		case "matches", "match_slots", "attempts", "changes", "documents", "settings", "results", "fingerprints":
 			matchTables += u.Bytes
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"log/slog"
 	"math"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
@@ -34,22 +34,6 @@ type Options struct {
 	Sandbox *match.Sandbox // of all but house bots; nil: none
 	Log     *slog.Logger
 	Now     func() time.Time // nil: the system's clock
-}
-
-// Who is somebody who plays.
-type Who struct {
-	Person  ladder.Person // ID 0: a guest
-	Guest   string        // identifies the browser, also after the guest has signed in; a secret
-	Address netip.Addr
-}
-
-// has reports whether what somebody has begun is that of another: of the same person, or of a guest with
-// the same browser, who may have signed in since.
-func (w Who) has(other Who) bool {
-	if w.Person.ID != 0 {
-		return w.Person.ID == other.Person.ID
-	}
-	return w.Guest != "" && w.Guest == other.Guest
 }
 
 // Tables are all games of people against bots that are played now.
@@ -152,7 +136,7 @@ func (t *Tables) Table(id string) *Table {
 }
 
 // Of returns the tables of somebody.
-func (t *Tables) Of(who Who) (list []*Table) {
+func (t *Tables) Of(who service.Actor) (list []*Table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.tables {
@@ -164,7 +148,7 @@ func (t *Tables) Of(who Who) (list []*Table) {
 }
 
 // Allowed returns an error if somebody may not play at all.
-func (t *Tables) Allowed(who Who) error {
+func (t *Tables) Allowed(who service.Actor) error {
 	switch {
 	case t.Limits.Games == 0:
 		return ladder.Errorf(ladder.Forbidden, "", "this server has no games against bots")
@@ -175,7 +159,7 @@ func (t *Tables) Allowed(who Who) error {
 }
 
 // Open lays a table and takes its bots from their versions. The game begins when the person comes.
-func (t *Tables) Open(ctx context.Context, who Who, c Choice) (*Table, error) {
+func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (*Table, error) {
 	if err := t.Allowed(who); err != nil {
 		return nil, err
 	}
@@ -220,7 +204,7 @@ func (t *Tables) admit(x *Table) (err error) {
 	if t.closed {
 		return ladder.Errorf(ladder.Unavailable, "", "the server stops")
 	}
-	by := admission.By{Person: x.Who.Person.ID, Guest: x.Who.Guest, Address: x.Who.Address}
+	by := admission.By{Person: x.Who.Person.ID, Session: x.Who.Session, Address: x.Who.Address}
 	if x.leave, err = t.places.Enter(by); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
@@ -22,8 +23,8 @@ import (
 
 // Table is one game of people and bots.
 type Table struct {
-	ID      string // cannot be guessed
-	Who     Who    // who has opened it
+	ID      string        // cannot be guessed
+	Who     service.Actor // who has opened it; a guest has a session
 	Choice  Choice
 	Variant *rules.Variant
 	Seats   []*Seat
@@ -43,7 +44,7 @@ type Table struct {
 
 // Seat is a seat at a table: that of a person, or of a version.
 type Seat struct {
-	Who     Who
+	Who     service.Actor
 	Version ladder.Version
 
 	line  *socket.Stream // of a person; nil: a version plays
@@ -100,8 +101,8 @@ func (x *Table) play() ladder.Play {
 }
 
 // Seat returns the seat at which somebody plays, -1 if there is none.
-func (x *Table) Seat(who Who) int {
-	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.Who.has(who) })
+func (x *Table) Seat(who service.Actor) int {
+	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.Who.Same(who) })
 }
 
 // Names returns who sits at each seat, as somebody at one of them sees it; you is what they are

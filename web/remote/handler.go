@@ -41,7 +41,7 @@ func visitor(a *api.API, w http.ResponseWriter, r *http.Request) (v api.Visit, e
 	if err != nil {
 		return v, err
 	}
-	if v, err = a.Visit(w, r, token); err != nil {
+	if v, err = a.Visit(w, r, token, a.Service.Bearer); err != nil {
 		return v, err
 	}
 	switch {

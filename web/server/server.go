@@ -4,7 +4,6 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -269,12 +268,8 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 		Registerer: registry,
 	})
-	key, err := s.sessionKey()
-	if err != nil {
-		return nil, err
-	}
 	pages, err := site.New(site.Options{
-		Store: s.Store, Config: s.Config, API: a, Live: s.Live, Play: s.tables, Key: key,
+		Store: s.Store, Config: s.Config, API: a, Live: s.Live, Play: s.tables,
 		AgainstPeople: s.Store.RecordAgainstPeople, Machines: machines,
 	})
 	if err != nil {
@@ -288,31 +283,6 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		}
 		pages.ServeHTTP(w, r)
 	})), nil
-}
-
-// keySize is the size in bytes of the key that signs the forms of the site.
-const keySize = 32
-
-// sessionKey returns the key that signs the forms of the site. It makes one if there is none, or
-// none of the right size.
-func (s *Server) sessionKey() ([]byte, error) {
-	path := s.Dir.SessionKey()
-	key, err := os.ReadFile(path)
-	if err == nil && len(key) == keySize {
-		return key, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, dataError(err)
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, dataError(err)
-	}
-	key = make([]byte, keySize)
-	rand.Read(key)
-	if err := writeNew(path, key); err != nil {
-		return nil, dataError(err)
-	}
-	return key, nil
 }
 
 func (s *Server) runner(registry *prometheus.Registry, machines *fleet.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {

@@ -43,15 +43,12 @@ func (s *Site) gameOf(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Store.Match(v.ctx(), match); err != nil {
-		return err
-	}
-	list, err := s.Store.GamesOfDeals(v.ctx(), match, int(deal), int(deal)+1)
+	list, err := s.Store.Games(v.ctx(), match)
 	if err != nil {
 		return err
 	}
 	for _, g := range list {
-		if int64(g.Rotation) == rotation {
+		if int64(g.Deal) == deal && int64(g.Rotation) == rotation {
 			v.redirect("/games/" + strconv.FormatInt(g.ID, 10))
 			return nil
 		}

@@ -112,10 +112,11 @@ func (s *Site) addDeals(v *visit, page *matchPage) error {
 	if err := q.Err(); err != nil || len(deals) == 0 {
 		return err
 	}
-	list, err := s.Store.GamesOfDeals(v.ctx(), page.ID, deals[0], deals[len(deals)-1]+1)
+	list, err := s.Store.Games(v.ctx(), page.ID)
 	if err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(g ladder.Game) bool { return !slices.Contains(deals, g.Deal) })
 	for _, g := range list {
 		row := gameRow{Game: g, Slots: make([][]ladder.GameSeat, len(page.Bots))}
 		for _, seat := range g.Seats {

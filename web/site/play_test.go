@@ -271,8 +271,7 @@ func TestPlayLevels(t *testing.T) {
 // opened opens a table without a browser and returns its address.
 func opened(w *webtest.World, c *http.Client, form string) webtest.Answer {
 	w.T.Helper()
-	page := w.Get(c, "/play")
-	return w.Post(c, "/play", "csrf="+w.CSRF(page.Body)+"&"+form)
+	return w.Post(c, "/play", form)
 }
 
 const briscaForm = "game=brisca&bot=@random&seat=0"
@@ -311,6 +310,7 @@ func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 // Tables are entered by nobody else, and are bounded for each visitor while others play on; TestLimits of
 // web/play has all bounds.
 func TestPlayBoundsRaced(t *testing.T) {
+	// limit: play.games
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
@@ -324,7 +324,9 @@ func TestPlayBoundsRaced(t *testing.T) {
 	awaitLine(t, ws, "turn ")
 
 	t.Run("others", func(t *testing.T) {
-		w.Get(second, "/play")
+		if a := w.Get(second, "/play"); a.Header.Get("Set-Cookie") != "" {
+			t.Errorf("a page begins a session: %q", a.Header.Get("Set-Cookie"))
+		}
 		if a := w.Get(second, table); a.Status != http.StatusForbidden {
 			t.Errorf("the page of somebody else's table answers %d", a.Status)
 		}
@@ -337,11 +339,8 @@ func TestPlayBoundsRaced(t *testing.T) {
 		if _, status := dial(w, first, "/play/AAAA", nil); status != http.StatusNotFound {
 			t.Errorf("a guessed table answers %d", status)
 		}
-		if a := w.Post(second, table+"/resign", "csrf="+w.CSRF(w.Get(second, "/play").Body)); a.Status != http.StatusForbidden {
+		if a := w.Post(second, table+"/resign", ""); a.Status != http.StatusForbidden {
 			t.Errorf("resigning for somebody else answers %d", a.Status)
-		}
-		if a := w.Post(second, "/play", briscaForm); a.Status != http.StatusForbidden {
-			t.Errorf("a form without a token answers %d", a.Status)
 		}
 	})
 	t.Run("limits", func(t *testing.T) {
@@ -424,7 +423,7 @@ func TestPlayBlockedRaced(t *testing.T) {
 	if a := w.Get(guest, "/play"); a.Status != http.StatusOK || strings.Contains(a.Body, `action="/play"`) {
 		t.Errorf("a guest gets the form, with %d", a.Status)
 	}
-	if a := w.Post(guest, "/play", "csrf="+w.CSRF(w.Get(guest, "/sign-in").Body)+"&"+briscaForm); a.Status != http.StatusUnauthorized {
+	if a := w.Post(guest, "/play", briscaForm); a.Status != http.StatusUnauthorized {
 		t.Errorf("a guest's table answers %d", a.Status)
 	}
 	p, err := w.Server.Store.AddPerson(t.Context(), "anna", false)
@@ -484,7 +483,7 @@ func TestPlaySeed(t *testing.T) {
 	if a := w.Get(c, table+"/replay.json"); a.Status != http.StatusNotFound {
 		t.Errorf("the replay of a game that is played answers %d", a.Status)
 	}
-	w.Post(c, table+"/resign", "csrf="+w.CSRF(page.Body))
+	w.Post(c, table+"/resign", "")
 	kit.Until(t, "the game is over", func() bool { return w.Get(c, table+"/replay.json").Status == http.StatusOK })
 	var replay struct {
 		Commitment string

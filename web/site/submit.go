@@ -46,14 +46,10 @@ const maxField = 1 << 10
 // errNoFile is the error of a form without a file.
 var errNoFile = ladder.Errorf(ladder.Invalid, "choose a .tar.gz or a .zip", "the form has no archive")
 
-// submitted receives an upload, as a form that browsers send with or without scripts: the token
-// of the form, the name of the bot, and the file.
+// submitted receives an upload, as a form that browsers send with or without scripts: the name of the bot,
+// and the file.
 func (s *Site) submitted(v *visit) error {
-	name, err := "", error(errNoFile)
-	var made ladder.Version
-	if v.parts != nil {
-		name, made, err = v.upload()
-	}
+	name, made, err := v.upload()
 	if err == nil {
 		v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
 		return nil
@@ -68,10 +64,14 @@ func (s *Site) submitted(v *visit) error {
 	return v.page(told.Status, "submit", page)
 }
 
-// upload reads the rest of the form, and takes its file in as it comes.
+// upload reads the form, and takes its file in as it comes.
 func (v *visit) upload() (name string, made ladder.Version, err error) {
+	parts, err := v.r.MultipartReader()
+	if err != nil {
+		return "", made, errNoFile
+	}
 	for {
-		p, err := v.parts.NextPart()
+		p, err := parts.NextPart()
 		if err != nil {
 			return name, made, unreadable(err, errNoFile)
 		}
@@ -119,20 +119,4 @@ func drain(w http.ResponseWriter, body io.Reader, most int64) {
 	if _, err := io.CopyN(io.Discard, body, most); err != nil && err != io.EOF {
 		rc.SetReadDeadline(time.Now()) // the server would wait for the rest before it answers
 	}
-}
-
-// readParts begins to read a form with a file; its first field is the token of the form.
-func (v *visit) readParts() (token string, err error) {
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, 2*int64(v.site.Config.Limits.Upload)+maxForm)
-	if v.parts, err = v.r.MultipartReader(); err != nil {
-		return "", unreadable(err, nil)
-	}
-	p, err := v.parts.NextPart()
-	if err != nil {
-		return "", unreadable(err, errExpired)
-	}
-	if p.FormName() != "csrf" {
-		return "", nil
-	}
-	return readField(p)
 }
