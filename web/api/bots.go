@@ -9,6 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // names is a cache of the names of people.
@@ -45,9 +47,9 @@ func (a *api) versionDoc(v ladder.Version, own bool) wire.Version {
 }
 
 func (a *api) bots(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	owner, house := q.Text("owner"), q.flag("house")
-	after, limit := q.cursorID("cursor", "bot"), q.limit()
+	q := parameters.New(r)
+	owner, house := q.Text("owner"), q.Flag("house")
+	after, limit := q.CursorID("cursor", "bot"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}
@@ -82,7 +84,7 @@ func (a *api) listBots(w http.ResponseWriter, r *http.Request, person int64, hou
 	page := wire.Page[wire.Bot]{Items: []wire.Bot{}}
 	if len(found) > limit {
 		found = found[:limit]
-		page.Next = cursorOf("bot", found[limit-1].ID)
+		page.Next = parameters.CursorOf("bot", found[limit-1].ID)
 	}
 	var err error
 	if page.Items, err = a.botDocs(r, found); err != nil {
@@ -107,7 +109,7 @@ func (a *api) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 			return nil, err
 		}
 		if v, ok := last[b.ID]; ok {
-			latest := a.versionDoc(v, infoOf(r).Actor.Owns(b.PersonID))
+			latest := a.versionDoc(v, middleware.Of(r).Owns(b.PersonID))
 			doc.Latest = &latest
 			if doc.Live, err = a.live(r.Context(), v); err != nil {
 				return nil, err
@@ -160,8 +162,8 @@ func (a *api) answerBot(w http.ResponseWriter, r *http.Request, b ladder.Bot) er
 }
 
 func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	from, limit := q.cursorID("cursor", "version"), q.limit()
+	q := parameters.New(r)
+	from, limit := q.CursorID("cursor", "version"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}
@@ -178,17 +180,17 @@ func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := wire.Page[wire.Version]{Items: []wire.Version{}}
 	for _, v := range all[:min(limit, len(all))] {
-		page.Items = append(page.Items, a.versionDoc(v, infoOf(r).Actor.Owns(b.PersonID)))
+		page.Items = append(page.Items, a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)))
 	}
 	if len(all) > limit {
-		page.Next = cursorOf("version", int64(all[limit-1].Number))
+		page.Next = parameters.CursorOf("version", int64(all[limit-1].Number))
 	}
 	return respond(w, http.StatusOK, page)
 }
 
 // pathBot returns the bot and the version in the path.
 func (a *api) pathBot(r *http.Request) (ladder.Bot, ladder.Version, error) {
-	n, err := PathID(r, "version")
+	n, err := parameters.PathID(r, "version")
 	if err != nil {
 		return ladder.Bot{}, ladder.Version{}, err
 	}
@@ -200,7 +202,7 @@ func (a *api) version(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, a.versionDoc(v, infoOf(r).Actor.Owns(b.PersonID)))
+	return respond(w, http.StatusOK, a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)))
 }
 
 func stageDoc(s ladder.Stage, log bool) wire.Stage {
@@ -214,11 +216,11 @@ func stageDoc(s ladder.Stage, log bool) wire.Stage {
 // ownStages returns the stages of the version in the path, or an error unless the request is by
 // its owner.
 func (a *api) ownStages(r *http.Request) ([]ladder.Stage, error) {
-	number, err := PathID(r, "version")
+	number, err := parameters.PathID(r, "version")
 	if err != nil {
 		return nil, err
 	}
-	return a.Service.Stages(r.Context(), infoOf(r).Actor, r.PathValue("bot"), int(number))
+	return a.Service.Stages(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"), int(number))
 }
 
 func (a *api) stages(w http.ResponseWriter, r *http.Request) error {
@@ -258,11 +260,11 @@ const mostChanges = 5000
 
 // history answers with the rating changes of one version on one ladder.
 func (a *api) history(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
+	q := parameters.New(r)
 	on, number := q.Text("ladder"), int(q.Number("version", 1, service.MaxVersion, 0))
 	limit := int(q.Number("limit", 1, mostChanges, 500))
 	if on == "" {
-		q.fail("ladder", "timba standings lists them", "is missing")
+		q.Fail("ladder", "timba standings lists them", "is missing")
 	}
 	if err := q.Done(); err != nil {
 		return err

@@ -10,6 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
@@ -27,8 +29,8 @@ func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
 }
 
 func (a *api) games(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	from, limit := q.cursorID("cursor", "game"), q.limit()
+	q := parameters.New(r)
+	from, limit := q.CursorID("cursor", "game"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}
@@ -49,7 +51,7 @@ func (a *api) games(w http.ResponseWriter, r *http.Request) error {
 
 // pathGame returns the game in the path, and its match.
 func (a *api) pathGame(r *http.Request) (ladder.Game, ladder.Match, error) {
-	id, err := PathID(r, "game")
+	id, err := parameters.PathID(r, "game")
 	if err != nil {
 		return ladder.Game{}, ladder.Match{}, err
 	}
@@ -108,7 +110,7 @@ func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := infoOf(r).Actor.MustOwn(owner, "see what a bot wrote"); err != nil {
+	if err := middleware.Of(r).MustOwn(owner, "see what a bot wrote"); err != nil {
 		return err
 	}
 	log, err := a.Store.Log(r.Context(), g.ID, seat)

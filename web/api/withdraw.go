@@ -10,6 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // withdraw takes a bot off the ladders.
@@ -35,10 +37,10 @@ func (a *api) use(w http.ResponseWriter, r *http.Request) error {
 
 // changeBot changes the bot that the path names, and answers with what it is then.
 func (a *api) changeBot(w http.ResponseWriter, r *http.Request, change func(context.Context, service.Actor, string) (ladder.Bot, error)) error {
-	if err := NewQuery(r).Done(); err != nil {
+	if err := parameters.New(r).Done(); err != nil {
 		return err
 	}
-	b, err := change(r.Context(), infoOf(r).Actor, r.PathValue("bot"))
+	b, err := change(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"))
 	if err != nil {
 		return err
 	}
@@ -47,11 +49,11 @@ func (a *api) changeBot(w http.ResponseWriter, r *http.Request, change func(cont
 
 // upload answers with the upload of a version, byte for byte as it came.
 func (a *api) upload(w http.ResponseWriter, r *http.Request) error {
-	number, err := PathID(r, "version")
+	number, err := parameters.PathID(r, "version")
 	if err != nil {
 		return err
 	}
-	f, v, err := a.Service.Upload(r.Context(), infoOf(r).Actor, r.PathValue("bot"), int(number))
+	f, v, err := a.Service.Upload(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"), int(number))
 	if err != nil {
 		return err
 	}
@@ -60,7 +62,7 @@ func (a *api) upload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be read", Hint: "try again later", Err: err}
 	}
-	leave, err := a.openStream(r)
+	leave, err := a.Middleware.Stream(r)
 	if err != nil {
 		return err
 	}

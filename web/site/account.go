@@ -70,7 +70,7 @@ func (s *Site) account(v *visit) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	if page.Sessions, err = s.API.Service.Sessions(v.ctx(), v.Actor); err != nil {
+	if page.Sessions, err = s.Service.Sessions(v.ctx(), v.Actor); err != nil {
 		return err
 	}
 	return v.page(http.StatusOK, "account", page)
@@ -100,7 +100,7 @@ var expiries = []int{1, 7, 30, 90, 365}
 func (s *Site) tokens(v *visit) error { return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}) }
 
 func (s *Site) showTokens(v *visit, status int, page tokensPage) error {
-	all, err := s.API.Service.Tokens(v.ctx(), v.Actor)
+	all, err := s.Service.Tokens(v.ctx(), v.Actor)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (s *Site) addToken(v *visit) error {
 	status := http.StatusCreated
 	expires, err := v.expiry(page.Days)
 	if err == nil {
-		page.Made, _, err = s.API.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
+		page.Made, _, err = s.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
 	}
 	if err != nil {
 		if page.Problem, status, err = v.problem(err); err != nil {
@@ -136,5 +136,5 @@ func (s *Site) addToken(v *visit) error {
 
 // revokeToken revokes a token.
 func (s *Site) revokeToken(v *visit) error {
-	return v.act("/account/tokens", s.API.Service.RevokeToken)
+	return v.act("/account/tokens", s.Service.RevokeToken)
 }

@@ -61,7 +61,7 @@ func (s *Site) invites(v *visit) error {
 }
 
 func (s *Site) showInvites(v *visit, status int, page invitesPage) (err error) {
-	if page.List, err = s.API.Service.Invites(v.ctx(), v.Actor); err != nil {
+	if page.List, err = s.Service.Invites(v.ctx(), v.Actor); err != nil {
 		return err
 	}
 	page.Tabs, page.Expiry = v.tabs("/account/invites"), expiries
@@ -78,7 +78,7 @@ func (s *Site) addInvite(v *visit) error {
 	status := http.StatusCreated
 	expires, err := v.expiry(page.Days)
 	if err == nil {
-		page.Code, _, err = s.API.Service.AddInvite(v.ctx(), v.Actor, page.Name, expires)
+		page.Code, _, err = s.Service.AddInvite(v.ctx(), v.Actor, page.Name, expires)
 	}
 	if err != nil {
 		if page.Problem, status, err = v.problem(err); err != nil {
@@ -90,7 +90,7 @@ func (s *Site) addInvite(v *visit) error {
 
 // revokeInvite revokes an invite.
 func (s *Site) revokeInvite(v *visit) error {
-	return v.act("/account/invites", s.API.Service.RevokeInvite)
+	return v.act("/account/invites", s.Service.RevokeInvite)
 }
 
 // peoplePerPage is how many people a page shows.
@@ -108,7 +108,7 @@ type membersPage struct {
 func (s *Site) members(v *visit) error {
 	q := v.query()
 	page := membersPage{Tabs: v.tabs("/account/people"), Query: q.Text("q")}
-	all, err := s.API.Service.People(v.ctx(), v.Actor)
+	all, err := s.Service.People(v.ctx(), v.Actor)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *Site) block(v *visit) error {
 	if !blocked && v.r.PathValue("what") != "unblock" {
 		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
 	}
-	if _, err := s.API.Service.Block(v.ctx(), v.Actor, v.field("name"), blocked); err != nil {
+	if _, err := s.Service.Block(v.ctx(), v.Actor, v.field("name"), blocked); err != nil {
 		return err
 	}
 	v.redirect("/account/people")

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // How much the page of a bot shows.
@@ -75,7 +75,7 @@ func (s *Site) showBot(v *visit, status int, problem *wire.Problem) error {
 		return err
 	}
 	q := v.query()
-	for _, add := range []func(*visit, *api.Query, *botPage) error{s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn} {
+	for _, add := range []func(*visit, *parameters.Query, *botPage) error{s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn} {
 		if err := add(v, q, &page); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (s *Site) ownerName(v *visit, b ladder.Bot) (string, error) {
 	return p.Name, err
 }
 
-func (s *Site) addVersions(v *visit, _ *api.Query, page *botPage) (err error) {
+func (s *Site) addVersions(v *visit, _ *parameters.Query, page *botPage) (err error) {
 	page.Versions, err = s.Store.VersionsBefore(v.ctx(), page.Bot.ID, 0, botVersions+1)
 	if page.More = len(page.Versions) > botVersions; page.More {
 		page.Versions = page.Versions[:botVersions]
@@ -102,7 +102,7 @@ func (s *Site) addVersions(v *visit, _ *api.Query, page *botPage) (err error) {
 
 // addPlaces adds the places of the version that plays, or else of the last one that has played,
 // and chooses a ladder: that of the parameter, or else the first.
-func (s *Site) addPlaces(v *visit, q *api.Query, page *botPage) error {
+func (s *Site) addPlaces(v *visit, q *parameters.Query, page *botPage) error {
 	page.Ladder = q.Text("ladder")
 	if err := q.Err(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s *Site) addPlaces(v *visit, q *api.Query, page *botPage) error {
 }
 
 // addRatings draws how the rating went on the chosen ladder.
-func (s *Site) addRatings(v *visit, _ *api.Query, page *botPage) error {
+func (s *Site) addRatings(v *visit, _ *parameters.Query, page *botPage) error {
 	if page.Ladder == "" {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (s *Site) addRatings(v *visit, _ *api.Query, page *botPage) error {
 }
 
 // addOpponents adds the record against each opponent on the chosen ladder, and that against people.
-func (s *Site) addOpponents(v *visit, q *api.Query, page *botPage) error {
+func (s *Site) addOpponents(v *visit, q *parameters.Query, page *botPage) error {
 	at := int(q.Number("page", 1, maxPage, 1))
 	if err := q.Err(); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (s *Site) addOpponents(v *visit, q *api.Query, page *botPage) error {
 }
 
 // addGames adds the last matches, and the games that were lost by a fault.
-func (s *Site) addGames(v *visit, _ *api.Query, page *botPage) (err error) {
+func (s *Site) addGames(v *visit, _ *parameters.Query, page *botPage) (err error) {
 	if page.Matches, err = s.Store.Matches(v.ctx(), store.MatchFilter{Bot: page.Bot.Name, Limit: botMatches}); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (s *Site) botParts(ctx context.Context, name string) (page botPage, err err
 }
 
 // addOwn adds what only the owner sees.
-func (s *Site) addOwn(v *visit, _ *api.Query, page *botPage) (err error) {
+func (s *Site) addOwn(v *visit, _ *parameters.Query, page *botPage) (err error) {
 	if page.Own {
 		page.Messages, err = s.Store.MessagesOf(v.ctx(), page.Bot.ID, botMessages)
 	}

@@ -11,12 +11,12 @@ import (
 
 // withdraw takes a bot of one's own off the ladders.
 func (s *Site) withdraw(v *visit) error {
-	return s.changeBot(v, s.API.Service.Withdraw)
+	return s.changeBot(v, s.Service.Withdraw)
 }
 
 // restore brings a bot of one's own back.
 func (s *Site) restore(v *visit) error {
-	return s.changeBot(v, s.API.Service.Restore)
+	return s.changeBot(v, s.Service.Restore)
 }
 
 // useVersion makes an earlier version of a bot of one's own live again.
@@ -27,7 +27,7 @@ func (s *Site) useVersion(v *visit) error {
 		return ladder.Errorf(ladder.Invalid, "try a number", "version cannot be %q", ladder.Clip(text))
 	}
 	return s.changeBot(v, func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
-		return s.API.Service.Use(ctx, by, bot, number)
+		return s.Service.Use(ctx, by, bot, number)
 	})
 }
 
@@ -37,7 +37,7 @@ func (s *Site) changeBot(v *visit, change func(context.Context, service.Actor, s
 	_, err := change(v.ctx(), v.Actor, name)
 	switch ladder.CodeOf(err) {
 	case ladder.Invalid, ladder.Conflict, ladder.Forbidden, ladder.Unauthorized:
-		p, _ := s.API.Problem(v.r, err)
+		p := s.Middleware.Problem(v.r, err)
 		return s.showBot(v, p.Status, &p)
 	}
 	if err == nil {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 const (
@@ -66,7 +66,7 @@ func (s *Site) bots(v *visit) error {
 }
 
 // readBefore reads the parameter of lists that go on below a number: 0 for the first page.
-func readBefore(q *api.Query) int64 { return q.Number("before", 1, 1<<53-1, 0) }
+func readBefore(q *parameters.Query) int64 { return q.Number("before", 1, 1<<53-1, 0) }
 
 // older returns the rows of a page out of those read, one more than fit, and the addresses of the
 // first and the next page.

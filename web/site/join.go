@@ -32,9 +32,9 @@ func (s *Site) join(v *visit) error {
 func (s *Site) joined(v *visit) error {
 	page := joinPage{Open: s.Config.Open(), Name: v.field("name"), Code: v.field("code")}
 	status := http.StatusCreated
-	err := s.API.Joining(v.w, v.r)
+	err := s.Middleware.Joining.Take(v.w, v.Address)
 	if err == nil {
-		page.Joined, page.Token, err = s.API.Service.Register(v.ctx(), page.Code, page.Name)
+		page.Joined, page.Token, err = s.Service.Register(v.ctx(), page.Code, page.Name)
 	}
 	if err == nil {
 		page.Code = ""
@@ -54,6 +54,6 @@ func (v *visit) problem(err error) (*wire.Problem, int, error) {
 	if ladder.CodeOf(err) == "" {
 		return nil, 0, err
 	}
-	p, _ := v.site.API.Problem(v.r, err)
+	p := v.site.Middleware.Problem(v.r, err)
 	return &p, p.Status, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 const (
@@ -51,7 +51,7 @@ type faultNote struct {
 
 // match shows all that is known of a match.
 func (s *Site) match(v *visit) error {
-	id, err := api.PathID(v.r, "match")
+	id, err := parameters.PathID(v.r, "match")
 	if err != nil {
 		return err
 	}

@@ -220,7 +220,7 @@ func (s *Site) playOpened(v *visit) error {
 		t, err = s.open(v, c)
 	}
 	if err != nil {
-		p, _ := s.API.Problem(v.r, err)
+		p := s.Middleware.Problem(v.r, err)
 		if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
 			return err
 		}

@@ -50,7 +50,7 @@ func (s *Site) submitted(v *visit) error {
 	}
 	drain(v.w, v.r.Body, s.Config.Limits.Upload)
 	page := s.submitForm(name)
-	told, _ := s.API.Problem(v.r, err)
+	told := s.Middleware.Problem(v.r, err)
 	if told.Status == http.StatusInternalServerError {
 		return err
 	}
@@ -75,7 +75,7 @@ func (v *visit) upload() (name string, made ladder.Version, err error) {
 				return name, made, err
 			}
 		case p.FormName() == "archive" && p.FileName() != "":
-			made, err = v.site.API.Receive(v.w, v.r, name, p, -1)
+			made, err = v.site.Middleware.Receive(v.w, v.r, name, p, -1)
 			return name, made, err
 		}
 	}

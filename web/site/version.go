@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 const versionsRows = 50 // on a page
@@ -60,7 +60,7 @@ func (s *Site) version(v *visit) error {
 	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
 		return err
 	}
-	number, err := api.PathID(v.r, "version")
+	number, err := parameters.PathID(v.r, "version")
 	if err != nil {
 		return err
 	}
