@@ -212,9 +212,8 @@ type Game struct {
 	// Lost tells that a seat lost it with its connection; only of a game that was made
 	// from its replay.
 	Lost bool
-	// Fingerprint is what the game has in common with those that tell the same;
-	// zero where it is not known.
-	Fingerprint [16]byte
+	// Repeated tells that the same game was played before, on the ladder or in the match.
+	Repeated bool
 }
 
 // GameSeat is one seat of a game.

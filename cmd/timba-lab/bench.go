@@ -100,7 +100,7 @@ func newBenchFair() *cobra.Command {
 			"of the others come through, and shows the medians. The attackers run on the same machine.\n\n" +
 			"  kept               the part of the rate that remains\n" +
 			"  kept of the rest   the same, without the part that an attack may take by the limits: matches\n" +
-			"                     that people ask for may have limits.share percent of the workers' time,\n" +
+			"                     that people ask for may have 15 percent of the workers' time,\n" +
 			fmt.Sprintf("                     and submissions half of it. The goal is %.1f. See docs/operating.md", bench.FairGoal),
 	}
 	timeFlag(cmd, &b.Window, 10*time.Second, time.Millisecond, "how long each count takes")

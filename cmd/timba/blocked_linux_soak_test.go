@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -69,7 +69,7 @@ func TestBlockedBeside(t *testing.T) {
 		opened := w.Post(browser, "/play", "game=brisca&bot=@first&seat=0")
 		games[name] = strings.TrimPrefix(opened.Header.Get("Location"), "/play/")
 		tables[name] = s.socket(t, browser, "/ws/play/"+games[name])
-		tables[name].WriteJSON(seat.Frame{Lines: []string{"ready"}})
+		tables[name].WriteJSON(socket.Frame{Lines: []string{"ready"}})
 		bots[name] = connectBot(t, s, token, name+"-far", held(t))
 		bots[name].await(t, `playing match \d+`)
 	}

@@ -180,7 +180,7 @@ func rewrite(line string, before *regexp.Regexp) string {
 func newLibrary(t *testing.T) *library {
 	t.Helper()
 	var config strings.Builder
-	config.WriteString("[limits]\nrequests = 100000\nanonymous = 100000\nversions = 100\ntime = 10080\n")
+	config.WriteString("[limits]\nrequests = 200000\nversions = 100\ntime = \"168h\"\n")
 	for _, l := range []string{"name = \"brisca-2\"\ngame = \"brisca\"", "name = \"tebes-4\"\ngame = \"tebes\"\noptions = {size = \"4\"}", "name = \"teeko\"\ngame = \"teeko\""} {
 		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 60000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
 	}

@@ -110,7 +110,7 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	a := api.New(api.Options{Middleware: m})
 	pages, err := site.New(site.Options{
 		Store: c.Store, Config: c.config, Middleware: m, Document: api.Document, Machines: machines,
-		Live: live.NewHub(live.Options{Store: c.Store, Events: c.Store.Events(), Limits: c.config.Live}),
+		Live: live.NewHub(live.Options{Store: c.Store, Events: c.Store.Events(), Limits: live.DefaultLimits(c.config.Live.Total)}),
 	})
 	if err != nil {
 		return nil, err

@@ -410,10 +410,10 @@ func (s *Store) Generation() uint64 {
 }
 
 // rated reports whether a match moves ratings.
-func rated(m queries.Match) bool { return m.LadderID.Valid }
+func rated(m queries.MatchRow) bool { return m.LadderID.Valid }
 
 // dropMatch ends a match without a result, and tells who asked for it, but not who drops it.
-func (tx *Tx) dropMatch(ctx context.Context, m queries.Match, by int64, reason string) error {
+func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reason string) error {
 	if rated(m) {
 		tx.changes = append(tx.changes, Change{ladder: m.LadderID.Int64, match: m.ID})
 	}
@@ -433,7 +433,7 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.Match, by int64, reason s
 }
 
 // tellBroken tells that a match has no result: it was dropped, or waits again.
-func (tx *Tx) tellBroken(ctx context.Context, m queries.Match, reason string) error {
+func (tx *Tx) tellBroken(ctx context.Context, m queries.MatchRow, reason string) error {
 	tx.waits = true
 	e := events.Event{Kind: events.MatchBroken, Match: m.ID, Text: reason}
 	if rated(m) {

@@ -22,7 +22,7 @@ func (s *Store) CancelMatch(ctx context.Context, matchID, by int64, reason strin
 	})
 }
 
-func (tx *Tx) cancel(ctx context.Context, m queries.Match, by int64, reason string) error {
+func (tx *Tx) cancel(ctx context.Context, m queries.MatchRow, by int64, reason string) error {
 	switch ladder.MatchState(m.State) {
 	case ladder.Waiting:
 	case ladder.Running:

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -106,7 +107,7 @@ func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVers
 	return out, nil
 }
 
-func matchOf(m queries.Match) (ladder.Match, error) {
+func matchOf(m queries.MatchRow) (ladder.Match, error) {
 	out := ladder.Match{
 		ID: m.ID, Rated: m.LadderID.Valid, Game: m.Game, Deals: int(m.Deals), Distinct: int(m.DistinctDeals.Int64), State: ladder.MatchState(m.State),
 		AskedBy: m.AskedBy.Int64, Reason: m.Reason, Created: moment(m.Created), Began: nullMoment(m.Began),
@@ -120,7 +121,7 @@ func matchOf(m queries.Match) (ladder.Match, error) {
 
 // attempt shows the seed only when the attempt is over.
 func attempt(a queries.Attempt) ladder.Attempt {
-	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: hexOf(a.Commitment), Began: moment(a.Began), Ended: nullMoment(a.Ended), Reason: a.Reason}
+	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: referee.Commitment(rules.Seed(hexOf(a.Seed))), Began: moment(a.Began), Ended: nullMoment(a.Ended), Reason: a.Reason}
 	if a.Ended.Valid {
 		seed := hexOf(a.Seed)
 		out.Seed = &seed
@@ -133,26 +134,17 @@ func hexOf(data []byte) (h referee.Hex) {
 	return h
 }
 
-func game(g queries.Game) ladder.Game {
-	out := ladder.Game{
-		ID: g.ID, MatchID: g.MatchID, Deal: int(g.Deal), Rotation: int(g.Rotation), Plies: int(g.Plies),
-		Took: time.Duration(g.Took) * time.Microsecond,
-	}
-	copy(out.Fingerprint[:], g.Fingerprint)
-	return out
-}
-
 // fingerprint returns the fingerprint of a game between versions, by slot.
-func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) [16]byte {
+func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	ids := make([]int, v.Players)
 	for seat := range ids {
 		ids[seat] = int(versions[rules.BotAt(seat, r.Match.Rotation, len(versions))])
 	}
-	return r.Fingerprint(v, ids)
+	print := r.Fingerprint(v, ids)
+	return int64(binary.BigEndian.Uint64(print[:]))
 }
 
-// gameOf returns the game of a replay, without its fingerprint, in a match with that
-// many slots. A seat without a result has rank 0.
+// gameOf returns the game of a replay in a match with that many slots. A seat without a result has rank 0.
 func gameOf(r *referee.Replay, slots int) ladder.Game {
 	g := ladder.Game{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}
 	g.Lost = len(lostSeats(r)) > 0
@@ -174,24 +166,26 @@ func gameOf(r *referee.Replay, slots int) ladder.Game {
 	return g
 }
 
-func gameSeat(s queries.GameSeat) ladder.GameSeat {
-	return ladder.GameSeat{Seat: int(s.Seat), Slot: int(s.Slot), Rank: int(s.Rank), Points: s.Points, Fault: s.Fault, Faults: int(s.Faults)}
-}
-
-func gameRow(g ladder.Game, ladderID sql.NullInt64, rated bool) queries.AddGameParams {
-	row := queries.AddGameParams{
-		ID: g.ID, MatchID: g.MatchID, LadderID: ladderID, Deal: int64(g.Deal), Rotation: int64(g.Rotation), Plies: int64(g.Plies), Took: g.Took.Microseconds(),
-	}
-	if rated {
-		row.Fingerprint = g.Fingerprint[:]
+// resultRow returns what follows from the games of a match.
+func resultRow(m ladder.Match, ladderID int64, games []ladder.Game) queries.ResultRow {
+	row := queries.ResultRow{MatchID: m.ID, LadderID: nullID(ladderID), Ladder: m.Ladder, Games: int64(len(games))}
+	for _, g := range games {
+		row.Took += g.Took.Microseconds()
 	}
 	return row
 }
 
-func seatRow(gameID int64, s ladder.GameSeat) queries.AddSeatParams {
-	return queries.AddSeatParams{
-		GameID: gameID, Seat: int64(s.Seat), Slot: int64(s.Slot), Rank: int64(s.Rank), Points: s.Points, Fault: s.Fault, Faults: int64(s.Faults),
+// faultySlots tells of each slot whether it has a game that was forfeited there.
+func faultySlots(games []ladder.Game, slots int) []bool {
+	faulty := make([]bool, slots)
+	for _, g := range games {
+		for _, s := range g.Seats {
+			if s.Fault != "" && s.Slot < slots {
+				faulty[s.Slot] = true
+			}
+		}
 	}
+	return faulty
 }
 
 func change(c queries.Change, ladderName string, deals int) ladder.Change {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
@@ -27,7 +26,7 @@ type Filler struct {
 }
 
 type packedMatch struct {
-	games     []packedGame
+	played    []*referee.Result
 	documents []packedDocument
 }
 
@@ -51,15 +50,18 @@ func (f *Filler) Keep(ctx context.Context, list []Played) error {
 func (f *Filler) keep(ctx context.Context, tx *Tx, p Played) error {
 	packed, ok := f.packed[p.Games[0]]
 	if !ok {
-		packed.games, packed.documents = f.store.pack(p.Games)
+		packed.played, packed.documents = f.store.pack(p.Games)
 		f.packed[p.Games[0]] = packed
 	}
-	params, err := tx.newMatch(ctx, NewMatch{Ladder: p.Ladder, Versions: p.Versions})
+	row, err := tx.newMatch(ctx, NewMatch{Ladder: p.Ladder, Versions: p.Versions})
 	if err != nil {
 		return err
 	}
-	params.Created = stamp(tx.now)
-	row, err := tx.AddMatch(ctx, params)
+	settings, err := tx.settings(ctx, row)
+	if err != nil {
+		return err
+	}
+	row.ID, err = tx.AddMatch(ctx, queries.AddMatchParams{LadderID: row.LadderID, SettingsID: settings, Created: stamp(tx.now)})
 	if err != nil {
 		return err
 	}
@@ -68,14 +70,13 @@ func (f *Filler) keep(ctx context.Context, tx *Tx, p Played) error {
 			return err
 		}
 	}
-	commitment := referee.Commitment(p.Seed)
-	if err := tx.AddAttempt(ctx, queries.AddAttemptParams{MatchID: row.ID, Number: 1, Commitment: commitment[:], Seed: p.Seed[:], Began: stamp(tx.now)}); err != nil {
+	if err := tx.AddAttempt(ctx, queries.AddAttemptParams{MatchID: row.ID, Number: 1, Seed: p.Seed[:], Began: stamp(tx.now)}); err != nil {
 		return err
 	}
 	if err := tx.BeginMatch(ctx, nullStamp(tx.now), row.ID); err != nil {
 		return err
 	}
-	end := &finish{ctx: ctx, tx: tx, store: f.store, now: tx.now, games: slices.Clone(packed.games), documents: packed.documents}
+	end := &finish{ctx: ctx, tx: tx, store: f.store, now: tx.now, played: packed.played, documents: packed.documents}
 	if err := end.load(row.ID, 1); err != nil {
 		return err
 	}

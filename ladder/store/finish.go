@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -28,9 +26,9 @@ import (
 // matches that finish at the same time have an order, in which they came, which is theirs for ever. Those that come while
 // others are written are kept in one transaction, each for itself.
 func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Result) (changes []ladder.Change, err error) {
-	packed, documents := s.pack(played) // outside the transaction: it takes a while
+	played, documents := s.pack(played) // outside the transaction: it takes a while
 	err = s.line(ctx, true, []func(context.Context, *Tx) error{func(ctx context.Context, tx *Tx) error {
-		f := &finish{ctx: ctx, tx: tx, store: s, now: tx.now, games: packed, documents: documents}
+		f := &finish{ctx: ctx, tx: tx, store: s, now: tx.now, played: played, documents: documents}
 		if err := f.load(matchID, attempt); err != nil {
 			return err
 		}
@@ -48,20 +46,10 @@ func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played [
 	return changes, nil
 }
 
-// packedGame is a finished game whose documents are packed.
-type packedGame struct {
-	*referee.Result
-	counted ladder.Game // by check
-}
-
 // pack puts games in the order of deals and rotations and compresses their documents.
-func (s *Store) pack(played []*referee.Result) ([]packedGame, []packedDocument) {
-	out := make([]packedGame, len(played))
-	for i, g := range played {
-		out[i].Result = g
-	}
-	slices.SortStableFunc(out, func(a, b packedGame) int { return a.Match.Compare(b.Match) })
-	return out, s.packGames(out)
+func (s *Store) pack(played []*referee.Result) ([]*referee.Result, []packedDocument) {
+	played = slices.SortedStableFunc(slices.Values(played), func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+	return played, s.packGames(played)
 }
 
 // finish is one run of Finish.
@@ -72,12 +60,12 @@ type finish struct {
 	now   time.Time
 	// running has its versions, too.
 	running
-	games     []packedGame
+	played    []*referee.Result
 	documents []packedDocument
+	games     []ladder.Game
+	prints    []int64 // of the games, where deals can be alike
 	out       rating.Outcome
 	order     int64 // on the ladder; 0 for an unrated match
-	// distinct counts the deals of a rated match that count.
-	distinct sql.NullInt64
 }
 
 // load reads what the games are checked against.
@@ -113,24 +101,20 @@ func (f *finish) load(id int64, attempt int) error {
 	return err
 }
 
-// check refuses games that are not those of the match, and counts those that are.
+// check refuses games that are not those of the match.
 func (f *finish) check() error {
 	slots := len(f.match.Versions)
-	counted := make([]ladder.Game, len(f.games))
-	for i, g := range f.games {
-		counted[i] = gameOf(&g.Replay, slots)
+	f.games = make([]ladder.Game, len(f.played))
+	for i, g := range f.played {
+		f.games[i] = gameOf(&g.Replay, slots)
+		f.games[i].Took = g.Took.Truncate(time.Microsecond)
 	}
-	if err := rating.Complete(f.match.Deals, slots, counted); err != nil {
+	if err := rating.Complete(f.match.Deals, slots, f.games); err != nil {
 		return err
 	}
-	for i := range f.games {
-		g := &f.games[i]
-		if err := f.checkGame(g.Result); err != nil {
+	for _, g := range f.played {
+		if err := f.checkGame(g); err != nil {
 			return fmt.Errorf("deal %d, rotation %d: %w", g.Match.Deal, g.Match.Rotation, err)
-		}
-		g.counted = counted[i]
-		if f.match.Rated {
-			g.counted.Fingerprint = fingerprint(&g.Replay, f.variant, f.match.Versions)
 		}
 	}
 	return nil
@@ -230,23 +214,24 @@ func (f *finish) rate() ([]ladder.Change, error) {
 			return nil, err
 		}
 	}
-	counted := make([]ladder.Game, len(f.games))
-	for i, g := range f.games {
-		counted[i] = g.counted
+	if !f.variant.Unique {
+		for _, g := range f.played {
+			f.prints = append(f.prints, fingerprint(&g.Replay, f.variant, f.match.Versions))
+		}
 	}
-	repeats, err := repeatsBefore(f.ctx, f.tx, f.ladderID, f.order, counted)
+	err = markRepeats(f.games, f.prints, func(print int64) (int64, error) {
+		if first := rows.first[[2]int64{f.ladderID, print}]; first != 0 { // not written yet
+			return first, nil
+		}
+		first, err := f.tx.FirstPlayed(f.ctx, f.ladderID, print)
+		return first, none(err, nil)
+	})
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range counted { // those that are not written yet
-		if rows.fingerprints[ofLadder{f.ladderID, g.Fingerprint}] {
-			repeats.Know(g.Fingerprint)
-		}
-	}
-	if f.out, err = l.formula.Outcome(f.match, f.variant, before, counted, repeats); err != nil {
+	if f.out, err = l.formula.Outcome(f.match, f.variant, before, f.games); err != nil {
 		return nil, fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
-	f.distinct = sql.NullInt64{Int64: int64(f.out.Distinct), Valid: true}
 	return f.out.Changes, nil
 }
 
@@ -262,71 +247,61 @@ func (f *finish) entry(l *ladderState, id int64) (rating.Entry, error) {
 	return entry(row), err
 }
 
-// repeatsBefore returns those of a match's games that were played on its ladder in
-// the matches before it.
-func repeatsBefore(ctx context.Context, tx *Tx, ladderID, order int64, games []ladder.Game) (*stats.Repeats, error) {
-	repeats := new(stats.Repeats)
-	for _, g := range games {
-		played, err := tx.PlayedBefore(ctx, nullID(ladderID), g.Fingerprint[:], nullID(order))
+// markRepeats marks the games of a match that were played before: earlier in it, or in an earlier match
+// of the ladder. first returns the order of the first match that had a game, 0 without one. Where no deals can be alike
+// there are no fingerprints.
+func markRepeats(games []ladder.Game, prints []int64, first func(print int64) (int64, error)) error {
+	for i, print := range prints {
+		if games[i].Repeated = slices.Contains(prints[:i], print); games[i].Repeated {
+			continue
+		}
+		order, err := first(print)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if played {
-			repeats.Know(g.Fingerprint)
-		}
+		games[i].Repeated = order != 0
 	}
-	return repeats, nil
+	return nil
 }
 
 // keep leaves the match with all that it moves to be written. From here on it is not refused.
 func (f *finish) keep() error {
 	rows, id := &f.tx.rows, f.match.ID
-	if rows.lastGame == 0 {
-		last, err := f.tx.LastGameID(f.ctx)
+	if rows.lastResult == 0 {
+		last, err := f.tx.LastResultID(f.ctx)
 		if err != nil {
 			return err
 		}
-		rows.lastGame = last
+		rows.lastResult = last
 	}
-	for _, g := range f.games {
-		f.keepGame(g)
+	rows.lastResult++
+	var replays []*referee.Replay
+	for _, g := range f.played {
+		replays = append(replays, &g.Replay)
 	}
+	result := resultRow(f.match, f.ladderID, f.games)
+	result.ID, result.Ord, result.Data = rows.lastResult, nullID(f.order), f.store.codec.pack(joinGames(f.games, len(f.match.Versions)))
 	rows.documents = append(rows.documents, documentRows(id, f.documents)...)
 	if f.match.Rated {
+		result.DistinctDeals = someID(int64(f.out.Distinct))
 		f.keepOutcome()
+	}
+	rows.results = append(rows.results, queries.AddResultParams{
+		ID: result.ID, MatchID: id, LadderID: result.LadderID, Ord: result.Ord, DistinctDeals: result.DistinctDeals,
+		Games: result.Games, Took: result.Took, Data: result.Data,
+	})
+	for slot, faulty := range faultySlots(f.games, len(f.match.Versions)) {
+		if faulty {
+			rows.faulty = append(rows.faulty, queries.MatchSlot{MatchID: id, Slot: int64(slot)})
+		}
 	}
 	rows.over[id] = true
 	rows.ends = append(rows.ends, queries.EndAttemptParams{Ended: nullStamp(f.now), MatchID: id, Number: f.attempt.Number})
-	var took time.Duration
-	var replays []*referee.Replay
-	for _, g := range f.games {
-		took += g.Took.Truncate(time.Microsecond)
-		replays = append(replays, &g.Replay)
-	}
 	reason := early(len(f.games) < f.match.Deals*len(f.match.Versions), replays)
-	p := queries.FinishMatchParams{Finished: nullStamp(f.now), Ord: nullID(f.order), DistinctDeals: f.distinct, Reason: reason, ID: id}
-	p.Took.Int64, p.Took.Valid = took.Microseconds(), true
-	rows.finished = append(rows.finished, p)
+	rows.finished = append(rows.finished, queries.MatchRow{ID: id, Finished: nullStamp(f.now), Reason: reason})
 	f.tx.tell(events.Event{Kind: events.MatchFinished, Ladder: f.match.Ladder, Match: id, Changes: f.out.Changes})
 	f.tx.ended = append(f.tx.ended, id)
 	return nil
-}
-
-func (f *finish) keepGame(g packedGame) {
-	rows := &f.tx.rows
-	rows.lastGame++
-	counted := g.counted
-	counted.ID, counted.MatchID, counted.Took = rows.lastGame, f.match.ID, g.Took
-	rows.games = append(rows.games, gameRow(counted, nullID(f.ladderID), f.match.Rated))
-	if f.match.Rated {
-		rows.fingerprints[ofLadder{f.ladderID, counted.Fingerprint}] = true
-	}
-	for _, s := range counted.Seats {
-		rows.seats = append(rows.seats, seatRow(counted.ID, s))
-		if s.Fault != "" {
-			rows.faulty = append(rows.faulty, queries.MatchSlot{MatchID: f.match.ID, Slot: int64(s.Slot)})
-		}
-	}
 }
 
 // keepOutcome leaves the ratings, the sums and the counts of pairs.
@@ -339,6 +314,11 @@ func (f *finish) keepOutcome() {
 			Wins: int64(e.Wins), Draws: int64(e.Draws), Losses: int64(e.Losses), Faults: int64(e.Faults), LadderID: id, VersionID: e.VersionID,
 		})
 		rows.moved[[2]int64{id, e.VersionID}] = e
+	}
+	for i, print := range f.prints {
+		if !f.games[i].Repeated {
+			rows.first[[2]int64{id, print}] = f.order
+		}
 	}
 	for _, p := range f.out.Pairs {
 		rows.pairs = append(rows.pairs, pairRow(id, p))

@@ -22,7 +22,7 @@ type fold struct {
 	bots    map[int64]queries.BotsOnLadderRow // by version
 
 	// played returns matches with their games, as rebuilt from their rows.
-	played func([]queries.Match) ([]*played, error)
+	played func([]queries.MatchRow) ([]*played, error)
 	// each gets each match with what it moves.
 	each func(*played, rating.Outcome) error
 	// wrong gets what cannot be; with an error the fold ends.
@@ -35,7 +35,7 @@ type fold struct {
 
 // played is a finished match with its games.
 type played struct {
-	row     queries.Match
+	row     queries.MatchRow
 	match   ladder.Match
 	variant *rules.Variant // nil: the match is left out
 	games   []ladder.Game
@@ -184,11 +184,7 @@ func (f *fold) rate(p *played) error {
 		}
 		before[slot] = f.places[id].Entry
 	}
-	repeats, err := repeatsBefore(f.ctx, f.tx, f.ladder.ID, p.row.Ord.Int64, p.games)
-	if err != nil {
-		return err
-	}
-	out, err := f.formula.Outcome(p.match, p.variant, before, p.games, repeats)
+	out, err := f.formula.Outcome(p.match, p.variant, before, p.games)
 	if err != nil {
 		return f.wrong(p.where(), "%s", err)
 	}

@@ -249,7 +249,7 @@ func TestFencing(t *testing.T) {
 	over("a result of an attempt to come", err)
 	_, err = c.Break(bg, m.ID, 1, "machine w1 was lost", false)
 	over("breaking an older attempt off", err)
-	if n := count(t, c, "games") + count(t, c, "changes"); n != 0 {
+	if n := count(t, c, "results") + count(t, c, "changes"); n != 0 {
 		t.Errorf("%d rows were kept", n)
 	}
 	played := playMatch(t, m, seed)

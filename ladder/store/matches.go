@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -50,21 +51,25 @@ func (s *Store) AddMatch(ctx context.Context, n NewMatch) (out ladder.Match, err
 }
 
 func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
-	params, err := tx.newMatch(ctx, n)
+	m, err := tx.newMatch(ctx, n)
 	if err != nil {
 		return out, err
 	}
-	rows, err := tx.players(ctx, params, n)
+	rows, err := tx.players(ctx, m, n)
 	if err != nil {
 		return out, err
 	}
-	params.Created = stamp(tx.now)
 	remote := slices.ContainsFunc(rows, func(r queries.VersionByIDRow) bool { return r.Version.Remote != 0 })
-	if params.Clock, err = n.clock(remote, params.Clock); err != nil {
+	if m.Clock, err = n.clock(remote, m.Clock); err != nil {
 		return out, err
 	}
 	tx.waits = true
-	m, err := tx.AddMatch(ctx, params)
+	m.State, m.Created = string(ladder.Waiting), stamp(tx.now)
+	settings, err := tx.settings(ctx, m)
+	if err != nil {
+		return out, err
+	}
+	m.ID, err = tx.AddMatch(ctx, queries.AddMatchParams{LadderID: m.LadderID, SettingsID: settings, AskedBy: m.AskedBy, Created: m.Created})
 	if err != nil {
 		return out, err
 	}
@@ -86,18 +91,28 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	return out, n.fits(out)
 }
 
+// settings returns the ID of the settings of a match.
+func (tx *Tx) settings(ctx context.Context, m queries.MatchRow) (int64, error) {
+	p := queries.AddSettingsParams{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals}
+	id, err := tx.SettingsID(ctx, queries.SettingsIDParams(p))
+	if errors.Is(err, sql.ErrNoRows) {
+		id, err = tx.AddSettings(ctx, p)
+	}
+	return id, err
+}
+
 // players returns the versions of a new match, by slot.
-func (tx *Tx) players(ctx context.Context, p queries.AddMatchParams, n NewMatch) (rows []queries.VersionByIDRow, err error) {
+func (tx *Tx) players(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionByIDRow, err error) {
 	for slot, id := range n.Versions {
-		row, err := tx.player(ctx, p.LadderID.Int64, id)
+		row, err := tx.player(ctx, m.LadderID.Int64, id)
 		if err != nil {
 			return nil, err
 		}
 		if slices.Contains(n.Versions[:slot], id) {
 			return nil, invalid("name different versions", "match: version %d of %s cannot play against itself", row.Version.Number, row.Name)
 		}
-		if !p.LadderID.Valid && !plays(row, p.Game) {
-			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Version.Number, row.Name, p.Game)
+		if !m.LadderID.Valid && !plays(row, m.Game) {
+			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Version.Number, row.Name, m.Game)
 		}
 		rows = append(rows, row)
 	}
@@ -132,56 +147,57 @@ func (n *NewMatch) fits(m ladder.Match) error {
 	return n.Room.Check("match", v, m.House())
 }
 
-func (tx *Tx) newMatch(ctx context.Context, n NewMatch) (p queries.AddMatchParams, err error) {
+// newMatch returns the row of a match without its ID.
+func (tx *Tx) newMatch(ctx context.Context, n NewMatch) (m queries.MatchRow, err error) {
 	if n.Ladder == "" {
 		return tx.newUnrated(ctx, n)
 	}
 	l, err := tx.ladder(ctx, n.Ladder)
 	if err != nil {
-		return p, err
+		return m, err
 	}
 	switch {
 	case l.Active == 0:
-		return p, conflict("", "ladder %q is not played any more", n.Ladder)
+		return m, conflict("", "ladder %q is not played any more", n.Ladder)
 	case n.AskedBy != 0:
-		return p, invalid("request an unrated one", "match: rated matches cannot be requested")
+		return m, invalid("request an unrated one", "match: rated matches cannot be requested")
 	case len(n.Versions) != int(l.Slots):
-		return p, invalid("", "match: %d versions cannot play on ladder %q, which takes %d", len(n.Versions), n.Ladder, l.Slots)
+		return m, invalid("", "match: %d versions cannot play on ladder %q, which takes %d", len(n.Versions), n.Ladder, l.Slots)
 	}
-	return queries.AddMatchParams{LadderID: nullID(l.ID), Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}, nil
+	return queries.MatchRow{LadderID: nullID(l.ID), Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}, nil
 }
 
 // maxUnratedDeals keeps what a person can ask for small.
 const maxUnratedDeals = 100
 
-func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (p queries.AddMatchParams, err error) {
+func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, err error) {
 	g, err := games.Find(n.Game)
 	if err != nil {
-		return p, invalid("", "match: %w", err)
+		return m, invalid("", "match: %w", err)
 	}
 	v, err := g.Resolve(n.Options)
 	if err != nil {
-		return p, invalid("", "match: %w", err)
+		return m, invalid("", "match: %w", err)
 	}
 	if _, err := ladder.SlotSides(v, len(n.Versions)); err != nil {
-		return p, invalid("", "match: %w", err)
+		return m, invalid("", "match: %w", err)
 	}
 	if err := referee.Clock(n.Clock).Check(); err != nil {
-		return p, invalid("", "match: %w", err)
+		return m, invalid("", "match: %w", err)
 	}
 	if n.Deals < 1 || n.Deals > maxUnratedDeals {
-		return p, invalid(fmt.Sprintf("try 1 to %d", maxUnratedDeals), "match: deals cannot be %d", n.Deals)
+		return m, invalid(fmt.Sprintf("try 1 to %d", maxUnratedDeals), "match: deals cannot be %d", n.Deals)
 	}
 	if n.Open > 0 && n.AskedBy != 0 {
 		open, err := tx.CountAsked(ctx, nullID(n.AskedBy))
 		if err != nil {
-			return p, err
+			return m, err
 		}
 		if open >= int64(n.Open) {
-			return p, conflict("wait until one is over, or cancel one: timba matches cancel ID", "%d unrated matches at a time are the limit", n.Open)
+			return m, conflict("wait until one is over, or cancel one: timba matches cancel ID", "%d unrated matches at a time are the limit", n.Open)
 		}
 	}
-	return queries.AddMatchParams{Game: n.Game, Options: text(v.Settings.Map()), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil
+	return queries.MatchRow{Game: n.Game, Options: text(v.Settings.Map()), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil
 }
 
 // player finds a version that may be in a match of a ladder, 0 for an unrated one.
@@ -266,7 +282,7 @@ func (s *Store) begin(ctx context.Context, tx *Tx, start Start) (Begun, error) {
 	if err = none(err, nil); err != nil {
 		return out, err
 	}
-	list, err := tx.fill(ctx, []queries.Match{m})
+	list, err := tx.fill(ctx, []queries.MatchRow{m})
 	if err != nil {
 		return out, err
 	}
@@ -281,7 +297,7 @@ func (s *Store) begin(ctx context.Context, tx *Tx, start Start) (Begun, error) {
 // attempt adds an attempt at a match to what is begun.
 func (tx *Tx) attempt(out *Begun, start Start, number int64) queries.Attempt {
 	id, commitment := out.Match.ID, referee.Commitment(start.Seed)
-	row := queries.AddAttemptParams{MatchID: id, Number: number, Machine: start.Machine, Commitment: commitment[:], Seed: start.Seed[:], Began: stamp(tx.now)}
+	row := queries.AddAttemptParams{MatchID: id, Number: number, Machine: start.Machine, Seed: start.Seed[:], Began: stamp(tx.now)}
 	tx.rows.attempts = append(tx.rows.attempts, row)
 	tx.tell(events.Event{Kind: events.MatchBegan, Ladder: out.Match.Ladder, Match: id})
 	out.Attempt = ladder.Attempt{Number: int(row.Number), Machine: row.Machine, Commitment: commitment, Began: moment(row.Began)}
@@ -325,8 +341,12 @@ func (s *Store) beginNew(ctx context.Context, tx *Tx, start Start) (out Begun, e
 	now := tx.now
 	m.Created = moment(stamp(now))
 	out.Match = m
+	settings, err := tx.settings(ctx, queries.MatchRow{Game: l.row.Game, Options: l.row.Options, Clock: clock, Deals: l.row.Deals})
+	if err != nil {
+		return out, err
+	}
 	tx.rows.running = append(tx.rows.running, queries.AddRunningParams{
-		ID: m.ID, LadderID: nullID(l.row.ID), Game: l.row.Game, Options: l.row.Options, Clock: clock, Deals: l.row.Deals, Created: stamp(now), Began: nullStamp(now),
+		ID: m.ID, LadderID: nullID(l.row.ID), SettingsID: settings, Created: stamp(now), Began: nullStamp(now),
 	})
 	for slot, id := range n.Versions {
 		tx.rows.slots = append(tx.rows.slots, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: id, BotID: l.members[id].bot})
@@ -351,7 +371,7 @@ func (tx *Tx) refuse(ctx context.Context, n NewMatch) error {
 }
 
 // matchIn finds a match in some state; in any other it is too late, or too early.
-func (tx *Tx) matchIn(ctx context.Context, id int64, state ladder.MatchState) (queries.Match, error) {
+func (tx *Tx) matchIn(ctx context.Context, id int64, state ladder.MatchState) (queries.MatchRow, error) {
 	m, err := tx.Match(ctx, id)
 	if err != nil {
 		return m, none(err, noMatch(id))
@@ -367,7 +387,7 @@ var ErrOver = errors.New("the attempt is over")
 
 // attemptIn finds a running match and its attempt of a number. An attempt that is over is an
 // ErrOver.
-func (tx *Tx) attemptIn(ctx context.Context, id int64, number int) (m queries.Match, a queries.Attempt, err error) {
+func (tx *Tx) attemptIn(ctx context.Context, id int64, number int) (m queries.MatchRow, a queries.Attempt, err error) {
 	m, err = tx.matchIn(ctx, id, ladder.Running)
 	if err == nil && tx.rows.over[id] {
 		err = conflict("", "match %d is %s, not %s", id, ladder.Finished, ladder.Running)
@@ -411,7 +431,7 @@ func (s *Store) Break(ctx context.Context, matchID int64, attempt int, reason st
 	return dropped && err == nil, err
 }
 
-func (tx *Tx) breakOff(ctx context.Context, m queries.Match, reason string, failed bool) error {
+func (tx *Tx) breakOff(ctx context.Context, m queries.MatchRow, reason string, failed bool) error {
 	if err := tx.endAttempt(ctx, m, reason, failed); err != nil {
 		return err
 	}
@@ -432,7 +452,7 @@ func (tx *Tx) breakOff(ctx context.Context, m queries.Match, reason string, fail
 }
 
 // endAttempt ends the attempt that runs.
-func (tx *Tx) endAttempt(ctx context.Context, m queries.Match, reason string, failed bool) error {
+func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason string, failed bool) error {
 	tx.ended = append(tx.ended, m.ID)
 	last, err := tx.LastAttempt(ctx, m.ID)
 	if err != nil {

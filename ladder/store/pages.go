@@ -289,10 +289,23 @@ type Forfeit struct {
 // Forfeits returns the last games that a bot lost by a fault, at most n, those of the last match first.
 func (s *Store) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit, err error) {
 	rows, err := s.read.FaultsOfBot(ctx, botID, int64(n))
-	for _, r := range rows {
-		out = append(out, Forfeit{r.ID, r.MatchID, int(r.Seat), r.Fault, int(r.Number), r.Game, r.Ladder, nullMoment(r.Finished)})
+	if err != nil {
+		return nil, explain(err)
 	}
-	return out, explain(err)
+	for _, r := range rows {
+		games, err := s.codec.games(r.ResultRow)
+		if err != nil {
+			return nil, served(err, r.ResultRow.MatchID, "results")
+		}
+		for _, g := range games {
+			for _, seat := range g.Seats {
+				if seat.Slot == int(r.Slot) && seat.Fault != "" && len(out) < n {
+					out = append(out, Forfeit{g.ID, g.MatchID, seat.Seat, seat.Fault, int(r.Number), r.Game, r.ResultRow.Ladder, nullMoment(r.Finished)})
+				}
+			}
+		}
+	}
+	return out, nil
 }
 
 // MessagesOf returns the last messages about versions of a bot, the newest first, at most n.

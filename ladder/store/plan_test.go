@@ -41,8 +41,9 @@ var scanned = map[string]string{
 	"WronglyActive":   "for verify: all versions, once for each ladder",
 	"ArchivedBytes":   "a row for some thousand matches, once a day",
 	"DocumentsByGame": "for timba admin storage, as what follows: all documents, without their data",
-	"GamesByGame":     "all games",
-	"SeatsByGame":     "all seats",
+	"MatchesByGame":   "all results",
+	"CountResults":    "for verify",
+	"AddSettings":     "only while a reference is broken",
 	"Opponents":       "the pairs of a bot's versions, of which it makes sums",
 }
 

@@ -12,38 +12,31 @@ import (
 // rows has what a transaction of starts and results adds, in the order in which they came. It is
 // written at the end of the transaction: until then a change that is refused has added nothing.
 type rows struct {
-	lastMatch, lastGame int64 // IDs; 0: not known
-	running             []queries.AddRunningParams
-	slots               []queries.AddSlotParams
-	attempts            []queries.AddAttemptParams
-	begun               []begun
-	games               []queries.AddGameParams
-	seats               []queries.AddSeatParams
-	documents           []queries.AddDocumentParams
-	faulty              []queries.MatchSlot
-	changes             []queries.AddChangeParams
-	entries             []queries.MoveEntryParams
-	pairs               []queries.AddPairParams
-	ends                []queries.EndAttemptParams
-	finished            []queries.FinishMatchParams
+	lastMatch, lastResult int64 // IDs; 0: not known
+	running               []queries.AddRunningParams
+	slots                 []queries.AddSlotParams
+	attempts              []queries.AddAttemptParams
+	begun                 []begun
+	results               []queries.AddResultParams
+	documents             []queries.AddDocumentParams
+	faulty                []queries.MatchSlot
+	changes               []queries.AddChangeParams
+	entries               []queries.MoveEntryParams
+	pairs                 []queries.AddPairParams
+	ends                  []queries.EndAttemptParams
+	finished              []queries.MatchRow
 
-	orders       map[int64]int64           // by ladder, of its last match
-	fingerprints map[ofLadder]bool         // of the games
-	over         map[int64]bool            // matches that are begun or finished
-	moved        map[[2]int64]rating.Entry // by ladder and version
+	orders map[int64]int64           // by ladder, of its last match
+	first  map[[2]int64]int64        // by ladder and fingerprint, the orders of the first matches that had them
+	over   map[int64]bool            // matches that are begun or finished
+	moved  map[[2]int64]rating.Entry // by ladder and version
 }
 
 // begun is a match that waited.
 type begun struct{ match, at int64 }
 
-// ofLadder is a game's fingerprint on a ladder.
-type ofLadder struct {
-	ladder      int64
-	fingerprint [16]byte
-}
-
 func newRows() rows {
-	return rows{orders: map[int64]int64{}, fingerprints: map[ofLadder]bool{}, over: map[int64]bool{}, moved: map[[2]int64]rating.Entry{}}
+	return rows{orders: map[int64]int64{}, first: map[[2]int64]int64{}, over: map[int64]bool{}, moved: map[[2]int64]rating.Entry{}}
 }
 
 // nextMatch returns the ID of a new match.
@@ -81,11 +74,13 @@ func (r *rows) writeStarts(ctx context.Context, tx *Tx) error {
 }
 
 func (r *rows) writeGames(ctx context.Context, tx *Tx) error {
-	if err := each(ctx, r.games, tx.AddGame); err != nil {
+	if err := each(ctx, r.results, tx.AddResult); err != nil {
 		return err
 	}
-	if err := each(ctx, r.seats, tx.AddSeat); err != nil {
-		return err
+	for game, order := range r.first {
+		if err := tx.AddFingerprint(ctx, game[0], game[1], order); err != nil {
+			return err
+		}
 	}
 	if err := each(ctx, r.documents, tx.AddDocument); err != nil {
 		return err
@@ -107,7 +102,9 @@ func (r *rows) writeEnds(ctx context.Context, tx *Tx) error {
 	if err := each(ctx, r.ends, tx.EndAttempt); err != nil {
 		return err
 	}
-	if err := each(ctx, r.finished, tx.FinishMatch); err != nil {
+	if err := each(ctx, r.finished, func(ctx context.Context, m queries.MatchRow) error {
+		return tx.FinishMatch(ctx, m.Finished, m.Reason, m.ID)
+	}); err != nil {
 		return err
 	}
 	for id, order := range r.orders {

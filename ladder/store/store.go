@@ -1,5 +1,5 @@
 // Package store stores a competition in a directory: an SQLite database with people,
-// bots, matches, games and ratings. Every method is one transaction: its success is
+// bots, matches, their results and ratings. Every method is one transaction: its success is
 // on the disk, its failure changes nothing.
 //
 // The schema is in schema.sql, the queries in queries/*.sql; the Go code beside

@@ -38,7 +38,7 @@ type GameUsage struct {
 	Bytes    float64 `json:"bytes"`   // of the replays, logs and rows
 	Replays  float64 `json:"replays"` // compressed, wherever they are
 	Logs     float64 `json:"logs"`
-	Rows     float64 `json:"rows"`     // of all else that the database has of the match, its indexes included
+	Rows     float64 `json:"rows"`     // of all else that the database has of a match, its indexes included
 	Unpacked float64 `json:"unpacked"` // of the replays and logs, before they were compressed
 }
 
@@ -108,7 +108,7 @@ func (s *Store) tableUsage(ctx context.Context) (list []TableUsage, err error) {
 // counted is what there is of a game.
 type counted struct {
 	matches, day, week          int64
-	games, seats                int64
+	games                       int64
 	replays, logs, unpacked     int64 // bytes
 	dayDocuments, weekDocuments int64
 }
@@ -122,13 +122,10 @@ func (s *Store) gameUsage(ctx context.Context, u *Usage) error {
 		return err
 	}
 	for _, r := range matches {
-		games[r.Game] = &counted{matches: r.Matches, day: r.Day, week: r.Week}
+		games[r.Game] = &counted{matches: r.Matches, games: r.Games, day: r.Day, week: r.Week}
 	}
 	inside, err := s.countDocuments(ctx, games, stamp(day), stamp(week))
 	if err != nil {
-		return err
-	}
-	if err := s.countRows(ctx, games); err != nil {
 		return err
 	}
 	rowBytes(u, games, inside)
@@ -166,50 +163,24 @@ func (s *Store) countDocuments(ctx context.Context, games map[string]*counted, d
 	return inside, err
 }
 
-func (s *Store) countRows(ctx context.Context, games map[string]*counted) error {
-	played, err := s.read.GamesByGame(ctx)
-	if err != nil {
-		return err
-	}
-	for _, r := range played {
-		if c := games[r.Game]; c != nil {
-			c.games = r.Games
-		}
-	}
-	seats, err := s.read.SeatsByGame(ctx)
-	for _, r := range seats {
-		if c := games[r.Game]; c != nil {
-			c.seats = r.Seats
-		}
-	}
-	return err
-}
-
-// rowBytes shares what the tables take among the games: those with a row for each game or seat of a match by
-// their number, the others by that of matches.
+// rowBytes shares what the tables take among the matches.
 func rowBytes(u *Usage, games map[string]*counted, inside int64) {
-	var perMatch, perGame, perSeat float64
+	var rows, matches float64
 	for _, t := range u.Tables {
 		switch t.Table {
-		case "matches", "match_slots", "attempts", "changes", "documents":
-			perMatch += float64(t.Bytes)
-		case "games":
-			perGame += float64(t.Bytes)
-		case "game_seats":
-			perSeat += float64(t.Bytes)
+		case "matches", "settings", "match_slots", "attempts", "changes", "documents", "results", "fingerprints":
+			rows += float64(t.Bytes)
 		}
 	}
-	perMatch = max(0, perMatch-float64(inside))
-	var all counted
 	for _, c := range games {
-		all.matches, all.games, all.seats = all.matches+c.matches, all.games+c.games, all.seats+c.seats
+		matches += float64(c.matches)
 	}
 	for name, c := range games {
 		n := float64(c.matches)
 		g := GameUsage{
 			Game: name, Matches: c.matches, Games: c.games,
 			Replays: float64(c.replays) / n, Logs: float64(c.logs) / n, Unpacked: float64(c.unpacked) / n,
-			Rows: perMatch/float64(all.matches) + share(perGame, c.games, all.games)/n + share(perSeat, c.seats, all.seats)/n,
+			Rows: max(0, rows-float64(inside)) / matches,
 		}
 		g.Bytes = g.Replays + g.Logs + g.Rows
 		u.Games = append(u.Games, g)
@@ -219,14 +190,6 @@ func rowBytes(u *Usage, games map[string]*counted, inside int64) {
 		u.Week.Bytes += c.weekDocuments + int64(g.Rows*float64(c.week))
 	}
 	slices.SortFunc(u.Games, func(a, b GameUsage) int { return cmp.Compare(a.Game, b.Game) })
-}
-
-// share returns the part of some bytes that n of all have.
-func share(bytes float64, n, all int64) float64 {
-	if all == 0 {
-		return 0
-	}
-	return bytes * float64(n) / float64(all)
 }
 
 // uploadedSince returns the bytes of the uploads that came first at a time or later.

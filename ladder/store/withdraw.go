@@ -30,7 +30,7 @@ func (s *Store) Withdraw(ctx context.Context, botID int64) error {
 		if err != nil {
 			return err
 		}
-		asked = slices.CompactFunc(asked, func(a, b queries.Match) bool { return a.ID == b.ID }) // with two of its versions
+		asked = slices.CompactFunc(asked, func(a, b queries.MatchRow) bool { return a.ID == b.ID }) // with two of its versions
 		for _, m := range asked {
 			if err := tx.dropMatch(ctx, m, b.PersonID.Int64, fmt.Sprintf("bot %q is withdrawn by its owner", b.Name)); err != nil {
 				return err

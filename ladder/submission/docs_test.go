@@ -13,6 +13,7 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 // docs/submitting.md, "Limits": every row says what the code does.
@@ -49,14 +50,14 @@ func TestLimitsAreDocumented(t *testing.T) {
 		"check: time":           short(CheckTime),
 		"trial: time":           short(TrialTime),
 		"a stage's log":         bundle.Size(MaxLog),
-		"KiB of an upload that must arrive per second": number(int(c.Limits.Rate >> 10)),
+		"KiB of an upload that must arrive per second": number(int(middleware.DefaultPace.Rate >> 10)),
 		"bots of a person":                 number(c.Limits.Bots),
 		"build: processes and threads":     number(sandbox.BuildLimit.Processes),
 		"build: files that it writes":      mib(sandbox.BuildLimit.Disk),
 		"files and directories, built":     number(MaxBuiltFiles),
 		"trial: deals on each ladder":      number(TrialDeals),
-		"bot: memory, of all processes":    mib(c.Limits.Memory),
-		"bot: processes and threads":       number(c.Limits.Processes),
+		"bot: memory, of all processes":    mib(int64(c.Limits.Memory)),
+		"bot: processes and threads":       number(sandbox.DefaultLimit.Processes),
 		"versions of a person in 24 hours": number(c.Limits.Versions),
 		"versions of a bot on their way":   "1",
 		"bytes unpacked for each byte of the archive, above " + bundle.Size(bundle.RatioFree): number(int(archive.Ratio)),

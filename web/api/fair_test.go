@@ -93,9 +93,8 @@ func TestSlowUploads(t *testing.T) {
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, nil)
-		w.config.Limits.Window = 10 * time.Second
-		w.config.Limits.Rate = 1 << 30
+		const window = 10 * time.Second
+		w := newWorld(t, func(o *Options) { o.Middleware.Pace = middleware.Pace{Rate: 1 << 30, Window: window} })
 		ended := make(chan struct{})
 		server := w.serve(t, route{"GET /endless", "", false, func(rw http.ResponseWriter, r *http.Request) error {
 			defer close(ended)
@@ -114,7 +113,7 @@ func TestSlowReaders(t *testing.T) {
 		defer resp.Body.Close()
 		began := time.Now()
 		<-ended // nothing is read
-		if took := time.Since(began); took < w.config.Limits.Window || took > w.config.Limits.Window+time.Second {
+		if took := time.Since(began); took < window || took > window+time.Second {
 			t.Errorf("a reader that takes nothing is served for %v", took)
 		}
 		bubble.Settle()
@@ -184,7 +183,7 @@ func TestParallelTokens(t *testing.T) {
 // TestUnknownAddressesAreLimited: what does not exist is counted as what does.
 func TestUnknownAddressesAreLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(o *Options) { o.Middleware.Service.Config.Limits.Anonymous = 3 })
+	w := newWorld(t, func(o *Options) { o.Middleware.Service.Config.Limits.Requests = 6 })
 	for i, c := range []struct {
 		method, path string
 		want         int

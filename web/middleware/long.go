@@ -31,7 +31,7 @@ func (m *Middleware) Receive(w http.ResponseWriter, r *http.Request, bot string,
 func (m *Middleware) Stream(r *http.Request) (leave func(), err error) {
 	in := Of(r)
 	if leave, err = m.Streams.Enter(in.by()); err == nil {
-		in.w.pace = newPace(m.Service.Config.Limits)
+		in.w.pace = m.Pace.begin()
 	}
 	return leave, err
 }

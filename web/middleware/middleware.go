@@ -27,6 +27,7 @@ type Options struct {
 	Service    *service.Service
 	Registerer prometheus.Registerer // of the metrics
 	Proxies    []netip.Prefix        // whose X-Forwarded-For is trusted
+	Pace       Pace                  // of uploads and downloads; zero: DefaultPace
 	Log        *slog.Logger          // nil: none
 	Now        func() time.Time      // nil: the system's clock
 }
@@ -65,7 +66,8 @@ func New(o Options) *Middleware {
 		o.Now = time.Now
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	limits := o.Service.Config.Limits
+	o.Pace = cmp.Or(o.Pace, DefaultPace)
+	requests := o.Service.Config.Limits.Requests
 	return &Middleware{
 		Options:   o,
 		Joining:   admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", registrationsPerMinute, o.Now),
@@ -74,8 +76,8 @@ func New(o Options) *Middleware {
 		Streams:   admission.NewPlaces(StreamLimits),
 		Waits:     admission.NewPlaces(waitLimits),
 		metrics:   newMetrics(o.Registerer),
-		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", limits.Anonymous, o.Now),
-		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", limits.Requests, o.Now),
+		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", requests/2, o.Now),
+		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", requests, o.Now),
 	}
 }
 

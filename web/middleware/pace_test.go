@@ -3,13 +3,11 @@ package middleware
 import (
 	"testing"
 	"time"
-
-	"github.com/timba-arena/timba/ladder"
 )
 
 // TestPace: a client may be late by the window in all, however fast it was before.
 func TestPace(t *testing.T) {
-	p := newPace(ladder.Limits{Rate: 1000, Window: 10 * time.Second})
+	p := Pace{1000, 10 * time.Second}.begin()
 	for _, step := range []struct {
 		bytes int
 		took  time.Duration

@@ -21,15 +21,15 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/web/admission"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Options are the parts of a Tables. All but Now are required.
 type Options struct {
 	Store   *store.Store
 	Events  *events.Hub
-	Limits  ladder.PlayLimits // Memory is resolved; 0: as much as they want
-	Room    ladder.Room       // for the memory of one bot
+	Limits  Limits
+	Room    ladder.Room // for the memory of one bot
 	Resolve func(context.Context, ladder.Version) (match.Bot, error)
 	Sandbox *match.Sandbox // of all but house bots; nil: none
 	Log     *slog.Logger
@@ -47,6 +47,25 @@ type Tables struct {
 	group  sync.WaitGroup
 	ctx    context.Context
 	stop   context.CancelCauseFunc
+}
+
+// Limits bound the games. LimitsOf returns usual ones.
+type Limits struct {
+	ladder.PlayLimits
+	Memory  int64         // bytes of all their bots; 0: as much as they want
+	Person  int           // at the same time, of one person or guest
+	Address int           // at the same time, from one address
+	Back    time.Duration // for a person to come back
+	Frames  int           // a second that a page may send on average, and four times as many at once
+	Silence time.Duration // without a sign of life, after which a connection ends
+}
+
+// LimitsOf returns the limits that an operator has configured.
+func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
+	return Limits{
+		PlayLimits: l, Memory: memory, Person: 2, Address: max(4, l.Games/2),
+		Back: time.Minute, Frames: 50, Silence: 90 * time.Second,
+	}
 }
 
 // New returns no tables. Run has to run.
@@ -170,8 +189,8 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (*Table,
 }
 
 // Socket returns the limits of the connections of people.
-func (t *Tables) Socket() seat.SocketLimits {
-	l := seat.DefaultSocketLimits
+func (t *Tables) Socket() socket.Limits {
+	l := socket.DefaultLimits
 	l.Frames, l.Burst, l.Alive = float64(t.Limits.Frames), 4*t.Limits.Frames, t.Limits.Silence
 	return l
 }

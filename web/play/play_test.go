@@ -25,15 +25,15 @@ import (
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
 
 // limits are those of tests.
-var limits = ladder.PlayLimits{
-	Games: 3, Memory: 3 * ladder.HouseMemory, Person: 2, Address: 2, Day: 4, Guests: true,
-	Think: 10 * time.Second, Move: time.Minute, Back: time.Minute,
+var limits = play.Limits{
+	PlayLimits: ladder.PlayLimits{Games: 3, Day: 4, Guests: true, Think: 10 * time.Second, Move: time.Minute},
+	Memory:     3 * ladder.HouseMemory, Person: 2, Address: 2, Back: time.Minute,
 }
 
 // world has tables that run until the test ends, or stop is called.
@@ -43,7 +43,7 @@ type world struct {
 	stop func()
 }
 
-func newWorld(t *testing.T, dir string, l ladder.PlayLimits) *world {
+func newWorld(t *testing.T, dir string, l play.Limits) *world {
 	t.Helper()
 	kit.Slow(t)
 	w := &world{t: t}
@@ -106,7 +106,7 @@ func wantError(t *testing.T, err error, code ladder.Code, part string) {
 
 // pipe is a connection within this process.
 type pipe struct {
-	in, out chan seat.Frame
+	in, out chan socket.Frame
 	closed  context.Context
 	close   func()
 }
@@ -115,11 +115,11 @@ type pipe struct {
 func (w *world) pipes() (a, b pipe) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.t.Cleanup(cancel)
-	x, y := make(chan seat.Frame, 16), make(chan seat.Frame, 16)
+	x, y := make(chan socket.Frame, 16), make(chan socket.Frame, 16)
 	return pipe{x, y, ctx, cancel}, pipe{y, x, ctx, cancel}
 }
 
-func (p pipe) Send(f seat.Frame) error {
+func (p pipe) Send(f socket.Frame) error {
 	select {
 	case p.out <- f:
 		return nil
@@ -128,12 +128,12 @@ func (p pipe) Send(f seat.Frame) error {
 	}
 }
 
-func (p pipe) Receive() (seat.Frame, error) {
+func (p pipe) Receive() (socket.Frame, error) {
 	select {
 	case f := <-p.in:
 		return f, nil
 	case <-p.closed.Done():
-		return seat.Frame{}, io.EOF
+		return socket.Frame{}, io.EOF
 	}
 }
 
@@ -143,7 +143,7 @@ func (p pipe) Close(string) { p.close() }
 func sit(w *world, x *play.Table, silent int) {
 	near, far := w.pipes()
 	go x.Attach(context.Background(), near)
-	end := seat.New(seat.Options{})
+	end := socket.NewStream(socket.StreamOptions{})
 	toBot, fromSeat := io.Pipe()
 	toSeat, fromBot := io.Pipe()
 	w.t.Cleanup(func() {
@@ -272,7 +272,7 @@ func TestAway(t *testing.T) {
 		w.must(err)
 		near, far := w.pipes()
 		go away.Attach(t.Context(), near)
-		far.Send(seat.Frame{Lines: []string{"ready"}})
+		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, away)
 		far.Close("")
 		if r := w.kept(away); len(r.Faults) != 1 || r.Faults[0].Reason.Kind != fault.ConnectionLost {
@@ -362,7 +362,7 @@ func TestRestart(t *testing.T) {
 		w.must(err)
 		near, far := w.pipes()
 		go x.Attach(t.Context(), near)
-		far.Send(seat.Frame{Lines: []string{"ready"}})
+		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, x)
 		killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64)}
 		w.must(w.Store.AddPlay(t.Context(), killed, netip.Addr{}, 0))
@@ -387,7 +387,7 @@ func TestSocket(t *testing.T) {
 	l := limits
 	l.Frames, l.Silence = 10, 4*time.Second
 	s := play.New(play.Options{Limits: l}).Socket()
-	if s.Frames != 10 || s.Burst != 40 || s.Alive != 4*time.Second || s.Frame != seat.DefaultSocketLimits.Frame {
+	if s.Frames != 10 || s.Burst != 40 || s.Alive != 4*time.Second || s.Frame != socket.DefaultLimits.Frame {
 		t.Errorf("the limits are %+v", s)
 	}
 }

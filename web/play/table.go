@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/referee/person"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Table is one game between a person and bots.
@@ -34,7 +34,7 @@ type Table struct {
 	memory int64
 	leave  func() // gives its place back
 	bots   []match.Bot
-	seat   *seat.Seat
+	seat   *socket.Stream
 	end    context.CancelCauseFunc
 	came   chan struct{} // closed when the person has come
 	once   sync.Once
@@ -48,7 +48,7 @@ type Table struct {
 // prepare makes the bots, whose files stay until the context has ended, and the person's seat.
 func (x *Table) prepare(ctx context.Context) error {
 	x.came, x.over = make(chan struct{}), make(chan struct{})
-	x.seat = seat.New(seat.Options{Back: x.tables.Limits.Back, Replay: true})
+	x.seat = socket.NewStream(socket.StreamOptions{Back: x.tables.Limits.Back, Replay: true})
 	taken := map[string]int{}
 	for _, v := range x.Versions {
 		b, err := x.tables.Resolve(ctx, v)
@@ -92,28 +92,28 @@ func (x *Table) play() ladder.Play {
 	return p
 }
 
-// Attach carries the person's seat over a connection; see seat.Seat. The game begins with the
+// Attach carries the person's seat over a connection; see socket.Stream. The game begins with the
 // first one. When the game is over Attach waits until it is kept.
-func (x *Table) Attach(ctx context.Context, c seat.Conn) error {
+func (x *Table) Attach(ctx context.Context, c socket.Wire) error {
 	x.once.Do(func() { close(x.came) })
 	return x.seat.Attach(waiting{c, ctx, x.over})
 }
 
 // waiting is a connection that closes, after the end of a game, when the game is kept.
 type waiting struct {
-	seat.Conn
+	socket.Wire
 	ctx  context.Context
 	over <-chan struct{}
 }
 
 func (w waiting) Close(why string) {
-	if why == seat.ErrEnded.Error() {
+	if why == socket.ErrEnded.Error() {
 		select {
 		case <-w.over:
 		case <-w.ctx.Done():
 		}
 	}
-	w.Conn.Close(why)
+	w.Wire.Close(why)
 }
 
 // Resign gives the game up.

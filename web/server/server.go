@@ -47,11 +47,12 @@ type Options struct {
 	Dir     datadir.Dir // the data directory, absolute
 	Listen  string      // address; port 0 for a free one
 	Config  *config.Config
-	Level   sandbox.Level  // of this machine's sandbox
-	Cores   []int          // one for each worker
-	Grace   time.Duration  // for running matches at the end
-	Proxies []netip.Prefix // whose X-Forwarded-For is trusted
-	Cluster Cluster        // where other machines play
+	Level   sandbox.Level   // of this machine's sandbox
+	Cores   []int           // one for each worker
+	Grace   time.Duration   // for running matches at the end
+	Pace    middleware.Pace // of uploads and downloads; zero: middleware.DefaultPace
+	Proxies []netip.Prefix  // whose X-Forwarded-For is trusted
+	Cluster Cluster         // where other machines play
 	Log     *slog.Logger
 	Version string // of this program
 	// Database is how the database is opened: its clock and, for tests, NoSync.
@@ -148,13 +149,13 @@ func listenError(address string, err error) error {
 
 // Serve runs until the context ends or the HTTP server fails.
 func (s *Server) Serve(ctx context.Context) error {
-	limits := setAside(s.Config, &s.room)
+	playMemory := setAside(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	s.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: s.Config.Live, Log: s.Log})
+	s.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: live.DefaultLimits(s.Config.Live.Total), Log: s.Log})
 	var r *runner.Runner // below
 	s.remotes = remote.New(remote.Options{
-		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Events: s.Store.Events(), Log: s.Log,
+		Store: s.Store, Limits: remote.LimitsOf(s.Config.Remote), Bounds: s.Config.Limits, Events: s.Store.Events(), Log: s.Log,
 		Wake:      func() { r.Wake() },
 		AwaitIdle: func(ctx context.Context, version int64) error { return r.AwaitIdle(ctx, version) },
 	})
@@ -178,7 +179,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	}
 	s.tables = play.New(play.Options{
-		Store: s.Store, Events: s.Store.Events(), Limits: limits, Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
+		Store: s.Store, Events: s.Store.Events(), Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
 	})
 	seen := machines(hub, r)
 	handler, err := s.handler(r, registry, seen)
@@ -263,6 +264,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: s.wake(r), Room: s.room}),
 		Registerer: registry,
 		Proxies:    s.Proxies,
+		Pace:       s.Pace,
 		Log:        s.Log,
 	})
 	a := api.New(api.Options{
@@ -296,7 +298,7 @@ func (s *Server) runner(registry *prometheus.Registry, machines *fleet.Hub, pipe
 	}
 	return runner.New(runner.Options{
 		Time:       s.Config.Limits.Time,
-		Share:      float64(s.Config.Limits.Share) / 100,
+		Share:      ladder.UnratedShare / 100.0,
 		Room:       s.room,
 		Submission: memory,
 		Standing:   pipeline.Standing,
@@ -310,7 +312,7 @@ func (s *Server) runner(registry *prometheus.Registry, machines *fleet.Hub, pipe
 		Submit:     pipeline.Run,
 		Sandbox:    s.botSandbox(),
 		Pause:      s.Config.Pause,
-		Idle:       s.Config.Idle,
+		Idle:       60 * s.Config.Pause,
 		Fleet:      machines,
 		Missing:    s.missing,
 		Grace:      s.Grace,

@@ -31,7 +31,7 @@ import (
 var pageFiles embed.FS
 
 // assetsPath is where the files of pages are: assetsPath + HASH + "/" + NAME. The hash is that of
-// all files, so that modules can import each other by relative names, as in '../board/draw.js'.
+// all files, so that modules can import each other by relative names, as in '../board/scene.js'.
 const assetsPath = "/assets/"
 
 // kinds are the types of files that browsers fetch. Other files are templates.
@@ -150,10 +150,8 @@ func (a *assets) imported(name string) (urls []string) {
 	return urls
 }
 
-// draws reports whether a module imports package board.
-func (a *assets) draws(name string) bool {
-	return slices.ContainsFunc(a.modules[name], func(other string) bool { return path.Dir(other) == "board" })
-}
+// draws reports whether a module draws games.
+func (a *assets) draws(name string) bool { return slices.Contains(a.modules[name], "board/scene.js") }
 
 // has reports whether there is a file with a name.
 func (a *assets) has(name string) bool { _, ok := a.files[name]; return ok }

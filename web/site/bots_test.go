@@ -244,7 +244,7 @@ func TestPublicAddress(t *testing.T) {
 		{"https://bots.example.org", "evil.example", "https://bots.example.org"},
 		{"", "arena.example:8080", "http://arena.example:8080"},
 	} {
-		s := webtest.NewStill(t, func(o *site.Options) { o.Config.URL = x.configured })
+		s := webtest.NewStill(t, func(o *site.Options) { o.Config.Site.URL = x.configured })
 		lola(s)
 		_, games := s.Finished("brisca")
 		get := func(path string) string {

@@ -222,7 +222,7 @@ func TestFormsCountOnce(t *testing.T) {
 // An upload is refused as the API refuses it, with its text in the form.
 func TestUploadsRefused(t *testing.T) {
 	t.Parallel()
-	w := webtest.New(t, strings.Replace(webtest.Ladders, "[limits]", "[limits]\nupload = 1", 1), 0)
+	w := webtest.New(t, strings.Replace(webtest.Ladders, "[limits]", "[limits]\nupload = \"1m\"", 1), 0)
 	c := w.Client()
 	w.SignIn(c, w.Token)
 	archive := w.Archive(brokenBot(t))

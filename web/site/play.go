@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // playBots is how many bots can be chosen from.
@@ -367,11 +367,11 @@ func (s *Site) tableSocket(v *visit) error {
 	if err := mine(v, t); err != nil {
 		return err
 	}
-	v.begun = true
-	socket, err := seat.Upgrade(v.w, v.r, s.Play.Socket())
+	c, err := socket.Upgrade(v.w, v.r, s.Play.Socket())
 	if err != nil {
-		return nil // it has been answered
+		return err
 	}
-	t.Attach(v.ctx(), seat.Wire{Socket: socket}) // whatever ends it, the person may come back
+	v.begun = true
+	t.Attach(v.ctx(), c) // whatever ends it, the person may come back
 	return nil
 }

@@ -18,20 +18,17 @@ import (
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/seat"
 	"github.com/timba-arena/timba/web/site"
+	"github.com/timba-arena/timba/web/socket"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
 // playRules has guests at the tables, and nothing is played beside them.
 const playRules = webtest.Calm + `
 [play]
-games = 6
-memory = 512
-address = 5
+games = 10
 guests = true
-think = 60000
-silence = 3600
+think = "1m"
 `
 
 // step returns "over", "trick" for one that has ended and waits, or the point of a random move, which
@@ -298,7 +295,7 @@ func dial(w *webtest.World, c *http.Client, path string, header http.Header) (*w
 func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 	t.Helper()
 	for {
-		var f seat.Frame
+		var f socket.Frame
 		if err := ws.ReadJSON(&f); err != nil {
 			t.Fatalf("waiting for %q: %v", begins, err)
 		}
@@ -322,7 +319,7 @@ func TestPlayBoundsRaced(t *testing.T) {
 		t.Fatalf("a table is not opened: %d %s", a.Status, a.Body)
 	}
 	ws, _ := dial(w, first, table, nil)
-	ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+	ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
 	awaitLine(t, ws, "turn ")
 
 	t.Run("others", func(t *testing.T) {
@@ -381,8 +378,8 @@ func TestPlayBoundsRaced(t *testing.T) {
 		t.Errorf("the guest's table answers the same person at another browser with %d", a.Status)
 	}
 	ws, _ = dial(w, first, table, nil)
-	ws.WriteJSON(seat.Frame{Number: 1, Lines: []string{"# still here"}})
-	var f seat.Frame
+	ws.WriteJSON(socket.Frame{Number: 1, Lines: []string{"# still here"}})
+	var f socket.Frame
 	for f.Ack < 2 {
 		w.Must(ws.ReadJSON(&f))
 	}
@@ -396,22 +393,22 @@ func TestPlaySocketsRaced(t *testing.T) {
 	sit := func(c *http.Client) (string, *websocket.Conn) {
 		table := opened(w, c, briscaForm).Header.Get("Location")
 		ws, _ := dial(w, c, table, nil)
-		ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+		ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
 		awaitLine(t, ws, "turn ")
 		return table, ws
 	}
 	_, other := sit(w.Client())
 	c := w.Client()
 	table, fast := sit(c)
-	for fast.WriteJSON(seat.Frame{Number: 1}) == nil {
+	for fast.WriteJSON(socket.Frame{Number: 1}) == nil {
 	}
-	var f seat.Frame
+	var f socket.Frame
 	for fast.ReadJSON(&f) == nil {
 	}
 	again, _ := dial(w, c, table, nil)
-	again.WriteJSON(seat.Frame{})
+	again.WriteJSON(socket.Frame{})
 	awaitLine(t, again, "turn ")
-	other.WriteJSON(seat.Frame{Number: 1, Lines: []string{"# still here"}})
+	other.WriteJSON(socket.Frame{Number: 1, Lines: []string{"# still here"}})
 	for f.Ack = 0; f.Ack < 2; {
 		w.Must(other.ReadJSON(&f))
 	}
@@ -436,7 +433,7 @@ func TestPlayBlockedRaced(t *testing.T) {
 	w.SignIn(c, token)
 	table := opened(w, c, briscaForm).Header.Get("Location")
 	ws, _ := dial(w, c, table, nil)
-	ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+	ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
 	awaitLine(t, ws, "turn ")
 	if a := w.Get(c, "/account"); !strings.Contains(a.Body, `href="`+table+`"`) {
 		t.Errorf("the account does not have the game: %s", a.Body)
@@ -451,7 +448,7 @@ func TestPlayBlockedRaced(t *testing.T) {
 		t.Fatalf("blocking answers %s", resp.Status)
 	}
 	for {
-		var f seat.Frame
+		var f socket.Frame
 		if ws.ReadJSON(&f) != nil {
 			break
 		}
@@ -480,7 +477,7 @@ func TestPlaySeed(t *testing.T) {
 	_, rest, _ := strings.Cut(page.Body, `<code class="hash">`)
 	commitment, _, _ := strings.Cut(rest, "<")
 	ws, _ := dial(w, c, table, nil)
-	ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+	ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
 	awaitLine(t, ws, "turn ")
 	if a := w.Get(c, table+"/replay.json"); a.Status != http.StatusNotFound {
 		t.Errorf("the replay of a game that is played answers %d", a.Status)

@@ -252,7 +252,7 @@ func (v *visit) readForm() error {
 	}
 	most := int64(maxForm)
 	if kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type")); kind == "multipart/form-data" {
-		most += 2 * v.site.Config.Limits.Upload
+		most += 2 * int64(v.site.Config.Limits.Upload)
 	}
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)
 	return unreadable(v.r.ParseForm(), nil)

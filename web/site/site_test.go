@@ -105,7 +105,7 @@ func headers(t *testing.T, w *webtest.Still) {
 	if len(links) < 3 {
 		t.Fatalf("the page has the files %q", links)
 	}
-	board := regexp.MustCompile(`^/assets/\w+/`).FindString(links[0][1]) + "board/draw.js"
+	board := regexp.MustCompile(`^/assets/\w+/`).FindString(links[0][1]) + "board/scene.js"
 	for _, link := range append(links, []string{"", board}) {
 		for _, encoding := range []string{"", "gzip", "zstd"} {
 			a := w.Get(c, link[1], "Accept-Encoding", encoding)

@@ -10,17 +10,20 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
 // submitPage is the data of the page "submit".
 type submitPage struct {
-	Limits  ladder.Limits
-	Upload  string // the limits for people
-	Files   string
-	Memory  string
-	Name    string
-	Problem *wire.Problem
+	Limits    ladder.Limits
+	Archive   bundle.Limits
+	Upload    string // the limits for people
+	Files     string
+	Memory    string
+	Processes int
+	Name      string
+	Problem   *wire.Problem
 }
 
 // submit shows the form to upload a bot, to everybody what an upload may have.
@@ -30,8 +33,11 @@ func (s *Site) submit(v *visit) error {
 }
 
 func (s *Site) submitForm(name string) submitPage {
-	l := s.Config.Limits
-	return submitPage{Limits: l, Name: name, Upload: bundle.Size(l.Upload), Files: bundle.Size(l.Unpacked), Memory: bundle.Size(l.Memory)}
+	l, archive := s.Config.Limits, bundle.LimitsOf(s.Config.Limits)
+	return submitPage{
+		Limits: l, Archive: archive, Name: name, Processes: sandbox.DefaultLimit.Processes,
+		Upload: bundle.Size(archive.Upload), Files: bundle.Size(archive.Unpacked), Memory: bundle.Size(int64(l.Memory)),
+	}
 }
 
 // maxField is the largest size of a field of a form with a file, but the file.
@@ -48,7 +54,7 @@ func (s *Site) submitted(v *visit) error {
 		v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
 		return nil
 	}
-	drain(v.w, v.r.Body, s.Config.Limits.Upload)
+	drain(v.w, v.r.Body, int64(s.Config.Limits.Upload))
 	page := s.submitForm(name)
 	told := s.Middleware.Problem(v.r, err)
 	if told.Status == http.StatusInternalServerError {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -36,13 +37,12 @@ func stalled(w *webtest.World, c *http.Client) net.Conn {
 // An upload by the form has a slot, and must keep its pace, as one by the API.
 func TestUploadsBoundedRaced(t *testing.T) {
 	t.Parallel()
-	w := webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nwindow = 600", 1), 0)
+	w := webtest.New(t, webtest.Calm, 0)
 	w.Keep()
+	w.Pace(middleware.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
 	c := w.Client()
 	w.SignIn(c, w.Token)
-	w.Stop()
-	w.Config().Limits.Window = time.Second // in which other requests may fail on a busy machine
-	w.Restart()
+	w.Pace(middleware.Pace{Rate: 1 << 10, Window: time.Second}) // in which other requests may fail on a busy machine
 	conn := stalled(w, c)
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	w.Must(err)
@@ -51,7 +51,9 @@ func TestUploadsBoundedRaced(t *testing.T) {
 		t.Errorf("a slow upload: %s", answer.Status)
 	}
 
-	w = webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nwindow = 600", 1), 0)
+	w = webtest.New(t, webtest.Calm, 0)
+	w.Keep()
+	w.Pace(middleware.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
 	c = w.Client()
 	w.SignIn(c, w.Token)
 	kind, body := multi(t, []byte("no archive"), "bot", "third")

@@ -106,7 +106,7 @@ func TestTheWholeWay(t *testing.T) {
 func TestUploadForm(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
-	w := webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nupload = 1", 1), 0)
+	w := webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nupload = \"1m\"", 1), 0)
 	b := webtest.Open(t, in, w.URL+"/")
 	b.Home = w.URL
 	signIn(b, w, w.Token)

@@ -55,7 +55,7 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: s.Store, Config: s.Ladder.Config}), Log: log})
 	a := api.New(api.Options{Middleware: m})
 	o := site.Options{Store: s.Store, Config: s.Ladder.Config, Middleware: m, Document: api.Document}
-	o.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: s.Ladder.Config.Live})
+	o.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: live.DefaultLimits(s.Ladder.Config.Live.Total)})
 	if configure != nil {
 		configure(&o)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/server"
 )
@@ -79,8 +80,7 @@ var Quiet = strings.NewReplacer(`game = "brisca"`, `game = "teeko"`, `"brisca"`,
 
 const limits = `
 [limits]
-time = 10080
-anonymous = 100000
+time = "168h"
 requests = 100000
 `
 
@@ -158,9 +158,6 @@ func (w *World) Stop() {
 	w.stop = func() {}
 }
 
-// Config returns the configuration, which may change between Stop and Restart.
-func (w *World) Config() *config.Config { return w.open.Config }
-
 // Restart starts the server that Stop has stopped.
 func (w *World) Restart() {
 	w.T.Helper()
@@ -169,6 +166,14 @@ func (w *World) Restart() {
 	w.Must(err)
 	w.lead(strings.TrimPrefix(w.Server.URL(), "http://"))
 	w.serve()
+}
+
+// Pace restarts the server with a pace of uploads and downloads.
+func (w *World) Pace(p middleware.Pace) {
+	w.T.Helper()
+	w.Stop()
+	w.open.Pace = p
+	w.Restart()
 }
 
 // Keep makes URL an address that stays through Stop and Restart.

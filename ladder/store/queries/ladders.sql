@@ -143,12 +143,12 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: History :many
 -- Every step-th match of a version, and its last one.
-SELECT sqlc.embed(changes), coalesce(matches.distinct_deals, matches.deals) AS deals
-FROM changes JOIN matches ON matches.id = changes.match_id
+SELECT sqlc.embed(changes), coalesce(results.distinct_deals, 0) AS deals
+FROM changes JOIN results ON results.match_id = changes.match_id
 WHERE changes.ladder_id = sqlc.arg(ladder_id) AND changes.version_id = sqlc.arg(version_id)
   AND changes.number % CAST(sqlc.arg(step) AS INTEGER) = CAST(sqlc.arg(phase) AS INTEGER) ORDER BY changes.number;
 
 -- name: BoutsOf :many
-SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(matches.distinct_deals, matches.deals) AS deals
-FROM matches CROSS JOIN changes ON changes.match_id = matches.id
-WHERE matches.ladder_id = ? AND matches.ord > sqlc.arg(after) ORDER BY matches.ord, changes.slot;
+SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(results.distinct_deals, 0) AS deals
+FROM results CROSS JOIN changes ON changes.match_id = results.match_id
+WHERE results.ladder_id = ? AND results.ord > sqlc.arg(after) ORDER BY results.ord, changes.slot;

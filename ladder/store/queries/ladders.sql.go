@@ -160,9 +160,9 @@ func (q *Queries) AddPair(ctx context.Context, arg AddPairParams) error {
 }
 
 const boutsOf = `-- name: BoutsOf :many
-SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(matches.distinct_deals, matches.deals) AS deals
-FROM matches CROSS JOIN changes ON changes.match_id = matches.id
-WHERE matches.ladder_id = ? AND matches.ord > ?2 ORDER BY matches.ord, changes.slot
+SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(results.distinct_deals, 0) AS deals
+FROM results CROSS JOIN changes ON changes.match_id = results.match_id
+WHERE results.ladder_id = ? AND results.ord > ?2 ORDER BY results.ord, changes.slot
 `
 
 type BoutsOfRow struct {
@@ -335,8 +335,8 @@ func (q *Queries) Fit(ctx context.Context, ladderID int64) (Fit, error) {
 }
 
 const history = `-- name: History :many
-SELECT changes.match_id, changes.slot, changes.ladder_id, changes.version_id, changes.number, changes.elo_before, changes.elo_after, changes.k, changes.score, changes.expected, changes.uncertainty, coalesce(matches.distinct_deals, matches.deals) AS deals
-FROM changes JOIN matches ON matches.id = changes.match_id
+SELECT changes.match_id, changes.slot, changes.ladder_id, changes.version_id, changes.number, changes.elo_before, changes.elo_after, changes.k, changes.score, changes.expected, changes.uncertainty, coalesce(results.distinct_deals, 0) AS deals
+FROM changes JOIN results ON results.match_id = changes.match_id
 WHERE changes.ladder_id = ?1 AND changes.version_id = ?2
   AND changes.number % CAST(?3 AS INTEGER) = CAST(?4 AS INTEGER) ORDER BY changes.number
 `

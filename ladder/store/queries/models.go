@@ -16,15 +16,14 @@ type Archive struct {
 }
 
 type Attempt struct {
-	MatchID    int64
-	Number     int64
-	Commitment []byte
-	Seed       []byte
-	Began      int64
-	Ended      sql.NullInt64
-	Reason     string
-	Failed     int64
-	Machine    string
+	MatchID int64
+	Number  int64
+	Seed    []byte
+	Began   int64
+	Ended   sql.NullInt64
+	Reason  string
+	Failed  int64
+	Machine string
 }
 
 type Bot struct {
@@ -82,31 +81,16 @@ type Entry struct {
 	PlusMinus   sql.NullFloat64
 }
 
+type Fingerprint struct {
+	LadderID    int64
+	Fingerprint int64
+	Ord         int64
+}
+
 type Fit struct {
 	LadderID int64
 	Upto     int64
 	Created  int64
-}
-
-type Game struct {
-	ID          int64
-	MatchID     int64
-	LadderID    sql.NullInt64
-	Deal        int64
-	Rotation    int64
-	Plies       int64
-	Took        int64
-	Fingerprint []byte
-}
-
-type GameSeat struct {
-	GameID int64
-	Seat   int64
-	Slot   int64
-	Rank   int64
-	Points float64
-	Fault  string
-	Faults int64
 }
 
 type GuestPlay struct {
@@ -142,6 +126,18 @@ type Ladder struct {
 }
 
 type Match struct {
+	ID         int64
+	LadderID   sql.NullInt64
+	SettingsID int64
+	State      string
+	AskedBy    sql.NullInt64
+	Reason     string
+	Created    int64
+	Began      sql.NullInt64
+	Finished   sql.NullInt64
+}
+
+type MatchRow struct {
 	ID            int64
 	LadderID      sql.NullInt64
 	Game          string
@@ -155,7 +151,6 @@ type Match struct {
 	Began         sql.NullInt64
 	Finished      sql.NullInt64
 	Ord           sql.NullInt64
-	Took          sql.NullInt64
 	DistinctDeals sql.NullInt64
 }
 
@@ -232,6 +227,29 @@ type Rerate struct {
 	After    string
 }
 
+type Result struct {
+	ID            int64
+	MatchID       int64
+	LadderID      sql.NullInt64
+	Ord           sql.NullInt64
+	DistinctDeals sql.NullInt64
+	Games         int64
+	Took          int64
+	Data          []byte
+}
+
+type ResultRow struct {
+	ID            int64
+	MatchID       int64
+	LadderID      sql.NullInt64
+	Ord           sql.NullInt64
+	DistinctDeals sql.NullInt64
+	Games         int64
+	Took          int64
+	Data          []byte
+	Ladder        string
+}
+
 type Session struct {
 	ID       int64
 	Public   string
@@ -241,6 +259,14 @@ type Session struct {
 	Created  int64
 	Used     int64
 	Expires  int64
+}
+
+type Setting struct {
+	ID      int64
+	Game    string
+	Options string
+	Clock   string
+	Deals   int64
 }
 
 type Stage struct {

@@ -88,15 +88,14 @@ CROSS JOIN bots ON bots.id = versions.bot_id
 GROUP BY bots.id ORDER BY sum(met.wins + met.draws + met.losses) DESC, bots.id LIMIT sqlc.arg(n) OFFSET sqlc.arg(skip);
 
 -- name: FaultsOfBot :many
--- The last games that a bot forfeited.
-SELECT games.id, games.match_id, game_seats.seat, game_seats.slot, game_seats.fault, versions.number, matches.game, coalesce(ladders.name, '') AS ladder, matches.finished
+-- The last matches in which a bot forfeited games.
+SELECT match_slots.slot, versions.number, settings.game, matches.finished, sqlc.embed(result_rows)
 FROM match_slots
 CROSS JOIN matches ON matches.id = match_slots.match_id
-CROSS JOIN games ON games.match_id = match_slots.match_id
-CROSS JOIN game_seats ON game_seats.game_id = games.id AND game_seats.slot = match_slots.slot AND game_seats.fault <> ''
+CROSS JOIN settings ON settings.id = matches.settings_id
+CROSS JOIN result_rows ON result_rows.match_id = match_slots.match_id
 CROSS JOIN versions ON versions.id = match_slots.version_id
-LEFT JOIN ladders ON ladders.id = matches.ladder_id
-WHERE match_slots.bot_id = ? AND match_slots.faulty = 1 ORDER BY match_slots.match_id DESC, games.id LIMIT ?;
+WHERE match_slots.bot_id = ? AND match_slots.faulty = 1 ORDER BY match_slots.match_id DESC LIMIT ?;
 
 -- name: MessagesOfBot :many
 -- The last messages about versions of a bot.

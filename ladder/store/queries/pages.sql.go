@@ -216,29 +216,24 @@ func (q *Queries) EntriesOnLadder(ctx context.Context, botID int64, ladderID int
 }
 
 const faultsOfBot = `-- name: FaultsOfBot :many
-SELECT games.id, games.match_id, game_seats.seat, game_seats.slot, game_seats.fault, versions.number, matches.game, coalesce(ladders.name, '') AS ladder, matches.finished
+SELECT match_slots.slot, versions.number, settings.game, matches.finished, result_rows.id, result_rows.match_id, result_rows.ladder_id, result_rows.ord, result_rows.distinct_deals, result_rows.games, result_rows.took, result_rows.data, result_rows.ladder
 FROM match_slots
 CROSS JOIN matches ON matches.id = match_slots.match_id
-CROSS JOIN games ON games.match_id = match_slots.match_id
-CROSS JOIN game_seats ON game_seats.game_id = games.id AND game_seats.slot = match_slots.slot AND game_seats.fault <> ''
+CROSS JOIN settings ON settings.id = matches.settings_id
+CROSS JOIN result_rows ON result_rows.match_id = match_slots.match_id
 CROSS JOIN versions ON versions.id = match_slots.version_id
-LEFT JOIN ladders ON ladders.id = matches.ladder_id
-WHERE match_slots.bot_id = ? AND match_slots.faulty = 1 ORDER BY match_slots.match_id DESC, games.id LIMIT ?
+WHERE match_slots.bot_id = ? AND match_slots.faulty = 1 ORDER BY match_slots.match_id DESC LIMIT ?
 `
 
 type FaultsOfBotRow struct {
-	ID       int64
-	MatchID  int64
-	Seat     int64
-	Slot     int64
-	Fault    string
-	Number   int64
-	Game     string
-	Ladder   string
-	Finished sql.NullInt64
+	Slot      int64
+	Number    int64
+	Game      string
+	Finished  sql.NullInt64
+	ResultRow ResultRow
 }
 
-// The last games that a bot forfeited.
+// The last matches in which a bot forfeited games.
 func (q *Queries) FaultsOfBot(ctx context.Context, botID int64, limit int64) ([]FaultsOfBotRow, error) {
 	rows, err := q.db.QueryContext(ctx, faultsOfBot, botID, limit)
 	if err != nil {
@@ -249,15 +244,19 @@ func (q *Queries) FaultsOfBot(ctx context.Context, botID int64, limit int64) ([]
 	for rows.Next() {
 		var i FaultsOfBotRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.MatchID,
-			&i.Seat,
 			&i.Slot,
-			&i.Fault,
 			&i.Number,
 			&i.Game,
-			&i.Ladder,
 			&i.Finished,
+			&i.ResultRow.ID,
+			&i.ResultRow.MatchID,
+			&i.ResultRow.LadderID,
+			&i.ResultRow.Ord,
+			&i.ResultRow.DistinctDeals,
+			&i.ResultRow.Games,
+			&i.ResultRow.Took,
+			&i.ResultRow.Data,
+			&i.ResultRow.Ladder,
 		); err != nil {
 			return nil, err
 		}

@@ -11,12 +11,13 @@ import (
 )
 
 const documentsByGame = `-- name: DocumentsByGame :many
-SELECT matches.game, documents.kind, CAST(sum(documents.size) AS INTEGER) AS unpacked,
+SELECT settings.game, documents.kind, CAST(sum(documents.size) AS INTEGER) AS unpacked,
   CAST(sum(coalesce(documents.length, length(documents.data))) AS INTEGER) AS bytes,
   CAST(sum(CASE WHEN documents.archive_id IS NULL THEN length(documents.data) ELSE 0 END) AS INTEGER) AS inside,
   CAST(sum(CASE WHEN matches.finished >= CAST(?1 AS INTEGER) THEN coalesce(documents.length, length(documents.data)) ELSE 0 END) AS INTEGER) AS day,
   CAST(sum(CASE WHEN matches.finished >= CAST(?2 AS INTEGER) THEN coalesce(documents.length, length(documents.data)) ELSE 0 END) AS INTEGER) AS week
-FROM documents JOIN matches ON matches.id = documents.match_id GROUP BY matches.game, documents.kind ORDER BY matches.game, documents.kind
+FROM documents CROSS JOIN matches ON matches.id = documents.match_id CROSS JOIN settings ON settings.id = matches.settings_id
+GROUP BY settings.game, documents.kind ORDER BY settings.game, documents.kind
 `
 
 type DocumentsByGameRow struct {
@@ -72,47 +73,17 @@ func (q *Queries) FirstMatch(ctx context.Context) (sql.NullInt64, error) {
 	return finished, err
 }
 
-const gamesByGame = `-- name: GamesByGame :many
-SELECT matches.game, count(*) AS games FROM games JOIN matches ON matches.id = games.match_id GROUP BY matches.game ORDER BY matches.game
-`
-
-type GamesByGameRow struct {
-	Game  string
-	Games int64
-}
-
-func (q *Queries) GamesByGame(ctx context.Context) ([]GamesByGameRow, error) {
-	rows, err := q.db.QueryContext(ctx, gamesByGame)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []GamesByGameRow
-	for rows.Next() {
-		var i GamesByGameRow
-		if err := rows.Scan(&i.Game, &i.Games); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const matchesByGame = `-- name: MatchesByGame :many
-SELECT game, count(*) AS matches, CAST(sum(finished >= CAST(?1 AS INTEGER)) AS INTEGER) AS day,
-  CAST(sum(finished >= CAST(?2 AS INTEGER)) AS INTEGER) AS week
-FROM matches WHERE state = 'finished' GROUP BY game ORDER BY game
+SELECT settings.game, count(*) AS matches, CAST(sum(results.games) AS INTEGER) AS games, CAST(sum(matches.finished >= CAST(?1 AS INTEGER)) AS INTEGER) AS day,
+  CAST(sum(matches.finished >= CAST(?2 AS INTEGER)) AS INTEGER) AS week
+FROM results CROSS JOIN matches ON matches.id = results.match_id CROSS JOIN settings ON settings.id = matches.settings_id
+GROUP BY settings.game ORDER BY settings.game
 `
 
 type MatchesByGameRow struct {
 	Game    string
 	Matches int64
+	Games   int64
 	Day     int64
 	Week    int64
 }
@@ -130,42 +101,10 @@ func (q *Queries) MatchesByGame(ctx context.Context, day int64, week int64) ([]M
 		if err := rows.Scan(
 			&i.Game,
 			&i.Matches,
+			&i.Games,
 			&i.Day,
 			&i.Week,
 		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const seatsByGame = `-- name: SeatsByGame :many
-SELECT matches.game, count(*) AS seats FROM game_seats JOIN games ON games.id = game_seats.game_id
-JOIN matches ON matches.id = games.match_id GROUP BY matches.game ORDER BY matches.game
-`
-
-type SeatsByGameRow struct {
-	Game  string
-	Seats int64
-}
-
-func (q *Queries) SeatsByGame(ctx context.Context) ([]SeatsByGameRow, error) {
-	rows, err := q.db.QueryContext(ctx, seatsByGame)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SeatsByGameRow
-	for rows.Next() {
-		var i SeatsByGameRow
-		if err := rows.Scan(&i.Game, &i.Seats); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
