@@ -5,6 +5,7 @@ package api
 
 import (
 	"context"
+	_ "embed"
 	"net/http"
 	"path"
 	"strings"
@@ -293,3 +294,15 @@ type allowProbe struct{ header http.Header }
 func (p *allowProbe) Header() http.Header         { return p.header }
 func (p *allowProbe) Write(b []byte) (int, error) { return len(b), nil }
 func (p *allowProbe) WriteHeader(int)             {}
+
+// Document is the OpenAPI 3.1 document of the API, as JSON. It is made of openapi.yaml, and is the
+// contract: the tests check every route and every response against it.
+//
+//go:embed openapi.json
+var Document []byte
+
+func (a *api) document(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(Document)
+	return err
+}

@@ -2,10 +2,13 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -188,21 +191,16 @@ func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, page)
 }
 
-// pathBot returns the bot and the version in the path.
-func (a *api) pathBot(r *http.Request) (ladder.Bot, ladder.Version, error) {
-	n, err := parameters.PathID(r, "version")
-	if err != nil {
-		return ladder.Bot{}, ladder.Version{}, err
-	}
-	return a.Service.FindVersion(r.Context(), r.PathValue("bot"), int(n))
-}
-
 func (a *api) version(w http.ResponseWriter, r *http.Request) error {
-	b, v, err := a.pathBot(r)
+	n, err := parameters.PathID(r, "version")
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)))
+	v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), int(n))
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, a.versionDoc(v, middleware.Of(r).Owns(v.Owner)))
 }
 
 func stageDoc(s ladder.Stage, log bool) wire.Stage {
@@ -269,7 +267,7 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	_, v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), number)
+	v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), number)
 	if err != nil {
 		return err
 	}
@@ -283,4 +281,63 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 		page.Items[i].Match, page.Items[i].Number = c.MatchID, c.Number
 	}
 	return respond(w, http.StatusOK, page)
+}
+
+// withdraw takes a bot off the ladders.
+func (a *api) withdraw(w http.ResponseWriter, r *http.Request) error {
+	return a.changeBot(w, r, a.Service.Withdraw)
+}
+
+// restore brings a bot back.
+func (a *api) restore(w http.ResponseWriter, r *http.Request) error {
+	return a.changeBot(w, r, a.Service.Restore)
+}
+
+// use makes an earlier version live again.
+func (a *api) use(w http.ResponseWriter, r *http.Request) error {
+	var asked wire.LiveVersion
+	if err := decode(w, r, &asked); err != nil {
+		return err
+	}
+	return a.changeBot(w, r, func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
+		return a.Service.Use(ctx, by, bot, asked.Version)
+	})
+}
+
+// changeBot changes the bot that the path names, and answers with what it is then.
+func (a *api) changeBot(w http.ResponseWriter, r *http.Request, change func(context.Context, service.Actor, string) (ladder.Bot, error)) error {
+	if err := parameters.New(r).Done(); err != nil {
+		return err
+	}
+	b, err := change(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"))
+	if err != nil {
+		return err
+	}
+	return a.answerBot(w, r, b)
+}
+
+// upload answers with the upload of a version, byte for byte as it came.
+func (a *api) upload(w http.ResponseWriter, r *http.Request) error {
+	number, err := parameters.PathID(r, "version")
+	if err != nil {
+		return err
+	}
+	f, v, err := a.Service.Upload(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"), int(number))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	suffix, err := bundle.Suffix(f)
+	if err != nil {
+		return &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be read", Hint: "try again later", Err: err}
+	}
+	leave, err := a.Middleware.Stream(r)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%d%s"`, v.Bot, v.Number, suffix))
+	_, err = io.Copy(w, f)
+	return gone(err)
 }

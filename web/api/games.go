@@ -106,11 +106,11 @@ func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || i < 0 {
 		return ladder.Errorf(ladder.NotFound, "the seats are 0 to "+strconv.Itoa(len(g.Seats)-1), "game %d has no seat %q", g.ID, ladder.Clip(name))
 	}
-	owner, err := a.ownerOf(r.Context(), m.Versions[g.Seats[i].Slot])
+	v, err := a.Store.Version(r.Context(), m.Versions[g.Seats[i].Slot])
 	if err != nil {
 		return err
 	}
-	if err := middleware.Of(r).MustOwn(owner, "see what a bot wrote"); err != nil {
+	if err := middleware.Of(r).MustOwn(v.Owner, "see what a bot wrote"); err != nil {
 		return err
 	}
 	log, err := a.Store.Log(r.Context(), g.ID, seat)
@@ -118,14 +118,4 @@ func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return text(w, log)
-}
-
-// ownerOf returns the owner of a version, 0 for a house bot.
-func (a *api) ownerOf(ctx context.Context, version int64) (int64, error) {
-	v, err := a.Store.Version(ctx, version)
-	if err != nil {
-		return 0, err
-	}
-	b, err := a.Store.BotByID(ctx, v.BotID)
-	return b.PersonID, err
 }

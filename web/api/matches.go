@@ -65,7 +65,7 @@ func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *parameters.Qu
 	if q.Err() == nil && bot != "" {
 		f.Bot = bot
 		if number != 0 {
-			_, v, err := a.Service.FindVersion(r.Context(), bot, number)
+			v, err := a.Service.FindVersion(r.Context(), bot, number)
 			if err != nil {
 				return err
 			}
@@ -136,12 +136,8 @@ func (a *api) fullMatch(ctx context.Context, m ladder.Match) (wire.Match, error)
 		if err != nil {
 			return doc, err
 		}
-		b, err := a.Store.BotByID(ctx, v.BotID)
-		if err != nil {
-			return doc, err
-		}
 		doc.Versions[i].SHA256 = v.Hash
-		if doc.Versions[i].Owner, err = people.of(ctx, b.PersonID); err != nil {
+		if doc.Versions[i].Owner, err = people.of(ctx, v.Owner); err != nil {
 			return doc, err
 		}
 	}

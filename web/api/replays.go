@@ -26,17 +26,9 @@ func (a *api) replay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	tag := etag(data)
-	w.Header().Set("ETag", tag)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	if matches(r, tag) {
-		w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
-	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Disposition", fmt.Sprintf(`inline; filename="game-%d.json"`, id))
-	_, err = w.Write(data)
-	return gone(err)
+	return tagged(w, r, data)
 }
 
 // Limits on the replays in one stream.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"mime"
 	"net/http"
 	"slices"
@@ -84,23 +83,5 @@ func (a *api) submission(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	data := encoded(a.submissionDoc(p))
-	tag := etag(data)
-	w.Header().Set("ETag", tag)
-	if matches(r, tag) {
-		w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(data)
-	return gone(err)
-}
-
-// encoded returns a document of a submission as a line.
-func encoded(doc wire.Submission) []byte {
-	data, err := json.Marshal(doc)
-	if err != nil {
-		panic("api: " + err.Error()) // it has no such values
-	}
-	return append(data, '\n')
+	return tagged(w, r, encoded(a.submissionDoc(p)))
 }

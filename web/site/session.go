@@ -40,11 +40,11 @@ func (s *Site) signedIn(v *visit) error {
 		key, err = s.Service.SignIn(v.ctx(), token, v.Actor)
 	}
 	if err != nil {
-		p := s.Middleware.Problem(v.r, err)
-		if p.Status >= http.StatusInternalServerError {
+		p, status, err := v.problem(err)
+		if err != nil {
 			return err
 		}
-		return v.page(p.Status, "signin", signInPage{next, &p})
+		return v.page(status, "signin", signInPage{next, p})
 	}
 	v.setCookie(sessionCookie, key, sessionAge)
 	v.redirect(next)

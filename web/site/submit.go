@@ -56,12 +56,11 @@ func (s *Site) submitted(v *visit) error {
 	}
 	drain(v.w, v.r.Body, int64(s.Config.Limits.Upload))
 	page := s.submitForm(name)
-	told := s.Middleware.Problem(v.r, err)
-	if told.Status == http.StatusInternalServerError {
+	var status int
+	if page.Problem, status, err = v.problem(err); err != nil {
 		return err
 	}
-	page.Problem = &told
-	return v.page(told.Status, "submit", page)
+	return v.page(status, "submit", page)
 }
 
 // upload reads the form, and takes its file in as it comes.
