@@ -272,12 +272,6 @@ func (s *Store) Bot(ctx context.Context, name string) (ladder.Bot, error) {
 	return bot(b), explain(none(err, noBot(name)))
 }
 
-// BotByID returns a bot by its ID.
-func (s *Store) BotByID(ctx context.Context, id int64) (ladder.Bot, error) {
-	b, err := s.read.Bot(ctx, id)
-	return bot(b), explain(none(err, notFound("", "bot %d does not exist", id)))
-}
-
 func noBot(name string) error {
 	return notFound("timba bots lists them", "bot %q does not exist", name)
 }

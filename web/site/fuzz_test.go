@@ -20,17 +20,17 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 // stranger returns a visit by nobody, for pages that are rendered without a server.
 func stranger(t testing.TB) *visit {
-	s, err := New(Options{Config: &config.Config{}, Live: live.NewHub(live.Options{Events: new(events.Hub)})})
+	s, err := New(Options{Middleware: new(middleware.Middleware), Config: &config.Config{}, Live: live.NewHub(live.Options{Events: new(events.Hub)})})
 	kit.Must(t, err)
 	w := httptest.NewRecorder()
-	v := &visit{Visit: api.Visit{}, site: s, w: w, words: s.pages.languages[0]}
+	v := &visit{Request: new(middleware.Request), site: s, w: w, words: s.pages.languages[0]}
 	v.r = httptest.NewRequest(http.MethodGet, "/bots/x", nil)
 	return v
 }
