@@ -15,7 +15,6 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	stats "github.com/timba-arena/timba/referee/rating"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // cache has the ladders in memory, so that choices, results and standings do not read the database.
@@ -30,11 +29,8 @@ type cache struct {
 
 // ladderState is a ladder with its active versions.
 type ladderState struct {
-	row     queries.Ladder // but for Finished, which moves
-	config  ladder.Ladder
-	variant *rules.Variant
-	formula rating.Formula
-	pool    *matchmaking.Pool
+	row  queries.Ladder // but for Finished, which moves
+	pool *matchmaking.Pool
 
 	// What follows is guarded by cache.mu.
 
@@ -63,7 +59,6 @@ type Change struct {
 	opened bool // a match was added; it is over where there is nothing else
 	match  int64
 
-	running  *running       // the attempt of a match that was added, if it runs
 	versions []int64        // by slot, of a match that was added
 	entries  []rating.Entry // by slot, after a finished match
 	order    int64          // of the finished match
@@ -272,21 +267,6 @@ func (c *cache) on(name string, f func(*ladderState)) bool {
 	return l != nil
 }
 
-// ladderState returns a ladder in memory to a transaction that writes, and has not written to ladders.
-func (s *Store) ladderState(ctx context.Context, tx *Tx, name string) (*ladderState, error) {
-	s.cache.mu.Lock()
-	l := s.cache.ladders[name]
-	s.cache.mu.Unlock()
-	if l != nil {
-		return l, nil
-	}
-	l, err := tx.readLadder(ctx, name)
-	if err == nil {
-		s.keepLadder(name, l)
-	}
-	return l, err
-}
-
 func (s *Store) keepLadder(name string, l *ladderState) {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
@@ -312,13 +292,7 @@ func (tx *Tx) readLadder(ctx context.Context, name string) (*ladderState, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &ladderState{row: row, config: c, finished: row.Finished}
-	if out.variant, err = c.Variant(); err != nil {
-		return nil, err
-	}
-	if out.formula, err = rating.ParseFormula(row.Formula); err != nil {
-		return nil, err
-	}
+	out := &ladderState{row: row, finished: row.Finished}
 	members, err := tx.Members(ctx, row.ID)
 	if err != nil {
 		return nil, err
@@ -417,7 +391,6 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reaso
 	if rated(m) {
 		tx.changes = append(tx.changes, Change{ladder: m.LadderID.Int64, match: m.ID})
 	}
-	tx.ended = append(tx.ended, m.ID)
 	if err := tx.tellBroken(ctx, m, reason); err != nil {
 		return err
 	}

@@ -7,13 +7,6 @@ SELECT id FROM settings WHERE game = ? AND options = ? AND clock = ? AND deals =
 -- name: AddSettings :one
 INSERT INTO settings (game, options, clock, deals) VALUES (?, ?, ?, ?) RETURNING id;
 
--- name: LastMatchID :one
-SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM matches;
-
--- name: AddRunning :exec
--- A new match that runs at once.
-INSERT INTO matches (id, ladder_id, settings_id, state, reason, created, began) VALUES (?, ?, ?, 'running', '', ?, ?);
-
 -- name: AddSlot :exec
 INSERT INTO match_slots (match_id, slot, version_id, bot_id) VALUES (?, ?, ?, ?);
 

@@ -56,30 +56,6 @@ func (q *Queries) AddMatch(ctx context.Context, arg AddMatchParams) (int64, erro
 	return id, err
 }
 
-const addRunning = `-- name: AddRunning :exec
-INSERT INTO matches (id, ladder_id, settings_id, state, reason, created, began) VALUES (?, ?, ?, 'running', '', ?, ?)
-`
-
-type AddRunningParams struct {
-	ID         int64
-	LadderID   sql.NullInt64
-	SettingsID int64
-	Created    int64
-	Began      sql.NullInt64
-}
-
-// A new match that runs at once.
-func (q *Queries) AddRunning(ctx context.Context, arg AddRunningParams) error {
-	_, err := q.db.ExecContext(ctx, addRunning,
-		arg.ID,
-		arg.LadderID,
-		arg.SettingsID,
-		arg.Created,
-		arg.Began,
-	)
-	return err
-}
-
 const addSettings = `-- name: AddSettings :one
 INSERT INTO settings (game, options, clock, deals) VALUES (?, ?, ?, ?) RETURNING id
 `
@@ -373,17 +349,6 @@ func (q *Queries) LastAttempt(ctx context.Context, matchID int64) (Attempt, erro
 		&i.Machine,
 	)
 	return i, err
-}
-
-const lastMatchID = `-- name: LastMatchID :one
-SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM matches
-`
-
-func (q *Queries) LastMatchID(ctx context.Context) (int64, error) {
-	row := q.db.QueryRowContext(ctx, lastMatchID)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
 }
 
 const match = `-- name: Match :one
