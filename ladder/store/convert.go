@@ -76,10 +76,9 @@ func bot(b queries.Bot) ladder.Bot {
 	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, Created: moment(b.Created), Withdrawn: nullMoment(b.Withdrawn)}
 }
 
-func version(r queries.VersionByIDRow) (ladder.Version, error) {
-	v := r.Version
+func version(v queries.VersionRow) (ladder.Version, error) {
 	out := ladder.Version{
-		ID: v.ID, BotID: v.BotID, Bot: r.Name, Owner: r.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
+		ID: v.ID, BotID: v.BotID, Bot: v.Name, Owner: v.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
 		Language: v.Language, State: ladder.State(v.State), Reason: v.Reason, Remote: v.Remote != 0, Unplayable: v.Unplayable,
 		Created: moment(v.Created), Began: nullMoment(v.Began), Ended: nullMoment(v.Ended),
 	}
@@ -95,10 +94,10 @@ func version(r queries.VersionByIDRow) (ladder.Version, error) {
 	return out, parse("a version's command", v.Command, &out.Command)
 }
 
-func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVersionsRow | queries.VersionsOfBeforeRow | queries.LiveVersionsRow](rows []R) ([]ladder.Version, error) {
+func versions(rows []queries.VersionRow) ([]ladder.Version, error) {
 	out := make([]ladder.Version, 0, len(rows))
 	for _, r := range rows {
-		v, err := version(queries.VersionByIDRow(r))
+		v, err := version(r)
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	if err != nil {
 		return out, err
 	}
-	remote := slices.ContainsFunc(rows, func(r queries.VersionByIDRow) bool { return r.Version.Remote != 0 })
+	remote := slices.ContainsFunc(rows, func(r queries.VersionRow) bool { return r.Remote != 0 })
 	if m.Clock, err = n.clock(remote, m.Clock); err != nil {
 		return out, err
 	}
@@ -77,11 +77,11 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	}
 	out.Ladder, out.Versions = n.Ladder, slices.Clone(n.Versions)
 	for slot, row := range rows {
-		if err := tx.AddSlot(ctx, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: row.Version.ID, BotID: row.Version.BotID}); err != nil {
+		if err := tx.AddSlot(ctx, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: row.ID, BotID: row.BotID}); err != nil {
 			return out, err
 		}
-		out.Bots, out.Numbers = append(out.Bots, row.Name), append(out.Numbers, int(row.Version.Number))
-		out.Remote = append(out.Remote, row.Version.Remote != 0)
+		out.Bots, out.Numbers = append(out.Bots, row.Name), append(out.Numbers, int(row.Number))
+		out.Remote = append(out.Remote, row.Remote != 0)
 	}
 	if out.Rated {
 		tx.changes = append(tx.changes, Change{opened: true, ladder: m.LadderID.Int64, match: m.ID, versions: slices.Clone(n.Versions)})
@@ -101,17 +101,17 @@ func (tx *Tx) settings(ctx context.Context, m queries.MatchRow) (int64, error) {
 }
 
 // players returns the versions of a new match, by slot.
-func (tx *Tx) players(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionByIDRow, err error) {
+func (tx *Tx) players(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionRow, err error) {
 	for slot, id := range n.Versions {
 		row, err := tx.player(ctx, m.LadderID.Int64, id)
 		if err != nil {
 			return nil, err
 		}
 		if slices.Contains(n.Versions[:slot], id) {
-			return nil, invalid("name different versions", "match: version %d of %s cannot play against itself", row.Version.Number, row.Name)
+			return nil, invalid("name different versions", "match: version %d of %s cannot play against itself", row.Number, row.Name)
 		}
 		if !m.LadderID.Valid && !plays(row, m.Game) {
-			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Version.Number, row.Name, m.Game)
+			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Number, row.Name, m.Game)
 		}
 		rows = append(rows, row)
 	}
@@ -200,32 +200,32 @@ func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, e
 }
 
 // player finds a version that may be in a match of a ladder, 0 for an unrated one.
-func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionByIDRow, error) {
+func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
 		return row, none(err, noVersion(id))
 	}
 	if ladderID == 0 {
-		if b, err := tx.Bot(ctx, row.Version.BotID); err != nil || b.Withdrawn.Valid {
+		if b, err := tx.Bot(ctx, row.BotID); err != nil || b.Withdrawn.Valid {
 			return row, cmp.Or(err, error(conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)))
 		}
-		switch ladder.State(row.Version.State) {
+		switch ladder.State(row.State) {
 		case ladder.Live, ladder.Resting, ladder.Benched:
 			return row, nil
 		}
-		return row, conflict("choose one that is live, resting or benched", "match: version %d of %s is %s", row.Version.Number, row.Name, row.Version.State)
+		return row, conflict("choose one that is live, resting or benched", "match: version %d of %s is %s", row.Number, row.Name, row.State)
 	}
 	e, err := tx.Entry(ctx, ladderID, id)
 	if err = none(err, nil); err != nil {
 		return row, err
 	}
 	if e.Active == 0 {
-		return row, conflict("", "match: version %d of %s does not play on that ladder", row.Version.Number, row.Name)
+		return row, conflict("", "match: version %d of %s does not play on that ladder", row.Number, row.Name)
 	}
 	return row, nil
 }
 
-func plays(row queries.VersionByIDRow, game string) bool {
+func plays(row queries.VersionRow, game string) bool {
 	v, err := version(row)
 	return err == nil && v.Plays(game)
 }

@@ -63,21 +63,6 @@ func rank(list []ladder.Standing, first int) {
 	}
 }
 
-// OwnedBot is a bot with the name of its owner.
-type OwnedBot struct {
-	ladder.Bot
-	Owner string
-}
-
-// NewestBots returns the last n bots of people, the newest first.
-func (s *Store) NewestBots(ctx context.Context, n int) (out []OwnedBot, err error) {
-	rows, err := s.read.NewestBots(ctx, noLimit, int64(n))
-	for _, r := range rows {
-		out = append(out, OwnedBot{Bot: bot(r.Bot), Owner: r.Owner})
-	}
-	return out, explain(err)
-}
-
 // Trends returns how the Elo of versions on a ladder went, by version: their ratings after
 // at most n of their matches, evenly spaced, the last one among them.
 func (s *Store) Trends(ctx context.Context, name string, of []ladder.Standing, n int) (map[int64][]float64, error) {

@@ -76,6 +76,9 @@ CREATE INDEX versions_state ON versions (state);
 CREATE INDEX versions_bundle ON versions (bundle);
 CREATE INDEX versions_language ON versions (language);
 
+CREATE VIEW version_rows AS
+SELECT versions.*, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id;
+
 CREATE TABLE stages (
   version_id INTEGER NOT NULL REFERENCES versions (id),
   name       TEXT    NOT NULL,

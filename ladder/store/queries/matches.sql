@@ -20,16 +20,10 @@ SELECT * FROM match_rows WHERE id < ? ORDER BY id DESC LIMIT ?;
 SELECT * FROM match_rows WHERE state = ? AND id < ? ORDER BY id DESC LIMIT ?;
 
 -- name: MatchesOnLadder :many
-SELECT * FROM match_rows WHERE ladder_id = ? AND id < ? ORDER BY id DESC LIMIT ?;
+SELECT * FROM match_rows WHERE ladder_id IS ? AND id < ? ORDER BY id DESC LIMIT ?;
 
 -- name: MatchesOnLadderIn :many
-SELECT * FROM match_rows WHERE ladder_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
-
--- name: MatchesUnrated :many
-SELECT * FROM match_rows WHERE ladder_id IS NULL AND id < ? ORDER BY id DESC LIMIT ?;
-
--- name: MatchesUnratedIn :many
-SELECT * FROM match_rows WHERE ladder_id IS NULL AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
+SELECT * FROM match_rows WHERE ladder_id IS ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
 
 -- name: MatchesOfBot :many
 SELECT match_rows.* FROM match_slots JOIN match_rows ON match_rows.id = match_slots.match_id

@@ -582,7 +582,7 @@ func (q *Queries) MatchesOfVersion(ctx context.Context, arg MatchesOfVersionPara
 }
 
 const matchesOnLadder = `-- name: MatchesOnLadder :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id = ? AND id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS ? AND id < ? ORDER BY id DESC LIMIT ?
 `
 
 func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, iD int64, limit int64) ([]MatchRow, error) {
@@ -624,7 +624,7 @@ func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, i
 }
 
 const matchesOnLadderIn = `-- name: MatchesOnLadderIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
 `
 
 type MatchesOnLadderInParams struct {
@@ -641,90 +641,6 @@ func (q *Queries) MatchesOnLadderIn(ctx context.Context, arg MatchesOnLadderInPa
 		arg.ID,
 		arg.Limit,
 	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MatchRow
-	for rows.Next() {
-		var i MatchRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.LadderID,
-			&i.Game,
-			&i.Options,
-			&i.Clock,
-			&i.Deals,
-			&i.State,
-			&i.AskedBy,
-			&i.Reason,
-			&i.Created,
-			&i.Began,
-			&i.Finished,
-			&i.Ord,
-			&i.DistinctDeals,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const matchesUnrated = `-- name: MatchesUnrated :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS NULL AND id < ? ORDER BY id DESC LIMIT ?
-`
-
-func (q *Queries) MatchesUnrated(ctx context.Context, iD int64, limit int64) ([]MatchRow, error) {
-	rows, err := q.db.QueryContext(ctx, matchesUnrated, iD, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MatchRow
-	for rows.Next() {
-		var i MatchRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.LadderID,
-			&i.Game,
-			&i.Options,
-			&i.Clock,
-			&i.Deals,
-			&i.State,
-			&i.AskedBy,
-			&i.Reason,
-			&i.Created,
-			&i.Began,
-			&i.Finished,
-			&i.Ord,
-			&i.DistinctDeals,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const matchesUnratedIn = `-- name: MatchesUnratedIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS NULL AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
-`
-
-func (q *Queries) MatchesUnratedIn(ctx context.Context, state string, iD int64, limit int64) ([]MatchRow, error) {
-	rows, err := q.db.QueryContext(ctx, matchesUnratedIn, state, iD, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -299,3 +299,24 @@ type Version struct {
 	Remote     int64
 	Unplayable string
 }
+
+type VersionRow struct {
+	ID         int64
+	BotID      int64
+	Number     int64
+	Label      string
+	Bundle     string
+	Hash       string
+	Language   string
+	Games      string
+	Command    string
+	State      string
+	Reason     string
+	Created    int64
+	Began      sql.NullInt64
+	Ended      sql.NullInt64
+	Remote     int64
+	Unplayable string
+	Name       string
+	PersonID   sql.NullInt64
+}

@@ -12,12 +12,6 @@ ORDER BY coalesce(entries.fit, entries.elo) DESC, entries.version_id DESC LIMIT 
 -- name: CountActive :one
 SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1;
 
--- name: NewestBots :many
--- Bots of people, the last one first.
-SELECT sqlc.embed(bots), people.name AS owner
-FROM bots CROSS JOIN people ON people.id = bots.person_id
-WHERE bots.id < ? ORDER BY bots.id DESC LIMIT ?;
-
 -- name: TrendPoints :many
 -- Ratings of versions after their matches with certain numbers; wanted is a JSON list of
 -- [version, number].

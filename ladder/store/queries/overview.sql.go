@@ -20,48 +20,6 @@ func (q *Queries) CountActive(ctx context.Context, ladderID int64) (int64, error
 	return count, err
 }
 
-const newestBots = `-- name: NewestBots :many
-SELECT bots.id, bots.person_id, bots.name, bots.created, bots.withdrawn, people.name AS owner
-FROM bots CROSS JOIN people ON people.id = bots.person_id
-WHERE bots.id < ? ORDER BY bots.id DESC LIMIT ?
-`
-
-type NewestBotsRow struct {
-	Bot   Bot
-	Owner string
-}
-
-// Bots of people, the last one first.
-func (q *Queries) NewestBots(ctx context.Context, iD int64, limit int64) ([]NewestBotsRow, error) {
-	rows, err := q.db.QueryContext(ctx, newestBots, iD, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []NewestBotsRow
-	for rows.Next() {
-		var i NewestBotsRow
-		if err := rows.Scan(
-			&i.Bot.ID,
-			&i.Bot.PersonID,
-			&i.Bot.Name,
-			&i.Bot.Created,
-			&i.Bot.Withdrawn,
-			&i.Owner,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const pairsAmong = `-- name: PairsAmong :many
 SELECT pairs.a, pairs.b, pairs.matches, pairs.deals, pairs.score
 FROM json_each(CAST(?1 AS TEXT)) AS x

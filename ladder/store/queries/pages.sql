@@ -38,8 +38,7 @@ SELECT name FROM people WHERE name >= sqlc.arg(low) AND name < sqlc.arg(high) OR
 SELECT name FROM people WHERE name > '' AND instr(name, CAST(sqlc.arg(part) AS TEXT)) > 0 ORDER BY name LIMIT sqlc.arg(n);
 
 -- name: VersionsOfBefore :many
-SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.bot_id = ? AND versions.number < ? ORDER BY versions.number DESC LIMIT ?;
+SELECT * FROM version_rows WHERE bot_id = ? AND number < ? ORDER BY number DESC LIMIT ?;
 
 -- name: EntriesOfVersion :many
 SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder

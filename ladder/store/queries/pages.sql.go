@@ -583,42 +583,35 @@ func (q *Queries) RatingPoints(ctx context.Context, wanted string, ladderID int6
 }
 
 const versionsOfBefore = `-- name: VersionsOfBefore :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.bot_id = ? AND versions.number < ? ORDER BY versions.number DESC LIMIT ?
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND number < ? ORDER BY number DESC LIMIT ?
 `
 
-type VersionsOfBeforeRow struct {
-	Version  Version
-	Name     string
-	PersonID sql.NullInt64
-}
-
-func (q *Queries) VersionsOfBefore(ctx context.Context, botID int64, number int64, limit int64) ([]VersionsOfBeforeRow, error) {
+func (q *Queries) VersionsOfBefore(ctx context.Context, botID int64, number int64, limit int64) ([]VersionRow, error) {
 	rows, err := q.db.QueryContext(ctx, versionsOfBefore, botID, number, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []VersionsOfBeforeRow
+	var items []VersionRow
 	for rows.Next() {
-		var i VersionsOfBeforeRow
+		var i VersionRow
 		if err := rows.Scan(
-			&i.Version.ID,
-			&i.Version.BotID,
-			&i.Version.Number,
-			&i.Version.Label,
-			&i.Version.Bundle,
-			&i.Version.Hash,
-			&i.Version.Language,
-			&i.Version.Games,
-			&i.Version.Command,
-			&i.Version.State,
-			&i.Version.Reason,
-			&i.Version.Created,
-			&i.Version.Began,
-			&i.Version.Ended,
-			&i.Version.Remote,
-			&i.Version.Unplayable,
+			&i.ID,
+			&i.BotID,
+			&i.Number,
+			&i.Label,
+			&i.Bundle,
+			&i.Hash,
+			&i.Language,
+			&i.Games,
+			&i.Command,
+			&i.State,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Ended,
+			&i.Remote,
+			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {
