@@ -53,7 +53,7 @@ type member struct {
 type Change struct {
 	all    bool // anything
 	bot    int64
-	active []queries.MembersOfBotRow // the versions of the bot that play now
+	active []queries.StandingRow // the versions of the bot that play now
 	ladder int64
 	fits   map[int64]stats.Estimate
 	opened bool // a match was added; it is over where there is nothing else
@@ -107,10 +107,10 @@ func (s *ladderState) enter(c Change) {
 		}
 	}
 	for _, r := range c.active {
-		if r.Entry.LadderID != s.row.ID {
+		if r.LadderID != s.row.ID {
 			continue
 		}
-		m := s.add(queries.MembersRow(r))
+		m := s.add(r)
 		in = append(in, m.player())
 		out = slices.DeleteFunc(out, func(id int64) bool { return id == m.entry.VersionID })
 	}
@@ -156,10 +156,9 @@ func (s *ladderState) finish(c Change) {
 }
 
 // add adds a version.
-func (s *ladderState) add(r queries.MembersRow) *member {
+func (s *ladderState) add(r queries.StandingRow) *member {
 	m := &member{
-		bot: r.BotID, owner: r.PersonID, entry: entry(r.Entry), last: r.Entry.Last,
-		place: standing(r.Entry, s.row.Name, r.Name, r.Owner, r.Number, r.Remote),
+		bot: r.BotID, owner: r.PersonID, entry: entry(r), last: r.Last, place: standing(r),
 	}
 	s.members[m.entry.VersionID] = m
 	return m

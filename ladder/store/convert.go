@@ -206,18 +206,10 @@ func pairRow(ladderID int64, p rating.Pair) queries.AddPairParams {
 		Wins: int64(p.Games.Wins), Draws: int64(p.Games.Draws), Losses: int64(p.Games.Losses)}
 }
 
-func entry(e queries.Entry) rating.Entry {
+func entry(e queries.StandingRow) rating.Entry {
 	return rating.Entry{
 		VersionID: e.VersionID, Player: rating.Player{Elo: e.Elo, Uncertainty: e.Uncertainty, Fixed: e.Held != 0}, Matches: int(e.Matches),
 		Record: rules.Record{Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses)}, Faults: int(e.Faults),
-	}
-}
-
-// entryRow returns what matches move of an entry.
-func entryRow(e rating.Entry) queries.Entry {
-	return queries.Entry{
-		VersionID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed), Matches: int64(e.Matches), Games: int64(e.Games),
-		Wins: int64(e.Wins), Draws: int64(e.Draws), Losses: int64(e.Losses), Faults: int64(e.Faults),
 	}
 }
 
@@ -232,9 +224,9 @@ func ladderConfig(l queries.Ladder) (ladder.Ladder, error) {
 	return out, parse("a ladder's house bots", l.House, &out.House)
 }
 
-func standing(e queries.Entry, ladderName, botName, owner string, number, remote int64) ladder.Standing {
+func standing(e queries.StandingRow) ladder.Standing {
 	s := ladder.Standing{
-		Ladder: ladderName, VersionID: e.VersionID, Bot: botName, Version: int(number), Owner: owner, Remote: remote != 0, Elo: e.Elo,
+		Ladder: e.Ladder, VersionID: e.VersionID, Bot: e.Name, Version: int(e.Number), Owner: e.Owner, Remote: e.Remote != 0, Elo: e.Elo,
 		Matches: int(e.Matches), Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses),
 		Faults: int(e.Faults), Active: e.Active != 0, Last: nullMoment(e.LastAt),
 	}

@@ -46,7 +46,7 @@ func glance(ctx context.Context, tx *Tx, l queries.Ladder, n int64) (g Glance, e
 	}
 	rows, err := tx.TopStandings(ctx, l.ID, n)
 	for _, r := range rows {
-		g.Top = append(g.Top, standing(r.Entry, l.Name, r.Name, r.Owner, r.Number, r.Remote))
+		g.Top = append(g.Top, standing(r))
 	}
 	rank(g.Top, 0)
 	return g, err

@@ -153,29 +153,28 @@ func (s *Store) Placed(ctx context.Context, botID int64) (versionID int64, err e
 func (s *Store) PlacesOf(ctx context.Context, versionID int64) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.EntriesOfVersion(ctx, versionID)
-		if err != nil {
-			return err
+		if err == nil {
+			out, err = tx.placed(ctx, rows)
 		}
-		for _, r := range rows {
-			place, err := placed(ctx, tx, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote))
-			if err != nil {
-				return err
-			}
-			out = append(out, place)
-		}
-		return nil
+		return err
 	})
 	return out, err
 }
 
-// placed returns a standing with its rank, if it is of a version that plays.
-func placed(ctx context.Context, tx *Tx, e queries.Entry, place ladder.Standing) (ladder.Standing, error) {
-	if !place.Active {
-		return place, nil
+// placed returns standings, those of versions that play with their ranks.
+func (tx *Tx) placed(ctx context.Context, rows []queries.StandingRow) (out []ladder.Standing, err error) {
+	for _, r := range rows {
+		place := standing(r)
+		if place.Active {
+			above, err := tx.CountAbove(ctx, r.LadderID, nullFloat(place.Rating()))
+			if err != nil {
+				return nil, err
+			}
+			place.Rank = int(above) + 1
+		}
+		out = append(out, place)
 	}
-	above, err := tx.CountAbove(ctx, e.LadderID, nullFloat(place.Rating()))
-	place.Rank = int(above) + 1
-	return place, err
+	return out, nil
 }
 
 // RatingPoint is the Elo of a bot after one of its matches on a ladder.

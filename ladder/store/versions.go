@@ -205,11 +205,7 @@ func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 		return err
 	}
 	if live.ID != 0 {
-		row, err := tx.VersionByID(ctx, live.ID)
-		if err != nil {
-			return err
-		}
-		v, err := version(row)
+		v, err := version(live)
 		if err != nil {
 			return err
 		}

@@ -41,14 +41,8 @@ SELECT name FROM people WHERE name > '' AND instr(name, CAST(sqlc.arg(part) AS T
 SELECT * FROM version_rows WHERE bot_id = ? AND number < ? ORDER BY number DESC LIMIT ?;
 
 -- name: EntriesOfVersion :many
-SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
-FROM versions
-JOIN entries ON entries.version_id = versions.id
-JOIN bots ON bots.id = versions.bot_id
-JOIN ladders ON ladders.id = entries.ladder_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE versions.id = ?
-ORDER BY ladders.active DESC, ladders.position, ladders.id;
+SELECT standing_rows.* FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
+WHERE standing_rows.version_id = ? ORDER BY ladders.active DESC, ladders.position, ladders.id;
 
 -- name: LastPlaced :one
 -- The last version of a bot that is or was on a ladder.
