@@ -43,6 +43,15 @@ type Token struct {
 	Revoked  time.Time // zero: not revoked
 }
 
+// Session is that of a browser: of a person who has signed in, or of a guest who plays.
+type Session struct {
+	ID      int64
+	Token   int64 // by which they signed in; 0: a guest
+	Created time.Time
+	Used    time.Time // to the minute
+	Expires time.Time
+}
+
 // Bot is a name under which versions play, one at a time.
 type Bot struct {
 	ID       int64

@@ -110,8 +110,8 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
 	pages, err := site.New(site.Options{
-		Store: c.Store, Config: c.config, API: a, Key: []byte(hash(0)), Machines: machines,
-		Live: live.NewHub(live.Options{Store: c.Store, Events: c.Store.Events(), Limits: c.config.Live}),
+		Store: c.Store, Config: c.config, API: a, Machines: machines,
+		Live: live.NewHub(live.Options{Store: c.Store, Events: c.Store.Events(), Limits: live.DefaultLimits(c.config.Live.Total)}),
 	})
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ type Moved struct {
 // is left of a file that the database does not name is removed by the next Move. It is only for
 // who has the directory's lock, and not for several at once.
 func (s *Store) Move(ctx context.Context, rules ladder.Storage) (done Moved, err error) {
-	if rules.Keep == 0 {
+	if rules.Days == 0 {
 		return done, nil
 	}
 	m := s.mover(ctx, rules)
@@ -46,7 +46,7 @@ func (s *Store) Move(ctx context.Context, rules ladder.Storage) (done Moved, err
 // WouldMove returns what Move would do now, and changes nothing: it works beside a server. It does not notice
 // documents that are damaged, which stay.
 func (s *Store) WouldMove(ctx context.Context, rules ladder.Storage) (would Moved, err error) {
-	if rules.Keep == 0 {
+	if rules.Days == 0 {
 		return would, nil
 	}
 	m := s.mover(ctx, rules)
@@ -59,7 +59,7 @@ func (s *Store) WouldMove(ctx context.Context, rules ladder.Storage) (would Move
 }
 
 func (s *Store) mover(ctx context.Context, rules ladder.Storage) *mover {
-	return &mover{store: s, ctx: ctx, rules: rules, until: s.now().Add(-rules.Keep), most: maxArchiveMatches}
+	return &mover{store: s, ctx: ctx, rules: rules, until: s.now().Add(-time.Duration(rules.Days) * 24 * time.Hour), most: maxArchiveMatches}
 }
 
 // mover is one run of Move.
@@ -167,7 +167,7 @@ func (m *mover) write() error {
 	if m.count == 0 {
 		return nil
 	}
-	if m.rules.Size > 0 && m.used+m.size > m.rules.Size {
+	if m.rules.Size > 0 && m.used+m.size > int64(m.rules.Size) {
 		m.done.Full = true
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -45,6 +46,7 @@ func (c *competition) archived() []digest {
 
 // What is moved is served as before, verified, and part of a backup.
 func TestMove(t *testing.T) {
+	// limit: storage.days
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
@@ -52,7 +54,7 @@ func TestMove(t *testing.T) {
 		t.Errorf("moves %+v, %v where matches stay for ever", done, err)
 	}
 	c.clock.skip(31 * day)
-	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: 30 * day}))
+	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 30}))
 	if n := len(c.moved()); n != len(before) || done.Matches != n || done.Files != 1 {
 		t.Errorf("%d of %d matches are moved: %+v", n, len(before), done)
 	}
@@ -63,7 +65,7 @@ func TestMove(t *testing.T) {
 		t.Errorf("moved (-before +after): %s", diff)
 	}
 	wantSound(t, c.Store)
-	if done, err := c.Move(bg, ladder.Storage{Keep: 30 * day}); err != nil || done.Matches > 0 {
+	if done, err := c.Move(bg, ladder.Storage{Days: 30}); err != nil || done.Matches > 0 {
 		t.Errorf("moves %+v again, %v", done, err)
 	}
 
@@ -86,12 +88,12 @@ func TestMoveKeepsTheLast(t *testing.T) {
 	c.clock.skip(10 * day)
 	c.finished("tebes-4", ids[0], ids[2])
 	for _, x := range []struct {
-		keep  time.Duration
+		days  int
 		moved []int64
-	}{{11 * day, nil}, {5 * day, []int64{old.ID}}} {
-		kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: x.keep}))
+	}{{11, nil}, {5, []int64{old.ID}}} {
+		kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: x.days}))
 		if got := c.moved(); !slices.Equal(got, x.moved) {
-			t.Errorf("of matches older than %v %v are moved, want %v", x.keep, got, x.moved)
+			t.Errorf("of matches older than %d days %v are moved, want %v", x.days, got, x.moved)
 		}
 	}
 }
@@ -106,7 +108,7 @@ func TestMoveAfterWrongClock(t *testing.T) {
 	c.clock.skip(-1000 * day)
 	later, _ := c.finished("tebes-4", ids...)
 	c.clock.skip(31 * day)
-	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: 30 * day}))
+	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 30}))
 	if got := c.moved(); !slices.Equal(got, []int64{later.ID}) {
 		t.Errorf("%v are moved, and not %d; %d is of the future", got, later.ID, early.ID)
 	}
@@ -118,7 +120,7 @@ func wantMovedOn(t *testing.T, dir, what string, before map[int64]kept) {
 	t.Helper()
 	c := openStore(t, dir)
 	c.clock.skip(31 * day)
-	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: 30 * day}))
+	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 30}))
 	if n := c.count("documents WHERE archive_id IS NULL"); n > 0 {
 		t.Errorf("%s: %d documents stay", what, n)
 	}
@@ -135,7 +137,7 @@ func wantMovedOn(t *testing.T, dir, what string, before map[int64]kept) {
 
 // moveByTwo moves as Move does, two matches into each file.
 func (c *competition) moveByTwo(ctx context.Context) error {
-	m := c.mover(ctx, ladder.Storage{Keep: 30 * day})
+	m := c.mover(ctx, ladder.Storage{Days: 30})
 	m.most = 2
 	if err := m.sweep(); err != nil {
 		return err
@@ -245,20 +247,21 @@ func (c *looked) count() {
 
 // Above its size the archive takes no more: the rest stays in the database.
 func TestMoveSize(t *testing.T) {
+	// limit: storage.size
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
 	c.clock.skip(2 * day)
 	var bytes int64
 	kit.Must(t, c.readers.db.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&bytes))
-	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: day, Size: bytes - 1}))
+	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 1, Size: size.Bytes(bytes - 1)}))
 	if !done.Full || done.Matches > 0 || len(c.archived()) > 0 {
 		t.Errorf("moves %+v into files %v", done, c.archived())
 	}
 	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
 		t.Errorf("(-before +after): %s", diff)
 	}
-	done = kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: day, Size: bytes}))
+	done = kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 1, Size: size.Bytes(bytes)}))
 	if done.Full || done.Bytes != bytes || done.Matches != len(before) {
 		t.Errorf("moves %+v of %d matches with %d bytes", done, len(before), bytes)
 	}
@@ -270,7 +273,7 @@ func TestMovedDamage(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	c.clock.skip(2 * day)
-	_, err := c.Move(bg, ladder.Storage{Keep: day})
+	_, err := c.Move(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
 	f := c.archived()[0]
 	path := filepath.Join(c.Dir().Archive(), f.String())
@@ -314,12 +317,12 @@ func TestMoveFails(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link") // no directory, and none can be made there
 	kit.Must(t, os.Symlink("/nowhere", link))
 	c.archive = archive(link)
-	_, err := c.Move(bg, ladder.Storage{Keep: day})
+	_, err := c.Move(bg, ladder.Storage{Days: 1})
 	wantError(t, err, ladder.Unavailable, "archive: mkdir "+link+": file exists: check the disk and the permissions of the directory")
 	c.archive = good
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
-	if _, err := c.Move(ctx, ladder.Storage{Keep: day}); !errors.Is(err, context.Canceled) {
+	if _, err := c.Move(ctx, ladder.Storage{Days: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a stop is %v", err)
 	}
 	if got := c.moved(); len(got) > 0 {

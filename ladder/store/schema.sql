@@ -25,6 +25,23 @@ CREATE TABLE tokens (
 ) STRICT;
 CREATE INDEX tokens_person ON tokens (person_id);
 
+-- Browsers of people who have signed in, by a token, and of guests who play. A session is found by its
+-- public part; of its key only the SHA-256 is kept. One that ends is deleted, and no other gets its ID.
+CREATE TABLE sessions (
+  id        INTEGER PRIMARY KEY AUTOINCREMENT,
+  public    TEXT    NOT NULL UNIQUE,
+  hash      BLOB    NOT NULL CHECK (length(hash) = 32),
+  person_id INTEGER REFERENCES people (id), -- NULL: a guest
+  token_id  INTEGER REFERENCES tokens (id),
+  created   INTEGER NOT NULL,
+  used      INTEGER NOT NULL,
+  expires   INTEGER NOT NULL,
+  CHECK ((person_id IS NULL) = (token_id IS NULL))
+) STRICT;
+CREATE INDEX sessions_person ON sessions (person_id, used);
+CREATE INDEX sessions_token ON sessions (token_id);
+CREATE INDEX sessions_expires ON sessions (expires);
+
 CREATE TABLE invites (
   id         INTEGER PRIMARY KEY,
   public     TEXT    NOT NULL UNIQUE,

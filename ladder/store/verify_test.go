@@ -213,7 +213,7 @@ func TestVerifyEveryColumn(t *testing.T) {
 			c := template(t)
 			if x.moved {
 				c.clock.skip(31 * day)
-				_, err := c.Move(bg, ladder.Storage{Keep: 30 * day})
+				_, err := c.Move(bg, ladder.Storage{Days: 30})
 				kit.Must(t, err)
 			}
 			wantSound(t, c.Store)

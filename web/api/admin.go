@@ -18,7 +18,7 @@ func (a *api) invites(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	all, err := a.Service.Invites(r.Context(), infoOf(r).actor())
+	all, err := a.Service.Invites(r.Context(), infoOf(r).Actor)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (a *api) addInvite(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &asked); err != nil {
 		return err
 	}
-	code, invite, err := a.Service.AddInvite(r.Context(), infoOf(r).actor(), asked.Name, asked.Expires)
+	code, invite, err := a.Service.AddInvite(r.Context(), infoOf(r).Actor, asked.Name, asked.Expires)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (a *api) revokeInvite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Service.RevokeInvite(r.Context(), infoOf(r).actor(), id); err != nil {
+	if err := a.Service.RevokeInvite(r.Context(), infoOf(r).Actor, id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -59,7 +59,7 @@ func (a *api) people(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	all, err := a.Service.People(r.Context(), infoOf(r).actor())
+	all, err := a.Service.People(r.Context(), infoOf(r).Actor)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (a *api) setBlocked(w http.ResponseWriter, r *http.Request, out bool) error
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	p, err := a.Service.Block(r.Context(), infoOf(r).actor(), r.PathValue("person"), out)
+	p, err := a.Service.Block(r.Context(), infoOf(r).Actor, r.PathValue("person"), out)
 	if err != nil {
 		return err
 	}

@@ -45,8 +45,9 @@ type Options struct {
 	// Proxies are the addresses of proxies whose X-Forwarded-For is trusted.
 	Proxies []netip.Prefix
 
-	Log *slog.Logger
-	Now func() time.Time
+	Pace Pace // of uploads and downloads; zero: DefaultPace
+	Log  *slog.Logger
+	Now  func() time.Time
 }
 
 // API is the API of a competition. It serves its own paths; Pages adds others to them.
@@ -182,11 +183,12 @@ func newAPI(o Options) *api {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.Pace = cmp.Or(o.Pace, DefaultPace)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &api{
 		Options:   o,
 		metrics:   newMetrics(o.Registerer),
-		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", o.Config.Limits.Anonymous, o.Now),
+		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", o.Config.Limits.Requests/2, o.Now),
 		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", o.Config.Limits.Requests, o.Now),
 		joining:   admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", registrationsPerMinute, o.Now),
 		assets:    admission.NewRate[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, o.Now),

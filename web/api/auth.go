@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 
 	"github.com/timba-arena/timba/ladder"
@@ -15,49 +17,43 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, rt route) error {
 	}
 	in := infoOf(r)
 	switch {
-	case in.person.ID != 0:
-		return rt.check(in.actor())
+	case in.Person.ID != 0:
+		return rt.check(in.Actor)
 	case rt.scope != "":
-		return in.actor().Must(rt.scope, rt.pattern)
+		return in.Must(rt.scope, rt.pattern)
 	}
 	return nil
 }
 
 // identify finds out who asks, and counts the request.
 func (a *api) identify(w http.ResponseWriter, r *http.Request) error {
-	in := infoOf(r)
-	header := r.Header.Get("Authorization")
-	if header == "" {
-		return a.anonymous.Take(w, in.address)
-	}
-	if err := a.authenticate(r); err != nil {
-		// Guesses of tokens count against the limit of anonymous requests.
-		if limited := a.anonymous.Take(w, in.address); limited != nil {
-			return limited
-		}
-		return err
-	}
-	return a.byPerson.Take(w, in.person.ID)
-}
-
-// authenticate sets the person and the token of the request.
-func (a *api) authenticate(r *http.Request) error {
 	token, err := Bearer(r)
-	if err != nil {
-		return err
+	if err == nil && token != "" {
+		err = a.know(r, token, a.Service.Bearer)
 	}
-	return a.know(r, token)
+	return a.count(w, r, err)
 }
 
-// know sets the person and the token of the request from the token's text.
-func (a *api) know(r *http.Request, token string) error {
-	actor, err := a.Service.SignIn(r.Context(), token)
+// know sets who makes the request from a key that find knows.
+func (a *api) know(r *http.Request, key string, find func(context.Context, string) (service.Actor, error)) error {
+	actor, err := find(r.Context(), key)
 	if err != nil {
 		return err
 	}
 	in := infoOf(r)
-	in.person, in.token = actor.Person, actor.Token
+	actor.Address = in.Address
+	in.Actor = actor
 	return nil
+}
+
+// count counts the request against the limit of its person. If there is none, perhaps by an error, it counts
+// against that of its address, which stops guesses of tokens. It returns the error, or that of the limit.
+func (a *api) count(w http.ResponseWriter, r *http.Request, err error) error {
+	in := infoOf(r)
+	if in.Person.ID != 0 {
+		return a.byPerson.Take(w, in.Person.ID)
+	}
+	return cmp.Or(a.anonymous.Take(w, in.Address), err)
 }
 
 // check returns an error if the actor lacks the rights that the route requires.
@@ -72,6 +68,3 @@ func (rt route) check(a service.Actor) error {
 	}
 	return nil
 }
-
-// actor returns who makes the request.
-func (in *info) actor() service.Actor { return service.Actor{Person: in.person, Token: in.token} }

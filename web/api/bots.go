@@ -107,7 +107,7 @@ func (a *api) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 			return nil, err
 		}
 		if v, ok := last[b.ID]; ok {
-			latest := a.versionDoc(v, infoOf(r).actor().Owns(b.PersonID))
+			latest := a.versionDoc(v, infoOf(r).Actor.Owns(b.PersonID))
 			doc.Latest = &latest
 			if doc.Live, err = a.live(r.Context(), v); err != nil {
 				return nil, err
@@ -178,7 +178,7 @@ func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := wire.Page[wire.Version]{Items: []wire.Version{}}
 	for _, v := range all[:min(limit, len(all))] {
-		page.Items = append(page.Items, a.versionDoc(v, infoOf(r).actor().Owns(b.PersonID)))
+		page.Items = append(page.Items, a.versionDoc(v, infoOf(r).Actor.Owns(b.PersonID)))
 	}
 	if len(all) > limit {
 		page.Next = cursorOf("version", int64(all[limit-1].Number))
@@ -200,7 +200,7 @@ func (a *api) version(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, a.versionDoc(v, infoOf(r).actor().Owns(b.PersonID)))
+	return respond(w, http.StatusOK, a.versionDoc(v, infoOf(r).Actor.Owns(b.PersonID)))
 }
 
 func stageDoc(s ladder.Stage, log bool) wire.Stage {
@@ -218,7 +218,7 @@ func (a *api) ownStages(r *http.Request) ([]ladder.Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Service.Stages(r.Context(), infoOf(r).actor(), r.PathValue("bot"), int(number))
+	return a.Service.Stages(r.Context(), infoOf(r).Actor, r.PathValue("bot"), int(number))
 }
 
 func (a *api) stages(w http.ResponseWriter, r *http.Request) error {

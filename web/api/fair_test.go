@@ -23,7 +23,7 @@ import (
 
 // TestPace: a client may be late by the window in all, however fast it was before.
 func TestPace(t *testing.T) {
-	p := newPace(ladder.Limits{Rate: 1000, Window: 10 * time.Second})
+	p := Pace{1000, 10 * time.Second}.begin()
 	for _, step := range []struct {
 		bytes int
 		took  time.Duration
@@ -112,9 +112,8 @@ func TestSlowUploads(t *testing.T) {
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, nil)
-		w.config.Limits.Window = 10 * time.Second
-		w.config.Limits.Rate = 1 << 30
+		const window = 10 * time.Second
+		w := newWorld(t, func(o *Options) { o.Pace = Pace{1 << 30, window} })
 		ended := make(chan struct{})
 		server := w.serve(t, route{"GET /endless", "", false, func(rw http.ResponseWriter, r *http.Request) error {
 			defer close(ended)
@@ -133,7 +132,7 @@ func TestSlowReaders(t *testing.T) {
 		defer resp.Body.Close()
 		began := time.Now()
 		<-ended // nothing is read
-		if took := time.Since(began); took < w.config.Limits.Window || took > w.config.Limits.Window+time.Second {
+		if took := time.Since(began); took < window || took > window+time.Second {
 			t.Errorf("a reader that takes nothing is served for %v", took)
 		}
 		bubble.Settle()
@@ -146,6 +145,7 @@ func TestSlowReaders(t *testing.T) {
 // TestParallelRequests: limits hold however many requests come at once, and for a
 // person with many tokens as for one with one.
 func TestParallelRequests(t *testing.T) {
+	// limit: limits.requests
 	const limit = 40
 	w := newWorld(t, func(o *Options) {
 		o.Config.Limits.Requests = limit
@@ -179,6 +179,7 @@ func counted(codes *sync.Map) map[int]int {
 // TestParallelTokens: of 150 requests for a token at once no more get one than a
 // person may have, and the others are told what to do and not to wait.
 func TestParallelTokens(t *testing.T) {
+	// limit: limits.requests
 	t.Parallel()
 	w := newWorld(t, nil)
 	before := kit.Get[[]ladder.Token](t)(w.store.Tokens(bg, w.person("ada")))
@@ -202,8 +203,9 @@ func TestParallelTokens(t *testing.T) {
 
 // TestUnknownAddressesAreLimited: what does not exist is counted as what does.
 func TestUnknownAddressesAreLimited(t *testing.T) {
+	// limit: limits.requests
 	t.Parallel()
-	w := newWorld(t, func(o *Options) { o.Config.Limits.Anonymous = 3 })
+	w := newWorld(t, func(o *Options) { o.Config.Limits.Requests = 6 })
 	for i, c := range []struct {
 		method, path string
 		want         int

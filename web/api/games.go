@@ -108,7 +108,7 @@ func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := infoOf(r).actor().MustOwn(owner, "see what a bot wrote"); err != nil {
+	if err := infoOf(r).Actor.MustOwn(owner, "see what a bot wrote"); err != nil {
 		return err
 	}
 	log, err := a.Store.Log(r.Context(), g.ID, seat)

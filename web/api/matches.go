@@ -158,7 +158,7 @@ func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &asked); err != nil {
 		return err
 	}
-	m, err := a.Service.RequestMatch(r.Context(), infoOf(r).actor(), service.MatchRequest(asked))
+	m, err := a.Service.RequestMatch(r.Context(), infoOf(r).Actor, service.MatchRequest(asked))
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (a *api) cancelMatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	m, err := a.Service.CancelMatch(r.Context(), infoOf(r).actor(), id)
+	m, err := a.Service.CancelMatch(r.Context(), infoOf(r).Actor, id)
 	if err != nil {
 		return err
 	}

@@ -8,25 +8,23 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/problem"
 )
 
 // info is what the server knows about a request. Middleware adds it to every request.
 type info struct {
-	id      string
-	address netip.Addr
-	route   string        // the pattern, "" for none
-	person  ladder.Person // ID 0 for an anonymous request
-	token   ladder.Token  // theirs
-	w       *recorder     // what goes out, compressed
-	inner   *recorder     // what the route writes; nil before there is one
+	service.Actor
+	id    string
+	route string    // the pattern, "" for none
+	w     *recorder // what goes out, compressed
+	inner *recorder // what the route writes; nil before there is one
 }
 
 type infoKey struct{}
@@ -34,7 +32,7 @@ type infoKey struct{}
 func infoOf(r *http.Request) *info { return r.Context().Value(infoKey{}).(*info) }
 
 // by returns who takes a place with the request.
-func (in *info) by() admission.By { return admission.By{Person: in.person.ID, Address: in.address} }
+func (in *info) by() admission.By { return admission.By{Person: in.Person.ID, Address: in.Address} }
 
 // begun reports whether an answer has begun, perhaps only in the compressor's buffer.
 func (in *info) begun() bool {
@@ -92,7 +90,7 @@ const (
 func (a *api) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		in := &info{id: rand.Text(), address: a.addressOf(r), w: &recorder{ResponseWriter: w}}
+		in := &info{id: rand.Text(), Actor: service.Actor{Address: a.addressOf(r)}, w: &recorder{ResponseWriter: w}}
 		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, in))
 		securityHeaders(w.Header())
 		w.Header().Set("X-Request-Id", in.id)
@@ -130,7 +128,7 @@ func (a *api) access(r *http.Request, in *info, took time.Duration) {
 	a.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
 		slog.String("request", in.id), slog.String("method", ladder.Clip(r.Method)), slog.String("path", ladder.Clip(r.URL.Path)),
 		slog.Int("status", in.w.status), slog.Int64("bytes", in.w.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
-		slog.String("address", in.address.String()), slog.Int64("person", in.person.ID), slog.Int64("token", in.token.ID))
+		slog.String("address", in.Address.String()), slog.Int64("person", in.Person.ID), slog.Int64("token", in.Token.ID))
 }
 
 // securityHeaders sets the strictest policies; a page that needs more sets its own policy.

@@ -4,8 +4,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"github.com/timba-arena/timba/ladder"
 )
 
 // pace is the least rate at which a client has to send or take bytes. It may be late
@@ -16,8 +14,17 @@ type pace struct {
 	slack  time.Duration // that is left of the window
 }
 
-func newPace(l ladder.Limits) *pace {
-	return &pace{rate: float64(l.Rate), window: l.Window, slack: l.Window}
+// Pace is the rate that uploads and downloads keep at least.
+type Pace struct {
+	Rate   int64         // bytes a second
+	Window time.Duration // how much one may be behind that rate
+}
+
+// DefaultPace is slower than any line that people use.
+var DefaultPace = Pace{32 << 10, 10 * time.Second}
+
+func (p Pace) begin() *pace {
+	return &pace{rate: float64(p.Rate), window: p.Window, slack: p.Window}
 }
 
 // time returns how long so many bytes may take.

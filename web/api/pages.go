@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -18,9 +19,8 @@ const assetsPerMinute = 3000
 
 // Visit is what is known of a request to a page.
 type Visit struct {
-	ID      string // of the request, in the log
-	Address netip.Addr
-	Secure  bool // came by https, perhaps to a trusted proxy
+	ID     string // of the request, in the log
+	Secure bool   // came by https, perhaps to a trusted proxy
 	service.Actor
 }
 
@@ -43,23 +43,16 @@ func Path(path string) bool {
 	return strings.HasPrefix(path, "/api/") || path == "/healthz" || path == "/metrics"
 }
 
-// Visit finds out who visits a page, by the text of a token, "" for none, and counts the request
-// against the limit of the person or the address. A token that is not valid is an error of the
-// code ladder.Unauthorized, and counts as an anonymous request. It is called once for each request.
-func (a *API) Visit(w http.ResponseWriter, r *http.Request, token string) (Visit, error) {
+// Visit finds out who visits a page, by a key that find knows, "" for none, and counts the request
+// against the limit of the person or the address. It is called once for each request.
+func (a *API) Visit(w http.ResponseWriter, r *http.Request, key string, find func(context.Context, string) (service.Actor, error)) (Visit, error) {
+	var err error
+	if key != "" {
+		err = a.know(r, key, find)
+	}
 	in := infoOf(r)
-	v := Visit{ID: in.id, Address: in.address, Secure: a.secure(r)}
-	if token == "" {
-		return v, a.anonymous.Take(w, in.address)
-	}
-	if err := a.know(r, token); err != nil {
-		if limited := a.anonymous.Take(w, in.address); limited != nil {
-			return v, limited
-		}
-		return v, err
-	}
-	v.Actor = in.actor()
-	return v, a.byPerson.Take(w, in.person.ID)
+	err = a.count(w, r, err)
+	return Visit{ID: in.id, Secure: a.secure(r), Actor: in.Actor}, err
 }
 
 // Bearer returns the token in the Authorization header of a request; "" for none.
@@ -77,7 +70,7 @@ func Bearer(r *http.Request) (token string, err error) {
 
 // Joining counts a try to join against the limit of its address, which stops guesses of codes and mass registration.
 func (a *api) Joining(w http.ResponseWriter, r *http.Request) error {
-	return a.joining.Take(w, infoOf(r).address)
+	return a.joining.Take(w, infoOf(r).Address)
 }
 
 // Fail answers a request for something beside the API with the document of an error.
@@ -85,7 +78,7 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) { a.fail(w
 
 // Asset counts a request for a file of the pages.
 func (a *API) Asset(w http.ResponseWriter, r *http.Request) error {
-	return a.assets.Take(w, infoOf(r).address)
+	return a.assets.Take(w, infoOf(r).Address)
 }
 
 // Route names the route of a request to a page, for the metrics.

@@ -36,7 +36,7 @@ func (a *api) register(w http.ResponseWriter, r *http.Request) error {
 
 func (a *api) me(w http.ResponseWriter, r *http.Request) error {
 	in := infoOf(r)
-	return respond(w, http.StatusOK, wire.Me{Person: personDoc(in.person), Token: tokenDoc(in.token)})
+	return respond(w, http.StatusOK, wire.Me{Person: personDoc(in.Person), Token: tokenDoc(in.Token)})
 }
 
 func (a *api) myBots(w http.ResponseWriter, r *http.Request) error {
@@ -45,7 +45,7 @@ func (a *api) myBots(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	return a.listBots(w, r, infoOf(r).person.ID, nil, after, limit)
+	return a.listBots(w, r, infoOf(r).Person.ID, nil, after, limit)
 }
 
 // messages answers with the messages after a cursor, and always with the next cursor.
@@ -55,7 +55,7 @@ func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	list, err := a.Store.Messages(r.Context(), infoOf(r).person.ID, after, limit)
+	list, err := a.Store.Messages(r.Context(), infoOf(r).Person.ID, after, limit)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
-	by := infoOf(r).actor()
+	by := infoOf(r).Actor
 	if err := a.Service.RevokeToken(r.Context(), by, by.Token.ID); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
-	list, err := a.Service.Tokens(r.Context(), infoOf(r).actor())
+	list, err := a.Service.Tokens(r.Context(), infoOf(r).Actor)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &asked); err != nil {
 		return err
 	}
-	key, t, err := a.Service.AddToken(r.Context(), infoOf(r).actor(), asked.Label, ladder.Scope(asked.Scope), asked.Expires)
+	key, t, err := a.Service.AddToken(r.Context(), infoOf(r).Actor, asked.Label, ladder.Scope(asked.Scope), asked.Expires)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Service.RevokeToken(r.Context(), infoOf(r).actor(), id); err != nil {
+	if err := a.Service.RevokeToken(r.Context(), infoOf(r).Actor, id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

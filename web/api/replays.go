@@ -84,7 +84,7 @@ func (a *api) matchReplays(w http.ResponseWriter, r *http.Request) error {
 func (a *api) openStream(r *http.Request) (leave func(), err error) {
 	in := infoOf(r)
 	if leave, err = a.streams.Enter(in.by()); err == nil {
-		in.w.pace = newPace(a.Config.Limits)
+		in.w.pace = a.Pace.begin()
 	}
 	return leave, err
 }

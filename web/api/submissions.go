@@ -33,7 +33,7 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := a.Service.Submission(r.Context(), infoOf(r).actor(), v.ID)
+	p, err := a.Service.Submission(r.Context(), infoOf(r).Actor, v.ID)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 // A person and an address have few uploads at the same time, and none that is too slow.
 func (a *api) Receive(w http.ResponseWriter, r *http.Request, bot string, archive io.Reader, size int64) (v ladder.Version, err error) {
 	in := infoOf(r)
-	if err := a.Service.MaySubmit(in.actor(), bot, size); err != nil {
+	if err := a.Service.MaySubmit(in.Actor, bot, size); err != nil {
 		return v, err
 	}
 	leave, err := a.uploads.Enter(in.by())
@@ -54,8 +54,8 @@ func (a *api) Receive(w http.ResponseWriter, r *http.Request, bot string, archiv
 	}
 	defer leave()
 	rc := http.NewResponseController(w)
-	body := &pacedBody{archive, rc, newPace(a.Config.Limits)}
-	return a.Service.Submit(r.Context(), in.actor(), bot, body, func() { rc.SetWriteDeadline(time.Now().Add(answerTime)) })
+	body := &pacedBody{archive, rc, a.Pace.begin()}
+	return a.Service.Submit(r.Context(), in.Actor, bot, body, func() { rc.SetWriteDeadline(time.Now().Add(answerTime)) })
 }
 
 func (a *api) submissionDoc(p service.Progress) wire.Submission {
@@ -72,7 +72,7 @@ func (a *api) cancel(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := a.Service.CancelSubmission(r.Context(), infoOf(r).actor(), id)
+	p, err := a.Service.CancelSubmission(r.Context(), infoOf(r).Actor, id)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func encoded(doc wire.Submission) []byte {
 // an address have few requests that wait.
 func (a *api) Await(r *http.Request, id int64, wait time.Duration, ready func(service.Progress) bool) (service.Progress, error) {
 	in := infoOf(r)
-	p, err := a.Service.Submission(r.Context(), in.actor(), id)
+	p, err := a.Service.Submission(r.Context(), in.Actor, id)
 	if err != nil || wait == 0 || p.Done || ready(p) {
 		return p, err
 	}
@@ -134,5 +134,5 @@ func (a *api) Await(r *http.Request, id int64, wait time.Duration, ready func(se
 		return p, err
 	}
 	defer leave()
-	return a.Service.AwaitSubmission(r.Context(), in.actor(), id, wait, closing(r.Context()), ready)
+	return a.Service.AwaitSubmission(r.Context(), in.Actor, id, wait, closing(r.Context()), ready)
 }

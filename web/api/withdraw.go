@@ -38,7 +38,7 @@ func (a *api) changeBot(w http.ResponseWriter, r *http.Request, change func(cont
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	b, err := change(r.Context(), infoOf(r).actor(), r.PathValue("bot"))
+	b, err := change(r.Context(), infoOf(r).Actor, r.PathValue("bot"))
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (a *api) upload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	f, v, err := a.Service.Upload(r.Context(), infoOf(r).actor(), r.PathValue("bot"), int(number))
+	f, v, err := a.Service.Upload(r.Context(), infoOf(r).Actor, r.PathValue("bot"), int(number))
 	if err != nil {
 		return err
 	}

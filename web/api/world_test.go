@@ -62,13 +62,12 @@ type world struct {
 const testConfig = `
 registration = "invite"
 [limits]
-requests = 100000
-anonymous = 100000
-upload = 1
+requests = 200000
+upload = "1m"
 bots = 1000
 versions = 1000
 unrated = 1000
-time = 10080
+time = "168h"
 [[ladder]]
 name = "teeko"
 title = "Teeko"

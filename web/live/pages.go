@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Parts are the parts of a page that move, as HTML.
@@ -19,7 +20,7 @@ type Parts struct {
 	HTML  map[string]string // by key
 }
 
-// partsDoc is a message about a page: the parts that have changed, and the order of its list.
+// partsDoc is a message about a page: its parts, and the order of its list.
 type partsDoc struct {
 	Topic string            `json:"topic"`
 	Parts map[string]string `json:"parts"`
@@ -38,11 +39,10 @@ type pageKey struct{ topic, lang string }
 // page is a page that somebody watches.
 type page struct {
 	first    netip.Addr // the address that has begun to watch it
-	watchers map[*watcher]struct{}
-	fresh    map[*watcher]bool // have nothing yet
-	moved    bool              // something has happened since it was rendered
-	whole    *message          // nil: not rendered yet
-	parts    Parts
+	watchers map[*subscriber]struct{}
+	moved    bool // something has happened since it was rendered
+	shown    Parts
+	whole    *socket.Message // of what is shown; nil: not rendered yet
 }
 
 // pages renders the pages that are watched and have moved, one after the other.
@@ -81,7 +81,7 @@ func (p *pages) full(address netip.Addr) string {
 }
 
 // watch begins to watch a page. Where too many are watched it refuses that page; the socket stays.
-func (p *pages) watch(w *watcher, topic, lang string) (leave func(), err error) {
+func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err error) {
 	if len(lang) > maxLang || p.hub.Render == nil {
 		return nil, errMessage
 	}
@@ -91,21 +91,19 @@ func (p *pages) watch(w *watcher, topic, lang string) (leave func(), err error) 
 	pg := p.all[key]
 	if pg == nil {
 		if why := p.full(w.address); why != "" {
-			m, err := encode(refusedDoc{topic, why})
+			m, err := socket.Encode(refusedDoc{topic, why})
 			if err == nil {
-				w.send(m)
+				w.Put(m)
 			}
 			return func() {}, err
 		}
-		pg = &page{first: w.address, watchers: map[*watcher]struct{}{}, fresh: map[*watcher]bool{}, moved: true}
+		pg = &page{first: w.address, watchers: map[*subscriber]struct{}{}, moved: true}
 		p.all[key] = pg
+		p.look()
 	}
 	pg.watchers[w] = struct{}{}
-	if pg.moved || pg.whole == nil {
-		pg.fresh[w] = true
-		p.look()
-	} else {
-		w.send(pg.whole)
+	if pg.whole != nil {
+		w.Put(pg.whole)
 	}
 	return func() {
 		p.mu.Lock()
@@ -175,15 +173,14 @@ func (p *pages) moved() (keys []pageKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, pg := range p.all {
-		if pg.moved || len(pg.fresh) > 0 {
+		if pg.moved {
 			keys = append(keys, key)
 		}
 	}
 	return keys
 }
 
-// render renders a page, and sends all of it to those who are new, and to the others what has
-// changed.
+// render renders a page, and sends it if it is another one.
 func (p *pages) render(ctx context.Context, key pageKey) {
 	p.mu.Lock()
 	pg := p.all[key]
@@ -199,33 +196,17 @@ func (p *pages) render(ctx context.Context, key pageKey) {
 		p.hub.Log.Debug("live: a page cannot be rendered", "topic", key.topic, "err", err)
 		parts = Parts{} // such as one that does not exist
 	}
-	changed := map[string]string{}
-	for k, html := range parts.HTML {
-		if pg.parts.HTML[k] != html {
-			changed[k] = html
-		}
-	}
-	whole, err := encode(partsDoc{key.topic, parts.HTML, parts.Order})
+	whole, err := socket.Encode(partsDoc{key.topic, parts.HTML, parts.Order})
 	if err != nil {
 		return
 	}
-	some := whole
-	if len(changed) < len(parts.HTML) {
-		if some, err = encode(partsDoc{key.topic, changed, parts.Order}); err != nil {
-			return
-		}
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	news := pg.whole == nil || len(changed) > 0 || !slices.Equal(parts.Order, pg.parts.Order)
-	pg.parts, pg.whole = parts, whole
-	for w := range pg.watchers {
-		switch {
-		case pg.fresh[w]:
-			w.send(whole)
-		case news:
-			w.send(some)
-		}
+	if pg.whole != nil && maps.Equal(parts.HTML, pg.shown.HTML) && slices.Equal(parts.Order, pg.shown.Order) {
+		return
 	}
-	clear(pg.fresh)
+	pg.shown, pg.whole = parts, whole
+	for w := range pg.watchers {
+		w.Put(whole)
+	}
 }

@@ -10,19 +10,20 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/person"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Table is one game between a person and bots.
 type Table struct {
-	ID       string // cannot be guessed
-	Who      Who
+	ID       string        // cannot be guessed
+	Who      service.Actor // a guest has a session
 	Choice   Choice
 	Variant  *rules.Variant
 	Versions []ladder.Version // by seat, without the person's
@@ -33,7 +34,7 @@ type Table struct {
 	memory int64
 	leave  func() // gives its place back
 	bots   []match.Bot
-	seat   *seat.Seat
+	seat   *socket.Stream
 	end    context.CancelCauseFunc
 	came   chan struct{} // closed when the person has come
 	once   sync.Once
@@ -47,7 +48,7 @@ type Table struct {
 // prepare makes the bots, whose files stay until the context has ended, and the person's seat.
 func (x *Table) prepare(ctx context.Context) error {
 	x.came, x.over = make(chan struct{}), make(chan struct{})
-	x.seat = seat.New(seat.Options{Back: x.tables.Limits.Back, Replay: true})
+	x.seat = socket.NewStream(socket.StreamOptions{Back: x.tables.Limits.Back, Replay: true})
 	taken := map[string]int{}
 	for _, v := range x.Versions {
 		b, err := x.tables.Resolve(ctx, v)
@@ -91,32 +92,29 @@ func (x *Table) play() ladder.Play {
 	return p
 }
 
-// Attach carries the person's seat over a connection; see seat.Seat. The game begins with the
+// Attach carries the person's seat over a connection; see socket.Stream. The game begins with the
 // first one. When the game is over Attach waits until it is kept.
-func (x *Table) Attach(ctx context.Context, c seat.Conn) error {
+func (x *Table) Attach(ctx context.Context, c socket.Wire) error {
 	x.once.Do(func() { close(x.came) })
 	return x.seat.Attach(waiting{c, ctx, x.over})
 }
 
 // waiting is a connection that closes, after the end of a game, when the game is kept.
 type waiting struct {
-	seat.Conn
+	socket.Wire
 	ctx  context.Context
 	over <-chan struct{}
 }
 
 func (w waiting) Close(why string) {
-	if why == seat.ErrEnded.Error() {
+	if why == socket.ErrEnded.Error() {
 		select {
 		case <-w.over:
 		case <-w.ctx.Done():
 		}
 	}
-	w.Conn.Close(why)
+	w.Wire.Close(why)
 }
-
-// Mine reports whether somebody plays at this table.
-func (x *Table) Mine(who Who) bool { return x.Who.has(who) }
 
 // Resign gives the game up.
 func (x *Table) Resign() { x.seat.Close(fault.Reason{Kind: fault.Resigned}) }

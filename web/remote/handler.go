@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/problem"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Handler returns the handler of Path. The API authenticates, counts requests and answers errors.
@@ -41,7 +41,7 @@ func visitor(a *api.API, w http.ResponseWriter, r *http.Request) (v api.Visit, e
 	if err != nil {
 		return v, err
 	}
-	if v, err = a.Visit(w, r, token); err != nil {
+	if v, err = a.Visit(w, r, token, a.Service.Bearer); err != nil {
 		return v, err
 	}
 	switch {
@@ -116,19 +116,20 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request, v api.Visit) error {
 	if err != nil {
 		return err
 	}
-	socket, err := seat.Upgrade(w, r, socketLimits(h.Limits))
-	if err != nil {
+	defer func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		b.coming = false
-		return nil // answered
+	}()
+	c, err := socket.Upgrade(w, r, socketLimits(h.Limits))
+	if err != nil {
+		return err
 	}
 	h.Log.Info("remote bot connected", "bot", version.Bot, "version", version.Number, "person", v.Person.ID, "address", v.Address.String())
-	l := newLink(socket)
+	l := newLink(c)
 	why := h.carry(b, l, ask)
 	l.end(websocket.ClosePolicyViolation, why.Error())
 	h.mu.Lock()
-	b.coming = false
 	h.detach(b, l)
 	h.mu.Unlock()
 	h.Log.Info("remote bot disconnected", "bot", version.Bot, "version", version.Number, "why", why)
@@ -261,7 +262,7 @@ func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
 		return fmt.Errorf("the server is stopping")
 	}
 	if old := b.link; old != nil {
-		go old.end(seat.CloseTaken, "another connection has taken over")
+		go old.end(socket.CloseTaken, "another connection has taken over")
 	}
 	b.link, b.coming, b.leaving, b.since = l, false, false, time.Now()
 	w := Welcome{

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -44,23 +43,21 @@ const worldLimits = `
 [limits]
 bots = 1000
 versions = 1000
-anonymous = 100000
-requests = 100000
-[remote]
+requests = 200000
 `
 
-// newWorld returns a world in which nothing is played; limits are keys of [remote].
-func newWorld(t *testing.T, limits string) *world {
+// newWorld returns a world in which nothing is played.
+func newWorld(t *testing.T, l remote.Limits) *world {
 	t.Helper()
-	w := &world{World: laddertest.New(t, worldLimits+limits, store.Options{})}
-	w.serve(t, remote.Options{})
+	w := &world{World: laddertest.New(t, worldLimits, store.Options{})}
+	w.serve(t, remote.Options{Limits: l})
 	return w
 }
 
 // serve serves a hub with these options, and what it needs of the world.
 func (w *world) serve(t *testing.T, o remote.Options) {
 	w.Store = w.World.Store
-	o.Store, o.Limits, o.Bounds, o.Events = w.Store, w.Config.Remote, w.Config.Limits, w.Store.Events()
+	o.Store, o.Bounds, o.Events = w.Store, w.Config.Limits, w.Store.Events()
 	w.Hub = remote.New(o)
 	wake := func() {
 		if o.Wake != nil {
@@ -86,20 +83,21 @@ house = ["@random"]
 `
 
 // newPlayed returns a world in which a runner plays.
-func newPlayed(t *testing.T, limits string) *world {
+func newPlayed(t *testing.T, l remote.Limits) *world {
 	t.Helper()
-	w := &world{World: laddertest.New(t, worldLimits+limits+ladders, store.Options{})}
+	w := &world{World: laddertest.New(t, worldLimits+ladders, store.Options{})}
 	w.House(func(string) string { return strings.Repeat("0", 64) })
 	machines := laddertest.NewFleet(cores.Any)
 	var r *runner.Runner // below
 	w.serve(t, remote.Options{
+		Limits:    l,
 		Wake:      func() { r.Wake() },
 		AwaitIdle: func(ctx context.Context, version int64) error { return r.AwaitIdle(ctx, version) },
 	})
 	var err error
 	r, err = runner.New(runner.Options{
 		Store: w.Store, Ladders: w.Config.Ladders, Fleet: machines,
-		Remote: w.Bot, Away: w.Away, Allowance: w.Config.Remote.Allowance, Comeback: w.Config.Remote.Comeback,
+		Remote: w.Bot, Away: w.Away, Allowance: l.Allowance, Comeback: l.Comeback,
 		Resolve: func(_ context.Context, v ladder.Version) (match.Bot, error) {
 			return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
 		},
@@ -367,7 +365,9 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// limitsOf returns the keys of [remote] for a time to come back and numbers of bots.
-func limitsOf(comeback, person, address, total int) string {
-	return fmt.Sprintf("comeback = %d\nallowance = 700\nperson = %d\naddress = %d\ntotal = %d\n", comeback, person, address, total)
+// limitsOf returns limits with a time in seconds to come back and numbers of bots.
+func limitsOf(comeback time.Duration, person, address, total int) remote.Limits {
+	l := remote.LimitsOf(ladder.RemoteLimits{Comeback: comeback * time.Second, Allowance: 700 * time.Millisecond, Person: person, Total: total})
+	l.Address = address
+	return l
 }

@@ -31,6 +31,7 @@ type accountPage struct {
 	Plays    []ladder.Play // against bots, the last ones
 	Messages []ladder.Message
 	Pager    pager
+	Sessions []ladder.Session
 }
 
 // ownBot is a bot of the person who is signed in, with its last version.
@@ -39,7 +40,7 @@ type ownBot struct {
 	Last ladder.Version // ID 0: none
 }
 
-// account shows one's own bots and messages.
+// account shows one's own bots, messages and sessions.
 func (s *Site) account(v *visit) error {
 	page := accountPage{Tabs: v.tabs("/account"), Limit: s.Config.Limits.Bots}
 	bots, err := s.Store.Bots(v.ctx(), v.Person.ID, store.Page{Limit: maxOwnBots})
@@ -67,6 +68,9 @@ func (s *Site) account(v *visit) error {
 	q := v.query()
 	page.Messages, page.Pager = paged(v, q, all, messagesPerPage)
 	if err := q.Err(); err != nil {
+		return err
+	}
+	if page.Sessions, err = s.API.Service.Sessions(v.ctx(), v.Actor); err != nil {
 		return err
 	}
 	return v.page(http.StatusOK, "account", page)

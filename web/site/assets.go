@@ -29,7 +29,7 @@ import (
 var pageFiles embed.FS
 
 // assetsPath is where the files of pages are: assetsPath + HASH + "/" + NAME. The hash is that of
-// all files, so that modules can import each other by relative names, as in '../board/draw.js'.
+// all files, so that modules can import each other by relative names, as in '../board/scene.js'.
 const assetsPath = "/assets/"
 
 // kinds are the types of files that browsers fetch. Other files are templates.
@@ -37,6 +37,7 @@ var kinds = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
+	".txt": "text/plain; charset=utf-8",
 }
 
 // asset is a file with its compressed forms.
@@ -45,8 +46,8 @@ type asset struct {
 	plain, gzip, zstd []byte
 }
 
-// assets are all files of pages: DIR/NAME of pages/, board/NAME of package board, and docs/NAME of
-// the documents.
+// assets are all files of pages: DIR/NAME of pages/, board/NAME of package board, and those of
+// timba.Documents that are no pages.
 type assets struct {
 	hash    string
 	files   map[string]asset
@@ -148,10 +149,8 @@ func (a *assets) imported(name string) (urls []string) {
 	return urls
 }
 
-// draws reports whether a module imports package board.
-func (a *assets) draws(name string) bool {
-	return slices.ContainsFunc(a.modules[name], func(other string) bool { return path.Dir(other) == "board" })
-}
+// draws reports whether a module draws games.
+func (a *assets) draws(name string) bool { return slices.Contains(a.modules[name], "board/scene.js") }
 
 // has reports whether there is a file with a name.
 func (a *assets) has(name string) bool { _, ok := a.files[name]; return ok }

@@ -27,10 +27,10 @@ import (
 
 // stranger returns a visit by nobody, for pages that are rendered without a server.
 func stranger(t testing.TB) *visit {
-	s, err := New(Options{Config: &config.Config{}, Live: live.NewHub(live.Options{Events: new(events.Hub)}), Key: []byte("key")})
+	s, err := New(Options{Config: &config.Config{}, Live: live.NewHub(live.Options{Events: new(events.Hub)})})
 	kit.Must(t, err)
 	w := httptest.NewRecorder()
-	v := &visit{Visit: api.Visit{}, site: s, w: w, form: "form", words: s.pages.languages[0]}
+	v := &visit{Visit: api.Visit{}, site: s, w: w, words: s.pages.languages[0]}
 	v.r = httptest.NewRequest(http.MethodGet, "/bots/x", nil)
 	return v
 }

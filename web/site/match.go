@@ -9,6 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api"
 )
 
@@ -189,7 +190,7 @@ func (s *Site) explain(r *referee.Replay, f referee.Fault, log []byte, language 
 	}
 	c, _ := r.Circumstances(g, f, log) // as far as they are known
 	c.Language, c.Fixed = language, true
-	c.Memory, c.Processes = s.Config.Limits.Memory>>20, int64(s.Config.Limits.Processes)
+	c.Memory, c.Processes = int64(s.Config.Limits.Memory>>20), int64(sandbox.DefaultLimit.Processes)
 	n.Text = cut(maxFaultText, f.TextIn(c))
 	for _, advice := range f.Reason.Advice(c) {
 		n.Advice = append(n.Advice, cut(maxFaultText, advice))

@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // playBots is how many bots can be chosen from.
@@ -89,11 +89,6 @@ func levelOf(bot string) *house.Level {
 	return nil
 }
 
-// who returns who plays in this visit. A guest is known by the cookie of forms.
-func (v *visit) who() play.Who {
-	return play.Who{Person: v.Person, Guest: v.form, Address: v.Address}
-}
-
 // play shows the form to choose a game.
 func (s *Site) play(v *visit) error {
 	q := v.query()
@@ -105,7 +100,7 @@ func (s *Site) play(v *visit) error {
 }
 
 func (s *Site) choosePlay(v *visit, status int, form map[string]string, problem *wire.Problem) error {
-	page := playPage{Form: form, Problem: problem, Refused: s.Play.Allowed(v.who()), Own: s.Play.Of(v.who()), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	page := playPage{Form: form, Problem: problem, Refused: s.Play.Allowed(v.Actor), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	for _, g := range games.All() {
 		game, err := s.newPlayGame(g)
 		if err != nil {
@@ -201,12 +196,28 @@ func (s *Site) chosen(v *visit) (c play.Choice, form map[string]string, err erro
 	return c, form, err
 }
 
+// open opens a table for the visitor. It begins the session of a guest.
+func (s *Site) open(v *visit, c play.Choice) (*play.Table, error) {
+	if err := s.Play.Allowed(v.Actor); err != nil {
+		return nil, err
+	}
+	if v.Session == 0 {
+		key, id, err := s.Store.AddGuest(v.ctx())
+		if err != nil {
+			return nil, err
+		}
+		v.Session = id
+		v.setCookie(sessionCookie, key, sessionAge)
+	}
+	return s.Play.Open(v.ctx(), v.Actor, c)
+}
+
 // playOpened opens a table.
 func (s *Site) playOpened(v *visit) error {
 	c, form, err := s.chosen(v)
 	var t *play.Table
 	if err == nil {
-		t, err = s.Play.Open(v.ctx(), v.who(), c)
+		t, err = s.open(v, c)
 	}
 	if err != nil {
 		p, _ := s.API.Problem(v.r, err)
@@ -257,7 +268,7 @@ func (s *Site) table(v *visit) error {
 
 // mine returns an error unless a table is the visitor's.
 func mine(v *visit, t *play.Table) error {
-	if t.Mine(v.who()) {
+	if t.Who.Same(v.Actor) {
 		return nil
 	}
 	return ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
@@ -339,7 +350,7 @@ func (s *Site) rematch(v *visit) error {
 	for _, b := range p.Bots {
 		c.Bots = append(c.Bots, b.Bot)
 	}
-	t, err := s.Play.Open(v.ctx(), v.who(), c)
+	t, err := s.open(v, c)
 	if err != nil {
 		return err
 	}
@@ -356,11 +367,11 @@ func (s *Site) tableSocket(v *visit) error {
 	if err := mine(v, t); err != nil {
 		return err
 	}
-	v.begun = true
-	socket, err := seat.Upgrade(v.w, v.r, s.Play.Socket())
+	c, err := socket.Upgrade(v.w, v.r, s.Play.Socket())
 	if err != nil {
-		return nil // it has been answered
+		return err
 	}
-	t.Attach(v.ctx(), seat.Wire{Socket: socket}) // whatever ends it, the person may come back
+	v.begun = true
+	t.Attach(v.ctx(), c) // whatever ends it, the person may come back
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/messages"
 )
 
@@ -104,25 +103,20 @@ func (f frame) Script() (string, error) {
 	return f.site.assets.url(name)
 }
 
-// Texts returns the messages NAME.js.* for the page's module, as JSON.
+// Texts returns the texts for the page's module, as JSON: the messages NAME.js.*, and those of
+// package board if it draws.
 func (f frame) Texts() (template.JS, error) {
-	texts, err := f.words.JSON(f.Name + ".js.")
+	heads := []string{f.Name + ".js."}
+	if f.site.assets.draws(f.Name + "/" + f.Name + ".js") {
+		heads = append(heads, "board.")
+	}
+	texts, err := messages.JSON(heads, f.words)
 	return template.JS(texts), err
 }
 
 // Modules returns the addresses of the modules that the page's module imports, so that the browser
 // fetches them at once.
 func (f frame) Modules() []string { return f.site.assets.imported(f.Name + "/" + f.Name + ".js") }
-
-// BoardTexts returns the texts of package board in the language of the page, as JSON, if the
-// page's module uses that package.
-func (f frame) BoardTexts() (template.JS, error) {
-	if !f.site.assets.draws(f.Name + "/" + f.Name + ".js") {
-		return "", nil
-	}
-	texts, err := board.Texts(f.words)
-	return template.JS(texts), err
-}
 
 // page answers with a page.
 func (v *visit) page(status int, name string, data any) error {

@@ -6,7 +6,6 @@ package site
 import (
 	"cmp"
 	"context"
-	"errors"
 	"mime"
 	"net/http"
 	"path"
@@ -31,7 +30,6 @@ type Options struct {
 	API    *api.API
 	Live   *live.Hub        // shows the parts of pages that move, once the site is made; nil: none move
 	Play   *play.Tables     // games of people against bots
-	Key    []byte           // signs forms
 	Now    func() time.Time // nil: the system's clock
 	// AgainstPeople returns the record of a bot in games against people; nil if people do not
 	// play here.
@@ -51,7 +49,7 @@ type Site struct {
 	cross     *http.CrossOriginProtection
 }
 
-// route is one address of the site. A request that is not GET needs the CSRF token of a form.
+// route is one address of the site.
 type route struct {
 	pattern string // of net/http, the method first
 	member  bool   // for people who are signed in; others are sent to the form for it
@@ -85,6 +83,8 @@ func (s *Site) routes() []route {
 		{"GET /join", false, s.join},
 		{"POST /join", false, s.joined},
 		{"GET /account", true, s.account},
+		{"POST /account/sessions/end", true, s.endSession},
+		{"POST /account/sessions/end-others", true, s.endOthers},
 		{"GET /account/tokens", true, s.tokens},
 		{"POST /account/tokens", true, s.addToken},
 		{"POST /account/tokens/revoke", true, s.revokeToken},
@@ -218,7 +218,7 @@ func (s *Site) unknown(v *visit, pattern string) error {
 
 // run serves a visit to a route.
 func (v *visit) run(rt route) {
-	err := v.checkForm()
+	err := v.readForm()
 	if err == nil && rt.member && v.Person.ID == 0 {
 		if v.r.Method == http.MethodGet {
 			v.redirect("/sign-in?next=" + escape(v.r.URL.RequestURI()))
@@ -237,39 +237,30 @@ func (v *visit) run(rt route) {
 // maxForm is the largest size of a form without files in bytes.
 const maxForm = 64 << 10
 
-// errExpired is the error of a form whose token is not of this session.
-var errExpired = ladder.Errorf(ladder.Forbidden, "go back, load the page again, and send the form again", "the form has expired")
-
-// checkForm returns an error if a request that changes something does not come from a form of
-// this site in this session. A script may send the token in the header X-Csrf-Token. A form with a
-// file has it as its first field; the handler reads the others from v.parts.
-func (v *visit) checkForm() error {
+// readForm reads the form of a request that changes something, which has to be on a page of this site. A form
+// with a file is left to its handler.
+func (v *visit) readForm() error {
 	if v.r.Method == http.MethodGet || v.r.Method == http.MethodHead {
 		return nil
 	}
-	if err := v.site.cross.Check(v.r); err != nil {
+	if v.foreign() {
 		return ladder.Errorf(ladder.Forbidden, "", "the form is on a page of another site")
 	}
-	token := v.r.Header.Get("X-Csrf-Token")
-	if kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type")); kind == "multipart/form-data" && v.Person.ID != 0 {
-		first, err := v.readParts()
-		if err != nil {
-			return err
-		}
-		token = cmp.Or(token, first)
-	} else if token == "" {
-		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
-		if err := v.r.ParseForm(); err != nil {
-			var large *http.MaxBytesError
-			if errors.As(err, &large) {
-				return err
-			}
-			return ladder.Errorf(ladder.Invalid, "", "the form cannot be read")
-		}
-		token = v.r.PostForm.Get("csrf")
+	most := int64(maxForm)
+	if kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type")); kind == "multipart/form-data" {
+		most += 2 * int64(v.site.Config.Limits.Upload)
 	}
-	if !v.site.validForm(token, v.session()) {
-		return errExpired
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)
+	return unreadable(v.r.ParseForm(), nil)
+}
+
+// foreign reports whether a request may be the form of another site. Browsers send Sec-Fetch-Site or Origin
+// with every form; one for texts that sends neither tells the page in Referer.
+func (v *visit) foreign() bool {
+	r := v.r
+	if r.Header.Get("Sec-Fetch-Site") == "" && r.Header.Get("Origin") == "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Origin", cmp.Or(r.Referer(), "null"))
 	}
-	return nil
+	return v.site.cross.Check(r) != nil
 }

@@ -56,8 +56,8 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 		Store: s.Store, Config: s.Ladder.Config, Log: log,
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
-	o := site.Options{Store: s.Store, Config: s.Ladder.Config, API: a, Key: []byte(Hash)}
-	o.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: s.Ladder.Config.Live})
+	o := site.Options{Store: s.Store, Config: s.Ladder.Config, API: a}
+	o.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: live.DefaultLimits(s.Ladder.Config.Live.Total)})
 	if configure != nil {
 		configure(&o)
 	}

@@ -250,6 +250,17 @@ type ResultRow struct {
 	Ladder        string
 }
 
+type Session struct {
+	ID       int64
+	Public   string
+	Hash     []byte
+	PersonID sql.NullInt64
+	TokenID  sql.NullInt64
+	Created  int64
+	Used     int64
+	Expires  int64
+}
+
 type Setting struct {
 	ID      int64
 	Game    string

@@ -1,7 +1,7 @@
 // Verifies in the browser, by SPEC.md "Seeds and deals", that the seed of a match is the one that
 // was committed to, and that its games and the seeds of its bots come from it.
 
-import { say } from '../layout/text.js';
+import { say } from '../board/text.js';
 
 const button = document.getElementById('verify'), verdict = document.getElementById('verdict'), data = document.getElementById('verified')?.dataset;
 

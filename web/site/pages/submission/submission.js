@@ -1,7 +1,7 @@
 // Shows the stages as they go: asks for the part of the page that shows them, which the server
 // sends when anything has changed.
 
-import { texts } from '../layout/text.js';
+import { say } from '../board/text.js';
 
 const box = document.getElementById('progress');
 
@@ -48,14 +48,14 @@ async function follow() {
 		try {
 			const answer = await fetch(`${box.dataset.url}?tag=${encodeURIComponent(now.dataset.tag)}`, { redirect: 'error' });
 			if (answer.status >= 400 && answer.status < 500 && answer.status !== 429) {
-				lost(texts.ended);
+				lost(say('ended'));
 				return;
 			}
 			if (!answer.ok) throw new Error(answer.status);
 			show(await answer.text());
 			wait = 1000;
 		} catch {
-			lost(texts.lost);
+			lost(say('lost'));
 			await pause(wait);
 			wait = Math.min(wait * 2, 30000);
 		}
