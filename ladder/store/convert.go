@@ -165,13 +165,12 @@ func gameOf(r *referee.Replay, slots int) ladder.Game {
 	return g
 }
 
-// resultRow returns what follows from the games of a match.
-func resultRow(m ladder.Match, ladderID int64, games []ladder.Game) queries.ResultRow {
-	row := queries.ResultRow{MatchID: m.ID, LadderID: nullID(ladderID), Ladder: m.Ladder, Games: int64(len(games))}
+// tookAll returns how many microseconds games took together.
+func tookAll(games []ladder.Game) (sum int64) {
 	for _, g := range games {
-		row.Took += g.Took.Microseconds()
+		sum += g.Took.Microseconds()
 	}
-	return row
+	return sum
 }
 
 // faultySlots tells of each slot whether it has a game that was forfeited there.

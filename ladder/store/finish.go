@@ -249,9 +249,8 @@ func markRepeats(games []ladder.Game, prints []int64, first func(print int64) (i
 // keep writes the match with all that it moves.
 func (f *finish) keep() error {
 	id := f.match.ID
-	r := resultRow(f.match, f.ladder.ID, f.games)
 	result := queries.AddResultParams{
-		MatchID: id, LadderID: r.LadderID, Ord: nullID(f.order), Games: r.Games, Took: r.Took,
+		MatchID: id, LadderID: nullID(f.ladder.ID), Ord: nullID(f.order), Games: int64(len(f.games)), Took: tookAll(f.games),
 		Data: f.codec.pack(joinGames(f.games, len(f.match.Versions))),
 	}
 	if f.match.Rated {
