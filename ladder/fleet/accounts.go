@@ -69,8 +69,8 @@ func (k *Keys) serverAccount() *jwt.AccountClaims {
 	c := jwt.NewAccountClaims(k.public)
 	c.Name = "timba"
 	c.Limits.JetStreamLimits = jwt.JetStreamLimits{
-		MemoryStorage: maxMemory, DiskStorage: MaxResultBytes + MaxBotBytes + 1<<30,
-		Streams: 3, Consumer: jwt.NoLimit,
+		MemoryStorage: maxMemory, DiskStorage: MaxBotBytes + 1<<30,
+		Streams: 2, Consumer: jwt.NoLimit,
 	}
 	for subject, answers := range services("*") {
 		c.Exports.Add(&jwt.Export{Subject: jwt.Subject(subject), Type: jwt.Service, ResponseType: answers})

@@ -43,9 +43,6 @@ func TestForeignReplies(t *testing.T) {
 	if n, _ := state(botsStream); n != objects {
 		t.Errorf("the object store has %d messages, not %d", n, objects)
 	}
-	if n, last := state(resultsStream); n != 0 || last != 0 {
-		t.Errorf("%d results wait, the last is number %d", n, last)
-	}
 	if n, last := state(jobsStream); n != 0 || last != 0 {
 		t.Errorf("%d jobs wait, the last is number %d", n, last)
 	}

@@ -14,15 +14,10 @@ import (
 // machine is at fault, and nothing can be handed out before it does.
 var ErrUnavailable = errors.New("NATS is not available")
 
-const (
-	// lookTime is how long NATS may take to tell how its streams are.
-	lookTime = 10 * time.Second
-	// probe is the name under which the hub itself hands in what must be stored. No machine can
-	// have it.
-	probe = "_probe"
-)
+// lookTime is how long NATS may take to tell how its streams are.
+const lookTime = 10 * time.Second
 
-// Err returns why nothing can be handed out, or no result stored; nil while all is well.
+// Err returns why nothing can be handed out; nil while all is well.
 func (h *Hub) Err() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,7 +64,7 @@ func (h *Hub) look() error {
 			return h.renew(ctx)
 		}
 	}
-	for _, name := range []string{jobsStream, resultsStream, botsStream} {
+	for _, name := range []string{jobsStream, botsStream} {
 		_, err := h.link.js.Stream(ctx, name)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			h.Log.Warn("a stream is lost, and made anew", "stream", name)
@@ -79,22 +74,7 @@ func (h *Hub) look() error {
 			return fmt.Errorf("nats: the stream %s: %w", name, err)
 		}
 	}
-	if isClosed(h.results.Closed()) {
-		return h.consumeResults(ctx)
-	}
-	if h.embedded == nil {
-		return h.tryStore(ctx)
-	}
 	return nil
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }
 
 // renew makes the streams that are missing, and begins anew with those that there are.
@@ -103,7 +83,7 @@ func (h *Hub) renew(ctx context.Context) error {
 		return err
 	}
 	h.rejoin()
-	return h.consumeResults(ctx)
+	return nil
 }
 
 // rejoin makes the consumers of all machines anew, each with the next word of its machine.
@@ -114,15 +94,6 @@ func (h *Hub) rejoin() {
 	for _, m := range h.machines {
 		m.joined = false
 	}
-}
-
-// tryStore stores a message where results are stored. A cluster that exists tells in no other
-// way that its disk is full.
-func (h *Hub) tryStore(ctx context.Context) error {
-	if _, err := h.link.js.Publish(ctx, resultsSubject(probe), nil); err != nil {
-		return fmt.Errorf("nats: the stream %s stores nothing: %w: look at the disk and the limits of the NATS cluster", resultsStream, err)
-	}
-	return nil
 }
 
 // tell notes how the streams are, and passes on what has changed.

@@ -78,17 +78,29 @@ func (m *Machine) decent() bool {
 
 func (h *Hub) reply(msg *nats.Msg, a answer) {
 	data, err := json.Marshal(a)
-	if err == nil {
-		err = msg.Respond(data)
-	}
 	if err != nil {
 		h.Log.Debug("a machine cannot be answered", "machine", machineOf(msg.Subject), "err", err)
+		return
+	}
+	h.respond(msg, data)
+}
+
+// respond answers a machine. In an account of its own its messages are answered there; in that of the server the
+// answer goes nowhere but to the machine, since NATS would do what it is told with the rights of the server.
+func (h *Hub) respond(msg *nats.Msg, data []byte) {
+	name := machineOf(msg.Subject)
+	if h.embedded == nil && !strings.HasPrefix(msg.Reply, inboxPrefix(name)+".") {
+		h.Log.Debug("a machine wants its answer elsewhere", "machine", name, "reply", msg.Reply)
+		return
+	}
+	if err := msg.Respond(data); err != nil {
+		h.Log.Debug("a machine cannot be answered", "machine", name, "err", err)
 	}
 }
 
 // admit reports whether a machine may tell something now: more than MaxBeats is left unread.
 func (h *Hub) admit(name string, now time.Time) bool {
-	if CheckName(name) != nil {
+	if CheckName(name) != nil || name == Local {
 		return false
 	}
 	h.mu.Lock()
@@ -123,7 +135,7 @@ func (h *Hub) heard(b beat) (a answer, join bool) {
 	}
 	m.session = b.Session
 	a.Jobs = m.joins
-	b.Machine.Local, b.Machine.Seen = b.Name == Local, time.Now()
+	b.Machine.Seen = time.Now()
 	b.Machine.Refused = h.refuses(b.Machine)
 	a.Refused = b.Machine.Refused
 	news := !sameMachine(m.Machine, b.Machine)
@@ -230,8 +242,11 @@ func (h *Hub) mentioned(m Machine) (over []attemptOf) {
 	return over
 }
 
-// hurry makes the attempts of a machine be lost in a moment that are not mentioned again: what was
-// handed in last may still be on its way. Whoever calls it holds the lock.
+// settle is how long what was handed in last may be on its way.
+const settle = 2 * time.Second
+
+// hurry makes the attempts of a machine be lost in a moment that are not mentioned again.
+// Whoever calls it holds the lock.
 func (h *Hub) hurry(name string) {
 	for _, a := range h.attempts {
 		if a.machine == name {
@@ -280,13 +295,4 @@ func (h *Hub) expire(now time.Time) {
 			a.lose()
 		}
 	}
-}
-
-// Added returns when the workers were added whose credentials are valid, by name; none with a NATS
-// cluster that exists, whose users the server does not know.
-func (h *Hub) Added() (map[string]time.Time, error) {
-	if h.keys == nil {
-		return nil, nil
-	}
-	return ReadAdded(h.Dir)
 }

@@ -2,8 +2,6 @@ package fleet
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,16 +13,14 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// The streams, and the bucket of the object store.
+// The stream of jobs, and the bucket of the object store.
 const (
-	jobsStream    = "JOBS"
-	resultsStream = "RESULTS"
-	botsBucket    = "bots"
-	botsStream    = "OBJ_" + botsBucket // its name by the object store's convention
+	jobsStream = "JOBS"
+	botsBucket = "bots"
+	botsStream = "OBJ_" + botsBucket // its name by the object store's convention
 )
 
 // The subjects of a machine.
@@ -40,7 +36,7 @@ func machineOf(subject string) string {
 	return machine
 }
 
-// Local is the name of the worker in the server's process.
+// Local is the name of the machine of the server's process.
 const Local = "local"
 
 var machineName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
@@ -84,13 +80,6 @@ type answer struct {
 	Refused string        `json:"refused,omitempty"` // why the machine gets no jobs
 	End     bool          `json:"end,omitempty"`     // it never will
 	Over    []attemptOf   `json:"over,omitempty"`    // attempts that the machine mentions in vain
-}
-
-// resultID returns the message id of a result: JetStream drops what comes with it twice. Who
-// does not know the seed cannot take the id of another's result.
-func resultID(a attemptOf, seed referee.Hex) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "result/%s/%x", a, seed[:]))
-	return hex.EncodeToString(sum[:16])
 }
 
 // compressor is safe for several goroutines.

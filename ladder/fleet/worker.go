@@ -21,7 +21,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee/cores"
-	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
@@ -33,17 +32,11 @@ type WorkerOptions struct {
 	// system does not bind programs to cores.
 	Cores  []int
 	Memory int64                       // bytes, for all matches together
-	Check  func(context.Context) error // see Match; nil: this machine can always play
+	Check  func(context.Context) error // see PlayOptions
+	Dir    string                      // of the cache of bots, the results that are not handed in yet, and temporary files
+	Cache  int64                       // bytes of the cache; 0: DefaultCache
 
-	// Dir has the cache of bots, the results that are not handed in yet, and temporary files. "": the
-	// worker is in the server's process, which gives out the cores and has the bots.
-	Dir   string
-	Cache int64 // bytes of the cache; 0: DefaultCache
-
-	// Program returns the bot of a slot, and Play plays a match, in the server's process.
-	// nil: house bots and those of the object store, and Match.Play.
-	Program func(ctx context.Context, j Job, slot int) (match.Bot, error)
-	Play    func(context.Context, *Match) error
+	Play func(context.Context, Job, PlayOptions) Result // plays a match; nil: Play
 
 	Registerer prometheus.Registerer // nil: nobody sees the metrics
 	Log        *slog.Logger          // nil: none
@@ -59,6 +52,7 @@ type Worker struct {
 	outbox  outbox
 	left    []parcel // by an earlier run
 	metrics *workerMetrics
+	journal Journal
 	cores   map[int]chan struct{} // each with room for one match
 	change  chan struct{}         // there is something to tell
 	drain   chan struct{}
@@ -71,10 +65,8 @@ type Worker struct {
 	server   string                          // that answered last; "" while it makes the consumer
 	known    string                          // the last server that had a name
 	consumer int                             // of the jobs, as the server counts them
-	answered time.Time                       // by it
 	ackTime  time.Duration
 	refused  string
-	busy     time.Time     // when the log had last that the machine is busy
 	turn     chan struct{} // closed and replaced when the server, its consumer, or whether it refuses, changes
 }
 
@@ -101,7 +93,10 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	w := &Worker{
 		WorkerOptions: o, link: link, session: rand.Text(), metrics: newWorkerMetrics(o.Registerer),
 		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1), drain: make(chan struct{}),
-		playing: map[attemptOf]*playing{}, ackTime: AckTime, turn: make(chan struct{}),
+		playing: map[attemptOf]*playing{}, ackTime: AckTime, turn: make(chan struct{}), journal: Journal{Log: o.Log},
+	}
+	if o.Play == nil {
+		w.Play = Play
 	}
 	var err error
 	if w.early, err = lru.New[attemptOf, struct{}](maxEarly); err != nil {
@@ -109,15 +104,8 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	}
 	w.about = Machine{
 		Name: link.Name, Version: o.Version, Protocol: Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
-		Sandbox: sandbox.Probe().Level.String(), Cores: o.Cores, Memory: o.Memory,
+		Sandbox: sandbox.Probe().Level.String(), Interpreters: interpreter.Versions(), Cores: o.Cores, Memory: o.Memory,
 	}
-	if w.local() {
-		if o.Program == nil {
-			return nil, errors.New("worker: one without a directory needs Program")
-		}
-		return w, nil
-	}
-	w.about.Interpreters = interpreter.Versions()
 	for _, core := range o.Cores {
 		if w.cores[core] == nil {
 			w.cores[core] = make(chan struct{}, count(o.Cores, core))
@@ -146,9 +134,6 @@ func count(list []int, x int) (n int) {
 	return n
 }
 
-// local reports whether the worker is in the server's process.
-func (w *Worker) local() bool { return w.Dir == "" }
-
 // Drain makes Run finish the matches that the worker has, hand them in and return.
 func (w *Worker) Drain() {
 	w.once.Do(func() { close(w.drain) })
@@ -174,9 +159,6 @@ func (w *Worker) Run(ctx context.Context) error {
 		return fmt.Errorf("worker: %w", err)
 	}
 	defer cancels.Unsubscribe()
-	if w.local() { // the server does not wait for the interpreters: it has played with them
-		go w.tellInterpreters()
-	}
 	for _, p := range w.left {
 		w.enter(p.attemptOf, cores.Any, func(error) {})
 		w.jobs.Go(func() { w.deliver(under, p) })
@@ -197,15 +179,6 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// tellInterpreters asks the interpreters for their versions.
-func (w *Worker) tellInterpreters() {
-	found := interpreter.Versions()
-	w.mu.Lock()
-	w.about.Interpreters = found
-	w.mu.Unlock()
-	w.tell()
 }
 
 // leave says good-bye, so that the server need not wait for what does not come.
@@ -285,7 +258,6 @@ func (w *Worker) ask(ctx context.Context, leaving bool) (a answer, err error) {
 func (w *Worker) heard(a answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.answered = time.Now()
 	if a.AckTime > 0 {
 		w.ackTime = a.AckTime
 	}
