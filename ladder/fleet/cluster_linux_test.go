@@ -94,7 +94,7 @@ func TestGuestPermissions(t *testing.T) {
 	a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
 	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.HubOptions.Log))
 	defer l.Close()
-	for _, subject := range []string{"jobs.lab-1", "results.lab-2", "$JS.API.STREAM.CREATE.RESULTS", "$JS.API.STREAM.DELETE.RESULTS", "$JS.API.CONSUMER.MSG.NEXT.JOBS.lab-2"} {
+	for _, subject := range []string{"jobs.lab-1", "results.lab-2", "$JS.API.STREAM.CREATE.EVIL", "$JS.API.STREAM.DELETE.OBJ_bots"} {
 		if !denied(l, subject, func() error { return l.Publish(subject, nil) }) {
 			t.Errorf("a worker may publish on %s", subject)
 		}

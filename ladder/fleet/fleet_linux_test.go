@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -160,43 +161,47 @@ func TestCancelled(t *testing.T) {
 	a.complete(again, d, err)
 }
 
-// What an earlier run of the server has cancelled is played for the next one, whose database may be
-// another.
-func TestCancelledBefore(t *testing.T) {
+// A job that does not reach its machine is sent again until that names it, and then no more.
+func TestSentAgain(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	w := a.within("lab-1")
-	data, err := json.Marshal(attemptOf{1, 1})
-	a.must(err)
-	kit.Until(t, "the server has answered", func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.known != ""
-	})
-	w.cancelled(&nats.Msg{Data: data})
-	w.heard(answer{Server: "the next one"})
-	if w.early.Len() > 0 {
-		t.Error("the next server's match is cancelled")
+	l := a.hostile("lab-1")
+	a.joins(l, nil)
+	j := job(1, 1, greedy, greedy2)
+	ctx, cancel := context.WithCancel(t.Context())
+	out := a.playing(ctx, "lab-1", j)
+	longAgo := func() (sent bool) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		at := a.attempts[attemptOf{1, 1}]
+		if at == nil || at.job == nil {
+			return false
+		}
+		at.sent = time.Now().Add(-Beat)
+		return true
 	}
-}
-
-// A match is not played whose cancellation is quicker than its job.
-func TestCancelledEarly(t *testing.T) {
-	t.Parallel()
-	a := newArena(t, nil)
-	w := a.within("lab-1")
-	j := job(1, 1, greedy, a.bot(2, endless))
-	data, err := json.Marshal(attemptOf{j.Match, j.Attempt})
-	a.must(err)
-	w.cancelled(&nats.Msg{Data: data})
-	d, err := a.Play(t.Context(), "lab-1", j)
-	a.must(err)
-	if d.Failure == nil || d.Failure.Kind != FailedCancelled {
-		t.Errorf("the cancelled attempt gave %+v", d.Failure)
+	kit.Until(t, "it is sent", longAgo)
+	a.must(a.link.FlushTimeout(patience))
+	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
+	a.joins(l, nil)
+	var say word
+	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
+	if say.Play == nil || say.Play.Match != j.Match || say.Play.Seed != j.Seed {
+		t.Errorf("it is told %+v", say)
 	}
-	again := job(1, 2, greedy, greedy2)
-	d, err = a.Play(t.Context(), "lab-1", again)
-	a.complete(again, d, err)
+	a.joins(l, func(b *beat) { b.Playing = []Playing{{Match: 1, Attempt: 1}} })
+	longAgo()
+	a.joins(l, nil)
+	cancel()
+	say = word{}
+	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
+	if say.End == nil || *say.End != (attemptOf{1, 1}) {
+		t.Errorf("then it is told %+v", say)
+	}
+	a.must(a.submit(l, kit.Get[[]byte](t)(Pack(Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedCancelled}}, MaxMessage))))
+	if got := <-out; !errors.Is(got.err, context.Canceled) {
+		t.Errorf("the cancelled attempt gave %v", got.err)
+	}
 }
 
 // A result that is handed in while there is no server is there when the next one comes. It comes

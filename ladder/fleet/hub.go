@@ -2,9 +2,7 @@ package fleet
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -54,10 +52,8 @@ type Hub struct {
 	link     *Link
 	shelf    *shelf
 	metrics  *hubMetrics
-	session  string
 
 	changed   chan struct{}
-	joins     chan struct{} // with room for those that are made at once
 	unpacking chan struct{} // with room for results that are unpacked at once: it takes memory
 	ending    context.Context
 	end       context.CancelFunc
@@ -89,8 +85,8 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
 	h := &Hub{
-		HubOptions: o, metrics: newHubMetrics(o.Registerer), session: rand.Text(), over: over,
-		changed: make(chan struct{}, 1), joins: make(chan struct{}, maxJoins), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		HubOptions: o, metrics: newHubMetrics(o.Registerer), over: over,
+		changed: make(chan struct{}, 1), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{},
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -107,7 +103,7 @@ func (h *Hub) open(ctx context.Context) error {
 	if err := h.connect(ctx); err != nil {
 		return err
 	}
-	if err := h.makeStreams(ctx); err != nil {
+	if err := h.makeStore(ctx); err != nil {
 		return err
 	}
 	h.began = time.Now()
@@ -183,21 +179,9 @@ func (h *Hub) Close() error {
 	return nil
 }
 
-// makeStreams makes the stream of jobs and the object store, or brings them up to date. How
-// many copies a cluster keeps is its operator's decision.
-func (h *Hub) makeStreams(ctx context.Context) error {
-	// As a work queue, JetStream would ask the consumers of all machines at each job that one has taken.
-	jobs := jetstream.StreamConfig{
-		Name: jobsStream, Subjects: []string{jobsSubject("*")}, Retention: jetstream.LimitsPolicy, Storage: jetstream.MemoryStorage,
-		MaxMsgsPerSubject: MaxJobs, Discard: jetstream.DiscardNew,
-		MaxBytes: MaxJobBytes, MaxMsgSize: MaxBeat, MaxAge: KeepJobs,
-	}
-	if old, err := h.link.js.Stream(ctx, jobsStream); err == nil {
-		jobs.Replicas, jobs.Placement = old.CachedInfo().Config.Replicas, old.CachedInfo().Config.Placement
-	}
-	if _, err := h.link.js.CreateOrUpdateStream(ctx, jobs); err != nil {
-		return h.streamError(jobsStream, err)
-	}
+// makeStore makes the object store, unless there is one. How many copies a cluster keeps is its operator's
+// decision.
+func (h *Hub) makeStore(ctx context.Context) error {
 	objects, err := h.link.js.ObjectStore(ctx, botsBucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		objects, err = h.link.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
@@ -218,7 +202,7 @@ func (h *Hub) makeStreams(ctx context.Context) error {
 func (h *Hub) streamError(name string, err error) error {
 	api := new(jetstream.APIError)
 	if h.embedded == nil && (errors.As(err, &api) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, nats.ErrNoResponders)) {
-		return fmt.Errorf("fleet: the stream %s: %w: give the account of %s JetStream with %d MiB of memory, %d GiB of disk and 2 streams",
+		return fmt.Errorf("fleet: the stream %s: %w: give the account of %s JetStream with %d MiB of memory, %d GiB of disk and a stream",
 			name, err, h.Creds, accountMemory>>20, accountDisk>>30)
 	}
 	return fmt.Errorf("fleet: the stream %s: %w", name, err)
@@ -272,12 +256,3 @@ func (h *Hub) watch() {
 
 // listEvery is how often the hub looks whether workers were removed.
 const listEvery = 500 * time.Millisecond
-
-// publish sends a document in core NATS.
-func (h *Hub) publish(subject string, document any) error {
-	data, err := json.Marshal(document)
-	if err != nil {
-		return err
-	}
-	return h.link.Publish(subject, data)
-}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -24,8 +23,10 @@ type attempt struct {
 	handedIn  *nats.Msg // the last that had the result; nil before
 	lost      chan struct{}
 	isLost    bool
-	sequence  uint64   // of the job
-	hashes    []string // of the bots that the machine fetches
+	job       []byte    // as it goes to the machine; nil of an attempt that an earlier server has handed out
+	sent      time.Time // last
+	named     bool      // by its machine: it is not sent again
+	hashes    []string  // of the bots that the machine fetches
 }
 
 // lose ends the wait. Whoever calls it holds the hub's lock.
@@ -42,11 +43,7 @@ func (h *Hub) Play(ctx context.Context, machine string, j Job, keep func(Result)
 	if err != nil {
 		return err
 	}
-	o, err := h.order(ctx, a, j)
-	if err == nil {
-		err = h.send(ctx, a, o)
-	}
-	if err != nil {
+	if err := h.send(ctx, a, j); err != nil {
 		h.forget(a, true)
 		return err
 	}
@@ -102,28 +99,29 @@ func (h *Hub) order(ctx context.Context, a *attempt, j Job) (order, error) {
 		o.Trees[b.Hash] = tree
 		a.hashes = append(a.hashes, b.Hash)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	a.mentioned = time.Now() // the upload may have taken a while
 	return o, nil
 }
 
-func (h *Hub) send(ctx context.Context, a *attempt, o order) error {
-	data, err := json.Marshal(o)
+// send sends a job to its machine. It is sent again until the machine names it.
+func (h *Hub) send(ctx context.Context, a *attempt, j Job) error {
+	o, err := h.order(ctx, a, j)
+	if err != nil {
+		return err
+	}
+	if status := h.link.Status(); status != nats.CONNECTED {
+		return fmt.Errorf("fleet: handing match %d to %q: %w (%s)", a.Match, a.machine, ErrUnavailable, status)
+	}
+	data, err := json.Marshal(word{Play: &o})
 	if err != nil {
 		return fmt.Errorf("fleet: %w", err)
 	}
-	ack, err := h.link.js.Publish(ctx, jobsSubject(a.machine), data, jetstream.WithMsgID(h.session+a.String()))
-	if err != nil {
-		err = fmt.Errorf("fleet: handing match %d to %q: %w", a.Match, a.machine, unavailable(err))
-		if ctx.Err() == nil && !errors.Is(err, ErrUnavailable) { // it leaves what it was given before
-			return &Failure{Kind: FailedMachine, Text: err.Error()}
-		}
-		return err
-	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	a.sequence = ack.Sequence
+	a.job, a.sent = data, time.Now()
+	a.mentioned = a.sent // the upload may have taken a while
+	h.mu.Unlock()
+	if err := h.link.Publish(jobsSubject(a.machine), data); err != nil {
+		return fmt.Errorf("fleet: handing match %d to %q: %w: %w", a.Match, a.machine, ErrUnavailable, err)
+	}
 	return nil
 }
 
@@ -195,22 +193,14 @@ func (h *Hub) hand(a *attempt, d Delivery, keep func(Result) error) error {
 	return err
 }
 
-// withdraw tells the machine that an attempt is over, and takes back its job.
+// withdraw tells the machine that an attempt is over.
 func (h *Hub) withdraw(a *attempt) {
-	if err := h.publish(cancelSubject(a.machine), a.attemptOf); err != nil {
-		h.Log.Debug("a machine cannot be told that an attempt is over", "machine", a.machine, "err", err)
-	}
-	if a.sequence == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(h.ending, StopTime)
-	defer cancel()
-	s, err := h.link.js.Stream(ctx, jobsStream)
+	data, err := json.Marshal(word{End: &a.attemptOf})
 	if err == nil {
-		err = s.DeleteMsg(ctx, a.sequence)
+		err = h.link.Publish(jobsSubject(a.machine), data)
 	}
-	if err != nil && !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) { // it was taken
-		h.Log.Debug("a job cannot be taken back", "machine", a.machine, "err", err)
+	if err != nil {
+		h.Log.Debug("a machine cannot be told that an attempt is over", "machine", a.machine, "err", err)
 	}
 }
 

@@ -4,7 +4,7 @@ import "time"
 
 // Protocol is the number of the messages between server and worker. It changes when either
 // could misunderstand the other.
-const Protocol = 2
+const Protocol = 3
 
 // What the messages may take. docs/operating.md has these limits.
 const (
@@ -22,15 +22,8 @@ const (
 	// of timba.
 	MaxWord = 128
 
-	// MaxJobs is how many jobs of one machine are kept, the newest. It has never more than one for
-	// each of its cores to take.
-	MaxJobs = 1024
-	// MaxJobBytes is how many bytes all jobs may have that are kept. They are in memory.
-	MaxJobBytes = 256 << 20
-	// maxMemory is how many bytes all streams may have in memory.
-	maxMemory = 2 * MaxJobBytes
 	// accountMemory and accountDisk are how many bytes the account of the server needs in JetStream.
-	accountMemory, accountDisk = MaxJobBytes, MaxBotBytes
+	accountMemory, accountDisk = 64 << 20, MaxBotBytes
 	// MaxBotBytes is how many bytes the bots may have in the object store. Those that were not
 	// needed for the longest time make room for others.
 	MaxBotBytes = 16 << 30
@@ -54,9 +47,6 @@ const (
 	beatGap = 4 * time.Second / MaxBeats
 	// AckTime is how long a machine may leave an attempt unmentioned before it is lost.
 	AckTime = 15 * time.Second
-	// KeepJobs is how long a job is kept, taken or not: for longer than an attempt that its machine
-	// does not mention.
-	KeepJobs = time.Minute
 	// KeepResults is how long a worker keeps a result for the server.
 	KeepResults = 7 * 24 * time.Hour
 	// StopTime is how long a machine has to end a match that is not wanted any more.

@@ -252,7 +252,7 @@ func (a *arena) there(name string) Machine {
 		if m != nil {
 			found = m.Machine
 		}
-		return m != nil && m.joined
+		return m != nil && m.session != ""
 	})
 	return found
 }

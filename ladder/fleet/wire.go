@@ -16,9 +16,8 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// The stream of jobs, and the bucket of the object store.
+// The bucket of the object store, and its stream.
 const (
-	jobsStream = "JOBS"
 	botsBucket = "bots"
 	botsStream = "OBJ_" + botsBucket // its name by the object store's convention
 )
@@ -27,7 +26,6 @@ const (
 func jobsSubject(machine string) string    { return "jobs." + machine }
 func resultsSubject(machine string) string { return "results." + machine }
 func beatSubject(machine string) string    { return "machines." + machine }
-func cancelSubject(machine string) string  { return "cancel." + machine }
 func inboxPrefix(machine string) string    { return "_INBOX_" + machine }
 
 // machineOf returns the machine of a subject.
@@ -47,6 +45,12 @@ func CheckName(name string) error {
 		return fmt.Errorf("worker: the name %q is not valid: try up to 40 lower-case letters, digits and hyphens, such as lab-3", name)
 	}
 	return nil
+}
+
+// word is what the server says to a machine: an attempt to play, or one to end.
+type word struct {
+	Play *order     `json:"play,omitempty"`
+	End  *attemptOf `json:"end,omitempty"`
 }
 
 // order is a job on its way to a machine.
@@ -74,8 +78,6 @@ type beat struct {
 
 // answer is what the server answers to a beat.
 type answer struct {
-	Server  string        `json:"server"`            // this run of it: another one has forgotten whose jobs wait
-	Jobs    int           `json:"jobs,omitempty"`    // how often its jobs had a new consumer: an earlier one answers no more
 	AckTime time.Duration `json:"ack_time"`          // nanoseconds
 	Refused string        `json:"refused,omitempty"` // why the machine gets no jobs
 	End     bool          `json:"end,omitempty"`     // it never will
