@@ -25,7 +25,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 // made has the blocks of the pages by their names.
@@ -136,7 +136,7 @@ func limits() string {
 		{`bots of a person, withdrawn ones too \*`, strconv.Itoa(c.Limits.Bots), "rejected"},
 		{`versions of a person in 24 hours \*`, strconv.Itoa(c.Limits.Versions), "rejected"},
 		{"versions of a bot in the queue or its stages", "1", "rejected"},
-		{"rate of an upload", bundle.Size(api.DefaultPace.Rate) + "/s", "the upload is ended"},
+		{"rate of an upload", bundle.Size(middleware.DefaultPace.Rate) + "/s", "the upload is ended"},
 	} {
 		b.row(row[0], strings.NewReplacer("m0s", " min").Replace(row[1]), row[2])
 	}

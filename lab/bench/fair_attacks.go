@@ -194,7 +194,7 @@ func prepareBuilds(ctx context.Context, accounts []*client.Client) (*attackers, 
 	}}, nil
 }
 
-// slow is just above api.DefaultPace.
+// slow is just above middleware.DefaultPace.
 const slow = 34 << 10 // bytes per second
 
 // from returns a client of HTTP that comes from another address of this machine.

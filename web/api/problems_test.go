@@ -21,6 +21,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 // problemIn returns the document of an answer that says what is wrong. All have one shape.
@@ -135,8 +136,8 @@ func TestHeaders(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *Options) {
-		o.Config.Limits.Requests = 6
-		o.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+		o.Middleware.Service.Config.Limits.Requests = 6
+		o.Middleware.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	})
 	w.mayJoin(2)
 	status := func(c call) int {
@@ -205,9 +206,9 @@ func TestSlots(t *testing.T) {
 		}
 	}
 	var leave func()
-	for range streamLimits.Address {
+	for range middleware.StreamLimits.Address {
 		var err error
-		leave, err = w.api.streams.Enter(admission.By{Address: netip.MustParseAddr("192.0.2.1")})
+		leave, err = w.api.Middleware.Streams.Enter(admission.By{Address: netip.MustParseAddr("192.0.2.1")})
 		kit.Must(t, err)
 	}
 	ask("192.0.2.1", 429, "the limit for one address is 4 downloads at the same time")
@@ -238,13 +239,13 @@ func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		pace := Pace{16 << 10, 10 * time.Second}
+		pace := middleware.Pace{Rate: 16 << 10, Window: 10 * time.Second}
+		w.api.Middleware.Pace = pace
 		routes := append(w.api.routes(), route{"POST /slow", "", false, func(rw http.ResponseWriter, r *http.Request) error {
-			body := &pacedBody{r.Body, http.NewResponseController(rw), pace.begin()}
-			n, err := io.Copy(io.Discard, body)
+			n, err := io.Copy(io.Discard, w.api.Middleware.Paced(rw, r.Body))
 			return respond(rw, 200, map[string]any{"n": n, "ended": err != nil})
 		}})
-		server := bubble.Serve(t, NewServer(w.api.handler(routes), slog.New(slog.DiscardHandler)))
+		server := bubble.Serve(t, middleware.NewServer(w.api.handler(routes), slog.New(slog.DiscardHandler)))
 		conn, err := server.Dial(bg, "", "")
 		kit.Must(t, err)
 		defer conn.Close()

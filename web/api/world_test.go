@@ -29,6 +29,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/admission"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 var bg = context.Background()
@@ -96,15 +97,18 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 	w.bots()
 	w.matches()
 	o := Options{
-		Store: w.store, Config: w.config, Now: w.clock,
-		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Middleware: middleware.New(middleware.Options{
+			Service: service.New(service.Options{Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ }}),
+			Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Now:     w.clock,
+		}),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
 	}
 	o.Machines = w.machines
 	if change != nil {
 		change(&o)
+		o.Middleware = middleware.New(o.Middleware.Options) // with other limits
 	}
-	o.Service = service.New(service.Options{Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ }})
 	w.api = newAPI(o)
 	w.mayJoin(100_000)
 	w.http = w.api.handler(w.api.routes())
@@ -113,7 +117,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 
 // mayJoin sets how many registrations a minute one address may try.
 func (w *world) mayJoin(n int) {
-	w.api.joining = admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", n, w.clock)
+	w.api.Middleware.Joining = admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", n, w.clock)
 }
 
 // clock advances by a millisecond at each call.

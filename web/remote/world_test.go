@@ -26,6 +26,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/remote"
 )
 
@@ -65,8 +66,9 @@ func (w *world) serve(t *testing.T, o remote.Options) {
 		}
 		w.Recheck()
 	}
-	a := api.New(api.Options{Store: w.Store, Config: w.Config, Service: service.New(service.Options{Store: w.Store, Config: w.Config, Wake: wake})})
-	w.server = bubble.Serve(t, &http.Server{Handler: a.Pages(w.Handler(a))})
+	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: w.Store, Config: w.Config, Wake: wake})})
+	a := api.New(api.Options{Middleware: m})
+	w.server = bubble.Serve(t, &http.Server{Handler: a.Pages(w.Handler(m))})
 	t.Cleanup(w.Close)
 	_, w.token = w.person(t, "ann", ladder.ScopeSubmit)
 }

@@ -36,6 +36,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/site"
@@ -46,12 +47,12 @@ type Options struct {
 	Dir     datadir.Dir // the data directory, absolute
 	Listen  string      // address; port 0 for a free one
 	Config  *config.Config
-	Level   sandbox.Level  // of this machine's sandbox
-	Cores   []int          // one for each worker
-	Grace   time.Duration  // for running matches at the end
-	Pace    api.Pace       // of uploads and downloads; zero: api.DefaultPace
-	Proxies []netip.Prefix // whose X-Forwarded-For is trusted
-	Cluster Cluster        // where other machines play
+	Level   sandbox.Level   // of this machine's sandbox
+	Cores   []int           // one for each worker
+	Grace   time.Duration   // for running matches at the end
+	Pace    middleware.Pace // of uploads and downloads; zero: middleware.DefaultPace
+	Proxies []netip.Prefix  // whose X-Forwarded-For is trusted
+	Cluster Cluster         // where other machines play
 	Log     *slog.Logger
 	Version string // of this program
 	// Database is how the database is opened: its clock and, for tests, NoSync.
@@ -185,7 +186,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	web := api.NewServer(handler, s.Log)
+	web := middleware.NewServer(handler, s.Log)
 	if err := cores.Check(cores.All()); err != nil {
 		s.Log.Warn("late bots get no credit", "err", err)
 	}
@@ -259,23 +260,28 @@ func (s *Server) wake(r *runner.Runner) func() {
 
 // handler returns the handler of all addresses: the API and the site.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
-	a := api.New(api.Options{
-		Store: s.Store, Config: s.Config, Proxies: s.Proxies, Pace: s.Pace, Log: s.Log,
+	m := middleware.New(middleware.Options{
 		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: s.wake(r), Room: s.room}),
+		Registerer: registry,
+		Proxies:    s.Proxies,
+		Pace:       s.Pace,
+		Log:        s.Log,
+	})
+	a := api.New(api.Options{
+		Middleware: m,
 		Online:     s.remotes.Online,
 		Machines:   machines,
 		Health:     func(context.Context) error { return r.Health().Err() },
 		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
-		Registerer: registry,
 	})
 	pages, err := site.New(site.Options{
-		Store: s.Store, Config: s.Config, API: a, Live: s.Live, Play: s.tables,
+		Store: s.Store, Config: s.Config, Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables,
 		AgainstPeople: s.Store.RecordAgainstPeople, Machines: machines,
 	})
 	if err != nil {
 		return nil, err
 	}
-	connections := s.remotes.Handler(a)
+	connections := s.remotes.Handler(m)
 	return a.Pages(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == remote.Path {
 			connections.ServeHTTP(w, r)

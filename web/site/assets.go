@@ -23,6 +23,8 @@ import (
 	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/board"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 //go:embed pages
@@ -169,9 +171,9 @@ func assetName(path string) (string, bool) { return strings.CutPrefix(path, asse
 // serveAsset serves a file. Browsers keep it: another content has another address.
 func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	h := w.Header()
-	if err := s.API.Asset(w, r); err != nil {
-		p, after := s.API.Problem(r, err)
-		h.Set("Retry-After", strconv.Itoa(int(after.Seconds())+1))
+	if err := s.Middleware.Assets.Take(w, middleware.Of(r).Address); err != nil {
+		p := s.Middleware.Problem(r, err)
+		h.Set("Retry-After", problem.Seconds(problem.RetryAfter(err, p.Status)))
 		http.Error(w, p.Error(), p.Status)
 		return
 	}
@@ -180,7 +182,7 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	switch {
 	case !ok || !current:
 		err := ladder.Errorf(ladder.NotFound, "load the page again", "%q does not exist", ladder.Clip(r.URL.Path))
-		p, _ := s.API.Problem(r, err)
+		p := s.Middleware.Problem(r, err)
 		http.Error(w, p.Error(), p.Status)
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:

@@ -208,3 +208,12 @@ func (s *Site) showDocument(v *visit, path string) error {
 	}
 	return v.page(http.StatusOK, "document", d)
 }
+
+// apidocs shows the documentation of the API.
+func (s *Site) apidocs(v *visit) error {
+	page, err := s.reference()
+	if err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "apidocs", page)
+}

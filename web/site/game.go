@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/board"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // gamePage is the data of the page "game".
@@ -31,15 +31,15 @@ type gamePage struct {
 
 // gameOf leads to a game of a match by its deal and rotation, as those who have watched it know it.
 func (s *Site) gameOf(v *visit) error {
-	match, err := api.PathID(v.r, "match")
+	match, err := parameters.PathID(v.r, "match")
 	if err != nil {
 		return err
 	}
-	deal, err := api.PathNumber(v.r, "deal", 0)
+	deal, err := parameters.PathNumber(v.r, "deal", 0)
 	if err != nil {
 		return err
 	}
-	rotation, err := api.PathNumber(v.r, "rotation", 0)
+	rotation, err := parameters.PathNumber(v.r, "rotation", 0)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func trim(g *board.Game) {
 
 // readGame reads the game in the path with its match and its replay.
 func (s *Site) readGame(v *visit) (page gamePage, data []byte, err error) {
-	id, err := api.PathID(v.r, "game")
+	id, err := parameters.PathID(v.r, "game")
 	if err != nil {
 		return page, nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 const (
@@ -52,7 +52,7 @@ type faultNote struct {
 
 // match shows all that is known of a match.
 func (s *Site) match(v *visit) error {
-	id, err := api.PathID(v.r, "match")
+	id, err := parameters.PathID(v.r, "match")
 	if err != nil {
 		return err
 	}

@@ -220,11 +220,11 @@ func (s *Site) playOpened(v *visit) error {
 		t, err = s.open(v, c)
 	}
 	if err != nil {
-		p, _ := s.API.Problem(v.r, err)
-		if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
+		p, status, err := v.problem(err)
+		if err != nil {
 			return err
 		}
-		return s.choosePlay(v, p.Status, form, &p)
+		return s.choosePlay(v, status, form, p)
 	}
 	v.redirect("/play/" + t.ID)
 	return nil

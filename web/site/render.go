@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"math"
 	"net/http"
 	"path"
 	"runtime/debug"
-	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/messages"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // policy is the content security policy of all pages.
@@ -160,7 +161,7 @@ var kindsOf = map[int]string{
 
 // fail answers with a page that says what is wrong.
 func (v *visit) fail(err error) {
-	p, after := v.site.API.Problem(v.r, err)
+	p := v.site.Middleware.Problem(v.r, err)
 	if v.begun {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
@@ -172,13 +173,13 @@ func (v *visit) fail(err error) {
 	default:
 		data.Kind = "failed"
 	}
-	if after > 0 {
-		data.Retry = int(after.Seconds() + 0.999)
-		v.w.Header().Set("Retry-After", strconv.Itoa(data.Retry))
+	if after := problem.RetryAfter(err, p.Status); after > 0 {
+		v.w.Header().Set("Retry-After", problem.Seconds(after))
+		data.Retry = int(math.Ceil(after.Seconds()))
 	}
 	v.w.Header().Set("Cache-Control", "no-store")
 	if err := v.page(p.Status, "problem", data); err != nil {
-		v.site.API.Problem(v.r, err) // which logs it
+		v.site.Middleware.Problem(v.r, err) // which logs it
 		http.Error(v.w, p.Error(), p.Status)
 	}
 }

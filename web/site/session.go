@@ -37,14 +37,14 @@ func (s *Site) signedIn(v *visit) error {
 	next, token := local(v.field("next")), v.field("token")
 	key, err := "", error(ladder.Errorf(ladder.Unauthorized, "", "%s", v.t("signin.missing")))
 	if token != "" {
-		key, err = s.API.Service.SignIn(v.ctx(), token, v.Actor)
+		key, err = s.Service.SignIn(v.ctx(), token, v.Actor)
 	}
 	if err != nil {
-		p, _ := s.API.Problem(v.r, err)
-		if p.Status >= http.StatusInternalServerError {
+		p, status, err := v.problem(err)
+		if err != nil {
 			return err
 		}
-		return v.page(p.Status, "signin", signInPage{next, &p})
+		return v.page(status, "signin", signInPage{next, p})
 	}
 	v.setCookie(sessionCookie, key, sessionAge)
 	v.redirect(next)
@@ -54,7 +54,7 @@ func (s *Site) signedIn(v *visit) error {
 // signOut ends the session. The token stays valid: other programs may use it.
 func (s *Site) signOut(v *visit) error {
 	if v.Person.ID != 0 {
-		if err := s.API.Service.EndSession(v.ctx(), v.Actor, v.Session); err != nil {
+		if err := s.Service.EndSession(v.ctx(), v.Actor, v.Session); err != nil {
 			return err
 		}
 	}
@@ -65,12 +65,12 @@ func (s *Site) signOut(v *visit) error {
 
 // endSession ends another session of the person.
 func (s *Site) endSession(v *visit) error {
-	return v.act("/account", s.API.Service.EndSession)
+	return v.act("/account", s.Service.EndSession)
 }
 
 // endOthers ends all sessions of the person but this one.
 func (s *Site) endOthers(v *visit) error {
-	if err := s.API.Service.EndOtherSessions(v.ctx(), v.Actor); err != nil {
+	if err := s.Service.EndOtherSessions(v.ctx(), v.Actor); err != nil {
 		return err
 	}
 	v.redirect("/account")

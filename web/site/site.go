@@ -14,10 +14,11 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/site/apidocs"
@@ -27,10 +28,12 @@ import (
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
-	API    *api.API
-	Live   *live.Hub        // shows the parts of pages that move, once the site is made; nil: none move
-	Play   *play.Tables     // games of people against bots
-	Now    func() time.Time // nil: the system's clock
+	// Middleware is what the requests have passed.
+	Middleware *middleware.Middleware
+	Document   []byte           // the OpenAPI document of the API, as JSON
+	Live       *live.Hub        // shows the parts of pages that move, once the site is made; nil: none move
+	Play       *play.Tables     // games of people against bots
+	Now        func() time.Time // nil: the system's clock
 	// AgainstPeople returns the record of a bot in games against people; nil if people do not
 	// play here.
 	AgainstPeople func(ctx context.Context, botID int64) (rules.Record, error)
@@ -38,9 +41,10 @@ type Options struct {
 	Machines func() ([]ladder.Machine, error)
 }
 
-// Site serves the pages. It is to be wrapped by API.Pages.
+// Site serves the pages. It is to be wrapped by Middleware.Wrap.
 type Site struct {
 	Options
+	Service   *service.Service
 	mux       *http.ServeMux
 	assets    *assets
 	pages     *pages
@@ -154,7 +158,7 @@ func New(o Options) (*Site, error) {
 	if o.Machines == nil {
 		o.Machines = func() ([]ladder.Machine, error) { return nil, nil }
 	}
-	s := &Site{Options: o, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
+	s := &Site{Options: o, Service: o.Middleware.Service, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
 	var err error
 	if s.assets, err = newAssets(); err != nil {
 		return nil, err
@@ -162,7 +166,7 @@ func New(o Options) (*Site, error) {
 	if s.pages, err = newPages(s); err != nil {
 		return nil, err
 	}
-	s.documents, s.reference = s.newDocuments(), sync.OnceValues(func() (*apidocs.Page, error) { return apidocs.Reference(api.Document) })
+	s.documents, s.reference = s.newDocuments(), sync.OnceValues(func() (*apidocs.Page, error) { return apidocs.Reference(s.Document) })
 	for _, rt := range s.routes() {
 		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
 			visitOf(r).run(rt)
@@ -177,7 +181,7 @@ func New(o Options) (*Site, error) {
 // ServeHTTP serves a page, a file of the pages, or a page that says what is wrong.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if name, ok := assetName(r.URL.Path); ok {
-		s.API.Route(r, "GET "+assetsPath)
+		middleware.Of(r).Route = "GET " + assetsPath
 		s.serveAsset(w, r, name)
 		return
 	}
@@ -199,7 +203,7 @@ func (s *Site) serve(v *visit) {
 		v.fail(s.unknown(v, pattern))
 		return
 	}
-	s.API.Route(v.r, pattern)
+	middleware.Of(v.r).Route = pattern
 	s.mux.ServeHTTP(v.w, v.r)
 }
 

@@ -56,12 +56,11 @@ func (s *Site) submitted(v *visit) error {
 	}
 	drain(v.w, v.r.Body, int64(s.Config.Limits.Upload))
 	page := s.submitForm(name)
-	told, _ := s.API.Problem(v.r, err)
-	if told.Status == http.StatusInternalServerError {
+	var status int
+	if page.Problem, status, err = v.problem(err); err != nil {
 		return err
 	}
-	page.Problem = &told
-	return v.page(told.Status, "submit", page)
+	return v.page(status, "submit", page)
 }
 
 // upload reads the form, and takes its file in as it comes.
@@ -81,7 +80,7 @@ func (v *visit) upload() (name string, made ladder.Version, err error) {
 				return name, made, err
 			}
 		case p.FormName() == "archive" && p.FileName() != "":
-			made, err = v.site.API.Receive(v.w, v.r, name, p, -1)
+			made, err = v.site.Middleware.Receive(v.w, v.r, name, p, -1)
 			return name, made, err
 		}
 	}

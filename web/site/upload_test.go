@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -40,10 +40,10 @@ func TestUploadsBoundedRaced(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
 	w.Keep()
-	w.Pace(api.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
+	w.Pace(middleware.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
 	c := w.Client()
 	w.SignIn(c, w.Token)
-	w.Pace(api.Pace{Rate: 1 << 10, Window: time.Second}) // in which other requests may fail on a busy machine
+	w.Pace(middleware.Pace{Rate: 1 << 10, Window: time.Second}) // in which other requests may fail on a busy machine
 	conn := stalled(w, c)
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	w.Must(err)
@@ -54,7 +54,7 @@ func TestUploadsBoundedRaced(t *testing.T) {
 
 	w = webtest.New(t, webtest.Calm, 0)
 	w.Keep()
-	w.Pace(api.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
+	w.Pace(middleware.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
 	c = w.Client()
 	w.SignIn(c, w.Token)
 	kind, body := multi(t, []byte("no archive"), "bot", "third")

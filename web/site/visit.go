@@ -10,13 +10,14 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/messages"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // visit is one request to a page and what is known of who makes it.
 type visit struct {
-	api.Visit
+	*middleware.Request
 	site  *Site
 	w     http.ResponseWriter
 	r     *http.Request
@@ -45,15 +46,14 @@ func cookie(r *http.Request, name string) string {
 
 // enter begins a visit. The visit that it returns with an error can only fail.
 func (s *Site) enter(w http.ResponseWriter, r *http.Request) (*visit, error) {
-	v := &visit{site: s, w: w, theme: cookie(r, themeCookie)}
+	v := &visit{Request: middleware.Of(r), site: s, w: w, theme: cookie(r, themeCookie)}
 	v.r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
 	v.words = s.pages.languages[messages.Choose(cookie(r, langCookie), r.Header.Get("Accept-Language"))]
 	if !slices.Contains(themes, v.theme) {
 		v.theme = ""
 	}
 	s.headers(w.Header())
-	var err error
-	v.Visit, err = s.API.Visit(w, r, cookie(r, sessionCookie), s.API.Service.Visitor)
+	err := s.Middleware.Identify(w, r, cookie(r, sessionCookie), s.Service.Visitor)
 	if ladder.CodeOf(err) == ladder.Unauthorized {
 		v.forget() // the session has ended
 		err = nil
@@ -117,6 +117,6 @@ func (v *visit) ctx() context.Context { return v.r.Context() }
 func (v *visit) t(key string, args ...any) string { return v.words.Say(key, args...) }
 
 // query returns the parameters of the address.
-func (v *visit) query() *api.Query { return api.NewQuery(v.r) }
+func (v *visit) query() *parameters.Query { return parameters.New(v.r) }
 
 func escape(text string) string { return url.QueryEscape(text) }

@@ -24,9 +24,9 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/server"
 )
@@ -169,7 +169,7 @@ func (w *World) Restart() {
 }
 
 // Pace restarts the server with a pace of uploads and downloads.
-func (w *World) Pace(p api.Pace) {
+func (w *World) Pace(p middleware.Pace) {
 	w.T.Helper()
 	w.Stop()
 	w.open.Pace = p

@@ -1,4 +1,5 @@
-package api
+// Package parameters reads the parameters of requests: those of the query and numbers in the path.
+package parameters
 
 import (
 	"net/http"
@@ -19,8 +20,8 @@ type Query struct {
 	err    error
 }
 
-// NewQuery returns the parameters of a request.
-func NewQuery(r *http.Request) *Query {
+// New returns the parameters of a request.
+func New(r *http.Request) *Query {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	q := &Query{values: values}
 	if err != nil {
@@ -40,18 +41,19 @@ func (q *Query) Text(name string) string {
 	}
 	switch value := all[0]; {
 	case len(all) > 1:
-		q.fail(name, "give it once", "occurs %d times", len(all))
+		q.Fail(name, "give it once", "occurs %d times", len(all))
 	case len(value) > maxParameter:
-		q.fail(name, "", "is longer than %d bytes", maxParameter)
+		q.Fail(name, "", "is longer than %d bytes", maxParameter)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }):
-		q.fail(name, "", "is %q, which is not plain text", value)
+		q.Fail(name, "", "is %q, which is not plain text", value)
 	default:
 		return value
 	}
 	return ""
 }
 
-func (q *Query) fail(name, hint, format string, args ...any) {
+// Fail keeps an error of a parameter, if it is the first.
+func (q *Query) Fail(name, hint, format string, args ...any) {
 	if q.err == nil {
 		q.err = ladder.Errorf(ladder.Invalid, hint, name+" "+format, args...)
 	}
@@ -65,14 +67,14 @@ func (q *Query) Number(name string, low, high, without int64) int64 {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < low || n > high {
-		q.fail(name, "try "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10), "cannot be %q", text)
+		q.Fail(name, "try "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10), "cannot be %q", text)
 		return without
 	}
 	return n
 }
 
-// flag returns a parameter that is true or false, nil if it is absent.
-func (q *Query) flag(name string) *bool {
+// Flag returns a parameter that is true or false, nil if it is absent.
+func (q *Query) Flag(name string) *bool {
 	switch text := q.Text(name); text {
 	case "":
 		return nil
@@ -80,7 +82,7 @@ func (q *Query) flag(name string) *bool {
 		value := text == "true"
 		return &value
 	default:
-		q.fail(name, "try true or false", "cannot be %q", text)
+		q.Fail(name, "try true or false", "cannot be %q", text)
 		return nil
 	}
 }
@@ -89,21 +91,21 @@ func (q *Query) flag(name string) *bool {
 func (q *Query) Choice(name string, words ...string) string {
 	text := q.Text(name)
 	if text != "" && !slices.Contains(words, text) {
-		q.fail(name, "try "+strings.Join(words, ", "), "cannot be %q", text)
+		q.Fail(name, "try "+strings.Join(words, ", "), "cannot be %q", text)
 		return ""
 	}
 	return text
 }
 
-// duration returns a parameter such as 30s, at most high, 0 if it is absent.
-func (q *Query) duration(name string, high time.Duration) time.Duration {
+// Duration returns a parameter such as 30s, at most high, 0 if it is absent.
+func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	text := q.Text(name)
 	if text == "" {
 		return 0
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > high {
-		q.fail(name, "try 30s, at most "+high.String(), "cannot be %q", text)
+		q.Fail(name, "try 30s, at most "+high.String(), "cannot be %q", text)
 		return 0
 	}
 	return d
@@ -111,42 +113,43 @@ func (q *Query) duration(name string, high time.Duration) time.Duration {
 
 const (
 	defaultLimit = 100
-	maxLimit     = 500
+	MaxLimit     = 500 // of items on a page
 )
 
-// limit returns the largest number of items on a page.
-func (q *Query) limit() int { return int(q.Number("limit", 1, maxLimit, defaultLimit)) }
+// Limit returns the largest number of items on a page.
+func (q *Query) Limit() int { return int(q.Number("limit", 1, MaxLimit, defaultLimit)) }
 
-// cursorNamed returns the key in a cursor, which identifies the last item of the previous page;
+// CursorNamed returns the key in a cursor, which identifies the last item of the previous page;
 // "" is the beginning. The kind prevents the cursor of one list from being used for another.
-func (q *Query) cursorNamed(name, kind string) string {
+func (q *Query) CursorNamed(name, kind string) string {
 	text := q.Text(name)
 	if text == "" {
 		return ""
 	}
 	key, ok := strings.CutPrefix(text, kind+"-")
 	if !ok || key == "" {
-		q.fail(name, "pass next of the page before unchanged", "cannot be %q", text)
+		q.Fail(name, "pass next of the page before unchanged", "cannot be %q", text)
 		return ""
 	}
 	return key
 }
 
-// cursorID returns the numeric key in a cursor, 0 for the beginning.
-func (q *Query) cursorID(name, kind string) int64 {
-	key := q.cursorNamed(name, kind)
+// CursorID returns the numeric key in a cursor, 0 for the beginning.
+func (q *Query) CursorID(name, kind string) int64 {
+	key := q.CursorNamed(name, kind)
 	if key == "" {
 		return 0
 	}
 	n, err := strconv.ParseInt(key, 10, 64)
 	if err != nil || n < 1 {
-		q.fail(name, "pass next of the page before unchanged", "cannot be %q", kind+"-"+key)
+		q.Fail(name, "pass next of the page before unchanged", "cannot be %q", kind+"-"+key)
 		return 0
 	}
 	return n
 }
 
-func cursorOf(kind string, key int64) string { return kind + "-" + strconv.FormatInt(key, 10) }
+// CursorOf returns the cursor of a key.
+func CursorOf(kind string, key int64) string { return kind + "-" + strconv.FormatInt(key, 10) }
 
 // Err returns the first error. A page ignores parameters that it does not know.
 func (q *Query) Err() error { return q.err }

@@ -1,4 +1,4 @@
-package api
+package middleware
 
 import (
 	"io"
@@ -37,7 +37,11 @@ func (p *pace) moved(bytes int, took time.Duration) {
 	p.slack = min(p.window, p.slack+p.time(bytes)-took)
 }
 
-// pacedBody is a body that ends with an error when it comes too slowly.
+// Paced returns a body that ends with an error when it comes too slowly.
+func (m *Middleware) Paced(w http.ResponseWriter, body io.Reader) io.Reader {
+	return &pacedBody{body, http.NewResponseController(w), m.Pace.begin()}
+}
+
 type pacedBody struct {
 	io.Reader
 	rc *http.ResponseController
