@@ -24,8 +24,7 @@ type Match struct {
 	Program func(ctx context.Context, slot int) (match.Bot, error)
 	// Check returns an error if this machine cannot play at all; nil: it always can.
 	Check func(context.Context) error
-	Yield func(context.Context) error // see match.Match; nil: the match never pauses
-	Watch func(*referee.Game)         // see match.Match; nil: nobody watches
+	Watch func(*referee.Game) // see match.Match; nil: nobody watches
 	Void  func(deal, rotation int, err error)
 	Busy  func(used time.Duration) // see match.Match
 
@@ -50,8 +49,7 @@ func (f *Failure) Error() string { return f.Text }
 // errEarly ends a match in which a connection was lost. Its games count.
 var errEarly = errors.New("a connection was lost")
 
-// Play plays what has not been played yet. After an interruption it can be called again: games
-// that had ended are kept. The error is the context's, or a *Failure.
+// Play plays the match. The error is the context's, or a *Failure.
 func (m *Match) Play(ctx context.Context) error {
 	err := m.play(ctx)
 	var failed *Failure
@@ -91,14 +89,10 @@ func (m *Match) play(ctx context.Context) error {
 		Clock:    m.Clock,
 		Workers:  []int{m.Core},
 		Together: m.Together,
-		Yield:    m.Yield,
 		Watch:    m.Watch,
 		Done:     m.done,
 		Void:     m.void,
 		Busy:     m.Busy,
-	}
-	for _, g := range m.games {
-		match.Earlier = append(match.Earlier, g.Played())
 	}
 	return match.Play(ctx)
 }

@@ -1,207 +1,86 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"math"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/match"
 )
 
 // Why a job is ended before its time.
 var (
 	errOverTime  = errors.New("it is over its time")
 	errUnwanted  = errors.New("it is not wanted any more")
-	errMadeRoom  = errors.New("it made room for other matches")
-	errStopped   = errors.New("the server stopped")
 	errHeld      = errors.New("its machine has it for too long")
 	errSuspended = errors.New("its machine is suspended")
 )
 
-// A match that somebody asked for plays for a slice of time, then pauses between two
-// turns and keeps its processes until its next turn.
-const (
-	minSlice = time.Second
-	maxSlice = 5 * time.Second // what such matches save up at most while there are none
-	maxRound = time.Minute     // a slice where games do not end before they make room
-	maxBegun = 8               // such matches that have begun
-)
+// maxCredit is what matches that people ask for save up at most while there are none.
+const maxCredit = 5 * time.Second
 
 // credit is how much of the workers' time the matches that people asked for are behind
 // their share; less than 0 where they have had more.
 type credit struct {
-	share float64 // 0 and 1: any
+	share float64 // 1: there is no bound
 	time.Duration
 }
 
-func (c *credit) bound() bool { return c.share > 0 && c.share < 1 }
-
-// others counts time of rated matches and submissions.
-func (c *credit) others(took time.Duration) {
-	if c.bound() {
-		c.Duration = min(maxSlice, c.Duration+time.Duration(float64(took)*c.share/(1-c.share)))
+// others counts time of rated matches and submissions. playing is how long the asked matches have
+// played that are not counted yet.
+func (c *credit) others(took, playing time.Duration) {
+	if c.share < 1 {
+		c.Duration = min(maxCredit+playing, c.Duration+time.Duration(float64(took)*c.share/(1-c.share)))
 	}
 }
 
 // asked counts time of asked matches while there was other work.
 func (c *credit) asked(took time.Duration) { c.Duration -= took }
 
-// slice returns how long an asked match may play: twice as long for each time that it
-// made room, and lost a game that had begun. What is over the share is owed.
-func (c *credit) slice(madeRoom int) time.Duration {
-	slice := maxSlice
-	if c.bound() {
-		slice = max(minSlice, c.Duration)
-	}
-	return min(slice<<min(madeRoom, 6), maxRound)
-}
-
 // over reports whether asked matches have had their share, what is played now included.
-func (r *Runner) over() bool {
-	left := r.credit.Duration
+func (r *Runner) over() bool { return r.credit.share < 1 && r.credit.Duration < r.askedPlaying() }
+
+// askedPlaying returns how long the asked matches have played that play now, while there was other work.
+func (r *Runner) askedPlaying() (sum time.Duration) {
 	for _, j := range r.taken {
-		if j.asked() && !j.paused && !j.spare {
-			left -= r.Now().Sub(j.began)
+		if j.asked() && !j.spare {
+			sum += r.Now().Sub(j.began)
 		}
 	}
-	return r.credit.bound() && left < 0
+	return sum
 }
 
-// count counts the time of a job since it has begun, or has gone on.
+// count counts the time of a job that has ended.
 func (r *Runner) count(j *job) {
 	took := r.Now().Sub(j.began)
 	switch {
 	case !j.asked():
-		r.credit.others(took)
+		r.credit.others(took, r.askedPlaying())
 	case !j.spare:
 		r.credit.asked(took)
 	}
 }
 
-// parked returns the matches that have paused, in the order in which they were made.
-func (r *Runner) parked() (list []*job) {
-	for _, j := range r.taken {
-		if j.paused {
-			list = append(list, j)
-		}
-	}
-	slices.SortFunc(list, func(a, b *job) int { return cmp.Compare(a.match.ID, b.match.ID) })
-	return list
-}
-
-// mayAsked reports whether a match that somebody asked for can be begun, or go on, as
-// far as others of that kind are concerned: one core of several is kept for the rest,
-// and of each person one match is played at a time.
-func (r *Runner) mayAsked(m *ladder.Match) bool {
-	begun, playing := 0, 0
+// mayAsked reports whether a match that somebody asked for can begin as far as others of that kind
+// are concerned: one core of several is kept for the rest, of each person one match is played at a
+// time, and one that needs memory which another has is not next before that has ended.
+func (r *Runner) mayAsked(ctx context.Context, m *ladder.Match) bool {
+	playing := 0
 	for _, j := range r.taken {
 		if !j.asked() {
 			continue
 		}
-		begun++
-		if !j.paused {
-			playing++
-		}
-		if j.match.AskedBy == m.AskedBy && j.match.ID != m.ID {
+		if playing++; j.match.AskedBy == m.AskedBy {
 			return false
 		}
 	}
-	if playing >= max(1, r.localCores()-1) {
-		return false
+	if playing == 0 || r.Room.Total == 0 {
+		return playing < max(1, r.localCores()-1)
 	}
-	if j := r.taken[m.ID]; j != nil {
-		return slices.Contains(r.local.free, j.core) && !(j.evicted && j.held > 0) && r.hasRoom(j)
-	}
-	return begun < maxBegun && r.hasRoom(&job{match: m})
-}
-
-// hasRoom reports whether a match finds its memory now: matches that people asked for do not
-// put each other out.
-func (r *Runner) hasRoom(j *job) bool {
-	others := false
-	for _, o := range r.taken {
-		others = others || o != j && o.asked() && o.held > 0
-	}
-	if r.Room.Total == 0 || j.held > 0 || !others {
-		return true
-	}
-	if j.memory == 0 && r.measure(context.Background(), r.local, j) != nil {
-		return false
-	}
-	return r.local.memory.used+j.memory <= r.Room.Total
-}
-
-// share is a match that somebody asked for, between its goroutine and the runner's.
-type share struct {
-	job   *job
-	left  time.Duration // that it may take
-	own   match.OwnTime // that it has taken
-	since time.Time     // it has played
-	over  func()        // ends it
-}
-
-// yield ends a match that is over its time, and pauses one that has played for its slice.
-func (s *share) yield(ctx context.Context) error {
-	if s.own.Sum() > s.left {
-		s.over()
-	}
-	if time.Since(s.since) < s.job.slice {
-		return nil
-	}
-	s.job.report <- outcome{job: s.job, paused: true}
-	return s.wait(ctx)
-}
-
-// wait returns when the match may go on.
-func (s *share) wait(ctx context.Context) error {
-	select {
-	case <-s.job.goOn:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	s.since = time.Now()
-	return nil
-}
-
-// pauseJob takes the core of a match that pauses, but for a server that stops: then the
-// match goes on as long as it may.
-func (r *Runner) pauseJob(ctx context.Context, j *job) {
-	if ctx.Err() != nil {
-		j.goOn <- struct{}{}
-		return
-	}
-	r.count(j)
-	j.paused = true
-	j.machine.giveBack(j.core)
-}
-
-// makeRoom ends the processes of a match that has paused, where its memory is in the way
-// of what comes next.
-func (r *Runner) makeRoom(m *machine) {
-	if m.memory.head == nil || !m.Local {
-		return
-	}
-	for _, j := range slices.Backward(r.parked()) {
-		if !j.evicted {
-			j.evicted = true
-			j.evict <- struct{}{}
-			return
-		}
-		if j.held > 0 {
-			return // it is about to
-		}
-	}
-}
-
-// madeRoom takes the memory of a match that has made room.
-func (r *Runner) madeRoom(j *job) {
-	j.machine.memory.release(j.held)
-	j.held = 0
-	j.madeRoom++
+	j := &job{match: m}
+	return playing < r.localCores()-1 && r.measure(ctx, r.local, j) == nil && r.local.memory.used+j.memory <= r.Room.Total
 }
 
 // recheck ends what is played, or is next, and is not wanted any more: a match that
@@ -242,17 +121,12 @@ func (r *Runner) unwanted(ctx context.Context, j *job) bool {
 	return err == nil && m.State == ladder.Dropped
 }
 
-// timeLeft returns how long a match may still play. Of earlier attempts, which were
-// interrupted, that part counts which they had of the time at least.
+// timeLeft returns how long a match may still play: earlier attempts count, which were interrupted.
 func (r *Runner) timeLeft(m *ladder.Match) time.Duration {
-	spent := m.Spent()
-	if r.Share > 0 {
-		spent = time.Duration(float64(spent) * r.Share)
-	}
 	if r.Time == 0 {
-		return 1 << 62
+		return math.MaxInt64
 	}
-	return r.Time - spent
+	return r.Time - m.Spent()
 }
 
 // overTime drops a match that is over its time.

@@ -45,15 +45,16 @@ clock = {movetime = 600000, startup = 600000}
 house = ["@random"]
 `
 
-// Two bots that never end, asked for three times by one person: rated matches go on on the same core,
+// Two bots that never end, asked for three times by one person: rated matches go on on the other core,
 // and submissions come through. Of a person's matches one is played at a time; the running one and the
 // waiting ones end.
 func TestNeverEnding(t *testing.T) {
+	// limit: limits.time
 	t.Parallel()
 	w := newWorld(t, bounded)
 	a, b := w.bot("endless1", shuffler), w.bot("endless2", shuffler)
-	r := w.run(1, func(o *Options) {
-		o.Share, o.Time, o.Grace = 0.5, time.Hour, 0
+	r := w.run(2, func(o *Options) {
+		o.Share, o.Time, o.Grace = 1, time.Hour, 0
 		o.Submit = func(ctx context.Context, id int64, core int) error { return w.store.Fail(ctx, id, "for the test") }
 	})
 	r.finished(1)
@@ -95,6 +96,7 @@ func TestNeverEnding(t *testing.T) {
 // A match that somebody asked for ends when it is over its time, its attempts before
 // counted; whoever asked is told.
 func TestOverTime(t *testing.T) {
+	// limit: limits.time
 	t.Parallel()
 	w := newWorld(t, bounded)
 	a, b := w.bot("endless1", shuffler), w.bot("endless2", shuffler)
@@ -117,7 +119,7 @@ func TestOverTime(t *testing.T) {
 		t.Errorf("anna is told %+v", messages)
 	}
 	spent := ladder.Match{Attempts: []ladder.Attempt{{Began: time.Unix(0, 0), Ended: time.Unix(600, 0)}, {Began: time.Unix(0, 0), Ended: time.Unix(3000, 0)}}}
-	r.Runner.Time, r.Runner.Share = time.Hour, 0
+	r.Runner.Time = time.Hour
 	if left := r.timeLeft(&spent); left != 0 {
 		t.Errorf("after an hour of attempts %s are left of an hour", left)
 	}
@@ -128,6 +130,7 @@ const large = 300 << 20
 // Twelve seats of large bots fit into the memory one rotation at a time: never more
 // processes run than fit, and the matches finish beside the rated ones.
 func TestTwelveSeats(t *testing.T) {
+	// limit: limits.memory
 	t.Parallel()
 	w := newWorld(t, bounded)
 	dir := t.TempDir()

@@ -85,8 +85,7 @@ func TestOverOwnTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				ctx, over := context.WithCancelCause(t.Context())
-				p := &played{Match: &ladder.Match{ID: 1}, attempt: 1}
-				p.share = &share{job: &job{slice: time.Hour}, left: 20 * time.Minute, since: time.Now(), over: func() { over(errOverTime) }}
+				p := &played{Match: &ladder.Match{ID: 1}, attempt: 1, left: 20 * time.Minute, over: func() { over(errOverTime) }}
 				r := &Runner{here: here{playing: map[fleet.Playing]*played{}}}
 				defer r.here.add(p)()
 				m := &fleet.Match{Job: fleet.Job{

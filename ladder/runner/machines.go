@@ -96,14 +96,11 @@ func (r *Runner) update(m *machine, there fleet.Machine) {
 // gets reports whether a machine gets jobs.
 func (m *machine) gets() bool { return m.Refused == "" && !m.Draining && !m.suspended }
 
-// take takes a core for a job: that which it wants, or any.
-func (m *machine) take(want int, any bool) (core int) {
-	i := len(m.free) - 1
-	if !any {
-		i = slices.Index(m.free, want)
-	}
-	core = m.free[i]
-	m.free, m.used = slices.Delete(m.free, i, i+1), append(m.used, core)
+// take takes a core for a job.
+func (m *machine) take() (core int) {
+	last := len(m.free) - 1
+	core = m.free[last]
+	m.free, m.used = m.free[:last], append(m.used, core)
 	return core
 }
 

@@ -19,23 +19,21 @@ func (r *Runner) next(ctx context.Context, m *machine) (*job, int64, error) {
 	if err != nil || j == nil {
 		return nil, 0, err
 	}
-	if !j.paused {
-		if err := r.measure(ctx, m, j); err != nil {
-			return nil, 0, err
-		}
-		if total := m.memory.total; total > 0 && j.memory > total {
-			return nil, 0, r.neverFits(ctx, j) // on the server's own machine: others choose what fits
-		}
-		if j.asked() && r.timeLeft(j.match) <= 0 {
-			r.overTime(ctx, j.match)
-			r.Wake()
-			return nil, 0, nil
-		}
+	if err := r.measure(ctx, m, j); err != nil {
+		return nil, 0, err
+	}
+	if total := m.memory.total; total > 0 && j.memory > total {
+		return nil, 0, r.neverFits(ctx, j) // on the server's own machine: others choose what fits
+	}
+	if j.asked() && r.timeLeft(j.match) <= 0 {
+		r.overTime(ctx, j.match)
+		r.Wake()
+		return nil, 0, nil
 	}
 	r.turns.began(j)
 	r.costs.fade(r.Now())
 	j.charged = r.costs.began(j.ladder())
-	return j, j.memory - j.held, nil
+	return j, j.memory, nil
 }
 
 // measure finds out how much memory a job needs on a machine.
@@ -126,7 +124,7 @@ func ladderName(name string) string { return "ladder " + name }
 // maxWaiting is how many of the waiting matches are considered.
 const maxWaiting = 1000
 
-// nextMatch returns a match for a machine that waits or has paused, or a new one of a ladder.
+// nextMatch returns a match for a machine that waits, or a new one of a ladder.
 func (r *Runner) nextMatch(ctx context.Context, on *machine) (*job, error) {
 	if err := r.readWaiting(ctx); err != nil {
 		return nil, err
@@ -135,50 +133,30 @@ func (r *Runner) nextMatch(ctx context.Context, on *machine) (*job, error) {
 	if on.Local {
 		waiting = r.waiting.all
 	}
-	if parked := r.parked(); len(parked) > 0 {
-		waiting = slices.Clone(waiting)
-		for _, j := range parked {
-			waiting = append(waiting, j.match)
-		}
-	}
 	r.giveUp(ctx, waiting)
 	over := r.over()
 	may := func(m *ladder.Match) bool { return r.may(ctx, on, m) }
 	turn := func(m *ladder.Match) bool { return may(m) && (m.AskedBy == 0 || !over) }
-	if m := r.turns.pick(waiting, turn, false); m != nil {
-		return r.jobOf(m, false), nil
+	if m := r.turns.pick(waiting, turn); m != nil {
+		return &job{match: m}, nil
 	}
 	if j, err := r.newMatch(ctx, on); err != nil || j != nil {
 		return j, err
 	}
-	if m := r.turns.pick(waiting, may, true); m != nil {
-		return r.jobOf(m, true), nil
+	if m := r.turns.pick(waiting, may); m != nil {
+		return &job{match: m, spare: true}, nil
 	}
 	return nil, nil
-}
-
-// jobOf returns the job of a match that waits or has paused; spare tells that it was asked for and
-// there is nothing else to play.
-func (r *Runner) jobOf(m *ladder.Match, spare bool) *job {
-	j := r.taken[m.ID] // it has paused
-	if j == nil {
-		j = &job{match: m}
-	}
-	j.spare = spare
-	return j
 }
 
 // may reports whether a waiting match can begin on a machine now.
 func (r *Runner) may(ctx context.Context, on *machine, m *ladder.Match) bool {
 	now := r.Now()
-	if m.State == ladder.Dropped {
+	if m.State == ladder.Dropped || r.taken[m.ID] != nil {
 		return false
 	}
-	if m.AskedBy != 0 && (!on.Local || !r.mayAsked(m)) {
+	if m.AskedBy != 0 && (!on.Local || !r.mayAsked(ctx, m)) {
 		return false
-	}
-	if j := r.taken[m.ID]; j != nil {
-		return j.paused && j.machine == on
 	}
 	if slices.ContainsFunc(r.heads(), func(j *job) bool { return j.match != nil && j.match.ID == m.ID }) {
 		return false

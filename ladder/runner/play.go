@@ -32,7 +32,7 @@ func (r *Runner) beginAll(ctx, playing context.Context, jobs []*job, ended chan<
 	var starts []store.Start
 	var matches []*job
 	for _, j := range jobs {
-		if j.match == nil || j.resumes {
+		if j.match == nil {
 			continue
 		}
 		j.seed = referee.NewSeed()
@@ -68,7 +68,7 @@ func (r *Runner) giveBack(j *job) {
 		delete(r.taken, j.match.ID)
 	}
 	j.machine.giveBack(j.core)
-	j.machine.memory.release(j.held)
+	j.machine.memory.release(j.memory)
 	r.costs.ended(j.ladder(), j.charged, 0)
 }
 
@@ -85,7 +85,7 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 		under, over := context.WithCancelCause(ctx)
 		defer over(nil)
 		ctx = under
-		p.share = &share{job: o.job, left: r.timeLeft(m), since: time.Now(), over: func() { over(errOverTime) }}
+		p.left, p.over = r.timeLeft(m), func() { over(errOverTime) }
 	}
 	if o.attempt.Machine != fleet.Local {
 		under, over := context.WithTimeoutCause(ctx, r.mayHold(o), errHeld)

@@ -9,23 +9,20 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// What requested matches have saved up, owe, and may play at a time.
+// What requested matches have saved up, and owe.
 func TestCredit(t *testing.T) {
 	t.Parallel()
 	c := credit{share: 0.2}
-	if c.slice(0) != minSlice {
-		t.Errorf("the first slice is %s", c.slice(0))
+	c.others(8*time.Second, 0)
+	if c.Duration != 2*time.Second {
+		t.Errorf("after 8 s of others: %s", c.Duration)
 	}
-	c.others(8 * time.Second)
-	if c.Duration != 2*time.Second || c.slice(0) != 2*time.Second || c.slice(1) != 4*time.Second {
-		t.Errorf("after 8 s of others: %s, slices of %s and %s", c.Duration, c.slice(0), c.slice(1))
-	}
-	c.others(time.Hour)
-	if c.Duration != maxSlice || c.slice(9) != maxRound {
-		t.Errorf("after an hour of others: %s, and a slice of %s", c.Duration, c.slice(9))
+	c.others(time.Hour, 0)
+	if c.Duration != maxCredit {
+		t.Errorf("after an hour of others: %s", c.Duration)
 	}
 	c.asked(time.Minute)
-	if want := maxSlice - time.Minute; c.Duration != want {
+	if want := maxCredit - time.Minute; c.Duration != want {
 		t.Errorf("after a minute of its own: %s, want %s", c.Duration, want)
 	}
 }

@@ -58,7 +58,7 @@ type Options struct {
 	// Time is how long a match that somebody asked for may take in all; 0: any time.
 	Time time.Duration
 	// Share is the part of the workers' time that those matches have while there is
-	// other work; 0: half of the turns.
+	// other work; 0: half of it.
 	Share float64
 	// Room is the memory that matches share. A match whose bots do not fit in beside
 	// those that play waits, and all that comes after it.
@@ -156,7 +156,7 @@ func New(o Options) (*Runner, error) {
 		fits:      newFitter(),
 		rand:      rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		taken:     map[int64]*job{},
-		credit:    credit{share: o.Share},
+		credit:    credit{share: cmp.Or(o.Share, 0.5)},
 		fresh:     map[*job]struct{}{},
 		pools:     map[string]*matchmaking.Pool{},
 		here:      here{playing: map[fleet.Playing]*played{}},
@@ -258,29 +258,18 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// take records what has become of a job.
+// take records the end of a job.
 func (r *Runner) take(ctx context.Context, o outcome) {
-	switch {
-	case o.paused:
-		r.pauseJob(ctx, o.job)
-	case o.evicted:
-		r.madeRoom(o.job)
-	default:
-		r.ended(o)
-	}
+	r.ended(o)
 	if o.asked() || o.match == nil {
 		r.recheck(ctx)
 	}
 }
 
-// stop ends what is not worth the grace: paused matches, and those on other machines, which play on
-// for the next server.
+// stop leaves the matches on other machines to the next server.
 func (r *Runner) stop() {
 	for _, j := range r.taken {
-		switch {
-		case j.paused:
-			j.end(errStopped)
-		case j.awaited || !j.local:
+		if j.awaited || !j.local {
 			j.end(fleet.ErrDetach)
 		}
 	}
@@ -323,7 +312,6 @@ func (r *Runner) choosesFor(ctx context.Context, m *machine, jobs []*job) []*job
 			return jobs
 		}
 		if j == nil {
-			r.makeRoom(m)
 			return jobs
 		}
 		r.assign(m, j)
@@ -334,10 +322,7 @@ func (r *Runner) choosesFor(ctx context.Context, m *machine, jobs []*job) []*job
 
 // assign gives a job a free core.
 func (r *Runner) assign(m *machine, j *job) {
-	j.machine, j.local, j.core = m, m.Local, m.take(j.core, !j.paused)
-	j.began, j.slice = r.Now(), r.credit.slice(j.madeRoom)
-	j.held, j.evicted = j.memory, false
-	j.resumes, j.paused = j.paused, false
+	j.machine, j.local, j.core, j.began = m, m.Local, m.take(), r.Now()
 	if j.match == nil {
 		r.submitting[j.version] = j.owner
 	}
@@ -346,12 +331,8 @@ func (r *Runner) assign(m *machine, j *job) {
 	}
 }
 
-// start begins a job on its core, or goes on with one that has paused.
+// start begins a job on its core.
 func (r *Runner) start(ctx, playing context.Context, j *job, ended chan<- outcome) {
-	if j.resumes {
-		j.goOn <- struct{}{}
-		return
-	}
 	under := playing
 	switch {
 	case j.match == nil:
@@ -369,7 +350,6 @@ func (r *Runner) launch(ctx context.Context, j *job, ended chan<- outcome) {
 		r.metrics.playing.Inc()
 	}
 	r.taken[j.id()] = j
-	j.report, j.goOn, j.evict = ended, make(chan struct{}, 1), make(chan struct{}, 1)
 	ctx, j.end = context.WithCancelCause(ctx)
 	go func() { ended <- r.work(ctx, j) }()
 }
@@ -395,17 +375,8 @@ type job struct {
 	attempt     ladder.Attempt
 	seed        rules.Seed
 	core        int
-	began       time.Time // this time, where it has paused
-	slice       time.Duration
+	began       time.Time
 	end         context.CancelCauseFunc
-	report      chan<- outcome
-	paused      bool          // it has no core
-	resumes     bool          // it has paused before, and has a core again
-	goOn        chan struct{} // tells it that it has one again
-	held        int64         // of the memory, what it has now
-	evicted     bool          // it was told to end its processes
-	madeRoom    int           // how often it has
-	evict       chan struct{} // tells it
 }
 
 // asked reports whether it is a match that somebody asked for.
@@ -430,11 +401,9 @@ func (j *job) id() int64 {
 // outcome is how a job ended.
 type outcome struct {
 	*job
-	paused  bool          // it has not ended, and wants to go on later
-	evicted bool          // it has not ended, and its processes have
-	took    time.Duration // 0 when it was not begun
-	again   []string      // what failed and gets a backoff
-	fine    []string      // what worked
+	took  time.Duration // 0 when it was not begun
+	again []string      // what failed and gets a backoff
+	fine  []string      // what worked
 }
 
 func (r *Runner) work(ctx context.Context, j *job) outcome {
@@ -449,13 +418,11 @@ func (r *Runner) work(ctx context.Context, j *job) outcome {
 
 // ended records the end of a job.
 func (r *Runner) ended(o outcome) {
-	if !o.job.paused {
-		r.release(o)
-	}
+	r.release(o)
 	delete(r.taken, o.id())
 	o.end(nil)
 	if o.machine != nil {
-		o.machine.memory.release(o.held)
+		o.machine.memory.release(o.memory)
 	}
 	if o.match == nil {
 		delete(r.submitting, o.version)
@@ -466,9 +433,7 @@ func (r *Runner) ended(o outcome) {
 	now := r.Now()
 	r.costs.fade(now)
 	r.costs.ended(o.ladder(), o.charged, o.took)
-	if !o.job.paused {
-		r.count(o.job)
-	}
+	r.count(o.job)
 	for _, name := range o.fine {
 		r.backoffs.worked(name)
 	}

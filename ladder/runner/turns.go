@@ -12,8 +12,8 @@ import (
 // turns shares the cores between ladders, people and submissions:
 //
 //   - interrupted matches of a ladder are played again first;
-//   - at most every other match is one that a person requested, and those have at most
-//     their share of the time, while the ladders have any to play; of several people
+//   - matches that people requested come next as long as they have had less than their
+//     share of the time, and where there is nothing else to play; of several people
 //     the one whose last turn is longest ago;
 //   - of several cores, requested matches leave one free;
 //   - submissions have up to half of the cores as long as there are any, each owner
@@ -21,7 +21,6 @@ import (
 //     take turns;
 //   - owners of submissions take turns, as store.Pending has them.
 type turns struct {
-	asked     bool // the last match begun was requested by a person
 	submitted bool // the last job begun was a submission
 	served    map[int64]int
 	count     int
@@ -29,9 +28,8 @@ type turns struct {
 
 func newTurns() turns { return turns{served: map[int64]int{}} }
 
-// pick returns one of the waiting matches that may begin, nil for none. With spare,
-// requested matches need not wait for a match of a ladder in between.
-func (t *turns) pick(waiting []*ladder.Match, may func(*ladder.Match) bool, spare bool) *ladder.Match {
+// pick returns one of the waiting matches that may begin, nil for none.
+func (t *turns) pick(waiting []*ladder.Match, may func(*ladder.Match) bool) *ladder.Match {
 	var best *ladder.Match
 	for _, m := range waiting {
 		if !may(m) {
@@ -39,9 +37,6 @@ func (t *turns) pick(waiting []*ladder.Match, may func(*ladder.Match) bool, spar
 		}
 		if m.AskedBy == 0 {
 			return m // the oldest comes first
-		}
-		if t.asked && !spare {
-			continue
 		}
 		if best == nil || t.served[m.AskedBy] < t.served[best.AskedBy] {
 			best = m
@@ -53,11 +48,7 @@ func (t *turns) pick(waiting []*ladder.Match, may func(*ladder.Match) bool, spar
 // began records whose turn it was.
 func (t *turns) began(j *job) {
 	t.submitted = j.match == nil
-	if j.match == nil {
-		return
-	}
-	t.asked = j.match.AskedBy != 0
-	if t.asked {
+	if j.asked() {
 		t.count++
 		t.served[j.match.AskedBy] = t.count
 	}

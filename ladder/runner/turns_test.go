@@ -1,10 +1,13 @@
 package runner
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/fleet"
 )
 
 // Matches that wait, by the person who asked for each; 0: interrupted.
@@ -15,57 +18,86 @@ func asked(people ...int64) (waiting []*ladder.Match) {
 	return waiting
 }
 
-// take picks matches until none is left, and gives the people of them; -1 is a
-// match of a ladder that came between.
-func take(t *turns, waiting []*ladder.Match, spare bool) (order []int64) {
-	gone := map[int64]bool{}
-	for range 100 {
-		m := t.pick(waiting, func(m *ladder.Match) bool { return !gone[m.ID] }, spare)
-		if m == nil {
-			if len(gone) == len(waiting) {
-				return order
-			}
-			order = append(order, -1)
-			t.began(&job{match: &ladder.Match{}})
-			continue
-		}
-		gone[m.ID] = true
-		order = append(order, m.AskedBy)
-		t.began(&job{match: m})
-	}
-	return order
-}
-
+// Interrupted matches come first, and people take turns.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name  string
-		asked []int64
-		spare bool
-		want  []int64
-	}{
-		{"broken off come first", []int64{7, 0, 0}, false, []int64{0, 0, 7}},
-		{"every other match is a ladder's", []int64{7, 7, 7}, false, []int64{7, -1, 7, -1, 7}},
-		{"nothing else to play", []int64{7, 7}, true, []int64{7, 7}},
-		{"people take turns", []int64{7, 7, 7, 8, 8, 9}, true, []int64{7, 8, 9, 7, 8, 7}},
-	}
-	for _, test := range tests {
-		turns := newTurns()
-		got := take(&turns, asked(test.asked...), test.spare)
-		if len(got) != len(test.want) {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
-			continue
+	for _, test := range []struct{ asked, want []int64 }{
+		{[]int64{7, 0, 0}, []int64{0, 0, 7}},
+		{[]int64{7, 7, 7, 8, 8, 9}, []int64{7, 8, 9, 7, 8, 7}},
+	} {
+		turns, waiting := newTurns(), asked(test.asked...)
+		var got []int64
+		for len(waiting) > 0 {
+			m := turns.pick(waiting, func(*ladder.Match) bool { return true })
+			turns.began(&job{match: m})
+			got = append(got, m.AskedBy)
+			waiting = slices.DeleteFunc(waiting, func(o *ladder.Match) bool { return o == m })
 		}
-		for i := range got {
-			if got[i] != test.want[i] {
-				t.Errorf("%s: %v, want %v", test.name, got, test.want)
-				break
-			}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%v: %v, want %v", test.asked, got, test.want)
 		}
 	}
 	turns := newTurns()
-	if m := turns.pick(asked(7), func(*ladder.Match) bool { return false }, true); m != nil {
+	if m := turns.pick(asked(7), func(*ladder.Match) bool { return false }); m != nil {
 		t.Errorf("a match that may not be begun was picked: %v", m)
+	}
+}
+
+// However long matches are that people ask for, and however many people ask: they have their share of the
+// time, and leave a core of several free; each person has one at a time.
+func TestAskedShare(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		cores        int
+		share        float64
+		people       []int64
+		asked, rated time.Duration
+		want         float64
+	}{
+		{1, 0.15, []int64{1}, 10 * time.Minute, 10 * time.Second, 0.15},
+		{1, 0.15, []int64{1, 2, 3}, time.Second / 10, 10 * time.Second, 0.15},
+		{2, 0.15, []int64{1, 2, 3}, 10 * time.Minute, 10 * time.Second, 0.15},
+		{8, 0.5, []int64{1, 2, 3, 4, 5, 6, 7, 8}, 10 * time.Minute, time.Minute, 0.5},
+		{2, 0.9, []int64{1, 2, 3}, 10 * time.Minute, 10 * time.Second, 0.5},
+		{4, 0.9, []int64{1}, 10 * time.Minute, 10 * time.Second, 0.25},
+		{4, 1, []int64{1, 2, 3, 4}, 10 * time.Minute, 10 * time.Second, 0.75},
+	} {
+		start := time.Unix(0, 0)
+		now := start
+		r := &Runner{
+			Options: Options{Now: func() time.Time { return now }}, credit: credit{share: c.share}, turns: newTurns(),
+			taken: map[int64]*job{}, local: &machine{Machine: fleet.Machine{Cores: make([]int, c.cores)}},
+		}
+		may := func(m *ladder.Match) bool { return !r.over() && r.mayAsked(t.Context(), m) }
+		ends, id, used := map[*job]time.Time{}, int64(0), time.Duration(0)
+		for now.Before(start.Add(10 * time.Hour)) {
+			for len(r.taken) < c.cores {
+				m, took := r.turns.pick(asked(c.people...), may), c.asked
+				if m == nil {
+					m, took = &ladder.Match{}, c.rated
+				}
+				id++
+				m.ID = id
+				j := &job{match: m, began: now}
+				r.turns.began(j)
+				r.taken[id], ends[j] = j, now.Add(took)
+			}
+			now = slices.MinFunc(slices.Collect(maps.Values(ends)), time.Time.Compare)
+			for j, end := range ends {
+				if !end.Equal(now) {
+					continue
+				}
+				if r.count(j); j.asked() {
+					used += now.Sub(j.began)
+				}
+				delete(ends, j)
+				delete(r.taken, j.match.ID)
+			}
+		}
+		got := used.Seconds() / now.Sub(start).Seconds() / float64(c.cores)
+		if got < c.want-0.02 || got > c.want+0.02 {
+			t.Errorf("%+v: they have %.3f of the time", c, got)
+		}
 	}
 }
 

@@ -46,6 +46,7 @@ func (c *competition) archived() []digest {
 
 // What is moved is served as before, verified, and part of a backup.
 func TestMove(t *testing.T) {
+	// limit: storage.days
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
@@ -246,6 +247,7 @@ func (c *looked) count() {
 
 // Above its size the archive takes no more: the rest stays in the database.
 func TestMoveSize(t *testing.T) {
+	// limit: storage.size
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()

@@ -114,6 +114,7 @@ func (w *world) released(hash string) {
 
 // Above its limit the oldest builds that nobody needs go, and those that are needed stay.
 func TestSweepRoom(t *testing.T) {
+	// limit: storage.room
 	t.Parallel()
 	w := newWorld(t)
 	var hashes []string

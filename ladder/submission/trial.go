@@ -140,6 +140,8 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []match.Bot, l
 	if err != nil {
 		return 0, err
 	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	tally := referee.NewTally(variant, make([]referee.ReplaySeat, len(bots)))
 	match := &match.Match{
 		Variant: variant, Bots: bots, Deals: TrialDeals, Clock: t.clock, Workers: []int{s.core}, Together: 1,
@@ -148,8 +150,12 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []match.Bot, l
 			tally.Add(game)
 			return s.firstFault(t, game, log)
 		},
-		Watch: s.own.Watch,
-		Yield: func(context.Context) error { return s.yield(s.own.Sum()) },
+		Watch: func(game *referee.Game) {
+			s.own.Watch(game)
+			if err := s.yield(s.own.Sum()); err != nil {
+				end(err)
+			}
+		},
 		Busy: func(used time.Duration) {
 			fmt.Fprintf(log, "the machine is busy: other programs used %d of 1,000 ms\n", used.Milliseconds())
 		},
@@ -158,6 +164,9 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []match.Bot, l
 		},
 	}
 	if err := match.Play(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		return 0, err
 	}
 	score := tally.Scores[0]

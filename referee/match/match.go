@@ -50,9 +50,6 @@ type Match struct {
 	// Done is called with each finished game, one call at a time. Games finish in any order:
 	// a void one is played again after the others. An error ends the match.
 	Done func(*referee.Result) error
-	// Yield, if set, is called before every turn, while no clock runs. The match waits
-	// until it returns; an error ends the match. Called from all workers.
-	Yield func(context.Context) error
 	// Void is called if a game is void because the referee failed, or because the machine was
 	// too busy (Starved). It is played again. One call at a time, and none beside Done.
 	Void func(deal, rotation int, err error)
@@ -215,9 +212,6 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 		delete(playing, g.rotation) // its processes have seen the deal
 		if ctx.Err() != nil {
 			return ctx.Err()
-		}
-		if end, ok := errors.AsType[ending](err); ok {
-			return end.error
 		}
 		if err := s.void(g, err); err != nil {
 			return err

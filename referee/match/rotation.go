@@ -58,7 +58,7 @@ func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error
 			r.match.Trace(referee.Traffic{Deal: deal, Rotation: r.number, Seat: s.place, FromBot: fromBot, At: at.Sub(began), Lines: lines})
 		}
 	}
-	if err := playGame(r.ctx, g, r.seats, out, hooks{r.match.Yield, r.match.Watch}); err != nil {
+	if err := playGame(r.ctx, g, r.seats, out, r.match.Watch); err != nil {
 		return nil, err
 	}
 	result = &referee.Result{Replay: g.Record}

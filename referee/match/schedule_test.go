@@ -366,23 +366,3 @@ func TestMatchDoneHoldsNobodyUp(t *testing.T) {
 		t.Errorf("%d games have begun, want 4", begun)
 	}
 }
-
-// An error of Yield ends the match at once.
-func TestMatchYieldFails(t *testing.T) {
-	gone, calls := errors.New("the tournament is over"), 0
-	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 9, Clock: patient, start: starter{}.start}
-	m.Yield = func(context.Context) error {
-		if calls++; calls < 5 {
-			return nil
-		}
-		return gone
-	}
-	r := keep(m)
-	if err := m.Play(t.Context()); err != gone {
-		t.Errorf("%v, want %v", err, gone)
-	}
-	if calls != 5 || len(r.voids) > 0 {
-		t.Errorf("Yield was called %d times, want 5; voids %q", calls, r.voids)
-	}
-	emptyTemp(t)
-}

@@ -35,32 +35,22 @@ type seat struct {
 	info  []string // since the last move
 }
 
-// hooks are called during a game.
-type hooks struct {
-	yield func(context.Context) error // before every turn; nil for none
-	watch func(*referee.Game)         // with each position; nil for none
-}
-
-// playGame plays a game that has not begun to its end. out marks the disqualified bots. The error is the
-// referee's own failure or the context's; after it the processes must not be used again.
-func playGame(ctx context.Context, g *referee.Game, seats []*seat, out []bool, h hooks) error {
+// playGame plays a game that has not begun to its end. out marks the disqualified bots, and watch, unless
+// it is nil, receives each position. The error is the referee's own failure or the context's; after it the
+// processes must not be used again.
+func playGame(ctx context.Context, g *referee.Game, seats []*seat, out []bool, watch func(*referee.Game)) error {
 	if err := startAll(g, seats, out); err != nil {
 		return err
 	}
-	if h.watch == nil {
-		h.watch = func(*referee.Game) {}
+	if watch == nil {
+		watch = func(*referee.Game) {}
 	}
 	if g.Begin() {
-		h.watch(g)
+		watch(g)
 	}
 	for !g.Over() {
 		if err := ctx.Err(); err != nil {
 			return err
-		}
-		if h.yield != nil {
-			if err := h.yield(ctx); err != nil {
-				return ending{err}
-			}
 		}
 		if s := seats[g.Turn()]; g.Forfeited(s.place) {
 			g.StandIn()
@@ -70,10 +60,10 @@ func playGame(ctx context.Context, g *referee.Game, seats []*seat, out []bool, h
 			}
 			continue
 		}
-		h.watch(g)
+		watch(g)
 	}
 	g.End()
-	h.watch(g)
+	watch(g)
 	now := time.Now()
 	for _, s := range seats {
 		if s.conn == nil || !g.Begun() {
@@ -87,11 +77,6 @@ func playGame(ctx context.Context, g *referee.Game, seats []*seat, out []bool, h
 	}
 	return nil
 }
-
-// ending is an error that ends the match: the game is not played again.
-type ending struct{ error }
-
-func (e ending) Unwrap() error { return e.error }
 
 // startAll starts the missing processes and greets them in the order of their seats. They start all at
 // once, but for bots that are stopped between their turns: each of these has the core for itself.

@@ -38,7 +38,7 @@ const maxName = 64
 
 // ParseSpec reads what stands for a bot of a match: a house bot, a directory or a command as it is,
 // or pairs of key and value with quotes as in a shell, such as name=new cmd="./bot -c 2" movetime=50,
-// where the first word has one of the keys. SPEC.md, "Bots of a local match", has the keys.
+// where the first word has one of the keys. docs/matches.md, "Bots of a local match", has the keys.
 func ParseSpec(bot string) (Spec, error) {
 	if key, _, _ := strings.Cut(bot, "="); key == bot || !slices.Contains(specKeys, key) {
 		return Spec{Bot: bot}, nil

@@ -126,6 +126,7 @@ func TestSlowReaders(t *testing.T) {
 // TestParallelRequests: limits hold however many requests come at once, and for a
 // person with many tokens as for one with one.
 func TestParallelRequests(t *testing.T) {
+	// limit: limits.requests
 	const limit = 40
 	w := newWorld(t, func(o *Options) {
 		o.Middleware.Service.Config.Limits.Requests = limit
@@ -159,6 +160,7 @@ func counted(codes *sync.Map) map[int]int {
 // TestParallelTokens: of 150 requests for a token at once no more get one than a
 // person may have, and the others are told what to do and not to wait.
 func TestParallelTokens(t *testing.T) {
+	// limit: limits.requests
 	t.Parallel()
 	w := newWorld(t, nil)
 	before := kit.Get[[]ladder.Token](t)(w.store.Tokens(bg, w.person("ada")))
@@ -182,6 +184,7 @@ func TestParallelTokens(t *testing.T) {
 
 // TestUnknownAddressesAreLimited: what does not exist is counted as what does.
 func TestUnknownAddressesAreLimited(t *testing.T) {
+	// limit: limits.requests
 	t.Parallel()
 	w := newWorld(t, func(o *Options) { o.Middleware.Service.Config.Limits.Requests = 6 })
 	for i, c := range []struct {

@@ -189,6 +189,7 @@ func options(m map[string]string) string {
 
 // The limits of sockets hold for a person, an address and all, while others watch on.
 func TestSocketLimits(t *testing.T) {
+	// limit: live.total
 	l := quick()
 	l.Person, l.Address, l.Total = 2, 3, 5
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {

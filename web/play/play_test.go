@@ -185,6 +185,7 @@ func (w *world) kept(x *play.Table) *referee.Replay {
 // A whole game is kept with its seed and counted; a person who is too slow, resigns or stays away
 // forfeits for a reason of that kind.
 func TestGames(t *testing.T) {
+	// limit: play.think, play.move
 	for _, c := range []struct {
 		name   string
 		silent int
@@ -287,6 +288,7 @@ func TestAway(t *testing.T) {
 
 // Every limit is exceeded while other games go on.
 func TestLimits(t *testing.T) {
+	// limit: play.games
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, laddertest.Dir(t), limits)
@@ -322,6 +324,7 @@ func TestLimits(t *testing.T) {
 
 // Games a day are limited for a person, and for an address without an account, over a restart, too.
 func TestGamesADay(t *testing.T) {
+	// limit: play.day
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		dir := laddertest.Dir(t)

@@ -99,6 +99,7 @@ func (s *session) end(t *testing.T) {
 
 // The number of remote bots is limited in all; 0 allows none.
 func TestTotal(t *testing.T) {
+	// limit: remote.total
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, limitsOf(30, 3, 10, 2))

@@ -30,6 +30,7 @@ var acts = []string{"exit-at-start", "illegal", "nul", "long-line", "unasked", "
 
 // Whatever carries a bot's lines, its games and its faults are the same.
 func TestConformance(t *testing.T) {
+	// limit: remote.allowance, remote.comeback
 	kit.Slow(t)
 	program := proc.Program(t, "misbehave")
 	far := newWorld(t, many)

@@ -39,6 +39,7 @@ var kinds = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
+	".txt": "text/plain; charset=utf-8",
 }
 
 // asset is a file with its compressed forms.
@@ -47,8 +48,8 @@ type asset struct {
 	plain, gzip, zstd []byte
 }
 
-// assets are all files of pages: DIR/NAME of pages/, board/NAME of package board, and docs/NAME of
-// the documents.
+// assets are all files of pages: DIR/NAME of pages/, board/NAME of package board, and those of
+// timba.Documents that are no pages.
 type assets struct {
 	hash    string
 	files   map[string]asset

@@ -310,6 +310,7 @@ func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 // Tables are entered by nobody else, and are bounded for each visitor while others play on; TestLimits of
 // web/play has all bounds.
 func TestPlayBoundsRaced(t *testing.T) {
+	// limit: play.games
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()

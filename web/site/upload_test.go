@@ -36,6 +36,7 @@ func stalled(w *webtest.World, c *http.Client) net.Conn {
 
 // An upload by the form has a slot, and must keep its pace, as one by the API.
 func TestUploadsBoundedRaced(t *testing.T) {
+	// limit: limits.upload
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
 	w.Keep()

@@ -102,7 +102,7 @@ func (v *visit) setCookie(name, value string, age int) {
 // forget makes the browser forget its session.
 func (v *visit) forget() { v.setCookie(sessionCookie, "", -1) }
 
-// redirect answers with another address of this site, to be fetched by GET.
+// redirect answers with another address, to be fetched by GET.
 func (v *visit) redirect(to string) {
 	v.begun = true
 	v.w.Header().Set("Cache-Control", "no-store")
