@@ -155,9 +155,6 @@ func (b fleetBench) window(ctx context.Context, server, workers *process) (row f
 	return row, nil
 }
 
-// refusedLocal is what the server's own worker logs, which has no cores.
-const refusedLocal = "the server refuses this worker"
-
 // start starts a process and waits until it serves; nats is the address where workers can connect.
 func (b fleetBench) start(ctx context.Context, child fleetChild) (p *process, nats string, err error) {
 	cmd, err := child.command(ctx)
@@ -166,7 +163,7 @@ func (b fleetBench) start(ctx context.Context, child fleetChild) (p *process, na
 	}
 	p, err = startProcess(ctx, cmd, b.log, func(line string) (url string) {
 		var l struct{ Level, Msg, Listen, Address string }
-		if json.Unmarshal([]byte(line), &l) != nil || l.Level != "INFO" && l.Msg != refusedLocal {
+		if json.Unmarshal([]byte(line), &l) != nil || l.Level != "INFO" {
 			fmt.Fprintln(b.log, line)
 		}
 		switch l.Msg {

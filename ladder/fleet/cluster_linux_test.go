@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -103,6 +104,28 @@ func TestGuestPermissions(t *testing.T) {
 		if !denied(l, subject, func() error { _, err := l.Subscribe(subject, func(*nats.Msg) {}); return err }) {
 			t.Errorf("a worker may read %s", subject)
 		}
+	}
+}
+
+// A worker in the account of the server gets its answers in its own inbox alone: NATS would do what else it is
+// told with the rights of the server.
+func TestGuestReplies(t *testing.T) {
+	t.Parallel()
+	c := fleettest.Start(t, operating, false)
+	a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
+	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.HubOptions.Log))
+	defer l.Close()
+	elsewhere := kit.Get[*nats.Subscription](t)(a.link.SubscribeSync("elsewhere"))
+	a.must(a.link.FlushTimeout(patience))
+	data := kit.Get[[]byte](t)(json.Marshal(beat{Machine: Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
+	for _, subject := range []string{beatSubject("lab-1"), resultsSubject("lab-1")} {
+		a.must(l.PublishMsg(&nats.Msg{Subject: subject, Reply: "elsewhere", Data: data}))
+	}
+	a.joins(l, nil)
+	a.must(a.submit(l, data)) // what was asked before is answered
+	a.must(a.link.FlushTimeout(patience))
+	if n, _, err := elsewhere.Pending(); n != 0 || err != nil {
+		t.Errorf("%d answers go elsewhere, %v", n, err)
 	}
 }
 

@@ -94,15 +94,5 @@ func (h *Hub) tell(err error) {
 	}
 }
 
-// unavailable returns the error of a request to NATS that no machine is to blame for. What a
-// stream does not take because too much waits in it already is not one.
-func unavailable(err error) error {
-	if api := new(jetstream.APIError); err == nil || errors.As(err, &api) && api.ErrorCode == storeFailed {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrUnavailable, err)
-}
-
-// storeFailed is the code of NATS for a message that a stream does not take. nats.go has no
-// name for it.
-const storeFailed jetstream.ErrorCode = 10077
+// unavailable returns the error of a request to NATS, which no machine is to blame for.
+func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }

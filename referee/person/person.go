@@ -30,7 +30,7 @@ var (
 	errOut  = errors.New("the person is out of the game") // ends a question
 )
 
-// leaveGrace is how long the others may play on after the person has left.
+// leaveGrace is how long the others may take for a move after the person has left.
 const leaveGrace = 2 * time.Second
 
 // Person plays a seat of a match of one game.
@@ -62,6 +62,7 @@ type Person struct {
 	news     []string   // events and faults since the person's last turn
 	thoughts []string   // of the bots since then
 	infos    map[int][]string
+	grace    *time.Timer // since the person has left, until the game ends
 }
 
 // Play plays the match, and replays it when a move is taken back. The error is ErrQuit if
@@ -127,7 +128,7 @@ func (p *Person) begin(leave context.CancelCauseFunc) {
 	p.last = ""
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.news, p.thoughts, p.infos = nil, nil, map[int][]string{}
+	p.news, p.thoughts, p.infos, p.grace = nil, nil, map[int][]string{}, nil
 }
 
 // overhear receives every line of the game. It keeps the events and faults that the
@@ -135,6 +136,9 @@ func (p *Person) begin(leave context.CancelCauseFunc) {
 func (p *Person) overhear(t referee.Traffic) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.grace != nil {
+		p.grace.Reset(leaveGrace)
+	}
 	for line := range strings.Lines(string(t.Lines)) {
 		verb, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch {
@@ -225,11 +229,13 @@ func (p *Person) hand(t *protocol.Turn) []string {
 	return nil
 }
 
-// quit forfeits the game. The others have leaveGrace to finish it.
+// quit forfeits the game. The others play on while each of their moves comes within leaveGrace.
 func (p *Person) quit() {
 	p.left = true
 	leave := p.leave
-	time.AfterFunc(leaveGrace, func() { leave(ErrQuit) })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.grace = time.AfterFunc(leaveGrace, func() { leave(ErrQuit) })
 }
 
 // made records a move and returns it as the answer.
