@@ -136,6 +136,39 @@ func botID(t *testing.T, w *webtest.World, name string) int64 {
 	return bot.ID
 }
 
+// A guest who signs in during a game plays on, and ends the session from the account and by signing out.
+func TestPlaySignIn(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	w.SignIn(w.Client(), w.Token)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	b.Look(390, 844, true)
+	begin(b, w, "brisca", "")
+	playOut(b, 2)
+	table := webtest.Eval[string](b, "location.pathname")
+	signIn(b, w, w.Token)
+	if n := b.Count(`form[action="/account/sessions/end"]`); n != 1 {
+		t.Errorf("the account has %d other sessions", n)
+	}
+	b.Accessible()
+	b.Picture(*screens, "sessions-phone-dark")
+	b.Go(w.URL + table)
+	b.Wait(`#board[data-turn="yes"]`)
+	playOut(b, 0)
+	b.Wait(`.result`)
+	b.Look(1280, 900, false)
+	b.Go(w.URL + "/account")
+	b.Picture(*screens, "sessions-desk-light")
+	b.Click(`form[action="/account/sessions/end-others"] button`)
+	ready(b, `section[aria-labelledby="sessions"]:not(:has(form))`)
+	b.Picture(*screens, "sessions-one-desk-light")
+	b.Click(`form[action="/sign-out"] button`)
+	ready(b, `.who a[href^="/sign-in"]`)
+	b.Quiet()
+}
+
 // A page that is loaded again, or loses its connection, keeps the seat, and says whose turn it is, and not
 // that it connects. Then the person resigns, and plays again; a move that does not arrive is made all the same
 // on the page.
