@@ -30,6 +30,12 @@ const (
 	paramInstance = "instance"
 )
 
+// A client connects to Path with "Authorization: Bearer TOKEN" and at least the parameters bot and
+// instance: 16 to 64 letters and digits, chosen when it starts. Errors before the upgrade are problem
+// documents; a page of another origin is refused. Frames are text. On a new connection each end of a
+// session first sends a seat frame with nothing but an ack, and then its lines from the number that
+// the other end has told. After a break a result may come twice.
+
 // frame is one message. It has one of its members, or a Session with one of Seat and Shut.
 type frame struct {
 	Hello   *hello        `json:"hello,omitempty"`   // the client's first
