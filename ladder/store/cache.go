@@ -157,9 +157,11 @@ func (s *ladderState) finish(c Change) {
 
 // add adds a version.
 func (s *ladderState) add(r queries.StandingRow) *member {
-	m := &member{
-		bot: r.BotID, owner: r.PersonID, entry: entry(r), last: r.Last, place: standing(r),
-	}
+	m := &member{bot: r.BotID, owner: r.PersonID, last: r.Last, place: standing(r)}
+	m.entry = entry(queries.Entry{
+		VersionID: r.VersionID, Elo: r.Elo, Uncertainty: r.Uncertainty, Held: r.Held, Matches: r.Matches,
+		Games: r.Games, Wins: r.Wins, Draws: r.Draws, Losses: r.Losses, Faults: r.Faults,
+	})
 	s.members[m.entry.VersionID] = m
 	return m
 }

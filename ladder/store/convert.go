@@ -205,7 +205,7 @@ func pairRow(ladderID int64, p rating.Pair) queries.AddPairParams {
 		Wins: int64(p.Games.Wins), Draws: int64(p.Games.Draws), Losses: int64(p.Games.Losses)}
 }
 
-func entry(e queries.StandingRow) rating.Entry {
+func entry(e queries.Entry) rating.Entry {
 	return rating.Entry{
 		VersionID: e.VersionID, Player: rating.Player{Elo: e.Elo, Uncertainty: e.Uncertainty, Fixed: e.Held != 0}, Matches: int(e.Matches),
 		Record: rules.Record{Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses)}, Faults: int(e.Faults),

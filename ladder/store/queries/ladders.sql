@@ -29,7 +29,7 @@ VALUES (sqlc.arg(ladder_id), sqlc.arg(version_id), sqlc.arg(predecessor), sqlc.a
   sqlc.arg(uncertainty), sqlc.arg(held), 1, sqlc.arg(since));
 
 -- name: Entry :one
-SELECT * FROM standing_rows WHERE ladder_id = ? AND version_id = ?;
+SELECT * FROM entries WHERE ladder_id = ? AND version_id = ?;
 
 -- name: LastEntryOfBot :one
 -- By the bot, whose versions are few, and not by the ladder.

@@ -281,12 +281,12 @@ func (q *Queries) EntriesOfBot(ctx context.Context, botID int64) ([]StandingRow,
 }
 
 const entry = `-- name: Entry :one
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND version_id = ?
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus FROM entries WHERE ladder_id = ? AND version_id = ?
 `
 
-func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (StandingRow, error) {
+func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (Entry, error) {
 	row := q.db.QueryRowContext(ctx, entry, ladderID, versionID)
-	var i StandingRow
+	var i Entry
 	err := row.Scan(
 		&i.LadderID,
 		&i.VersionID,
@@ -307,13 +307,6 @@ func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (S
 		&i.Faults,
 		&i.Fit,
 		&i.PlusMinus,
-		&i.Number,
-		&i.Remote,
-		&i.BotID,
-		&i.Name,
-		&i.PersonID,
-		&i.Owner,
-		&i.Ladder,
 	)
 	return i, err
 }
