@@ -119,7 +119,7 @@ func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 			defer link.Close()
 			w, err := fleet.NewWorker(link, fleet.WorkerOptions{
 				Version: "bench", Cores: []int{cores.Any}, Memory: 1 << 30, Dir: p.Dirs.worker(i), Log: logger,
-				Play: func(_ context.Context, m *fleet.Match) error { return m.PlayAtRandom() },
+				Play: func(_ context.Context, j fleet.Job, _ fleet.PlayOptions) fleet.Result { return fleet.PlayAtRandom(j) },
 			})
 			if err != nil {
 				return err

@@ -73,12 +73,11 @@ func TestAble(t *testing.T) {
 // A result that is too large loses what the bots said, and never its moves without saying so.
 func TestPack(t *testing.T) {
 	t.Parallel()
-	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
-	a.local()
+	a := newArena(t, nil)
+	a.within("lab-1")
 	j := job(1, 1, greedy, greedy2)
-	d, err := a.Play(t.Context(), Local, j)
+	d, err := a.Play(t.Context(), "lab-1", j)
 	a.complete(j, d, err)
-	a.must(d.Unpack(expected(j)))
 	through := func(r Result, most int) Delivery {
 		t.Helper()
 		back := kit.Get[Delivery](t)(Unpack(kit.Get[[]byte](t)(Pack(r, most))))
@@ -87,7 +86,7 @@ func TestPack(t *testing.T) {
 		}
 		return back
 	}
-	for i, g := range through(d.Result, MaxMessage).Games {
+	for i, g := range through(d, MaxMessage).Games {
 		if diff := cmp.Diff(string(d.Games[i].Encode()), string(g.Encode())); diff != "" {
 			t.Errorf("game %d is another one:\n%s", i, diff)
 		}
@@ -95,16 +94,16 @@ func TestPack(t *testing.T) {
 			t.Errorf("game %d has another log, bot or time", i)
 		}
 	}
-	whole := len(kit.Get[[]byte](t)(Pack(d.Result, MaxMessage)))
+	whole := len(kit.Get[[]byte](t)(Pack(d, MaxMessage)))
 	noise := make([]byte, 1<<16)
 	for i := range noise {
 		noise[i] = byte(i*i>>3 ^ i)
 	}
 	d.Games[0].Logs[0] = noise
-	if back := through(d.Result, whole+1000); len(back.Games) != len(d.Games) || len(back.Games[0].Logs[0]) > 0 {
+	if back := through(d, whole+1000); len(back.Games) != len(d.Games) || len(back.Games[0].Logs[0]) > 0 {
 		t.Errorf("without its logs it has %d games", len(back.Games))
 	}
-	if back := through(d.Result, 300); back.Failure == nil || back.Failure.Kind != FailedMachine {
+	if back := through(d, 300); back.Failure == nil || back.Failure.Kind != FailedMachine {
 		t.Errorf("what never fits gives %+v", back)
 	}
 }

@@ -11,19 +11,14 @@ import (
 // asker names, with the rights of the account, and an empty answer to "delete the stream" deletes
 // it. In the account of a worker there is nothing that such an answer could reach.
 
-// services returns the subjects on which a worker asks; "*" for all workers. What it asks of
-// its jobs may be answered with many messages.
-func services(name string) map[string]jwt.ResponseType {
-	return map[string]jwt.ResponseType{
-		resultsSubject(name): jwt.ResponseTypeSingleton,
-		beatSubject(name):    jwt.ResponseTypeSingleton,
-		"$JS.API.CONSUMER.INFO." + jobsStream + "." + name:     jwt.ResponseTypeSingleton,
-		"$JS.API.CONSUMER.MSG.NEXT." + jobsStream + "." + name: jwt.ResponseTypeStream,
-		"$JS.ACK." + jobsStream + "." + name + ".>":            jwt.ResponseTypeSingleton,
-		"$JS.ACK.*.*." + jobsStream + "." + name + ".>":        jwt.ResponseTypeSingleton, // with the domain and the account
-		"$JS.API.STREAM.INFO." + botsStream:                    jwt.ResponseTypeSingleton,
-		"$JS.API.DIRECT.GET." + botsStream:                     jwt.ResponseTypeSingleton,
-		"$JS.API.DIRECT.GET." + botsStream + ".>":              jwt.ResponseTypeSingleton,
+// services returns the subjects on which a worker asks; "*" for all workers.
+func services(name string) []string {
+	return []string{
+		resultsSubject(name),
+		beatSubject(name),
+		"$JS.API.STREAM.INFO." + botsStream,
+		"$JS.API.DIRECT.GET." + botsStream,
+		"$JS.API.DIRECT.GET." + botsStream + ".>",
 	}
 }
 
@@ -49,10 +44,10 @@ func workerPermissions(name string) jwt.UserPermissionLimits {
 		UserLimits: jwt.UserLimits{Src: jwt.CIDRList{}, Times: []jwt.TimeRange{}},
 		NatsLimits: jwt.NatsLimits{Subs: MaxSubscriptions, Data: jwt.NoLimit, Payload: MaxMessage},
 	}
-	for subject := range services(name) {
+	for _, subject := range services(name) {
 		p.Pub.Allow.Add(subject, inWorker(subject))
 	}
-	p.Sub.Allow = jwt.StringList{inboxPrefix(name) + ".>", cancelSubject(name)}
+	p.Sub.Allow = jwt.StringList{inboxPrefix(name) + ".>", jobsSubject(name)}
 	p.AllowedConnectionTypes = jwt.StringList{jwt.ConnectionTypeStandard, jwt.ConnectionTypeInProcess}
 	return p
 }
@@ -69,13 +64,13 @@ func (k *Keys) serverAccount() *jwt.AccountClaims {
 	c := jwt.NewAccountClaims(k.public)
 	c.Name = "timba"
 	c.Limits.JetStreamLimits = jwt.JetStreamLimits{
-		MemoryStorage: maxMemory, DiskStorage: MaxResultBytes + MaxBotBytes + 1<<30,
-		Streams: 3, Consumer: jwt.NoLimit,
+		MemoryStorage: accountMemory, DiskStorage: MaxBotBytes + 1<<30,
+		Streams: 1, Consumer: jwt.NoLimit,
 	}
-	for subject, answers := range services("*") {
-		c.Exports.Add(&jwt.Export{Subject: jwt.Subject(subject), Type: jwt.Service, ResponseType: answers})
+	for _, subject := range services("*") {
+		c.Exports.Add(&jwt.Export{Subject: jwt.Subject(subject), Type: jwt.Service, ResponseType: jwt.ResponseTypeSingleton})
 	}
-	c.Exports.Add(&jwt.Export{Subject: jwt.Subject(cancelSubject("*")), Type: jwt.Stream})
+	c.Exports.Add(&jwt.Export{Subject: jwt.Subject(jobsSubject("*")), Type: jwt.Stream})
 	return c
 }
 
@@ -90,10 +85,10 @@ func (k *Keys) workerAccount(w Credential) *jwt.AccountClaims {
 	c.Limits.Conn = MaxMachineConnections
 	c.Limits.Subs = MaxMachineConnections * MaxSubscriptions
 	c.Limits.Payload = MaxMessage
-	for subject := range services(w.Name) {
+	for _, subject := range services(w.Name) {
 		c.Imports.Add(&jwt.Import{Subject: jwt.Subject(subject), Account: k.public, Type: jwt.Service, LocalSubject: jwt.RenamingSubject(inWorker(subject))})
 	}
-	c.Imports.Add(&jwt.Import{Subject: jwt.Subject(cancelSubject(w.Name)), Account: k.public, Type: jwt.Stream})
+	c.Imports.Add(&jwt.Import{Subject: jwt.Subject(jobsSubject(w.Name)), Account: k.public, Type: jwt.Stream})
 	return c
 }
 

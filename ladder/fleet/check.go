@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,12 +48,14 @@ func shown(text string) string {
 	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 }
 
-// Unpack unpacks the games. Those of another machine are played again one by one, as they come, and the
-// first that cannot be one of the attempt is a *Contradiction. What the machine in this process has
-// played never left it, and is not played again.
+// Unpack unpacks the games. They are played again one by one, as they come, and the first that cannot be one
+// of the attempt is a *Contradiction.
 func (d *Delivery) Unpack(e Expected) (err error) {
-	if d.Machine == Local {
-		return d.unpack(nil, MaxResult)
+	if f := d.Failure; f != nil {
+		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b Bot) bool { return b.Version == f.Version }) {
+			return contradicts("it told of a failure of version %d, which does not play", f.Version)
+		}
+		return nil
 	}
 	defer func() {
 		if v := recover(); v != nil { // in the rules, at what no game can be
@@ -69,6 +72,7 @@ func (d *Delivery) Unpack(e Expected) (err error) {
 	if n := e.Deals * len(e.Bots); len(d.Games) != n {
 		return contradicts("it has %d games where the match has %d", len(d.Games), n)
 	}
+	cutLogs(d.Games, len(e.Bots))
 	return nil
 }
 
@@ -113,10 +117,8 @@ func (d *Delivery) unpack(check func(*referee.Result) error, most int) error {
 		if len(g.Bots) != len(g.Seats) || len(g.Logs) != len(g.Seats) {
 			return contradicts("game %d has %d bots and %d logs for %d seats", len(d.Games), len(g.Bots), len(g.Logs), len(g.Seats))
 		}
-		if check != nil {
-			if err := check(g); err != nil {
-				return err
-			}
+		if err := check(g); err != nil {
+			return err
 		}
 		d.Games = append(d.Games, g)
 	}

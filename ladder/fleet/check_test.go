@@ -31,9 +31,11 @@ func handIn(t testing.TB, j Job, r Result) (Delivery, error) {
 // atRandom returns the result of a job, played without its bots.
 func atRandom(t testing.TB, j Job) Result {
 	t.Helper()
-	m := &Match{Job: j}
-	kit.Must(t, m.PlayAtRandom())
-	return m.Result(nil)
+	r := PlayAtRandom(j)
+	if r.Failure != nil {
+		t.Fatal(r.Failure)
+	}
+	return r
 }
 
 // of returns a job of a game, between a bot of the house and others.
@@ -178,12 +180,6 @@ func TestContradictions(t *testing.T) {
 			}
 		})
 	}
-	t.Run("of this process", func(t *testing.T) { // which plays nothing again
-		r := atRandom(t, j)
-		r.Machine = Local
-		d := kit.Get[Delivery](t)(Unpack(kit.Get[[]byte](t)(Pack(r, MaxMessage))))
-		kit.Must(t, d.Unpack(Expected{}))
-	})
 }
 
 // A small message that becomes large takes little memory, whatever it is full of.
@@ -256,29 +252,26 @@ func TestLargestGames(t *testing.T) {
 	}
 }
 
-// BenchmarkUnpack is what the server does with a result of another machine, and with its own.
+// BenchmarkUnpack is what the server does with a result of another machine.
 func BenchmarkUnpack(b *testing.B) {
 	for name, j := range map[string]Job{
 		"tebes": of("tebes", nil, 2), "teeko": of("teeko", nil, 2), "brisca": of("brisca", nil, 2), "podrida": of("podrida", nil, 4),
 	} {
 		j.Core, j.Deals = cores.Any, 1
 		r := atRandom(b, j)
-		for _, machine := range []string{"lab-1", Local} {
-			b.Run(name+"/"+machine, func(b *testing.B) {
-				r.Machine = machine
-				message := kit.Get[[]byte](b)(Pack(r, MaxMessage))
-				b.ReportAllocs()
-				for b.Loop() {
-					d := kit.Get[Delivery](b)(Unpack(message))
-					kit.Must(b, d.Unpack(expected(j)))
-				}
-				moves := 0
-				for _, g := range r.Games {
-					moves += len(g.Moves)
-				}
-				b.ReportMetric(float64(len(r.Games)), "games")
-				b.ReportMetric(float64(moves), "moves")
-			})
-		}
+		b.Run(name, func(b *testing.B) {
+			message := kit.Get[[]byte](b)(Pack(r, MaxMessage))
+			b.ReportAllocs()
+			for b.Loop() {
+				d := kit.Get[Delivery](b)(Unpack(message))
+				kit.Must(b, d.Unpack(expected(j)))
+			}
+			moves := 0
+			for _, g := range r.Games {
+				moves += len(g.Moves)
+			}
+			b.ReportMetric(float64(len(r.Games)), "games")
+			b.ReportMetric(float64(moves), "moves")
+		})
 	}
 }

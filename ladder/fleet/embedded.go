@@ -67,7 +67,7 @@ func startEmbedded(keys *Keys, dir, listen string, certificate *tls.Certificate,
 func (e *embedded) options(dir, listen string, certificate *tls.Certificate) (*natsserver.Options, error) {
 	o := &natsserver.Options{
 		ServerName: "timba", DontListen: listen == "", NoSigs: true,
-		JetStream: true, StoreDir: dir, JetStreamMaxMemory: maxMemory, JetStreamMaxStore: MaxResultBytes + MaxBotBytes + 1<<30,
+		JetStream: true, StoreDir: dir, JetStreamMaxMemory: accountMemory, JetStreamMaxStore: MaxBotBytes + 1<<30,
 		MaxPayload: MaxMessage, MaxPending: 8 * MaxMessage, MaxConn: MaxConnections, WriteDeadline: 10 * time.Second,
 		PingInterval: pingEvery, MaxPingsOut: 2, DisableShortFirstPing: true,
 		LameDuckDuration: time.Second, LameDuckGracePeriod: time.Second / 2,

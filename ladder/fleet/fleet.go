@@ -1,10 +1,9 @@
-// Package fleet plays matches on many machines over NATS with JetStream. The server's Hub hands
-// an attempt at a match to a machine and waits for what it hands in; a Worker takes, plays and
-// hands in. One machine alone takes the same path: its worker is in the server's process.
+// Package fleet plays attempts at matches: Play on this machine, and a Hub on others, over NATS. The hub
+// hands a job to a machine and waits for its result; a Worker takes, plays and hands in.
 //
 // A job goes to one machine, on a subject that only this machine may read, because it has the
-// seed. A result stays in JetStream until the server has stored it: a server that was away finds
-// it when it returns. Attempts have numbers, and only the result of the newest one counts.
+// seed. The worker keeps a result on its disk until the server has stored it, and says so. Attempts have
+// numbers, and only the result of the newest one counts.
 package fleet
 
 import (
@@ -35,7 +34,7 @@ type Bot struct {
 	Version int64  `json:"version"`
 	Name    string `json:"name"`             // in the replays, unique in the match
 	House   string `json:"house,omitempty"`  // its spec, for a bot of the program itself
-	Remote  bool   `json:"remote,omitempty"` // it is connected to the server: only its own worker can play it
+	Remote  bool   `json:"remote,omitempty"` // it is connected to the server: only its own machine can play it
 	Hash    string `json:"hash,omitempty"`   // of its built files, in the object store
 	// Command starts the built files, in their directory.
 	Command  []string `json:"command,omitempty"`
@@ -88,12 +87,10 @@ type Playing struct {
 	Core    int   `json:"core"`
 }
 
-// Delivery is a result that JetStream holds until it is acknowledged. Its games come with Unpack.
+// Delivery is a result as it comes from a machine. Its games come with Unpack.
 type Delivery struct {
 	Result
 	packed []byte // its games
-	// Ack tells that the result is stored, or will never be. Without it, the result comes again.
-	Ack func() error
 }
 
 // ErrDetach is the cause of a context that ends while its match goes on: a server that stops
@@ -103,21 +100,21 @@ var ErrDetach = errors.New("the result is left to the next server")
 // ErrLost is the error of an attempt whose machine is gone, or knows nothing of it.
 var ErrLost = errors.New("the machine is lost")
 
-// Fleet is what a runner plays matches on. Hub is one.
+// Fleet is what a runner plays matches on other machines with. Hub is one.
 type Fleet interface {
 	// Machines returns the machines that are there, the refused and the draining included.
 	Machines() []Machine
 	// Changed receives, without blocking the fleet, after machines came, left or changed.
 	Changed() <-chan struct{}
-	// Play hands a job to a machine and waits for its result. It returns an error when the
-	// context ends (the machine is told to stop, and has a moment to do so) or the machine is
-	// lost (ErrLost): then the attempt is over, and a result of it that still comes is refused.
-	// With the cause ErrDetach the attempt is not over. What cannot be handed out at all is a
-	// *Failure, or ErrUnavailable.
-	Play(ctx context.Context, machine string, j Job) (Delivery, error)
-	// Await waits for the result of an attempt that was handed out by an earlier server, with a
-	// commitment to its seed.
-	Await(ctx context.Context, machine string, match int64, attempt int, commitment referee.Hex) (Delivery, error)
-	// Unclaimed delivers results that nobody waits for: of an earlier server, or too late.
-	Unclaimed() <-chan Delivery
+	// Play hands a job to a machine and gives its result to keep, once. An error of keep says that the
+	// result cannot be stored now: then the machine keeps it for the next server. Play returns that
+	// error, a *Contradiction for what cannot be a result of the job, and an error when the context
+	// ends (the machine is told to stop, and has a moment to do so) or the machine is lost (ErrLost):
+	// then the attempt is over, and a result of it that still comes is refused. With the cause
+	// ErrDetach the attempt is not over. What cannot be handed out at all is a *Failure, or
+	// ErrUnavailable.
+	Play(ctx context.Context, machine string, j Job, keep func(Result) error) error
+	// Adopt is Play of an attempt that an earlier server has handed out: j has no seed, but a
+	// commitment to it is known.
+	Adopt(ctx context.Context, machine string, j Job, commitment referee.Hex, keep func(Result) error) error
 }

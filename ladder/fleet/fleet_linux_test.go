@@ -10,12 +10,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee"
 )
 
 // A match of a script and a house bot is played by a process that is connected over TLS.
@@ -72,7 +71,7 @@ func TestDrain(t *testing.T) {
 	kit.Until(t, "it drains", func() bool { return a.there("lab-1").Draining })
 	open()
 	got := <-out
-	a.complete(j, got.Delivery, got.err)
+	a.complete(j, got.Result, got.err)
 	if err := <-p.ended; err != nil {
 		t.Error(err)
 	}
@@ -141,11 +140,6 @@ func TestStopped(t *testing.T) {
 	again := job(1, 2, greedy, a.bot(3, script("")))
 	d, err := a.Play(t.Context(), "lab-1", again)
 	a.complete(again, d, err)
-	select {
-	case d := <-a.Unclaimed():
-		t.Errorf("a result of the attempt %d counts", d.Attempt)
-	default:
-	}
 }
 
 // A match that is cancelled ends on its machine, at once.
@@ -167,53 +161,56 @@ func TestCancelled(t *testing.T) {
 	a.complete(again, d, err)
 }
 
-// What an earlier run of the server has cancelled is played for the next one, whose database may be
-// another.
-func TestCancelledBefore(t *testing.T) {
+// A job that does not reach its machine is sent again until that names it, and then no more.
+func TestSentAgain(t *testing.T) {
 	t.Parallel()
-	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
-	w := a.local()
-	data, err := json.Marshal(attemptOf{1, 1})
-	a.must(err)
-	kit.Until(t, "the server has answered", func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.known != ""
-	})
-	w.cancelled(&nats.Msg{Data: data})
-	w.heard(answer{}) // of the next server, while it makes the consumer
-	w.heard(answer{Server: "the next one"})
+	a := newArena(t, nil)
+	l := a.hostile("lab-1")
+	a.joins(l, nil)
 	j := job(1, 1, greedy, greedy2)
-	d, err := a.Play(t.Context(), Local, j)
-	a.complete(j, d, err)
-}
-
-// A match is not played whose cancellation is quicker than its job.
-func TestCancelledEarly(t *testing.T) {
-	t.Parallel()
-	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
-	w := a.local()
-	j := job(1, 1, greedy, a.bot(2, endless))
-	data, err := json.Marshal(attemptOf{j.Match, j.Attempt})
-	a.must(err)
-	w.cancelled(&nats.Msg{Data: data})
-	d, err := a.Play(t.Context(), Local, j)
-	a.must(err)
-	if d.Failure == nil || d.Failure.Kind != FailedCancelled {
-		t.Errorf("the cancelled attempt gave %+v", d.Failure)
+	ctx, cancel := context.WithCancel(t.Context())
+	out := a.playing(ctx, "lab-1", j)
+	longAgo := func() (sent bool) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		at := a.attempts[attemptOf{1, 1}]
+		if at == nil || at.job == nil {
+			return false
+		}
+		at.sent = time.Now().Add(-Beat)
+		return true
 	}
-	again := job(1, 2, greedy, greedy2)
-	d, err = a.Play(t.Context(), Local, again)
-	a.complete(again, d, err)
+	kit.Until(t, "it is sent", longAgo)
+	a.must(a.link.FlushTimeout(patience))
+	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
+	a.joins(l, nil)
+	var say word
+	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
+	if say.Play == nil || say.Play.Match != j.Match || say.Play.Seed != j.Seed {
+		t.Errorf("it is told %+v", say)
+	}
+	a.joins(l, func(b *beat) { b.Playing = []Playing{{Match: 1, Attempt: 1}} })
+	longAgo()
+	a.joins(l, nil)
+	cancel()
+	say = word{}
+	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
+	if say.End == nil || *say.End != (attemptOf{1, 1}) {
+		t.Errorf("then it is told %+v", say)
+	}
+	a.must(a.submit(l, kit.Get[[]byte](t)(Pack(Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedCancelled}}, MaxMessage))))
+	if got := <-out; !errors.Is(got.err, context.Canceled) {
+		t.Errorf("the cancelled attempt gave %v", got.err)
+	}
 }
 
 // A result that is handed in while there is no server is there when the next one comes. It comes
-// again until it is acknowledged, and then never.
+// again until a server has taken it, and then never.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
 	file, open := gate(t)
-	a.worker("lab-1", file)
+	p := a.worker("lab-1", file)
 	j := job(1, 1, greedy, greedy2)
 	out := a.playing(t.Context(), "lab-1", j)
 	a.has("lab-1", j)
@@ -223,21 +220,22 @@ func TestRestart(t *testing.T) {
 	}
 	open()
 	a.open(nil)
-	d := kit.Get[Delivery](t)(a.Await(t.Context(), "lab-1", j.Match, j.Attempt, expected(j).Commitment))
-	if d.Failure != nil {
-		t.Fatalf("it failed: %v", d.Failure)
+	e := expected(j)
+	if err := a.Adopt(t.Context(), "lab-1", e.Job, e.Commitment, func(Result) error { return errTest }); err != errTest {
+		t.Fatalf("what cannot be stored gave %v", err)
 	}
-	a.must(a.Close()) // before it is acknowledged
-	a.open(nil)
-	d = <-a.Unclaimed()
-	a.complete(j, d, nil)
-	a.there("lab-1") // it has come back by itself
-	kit.Until(t, "the result is acknowledged", func() bool { return a.waiting() == 0 })
 	a.must(a.Close())
 	a.open(nil)
-	if n := a.waiting(); n != 0 {
-		t.Errorf("%d results are left", n)
-	}
+	r, err := a.adopt("lab-1", j)
+	a.complete(j, r, err)
+	a.there("lab-1") // it has come back by itself
+	kit.Until(t, "nothing is left", func() bool { return len(left(t, p)) == 0 && len(a.there("lab-1").Playing) == 0 })
+}
+
+// left returns the results on the disk of a worker.
+func left(t *testing.T, p *process) []string {
+	t.Helper()
+	return kit.Get[[]string](t)(filepath.Glob(filepath.Join(p.settings.Dir, "results", "*"+parcelSuffix)))
 }
 
 // A worker that is killed with a finished result hands it in when it is back.
@@ -252,78 +250,14 @@ func TestResultOnDisk(t *testing.T) {
 	a.must(a.Close())
 	<-out
 	open()
-	results := filepath.Join(p.settings.Dir, "results")
-	kit.Until(t, "the result is on the disk", func() bool {
-		list, _ := filepath.Glob(filepath.Join(results, "*"+parcelSuffix))
-		return len(list) == 1
-	})
+	kit.Until(t, "the result is on the disk", func() bool { return len(left(t, p)) == 1 })
 	a.must(p.Process.Kill())
 	<-p.ended
 	a.open(nil)
 	a.start(p.settings)
-	d, err := a.Await(t.Context(), "lab-1", j.Match, j.Attempt, expected(j).Commitment)
+	d, err := a.adopt("lab-1", j)
 	a.complete(j, d, err)
-	kit.Until(t, "the result is gone from the disk", func() bool {
-		list, _ := os.ReadDir(results)
-		return len(list) == 0
-	})
-}
-
-// The server's own worker takes the same path, without a directory.
-func TestLocal(t *testing.T) {
-	t.Parallel()
-	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
-	if a.Address() != "" {
-		t.Errorf("it listens on %s", a.Address())
-	}
-	a.local()
-	j := job(1, 1, greedy, a.bot(2, script("")))
-	d, err := a.Play(t.Context(), Local, j)
-	a.complete(j, d, err)
-}
-
-// What the worker in the process of an earlier server played is given up at once: it ended with
-// that server. What it has handed in counts, and what other machines play is awaited.
-func TestLocalDied(t *testing.T) {
-	t.Parallel()
-	a := newArena(t, nil)
-	link, err := a.Local(t.Context())
-	a.must(err)
-	file, open := gate(t)
-	p := a.worker("lab-1", file)
-	there := job(1, 1, greedy, greedy2)
-	out := a.playing(t.Context(), "lab-1", there)
-	a.has("lab-1", there)
-	// The server ends before it has stored this one.
-	done := job(2, 1, greedy, greedy2)
-	packed, err := Pack(Result{Match: 2, Attempt: 1, Seed: done.Seed, Machine: Local}, MaxMessage)
-	a.must(err)
-	a.deaf()
-	_, err = link.js.Publish(t.Context(), resultsSubject(Local), packed, jetstream.WithMsgID(resultID(attemptOf{2, 1}, done.Seed)))
-	a.must(err)
-	link.Close()
-	a.must(a.Close())
-	<-out
-
-	a.open(nil)
-	d, err := a.Await(t.Context(), Local, done.Match, done.Attempt, expected(done).Commitment)
-	a.must(err)
-	if d.Match != done.Match {
-		t.Errorf("match %d has come, want %d", d.Match, done.Match)
-	}
-	a.must(d.Ack())
-	if _, err := a.Await(t.Context(), Local, 3, 1, referee.Hex{}); !errors.Is(err, ErrLost) {
-		t.Errorf("an attempt that died with its server gave %v", err)
-	}
-	open()
-	d, err = a.Await(t.Context(), "lab-1", there.Match, there.Attempt, expected(there).Commitment)
-	a.complete(there, d, err)
-	a.must(p.Process.Kill())
-	a.must(a.Close())
-	a.open(nil) // no result waits
-	if _, err := a.Await(t.Context(), Local, 4, 1, referee.Hex{}); !errors.Is(err, ErrLost) {
-		t.Errorf("an attempt that died with its server gave %v", err)
-	}
+	kit.Until(t, "the result is gone from the disk", func() bool { return len(left(t, p)) == 0 })
 }
 
 // stopped reports whether the kernel has stopped a process.

@@ -56,7 +56,7 @@ func AddGuest(creds, seed []byte, name string) (text []byte, public string, err 
 func guestPermissions(name string) jwt.UserPermissionLimits {
 	p := workerPermissions(name)
 	p.Pub.Allow = nil
-	for subject := range services(name) {
+	for _, subject := range services(name) {
 		p.Pub.Allow.Add(subject)
 	}
 	slices.Sort(p.Pub.Allow)

@@ -2,19 +2,17 @@ package fleet
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
@@ -54,30 +52,23 @@ type Hub struct {
 	link     *Link
 	shelf    *shelf
 	metrics  *hubMetrics
-	session  string
-	results  jetstream.ConsumeContext
 
 	changed   chan struct{}
-	joins     chan struct{} // with room for those that are made at once
-	unclaimed chan Delivery
+	unpacking chan struct{} // with room for results that are unpacked at once: it takes memory
 	ending    context.Context
 	end       context.CancelFunc
 	running   sync.WaitGroup
 
 	mu       sync.Mutex
 	began    time.Time
-	trouble  error  // why the fleet cannot go on
-	left     uint64 // sequence of the last result that was there at the start; 0: all of those have come
+	leaving  bool  // attempts were left to the next server
+	trouble  error // why the fleet cannot go on
 	machines map[string]*machine
 	attempts map[attemptOf]*attempt
-	over     *lru.Cache[attemptOf, struct{}] // attempts that ended without a result
-	held     map[uint64]struct{}             // results that are delivered and not stored yet, by their sequence
-	stash    []stashed                       // results that nobody has asked for yet
-	own      []*Link                         // within this process
+	over     *lru.Cache[attemptOf, struct{}] // attempts that have ended
 }
 
-// maxOver is how many attempts that are over the hub remembers. Older ones are settled by what
-// the store knows.
+// maxOver is how many attempts that are over the hub remembers, for as long as others may be adopted.
 const maxOver = 10_000
 
 // OpenHub starts the NATS server in this process, or connects to the one that there is, and makes
@@ -94,9 +85,9 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
 	h := &Hub{
-		HubOptions: o, metrics: newHubMetrics(o.Registerer), session: rand.Text(), over: over,
-		changed: make(chan struct{}, 1), joins: make(chan struct{}, maxJoins), unclaimed: make(chan Delivery),
-		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{}, held: map[uint64]struct{}{},
+		HubOptions: o, metrics: newHubMetrics(o.Registerer), over: over,
+		changed: make(chan struct{}, 1), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{},
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := h.open(ctx); err != nil {
@@ -112,21 +103,16 @@ func (h *Hub) open(ctx context.Context) error {
 	if err := h.connect(ctx); err != nil {
 		return err
 	}
-	if err := h.makeStreams(ctx); err != nil {
+	if err := h.makeStore(ctx); err != nil {
 		return err
-	}
-	if _, err := h.link.Subscribe(beatSubject("*"), h.beat); err != nil {
-		return fmt.Errorf("nats: %w", err)
 	}
 	h.began = time.Now()
+	for subject, take := range map[string]nats.MsgHandler{beatSubject("*"): h.beat, resultsSubject("*"): h.result} {
+		if _, err := h.link.Subscribe(subject, take); err != nil {
+			return fmt.Errorf("nats: %w", err)
+		}
+	}
 	h.running.Go(h.watch)
-	h.running.Go(h.deliverUnclaimed)
-	if err := h.countLeft(ctx); err != nil {
-		return err
-	}
-	if err := h.consumeResults(ctx); err != nil {
-		return err
-	}
 	h.running.Go(h.keep)
 	return nil
 }
@@ -152,7 +138,7 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 		h.embedded = nil // not what is half open
 		return err
 	}
-	if h.link, err = h.inProcess("server", serverPermissions()); err == nil {
+	if h.link, err = h.embedded.link("server", serverPermissions(), h.Log); err == nil {
 		h.registerWire()
 	}
 	return err
@@ -172,29 +158,6 @@ func checkServer(file string) error {
 	return nil
 }
 
-// inProcess connects within the process.
-func (h *Hub) inProcess(name string, may jwt.UserPermissionLimits) (*Link, error) {
-	l, err := h.embedded.link(name, may, h.Log)
-	if err == nil {
-		h.mu.Lock()
-		h.own = append(h.own, l)
-		h.mu.Unlock()
-	}
-	return l, err
-}
-
-// Local returns a connection for the worker in this process.
-func (h *Hub) Local(ctx context.Context) (*Link, error) {
-	if h.embedded != nil {
-		return h.inProcess(Local, workerPermissions(Local))
-	}
-	l, err := Dial(ctx, h.URL, h.Creds, h.Log)
-	if err == nil {
-		l.Name = Local
-	}
-	return l, err
-}
-
 // Address returns where workers connect, as host:port; "" if they cannot.
 func (h *Hub) Address() string {
 	if h.embedded == nil || h.Listen == "" {
@@ -203,14 +166,10 @@ func (h *Hub) Address() string {
 	return h.embedded.Addr().String()
 }
 
-// Close ends the hub. What is handed out stays with the machines, and results that are not
-// acknowledged come again with the next hub.
+// Close ends the hub. What is handed out stays with the machines, which keep its results for the next hub.
 func (h *Hub) Close() error {
 	h.end()
 	h.running.Wait()
-	if h.results != nil {
-		h.results.Stop()
-	}
 	if h.link != nil {
 		h.link.Close()
 	}
@@ -220,35 +179,9 @@ func (h *Hub) Close() error {
 	return nil
 }
 
-// makeStreams makes the streams and the object store, or brings those that exist up to date. How
-// many copies a cluster keeps is its operator's decision.
-func (h *Hub) makeStreams(ctx context.Context) error {
-	// As a work queue, JetStream would ask the consumers of all machines at each job that one has taken.
-	jobs := jetstream.StreamConfig{
-		Name: jobsStream, Subjects: []string{jobsSubject("*")}, Retention: jetstream.LimitsPolicy, Storage: jetstream.MemoryStorage,
-		MaxMsgsPerSubject: MaxJobs, Discard: jetstream.DiscardNew,
-		MaxBytes: MaxJobBytes, MaxMsgSize: MaxBeat, MaxAge: KeepJobs,
-	}
-	results := jetstream.StreamConfig{
-		Name: resultsStream, Subjects: []string{resultsSubject("*")}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
-		MaxMsgsPerSubject: MaxResults, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		MaxBytes: MaxResultBytes, MaxMsgSize: MaxMessage, MaxAge: KeepResults, Duplicates: rememberResults,
-	}
-	if h.URL == "" && h.Listen == "" {
-		results.Storage, results.MaxBytes = jetstream.MemoryStorage, MaxLocalBytes
-		// Of a time when there were other machines.
-		if old, err := h.link.js.Stream(ctx, resultsStream); err == nil && old.CachedInfo().Config.Storage == jetstream.FileStorage {
-			results.Storage, results.MaxBytes = jetstream.FileStorage, MaxResultBytes
-		}
-	}
-	for _, c := range []jetstream.StreamConfig{jobs, results} {
-		if old, err := h.link.js.Stream(ctx, c.Name); err == nil {
-			c.Replicas, c.Placement = old.CachedInfo().Config.Replicas, old.CachedInfo().Config.Placement
-		}
-		if _, err := h.link.js.CreateOrUpdateStream(ctx, c); err != nil {
-			return h.streamError(c.Name, err)
-		}
-	}
+// makeStore makes the object store, unless there is one. How many copies a cluster keeps is its operator's
+// decision.
+func (h *Hub) makeStore(ctx context.Context) error {
 	objects, err := h.link.js.ObjectStore(ctx, botsBucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		objects, err = h.link.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
@@ -269,7 +202,7 @@ func (h *Hub) makeStreams(ctx context.Context) error {
 func (h *Hub) streamError(name string, err error) error {
 	api := new(jetstream.APIError)
 	if h.embedded == nil && (errors.As(err, &api) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, nats.ErrNoResponders)) {
-		return fmt.Errorf("fleet: the stream %s: %w: give the account of %s JetStream with %d MiB of memory, %d GiB of disk and 3 streams",
+		return fmt.Errorf("fleet: the stream %s: %w: give the account of %s JetStream with %d MiB of memory, %d GiB of disk and a stream",
 			name, err, h.Creds, accountMemory>>20, accountDisk>>30)
 	}
 	return fmt.Errorf("fleet: the stream %s: %w", name, err)
@@ -323,12 +256,3 @@ func (h *Hub) watch() {
 
 // listEvery is how often the hub looks whether workers were removed.
 const listEvery = 500 * time.Millisecond
-
-// publish sends a document in core NATS.
-func (h *Hub) publish(subject string, document any) error {
-	data, err := json.Marshal(document)
-	if err != nil {
-		return err
-	}
-	return h.link.Publish(subject, data)
-}

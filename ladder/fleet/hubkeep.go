@@ -14,23 +14,18 @@ import (
 // machine is at fault, and nothing can be handed out before it does.
 var ErrUnavailable = errors.New("NATS is not available")
 
-const (
-	// lookTime is how long NATS may take to tell how its streams are.
-	lookTime = 10 * time.Second
-	// probe is the name under which the hub itself hands in what must be stored. No machine can
-	// have it.
-	probe = "_probe"
-)
+// lookTime is how long NATS may take to tell how its streams are.
+const lookTime = 10 * time.Second
 
-// Err returns why nothing can be handed out, or no result stored; nil while all is well.
+// Err returns why nothing can be handed out; nil while all is well.
 func (h *Hub) Err() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.trouble
 }
 
-// keep looks at the streams until the hub ends, and makes them anew or opens them again where
-// they are lost or NATS does not write to them any more.
+// keep looks at the connection and the object store until the hub ends, and makes that anew or opens it again
+// where it is lost or NATS does not write to it any more.
 func (h *Hub) keep() {
 	tick := time.NewTicker(min(Beat, h.AckTime/4))
 	defer tick.Stop()
@@ -41,8 +36,8 @@ func (h *Hub) keep() {
 		case <-h.ending.Done():
 			return
 		case <-tick.C:
-		case <-connected: // the server that is back may have lost what it had in memory
-			h.rejoin()
+		case <-connected: // nobody was heard meanwhile
+			h.excuse()
 		}
 		err := h.look()
 		if h.ending.Err() != nil {
@@ -52,7 +47,7 @@ func (h *Hub) keep() {
 	}
 }
 
-// look looks at the streams once, and mends what it can.
+// look looks once, and mends what it can.
 func (h *Hub) look() error {
 	if status := h.link.Status(); status != nats.CONNECTED {
 		return fmt.Errorf("nats: the server cannot be reached (%s)", status)
@@ -66,61 +61,16 @@ func (h *Hub) look() error {
 				return err
 			}
 			h.Log.Info("the streams are open again")
-			return h.renew(ctx)
+			return h.makeStore(ctx)
 		}
 	}
-	for _, name := range []string{jobsStream, resultsStream, botsStream} {
-		_, err := h.link.js.Stream(ctx, name)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			h.Log.Warn("a stream is lost, and made anew", "stream", name)
-			return h.renew(ctx)
-		}
-		if err != nil {
-			return fmt.Errorf("nats: the stream %s: %w", name, err)
-		}
+	_, err := h.link.js.Stream(ctx, botsStream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		h.Log.Warn("the object store is lost, and made anew")
+		return h.makeStore(ctx)
 	}
-	if isClosed(h.results.Closed()) {
-		return h.consumeResults(ctx)
-	}
-	if h.embedded == nil {
-		return h.tryStore(ctx)
-	}
-	return nil
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
-// renew makes the streams that are missing, and begins anew with those that there are.
-func (h *Hub) renew(ctx context.Context) error {
-	if err := h.makeStreams(ctx); err != nil {
-		return err
-	}
-	h.rejoin()
-	return h.consumeResults(ctx)
-}
-
-// rejoin makes the consumers of all machines anew, each with the next word of its machine.
-func (h *Hub) rejoin() {
-	h.excuse()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, m := range h.machines {
-		m.joined = false
-	}
-}
-
-// tryStore stores a message where results are stored. A cluster that exists tells in no other
-// way that its disk is full.
-func (h *Hub) tryStore(ctx context.Context) error {
-	if _, err := h.link.js.Publish(ctx, resultsSubject(probe), nil); err != nil {
-		return fmt.Errorf("nats: the stream %s stores nothing: %w: look at the disk and the limits of the NATS cluster", resultsStream, err)
+	if err != nil {
+		return fmt.Errorf("nats: the stream %s: %w", botsStream, err)
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import "time"
 
 // Protocol is the number of the messages between server and worker. It changes when either
 // could misunderstand the other.
-const Protocol = 2
+const Protocol = 3
 
 // What the messages may take; docs/operating.md, "What a worker can do", tells of them.
 const (
@@ -22,22 +22,8 @@ const (
 	// of timba.
 	MaxWord = 128
 
-	// MaxJobs is how many jobs of one machine are kept, the newest. It has never more than one for
-	// each of its cores to take.
-	MaxJobs = 1024
-	// MaxJobBytes is how many bytes all jobs may have that are kept. They are in memory.
-	MaxJobBytes = 256 << 20
-	// MaxResults is how many results of one machine may wait for the server.
-	MaxResults = 64
-	// MaxResultBytes is how many bytes all results may have that wait. They are on the disk.
-	MaxResultBytes = 8 << 30
-	// MaxLocalBytes is how many bytes they may have where the only machine is the server's own. They are
-	// in memory then, and end with its matches: a disk that was full stops nothing.
-	MaxLocalBytes = MaxResults * MaxMessage
-	// maxMemory is how many bytes all streams may have in memory.
-	maxMemory = 2*MaxJobBytes + MaxLocalBytes
 	// accountMemory and accountDisk are how many bytes the account of the server needs in JetStream.
-	accountMemory, accountDisk = MaxJobBytes, MaxResultBytes + MaxBotBytes
+	accountMemory, accountDisk = 64 << 20, MaxBotBytes
 	// MaxBotBytes is how many bytes the bots may have in the object store. Those that were not
 	// needed for the longest time make room for others.
 	MaxBotBytes = 16 << 30
@@ -61,10 +47,7 @@ const (
 	beatGap = 4 * time.Second / MaxBeats
 	// AckTime is how long a machine may leave an attempt unmentioned before it is lost.
 	AckTime = 15 * time.Second
-	// KeepJobs is how long a job is kept, taken or not: for longer than an attempt that its machine
-	// does not mention.
-	KeepJobs = time.Minute
-	// KeepResults is how long a result waits for the server.
+	// KeepResults is how long a worker keeps a result for the server.
 	KeepResults = 7 * 24 * time.Hour
 	// StopTime is how long a machine has to end a match that is not wanted any more.
 	StopTime = 5 * time.Second

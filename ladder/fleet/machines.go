@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/time/rate"
 
 	"github.com/timba-arena/timba/sandbox"
@@ -23,9 +21,6 @@ type machine struct {
 	Machine
 	session  string
 	replaced []string // earlier sessions of the name, the newest last
-	joined   bool     // its jobs have a consumer
-	joins    int      // how many they had
-	joining  bool
 	limit    *rate.Limiter
 }
 
@@ -56,12 +51,13 @@ func (h *Hub) beat(msg *nats.Msg) {
 	if !h.admit(name, time.Now()) { // what is not readable may be another's doing, and does not count
 		return
 	}
-	a, join := h.heard(b)
-	if join {
-		go h.join(msg, b) // it ends with the hub
-		return
-	}
+	a, again := h.heard(b)
 	h.reply(msg, a)
+	for _, job := range again {
+		if err := h.link.Publish(jobsSubject(name), job); err != nil {
+			h.Log.Debug("a job cannot be sent again", "machine", name, "err", err)
+		}
+	}
 }
 
 // decent reports whether people can be shown what a machine says of itself: its words are short, and
@@ -78,17 +74,29 @@ func (m *Machine) decent() bool {
 
 func (h *Hub) reply(msg *nats.Msg, a answer) {
 	data, err := json.Marshal(a)
-	if err == nil {
-		err = msg.Respond(data)
-	}
 	if err != nil {
 		h.Log.Debug("a machine cannot be answered", "machine", machineOf(msg.Subject), "err", err)
+		return
+	}
+	h.respond(msg, data)
+}
+
+// respond answers a machine. In an account of its own its messages are answered there; in that of the server the
+// answer goes nowhere but to the machine, since NATS would do what it is told with the rights of the server.
+func (h *Hub) respond(msg *nats.Msg, data []byte) {
+	name := machineOf(msg.Subject)
+	if h.embedded == nil && !strings.HasPrefix(msg.Reply, inboxPrefix(name)+".") {
+		h.Log.Debug("a machine wants its answer elsewhere", "machine", name, "reply", msg.Reply)
+		return
+	}
+	if err := msg.Respond(data); err != nil {
+		h.Log.Debug("a machine cannot be answered", "machine", name, "err", err)
 	}
 }
 
 // admit reports whether a machine may tell something now: more than MaxBeats is left unread.
 func (h *Hub) admit(name string, now time.Time) bool {
-	if CheckName(name) != nil {
+	if CheckName(name) != nil || name == Local {
 		return false
 	}
 	h.mu.Lock()
@@ -102,33 +110,34 @@ func (h *Hub) admit(name string, now time.Time) bool {
 	return m.limit.AllowN(now, 1)
 }
 
-// heard notes what a machine tells; join is true while its jobs have no consumer.
-func (h *Hub) heard(b beat) (a answer, join bool) {
-	a.Server, a.AckTime = h.session, h.AckTime
+// heard notes what a machine tells, and returns the jobs that did not reach it.
+func (h *Hub) heard(b beat) (a answer, again [][]byte) {
+	a.AckTime = h.AckTime
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	m := h.machines[b.Name]
 	if m == nil { // it has just gone
-		return a, false
+		return a, nil
 	}
 	if slices.Contains(m.replaced, b.Session) {
 		a.Refused, a.End = fmt.Sprintf("another worker has the credentials of %q: add one for each worker", b.Name), true
-		return a, false
+		return a, nil
 	}
 	if m.session != b.Session && m.session != "" {
 		m.replaced = append(m.replaced, m.session)
 		m.replaced = m.replaced[max(0, len(m.replaced)-maxReplaced):]
-		m.joined = false
 		h.hurry(b.Name) // a new worker mentions below what the old one has left to hand in
 	}
+	if m.session == "" {
+		h.Log.Debug("a machine is there", "machine", b.Name, "version", b.Version, "cores", len(b.Cores), "arch", b.Arch, "sandbox", b.Sandbox)
+	}
 	m.session = b.Session
-	a.Jobs = m.joins
-	b.Machine.Local, b.Machine.Seen = b.Name == Local, time.Now()
+	b.Machine.Seen = time.Now()
 	b.Machine.Refused = h.refuses(b.Machine)
 	a.Refused = b.Machine.Refused
 	news := !sameMachine(m.Machine, b.Machine)
 	m.Machine = b.Machine
-	a.Over = h.mentioned(m.Machine)
+	a.Over, again = h.mentioned(m.Machine)
 	if b.Leaving {
 		h.leave(b.Name)
 		news = true
@@ -136,14 +145,7 @@ func (h *Hub) heard(b beat) (a answer, join bool) {
 	if news {
 		h.tellChanged()
 	}
-	if m.joining {
-		a.Server = "" // it asks for its jobs when there is something to ask
-	}
-	if m.joined || m.joining || a.Refused != "" || b.Leaving {
-		return a, false
-	}
-	m.joining = true
-	return a, true
+	return a, again
 }
 
 // refuses returns why a machine gets no jobs, "" if it does.
@@ -171,67 +173,36 @@ func sameMachine(a, b Machine) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// join makes the consumer of a machine's jobs, and answers. When all machines come at once, they take
-// turns: JetStream makes one consumer after the other, and what it has not made in time is asked of
-// it again.
-func (h *Hub) join(msg *nats.Msg, b beat) {
-	h.joins <- struct{}{}
-	defer func() { <-h.joins }()
-	ctx, cancel := context.WithTimeout(h.ending, joinTime)
-	defer cancel()
-	_, err := h.link.js.CreateOrUpdateConsumer(ctx, jobsStream, jetstream.ConsumerConfig{
-		Durable: b.Name, FilterSubject: jobsSubject(b.Name), AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: h.AckTime, MaxDeliver: maxDeliver, MaxWaiting: maxPulls, MaxRequestBatch: MaxJobs, MemoryStorage: true,
-		InactiveThreshold: inactive,
-	})
-	a := answer{Server: h.session, AckTime: h.AckTime}
-	h.mu.Lock()
-	if m := h.machines[b.Name]; m != nil {
-		m.joining = false
-		m.joined = err == nil && m.session == b.Session
-		m.joins++
-		a.Jobs = m.joins
-	}
-	h.mu.Unlock()
-	if err != nil {
-		h.Log.Warn("the jobs of a machine have no consumer", "machine", b.Name, "err", err)
-		return // it asks again
-	}
-	h.Log.Debug("a machine is there", "machine", b.Name, "version", b.Version, "cores", len(b.Cores), "arch", b.Arch, "sandbox", b.Sandbox)
-	h.reply(msg, a)
-	h.tellChanged()
-}
-
-// How many consumers are made at once, and how long one may take.
-const maxJoins, joinTime = 8, 30 * time.Second
-
-// What a machine may ask of its jobs.
-const (
-	maxDeliver = 2 // times that a job is handed out: its machine says that it has it before it plays
-	maxPulls   = 8
-	inactive   = time.Hour // without a request, after which its consumer goes
-)
-
-// mentioned notes the attempts that a machine has, and returns those that are over.
-func (h *Hub) mentioned(m Machine) (over []attemptOf) {
+// mentioned notes the attempts that a machine has, and returns those that are over, and the jobs that it
+// should have by now and does not.
+func (h *Hub) mentioned(m Machine) (over []attemptOf, again [][]byte) {
 	now := time.Now()
 	for _, p := range m.Playing {
 		key := attemptOf{p.Match, p.Attempt}
 		a := h.attempts[key]
 		switch {
 		case a != nil && a.machine == m.Name:
-			a.mentioned = now
+			a.mentioned, a.named = now, true
 		case a == nil && !h.over.Contains(key) && now.Sub(h.began) < h.AckTime:
 			// Its match may be awaited in a moment.
 		default:
 			over = append(over, key)
 		}
 	}
-	return over
+	for _, a := range h.attempts {
+		if a.machine == m.Name && a.job != nil && !a.named && now.Sub(a.sent) >= Beat {
+			a.sent = now
+			again = append(again, a.job)
+		}
+	}
+	return over, again
 }
 
-// hurry makes the attempts of a machine be lost in a moment that are not mentioned again: what was
-// handed in last may still be on its way. Whoever calls it holds the lock.
+// settle is how long what was handed in last may be on its way.
+const settle = 2 * time.Second
+
+// hurry makes the attempts of a machine be lost in a moment that are not mentioned again.
+// Whoever calls it holds the lock.
 func (h *Hub) hurry(name string) {
 	for _, a := range h.attempts {
 		if a.machine == name {
@@ -280,13 +251,4 @@ func (h *Hub) expire(now time.Time) {
 			a.lose()
 		}
 	}
-}
-
-// Added returns when the workers were added whose credentials are valid, by name; none with a NATS
-// cluster that exists, whose users the server does not know.
-func (h *Hub) Added() (map[string]time.Time, error) {
-	if h.keys == nil {
-		return nil, nil
-	}
-	return ReadAdded(h.Dir)
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sandbox"
@@ -88,12 +87,10 @@ func (a *arena) open(change func(*HubOptions)) {
 	a.t.Cleanup(func() { hub.Close() })
 }
 
-// deaf makes the server read no more results. Its NATS goes on.
+// deaf makes the server look for nothing any more. Its NATS goes on.
 func (a *arena) deaf() {
 	a.end()
 	a.running.Wait()
-	a.results.Stop()
-	<-a.results.Closed()
 }
 
 func (a *arena) must(err error) {
@@ -189,7 +186,7 @@ func (s settings) options(log *slog.Logger) WorkerOptions {
 		o.Cores = append(o.Cores, cores.Any)
 	}
 	if s.Gate != "" {
-		o.Play = func(ctx context.Context, m *Match) error {
+		o.Play = func(ctx context.Context, j Job, p PlayOptions) Result {
 			opened := make(chan error, 1)
 			go func() {
 				f, err := os.Open(s.Gate)
@@ -197,9 +194,12 @@ func (s settings) options(log *slog.Logger) WorkerOptions {
 			}()
 			select {
 			case err := <-opened:
-				return errors.Join(err, m.Play(ctx))
+				if err != nil {
+					return failed(j, err)
+				}
+				return Play(ctx, j, p)
 			case <-ctx.Done():
-				return ctx.Err()
+				return failed(j, ctx.Err())
 			}
 		}
 	}
@@ -252,7 +252,7 @@ func (a *arena) there(name string) Machine {
 		if m != nil {
 			found = m.Machine
 		}
-		return m != nil && m.joined
+		return m != nil && m.session != ""
 	})
 	return found
 }
@@ -291,16 +291,30 @@ func (a *arena) gone(name string) {
 
 // played is what comes of a call of Play.
 type played struct {
-	Delivery
+	Result
 	err error
+}
+
+// Play hands a job to a machine and returns its result.
+func (a *arena) Play(ctx context.Context, name string, j Job) (r Result, err error) {
+	err = a.Hub.Play(ctx, name, j, func(got Result) error { r = got; return nil })
+	return r, err
+}
+
+// adopt returns the result of a job that an earlier server has handed out.
+func (a *arena) adopt(name string, j Job) (r Result, err error) {
+	e := expected(j)
+	e.Seed = referee.Hex{}
+	err = a.Adopt(a.t.Context(), name, e.Job, e.Commitment, func(got Result) error { r = got; return nil })
+	return r, err
 }
 
 // playing calls Play without waiting for it.
 func (a *arena) playing(ctx context.Context, name string, j Job) <-chan played {
 	out := make(chan played, 1)
 	go func() {
-		d, err := a.Play(ctx, name, j)
-		out <- played{d, err}
+		r, err := a.Play(ctx, name, j)
+		out <- played{r, err}
 	}()
 	return out
 }
@@ -320,19 +334,16 @@ func (a *arena) has(name string, j Job) {
 	})
 }
 
-// complete checks that a delivery has all games of its job, and acknowledges it.
-func (a *arena) complete(j Job, d Delivery, err error) {
+// complete checks that a result has all games of its job.
+func (a *arena) complete(j Job, r Result, err error) {
 	a.t.Helper()
 	a.must(err)
-	if d.Failure != nil {
-		a.t.Fatalf("match %d failed: %s: %s", j.Match, d.Failure.Kind, d.Failure.Text)
+	if r.Failure != nil {
+		a.t.Fatalf("match %d failed: %s: %s", j.Match, r.Failure.Kind, r.Failure.Text)
 	}
-	d.Machine = "lab" // also what the server's own worker has played is played again
-	a.must(d.Unpack(expected(j)))
-	if len(d.Games) != j.Deals*len(j.Bots) {
-		a.t.Fatalf("match %d has %d games, want %d", j.Match, len(d.Games), j.Deals*len(j.Bots))
+	if len(r.Games) != j.Deals*len(j.Bots) {
+		a.t.Fatalf("match %d has %d games, want %d", j.Match, len(r.Games), j.Deals*len(j.Bots))
 	}
-	a.must(d.Ack())
 }
 
 // expected is what the result of a job is checked against.
@@ -351,25 +362,11 @@ func (a *arena) stream(name string) jetstream.Stream {
 	return s
 }
 
-// waiting returns how many results wait to be acknowledged.
-func (a *arena) waiting() uint64 {
+// within starts a worker in the process of the test. With a gate it plays when that is open.
+func (a *arena) within(name string, gate ...string) *Worker {
 	a.t.Helper()
-	return kit.Get[*jetstream.StreamInfo](a.t)(a.stream(resultsStream).Info(a.t.Context())).State.Msgs
-}
-
-// local starts the worker in the server's process. With a gate it plays when that is open.
-func (a *arena) local(gate ...string) *Worker {
-	a.t.Helper()
-	link := kit.Get[*Link](a.t)(a.Local(a.t.Context()))
-	o := settings{Gate: strings.Join(gate, "")}.options(a.HubOptions.Log)
-	o.Program = func(ctx context.Context, j Job, slot int) (match.Bot, error) {
-		b := j.Bots[slot]
-		if b.House != "" {
-			p, err := program.Resolver{}.Resolve(ctx, b.House)
-			return p.Bot, err
-		}
-		return match.Bot{Version: b.Label, Command: b.Command, Dir: filepath.Join(a.bots, b.Hash), Hash: b.Hash, Sandbox: a.Sandbox}, nil
-	}
+	link := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.HubOptions.Log))
+	o := settings{Dir: a.t.TempDir(), Gate: strings.Join(gate, "")}.options(a.HubOptions.Log)
 	w := kit.Get[*Worker](a.t)(NewWorker(link, o))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -381,6 +378,6 @@ func (a *arena) local(gate ...string) *Worker {
 		}
 		link.Close()
 	})
-	a.there(Local)
+	a.there(name)
 	return w
 }

@@ -18,10 +18,10 @@ type hubMetrics struct {
 // What becomes of a result.
 const (
 	gotWanted     = "wanted"
-	gotLate       = "unclaimed" // nobody waits for it
-	gotOld        = "old"       // of an attempt that is over
-	gotForeign    = "foreign"   // of a match that the machine was not given
+	gotOld        = "old"     // of an attempt that is over
+	gotForeign    = "foreign" // of a match that the machine was not given
 	gotUnreadable = "unreadable"
+	gotAgain      = "" // it comes again, and is not counted
 )
 
 func newHubMetrics(to prometheus.Registerer) *hubMetrics {
@@ -30,9 +30,9 @@ func newHubMetrics(to prometheus.Registerer) *hubMetrics {
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "timba_fleet_results_total", Help: "Results that came in, by what became of them."}, []string{"outcome"}),
 		lost:    prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_attempts_lost_total", Help: "Attempts whose machine was lost."}),
 		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_result_bytes_total", Help: "Bytes of the results that came in, compressed."}),
-		down:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_down", Help: "1 while NATS cannot be reached, or stores no results."}),
+		down:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_down", Help: "1 while NATS cannot be reached, or its streams are lost."}),
 	}
-	for _, outcome := range []string{gotWanted, gotLate, gotOld, gotForeign, gotUnreadable} {
+	for _, outcome := range []string{gotWanted, gotOld, gotForeign, gotUnreadable} {
 		m.results.WithLabelValues(outcome)
 	}
 	if to != nil {
@@ -42,8 +42,7 @@ func newHubMetrics(to prometheus.Registerer) *hubMetrics {
 }
 
 // registerWire registers the bytes of the messages between NATS in this process and other machines,
-// as NATS counts them: without TLS and the lines of its protocol. What server and worker tell each
-// other within the process is left out.
+// as NATS counts them: without TLS, the lines of its protocol, and what the server itself reads and sends.
 func (h *Hub) registerWire() {
 	if h.Registerer == nil || h.embedded == nil {
 		return
@@ -64,21 +63,9 @@ func (h *Hub) registerWire() {
 			if err != nil {
 				return 0
 			}
-			return max(0, count(all, h.ownBytes()))
+			return max(0, count(all, h.link.Stats()))
 		}))
 	}
-}
-
-// ownBytes returns what the links within the process have sent and received.
-func (h *Hub) ownBytes() (sum nats.Statistics) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, l := range h.own {
-		s := l.Stats()
-		sum.InBytes += s.InBytes
-		sum.OutBytes += s.OutBytes
-	}
-	return sum
 }
 
 // workerMetrics are those of a worker. docs/operating.md lists them.

@@ -16,12 +16,11 @@ import (
 // parcel is a result that is to be handed in.
 type parcel struct {
 	attemptOf
-	ID     string `json:"id"` // see resultID
 	Packed []byte `json:"packed"`
 }
 
-// outbox keeps results on the disk until JetStream has them, so that a worker which is killed
-// hands them in when it is back. The zero value keeps nothing.
+// outbox keeps results on the disk until the server has them, so that a worker which is killed
+// hands them in when it is back.
 type outbox struct{ dir string }
 
 const parcelSuffix = ".result"
@@ -59,9 +58,6 @@ func (o outbox) path(a attemptOf) string { return filepath.Join(o.dir, a.String(
 
 // keep writes a parcel, completely or not at all.
 func (o outbox) keep(p parcel) error {
-	if o.dir == "" {
-		return nil
-	}
 	data, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("results: %w", err)
@@ -74,9 +70,6 @@ func (o outbox) keep(p parcel) error {
 
 // drop forgets a parcel.
 func (o outbox) drop(a attemptOf) error {
-	if o.dir == "" {
-		return nil
-	}
 	if err := os.Remove(o.path(a)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("results: %w", err)
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -15,21 +18,14 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Match is an attempt at a match on the machine that plays it.
-type Match struct {
-	Job
-	// Program returns the bot of a slot, ready to be started, in its sandbox. It is called at
-	// the beginning of each Play. An error is a failure of the machine or of the version, never
-	// the bot's.
+// PlayOptions are how a machine plays an attempt.
+type PlayOptions struct {
+	// Program returns the bot of a slot, ready to be started, in its sandbox. An error is a failure of
+	// the machine or of the version, never the bot's.
 	Program func(ctx context.Context, slot int) (match.Bot, error)
-	// Check returns an error if this machine cannot play at all; nil: it always can.
-	Check func(context.Context) error
-	Watch func(*referee.Game) // see match.Match; nil: nobody watches
-	Void  func(deal, rotation int, err error)
-	Busy  func(used time.Duration) // see match.Match
-
-	games          []*referee.Result
-	voids, starved int
+	Check   func(context.Context) error // returns an error if this machine cannot play; nil: it always can
+	Watch   func(*referee.Game)         // see match.Match; nil: nobody watches
+	Journal *Journal                    // nil: none
 }
 
 // The kinds of a Failure.
@@ -49,20 +45,55 @@ func (f *Failure) Error() string { return f.Text }
 // errEarly ends a match in which a connection was lost. Its games count.
 var errEarly = errors.New("a connection was lost")
 
-// Play plays the match. The error is the context's, or a *Failure.
-func (m *Match) Play(ctx context.Context) error {
-	err := m.play(ctx)
+// Play plays an attempt at a match on this machine. Its result has the games, or why there are none: that of
+// a context that has ended is FailedCancelled.
+func Play(ctx context.Context, j Job, o PlayOptions) Result {
+	if o.Journal == nil {
+		o.Journal = &Journal{Log: slog.New(slog.DiscardHandler)}
+	}
+	began := time.Now()
+	p := &run{Job: j, PlayOptions: o, result: Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}}
+	r := &p.result
+	if r.Failure = p.failure(ctx, p.play(ctx)); r.Failure != nil {
+		r.Games = nil
+	}
+	for _, g := range r.Games {
+		g.Reveal(rules.Seed(j.Seed))
+	}
+	cutLogs(r.Games, len(j.Bots))
+	r.Took = time.Since(began)
+	return *r
+}
+
+// failed returns the result of a job that this machine could not play.
+func failed(j Job, err error) Result {
+	f := &Failure{Kind: FailedMachine, Text: err.Error()}
+	if errors.Is(err, context.Canceled) {
+		f.Kind = FailedCancelled
+	}
+	return Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: f}
+}
+
+// run is an attempt while it is played.
+type run struct {
+	Job
+	PlayOptions
+	result Result
+}
+
+// failure returns why a match that ended with an error has no result; nil if it has one.
+func (p *run) failure(ctx context.Context, err error) *Failure {
 	var failed *Failure
 	switch {
 	case err == nil, errors.Is(err, errEarly):
 		return nil
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return &Failure{Kind: FailedCancelled, Text: ctx.Err().Error()}
 	case errors.As(err, &failed) && failed.Kind != FailedHouse:
 		return failed
 	}
-	if m.Check != nil { // a machine that starts no programs starts no house bots
-		if broken := m.Check(ctx); broken != nil {
+	if p.Check != nil { // a machine that starts no programs starts no house bots
+		if broken := p.Check(ctx); broken != nil {
 			return &Failure{Kind: FailedMachine, Text: fmt.Sprintf("%s (%s)", broken, err)}
 		}
 	}
@@ -72,36 +103,42 @@ func (m *Match) Play(ctx context.Context) error {
 	return &Failure{Kind: FailedReferee, Text: err.Error()}
 }
 
-func (m *Match) play(ctx context.Context) error {
-	variant, err := ladder.Ladder{Game: m.Game, Options: m.Options}.Variant()
+func (p *run) play(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.Journal.Log.Error("panic in a match", "match", p.Match, "panic", v, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	variant, err := ladder.Ladder{Game: p.Game, Options: p.Options}.Variant()
 	if err != nil {
 		return err
 	}
-	bots, err := m.programs(ctx)
+	bots, err := p.programs(ctx)
 	if err != nil {
 		return err
 	}
 	match := &match.Match{
 		Variant:  variant,
 		Bots:     bots,
-		Deals:    m.Deals,
-		Seed:     rules.Seed(m.Seed),
-		Clock:    m.Clock,
-		Workers:  []int{m.Core},
-		Together: m.Together,
-		Watch:    m.Watch,
-		Done:     m.done,
-		Void:     m.void,
-		Busy:     m.Busy,
+		Deals:    p.Deals,
+		Seed:     rules.Seed(p.Seed),
+		Clock:    p.Clock,
+		Workers:  []int{p.Core},
+		Together: p.Together,
+		Watch:    p.Watch,
+		Done:     p.done,
+		Void:     p.void,
+		Busy:     func(used time.Duration) { p.Journal.busy(p.Job, used) },
 	}
 	return match.Play(ctx)
 }
 
 // programs returns the bots, under the names that they have in the match.
-func (m *Match) programs(ctx context.Context) ([]match.Bot, error) {
-	bots := make([]match.Bot, len(m.Bots))
-	for slot, b := range m.Bots {
-		p, err := m.Program(ctx, slot)
+func (p *run) programs(ctx context.Context) ([]match.Bot, error) {
+	bots := make([]match.Bot, len(p.Bots))
+	for slot, b := range p.Bots {
+		bot, err := p.Program(ctx, slot)
 		var failed *Failure
 		if errors.As(err, &failed) {
 			return nil, err
@@ -109,8 +146,8 @@ func (m *Match) programs(ctx context.Context) ([]match.Bot, error) {
 		if err != nil {
 			return nil, notPrepared(b, err)
 		}
-		p.Name = b.Name
-		bots[slot] = p
+		bot.Name = b.Name
+		bots[slot] = bot
 	}
 	return bots, nil
 }
@@ -122,31 +159,20 @@ func notPrepared(b Bot, err error) *Failure {
 
 // done keeps a finished game. Where a house bot has failed the match is played again. A match in which
 // a connection was lost ends with that game.
-func (m *Match) done(g *referee.Result) error {
+func (p *run) done(g *referee.Result) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
-		if m.Bots[slot].House != "" && program.HouseFailed(f) {
+		if p.Bots[slot].House != "" && program.HouseFailed(f) {
 			at := referee.FaultAt{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f}
-			return &Failure{Kind: FailedHouse, Version: m.Bots[slot].Version, Text: "a house bot failed: " + at.String()}
+			return &Failure{Kind: FailedHouse, Version: p.Bots[slot].Version, Text: "a house bot failed: " + at.String()}
 		}
 	}
 	cutInfo(&g.Replay)
-	m.games = append(m.games, g)
+	p.result.Games = append(p.result.Games, g)
 	if lostConnection(g) {
 		return errEarly
 	}
 	return nil
-}
-
-func (m *Match) void(deal, rotation int, err error) {
-	m.voids++
-	var starved *match.Starved
-	if errors.As(err, &starved) {
-		m.starved++
-	}
-	if m.Void != nil {
-		m.Void(deal, rotation, err)
-	}
 }
 
 // lostConnection reports whether a game was lost with a connection.
@@ -154,36 +180,29 @@ func lostConnection(g *referee.Result) bool {
 	return slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Reason.Kind == fault.ConnectionLost })
 }
 
-// Result returns what is handed in after the last Play, which returned err: with the games if
-// it returned nil, else with the Failure. The match is over.
-func (m *Match) Result(err error) Result {
-	r := Result{Match: m.Job.Match, Attempt: m.Attempt, Seed: m.Seed, Voids: m.voids, Starved: m.starved}
-	var failed *Failure
-	switch {
-	case err == nil:
-		m.seal()
-		r.Games = m.games
-	case errors.As(err, &failed):
-		r.Failure = failed
-	default:
-		r.Failure = &Failure{Kind: FailedCancelled, Text: err.Error()}
+func (p *run) void(deal, rotation int, err error) {
+	p.result.Voids++
+	var starved *match.Starved
+	if errors.As(err, &starved) {
+		p.result.Starved++
 	}
-	return r
+	p.Journal.Log.Warn("a game is void", "match", p.Match, "deal", deal, "rotation", rotation, "err", err)
 }
 
-// seal prepares the games for the store: every replay gets the match's seed, and logs are cut
-// to the shares of their slots, in the order of the deals.
-func (m *Match) seal() {
-	slices.SortFunc(m.games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
-	shares := make([]logShare, len(m.Bots))
-	for i := range shares {
-		shares[i].left = keepMatchLog
-	}
-	for _, g := range m.games {
-		g.Reveal(rules.Seed(m.Seed))
-		for seat, slot := range g.Bots {
-			faulty := slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Seat == seat })
-			g.Logs[seat] = shares[slot].take(g.Logs[seat], faulty)
-		}
+// Journal logs what happens to the matches of a machine.
+type Journal struct {
+	Log *slog.Logger
+
+	mu   sync.Mutex
+	last time.Time // that the machine was busy
+}
+
+// busy logs that other programs use the core of a match, for all matches once a minute.
+func (l *Journal) busy(j Job, used time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := time.Now(); now.Sub(l.last) >= time.Minute {
+		l.last = now
+		l.Log.Warn("the machine is busy", "match", j.Match, "core", j.Core, "others used of a second", used)
 	}
 }

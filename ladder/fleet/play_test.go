@@ -20,13 +20,13 @@ func TestHouseLate(t *testing.T) {
 		fault.Late: false, fault.LateBank: false, fault.NotReading: false, fault.NoReady: false, fault.Disqualified: false,
 		fault.Exited: true, fault.IllegalMove: true, fault.NotStarted: true,
 	} {
-		m := &Match{Job: Job{Bots: []Bot{{Name: "mine"}, greedy}}}
+		p := &run{Job: Job{Bots: []Bot{{Name: "mine"}, greedy}}}
 		g := &referee.Result{Bots: []int{0, 1}}
 		g.Seats = make([]referee.ReplaySeat, 2)
 		f := fault.New(0, 0, fault.Reason{Kind: kind})
 		f.Seat = 1
 		g.Faults = []referee.Fault{f}
-		failure, failed := errors.AsType[*Failure](m.done(g))
+		failure, failed := errors.AsType[*Failure](p.done(g))
 		if failed != fails || failed && failure.Kind != FailedHouse {
 			t.Errorf("%s: %v, want a failure: %v", kind, failure, fails)
 		}

@@ -11,26 +11,28 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// PlayAtRandom plays a match without its bots, with random moves: for a worker that tests a server. Its
-// result is one that the bots could have.
-func (m *Match) PlayAtRandom() error {
-	v, err := ladder.Ladder{Game: m.Game, Options: m.Options}.Variant()
+// PlayAtRandom returns a result of a job that its bots could have, without them, with random moves: for a
+// worker that tests a server.
+func PlayAtRandom(j Job) Result {
+	r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}
+	v, err := ladder.Ladder{Game: j.Game, Options: j.Options}.Variant()
 	if err != nil {
-		return err
+		return failed(j, err)
 	}
-	for deal := range m.Deals {
-		for rotation := range m.Bots {
-			g, err := m.randomGame(v, deal, rotation)
+	for deal := range j.Deals {
+		for rotation := range j.Bots {
+			g, err := j.randomGame(v, deal, rotation)
 			if err != nil {
-				return err
+				return failed(j, err)
 			}
-			m.games = append(m.games, g)
+			g.Reveal(rules.Seed(j.Seed))
+			r.Games = append(r.Games, g)
 		}
 	}
-	return nil
+	return r
 }
 
-func (m *Match) randomGame(v *rules.Variant, deal, rotation int) (*referee.Result, error) {
+func (m *Job) randomGame(v *rules.Variant, deal, rotation int) (*referee.Result, error) {
 	seed := rules.Seed(m.Seed)
 	head := referee.Replay{
 		Timba: protocol.Version, Game: m.Game, Options: v.Settings.Map(),

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/timba-arena/timba/referee"
 )
@@ -14,16 +15,19 @@ const (
 	keepInfo     = 32 << 10 // of the info that a seat sends in one game
 )
 
+// note is more than the note on what was cut of a log takes.
+const note = 64
+
 // cutLog returns the beginning and the end of a log, with a note between them on what
 // was cut.
 func cutLog(log []byte, most int) []byte {
-	if len(log) <= most {
+	if len(log) <= most+note {
 		return log
 	}
-	note := fmt.Sprintf("\n[%d bytes cut]\n", len(log)-most)
+	text := fmt.Sprintf("\n[%d bytes cut]\n", len(log)-most)
 	head := most / 2
 	cut := append([]byte{}, log[:head]...)
-	cut = append(cut, note...)
+	cut = append(cut, text...)
 	return append(cut, log[len(log)-(most-head):]...)
 }
 
@@ -45,42 +49,20 @@ func cutInfo(r *referee.Replay) {
 	}
 }
 
-// logShare is how many bytes of the logs of one slot may still be stored in a match.
-type logShare struct{ left int }
-
-// take cuts a log to what is left; a game with a fault always has its share.
-func (s *logShare) take(log []byte, faulty bool) []byte {
-	most := keepGameLog
-	if !faulty {
-		most = min(most, s.left)
-	}
-	log = cutLog(log, most)
-	s.left = max(0, s.left-len(log))
-	return log
-}
-
-// note is more than the note on what was cut of a log takes.
-const note = 64
-
-// Trim cuts the logs of a result to what an honest worker hands in, in a match of some slots.
-func (r *Result) Trim(slots int) {
-	left := make([]int, slots)
-	for i := range left {
-		left[i] = keepMatchLog + referee.MaxFaults*keepGameLog + note*len(r.Games)
-	}
-	for _, g := range r.Games {
-		for seat, log := range g.Logs {
-			if seat >= len(g.Bots) || g.Bots[seat] < 0 || g.Bots[seat] >= slots {
-				g.Logs[seat] = nil // the store refuses the game
-				continue
+// cutLogs brings the games of a match between some bots into the order of the deals, and cuts their logs:
+// each bot has a share of them, and one with a fault its log of that game in any case. Cutting twice is the
+// same as cutting once.
+func cutLogs(games []*referee.Result, bots int) {
+	slices.SortFunc(games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+	left := slices.Repeat([]int{keepMatchLog}, bots)
+	for _, g := range games {
+		for seat, bot := range g.Bots {
+			most := keepGameLog
+			if !slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Seat == seat }) {
+				most = min(most, left[bot])
 			}
-			if len(log) > keepGameLog+note {
-				log = cutLog(log, keepGameLog)
-			}
-			if left[g.Bots[seat]] -= len(log); left[g.Bots[seat]] < 0 {
-				log = nil
-			}
-			g.Logs[seat] = log
+			g.Logs[seat] = cutLog(g.Logs[seat], most)
+			left[bot] = max(0, left[bot]-len(g.Logs[seat]))
 		}
 	}
 }

@@ -10,31 +10,11 @@ import (
 
 func TestCutLog(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ log, want string }{
-		{"", ""},
-		{"0123456789", "0123456789"},
-		{"0123456789a", "01234\n[1 bytes cut]\n6789a"},
-		{strings.Repeat("x", 20) + "end", "xxxxx\n[13 bytes cut]\nxxend"},
-	} {
-		if got := string(cutLog([]byte(test.log), 10)); got != test.want {
-			t.Errorf("%q: %q, want %q", test.log, got, test.want)
+	for n, want := range map[int]string{0: "", 10 + note: strings.Repeat("x", 10+note), 100: "xxxxx\n[90 bytes cut]\nxxxxx"} {
+		got := cutLog(bytes.Repeat([]byte("x"), n), 10)
+		if string(got) != want || !bytes.Equal(cutLog(got, 10), got) {
+			t.Errorf("of %d bytes %q is left, want %q", n, got, want)
 		}
-	}
-}
-
-// A game with a fault keeps its log, however much the games before it wrote.
-func TestLogShare(t *testing.T) {
-	t.Parallel()
-	s := logShare{left: keepMatchLog}
-	flood, kept := bytes.Repeat([]byte("x"), 1<<20), 0
-	for range 20 {
-		kept += len(s.take(flood, false))
-	}
-	if kept < keepMatchLog || kept > keepMatchLog+20*100 {
-		t.Errorf("%d bytes are kept of a match, want %d and the notes", kept, keepMatchLog)
-	}
-	if got := s.take([]byte("why it failed"), true); string(got) != "why it failed" {
-		t.Errorf("of a game with a fault %q is kept", got)
 	}
 }
 
@@ -53,43 +33,35 @@ func TestCutInfo(t *testing.T) {
 	}
 }
 
-// What an honest worker hands in stays as it is; more than that is cut, and seats that there are not
-// do no harm.
-func TestTrim(t *testing.T) {
+// Each bot has its share of the logs of a match, and a game with a fault keeps its log, however much the games
+// before it wrote. Cutting twice is the same as cutting once.
+func TestCutLogs(t *testing.T) {
 	t.Parallel()
-	game := func(log int) *referee.Result {
-		return &referee.Result{Bots: []int{0, 1}, Logs: [][]byte{bytes.Repeat([]byte("x"), log), nil}}
+	var games []*referee.Result
+	for i := range 100 {
+		g := &referee.Result{Bots: []int{0, 1}, Logs: [][]byte{bytes.Repeat([]byte("x"), 1<<20), []byte("why it failed")}}
+		g.Match.Deal = i
+		if i == 99 {
+			g.Faults = []referee.Fault{{Seat: 1}}
+		}
+		games = append(games, g)
 	}
-	honest := Result{}
-	share := logShare{left: keepMatchLog}
-	for range 20 {
-		g := game(1 << 20)
-		g.Logs[0] = share.take(g.Logs[0], false)
-		honest.Games = append(honest.Games, g)
+	games[98].Logs[1] = bytes.Repeat([]byte("x"), 1<<20)
+	sum := func() (n int) {
+		for _, g := range games {
+			n += len(g.Logs[0])
+		}
+		return n
 	}
-	before := 0
-	for _, g := range honest.Games {
-		before += len(g.Logs[0])
+	cutLogs(games, 2)
+	once := sum()
+	if once > keepMatchLog+100*note || once < keepMatchLog {
+		t.Errorf("%d bytes are left of a flood", once)
 	}
-	honest.Trim(2)
-	after := 0
-	for _, g := range honest.Games {
-		after += len(g.Logs[0])
+	if got := string(games[99].Logs[1]); got != "why it failed" {
+		t.Errorf("of a game with a fault %q is kept", got)
 	}
-	if before != after {
-		t.Errorf("of %d honest bytes %d are left", before, after)
-	}
-	flood := Result{}
-	for range 100 {
-		flood.Games = append(flood.Games, game(1<<20))
-	}
-	flood.Games[3].Bots = []int{-1, 99}
-	flood.Trim(2)
-	sum := 0
-	for _, g := range flood.Games {
-		sum += len(g.Logs[0])
-	}
-	if most := keepMatchLog + referee.MaxFaults*keepGameLog + 100*note; sum > most || sum < keepMatchLog {
-		t.Errorf("%d bytes are left of a flood, want %d at most", sum, most)
+	if cutLogs(games, 2); sum() != once {
+		t.Errorf("of %d bytes %d are left", once, sum())
 	}
 }

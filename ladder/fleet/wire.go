@@ -2,8 +2,6 @@ package fleet
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,23 +13,19 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// The streams, and the bucket of the object store.
+// The bucket of the object store, and its stream.
 const (
-	jobsStream    = "JOBS"
-	resultsStream = "RESULTS"
-	botsBucket    = "bots"
-	botsStream    = "OBJ_" + botsBucket // its name by the object store's convention
+	botsBucket = "bots"
+	botsStream = "OBJ_" + botsBucket // its name by the object store's convention
 )
 
 // The subjects of a machine.
 func jobsSubject(machine string) string    { return "jobs." + machine }
 func resultsSubject(machine string) string { return "results." + machine }
 func beatSubject(machine string) string    { return "machines." + machine }
-func cancelSubject(machine string) string  { return "cancel." + machine }
 func inboxPrefix(machine string) string    { return "_INBOX_" + machine }
 
 // machineOf returns the machine of a subject.
@@ -40,7 +34,7 @@ func machineOf(subject string) string {
 	return machine
 }
 
-// Local is the name of the worker in the server's process.
+// Local is the name of the machine of the server's process.
 const Local = "local"
 
 var machineName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
@@ -51,6 +45,12 @@ func CheckName(name string) error {
 		return fmt.Errorf("worker: the name %q is not valid: try up to 40 lower-case letters, digits and hyphens, such as lab-3", name)
 	}
 	return nil
+}
+
+// word is what the server says to a machine: an attempt to play, or one to end.
+type word struct {
+	Play *order     `json:"play,omitempty"`
+	End  *attemptOf `json:"end,omitempty"`
 }
 
 // order is a job on its way to a machine.
@@ -78,19 +78,10 @@ type beat struct {
 
 // answer is what the server answers to a beat.
 type answer struct {
-	Server  string        `json:"server"`            // this run of it: another one has forgotten whose jobs wait
-	Jobs    int           `json:"jobs,omitempty"`    // how often its jobs had a new consumer: an earlier one answers no more
 	AckTime time.Duration `json:"ack_time"`          // nanoseconds
 	Refused string        `json:"refused,omitempty"` // why the machine gets no jobs
 	End     bool          `json:"end,omitempty"`     // it never will
 	Over    []attemptOf   `json:"over,omitempty"`    // attempts that the machine mentions in vain
-}
-
-// resultID returns the message id of a result: JetStream drops what comes with it twice. Who
-// does not know the seed cannot take the id of another's result.
-func resultID(a attemptOf, seed referee.Hex) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "result/%s/%x", a, seed[:]))
-	return hex.EncodeToString(sum[:16])
 }
 
 // compressor is safe for several goroutines.

@@ -14,14 +14,11 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee/cores"
-	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
@@ -33,17 +30,11 @@ type WorkerOptions struct {
 	// system does not bind programs to cores.
 	Cores  []int
 	Memory int64                       // bytes, for all matches together
-	Check  func(context.Context) error // see Match; nil: this machine can always play
+	Check  func(context.Context) error // see PlayOptions
+	Dir    string                      // of the cache of bots, the results that are not handed in yet, and temporary files
+	Cache  int64                       // bytes of the cache; 0: DefaultCache
 
-	// Dir has the cache of bots, the results that are not handed in yet, and temporary files. "": the
-	// worker is in the server's process, which gives out the cores and has the bots.
-	Dir   string
-	Cache int64 // bytes of the cache; 0: DefaultCache
-
-	// Program returns the bot of a slot, and Play plays a match, in the server's process.
-	// nil: house bots and those of the object store, and Match.Play.
-	Program func(ctx context.Context, j Job, slot int) (match.Bot, error)
-	Play    func(context.Context, *Match) error
+	Play func(context.Context, Job, PlayOptions) Result // plays a match; nil: Play
 
 	Registerer prometheus.Registerer // nil: nobody sees the metrics
 	Log        *slog.Logger          // nil: none
@@ -59,23 +50,18 @@ type Worker struct {
 	outbox  outbox
 	left    []parcel // by an earlier run
 	metrics *workerMetrics
+	journal Journal
 	cores   map[int]chan struct{} // each with room for one match
 	change  chan struct{}         // there is something to tell
 	drain   chan struct{}
 	once    sync.Once
 	jobs    sync.WaitGroup
 
-	mu       sync.Mutex
-	playing  map[attemptOf]*playing
-	early    *lru.Cache[attemptOf, struct{}] // attempts that were cancelled before their jobs had come
-	server   string                          // that answered last; "" while it makes the consumer
-	known    string                          // the last server that had a name
-	consumer int                             // of the jobs, as the server counts them
-	answered time.Time                       // by it
-	ackTime  time.Duration
-	refused  string
-	busy     time.Time     // when the log had last that the machine is busy
-	turn     chan struct{} // closed and replaced when the server, its consumer, or whether it refuses, changes
+	mu      sync.Mutex
+	playing map[attemptOf]*playing
+	ackTime time.Duration
+	refused string
+	stopped bool // it takes no more jobs
 }
 
 // playing is an attempt that the worker has, until it is handed in.
@@ -83,9 +69,6 @@ type playing struct {
 	core int
 	end  context.CancelCauseFunc
 }
-
-// maxEarly is how many cancelled attempts a worker remembers that it does not have.
-const maxEarly = 1000
 
 // Why a worker ends an attempt.
 var (
@@ -101,23 +84,16 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	w := &Worker{
 		WorkerOptions: o, link: link, session: rand.Text(), metrics: newWorkerMetrics(o.Registerer),
 		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1), drain: make(chan struct{}),
-		playing: map[attemptOf]*playing{}, ackTime: AckTime, turn: make(chan struct{}),
+		playing: map[attemptOf]*playing{}, ackTime: AckTime, journal: Journal{Log: o.Log},
+	}
+	if o.Play == nil {
+		w.Play = Play
 	}
 	var err error
-	if w.early, err = lru.New[attemptOf, struct{}](maxEarly); err != nil {
-		return nil, err
-	}
 	w.about = Machine{
 		Name: link.Name, Version: o.Version, Protocol: Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
-		Sandbox: sandbox.Probe().Level.String(), Cores: o.Cores, Memory: o.Memory,
+		Sandbox: sandbox.Probe().Level.String(), Interpreters: interpreter.Versions(), Cores: o.Cores, Memory: o.Memory,
 	}
-	if w.local() {
-		if o.Program == nil {
-			return nil, errors.New("worker: one without a directory needs Program")
-		}
-		return w, nil
-	}
-	w.about.Interpreters = interpreter.Versions()
 	for _, core := range o.Cores {
 		if w.cores[core] == nil {
 			w.cores[core] = make(chan struct{}, count(o.Cores, core))
@@ -146,9 +122,6 @@ func count(list []int, x int) (n int) {
 	return n
 }
 
-// local reports whether the worker is in the server's process.
-func (w *Worker) local() bool { return w.Dir == "" }
-
 // Drain makes Run finish the matches that the worker has, hand them in and return.
 func (w *Worker) Drain() {
 	w.once.Do(func() { close(w.drain) })
@@ -169,18 +142,15 @@ func (w *Worker) draining() bool {
 func (w *Worker) Run(ctx context.Context) error {
 	under, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	cancels, err := w.link.Subscribe(cancelSubject(w.link.Name), w.cancelled)
+	for _, p := range w.left {
+		w.enter(p.attemptOf, cores.Any, func(error) {})
+		go w.deliver(under, p)
+	}
+	words, err := w.link.Subscribe(jobsSubject(w.link.Name), func(msg *nats.Msg) { w.told(under, msg) })
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
-	defer cancels.Unsubscribe()
-	if w.local() { // the server does not wait for the interpreters: it has played with them
-		go w.tellInterpreters()
-	}
-	for _, p := range w.left {
-		w.enter(p.attemptOf, cores.Any, func(error) {})
-		w.jobs.Go(func() { w.deliver(under, p) })
-	}
+	defer words.Unsubscribe()
 	beats := make(chan struct{})
 	over, stopBeats := context.WithCancel(under)
 	defer stopBeats()
@@ -188,7 +158,13 @@ func (w *Worker) Run(ctx context.Context) error {
 		defer close(beats)
 		w.beats(over, end)
 	}()
-	w.take(under)
+	select {
+	case <-under.Done():
+	case <-w.drain:
+	}
+	w.mu.Lock()
+	w.stopped = true
+	w.mu.Unlock()
 	w.jobs.Wait()
 	stopBeats()
 	<-beats
@@ -197,15 +173,6 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// tellInterpreters asks the interpreters for their versions.
-func (w *Worker) tellInterpreters() {
-	found := interpreter.Versions()
-	w.mu.Lock()
-	w.about.Interpreters = found
-	w.mu.Unlock()
-	w.tell()
 }
 
 // leave says good-bye, so that the server need not wait for what does not come.
@@ -285,24 +252,13 @@ func (w *Worker) ask(ctx context.Context, leaving bool) (a answer, err error) {
 func (w *Worker) heard(a answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.answered = time.Now()
 	if a.AckTime > 0 {
 		w.ackTime = a.AckTime
 	}
 	if a.Refused != "" && a.Refused != w.refused {
 		w.Log.Error("the server refuses this worker", "why", a.Refused)
 	}
-	if a.Server != "" && a.Server != w.known {
-		if w.known != "" {
-			w.early.Purge() // another run of the server may have another database
-		}
-		w.known = a.Server
-	}
-	if a.Server != w.server || a.Jobs != w.consumer || a.Refused != w.refused {
-		w.server, w.consumer, w.refused = a.Server, a.Jobs, a.Refused
-		close(w.turn)
-		w.turn = make(chan struct{})
-	}
+	w.refused = a.Refused
 	for _, key := range a.Over {
 		if p := w.playing[key]; p != nil {
 			w.Log.Info("an attempt is over before its result is in", "match", key.Match, "attempt", key.Attempt)
@@ -311,90 +267,42 @@ func (w *Worker) heard(a answer) {
 	}
 }
 
-// cancelled takes the server's word that a match is not wanted any more.
-func (w *Worker) cancelled(msg *nats.Msg) {
-	var key attemptOf
-	if json.Unmarshal(msg.Data, &key) != nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if p := w.playing[key]; p != nil {
-		p.end(errCancelled)
-	} else {
-		w.early.Add(key, struct{}{})
-	}
-}
-
-// take takes jobs until the context ends or the worker drains.
-func (w *Worker) take(ctx context.Context) {
-	for ctx.Err() == nil && !w.draining() {
+// told takes a word of the server.
+func (w *Worker) told(ctx context.Context, msg *nats.Msg) {
+	var say word
+	err := json.Unmarshal(msg.Data, &say)
+	switch o := say.Play; {
+	case say.End != nil:
 		w.mu.Lock()
-		turn, may := w.turn, w.server != "" && w.refused == ""
-		w.mu.Unlock()
-		again := (<-chan time.Time)(nil)
-		if may {
-			if err := w.consume(ctx, turn); err != nil {
-				w.Log.Warn("jobs cannot be taken", "err", err)
-				again = time.After(reconnectWait)
-			} else {
-				continue
-			}
+		defer w.mu.Unlock()
+		if p := w.playing[*say.End]; p != nil {
+			p.end(errCancelled)
 		}
-		select {
-		case <-ctx.Done():
-		case <-w.drain:
-		case <-turn:
-		case <-again:
+	case o == nil || o.Machine != w.link.Name:
+		w.Log.Warn("a word of the server is not for this worker", "err", err)
+	default:
+		under, end := context.WithCancelCause(ctx)
+		if !w.enter(attemptOf{o.Match, o.Attempt}, o.Core, end) { // it came twice
+			end(nil)
+			return
 		}
+		go func() {
+			defer end(nil)
+			w.play(under, *o)
+		}()
+		w.tell()
 	}
 }
 
-// consume takes jobs until the server is another one, or has forgotten this worker.
-func (w *Worker) consume(ctx context.Context, turn <-chan struct{}) error {
-	asking, cancel := context.WithTimeout(ctx, StopTime)
-	defer cancel()
-	c, err := w.link.js.Consumer(asking, jobsStream, w.link.Name)
-	if err != nil {
-		return err
-	}
-	broken := make(chan error, 1)
-	jobs, err := c.Consume(func(msg jetstream.Msg) { w.job(ctx, msg) },
-		jetstream.PullMaxMessages(len(w.Cores)+8), jetstream.PullExpiry(30*time.Second), jetstream.PullHeartbeat(Beat),
-		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
-			select {
-			case broken <- err:
-			default:
-			}
-		}))
-	if err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-	case <-w.drain:
-	case <-turn:
-	case err = <-broken:
-	case <-jobs.Closed(): // NATS has forgotten them
-		err = errors.New("the server's NATS has ended them")
-	}
-	jobs.Drain() // what has been fetched is played
-	<-jobs.Closed()
-	return err
-}
-
-// enter notes an attempt, and ends it if it has been cancelled. It reports false if the worker has it
-// already.
+// enter notes an attempt, until exit. It reports false if the worker has it already, or takes no more.
 func (w *Worker) enter(key attemptOf, core int, end context.CancelCauseFunc) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.playing[key] != nil {
+	if w.playing[key] != nil || w.stopped {
 		return false
 	}
 	w.playing[key] = &playing{core: core, end: end}
-	if w.early.Remove(key) {
-		end(errCancelled)
-	}
+	w.jobs.Add(1)
 	return true
 }
 
@@ -402,31 +310,7 @@ func (w *Worker) exit(key attemptOf) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.playing, key)
-}
-
-// job takes a job.
-func (w *Worker) job(ctx context.Context, msg jetstream.Msg) {
-	var o order
-	if err := json.Unmarshal(msg.Data(), &o); err != nil || o.Machine != w.link.Name {
-		w.Log.Warn("a job is not for this worker", "for", o.Machine, "err", err)
-		msg.Term()
-		return
-	}
-	key := attemptOf{o.Match, o.Attempt}
-	under, end := context.WithCancelCause(ctx)
-	if !w.enter(key, o.Core, end) { // it came twice
-		end(nil)
-		msg.Ack()
-		return
-	}
-	if err := msg.Ack(); err != nil {
-		w.Log.Debug("a job cannot be acknowledged", "match", o.Match, "err", err)
-	}
-	w.jobs.Go(func() {
-		defer end(nil)
-		w.play(under, o)
-	})
-	w.tell()
+	w.jobs.Done()
 }
 
 // mayPlay reports whether a core is one of this worker's.

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
@@ -21,32 +19,13 @@ import (
 // one that the end of this worker interrupts, there is none.
 func (w *Worker) play(ctx context.Context, o order) {
 	key := attemptOf{o.Match, o.Attempt}
-	release, err := w.takeCore(ctx, o.Core)
-	began := time.Now()
-	m := &Match{Job: o.Job, Check: w.Check, Void: func(deal, rotation int, err error) {
-		w.metrics.void.Inc()
-		w.Log.Warn("a game is void", "match", o.Match, "deal", deal, "rotation", rotation, "err", err)
-	}, Busy: func(used time.Duration) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if now := time.Now(); now.Sub(w.busy) >= time.Minute {
-			w.busy = now
-			w.Log.Warn("the machine is busy", "match", o.Match, "core", o.Core, "others used of a second", used)
-		}
-	}}
-	if err == nil {
-		w.metrics.playing.Inc()
-		err = w.playMatch(ctx, o, m)
-		w.metrics.playing.Dec()
-	}
-	release()
+	r := w.playOnCore(ctx, o)
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errOver) || ctx.Err() != nil && !errors.Is(cause, errCancelled) {
 		w.exit(key)
 		return
 	}
-	r := m.Result(err)
-	r.Machine, r.Took = w.link.Name, time.Since(began)
+	r.Machine = w.link.Name
 	w.count(r)
 	packed, err := Pack(r, w.most())
 	if err != nil {
@@ -54,7 +33,7 @@ func (w *Worker) play(ctx context.Context, o order) {
 		w.exit(key)
 		return
 	}
-	p := parcel{attemptOf: key, ID: resultID(key, o.Seed), Packed: packed}
+	p := parcel{attemptOf: key, Packed: packed}
 	if !errors.Is(cause, errCancelled) { // that is not worth keeping
 		if err := w.outbox.keep(p); err != nil {
 			w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
@@ -74,54 +53,39 @@ func (w *Worker) count(r Result) {
 		w.metrics.took.Observe(r.Took.Seconds())
 	}
 	w.metrics.attempts.WithLabelValues(outcome).Inc()
+	w.metrics.void.Add(float64(r.Voids))
 	w.metrics.starved.Add(float64(r.Starved))
 }
 
-// takeCore waits for the core of a match. In the server's process the server has seen to it.
-func (w *Worker) takeCore(ctx context.Context, core int) (release func(), err error) {
-	release = func() {}
-	if w.local() {
-		return release, nil
-	}
-	if !w.mayPlay(core) {
-		return release, &Failure{Kind: FailedMachine, Text: fmt.Sprintf("%s does not play on core %d", w.link.Name, core)}
+// playOnCore plays an attempt when its core is free, with its bots in their sandboxes.
+func (w *Worker) playOnCore(ctx context.Context, o order) Result {
+	if !w.mayPlay(o.Core) {
+		return failed(o.Job, fmt.Errorf("%s does not play on core %d", w.link.Name, o.Core))
 	}
 	select {
-	case w.cores[core] <- struct{}{}:
-		return func() { <-w.cores[core] }, nil
+	case w.cores[o.Core] <- struct{}{}:
 	case <-ctx.Done():
-		return release, ctx.Err()
+		return failed(o.Job, ctx.Err())
 	}
-}
-
-// playMatch plays a match with its bots in their sandboxes.
-func (w *Worker) playMatch(ctx context.Context, o order, m *Match) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			w.Log.Error("panic in a match", "match", o.Match, "panic", v, "stack", string(debug.Stack()))
-			err = &Failure{Kind: FailedReferee, Text: fmt.Sprintf("panic: %v", v)}
-		}
-	}()
+	defer func() { <-w.cores[o.Core] }()
+	w.metrics.playing.Inc()
+	defer w.metrics.playing.Dec()
 	var done []func()
 	defer func() {
 		for _, f := range done {
 			f()
 		}
 	}()
-	m.Program = func(ctx context.Context, slot int) (match.Bot, error) {
-		if w.Program != nil {
-			return w.Program(ctx, o.Job, slot)
-		}
-		b, release, err := w.program(ctx, o, slot)
-		if release != nil {
-			done = append(done, release)
-		}
-		return b, err
-	}
-	if w.Play != nil {
-		return w.Play(ctx, m)
-	}
-	return m.Play(ctx)
+	return w.Play(ctx, o.Job, PlayOptions{
+		Check: w.Check, Journal: &w.journal,
+		Program: func(ctx context.Context, slot int) (match.Bot, error) {
+			b, release, err := w.program(ctx, o, slot)
+			if release != nil {
+				done = append(done, release)
+			}
+			return b, err
+		},
+	})
 }
 
 // program returns the bot of a slot: of the house, or from the object store. Its files stay until
@@ -204,7 +168,7 @@ const (
 	lastRetry  = 5 * time.Second
 )
 
-// deliver hands in a result until JetStream has it. It gives up when the attempt is over, or the
+// deliver hands in a result until the server answers. It gives up when the attempt is over, or the
 // worker ends: then the result stays on the disk.
 func (w *Worker) deliver(ctx context.Context, p parcel) {
 	defer w.exit(p.attemptOf)
@@ -213,7 +177,9 @@ func (w *Worker) deliver(ctx context.Context, p parcel) {
 	ctx, end := w.handing(ctx, p.attemptOf)
 	defer end()
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		err := w.handIn(ctx, p)
+		within, cancel := context.WithTimeout(ctx, handInTime)
+		_, err := w.link.RequestWithContext(within, resultsSubject(w.link.Name), p.Packed)
+		cancel()
 		if err == nil || errors.Is(context.Cause(ctx), errOver) {
 			break
 		}
@@ -254,24 +220,4 @@ func (w *Worker) handing(ctx context.Context, key attemptOf) (context.Context, c
 		end(nil)
 		stop()
 	}
-}
-
-// handIn hands in a result once. A worker that the server has not heard of for too long asks
-// first: the attempt may be over.
-func (w *Worker) handIn(ctx context.Context, p parcel) error {
-	w.mu.Lock()
-	stale := time.Since(w.answered) > w.ackTime
-	w.mu.Unlock()
-	within, cancel := context.WithTimeout(ctx, handInTime)
-	defer cancel()
-	if stale {
-		if _, err := w.ask(within, false); err != nil {
-			return err
-		}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	_, err := w.link.js.Publish(within, resultsSubject(w.link.Name), p.Packed, jetstream.WithMsgID(p.ID))
-	return err
 }

@@ -8,26 +8,20 @@ import (
 
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Fleet is a fleet without a network: its machines are in the process of the test, and really
-// play. As with NATS, a result is held until it is acknowledged.
+// Fleet is a fleet without a network: its machines are in the process of the test.
 type Fleet struct {
 	// Player plays a job on a machine; it is set before the first one.
 	Player func(ctx context.Context, machine string, j fleet.Job) fleet.Result
 	// Quick returns the result of a job at once, instead of Player, for benchmarks.
 	Quick func(fleet.Job) fleet.Result
 
-	mu        sync.Mutex
-	machines  []fleet.Machine
-	playing   map[fleet.Playing]*attempt
-	changed   chan struct{}
-	unclaimed chan fleet.Delivery
-	held      int
-	settled   *sync.Cond // signalled when held falls
-	asked     sync.Once
-	looked    chan struct{}
+	mu       sync.Mutex
+	machines []fleet.Machine
+	playing  map[fleet.Playing]*attempt
+	changed  chan struct{}
 }
 
 // attempt is one that a machine plays.
@@ -37,27 +31,12 @@ type attempt struct {
 	cancel  context.CancelFunc
 	lost    chan struct{}
 	done    chan struct{} // closed with the result
-	result  fleet.Delivery
+	result  fleet.Result
 }
 
-// NewFleet returns a fleet of the machine in this process, with some cores.
-func NewFleet(cores ...int) *Fleet {
-	f := &Fleet{playing: map[fleet.Playing]*attempt{}, changed: make(chan struct{}, 1), unclaimed: make(chan fleet.Delivery, 1000)}
-	f.settled, f.looked = sync.NewCond(&f.mu), make(chan struct{})
-	f.Add(fleet.Machine{Name: fleet.Local, Local: true, Cores: cores})
-	return f
-}
-
-// PlayWith makes the machines play as the worker in a server's process does.
-func (f *Fleet) PlayWith(
-	play func(context.Context, *fleet.Match) error,
-	program func(context.Context, fleet.Job, int) (match.Bot, error),
-	check func(context.Context) error,
-) {
-	f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
-		m := &fleet.Match{Job: j, Check: check, Program: func(ctx context.Context, slot int) (match.Bot, error) { return program(ctx, j, slot) }}
-		return m.Result(play(ctx, m))
-	}
+// NewFleet returns a fleet without machines.
+func NewFleet() *Fleet {
+	return &Fleet{playing: map[fleet.Playing]*attempt{}, changed: make(chan struct{}, 1)}
 }
 
 // Add adds a machine, or changes it.
@@ -93,28 +72,14 @@ func (f *Fleet) tell() {
 	}
 }
 
-// Held returns how many results were delivered and are not acknowledged.
-func (f *Fleet) Held() int {
+// Leave makes a result wait for the server that adopts its attempt.
+func (f *Fleet) Leave(r fleet.Result) {
+	a := &attempt{machine: r.Machine, cancel: func() {}, lost: make(chan struct{}), done: make(chan struct{}), result: r}
+	close(a.done)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.held
+	f.playing[fleet.Playing{Match: r.Match, Attempt: r.Attempt}] = a
 }
-
-// Settle waits until no result is held.
-func (f *Fleet) Settle() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for f.held > 0 {
-		f.settled.Wait()
-	}
-}
-
-// Looked is closed when somebody has asked for results that nobody waits for. A runner does it when
-// it has read what an earlier server has left.
-func (f *Fleet) Looked() <-chan struct{} { return f.looked }
-
-// Deliver delivers a result that nobody waits for.
-func (f *Fleet) Deliver(r fleet.Result) { f.unclaimed <- f.delivery(onTheWire(r)) }
 
 // Machines is of fleet.Fleet, as what follows.
 func (f *Fleet) Machines() []fleet.Machine {
@@ -133,21 +98,15 @@ func (f *Fleet) Machines() []fleet.Machine {
 
 func (f *Fleet) Changed() <-chan struct{} { return f.changed }
 
-func (f *Fleet) Unclaimed() <-chan fleet.Delivery {
-	f.asked.Do(func() { close(f.looked) })
-	return f.unclaimed
-}
-
-func (f *Fleet) Play(ctx context.Context, machine string, j fleet.Job) (fleet.Delivery, error) {
+func (f *Fleet) Play(ctx context.Context, machine string, j fleet.Job, keep func(fleet.Result) error) error {
+	e := fleet.Expected{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
 	if f.Quick != nil {
-		r := f.Quick(j)
-		r.Machine = machine
-		return f.delivery(onTheWire(r)), nil
+		return hand(e, f.Quick(j), machine, keep)
 	}
 	f.mu.Lock()
 	if !slices.ContainsFunc(f.machines, func(m fleet.Machine) bool { return m.Name == machine }) {
 		f.mu.Unlock()
-		return fleet.Delivery{}, fleet.ErrLost
+		return fleet.ErrLost
 	}
 	plays, cancel := context.WithCancel(context.Background())
 	a := &attempt{machine: machine, core: j.Core, cancel: cancel, lost: make(chan struct{}), done: make(chan struct{})}
@@ -156,80 +115,70 @@ func (f *Fleet) Play(ctx context.Context, machine string, j fleet.Job) (fleet.De
 	go func() {
 		defer close(a.done)
 		defer cancel()
-		r := f.Player(plays, machine, j)
-		r.Machine = machine
-		a.result = onTheWire(r)
+		a.result = f.Player(plays, machine, j)
 	}()
-	return f.wait(ctx, fleet.Playing{Match: j.Match, Attempt: j.Attempt}, a)
+	return f.wait(ctx, a, e, keep)
 }
 
 // The compressor is made here, and in no bubble of a test.
 func init() {
-	onTheWire(fleet.Result{})
+	if _, err := fleet.Pack(fleet.Result{}, fleet.MaxMessage); err != nil {
+		panic(err)
+	}
 }
 
-// onTheWire returns a result as it comes out at the other end of a connection.
-func onTheWire(r fleet.Result) fleet.Delivery {
+// hand hands a result to keep, as it comes out at the other end of a connection.
+func hand(e fleet.Expected, r fleet.Result, machine string, keep func(fleet.Result) error) error {
+	r.Machine = machine
 	data, err := fleet.Pack(r, fleet.MaxMessage)
 	if err != nil {
-		panic(err)
+		return err
 	}
 	d, err := fleet.Unpack(data)
-	if err != nil {
-		panic(err)
+	if err == nil {
+		err = d.Unpack(e)
 	}
-	return d
+	if err != nil {
+		return err
+	}
+	return keep(d.Result)
 }
 
-func (f *Fleet) Await(ctx context.Context, machine string, match int64, number int, _ referee.Hex) (fleet.Delivery, error) {
-	key := fleet.Playing{Match: match, Attempt: number}
+func (f *Fleet) Adopt(ctx context.Context, machine string, j fleet.Job, commitment referee.Hex, keep func(fleet.Result) error) error {
 	f.mu.Lock()
-	a := f.playing[key]
+	a := f.playing[fleet.Playing{Match: j.Match, Attempt: j.Attempt}]
 	f.mu.Unlock()
 	if a == nil || a.machine != machine {
-		return fleet.Delivery{}, fleet.ErrLost
+		return fleet.ErrLost
 	}
-	return f.wait(ctx, key, a)
+	return f.wait(ctx, a, fleet.Expected{Job: j, Commitment: commitment}, keep)
 }
 
-func (f *Fleet) wait(ctx context.Context, key fleet.Playing, a *attempt) (fleet.Delivery, error) {
+func (f *Fleet) wait(ctx context.Context, a *attempt, e fleet.Expected, keep func(fleet.Result) error) error {
+	key := fleet.Playing{Match: e.Match, Attempt: e.Attempt}
 	select {
 	case <-a.done:
 		f.forget(key)
-		return f.delivery(a.result), nil
+		return hand(e, a.result, a.machine, keep)
 	case <-a.lost:
 		f.forget(key)
-		return fleet.Delivery{}, fleet.ErrLost
+		return fleet.ErrLost
 	case <-ctx.Done():
 	}
 	if errors.Is(context.Cause(ctx), fleet.ErrDetach) {
-		return fleet.Delivery{}, fleet.ErrDetach // it plays on
+		return fleet.ErrDetach // it plays on
 	}
 	a.cancel()
 	<-a.done
 	f.forget(key)
 	if a.result.Failure == nil {
-		return f.delivery(a.result), nil
+		return hand(e, a.result, a.machine, keep)
 	}
-	return fleet.Delivery{}, ctx.Err()
+	return ctx.Err()
 }
 
 func (f *Fleet) forget(key fleet.Playing) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.playing, key)
-}
-
-func (f *Fleet) delivery(d fleet.Delivery) fleet.Delivery {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.held++
-	d.Ack = sync.OnceValue(func() error {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.held--
-		f.settled.Broadcast()
-		return nil
-	})
-	return d
 }

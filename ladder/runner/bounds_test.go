@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -34,7 +35,7 @@ func (c *counted) Match(ctx context.Context, id int64) (ladder.Match, error) {
 func TestRecheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines(0)
+	f := w.machines()
 	const n = 5 * firstMatches
 	for i := range n / firstMatches {
 		f.Add(fleet.Machine{Name: fmt.Sprintf("w%d", i+1), Cores: slices.Repeat([]int{cores.Any}, firstMatches)})
@@ -85,14 +86,14 @@ func TestOverOwnTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				ctx, over := context.WithCancelCause(t.Context())
-				p := &played{Match: &ladder.Match{ID: 1}, attempt: 1, left: 20 * time.Minute, over: func() { over(errOverTime) }}
-				r := &Runner{here: here{playing: map[fleet.Playing]*played{}}}
-				defer r.here.add(p)()
-				m := &fleet.Match{Job: fleet.Job{
-					Match: 1, Attempt: 1, Game: "brisca", Bots: []fleet.Bot{{Name: "a"}, {Name: "b"}}, Deals: 1,
-					Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}, Core: cores.Any, Together: 1,
-				}}
-				m.Program = func(context.Context, int) (b match.Bot, err error) {
+				p := &played{
+					Match: &ladder.Match{ID: 1}, attempt: 1, versions: []ladder.Version{{ID: 1, Bot: "a"}, {ID: 2, Bot: "b"}},
+					left: 20 * time.Minute, over: func() { over(errOverTime) },
+				}
+				r := &Runner{}
+				r.Check = func(context.Context) error { return nil }
+				r.journal.Log = slog.New(slog.DiscardHandler)
+				r.Resolve = func(context.Context, ladder.Version) (b match.Bot, err error) {
 					b.Serve = func(in io.Reader, out io.Writer) error {
 						return protocol.Serve(in, out, "", "", func(turn *protocol.Turn) protocol.Answer {
 							time.Sleep(c.think)
@@ -104,9 +105,12 @@ func TestOverOwnTime(t *testing.T) {
 					}
 					return b, nil
 				}
-				err := r.PlayHere(ctx, m)
-				if errors.Is(context.Cause(ctx), errOverTime) != c.over || (err != nil) != c.over {
-					t.Errorf("it ends with %v, because %v", err, context.Cause(ctx))
+				result := r.playHere(ctx, p, fleet.Job{
+					Match: 1, Attempt: 1, Game: "brisca", Bots: []fleet.Bot{{Name: "a"}, {Name: "b"}}, Deals: 1,
+					Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}, Core: cores.Any, Together: 1,
+				})
+				if errors.Is(context.Cause(ctx), errOverTime) != c.over || (result.Failure != nil) != c.over {
+					t.Errorf("it ends with %v, because %v", result.Failure, context.Cause(ctx))
 				}
 			})
 		})

@@ -57,6 +57,9 @@ func (r *Runner) finished(p *played, changes []ladder.Change, took time.Duration
 	}
 }
 
+// serverStopped is why an attempt was broken off that ended with its server.
+const serverStopped = "the server stopped"
+
 // interrupt makes a match that was begun and has no result wait again.
 func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	m := o.match
@@ -85,7 +88,7 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 		reason, label, failed = fmt.Sprintf("machine %q had it for too long", machine), "held", false
 		r.suspend(machine, fmt.Sprintf("it had match %d for longer than a match can take", m.ID))
 	case cause != nil || kind == fleet.FailedCancelled && told.Failure == nil:
-		reason, label, failed = "the server stopped", "stop", false
+		reason, label, failed = serverStopped, "stop", false
 	case errors.As(why, &lie) && machine != fleet.Local:
 		reason, label, failed = fmt.Sprintf("machine %q handed in what cannot be of the match", machine), "contradiction", false
 		r.suspend(machine, fmt.Sprintf("what it handed in for match %d cannot be: %s", m.ID, lie))
@@ -96,8 +99,6 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 		if kind == fleet.FailedVersion {
 			o.again = append(o.again, thereName(machine, told.Version))
 		}
-	case errors.As(why, &lost) && lost.machine == fleet.Local: // the one before this
-		reason, label, failed = "the server stopped", "stop", false
 	case errors.As(why, &lost): // perhaps by this match: it counts
 		reason, label = fmt.Sprintf("machine %q was lost", lost.machine), "lost"
 		o.again = append(o.again, machineName(lost.machine))

@@ -22,8 +22,8 @@ import (
 )
 
 // machines makes a fleet with other machines, of some cores each, beside that of the server.
-func (w *world) machines(local int, others ...string) *laddertest.Fleet {
-	f := laddertest.NewFleet(slices.Repeat([]int{cores.Any}, local)...)
+func (w *world) machines(others ...string) *laddertest.Fleet {
+	f := laddertest.NewFleet()
 	for _, name := range others {
 		f.Add(fleet.Machine{Name: name, Cores: []int{cores.Any, cores.Any}})
 	}
@@ -48,7 +48,7 @@ func (w *world) sound() {
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines(1, "w1")
+	f := w.machines("w1")
 	f.Add(fleet.Machine{Name: "old", Cores: []int{0}, Refused: "protocol 0"})
 	f.Add(fleet.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
 	r := w.run(1, func(o *Options) { o.Fleet = f })
@@ -74,18 +74,14 @@ func TestMachines(t *testing.T) {
 	if on["local"] == 0 || on["w1"] == 0 || on["w2"] == 0 || len(on) != 3 {
 		t.Errorf("matches were played on %v", on)
 	}
-	if n := f.Held(); n != 0 {
-		t.Errorf("%d results are not acknowledged", n)
-	}
 	w.sound()
 }
 
-// What a lost machine played is played again elsewhere; the failure is nobody's, and a result that
-// it hands in all the same changes nothing.
+// What a lost machine played is played again elsewhere; the failure is nobody's.
 func TestLostMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines(1, "w1")
+	f := w.machines("w1")
 	stuck := make(chan fleet.Job, 100)
 	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
 		if machine == "w1" {
@@ -102,16 +98,11 @@ func TestLostMachine(t *testing.T) {
 		t.Errorf("it was broken off for %q", e.Text)
 	}
 	r.until("it is played elsewhere", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == lost.Match })
-	f.Deliver(w.playThere(t.Context(), lost))
 	r.finished(2)
-	f.Settle() // a result that nobody waits for is read beside the others
 	r.stop()
 	m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), lost.Match))
 	if m.State != ladder.Finished || len(m.Attempts) != 2 || m.Attempts[1].Machine != "local" {
 		t.Errorf("the match is %+v", m)
-	}
-	if n := f.Held(); n != 0 {
-		t.Errorf("%d results are not acknowledged", n)
 	}
 	w.sound()
 }
@@ -121,7 +112,7 @@ func TestLostMachine(t *testing.T) {
 func TestMatchThatEndsItsWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines(0)
+	f := w.machines()
 	comes := func() { f.Add(fleet.Machine{Name: "w1", Cores: []int{cores.Any}}) }
 	over := make(chan struct{})
 	t.Cleanup(func() { close(over) })
@@ -132,7 +123,7 @@ func TestMatchThatEndsItsWorker(t *testing.T) {
 		return r
 	}
 	comes()
-	r := w.run(1, func(o *Options) { o.Fleet = f })
+	r := w.run(0, func(o *Options) { o.Fleet = f })
 	first := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	dropped := func(events.Event) bool {
 		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), first.Match))
@@ -151,7 +142,7 @@ func TestMatchThatEndsItsWorker(t *testing.T) {
 func TestNextServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines(1, "w1")
+	f := w.machines("w1")
 	begun, end := make(chan fleet.Job, 100), make(chan struct{})
 	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
 		if machine == "w1" {
@@ -193,22 +184,21 @@ func TestNextServer(t *testing.T) {
 	w.sound()
 }
 
-// Results that wait for a server that returns count, once; failures break their attempts off.
-func TestUnclaimed(t *testing.T) {
+// Results that wait for a server that returns count; failures break their attempts off, and so does the end of
+// the server that played them itself.
+func TestAdopted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := laddertest.NewFleet()
+	f := w.machines()
 	var ids []int64
 	for _, s := range []string{"@random", "@first"} {
 		b := kit.Get[ladder.Bot](t)(w.store.Bot(t.Context(), s))
 		v := kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID))
 		ids = append(ids, v[0].ID)
 	}
-	r := w.run(1, func(o *Options) { o.Fleet = f })
-	<-f.Looked() // what begins now is not an earlier server's
-	begin := func() fleet.Result {
+	begin := func(machine string) fleet.Result {
 		seed := referee.NewSeed()
-		b := w.store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: ids}, Machine: "w9", Seed: seed}})[0]
+		b := w.store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: ids}, Machine: machine, Seed: seed}})[0]
 		w.Must(b.Err)
 		var versions []ladder.Version
 		for _, id := range ids {
@@ -216,22 +206,26 @@ func TestUnclaimed(t *testing.T) {
 			versions = append(versions, v)
 		}
 		result := w.playThere(t.Context(), fleet.NewJob(&b.Match, versions, 1, referee.Hex(seed)))
-		result.Machine = "w9"
+		result.Machine = machine
 		return result
 	}
-	good, bad := begin(), begin()
+	good, bad, own := begin("w9"), begin("w9"), begin(fleet.Local)
 	bad.Games, bad.Failure = nil, &fleet.Failure{Kind: fleet.FailedReferee, Text: "panic"}
-	foreign := good
-	foreign.Machine, foreign.Games, foreign.Failure = "w2", nil, bad.Failure
-	f.Deliver(foreign) // breaks nothing off
-	f.Deliver(good)
-	r.until("it is finished", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == good.Match })
-	f.Deliver(good)
-	f.Deliver(fleet.Result{Match: 12345, Attempt: 1})
-	f.Deliver(bad)
-	r.until("the other is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken && e.Match == bad.Match })
+	f.Leave(good)
+	f.Leave(bad)
+	r := w.run(0, func(o *Options) { o.Fleet = f })
+	left := map[int64]bool{good.Match: true, bad.Match: true, own.Match: true}
+	r.until("all have ended", func(e events.Event) bool {
+		switch {
+		case e.Match == good.Match && e.Kind == events.MatchFinished, e.Match != good.Match && e.Kind == events.MatchBroken:
+			delete(left, e.Match)
+		}
+		return len(left) == 0
+	})
 	r.stop()
-	f.Settle() // the last acknowledgement follows the event
+	if m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), own.Match)); m.Attempts[0].Reason != serverStopped {
+		t.Errorf("the attempt of the server itself ended because %s", m.Attempts[0].Reason)
+	}
 	w.sound()
 }
 
@@ -240,7 +234,7 @@ func TestUnclaimed(t *testing.T) {
 func TestSmallMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines(1, "w1")
+	f := w.machines("w1")
 	f.Add(fleet.Machine{Name: "small", Cores: []int{cores.Any, cores.Any}, Memory: 2*ladder.HouseMemory - 1})
 	f.Add(fleet.Machine{Name: "tight", Cores: []int{cores.Any}, Memory: 2 * ladder.HouseMemory})
 	stuck := make(chan fleet.Job, 100)
@@ -271,28 +265,13 @@ func TestSmallMachine(t *testing.T) {
 	}
 }
 
-// A result of a match that never began is of no attempt: it is acknowledged, and changes nothing.
-func TestResultOfNoAttempt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, tiny)
-	f := laddertest.NewFleet() // nothing begins
-	id := w.ask(w.person.ID, 1, w.bot("a", script("")).ID, w.bot("b", script("")).ID)[0]
-	r := w.run(1, func(o *Options) { o.Fleet = f })
-	f.Deliver(fleet.Result{Match: id, Attempt: 1, Machine: "w1"})
-	f.Settle()
-	r.stop()
-	if m, err := w.store.Match(t.Context(), id); err != nil || m.State != ladder.Waiting || len(m.Attempts) > 0 {
-		t.Errorf("the match is %s after %d attempts, %v", m.State, len(m.Attempts), err)
-	}
-}
-
 // A version is played where a machine has what it needs. One that no machine can play is named to
 // its owner and the operator, once, holds nobody up, and is played when a machine comes that can.
 func TestUnplayable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("needy", script(""))
-	f := w.machines(1, "w1")
+	f := w.machines("w1")
 	var mu sync.Mutex
 	now := time.Now()
 	r := w.run(1, func(o *Options) {
@@ -355,17 +334,22 @@ func TestNeedsNotKnown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("restored", script(""))
-	f := w.machines(1, "w1")
+	f := w.machines("w1")
 	var here atomic.Bool // its build
-	plays := f.Player
+	ofIt := func(j fleet.Job) bool {
+		return slices.ContainsFunc(j.Bots, func(b fleet.Bot) bool { return b.Version == v.ID })
+	}
 	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
-		if slices.ContainsFunc(j.Bots, func(b fleet.Bot) bool { return b.Version == v.ID }) {
-			if machine != fleet.Local && !here.Load() {
-				t.Errorf("%s plays it before it is built", machine)
-			}
+		if ofIt(j) && !here.Load() {
+			t.Errorf("%s plays it before it is built", machine)
+		}
+		return w.playThere(ctx, j)
+	}
+	w.here = func(ctx context.Context, _ *played, j fleet.Job) fleet.Result {
+		if ofIt(j) {
 			here.Store(true)
 		}
-		return plays(ctx, machine, j)
+		return w.playThere(ctx, j)
 	}
 	r := w.run(1, func(o *Options) {
 		o.Fleet = f
@@ -392,7 +376,7 @@ func TestBeginTogether(t *testing.T) {
 	for i := range 20 {
 		w.bot(fmt.Sprintf("bot%d", i), script(""))
 	}
-	f := w.machines(0, "w1", "w2", "w3", "w4", "w5")
+	f := w.machines("w1", "w2", "w3", "w4", "w5")
 	var mu sync.Mutex
 	plays := map[int64]int{}
 	jobs := make(chan fleet.Job, 10)
@@ -433,7 +417,7 @@ func TestBeginTogether(t *testing.T) {
 func TestHostileMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines(1, "w1")
+	f := w.machines("w1")
 	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
 		r := w.playThere(ctx, j)
 		if machine == "w1" {
@@ -461,13 +445,13 @@ type unbuilt struct {
 	name string
 }
 
-func (f *unbuilt) Play(ctx context.Context, machine string, j fleet.Job) (fleet.Delivery, error) {
+func (f *unbuilt) Play(ctx context.Context, machine string, j fleet.Job, keep func(fleet.Result) error) error {
 	for _, b := range j.Bots {
-		if b.Name == f.name && machine != fleet.Local {
-			return fleet.Delivery{}, &fleet.Failure{Kind: fleet.FailedVersion, Version: b.Version, Text: "its upload is gone"}
+		if b.Name == f.name {
+			return &fleet.Failure{Kind: fleet.FailedVersion, Version: b.Version, Text: "its upload is gone"}
 		}
 	}
-	return f.Fleet.Play(ctx, machine, j)
+	return f.Fleet.Play(ctx, machine, j, keep)
 }
 
 // A version whose files cannot be handed out is left alone for a while, longer each time; no machine is
@@ -476,7 +460,7 @@ func TestNotHandedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("gone", script(""))
-	f := &unbuilt{w.machines(0, "w1"), "gone"}
+	f := &unbuilt{w.machines("w1"), "gone"}
 	r := w.run(1, func(o *Options) { o.Fleet = f })
 	r.until("a match of it is dropped", func(e events.Event) bool {
 		if e.Kind != events.MatchBroken {
@@ -497,18 +481,18 @@ type away struct {
 	is atomic.Bool
 }
 
-func (f *away) Play(ctx context.Context, machine string, j fleet.Job) (fleet.Delivery, error) {
+func (f *away) Play(ctx context.Context, machine string, j fleet.Job, keep func(fleet.Result) error) error {
 	if f.is.Load() {
-		return fleet.Delivery{}, fmt.Errorf("handing out: %w", fleet.ErrUnavailable)
+		return fmt.Errorf("handing out: %w", fleet.ErrUnavailable)
 	}
-	return f.Fleet.Play(ctx, machine, j)
+	return f.Fleet.Play(ctx, machine, j, keep)
 }
 
 // While nothing can be handed out the server pauses, blames no machine, and goes on when it can.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := &away{Fleet: w.machines(1, "w1")}
+	f := &away{Fleet: w.machines("w1")}
 	r := w.run(1, func(o *Options) {
 		o.Fleet = f
 		o.Check = func(context.Context) error {

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -17,39 +16,10 @@ type played struct {
 	*ladder.Match
 	attempt  int
 	machine  string
-	promised referee.Hex      // the commitment of the attempt
 	versions []ladder.Version // by slot
 	games    []*referee.Result
 	left     time.Duration // that it may take, if somebody asked for it
 	over     func()        // ends one that has taken it; nil for others
-}
-
-// here has the attempts that the machine in the server's process plays.
-type here struct {
-	mu      sync.Mutex
-	playing map[fleet.Playing]*played
-}
-
-func (h *here) add(p *played) (end func()) {
-	key := fleet.Playing{Match: p.ID, Attempt: p.attempt}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.playing[key] = p
-	return func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.playing, key)
-	}
-}
-
-// find returns the match of a job. The job of an attempt that is over is a failure.
-func (h *here) find(j fleet.Job) (*played, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if p := h.playing[fleet.Playing{Match: j.Match, Attempt: j.Attempt}]; p != nil {
-		return p, nil
-	}
-	return nil, &fleet.Failure{Kind: fleet.FailedCancelled, Text: "the attempt is over"}
 }
 
 // Watcher sees a match as it is played. It must not make the match wait.
@@ -60,13 +30,9 @@ type Watcher interface {
 	End()
 }
 
-// PlayHere plays a match in the server's process. It is what the worker there does with one that it
-// takes: here matches are watched, have a limit of time, and remote bots.
-func (r *Runner) PlayHere(ctx context.Context, m *fleet.Match) error {
-	p, err := r.here.find(m.Job)
-	if err != nil {
-		return err
-	}
+// playHere plays a match on the machine of this process: here matches are watched, have a limit of time,
+// and remote bots.
+func (r *Runner) playHere(ctx context.Context, p *played, j fleet.Job) fleet.Result {
 	watch := func(*referee.Game) {}
 	// Who plays from outside could be helped by what is seen of a deal in another rotation.
 	if r.Watch != nil && !(p.Rated && slices.Contains(p.Remote, true)) {
@@ -76,24 +42,20 @@ func (r *Runner) PlayHere(ctx context.Context, m *fleet.Match) error {
 		}
 	}
 	var own match.OwnTime
-	m.Watch = func(g *referee.Game) {
-		if p.over != nil {
-			if own.Watch(g); own.Sum() > p.left {
-				p.over()
+	return fleet.Play(ctx, j, fleet.PlayOptions{
+		Program: func(ctx context.Context, slot int) (match.Bot, error) {
+			return r.program(ctx, p.versions[slot], p.Match)
+		},
+		Check: r.Check, Journal: &r.journal,
+		Watch: func(g *referee.Game) {
+			if p.over != nil {
+				if own.Watch(g); own.Sum() > p.left {
+					p.over()
+				}
 			}
-		}
-		watch(g)
-	}
-	return m.Play(ctx)
-}
-
-// ProgramHere returns the bot of a slot of a match in the server's process.
-func (r *Runner) ProgramHere(ctx context.Context, j fleet.Job, slot int) (match.Bot, error) {
-	p, err := r.here.find(j)
-	if err != nil {
-		return match.Bot{}, err
-	}
-	return r.program(ctx, p.versions[slot], p.Match)
+			watch(g)
+		},
+	})
 }
 
 // program returns the program of a version; all but house bots and remote ones are sandboxed.

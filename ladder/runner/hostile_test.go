@@ -40,19 +40,17 @@ func TestSuspended(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tiny)
-			f := w.machines(1, "w1")
+			w.atRandom()
+			f := w.machines("w1")
 			var given atomic.Int32
 			both := make(chan struct{})
-			f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
-				if machine != "w1" {
-					return playedAtRandom(t, j)
-				}
+			f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
 				if given.Add(1) == 1 { // one core plays on until it is told to end
 					<-ctx.Done()
 					close(both)
 					return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedCancelled}}
 				}
-				return test.result(j, playedAtRandom(t, j))
+				return test.result(j, fleet.PlayAtRandom(j))
 			}
 			registry := prometheus.NewRegistry()
 			r := w.run(1, func(o *Options) { o.Fleet, o.Registerer = f, registry })
@@ -100,7 +98,7 @@ func TestSuspended(t *testing.T) {
 func TestFirstMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines(0)
+	f := w.machines()
 	f.Add(fleet.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
 	given, ends := make(chan struct{}, 100), make(chan struct{})
 	f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
@@ -109,7 +107,7 @@ func TestFirstMatches(t *testing.T) {
 		case <-ends:
 		case <-ctx.Done():
 		}
-		return playedAtRandom(t, j)
+		return fleet.PlayAtRandom(j)
 	}
 	r := w.run(0, func(o *Options) { o.Fleet = f })
 	for range firstMatches {
@@ -143,13 +141,11 @@ func TestToldFailures(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tiny)
 			v := w.bot("victim", script(""))
-			f := w.machines(1)
+			w.atRandom()
+			f := w.machines()
 			f.Add(fleet.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
 			var told atomic.Int32
-			f.Player = func(_ context.Context, machine string, j fleet.Job) fleet.Result {
-				if machine != "w1" {
-					return playedAtRandom(t, j)
-				}
+			f.Player = func(_ context.Context, _ string, j fleet.Job) fleet.Result {
 				told.Add(1)
 				return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: kind, Version: j.Bots[0].Version, Text: "it is broken"}}
 			}
@@ -189,15 +185,15 @@ func TestHeldForEver(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, strings.NewReplacer(`size = "4"`, `size = "4", limit = "10"`, "600000", "1000").Replace(tiny))
-		f := laddertest.NewFleet(cores.Any)
+		f := laddertest.NewFleet()
 		f.Add(fleet.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
-		f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
-			if machine == "w1" {
-				<-ctx.Done()
-				return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedCancelled}}
-			}
+		f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
+			<-ctx.Done()
+			return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedCancelled}}
+		}
+		w.here = func(_ context.Context, _ *played, j fleet.Job) fleet.Result {
 			time.Sleep(20 * time.Second)
-			return playedAtRandom(t, j)
+			return fleet.PlayAtRandom(j)
 		}
 		began := time.Now()
 		r := w.run(1, func(o *Options) { o.Fleet = f })
@@ -233,11 +229,11 @@ func TestHeldForEver(t *testing.T) {
 func TestOneWordCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines(0)
+	f := w.machines()
 	f.Add(fleet.Machine{Name: "w1", Cores: []int{cores.Any}})
 	f.Player = func(_ context.Context, machine string, j fleet.Job) fleet.Result {
 		if machine != "w1" {
-			return playedAtRandom(t, j)
+			return fleet.PlayAtRandom(j)
 		}
 		return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedReferee, Text: "panic"}}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/cores"
@@ -46,7 +46,7 @@ func TestIdle(t *testing.T) {
 	w := newWorld(t, tiny)
 	now := time.Now()
 	r := kit.Get[*Runner](t)(New(Options{
-		Store: playedStore{w.store, map[string]*matchmaking.Pool{}}, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(cores.Any),
+		Store: playedStore{w.store, map[string]*matchmaking.Pool{}}, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}},
 		Idle: time.Hour, Now: func() time.Time { return now },
 	}))
 	next := func() *ladder.Match {
@@ -96,7 +96,7 @@ deals = 1
 clock = {movetime = 600000, startup = 600000}
 house = ["@random", "@greedy"]
 `)
-	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(cores.Any)})
+	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}}})
 	w.Must(err)
 	r.costs.spent["teeko"] = 1000
 	ladders := func(n int) (names []string) {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
 )
 
 // machine is one that matches are played on. It belongs to the goroutine of Run.
@@ -25,16 +27,10 @@ type machine struct {
 // themselves.
 func (r *Runner) sync() {
 	now := r.Fleet.Machines()
-	slices.SortStableFunc(now, func(a, b fleet.Machine) int {
-		if a.Local != b.Local && a.Local {
-			return -1
-		} else if a.Local != b.Local {
-			return 1
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+	slices.SortFunc(now, func(a, b fleet.Machine) int { return strings.Compare(a.Name, b.Name) })
+	now = append([]fleet.Machine{r.Local}, now...)
 	before := r.machines
-	r.machines, r.local = nil, nil
+	r.machines = nil
 	for _, there := range now {
 		i := slices.IndexFunc(before, func(m *machine) bool { return m.Name == there.Name })
 		m := &machine{}
@@ -132,12 +128,7 @@ func (r *Runner) roomOf(m *machine) ladder.Room {
 }
 
 // localCores returns how many cores matches and submissions share in the server's machine.
-func (r *Runner) localCores() int {
-	if r.local == nil {
-		return 0
-	}
-	return len(r.local.Cores)
-}
+func (r *Runner) localCores() int { return len(r.local.Cores) }
 
 // dropHead forgets what waits for memory of a machine.
 func (r *Runner) dropHead(m *machine) {
@@ -158,7 +149,22 @@ func (r *Runner) heads() (list []*job) {
 	return list
 }
 
-// await takes up the attempts that an earlier server has handed out.
+// nobody is a fleet without machines.
+type nobody struct{}
+
+func (nobody) Machines() []fleet.Machine { return nil }
+func (nobody) Changed() <-chan struct{}  { return nil }
+
+func (nobody) Play(context.Context, string, fleet.Job, func(fleet.Result) error) error {
+	return fleet.ErrLost
+}
+
+func (nobody) Adopt(context.Context, string, fleet.Job, referee.Hex, func(fleet.Result) error) error {
+	return fleet.ErrLost
+}
+
+// await takes up the attempts that an earlier server has handed out. Those that it played itself have ended
+// with it.
 func (r *Runner) await(ctx context.Context, ended chan<- outcome) error {
 	handed, err := r.Store.Running(ctx)
 	if err != nil {
@@ -167,6 +173,12 @@ func (r *Runner) await(ctx context.Context, ended chan<- outcome) error {
 	for _, h := range handed {
 		if h.Machine == "" {
 			continue // nobody plays it: the server has broken it off
+		}
+		if h.Machine == fleet.Local {
+			if err := r.breakOff(ctx, h); err != nil {
+				return err
+			}
+			continue
 		}
 		m, err := r.Store.Match(ctx, h.Match)
 		if err != nil {
@@ -183,4 +195,12 @@ func (r *Runner) await(ctx context.Context, ended chan<- outcome) error {
 		r.launch(ctx, j, ended)
 	}
 	return nil
+}
+
+// breakOff ends an attempt that ended with an earlier server.
+func (r *Runner) breakOff(ctx context.Context, h store.Handed) error {
+	r.metrics.broken.WithLabelValues("stop").Inc()
+	r.Log.Info("match interrupted", "match", h.Match, "attempt", h.Attempt, "why", serverStopped)
+	_, err := r.Store.Break(ctx, h.Match, h.Attempt, serverStopped, false)
+	return err
 }

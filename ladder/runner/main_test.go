@@ -48,6 +48,7 @@ type world struct {
 	log    *strings.Builder  // under mu
 	broken map[string]string // bots that cannot be had, and why
 	mu     sync.Mutex
+	here   func(context.Context, *played, fleet.Job) fleet.Result // what the machine of the server plays with; nil: playHere
 }
 
 // tiny is a ladder of the shortest matches. Its clock is long: the machine is
@@ -128,22 +129,20 @@ func (w *world) idle(n int, change func(*Options)) *Runner {
 		Registerer: prometheus.NewRegistry(),
 		Log:        slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	machines := laddertest.NewFleet(slices.Repeat([]int{cores.Any}, n)...)
-	o.Fleet = machines
+	o.Local.Cores = slices.Repeat([]int{cores.Any}, n)
 	if change != nil {
 		change(&o)
 	}
-	r := kit.Get[*Runner](w.t)(New(o))
-	if machines, ok := o.Fleet.(*laddertest.Fleet); ok && machines.Player == nil {
-		machines.PlayWith(r.PlayHere, r.ProgramHere, o.Check)
-	}
-	return r
+	return kit.Get[*Runner](w.t)(New(o))
 }
 
 // run starts a runner on some cores, changed by the test.
 func (w *world) run(cores int, change func(*Options)) *run {
 	w.t.Helper()
 	r := w.idle(cores, change)
+	if w.here != nil {
+		r.here = w.here
+	}
 	told, untell := w.store.Events().Subscribe(10_000, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -216,14 +215,13 @@ func hashOf(text string) string {
 
 // playThere plays a job as a worker on another machine does.
 func (w *world) playThere(ctx context.Context, j fleet.Job) fleet.Result {
-	m := &fleet.Match{Job: j, Program: func(ctx context.Context, slot int) (match.Bot, error) {
+	return fleet.Play(ctx, j, fleet.PlayOptions{Program: func(ctx context.Context, slot int) (match.Bot, error) {
 		v, err := w.store.Version(ctx, j.Bots[slot].Version)
 		if err != nil {
 			return match.Bot{}, err
 		}
 		return w.resolve(ctx, v)
-	}}
-	return m.Result(m.Play(ctx))
+	}})
 }
 
 // ask adds endless matches between shufflers that a person asks for.
@@ -238,9 +236,7 @@ func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
 	return ids
 }
 
-// playedAtRandom returns a result of a job that its bots could have, without them.
-func playedAtRandom(t testing.TB, j fleet.Job) fleet.Result {
-	m := &fleet.Match{Job: j}
-	kit.Must(t, m.PlayAtRandom())
-	return m.Result(nil)
+// atRandom makes the machine of the server play at random.
+func (w *world) atRandom() {
+	w.here = func(_ context.Context, _ *played, j fleet.Job) fleet.Result { return fleet.PlayAtRandom(j) }
 }

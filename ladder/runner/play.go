@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // serverError is a failure of the server's machine, not of a match.
@@ -75,7 +73,7 @@ func (r *Runner) giveBack(j *job) {
 // play plays an attempt on its machine, until it ends or is interrupted.
 func (r *Runner) play(ctx context.Context, o *outcome) {
 	m := o.match
-	p := &played{Match: m, attempt: o.attempt.Number, machine: o.attempt.Machine, promised: o.attempt.Commitment}
+	p := &played{Match: m, attempt: o.attempt.Number, machine: o.attempt.Machine, versions: o.versions}
 	log := r.Log.With("match", m.ID, "ladder", m.Ladder, "attempt", p.attempt)
 	defer r.roster.plays(o.attempt.Machine, m, o.attempt)()
 	if !o.awaited {
@@ -92,73 +90,71 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 		defer over()
 		ctx = under
 	}
-	began := time.Now()
-	d, err := r.handOut(ctx, p, o)
-	o.took = time.Since(began)
-	if err == nil {
-		err = r.keep(ctx, p, &d, o.took)
-	}
-	if errors.Is(err, fleet.ErrDetach) {
-		return // the next server awaits it
-	}
-	r.settle(ctx, o, p, err)
-	if d.Ack != nil && !errors.As(err, new(serverError)) {
-		r.acknowledge(d)
+	err := r.handOut(ctx, p, o)
+	if !errors.Is(err, fleet.ErrDetach) { // the next server adopts it
+		r.settle(ctx, o, p, err)
 	}
 }
 
-// handOut gives an attempt to its machine, and waits for its result.
-func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) (d fleet.Delivery, err error) {
-	p.versions = o.versions
+// handOut gives an attempt to its machine, and stores its result.
+func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) error {
 	for _, id := range p.Versions[len(p.versions):] {
 		v, err := r.Store.Version(ctx, id)
 		if err != nil {
-			return d, serverError{err}
+			return serverError{err}
 		}
 		p.versions = append(p.versions, v)
 	}
-	name := o.attempt.Machine
-	if o.awaited {
-		d, err = r.Fleet.Await(ctx, name, p.ID, p.attempt, p.promised)
-	} else {
-		defer r.here.add(p)()
-		j := fleet.NewJob(p.Match, p.versions, p.attempt, referee.Hex(o.seed))
-		j.Core, j.Together = o.core, o.rotations
-		d, err = r.Fleet.Play(ctx, name, j)
+	j := fleet.NewJob(p.Match, p.versions, p.attempt, referee.Hex(o.seed))
+	j.Core, j.Together = o.core, o.rotations
+	began := time.Now()
+	var kept error // what is not the machine's to keep for another server
+	keep := func(result fleet.Result) error {
+		o.took = time.Since(began)
+		if kept = r.keep(ctx, p, result, o.took); errors.As(kept, new(serverError)) {
+			return kept
+		}
+		return nil
+	}
+	var err error
+	switch {
+	case p.machine == fleet.Local:
+		err = keep(r.here(ctx, p, j))
+	case o.awaited:
+		err = r.Fleet.Adopt(ctx, p.machine, j, o.attempt.Commitment, keep)
+	default:
+		err = r.Fleet.Play(ctx, p.machine, j, keep)
+	}
+	if o.took == 0 {
+		o.took = time.Since(began)
 	}
 	switch {
-	case err == nil || ctx.Err() != nil:
+	case err == nil:
+		return kept
+	case errors.As(err, new(serverError)) && errors.Is(context.Cause(ctx), fleet.ErrDetach):
+		return fleet.ErrDetach
+	case ctx.Err() != nil:
 	case errors.Is(err, fleet.ErrUnavailable):
 		err = serverError{err}
 	case errors.Is(err, fleet.ErrLost):
-		err = lostError{name, err}
+		err = lostError{p.machine, err}
 	}
-	return d, err
+	return err
 }
 
-// keep stores the games of a result. Those of another machine are played again before.
-func (r *Runner) keep(ctx context.Context, p *played, d *fleet.Delivery, took time.Duration) error {
-	elsewhere := d.Machine != fleet.Local
-	switch f := d.Failure; {
-	case f == nil:
-	case !elsewhere:
-		r.countVoid(p.machine, d.Result)
-		return f
-	case f.Version != 0 && !slices.Contains(p.Versions, f.Version):
-		return &fleet.Contradiction{Text: fmt.Sprintf("it told of a failure of version %d, which does not play", f.Version)}
-	default:
+// keep stores the games of a result.
+func (r *Runner) keep(ctx context.Context, p *played, result fleet.Result, took time.Duration) error {
+	elsewhere := p.machine != fleet.Local
+	if f := result.Failure; f != nil && elsewhere {
 		return toldError{f}
 	}
-	r.unpacking <- struct{}{} // no more at a time than there are processors: it takes memory
-	err := d.Unpack(fleet.Expected{Job: fleet.NewJob(p.Match, p.versions, p.attempt, referee.Hex{}), Commitment: p.promised})
-	<-r.unpacking
-	if err != nil {
-		return err
+	r.countVoid(p.machine, result)
+	if f := result.Failure; f != nil {
+		return f
 	}
-	r.countVoid(p.machine, d.Result)
-	d.Trim(len(p.Versions))
-	p.games = d.Games
-	if err = r.finish(ctx, p, took); err == nil {
+	p.games = result.Games
+	err := r.finish(ctx, p, took)
+	if err == nil {
 		r.roster.finished(p.machine, r.Now())
 	}
 	if err != nil && elsewhere && !errors.As(err, new(serverError)) && !errors.Is(err, store.ErrOver) {
@@ -187,69 +183,8 @@ func (r *Runner) settle(ctx context.Context, o *outcome, p *played, err error) {
 	}
 }
 
-// acknowledge lets the fleet forget a result.
-func (r *Runner) acknowledge(d fleet.Delivery) {
-	if err := d.Ack(); err != nil { // it comes again, and is refused
-		r.Log.Warn("acknowledging a result", "match", d.Match, "attempt", d.Attempt, "err", err)
-	}
-}
-
 func (r *Runner) countVoid(machine string, result fleet.Result) {
 	r.metrics.void.Add(float64(result.Voids))
 	r.metrics.starved.Add(float64(result.Starved))
 	r.roster.counts(machine, result)
-}
-
-// claim stores results that nobody waits for: of an earlier server, or too late.
-func (r *Runner) claim(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case d, more := <-r.Fleet.Unclaimed():
-			if !more {
-				return
-			}
-			if r.claimed(ctx, d) {
-				r.acknowledge(d)
-				r.Wake()
-			}
-		}
-	}
-}
-
-// claimed stores a result that nobody waited for, and reports whether that is the end of it.
-func (r *Runner) claimed(ctx context.Context, d fleet.Delivery) bool {
-	m, err := r.Store.Match(ctx, d.Match)
-	switch {
-	case ladder.CodeOf(err) == ladder.NotFound:
-		return true
-	case err != nil:
-		return false
-	}
-	var newest ladder.Attempt // of a match that has begun
-	if n := len(m.Attempts); n > 0 {
-		newest = m.Attempts[n-1]
-	}
-	switch {
-	case m.State != ladder.Running || newest.Number != d.Attempt:
-		r.Log.Info("a result came too late", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine, "state", m.State)
-		return true
-	case newest.Machine != d.Machine || newest.Commitment != referee.Commitment(rules.Seed(d.Seed)):
-		r.Log.Warn("a result is of a match that the machine was not given", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine)
-		return true
-	}
-	o := &outcome{job: &job{match: &m, awaited: true}}
-	o.attempt = newest
-	p := &played{Match: &m, attempt: d.Attempt, machine: newest.Machine, promised: newest.Commitment}
-	for _, id := range m.Versions {
-		v, err := r.Store.Version(ctx, id)
-		if err != nil {
-			return false
-		}
-		p.versions = append(p.versions, v)
-	}
-	err = r.keep(ctx, p, &d, d.Took)
-	r.settle(ctx, o, p, err)
-	return !errors.As(err, new(serverError))
 }

@@ -124,7 +124,11 @@ func (r *roster) left(machine string, seen time.Time) {
 // server's own first. added has when machines were given credentials, by name. It may be called
 // while Run goes on.
 func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
-	there, now := r.Fleet.Machines(), r.Now()
+	there, now := append(r.Fleet.Machines(), r.Local), r.Now()
+	if r.Interpreters != nil {
+		there[len(there)-1].Interpreters = r.Interpreters()
+	}
+	there[len(there)-1].Seen = now
 	away := maps.Clone(added)
 	list := make([]ladder.Machine, 0, len(there))
 	r.roster.mu.Lock()

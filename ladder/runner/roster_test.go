@@ -32,7 +32,7 @@ func machineNamed(t *testing.T, list []ladder.Machine, name string) ladder.Machi
 func TestMachinesAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines(0, "w1")
+	f := w.machines("w1")
 	f.Add(fleet.Machine{Name: "old", Cores: []int{0}, Refused: "protocol 0", Version: "0.1"})
 	f.Add(fleet.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
 	begun, goOn := make(chan fleet.Job, 100), make(chan struct{})
@@ -44,7 +44,7 @@ func TestMachinesAreTold(t *testing.T) {
 		return result
 	}
 	registry := prometheus.NewRegistry()
-	r := w.run(1, func(o *Options) { o.Fleet, o.Registerer = f, registry })
+	r := w.run(0, func(o *Options) { o.Fleet, o.Registerer = f, registry })
 	first, second := <-begun, <-begun
 	at := time.Unix(5000, 0)
 	list := r.Machines(map[string]time.Time{"w1": at, "never": at})
@@ -89,13 +89,10 @@ func TestMachinesAreTold(t *testing.T) {
 func TestMachineThatFailsIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines(1, "w1")
+	f := w.machines("w1")
 	now := time.Unix(1000, 0) // a rest does not end
-	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
-		if machine == "w1" {
-			return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedMachine, Text: "/secret/dir is full"}}
-		}
-		return w.playThere(ctx, j)
+	f.Player = func(_ context.Context, _ string, j fleet.Job) fleet.Result {
+		return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedMachine, Text: "/secret/dir is full"}}
 	}
 	r := w.run(1, func(o *Options) { o.Fleet, o.Now = f, func() time.Time { return now } })
 	r.until("w1 fails", func(e events.Event) bool { return e.Kind == events.MatchBroken })

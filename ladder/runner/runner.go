@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -68,9 +67,12 @@ type Options struct {
 	// Standing reports whether a version can be started without a build, which takes
 	// the memory of a submission; nil: all can.
 	Standing func(ladder.Version) bool
-	// Fleet plays the matches, one at a time on each core of its machines. Submissions, matches that
-	// somebody asked for and those of remote versions are for the machine in this process, whose
-	// worker plays by PlayHere.
+	// Local is the machine of this process. Submissions, matches that somebody asked for and those of
+	// remote versions are for it alone.
+	Local fleet.Machine
+	// Interpreters returns the versions of this machine's interpreters, for people; nil: none.
+	Interpreters func() map[string]string
+	// Fleet plays matches on other machines, one at a time on each of their cores; nil: there are none.
 	Fleet fleet.Fleet
 	// Missing returns what a machine lacks that a version needs, "" for nothing. Where that is not known
 	// the version is for the machine in this process, which builds it again. nil: all machines can play
@@ -100,10 +102,9 @@ type Runner struct {
 	wake    chan struct{}
 	idlers  chan idler
 	fits    *fitter
-	here    here
+	journal fleet.Journal
 	roster  roster
-
-	unpacking chan struct{} // with room for results that are unpacked at once
+	here    func(context.Context, *played, fleet.Job) fleet.Result // playHere, but for tests
 
 	// What follows belongs to the goroutine of Run.
 
@@ -115,7 +116,7 @@ type Runner struct {
 	waiting         waiting
 	machines        []*machine // the local one first
 	restingMachines int        // of them, as they were counted last
-	local           *machine   // in this process; nil while it is not there
+	local           *machine   // in this process
 	able            abilities
 	variants        map[string]*rules.Variant // by ladder
 	credit          credit
@@ -131,12 +132,13 @@ type Runner struct {
 
 // New checks the options and makes a Runner.
 func New(o Options) (*Runner, error) {
-	switch {
-	case o.Store == nil || o.Resolve == nil:
+	if o.Store == nil || o.Resolve == nil {
 		return nil, errors.New("runner: Store and Resolve are required")
-	case o.Fleet == nil:
-		return nil, errors.New("runner: Fleet is required")
 	}
+	if o.Fleet == nil {
+		o.Fleet = nobody{}
+	}
+	o.Local.Name, o.Local.Local = fleet.Local, true
 	if o.Away == nil {
 		o.Away = func(int64) (since time.Time, away bool) { return since, false }
 	}
@@ -148,30 +150,29 @@ func New(o Options) (*Runner, error) {
 		o.Now = time.Now
 	}
 	r := &Runner{
-		Options:   o,
-		metrics:   newMetrics(o.Registerer),
-		health:    newHealth(),
-		wake:      make(chan struct{}, 1),
-		idlers:    make(chan idler),
-		fits:      newFitter(),
-		rand:      rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		taken:     map[int64]*job{},
-		credit:    credit{share: cmp.Or(o.Share, 0.5)},
-		fresh:     map[*job]struct{}{},
-		pools:     map[string]*matchmaking.Pool{},
-		here:      here{playing: map[fleet.Playing]*played{}},
-		able:      newAbilities(),
-		roster:    newRoster(),
-		unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		variants:  map[string]*rules.Variant{},
-		backoffs:  backoffs{},
-		last:      map[string]time.Time{},
-		idled:     map[string]time.Time{},
-		turns:     newTurns(),
-		costs:     newCosts(),
+		Options:  o,
+		metrics:  newMetrics(o.Registerer),
+		health:   newHealth(),
+		wake:     make(chan struct{}, 1),
+		idlers:   make(chan idler),
+		fits:     newFitter(),
+		rand:     rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		taken:    map[int64]*job{},
+		credit:   credit{share: cmp.Or(o.Share, 0.5)},
+		fresh:    map[*job]struct{}{},
+		pools:    map[string]*matchmaking.Pool{},
+		able:     newAbilities(),
+		roster:   newRoster(),
+		variants: map[string]*rules.Variant{},
+		backoffs: backoffs{},
+		last:     map[string]time.Time{},
+		idled:    map[string]time.Time{},
+		turns:    newTurns(),
+		costs:    newCosts(),
 
 		submitting: map[int64]int64{},
 	}
+	r.journal.Log, r.here = o.Log, r.playHere
 	for _, l := range o.Ladders {
 		v, err := l.Variant()
 		if err == nil {
@@ -211,10 +212,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	if err := r.await(playing, ended); err != nil {
 		return fmt.Errorf("reading the running matches: %w", err)
 	}
-	r.sync() // their cores are in use
-	claiming, enough := context.WithCancel(ctx)
-	defer enough()
-	go r.claim(claiming)
+	r.sync()                  // their cores are in use
 	var over <-chan time.Time // the grace
 	stop := ctx.Done()
 	for {

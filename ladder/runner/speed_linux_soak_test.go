@@ -55,7 +55,7 @@ func BenchmarkFleet(b *testing.B) {
 	for i := range 100 {
 		f.Add(fleet.Machine{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
 	}
-	f.Quick = func(j fleet.Job) fleet.Result { return playedAtRandom(b, j) }
+	f.Quick = func(j fleet.Job) fleet.Result { return fleet.PlayAtRandom(j) }
 	r := w.run(0, func(o *Options) { o.Fleet, o.Log = f, nil })
 	r.finished(200)
 	asked, stop := make(chan []time.Duration), make(chan struct{})

@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/cores"
@@ -67,7 +67,7 @@ func TestSubmissions(t *testing.T) {
 	at, tries := 0, 0
 	cores := cores.All()
 	r := w.run(1, func(o *Options) {
-		o.Fleet = laddertest.NewFleet(cores[0])
+		o.Local.Cores = cores[:1]
 		o.Submit = func(ctx context.Context, id int64, core int) error {
 			mu.Lock()
 			at++
@@ -214,7 +214,7 @@ func TestSubmissionsOnOddCores(t *testing.T) {
 		w.submits(name, 1)
 	}
 	r := kit.Get[*Runner](t)(New(Options{
-		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(0, 1, 2),
+		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{0, 1, 2}},
 		Submit: func(context.Context, int64, int) error { return nil },
 	}))
 	what := func() string {
@@ -245,7 +245,7 @@ func TestPause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(cores.Any), Pause: time.Minute})
+	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}}, Pause: time.Minute})
 	w.Must(err)
 	old, fresh := matchmaking.Player{Matches: ladder.EnoughMatches}, matchmaking.Player{Matches: ladder.EnoughMatches - 1}
 	all := func(*matchmaking.Player) bool { return true }

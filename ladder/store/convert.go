@@ -76,10 +76,9 @@ func bot(b queries.Bot) ladder.Bot {
 	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, Created: moment(b.Created), Withdrawn: nullMoment(b.Withdrawn)}
 }
 
-func version(r queries.VersionByIDRow) (ladder.Version, error) {
-	v := r.Version
+func version(v queries.VersionRow) (ladder.Version, error) {
 	out := ladder.Version{
-		ID: v.ID, BotID: v.BotID, Bot: r.Name, Owner: r.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
+		ID: v.ID, BotID: v.BotID, Bot: v.Name, Owner: v.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
 		Language: v.Language, State: ladder.State(v.State), Reason: v.Reason, Remote: v.Remote != 0, Unplayable: v.Unplayable,
 		Created: moment(v.Created), Began: nullMoment(v.Began), Ended: nullMoment(v.Ended),
 	}
@@ -95,10 +94,10 @@ func version(r queries.VersionByIDRow) (ladder.Version, error) {
 	return out, parse("a version's command", v.Command, &out.Command)
 }
 
-func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVersionsRow | queries.VersionsOfBeforeRow | queries.LiveVersionsRow](rows []R) ([]ladder.Version, error) {
+func versions(rows []queries.VersionRow) ([]ladder.Version, error) {
 	out := make([]ladder.Version, 0, len(rows))
 	for _, r := range rows {
-		v, err := version(queries.VersionByIDRow(r))
+		v, err := version(r)
 		if err != nil {
 			return nil, err
 		}
@@ -166,13 +165,12 @@ func gameOf(r *referee.Replay, slots int) ladder.Game {
 	return g
 }
 
-// resultRow returns what follows from the games of a match.
-func resultRow(m ladder.Match, ladderID int64, games []ladder.Game) queries.ResultRow {
-	row := queries.ResultRow{MatchID: m.ID, LadderID: nullID(ladderID), Ladder: m.Ladder, Games: int64(len(games))}
+// tookAll returns how many microseconds games took together.
+func tookAll(games []ladder.Game) (sum int64) {
 	for _, g := range games {
-		row.Took += g.Took.Microseconds()
+		sum += g.Took.Microseconds()
 	}
-	return row
+	return sum
 }
 
 // faultySlots tells of each slot whether it has a game that was forfeited there.
@@ -207,18 +205,10 @@ func pairRow(ladderID int64, p rating.Pair) queries.AddPairParams {
 		Wins: int64(p.Games.Wins), Draws: int64(p.Games.Draws), Losses: int64(p.Games.Losses)}
 }
 
-func entry(e queries.Entry) rating.Entry {
+func entry(e queries.StandingRow) rating.Entry {
 	return rating.Entry{
 		VersionID: e.VersionID, Player: rating.Player{Elo: e.Elo, Uncertainty: e.Uncertainty, Fixed: e.Held != 0}, Matches: int(e.Matches),
 		Record: rules.Record{Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses)}, Faults: int(e.Faults),
-	}
-}
-
-// entryRow returns what matches move of an entry.
-func entryRow(e rating.Entry) queries.Entry {
-	return queries.Entry{
-		VersionID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed), Matches: int64(e.Matches), Games: int64(e.Games),
-		Wins: int64(e.Wins), Draws: int64(e.Draws), Losses: int64(e.Losses), Faults: int64(e.Faults),
 	}
 }
 
@@ -233,9 +223,9 @@ func ladderConfig(l queries.Ladder) (ladder.Ladder, error) {
 	return out, parse("a ladder's house bots", l.House, &out.House)
 }
 
-func standing(e queries.Entry, ladderName, botName, owner string, number, remote int64) ladder.Standing {
+func standing(e queries.StandingRow) ladder.Standing {
 	s := ladder.Standing{
-		Ladder: ladderName, VersionID: e.VersionID, Bot: botName, Version: int(number), Owner: owner, Remote: remote != 0, Elo: e.Elo,
+		Ladder: e.Ladder, VersionID: e.VersionID, Bot: e.Name, Version: int(e.Number), Owner: e.Owner, Remote: e.Remote != 0, Elo: e.Elo,
 		Matches: int(e.Matches), Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses),
 		Faults: int(e.Faults), Active: e.Active != 0, Last: nullMoment(e.LastAt),
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 
-	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -22,7 +21,6 @@ type Played struct {
 type Filler struct {
 	store  *Store
 	packed map[*referee.Result]packedMatch // by its first game
-	bots   map[int64]int64                 // by version
 }
 
 type packedMatch struct {
@@ -32,7 +30,7 @@ type packedMatch struct {
 
 // Filler returns a filler of the store.
 func (s *Store) Filler() *Filler {
-	return &Filler{store: s, packed: map[*referee.Result]packedMatch{}, bots: map[int64]int64{}}
+	return &Filler{store: s, packed: map[*referee.Result]packedMatch{}}
 }
 
 // Keep keeps finished matches on their ladders in one transaction, in their order.
@@ -53,49 +51,10 @@ func (f *Filler) keep(ctx context.Context, tx *Tx, p Played) error {
 		packed.played, packed.documents = f.store.pack(p.Games)
 		f.packed[p.Games[0]] = packed
 	}
-	row, err := tx.newMatch(ctx, NewMatch{Ladder: p.Ladder, Versions: p.Versions})
+	begun, err := tx.begin(ctx, Start{New: &NewMatch{Ladder: p.Ladder, Versions: p.Versions}, Seed: p.Seed})
 	if err != nil {
 		return err
 	}
-	settings, err := tx.settings(ctx, row)
-	if err != nil {
-		return err
-	}
-	row.ID, err = tx.AddMatch(ctx, queries.AddMatchParams{LadderID: row.LadderID, SettingsID: settings, Created: stamp(tx.now)})
-	if err != nil {
-		return err
-	}
-	for slot, id := range p.Versions {
-		if err := f.addSlot(ctx, tx, row.ID, slot, id); err != nil {
-			return err
-		}
-	}
-	if err := tx.AddAttempt(ctx, queries.AddAttemptParams{MatchID: row.ID, Number: 1, Seed: p.Seed[:], Began: stamp(tx.now)}); err != nil {
-		return err
-	}
-	if err := tx.BeginMatch(ctx, nullStamp(tx.now), row.ID); err != nil {
-		return err
-	}
-	end := &finish{ctx: ctx, tx: tx, store: f.store, now: tx.now, played: packed.played, documents: packed.documents}
-	if err := end.load(row.ID, 1); err != nil {
-		return err
-	}
-	if err := end.check(); err != nil {
-		return err
-	}
-	if _, err := end.rate(); err != nil {
-		return err
-	}
-	return end.keep()
-}
-
-func (f *Filler) addSlot(ctx context.Context, tx *Tx, match int64, slot int, version int64) error {
-	if f.bots[version] == 0 {
-		row, err := tx.VersionByID(ctx, version)
-		if err != nil {
-			return err
-		}
-		f.bots[version] = row.Version.BotID
-	}
-	return tx.AddSlot(ctx, queries.AddSlotParams{MatchID: match, Slot: int64(slot), VersionID: version, BotID: f.bots[version]})
+	_, err = f.store.finish(ctx, tx, begun.Match.ID, 1, packed.played, packed.documents)
+	return err
 }

@@ -27,23 +27,25 @@ import (
 // others are written are kept in one transaction, each for itself.
 func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Result) (changes []ladder.Change, err error) {
 	played, documents := s.pack(played) // outside the transaction: it takes a while
-	err = s.line(ctx, true, []func(context.Context, *Tx) error{func(ctx context.Context, tx *Tx) error {
-		f := &finish{ctx: ctx, tx: tx, store: s, now: tx.now, played: played, documents: documents}
-		if err := f.load(matchID, attempt); err != nil {
-			return err
-		}
-		if err := f.check(); err != nil {
-			return fmt.Errorf("match %d: %w", matchID, err)
-		}
-		if changes, err = f.rate(); err != nil {
-			return err
-		}
-		return f.keep()
-	}})[0]
+	err = s.join(ctx, func(ctx context.Context, tx *Tx) (err error) {
+		changes, err = s.finish(ctx, tx, matchID, attempt, played, documents)
+		return err
+	})[0]
 	if err != nil {
 		return nil, err
 	}
 	return changes, nil
+}
+
+// finish keeps games that are packed.
+func (s *Store) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []packedDocument) ([]ladder.Change, error) {
+	f := &finish{ctx: ctx, tx: tx, codec: s.codec, played: played, documents: documents}
+	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.rate, f.keep} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return f.out.Changes, nil
 }
 
 // pack puts games in the order of deals and rotations and compresses their documents.
@@ -54,41 +56,38 @@ func (s *Store) pack(played []*referee.Result) ([]*referee.Result, []packedDocum
 
 // finish is one run of Finish.
 type finish struct {
-	ctx   context.Context
-	tx    *Tx
-	store *Store
-	now   time.Time
-	// running has its versions, too.
-	running
+	ctx       context.Context
+	tx        *Tx
+	codec     *codec
 	played    []*referee.Result
 	documents []packedDocument
-	games     []ladder.Game
-	prints    []int64 // of the games, where deals can be alike
-	out       rating.Outcome
-	order     int64 // on the ladder; 0 for an unrated match
+
+	match   ladder.Match // with its versions
+	attempt queries.Attempt
+	variant *rules.Variant
+	ladder  queries.Ladder // of a rated match
+
+	games  []ladder.Game
+	prints []int64 // of the games, where deals can be alike
+	out    rating.Outcome
+	order  int64 // on the ladder; 0 for an unrated match
 }
 
 // load reads what the games are checked against.
 func (f *finish) load(id int64, attempt int) error {
-	s := f.store
-	if r := s.running[id]; r != nil && r.attempt.Number == int64(attempt) && !f.tx.rows.over[id] {
-		f.running = *r
-		return nil
-	}
 	row, a, err := f.tx.attemptIn(f.ctx, id, attempt)
 	if err != nil {
 		return err
 	}
+	f.attempt = a
 	if f.match, err = matchOf(row); err != nil {
 		return err
 	}
-	f.attempt, f.ladderID = a, row.LadderID.Int64
 	if f.match.Rated {
-		l, err := f.tx.LadderByID(f.ctx, f.ladderID)
-		if err != nil {
+		if f.ladder, err = f.tx.LadderByID(f.ctx, row.LadderID.Int64); err != nil {
 			return err
 		}
-		f.match.Ladder = l.Name
+		f.match.Ladder = f.ladder.Name
 	}
 	slots, err := f.tx.SlotsOf(f.ctx, text([]int64{id}))
 	if err != nil {
@@ -110,11 +109,11 @@ func (f *finish) check() error {
 		f.games[i].Took = g.Took.Truncate(time.Microsecond)
 	}
 	if err := rating.Complete(f.match.Deals, slots, f.games); err != nil {
-		return err
+		return fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
 	for _, g := range f.played {
 		if err := f.checkGame(g); err != nil {
-			return fmt.Errorf("deal %d, rotation %d: %w", g.Match.Deal, g.Match.Rotation, err)
+			return fmt.Errorf("match %d: deal %d, rotation %d: %w", f.match.ID, g.Match.Deal, g.Match.Rotation, err)
 		}
 	}
 	return nil
@@ -195,24 +194,22 @@ func checkSeats(r *referee.Replay) error {
 }
 
 // rate computes what a rated match moves.
-func (f *finish) rate() ([]ladder.Change, error) {
+func (f *finish) rate() error {
 	if !f.match.Rated {
-		return nil, nil
+		return nil
 	}
-	l, err := f.store.ladderState(f.ctx, f.tx, f.match.Ladder)
+	f.order = f.ladder.Finished + 1
+	formula, err := rating.ParseFormula(f.ladder.Formula)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := &f.tx.rows
-	if f.order = rows.orders[f.ladderID]; f.order == 0 {
-		f.order = l.finished
-	}
-	f.order++
 	before := make([]rating.Entry, len(f.match.Versions))
 	for slot, id := range f.match.Versions {
-		if before[slot], err = f.entry(l, id); err != nil {
-			return nil, err
+		row, err := f.tx.Entry(f.ctx, f.ladder.ID, id)
+		if err != nil {
+			return err
 		}
+		before[slot] = entry(row)
 	}
 	if !f.variant.Unique {
 		for _, g := range f.played {
@@ -220,31 +217,16 @@ func (f *finish) rate() ([]ladder.Change, error) {
 		}
 	}
 	err = markRepeats(f.games, f.prints, func(print int64) (int64, error) {
-		if first := rows.first[[2]int64{f.ladderID, print}]; first != 0 { // not written yet
-			return first, nil
-		}
-		first, err := f.tx.FirstPlayed(f.ctx, f.ladderID, print)
+		first, err := f.tx.FirstPlayed(f.ctx, f.ladder.ID, print)
 		return first, none(err, nil)
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if f.out, err = l.formula.Outcome(f.match, f.variant, before, f.games); err != nil {
-		return nil, fmt.Errorf("match %d: %w", f.match.ID, err)
+	if f.out, err = formula.Outcome(f.match, f.variant, before, f.games); err != nil {
+		return fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
-	return f.out.Changes, nil
-}
-
-// entry returns that of a version as it is now.
-func (f *finish) entry(l *ladderState, id int64) (rating.Entry, error) {
-	if e, ok := f.tx.rows.moved[[2]int64{f.ladderID, id}]; ok {
-		return e, nil
-	}
-	if m := l.members[id]; m != nil {
-		return m.entry, nil
-	}
-	row, err := f.tx.Entry(f.ctx, f.ladderID, id) // it plays no more
-	return entry(row), err
+	return nil
 }
 
 // markRepeats marks the games of a match that were played before: earlier in it, or in an earlier match
@@ -264,67 +246,76 @@ func markRepeats(games []ladder.Game, prints []int64, first func(print int64) (i
 	return nil
 }
 
-// keep leaves the match with all that it moves to be written. From here on it is not refused.
+// keep writes the match with all that it moves.
 func (f *finish) keep() error {
-	rows, id := &f.tx.rows, f.match.ID
-	if rows.lastResult == 0 {
-		last, err := f.tx.LastResultID(f.ctx)
-		if err != nil {
+	id := f.match.ID
+	result := queries.AddResultParams{
+		MatchID: id, LadderID: nullID(f.ladder.ID), Ord: nullID(f.order), Games: int64(len(f.games)), Took: tookAll(f.games),
+		Data: f.codec.pack(joinGames(f.games, len(f.match.Versions))),
+	}
+	if f.match.Rated {
+		result.DistinctDeals = someID(int64(f.out.Distinct))
+		if err := f.keepOutcome(); err != nil {
 			return err
 		}
-		rows.lastResult = last
 	}
-	rows.lastResult++
+	if err := f.tx.AddResult(f.ctx, result); err != nil {
+		return err
+	}
+	for _, d := range documentRows(id, f.documents) {
+		if err := f.tx.AddDocument(f.ctx, d); err != nil {
+			return err
+		}
+	}
+	for slot, faulty := range faultySlots(f.games, len(f.match.Versions)) {
+		if !faulty {
+			continue
+		}
+		if err := f.tx.MarkFaulty(f.ctx, id, int64(slot)); err != nil {
+			return err
+		}
+	}
+	if err := f.tx.EndAttempt(f.ctx, queries.EndAttemptParams{Ended: nullStamp(f.tx.now), MatchID: id, Number: f.attempt.Number}); err != nil {
+		return err
+	}
 	var replays []*referee.Replay
 	for _, g := range f.played {
 		replays = append(replays, &g.Replay)
 	}
-	result := resultRow(f.match, f.ladderID, f.games)
-	result.ID, result.Ord, result.Data = rows.lastResult, nullID(f.order), f.store.codec.pack(joinGames(f.games, len(f.match.Versions)))
-	rows.documents = append(rows.documents, documentRows(id, f.documents)...)
-	if f.match.Rated {
-		result.DistinctDeals = someID(int64(f.out.Distinct))
-		f.keepOutcome()
-	}
-	rows.results = append(rows.results, queries.AddResultParams{
-		ID: result.ID, MatchID: id, LadderID: result.LadderID, Ord: result.Ord, DistinctDeals: result.DistinctDeals,
-		Games: result.Games, Took: result.Took, Data: result.Data,
-	})
-	for slot, faulty := range faultySlots(f.games, len(f.match.Versions)) {
-		if faulty {
-			rows.faulty = append(rows.faulty, queries.MatchSlot{MatchID: id, Slot: int64(slot)})
-		}
-	}
-	rows.over[id] = true
-	rows.ends = append(rows.ends, queries.EndAttemptParams{Ended: nullStamp(f.now), MatchID: id, Number: f.attempt.Number})
 	reason := early(len(f.games) < f.match.Deals*len(f.match.Versions), replays)
-	rows.finished = append(rows.finished, queries.MatchRow{ID: id, Finished: nullStamp(f.now), Reason: reason})
 	f.tx.tell(events.Event{Kind: events.MatchFinished, Ladder: f.match.Ladder, Match: id, Changes: f.out.Changes})
-	f.tx.ended = append(f.tx.ended, id)
-	return nil
+	return f.tx.FinishMatch(f.ctx, nullStamp(f.tx.now), reason, id)
 }
 
-// keepOutcome leaves the ratings, the sums and the counts of pairs.
-func (f *finish) keepOutcome() {
-	rows, id := &f.tx.rows, f.ladderID
+// keepOutcome writes the ratings, the sums and the counts of pairs.
+func (f *finish) keepOutcome() error {
+	id, at := f.ladder.ID, f.tx.now
 	for slot, e := range f.out.Entries {
-		rows.changes = append(rows.changes, changeRow(id, f.out.Changes[slot]))
-		rows.entries = append(rows.entries, queries.MoveEntryParams{
-			Elo: e.Elo, Uncertainty: e.Uncertainty, Last: f.order, LastAt: nullStamp(f.now), Matches: int64(e.Matches), Games: int64(e.Games),
+		if err := f.tx.AddChange(f.ctx, changeRow(id, f.out.Changes[slot])); err != nil {
+			return err
+		}
+		if err := f.tx.MoveEntry(f.ctx, queries.MoveEntryParams{
+			Elo: e.Elo, Uncertainty: e.Uncertainty, Last: f.order, LastAt: nullStamp(at), Matches: int64(e.Matches), Games: int64(e.Games),
 			Wins: int64(e.Wins), Draws: int64(e.Draws), Losses: int64(e.Losses), Faults: int64(e.Faults), LadderID: id, VersionID: e.VersionID,
-		})
-		rows.moved[[2]int64{id, e.VersionID}] = e
+		}); err != nil {
+			return err
+		}
 	}
 	for i, print := range f.prints {
-		if !f.games[i].Repeated {
-			rows.first[[2]int64{id, print}] = f.order
+		if f.games[i].Repeated {
+			continue
+		}
+		if err := f.tx.AddFingerprint(f.ctx, id, print, f.order); err != nil {
+			return err
 		}
 	}
 	for _, p := range f.out.Pairs {
-		rows.pairs = append(rows.pairs, pairRow(id, p))
+		if err := f.tx.AddPair(f.ctx, pairRow(id, p)); err != nil {
+			return err
+		}
 	}
-	rows.orders[id] = f.order
-	f.tx.changes = append(f.tx.changes, Change{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: f.now})
+	f.tx.changes = append(f.tx.changes, Change{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: at})
+	return f.tx.SetFinished(f.ctx, f.order, id)
 }
 
 // early returns why a match ended before all of its games were played; "" where it did

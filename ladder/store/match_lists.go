@@ -70,14 +70,10 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 			return nil, none(err, noBot(f.Bot))
 		}
 		return tx.MatchesOfBot(ctx, queries.MatchesOfBotParams{BotID: b.ID, Before: before, LadderID: on, State: state, N: limit})
-	case f.Ladder != "" && state != "":
+	case (f.Ladder != "" || f.Unrated) && state != "":
 		return tx.MatchesOnLadderIn(ctx, queries.MatchesOnLadderInParams{LadderID: nullID(ladderID), State: state, ID: before, Limit: limit})
-	case f.Ladder != "":
+	case f.Ladder != "" || f.Unrated:
 		return tx.MatchesOnLadder(ctx, nullID(ladderID), before, limit)
-	case f.Unrated && state != "":
-		return tx.MatchesUnratedIn(ctx, state, before, limit)
-	case f.Unrated:
-		return tx.MatchesUnrated(ctx, before, limit)
 	case state != "":
 		return tx.MatchesIn(ctx, state, before, limit)
 	}

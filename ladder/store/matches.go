@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -44,6 +43,7 @@ type NewMatch struct {
 // be active on the ladder; those of an unrated one only have to be built.
 func (s *Store) AddMatch(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
+		tx.waits = true
 		out, err = tx.addMatch(ctx, n)
 		return err
 	})
@@ -59,11 +59,10 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	if err != nil {
 		return out, err
 	}
-	remote := slices.ContainsFunc(rows, func(r queries.VersionByIDRow) bool { return r.Version.Remote != 0 })
+	remote := slices.ContainsFunc(rows, func(r queries.VersionRow) bool { return r.Remote != 0 })
 	if m.Clock, err = n.clock(remote, m.Clock); err != nil {
 		return out, err
 	}
-	tx.waits = true
 	m.State, m.Created = string(ladder.Waiting), stamp(tx.now)
 	settings, err := tx.settings(ctx, m)
 	if err != nil {
@@ -78,11 +77,11 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	}
 	out.Ladder, out.Versions = n.Ladder, slices.Clone(n.Versions)
 	for slot, row := range rows {
-		if err := tx.AddSlot(ctx, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: row.Version.ID, BotID: row.Version.BotID}); err != nil {
+		if err := tx.AddSlot(ctx, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: row.ID, BotID: row.BotID}); err != nil {
 			return out, err
 		}
-		out.Bots, out.Numbers = append(out.Bots, row.Name), append(out.Numbers, int(row.Version.Number))
-		out.Remote = append(out.Remote, row.Version.Remote != 0)
+		out.Bots, out.Numbers = append(out.Bots, row.Name), append(out.Numbers, int(row.Number))
+		out.Remote = append(out.Remote, row.Remote != 0)
 	}
 	if out.Rated {
 		tx.changes = append(tx.changes, Change{opened: true, ladder: m.LadderID.Int64, match: m.ID, versions: slices.Clone(n.Versions)})
@@ -102,17 +101,17 @@ func (tx *Tx) settings(ctx context.Context, m queries.MatchRow) (int64, error) {
 }
 
 // players returns the versions of a new match, by slot.
-func (tx *Tx) players(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionByIDRow, err error) {
+func (tx *Tx) players(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionRow, err error) {
 	for slot, id := range n.Versions {
 		row, err := tx.player(ctx, m.LadderID.Int64, id)
 		if err != nil {
 			return nil, err
 		}
 		if slices.Contains(n.Versions[:slot], id) {
-			return nil, invalid("name different versions", "match: version %d of %s cannot play against itself", row.Version.Number, row.Name)
+			return nil, invalid("name different versions", "match: version %d of %s cannot play against itself", row.Number, row.Name)
 		}
 		if !m.LadderID.Valid && !plays(row, m.Game) {
-			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Version.Number, row.Name, m.Game)
+			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Number, row.Name, m.Game)
 		}
 		rows = append(rows, row)
 	}
@@ -201,32 +200,32 @@ func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, e
 }
 
 // player finds a version that may be in a match of a ladder, 0 for an unrated one.
-func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionByIDRow, error) {
+func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
 		return row, none(err, noVersion(id))
 	}
 	if ladderID == 0 {
-		if b, err := tx.Bot(ctx, row.Version.BotID); err != nil || b.Withdrawn.Valid {
+		if b, err := tx.Bot(ctx, row.BotID); err != nil || b.Withdrawn.Valid {
 			return row, cmp.Or(err, error(conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)))
 		}
-		switch ladder.State(row.Version.State) {
+		switch ladder.State(row.State) {
 		case ladder.Live, ladder.Resting, ladder.Benched:
 			return row, nil
 		}
-		return row, conflict("choose one that is live, resting or benched", "match: version %d of %s is %s", row.Version.Number, row.Name, row.Version.State)
+		return row, conflict("choose one that is live, resting or benched", "match: version %d of %s is %s", row.Number, row.Name, row.State)
 	}
 	e, err := tx.Entry(ctx, ladderID, id)
 	if err = none(err, nil); err != nil {
 		return row, err
 	}
 	if e.Active == 0 {
-		return row, conflict("", "match: version %d of %s does not play on that ladder", row.Version.Number, row.Name)
+		return row, conflict("", "match: version %d of %s does not play on that ladder", row.Number, row.Name)
 	}
 	return row, nil
 }
 
-func plays(row queries.VersionByIDRow, game string) bool {
+func plays(row queries.VersionRow, game string) bool {
 	v, err := version(row)
 	return err == nil && v.Plays(game)
 }
@@ -256,118 +255,55 @@ func (s *Store) Begin(ctx context.Context, starts []Start) []Begun {
 	makes := make([]func(context.Context, *Tx) error, len(starts))
 	for i, start := range starts {
 		makes[i] = func(ctx context.Context, tx *Tx) (err error) {
-			out[i], err = s.begin(ctx, tx, start)
+			out[i], err = tx.begin(ctx, start)
 			return err
 		}
 	}
-	for i, err := range s.line(ctx, true, makes) {
+	for i, err := range s.join(ctx, makes...) {
 		out[i].Err = err
 	}
 	return out
 }
 
-func (s *Store) begin(ctx context.Context, tx *Tx, start Start) (Begun, error) {
+func (tx *Tx) begin(ctx context.Context, start Start) (out Begun, err error) {
+	number := int64(1)
 	if start.Match == 0 {
-		return s.beginNew(ctx, tx, start)
-	}
-	var out Begun
-	m, err := tx.matchIn(ctx, start.Match, ladder.Waiting)
-	if err == nil && tx.rows.over[m.ID] {
-		err = conflict("", "match %d is %s, not %s", m.ID, ladder.Running, ladder.Waiting)
+		out.Match, err = tx.addMatch(ctx, *start.New)
+	} else {
+		tx.waits = true
+		out.Match, number, err = tx.waiting(ctx, start.Match)
 	}
 	if err != nil {
 		return out, err
 	}
-	last, err := tx.LastAttempt(ctx, m.ID)
-	if err = none(err, nil); err != nil {
+	row := queries.AddAttemptParams{MatchID: out.Match.ID, Number: number, Machine: start.Machine, Seed: start.Seed[:], Began: stamp(tx.now)}
+	if err := tx.AddAttempt(ctx, row); err != nil {
 		return out, err
 	}
-	list, err := tx.fill(ctx, []queries.MatchRow{m})
-	if err != nil {
+	if err := tx.BeginMatch(ctx, nullStamp(tx.now), row.MatchID); err != nil {
 		return out, err
 	}
-	out.Match = list[0]
-	now := tx.now
-	tx.rows.over[m.ID], tx.waits = true, true
-	tx.attempt(&out, start, last.Number+1)
-	tx.rows.begun = append(tx.rows.begun, begun{m.ID, stamp(now)})
-	return out, nil
-}
-
-// attempt adds an attempt at a match to what is begun.
-func (tx *Tx) attempt(out *Begun, start Start, number int64) queries.Attempt {
-	id, commitment := out.Match.ID, referee.Commitment(start.Seed)
-	row := queries.AddAttemptParams{MatchID: id, Number: number, Machine: start.Machine, Seed: start.Seed[:], Began: stamp(tx.now)}
-	tx.rows.attempts = append(tx.rows.attempts, row)
-	tx.tell(events.Event{Kind: events.MatchBegan, Ladder: out.Match.Ladder, Match: id})
-	out.Attempt = ladder.Attempt{Number: int(row.Number), Machine: row.Machine, Commitment: commitment, Began: moment(row.Began)}
+	tx.tell(events.Event{Kind: events.MatchBegan, Ladder: out.Match.Ladder, Match: row.MatchID})
+	out.Attempt = ladder.Attempt{Number: int(number), Machine: row.Machine, Commitment: referee.Commitment(start.Seed), Began: moment(row.Began)}
 	out.Match.State = ladder.Running
 	out.Match.Attempts = append(out.Match.Attempts, out.Attempt)
 	if out.Match.Began.IsZero() {
 		out.Match.Began = out.Attempt.Began
 	}
-	return queries.Attempt{MatchID: id, Number: number, Seed: row.Seed}
-}
-
-// beginNew begins a match that is new, of a ladder.
-func (s *Store) beginNew(ctx context.Context, tx *Tx, start Start) (out Begun, err error) {
-	n := start.New
-	l, err := s.ladderState(ctx, tx, n.Ladder)
-	if err != nil {
-		return out, err
-	}
-	m := ladder.Match{Ladder: n.Ladder, Rated: true, Game: l.config.Game, Options: maps.Clone(l.config.Options), Clock: l.config.Clock, Deals: l.config.Deals, Versions: slices.Clone(n.Versions)}
-	clock, remote := l.row.Clock, false
-	for slot, id := range n.Versions {
-		v := l.members[id]
-		if v == nil || l.row.Active == 0 || n.AskedBy != 0 || len(n.Versions) != int(l.row.Slots) || slices.Contains(n.Versions[:slot], id) {
-			return out, tx.refuse(ctx, *n)
-		}
-		m.Bots, m.Numbers, m.Remote = append(m.Bots, v.place.Bot), append(m.Numbers, v.place.Version), append(m.Remote, v.place.Remote)
-		remote = remote || v.place.Remote
-	}
-	if len(n.Versions) == 0 {
-		return out, tx.refuse(ctx, *n)
-	}
-	if remote {
-		if clock, err = n.clock(true, clock); err != nil {
-			return out, err
-		}
-		m.Clock.Margin += n.Allowance
-	}
-	if m.ID, err = tx.rows.nextMatch(ctx, tx); err != nil {
-		return out, err
-	}
-	now := tx.now
-	m.Created = moment(stamp(now))
-	out.Match = m
-	settings, err := tx.settings(ctx, queries.MatchRow{Game: l.row.Game, Options: l.row.Options, Clock: clock, Deals: l.row.Deals})
-	if err != nil {
-		return out, err
-	}
-	tx.rows.running = append(tx.rows.running, queries.AddRunningParams{
-		ID: m.ID, LadderID: nullID(l.row.ID), SettingsID: settings, Created: stamp(now), Began: nullStamp(now),
-	})
-	for slot, id := range n.Versions {
-		tx.rows.slots = append(tx.rows.slots, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: id, BotID: l.members[id].bot})
-	}
-	attempt := tx.attempt(&out, start, 1)
-	tx.changes = append(tx.changes, Change{
-		opened: true, ladder: l.row.ID, match: m.ID, versions: m.Versions, running: &running{m, l.row.ID, l.variant, attempt},
-	})
 	return out, nil
 }
 
-// refuse returns why a new match of a ladder cannot be.
-func (tx *Tx) refuse(ctx context.Context, n NewMatch) error {
-	params, err := tx.newMatch(ctx, n)
-	if err == nil {
-		_, err = tx.players(ctx, params, n)
+// waiting returns a match that waits, and the number of its next attempt.
+func (tx *Tx) waiting(ctx context.Context, id int64) (out ladder.Match, number int64, err error) {
+	m, err := tx.matchIn(ctx, id, ladder.Waiting)
+	if err != nil {
+		return out, 0, err
 	}
-	if err == nil {
-		err = fmt.Errorf("match: versions %v do not all play on ladder %q", n.Versions, n.Ladder)
+	list, err := tx.fill(ctx, []queries.MatchRow{m})
+	if err != nil {
+		return out, 0, err
 	}
-	return err
+	return list[0], int64(len(list[0].Attempts)) + 1, nil
 }
 
 // matchIn finds a match in some state; in any other it is too late, or too early.
@@ -389,9 +325,6 @@ var ErrOver = errors.New("the attempt is over")
 // ErrOver.
 func (tx *Tx) attemptIn(ctx context.Context, id int64, number int) (m queries.MatchRow, a queries.Attempt, err error) {
 	m, err = tx.matchIn(ctx, id, ladder.Running)
-	if err == nil && tx.rows.over[id] {
-		err = conflict("", "match %d is %s, not %s", id, ladder.Finished, ladder.Running)
-	}
 	if err != nil {
 		if ladder.CodeOf(err) == ladder.Conflict {
 			err = &ladder.Error{Code: ladder.Conflict, Text: err.Error(), Err: ErrOver}
@@ -453,7 +386,6 @@ func (tx *Tx) breakOff(ctx context.Context, m queries.MatchRow, reason string, f
 
 // endAttempt ends the attempt that runs.
 func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason string, failed bool) error {
-	tx.ended = append(tx.ended, m.ID)
 	last, err := tx.LastAttempt(ctx, m.ID)
 	if err != nil {
 		return err

@@ -93,6 +93,9 @@ CREATE INDEX versions_state ON versions (state);
 CREATE INDEX versions_bundle ON versions (bundle);
 CREATE INDEX versions_language ON versions (language);
 
+CREATE VIEW version_rows AS
+SELECT versions.*, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id;
+
 CREATE TABLE stages (
   version_id INTEGER NOT NULL REFERENCES versions (id),
   name       TEXT    NOT NULL,
@@ -266,6 +269,15 @@ CREATE TABLE entries (
 CREATE INDEX entries_rating ON entries (ladder_id, active, coalesce(fit, elo)); -- the order of the standings
 CREATE INDEX entries_version ON entries (version_id);
 CREATE INDEX entries_predecessor ON entries (ladder_id, predecessor) WHERE predecessor IS NOT NULL;
+
+CREATE VIEW standing_rows AS
+SELECT entries.*, versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id,
+  coalesce(people.name, '') AS owner, ladders.name AS ladder
+FROM entries
+JOIN versions ON versions.id = entries.version_id
+JOIN bots ON bots.id = versions.bot_id
+JOIN ladders ON ladders.id = entries.ladder_id
+LEFT JOIN people ON people.id = bots.person_id;
 
 -- The counts of two opponents on a ladder, a < b, for fits and matchmaking.
 CREATE TABLE pairs (

@@ -3,12 +3,11 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 // Usage is what the database has in bytes.
@@ -105,66 +104,14 @@ func (s *Store) tableUsage(ctx context.Context) (list []TableUsage, err error) {
 	return list, rows.Err()
 }
 
-// counted is what there is of a game.
-type counted struct {
-	matches, day, week          int64
-	games                       int64
-	replays, logs, unpacked     int64 // bytes
-	dayDocuments, weekDocuments int64
-}
-
-// gameUsage counts matches and their documents by game.
+// gameUsage counts matches and their documents by game. What the tables take beside the documents is shared
+// among all matches.
 func (s *Store) gameUsage(ctx context.Context, u *Usage) error {
 	day, week := u.At.Add(-24*time.Hour), u.At.Add(-7*24*time.Hour)
-	games := map[string]*counted{}
-	matches, err := s.read.MatchesByGame(ctx, stamp(day), stamp(week))
+	list, err := s.read.UsageByGame(ctx, stamp(day), stamp(week))
 	if err != nil {
 		return err
 	}
-	for _, r := range matches {
-		games[r.Game] = &counted{matches: r.Matches, games: r.Games, day: r.Day, week: r.Week}
-	}
-	inside, err := s.countDocuments(ctx, games, stamp(day), stamp(week))
-	if err != nil {
-		return err
-	}
-	rowBytes(u, games, inside)
-	first, err := s.read.FirstMatch(ctx)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	u.First = nullMoment(first)
-	if u.Day.Uploads, err = s.uploadedSince(ctx, day); err != nil {
-		return err
-	}
-	u.Week.Uploads, err = s.uploadedSince(ctx, week)
-	return err
-}
-
-// countDocuments adds the documents, and returns how many bytes of them are in the database. A match that
-// begins meanwhile is left out.
-func (s *Store) countDocuments(ctx context.Context, games map[string]*counted, day, week int64) (inside int64, err error) {
-	rows, err := s.read.DocumentsByGame(ctx, day, week)
-	for _, r := range rows {
-		inside += r.Inside
-		c := games[r.Game]
-		if c == nil {
-			continue
-		}
-		if r.Kind == replaysKind {
-			c.replays = r.Bytes
-		} else {
-			c.logs = r.Bytes
-		}
-		c.unpacked += r.Unpacked
-		c.dayDocuments += r.Day
-		c.weekDocuments += r.Week
-	}
-	return inside, err
-}
-
-// rowBytes shares what the tables take among the matches.
-func rowBytes(u *Usage, games map[string]*counted, inside int64) {
 	var rows, matches float64
 	for _, t := range u.Tables {
 		switch t.Table {
@@ -172,24 +119,50 @@ func rowBytes(u *Usage, games map[string]*counted, inside int64) {
 			rows += float64(t.Bytes)
 		}
 	}
-	for _, c := range games {
-		matches += float64(c.matches)
-	}
-	for name, c := range games {
-		n := float64(c.matches)
-		g := GameUsage{
-			Game: name, Matches: c.matches, Games: c.games,
-			Replays: float64(c.replays) / n, Logs: float64(c.logs) / n, Unpacked: float64(c.unpacked) / n,
-			Rows: max(0, rows-float64(inside)) / matches,
+	for _, r := range list {
+		rows, matches = rows-float64(r.Inside), matches+float64(r.Matches)
+		if at := moment(r.Earliest); u.First.IsZero() || at.Before(u.First) {
+			u.First = at
 		}
-		g.Bytes = g.Replays + g.Logs + g.Rows
-		u.Games = append(u.Games, g)
-		u.Day.Matches += c.day
-		u.Day.Bytes += c.dayDocuments + int64(g.Rows*float64(c.day))
-		u.Week.Matches += c.week
-		u.Week.Bytes += c.weekDocuments + int64(g.Rows*float64(c.week))
 	}
-	slices.SortFunc(u.Games, func(a, b GameUsage) int { return cmp.Compare(a.Game, b.Game) })
+	for _, r := range list {
+		if n := len(u.Games); n == 0 || u.Games[n-1].Game != r.Game {
+			u.Games = append(u.Games, GameUsage{Game: r.Game})
+		}
+		u.Games[len(u.Games)-1].add(r)
+		added := Growth{Matches: r.Matches, Bytes: r.Replays + r.Logs + int64(rows*float64(r.Matches)/matches)}
+		if r.Age == 0 {
+			u.Day.add(added)
+		}
+		if r.Age <= 1 {
+			u.Week.add(added)
+		}
+	}
+	for i := range u.Games {
+		g := &u.Games[i]
+		n := float64(g.Matches)
+		g.Replays, g.Logs, g.Unpacked, g.Rows = g.Replays/n, g.Logs/n, g.Unpacked/n, rows/matches
+		g.Bytes = g.Replays + g.Logs + g.Rows
+	}
+	if u.Day.Uploads, err = s.uploadedSince(ctx, day); err != nil {
+		return err
+	}
+	u.Week.Uploads, err = s.uploadedSince(ctx, week)
+	return err
+}
+
+// add adds matches, with their bytes in all.
+func (g *GameUsage) add(r queries.UsageByGameRow) {
+	g.Matches += r.Matches
+	g.Games += r.Games
+	g.Replays += float64(r.Replays)
+	g.Logs += float64(r.Logs)
+	g.Unpacked += float64(r.Unpacked)
+}
+
+func (g *Growth) add(more Growth) {
+	g.Matches += more.Matches
+	g.Bytes += more.Bytes
 }
 
 // uploadedSince returns the bytes of the uploads that came first at a time or later.

@@ -132,9 +132,10 @@ func (c *recount) compareEntries() {
 			c.found.differ(where, "it came after match %d, and there is none", e.Since)
 			continue
 		}
-		want := entryRow(p.Entry)
-		want.LadderID, want.Predecessor, want.Since, want.Start = e.LadderID, e.Predecessor, e.Since, p.start
-		want.Active, want.Last, want.LastAt, want.Fit, want.PlusMinus = e.Active, p.last, p.lastAt, e.Fit, e.PlusMinus
+		want := e
+		want.Elo, want.Uncertainty, want.Held, want.Matches, want.Faults = p.Elo, p.Uncertainty, oneIf(p.Fixed), int64(p.Matches), int64(p.Faults)
+		want.Games, want.Wins, want.Draws, want.Losses = int64(p.Games), int64(p.Wins), int64(p.Draws), int64(p.Losses)
+		want.Start, want.Last, want.LastAt = p.start, p.last, p.lastAt
 		if slices.Contains(c.active, e.VersionID) {
 			want.Active = 1 - e.Active
 		}

@@ -179,8 +179,8 @@ func (r *rebuilt) checkGames(ctx context.Context, tx *Tx) error {
 	want := r.row
 	want.Reason = early(len(r.games) < r.match.Deals*len(r.slots), replays)
 	r.compare(r.where(), r.row, want)
-	result := resultRow(r.match, r.row.LadderID.Int64, r.games)
-	result.ID, result.Ord, result.DistinctDeals, result.Data, result.Ladder = r.result.ID, r.row.Ord, r.row.DistinctDeals, r.result.Data, r.result.Ladder
+	result := r.result
+	result.LadderID, result.Games, result.Took = r.row.LadderID, int64(len(r.games)), tookAll(r.games)
 	r.compare(r.where(), r.result, result)
 	r.checkFaulty()
 	return nil

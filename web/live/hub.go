@@ -78,7 +78,8 @@ const DefaultHold = 4 * time.Second
 // Hub has the matches in progress and the sockets that watch. Run makes it work.
 type Hub struct {
 	Options
-	// Render returns the parts of a page, in a language; see Parts. It is set before Run.
+	// Render returns the parts of a page, in a language; see Parts. It is set before Run; without it
+	// pages have none.
 	Render func(ctx context.Context, topic, lang string) (Parts, error)
 
 	boot   string // names this process, so that positions of another one are not resumed
@@ -90,9 +91,6 @@ type Hub struct {
 	closed  bool
 	matches map[int64]*match
 	sockets map[*subscriber]struct{}
-	lists   map[*subscriber]struct{} // who watch the list of matches
-	listed  *socket.Message          // that list
-	dirty   chan struct{}            // the list has changed
 }
 
 // Topics that are not those of a page. A match is topicMatch and its ID.
@@ -107,13 +105,14 @@ func NewHub(o Options) *Hub {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	h := &Hub{
 		Options: o, queues: socket.Queues{Length: o.Limits.Queue, Each: o.Limits.Waiting, All: o.Limits.All}, boot: strconv.FormatUint(rand.Uint64(), 36),
-		matches: map[int64]*match{}, sockets: map[*subscriber]struct{}{}, lists: map[*subscriber]struct{}{}, dirty: make(chan struct{}, 1),
+		matches: map[int64]*match{}, sockets: map[*subscriber]struct{}{},
 	}
 	h.places = admission.NewPlaces(admission.Limits{
 		Person: o.Limits.Person, Address: o.Limits.Address, Total: o.Limits.Total,
 		What: "sockets that watch", Hint: "close a page that watches, or try again later",
 	})
 	h.pages = newPages(h)
+	h.Render = func(context.Context, string, string) (Parts, error) { return Parts{}, nil }
 	return h
 }
 
@@ -128,10 +127,6 @@ type Game struct {
 func (h *Hub) Games() []Game {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.games()
-}
-
-func (h *Hub) games() []Game {
 	list := make([]Game, 0, len(h.matches))
 	for id, m := range h.matches {
 		if !m.ended.Load() {
@@ -160,17 +155,8 @@ func (h *Hub) Watch(info *ladder.Match, versions []ladder.Version) runner.Watche
 		h.matches[info.ID] = m
 	}
 	m.ended.Store(false)
-	h.changed()
+	h.pages.move(topicGames)
 	return m
-}
-
-// changed tells Run that the list of matches is another.
-func (h *Hub) changed() {
-	h.listed = nil
-	select {
-	case h.dirty <- struct{}{}:
-	default:
-	}
 }
 
 // eventsKept is how many events wait for Run.
@@ -182,7 +168,6 @@ func (h *Hub) Run(ctx context.Context) error {
 	happened, stop := h.Events.Subscribe(eventsKept, nil)
 	defer stop()
 	go h.pages.run(ctx)
-	pause := time.Second / time.Duration(h.Limits.Frames)
 	for {
 		select {
 		case <-ctx.Done():
@@ -193,11 +178,6 @@ func (h *Hub) Run(ctx context.Context) error {
 				continue
 			}
 			h.happened(ctx, e)
-		case <-h.dirty:
-			h.sendList()
-			if !sleep(ctx, pause) {
-				return nil
-			}
 		}
 	}
 }
@@ -247,38 +227,11 @@ func (h *Hub) settle(ctx context.Context) {
 		h.mu.Lock()
 		if h.matches[m.info.ID] == m && m.ended.Load() {
 			delete(h.matches, m.info.ID)
-			h.changed()
+			h.pages.move(topicGames)
 		}
 		h.mu.Unlock()
 		m.over(now.State)
 	}
-}
-
-// sendList sends the list of matches to those who watch it.
-func (h *Hub) sendList() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if m := h.list(); m != nil {
-		for w := range h.lists {
-			w.Put(m)
-		}
-	}
-}
-
-// list returns the list of matches as a message.
-func (h *Hub) list() *socket.Message {
-	if h.listed == nil {
-		m, err := socket.Encode(struct {
-			Topic   string `json:"topic"`
-			Matches []Game `json:"matches"`
-		}{topicGames, h.games()})
-		if err != nil {
-			h.Log.Error("live: a list cannot be encoded", "err", err)
-			return nil
-		}
-		h.listed = m
-	}
-	return h.listed
 }
 
 // endPerson ends the sockets of a person who is blocked.

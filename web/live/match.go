@@ -84,9 +84,7 @@ func (m *match) wake() {
 // End is called when no more positions come; see runner.Watcher.
 func (m *match) End() {
 	m.ended.Store(true)
-	m.hub.mu.Lock()
-	m.hub.changed()
-	m.hub.mu.Unlock()
+	m.hub.pages.move(topicGames)
 }
 
 // next returns what the feed is to come to: the rest of its game, or the newest game.

@@ -27,6 +27,12 @@ type partsDoc struct {
 	Order []string          `json:"order"`
 }
 
+// gamesDoc is the message about topicGames.
+type gamesDoc struct {
+	Topic   string `json:"topic"`
+	Matches []Game `json:"matches"`
+}
+
 // refusedDoc tells a socket that a page is not shown to it, as too many are watched. It may ask again.
 type refusedDoc struct {
 	Topic   string `json:"topic"`
@@ -40,9 +46,8 @@ type pageKey struct{ topic, lang string }
 type page struct {
 	first    netip.Addr // the address that has begun to watch it
 	watchers map[*subscriber]struct{}
-	moved    bool // something has happened since it was rendered
-	shown    Parts
-	whole    *socket.Message // of what is shown; nil: not rendered yet
+	moved    bool            // something has happened since it was rendered
+	whole    *socket.Message // what is shown; nil: not rendered yet
 }
 
 // pages renders the pages that are watched and have moved, one after the other.
@@ -65,14 +70,17 @@ const addressShare = 4
 
 // full returns why an address cannot begin to watch another page, "" if it can, under the lock.
 func (p *pages) full(address netip.Addr) string {
-	most, own := p.hub.Limits.Pages, 0
-	for _, pg := range p.all {
-		if pg.first == address {
+	most, all, own := p.hub.Limits.Pages, 0, 0
+	for key, pg := range p.all {
+		if key.topic == topicGames {
+			continue // which is one for all
+		}
+		if all++; pg.first == address {
 			own++
 		}
 	}
 	switch {
-	case len(p.all) >= most:
+	case all >= most:
 		return "too many pages are watched"
 	case own >= max(1, most/addressShare):
 		return "too many pages are watched from this address"
@@ -82,7 +90,7 @@ func (p *pages) full(address netip.Addr) string {
 
 // watch begins to watch a page. Where too many are watched it refuses that page; the socket stays.
 func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err error) {
-	if len(lang) > maxLang || p.hub.Render == nil {
+	if len(lang) > maxLang || topic == topicGames && lang != "" {
 		return nil, errMessage
 	}
 	p.mu.Lock()
@@ -90,7 +98,7 @@ func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err erro
 	key := pageKey{topic, lang}
 	pg := p.all[key]
 	if pg == nil {
-		if why := p.full(w.address); why != "" {
+		if why := p.full(w.address); why != "" && topic != topicGames {
 			m, err := socket.Encode(refusedDoc{topic, why})
 			if err == nil {
 				w.Put(m)
@@ -150,34 +158,48 @@ func (p *pages) happened(ctx context.Context, e events.Event) {
 	}
 }
 
-// run renders until the context ends.
-func (p *pages) run(ctx context.Context) {
-	pace := rate.NewLimiter(rate.Limit(p.hub.Limits.Renders), 1)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.wake:
-		}
-		for _, key := range p.moved() {
-			if pace.Wait(ctx) != nil {
-				return
-			}
-			p.render(ctx, key)
+// move marks the pages of a topic as moved.
+func (p *pages) move(topic string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, pg := range p.all {
+		if key.topic == topic {
+			pg.moved = true
+			p.look()
 		}
 	}
 }
 
-// moved returns the pages to render.
-func (p *pages) moved() (keys []pageKey) {
+// run renders until the context ends.
+func (p *pages) run(ctx context.Context) {
+	pace := rate.NewLimiter(rate.Limit(p.hub.Limits.Renders), 1)
+	for {
+		key, ok := p.next()
+		if !ok {
+			select {
+			case <-ctx.Done():
+				return
+			case <-p.wake:
+			}
+			continue
+		}
+		if pace.Wait(ctx) != nil {
+			return
+		}
+		p.render(ctx, key)
+	}
+}
+
+// next returns a page to render, the list of games before others.
+func (p *pages) next() (key pageKey, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key, pg := range p.all {
-		if pg.moved {
-			keys = append(keys, key)
+	for k, pg := range p.all {
+		if pg.moved && key.topic != topicGames {
+			key, ok = k, true
 		}
 	}
-	return keys
+	return key, ok
 }
 
 // render renders a page, and sends it if it is another one.
@@ -191,22 +213,30 @@ func (p *pages) render(ctx context.Context, key pageKey) {
 	if pg == nil {
 		return
 	}
-	parts, err := p.hub.Render(ctx, key.topic, key.lang)
-	if err != nil {
-		p.hub.Log.Debug("live: a page cannot be rendered", "topic", key.topic, "err", err)
-		parts = Parts{} // such as one that does not exist
-	}
-	whole, err := socket.Encode(partsDoc{key.topic, parts.HTML, parts.Order})
+	whole, err := socket.Encode(p.document(ctx, key))
 	if err != nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if pg.whole != nil && maps.Equal(parts.HTML, pg.shown.HTML) && slices.Equal(parts.Order, pg.shown.Order) {
+	if whole.Same(pg.whole) {
 		return
 	}
-	pg.shown, pg.whole = parts, whole
+	pg.whole = whole
 	for w := range pg.watchers {
 		w.Put(whole)
 	}
+}
+
+// document returns what is shown of a page.
+func (p *pages) document(ctx context.Context, key pageKey) any {
+	if key.topic == topicGames {
+		return gamesDoc{key.topic, p.hub.Games()}
+	}
+	parts, err := p.hub.Render(ctx, key.topic, key.lang)
+	if err != nil {
+		p.hub.Log.Debug("live: a page cannot be rendered", "topic", key.topic, "err", err)
+		parts = Parts{} // such as one that does not exist
+	}
+	return partsDoc{key.topic, parts.HTML, parts.Order}
 }

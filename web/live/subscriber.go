@@ -103,7 +103,7 @@ type ask struct {
 }
 
 // pageTopic is the form of the topics of pages.
-var pageTopic = regexp.MustCompile(`^(home|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64})$`)
+var pageTopic = regexp.MustCompile(`^(games|home|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64})$`)
 
 func (w *subscriber) handle(a ask) error {
 	if (a.Watch == "") == (a.Leave == "") {
@@ -138,18 +138,6 @@ func (w *subscriber) watch(a ask) (leave func(), err error) {
 			return nil, errMessage
 		}
 		return h.watchMatch(w, n, a), nil
-	case a.Watch == topicGames:
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if m := h.list(); m != nil {
-			w.Put(m)
-		}
-		h.lists[w] = struct{}{}
-		return func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			delete(h.lists, w)
-		}, nil
 	case pageTopic.MatchString(a.Watch):
 		return h.pages.watch(w, a.Watch, a.Lang)
 	}

@@ -119,9 +119,11 @@ func (t *Tables) endBlocked(ctx context.Context) {
 	}
 	t.mu.Unlock()
 	for _, x := range all {
-		p, err := t.Store.Person(ctx, x.Who.Person.ID)
-		if x.Who.Person.ID != 0 && (err != nil || !p.Blocked.IsZero()) {
-			x.end(errBlocked)
+		for _, s := range x.Seats {
+			p, err := t.Store.Person(ctx, s.Who.Person.ID)
+			if s.Who.Person.ID != 0 && (err != nil || !p.Blocked.IsZero()) {
+				x.end(errBlocked)
+			}
 		}
 	}
 }
@@ -138,7 +140,7 @@ func (t *Tables) Of(who service.Actor) (list []*Table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.tables {
-		if x.Who.Same(who) {
+		if x.Seat(who) >= 0 {
 			list = append(list, x)
 		}
 	}
@@ -161,7 +163,7 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (*Table,
 	if err := t.Allowed(who); err != nil {
 		return nil, err
 	}
-	x := &Table{ID: rand.Text(), Who: who, Choice: c, tables: t, Seed: referee.NewSeed(), Began: t.Now()}
+	x := &Table{ID: rand.Text(), Who: who, Choice: c, tables: t, Seed: referee.NewSeed(), Began: t.Now(), came: make(chan struct{}), over: make(chan struct{})}
 	if err := x.choose(ctx); err != nil {
 		return nil, err
 	}

@@ -142,7 +142,7 @@ func (p pipe) Close(string) { p.close() }
 // sit plays a person's seat as a program does; silent from that turn on.
 func sit(w *world, x *play.Table, silent int) {
 	near, far := w.pipes()
-	go x.Attach(context.Background(), near)
+	go x.Attach(context.Background(), 0, near)
 	end := socket.NewStream(socket.StreamOptions{})
 	toBot, fromSeat := io.Pipe()
 	toSeat, fromBot := io.Pipe()
@@ -166,7 +166,7 @@ func sit(w *world, x *play.Table, silent int) {
 func awaitTurn(t *testing.T, x *play.Table) {
 	t.Helper()
 	bubble.Settle()
-	if _, ok := x.Left(); !ok {
+	if _, ok := x.Left(0); !ok {
 		t.Error("it is not the person's turn")
 	}
 }
@@ -205,7 +205,7 @@ func TestGames(t *testing.T) {
 				sit(w, x, c.silent)
 				if c.resign {
 					awaitTurn(t, x)
-					x.Resign()
+					x.Resign(0)
 				}
 				began := time.Now()
 				r := w.kept(x)
@@ -272,7 +272,7 @@ func TestAway(t *testing.T) {
 		away, err := w.Open(t.Context(), guest(2, "10.0.0.2"), brisca)
 		w.must(err)
 		near, far := w.pipes()
-		go away.Attach(t.Context(), near)
+		go away.Attach(t.Context(), 0, near)
 		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, away)
 		far.Close("")
@@ -339,8 +339,8 @@ func TestGamesADay(t *testing.T) {
 				x, err := w.Open(t.Context(), who, brisca)
 				w.must(err)
 				near, _ := w.pipes()
-				x.Resign()
-				go x.Attach(t.Context(), near)
+				x.Resign(0)
+				go x.Attach(t.Context(), 0, near)
 				<-x.Over()
 			}
 			_, err := w.Open(t.Context(), who, brisca)
@@ -364,7 +364,7 @@ func TestRestart(t *testing.T) {
 		x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 		w.must(err)
 		near, far := w.pipes()
-		go x.Attach(t.Context(), near)
+		go x.Attach(t.Context(), 0, near)
 		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, x)
 		killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64)}

@@ -18,6 +18,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/service"
@@ -89,7 +90,6 @@ func newPlayed(t *testing.T, l remote.Limits) *world {
 	t.Helper()
 	w := &world{World: laddertest.New(t, worldLimits+ladders, store.Options{})}
 	w.House(func(string) string { return strings.Repeat("0", 64) })
-	machines := laddertest.NewFleet(cores.Any)
 	var r *runner.Runner // below
 	w.serve(t, remote.Options{
 		Limits:    l,
@@ -98,14 +98,13 @@ func newPlayed(t *testing.T, l remote.Limits) *world {
 	})
 	var err error
 	r, err = runner.New(runner.Options{
-		Store: w.Store, Ladders: w.Config.Ladders, Fleet: machines,
+		Store: w.Store, Ladders: w.Config.Ladders, Local: fleet.Machine{Cores: []int{cores.Any}},
 		Remote: w.Bot, Away: w.Away, Allowance: l.Allowance, Comeback: l.Comeback,
 		Resolve: func(_ context.Context, v ladder.Version) (match.Bot, error) {
 			return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
 		},
 	})
 	w.Must(err)
-	machines.PlayWith(r.PlayHere, r.ProgramHere, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
 	ended.Go(func() { r.Run(ctx) })

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +14,7 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/submission"
+	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
@@ -35,9 +37,12 @@ type Cluster struct {
 	URL, Creds       string // of a NATS cluster that exists, instead
 }
 
-// openHub starts what matches are handed out with.
+// openHub starts what matches are handed to other machines with; nil where there are none.
 // trouble receives why it cannot go on.
 func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline, trouble chan<- error) (*fleet.Hub, error) {
+	if s.Cluster.Listen == "" && s.Cluster.URL == "" {
+		return nil, nil
+	}
 	var certificate *tls.Certificate
 	if c := s.Cluster; c.Certificate != "" {
 		pair, err := tls.LoadX509KeyPair(c.Certificate, c.Key)
@@ -89,12 +94,12 @@ func pauseFor(ctx context.Context, trouble <-chan error, r *runner.Runner) error
 	}
 }
 
-// worker returns the worker in this process, which plays as the runner tells it.
-func (s *Server) worker(registry *prometheus.Registry, link *fleet.Link, r *runner.Runner) (*fleet.Worker, error) {
-	return fleet.NewWorker(link, fleet.WorkerOptions{
-		Version: s.Version, Cores: s.Cores, Memory: s.room.Total, Check: s.check,
-		Program: r.ProgramHere, Play: r.PlayHere, Registerer: registry, Log: s.Log,
-	})
+// local returns the machine of this process.
+func (s *Server) local() fleet.Machine {
+	return fleet.Machine{
+		Version: s.Version, Protocol: fleet.Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
+		Sandbox: sandbox.Probe().Level.String(), Cores: s.Cores, Memory: s.room.Total,
+	}
 }
 
 // missing returns what a machine lacks that a version needs; "" for nothing. It is known while the

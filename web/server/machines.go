@@ -27,10 +27,14 @@ const machinesEvery = 5 * time.Second
 // machinesStale is the age of a list that no server keeps up any more.
 const machinesStale = 6 * machinesEvery
 
-// machines returns the machines that are there, and those with credentials that are not.
-func machines(hub *fleet.Hub, r *runner.Runner) func() ([]ladder.Machine, error) {
+// machines returns the machines that are there, and those with credentials that are not. Of a NATS cluster that
+// exists the server does not know whose are valid.
+func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 	return func() ([]ladder.Machine, error) {
-		added, err := hub.Added()
+		if s.Cluster.URL != "" {
+			return r.Machines(nil), nil
+		}
+		added, err := fleet.ReadAdded(s.Dir.Fleet())
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -165,23 +166,16 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
-	defer hub.Close()
+	if hub != nil {
+		defer hub.Close()
+	}
 	if r, err = s.runner(registry, hub, pipeline); err != nil {
-		return err
-	}
-	link, err := hub.Local(ctx)
-	if err != nil {
-		return unlessStopped(ctx, err)
-	}
-	defer link.Close() // before the hub
-	worker, err := s.worker(registry, link, r)
-	if err != nil {
 		return err
 	}
 	s.tables = play.New(play.Options{
 		Store: s.Store, Events: s.Store.Events(), Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
 	})
-	seen := machines(hub, r)
+	seen := s.machines(r)
 	handler, err := s.handler(r, registry, seen)
 	if err != nil {
 		return err
@@ -193,20 +187,19 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.Log.Info("serving", "data", string(s.Dir), "listen", s.listener.Addr().String(), "workers", len(s.Cores), "sandbox", s.Level.String(), "version", s.Version)
 	outliveLimits()
 	group, ctx := errgroup.WithContext(ctx)
-	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
+	playing, played := context.WithCancel(context.WithoutCancel(ctx)) // matches have a grace
 	group.Go(func() error {
-		defer stopWorking() // matches have a grace
+		defer played()
 		defer s.remotes.Close()
 		defer s.Store.Events().Close() // who waits for something hears that nothing comes
 		return r.Run(ctx)
 	})
-	group.Go(func() error { return worker.Run(working) })
 	group.Go(func() error { return pauseFor(ctx, trouble, r) })
 	group.Go(func() error { return s.remotes.Run(ctx) })
 	group.Go(func() error { return s.Live.Run(ctx) })
 	group.Go(func() error { return s.tables.Run(ctx) })
 	group.Go(func() error { return s.keepStorage(ctx, pipeline, s.everyDay(ctx)) })
-	group.Go(func() error { return s.keepMachines(working, seen) })
+	group.Go(func() error { return s.keepMachines(playing, seen) })
 	group.Go(func() error { return s.watchBlocked(ctx, s.wake(r)) })
 	sum := summary{metrics: registry, log: s.Log}
 	defer sum.report() // when all has ended
@@ -291,12 +284,12 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 	})), nil
 }
 
-func (s *Server) runner(registry *prometheus.Registry, machines *fleet.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {
+func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {
 	memory, err := pipeline.Memory()
 	if err != nil {
 		return nil, err
 	}
-	return runner.New(runner.Options{
+	o := runner.Options{
 		Time:       s.Config.Limits.Time,
 		Share:      ladder.UnratedShare / 100.0,
 		Room:       s.room,
@@ -313,14 +306,20 @@ func (s *Server) runner(registry *prometheus.Registry, machines *fleet.Hub, pipe
 		Sandbox:    s.botSandbox(),
 		Pause:      s.Config.Pause,
 		Idle:       60 * s.Config.Pause,
-		Fleet:      machines,
+		Local:      s.local(),
 		Missing:    s.missing,
 		Grace:      s.Grace,
-		Check:      s.checkWith(machines),
+		Check:      s.check,
 		Watch:      s.Live.Watch,
 		Registerer: registry,
 		Log:        s.Log,
-	})
+
+		Interpreters: sync.OnceValue(interpreter.Versions),
+	}
+	if hub != nil {
+		o.Fleet, o.Check = hub, s.checkWith(hub)
+	}
+	return runner.New(o)
 }
 
 // botSandbox returns how bots are sandboxed; nil if the configuration requires no sandbox.

@@ -61,11 +61,15 @@ var newAssets = sync.OnceValues(packAssets)
 
 func packAssets() (*assets, error) {
 	a := &assets{files: map[string]asset{}}
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(assetWindow))
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(assetWindow))
 	if err != nil {
 		return nil, fmt.Errorf("site: %w", err)
 	}
 	defer e.Close()
+	z, err := gzip.NewWriterLevel(nil, gzip.BestCompression)
+	if err != nil {
+		return nil, fmt.Errorf("site: %w", err)
+	}
 	own, err := fs.Sub(pageFiles, "pages")
 	if err != nil {
 		return nil, err
@@ -86,7 +90,7 @@ func packAssets() (*assets, error) {
 			}
 			name = path.Join(tree.dir, name)
 			fmt.Fprintf(sum, "%s %d\n%s", name, len(data), data)
-			a.files[name], err = newAsset(kind, data, e)
+			a.files[name], err = newAsset(kind, data, z, e)
 			return err
 		})
 		if err != nil {
@@ -106,13 +110,10 @@ func packAssets() (*assets, error) {
 // assetWindow is how far back a compressed file refers, in bytes: more than the files are large.
 const assetWindow = 1 << 18
 
-func newAsset(kind string, data []byte, e *zstd.Encoder) (asset, error) {
+func newAsset(kind string, data []byte, z *gzip.Writer, e *zstd.Encoder) (asset, error) {
 	a := asset{kind: kind, plain: data}
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return a, err
-	}
+	z.Reset(&b)
 	if _, err := z.Write(data); err != nil {
 		return a, err
 	}

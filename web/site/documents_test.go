@@ -82,7 +82,7 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("/protocol does not have\n%s", m[1])
 		}
 	}
-	if len(blocks) < 10 {
+	if len(blocks) < 9 {
 		t.Errorf("SPEC.md has %d blocks", len(blocks))
 	}
 	for _, path := range []string{"/docs/nothing", "/docs/..%2fSPEC", "/docs/architecture"} {

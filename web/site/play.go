@@ -246,17 +246,18 @@ func (s *Site) table(v *visit) error {
 	if t == nil {
 		return s.played(v, id)
 	}
-	if err := mine(v, t); err != nil {
+	seat, err := seatOf(v, t)
+	if err != nil {
 		return err
 	}
 	display := t.Variant.Game.Display
-	page := tablePage{Table: t, Title: cmp.Or(display.Title, t.Choice.Game), Commitment: referee.Commitment(t.Seed), Names: t.Names(v.t("table.you"))}
-	left, ok := t.Left()
+	page := tablePage{Table: t, Title: cmp.Or(display.Title, t.Choice.Game), Commitment: referee.Commitment(t.Seed), Names: t.Names(seat, v.t("table.you"))}
+	left, ok := t.Left(seat)
 	if !ok {
 		left = -time.Millisecond
 	}
 	data, err := json.Marshal(map[string]any{
-		"socket": "/ws/play/" + id, "display": display, "seat": t.Choice.Seat, "names": page.Names,
+		"socket": "/ws/play/" + id, "display": display, "seat": seat, "names": page.Names,
 		"move": s.Play.Limits.Move.Milliseconds(), "left": left.Milliseconds(),
 	})
 	if err != nil {
@@ -266,12 +267,12 @@ func (s *Site) table(v *visit) error {
 	return v.page(http.StatusOK, "table", page)
 }
 
-// mine returns an error unless a table is the visitor's.
-func mine(v *visit, t *play.Table) error {
-	if t.Who.Same(v.Actor) {
-		return nil
+// seatOf returns the seat of the visitor at a table, or an error.
+func seatOf(v *visit, t *play.Table) (int, error) {
+	if seat := t.Seat(v.Actor); seat >= 0 {
+		return seat, nil
 	}
-	return ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
+	return -1, ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
 }
 
 // playedPage is the data of the page "played".
@@ -327,10 +328,11 @@ func (s *Site) playReplay(v *visit) error {
 func (s *Site) resigned(v *visit) error {
 	id := v.r.PathValue("id")
 	if t := s.Play.Table(id); t != nil {
-		if err := mine(v, t); err != nil {
+		seat, err := seatOf(v, t)
+		if err != nil {
 			return err
 		}
-		t.Resign()
+		t.Resign(seat)
 		select { // the bots may have to end their move
 		case <-t.Over():
 		case <-v.ctx().Done():
@@ -364,7 +366,8 @@ func (s *Site) tableSocket(v *visit) error {
 	if t == nil {
 		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", ladder.Clip(v.r.PathValue("id")))
 	}
-	if err := mine(v, t); err != nil {
+	seat, err := seatOf(v, t)
+	if err != nil {
 		return err
 	}
 	c, err := socket.Upgrade(v.w, v.r, s.Play.Socket())
@@ -372,6 +375,6 @@ func (s *Site) tableSocket(v *visit) error {
 		return err
 	}
 	v.begun = true
-	t.Attach(v.ctx(), c) // whatever ends it, the person may come back
+	t.Attach(v.ctx(), seat, c) // whatever ends it, the person may come back
 	return nil
 }

@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"bytes"
 	"encoding/json"
 	"sync"
 	"sync/atomic"
@@ -11,9 +12,16 @@ import (
 
 // Message is a message to any number of connections, encoded once.
 type Message struct {
-	*websocket.PreparedMessage
-	size int64
+	prepared *websocket.PreparedMessage
+	data     []byte
 }
+
+// Same reports whether two messages are the same. Either may be nil.
+func (m *Message) Same(n *Message) bool {
+	return m != nil && n != nil && bytes.Equal(m.data, n.data)
+}
+
+func (m *Message) size() int64 { return int64(len(m.data)) }
 
 // Encode returns a document as a message.
 func Encode(doc any) (*Message, error) {
@@ -22,7 +30,7 @@ func Encode(doc any) (*Message, error) {
 		return nil, err
 	}
 	p, err := websocket.NewPreparedMessage(websocket.TextMessage, data)
-	return &Message{p, int64(len(data))}, err
+	return &Message{p, data}, err
 }
 
 // Queues bounds what waits for all connections that watch.
@@ -81,13 +89,13 @@ func (q *Queue) Put(m *Message) {
 	if q.ended {
 		return
 	}
-	if q.tooMuch(m.size) {
+	if q.tooMuch(m.size()) {
 		q.End(CloseSlow, "slow")
 		return
 	}
 	select {
 	case q.messages <- m:
-		q.add(m.size)
+		q.add(m.size())
 	default:
 		q.End(CloseSlow, "slow")
 	}
@@ -125,7 +133,7 @@ func (q *Queue) Run(c *Conn) {
 			return
 		case m := <-q.messages:
 			err := c.writeMessage(m)
-			q.add(-m.size)
+			q.add(-m.size())
 			if err != nil {
 				q.End(CloseSlow, "slow")
 				return
@@ -138,7 +146,7 @@ func (c *Conn) writeMessage(m *Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ws.SetWriteDeadline(time.Now().Add(c.Limits.Send))
-	return c.ws.WritePreparedMessage(m.PreparedMessage)
+	return c.ws.WritePreparedMessage(m.prepared)
 }
 
 // finish closes the connection. Nothing waits for it any more.
@@ -151,7 +159,7 @@ func (q *Queue) finish() {
 	for {
 		select {
 		case m := <-q.messages:
-			q.add(-m.size)
+			q.add(-m.size())
 		default:
 			return
 		}

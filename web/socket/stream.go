@@ -2,6 +2,7 @@ package socket
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,31 +33,31 @@ type Wire interface {
 	Close(why string)
 }
 
-// StreamOptions bound a stream. Zero values stand for the defaults.
+// StreamOptions are those of a stream. Zero values stand for the defaults.
 type StreamOptions struct {
-	Back time.Duration // for the other end to come, and to come back
-	Kept int           // bytes kept for the other end
-	// Unread is how many bytes of the other end wait to be read; above it, what comes is dropped.
-	// It is more than the referee allows between two turns: dropped lines are those of a seat
-	// that has already forfeited.
-	Unread int
+	Back time.Duration // for the other end to come, and to come back; 0: DefaultBack
 	// Replay keeps all lines, acknowledged or not, for another end that begins anew: the page of
 	// a game that was loaded again.
 	Replay bool
-	Linger time.Duration // for the last lines to arrive
 	// Slow, if not 0, makes the clock of the bot stand still while there is no connection, and
 	// while a line waits for longer than that to be acknowledged. Back is then the time for
 	// all of that together, after which the connection counts as lost.
 	Slow time.Duration
 }
 
-// The defaults.
+// DefaultBack is enough for a page that is loaded again.
+const DefaultBack = 60 * time.Second
+
+// The bounds of what waits, in bytes: MaxKept for the other end; MaxUnread from the other end, to be
+// read. What comes above it is dropped. It is more than the referee allows between two turns: dropped
+// lines are those of a seat that has already forfeited.
 const (
-	DefaultBack = 60 * time.Second
-	MaxKept     = 4 << 20
-	MaxUnread   = protocol.MaxOutput + 2*protocol.MaxLine
-	lingerTime  = 5 * time.Second
+	MaxKept   = 4 << 20
+	MaxUnread = protocol.MaxOutput + 2*protocol.MaxLine
 )
+
+// lingerTime is that for the last lines to arrive.
+const lingerTime = 5 * time.Second
 
 // Errors of Attach.
 var (
@@ -102,18 +103,7 @@ type attached struct {
 
 // NewStream returns a stream that waits for a connection.
 func NewStream(o StreamOptions) *Stream {
-	if o.Back == 0 {
-		o.Back = DefaultBack
-	}
-	if o.Kept == 0 {
-		o.Kept = MaxKept
-	}
-	if o.Unread == 0 {
-		o.Unread = MaxUnread
-	}
-	if o.Linger == 0 {
-		o.Linger = lingerTime
-	}
+	o.Back = cmp.Or(o.Back, DefaultBack)
 	return &Stream{StreamOptions: o, changed: make(chan struct{})}
 }
 
@@ -226,7 +216,7 @@ func (s *Stream) read(lines io.Reader) error {
 func (s *Stream) add(line string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept+len(line) > s.Kept {
+	if s.kept+len(line) > MaxKept {
 		return fault.Reason{Kind: fault.NotReading}
 	}
 	if s.ended {
@@ -342,7 +332,7 @@ func (s *Stream) send(a *attached, received <-chan error) error {
 			return ErrEnded
 		}
 		if ended && over == nil {
-			timer := time.NewTimer(s.Linger)
+			timer := time.NewTimer(lingerTime)
 			defer timer.Stop()
 			over = timer.C
 		}
@@ -454,7 +444,7 @@ func (s *Stream) keep(lines []string) error {
 			return errors.New("socket: a line has a line feed")
 		}
 		s.got++
-		if s.flooded = s.flooded || s.waiting+len(line) >= s.Unread; !s.flooded && !s.closed {
+		if s.flooded = s.flooded || s.waiting+len(line) >= MaxUnread; !s.flooded && !s.closed {
 			s.unread = append(s.unread, line)
 			s.waiting += len(line) + 1
 		}

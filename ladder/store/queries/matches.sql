@@ -7,13 +7,6 @@ SELECT id FROM settings WHERE game = ? AND options = ? AND clock = ? AND deals =
 -- name: AddSettings :one
 INSERT INTO settings (game, options, clock, deals) VALUES (?, ?, ?, ?) RETURNING id;
 
--- name: LastMatchID :one
-SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM matches;
-
--- name: AddRunning :exec
--- A new match that runs at once.
-INSERT INTO matches (id, ladder_id, settings_id, state, reason, created, began) VALUES (?, ?, ?, 'running', '', ?, ?);
-
 -- name: AddSlot :exec
 INSERT INTO match_slots (match_id, slot, version_id, bot_id) VALUES (?, ?, ?, ?);
 
@@ -27,16 +20,10 @@ SELECT * FROM match_rows WHERE id < ? ORDER BY id DESC LIMIT ?;
 SELECT * FROM match_rows WHERE state = ? AND id < ? ORDER BY id DESC LIMIT ?;
 
 -- name: MatchesOnLadder :many
-SELECT * FROM match_rows WHERE ladder_id = ? AND id < ? ORDER BY id DESC LIMIT ?;
+SELECT * FROM match_rows WHERE ladder_id IS ? AND id < ? ORDER BY id DESC LIMIT ?;
 
 -- name: MatchesOnLadderIn :many
-SELECT * FROM match_rows WHERE ladder_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
-
--- name: MatchesUnrated :many
-SELECT * FROM match_rows WHERE ladder_id IS NULL AND id < ? ORDER BY id DESC LIMIT ?;
-
--- name: MatchesUnratedIn :many
-SELECT * FROM match_rows WHERE ladder_id IS NULL AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
+SELECT * FROM match_rows WHERE ladder_id IS ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
 
 -- name: MatchesOfBot :many
 SELECT match_rows.* FROM match_slots JOIN match_rows ON match_rows.id = match_slots.match_id

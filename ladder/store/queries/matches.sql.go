@@ -56,30 +56,6 @@ func (q *Queries) AddMatch(ctx context.Context, arg AddMatchParams) (int64, erro
 	return id, err
 }
 
-const addRunning = `-- name: AddRunning :exec
-INSERT INTO matches (id, ladder_id, settings_id, state, reason, created, began) VALUES (?, ?, ?, 'running', '', ?, ?)
-`
-
-type AddRunningParams struct {
-	ID         int64
-	LadderID   sql.NullInt64
-	SettingsID int64
-	Created    int64
-	Began      sql.NullInt64
-}
-
-// A new match that runs at once.
-func (q *Queries) AddRunning(ctx context.Context, arg AddRunningParams) error {
-	_, err := q.db.ExecContext(ctx, addRunning,
-		arg.ID,
-		arg.LadderID,
-		arg.SettingsID,
-		arg.Created,
-		arg.Began,
-	)
-	return err
-}
-
 const addSettings = `-- name: AddSettings :one
 INSERT INTO settings (game, options, clock, deals) VALUES (?, ?, ?, ?) RETURNING id
 `
@@ -375,17 +351,6 @@ func (q *Queries) LastAttempt(ctx context.Context, matchID int64) (Attempt, erro
 	return i, err
 }
 
-const lastMatchID = `-- name: LastMatchID :one
-SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM matches
-`
-
-func (q *Queries) LastMatchID(ctx context.Context) (int64, error) {
-	row := q.db.QueryRowContext(ctx, lastMatchID)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
 const match = `-- name: Match :one
 SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE id = ?
 `
@@ -617,7 +582,7 @@ func (q *Queries) MatchesOfVersion(ctx context.Context, arg MatchesOfVersionPara
 }
 
 const matchesOnLadder = `-- name: MatchesOnLadder :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id = ? AND id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS ? AND id < ? ORDER BY id DESC LIMIT ?
 `
 
 func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, iD int64, limit int64) ([]MatchRow, error) {
@@ -659,7 +624,7 @@ func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, i
 }
 
 const matchesOnLadderIn = `-- name: MatchesOnLadderIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
 `
 
 type MatchesOnLadderInParams struct {
@@ -676,90 +641,6 @@ func (q *Queries) MatchesOnLadderIn(ctx context.Context, arg MatchesOnLadderInPa
 		arg.ID,
 		arg.Limit,
 	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MatchRow
-	for rows.Next() {
-		var i MatchRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.LadderID,
-			&i.Game,
-			&i.Options,
-			&i.Clock,
-			&i.Deals,
-			&i.State,
-			&i.AskedBy,
-			&i.Reason,
-			&i.Created,
-			&i.Began,
-			&i.Finished,
-			&i.Ord,
-			&i.DistinctDeals,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const matchesUnrated = `-- name: MatchesUnrated :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS NULL AND id < ? ORDER BY id DESC LIMIT ?
-`
-
-func (q *Queries) MatchesUnrated(ctx context.Context, iD int64, limit int64) ([]MatchRow, error) {
-	rows, err := q.db.QueryContext(ctx, matchesUnrated, iD, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MatchRow
-	for rows.Next() {
-		var i MatchRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.LadderID,
-			&i.Game,
-			&i.Options,
-			&i.Clock,
-			&i.Deals,
-			&i.State,
-			&i.AskedBy,
-			&i.Reason,
-			&i.Created,
-			&i.Began,
-			&i.Finished,
-			&i.Ord,
-			&i.DistinctDeals,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const matchesUnratedIn = `-- name: MatchesUnratedIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS NULL AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
-`
-
-func (q *Queries) MatchesUnratedIn(ctx context.Context, state string, iD int64, limit int64) ([]MatchRow, error) {
-	rows, err := q.db.QueryContext(ctx, matchesUnratedIn, state, iD, limit)
 	if err != nil {
 		return nil, err
 	}

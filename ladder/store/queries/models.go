@@ -279,6 +279,35 @@ type Stage struct {
 	Log       []byte
 }
 
+type StandingRow struct {
+	LadderID    int64
+	VersionID   int64
+	Predecessor sql.NullInt64
+	Since       int64
+	Start       float64
+	Elo         float64
+	Uncertainty float64
+	Held        int64
+	Active      int64
+	Last        int64
+	LastAt      sql.NullInt64
+	Matches     int64
+	Games       int64
+	Wins        int64
+	Draws       int64
+	Losses      int64
+	Faults      int64
+	Fit         sql.NullFloat64
+	PlusMinus   sql.NullFloat64
+	Number      int64
+	Remote      int64
+	BotID       int64
+	Name        string
+	PersonID    int64
+	Owner       string
+	Ladder      string
+}
+
 type Token struct {
 	ID       int64
 	PersonID int64
@@ -309,4 +338,25 @@ type Version struct {
 	Ended      sql.NullInt64
 	Remote     int64
 	Unplayable string
+}
+
+type VersionRow struct {
+	ID         int64
+	BotID      int64
+	Number     int64
+	Label      string
+	Bundle     string
+	Hash       string
+	Language   string
+	Games      string
+	Command    string
+	State      string
+	Reason     string
+	Created    int64
+	Began      sql.NullInt64
+	Ended      sql.NullInt64
+	Remote     int64
+	Unplayable string
+	Name       string
+	PersonID   sql.NullInt64
 }

@@ -38,18 +38,11 @@ SELECT name FROM people WHERE name >= sqlc.arg(low) AND name < sqlc.arg(high) OR
 SELECT name FROM people WHERE name > '' AND instr(name, CAST(sqlc.arg(part) AS TEXT)) > 0 ORDER BY name LIMIT sqlc.arg(n);
 
 -- name: VersionsOfBefore :many
-SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.bot_id = ? AND versions.number < ? ORDER BY versions.number DESC LIMIT ?;
+SELECT * FROM version_rows WHERE bot_id = ? AND number < ? ORDER BY number DESC LIMIT ?;
 
 -- name: EntriesOfVersion :many
-SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
-FROM versions
-JOIN entries ON entries.version_id = versions.id
-JOIN bots ON bots.id = versions.bot_id
-JOIN ladders ON ladders.id = entries.ladder_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE versions.id = ?
-ORDER BY ladders.active DESC, ladders.position, ladders.id;
+SELECT standing_rows.* FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
+WHERE standing_rows.version_id = ? ORDER BY ladders.active DESC, ladders.position, ladders.id;
 
 -- name: LastPlaced :one
 -- The last version of a bot that is or was on a ladder.

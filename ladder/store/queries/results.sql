@@ -1,8 +1,5 @@
--- name: LastResultID :one
-SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM results;
-
 -- name: AddResult :exec
-INSERT INTO results (id, match_id, ladder_id, ord, distinct_deals, games, took, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO results (match_id, ladder_id, ord, distinct_deals, games, took, data) VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: MarkFaulty :exec
 UPDATE match_slots SET faulty = 1 WHERE match_id = ? AND slot = ?;

@@ -20,11 +20,10 @@ func (q *Queries) AddFingerprint(ctx context.Context, ladderID int64, fingerprin
 }
 
 const addResult = `-- name: AddResult :exec
-INSERT INTO results (id, match_id, ladder_id, ord, distinct_deals, games, took, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO results (match_id, ladder_id, ord, distinct_deals, games, took, data) VALUES (?, ?, ?, ?, ?, ?, ?)
 `
 
 type AddResultParams struct {
-	ID            int64
 	MatchID       int64
 	LadderID      sql.NullInt64
 	Ord           sql.NullInt64
@@ -36,7 +35,6 @@ type AddResultParams struct {
 
 func (q *Queries) AddResult(ctx context.Context, arg AddResultParams) error {
 	_, err := q.db.ExecContext(ctx, addResult,
-		arg.ID,
 		arg.MatchID,
 		arg.LadderID,
 		arg.Ord,
@@ -58,17 +56,6 @@ func (q *Queries) FirstPlayed(ctx context.Context, ladderID int64, fingerprint i
 	var ord int64
 	err := row.Scan(&ord)
 	return ord, err
-}
-
-const lastResultID = `-- name: LastResultID :one
-SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM results
-`
-
-func (q *Queries) LastResultID(ctx context.Context) (int64, error) {
-	row := q.db.QueryRowContext(ctx, lastResultID)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
 }
 
 const markFaulty = `-- name: MarkFaulty :exec

@@ -1,7 +1,7 @@
 -- Queries that read everything: only to verify a database.
 
 -- name: AllEntries :many
-SELECT * FROM entries WHERE ladder_id = ? ORDER BY since, version_id;
+SELECT * FROM standing_rows WHERE ladder_id = ? ORDER BY since, version_id;
 
 -- name: AllPairs :many
 SELECT * FROM pairs WHERE ladder_id = ? ORDER BY a, b;

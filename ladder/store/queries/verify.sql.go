@@ -12,19 +12,19 @@ import (
 
 const allEntries = `-- name: AllEntries :many
 
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus FROM entries WHERE ladder_id = ? ORDER BY since, version_id
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? ORDER BY since, version_id
 `
 
 // Queries that read everything: only to verify a database.
-func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]Entry, error) {
+func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]StandingRow, error) {
 	rows, err := q.db.QueryContext(ctx, allEntries, ladderID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Entry
+	var items []StandingRow
 	for rows.Next() {
-		var i Entry
+		var i StandingRow
 		if err := rows.Scan(
 			&i.LadderID,
 			&i.VersionID,
@@ -45,6 +45,13 @@ func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]Entry, erro
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
+			&i.Number,
+			&i.Remote,
+			&i.BotID,
+			&i.Name,
+			&i.PersonID,
+			&i.Owner,
+			&i.Ladder,
 		); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 // Shows the stages as they go: asks for the part of the page that shows them, which the server
 // sends when anything has changed.
 
+import { html } from '../board/dom.js';
 import { say } from '../board/text.js';
 
 const box = document.getElementById('progress');
@@ -8,12 +9,12 @@ const box = document.getElementById('progress');
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // show replaces the part, and leaves open what is open.
-function show(html) {
+function show(text) {
 	const open = new Set([...box.querySelectorAll('details[open]')].map((e) => e.id));
 	const closed = new Set([...box.querySelectorAll('details:not([open])')].map((e) => e.id));
 	const focus = document.activeElement?.closest('#progress') ? document.activeElement : null;
 	const path = focus && [focus.tagName, focus.closest('[id]').id];
-	const page = new DOMParser().parseFromString(html, 'text/html');
+	const page = new DOMParser().parseFromString(text, 'text/html');
 	for (const e of page.querySelectorAll('details')) {
 		if (open.has(e.id)) e.open = true;
 		if (closed.has(e.id)) e.open = false;
@@ -32,12 +33,7 @@ function lost(text) {
 	const refresh = box.querySelector('.refresh');
 	if (!refresh) return;
 	refresh.hidden = false;
-	if (text && !refresh.querySelector('[role=alert]')) {
-		const note = document.createElement('span');
-		note.setAttribute('role', 'alert');
-		note.textContent = ` ${text}`;
-		refresh.append(note);
-	}
+	if (text && !refresh.querySelector('[role=alert]')) refresh.append(html('span', { role: 'alert' }, ` ${text}`));
 }
 
 async function follow() {

@@ -1,6 +1,7 @@
 // A person's seat: the lines of the protocol come, and moves go back.
 
 import { drawPosition } from '../board/choices.js';
+import { html } from '../board/dom.js';
 import { eventText, say } from '../board/text.js';
 import { Stream } from '../layout/stream.js';
 
@@ -19,14 +20,13 @@ let instead = say('connecting'); // what is said instead of whose turn it is; nu
 function read(line) {
   const [verb, ...words] = line.split(' ');
   switch (verb) {
-    case 'timba': return stream.answer('ready');
-    case 'view': view = words.join(' '); return undefined;
-    case 'turn': return begin(words);
-    case 'event': return happen(words.join(' '));
-    case 'fault': return log(say('fault', { who: who(Number(words[0])) }));
-    case 'end': turn = null; return undefined;
+    case 'timba': stream.answer('ready'); break;
+    case 'view': view = words.join(' '); break;
+    case 'turn': begin(words); break;
+    case 'event': happen(words.join(' ')); break;
+    case 'fault': log(say('fault', { who: who(Number(words[0])) })); break;
+    case 'end': turn = null; break;
   }
-  return undefined;
 }
 
 function begin([, , ...legal]) {
@@ -54,9 +54,7 @@ function happen(event) {
 }
 
 function log(text) {
-  const item = document.createElement('li');
-  item.textContent = text;
-  events.append(item);
+  events.append(html('li', {}, text));
   events.parentElement.scrollTop = events.parentElement.scrollHeight;
 }
 
@@ -78,10 +76,8 @@ function show() {
   trick = null;
   showing += 1;
   const now = showing;
-  if (!ended) return draw(null);
   draw(ended);
-  setTimeout(() => { if (now === showing) goOn(); }, calm ? 600 : 1300);
-  return undefined;
+  if (ended) setTimeout(() => { if (now === showing) goOn(); }, calm ? 600 : 1300);
 }
 
 // goOn draws the position itself, after a trick.
