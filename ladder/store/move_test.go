@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -153,7 +154,10 @@ func TestMoveKilled(t *testing.T) {
 	before := c.keptOf()
 	c.clock.skip(31 * day)
 	var left []string // copies of the directory
+	var mu sync.Mutex // a transaction's context is looked at by several goroutines
 	kill := func() {
+		mu.Lock()
+		defer mu.Unlock()
 		dir := filepath.Join(t.TempDir(), "data")
 		kit.Must(t, os.CopyFS(dir, os.DirFS(string(c.Dir()))))
 		left = append(left, dir)
