@@ -3,7 +3,7 @@ package timba
 
 import "embed"
 
-// Documents are SPEC.md and the pages of docs, under their paths.
+// Documents are SPEC.md with its transcripts and the pages of docs, under their paths.
 //
-//go:embed SPEC.md docs/*.md docs/*.svg
+//go:embed SPEC.md referee/testdata/transcripts/*.txt docs/*.md docs/*.svg
 var Documents embed.FS

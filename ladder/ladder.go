@@ -43,6 +43,15 @@ type Token struct {
 	Revoked  time.Time // zero: not revoked
 }
 
+// Session is that of a browser: of a person who has signed in, or of a guest who plays.
+type Session struct {
+	ID      int64
+	Token   int64 // by which they signed in; 0: a guest
+	Created time.Time
+	Used    time.Time // to the minute
+	Expires time.Time
+}
+
 // Bot is a name under which versions play, one at a time.
 type Bot struct {
 	ID       int64
@@ -203,9 +212,8 @@ type Game struct {
 	// Lost tells that a seat lost it with its connection; only of a game that was made
 	// from its replay.
 	Lost bool
-	// Fingerprint is what the game has in common with those that tell the same;
-	// zero where it is not known.
-	Fingerprint [16]byte
+	// Repeated tells that the same game was played before, on the ladder or in the match.
+	Repeated bool
 }
 
 // GameSeat is one seat of a game.

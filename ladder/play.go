@@ -95,15 +95,9 @@ func (p PlayAgainst) Result() string { return PlayResult(p.Record) }
 
 // PlayLimits bound the games of people against bots.
 type PlayLimits struct {
-	Games   int           // at the same time; 0: none
-	Memory  int64         // bytes of all their bots; 0: a share of what the server has
-	Person  int           // at the same time, of one person or guest
-	Address int           // at the same time, from one address
-	Day     int           // begun within a day, by one person, or from one address without an account
-	Guests  bool          // people without an account may play
-	Think   time.Duration // of a bot for a move
-	Move    time.Duration // of a person for a move
-	Back    time.Duration // for a person to come back
-	Frames  int           // a second that a page may send on average, and four times as many at once
-	Silence time.Duration // without a sign of life, after which a connection ends
+	Games  int           // at the same time; 0: none
+	Day    int           // begun within a day, by one person, or from one address without an account
+	Guests bool          // people without an account may play
+	Think  time.Duration // of a bot for a move
+	Move   time.Duration // of a person for a move
 }

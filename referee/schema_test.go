@@ -2,7 +2,6 @@ package referee_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"reflect"
 	"regexp"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -136,8 +134,7 @@ func TestReplaysSchema(t *testing.T) {
 	}
 }
 
-// The schema, SPEC.md and the program know the same reasons, and each has the
-// parameters that SPEC.md lists.
+// The schema and the program know the same reasons and parameters.
 func TestReplaysFaultReasons(t *testing.T) {
 	data := kit.Get[[]byte](t)(os.ReadFile("replay.schema.json"))
 	var schema struct {
@@ -161,23 +158,6 @@ func TestReplaysFaultReasons(t *testing.T) {
 	}
 	if len(properties) > 0 {
 		t.Errorf("only the schema has %v", properties)
-	}
-	section := specSection(t, "Limits and faults")
-	var want strings.Builder
-	for _, k := range fault.Kinds() {
-		fmt.Fprintf(&want, "%s %s %q\n", k, k.Code(), k.Parameters())
-	}
-	var got strings.Builder
-	word := regexp.MustCompile("`(\\w+)`")
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| `([a-z]+)` \\| ([^|]*)\\| ").FindAllStringSubmatch(section, -1) {
-		var names []string
-		for _, m := range word.FindAllStringSubmatch(row[3], -1) {
-			names = append(names, m[1])
-		}
-		fmt.Fprintf(&got, "%s %s %q\n", row[1], row[2], names)
-	}
-	if diff := cmp.Diff(want.String(), got.String()); diff != "" {
-		t.Errorf("SPEC.md has other reasons (-program +SPEC.md):\n%s", diff)
 	}
 }
 

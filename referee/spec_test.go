@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -47,8 +48,8 @@ func TestShapeSections(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(readSpec(t), -1) {
 		got = append(got, m[1])
 	}
-	want := []string{"A bot in ten minutes", "Shape", "Lines from the referee", "Lines from the bot", "Limits and faults", "Clocks",
-		"Seeds and deals", "Openings", "Duplicate deals", "Adjudication", "Replays", "The manifest", "Bots of a local match", "Exit status", "Perft", "Games", "Cards"}
+	want := []string{"Words", "Shape", "Lines from the referee", "Lines from the bot", "Limits and faults", "Clocks",
+		"Seeds and deals", "Openings", "Duplicate deals", "Adjudication", "Replays", "Perft", "Games", "Cards"}
 	for _, g := range games.All() {
 		want = append(want, g.Display.Title)
 	}
@@ -201,41 +202,33 @@ func TestShapeTenLines(t *testing.T) {
 	if n := strings.Count(m[1], "\n"); n > 10 {
 		t.Errorf("the ten-line bot has %d lines", n)
 	}
-	readme := kit.Get[[]byte](t)(os.ReadFile("../README.md"))
-	if !strings.Contains(string(readme), m[0]) {
-		t.Errorf("README.md has another bot than\n%s", m[1])
-	}
 }
 
-// Transcripts: the blocks of SPEC.md are what the rules say, line by line.
+// Transcripts: the files are what the rules say, line by line, and SPEC.md names them.
 func TestTranscripts(t *testing.T) {
-	text := readSpec(t)
-	blocks := regexp.MustCompile("(?s)<!-- transcript (.*?) -->\n```transcript\n(.*?)```\n")
+	text := specSection(t, "Transcripts")
 	var seen []string
-	var err error
-	text = blocks.ReplaceAllStringFunc(text, func(block string) string {
-		m := blocks.FindStringSubmatch(block)
-		header := strings.Fields(m[1])
+	for _, file := range kit.Get[[]string](t)(filepath.Glob("testdata/transcripts/*.txt")) {
+		head, body, _ := strings.Cut(string(kit.Get[[]byte](t)(os.ReadFile(file))), "\n")
+		header := strings.Fields(strings.TrimPrefix(head, "# "))
 		seen = append(seen, header[0])
-		t.Run(header[0], func(t *testing.T) {
+		if !strings.Contains(text, "(referee/"+filepath.ToSlash(file)+")") {
+			t.Errorf("SPEC.md does not have %s", file)
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
 			tr := newTranscript(t, header)
 			if kit.Updating() {
-				block = "<!-- transcript " + m[1] + " -->\n```transcript\n" + tr.play(t, tr.pick) + "```\n"
+				kit.Must(t, os.WriteFile(file, []byte(head+"\n"+tr.play(t, tr.pick)), 0o644))
 				return
 			}
-			if diff := cmp.Diff(strings.Split(tr.play(t, tr.read(m[2])), "\n"), strings.Split(m[2], "\n")); diff != "" {
-				t.Errorf("want -, SPEC.md has +: if the change is right, write it with -update\n%s", diff)
+			if diff := cmp.Diff(strings.Split(tr.play(t, tr.read(body)), "\n"), strings.Split(body, "\n")); diff != "" {
+				t.Errorf("want -, the file has +: if the change is right, write it with -update\n%s", diff)
 			}
-			if again := newTranscript(t, header); again.play(t, again.pick) != m[2] {
+			if again := newTranscript(t, header); again.play(t, again.pick) != body {
 				t.Error("the moves are not those that -update makes")
 			}
 		})
-		return block
-	})
-	if kit.Updating() {
-		err = os.WriteFile(specFile, []byte(text), 0o644)
 	}
-	kit.Must(t, err)
 	var want []string
 	for _, g := range games.All() {
 		want = append(want, g.Name)
@@ -244,7 +237,7 @@ func TestTranscripts(t *testing.T) {
 	slices.Sort(seen)
 	seen = slices.Compact(seen) // a game may have more than one
 	if diff := cmp.Diff(want, seen); diff != "" {
-		t.Errorf("games without a transcript of their own, or not in order: %s", diff)
+		t.Errorf("games without a transcript of their own: %s", diff)
 	}
 }
 
@@ -256,31 +249,6 @@ func sectionsOf(g *rules.Game) []string {
 		sections = append(sections, "Brisca")
 	}
 	return sections
-}
-
-// The option tables of the games have every option with its values.
-func TestGamesOptions(t *testing.T) {
-	row := regexp.MustCompile("(?m)^\\| (`[a-z0-9`, ]+`) \\| ([^|]*) \\|")
-	for _, g := range games.All() {
-		values := map[string]string{}
-		for _, m := range row.FindAllStringSubmatch(specSection(t, g.Display.Title), -1) {
-			for name := range strings.SplitSeq(m[1], ", ") {
-				name = strings.Trim(name, "`")
-				if _, ok := values[name]; !ok { // the options come first
-					values[name] = m[2]
-				}
-			}
-		}
-		for _, o := range g.Options {
-			want := strings.Join(o.Values, ", ")
-			if o.Values == nil {
-				want = fmt.Sprintf("%d; %d to %d", o.Default, o.Min, o.Max)
-			}
-			if values[o.Name] != want {
-				t.Errorf("%s: SPEC.md has %q for the option %s, not %q", g.Name, values[o.Name], o.Name, want)
-			}
-		}
-	}
 }
 
 // Every event and every view key that random games bring is described.

@@ -67,8 +67,7 @@ func newBenchDuplicates() *cobra.Command {
 		Long: "Plays two bots of slightly different strength, @greedy and @greedy:noise=20, at every\n" +
 			"card game, and at two board games for comparison. Prints how many deals are needed to\n" +
 			"tell them apart with a probability of 80 % by a 95 % interval: with duplicate deals, and\n" +
-			"with as many single games on different deals. The table is Markdown, as in\n" +
-			"docs/statistics.md.",
+			"with as many single games on different deals. The table is Markdown. lab/results has it as CSV.",
 	}
 	dealsFlags(cmd, &b.Deals, &b.Seed, 2)
 	return measure(cmd, b)
@@ -100,7 +99,7 @@ func newBenchFair() *cobra.Command {
 			"of the others come through, and shows the medians. The attackers run on the same machine.\n\n" +
 			"  kept               the part of the rate that remains\n" +
 			"  kept of the rest   the same, without the part that an attack may take by the limits: matches\n" +
-			"                     that people ask for may have limits.share percent of the workers' time,\n" +
+			"                     that people ask for may have 15 percent of the workers' time,\n" +
 			fmt.Sprintf("                     and submissions half of it. The goal is %.1f. See docs/operating.md", bench.FairGoal),
 	}
 	timeFlag(cmd, &b.Window, 10*time.Second, time.Millisecond, "how long each count takes")
@@ -128,8 +127,8 @@ func newBenchFleet() *cobra.Command {
 			"  disk            bytes by which the data directory has grown, a match\n" +
 			"  joined          until all workers were there\n\n" +
 			"The first table has matches of two short games, by the number of workers. The second has matches of\n" +
-			"ladders of the default configuration, with 10 workers and 100 versions. The tables are Markdown, as\n" +
-			"in docs/scaling.md, which tells what they mean.",
+			"ladders of the default configuration, with 10 workers and 100 versions. The tables are Markdown.\n" +
+			"lab/experiments.md tells what they mean.",
 	}, b)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -159,7 +158,7 @@ func newBenchLadder() *cobra.Command {
 			"with the true strengths after a number of matches per bot, and how fast newcomers to an\n" +
 			"established ladder reach their Elo. Then ladders as competitions have them, small and with\n" +
 			"teams, equal bots and new versions: how far Elo and the fit are from the truth. The tables\n" +
-			"are Markdown, as in docs/ladder.md.",
+			"are Markdown. lab/experiments.md tells what they mean.",
 	}
 	cli.NumberFlag(cmd, &b.Bots, "bots", 500, 4, 5000, "bots on the ladder")
 	cli.NumberFlag(cmd, &b.Deals, "deals", 10, 1, 1000, "deals of a match")
@@ -178,7 +177,7 @@ func newBenchOpenings() *cobra.Command {
 		Long: "Counts, for every game without chance in its deal and every length of an opening, how\n" +
 			"many distinct openings there are, how many distinct deals two deterministic bots play,\n" +
 			"what the first player scores between equal bots, and how many openings favour one side\n" +
-			"by far. The table is Markdown, as in docs/statistics.md.",
+			"by far. The table is Markdown. lab/results has it as CSV.",
 	}
 	dealsFlags(cmd, &b.Deals, &b.Seed, 1)
 	return measure(cmd, b)

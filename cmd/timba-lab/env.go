@@ -21,7 +21,7 @@ func newEnv() *cobra.Command {
 		Long: "Plays many games at once for a client that trains agents. The client sends the actions of\n" +
 			"all games in one frame and gets observations, legal actions and rewards as arrays, over\n" +
 			"stdin and stdout or a Unix socket. `timba-lab env client` writes a client in Python;\n" +
-			"docs/training-env.md describes the frames for other languages.",
+			"lab/env.md describes the frames for other languages.",
 		Example: "  timba-lab env client learner\n  timba-lab env --listen timba.sock",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

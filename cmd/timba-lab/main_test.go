@@ -41,7 +41,7 @@ func runScripts(t *testing.T, dir string) {
 func TestDocumentedUsage(t *testing.T) {
 	t.Parallel()
 	clitest.CheckUsage(t, newRoot, 20)
-	clitest.CheckText(t, newRoot, 20)
+	clitest.CheckText(t, newRoot, 10)
 }
 
 // TestExamples runs the examples of --help, each command's in a directory of its own. Those of

@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -66,10 +66,10 @@ func TestBlockedBeside(t *testing.T) {
 		browser := w.Client()
 		w.SignIn(browser, token)
 		pages[name] = s.socket(t, browser, "/ws/watch")
-		opened := w.Post(browser, "/play", "csrf="+w.CSRF(w.Get(browser, "/play").Body)+"&game=brisca&bot=@first&seat=0")
+		opened := w.Post(browser, "/play", "game=brisca&bot=@first&seat=0")
 		games[name] = strings.TrimPrefix(opened.Header.Get("Location"), "/play/")
 		tables[name] = s.socket(t, browser, "/ws/play/"+games[name])
-		tables[name].WriteJSON(seat.Frame{Lines: []string{"ready"}})
+		tables[name].WriteJSON(socket.Frame{Lines: []string{"ready"}})
 		bots[name] = connectBot(t, s, token, name+"-far", held(t))
 		bots[name].await(t, `playing match \d+`)
 	}

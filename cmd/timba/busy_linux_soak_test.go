@@ -37,7 +37,7 @@ func TestServeBusy(t *testing.T) {
 	for i, name := range bots {
 		bots[i] = strconv.Quote(name)
 	}
-	a := newArena(t, fmt.Sprintf("[limits]\ntime = 10080\n[[ladder]]\nname = \"tebes\"\ngame = \"tebes\"\n"+
+	a := newArena(t, fmt.Sprintf("[limits]\ntime = \"168h\"\n[[ladder]]\nname = \"tebes\"\ngame = \"tebes\"\n"+
 		"options = {size = \"4\"}\ndeals = 2\nclock = {movetime = 50}\nhouse = [%s]\n", strings.Join(bots, ", ")))
 	a.submitStarters(t, people...)
 	for range busyLoops {

@@ -64,10 +64,10 @@ func set(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }
 
-// tenMinutes writes a script of the commands in SPEC.md, "A bot in ten minutes", as they are
+// tenMinutes writes a script of the commands in docs/writing-a-bot.md, "A bot in ten minutes", as they are
 // written there. A new person runs them.
 func tenMinutes(t *testing.T) string {
-	data := kit.Get[[]byte](t)(os.ReadFile("../../SPEC.md"))
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/writing-a-bot.md"))
 	_, section, _ := strings.Cut(string(data), "\n## A bot in ten minutes\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var b strings.Builder

@@ -21,8 +21,7 @@ const connectLadders = `
 registration = "open"
 [limits]
 requests = 1000000
-anonymous = 1000000
-time = 10080
+time = "168h"
 [play]
 guests = true
 [[ladder]]

@@ -38,7 +38,7 @@ var notRun = map[string]string{
 	"timba worker ":           "TestWorker runs a worker of a server",
 	"timba serve --data /var/lib/timba --nats ":             "ladder/fleet TestGuests and TestServeNats run a NATS cluster",
 	"timba admin worker add lab-2 --creds ":                 "TestServeNats makes such credentials",
-	"timba login $URL":                                      "TestCompetition runs the commands of SPEC.md's first section",
+	"timba login $URL":                                      "TestCompetition runs these commands of docs/writing-a-bot.md",
 	"timba replay feed game.json --seat 0 > game.in && gdb": "a debugger waits for a person",
 }
 
@@ -66,7 +66,8 @@ var otherwise = map[string]struct {
 	status int
 	text   string
 }{
-	"timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10": {cli.ExitNoVerdict, "no verdict"},
+	"timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10":                 {cli.ExitNoVerdict, "no verdict"},
+	"timba match brisca mybot mybot-old --deals 10000 --sprt elo0=0,elo1=10 --out test": {cli.ExitNoVerdict, "no verdict"},
 	"timba bots cancel mybot": {cli.ExitError, "already"},
 }
 
@@ -102,7 +103,7 @@ func TestDocumentedCommands(t *testing.T) { // not parallel: its server plays un
 		for where, lines := range pages {
 			t.Run(where, func(t *testing.T) {
 				t.Parallel()
-				dir := l.room(t, where)
+				dir := l.room(t)
 				for _, d := range lines {
 					l.run(t, d, dir)
 				}
@@ -180,7 +181,7 @@ func rewrite(line string, before *regexp.Regexp) string {
 func newLibrary(t *testing.T) *library {
 	t.Helper()
 	var config strings.Builder
-	config.WriteString("[limits]\nrequests = 100000\nanonymous = 100000\nversions = 100\ntime = 10080\n")
+	config.WriteString("[limits]\nrequests = 200000\nversions = 100\ntime = \"168h\"\n")
 	for _, l := range []string{"name = \"brisca-2\"\ngame = \"brisca\"", "name = \"tebes-4\"\ngame = \"tebes\"\noptions = {size = \"4\"}", "name = \"teeko\"\ngame = \"teeko\""} {
 		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 60000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
 	}
@@ -260,14 +261,11 @@ func (l *library) shell(t *testing.T, dir, script, stdin string, env ...string) 
 }
 
 // room makes the directory in which the lines of one page or command are run.
-func (l *library) room(t *testing.T, where string) string {
+func (l *library) room(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(l.template)); err != nil {
 		t.Fatal(err)
-	}
-	if where == "debugging.md" { // there it is a program
-		l.sh(t, dir, "rm -r mybot; cp bot mybot; chmod +x mybot")
 	}
 	l.sh(t, dir, "chmod +x bot")
 	return dir

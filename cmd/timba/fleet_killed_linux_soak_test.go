@@ -41,7 +41,7 @@ const (
 )
 
 // fleetLadders are ladders whose matches take about a second, and that never pause.
-var fleetLadders = "pause = 0\nidle = 0\n" + strings.ReplaceAll(quickLadders(10), "deals = 1\n", "deals = 10\n")
+var fleetLadders = "pause = 0\n" + strings.ReplaceAll(quickLadders(10), "deals = 1\n", "deals = 10\n")
 
 // TestFleetKilled kills the server of a fleet and its three workers again and again, cuts their
 // connections for longer than the server waits for a worker, and stops workers by SIGSTOP. After

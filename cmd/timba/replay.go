@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/referee/playback"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 )
 
 func newReplay() *cobra.Command {
@@ -223,9 +223,9 @@ func newReplayExport() *cobra.Command {
 			case "html":
 				return cli.WriteFile(cmd, out, func(w io.Writer) error { return exportPage(cmd, w, args[0]) })
 			case "csv":
-				return cli.WriteFile(cmd, out, func(w io.Writer) error { return replaypage.WriteCSV(w, rowsOf(cmd, args)) })
+				return cli.WriteFile(cmd, out, func(w io.Writer) error { return board.WriteCSV(w, rowsOf(cmd, args)) })
 			case "json":
-				return cli.WriteFile(cmd, out, func(w io.Writer) error { return replaypage.WriteJSON(w, rowsOf(cmd, args)) })
+				return cli.WriteFile(cmd, out, func(w io.Writer) error { return board.WriteJSON(w, rowsOf(cmd, args)) })
 			}
 			return fmt.Errorf("export: format %q does not exist: try html, csv or json", format)
 		},
@@ -262,7 +262,7 @@ func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	game, err := replaypage.NewGame(r, g)
+	game, err := board.NewGame(r, g)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -270,15 +270,15 @@ func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
 }
 
 // rowsOf yields the moves of replays, one file after the other.
-func rowsOf(cmd *cobra.Command, paths []string) iter.Seq2[replaypage.Row, error] {
-	return func(yield func(replaypage.Row, error) bool) {
+func rowsOf(cmd *cobra.Command, paths []string) iter.Seq2[board.Row, error] {
+	return func(yield func(board.Row, error) bool) {
 		for _, path := range paths {
 			r, g, err := readReplay(cmd, path)
 			if err != nil {
-				yield(replaypage.Row{}, err)
+				yield(board.Row{}, err)
 				return
 			}
-			for row, err := range replaypage.Rows(r, g) {
+			for row, err := range board.Rows(r, g) {
 				if err != nil {
 					err = fmt.Errorf("%s: %w", path, err)
 				}

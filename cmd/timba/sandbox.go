@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
@@ -31,11 +32,11 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 // where needed, and sets the level. House bots are part of this program and need no sandbox.
 func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*match.Sandbox, error) {
 	s := &match.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
-	var err error
-	if s.Limit.Memory, err = sandbox.ParseSize(f.Memory); err != nil {
-		return nil, err
+	memory, err := size.Parse(f.Memory)
+	if err != nil {
+		return nil, fmt.Errorf("memory %w", err)
 	}
-	f.Memory = sandbox.SizeText(s.Limit.Memory)
+	s.Limit.Memory, f.Memory = int64(memory), memory.String()
 	s.Limit.Processes = f.Processes
 	if _, err := s.Limit.Check(); err != nil {
 		return nil, err

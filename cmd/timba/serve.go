@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
@@ -157,8 +158,8 @@ func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
 		return nil, err
 	}
 	if f.memory != "" {
-		if c.Memory, err = sandbox.ParseSize(f.memory); err != nil {
-			return nil, err
+		if c.Memory, err = size.Parse(f.memory); err != nil {
+			return nil, fmt.Errorf("memory %w", err)
 		}
 	}
 	if f.sandbox == "" {

@@ -48,7 +48,7 @@ func quickLadders(house int) string {
 		bots = append(bots, strconv.Quote(fmt.Sprintf("@greedy:noise=%d", 5*noise)))
 	}
 	var b strings.Builder
-	b.WriteString("[limits]\ntime = 10080\n") // for the clock below
+	b.WriteString("[limits]\ntime = \"168h\"\n") // for the clock below
 	for _, l := range []string{
 		"name = \"brisca\"\ngame = \"brisca\"",
 		"name = \"tebes\"\ngame = \"tebes\"\noptions = {size = \"4\"}",

@@ -23,7 +23,7 @@ import (
 
 // longLadder has matches of twenty games.
 const longLadder = `[limits]
-time = 10080
+time = "168h"
 [[ladder]]
 name = "brisca"
 game = "brisca"
@@ -34,7 +34,7 @@ house = ["@random", "@first", "@greedy"]
 
 // endlessLadder has matches that do not end: one of the bots thinks for an hour.
 const endlessLadder = `[limits]
-time = 10080
+time = "168h"
 [[ladder]]
 name = "tebes"
 game = "tebes"

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/referee/cores"
@@ -58,7 +59,7 @@ func newWorker() *cobra.Command {
 	cli.CountFlag(cmd, &f.cores, "cores", 0, "matches at the same time (default: one for each core)")
 	flags.StringVar(&f.memory, "memory", "", "memory that all bots have together, as `SIZE`: 800m, 6g (default: what the machine has)")
 	flags.StringVar(&f.data, "data", "", "the `DIR` for bots and results (default: in the user's cache)")
-	flags.StringVar(&f.cache, "cache", "", fmt.Sprintf("how much of the disk bots may take, as `SIZE` (default: %s)", sandbox.SizeText(fleet.DefaultCache)))
+	flags.StringVar(&f.cache, "cache", "", fmt.Sprintf("how much of the disk bots may take, as `SIZE` (default: %s)", size.Bytes(fleet.DefaultCache)))
 	flags.StringVar(&f.metrics, "metrics", "", "`address` where Prometheus finds /metrics (default: none)")
 	flags.StringVar(&f.logLevel, "log-level", "info", "lowest level that is logged: `debug|info|warn|error`")
 	flags.StringVar(&f.logFormat, "log-format", "text", "format of the log: `text|json`")
@@ -127,14 +128,18 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 	}
 	o.Memory = server.BotMemory(sandbox.MachineMemory())
 	if f.memory != "" {
-		if o.Memory, err = sandbox.ParseSize(f.memory); err != nil {
-			return o, err
+		memory, err := size.Parse(f.memory)
+		if err != nil {
+			return o, fmt.Errorf("memory %w", err)
 		}
+		o.Memory = int64(memory)
 	}
 	if f.cache != "" {
-		if o.Cache, err = sandbox.ParseSize(f.cache); err != nil {
-			return o, fmt.Errorf("cache: %w", err)
+		cache, err := size.Parse(f.cache)
+		if err != nil {
+			return o, fmt.Errorf("cache %w", err)
 		}
+		o.Cache = int64(cache)
 	}
 	o.Check = func(ctx context.Context) error {
 		level, err := server.RequireLevel(sandbox.Weak)

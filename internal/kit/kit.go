@@ -78,6 +78,24 @@ func Lacks(t testing.TB, what string) {
 	t.Skip("this machine lacks " + what)
 }
 
+// Pages returns the pages for people below a root, with slashes: those at the top, and all of docs and lab.
+func Pages(root string) (pages []string, err error) {
+	for _, pattern := range []string{"*.md", "docs/*.md", "lab/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, page := range found {
+			rel, err := filepath.Rel(root, page)
+			if err != nil {
+				return nil, err
+			}
+			pages = append(pages, filepath.ToSlash(rel))
+		}
+	}
+	return pages, nil
+}
+
 // Files makes dir and writes files by name into it. A name may have directories
 // in it; one that ends in "+x" is written without that, and is executable.
 func Files(t testing.TB, dir string, files map[string]string) string {

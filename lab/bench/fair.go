@@ -35,11 +35,10 @@ type Fair struct {
 // other as often as before 100 matches, so that there are rated matches all the time.
 const fairSettings = `registration = "open"
 pause = 0
-idle = 0
 [limits]
 versions = 1000000
 bots = 1000000
-time = 10080
+time = "168h"
 [[ladder]]
 name = "brisca"
 game = "brisca"

@@ -31,7 +31,7 @@ type attack struct {
 	prepare  func(ctx context.Context, accounts []*client.Client) (*attackers, error)
 }
 
-// What matches that people ask for may have of the workers by the default of limits.share, and what
+// What matches that people ask for may have of the workers by ladder.UnratedShare, and what
 // submissions may have.
 const (
 	dueAsked       = 0.15
@@ -194,7 +194,7 @@ func prepareBuilds(ctx context.Context, accounts []*client.Client) (*attackers, 
 	}}, nil
 }
 
-// slow is just above the default of limits.rate.
+// slow is just above middleware.DefaultPace.
 const slow = 34 << 10 // bytes per second
 
 // from returns a client of HTTP that comes from another address of this machine.

@@ -24,12 +24,10 @@ const smallest = "smallest"
 
 // fleetSettings are those of the server, with that ladder.
 const fleetSettings = `pause = 0
-idle = 0
 [limits]
 bots = 1000000
 versions = 1000000
 requests = 1000000
-anonymous = 1000000
 [[ladder]]
 name = "smallest"
 game = "tebes"

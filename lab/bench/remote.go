@@ -33,9 +33,8 @@ versions = 1000000
 requests = 1000000
 [remote]
 person = 1000000
-address = 1000000
 total = 1000000
-allowance = 10000
+allowance = "10s"
 [[ladder]]
 name = "teeko"
 game = "teeko"

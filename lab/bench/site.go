@@ -13,12 +13,13 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/site"
 )
 
@@ -105,13 +106,11 @@ func machines() (list []ladder.Machine, err error) {
 // serve serves the site on loopback.
 func (c *siteCompetition) serve() (*httptest.Server, error) {
 	log := slog.New(slog.DiscardHandler)
-	a := api.New(api.Options{
-		Store: c.Store, Config: c.config, Log: log,
-		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
-	})
+	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: c.Store, Config: c.config}), Log: log})
+	a := api.New(api.Options{Middleware: m})
 	pages, err := site.New(site.Options{
-		Store: c.Store, Config: c.config, API: a, Key: []byte(hash(0)), Machines: machines,
-		Live: live.NewHub(live.Options{Store: c.Store, Events: c.Store.Events(), Limits: c.config.Live}),
+		Store: c.Store, Config: c.config, Middleware: m, Document: api.Document, Machines: machines,
+		Live: live.NewHub(live.Options{Store: c.Store, Events: c.Store.Events(), Limits: live.DefaultLimits(c.config.Live.Total)}),
 	})
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func hash(n int) string { return fmt.Sprintf("%064x", n+1) }
 // newSiteCompetition makes a competition in an empty directory.
 func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetition, error) {
 	c := &siteCompetition{config: config.Default(), pool: map[string][]store.Played{}, rand: rand.New(rand.NewPCG(1, 1))}
-	c.config.Limits.Anonymous, c.config.Limits.Requests = 1<<30, 1<<30
+	c.config.Limits.Requests = 1 << 30
 	for i := range c.config.Ladders {
 		c.config.Ladders[i].Deals, c.config.Ladders[i].Clock.Move = 1, time.Minute
 	}

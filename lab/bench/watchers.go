@@ -17,7 +17,6 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
@@ -55,8 +54,8 @@ func (c Watchers) Run(ctx context.Context, _ io.Writer) (*Report, error) {
 		return nil, err
 	}
 	b := &watchersBench{Watchers: c}
-	limits := config.Default().Live
-	limits.Total, limits.Address = c.Sockets, c.Sockets
+	limits := live.DefaultLimits(c.Sockets)
+	limits.Address = c.Sockets
 	hub := live.NewHub(live.Options{Store: noStore{}, Events: new(events.Hub), Limits: limits})
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

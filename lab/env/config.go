@@ -1,7 +1,7 @@
 // Package env is the rules engine as an environment for learners in any language: a server that
 // plays many games at once and exchanges frames with its client over stdin and stdout or a Unix
 // socket. A client sends the actions of all games in one frame and gets observations, legal
-// actions and rewards as arrays in little-endian order. docs/training-env.md is the contract.
+// actions and rewards as arrays in little-endian order. lab/env.md is the contract.
 package env
 
 import (

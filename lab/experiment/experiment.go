@@ -1,5 +1,5 @@
 // Package experiment plays the experiments of the studies again and compares the figures with the
-// published ones. An experiment is a file in data: docs/experiments.md describes the format.
+// published ones. An experiment is a file in data: lab/experiments.md describes the format.
 package experiment
 
 import (

@@ -1,5 +1,5 @@
 // Package simulation plays ladders of simulated bots whose true strength is
-// known, to see how fast a way of pairing and rating finds it. docs/ladder.md
+// known, to see how fast a way of pairing and rating finds it. lab/experiments.md
 // shows what came out; `timba-lab bench ladder` plays it anew.
 package simulation
 

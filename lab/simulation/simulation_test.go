@@ -12,7 +12,7 @@ import (
 	stats "github.com/timba-arena/timba/referee/rating"
 )
 
-// The simulated game varies as the real one that docs/ladder.md names, and
+// The simulated game varies as the real one that lab/experiments.md names, and
 // scores as the difference in Elo says.
 func TestGame(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))

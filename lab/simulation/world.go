@@ -110,7 +110,7 @@ func byOutcome(w *world, bots []int) {
 	for slot, i := range bots {
 		before[slot] = w.entries[i]
 	}
-	out, err := rating.Current.Outcome(ladder.Match{Deals: w.deals}, w.variant, before, w.play(bots), nil)
+	out, err := rating.Current.Outcome(ladder.Match{Deals: w.deals}, w.variant, before, w.play(bots))
 	if err != nil {
 		panic(err) // the games are those of the match
 	}

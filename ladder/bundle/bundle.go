@@ -30,7 +30,7 @@ var Default = Limits{Upload: 16 << 20, Unpacked: 64 << 20, Files: 2000, Depth: 1
 // LimitsOf returns the limits that an operator has configured.
 func LimitsOf(l ladder.Limits) Limits {
 	limits := Default
-	limits.Upload, limits.Unpacked, limits.Files = l.Upload, l.Unpacked, l.Files
+	limits.Upload, limits.Unpacked = int64(l.Upload), 4*int64(l.Upload)
 	return limits
 }
 

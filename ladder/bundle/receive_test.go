@@ -52,6 +52,7 @@ func TestSave(t *testing.T) {
 
 // What is refused leaves nothing, whatever the reason.
 func TestSaveErrors(t *testing.T) {
+	// limit: limits.upload
 	good := tgz(ent{name: "bot.py", body: noise(100 << 10)})
 	for name, c := range map[string]struct {
 		body  io.Reader

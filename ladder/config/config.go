@@ -3,50 +3,63 @@
 package config
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
+	"reflect"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-//go:embed ladders.toml
+//go:embed timba.toml
 var defaultTOML string
 
 // DefaultTOML returns the default configuration, with comments.
 func DefaultTOML() []byte { return []byte(defaultTOML) }
 
-// Config is the configuration of a competition.
+// Config is the configuration of a competition. The keys of a file are the names of fields, in lower
+// case; timba.toml says what each means.
 type Config struct {
-	Registration string // "invite" or "open"
-	Workers      int    // matches at the same time, at least 1
-	Memory       int64  // bytes that all bots and builds have together; 0: what the machine has
-	Embed        bool   // pages of other sites may show replays in a frame
-	URL          string // of the site for people, without a slash at its end; "": as each visitor has written it
+	Registration string     // "invite" or "open"
+	Workers      int        // matches at the same time, at least 1
+	Memory       size.Bytes // that all bots and builds have together; 0: what the machine has
 	// Pause is the time between two matches of a ladder on which every version has
 	// had ladder.EnoughMatches of them. It saves disk space: every match is stored.
-	Pause time.Duration
-	// Idle is the time between two matches of a ladder among house bots alone that have had
-	// ladder.EnoughMatches. They tell nothing new, and cost what the bots think.
-	Idle    time.Duration
-	Sandbox sandbox.Level
+	Pause   time.Duration
+	Sandbox sandbox.Level `toml:"-"`
+	Site    struct {
+		Embed bool   // pages of other sites may show replays in a frame
+		URL   string // of the site for people, without a slash at its end; "": as each visitor has written it
+	}
 	Limits  ladder.Limits
 	Play    ladder.PlayLimits
 	Remote  ladder.RemoteLimits
-	Live    ladder.LiveLimits
+	Live    struct{ Total int } // pages that may watch at the same time
 	Storage ladder.Storage
+	Ladders []ladder.Ladder `toml:"-"` // in the order in which they are shown
 	// Fit allows a server to lower Limits.Memory until the bots of every ladder fit into
 	// its memory: the configuration does not say what a bot may use.
-	Fit     bool
-	Ladders []ladder.Ladder // in the order in which they are shown
+	Fit bool `toml:"-"`
+}
+
+// file is what a file has beside the fields of a Config.
+type file struct {
+	Config
+	Sandbox string
+	Ladder  []ladderFile
 }
 
 // Open reports whether anybody may open an account.
@@ -73,34 +86,153 @@ func Read(path string) (*Config, error) {
 // Parse reads a configuration on top of the default one. The name is for errors,
 // which quote the key, its value and what to try.
 func Parse(name string, data []byte) (*Config, error) {
-	var f configFile
+	var f file
 	if _, err := toml.Decode(defaultTOML, &f); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	own := f
-	own.Ladders = nil
-	meta, err := toml.Decode(string(data), &own)
+	ladders := f.Ladder
+	f.Ladder = nil
+	meta, err := toml.Decode(string(data), &f)
 	if err != nil {
 		return nil, ladder.Errorf(ladder.Invalid, "", "%s: %w", name, err)
 	}
 	if !meta.IsDefined("ladder") {
-		own.Ladders = f.Ladders
+		f.Ladder = ladders
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, ladder.Errorf(ladder.Invalid, "try "+strings.Join(siblingKeys(unknown[0]), ", "), "%s: unknown key %q", name, unknown[0])
+		return nil, ladder.Errorf(ladder.Invalid, "try "+strings.Join(siblings(unknown[0]), ", "), "%s: unknown key %q", name, unknown[0])
 	}
-	c, err := own.resolve()
-	if err != nil {
+	if err := f.resolve(); err != nil {
 		return nil, ladder.Errorf(ladder.Invalid, "", "%s: %w", name, err)
 	}
-	return c, nil
+	return &f.Config, nil
+}
+
+// siblings returns the keys that exist where an unknown one was.
+func siblings(unknown toml.Key) []string {
+	t := reflect.TypeFor[file]()
+	for _, key := range unknown[:len(unknown)-1] {
+		f, ok := t.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, key) })
+		if !ok {
+			break
+		}
+		if t = f.Type; t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+	}
+	var keys []string
+	for _, f := range reflect.VisibleFields(t) {
+		if tag := f.Tag.Get("toml"); !f.Anonymous && tag != "-" {
+			keys = append(keys, cmp.Or(tag, strings.ToLower(f.Name)))
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// MinMemory is the least memory that a bot can be limited to.
+const MinMemory size.Bytes = 16 << 20
+
+const (
+	day    = 24 * time.Hour
+	many   = 1_000_000
+	tib    = 1 << 40
+	oneMiB = 1 << 20
+)
+
+// resolve checks the values of a file, and fills in those that follow from others.
+func (f *file) resolve() (err error) {
+	if f.Registration != "invite" && f.Registration != "open" {
+		return fmt.Errorf("registration cannot be %q: try invite or open", f.Registration)
+	}
+	switch f.Sandbox {
+	case "reduced":
+		f.Config.Sandbox = sandbox.Reduced
+	case "full":
+		f.Config.Sandbox = sandbox.Full
+	default:
+		return fmt.Errorf("sandbox cannot be %q: try reduced or full; strangers' bots are not run with less", f.Sandbox)
+	}
+	if f.Site.URL, err = publicURL(f.Site.URL); err != nil {
+		return err
+	}
+	if f.Fit = f.Limits.Memory == 0; f.Fit {
+		f.Limits.Memory = size.Bytes(sandbox.DefaultLimit.Memory)
+	}
+	if err := cmp.Or(
+		between("workers", f.Workers, 0, 1024),
+		between("memory", f.Memory, 0, 1024*tib),
+		between("pause", f.Pause, 0, day),
+		between("limits.memory", f.Limits.Memory, MinMemory, tib),
+		between("limits.upload", f.Limits.Upload, oneMiB, tib/64),
+		between("limits.bots", f.Limits.Bots, 1, many),
+		between("limits.versions", f.Limits.Versions, 1, many),
+		between("limits.unrated", f.Limits.Unrated, 0, many),
+		between("limits.time", f.Limits.Time, time.Minute, 7*day),
+		between("limits.requests", f.Limits.Requests, 2, many),
+		between("play.games", f.Play.Games, 0, 10_000),
+		between("play.day", f.Play.Day, 1, many),
+		between("play.think", f.Play.Think, 10*time.Millisecond, time.Minute),
+		between("play.move", f.Play.Move, time.Second, day),
+		between("remote.allowance", f.Remote.Allowance, 10*time.Millisecond, 10*time.Second),
+		between("remote.comeback", f.Remote.Comeback, time.Second, 10*time.Minute),
+		between("remote.person", f.Remote.Person, 0, many),
+		between("remote.total", f.Remote.Total, 0, many),
+		between("live.total", f.Live.Total, 0, many),
+		between("storage.days", f.Storage.Days, 0, 36_500),
+		between("storage.size", f.Storage.Size, 0, 1024*tib),
+		between("storage.room", f.Storage.Room, 0, 1024*tib),
+	); err != nil {
+		return err
+	}
+	if f.Workers == 0 {
+		f.Workers = runtime.NumCPU()
+	}
+	if _, err := f.BotLimit().Check(); err != nil {
+		return fmt.Errorf("limits: %w", err)
+	}
+	if len(f.Ladder) == 0 {
+		return errors.New("ladder cannot be an empty list: name at least one, or leave it out for the default ladders")
+	}
+	for i, l := range f.Ladder {
+		resolved, err := l.resolve()
+		if err != nil {
+			return fmt.Errorf("ladder %d, %q: %w", i+1, l.Name, err)
+		}
+		if slices.ContainsFunc(f.Ladders, func(o ladder.Ladder) bool { return o.Name == l.Name }) {
+			return fmt.Errorf("ladder %d: name %q is used twice: give each ladder its own", i+1, l.Name)
+		}
+		f.Ladders = append(f.Ladders, resolved)
+	}
+	return nil
+}
+
+// between returns an error if the value of a key is out of its bounds.
+func between[T int | size.Bytes | time.Duration](key string, value, least, most T) error {
+	if d, ok := any(value).(time.Duration); ok && d%time.Millisecond != 0 {
+		return fmt.Errorf("%s cannot be %d: name its unit, as in \"1m30s\" or \"250ms\"", key, d)
+	}
+	if value >= least && value <= most {
+		return nil
+	}
+	return fmt.Errorf("%s cannot be %v: try %v to %v", key, value, least, most)
+}
+
+// publicURL returns the address of a server as people write it, without a slash at its end; "" for "".
+func publicURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(strings.TrimSuffix(text, "/"))
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.String() != u.Scheme+"://"+u.Host {
+		return "", fmt.Errorf("site.url cannot be %q: try the scheme and the host alone, such as https://bots.example.org", text)
+	}
+	return u.String(), nil
 }
 
 // BotLimit returns the limit of a bot's sandbox.
-func (c *Config) BotLimit() sandbox.Limit { return botLimit(c.Limits) }
-
-func botLimit(l ladder.Limits) sandbox.Limit {
+func (c *Config) BotLimit() sandbox.Limit {
 	limit := sandbox.DefaultLimit
-	limit.Memory, limit.Processes = l.Memory, l.Processes
+	limit.Memory = int64(c.Limits.Memory)
 	return limit
 }

@@ -88,11 +88,10 @@ func TestConfigOnTopOfDefaults(t *testing.T) {
 	c, err := Parse("c", []byte(`
 registration = "open"
 workers = 3
-pause = 5
-idle = 7
+pause = "5s"
 sandbox = "full"
 [limits]
-upload = 1
+upload = "1m"
 [[ladder]]
 name = "mine"
 game = "tute"
@@ -103,7 +102,7 @@ bots = 2
 house = ["@random", "@greedy:noise=00"]
 `))
 	kit.Must(t, err)
-	if !c.Open() || c.Workers != 3 || c.Pause != 5*time.Second || c.Idle != 7*time.Second || c.Sandbox != sandbox.Full || c.Limits.Upload != 1<<20 || c.Limits.Files != 2000 {
+	if !c.Open() || c.Workers != 3 || c.Pause != 5*time.Second || c.Sandbox != sandbox.Full || c.Limits.Upload != 1<<20 || c.Limits.Bots != 5 {
 		t.Errorf("got %+v", c)
 	}
 	if len(c.Ladders) != 1 {
@@ -129,24 +128,26 @@ func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ name, toml, want string }{
 		{"syntax", "workers =", `c: toml: line 1`},
 		{"type", "workers = \"two\"", `c: toml: line 1 (last key "workers"): incompatible types: TOML value has type string`},
-		{"unknown", "worker = 2", `c: unknown key "worker": try registration, workers, memory, pause, idle, sandbox, site, limits, play, remote, live, storage, ladder`},
-		{"unknown limit", "[limits]\nram = 2", `c: unknown key "limits.ram": try memory, processes, upload, `},
-		{"unknown of a ladder", one("deal = 2"), `c: unknown key "ladder.deal": try name, title, game, options, clock, deals, bots, house`},
-		{"unknown of a clock", strings.Replace(one(""), "movetime", "move", 1), `c: unknown key "ladder.clock.move": try movetime, bank`},
+		{"unknown", "worker = 2", `c: unknown key "worker": try ladder, limits, live, memory, pause, play, registration, remote, sandbox, site, storage, workers`},
+		{"unknown limit", "[limits]\nram = 2", `c: unknown key "limits.ram": try bots, memory, requests, time, unrated, upload, versions`},
+		{"unknown of a ladder", one("deal = 2"), `c: unknown key "ladder.deal": try bots, clock, deals, game, house, name, options, title`},
+		{"unknown of a clock", strings.Replace(one(""), "movetime", "move", 1), `c: unknown key "ladder.clock.move": try bank, inc, margin, movetime, startup`},
 		{"registration", `registration = "closed"`, `c: registration cannot be "closed": try invite or open`},
-		{"pause", "pause = 90000", `c: pause cannot be 90000: try 0 to 86400 seconds`},
-		{"idle", "idle = -1", `c: idle cannot be -1: try 0 to 86400 seconds`},
-		{"long idle", "idle = 86401", `c: idle cannot be 86401: try 0 to 86400 seconds`},
+		{"pause", `pause = "25h"`, `c: pause cannot be 25h0m0s: try 0s to 24h0m0s`},
+		{"pause without a unit", "pause = 60", `c: pause cannot be 60: name its unit, as in "1m30s" or "250ms"`},
+		{"pause of words", `pause = "long"`, `c: toml: line 1 (last key "pause"): `},
 		{"storage for negative days", "[storage]\ndays = -1", `c: storage.days cannot be -1: try 0 to 36500`},
-		{"storage of too much", "[storage]\nsize = 1048577", `c: storage.size cannot be 1048577: try 0 to 1048576`},
-		{"unknown of storage", "[storage]\nday = 1", `c: unknown key "storage.day": try days, matches, size, builds, room, faults`},
+		{"storage of too much", `storage = {size = "1048577g"}`, `c: storage.size cannot be 1048577g: try 0 to 1048576g`},
+		{"unknown of storage", "[storage]\nday = 1", `c: unknown key "storage.day": try days, room, size`},
 		{"url with a path", "[site]\nurl = \"https://a.example/arena\"", `c: site.url cannot be "https://a.example/arena": try the scheme and the host alone, such as https://bots.example.org`},
 		{"url without a scheme", "[site]\nurl = \"a.example\"", `c: site.url cannot be "a.example": try`},
 		{"url of another scheme", "[site]\nurl = \"javascript://a.example\"", `c: site.url cannot be "javascript://a.example": try`},
-		{"workers", "workers = -1", `c: workers cannot be -1: try 0 (one per processor) or 1 to 1024`},
+		{"workers", "workers = -1", `c: workers cannot be -1: try 0 to 1024`},
 		{"sandbox", `sandbox = "off"`, `c: sandbox cannot be "off": try reduced or full; strangers' bots are not run with less`},
-		{"limit", "[limits]\nmemory = 1", `c: limits.memory cannot be 1: try 16 to 1048576`},
-		{"huge limit", "[limits]\nupload = 9223372036854775807", `c: limits.upload cannot be 9223372036854775807: try 1 to 16384`},
+		{"limit", "[limits]\nmemory = 1", `c: limits.memory cannot be 1: try 16m to 1024g`},
+		{"huge limit", "[limits]\nupload = 9223372036854775807", `c: limits.upload cannot be 9223372036854775807: try 1m to 16g`},
+		{"size of words", `memory = "much"`, `c: toml: line 1 (last key "memory"): cannot be "much": try a number and k, m or g`},
+		{"negative size", `memory = -1`, `c: toml: line 1 (last key "memory"): cannot be "-1": `},
 		{"no ladders", "ladder = []", `c: ladder cannot be an empty list: name at least one`},
 		{"name", `ladder = [{name = "Best Of"}]`, `c: ladder 1, "Best Of": name cannot be "Best Of": try lower-case letters, digits and single hyphens`},
 		{"title", one(`title = "a\nb"`), `c: ladder 1, "x": title cannot be "a\nb": try one line`},

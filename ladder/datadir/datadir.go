@@ -47,9 +47,6 @@ func (d Dir) Starters() string { return d.join("starters") }
 // AdminToken returns the path of the file with the token that the first start makes.
 func (d Dir) AdminToken() string { return d.join("admin.token") }
 
-// SessionKey returns the path of the key that signs the forms of the site's pages.
-func (d Dir) SessionKey() string { return d.join("session.key") }
-
 // Fleet returns the directory of the fleet: its keys, and the results that wait for the server.
 func (d Dir) Fleet() string { return d.join("fleet") }
 

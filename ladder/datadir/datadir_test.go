@@ -3,50 +3,11 @@ package datadir
 import (
 	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/timba-arena/timba/internal/kit"
 )
-
-// names returns the paths that the methods of Dir return, relative to it.
-func names(t *testing.T) (names []string) {
-	dir := reflect.ValueOf(Dir("/data"))
-	for i := range dir.NumMethod() {
-		if path, ok := dir.Method(i).Interface().(func() string); ok {
-			name, err := filepath.Rel("/data", path())
-			if err != nil || strings.Contains(name, "..") {
-				t.Fatalf("%s is not in the directory", path())
-			}
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// The table of docs/operating.md has every path and no other.
-func TestOperating(t *testing.T) {
-	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/operating.md"))
-	_, table, ok := strings.Cut(string(data), "\n| path | what it is |\n|---|---|\n")
-	if !ok {
-		t.Fatal("the table of paths is missing")
-	}
-	table, _, _ = strings.Cut(table, "\n\n")
-	var documented []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z.]+)/?`").FindAllStringSubmatch(table, -1) {
-		documented = append(documented, m[1])
-	}
-	slices.Sort(documented)
-	if diff := cmp.Diff(names(t), documented); diff != "" {
-		t.Errorf("the table differs (-datadir +table):\n%s", diff)
-	}
-}
 
 // A hash of an upload cannot lead out of the directory.
 func TestBundle(t *testing.T) {

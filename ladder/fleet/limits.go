@@ -6,7 +6,7 @@ import "time"
 // could misunderstand the other.
 const Protocol = 3
 
-// What the messages may take. docs/operating.md has these limits.
+// What the messages may take; docs/operating.md, "What a worker can do", tells of them.
 const (
 	// MaxMessage is the largest message in bytes: a result as it is handed in, and a part of
 	// a bot's files. A NATS cluster that exists may allow less.

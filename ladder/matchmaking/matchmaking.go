@@ -1,6 +1,6 @@
 // Package matchmaking chooses the next match of a ladder: the most urgent version
 // against opponents near in Elo and seldom met. The rule is published in
-// docs/ladder.md, section "Who plays whom"; its constants are here.
+// docs/ratings.md, section "Who plays whom"; its constants are here.
 //
 // A Pool keeps a ladder in memory and chooses. It stores nothing and reads nothing itself: the
 // caller tells it what changes, and passes the randomness.
@@ -25,7 +25,7 @@ const (
 	chance = 200
 )
 
-// Figures are the constants of the rule, for people; docs/ladder.md explains them. All but
+// Figures are the constants of the rule, for people; docs/ratings.md explains them. All but
 // HalfUrgent, which is a number of matches, are Elo.
 type Figures struct{ HalfUrgent, Vague, Often, Related, Chance int }
 

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rule is a ladder that chooses by the rule of docs/ladder.md with a look at every player.
+// rule is a ladder that chooses by the rule of docs/ratings.md with a look at every player.
 type rule struct {
 	sides    []int
 	finished int

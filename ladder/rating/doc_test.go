@@ -12,12 +12,12 @@ import (
 	stats "github.com/timba-arena/timba/referee/rating"
 )
 
-// The figures of docs/ladder.md are those that the package computes.
+// The figures of docs/ratings.md are those that the package computes.
 func TestDocumentedFigures(t *testing.T) {
-	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/ladder.md"))
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/ratings.md"))
 	for _, want := range []string{tableOfK(t), firstMatch(t), laterMatch(t)} {
 		if !strings.Contains(string(data), want) {
-			t.Errorf("docs/ladder.md does not have\n%s", want)
+			t.Errorf("docs/ratings.md does not have\n%s", want)
 		}
 	}
 	for name, value := range map[string]string{
@@ -28,12 +28,12 @@ func TestDocumentedFigures(t *testing.T) {
 		"full in K":              fmt.Sprintf("K = %v u / (1 + g U)", full),
 	} {
 		if !strings.Contains(string(data), value) {
-			t.Errorf("docs/ladder.md does not have the %s, %s", name, value)
+			t.Errorf("docs/ratings.md does not have the %s, %s", name, value)
 		}
 	}
 }
 
-// The recipe of docs/ladder.md, "Reproducibility", gives the same bits.
+// The recipe of docs/ratings.md, "Reproducibility", gives the same bits.
 func TestDocumentedBits(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -48,7 +48,7 @@ func TestDocumentedBits(t *testing.T) {
 	}
 }
 
-// byRecipe does for a bot what docs/ladder.md says, word by word.
+// byRecipe does for a bot what docs/ratings.md says, word by word.
 func byRecipe(own, other, u, v, s float64) (after, uAfter float64) {
 	const full = 694.8711
 	const c = math.Ln10 / 400

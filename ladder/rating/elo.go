@@ -4,7 +4,7 @@
 // so ratings can be computed again from the matches and compared exactly. Begin with
 // Formula.Outcome.
 //
-// docs/ladder.md has the formulas for bot authors, the reasons, and the simulations
+// docs/ratings.md has the formulas for bot authors, the reasons, and the simulations
 // behind the constants.
 package rating
 

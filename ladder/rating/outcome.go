@@ -50,13 +50,12 @@ type Outcome struct {
 // Outcome returns what a finished match moves. before has the entries of its versions by slot; games are
 // all of its games in any order.
 //
-// A deal does not count when each of its games was played before: in an earlier deal
-// of the match, or before it, which repeats knows. The deals that count tell as much
+// A deal does not count when each of its games repeats an earlier one. The deals that count tell as much
 // less than a whole match as they are fewer; where there are none, the match moves
-// no rating. Without repeats all deals count. Of a match that ended early those deals
+// no rating. Of a match that ended early those deals
 // count whose games were all played, and that of the game that was lost, by the games
 // that it has.
-func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.Game, repeats *stats.Repeats) (Outcome, error) {
+func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.Game) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
 		return Outcome{}, err
@@ -66,14 +65,10 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 		return Outcome{}, err
 	}
 	whole := wholeDeals(m.Deals, len(before), games)
-	deals := pick(all, whole)
+	deals := pick(all, distinct(whole, games))
 	out := Outcome{Distinct: len(deals)}
-	if repeats != nil {
-		if counted := pick(all, distinct(whole, games, repeats)); len(counted) > 0 {
-			out.Distinct, deals = len(counted), counted
-		} else {
-			out.Distinct = 0 // the score is told, though nothing follows from it
-		}
+	if len(deals) == 0 {
+		deals = pick(all, whole) // the score is told, though nothing follows from it
 	}
 	if err := out.move(f, m, before, sides, deals); err != nil {
 		return Outcome{}, err
@@ -131,14 +126,16 @@ func pick(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 	return out
 }
 
-// distinct returns which of the marked deals have a game that was not played before.
-func distinct(marked []bool, games []ladder.Game, repeats *stats.Repeats) []bool {
-	played, out := make([][]stats.Fingerprint, len(marked)), make([]bool, len(marked))
+// distinct returns which of the marked deals count: not those of which all games repeat earlier ones.
+func distinct(marked []bool, games []ladder.Game) []bool {
+	fresh, repeated := make([]bool, len(marked)), make([]bool, len(marked))
 	for _, g := range games {
-		played[g.Deal] = append(played[g.Deal], g.Fingerprint)
+		fresh[g.Deal] = fresh[g.Deal] || !g.Repeated
+		repeated[g.Deal] = repeated[g.Deal] || g.Repeated
 	}
-	for i := range marked {
-		out[i] = marked[i] && repeats.Add(played[i])
+	out := make([]bool, len(marked))
+	for i := range out {
+		out[i] = marked[i] && (fresh[i] || !repeated[i])
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package rating
 
 import (
-	"encoding/binary"
 	"math"
 	"reflect"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder"
-	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -26,7 +24,7 @@ type finished struct {
 }
 
 func (f finished) outcome(t *rapid.T) Outcome {
-	return kit.Get[Outcome](t)(Current.Outcome(f.match, f.variant, f.before, f.games, nil))
+	return kit.Get[Outcome](t)(Current.Outcome(f.match, f.variant, f.before, f.games))
 }
 
 // matches draws finished matches of every shape: two sides, with one or two seats,
@@ -200,23 +198,26 @@ func TestPairs(t *testing.T) {
 	})
 }
 
-// fingerprints numbers the games of a match by deal and rotation.
-func fingerprints(games []ladder.Game, number func(deal, rotation int) int) []ladder.Game {
+// repeated marks the games of the deals from one on.
+func repeated(games []ladder.Game, from int) []ladder.Game {
 	games = slices.Clone(games)
 	for i := range games {
-		binary.BigEndian.PutUint64(games[i].Fingerprint[:], uint64(number(games[i].Deal, games[i].Rotation)))
+		games[i].Repeated = games[i].Deal >= from
 	}
 	return games
 }
 
-// Where no game repeats another, a match moves what it moved when all deals counted,
-// to the last bit.
+// A deal of which one game is new counts: a match moves what it moves when all its games are new, to
+// the last bit.
 func TestDistinctDealsAllCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := matches.Draw(t, "match")
 		want := f.outcome(t)
-		games := fingerprints(f.games, func(deal, rotation int) int { return 100*deal + rotation })
-		out, err := Current.Outcome(f.match, f.variant, f.before, games, new(stats.Repeats))
+		games := slices.Clone(f.games)
+		for i := range games {
+			games[i].Repeated = games[i].Rotation > 0
+		}
+		out, err := Current.Outcome(f.match, f.variant, f.before, games)
 		if err != nil || !same(out, want) || out.Distinct != f.match.Deals {
 			t.Fatalf("%+v and %v, want %+v", out, err, want)
 		}
@@ -238,8 +239,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 				f.games = append(f.games, g)
 			}
 		}
-		games := fingerprints(f.games, func(_, rotation int) int { return rotation })
-		out, err := Current.Outcome(f.match, f.variant, f.before, games, new(stats.Repeats))
+		out, err := Current.Outcome(f.match, f.variant, f.before, repeated(f.games, 1))
 		if err != nil || out.Distinct != 1 {
 			t.Fatalf("%d deals count, %v", out.Distinct, err)
 		}
@@ -265,11 +265,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 		if want := float64(f.variant.Sides - 1); math.Abs(sum-want) > 1e-9 {
 			t.Fatalf("the pairs are of %v deals, want %v", sum, want)
 		}
-		var known stats.Repeats
-		for _, g := range games {
-			known.Know(g.Fingerprint)
-		}
-		again, err := Current.Outcome(f.match, f.variant, out.Entries, games, &known)
+		again, err := Current.Outcome(f.match, f.variant, out.Entries, repeated(f.games, 0))
 		if err != nil || again.Distinct != 0 || len(again.Pairs) != len(out.Pairs) {
 			t.Fatalf("played again: %+v, %v", again, err)
 		}
@@ -308,7 +304,7 @@ func TestRefuses(t *testing.T) {
 			func() { f.before = f.before[1:] },
 			func() { f.games = slices.DeleteFunc(f.games, func(g ladder.Game) bool { return g.Deal == 0 }) },
 		}).Draw(t, "damage")()
-		if out, err := Current.Outcome(f.match, f.variant, f.before, f.games, nil); err == nil {
+		if out, err := Current.Outcome(f.match, f.variant, f.before, f.games); err == nil {
 			t.Fatalf("it moves %+v", out)
 		}
 	})

@@ -49,6 +49,7 @@ house = ["@random"]
 // and submissions come through. Of a person's matches one is played at a time; the running one and the
 // waiting ones end.
 func TestNeverEnding(t *testing.T) {
+	// limit: limits.time
 	t.Parallel()
 	w := newWorld(t, bounded)
 	a, b := w.bot("endless1", shuffler), w.bot("endless2", shuffler)
@@ -95,6 +96,7 @@ func TestNeverEnding(t *testing.T) {
 // A match that somebody asked for ends when it is over its time, its attempts before
 // counted; whoever asked is told.
 func TestOverTime(t *testing.T) {
+	// limit: limits.time
 	t.Parallel()
 	w := newWorld(t, bounded)
 	a, b := w.bot("endless1", shuffler), w.bot("endless2", shuffler)
@@ -128,6 +130,7 @@ const large = 300 << 20
 // Twelve seats of large bots fit into the memory one rotation at a time: never more
 // processes run than fit, and the matches finish beside the rated ones.
 func TestTwelveSeats(t *testing.T) {
+	// limit: limits.memory
 	t.Parallel()
 	w := newWorld(t, bounded)
 	dir := t.TempDir()

@@ -9,25 +9,24 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// FindVersion returns a bot and one of its versions; number 0 is the live version, or else the last.
-func (s *Service) FindVersion(ctx context.Context, bot string, number int) (ladder.Bot, ladder.Version, error) {
+// FindVersion returns a version of a bot; number 0 is the live version, or else the last.
+func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v ladder.Version, err error) {
 	b, err := s.Store.Bot(ctx, bot)
 	if err != nil {
-		return b, ladder.Version{}, err
+		return v, err
 	}
 	if number > 0 {
-		v, err := s.Store.VersionOf(ctx, b, number)
-		return b, v, err
+		return s.Store.VersionOf(ctx, b, number)
 	}
 	all, err := s.Store.Versions(ctx, b.ID)
 	if err != nil {
-		return b, ladder.Version{}, err
+		return v, err
 	}
 	if len(all) == 0 {
-		return b, ladder.Version{}, store.NoVersionOf(bot, number)
+		return v, store.NoVersionOf(bot, number)
 	}
 	live := slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live })
-	return b, all[max(0, live)], nil
+	return all[max(0, live)], nil
 }
 
 // Withdraw takes a bot of the actor's off the ladders.
@@ -64,11 +63,11 @@ func (s *Service) changeBot(ctx context.Context, a Actor, bot, what string, chan
 
 // Upload opens the upload of a version of the actor's, as it came.
 func (s *Service) Upload(ctx context.Context, a Actor, bot string, number int) (*os.File, ladder.Version, error) {
-	b, v, err := s.FindVersion(ctx, bot, number)
+	v, err := s.FindVersion(ctx, bot, number)
 	if err != nil {
 		return nil, v, err
 	}
-	if err := a.MustOwn(b.PersonID, "fetch an upload"); err != nil {
+	if err := a.MustOwn(v.Owner, "fetch an upload"); err != nil {
 		return nil, v, err
 	}
 	f, err := s.Store.OpenUpload(v)
@@ -77,11 +76,11 @@ func (s *Service) Upload(ctx context.Context, a Actor, bot string, number int) (
 
 // Stages returns what a version of the actor's has been through.
 func (s *Service) Stages(ctx context.Context, a Actor, bot string, number int) ([]ladder.Stage, error) {
-	b, v, err := s.FindVersion(ctx, bot, number)
+	v, err := s.FindVersion(ctx, bot, number)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.MustOwn(b.PersonID, "see the log of a submission"); err != nil {
+	if err := a.MustOwn(v.Owner, "see the log of a submission"); err != nil {
 		return nil, err
 	}
 	return s.Store.Stages(ctx, v.ID)

@@ -72,7 +72,7 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 		if err != nil {
 			return n, err
 		}
-		_, v, err := s.FindVersion(ctx, name, number)
+		v, err := s.FindVersion(ctx, name, number)
 		if err != nil {
 			return n, err
 		}

@@ -5,6 +5,7 @@ package service
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -52,10 +53,19 @@ func New(o Options) *Service {
 	return &Service{o, o.Store.Events(), bundle.Unpack}
 }
 
-// Actor is who asks: a person with a token, or nobody.
+// Actor is who asks: a person with a token, in a session that a token has begun, or nobody. A guest is
+// nobody in a session.
 type Actor struct {
-	Person ladder.Person // ID 0: nobody
-	Token  ladder.Token  // theirs
+	Person  ladder.Person // ID 0: nobody
+	Token   ladder.Token  // theirs
+	Session int64         // of the site; 0: none
+	Address netip.Addr    // they ask from
+}
+
+// Same reports whether two actors are one: the same person, or the same session, in which a guest may
+// have signed in meanwhile.
+func (a Actor) Same(b Actor) bool {
+	return a.Person.ID != 0 && a.Person.ID == b.Person.ID || a.Session != 0 && a.Session == b.Session
 }
 
 // scopes are ordered: each includes those before it.
@@ -109,8 +119,8 @@ func (a Actor) mayChange(owner int64, what string) error {
 	return a.MustOwn(owner, what)
 }
 
-// SignIn returns whose token a text is.
-func (s *Service) SignIn(ctx context.Context, token string) (a Actor, err error) {
+// Bearer returns who has a token.
+func (s *Service) Bearer(ctx context.Context, token string) (a Actor, err error) {
 	a.Person, a.Token, err = s.Store.Authenticate(ctx, token)
 	return a, err
 }

@@ -35,7 +35,7 @@ func TestRights(t *testing.T) {
 	actor := func(p ladder.Person, scope ladder.Scope) Actor {
 		key, _, err := w.Store.AddToken(ctx, p.ID, "", scope, time.Time{})
 		kit.Must(t, err)
-		return kit.Get[Actor](t)(s.SignIn(ctx, key))
+		return kit.Get[Actor](t)(s.Bearer(ctx, key))
 	}
 	who := []struct {
 		name string
@@ -62,6 +62,9 @@ func TestRights(t *testing.T) {
 		{"Tokens", func(a Actor) error { _, err := s.Tokens(ctx, a); return err }, "uffyyfy"},
 		{"AddToken", func(a Actor) error { _, _, err := s.AddToken(ctx, a, "", "none", time.Time{}); return err }, "uffyyfy"},
 		{"RevokeToken", func(a Actor) error { return s.RevokeToken(ctx, a, 999) }, "uffyyfy"},
+		{"Sessions", func(a Actor) error { _, err := s.Sessions(ctx, a); return err }, "uyyyyyy"},
+		{"EndSession", func(a Actor) error { return s.EndSession(ctx, a, 999) }, "uffyyfy"},
+		{"EndOtherSessions", func(a Actor) error { return s.EndOtherSessions(ctx, a) }, "uffyyfy"},
 		{"Invites", func(a Actor) error { _, err := s.Invites(ctx, a); return err }, "ufffffy"},
 		{"AddInvite", func(a Actor) error { _, _, err := s.AddInvite(ctx, a, "", time.Time{}); return err }, "ufffffy"},
 		{"RevokeInvite", func(a Actor) error { return s.RevokeInvite(ctx, a, 999) }, "ufffffy"},

@@ -27,7 +27,7 @@ func (s *Service) MaySubmit(a Actor, bot string, size int64) error {
 			return err
 		}
 	}
-	if limit := s.Config.Limits.Upload; size > limit {
+	if limit := int64(s.Config.Limits.Upload); size > limit {
 		return ladder.Errorf(ladder.TooLarge, "leave out what the bot does not need: "+bundle.IgnoreFile+" names it",
 			"archive: it has %s, more than the limit of %s", bundle.Size(size), bundle.Size(limit))
 	}

@@ -164,7 +164,6 @@ func bigCrowd(b *testing.B) *crowd {
 // the other; the metric is the 95th percentile in milliseconds.
 func BenchmarkStore(b *testing.B) {
 	c := bigCrowd(b)
-	first, last := int64(1), lastGame(c)
 	for _, x := range []struct {
 		name string
 		read func(r *rand.Rand)
@@ -175,7 +174,7 @@ func BenchmarkStore(b *testing.B) {
 		}},
 		{"bot", func(r *rand.Rand) { c.botPage(b, c.bots[r.IntN(len(c.bots))]) }},
 		{"replay", func(r *rand.Rand) {
-			_, err := c.Replay(bg, first+r.Int64N(last-first+1))
+			_, err := c.Replay(bg, maxGames*(1+r.Int64N(benchMatches)))
 			kit.Must(b, err)
 		}},
 		{"ladder state", func(r *rand.Rand) {
@@ -253,11 +252,6 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1e3, "p95-ms")
 }
 
-func lastGame(c *crowd) (id int64) {
-	kit.Must(c.tb, c.readers.db.QueryRow("SELECT max(id) FROM games").Scan(&id))
-	return id
-}
-
 // BenchmarkFinish keeps one match of each default ladder, with as many deals as the
 // ladder has: from the referee's games to the committed ratings.
 func BenchmarkFinish(b *testing.B) {
@@ -322,5 +316,35 @@ func BenchmarkFit(b *testing.B) {
 		ids, pairs, _, err := c.Pairs(bg, "tute-2")
 		kit.Must(b, err)
 		stats.FitPairs(len(ids), pairs, nil)
+	}
+}
+
+// BenchmarkRows is what the database has of a match, but for its replays and logs, in bytes: of 4,000
+// matches between 100 bots, with as many deals as the ladder has.
+func BenchmarkRows(b *testing.B) {
+	for i, l := range config.Default().Ladders {
+		if !slices.Contains([]string{"brisca-2", "podrida-4", "tebes-4", "tebes-6"}, l.Name) {
+			continue
+		}
+		b.Run(l.Name, func(b *testing.B) {
+			c := newCrowd(b, 100, 0)
+			c.ladders[i].Deals = l.Deals
+			kit.Must(b, c.SyncLadders(bg, c.ladders))
+			c.ladders = c.ladders[i : i+1]
+			for range 8 {
+				c.pool[l.Name] = append(c.pool[l.Name], c.play(c.ladders[0]))
+			}
+			for b.Loop() {
+				c.fill(4000)
+			}
+			var bytes int64
+			u := kit.Get[Usage](b)(c.Usage(bg))
+			for _, t := range u.Tables {
+				if t.Table != "documents" || t.Index != "" {
+					bytes += t.Bytes
+				}
+			}
+			b.ReportMetric(float64(bytes)/float64(u.Games[0].Matches), "bytes/match")
+		})
 	}
 }

@@ -81,13 +81,9 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 }
 
 // live returns a bot's live version, with ID 0 where it has none.
-func (tx *Tx) live(ctx context.Context, botID int64) (queries.Version, error) {
-	id, err := tx.LiveVersion(ctx, botID)
-	if err != nil {
-		return queries.Version{}, none(err, nil)
-	}
-	row, err := tx.VersionByID(ctx, id)
-	return row.Version, err
+func (tx *Tx) live(ctx context.Context, botID int64) (queries.VersionRow, error) {
+	row, err := tx.LiveVersion(ctx, botID)
+	return row, none(err, nil)
 }
 
 // retire takes a bot's live version, if any, off the ladders at a moment.
@@ -99,13 +95,17 @@ func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Resting), Began: v.Began, Ended: at, ID: v.ID})
 }
 
-func (tx *Tx) insertVersion(ctx context.Context, v queries.AddVersionParams) (queries.Version, error) {
+func (tx *Tx) insertVersion(ctx context.Context, v queries.AddVersionParams) (row queries.VersionRow, err error) {
 	last, err := tx.LastNumber(ctx, v.BotID)
 	if err != nil {
-		return queries.Version{}, err
+		return row, err
 	}
 	v.Number, v.Created = last+1, stamp(tx.now)
-	return tx.AddVersion(ctx, v)
+	id, err := tx.AddVersion(ctx, v)
+	if err != nil {
+		return row, err
+	}
+	return tx.VersionByID(ctx, id)
 }
 
 // NewVersion is what is known of a version when it is uploaded.
@@ -148,7 +148,7 @@ func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l 
 		if err != nil {
 			return err
 		}
-		if out, err = version(queries.VersionByIDRow{Version: v, Name: b.Name, PersonID: b.PersonID}); err != nil || n.Keep == nil {
+		if out, err = version(v); err != nil || n.Keep == nil {
 			return err
 		}
 		return n.Keep()
@@ -272,23 +272,13 @@ func (s *Store) Bot(ctx context.Context, name string) (ladder.Bot, error) {
 	return bot(b), explain(none(err, noBot(name)))
 }
 
-// BotByID returns a bot by its ID.
-func (s *Store) BotByID(ctx context.Context, id int64) (ladder.Bot, error) {
-	b, err := s.read.Bot(ctx, id)
-	return bot(b), explain(none(err, notFound("", "bot %d does not exist", id)))
-}
-
 func noBot(name string) error {
 	return notFound("timba bots lists them", "bot %q does not exist", name)
 }
 
 // Versions returns the versions of a bot, the last one first.
 func (s *Store) Versions(ctx context.Context, botID int64) ([]ladder.Version, error) {
-	rows, err := s.read.VersionsOf(ctx, botID)
-	if err != nil {
-		return nil, explain(err)
-	}
-	return versions(rows)
+	return s.VersionsBefore(ctx, botID, 0, -1)
 }
 
 // LastVersions returns the last versions of some bots, by bot.

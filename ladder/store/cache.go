@@ -15,7 +15,6 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	stats "github.com/timba-arena/timba/referee/rating"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // cache has the ladders in memory, so that choices, results and standings do not read the database.
@@ -30,11 +29,8 @@ type cache struct {
 
 // ladderState is a ladder with its active versions.
 type ladderState struct {
-	row     queries.Ladder // but for Finished, which moves
-	config  ladder.Ladder
-	variant *rules.Variant
-	formula rating.Formula
-	pool    *matchmaking.Pool
+	row  queries.Ladder // but for Finished, which moves
+	pool *matchmaking.Pool
 
 	// What follows is guarded by cache.mu.
 
@@ -57,13 +53,12 @@ type member struct {
 type Change struct {
 	all    bool // anything
 	bot    int64
-	active []queries.MembersOfBotRow // the versions of the bot that play now
+	active []queries.StandingRow // the versions of the bot that play now
 	ladder int64
 	fits   map[int64]stats.Estimate
 	opened bool // a match was added; it is over where there is nothing else
 	match  int64
 
-	running  *running       // the attempt of a match that was added, if it runs
 	versions []int64        // by slot, of a match that was added
 	entries  []rating.Entry // by slot, after a finished match
 	order    int64          // of the finished match
@@ -112,10 +107,10 @@ func (s *ladderState) enter(c Change) {
 		}
 	}
 	for _, r := range c.active {
-		if r.Entry.LadderID != s.row.ID {
+		if r.LadderID != s.row.ID {
 			continue
 		}
-		m := s.add(queries.MembersRow(r))
+		m := s.add(r)
 		in = append(in, m.player())
 		out = slices.DeleteFunc(out, func(id int64) bool { return id == m.entry.VersionID })
 	}
@@ -161,10 +156,9 @@ func (s *ladderState) finish(c Change) {
 }
 
 // add adds a version.
-func (s *ladderState) add(r queries.MembersRow) *member {
+func (s *ladderState) add(r queries.StandingRow) *member {
 	m := &member{
-		bot: r.BotID, owner: r.PersonID, entry: entry(r.Entry), last: r.Entry.Last,
-		place: standing(r.Entry, s.row.Name, r.Name, r.Owner, r.Number, r.Remote),
+		bot: r.BotID, owner: r.PersonID, entry: entry(r), last: r.Last, place: standing(r),
 	}
 	s.members[m.entry.VersionID] = m
 	return m
@@ -272,21 +266,6 @@ func (c *cache) on(name string, f func(*ladderState)) bool {
 	return l != nil
 }
 
-// ladderState returns a ladder in memory to a transaction that writes, and has not written to ladders.
-func (s *Store) ladderState(ctx context.Context, tx *Tx, name string) (*ladderState, error) {
-	s.cache.mu.Lock()
-	l := s.cache.ladders[name]
-	s.cache.mu.Unlock()
-	if l != nil {
-		return l, nil
-	}
-	l, err := tx.readLadder(ctx, name)
-	if err == nil {
-		s.keepLadder(name, l)
-	}
-	return l, err
-}
-
 func (s *Store) keepLadder(name string, l *ladderState) {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
@@ -312,13 +291,7 @@ func (tx *Tx) readLadder(ctx context.Context, name string) (*ladderState, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &ladderState{row: row, config: c, finished: row.Finished}
-	if out.variant, err = c.Variant(); err != nil {
-		return nil, err
-	}
-	if out.formula, err = rating.ParseFormula(row.Formula); err != nil {
-		return nil, err
-	}
+	out := &ladderState{row: row, finished: row.Finished}
 	members, err := tx.Members(ctx, row.ID)
 	if err != nil {
 		return nil, err
@@ -410,14 +383,13 @@ func (s *Store) Generation() uint64 {
 }
 
 // rated reports whether a match moves ratings.
-func rated(m queries.Match) bool { return m.LadderID.Valid }
+func rated(m queries.MatchRow) bool { return m.LadderID.Valid }
 
 // dropMatch ends a match without a result, and tells who asked for it, but not who drops it.
-func (tx *Tx) dropMatch(ctx context.Context, m queries.Match, by int64, reason string) error {
+func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reason string) error {
 	if rated(m) {
 		tx.changes = append(tx.changes, Change{ladder: m.LadderID.Int64, match: m.ID})
 	}
-	tx.ended = append(tx.ended, m.ID)
 	if err := tx.tellBroken(ctx, m, reason); err != nil {
 		return err
 	}
@@ -433,7 +405,7 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.Match, by int64, reason s
 }
 
 // tellBroken tells that a match has no result: it was dropped, or waits again.
-func (tx *Tx) tellBroken(ctx context.Context, m queries.Match, reason string) error {
+func (tx *Tx) tellBroken(ctx context.Context, m queries.MatchRow, reason string) error {
 	tx.waits = true
 	e := events.Event{Kind: events.MatchBroken, Match: m.ID, Text: reason}
 	if rated(m) {

@@ -22,7 +22,7 @@ func (s *Store) CancelMatch(ctx context.Context, matchID, by int64, reason strin
 	})
 }
 
-func (tx *Tx) cancel(ctx context.Context, m queries.Match, by int64, reason string) error {
+func (tx *Tx) cancel(ctx context.Context, m queries.MatchRow, by int64, reason string) error {
 	switch ladder.MatchState(m.State) {
 	case ladder.Waiting:
 	case ladder.Running:
@@ -58,12 +58,12 @@ func (tx *Tx) endAll(ctx context.Context, p queries.Person) (uploads []string, e
 		if err != nil {
 			return nil, err
 		}
-		uploads = append(uploads, row.Version.Bundle)
+		uploads = append(uploads, row.Bundle)
 		tx.tell(events.Event{Kind: events.VersionMoved, Version: id, State: ladder.Failed, Text: reason})
 		if err := tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(tx.now), ID: id}); err != nil {
 			return nil, err
 		}
-		if err := tx.tellOwner(ctx, row, fmt.Sprintf("version %d of %s failed: %s", row.Version.Number, row.Name, reason)); err != nil {
+		if err := tx.tellOwner(ctx, row, fmt.Sprintf("version %d of %s failed: %s", row.Number, row.Name, reason)); err != nil {
 			return nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -75,10 +76,9 @@ func bot(b queries.Bot) ladder.Bot {
 	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, Created: moment(b.Created), Withdrawn: nullMoment(b.Withdrawn)}
 }
 
-func version(r queries.VersionByIDRow) (ladder.Version, error) {
-	v := r.Version
+func version(v queries.VersionRow) (ladder.Version, error) {
 	out := ladder.Version{
-		ID: v.ID, BotID: v.BotID, Bot: r.Name, Owner: r.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
+		ID: v.ID, BotID: v.BotID, Bot: v.Name, Owner: v.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
 		Language: v.Language, State: ladder.State(v.State), Reason: v.Reason, Remote: v.Remote != 0, Unplayable: v.Unplayable,
 		Created: moment(v.Created), Began: nullMoment(v.Began), Ended: nullMoment(v.Ended),
 	}
@@ -94,10 +94,10 @@ func version(r queries.VersionByIDRow) (ladder.Version, error) {
 	return out, parse("a version's command", v.Command, &out.Command)
 }
 
-func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVersionsRow | queries.VersionsOfBeforeRow | queries.LiveVersionsRow](rows []R) ([]ladder.Version, error) {
+func versions(rows []queries.VersionRow) ([]ladder.Version, error) {
 	out := make([]ladder.Version, 0, len(rows))
 	for _, r := range rows {
-		v, err := version(queries.VersionByIDRow(r))
+		v, err := version(r)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVers
 	return out, nil
 }
 
-func matchOf(m queries.Match) (ladder.Match, error) {
+func matchOf(m queries.MatchRow) (ladder.Match, error) {
 	out := ladder.Match{
 		ID: m.ID, Rated: m.LadderID.Valid, Game: m.Game, Deals: int(m.Deals), Distinct: int(m.DistinctDeals.Int64), State: ladder.MatchState(m.State),
 		AskedBy: m.AskedBy.Int64, Reason: m.Reason, Created: moment(m.Created), Began: nullMoment(m.Began),
@@ -120,7 +120,7 @@ func matchOf(m queries.Match) (ladder.Match, error) {
 
 // attempt shows the seed only when the attempt is over.
 func attempt(a queries.Attempt) ladder.Attempt {
-	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: hexOf(a.Commitment), Began: moment(a.Began), Ended: nullMoment(a.Ended), Reason: a.Reason}
+	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: referee.Commitment(rules.Seed(hexOf(a.Seed))), Began: moment(a.Began), Ended: nullMoment(a.Ended), Reason: a.Reason}
 	if a.Ended.Valid {
 		seed := hexOf(a.Seed)
 		out.Seed = &seed
@@ -133,26 +133,17 @@ func hexOf(data []byte) (h referee.Hex) {
 	return h
 }
 
-func game(g queries.Game) ladder.Game {
-	out := ladder.Game{
-		ID: g.ID, MatchID: g.MatchID, Deal: int(g.Deal), Rotation: int(g.Rotation), Plies: int(g.Plies),
-		Took: time.Duration(g.Took) * time.Microsecond,
-	}
-	copy(out.Fingerprint[:], g.Fingerprint)
-	return out
-}
-
 // fingerprint returns the fingerprint of a game between versions, by slot.
-func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) [16]byte {
+func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	ids := make([]int, v.Players)
 	for seat := range ids {
 		ids[seat] = int(versions[rules.BotAt(seat, r.Match.Rotation, len(versions))])
 	}
-	return r.Fingerprint(v, ids)
+	print := r.Fingerprint(v, ids)
+	return int64(binary.BigEndian.Uint64(print[:]))
 }
 
-// gameOf returns the game of a replay, without its fingerprint, in a match with that
-// many slots. A seat without a result has rank 0.
+// gameOf returns the game of a replay in a match with that many slots. A seat without a result has rank 0.
 func gameOf(r *referee.Replay, slots int) ladder.Game {
 	g := ladder.Game{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}
 	g.Lost = len(lostSeats(r)) > 0
@@ -174,24 +165,25 @@ func gameOf(r *referee.Replay, slots int) ladder.Game {
 	return g
 }
 
-func gameSeat(s queries.GameSeat) ladder.GameSeat {
-	return ladder.GameSeat{Seat: int(s.Seat), Slot: int(s.Slot), Rank: int(s.Rank), Points: s.Points, Fault: s.Fault, Faults: int(s.Faults)}
+// tookAll returns how many microseconds games took together.
+func tookAll(games []ladder.Game) (sum int64) {
+	for _, g := range games {
+		sum += g.Took.Microseconds()
+	}
+	return sum
 }
 
-func gameRow(g ladder.Game, ladderID sql.NullInt64, rated bool) queries.AddGameParams {
-	row := queries.AddGameParams{
-		ID: g.ID, MatchID: g.MatchID, LadderID: ladderID, Deal: int64(g.Deal), Rotation: int64(g.Rotation), Plies: int64(g.Plies), Took: g.Took.Microseconds(),
+// faultySlots tells of each slot whether it has a game that was forfeited there.
+func faultySlots(games []ladder.Game, slots int) []bool {
+	faulty := make([]bool, slots)
+	for _, g := range games {
+		for _, s := range g.Seats {
+			if s.Fault != "" && s.Slot < slots {
+				faulty[s.Slot] = true
+			}
+		}
 	}
-	if rated {
-		row.Fingerprint = g.Fingerprint[:]
-	}
-	return row
-}
-
-func seatRow(gameID int64, s ladder.GameSeat) queries.AddSeatParams {
-	return queries.AddSeatParams{
-		GameID: gameID, Seat: int64(s.Seat), Slot: int64(s.Slot), Rank: int64(s.Rank), Points: s.Points, Fault: s.Fault, Faults: int64(s.Faults),
-	}
+	return faulty
 }
 
 func change(c queries.Change, ladderName string, deals int) ladder.Change {
@@ -213,18 +205,10 @@ func pairRow(ladderID int64, p rating.Pair) queries.AddPairParams {
 		Wins: int64(p.Games.Wins), Draws: int64(p.Games.Draws), Losses: int64(p.Games.Losses)}
 }
 
-func entry(e queries.Entry) rating.Entry {
+func entry(e queries.StandingRow) rating.Entry {
 	return rating.Entry{
 		VersionID: e.VersionID, Player: rating.Player{Elo: e.Elo, Uncertainty: e.Uncertainty, Fixed: e.Held != 0}, Matches: int(e.Matches),
 		Record: rules.Record{Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses)}, Faults: int(e.Faults),
-	}
-}
-
-// entryRow returns what matches move of an entry.
-func entryRow(e rating.Entry) queries.Entry {
-	return queries.Entry{
-		VersionID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed), Matches: int64(e.Matches), Games: int64(e.Games),
-		Wins: int64(e.Wins), Draws: int64(e.Draws), Losses: int64(e.Losses), Faults: int64(e.Faults),
 	}
 }
 
@@ -239,9 +223,9 @@ func ladderConfig(l queries.Ladder) (ladder.Ladder, error) {
 	return out, parse("a ladder's house bots", l.House, &out.House)
 }
 
-func standing(e queries.Entry, ladderName, botName, owner string, number, remote int64) ladder.Standing {
+func standing(e queries.StandingRow) ladder.Standing {
 	s := ladder.Standing{
-		Ladder: ladderName, VersionID: e.VersionID, Bot: botName, Version: int(number), Owner: owner, Remote: remote != 0, Elo: e.Elo,
+		Ladder: e.Ladder, VersionID: e.VersionID, Bot: e.Name, Version: int(e.Number), Owner: e.Owner, Remote: e.Remote != 0, Elo: e.Elo,
 		Matches: int(e.Matches), Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses),
 		Faults: int(e.Faults), Active: e.Active != 0, Last: nullMoment(e.LastAt),
 	}

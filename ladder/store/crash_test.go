@@ -41,10 +41,7 @@ func TestKilledAfterEachCall(t *testing.T) {
 	}
 	left("finished")
 	c.clock.skip(2 * day)
-	_, err := c.Move(bg, ladder.Storage{Keep: day, Matches: 1})
-	kit.Must(t, err)
-	left("one is moved")
-	_, err = c.Move(bg, ladder.Storage{Keep: day})
+	_, err := c.Move(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
 	left("all are moved")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee"
 )
 
 // The kinds of documents that matches have.
@@ -32,7 +33,7 @@ func (s *Store) packParts(kind string, parts []part) []packedDocument {
 }
 
 // packGames compresses the documents of a match's games.
-func (s *Store) packGames(games []packedGame) []packedDocument {
+func (s *Store) packGames(games []*referee.Result) []packedDocument {
 	var replays, logs []part
 	for _, g := range games {
 		replays = append(replays, part{deal: g.Match.Deal, rotation: g.Match.Rotation, data: g.Encode()})
@@ -62,6 +63,9 @@ func (d damage) Unwrap() error { return d.error }
 // served returns the error of documents of a match that cannot be served. Of damage, users see that there is
 // some, and the log what it is.
 func served(err error, matchID int64, kind string) error {
+	if err == nil {
+		return nil
+	}
 	err = fmt.Errorf("data: match %d: %w", matchID, err)
 	if !errors.As(err, new(damage)) {
 		return err
@@ -108,9 +112,9 @@ func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) (
 }
 
 // find returns a part's document, nil if there is none.
-func find(parts []part, deal, rotation, seat int64) []byte {
+func find(parts []part, deal, rotation, seat int) []byte {
 	for _, p := range parts {
-		if int64(p.deal) == deal && int64(p.rotation) == rotation && int64(p.seat) == seat {
+		if p.deal == deal && p.rotation == rotation && p.seat == seat {
 			return p.data
 		}
 	}

@@ -2,15 +2,20 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
@@ -77,9 +82,7 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 				joined := kit.Get[[]byte](t)(c.codec.unpack(d.data))
 				parts := kit.Get[[]part](t)(splitParts(joined))
 				for _, p := range packed {
-					at := func(seat int64) []byte {
-						return find(parts, int64(p.Match.Deal), int64(p.Match.Rotation), seat)
-					}
+					at := func(seat int) []byte { return find(parts, p.Match.Deal, p.Match.Rotation, seat) }
 					switch d.kind {
 					case replaysKind:
 						if !bytes.Equal(at(0), p.Encode()) {
@@ -87,7 +90,7 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 						}
 					case logsKind:
 						for seat, log := range p.Logs {
-							if !bytes.Equal(at(int64(seat)), log) {
+							if !bytes.Equal(at(seat), log) {
 								t.Errorf("%s, deal %d, rotation %d: the log of seat %d is another", g.Name, p.Match.Deal, p.Match.Rotation, seat)
 							}
 						}
@@ -164,6 +167,49 @@ func FuzzPack(f *testing.F) {
 		}
 		if data, err := codec.unpack(a); err == nil {
 			splitParts(data) // must not panic
+		}
+	})
+}
+
+// Games come back as they were, but for what only their replays tell.
+func TestJoinGames(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		slots := rapid.IntRange(2, 6).Draw(t, "slots")
+		number := rapid.IntRange(0, 1<<31-1)
+		var games []ladder.Game
+		for range rapid.IntRange(0, 8).Draw(t, "games") {
+			g := ladder.Game{Deal: number.Draw(t, "deal"), Rotation: number.Draw(t, "rotation"), Plies: number.Draw(t, "plies"), Repeated: rapid.Bool().Draw(t, "repeated")}
+			g.Took = time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "took")) * time.Microsecond
+			for seat := range rapid.IntRange(0, 6).Draw(t, "seats") {
+				g.Seats = append(g.Seats, ladder.GameSeat{
+					Seat: seat, Slot: rules.BotAt(seat, g.Rotation, slots), Rank: number.Draw(t, "rank"),
+					Points: rapid.Float64().Draw(t, "points"), Fault: rapid.String().Draw(t, "fault"), Faults: number.Draw(t, "faults"),
+				})
+			}
+			games = append(games, g)
+		}
+		got, err := splitGames(joinGames(games, slots))
+		if diff := cmp.Diff(games, got); err != nil || diff != "" {
+			t.Fatalf("%v: %s", err, diff)
+		}
+	})
+}
+
+// Any bytes are a list of games, which joins to one that means the same, or an error.
+func FuzzSplitGames(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(joinGames([]ladder.Game{{Deal: 1, Seats: []ladder.GameSeat{{Rank: 1, Points: 0.5}, {Seat: 1, Slot: 1, Fault: "illegal", Faults: 1}}}}, 2))
+	f.Add([]byte{2, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 7})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		games, err := splitGames(data)
+		if err != nil {
+			return
+		}
+		slots, _ := binary.Uvarint(data)
+		again, err := splitGames(joinGames(games, int(slots)))
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(games) {
+			t.Errorf("%v are %v, %v", games, again, err)
 		}
 	})
 }

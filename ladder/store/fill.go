@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"slices"
 
-	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -23,17 +21,16 @@ type Played struct {
 type Filler struct {
 	store  *Store
 	packed map[*referee.Result]packedMatch // by its first game
-	bots   map[int64]int64                 // by version
 }
 
 type packedMatch struct {
-	games     []packedGame
+	played    []*referee.Result
 	documents []packedDocument
 }
 
 // Filler returns a filler of the store.
 func (s *Store) Filler() *Filler {
-	return &Filler{store: s, packed: map[*referee.Result]packedMatch{}, bots: map[int64]int64{}}
+	return &Filler{store: s, packed: map[*referee.Result]packedMatch{}}
 }
 
 // Keep keeps finished matches on their ladders in one transaction, in their order.
@@ -51,50 +48,13 @@ func (f *Filler) Keep(ctx context.Context, list []Played) error {
 func (f *Filler) keep(ctx context.Context, tx *Tx, p Played) error {
 	packed, ok := f.packed[p.Games[0]]
 	if !ok {
-		packed.games, packed.documents = f.store.pack(p.Games)
+		packed.played, packed.documents = f.store.pack(p.Games)
 		f.packed[p.Games[0]] = packed
 	}
-	params, err := tx.newMatch(ctx, NewMatch{Ladder: p.Ladder, Versions: p.Versions})
+	begun, err := tx.begin(ctx, Start{New: &NewMatch{Ladder: p.Ladder, Versions: p.Versions}, Seed: p.Seed})
 	if err != nil {
 		return err
 	}
-	params.Created = stamp(tx.now)
-	row, err := tx.AddMatch(ctx, params)
-	if err != nil {
-		return err
-	}
-	for slot, id := range p.Versions {
-		if err := f.addSlot(ctx, tx, row.ID, slot, id); err != nil {
-			return err
-		}
-	}
-	commitment := referee.Commitment(p.Seed)
-	if err := tx.AddAttempt(ctx, queries.AddAttemptParams{MatchID: row.ID, Number: 1, Commitment: commitment[:], Seed: p.Seed[:], Began: stamp(tx.now)}); err != nil {
-		return err
-	}
-	if err := tx.BeginMatch(ctx, nullStamp(tx.now), row.ID); err != nil {
-		return err
-	}
-	end := &finish{ctx: ctx, tx: tx, store: f.store, now: tx.now, games: slices.Clone(packed.games), documents: packed.documents}
-	if err := end.load(row.ID, 1); err != nil {
-		return err
-	}
-	if err := end.check(); err != nil {
-		return err
-	}
-	if _, err := end.rate(); err != nil {
-		return err
-	}
-	return end.keep()
-}
-
-func (f *Filler) addSlot(ctx context.Context, tx *Tx, match int64, slot int, version int64) error {
-	if f.bots[version] == 0 {
-		row, err := tx.VersionByID(ctx, version)
-		if err != nil {
-			return err
-		}
-		f.bots[version] = row.Version.BotID
-	}
-	return tx.AddSlot(ctx, queries.AddSlotParams{MatchID: match, Slot: int64(slot), VersionID: version, BotID: f.bots[version]})
+	_, err = f.store.finish(ctx, tx, begun.Match.ID, 1, packed.played, packed.documents)
+	return err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -28,79 +26,68 @@ import (
 // matches that finish at the same time have an order, in which they came, which is theirs for ever. Those that come while
 // others are written are kept in one transaction, each for itself.
 func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Result) (changes []ladder.Change, err error) {
-	packed, documents := s.pack(played) // outside the transaction: it takes a while
-	err = s.line(ctx, true, []func(context.Context, *Tx) error{func(ctx context.Context, tx *Tx) error {
-		f := &finish{ctx: ctx, tx: tx, store: s, now: tx.now, games: packed, documents: documents}
-		if err := f.load(matchID, attempt); err != nil {
-			return err
-		}
-		if err := f.check(); err != nil {
-			return fmt.Errorf("match %d: %w", matchID, err)
-		}
-		if changes, err = f.rate(); err != nil {
-			return err
-		}
-		return f.keep()
-	}})[0]
+	played, documents := s.pack(played) // outside the transaction: it takes a while
+	err = s.join(ctx, func(ctx context.Context, tx *Tx) (err error) {
+		changes, err = s.finish(ctx, tx, matchID, attempt, played, documents)
+		return err
+	})[0]
 	if err != nil {
 		return nil, err
 	}
 	return changes, nil
 }
 
-// packedGame is a finished game whose documents are packed.
-type packedGame struct {
-	*referee.Result
-	counted ladder.Game // by check
+// finish keeps games that are packed.
+func (s *Store) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []packedDocument) ([]ladder.Change, error) {
+	f := &finish{ctx: ctx, tx: tx, codec: s.codec, played: played, documents: documents}
+	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.rate, f.keep} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return f.out.Changes, nil
 }
 
 // pack puts games in the order of deals and rotations and compresses their documents.
-func (s *Store) pack(played []*referee.Result) ([]packedGame, []packedDocument) {
-	out := make([]packedGame, len(played))
-	for i, g := range played {
-		out[i].Result = g
-	}
-	slices.SortStableFunc(out, func(a, b packedGame) int { return a.Match.Compare(b.Match) })
-	return out, s.packGames(out)
+func (s *Store) pack(played []*referee.Result) ([]*referee.Result, []packedDocument) {
+	played = slices.SortedStableFunc(slices.Values(played), func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+	return played, s.packGames(played)
 }
 
 // finish is one run of Finish.
 type finish struct {
-	ctx   context.Context
-	tx    *Tx
-	store *Store
-	now   time.Time
-	// running has its versions, too.
-	running
-	games     []packedGame
+	ctx       context.Context
+	tx        *Tx
+	codec     *codec
+	played    []*referee.Result
 	documents []packedDocument
-	out       rating.Outcome
-	order     int64 // on the ladder; 0 for an unrated match
-	// distinct counts the deals of a rated match that count.
-	distinct sql.NullInt64
+
+	match   ladder.Match // with its versions
+	attempt queries.Attempt
+	variant *rules.Variant
+	ladder  queries.Ladder // of a rated match
+
+	games  []ladder.Game
+	prints []int64 // of the games, where deals can be alike
+	out    rating.Outcome
+	order  int64 // on the ladder; 0 for an unrated match
 }
 
 // load reads what the games are checked against.
 func (f *finish) load(id int64, attempt int) error {
-	s := f.store
-	if r := s.running[id]; r != nil && r.attempt.Number == int64(attempt) && !f.tx.rows.over[id] {
-		f.running = *r
-		return nil
-	}
 	row, a, err := f.tx.attemptIn(f.ctx, id, attempt)
 	if err != nil {
 		return err
 	}
+	f.attempt = a
 	if f.match, err = matchOf(row); err != nil {
 		return err
 	}
-	f.attempt, f.ladderID = a, row.LadderID.Int64
 	if f.match.Rated {
-		l, err := f.tx.LadderByID(f.ctx, f.ladderID)
-		if err != nil {
+		if f.ladder, err = f.tx.LadderByID(f.ctx, row.LadderID.Int64); err != nil {
 			return err
 		}
-		f.match.Ladder = l.Name
+		f.match.Ladder = f.ladder.Name
 	}
 	slots, err := f.tx.SlotsOf(f.ctx, text([]int64{id}))
 	if err != nil {
@@ -113,24 +100,20 @@ func (f *finish) load(id int64, attempt int) error {
 	return err
 }
 
-// check refuses games that are not those of the match, and counts those that are.
+// check refuses games that are not those of the match.
 func (f *finish) check() error {
 	slots := len(f.match.Versions)
-	counted := make([]ladder.Game, len(f.games))
-	for i, g := range f.games {
-		counted[i] = gameOf(&g.Replay, slots)
+	f.games = make([]ladder.Game, len(f.played))
+	for i, g := range f.played {
+		f.games[i] = gameOf(&g.Replay, slots)
+		f.games[i].Took = g.Took.Truncate(time.Microsecond)
 	}
-	if err := rating.Complete(f.match.Deals, slots, counted); err != nil {
-		return err
+	if err := rating.Complete(f.match.Deals, slots, f.games); err != nil {
+		return fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
-	for i := range f.games {
-		g := &f.games[i]
-		if err := f.checkGame(g.Result); err != nil {
-			return fmt.Errorf("deal %d, rotation %d: %w", g.Match.Deal, g.Match.Rotation, err)
-		}
-		g.counted = counted[i]
-		if f.match.Rated {
-			g.counted.Fingerprint = fingerprint(&g.Replay, f.variant, f.match.Versions)
+	for _, g := range f.played {
+		if err := f.checkGame(g); err != nil {
+			return fmt.Errorf("match %d: deal %d, rotation %d: %w", f.match.ID, g.Match.Deal, g.Match.Rotation, err)
 		}
 	}
 	return nil
@@ -211,140 +194,128 @@ func checkSeats(r *referee.Replay) error {
 }
 
 // rate computes what a rated match moves.
-func (f *finish) rate() ([]ladder.Change, error) {
+func (f *finish) rate() error {
 	if !f.match.Rated {
-		return nil, nil
+		return nil
 	}
-	l, err := f.store.ladderState(f.ctx, f.tx, f.match.Ladder)
+	f.order = f.ladder.Finished + 1
+	formula, err := rating.ParseFormula(f.ladder.Formula)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := &f.tx.rows
-	if f.order = rows.orders[f.ladderID]; f.order == 0 {
-		f.order = l.finished
-	}
-	f.order++
 	before := make([]rating.Entry, len(f.match.Versions))
 	for slot, id := range f.match.Versions {
-		if before[slot], err = f.entry(l, id); err != nil {
-			return nil, err
-		}
-	}
-	counted := make([]ladder.Game, len(f.games))
-	for i, g := range f.games {
-		counted[i] = g.counted
-	}
-	repeats, err := repeatsBefore(f.ctx, f.tx, f.ladderID, f.order, counted)
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range counted { // those that are not written yet
-		if rows.fingerprints[ofLadder{f.ladderID, g.Fingerprint}] {
-			repeats.Know(g.Fingerprint)
-		}
-	}
-	if f.out, err = l.formula.Outcome(f.match, f.variant, before, counted, repeats); err != nil {
-		return nil, fmt.Errorf("match %d: %w", f.match.ID, err)
-	}
-	f.distinct = sql.NullInt64{Int64: int64(f.out.Distinct), Valid: true}
-	return f.out.Changes, nil
-}
-
-// entry returns that of a version as it is now.
-func (f *finish) entry(l *ladderState, id int64) (rating.Entry, error) {
-	if e, ok := f.tx.rows.moved[[2]int64{f.ladderID, id}]; ok {
-		return e, nil
-	}
-	if m := l.members[id]; m != nil {
-		return m.entry, nil
-	}
-	row, err := f.tx.Entry(f.ctx, f.ladderID, id) // it plays no more
-	return entry(row), err
-}
-
-// repeatsBefore returns those of a match's games that were played on its ladder in
-// the matches before it.
-func repeatsBefore(ctx context.Context, tx *Tx, ladderID, order int64, games []ladder.Game) (*stats.Repeats, error) {
-	repeats := new(stats.Repeats)
-	for _, g := range games {
-		played, err := tx.PlayedBefore(ctx, nullID(ladderID), g.Fingerprint[:], nullID(order))
-		if err != nil {
-			return nil, err
-		}
-		if played {
-			repeats.Know(g.Fingerprint)
-		}
-	}
-	return repeats, nil
-}
-
-// keep leaves the match with all that it moves to be written. From here on it is not refused.
-func (f *finish) keep() error {
-	rows, id := &f.tx.rows, f.match.ID
-	if rows.lastGame == 0 {
-		last, err := f.tx.LastGameID(f.ctx)
+		row, err := f.tx.Entry(f.ctx, f.ladder.ID, id)
 		if err != nil {
 			return err
 		}
-		rows.lastGame = last
+		before[slot] = entry(row)
 	}
-	for _, g := range f.games {
-		f.keepGame(g)
+	if !f.variant.Unique {
+		for _, g := range f.played {
+			f.prints = append(f.prints, fingerprint(&g.Replay, f.variant, f.match.Versions))
+		}
 	}
-	rows.documents = append(rows.documents, documentRows(id, f.documents)...)
-	if f.match.Rated {
-		f.keepOutcome()
+	err = markRepeats(f.games, f.prints, func(print int64) (int64, error) {
+		first, err := f.tx.FirstPlayed(f.ctx, f.ladder.ID, print)
+		return first, none(err, nil)
+	})
+	if err != nil {
+		return err
 	}
-	rows.over[id] = true
-	rows.ends = append(rows.ends, queries.EndAttemptParams{Ended: nullStamp(f.now), MatchID: id, Number: f.attempt.Number})
-	var took time.Duration
-	var replays []*referee.Replay
-	for _, g := range f.games {
-		took += g.Took.Truncate(time.Microsecond)
-		replays = append(replays, &g.Replay)
+	if f.out, err = formula.Outcome(f.match, f.variant, before, f.games); err != nil {
+		return fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
-	reason := early(len(f.games) < f.match.Deals*len(f.match.Versions), replays)
-	p := queries.FinishMatchParams{Finished: nullStamp(f.now), Ord: nullID(f.order), DistinctDeals: f.distinct, Reason: reason, ID: id}
-	p.Took.Int64, p.Took.Valid = took.Microseconds(), true
-	rows.finished = append(rows.finished, p)
-	f.tx.tell(events.Event{Kind: events.MatchFinished, Ladder: f.match.Ladder, Match: id, Changes: f.out.Changes})
-	f.tx.ended = append(f.tx.ended, id)
 	return nil
 }
 
-func (f *finish) keepGame(g packedGame) {
-	rows := &f.tx.rows
-	rows.lastGame++
-	counted := g.counted
-	counted.ID, counted.MatchID, counted.Took = rows.lastGame, f.match.ID, g.Took
-	rows.games = append(rows.games, gameRow(counted, nullID(f.ladderID), f.match.Rated))
-	if f.match.Rated {
-		rows.fingerprints[ofLadder{f.ladderID, counted.Fingerprint}] = true
-	}
-	for _, s := range counted.Seats {
-		rows.seats = append(rows.seats, seatRow(counted.ID, s))
-		if s.Fault != "" {
-			rows.faulty = append(rows.faulty, queries.MatchSlot{MatchID: f.match.ID, Slot: int64(s.Slot)})
+// markRepeats marks the games of a match that were played before: earlier in it, or in an earlier match
+// of the ladder. first returns the order of the first match that had a game, 0 without one. Where no deals can be alike
+// there are no fingerprints.
+func markRepeats(games []ladder.Game, prints []int64, first func(print int64) (int64, error)) error {
+	for i, print := range prints {
+		if games[i].Repeated = slices.Contains(prints[:i], print); games[i].Repeated {
+			continue
 		}
+		order, err := first(print)
+		if err != nil {
+			return err
+		}
+		games[i].Repeated = order != 0
 	}
+	return nil
 }
 
-// keepOutcome leaves the ratings, the sums and the counts of pairs.
-func (f *finish) keepOutcome() {
-	rows, id := &f.tx.rows, f.ladderID
+// keep writes the match with all that it moves.
+func (f *finish) keep() error {
+	id := f.match.ID
+	result := queries.AddResultParams{
+		MatchID: id, LadderID: nullID(f.ladder.ID), Ord: nullID(f.order), Games: int64(len(f.games)), Took: tookAll(f.games),
+		Data: f.codec.pack(joinGames(f.games, len(f.match.Versions))),
+	}
+	if f.match.Rated {
+		result.DistinctDeals = someID(int64(f.out.Distinct))
+		if err := f.keepOutcome(); err != nil {
+			return err
+		}
+	}
+	if err := f.tx.AddResult(f.ctx, result); err != nil {
+		return err
+	}
+	for _, d := range documentRows(id, f.documents) {
+		if err := f.tx.AddDocument(f.ctx, d); err != nil {
+			return err
+		}
+	}
+	for slot, faulty := range faultySlots(f.games, len(f.match.Versions)) {
+		if !faulty {
+			continue
+		}
+		if err := f.tx.MarkFaulty(f.ctx, id, int64(slot)); err != nil {
+			return err
+		}
+	}
+	if err := f.tx.EndAttempt(f.ctx, queries.EndAttemptParams{Ended: nullStamp(f.tx.now), MatchID: id, Number: f.attempt.Number}); err != nil {
+		return err
+	}
+	var replays []*referee.Replay
+	for _, g := range f.played {
+		replays = append(replays, &g.Replay)
+	}
+	reason := early(len(f.games) < f.match.Deals*len(f.match.Versions), replays)
+	f.tx.tell(events.Event{Kind: events.MatchFinished, Ladder: f.match.Ladder, Match: id, Changes: f.out.Changes})
+	return f.tx.FinishMatch(f.ctx, nullStamp(f.tx.now), reason, id)
+}
+
+// keepOutcome writes the ratings, the sums and the counts of pairs.
+func (f *finish) keepOutcome() error {
+	id, at := f.ladder.ID, f.tx.now
 	for slot, e := range f.out.Entries {
-		rows.changes = append(rows.changes, changeRow(id, f.out.Changes[slot]))
-		rows.entries = append(rows.entries, queries.MoveEntryParams{
-			Elo: e.Elo, Uncertainty: e.Uncertainty, Last: f.order, LastAt: nullStamp(f.now), Matches: int64(e.Matches), Games: int64(e.Games),
+		if err := f.tx.AddChange(f.ctx, changeRow(id, f.out.Changes[slot])); err != nil {
+			return err
+		}
+		if err := f.tx.MoveEntry(f.ctx, queries.MoveEntryParams{
+			Elo: e.Elo, Uncertainty: e.Uncertainty, Last: f.order, LastAt: nullStamp(at), Matches: int64(e.Matches), Games: int64(e.Games),
 			Wins: int64(e.Wins), Draws: int64(e.Draws), Losses: int64(e.Losses), Faults: int64(e.Faults), LadderID: id, VersionID: e.VersionID,
-		})
-		rows.moved[[2]int64{id, e.VersionID}] = e
+		}); err != nil {
+			return err
+		}
+	}
+	for i, print := range f.prints {
+		if f.games[i].Repeated {
+			continue
+		}
+		if err := f.tx.AddFingerprint(f.ctx, id, print, f.order); err != nil {
+			return err
+		}
 	}
 	for _, p := range f.out.Pairs {
-		rows.pairs = append(rows.pairs, pairRow(id, p))
+		if err := f.tx.AddPair(f.ctx, pairRow(id, p)); err != nil {
+			return err
+		}
 	}
-	rows.orders[id] = f.order
-	f.tx.changes = append(f.tx.changes, Change{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: f.now})
+	f.tx.changes = append(f.tx.changes, Change{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: at})
+	return f.tx.SetFinished(f.ctx, f.order, id)
 }
 
 // early returns why a match ended before all of its games were played; "" where it did

@@ -18,11 +18,11 @@ type fold struct {
 	tx      *Tx
 	ladder  queries.Ladder
 	formula rating.Formula
-	entries []queries.Entry                   // as they came
-	bots    map[int64]queries.BotsOnLadderRow // by version
+	entries []queries.StandingRow         // as they came
+	bots    map[int64]queries.StandingRow // the same by version
 
 	// played returns matches with their games, as rebuilt from their rows.
-	played func([]queries.Match) ([]*played, error)
+	played func([]queries.MatchRow) ([]*played, error)
 	// each gets each match with what it moves.
 	each func(*played, rating.Outcome) error
 	// wrong gets what cannot be; with an error the fold ends.
@@ -35,7 +35,7 @@ type fold struct {
 
 // played is a finished match with its games.
 type played struct {
-	row     queries.Match
+	row     queries.MatchRow
 	match   ladder.Match
 	variant *rules.Variant // nil: the match is left out
 	games   []ladder.Game
@@ -56,36 +56,28 @@ type place struct {
 func newFold(ctx context.Context, tx *Tx, l queries.Ladder, formula rating.Formula) (*fold, error) {
 	f := &fold{
 		ctx: ctx, tx: tx, ladder: l, formula: formula,
-		bots: map[int64]queries.BotsOnLadderRow{}, places: map[int64]*place{}, came: map[string]bool{},
+		bots: map[int64]queries.StandingRow{}, places: map[int64]*place{}, came: map[string]bool{},
 	}
 	entries, err := tx.AllEntries(ctx, l.ID)
-	if err != nil {
-		return nil, err
+	for _, e := range entries {
+		f.bots[e.VersionID] = e
 	}
-	f.entries = asTheyCame(entries)
-	bots, err := tx.BotsOnLadder(ctx, l.ID)
-	for _, b := range bots {
-		f.bots[b.VersionID] = b
-	}
+	f.entries = f.asTheyCame(entries)
 	return f, err
 }
 
 // asTheyCame returns entries that are in the order of Since so that each comes after its predecessor:
 // an older version may be used again before the next match.
-func asTheyCame(entries []queries.Entry) []queries.Entry {
-	byVersion := map[int64]queries.Entry{}
-	for _, e := range entries {
-		byVersion[e.VersionID] = e
-	}
-	var out []queries.Entry
+func (f *fold) asTheyCame(entries []queries.StandingRow) []queries.StandingRow {
+	var out []queries.StandingRow
 	added := map[int64]bool{}
-	var add func(queries.Entry)
-	add = func(e queries.Entry) {
+	var add func(queries.StandingRow)
+	add = func(e queries.StandingRow) {
 		if added[e.VersionID] {
 			return
 		}
 		added[e.VersionID] = true
-		if p, ok := byVersion[e.Predecessor.Int64]; ok && p.Since == e.Since {
+		if p, ok := f.bots[e.Predecessor.Int64]; ok && p.Since == e.Since {
 			add(p)
 		}
 		out = append(out, e)
@@ -155,7 +147,7 @@ func (f *fold) enter(finished int64) error {
 }
 
 // predecessor returns the entry of the version whose Elo an entry starts with, nil for none.
-func (f *fold) predecessor(e queries.Entry) (*rating.Entry, error) {
+func (f *fold) predecessor(e queries.StandingRow) (*rating.Entry, error) {
 	bot, id := f.bots[e.VersionID].Name, e.Predecessor.Int64
 	p := f.places[id]
 	switch {
@@ -184,11 +176,7 @@ func (f *fold) rate(p *played) error {
 		}
 		before[slot] = f.places[id].Entry
 	}
-	repeats, err := repeatsBefore(f.ctx, f.tx, f.ladder.ID, p.row.Ord.Int64, p.games)
-	if err != nil {
-		return err
-	}
-	out, err := f.formula.Outcome(p.match, p.variant, before, p.games, repeats)
+	out, err := f.formula.Outcome(p.match, p.variant, before, p.games)
 	if err != nil {
 		return f.wrong(p.where(), "%s", err)
 	}

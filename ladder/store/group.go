@@ -13,8 +13,6 @@ const maxGroup = 100
 // write is one change of a group: all of it is kept, or nothing.
 type write struct {
 	make func(context.Context, *Tx) error
-	// late says that it writes nothing but what it leaves in Store.rows, and that not when it is refused.
-	late bool
 	err  chan error
 }
 
@@ -25,11 +23,11 @@ type group struct {
 	running bool
 }
 
-// line makes changes, which are late or not, in their order and returns the error of each, when all
-// are on the disk or refused. Changes that come while others are written share one transaction, so
+// join makes changes in their order and returns the error of each, when all are on the disk or
+// refused. Changes that come while others are written share one transaction, so
 // that they wait for the disk once: each is kept or refused alone. Once it waits, a change is made
 // even if the context ends.
-func (s *Store) line(ctx context.Context, late bool, makes []func(context.Context, *Tx) error) []error {
+func (s *Store) join(ctx context.Context, makes ...func(context.Context, *Tx) error) []error {
 	errs := make([]error, len(makes))
 	if err := ctx.Err(); err != nil {
 		for i := range errs {
@@ -39,7 +37,7 @@ func (s *Store) line(ctx context.Context, late bool, makes []func(context.Contex
 	}
 	list := make([]*write, len(makes))
 	for i, f := range makes {
-		list[i] = &write{make: f, late: late, err: make(chan error, 1)}
+		list[i] = &write{make: f, err: make(chan error, 1)}
 	}
 	s.group.mu.Lock()
 	s.group.waiting = append(s.group.waiting, list...)
@@ -86,10 +84,6 @@ func (s *Store) writeGroup(ctx context.Context, list []*write) ([]error, error) 
 	}
 	err := s.update(ctx, func(tx *Tx) error {
 		for i, c := range list {
-			if c.late {
-				errs[i] = explain(c.make(ctx, tx))
-				continue
-			}
 			refused, err := tx.savepoint(ctx, func() error { return explain(c.make(ctx, tx)) })
 			if err != nil {
 				return err

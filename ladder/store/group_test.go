@@ -163,12 +163,12 @@ func TestGroupIsBounded(t *testing.T) {
 	var order []int
 	for i := range 2*maxGroup + 5 {
 		group.Go(func() {
-			errs := c.line(bg, false, []func(context.Context, *Tx) error{func(context.Context, *Tx) error {
+			errs := c.join(bg, func(context.Context, *Tx) error {
 				mu.Lock()
 				defer mu.Unlock()
 				order = append(order, i)
 				return nil
-			}})
+			})
 			kit.Must(t, errs[0])
 		})
 		if i == 0 {
@@ -198,7 +198,7 @@ func TestGroupThatFailsRaced(t *testing.T) {
 			return err
 		}
 	}
-	errs := c.line(bg, false, []func(context.Context, *Tx) error{add("anna"), add("full"), add("berta"), add("anna")})
+	errs := c.join(bg, add("anna"), add("full"), add("berta"), add("anna"))
 	if errs[0] != nil || errs[2] != nil || !duplicate(errs[3]) {
 		t.Errorf("the errors are %v", errs)
 	}
@@ -249,7 +249,7 @@ func TestFencing(t *testing.T) {
 	over("a result of an attempt to come", err)
 	_, err = c.Break(bg, m.ID, 1, "machine w1 was lost", false)
 	over("breaking an older attempt off", err)
-	if n := count(t, c, "games") + count(t, c, "changes"); n != 0 {
+	if n := count(t, c, "results") + count(t, c, "changes"); n != 0 {
 		t.Errorf("%d rows were kept", n)
 	}
 	played := playMatch(t, m, seed)

@@ -172,7 +172,7 @@ func (s *Store) Inactive(ctx context.Context, name string) (out []ladder.Standin
 		}
 		out = make([]ladder.Standing, len(rows))
 		for i, r := range rows {
-			out[i] = standing(r.Entry, name, r.Name, r.Owner, r.Number, r.Remote)
+			out[i] = standing(r)
 		}
 		return nil
 	})
@@ -184,17 +184,10 @@ func (s *Store) Inactive(ctx context.Context, name string) (out []ladder.Standin
 func (s *Store) StandingsOf(ctx context.Context, botID int64) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.EntriesOfBot(ctx, botID)
-		if err != nil {
-			return err
+		if err == nil {
+			out, err = tx.placed(ctx, rows)
 		}
-		for _, r := range rows {
-			place, err := placed(ctx, tx, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote))
-			if err != nil {
-				return err
-			}
-			out = append(out, place)
-		}
-		return nil
+		return err
 	})
 	return out, err
 }

@@ -126,7 +126,7 @@ func TestOpeningsOnOldLadders(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	c.finished("tebes-4", ids...)
 	m, seed := c.begun("tebes-4", ids...)
-	for _, table := range []string{"ladders", "matches"} {
+	for _, table := range []string{"ladders", "settings"} {
 		_, err := c.writer.db.Exec("UPDATE " + table + " SET options = json_remove(options, '$.opening') WHERE game = 'tebes'")
 		kit.Must(t, err)
 	}

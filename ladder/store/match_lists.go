@@ -44,7 +44,7 @@ func (s *Store) Matches(ctx context.Context, f MatchFilter) (out []ladder.Match,
 	return out, err
 }
 
-func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.Match, error) {
+func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, error) {
 	before, limit, state := f.Before, int64(f.Limit), string(f.State)
 	if before <= 0 {
 		before = noLimit
@@ -70,14 +70,10 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.Match, error) 
 			return nil, none(err, noBot(f.Bot))
 		}
 		return tx.MatchesOfBot(ctx, queries.MatchesOfBotParams{BotID: b.ID, Before: before, LadderID: on, State: state, N: limit})
-	case f.Ladder != "" && state != "":
+	case (f.Ladder != "" || f.Unrated) && state != "":
 		return tx.MatchesOnLadderIn(ctx, queries.MatchesOnLadderInParams{LadderID: nullID(ladderID), State: state, ID: before, Limit: limit})
-	case f.Ladder != "":
+	case f.Ladder != "" || f.Unrated:
 		return tx.MatchesOnLadder(ctx, nullID(ladderID), before, limit)
-	case f.Unrated && state != "":
-		return tx.MatchesUnratedIn(ctx, state, before, limit)
-	case f.Unrated:
-		return tx.MatchesUnrated(ctx, before, limit)
 	case state != "":
 		return tx.MatchesIn(ctx, state, before, limit)
 	}
@@ -91,7 +87,7 @@ func (s *Store) Match(ctx context.Context, id int64) (out ladder.Match, err erro
 		if err != nil {
 			return none(err, noMatch(id))
 		}
-		list, err := tx.fill(ctx, []queries.Match{m})
+		list, err := tx.fill(ctx, []queries.MatchRow{m})
 		if err == nil {
 			out = list[0]
 		}
@@ -101,7 +97,7 @@ func (s *Store) Match(ctx context.Context, id int64) (out ladder.Match, err erro
 }
 
 // fill makes matches of rows, with their slots, attempts and changes.
-func (tx *Tx) fill(ctx context.Context, rows []queries.Match) ([]ladder.Match, error) {
+func (tx *Tx) fill(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match, error) {
 	out := make([]ladder.Match, len(rows))
 	ids := make([]int64, len(rows))
 	index := make(map[int64]*ladder.Match, len(rows))

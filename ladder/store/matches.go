@@ -3,9 +3,9 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -43,6 +43,7 @@ type NewMatch struct {
 // be active on the ladder; those of an unrated one only have to be built.
 func (s *Store) AddMatch(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
+		tx.waits = true
 		out, err = tx.addMatch(ctx, n)
 		return err
 	})
@@ -50,21 +51,24 @@ func (s *Store) AddMatch(ctx context.Context, n NewMatch) (out ladder.Match, err
 }
 
 func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
-	params, err := tx.newMatch(ctx, n)
+	m, err := tx.newMatch(ctx, n)
 	if err != nil {
 		return out, err
 	}
-	rows, err := tx.players(ctx, params, n)
+	rows, err := tx.players(ctx, m, n)
 	if err != nil {
 		return out, err
 	}
-	params.Created = stamp(tx.now)
-	remote := slices.ContainsFunc(rows, func(r queries.VersionByIDRow) bool { return r.Version.Remote != 0 })
-	if params.Clock, err = n.clock(remote, params.Clock); err != nil {
+	remote := slices.ContainsFunc(rows, func(r queries.VersionRow) bool { return r.Remote != 0 })
+	if m.Clock, err = n.clock(remote, m.Clock); err != nil {
 		return out, err
 	}
-	tx.waits = true
-	m, err := tx.AddMatch(ctx, params)
+	m.State, m.Created = string(ladder.Waiting), stamp(tx.now)
+	settings, err := tx.settings(ctx, m)
+	if err != nil {
+		return out, err
+	}
+	m.ID, err = tx.AddMatch(ctx, queries.AddMatchParams{LadderID: m.LadderID, SettingsID: settings, AskedBy: m.AskedBy, Created: m.Created})
 	if err != nil {
 		return out, err
 	}
@@ -73,11 +77,11 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	}
 	out.Ladder, out.Versions = n.Ladder, slices.Clone(n.Versions)
 	for slot, row := range rows {
-		if err := tx.AddSlot(ctx, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: row.Version.ID, BotID: row.Version.BotID}); err != nil {
+		if err := tx.AddSlot(ctx, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: row.ID, BotID: row.BotID}); err != nil {
 			return out, err
 		}
-		out.Bots, out.Numbers = append(out.Bots, row.Name), append(out.Numbers, int(row.Version.Number))
-		out.Remote = append(out.Remote, row.Version.Remote != 0)
+		out.Bots, out.Numbers = append(out.Bots, row.Name), append(out.Numbers, int(row.Number))
+		out.Remote = append(out.Remote, row.Remote != 0)
 	}
 	if out.Rated {
 		tx.changes = append(tx.changes, Change{opened: true, ladder: m.LadderID.Int64, match: m.ID, versions: slices.Clone(n.Versions)})
@@ -86,18 +90,28 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	return out, n.fits(out)
 }
 
+// settings returns the ID of the settings of a match.
+func (tx *Tx) settings(ctx context.Context, m queries.MatchRow) (int64, error) {
+	p := queries.AddSettingsParams{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals}
+	id, err := tx.SettingsID(ctx, queries.SettingsIDParams(p))
+	if errors.Is(err, sql.ErrNoRows) {
+		id, err = tx.AddSettings(ctx, p)
+	}
+	return id, err
+}
+
 // players returns the versions of a new match, by slot.
-func (tx *Tx) players(ctx context.Context, p queries.AddMatchParams, n NewMatch) (rows []queries.VersionByIDRow, err error) {
+func (tx *Tx) players(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionRow, err error) {
 	for slot, id := range n.Versions {
-		row, err := tx.player(ctx, p.LadderID.Int64, id)
+		row, err := tx.player(ctx, m.LadderID.Int64, id)
 		if err != nil {
 			return nil, err
 		}
 		if slices.Contains(n.Versions[:slot], id) {
-			return nil, invalid("name different versions", "match: version %d of %s cannot play against itself", row.Version.Number, row.Name)
+			return nil, invalid("name different versions", "match: version %d of %s cannot play against itself", row.Number, row.Name)
 		}
-		if !p.LadderID.Valid && !plays(row, p.Game) {
-			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Version.Number, row.Name, p.Game)
+		if !m.LadderID.Valid && !plays(row, m.Game) {
+			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Number, row.Name, m.Game)
 		}
 		rows = append(rows, row)
 	}
@@ -132,85 +146,86 @@ func (n *NewMatch) fits(m ladder.Match) error {
 	return n.Room.Check("match", v, m.House())
 }
 
-func (tx *Tx) newMatch(ctx context.Context, n NewMatch) (p queries.AddMatchParams, err error) {
+// newMatch returns the row of a match without its ID.
+func (tx *Tx) newMatch(ctx context.Context, n NewMatch) (m queries.MatchRow, err error) {
 	if n.Ladder == "" {
 		return tx.newUnrated(ctx, n)
 	}
 	l, err := tx.ladder(ctx, n.Ladder)
 	if err != nil {
-		return p, err
+		return m, err
 	}
 	switch {
 	case l.Active == 0:
-		return p, conflict("", "ladder %q is not played any more", n.Ladder)
+		return m, conflict("", "ladder %q is not played any more", n.Ladder)
 	case n.AskedBy != 0:
-		return p, invalid("request an unrated one", "match: rated matches cannot be requested")
+		return m, invalid("request an unrated one", "match: rated matches cannot be requested")
 	case len(n.Versions) != int(l.Slots):
-		return p, invalid("", "match: %d versions cannot play on ladder %q, which takes %d", len(n.Versions), n.Ladder, l.Slots)
+		return m, invalid("", "match: %d versions cannot play on ladder %q, which takes %d", len(n.Versions), n.Ladder, l.Slots)
 	}
-	return queries.AddMatchParams{LadderID: nullID(l.ID), Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}, nil
+	return queries.MatchRow{LadderID: nullID(l.ID), Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}, nil
 }
 
 // maxUnratedDeals keeps what a person can ask for small.
 const maxUnratedDeals = 100
 
-func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (p queries.AddMatchParams, err error) {
+func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, err error) {
 	g, err := games.Find(n.Game)
 	if err != nil {
-		return p, invalid("", "match: %w", err)
+		return m, invalid("", "match: %w", err)
 	}
 	v, err := g.Resolve(n.Options)
 	if err != nil {
-		return p, invalid("", "match: %w", err)
+		return m, invalid("", "match: %w", err)
 	}
 	if _, err := ladder.SlotSides(v, len(n.Versions)); err != nil {
-		return p, invalid("", "match: %w", err)
+		return m, invalid("", "match: %w", err)
 	}
 	if err := referee.Clock(n.Clock).Check(); err != nil {
-		return p, invalid("", "match: %w", err)
+		return m, invalid("", "match: %w", err)
 	}
 	if n.Deals < 1 || n.Deals > maxUnratedDeals {
-		return p, invalid(fmt.Sprintf("try 1 to %d", maxUnratedDeals), "match: deals cannot be %d", n.Deals)
+		return m, invalid(fmt.Sprintf("try 1 to %d", maxUnratedDeals), "match: deals cannot be %d", n.Deals)
 	}
 	if n.Open > 0 && n.AskedBy != 0 {
 		open, err := tx.CountAsked(ctx, nullID(n.AskedBy))
 		if err != nil {
-			return p, err
+			return m, err
 		}
 		if open >= int64(n.Open) {
-			return p, conflict("wait until one is over, or cancel one: timba matches cancel ID", "%d unrated matches at a time are the limit", n.Open)
+			return m, conflict("wait until one is over, or cancel one: timba matches cancel ID", "%d unrated matches at a time are the limit", n.Open)
 		}
 	}
-	return queries.AddMatchParams{Game: n.Game, Options: text(v.Settings.Map()), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil
+	return queries.MatchRow{Game: n.Game, Options: text(v.Settings.Map()), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil
 }
 
 // player finds a version that may be in a match of a ladder, 0 for an unrated one.
-func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionByIDRow, error) {
+func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
 		return row, none(err, noVersion(id))
 	}
 	if ladderID == 0 {
-		if b, err := tx.Bot(ctx, row.Version.BotID); err != nil || b.Withdrawn.Valid {
+		if b, err := tx.Bot(ctx, row.BotID); err != nil || b.Withdrawn.Valid {
 			return row, cmp.Or(err, error(conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)))
 		}
-		switch ladder.State(row.Version.State) {
+		switch ladder.State(row.State) {
 		case ladder.Live, ladder.Resting, ladder.Benched:
 			return row, nil
 		}
-		return row, conflict("choose one that is live, resting or benched", "match: version %d of %s is %s", row.Version.Number, row.Name, row.Version.State)
+		return row, conflict("choose one that is live, resting or benched", "match: version %d of %s is %s", row.Number, row.Name, row.State)
 	}
 	e, err := tx.Entry(ctx, ladderID, id)
 	if err = none(err, nil); err != nil {
 		return row, err
 	}
 	if e.Active == 0 {
-		return row, conflict("", "match: version %d of %s does not play on that ladder", row.Version.Number, row.Name)
+		return row, conflict("", "match: version %d of %s does not play on that ladder", row.Number, row.Name)
 	}
 	return row, nil
 }
 
-func plays(row queries.VersionByIDRow, game string) bool {
+func plays(row queries.VersionRow, game string) bool {
 	v, err := version(row)
 	return err == nil && v.Plays(game)
 }
@@ -240,118 +255,59 @@ func (s *Store) Begin(ctx context.Context, starts []Start) []Begun {
 	makes := make([]func(context.Context, *Tx) error, len(starts))
 	for i, start := range starts {
 		makes[i] = func(ctx context.Context, tx *Tx) (err error) {
-			out[i], err = s.begin(ctx, tx, start)
+			out[i], err = tx.begin(ctx, start)
 			return err
 		}
 	}
-	for i, err := range s.line(ctx, true, makes) {
+	for i, err := range s.join(ctx, makes...) {
 		out[i].Err = err
 	}
 	return out
 }
 
-func (s *Store) begin(ctx context.Context, tx *Tx, start Start) (Begun, error) {
+func (tx *Tx) begin(ctx context.Context, start Start) (out Begun, err error) {
+	number := int64(1)
 	if start.Match == 0 {
-		return s.beginNew(ctx, tx, start)
-	}
-	var out Begun
-	m, err := tx.matchIn(ctx, start.Match, ladder.Waiting)
-	if err == nil && tx.rows.over[m.ID] {
-		err = conflict("", "match %d is %s, not %s", m.ID, ladder.Running, ladder.Waiting)
+		out.Match, err = tx.addMatch(ctx, *start.New)
+	} else {
+		tx.waits = true
+		out.Match, number, err = tx.waiting(ctx, start.Match)
 	}
 	if err != nil {
 		return out, err
 	}
-	last, err := tx.LastAttempt(ctx, m.ID)
-	if err = none(err, nil); err != nil {
+	row := queries.AddAttemptParams{MatchID: out.Match.ID, Number: number, Machine: start.Machine, Seed: start.Seed[:], Began: stamp(tx.now)}
+	if err := tx.AddAttempt(ctx, row); err != nil {
 		return out, err
 	}
-	list, err := tx.fill(ctx, []queries.Match{m})
-	if err != nil {
+	if err := tx.BeginMatch(ctx, nullStamp(tx.now), row.MatchID); err != nil {
 		return out, err
 	}
-	out.Match = list[0]
-	now := tx.now
-	tx.rows.over[m.ID], tx.waits = true, true
-	tx.attempt(&out, start, last.Number+1)
-	tx.rows.begun = append(tx.rows.begun, begun{m.ID, stamp(now)})
-	return out, nil
-}
-
-// attempt adds an attempt at a match to what is begun.
-func (tx *Tx) attempt(out *Begun, start Start, number int64) queries.Attempt {
-	id, commitment := out.Match.ID, referee.Commitment(start.Seed)
-	row := queries.AddAttemptParams{MatchID: id, Number: number, Machine: start.Machine, Commitment: commitment[:], Seed: start.Seed[:], Began: stamp(tx.now)}
-	tx.rows.attempts = append(tx.rows.attempts, row)
-	tx.tell(events.Event{Kind: events.MatchBegan, Ladder: out.Match.Ladder, Match: id})
-	out.Attempt = ladder.Attempt{Number: int(row.Number), Machine: row.Machine, Commitment: commitment, Began: moment(row.Began)}
+	tx.tell(events.Event{Kind: events.MatchBegan, Ladder: out.Match.Ladder, Match: row.MatchID})
+	out.Attempt = ladder.Attempt{Number: int(number), Machine: row.Machine, Commitment: referee.Commitment(start.Seed), Began: moment(row.Began)}
 	out.Match.State = ladder.Running
 	out.Match.Attempts = append(out.Match.Attempts, out.Attempt)
 	if out.Match.Began.IsZero() {
 		out.Match.Began = out.Attempt.Began
 	}
-	return queries.Attempt{MatchID: id, Number: number, Seed: row.Seed}
-}
-
-// beginNew begins a match that is new, of a ladder.
-func (s *Store) beginNew(ctx context.Context, tx *Tx, start Start) (out Begun, err error) {
-	n := start.New
-	l, err := s.ladderState(ctx, tx, n.Ladder)
-	if err != nil {
-		return out, err
-	}
-	m := ladder.Match{Ladder: n.Ladder, Rated: true, Game: l.config.Game, Options: maps.Clone(l.config.Options), Clock: l.config.Clock, Deals: l.config.Deals, Versions: slices.Clone(n.Versions)}
-	clock, remote := l.row.Clock, false
-	for slot, id := range n.Versions {
-		v := l.members[id]
-		if v == nil || l.row.Active == 0 || n.AskedBy != 0 || len(n.Versions) != int(l.row.Slots) || slices.Contains(n.Versions[:slot], id) {
-			return out, tx.refuse(ctx, *n)
-		}
-		m.Bots, m.Numbers, m.Remote = append(m.Bots, v.place.Bot), append(m.Numbers, v.place.Version), append(m.Remote, v.place.Remote)
-		remote = remote || v.place.Remote
-	}
-	if len(n.Versions) == 0 {
-		return out, tx.refuse(ctx, *n)
-	}
-	if remote {
-		if clock, err = n.clock(true, clock); err != nil {
-			return out, err
-		}
-		m.Clock.Margin += n.Allowance
-	}
-	if m.ID, err = tx.rows.nextMatch(ctx, tx); err != nil {
-		return out, err
-	}
-	now := tx.now
-	m.Created = moment(stamp(now))
-	out.Match = m
-	tx.rows.running = append(tx.rows.running, queries.AddRunningParams{
-		ID: m.ID, LadderID: nullID(l.row.ID), Game: l.row.Game, Options: l.row.Options, Clock: clock, Deals: l.row.Deals, Created: stamp(now), Began: nullStamp(now),
-	})
-	for slot, id := range n.Versions {
-		tx.rows.slots = append(tx.rows.slots, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: id, BotID: l.members[id].bot})
-	}
-	attempt := tx.attempt(&out, start, 1)
-	tx.changes = append(tx.changes, Change{
-		opened: true, ladder: l.row.ID, match: m.ID, versions: m.Versions, running: &running{m, l.row.ID, l.variant, attempt},
-	})
 	return out, nil
 }
 
-// refuse returns why a new match of a ladder cannot be.
-func (tx *Tx) refuse(ctx context.Context, n NewMatch) error {
-	params, err := tx.newMatch(ctx, n)
-	if err == nil {
-		_, err = tx.players(ctx, params, n)
+// waiting returns a match that waits, and the number of its next attempt.
+func (tx *Tx) waiting(ctx context.Context, id int64) (out ladder.Match, number int64, err error) {
+	m, err := tx.matchIn(ctx, id, ladder.Waiting)
+	if err != nil {
+		return out, 0, err
 	}
-	if err == nil {
-		err = fmt.Errorf("match: versions %v do not all play on ladder %q", n.Versions, n.Ladder)
+	list, err := tx.fill(ctx, []queries.MatchRow{m})
+	if err != nil {
+		return out, 0, err
 	}
-	return err
+	return list[0], int64(len(list[0].Attempts)) + 1, nil
 }
 
 // matchIn finds a match in some state; in any other it is too late, or too early.
-func (tx *Tx) matchIn(ctx context.Context, id int64, state ladder.MatchState) (queries.Match, error) {
+func (tx *Tx) matchIn(ctx context.Context, id int64, state ladder.MatchState) (queries.MatchRow, error) {
 	m, err := tx.Match(ctx, id)
 	if err != nil {
 		return m, none(err, noMatch(id))
@@ -367,11 +323,8 @@ var ErrOver = errors.New("the attempt is over")
 
 // attemptIn finds a running match and its attempt of a number. An attempt that is over is an
 // ErrOver.
-func (tx *Tx) attemptIn(ctx context.Context, id int64, number int) (m queries.Match, a queries.Attempt, err error) {
+func (tx *Tx) attemptIn(ctx context.Context, id int64, number int) (m queries.MatchRow, a queries.Attempt, err error) {
 	m, err = tx.matchIn(ctx, id, ladder.Running)
-	if err == nil && tx.rows.over[id] {
-		err = conflict("", "match %d is %s, not %s", id, ladder.Finished, ladder.Running)
-	}
 	if err != nil {
 		if ladder.CodeOf(err) == ladder.Conflict {
 			err = &ladder.Error{Code: ladder.Conflict, Text: err.Error(), Err: ErrOver}
@@ -411,7 +364,7 @@ func (s *Store) Break(ctx context.Context, matchID int64, attempt int, reason st
 	return dropped && err == nil, err
 }
 
-func (tx *Tx) breakOff(ctx context.Context, m queries.Match, reason string, failed bool) error {
+func (tx *Tx) breakOff(ctx context.Context, m queries.MatchRow, reason string, failed bool) error {
 	if err := tx.endAttempt(ctx, m, reason, failed); err != nil {
 		return err
 	}
@@ -432,8 +385,7 @@ func (tx *Tx) breakOff(ctx context.Context, m queries.Match, reason string, fail
 }
 
 // endAttempt ends the attempt that runs.
-func (tx *Tx) endAttempt(ctx context.Context, m queries.Match, reason string, failed bool) error {
-	tx.ended = append(tx.ended, m.ID)
+func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason string, failed bool) error {
 	last, err := tx.LastAttempt(ctx, m.ID)
 	if err != nil {
 		return err

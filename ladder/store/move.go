@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"math"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -29,14 +26,13 @@ type Moved struct {
 }
 
 // Move moves the documents of old matches from the database into archive files, by the rules of the
-// configuration; they are read, served and verified as before. Matches with a fault, those of the
-// last days and the newest of any two opponents on a ladder stay.
+// configuration; they are read, served and verified as before. Those of the last days stay.
 //
 // A file is on the disk before the database names it: a stop at any moment loses nothing, and what
 // is left of a file that the database does not name is removed by the next Move. It is only for
 // who has the directory's lock, and not for several at once.
 func (s *Store) Move(ctx context.Context, rules ladder.Storage) (done Moved, err error) {
-	if rules.Keep == 0 {
+	if rules.Days == 0 {
 		return done, nil
 	}
 	m := s.mover(ctx, rules)
@@ -50,7 +46,7 @@ func (s *Store) Move(ctx context.Context, rules ladder.Storage) (done Moved, err
 // WouldMove returns what Move would do now, and changes nothing: it works beside a server. It does not notice
 // documents that are damaged, which stay.
 func (s *Store) WouldMove(ctx context.Context, rules ladder.Storage) (would Moved, err error) {
-	if rules.Keep == 0 {
+	if rules.Days == 0 {
 		return would, nil
 	}
 	m := s.mover(ctx, rules)
@@ -63,7 +59,7 @@ func (s *Store) WouldMove(ctx context.Context, rules ladder.Storage) (would Move
 }
 
 func (s *Store) mover(ctx context.Context, rules ladder.Storage) *mover {
-	return &mover{store: s, ctx: ctx, rules: rules, until: s.now().Add(-rules.Keep), most: maxArchiveMatches, stay: map[pair]int64{}}
+	return &mover{store: s, ctx: ctx, rules: rules, until: s.now().Add(-time.Duration(rules.Days) * 24 * time.Hour), most: maxArchiveMatches}
 }
 
 // mover is one run of Move.
@@ -74,7 +70,6 @@ type mover struct {
 	until time.Time // from when on matches stay
 	most  int       // matches in a file
 	dry   bool      // it is only counted
-	stay  map[pair]int64
 	done  Moved
 	used  int64 // bytes of the archive
 
@@ -121,16 +116,9 @@ func (m *mover) run() error {
 		if err != nil {
 			return explain(err)
 		}
-		for _, r := range rows {
-			after = r.MatchID
-			stays, err := m.stays(r)
-			if err != nil {
-				return explain(err)
-			}
-			if stays {
-				continue
-			}
-			if err := m.add(r.MatchID); err != nil {
+		for _, id := range rows {
+			after = id
+			if err := m.add(id); err != nil {
 				return explain(err)
 			}
 			if m.size < maxArchive && m.count < m.most {
@@ -144,80 +132,6 @@ func (m *mover) run() error {
 			return m.write()
 		}
 	}
-}
-
-// stays reports whether an old match stays in the database.
-func (m *mover) stays(r queries.KeptMatchesAfterRow) (bool, error) {
-	if r.Faulty && m.rules.Faults {
-		return true, nil
-	}
-	if m.rules.Matches == 0 {
-		return false, nil
-	}
-	slots, err := m.store.read.SlotsOf(m.ctx, text([]int64{r.MatchID}))
-	if err != nil {
-		return false, err
-	}
-	for i, a := range slots {
-		for _, b := range slots[:i] {
-			first, err := m.firstToStay(r.LadderID, min(a.VersionID, b.VersionID), max(a.VersionID, b.VersionID))
-			if err != nil || r.MatchID >= first {
-				return true, err
-			}
-		}
-	}
-	return false, nil
-}
-
-// pair is two versions on a ladder, a < b; ladder 0 stands for unrated matches.
-type pair struct{ ladder, a, b int64 }
-
-// maxStay is how many pairs are remembered.
-const maxStay = 100_000
-
-// firstToStay returns the first match of two versions on a ladder that stays in the database, since
-// it is one of their newest. Of partners none stays for that.
-func (m *mover) firstToStay(ladderID sql.NullInt64, a, b int64) (first int64, err error) {
-	key := pair{ladderID.Int64, a, b}
-	if first, ok := m.stay[key]; ok {
-		return first, nil
-	}
-	if first, err = m.newest(ladderID, a, b); err != nil {
-		return 0, err
-	}
-	if len(m.stay) == maxStay {
-		clear(m.stay)
-	}
-	m.stay[key] = first
-	return first, nil
-}
-
-func (m *mover) newest(ladderID sql.NullInt64, a, b int64) (int64, error) {
-	if ladderID.Valid {
-		met, err := m.store.read.MetOnLadder(m.ctx, ladderID.Int64, a, b)
-		if errors.Is(err, sql.ErrNoRows) {
-			return math.MaxInt64, nil
-		}
-		if err != nil || met <= int64(m.rules.Matches) {
-			return 0, err
-		}
-		// Those of both are found among those of the one that has fewer.
-		var matches [2]int64
-		for i, id := range []int64{a, b} {
-			e, err := m.store.read.Entry(m.ctx, ladderID.Int64, id)
-			if err != nil {
-				return 0, err
-			}
-			matches[i] = e.Matches
-		}
-		if matches[0] > matches[1] {
-			a, b = b, a
-		}
-	}
-	first, err := m.store.read.NewestTogether(m.ctx, queries.NewestTogetherParams{
-		Version: a, Other: b, LadderID: ladderID, N: int64(m.rules.Matches) - 1,
-	})
-	return first, none(err, nil) // 0, all, where there are fewer
 }
 
 // add puts the documents of a match into the next file. What is damaged stays in the database.
@@ -253,7 +167,7 @@ func (m *mover) write() error {
 	if m.count == 0 {
 		return nil
 	}
-	if m.rules.Size > 0 && m.used+m.size > m.rules.Size {
+	if m.rules.Size > 0 && m.used+m.size > int64(m.rules.Size) {
 		m.done.Full = true
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -45,6 +47,7 @@ func (c *competition) archived() []digest {
 
 // What is moved is served as before, verified, and part of a backup.
 func TestMove(t *testing.T) {
+	// limit: storage.days
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
@@ -52,7 +55,7 @@ func TestMove(t *testing.T) {
 		t.Errorf("moves %+v, %v where matches stay for ever", done, err)
 	}
 	c.clock.skip(31 * day)
-	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: 30 * day}))
+	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 30}))
 	if n := len(c.moved()); n != len(before) || done.Matches != n || done.Files != 1 {
 		t.Errorf("%d of %d matches are moved: %+v", n, len(before), done)
 	}
@@ -63,7 +66,7 @@ func TestMove(t *testing.T) {
 		t.Errorf("moved (-before +after): %s", diff)
 	}
 	wantSound(t, c.Store)
-	if done, err := c.Move(bg, ladder.Storage{Keep: 30 * day}); err != nil || done.Matches > 0 {
+	if done, err := c.Move(bg, ladder.Storage{Days: 30}); err != nil || done.Matches > 0 {
 		t.Errorf("moves %+v again, %v", done, err)
 	}
 
@@ -76,44 +79,22 @@ func TestMove(t *testing.T) {
 	wantSound(t, backup.Store)
 }
 
-// The last days, the newest of each set of versions and matches with faults stay.
-func TestMovePolicy(t *testing.T) {
+// The matches of the last days stay, and so do those that are not over.
+func TestMoveKeepsTheLast(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first", "@greedy")
-	var pair, other []int64 // matches
-	for range 4 {
-		m, _ := c.finished("tebes-4", ids[0], ids[1])
-		pair = append(pair, m.ID)
-	}
-	for range 2 {
-		m, _ := c.finished("tebes-4", ids[1], ids[2])
-		other = append(other, m.ID)
-	}
-	turned, _ := c.finished("tebes-4", ids[1], ids[0]) // the same pair
-	_, err := c.writer.db.Exec("UPDATE match_slots SET faulty = 1 WHERE match_id = ? AND slot = 0", pair[0])
-	kit.Must(t, err)
-	running, _ := c.begun("tebes-4", ids[0], ids[2])
+	old, _ := c.finished("tebes-4", ids[0], ids[1])
+	c.begun("tebes-4", ids[0], ids[2])
 	c.clock.skip(10 * day)
-	young, _ := c.finished("tebes-4", ids[0], ids[2])
-
-	for _, step := range []struct {
-		name  string
-		rules ladder.Storage
+	c.finished("tebes-4", ids[0], ids[2])
+	for _, x := range []struct {
+		days  int
 		moved []int64
-	}{
-		{"too young", ladder.Storage{Keep: 11 * day}, nil},
-		{"more than there are", ladder.Storage{Keep: 5 * day, Matches: 9}, nil},
-		{"two of each pair", ladder.Storage{Keep: 5 * day, Matches: 2, Faults: true}, pair[1:3]},
-		{"one of each pair", ladder.Storage{Keep: 5 * day, Matches: 1, Faults: true}, slices.Concat(pair[1:], other[:1])},
-		{"and faults", ladder.Storage{Keep: 5 * day, Matches: 1}, slices.Concat(pair, other[:1])},
-		{"all that are old", ladder.Storage{Keep: 5 * day}, slices.Concat(pair, other, []int64{turned.ID})},
-	} {
-		if _, err := c.Move(bg, step.rules); err != nil {
-			t.Fatal(err)
-		}
-		if got := c.moved(); !slices.Equal(got, step.moved) {
-			t.Errorf("%s: %v are moved, want %v (running %d, young %d)", step.name, got, step.moved, running.ID, young.ID)
+	}{{11, nil}, {5, []int64{old.ID}}} {
+		kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: x.days}))
+		if got := c.moved(); !slices.Equal(got, x.moved) {
+			t.Errorf("of matches older than %d days %v are moved, want %v", x.days, got, x.moved)
 		}
 	}
 }
@@ -128,7 +109,7 @@ func TestMoveAfterWrongClock(t *testing.T) {
 	c.clock.skip(-1000 * day)
 	later, _ := c.finished("tebes-4", ids...)
 	c.clock.skip(31 * day)
-	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: 30 * day}))
+	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 30}))
 	if got := c.moved(); !slices.Equal(got, []int64{later.ID}) {
 		t.Errorf("%v are moved, and not %d; %d is of the future", got, later.ID, early.ID)
 	}
@@ -140,7 +121,7 @@ func wantMovedOn(t *testing.T, dir, what string, before map[int64]kept) {
 	t.Helper()
 	c := openStore(t, dir)
 	c.clock.skip(31 * day)
-	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: 30 * day}))
+	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 30}))
 	if n := c.count("documents WHERE archive_id IS NULL"); n > 0 {
 		t.Errorf("%s: %d documents stay", what, n)
 	}
@@ -157,7 +138,7 @@ func wantMovedOn(t *testing.T, dir, what string, before map[int64]kept) {
 
 // moveByTwo moves as Move does, two matches into each file.
 func (c *competition) moveByTwo(ctx context.Context) error {
-	m := c.mover(ctx, ladder.Storage{Keep: 30 * day})
+	m := c.mover(ctx, ladder.Storage{Days: 30})
 	m.most = 2
 	if err := m.sweep(); err != nil {
 		return err
@@ -173,7 +154,10 @@ func TestMoveKilled(t *testing.T) {
 	before := c.keptOf()
 	c.clock.skip(31 * day)
 	var left []string // copies of the directory
+	var mu sync.Mutex // a transaction's context is looked at by several goroutines
 	kill := func() {
+		mu.Lock()
+		defer mu.Unlock()
 		dir := filepath.Join(t.TempDir(), "data")
 		kit.Must(t, os.CopyFS(dir, os.DirFS(string(c.Dir()))))
 		left = append(left, dir)
@@ -267,20 +251,21 @@ func (c *looked) count() {
 
 // Above its size the archive takes no more: the rest stays in the database.
 func TestMoveSize(t *testing.T) {
+	// limit: storage.size
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
 	c.clock.skip(2 * day)
 	var bytes int64
 	kit.Must(t, c.readers.db.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&bytes))
-	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: day, Size: bytes - 1}))
+	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 1, Size: size.Bytes(bytes - 1)}))
 	if !done.Full || done.Matches > 0 || len(c.archived()) > 0 {
 		t.Errorf("moves %+v into files %v", done, c.archived())
 	}
 	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
 		t.Errorf("(-before +after): %s", diff)
 	}
-	done = kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: day, Size: bytes}))
+	done = kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 1, Size: size.Bytes(bytes)}))
 	if done.Full || done.Bytes != bytes || done.Matches != len(before) {
 		t.Errorf("moves %+v of %d matches with %d bytes", done, len(before), bytes)
 	}
@@ -292,7 +277,7 @@ func TestMovedDamage(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	c.clock.skip(2 * day)
-	_, err := c.Move(bg, ladder.Storage{Keep: day})
+	_, err := c.Move(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
 	f := c.archived()[0]
 	path := filepath.Join(c.Dir().Archive(), f.String())
@@ -321,7 +306,7 @@ func TestMovedDamage(t *testing.T) {
 	}
 	wantSound(t, c.Store)
 	kit.Must(t, os.Remove(path))
-	if data, err := c.Replay(bg, 1); err == nil {
+	if data, err := c.Replay(bg, maxGames); err == nil {
 		t.Errorf("a lost replay is %q", data)
 	}
 }
@@ -336,12 +321,12 @@ func TestMoveFails(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link") // no directory, and none can be made there
 	kit.Must(t, os.Symlink("/nowhere", link))
 	c.archive = archive(link)
-	_, err := c.Move(bg, ladder.Storage{Keep: day})
+	_, err := c.Move(bg, ladder.Storage{Days: 1})
 	wantError(t, err, ladder.Unavailable, "archive: mkdir "+link+": file exists: check the disk and the permissions of the directory")
 	c.archive = good
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
-	if _, err := c.Move(ctx, ladder.Storage{Keep: day}); !errors.Is(err, context.Canceled) {
+	if _, err := c.Move(ctx, ladder.Storage{Days: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a stop is %v", err)
 	}
 	if got := c.moved(); len(got) > 0 {

@@ -46,7 +46,7 @@ func glance(ctx context.Context, tx *Tx, l queries.Ladder, n int64) (g Glance, e
 	}
 	rows, err := tx.TopStandings(ctx, l.ID, n)
 	for _, r := range rows {
-		g.Top = append(g.Top, standing(r.Entry, l.Name, r.Name, r.Owner, r.Number, r.Remote))
+		g.Top = append(g.Top, standing(r))
 	}
 	rank(g.Top, 0)
 	return g, err
@@ -61,21 +61,6 @@ func rank(list []ladder.Standing, first int) {
 			list[i].Rank = list[i-1].Rank
 		}
 	}
-}
-
-// OwnedBot is a bot with the name of its owner.
-type OwnedBot struct {
-	ladder.Bot
-	Owner string
-}
-
-// NewestBots returns the last n bots of people, the newest first.
-func (s *Store) NewestBots(ctx context.Context, n int) (out []OwnedBot, err error) {
-	rows, err := s.read.NewestBots(ctx, noLimit, int64(n))
-	for _, r := range rows {
-		out = append(out, OwnedBot{Bot: bot(r.Bot), Owner: r.Owner})
-	}
-	return out, explain(err)
 }
 
 // Trends returns how the Elo of versions on a ladder went, by version: their ratings after

@@ -14,7 +14,8 @@ import (
 
 // ListedBot is a bot with its owner and the version that is live, or else its last one.
 type ListedBot struct {
-	OwnedBot
+	ladder.Bot
+	Owner    string // its name, "" of a house bot
 	Number   int
 	State    ladder.State
 	Language string
@@ -48,7 +49,7 @@ func (s *Store) ListBots(ctx context.Context, f BotFilter, before int64, n int) 
 		}
 		rows, err := tx.ListBots(ctx, p)
 		for _, r := range rows {
-			out = append(out, ListedBot{OwnedBot{bot(r.Bot), r.Owner}, int(r.Number), ladder.State(r.State), r.Language, r.Label})
+			out = append(out, ListedBot{bot(r.Bot), r.Owner, int(r.Number), ladder.State(r.State), r.Language, r.Label})
 		}
 		return err
 	})
@@ -63,7 +64,7 @@ func (s *Store) BotsOf(ctx context.Context, p ladder.Person, before int64, n int
 	}
 	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), before, int64(n))
 	for _, r := range rows {
-		out = append(out, ListedBot{OwnedBot{bot(r.Bot), p.Name}, int(r.Number), ladder.State(r.State), r.Language, r.Label})
+		out = append(out, ListedBot{bot(r.Bot), p.Name, int(r.Number), ladder.State(r.State), r.Language, r.Label})
 	}
 	return out, explain(err)
 }
@@ -119,7 +120,7 @@ func merge(first, others []string, n int) []string {
 }
 
 // VersionsBefore returns the versions of a bot with a number below before, 0 for all, the last
-// one first, at most n.
+// one first, at most n, -1 for all.
 func (s *Store) VersionsBefore(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
 	number := int64(before)
 	if number <= 0 {
@@ -138,7 +139,7 @@ func (s *Store) VersionOf(ctx context.Context, b ladder.Bot, number int) (out la
 	if err != nil {
 		return out, explain(none(err, NoVersionOf(b.Name, number)))
 	}
-	return version(queries.VersionByIDRow(row))
+	return version(row)
 }
 
 // Placed returns the live version of a bot, or else the last one that was on a ladder; 0 if there
@@ -152,29 +153,28 @@ func (s *Store) Placed(ctx context.Context, botID int64) (versionID int64, err e
 func (s *Store) PlacesOf(ctx context.Context, versionID int64) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.EntriesOfVersion(ctx, versionID)
-		if err != nil {
-			return err
+		if err == nil {
+			out, err = tx.placed(ctx, rows)
 		}
-		for _, r := range rows {
-			place, err := placed(ctx, tx, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote))
-			if err != nil {
-				return err
-			}
-			out = append(out, place)
-		}
-		return nil
+		return err
 	})
 	return out, err
 }
 
-// placed returns a standing with its rank, if it is of a version that plays.
-func placed(ctx context.Context, tx *Tx, e queries.Entry, place ladder.Standing) (ladder.Standing, error) {
-	if !place.Active {
-		return place, nil
+// placed returns standings, those of versions that play with their ranks.
+func (tx *Tx) placed(ctx context.Context, rows []queries.StandingRow) (out []ladder.Standing, err error) {
+	for _, r := range rows {
+		place := standing(r)
+		if place.Active {
+			above, err := tx.CountAbove(ctx, r.LadderID, nullFloat(place.Rating()))
+			if err != nil {
+				return nil, err
+			}
+			place.Rank = int(above) + 1
+		}
+		out = append(out, place)
 	}
-	above, err := tx.CountAbove(ctx, e.LadderID, nullFloat(place.Rating()))
-	place.Rank = int(above) + 1
-	return place, err
+	return out, nil
 }
 
 // RatingPoint is the Elo of a bot after one of its matches on a ladder.
@@ -289,10 +289,23 @@ type Forfeit struct {
 // Forfeits returns the last games that a bot lost by a fault, at most n, those of the last match first.
 func (s *Store) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit, err error) {
 	rows, err := s.read.FaultsOfBot(ctx, botID, int64(n))
-	for _, r := range rows {
-		out = append(out, Forfeit{r.ID, r.MatchID, int(r.Seat), r.Fault, int(r.Number), r.Game, r.Ladder, nullMoment(r.Finished)})
+	if err != nil {
+		return nil, explain(err)
 	}
-	return out, explain(err)
+	for _, r := range rows {
+		games, err := s.codec.games(r.ResultRow)
+		if err != nil {
+			return nil, served(err, r.ResultRow.MatchID, "results")
+		}
+		for _, g := range games {
+			for _, seat := range g.Seats {
+				if seat.Slot == int(r.Slot) && seat.Fault != "" && len(out) < n {
+					out = append(out, Forfeit{g.ID, g.MatchID, seat.Seat, seat.Fault, int(r.Number), r.Game, r.ResultRow.Ladder, nullMoment(r.Finished)})
+				}
+			}
+		}
+	}
+	return out, nil
 }
 
 // MessagesOf returns the last messages about versions of a bot, the newest first, at most n.

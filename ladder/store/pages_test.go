@@ -144,9 +144,7 @@ func TestForfeits(t *testing.T) {
 			t.Errorf("game %d has %+v", f.Game, g.Seats)
 		}
 	}
-	random, err := c.BotByID(bg, c.botID(other))
-	kit.Must(t, err)
-	if list, err := c.Forfeits(bg, random.ID, 3); err != nil || len(list) != 0 {
+	if list, err := c.Forfeits(bg, c.botID(other), 3); err != nil || len(list) != 0 {
 		t.Errorf("@random has %v, %v", list, err)
 	}
 	wantSound(t, c.Store)

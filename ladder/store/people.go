@@ -63,7 +63,7 @@ func (s *Store) Blocked(ctx context.Context) (map[int64]time.Time, error) {
 }
 
 // BlockPerson shuts somebody out, or lets them in again: a blocked person's tokens
-// are not valid, their bots are inactive, and what they have going on ends: matches
+// are not valid, their sessions end, their bots are inactive, and what they have going on ends: matches
 // that they asked for, those of their bots, and submissions.
 func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 	var uploads []string
@@ -84,6 +84,9 @@ func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 			return err
 		}
 		if err := tx.dropIdle(ctx); err != nil || !blocked {
+			return err
+		}
+		if err := tx.EndSessionsOf(ctx, nullID(id), 0); err != nil {
 			return err
 		}
 		p, err := tx.Person(ctx, id)

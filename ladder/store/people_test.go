@@ -226,6 +226,7 @@ func TestVersionStages(t *testing.T) {
 }
 
 func TestLimitsOfAPerson(t *testing.T) {
+	// limit: limits.bots, limits.versions
 	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
@@ -280,6 +281,7 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 }
 
 func TestUnratedMatches(t *testing.T) {
+	// limit: limits.unrated
 	t.Parallel()
 	c := newCompetition(t)
 	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))

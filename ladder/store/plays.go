@@ -208,5 +208,5 @@ func (s *Store) LiveVersion(ctx context.Context, bot string) (ladder.Version, er
 	if err != nil {
 		return ladder.Version{}, explain(none(err, notFound("choose another", "bot %q does not exist, or does not play now", bot)))
 	}
-	return version(queries.VersionByIDRow(r))
+	return version(r)
 }

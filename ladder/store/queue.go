@@ -30,7 +30,7 @@ func queue(ctx context.Context, tx *Tx) ([]waiting, error) {
 	served := map[int64]int64{}
 	var owners []int64
 	for _, r := range rows {
-		v, err := version(queries.VersionByIDRow{Version: r.Version, Name: r.Name, PersonID: r.PersonID})
+		v, err := version(r.VersionRow)
 		if err != nil {
 			return nil, err
 		}
@@ -86,10 +86,10 @@ func (s *Store) Place(ctx context.Context, versionID int64) (int, error) {
 
 // Cancel ends a version that waits to be begun. It counts as failed.
 func (s *Store) Cancel(ctx context.Context, versionID int64) error {
-	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionByIDRow) (reason string, err error) {
+	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (reason string, err error) {
 		stages, err := tx.Stages(ctx, versionID)
 		if err == nil && len(stages) > 0 {
-			err = conflict("wait for its end", "version %d of %s has been begun", row.Version.Number, row.Name)
+			err = conflict("wait for its end", "version %d of %s has been begun", row.Number, row.Name)
 		}
 		tx.tell(events.Event{Kind: events.QueueMoved, Version: versionID})
 		return "cancelled by its owner", err
@@ -98,14 +98,14 @@ func (s *Store) Cancel(ctx context.Context, versionID int64) error {
 
 // Fail ends a version's way: a stage said no. Its owner is told why.
 func (s *Store) Fail(ctx context.Context, versionID int64, reason string) error {
-	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionByIDRow) (string, error) {
-		return reason, tx.tellOwner(ctx, row, fmt.Sprintf("version %d of %s failed: %s", row.Version.Number, row.Name, reason))
+	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (string, error) {
+		return reason, tx.tellOwner(ctx, row, fmt.Sprintf("version %d of %s failed: %s", row.Number, row.Name, reason))
 	})
 }
 
 // fail ends a version's way for a reason, which why returns. An upload that was never
 // built is not kept.
-func (s *Store) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionByIDRow) (string, error)) error {
+func (s *Store) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionRow) (string, error)) error {
 	var bundle string
 	err := s.update(ctx, func(tx *Tx) error {
 		row, err := tx.open(ctx, versionID)
@@ -116,7 +116,7 @@ func (s *Store) fail(ctx context.Context, versionID int64, why func(*Tx, queries
 		if err != nil {
 			return err
 		}
-		bundle = row.Version.Bundle
+		bundle = row.Bundle
 		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Failed, Text: reason})
 		return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(tx.now), ID: versionID})
 	})

@@ -86,7 +86,7 @@ func (r *rerating) damaged(where, format string, args ...any) error {
 }
 
 // stored returns matches with the games that are stored.
-func (r *rerating) stored(rows []queries.Match) (out []*played, err error) {
+func (r *rerating) stored(rows []queries.MatchRow) (out []*played, err error) {
 	list, err := r.tx.fill(r.ctx, rows)
 	if err != nil {
 		return nil, err
@@ -125,18 +125,25 @@ func (r *rerating) change(p *played, out rating.Outcome) error {
 // games returns the games of a match. Those that were lost with a connection are only told by their
 // replays, and only matter where the match ended early by it.
 func (r *rerating) games(m ladder.Match) ([]ladder.Game, error) {
-	played, err := gamesOf(r.ctx, r.tx, m.ID)
-	if err != nil || len(played) == m.Deals*len(m.Versions) {
-		return played, err
-	}
 	where := fmt.Sprintf("match %d", m.ID)
+	result, err := r.tx.ResultOf(r.ctx, m.ID)
+	if err != nil {
+		return nil, err
+	}
+	played, err := r.store.codec.games(result)
+	if err != nil {
+		return nil, r.damaged(where, "%s", err)
+	}
+	if len(played) == m.Deals*len(m.Versions) {
+		return played, nil
+	}
 	parts, err := r.store.parts(r.ctx, r.tx, m.ID, replaysKind)
 	if err != nil {
 		return nil, r.damaged(where, "%s", err)
 	}
 	for i := range played {
 		g := &played[i]
-		replay, err := referee.DecodeReplay(find(parts, int64(g.Deal), int64(g.Rotation), 0))
+		replay, err := referee.DecodeReplay(find(parts, g.Deal, g.Rotation, 0))
 		if err != nil {
 			return nil, r.damaged(where, "%s", err)
 		}

@@ -126,10 +126,10 @@ func TestRerateErrors(t *testing.T) {
 	if _, err := c.Rerate(ctx, "tebes-4", false, func(done, total int64) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("a stop is %v", err)
 	}
-	_, err = c.writer.db.Exec("DELETE FROM game_seats WHERE game_id = 1")
+	_, err = c.writer.db.Exec("UPDATE results SET data = zeroblob(9) WHERE match_id = 1")
 	kit.Must(t, err)
 	if _, err := c.Rerate(bg, "tebes-4", false, nil); ladder.CodeOf(err) != ladder.Unavailable {
-		t.Errorf("a match without seats is %v", err)
+		t.Errorf("a match without games is %v", err)
 	}
 	if diff := cmp.Diff(first, c.ratings()); diff != "" {
 		t.Errorf("(-before +after): %s", diff)

@@ -25,6 +25,23 @@ CREATE TABLE tokens (
 ) STRICT;
 CREATE INDEX tokens_person ON tokens (person_id);
 
+-- Browsers of people who have signed in, by a token, and of guests who play. A session is found by its
+-- public part; of its key only the SHA-256 is kept. One that ends is deleted, and no other gets its ID.
+CREATE TABLE sessions (
+  id        INTEGER PRIMARY KEY AUTOINCREMENT,
+  public    TEXT    NOT NULL UNIQUE,
+  hash      BLOB    NOT NULL CHECK (length(hash) = 32),
+  person_id INTEGER REFERENCES people (id), -- NULL: a guest
+  token_id  INTEGER REFERENCES tokens (id),
+  created   INTEGER NOT NULL,
+  used      INTEGER NOT NULL,
+  expires   INTEGER NOT NULL,
+  CHECK ((person_id IS NULL) = (token_id IS NULL))
+) STRICT;
+CREATE INDEX sessions_person ON sessions (person_id, used);
+CREATE INDEX sessions_token ON sessions (token_id);
+CREATE INDEX sessions_expires ON sessions (expires);
+
 CREATE TABLE invites (
   id         INTEGER PRIMARY KEY,
   public     TEXT    NOT NULL UNIQUE,
@@ -76,6 +93,9 @@ CREATE INDEX versions_state ON versions (state);
 CREATE INDEX versions_bundle ON versions (bundle);
 CREATE INDEX versions_language ON versions (language);
 
+CREATE VIEW version_rows AS
+SELECT versions.*, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id;
+
 CREATE TABLE stages (
   version_id INTEGER NOT NULL REFERENCES versions (id),
   name       TEXT    NOT NULL,
@@ -113,34 +133,68 @@ CREATE TABLE ladders (
   formula  TEXT    NOT NULL CHECK (json_valid(formula)) -- that its ratings are computed by
 ) STRICT;
 
+-- What is played in a match.
+CREATE TABLE settings (
+  id      INTEGER PRIMARY KEY,
+  game    TEXT    NOT NULL,
+  options TEXT    NOT NULL CHECK (json_valid(options)),
+  clock   TEXT    NOT NULL CHECK (json_valid(clock)),
+  deals   INTEGER NOT NULL CHECK (deals > 0),
+  UNIQUE (game, options, clock, deals)
+) STRICT;
+
 -- A match is rated just when it has a ladder.
 CREATE TABLE matches (
-  id        INTEGER PRIMARY KEY,
-  ladder_id INTEGER REFERENCES ladders (id),
-  game      TEXT    NOT NULL,
-  options   TEXT    NOT NULL CHECK (json_valid(options)),
-  clock     TEXT    NOT NULL CHECK (json_valid(clock)),
-  deals     INTEGER NOT NULL CHECK (deals > 0),
-  state     TEXT    NOT NULL CHECK (state IN ('waiting', 'running', 'finished', 'dropped')),
-  asked_by  INTEGER REFERENCES people (id),
-  reason    TEXT    NOT NULL,
-  created   INTEGER NOT NULL,
-  began     INTEGER,
-  finished  INTEGER,
-  ord       INTEGER CHECK (ord > 0), -- of the finished matches of its ladder, from 1
-  took      INTEGER,                 -- microseconds, the sum of its games
-  distinct_deals INTEGER CHECK (distinct_deals BETWEEN 0 AND deals), -- deals of a rated match that do not repeat games played before
+  id          INTEGER PRIMARY KEY,
+  ladder_id   INTEGER REFERENCES ladders (id),
+  settings_id INTEGER NOT NULL REFERENCES settings (id),
+  state       TEXT    NOT NULL CHECK (state IN ('waiting', 'running', 'finished', 'dropped')),
+  asked_by    INTEGER REFERENCES people (id),
+  reason      TEXT    NOT NULL,
+  created     INTEGER NOT NULL,
+  began       INTEGER,
+  finished    INTEGER,
   CHECK (ladder_id IS NULL OR asked_by IS NULL),
   CHECK (state NOT IN ('running', 'finished') OR began IS NOT NULL),
-  CHECK ((finished IS NOT NULL) = (state IN ('finished', 'dropped'))),
-  CHECK ((ord IS NOT NULL) = (state = 'finished' AND ladder_id IS NOT NULL)),
-  CHECK ((took IS NOT NULL) = (state = 'finished'))
+  CHECK ((finished IS NOT NULL) = (state IN ('finished', 'dropped')))
 ) STRICT;
-CREATE UNIQUE INDEX matches_order ON matches (ladder_id, ord) WHERE ord IS NOT NULL;
 CREATE INDEX matches_ladder ON matches (ladder_id);
 CREATE INDEX matches_state ON matches (state);
 CREATE INDEX matches_ladder_state ON matches (ladder_id, state);
 CREATE INDEX matches_asked ON matches (asked_by, state) WHERE asked_by IS NOT NULL;
+
+-- The results of finished matches. id is the order in which they finished; that of a game is 100,000
+-- times as much, and its place in the match.
+CREATE TABLE results (
+  id        INTEGER PRIMARY KEY,
+  match_id  INTEGER NOT NULL UNIQUE REFERENCES matches (id),
+  ladder_id INTEGER REFERENCES ladders (id), -- the match's
+  ord       INTEGER CHECK (ord > 0), -- of the finished matches of its ladder, from 1
+  distinct_deals INTEGER CHECK (distinct_deals >= 0), -- deals of a rated match that do not repeat games played before
+  games     INTEGER NOT NULL,
+  took      INTEGER NOT NULL, -- microseconds, the sum of its games
+  data      BLOB    NOT NULL, -- the games and their seats, as results.go packs them
+  CHECK ((ord IS NOT NULL) = (ladder_id IS NOT NULL)),
+  CHECK ((distinct_deals IS NOT NULL) = (ladder_id IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX results_order ON results (ladder_id, ord) WHERE ord IS NOT NULL;
+CREATE INDEX results_ladder ON results (ladder_id);
+
+CREATE VIEW match_rows AS
+SELECT matches.id, matches.ladder_id, settings.game, settings.options, settings.clock, settings.deals, matches.state, matches.asked_by,
+  matches.reason, matches.created, matches.began, matches.finished, results.ord, results.distinct_deals
+FROM matches CROSS JOIN settings ON settings.id = matches.settings_id LEFT JOIN results ON results.match_id = matches.id;
+
+CREATE VIEW result_rows AS
+SELECT results.*, coalesce(ladders.name, '') AS ladder FROM results LEFT JOIN ladders ON ladders.id = results.ladder_id;
+
+-- The rated games of variants in which deals can be alike, and the order of the first match that had each.
+CREATE TABLE fingerprints (
+  ladder_id   INTEGER NOT NULL REFERENCES ladders (id),
+  fingerprint INTEGER NOT NULL, -- its first eight bytes
+  ord         INTEGER NOT NULL,
+  PRIMARY KEY (ladder_id, fingerprint)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE match_slots (
   match_id   INTEGER NOT NULL REFERENCES matches (id),
@@ -160,7 +214,6 @@ CREATE INDEX match_slots_faulty ON match_slots (bot_id, match_id) WHERE faulty =
 CREATE TABLE attempts (
   match_id   INTEGER NOT NULL REFERENCES matches (id),
   number     INTEGER NOT NULL CHECK (number > 0),
-  commitment BLOB    NOT NULL CHECK (length(commitment) = 32),
   seed       BLOB    NOT NULL CHECK (length(seed) = 32),
   began      INTEGER NOT NULL,
   ended      INTEGER,
@@ -168,31 +221,6 @@ CREATE TABLE attempts (
   failed     INTEGER NOT NULL CHECK (failed IN (0, 1)), -- the referee's failure, not a stop of the server
   machine    TEXT    NOT NULL, -- that plays it
   PRIMARY KEY (match_id, number)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE games (
-  id        INTEGER PRIMARY KEY,
-  match_id  INTEGER NOT NULL REFERENCES matches (id),
-  ladder_id INTEGER REFERENCES ladders (id), -- the match's
-  deal      INTEGER NOT NULL CHECK (deal >= 0),
-  rotation  INTEGER NOT NULL CHECK (rotation >= 0),
-  plies     INTEGER NOT NULL,
-  took      INTEGER NOT NULL,
-  fingerprint BLOB CHECK (length(fingerprint) = 16), -- of a rated game
-  UNIQUE (match_id, deal, rotation)
-) STRICT;
-CREATE INDEX games_fingerprint ON games (ladder_id, fingerprint) WHERE fingerprint IS NOT NULL;
-CREATE INDEX games_ladder ON games (ladder_id);
-
-CREATE TABLE game_seats (
-  game_id INTEGER NOT NULL REFERENCES games (id),
-  seat    INTEGER NOT NULL CHECK (seat >= 0),
-  slot    INTEGER NOT NULL CHECK (slot >= 0),
-  rank    INTEGER NOT NULL CHECK (rank > 0),
-  points  REAL    NOT NULL,
-  fault   TEXT    NOT NULL, -- the code of the first, '' without
-  faults  INTEGER NOT NULL,
-  PRIMARY KEY (game_id, seat)
 ) STRICT, WITHOUT ROWID;
 
 -- What a finished match moved. number counts the matches of the version on the ladder.
@@ -241,6 +269,15 @@ CREATE TABLE entries (
 CREATE INDEX entries_rating ON entries (ladder_id, active, coalesce(fit, elo)); -- the order of the standings
 CREATE INDEX entries_version ON entries (version_id);
 CREATE INDEX entries_predecessor ON entries (ladder_id, predecessor) WHERE predecessor IS NOT NULL;
+
+CREATE VIEW standing_rows AS
+SELECT entries.*, versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id,
+  coalesce(people.name, '') AS owner, ladders.name AS ladder
+FROM entries
+JOIN versions ON versions.id = entries.version_id
+JOIN bots ON bots.id = versions.bot_id
+JOIN ladders ON ladders.id = entries.ladder_id
+LEFT JOIN people ON people.id = bots.person_id;
 
 -- The counts of two opponents on a ladder, a < b, for fits and matchmaking.
 CREATE TABLE pairs (

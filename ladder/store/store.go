@@ -1,5 +1,5 @@
 // Package store stores a competition in a directory: an SQLite database with people,
-// bots, matches, games and ratings. Every method is one transaction: its success is
+// bots, matches, their results and ratings. Every method is one transaction: its success is
 // on the disk, its failure changes nothing.
 //
 // The schema is in schema.sql, the queries in queries/*.sql; the Go code beside
@@ -67,13 +67,12 @@ type Store struct {
 
 	// What follows belongs to who has the turn, which a transaction that writes takes.
 	turn    chan struct{}
-	running map[int64]*running // attempts, by match: those that are not here are in the database
-	version int64              // of the database, as other programs have written it
+	version int64 // of the database, as other programs have written it
 }
 
 // Open opens the data directory.
 func Open(dir string, o Options) (_ *Store, err error) {
-	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: rating.Current, running: map[int64]*running{}}
+	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: rating.Current}
 	s.archive = archive(s.dir.Archive())
 	if s.now == nil {
 		s.now = time.Now

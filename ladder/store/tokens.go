@@ -117,31 +117,40 @@ const usedEvery = time.Minute
 // Authenticate finds whose token it is. Unknown, revoked and expired tokens and
 // those of blocked people are refused.
 func (s *Store) Authenticate(ctx context.Context, text string) (ladder.Person, ladder.Token, error) {
-	refused := ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token is not valid")
-	k, ok := parseKey(tokenPrefix, text)
-	if !ok {
-		return ladder.Person{}, ladder.Token{}, refused
-	}
-	row, err := s.read.TokenByPublic(ctx, k.public)
+	now := s.now()
+	p, t, err := s.read.authenticate(ctx, text, now)
 	if err != nil {
-		return ladder.Person{}, ladder.Token{}, explain(none(err, refused))
-	}
-	p, t, now := person(row.Person), token(row.Token), s.now()
-	switch {
-	case !k.matches(row.Token.Hash):
-		return ladder.Person{}, ladder.Token{}, refused
-	case !t.Revoked.IsZero():
-		return ladder.Person{}, ladder.Token{}, ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has been revoked")
-	case !t.Expires.IsZero() && !t.Expires.After(now):
-		return ladder.Person{}, ladder.Token{}, ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has expired")
-	case !p.Blocked.IsZero():
-		return ladder.Person{}, ladder.Token{}, ladder.Errorf(ladder.Forbidden, "ask the operator", "person %q is blocked", p.Name)
+		return ladder.Person{}, ladder.Token{}, explain(err)
 	}
 	if now.Sub(t.Used) >= usedEvery && !s.readOnly {
 		// A note only: a full disk does not shut anybody out.
 		if err := s.update(ctx, func(tx *Tx) error { return tx.UseToken(ctx, nullStamp(now), t.ID) }); err == nil {
 			t.Used = now
 		}
+	}
+	return p, t, nil
+}
+
+func (tx *Tx) authenticate(ctx context.Context, text string, now time.Time) (p ladder.Person, t ladder.Token, err error) {
+	refused := ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token is not valid")
+	k, ok := parseKey(tokenPrefix, text)
+	if !ok {
+		return p, t, refused
+	}
+	row, err := tx.TokenByPublic(ctx, k.public)
+	if err != nil {
+		return p, t, none(err, refused)
+	}
+	p, t = person(row.Person), token(row.Token)
+	switch {
+	case !k.matches(row.Token.Hash):
+		return p, t, refused
+	case !t.Revoked.IsZero():
+		return p, t, ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has been revoked")
+	case !t.Expires.IsZero() && !t.Expires.After(now):
+		return p, t, ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has expired")
+	case !p.Blocked.IsZero():
+		return p, t, ladder.Errorf(ladder.Forbidden, "ask the operator", "person %q is blocked", p.Name)
 	}
 	return p, t, nil
 }
@@ -156,13 +165,16 @@ func (s *Store) Tokens(ctx context.Context, personID int64) ([]ladder.Token, err
 	return out, explain(err)
 }
 
-// RevokeToken makes a person's token invalid for ever.
+// RevokeToken makes a person's token invalid for ever, and ends its sessions.
 func (s *Store) RevokeToken(ctx context.Context, personID, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.RevokeToken(ctx, nullStamp(tx.now), id, personID)
 		if err == nil && n == 0 {
 			return notFound("", "token %d does not exist", id)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return tx.EndSessionsBy(ctx, nullID(id))
 	})
 }

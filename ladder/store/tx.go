@@ -19,9 +19,7 @@ type Tx struct {
 
 	events  []events.Event // that its commit tells
 	changes []Change       // that its commit makes
-	ended   []int64        // matches whose attempts are over
 	waits   bool           // it changes which matches wait
-	rows    rows           // that it adds at its end
 }
 
 // savepoint runs f, whose error undoes what it has written. The second error is one of the transaction.
@@ -31,7 +29,7 @@ func (tx *Tx) savepoint(ctx context.Context, f func() error) (refused, err error
 	}
 	before := *tx
 	if refused = f(); refused != nil {
-		tx.events, tx.changes, tx.ended = before.events, before.changes, before.ended
+		*tx = before
 		if _, err := tx.sql.ExecContext(ctx, "ROLLBACK TO f"); err != nil {
 			return refused, fmt.Errorf("%w (%w)", err, refused)
 		}
@@ -66,11 +64,9 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 		return explain(err)
 	}
 	defer begun.prepare(ctx)
-	tx := &Tx{Queries: queries.New(begun), sql: begun, now: s.now(), rows: newRows()}
+	tx := &Tx{Queries: queries.New(begun), sql: begun, now: s.now()}
 	if err = s.noticeOthers(ctx, begun); err == nil {
-		if err = f(tx); err == nil {
-			err = tx.rows.write(ctx, tx)
-		}
+		err = f(tx)
 	}
 	if err != nil {
 		if rollback := begun.Rollback(); rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
@@ -79,16 +75,8 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 		return explain(undone(ctx, err))
 	}
 	if err := begun.Commit(); err != nil {
-		s.forget() // it may have been committed
+		s.cache.forget() // it may have been committed
 		return explain(undone(ctx, err))
-	}
-	for _, c := range tx.changes {
-		if c.running != nil {
-			s.running[c.match] = c.running
-		}
-	}
-	for _, match := range tx.ended {
-		delete(s.running, match)
 	}
 	s.cache.apply(tx.changes, tx.waits)
 	for _, e := range tx.events {
@@ -113,12 +101,6 @@ func (s *Store) takeTurn(ctx context.Context) error {
 
 func (s *Store) leaveTurn() { <-s.turn }
 
-// forget makes all be read again that is kept in memory.
-func (s *Store) forget() {
-	s.running = map[int64]*running{}
-	s.cache.forget()
-}
-
 // noticeOthers forgets what is kept in memory after another program has written.
 func (s *Store) noticeOthers(ctx context.Context, db queries.DBTX) error {
 	var version int64
@@ -126,7 +108,7 @@ func (s *Store) noticeOthers(ctx context.Context, db queries.DBTX) error {
 		return err
 	}
 	if version != s.version {
-		s.forget()
+		s.cache.forget()
 		s.version = version
 	}
 	return nil

@@ -3,12 +3,11 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 // Usage is what the database has in bytes.
@@ -38,7 +37,7 @@ type GameUsage struct {
 	Bytes    float64 `json:"bytes"`   // of the replays, logs and rows
 	Replays  float64 `json:"replays"` // compressed, wherever they are
 	Logs     float64 `json:"logs"`
-	Rows     float64 `json:"rows"`     // of all else that the database has of the match, its indexes included
+	Rows     float64 `json:"rows"`     // of all else that the database has of a match, its indexes included
 	Unpacked float64 `json:"unpacked"` // of the replays and logs, before they were compressed
 }
 
@@ -105,38 +104,46 @@ func (s *Store) tableUsage(ctx context.Context) (list []TableUsage, err error) {
 	return list, rows.Err()
 }
 
-// counted is what there is of a game.
-type counted struct {
-	matches, day, week          int64
-	games, seats                int64
-	replays, logs, unpacked     int64 // bytes
-	dayDocuments, weekDocuments int64
-}
-
-// gameUsage counts matches and their documents by game.
+// gameUsage counts matches and their documents by game. What the tables take beside the documents is shared
+// among all matches.
 func (s *Store) gameUsage(ctx context.Context, u *Usage) error {
 	day, week := u.At.Add(-24*time.Hour), u.At.Add(-7*24*time.Hour)
-	games := map[string]*counted{}
-	matches, err := s.read.MatchesByGame(ctx, stamp(day), stamp(week))
+	list, err := s.read.UsageByGame(ctx, stamp(day), stamp(week))
 	if err != nil {
 		return err
 	}
-	for _, r := range matches {
-		games[r.Game] = &counted{matches: r.Matches, day: r.Day, week: r.Week}
+	var rows, matches float64
+	for _, t := range u.Tables {
+		switch t.Table {
+		case "matches", "settings", "match_slots", "attempts", "changes", "documents", "results", "fingerprints":
+			rows += float64(t.Bytes)
+		}
 	}
-	inside, err := s.countDocuments(ctx, games, stamp(day), stamp(week))
-	if err != nil {
-		return err
+	for _, r := range list {
+		rows, matches = rows-float64(r.Inside), matches+float64(r.Matches)
+		if at := moment(r.Earliest); u.First.IsZero() || at.Before(u.First) {
+			u.First = at
+		}
 	}
-	if err := s.countRows(ctx, games); err != nil {
-		return err
+	for _, r := range list {
+		if n := len(u.Games); n == 0 || u.Games[n-1].Game != r.Game {
+			u.Games = append(u.Games, GameUsage{Game: r.Game})
+		}
+		u.Games[len(u.Games)-1].add(r)
+		added := Growth{Matches: r.Matches, Bytes: r.Replays + r.Logs + int64(rows*float64(r.Matches)/matches)}
+		if r.Age == 0 {
+			u.Day.add(added)
+		}
+		if r.Age <= 1 {
+			u.Week.add(added)
+		}
 	}
-	rowBytes(u, games, inside)
-	first, err := s.read.FirstMatch(ctx)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
+	for i := range u.Games {
+		g := &u.Games[i]
+		n := float64(g.Matches)
+		g.Replays, g.Logs, g.Unpacked, g.Rows = g.Replays/n, g.Logs/n, g.Unpacked/n, rows/matches
+		g.Bytes = g.Replays + g.Logs + g.Rows
 	}
-	u.First = nullMoment(first)
 	if u.Day.Uploads, err = s.uploadedSince(ctx, day); err != nil {
 		return err
 	}
@@ -144,89 +151,18 @@ func (s *Store) gameUsage(ctx context.Context, u *Usage) error {
 	return err
 }
 
-// countDocuments adds the documents, and returns how many bytes of them are in the database. A match that
-// begins meanwhile is left out.
-func (s *Store) countDocuments(ctx context.Context, games map[string]*counted, day, week int64) (inside int64, err error) {
-	rows, err := s.read.DocumentsByGame(ctx, day, week)
-	for _, r := range rows {
-		inside += r.Inside
-		c := games[r.Game]
-		if c == nil {
-			continue
-		}
-		if r.Kind == replaysKind {
-			c.replays = r.Bytes
-		} else {
-			c.logs = r.Bytes
-		}
-		c.unpacked += r.Unpacked
-		c.dayDocuments += r.Day
-		c.weekDocuments += r.Week
-	}
-	return inside, err
+// add adds matches, with their bytes in all.
+func (g *GameUsage) add(r queries.UsageByGameRow) {
+	g.Matches += r.Matches
+	g.Games += r.Games
+	g.Replays += float64(r.Replays)
+	g.Logs += float64(r.Logs)
+	g.Unpacked += float64(r.Unpacked)
 }
 
-func (s *Store) countRows(ctx context.Context, games map[string]*counted) error {
-	played, err := s.read.GamesByGame(ctx)
-	if err != nil {
-		return err
-	}
-	for _, r := range played {
-		if c := games[r.Game]; c != nil {
-			c.games = r.Games
-		}
-	}
-	seats, err := s.read.SeatsByGame(ctx)
-	for _, r := range seats {
-		if c := games[r.Game]; c != nil {
-			c.seats = r.Seats
-		}
-	}
-	return err
-}
-
-// rowBytes shares what the tables take among the games: those with a row for each game or seat of a match by
-// their number, the others by that of matches.
-func rowBytes(u *Usage, games map[string]*counted, inside int64) {
-	var perMatch, perGame, perSeat float64
-	for _, t := range u.Tables {
-		switch t.Table {
-		case "matches", "match_slots", "attempts", "changes", "documents":
-			perMatch += float64(t.Bytes)
-		case "games":
-			perGame += float64(t.Bytes)
-		case "game_seats":
-			perSeat += float64(t.Bytes)
-		}
-	}
-	perMatch = max(0, perMatch-float64(inside))
-	var all counted
-	for _, c := range games {
-		all.matches, all.games, all.seats = all.matches+c.matches, all.games+c.games, all.seats+c.seats
-	}
-	for name, c := range games {
-		n := float64(c.matches)
-		g := GameUsage{
-			Game: name, Matches: c.matches, Games: c.games,
-			Replays: float64(c.replays) / n, Logs: float64(c.logs) / n, Unpacked: float64(c.unpacked) / n,
-			Rows: perMatch/float64(all.matches) + share(perGame, c.games, all.games)/n + share(perSeat, c.seats, all.seats)/n,
-		}
-		g.Bytes = g.Replays + g.Logs + g.Rows
-		u.Games = append(u.Games, g)
-		u.Day.Matches += c.day
-		u.Day.Bytes += c.dayDocuments + int64(g.Rows*float64(c.day))
-		u.Week.Matches += c.week
-		u.Week.Bytes += c.weekDocuments + int64(g.Rows*float64(c.week))
-	}
-	slices.SortFunc(u.Games, func(a, b GameUsage) int { return cmp.Compare(a.Game, b.Game) })
-}
-
-// share returns the part of some bytes that n of all have.
-func share(bytes float64, n, all int64) float64 {
-	if all == 0 {
-		return 0
-	}
-	return bytes * float64(n) / float64(all)
+func (g *Growth) add(more Growth) {
+	g.Matches += more.Matches
+	g.Bytes += more.Bytes
 }
 
 // uploadedSince returns the bytes of the uploads that came first at a time or later.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -26,7 +27,7 @@ func TestUsage(t *testing.T) {
 	for _, u := range before.Tables {
 		tables += u.Bytes
 		switch u.Table {
-		case "matches", "match_slots", "attempts", "changes", "documents", "games", "game_seats":
+		case "matches", "match_slots", "attempts", "changes", "documents", "settings", "results", "fingerprints":
 			matchTables += u.Bytes
 		}
 	}
@@ -54,15 +55,15 @@ func TestUsage(t *testing.T) {
 	}
 
 	c.clock.skip(3 * day)
-	would, err := c.WouldMove(bg, ladder.Storage{Keep: day})
+	would, err := c.WouldMove(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
 	if would.Bytes != documents || would.Matches != len(c.keptOf()) || would.Files != 1 || len(c.moved()) > 0 || len(c.archived()) > 0 {
 		t.Errorf("%+v would be moved of %d bytes; %v are", would, documents, c.moved())
 	}
-	if full, err := c.WouldMove(bg, ladder.Storage{Keep: day, Size: documents - 1}); err != nil || !full.Full || full.Matches > 0 {
+	if full, err := c.WouldMove(bg, ladder.Storage{Days: 1, Size: size.Bytes(documents - 1)}); err != nil || !full.Full || full.Matches > 0 {
 		t.Errorf("into an archive that is too small: %+v, %v", full, err)
 	}
-	done, err := c.Move(bg, ladder.Storage{Keep: day})
+	done, err := c.Move(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
 	if done != would {
 		t.Errorf("%+v are moved, and %+v would be", done, would)

@@ -18,6 +18,8 @@ type recount struct {
 	upto   int64   // of the fit
 	last   int64   // the order of the last match
 	active []int64 // versions that play and must not, or the other way round
+	prints int64   // fingerprints that are kept
+	first  int64   // those that its matches give
 	counts map[[2]int64]*queries.Pair
 }
 
@@ -36,12 +38,13 @@ func (v *verifier) ladder(l queries.Ladder) error {
 		v.differ(where, format, args...)
 		return nil
 	}
-	c.played = func(rows []queries.Match) (list []*played, err error) {
+	c.played = func(rows []queries.MatchRow) (list []*played, err error) {
 		done, err := v.rebuild(rows)
 		for _, r := range done {
 			if !r.complete() {
 				r.variant = nil // what is wrong has been said
 			}
+			c.first += r.first
 			list = append(list, &r.played)
 		}
 		return list, err
@@ -51,6 +54,9 @@ func (v *verifier) ladder(l queries.Ladder) error {
 	}
 	if err := c.run(func(int64) {}); err != nil {
 		return err
+	}
+	if c.first != c.prints {
+		v.differ(c.where(), "%d fingerprints of games are kept, and its matches have %d", c.prints, c.first)
 	}
 	c.compareEntries()
 	c.comparePairs()
@@ -67,6 +73,9 @@ func (c *recount) read(tx *Tx, id int64, formula rating.Formula) error {
 		return err
 	}
 	if c.last, err = tx.LastOrder(c.found.ctx, nullID(id)); err != nil {
+		return err
+	}
+	if c.prints, err = tx.CountFingerprints(c.found.ctx, id, l.Finished); err != nil {
 		return err
 	}
 	if c.active, err = tx.WronglyActive(c.found.ctx, id); err != nil {
@@ -123,9 +132,10 @@ func (c *recount) compareEntries() {
 			c.found.differ(where, "it came after match %d, and there is none", e.Since)
 			continue
 		}
-		want := entryRow(p.Entry)
-		want.LadderID, want.Predecessor, want.Since, want.Start = e.LadderID, e.Predecessor, e.Since, p.start
-		want.Active, want.Last, want.LastAt, want.Fit, want.PlusMinus = e.Active, p.last, p.lastAt, e.Fit, e.PlusMinus
+		want := e
+		want.Elo, want.Uncertainty, want.Held, want.Matches, want.Faults = p.Elo, p.Uncertainty, oneIf(p.Fixed), int64(p.Matches), int64(p.Faults)
+		want.Games, want.Wins, want.Draws, want.Losses = int64(p.Games), int64(p.Wins), int64(p.Draws), int64(p.Losses)
+		want.Start, want.Last, want.LastAt = p.start, p.last, p.lastAt
 		if slices.Contains(c.active, e.VersionID) {
 			want.Active = 1 - e.Active
 		}

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
@@ -18,8 +20,9 @@ type rebuilt struct {
 	findings
 	played  // its games as the replays tell them, or as stored where there is none
 	slots   []queries.HashesOfRow
-	rows    []queries.Game
-	seats   []queries.GameSeat
+	result  queries.ResultRow
+	stored  []ladder.Game
+	first   int64           // its fingerprints that no earlier match had
 	attempt queries.Attempt // the one that counts
 	// replays and logs are nil where they are damaged.
 	replays, logs []part
@@ -27,7 +30,7 @@ type rebuilt struct {
 
 // rebuild makes a finished match again and notes what differs. The error is of a
 // database that cannot be read at all.
-func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error) {
+func (s *Store) rebuild(ctx context.Context, row queries.MatchRow) (*rebuilt, error) {
 	r := &rebuilt{played: played{row: row}}
 	var err error
 	if r.match, err = matchOf(row); err == nil {
@@ -40,8 +43,7 @@ func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error
 	if err := s.view(ctx, func(tx *Tx) error { return r.read(ctx, s, tx) }); err != nil {
 		return nil, err
 	}
-	r.check()
-	return r, nil
+	return r, r.check(ctx, s.read)
 }
 
 // read reads all that the database has of the match.
@@ -62,10 +64,7 @@ func (r *rebuilt) read(ctx context.Context, s *Store, tx *Tx) (err error) {
 		r.attempt = attempts[len(attempts)-1]
 	}
 	r.checkAttempts(r.row, attempts)
-	if r.rows, err = tx.GamesOf(ctx, r.row.ID); err != nil {
-		return err
-	}
-	if r.seats, err = tx.SeatsOfMatch(ctx, r.row.ID); err != nil {
+	if err := r.readResult(ctx, s, tx); err != nil {
 		return err
 	}
 	if r.changes, err = tx.ChangesOf(ctx, text([]int64{r.row.ID})); err != nil {
@@ -76,6 +75,21 @@ func (r *rebuilt) read(ctx context.Context, s *Store, tx *Tx) (err error) {
 	}
 	r.replays, err = r.parts(ctx, s, tx, replaysKind)
 	return err
+}
+
+// readResult reads the games, none where they are damaged or missing.
+func (r *rebuilt) readResult(ctx context.Context, s *Store, tx *Tx) (err error) {
+	if r.result, err = tx.ResultOf(ctx, r.row.ID); errors.Is(err, sql.ErrNoRows) {
+		r.differ(r.where(), "it is finished and has no result")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r.stored, err = s.codec.games(r.result); err != nil {
+		r.differ(r.where(), "%s", err)
+	}
+	return nil
 }
 
 // parts returns the replays or the logs of the match, nil where they are not as they were kept.
@@ -89,17 +103,18 @@ func (r *rebuilt) parts(ctx context.Context, s *Store, tx *Tx, kind string) ([]p
 	return append([]part{}, parts...), err
 }
 
-// check compares all that was read.
-func (r *rebuilt) check() {
-	r.games = seated(r.rows, r.seats)
+// check compares all that was read. The error is of the database.
+func (r *rebuilt) check(ctx context.Context, tx *Tx) error {
+	r.games = slices.Clone(r.stored)
 	r.checkPlaces(replaysKind, r.replays)
 	r.checkPlaces(logsKind, r.logs)
-	if r.replays != nil {
-		r.checkGames()
-	}
 	if !r.match.Rated && len(r.changes) > 0 {
 		r.differ(r.where(), "it has changes of ratings and is not rated")
 	}
+	if r.replays == nil {
+		return nil
+	}
+	return r.checkGames(ctx, tx)
 }
 
 // place says where a game is.
@@ -130,11 +145,11 @@ func (r *rebuilt) checkPlaces(kind string, parts []part) {
 }
 
 // checkGames rebuilds all games.
-func (r *rebuilt) checkGames() {
+func (r *rebuilt) checkGames(ctx context.Context, tx *Tx) error {
 	replays := make([]*referee.Replay, len(r.games)) // nil for those that are none
 	for i := range r.games {
 		g := &r.games[i]
-		data := find(r.replays, int64(g.Deal), int64(g.Rotation), 0)
+		data := find(r.replays, g.Deal, g.Rotation, 0)
 		if data == nil {
 			r.differ(r.place(g.Deal, g.Rotation), "the replay is missing")
 			continue
@@ -148,21 +163,27 @@ func (r *rebuilt) checkGames() {
 	}
 	if err := rating.Complete(r.match.Deals, len(r.slots), r.games); err != nil {
 		r.differ(r.where(), "%s", err)
-		return
+		return nil
 	}
-	want := r.row
-	want.Took.Int64, want.Reason = 0, early(len(r.games) < r.match.Deals*len(r.slots), replays)
 	for i, replay := range replays {
-		want.Took.Int64 += r.rows[i].Took
 		if replay != nil {
 			r.checkGame(i, replay)
 		}
 	}
-	if !r.match.Rated {
-		want.DistinctDeals = sql.NullInt64{}
+	if err := r.checkRepeats(ctx, tx, replays); err != nil {
+		return err
 	}
+	for i, g := range r.games {
+		r.compareGame(r.stored[i], g)
+	}
+	want := r.row
+	want.Reason = early(len(r.games) < r.match.Deals*len(r.slots), replays)
 	r.compare(r.where(), r.row, want)
+	result := r.result
+	result.LadderID, result.Games, result.Took = r.row.LadderID, int64(len(r.games)), tookAll(r.games)
+	r.compare(r.where(), r.result, result)
 	r.checkFaulty()
+	return nil
 }
 
 // checkGame plays game i again, and takes its seats from its replay.
@@ -175,29 +196,50 @@ func (r *rebuilt) checkGame(i int, replay *referee.Replay) {
 	}
 	r.checkReplay(where, replay)
 	again := gameOf(replay, len(r.slots))
-	again.ID, again.MatchID, again.Took = r.rows[0].ID+int64(i), r.row.ID, g.Took
-	if r.match.Rated {
-		again.Fingerprint = fingerprint(replay, r.variant, r.match.Versions)
-	}
-	r.compare(where, r.rows[i], queries.Game(gameRow(again, r.row.LadderID, r.match.Rated)))
-	seats := r.seatsOf(r.rows[i].ID)
-	if len(seats) != len(again.Seats) {
-		r.differ(where, "there are %d seats where the replay has %d", len(seats), len(again.Seats))
-	}
-	for i, seat := range seats[:min(len(seats), len(again.Seats))] {
-		want := queries.GameSeat(seatRow(seat.GameID, again.Seats[i]))
-		r.compare(fmt.Sprintf("%s, seat %d", where, i), seat, want)
-	}
-	g.Seats, g.Fingerprint = again.Seats, again.Fingerprint
+	again.ID, again.MatchID, again.Took, again.Repeated = g.ID, g.MatchID, g.Took, g.Repeated
+	*g = again
 }
 
-func (r *rebuilt) seatsOf(game int64) (out []queries.GameSeat) {
-	for _, s := range r.seats {
-		if s.GameID == game {
-			out = append(out, s)
+// compareGame compares a game with that of its replay.
+func (r *rebuilt) compareGame(got, want ladder.Game) {
+	where, seats, due := r.place(want.Deal, want.Rotation), got.Seats, want.Seats
+	got.Seats, want.Seats, got.Lost = nil, nil, want.Lost
+	r.compare(where, got, want)
+	if len(seats) != len(due) {
+		r.differ(where, "there are %d seats where the replay has %d", len(seats), len(due))
+	}
+	for i := range min(len(seats), len(due)) {
+		r.compare(fmt.Sprintf("%s, seat %d", where, i), seats[i], due[i])
+	}
+}
+
+// checkRepeats marks the games of a rated match that repeat earlier ones by their fingerprints, which have
+// to be stored.
+func (r *rebuilt) checkRepeats(ctx context.Context, tx *Tx, replays []*referee.Replay) error {
+	var prints []int64
+	if slices.Contains(replays, nil) {
+		return nil // what is wrong has been said
+	}
+	if r.match.Rated && !r.variant.Unique {
+		for _, replay := range replays {
+			prints = append(prints, fingerprint(replay, r.variant, r.match.Versions))
 		}
 	}
-	return out
+	for i := range r.games {
+		r.games[i].Repeated = false
+	}
+	return markRepeats(r.games, prints, func(print int64) (int64, error) {
+		first, err := tx.FirstPlayed(ctx, r.row.LadderID.Int64, print)
+		switch {
+		case errors.Is(err, sql.ErrNoRows), first > r.row.Ord.Int64:
+			r.differ(r.where(), "the fingerprint %d of a game is not kept, or is of a later match", print)
+			return 0, nil
+		case first == r.row.Ord.Int64:
+			r.first++
+			return 0, err
+		}
+		return first, err
+	})
 }
 
 // checkReplay compares a replay with its match and with who sat there, and plays it again.
@@ -231,20 +273,13 @@ func (f *findings) sat(where string, s referee.ReplaySeat, bot, hash string, has
 
 // checkFaulty compares the numbers of the slots, and which have a fault with the seats of the games.
 func (r *rebuilt) checkFaulty() {
-	faulty := make([]int64, len(r.slots))
-	for _, g := range r.games {
-		for _, s := range g.Seats {
-			if s.Fault != "" && s.Slot < len(r.slots) {
-				faulty[s.Slot] = 1
-			}
-		}
-	}
+	faulty := faultySlots(r.games, len(r.slots))
 	for slot, s := range r.slots {
 		if s.Slot != int64(slot) {
 			r.differ(r.where(), "it has slot %d where slot %d is due", s.Slot, slot)
 		}
-		if s.Faulty != faulty[slot] {
-			r.differ(r.where(), "slot %d: the mark of a fault is %d where its games give %d", slot, s.Faulty, faulty[slot])
+		if due := oneIf(faulty[slot]); s.Faulty != due {
+			r.differ(r.where(), "slot %d: the mark of a fault is %d where its games give %d", slot, s.Faulty, due)
 		}
 	}
 }

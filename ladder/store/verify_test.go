@@ -12,10 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 // busy returns a competition with matches of every kind: rated on every ladder, broken
@@ -90,8 +92,7 @@ func TestVerifySoundRaced(t *testing.T) {
 func TestVerifyDamage(t *testing.T) {
 	t.Parallel()
 	const (
-		unratedGames = "(SELECT games.id FROM games JOIN matches ON matches.id = match_id WHERE matches.ladder_id IS NULL)"
-		broken       = "(SELECT match_id FROM attempts WHERE failed = 1)"
+		broken = "(SELECT match_id FROM attempts WHERE failed = 1)"
 	)
 	for _, d := range []struct{ name, sql, where, what string }{
 		{"elo", "UPDATE entries SET elo = elo + 1e-12 * elo WHERE version_id = (SELECT version_id FROM entries WHERE matches > 0 AND held = 0 ORDER BY version_id LIMIT 1)", "ladder ", "elo is "},
@@ -106,19 +107,25 @@ func TestVerifyDamage(t *testing.T) {
 		{"pairs too few", "DELETE FROM pairs WHERE a = (SELECT min(a) FROM pairs)", "ladder ", "have matches and no counts"},
 		{"change", "UPDATE changes SET k = k + 1", "match 1, slot 0", "k is "},
 		{"no change", "DELETE FROM changes WHERE match_id = 1 AND slot = 1", "match 1", "it has moved 1 versions, not its 2"},
-		{"order", "UPDATE matches SET ord = ord + 10 WHERE id = 5", "ladder tebes-4", "no match has order "},
-		{"order beyond the last", "UPDATE matches SET ord = 99 WHERE id = 2", "ladder tute-4", "it has finished 1 matches, and the last one has order 99"},
+		{"order", "UPDATE results SET ord = ord + 10 WHERE match_id = 5", "ladder tebes-4", "no match has order "},
+		{"order beyond the last", "UPDATE results SET ord = 99 WHERE match_id = 2", "ladder tute-4", "it has finished 1 matches, and the last one has order 99"},
 		{"finished", "UPDATE ladders SET finished = finished + 1 WHERE name = 'tute-4'", "ladder tute-4", "it has finished 2 matches, and the last one has order 1"},
 		{"fit", "INSERT INTO fits SELECT id, 99, 0 FROM ladders WHERE name = 'tute-4'", "ladder tute-4", "the fit is of 99 matches, and there are 1"},
-		{"seat", "UPDATE game_seats SET points = points + 1 WHERE game_id = 1 AND seat = 0", "match 1, deal 0, rotation 0, seat 0", "points is "},
-		{"no seat", "DELETE FROM game_seats WHERE game_id = 1 AND seat = 1", "match 1, deal 0, rotation 0", "there are 1 seats where the replay has 2"},
-		{"fingerprint", "UPDATE games SET fingerprint = zeroblob(16) WHERE id = 1", "match 1, deal 0, rotation 0", "fingerprint is "},
-		{"fingerprint of an unrated game", "UPDATE games SET fingerprint = zeroblob(16) WHERE id IN " + unratedGames, "match ", "fingerprint is 00000000000000000000000000000000 where none is due"},
-		{"game of another ladder", "UPDATE games SET ladder_id = 2 WHERE id = 1", "match 1, deal 0, rotation 0", "ladder id is 2 where 1 is due"},
-		{"deals that count", "UPDATE matches SET distinct_deals = 0 WHERE id = 1", "match 1", "distinct deals is 0 where "},
-		{"no deals that count", "UPDATE matches SET distinct_deals = NULL WHERE id = 1", "match 1", "distinct deals is none where "},
-		{"plies", "UPDATE games SET plies = plies + 1 WHERE id = 1", "match 1, deal 0, rotation 0", "plies is "},
-		{"no game", "DELETE FROM game_seats WHERE game_id = 1; DELETE FROM games WHERE id = 1", "match 1", "there are 3 games, not 2 deals in 2 rotations"},
+		{"no result", "DELETE FROM results WHERE match_id = 1", "ladder tebes-4", "no match has order 1"},
+		{"no result of an unrated match", "DELETE FROM results WHERE ladder_id IS NULL", "match ", "it is finished and has no result"},
+		{"a result of a running match", "UPDATE results SET match_id = (SELECT id FROM matches WHERE state = 'running') WHERE match_id = 1", "match ", "it is running, and has a result, replays, changes or faults"},
+		{"the result of another match", "UPDATE results SET data = (SELECT data FROM results WHERE match_id = 2) WHERE match_id = 1", "match 1", "deal 0, rotation 2 is there where deal 1, rotation 0 is due"},
+		{"a damaged result", "UPDATE results SET data = zeroblob(99) WHERE match_id = 1", "match 1", "the result: compressed data are damaged"},
+		{"the number of games", "UPDATE results SET games = games + 1 WHERE match_id = 1", "match 1", "games is 5 where 4 is due"},
+		{"the ID of a result", "UPDATE results SET id = id + 1 WHERE id = (SELECT max(id) FROM results)", "database", "results, and the last one has the ID "},
+		{"result of another ladder", "UPDATE results SET ladder_id = 2, ord = 2 WHERE match_id = 1; UPDATE ladders SET finished = 2 WHERE id = 2", "match 1", "ladder id is 2 where 1 is due"},
+		{"fingerprint", "UPDATE fingerprints SET fingerprint = fingerprint + 1 WHERE ord = 1", "match 1", "of a game is not kept"},
+		{"no fingerprint", "DELETE FROM fingerprints WHERE ord = 1", "match 1", "of a game is not kept"},
+		{"a fingerprint too many", "INSERT INTO fingerprints VALUES (1, 77, 1)", "ladder tebes-4", "fingerprints of games are kept, and its matches have "},
+		{"fingerprint of a later match", "UPDATE fingerprints SET ord = 2 WHERE ord = 1", "match 1", "or is of a later match"},
+		{"fingerprint of an earlier match", "UPDATE fingerprints SET ord = 1 WHERE ord = 2", "match ", "repeated is false where true is due"},
+		{"deals that count", "UPDATE results SET distinct_deals = 0 WHERE match_id = 1", "match 1", "distinct deals is 0 where "},
+		{"no deals that count", "PRAGMA ignore_check_constraints = 1; UPDATE results SET distinct_deals = NULL WHERE match_id = 1; PRAGMA ignore_check_constraints = 0", "match 1", "distinct deals is none where "},
 		{"no replays", "DELETE FROM documents WHERE match_id = 1", "match 1, deal 0, rotation 0", "the replay is missing"},
 		{"damaged replays", "UPDATE documents SET data = zeroblob(99) WHERE match_id = 1 AND kind = 'replays'", "match 1", "replays have the SHA-256 "},
 		{"size of the replays", "UPDATE documents SET size = size - 1 WHERE match_id = 1 AND kind = 'replays'", "match 1", "bytes, and had "},
@@ -126,28 +133,24 @@ func TestVerifyDamage(t *testing.T) {
 		{"replays of another match", "UPDATE documents SET (size, hash, data) = (SELECT size, hash, data FROM documents WHERE match_id = 2 AND kind = 'replays') WHERE match_id = 1 AND kind = 'replays'", "match 1, deal 0, rotation 0", `the game is "tute", not "tebes"`},
 		{"logs of another match", "UPDATE documents SET (size, hash, data) = (SELECT size, hash, data FROM documents WHERE match_id = 1 AND kind = 'logs') WHERE match_id = 2 AND kind = 'logs'", "match 2, deal 1, rotation 1", "the logs have one of seat 0, which there is not"},
 		{"no archive", "INSERT INTO archives (id, hash, size, created) VALUES (1, zeroblob(32), 10, 0); UPDATE documents SET data = NULL, archive_id = 1, start = 0, length = 10 WHERE match_id = 1 AND kind = 'replays'", "archive file 0000000000000000000000000000000000000000000000000000000000000000, with the replays and logs of 1 matches", "it is missing"},
-		{"seed", "UPDATE attempts SET seed = zeroblob(32) WHERE match_id = 1", "match 1, attempt 1", "commitment is "},
 		{"seed of the replay", "UPDATE attempts SET seed = zeroblob(32) WHERE match_id = 1", "match 1, deal 0, rotation 0", "the replay is not of attempt 1: it has another seed"},
-		{"an attempt too many", "INSERT INTO attempts SELECT match_id, 2, commitment, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id = 1", "match 1, attempt 1", "it was not broken off, and another one follows"},
-		{"an attempt twice", "INSERT INTO attempts SELECT match_id, 2, commitment, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id = 1", "match 1, attempt 2", "it has the seed of attempt 1"},
+		{"an attempt too many", "INSERT INTO attempts SELECT match_id, 2, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id = 1", "match 1, attempt 1", "it was not broken off, and another one follows"},
+		{"an attempt twice", "INSERT INTO attempts SELECT match_id, 2, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id = 1", "match 1, attempt 2", "it has the seed of attempt 1"},
 		{"an attempt too few", "DELETE FROM attempts WHERE number = 1 AND match_id = " + broken, "match ", "number is 2 where 1 is due"},
 		{"no attempt", "DELETE FROM attempts WHERE match_id = 1", "match 1", "it is finished and was never begun"},
 		{"the end of an attempt", "UPDATE attempts SET ended = ended + 1 WHERE match_id = 1", "match 1, attempt 1", "ended is "},
 		{"the beginning of an attempt", "UPDATE attempts SET began = began + 1 WHERE match_id = 1", "match 1, attempt 1", "began is "},
 		{"a failed attempt that counts", "UPDATE attempts SET failed = 1 WHERE match_id = 1", "match 1, attempt 1", "failed is 1 where 0 is due"},
 		{"the attempt of a running match", "UPDATE attempts SET ended = began WHERE match_id = (SELECT id FROM matches WHERE state = 'running')", "match ", "ended is "},
-		{"the commitment of a running match", "UPDATE attempts SET commitment = zeroblob(32) WHERE match_id = (SELECT id FROM matches WHERE state = 'running')", "match ", "commitment is "},
-		{"options", "UPDATE matches SET options = json_set(options, '$.board', 'random') WHERE id = 1", "match 1, deal 0, rotation 0", "the replay's options are board=standard "},
-		{"clock", "UPDATE matches SET clock = json_set(clock, '$.margin', 1000) WHERE id = 1", "match 1, deal 0, rotation 0", "the replay's clock is movetime=60000 bank=0 inc=0 margin=50, the match's movetime=60000 bank=0 inc=0 margin=1000"},
+		{"options", "UPDATE settings SET options = json_set(options, '$.board', 'random') WHERE id = (SELECT settings_id FROM matches WHERE id = 1)", "match 1, deal 0, rotation 0", "the replay's options are board=standard "},
+		{"clock", "UPDATE settings SET clock = json_set(clock, '$.margin', 1000) WHERE id = (SELECT settings_id FROM matches WHERE id = 1)", "match 1, deal 0, rotation 0", "the replay's clock is movetime=60000 bank=0 inc=0 margin=50, the match's movetime=60000 bank=0 inc=0 margin=1000"},
 		{"why it ended", "UPDATE matches SET reason = 'ended early' WHERE id = 1", "match 1", `reason is "ended early" where "" is due`},
 		{"who played", "UPDATE versions SET hash = bundle WHERE bundle > ''", "match 1, deal 0, rotation 0, seat 1", "ran by the replay"},
 		{"who played an unrated match", "UPDATE match_slots SET (version_id, bot_id) = (SELECT version_id, bot_id FROM match_slots WHERE match_id = 1 AND slot = 0) WHERE slot = 0 AND match_id IN (SELECT id FROM matches WHERE ladder_id IS NULL)", "match ", `"anna-bot/2" sat there by the replay, and "@random" by the version`},
-		{"games of a running match", "INSERT INTO games (match_id, deal, rotation, plies, took) SELECT id, 0, 0, 1, 1 FROM matches WHERE state = 'running'", "match ", "it is running, and has games, replays, changes or faults"},
-		{"replays of a running match", "INSERT INTO documents SELECT matches.id, kind, size, hash, data, archive_id, start, length FROM documents JOIN matches WHERE match_id = 1 AND matches.state = 'running'", "match ", "it is running, and has games, replays, changes or faults"},
+		{"replays of a running match", "INSERT INTO documents SELECT matches.id, kind, size, hash, data, archive_id, start, length FROM documents JOIN matches WHERE match_id = 1 AND matches.state = 'running'", "match ", "it is running, and has a result, replays, changes or faults"},
 		{"changes of an unrated match", "INSERT INTO changes SELECT match_slots.match_id, match_slots.slot, entries.ladder_id, entries.version_id, 99, 0, 0, 0, 0, 0, 0 FROM match_slots JOIN matches ON matches.id = match_id JOIN entries ON entries.version_id = match_slots.version_id WHERE matches.ladder_id IS NULL AND slot = 0 AND entries.ladder_id = 1", "match ", "it has changes of ratings and is not rated"},
-		{"took", "UPDATE matches SET took = took + 1 WHERE id = 1", "match 1", "took is "},
+		{"took", "UPDATE results SET took = took + 1 WHERE match_id = 1", "match 1", "took is "},
 		{"a reference", "PRAGMA foreign_keys = 0; INSERT INTO messages (person_id, text, created) VALUES (99, '', 0); PRAGMA foreign_keys = 1", "database", "row 2 of messages refers to nothing in people"},
-		{"unrated", "UPDATE game_seats SET rank = 3 - rank WHERE game_id IN " + unratedGames, "match ", "rank is "},
 		{"the winner of a person's game", "UPDATE plays SET result = CASE result WHEN 'win' THEN 'loss' ELSE 'win' END WHERE id = 'game-a'", "game game-a", "result is "},
 		{"no winner of a person's game", "UPDATE plays SET result = NULL WHERE id = 'game-a'", "game game-a", "result is none where "},
 		{"the record of a bot", "UPDATE play_seats SET (wins, losses) = (losses, wins) WHERE play_id = 'game-a'", "game game-a, seat 1", " is "},
@@ -201,7 +204,7 @@ func TestVerifyEveryColumn(t *testing.T) {
 		moved       bool
 	}{
 		{"matches", " WHERE state = 'finished'", false}, {"match_slots", finished, false}, {"attempts", finished + " AND failed = 0", false},
-		{"games", "", false}, {"game_seats", "", false}, {"documents", "", false}, {"documents", "", true}, {"archives", "", true},
+		{"results", "", false}, {"fingerprints", "", false}, {"settings", "", false}, {"documents", "", false}, {"documents", "", true}, {"archives", "", true},
 		{"changes", "", false}, {"entries", "", false}, {"pairs", "", false},
 		{"plays", " WHERE state = 'finished'", false}, {"play_seats", "", false},
 	} {
@@ -210,7 +213,7 @@ func TestVerifyEveryColumn(t *testing.T) {
 			c := template(t)
 			if x.moved {
 				c.clock.skip(31 * day)
-				_, err := c.Move(bg, ladder.Storage{Keep: 30 * day})
+				_, err := c.Move(bg, ladder.Storage{Days: 30})
 				kit.Must(t, err)
 			}
 			wantSound(t, c.Store)
@@ -312,6 +315,55 @@ func another(value any) any {
 		return v + "x"
 	}
 	return int64(1)
+}
+
+// No number of a game or a seat can be another without a difference.
+func TestVerifyGames(t *testing.T) {
+	t.Parallel()
+	c := template(t)
+	results := kit.Get[[]queries.ResultRow](t)(c.read.ResultsFrom(bg, 1, 100))
+	put := func(r queries.ResultRow, games []ladder.Game) {
+		_, err := c.writer.db.Exec("UPDATE results SET data = ? WHERE id = ?", c.codec.pack(joinGames(games, len(games[0].Seats))), r.ID)
+		kit.Must(t, err)
+	}
+	for _, i := range []int{0, 1, len(results) - 1} { // two sides, four, and an unrated match
+		r := results[i]
+		games := kit.Get[[]ladder.Game](t)(c.codec.games(r))
+		where := fmt.Sprintf("match %d, deal 0, rotation 1", r.MatchID)
+		for name, x := range map[string]struct {
+			change func(*ladder.Game)
+			where  string
+			what   string
+		}{
+			"plies":     {func(g *ladder.Game) { g.Plies++ }, where, "plies is "},
+			"took":      {func(g *ladder.Game) { g.Took += time.Microsecond }, fmt.Sprintf("match %d", r.MatchID), "took is "},
+			"repeated":  {func(g *ladder.Game) { g.Repeated = !g.Repeated }, where, "repeated is "},
+			"deal":      {func(g *ladder.Game) { g.Deal += 9 }, fmt.Sprintf("match %d", r.MatchID), "deal 9, rotation 1 is there where deal 0, rotation 1 is due"},
+			"rotation":  {func(g *ladder.Game) { g.Rotation += 9 }, fmt.Sprintf("match %d", r.MatchID), "deal 0, rotation 10 is there where deal 0, rotation 1 is due"},
+			"rank":      {func(g *ladder.Game) { g.Seats[1].Rank++ }, where + ", seat 1", "rank is "},
+			"points":    {func(g *ladder.Game) { g.Seats[0].Points = math.Nextafter(g.Seats[0].Points, 1e9) }, where + ", seat 0", "points is "},
+			"fault":     {func(g *ladder.Game) { g.Seats[0].Fault = "illegal" }, where + ", seat 0", "fault is "},
+			"faults":    {func(g *ladder.Game) { g.Seats[0].Faults++ }, where + ", seat 0", "faults is "},
+			"no seat":   {func(g *ladder.Game) { g.Seats = g.Seats[1:] }, where, "seats where the replay has "},
+			"one more":  {func(g *ladder.Game) { g.Seats = append(g.Seats, ladder.GameSeat{}) }, where, "seats where the replay has "},
+			"the slots": {nil, where, "slot is "},
+		} {
+			changed := slices.Clone(games)
+			if x.change == nil {
+				_, err := c.writer.db.Exec("UPDATE results SET data = ? WHERE id = ?", c.codec.pack(joinGames(games, len(games[0].Seats)+1)), r.ID)
+				kit.Must(t, err)
+			} else {
+				changed[1].Seats = slices.Clone(changed[1].Seats)
+				x.change(&changed[1])
+				put(r, changed)
+			}
+			t.Run(fmt.Sprintf("match %d, %s", r.MatchID, name), func(t *testing.T) { wantFound(t, c, x.where, x.what) })
+		}
+		put(r, games[:len(games)-1])
+		wantFound(t, c, fmt.Sprintf("match %d", r.MatchID), "games, not ")
+		put(r, games)
+	}
+	wantSound(t, c.Store)
 }
 
 // A replay that is stored twice, or under another game, is found.

@@ -13,13 +13,13 @@ import (
 )
 
 // open finds a version that is on its way; in any other state it is too late.
-func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionByIDRow, error) {
+func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
 		return row, none(err, noVersion(id))
 	}
-	if !slices.Contains(openStates, ladder.State(row.Version.State)) {
-		return row, conflict("", "version %d of %s is %s already", row.Version.Number, row.Name, row.Version.State)
+	if !slices.Contains(openStates, ladder.State(row.State)) {
+		return row, conflict("", "version %d of %s is %s already", row.Number, row.Name, row.State)
 	}
 	return row, nil
 }
@@ -123,11 +123,11 @@ func (s *Store) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, er
 }
 
 // tellOwner leaves a message for the owner of a version; a house bot has none.
-func (tx *Tx) tellOwner(ctx context.Context, row queries.VersionByIDRow, text string) error {
+func (tx *Tx) tellOwner(ctx context.Context, row queries.VersionRow, text string) error {
 	if !row.PersonID.Valid {
 		return nil
 	}
-	return tx.AddMessage(ctx, queries.AddMessageParams{PersonID: row.PersonID.Int64, VersionID: nullID(row.Version.ID), Text: text, Created: stamp(tx.now)})
+	return tx.AddMessage(ctx, queries.AddMessageParams{PersonID: row.PersonID.Int64, VersionID: nullID(row.ID), Text: text, Created: stamp(tx.now)})
 }
 
 // Promote makes a version live: the one before it is retired, and it comes on every
@@ -138,17 +138,17 @@ func (s *Store) Promote(ctx context.Context, versionID int64) error {
 		if err != nil {
 			return err
 		}
-		if row.Version.Hash == "" {
-			return conflict("build it first", "version %d of %s cannot be live: it is not built", row.Version.Number, row.Name)
+		if row.Hash == "" {
+			return conflict("build it first", "version %d of %s cannot be live: it is not built", row.Number, row.Name)
 		}
-		if err := tx.retire(ctx, row.Version.BotID, nullStamp(tx.now)); err != nil {
+		if err := tx.retire(ctx, row.BotID, nullStamp(tx.now)); err != nil {
 			return err
 		}
 		if err := tx.setLive(ctx, versionID); err != nil {
 			return err
 		}
 		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Live})
-		return tx.refreshBot(ctx, row.Version.BotID)
+		return tx.refreshBot(ctx, row.BotID)
 	})
 }
 
@@ -156,11 +156,10 @@ func (s *Store) Promote(ctx context.Context, versionID int64) error {
 // benched is false, and nothing is done, when it is not live any more.
 func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benched bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
-		row, err := tx.VersionByID(ctx, versionID)
+		v, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
 			return none(err, noVersion(versionID))
 		}
-		v := row.Version
 		if benched = v.State == string(ladder.Live); !benched {
 			return nil
 		}
@@ -171,7 +170,7 @@ func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benc
 			return err
 		}
 		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Benched, Text: reason})
-		return tx.tellOwner(ctx, row, reason)
+		return tx.tellOwner(ctx, v, reason)
 	})
 	return benched && err == nil, err
 }
@@ -206,11 +205,7 @@ func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 		return err
 	}
 	if live.ID != 0 {
-		row, err := tx.VersionByID(ctx, live.ID)
-		if err != nil {
-			return err
-		}
-		v, err := version(row)
+		v, err := version(live)
 		if err != nil {
 			return err
 		}
@@ -311,15 +306,15 @@ func (s *Store) SetUnplayable(ctx context.Context, versionID int64, missing stri
 		if err != nil {
 			return none(err, noVersion(versionID))
 		}
-		if row.Version.Unplayable == missing {
+		if row.Unplayable == missing {
 			return nil
 		}
 		if err := tx.SetUnplayable(ctx, missing, versionID); err != nil {
 			return err
 		}
-		text := fmt.Sprintf("version %d of %s is played again", row.Version.Number, row.Name)
+		text := fmt.Sprintf("version %d of %s is played again", row.Number, row.Name)
 		if missing != "" {
-			text = fmt.Sprintf("version %d of %s cannot be played: no machine has what it needs: %s", row.Version.Number, row.Name, missing)
+			text = fmt.Sprintf("version %d of %s cannot be played: no machine has what it needs: %s", row.Number, row.Name, missing)
 		}
 		return tx.tellOwner(ctx, row, text)
 	})

@@ -30,7 +30,7 @@ func (s *Store) Withdraw(ctx context.Context, botID int64) error {
 		if err != nil {
 			return err
 		}
-		asked = slices.CompactFunc(asked, func(a, b queries.Match) bool { return a.ID == b.ID }) // with two of its versions
+		asked = slices.CompactFunc(asked, func(a, b queries.MatchRow) bool { return a.ID == b.ID }) // with two of its versions
 		for _, m := range asked {
 			if err := tx.dropMatch(ctx, m, b.PersonID.Int64, fmt.Sprintf("bot %q is withdrawn by its owner", b.Name)); err != nil {
 				return err
@@ -62,11 +62,11 @@ func (s *Store) Restore(ctx context.Context, botID int64) error {
 // and the one that was live rests. The bot is restored where it was withdrawn.
 func (s *Store) Use(ctx context.Context, botID int64, number int) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
-		row, err := tx.VersionByNumber(ctx, botID, int64(number))
+		v, err := tx.VersionByNumber(ctx, botID, int64(number))
 		if err != nil {
 			return none(err, NoVersionOf(b.Name, number))
 		}
-		switch v := row.Version; ladder.State(v.State) {
+		switch ladder.State(v.State) {
 		case ladder.Live:
 			return nil
 		case ladder.Resting:
@@ -81,7 +81,7 @@ func (s *Store) Use(ctx context.Context, botID int64, number int) error {
 		if err := tx.retire(ctx, botID, nullStamp(tx.now)); err != nil {
 			return err
 		}
-		return tx.setLive(ctx, row.Version.ID)
+		return tx.setLive(ctx, v.ID)
 	})
 }
 

@@ -113,6 +113,9 @@ type Swept struct {
 	Over   bool  // what is left has more bytes than it may have
 }
 
+// unused is the time without use after which a build that nobody needs goes.
+const unused = 30 * 24 * time.Hour
+
 // Choose returns which of the builds go by the rules of the configuration, at a time: of those that nobody
 // needs, the ones that were not used for so long, and as many more as are too much for the limit.
 func Choose(list []StoredBuild, rules ladder.Storage, now time.Time) (remove []StoredBuild) {
@@ -121,7 +124,7 @@ func Choose(list []StoredBuild, rules ladder.Storage, now time.Time) (remove []S
 		total += b.Bytes
 	}
 	for _, b := range list { // the oldest first
-		old := rules.Builds > 0 && b.Used.Before(now.Add(-rules.Builds))
+		old := b.Used.Before(now.Add(-unused))
 		if b.Needed || !old && !over(total, rules) {
 			continue
 		}
@@ -131,7 +134,7 @@ func Choose(list []StoredBuild, rules ladder.Storage, now time.Time) (remove []S
 	return remove
 }
 
-func over(bytes int64, rules ladder.Storage) bool { return rules.Room > 0 && bytes > rules.Room }
+func over(bytes int64, rules ladder.Storage) bool { return rules.Room > 0 && bytes > int64(rules.Room) }
 
 // SweepBuilds removes builds by the rules of the configuration. Those that anybody has resolved and may still
 // use stay; a removed one is made again from its upload when it is resolved.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 )
@@ -63,14 +64,13 @@ func TestSweepBuilds(t *testing.T) {
 	anchor, err := w.Store.Versions(t.Context(), house.ID)
 	kit.Must(t, err)
 	was := tree(t, w.Dir.Bot(old.Hash))
-	rules := ladder.Storage{Builds: 30 * day}
+	rules := ladder.Storage{}
 
 	w.sweep(rules, old.Hash, live.Hash) // just used
 	w.aged(live.Hash, 100*day)
 	w.aged(old.Hash, 29*day)
 	w.sweep(rules, old.Hash, live.Hash) // one is live, the other was used
 	w.aged(old.Hash, 31*day)
-	w.sweep(ladder.Storage{}, old.Hash, live.Hash) // they stay for ever
 
 	// A match that waits needs the old version.
 	m, err := w.Store.AddMatch(t.Context(), store.NewMatch{AskedBy: w.person.ID, Game: "tebes", Options: map[string]string{"size": "4"}, Clock: w.Config.Ladders[1].Clock, Deals: 1, Versions: []int64{old.ID, anchor[0].ID}})
@@ -114,6 +114,7 @@ func (w *world) released(hash string) {
 
 // Above its limit the oldest builds that nobody needs go, and those that are needed stay.
 func TestSweepRoom(t *testing.T) {
+	// limit: storage.room
 	t.Parallel()
 	w := newWorld(t)
 	var hashes []string
@@ -132,11 +133,11 @@ func TestSweepRoom(t *testing.T) {
 			t.Errorf("build %d is %+v", i, b)
 		}
 	}
-	w.sweep(ladder.Storage{Room: 4 * each}, hashes...)
-	if done := w.sweep(ladder.Storage{Room: 4*each - 1}, hashes[1:]...); done.Builds != 1 || done.Bytes != each || done.Left != 3*each || done.Over {
+	w.sweep(ladder.Storage{Room: size.Bytes(4 * each)}, hashes...)
+	if done := w.sweep(ladder.Storage{Room: size.Bytes(4*each - 1)}, hashes[1:]...); done.Builds != 1 || done.Bytes != each || done.Left != 3*each || done.Over {
 		t.Errorf("%+v", done)
 	}
-	if done := w.sweep(ladder.Storage{Room: each - 1}, hashes[3]); done.Builds != 2 || !done.Over {
+	if done := w.sweep(ladder.Storage{Room: size.Bytes(each - 1)}, hashes[3]); done.Builds != 2 || !done.Over {
 		t.Errorf("%+v", done)
 	}
 }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { refereetest.Main(m, modes, nil) }
 // clock, by which no check is made.
 const testConfig = `
 [limits]
-memory = 128
+memory = "128m"
 versions = 100
 [[ladder]]
 name = "brisca-2"

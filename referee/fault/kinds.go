@@ -122,6 +122,9 @@ func (k Kind) Parameters() (names []string) {
 	return names
 }
 
+// Form returns the text of a reason of the kind with its parameters in braces.
+func (k Kind) Form() string { return k.known().text }
+
 // known returns the row of a kind, empty for an unknown kind.
 func (k Kind) known() kind {
 	if i := slices.IndexFunc(kinds, func(row kind) bool { return row.Kind == k }); i >= 0 {

@@ -25,7 +25,7 @@ const ManifestFile = "timba.toml"
 // MaxManifest is the largest size of a manifest in bytes, since strangers write them.
 const MaxManifest = 64 << 10
 
-// Manifest is the content of ManifestFile. SPEC.md, "The manifest", describes it.
+// Manifest is the content of ManifestFile. docs/writing-a-bot.md, "The manifest", describes it.
 type Manifest struct {
 	Name    string
 	Version string

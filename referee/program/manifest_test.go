@@ -188,10 +188,10 @@ func TestNoGames(t *testing.T) {
 	}
 }
 
-// manifestSection returns the tables of SPEC.md, "The manifest": of its keys, and of its main
+// manifestSection returns the tables of docs/writing-a-bot.md, "The manifest": of its keys, and of its main
 // files; each row has its cells.
 func manifestSection(t *testing.T) (text string, keys, mains [][]string) {
-	data := kit.Get[[]byte](t)(os.ReadFile("../../SPEC.md"))
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/writing-a-bot.md"))
 	_, text, ok := strings.Cut(string(data), "\n## The manifest\n")
 	if !ok {
 		t.Fatal("there is no such section")
@@ -215,7 +215,7 @@ func manifestSection(t *testing.T) (text string, keys, mains [][]string) {
 	return text, tables[0][1:], tables[1][1:]
 }
 
-// SPEC.md, "The manifest": every key with its type, the size, every main file with its commands.
+// docs/writing-a-bot.md, "The manifest": every key with its type, the size, every main file with its commands.
 func TestManifestIsDocumented(t *testing.T) {
 	text, keys, mains := manifestSection(t)
 	var want, got []string
@@ -230,7 +230,7 @@ func TestManifestIsDocumented(t *testing.T) {
 		got = append(got, row[0]+" "+row[1])
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("the keys are %q, SPEC.md has %q", want, got)
+		t.Errorf("the keys are %q, the page has %q", want, got)
 	}
 	want, got = nil, nil
 	for _, f := range mainFiles {
@@ -240,14 +240,14 @@ func TestManifestIsDocumented(t *testing.T) {
 		got = append(got, strings.Join(row, " "))
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("the main files are\n%s\nSPEC.md has\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
+		t.Errorf("the main files are\n%s\nthe page has\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
 	}
 	if size := fmt.Sprintf("%d KiB", MaxManifest>>10); !strings.Contains(text, size) {
-		t.Errorf("SPEC.md does not have the size of %s", size)
+		t.Errorf("the page does not have the size of %s", size)
 	}
 	for dir := range slices.Values(ignored) {
 		if !strings.Contains(text, code(dir)) {
-			t.Errorf("SPEC.md does not say that %s is ignored", dir)
+			t.Errorf("the page does not say that %s is ignored", dir)
 		}
 	}
 }
@@ -259,7 +259,7 @@ func code(s string) string {
 	return "`" + s + "`"
 }
 
-// SPEC.md, "The manifest": its example is a manifest, and the mistakes are told as it says.
+// docs/writing-a-bot.md, "The manifest": its example is a manifest, and the mistakes are told as it says.
 func TestManifestExamples(t *testing.T) {
 	text, _, _ := manifestSection(t)
 	blocks := strings.Split(text, "```")
@@ -273,6 +273,6 @@ func TestManifestExamples(t *testing.T) {
 	}
 	_, err = parseManifest(`run = "python3 bot.py"`)
 	if got := "\ntimba.toml: " + err.Error() + "\n"; got != blocks[3] {
-		t.Errorf("the message is %q, SPEC.md has %q", got, blocks[3])
+		t.Errorf("the message is %q, the page has %q", got, blocks[3])
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -37,7 +38,7 @@ const maxName = 64
 
 // ParseSpec reads what stands for a bot of a match: a house bot, a directory or a command as it is,
 // or pairs of key and value with quotes as in a shell, such as name=new cmd="./bot -c 2" movetime=50,
-// where the first word has one of the keys. SPEC.md, "Bots of a local match", has the keys.
+// where the first word has one of the keys. docs/matches.md, "Bots of a local match", has the keys.
 func ParseSpec(bot string) (Spec, error) {
 	if key, _, _ := strings.Cut(bot, "="); key == bot || !slices.Contains(specKeys, key) {
 		return Spec{Bot: bot}, nil
@@ -113,7 +114,7 @@ type Own struct {
 	Movetime  int64    `json:"movetime,omitempty"` // milliseconds, as all clocks here
 	Bank      int64    `json:"bank,omitempty"`
 	Inc       int64    `json:"inc,omitempty"`
-	Memory    string   `json:"memory,omitempty"` // a size, in the form of sandbox.SizeText
+	Memory    string   `json:"memory,omitempty"` // a size, as size.Bytes writes it
 	Processes int      `json:"processes,omitempty"`
 }
 
@@ -138,13 +139,14 @@ func (o *Own) set(key, value string) (err error) {
 		n, err = number(key, value, 1, maxProcesses, "processes")
 		o.Processes = int(n)
 	case "memory":
-		var n int64
-		if n, err = sandbox.ParseSize(value); err == nil {
-			o.Memory = sandbox.SizeText(n)
-			if _, err = (sandbox.Limit{Memory: max(1, n)}).Check(); err != nil {
-				err = fmt.Errorf("memory cannot be %q: %w", value, err)
-			}
+		n, err := size.Parse(value)
+		if err != nil {
+			return fmt.Errorf("memory %w", err)
 		}
+		if _, err := (sandbox.Limit{Memory: int64(n)}).Check(); err != nil {
+			return fmt.Errorf("memory cannot be %q: %w", value, err)
+		}
+		o.Memory = n.String()
 	default:
 		panic("program: no key of a bot: " + key)
 	}
@@ -197,8 +199,8 @@ func (o Own) Clock(c referee.Clock) *referee.Clock {
 
 // Limit returns the limits of the bot's sandbox in a match whose other bots have the limits l.
 func (o Own) Limit(l sandbox.Limit) sandbox.Limit {
-	if n, err := sandbox.ParseSize(o.Memory); err == nil {
-		l.Memory = n
+	if n, err := size.Parse(o.Memory); err == nil {
+		l.Memory = int64(n)
 	}
 	if o.Processes != 0 {
 		l.Processes = o.Processes

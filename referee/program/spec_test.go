@@ -140,10 +140,10 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// SPEC.md, "Bots of a local match": every key of a bot and of [match].
+// docs/matches.md, "Bots of a local match": every key of a bot and of [match].
 func TestSpecKeysAreDocumented(t *testing.T) {
-	spec := kit.Get[[]byte](t)(os.ReadFile("../../SPEC.md"))
-	_, section, _ := strings.Cut(string(spec), "\n## Bots of a local match\n")
+	page := kit.Get[[]byte](t)(os.ReadFile("../../docs/matches.md"))
+	_, section, _ := strings.Cut(string(page), "\n## Bots of a local match\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var keys, own []string
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| [^|]+ \\| (yes )?").FindAllStringSubmatch(section, -1) {
@@ -153,6 +153,6 @@ func TestSpecKeysAreDocumented(t *testing.T) {
 		}
 	}
 	if !slices.Equal(keys, specKeys) || !slices.Equal(own, ownKeys) {
-		t.Errorf("the keys are %q and %q, SPEC.md has %q and %q", specKeys, ownKeys, keys, own)
+		t.Errorf("the keys are %q and %q, the page has %q and %q", specKeys, ownKeys, keys, own)
 	}
 }

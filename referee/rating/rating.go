@@ -4,7 +4,7 @@
 //
 // The unit of every statistic is the deal with all its rotations, never the
 // single game: the games of one deal share its cards, so they are not
-// independent. docs/statistics.md has the formulas, the reasons and the papers.
+// independent. docs/ratings.md has the formulas, the reasons and the papers.
 package rating
 
 import (

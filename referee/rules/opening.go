@@ -4,7 +4,7 @@ const (
 	// MaxOpening is the most plies of an opening.
 	MaxOpening = 12
 	// DefaultOpening is the plies of the openings that local matches and the default
-	// ladders have where the deal has no chance in it; docs/statistics.md says why.
+	// ladders have where the deal has no chance in it; docs/ratings.md says why.
 	DefaultOpening = 6
 )
 

@@ -48,6 +48,8 @@ type Variant struct {
 	// Chance is whether the seed decides anything. Without chance every deal
 	// is the same, and deterministic bots play the same game in each.
 	Chance bool
+	// Unique is whether no two deals are alike, as a pack of cards is not shuffled twice in the same way.
+	Unique bool
 	// MaxPlies is how many moves a game can have.
 	MaxPlies int
 	// Deal returns the first position.

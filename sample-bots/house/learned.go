@@ -20,7 +20,7 @@ const (
 	byMean = "mean"
 )
 
-// modelFiles has models/KIND/MODE.timba, trained as docs/training.md says.
+// modelFiles has models/KIND/MODE.timba, trained as lab/README.md says.
 //
 //go:embed models
 var modelFiles embed.FS

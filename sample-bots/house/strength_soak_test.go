@@ -76,7 +76,7 @@ func TestPodridaChampionIsBetter(t *testing.T) {
 	}
 }
 
-// @net has more than half of the points in games against each agent of the thesis. docs/training.md
+// @net has more than half of the points in games against each agent of the thesis. lab/README.md
 // has the measurement with thousands of deals.
 func TestNetBeatsTheThesis(t *testing.T) {
 	const deals = uint64(150)

@@ -1,7 +1,7 @@
 // Package learned plays Brisca and Tute by models that were trained before: it has the games as
 // models see them, the nets, the policies and the files, and knows nothing of training.
 //
-// Begin with Read and Agent; package cards has the games, and docs/training.md the files.
+// Begin with Read and Agent; package cards has the games, and lab/README.md the files.
 package learned
 
 import (

@@ -16,29 +16,64 @@ import (
 //go:embed all:python all:c all:bash all:javascript all:cpp all:rust all:java all:go all:perl all:ruby all:lua all:tcl all:php
 var files embed.FS
 
+// readme is the README.md of each starter, with words in capitals for what differs.
+//
+//go:embed README.md.tmpl
+var readme string
+
 // Language is a language with a starter.
 type Language struct {
 	Name    string   // also of the directory
 	Title   string   // for people
 	Aliases []string // other names that users may type
 	Needs   []string // the programs that build and run the bot
+	Source  string   // the main file
+
+	// For README.md: code that writes to the log, code that writes a comment, and when output is sent.
+	Debug, Comment, Flush string
 }
 
 // Languages is all languages, in display order.
 var Languages = []Language{
-	{"python", "Python", []string{"py", "python3"}, []string{"python3"}},
-	{"javascript", "JavaScript", []string{"js", "node"}, []string{"node"}},
-	{"c", "C", nil, []string{"cc"}},
-	{"cpp", "C++", []string{"c++", "cxx"}, []string{"c++"}},
-	{"rust", "Rust", []string{"rs"}, []string{"rustc"}},
-	{"java", "Java", nil, []string{"javac", "java"}},
-	{"go", "Go", []string{"golang"}, []string{"go"}},
-	{"bash", "Bash", []string{"sh", "shell"}, []string{"bash"}},
-	{"perl", "Perl", []string{"pl"}, []string{"perl"}},
-	{"ruby", "Ruby", []string{"rb"}, []string{"ruby"}},
-	{"lua", "Lua", nil, []string{"lua5.4"}},
-	{"tcl", "Tcl", []string{"tclsh"}, []string{"tclsh"}},
-	{"php", "PHP", nil, []string{"php"}},
+	{"python", "Python", []string{"py", "python3"}, []string{"python3"}, "bot.py",
+		`print("hm", file=sys.stderr)`, `print("# hm", flush=True)`,
+		"Output of `print` to a pipe stays in a buffer: the bot prints with `flush=True` (or run `python3 -u`)"},
+	{"javascript", "JavaScript", []string{"js", "node"}, []string{"node"}, "bot.js",
+		`console.error("hm")`, `console.log("# hm")`,
+		"`console.log` to a pipe writes at once on Linux; you need not flush"},
+	{"c", "C", nil, []string{"cc"}, "bot.c",
+		`fprintf(stderr, "hm\n")`, `puts("# hm")`,
+		"Output of stdio to a pipe stays in a buffer: the bot calls `fflush(stdout)` after each line it has read"},
+	{"cpp", "C++", []string{"c++", "cxx"}, []string{"c++"}, "bot.cpp",
+		`std::cerr << "hm\n"`, `std::cout << "# hm" << std::endl`,
+		"Output of `std::cout` to a pipe stays in a buffer: the bot ends an answer with `std::endl`, which flushes"},
+	{"rust", "Rust", []string{"rs"}, []string{"rustc"}, "bot.rs",
+		`eprintln!("hm")`, `println!("# hm")`,
+		"`println!` writes at the end of each line; if you use your own `BufWriter`, call `flush()`"},
+	{"java", "Java", nil, []string{"javac", "java"}, "Bot.java",
+		`System.err.println("hm")`, `System.out.println("# hm")`,
+		"Output of `System.out` may stay in a buffer: the bot calls `System.out.flush()` after each answer"},
+	{"go", "Go", []string{"golang"}, []string{"go"}, "bot.go",
+		`fmt.Fprintln(os.Stderr, "hm")`, `fmt.Println("# hm")`,
+		"`fmt.Println` writes at once; if you use your own `bufio.Writer`, call `Flush()`"},
+	{"bash", "Bash", []string{"sh", "shell"}, []string{"bash"}, "bot.sh",
+		"echo hm >&2", `echo "# hm"`,
+		"`echo` and `printf` write at once; programs that you start (awk, sed) may buffer their output"},
+	{"perl", "Perl", []string{"pl"}, []string{"perl"}, "bot.pl",
+		`print STDERR "hm\n"`, `print "# hm\n"`,
+		"Output of `print` to a pipe stays in a buffer: `$| = 1` at the top flushes after every print"},
+	{"ruby", "Ruby", []string{"rb"}, []string{"ruby"}, "bot.rb",
+		`warn "hm"`, `puts "# hm"`,
+		"Output of `puts` to a pipe stays in a buffer: `$stdout.sync = true` at the top flushes after every line"},
+	{"lua", "Lua", nil, []string{"lua5.4"}, "bot.lua",
+		`io.stderr:write("hm\n")`, `print("# hm")`,
+		"Output of `print` to a pipe stays in a buffer: `io.stdout:setvbuf(\"line\")` at the top flushes after every line"},
+	{"tcl", "Tcl", []string{"tclsh"}, []string{"tclsh"}, "bot.tcl",
+		"puts stderr hm", `puts "# hm"`,
+		"Output of `puts` to a pipe stays in a buffer: `fconfigure stdout -buffering line` at the top flushes after every line"},
+	{"php", "PHP", nil, []string{"php"}, "bot.php",
+		`fwrite(STDERR, "hm\n")`, `echo "# hm\n"`,
+		"`echo` writes at once; if you use `ob_start()`, call `ob_flush()` and `flush()`"},
 }
 
 // Find returns the language with a name, title or alias, ignoring case.
@@ -79,8 +114,7 @@ func (l Language) Write(dir string) (name string, err error) {
 		return "", err
 	}
 	name = botName(filepath.Base(dir))
-	// The heading of the README and the name in the manifest and the source.
-	rename := strings.NewReplacer("# A timba bot in ", "# "+name+": a timba bot in ", "my-"+l.Name+"-bot", name)
+	rename := strings.NewReplacer("my-"+l.Name+"-bot", name) // in the manifest and the source
 	err = fs.WalkDir(files, l.Name, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -95,6 +129,11 @@ func (l Language) Write(dir string) (name string, err error) {
 		}
 		return create(to, rename.Replace(string(data)))
 	})
+	if err == nil {
+		fill := strings.NewReplacer("NAME", name, "TITLE", l.Title, "SOURCE", l.Source,
+			"DEBUG", l.Debug, "COMMENT", l.Comment, "FLUSH", l.Flush)
+		err = create(filepath.Join(dir, "README.md"), fill.Replace(readme))
+	}
 	if err != nil {
 		return "", fmt.Errorf("starter: %w", err)
 	}

@@ -29,24 +29,17 @@ import (
 // TestMain makes the test binary run as a house bot in real processes.
 func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
 
-// source is the main file of each starter.
-var source = map[string]string{
-	"python": "bot.py", "javascript": "bot.js", "c": "bot.c", "cpp": "bot.cpp", "rust": "bot.rs", "java": "Bot.java", "go": "bot.go",
-	"bash": "bot.sh", "perl": "bot.pl", "ruby": "bot.rb", "lua": "bot.lua", "tcl": "bot.tcl", "php": "bot.php",
-}
-
-// Each starter is three text files, and nothing that was built.
+// Each starter is two text files, beside its README, and nothing that was built.
 func TestStarterFiles(t *testing.T) {
 	entries, err := files.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != len(Languages) || len(source) != len(Languages) {
-		t.Errorf("%d directories are embedded and %d sources known for %d languages", len(entries), len(source), len(Languages))
+	if len(entries) != len(Languages) {
+		t.Errorf("%d directories are embedded for %d languages", len(entries), len(Languages))
 	}
 	for _, l := range Languages {
-		want := []string{"README.md", source[l.Name], "timba.toml"}
-		slices.Sort(want)
+		want := []string{l.Source, "timba.toml"}
 		var got []string
 		err := fs.WalkDir(files, l.Name, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
@@ -117,7 +110,7 @@ func TestStarterManifestAndReadme(t *testing.T) {
 			t.Errorf("%s: the README has %d lines", l.Name, n)
 		}
 		for _, want := range []string{
-			"# Nice-1: a timba bot in " + l.Title + "\n", "timba match", "timba check", source[l.Name], "ideas", "Debug", "`" + m.Run[0],
+			"# Nice-1: a timba bot in " + l.Title + "\n", "timba match", "timba check", "`" + l.Source + "`", "ideas", "`" + l.Debug + "`", "`" + l.Comment + "`", l.Flush + ".\n",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: the README says nothing of %q", l.Name, want)
@@ -126,7 +119,7 @@ func TestStarterManifestAndReadme(t *testing.T) {
 		if !strings.Contains(text, "buffer") && !strings.Contains(text, "at once") && !strings.Contains(text, "flush") {
 			t.Errorf("%s: the README does not say when output is sent", l.Name)
 		}
-		if code := read(t, filepath.Join(dir, source[l.Name])); !strings.Contains(code, "Nice-1") || strings.Contains(code, "my-") {
+		if code := read(t, filepath.Join(dir, l.Source)); !strings.Contains(code, "Nice-1") || strings.Contains(code, "my-") {
 			t.Errorf("%s: the source does not have the bot's name", l.Name)
 		}
 		if err := os.Remove(filepath.Join(dir, program.ManifestFile)); err != nil {

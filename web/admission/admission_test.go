@@ -41,12 +41,12 @@ func TestPlaces(t *testing.T) {
 	first := enter(admission.By{Person: 1, Address: from(1)}, "")
 	enter(admission.By{Person: 1, Address: from(2)}, "")
 	enter(admission.By{Person: 1, Address: from(3)}, "the limit for one person is 2")
-	guest := admission.By{Guest: "a", Address: from(1)}
+	guest := admission.By{Session: 1, Address: from(1)}
 	enter(guest, "")
 	enter(guest, "")
 	guest.Address = from(4)
 	enter(guest, "the limit for one person is 2")
-	enter(admission.By{Guest: "b", Address: from(1)}, "the limit for one address is 3")
+	enter(admission.By{Session: 2, Address: from(1)}, "the limit for one address is 3")
 	enter(admission.By{Address: from(2)}, "")
 	enter(admission.By{Address: from(5)}, "the limit is 5")
 	first()

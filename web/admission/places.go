@@ -40,8 +40,8 @@ func (l Limits) Check(ofPerson, fromAddress, all int) error {
 
 // By is whose a place is.
 type By struct {
-	Person  int64  // 0: nobody who is signed in
-	Guest   string // identifies the browser of nobody who is signed in; "" if that is not known
+	Person  int64 // 0: nobody who is signed in
+	Session int64 // of a guest, 0: none
 	Address netip.Addr
 }
 
@@ -61,7 +61,7 @@ func (p *Places) Enter(by By) (leave func(), err error) {
 	address := By{Address: by.Address}
 	person := By{Person: by.Person}
 	if by.Person == 0 {
-		person.Guest = by.Guest
+		person.Session = by.Session
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

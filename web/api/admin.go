@@ -5,6 +5,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 func inviteDoc(i service.Invite) wire.Invite {
@@ -13,12 +15,12 @@ func inviteDoc(i service.Invite) wire.Invite {
 
 // invites lists the invites that can still be used.
 func (a *api) invites(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	from, limit := q.cursorID("cursor", "invite"), q.limit()
+	q := parameters.New(r)
+	from, limit := q.CursorID("cursor", "invite"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}
-	all, err := a.Service.Invites(r.Context(), infoOf(r).actor())
+	all, err := a.Service.Invites(r.Context(), middleware.Of(r).Actor)
 	if err != nil {
 		return err
 	}
@@ -34,7 +36,7 @@ func (a *api) addInvite(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &asked); err != nil {
 		return err
 	}
-	code, invite, err := a.Service.AddInvite(r.Context(), infoOf(r).actor(), asked.Name, asked.Expires)
+	code, invite, err := a.Service.AddInvite(r.Context(), middleware.Of(r).Actor, asked.Name, asked.Expires)
 	if err != nil {
 		return err
 	}
@@ -42,11 +44,11 @@ func (a *api) addInvite(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) revokeInvite(w http.ResponseWriter, r *http.Request) error {
-	id, err := PathID(r, "invite")
+	id, err := parameters.PathID(r, "invite")
 	if err != nil {
 		return err
 	}
-	if err := a.Service.RevokeInvite(r.Context(), infoOf(r).actor(), id); err != nil {
+	if err := a.Service.RevokeInvite(r.Context(), middleware.Of(r).Actor, id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -54,12 +56,12 @@ func (a *api) revokeInvite(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) people(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	from, limit := q.cursorID("cursor", "person"), q.limit()
+	q := parameters.New(r)
+	from, limit := q.CursorID("cursor", "person"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}
-	all, err := a.Service.People(r.Context(), infoOf(r).actor())
+	all, err := a.Service.People(r.Context(), middleware.Of(r).Actor)
 	if err != nil {
 		return err
 	}
@@ -74,10 +76,10 @@ func (a *api) block(w http.ResponseWriter, r *http.Request) error   { return a.s
 func (a *api) unblock(w http.ResponseWriter, r *http.Request) error { return a.setBlocked(w, r, false) }
 
 func (a *api) setBlocked(w http.ResponseWriter, r *http.Request, out bool) error {
-	if err := NewQuery(r).Done(); err != nil {
+	if err := parameters.New(r).Done(); err != nil {
 		return err
 	}
-	p, err := a.Service.Block(r.Context(), infoOf(r).actor(), r.PathValue("person"), out)
+	p, err := a.Service.Block(r.Context(), middleware.Of(r).Actor, r.PathValue("person"), out)
 	if err != nil {
 		return err
 	}

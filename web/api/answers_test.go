@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 func at(format string, args ...any) call {
@@ -107,7 +108,7 @@ func TestPages(t *testing.T) {
 func same[T any](t *testing.T, w *world, _ T, c call) {
 	t.Helper()
 	t.Run(strings.TrimPrefix(c.path, "/api/v1/"), func(t *testing.T) {
-		all := pagesOf[T](w, c, maxLimit)
+		all := pagesOf[T](w, c, parameters.MaxLimit)
 		if len(all) == 0 {
 			t.Fatal("there is nothing to page")
 		}

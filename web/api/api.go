@@ -1,35 +1,28 @@
 // Package api is the HTTP API of a competition: JSON under /api/v1, described by
-// openapi.yaml. Each resource has a file; what all requests pass is in
-// middleware.go and auth.go. docs/api.md is for users of the API.
+// openapi.yaml. Each resource has a file; what all requests pass is
+// package middleware. docs/api.md is for users of the API.
 package api
 
 import (
-	"cmp"
 	"context"
-	"log/slog"
-	"net"
+	_ "embed"
 	"net/http"
-	"net/netip"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/klauspost/compress/gzhttp"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/admission"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/problem"
 )
 
-// Options are the parts of the API. Store and Config are required.
+// Options are the parts of the API. Middleware is required.
 type Options struct {
-	Store  *store.Store
-	Config *config.Config
-	// Service is what may be asked of the competition; nil: one of Store and Config alone.
-	Service *service.Service
+	Middleware *middleware.Middleware
 	// Online reports whether a remote version is connected; nil: none is.
 	Online func(version int64) bool
 	// Machines returns the machines that play matches, and those with credentials that are not
@@ -38,15 +31,8 @@ type Options struct {
 	// Health returns why the server cannot work, nil while it can. The API checks the
 	// store itself.
 	Health func(context.Context) error
-	// Metrics serves /metrics, unless it is nil. The API's own metrics are registered with
-	// Registerer.
-	Metrics    http.Handler
-	Registerer prometheus.Registerer
-	// Proxies are the addresses of proxies whose X-Forwarded-For is trusted.
-	Proxies []netip.Prefix
-
-	Log *slog.Logger
-	Now func() time.Time
+	// Metrics serves /metrics, unless it is nil.
+	Metrics http.Handler
 }
 
 // API is the API of a competition. It serves its own paths; Pages adds others to them.
@@ -60,27 +46,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.Serv
 
 type api struct {
 	Options
-	metrics   *metrics
-	anonymous *admission.Rate[netip.Addr]
-	byPerson  *admission.Rate[int64]
-	joining   *admission.Rate[netip.Addr]
-	assets    *admission.Rate[netip.Addr]
-	uploads   *admission.Places
-	streams   *admission.Places
-	waits     *admission.Places
+	Service *service.Service
+	Store   *store.Store
 }
-
-// The largest numbers of long requests at the same time.
-var (
-	uploadLimits = admission.Limits{Person: 2, Address: 4, Total: 32, What: "uploads", Hint: soon, Retry: 5 * time.Second}
-	streamLimits = admission.Limits{Person: 4, Address: 4, Total: 64, What: "downloads", Hint: soon, Retry: 5 * time.Second}
-	waitLimits   = admission.Limits{Person: 32, Address: 64, Total: 1024, What: "waiting requests", Hint: soon, Retry: 5 * time.Second}
-)
-
-const soon = "try again in some seconds"
-
-// registrationsPerMinute is how often one address may try to join.
-const registrationsPerMinute = 10
 
 // route is a route of the API with the rights that it requires.
 type route struct {
@@ -93,14 +61,14 @@ type route struct {
 // plain returns a handler that takes no parameters in the query.
 func plain(serve func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := NewQuery(r).Done(); err != nil {
+		if err := parameters.New(r).Done(); err != nil {
 			return err
 		}
 		return serve(w, r)
 	}
 }
 
-// routes returns all routes. Handlers of routes for owners only check info.mustOwn.
+// routes returns all routes. Package service checks what is only for owners.
 func (a *api) routes() []route {
 	all := []route{
 		{"GET /healthz", "", false, plain(a.health)},
@@ -170,30 +138,13 @@ func New(o Options) *API {
 }
 
 func newAPI(o Options) *api {
-	if o.Service == nil {
-		o.Service = service.New(service.Options{Store: o.Store, Config: o.Config, Now: o.Now})
-	}
 	if o.Online == nil {
 		o.Online = func(int64) bool { return false }
 	}
 	if o.Machines == nil {
 		o.Machines = func() ([]ladder.Machine, error) { return nil, nil }
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &api{
-		Options:   o,
-		metrics:   newMetrics(o.Registerer),
-		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", o.Config.Limits.Anonymous, o.Now),
-		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", o.Config.Limits.Requests, o.Now),
-		joining:   admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", registrationsPerMinute, o.Now),
-		assets:    admission.NewRate[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, o.Now),
-		uploads:   admission.NewPlaces(uploadLimits),
-		streams:   admission.NewPlaces(streamLimits),
-		waits:     admission.NewPlaces(waitLimits),
-	}
+	return &api{o, o.Middleware.Service, o.Middleware.Service.Store}
 }
 
 func (a *api) handler(routes []route) http.Handler {
@@ -209,20 +160,20 @@ func (a *api) handler(routes []route) http.Handler {
 		panic("api: " + err.Error()) // only for invalid options
 	}
 	compressed := compress(mux)
-	return a.wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return a.Middleware.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := mux.Handler(r)
 		// ServeMux would redirect to the clean path, with an HTML page.
 		if pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
-			err := a.identify(w, r)
+			err := a.Middleware.Bearer(w, r)
 			if err == nil {
 				err = a.unknown(w, r, mux, pattern)
 			}
 			if err != nil {
-				a.fail(w, r, err)
+				a.Middleware.Fail(w, r, err)
 			}
 			return
 		}
-		infoOf(r).route = pattern
+		middleware.Of(r).Route = pattern
 		compressed.ServeHTTP(w, r)
 	}))
 }
@@ -237,43 +188,18 @@ func (a *api) enter(rt route) http.Handler {
 		if rt.scope == "" {
 			w.Header().Set("Cache-Control", "no-cache")
 		}
-		in := infoOf(r)
-		in.inner = &recorder{ResponseWriter: w}
-		err := a.admit(in.inner, r, rt)
+		w = middleware.Of(r).Record(w)
+		err := a.Middleware.Bearer(w, r)
 		if err == nil {
-			err = rt.serve(in.inner, r)
+			err = rt.check(middleware.Of(r).Actor)
+		}
+		if err == nil {
+			err = rt.serve(w, r)
 		}
 		if err != nil {
-			a.fail(in.inner, r, err)
+			a.Middleware.Fail(w, r, err)
 		}
 	})
-}
-
-// NewServer returns a server of a handler, with timeouts against slow clients. Bodies and
-// answers have their own timeouts; see middleware.go. On shutdown, requests that only wait are
-// answered at once.
-func NewServer(h http.Handler, log *slog.Logger) *http.Server {
-	closing, shut := context.WithCancel(context.Background())
-	s := &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    32 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context {
-			return context.WithValue(context.Background(), closingKey{}, closing.Done())
-		},
-	}
-	s.RegisterOnShutdown(shut)
-	return s
-}
-
-type closingKey struct{}
-
-// closing returns a channel that is closed when the server shuts down; nil without a server.
-func closing(ctx context.Context) <-chan struct{} {
-	c, _ := ctx.Value(closingKey{}).(<-chan struct{})
-	return c
 }
 
 func (a *api) health(w http.ResponseWriter, r *http.Request) error {
@@ -297,4 +223,86 @@ func (a *api) health(w http.ResponseWriter, r *http.Request) error {
 func (a *api) figures(w http.ResponseWriter, r *http.Request) error {
 	a.Metrics.ServeHTTP(w, r)
 	return nil
+}
+
+// check returns an error if the actor lacks the rights that the route requires.
+func (rt route) check(a service.Actor) error {
+	if rt.scope != "" {
+		if err := a.Must(rt.scope, rt.pattern); err != nil {
+			return err
+		}
+	}
+	if rt.admin && !a.Person.Admin {
+		return ladder.Errorf(ladder.Forbidden, "", "%s is for admins", rt.pattern)
+	}
+	return nil
+}
+
+// Pages returns one handler of the API and of pages, which have all other paths and pass the same middleware.
+func (a *API) Pages(pages http.Handler) http.Handler {
+	wrapped := a.Middleware.Wrap(pages)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if Path(r.URL.Path) {
+			a.handler.ServeHTTP(w, r)
+			return
+		}
+		wrapped.ServeHTTP(w, r)
+	})
+}
+
+// Path reports whether a path is one of the API, which answers with problem documents.
+func Path(path string) bool {
+	return strings.HasPrefix(path, "/api/") || path == "/healthz" || path == "/metrics"
+}
+
+// share allows pages of other sites to read public answers. The API uses no cookies, so a page
+// gets no more than its author could.
+func share(h http.Header) {
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+}
+
+// unknown answers requests without a route: 404, 405, or a browser's preflight request.
+// ServeMux supplies the methods of an address; it is called only without a route, which it
+// would serve.
+func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, pattern string) error {
+	probe := &allowProbe{header: http.Header{}}
+	if pattern == "" {
+		mux.ServeHTTP(probe, r)
+	}
+	allow := probe.header.Get("Allow")
+	if allow == "" {
+		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json lists all addresses", "%q does not exist", ladder.Clip(r.URL.Path))
+	}
+	w.Header().Set("Allow", allow)
+	if r.Method == http.MethodOptions {
+		if strings.Contains(allow, http.MethodGet) {
+			share(w.Header())
+			w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD")
+			w.Header().Set("Access-Control-Max-Age", "86400")
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return ladder.Errorf(problem.NotAllowed, "try "+allow, "%q does not support %s", ladder.Clip(r.URL.Path), ladder.Clip(r.Method))
+}
+
+// allowProbe is a ResponseWriter that keeps only the headers.
+type allowProbe struct{ header http.Header }
+
+func (p *allowProbe) Header() http.Header         { return p.header }
+func (p *allowProbe) Write(b []byte) (int, error) { return len(b), nil }
+func (p *allowProbe) WriteHeader(int)             {}
+
+// Document is the OpenAPI 3.1 document of the API, as JSON. It is made of openapi.yaml, and is the
+// contract: the tests check every route and every response against it.
+//
+//go:embed openapi.json
+var Document []byte
+
+func (a *api) document(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(Document)
+	return err
 }

@@ -2,13 +2,18 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // names is a cache of the names of people.
@@ -45,9 +50,9 @@ func (a *api) versionDoc(v ladder.Version, own bool) wire.Version {
 }
 
 func (a *api) bots(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	owner, house := q.Text("owner"), q.flag("house")
-	after, limit := q.cursorID("cursor", "bot"), q.limit()
+	q := parameters.New(r)
+	owner, house := q.Text("owner"), q.Flag("house")
+	after, limit := q.CursorID("cursor", "bot"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}
@@ -82,7 +87,7 @@ func (a *api) listBots(w http.ResponseWriter, r *http.Request, person int64, hou
 	page := wire.Page[wire.Bot]{Items: []wire.Bot{}}
 	if len(found) > limit {
 		found = found[:limit]
-		page.Next = cursorOf("bot", found[limit-1].ID)
+		page.Next = parameters.CursorOf("bot", found[limit-1].ID)
 	}
 	var err error
 	if page.Items, err = a.botDocs(r, found); err != nil {
@@ -107,7 +112,7 @@ func (a *api) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 			return nil, err
 		}
 		if v, ok := last[b.ID]; ok {
-			latest := a.versionDoc(v, infoOf(r).actor().Owns(b.PersonID))
+			latest := a.versionDoc(v, middleware.Of(r).Owns(b.PersonID))
 			doc.Latest = &latest
 			if doc.Live, err = a.live(r.Context(), v); err != nil {
 				return nil, err
@@ -160,8 +165,8 @@ func (a *api) answerBot(w http.ResponseWriter, r *http.Request, b ladder.Bot) er
 }
 
 func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	from, limit := q.cursorID("cursor", "version"), q.limit()
+	q := parameters.New(r)
+	from, limit := q.CursorID("cursor", "version"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}
@@ -178,29 +183,24 @@ func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := wire.Page[wire.Version]{Items: []wire.Version{}}
 	for _, v := range all[:min(limit, len(all))] {
-		page.Items = append(page.Items, a.versionDoc(v, infoOf(r).actor().Owns(b.PersonID)))
+		page.Items = append(page.Items, a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)))
 	}
 	if len(all) > limit {
-		page.Next = cursorOf("version", int64(all[limit-1].Number))
+		page.Next = parameters.CursorOf("version", int64(all[limit-1].Number))
 	}
 	return respond(w, http.StatusOK, page)
 }
 
-// pathBot returns the bot and the version in the path.
-func (a *api) pathBot(r *http.Request) (ladder.Bot, ladder.Version, error) {
-	n, err := PathID(r, "version")
-	if err != nil {
-		return ladder.Bot{}, ladder.Version{}, err
-	}
-	return a.Service.FindVersion(r.Context(), r.PathValue("bot"), int(n))
-}
-
 func (a *api) version(w http.ResponseWriter, r *http.Request) error {
-	b, v, err := a.pathBot(r)
+	n, err := parameters.PathID(r, "version")
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, a.versionDoc(v, infoOf(r).actor().Owns(b.PersonID)))
+	v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), int(n))
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, a.versionDoc(v, middleware.Of(r).Owns(v.Owner)))
 }
 
 func stageDoc(s ladder.Stage, log bool) wire.Stage {
@@ -214,11 +214,11 @@ func stageDoc(s ladder.Stage, log bool) wire.Stage {
 // ownStages returns the stages of the version in the path, or an error unless the request is by
 // its owner.
 func (a *api) ownStages(r *http.Request) ([]ladder.Stage, error) {
-	number, err := PathID(r, "version")
+	number, err := parameters.PathID(r, "version")
 	if err != nil {
 		return nil, err
 	}
-	return a.Service.Stages(r.Context(), infoOf(r).actor(), r.PathValue("bot"), int(number))
+	return a.Service.Stages(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"), int(number))
 }
 
 func (a *api) stages(w http.ResponseWriter, r *http.Request) error {
@@ -258,16 +258,16 @@ const mostChanges = 5000
 
 // history answers with the rating changes of one version on one ladder.
 func (a *api) history(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
+	q := parameters.New(r)
 	on, number := q.Text("ladder"), int(q.Number("version", 1, service.MaxVersion, 0))
 	limit := int(q.Number("limit", 1, mostChanges, 500))
 	if on == "" {
-		q.fail("ladder", "timba standings lists them", "is missing")
+		q.Fail("ladder", "timba standings lists them", "is missing")
 	}
 	if err := q.Done(); err != nil {
 		return err
 	}
-	_, v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), number)
+	v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), number)
 	if err != nil {
 		return err
 	}
@@ -281,4 +281,63 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 		page.Items[i].Match, page.Items[i].Number = c.MatchID, c.Number
 	}
 	return respond(w, http.StatusOK, page)
+}
+
+// withdraw takes a bot off the ladders.
+func (a *api) withdraw(w http.ResponseWriter, r *http.Request) error {
+	return a.changeBot(w, r, a.Service.Withdraw)
+}
+
+// restore brings a bot back.
+func (a *api) restore(w http.ResponseWriter, r *http.Request) error {
+	return a.changeBot(w, r, a.Service.Restore)
+}
+
+// use makes an earlier version live again.
+func (a *api) use(w http.ResponseWriter, r *http.Request) error {
+	var asked wire.LiveVersion
+	if err := decode(w, r, &asked); err != nil {
+		return err
+	}
+	return a.changeBot(w, r, func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
+		return a.Service.Use(ctx, by, bot, asked.Version)
+	})
+}
+
+// changeBot changes the bot that the path names, and answers with what it is then.
+func (a *api) changeBot(w http.ResponseWriter, r *http.Request, change func(context.Context, service.Actor, string) (ladder.Bot, error)) error {
+	if err := parameters.New(r).Done(); err != nil {
+		return err
+	}
+	b, err := change(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"))
+	if err != nil {
+		return err
+	}
+	return a.answerBot(w, r, b)
+}
+
+// upload answers with the upload of a version, byte for byte as it came.
+func (a *api) upload(w http.ResponseWriter, r *http.Request) error {
+	number, err := parameters.PathID(r, "version")
+	if err != nil {
+		return err
+	}
+	f, v, err := a.Service.Upload(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"), int(number))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	suffix, err := bundle.Suffix(f)
+	if err != nil {
+		return &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be read", Hint: "try again later", Err: err}
+	}
+	leave, err := a.Middleware.Stream(r)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%d%s"`, v.Bot, v.Number, suffix))
+	_, err = io.Copy(w, f)
+	return gone(err)
 }

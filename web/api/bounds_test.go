@@ -18,6 +18,7 @@ import (
 // A match that may take too long by its rules is refused with the numbers and with what
 // to change, and what it says to try is taken.
 func TestAskForTooMuchTime(t *testing.T) {
+	// limit: limits.time
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.config.Limits.Time = 3 * time.Hour // a move has a minute
@@ -52,6 +53,7 @@ func TestAskForTooMuchTime(t *testing.T) {
 
 // A match whose bots never fit into the memory is refused with the numbers.
 func TestAskForTooMuchMemory(t *testing.T) {
+	// limit: limits.memory
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.api.Service.Room = ladder.Room{Total: 799 << 20, Bot: 512 << 20}

@@ -19,33 +19,14 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
 )
-
-// TestPace: a client may be late by the window in all, however fast it was before.
-func TestPace(t *testing.T) {
-	p := newPace(ladder.Limits{Rate: 1000, Window: 10 * time.Second})
-	for _, step := range []struct {
-		bytes int
-		took  time.Duration
-		slack time.Duration
-	}{
-		{4000, 4 * time.Second, 10 * time.Second},  // just at the rate
-		{0, 6 * time.Second, 4 * time.Second},      // late
-		{1_000_000, time.Second, 10 * time.Second}, // what is fast makes up for it, and for no more
-		{5000, 15 * time.Second, 0},                // as late as it may be
-		{2000, 3 * time.Second, -1 * time.Second},  // too late: the next deadline has passed
-	} {
-		if p.moved(step.bytes, step.took); p.slack != step.slack {
-			t.Errorf("after %d bytes in %s it may be late by %s, want %s", step.bytes, step.took, p.slack, step.slack)
-		}
-	}
-}
 
 // serve serves the world over connections in a bubble, as a proxy's X-Forwarded-For says where
 // each comes from.
 func (w *world) serve(t *testing.T, routes ...route) *bubble.Listener {
-	w.api.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	return bubble.Serve(t, NewServer(w.api.handler(append(w.api.routes(), routes...)), slog.New(slog.DiscardHandler)))
+	w.api.Middleware.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	return bubble.Serve(t, middleware.NewServer(w.api.handler(append(w.api.routes(), routes...)), slog.New(slog.DiscardHandler)))
 }
 
 // send sends an archive of a new bot of somebody's from an address; body gives it.
@@ -69,7 +50,7 @@ func TestSlowUploads(t *testing.T) {
 		var slow []*io.PipeWriter
 		var ended sync.WaitGroup
 		for i, who := range []string{"ada", "bob"} {
-			for range uploadLimits.Person {
+			for range middleware.UploadLimits.Person {
 				body, in := io.Pipe()
 				slow = append(slow, in)
 				ended.Go(func() {
@@ -82,8 +63,8 @@ func TestSlowUploads(t *testing.T) {
 			}
 		}
 		bubble.Settle()
-		if held := w.api.uploads.Taken(); held != 2*uploadLimits.Person {
-			t.Errorf("%d uploads are held, want %d", held, 2*uploadLimits.Person)
+		if held := w.api.Middleware.Uploads.Taken(); held != 2*middleware.UploadLimits.Person {
+			t.Errorf("%d uploads are held, want %d", held, 2*middleware.UploadLimits.Person)
 		}
 		good := 0
 		const all = 5
@@ -112,13 +93,12 @@ func TestSlowUploads(t *testing.T) {
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, nil)
-		w.config.Limits.Window = 10 * time.Second
-		w.config.Limits.Rate = 1 << 30
+		const window = 10 * time.Second
+		w := newWorld(t, func(o *Options) { o.Middleware.Pace = middleware.Pace{Rate: 1 << 30, Window: window} })
 		ended := make(chan struct{})
 		server := w.serve(t, route{"GET /endless", "", false, func(rw http.ResponseWriter, r *http.Request) error {
 			defer close(ended)
-			leave, err := w.api.openStream(r)
+			leave, err := w.api.Middleware.Stream(r)
 			if err != nil {
 				return err
 			}
@@ -133,11 +113,11 @@ func TestSlowReaders(t *testing.T) {
 		defer resp.Body.Close()
 		began := time.Now()
 		<-ended // nothing is read
-		if took := time.Since(began); took < w.config.Limits.Window || took > w.config.Limits.Window+time.Second {
+		if took := time.Since(began); took < window || took > window+time.Second {
 			t.Errorf("a reader that takes nothing is served for %v", took)
 		}
 		bubble.Settle()
-		if n := w.api.streams.Taken(); n != 0 {
+		if n := w.api.Middleware.Streams.Taken(); n != 0 {
 			t.Errorf("%d downloads are held", n)
 		}
 	})
@@ -146,11 +126,12 @@ func TestSlowReaders(t *testing.T) {
 // TestParallelRequests: limits hold however many requests come at once, and for a
 // person with many tokens as for one with one.
 func TestParallelRequests(t *testing.T) {
+	// limit: limits.requests
 	const limit = 40
 	w := newWorld(t, func(o *Options) {
-		o.Config.Limits.Requests = limit
-		frozen := o.Now()
-		o.Now = func() time.Time { return frozen } // nothing is forgiven meanwhile
+		o.Middleware.Service.Config.Limits.Requests = limit
+		frozen := o.Middleware.Now()
+		o.Middleware.Now = func() time.Time { return frozen } // nothing is forgiven meanwhile
 	})
 	keys := []string{"=" + w.keys["ada read"], "=" + w.keys["ada submit"], "=" + w.keys["ada all"]}
 	var codes sync.Map
@@ -179,6 +160,7 @@ func counted(codes *sync.Map) map[int]int {
 // TestParallelTokens: of 150 requests for a token at once no more get one than a
 // person may have, and the others are told what to do and not to wait.
 func TestParallelTokens(t *testing.T) {
+	// limit: limits.requests
 	t.Parallel()
 	w := newWorld(t, nil)
 	before := kit.Get[[]ladder.Token](t)(w.store.Tokens(bg, w.person("ada")))
@@ -202,8 +184,9 @@ func TestParallelTokens(t *testing.T) {
 
 // TestUnknownAddressesAreLimited: what does not exist is counted as what does.
 func TestUnknownAddressesAreLimited(t *testing.T) {
+	// limit: limits.requests
 	t.Parallel()
-	w := newWorld(t, func(o *Options) { o.Config.Limits.Anonymous = 3 })
+	w := newWorld(t, func(o *Options) { o.Middleware.Service.Config.Limits.Requests = 6 })
 	for i, c := range []struct {
 		method, path string
 		want         int

@@ -63,7 +63,7 @@ func FuzzPaths(f *testing.F) {
 		}
 	}
 	f.Add("OPTIONS", "/api/v1/matches", "")
-	f.Add("HEAD", "/api/v1/games/1/replay", "")
+	f.Add("HEAD", "/api/v1/games/100000/replay", "")
 	f.Add("DELETE", "/api/v1/tokens/1", "")
 	f.Add("GET", "/api/v1/../../etc/passwd", "")
 	f.Add("GET", "*", "")
@@ -126,7 +126,7 @@ func FuzzHeaders(f *testing.F) {
 		if name < 0 {
 			name = -(name + 1)
 		}
-		for _, path := range []string{"/api/v1/me", "/api/v1/matches/1/replays", "/api/v1/games/1/replay"} {
+		for _, path := range []string{"/api/v1/me", "/api/v1/matches/1/replays", "/api/v1/games/100000/replay"} {
 			r := httptest.NewRequest(http.MethodGet, path, nil)
 			r.Header[names[name%len(names)]] = []string{value}
 			r.RemoteAddr = "10.0.0.1:1"

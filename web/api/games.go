@@ -10,6 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
@@ -27,8 +29,8 @@ func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
 }
 
 func (a *api) games(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	from, limit := q.cursorID("cursor", "game"), q.limit()
+	q := parameters.New(r)
+	from, limit := q.CursorID("cursor", "game"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}
@@ -49,7 +51,7 @@ func (a *api) games(w http.ResponseWriter, r *http.Request) error {
 
 // pathGame returns the game in the path, and its match.
 func (a *api) pathGame(r *http.Request) (ladder.Game, ladder.Match, error) {
-	id, err := PathID(r, "game")
+	id, err := parameters.PathID(r, "game")
 	if err != nil {
 		return ladder.Game{}, ladder.Match{}, err
 	}
@@ -104,11 +106,11 @@ func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || i < 0 {
 		return ladder.Errorf(ladder.NotFound, "the seats are 0 to "+strconv.Itoa(len(g.Seats)-1), "game %d has no seat %q", g.ID, ladder.Clip(name))
 	}
-	owner, err := a.ownerOf(r.Context(), m.Versions[g.Seats[i].Slot])
+	v, err := a.Store.Version(r.Context(), m.Versions[g.Seats[i].Slot])
 	if err != nil {
 		return err
 	}
-	if err := infoOf(r).actor().MustOwn(owner, "see what a bot wrote"); err != nil {
+	if err := middleware.Of(r).MustOwn(v.Owner, "see what a bot wrote"); err != nil {
 		return err
 	}
 	log, err := a.Store.Log(r.Context(), g.ID, seat)
@@ -116,14 +118,4 @@ func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return text(w, log)
-}
-
-// ownerOf returns the owner of a version, 0 for a house bot.
-func (a *api) ownerOf(ctx context.Context, version int64) (int64, error) {
-	v, err := a.Store.Version(ctx, version)
-	if err != nil {
-		return 0, err
-	}
-	b, err := a.Store.BotByID(ctx, v.BotID)
-	return b.PersonID, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 func ladderDoc(l store.LadderInfo) wire.Ladder {
@@ -52,8 +53,8 @@ func standingDoc(s ladder.Standing) wire.Standing {
 
 // standings answers with the active versions; with active=false followed by the inactive ones.
 func (a *api) standings(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	active, from, limit := q.flag("active"), q.cursorID("cursor", "place"), q.limit()
+	q := parameters.New(r)
+	active, from, limit := q.Flag("active"), q.CursorID("cursor", "place"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func part[T any](items []T, start int64, total int, kind string) (page wire.Page
 		page.Items = []T{}
 	}
 	if end := start + int64(len(items)); end < int64(total) {
-		page.Next = cursorOf(kind, end)
+		page.Next = parameters.CursorOf(kind, end)
 	}
 	return page
 }

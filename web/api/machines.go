@@ -6,6 +6,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // MachineDoc returns the document of a machine; full is with what only admins see.
@@ -41,8 +42,8 @@ func (a *api) adminMachines(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) listMachines(w http.ResponseWriter, r *http.Request, full bool) error {
-	q := NewQuery(r)
-	from, limit := q.cursorID("cursor", "machine"), q.limit()
+	q := parameters.New(r)
+	from, limit := q.CursorID("cursor", "machine"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}

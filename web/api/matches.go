@@ -9,6 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 func changeDoc(c ladder.Change, bot string, version int) wire.Change {
@@ -37,33 +39,33 @@ func (a *api) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire
 }
 
 func (a *api) ladderMatches(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
+	q := parameters.New(r)
 	f := store.MatchFilter{Ladder: r.PathValue("ladder")}
 	return a.listMatches(w, r, q, f)
 }
 
 func (a *api) botMatches(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
+	q := parameters.New(r)
 	f := store.MatchFilter{Ladder: q.Text("ladder")}
 	return a.matchesOf(w, r, q, f, r.PathValue("bot"))
 }
 
 func (a *api) matches(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
+	q := parameters.New(r)
 	f := store.MatchFilter{Ladder: q.Text("ladder")}
 	return a.matchesOf(w, r, q, f, q.Text("bot"))
 }
 
 // matchesOf lists the matches of a bot or one of its versions; of all bots if the name is "".
-func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *Query, f store.MatchFilter, bot string) error {
+func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *parameters.Query, f store.MatchFilter, bot string) error {
 	number := int(q.Number("version", 1, service.MaxVersion, 0))
 	if number != 0 && bot == "" {
-		q.fail("version", "also name the bot", "needs a bot")
+		q.Fail("version", "also name the bot", "needs a bot")
 	}
-	if q.err == nil && bot != "" {
+	if q.Err() == nil && bot != "" {
 		f.Bot = bot
 		if number != 0 {
-			_, v, err := a.Service.FindVersion(r.Context(), bot, number)
+			v, err := a.Service.FindVersion(r.Context(), bot, number)
 			if err != nil {
 				return err
 			}
@@ -73,10 +75,10 @@ func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *Query, f stor
 	return a.listMatches(w, r, q, f)
 }
 
-func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *Query, f store.MatchFilter) error {
+func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *parameters.Query, f store.MatchFilter) error {
 	f.State = ladder.MatchState(q.Choice("state", states(ladder.Waiting, ladder.Running, ladder.Finished, ladder.Dropped)...))
-	f.Before = q.cursorID("cursor", "match")
-	limit := q.limit()
+	f.Before = q.CursorID("cursor", "match")
+	limit := q.Limit()
 	f.Limit = limit + 1 // one more shows whether another page follows
 	if err := q.Done(); err != nil {
 		return err
@@ -88,7 +90,7 @@ func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *Query, f st
 	page := wire.Page[wire.Match]{Items: []wire.Match{}}
 	if len(list) > limit {
 		list = list[:limit]
-		page.Next = cursorOf("match", list[limit-1].ID)
+		page.Next = parameters.CursorOf("match", list[limit-1].ID)
 	}
 	people := a.names()
 	for _, m := range list {
@@ -103,7 +105,7 @@ func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *Query, f st
 
 // pathMatch returns the match in the path.
 func (a *api) pathMatch(r *http.Request) (ladder.Match, error) {
-	id, err := PathID(r, "match")
+	id, err := parameters.PathID(r, "match")
 	if err != nil {
 		return ladder.Match{}, err
 	}
@@ -134,12 +136,8 @@ func (a *api) fullMatch(ctx context.Context, m ladder.Match) (wire.Match, error)
 		if err != nil {
 			return doc, err
 		}
-		b, err := a.Store.BotByID(ctx, v.BotID)
-		if err != nil {
-			return doc, err
-		}
 		doc.Versions[i].SHA256 = v.Hash
-		if doc.Versions[i].Owner, err = people.of(ctx, b.PersonID); err != nil {
+		if doc.Versions[i].Owner, err = people.of(ctx, v.Owner); err != nil {
 			return doc, err
 		}
 	}
@@ -158,7 +156,7 @@ func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &asked); err != nil {
 		return err
 	}
-	m, err := a.Service.RequestMatch(r.Context(), infoOf(r).actor(), service.MatchRequest(asked))
+	m, err := a.Service.RequestMatch(r.Context(), middleware.Of(r).Actor, service.MatchRequest(asked))
 	if err != nil {
 		return err
 	}
@@ -172,11 +170,11 @@ func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 
 // cancelMatch drops a match that is not over.
 func (a *api) cancelMatch(w http.ResponseWriter, r *http.Request) error {
-	id, err := PathID(r, "match")
+	id, err := parameters.PathID(r, "match")
 	if err != nil {
 		return err
 	}
-	m, err := a.Service.CancelMatch(r.Context(), infoOf(r).actor(), id)
+	m, err := a.Service.CancelMatch(r.Context(), middleware.Of(r).Actor, id)
 	if err != nil {
 		return err
 	}

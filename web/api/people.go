@@ -5,6 +5,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 func personDoc(p ladder.Person) wire.Person {
@@ -20,7 +22,7 @@ func tokenDoc(t ladder.Token) wire.Token {
 
 // register adds a person.
 func (a *api) register(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Joining(w, r); err != nil {
+	if err := a.Middleware.Joining.Take(w, middleware.Of(r).Address); err != nil {
 		return err
 	}
 	var asked wire.Registration
@@ -35,27 +37,27 @@ func (a *api) register(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) me(w http.ResponseWriter, r *http.Request) error {
-	in := infoOf(r)
-	return respond(w, http.StatusOK, wire.Me{Person: personDoc(in.person), Token: tokenDoc(in.token)})
+	in := middleware.Of(r)
+	return respond(w, http.StatusOK, wire.Me{Person: personDoc(in.Person), Token: tokenDoc(in.Token)})
 }
 
 func (a *api) myBots(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	after, limit := q.cursorID("cursor", "bot"), q.limit()
+	q := parameters.New(r)
+	after, limit := q.CursorID("cursor", "bot"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}
-	return a.listBots(w, r, infoOf(r).person.ID, nil, after, limit)
+	return a.listBots(w, r, middleware.Of(r).Person.ID, nil, after, limit)
 }
 
 // messages answers with the messages after a cursor, and always with the next cursor.
 func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	after, limit := q.cursorID("cursor", "message"), q.limit()
+	q := parameters.New(r)
+	after, limit := q.CursorID("cursor", "message"), q.Limit()
 	if err := q.Done(); err != nil {
 		return err
 	}
-	list, err := a.Store.Messages(r.Context(), infoOf(r).person.ID, after, limit)
+	list, err := a.Store.Messages(r.Context(), middleware.Of(r).Person.ID, after, limit)
 	if err != nil {
 		return err
 	}
@@ -65,13 +67,13 @@ func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
 		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text, Created: m.Created})
 	}
 	if after > 0 {
-		page.Next = cursorOf("message", after)
+		page.Next = parameters.CursorOf("message", after)
 	}
 	return respond(w, http.StatusOK, page)
 }
 
 func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
-	by := infoOf(r).actor()
+	by := middleware.Of(r).Actor
 	if err := a.Service.RevokeToken(r.Context(), by, by.Token.ID); err != nil {
 		return err
 	}
@@ -80,7 +82,7 @@ func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
-	list, err := a.Service.Tokens(r.Context(), infoOf(r).actor())
+	list, err := a.Service.Tokens(r.Context(), middleware.Of(r).Actor)
 	if err != nil {
 		return err
 	}
@@ -96,7 +98,7 @@ func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &asked); err != nil {
 		return err
 	}
-	key, t, err := a.Service.AddToken(r.Context(), infoOf(r).actor(), asked.Label, ladder.Scope(asked.Scope), asked.Expires)
+	key, t, err := a.Service.AddToken(r.Context(), middleware.Of(r).Actor, asked.Label, ladder.Scope(asked.Scope), asked.Expires)
 	if err != nil {
 		return err
 	}
@@ -104,11 +106,11 @@ func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
-	id, err := PathID(r, "token")
+	id, err := parameters.PathID(r, "token")
 	if err != nil {
 		return err
 	}
-	if err := a.Service.RevokeToken(r.Context(), infoOf(r).actor(), id); err != nil {
+	if err := a.Service.RevokeToken(r.Context(), middleware.Of(r).Actor, id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

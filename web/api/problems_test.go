@@ -21,6 +21,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 // problemIn returns the document of an answer that says what is wrong. All have one shape.
@@ -135,8 +136,8 @@ func TestHeaders(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *Options) {
-		o.Config.Limits.Anonymous, o.Config.Limits.Requests = 3, 5
-		o.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+		o.Middleware.Service.Config.Limits.Requests = 6
+		o.Middleware.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	})
 	w.mayJoin(2)
 	status := func(c call) int {
@@ -169,7 +170,7 @@ func TestLimits(t *testing.T) {
 	}
 	expect("an address", times(4, call{remote: "192.0.2.1:1"}), 200, 200, 200, 429)
 	expect("another address", times(1, call{remote: "192.0.2.2:1"}), 200)
-	expect("a token from a full address", times(6, call{remote: "192.0.2.1:1", who: "ada read"}), 200, 200, 200, 200, 200, 429)
+	expect("a token from a full address", times(7, call{remote: "192.0.2.1:1", who: "ada read"}), 200, 200, 200, 200, 200, 200, 429)
 	expect("another token", times(1, call{remote: "192.0.2.1:1", who: "bob read"}), 200)
 	expect("IPv6 by its /64", append(times(3, call{remote: "[2001:db8::1]:1"}), times(1, call{remote: "[2001:db8::ffff:2]:1"})...), 200, 200, 200, 429)
 	expect("another /64", times(1, call{remote: "[2001:db8:0:1::1]:1"}), 200)
@@ -205,9 +206,9 @@ func TestSlots(t *testing.T) {
 		}
 	}
 	var leave func()
-	for range streamLimits.Address {
+	for range middleware.StreamLimits.Address {
 		var err error
-		leave, err = w.api.streams.Enter(admission.By{Address: netip.MustParseAddr("192.0.2.1")})
+		leave, err = w.api.Middleware.Streams.Enter(admission.By{Address: netip.MustParseAddr("192.0.2.1")})
 		kit.Must(t, err)
 	}
 	ask("192.0.2.1", 429, "the limit for one address is 4 downloads at the same time")
@@ -238,13 +239,13 @@ func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		limits := ladder.Limits{Rate: 16 << 10, Window: 10 * time.Second}
+		pace := middleware.Pace{Rate: 16 << 10, Window: 10 * time.Second}
+		w.api.Middleware.Pace = pace
 		routes := append(w.api.routes(), route{"POST /slow", "", false, func(rw http.ResponseWriter, r *http.Request) error {
-			body := &pacedBody{r.Body, http.NewResponseController(rw), newPace(limits)}
-			n, err := io.Copy(io.Discard, body)
+			n, err := io.Copy(io.Discard, w.api.Middleware.Paced(rw, r.Body))
 			return respond(rw, 200, map[string]any{"n": n, "ended": err != nil})
 		}})
-		server := bubble.Serve(t, NewServer(w.api.handler(routes), slog.New(slog.DiscardHandler)))
+		server := bubble.Serve(t, middleware.NewServer(w.api.handler(routes), slog.New(slog.DiscardHandler)))
 		conn, err := server.Dial(bg, "", "")
 		kit.Must(t, err)
 		defer conn.Close()
@@ -252,7 +253,7 @@ func TestSlowBodies(t *testing.T) {
 		began := time.Now()
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil) // no more is sent: the server must not wait for it
 		kit.Must(t, err)
-		if took := time.Since(began); took < limits.Window || took > limits.Window+time.Second {
+		if took := time.Since(began); took < pace.Window || took > pace.Window+time.Second {
 			t.Errorf("who sends too slowly is ended after %v", took)
 		}
 		data, _ := io.ReadAll(resp.Body)

@@ -12,12 +12,13 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // replay answers with a game's document byte for byte. It never changes, so clients may cache
 // it for ever.
 func (a *api) replay(w http.ResponseWriter, r *http.Request) error {
-	id, err := PathID(r, "game")
+	id, err := parameters.PathID(r, "game")
 	if err != nil {
 		return err
 	}
@@ -25,17 +26,9 @@ func (a *api) replay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	tag := etag(data)
-	w.Header().Set("ETag", tag)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	if matches(r, tag) {
-		w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
-	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Disposition", fmt.Sprintf(`inline; filename="game-%d.json"`, id))
-	_, err = w.Write(data)
-	return gone(err)
+	return tagged(w, r, data)
 }
 
 // Limits on the replays in one stream.
@@ -50,8 +43,8 @@ var errEnough = errors.New("enough")
 // replays streams all replays after a cursor. Each line contains the cursor after it, with which
 // an interrupted stream can be resumed.
 func (a *api) replays(w http.ResponseWriter, r *http.Request) error {
-	q := NewQuery(r)
-	after := q.cursorID("after", "replay")
+	q := parameters.New(r)
+	after := q.CursorID("after", "replay")
 	f := store.ReplayFilter{Ladder: q.Text("ladder"), Bot: q.Text("bot")}
 	limit := int(q.Number("limit", 1, maxReplays, defaultReplays))
 	if err := q.Done(); err != nil {
@@ -80,19 +73,10 @@ func (a *api) matchReplays(w http.ResponseWriter, r *http.Request) error {
 	return a.zipped(w, r, m)
 }
 
-// openStream begins a long answer, which the client has to take at the least rate.
-func (a *api) openStream(r *http.Request) (leave func(), err error) {
-	in := infoOf(r)
-	if leave, err = a.streams.Enter(in.by()); err == nil {
-		in.w.pace = newPace(a.Config.Limits)
-	}
-	return leave, err
-}
-
 // stream writes a line for each replay. It sends the header with the first line, so that an
 // error before it becomes a problem document.
 func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64, f store.ReplayFilter, limit int) error {
-	leave, err := a.openStream(r)
+	leave, err := a.Middleware.Stream(r)
 	if err != nil {
 		return err
 	}
@@ -126,13 +110,13 @@ func replayLine(r store.Replay) ([]byte, error) {
 	}
 	e := json.NewEncoder(&line)
 	e.SetEscapeHTML(false)
-	err := e.Encode(wire.ReplayLine{Cursor: cursorOf("replay", r.Game), Game: r.Game, Match: r.Match, Ladder: r.Ladder, Replay: doc.Bytes()})
+	err := e.Encode(wire.ReplayLine{Cursor: parameters.CursorOf("replay", r.Game), Game: r.Game, Match: r.Match, Ladder: r.Ladder, Replay: doc.Bytes()})
 	return line.Bytes(), err
 }
 
 // zipped writes an archive with the documents of a match byte for byte.
 func (a *api) zipped(w http.ResponseWriter, r *http.Request, m ladder.Match) error {
-	leave, err := a.openStream(r)
+	leave, err := a.Middleware.Stream(r)
 	if err != nil {
 		return err
 	}

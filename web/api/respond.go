@@ -18,13 +18,32 @@ import (
 
 // respond answers with a document.
 func respond(w http.ResponseWriter, status int, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
+	data := encoded(v)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, err = w.Write(append(data, '\n'))
+	_, err := w.Write(data)
+	return gone(err)
+}
+
+// encoded returns a document as a line.
+func encoded(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("api: " + err.Error()) // no document has such values
+	}
+	return append(data, '\n')
+}
+
+// tagged answers with an encoded document, unless the client has it, as If-None-Match says.
+func tagged(w http.ResponseWriter, r *http.Request, data []byte) error {
+	tag := etag(data)
+	w.Header().Set("ETag", tag)
+	if matches(r, tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(data)
 	return gone(err)
 }
 

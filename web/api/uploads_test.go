@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 // TestUploadsTogether: uploads that are slow to unpack do not queue, and are
@@ -34,13 +35,13 @@ func TestUploadsTogether(t *testing.T) {
 			manifest := fmt.Sprintf("name = \"slow%d\"\nrun = [\"./bot\"]", names.Add(1))
 			return w.ask(call{method: "POST", path: "/api/v1/submissions", who: who, kind: "application/gzip", body: archive(t, "timba.toml", manifest)})
 		}
-		all := 2 * uploadLimits.Person
+		all := 2 * middleware.UploadLimits.Person
 		answers := make(chan *httptest.ResponseRecorder, all)
 		begin := func(who string) {
-			for range uploadLimits.Person {
+			for range middleware.UploadLimits.Person {
 				go func() { answers <- send(who) }()
 			}
-			for range uploadLimits.Person {
+			for range middleware.UploadLimits.Person {
 				<-unpacking // though others are unpacked
 			}
 		}

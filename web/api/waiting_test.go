@@ -14,13 +14,14 @@ import (
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 // inFlight waits until a request waits in the server.
 func (w *world) inFlight() {
 	w.tb.Helper()
 	bubble.Settle()
-	if w.api.waits.Taken() == 0 {
+	if w.api.Middleware.Waits.Taken() == 0 {
 		w.tb.Error("no request waits")
 	}
 }
@@ -71,7 +72,7 @@ func TestShutdown(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		server := NewServer(w.http, slog.New(slog.DiscardHandler))
+		server := middleware.NewServer(w.http, slog.New(slog.DiscardHandler))
 		listener := bubble.Serve(t, server)
 		answered := make(chan int, 1)
 		go func() {
@@ -169,8 +170,8 @@ func TestWaitEnds(t *testing.T) {
 			if took := time.Since(began); took > 0 {
 				t.Errorf("the %s is gone, and the request waits for %v", end, took)
 			}
-			if w.api.waits.Taken() != 0 {
-				t.Errorf("the %s is gone, and %d wait", end, w.api.waits.Taken())
+			if w.api.Middleware.Waits.Taken() != 0 {
+				t.Errorf("the %s is gone, and %d wait", end, w.api.Middleware.Waits.Taken())
 			}
 		}
 	})

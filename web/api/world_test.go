@@ -29,6 +29,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/admission"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 var bg = context.Background()
@@ -62,13 +63,12 @@ type world struct {
 const testConfig = `
 registration = "invite"
 [limits]
-requests = 100000
-anonymous = 100000
-upload = 1
+requests = 200000
+upload = "1m"
 bots = 1000
 versions = 1000
 unrated = 1000
-time = 10080
+time = "168h"
 [[ladder]]
 name = "teeko"
 title = "Teeko"
@@ -97,15 +97,18 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 	w.bots()
 	w.matches()
 	o := Options{
-		Store: w.store, Config: w.config, Now: w.clock,
-		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Middleware: middleware.New(middleware.Options{
+			Service: service.New(service.Options{Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ }}),
+			Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Now:     w.clock,
+		}),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
 	}
 	o.Machines = w.machines
 	if change != nil {
 		change(&o)
+		o.Middleware = middleware.New(o.Middleware.Options) // with other limits
 	}
-	o.Service = service.New(service.Options{Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ }})
 	w.api = newAPI(o)
 	w.mayJoin(100_000)
 	w.http = w.api.handler(w.api.routes())
@@ -114,7 +117,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 
 // mayJoin sets how many registrations a minute one address may try.
 func (w *world) mayJoin(n int) {
-	w.api.joining = admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", n, w.clock)
+	w.api.Middleware.Joining = admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", n, w.clock)
 }
 
 // clock advances by a millisecond at each call.

@@ -2,7 +2,7 @@
 // of their own, one above the other.
 
 import { svg } from './dom.js';
-import { say } from './words.js';
+import { say } from './text.js';
 
 // ticks is about n round numbers from low to high.
 export function ticks(low, high, n) {

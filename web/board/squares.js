@@ -2,12 +2,9 @@
 // left, as in the protocol, for every viewer.
 
 import { svg } from './dom.js';
-import { say } from './words.js';
+import { say } from './text.js';
 
 const cell = 100;
-
-// table.js describes a scene. This module uses its last and moving, captures: the squares
-// where the last move captured, and winner: the colour that has won by the rules.
 
 // squaresOf reads 19-14 or 12; it returns [] if a move is neither.
 export function squaresOf(move) {

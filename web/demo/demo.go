@@ -38,7 +38,7 @@ func Config() *config.Config {
 		l := &c.Ladders[i]
 		l.Clock.Move, l.Clock.Margin, l.Deals = move, margin, min(l.Deals, deals)
 	}
-	c.Pause, c.Idle = 0, 0
+	c.Pause = 0
 	c.Play.Guests = true
 	c.Limits.Bots, c.Limits.Versions, c.Limits.Requests = 1000, 1000, 100_000
 	return c

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 )
 
 // feed has the frames of one game for those who watch, the latest ones of a long game.
@@ -14,13 +14,13 @@ type feed struct {
 	match  *match
 	number int // of the game; 0: none
 	base   int // the ply of the first frame
-	frames []replaypage.Frame
-	moves  []replaypage.Move // by index of the frame before it
+	frames []board.Frame
+	moves  []board.Move // by index of the frame before it
 	over   bool
 	from   snapshot // what the frames were made of
 
 	state  rules.State
-	closed *replaypage.Closed
+	closed *board.PublicFrames
 	log    rules.Log
 }
 
@@ -56,7 +56,7 @@ func (f *feed) advance(s snapshot) error {
 			continue
 		}
 		if f.frames != nil {
-			f.moves = append(f.moves, replaypage.Move{Seat: m.Seat, Move: m.Move, MS: m.MS, StandIn: m.StandIn})
+			f.moves = append(f.moves, board.Move{Seat: m.Seat, Move: m.Move, MS: m.MS, StandIn: m.StandIn})
 		}
 		f.frames = append(f.frames, f.closed.Frame(f.state, &f.log))
 	}
@@ -67,7 +67,7 @@ func (f *feed) advance(s snapshot) error {
 
 // begin sets the feed to the deal of another game.
 func (f *feed) begin(s snapshot) {
-	*f = feed{match: f.match, number: s.number, closed: replaypage.NewClosed(f.match.variant)}
+	*f = feed{match: f.match, number: s.number, closed: board.NewPublicFrames(f.match.variant)}
 	stream := rules.NewStream(rules.Seed(s.replay.Seed))
 	f.state = f.match.variant.Deal(&stream)
 	f.state.Start(&f.log)
@@ -86,7 +86,7 @@ func (f *feed) trim(kept int) {
 			all[key] = value
 		}
 	}
-	f.frames, f.moves, f.base = append([]replaypage.Frame{}, f.frames[n:]...), append([]replaypage.Move{}, f.moves[n:]...), f.base+n
+	f.frames, f.moves, f.base = append([]board.Frame{}, f.frames[n:]...), append([]board.Move{}, f.moves[n:]...), f.base+n
 	f.frames[0].Common = all
 }
 
@@ -94,30 +94,30 @@ func (f *feed) trim(kept int) {
 // the server has, and then the moves begin behind the first frame; else the first move leads to
 // the first frame.
 type gameDoc struct {
-	Topic  string             `json:"topic"`
-	At     string             `json:"at"` // names the game; see ask
-	Head   *head              `json:"head,omitempty"`
-	Ply    int                `json:"ply"`
-	Frames []replaypage.Frame `json:"frames"`
-	Moves  []replaypage.Move  `json:"moves"`
-	Faults []faultDoc         `json:"faults"`
-	Left   []int64            `json:"left"` // by seat, milliseconds for the next move
-	Result *result            `json:"result,omitempty"`
+	Topic  string        `json:"topic"`
+	At     string        `json:"at"` // names the game; see ask
+	Head   *head         `json:"head,omitempty"`
+	Ply    int           `json:"ply"`
+	Frames []board.Frame `json:"frames"`
+	Moves  []board.Move  `json:"moves"`
+	Faults []faultDoc    `json:"faults"`
+	Left   []int64       `json:"left"` // by seat, milliseconds for the next move
+	Result *result       `json:"result,omitempty"`
 }
 
-// head is what a game has from its beginning on, with the names of replaypage.Game.
+// head is what a game has from its beginning on, with the names of board.Game.
 type head struct {
-	Ladder    string            `json:"ladder"`
-	Match     place             `json:"match"`
-	Name      string            `json:"game"`
-	Display   rules.Display     `json:"display"`
-	Options   [][2]string       `json:"options"`
-	Clock     referee.ClockMS   `json:"clock"`
-	Seats     []replaypage.Seat `json:"seats"`
-	Keys      []string          `json:"keys"`
-	Own       []string          `json:"own"` // none
-	Deals     int               `json:"deals"`
-	Rotations int               `json:"rotations"`
+	Ladder    string          `json:"ladder"`
+	Match     place           `json:"match"`
+	Name      string          `json:"game"`
+	Display   rules.Display   `json:"display"`
+	Options   [][2]string     `json:"options"`
+	Clock     referee.ClockMS `json:"clock"`
+	Seats     []board.Seat    `json:"seats"`
+	Keys      []string        `json:"keys"`
+	Own       []string        `json:"own"` // none
+	Deals     int             `json:"deals"`
+	Rotations int             `json:"rotations"`
 }
 
 // place is where a game is in its match.
@@ -145,7 +145,7 @@ type result struct {
 // doc returns the message with the frames from ply first on.
 func (f *feed) doc(first int) gameDoc {
 	r := &f.from.replay
-	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []replaypage.Move{}, Faults: []faultDoc{}}
+	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.Move{}, Faults: []faultDoc{}}
 	if first == f.base {
 		d.Head = f.head()
 		d.Moves = append(d.Moves, f.moves...)
@@ -174,7 +174,7 @@ func (f *feed) head() *head {
 		h.Options = append(h.Options, [2]string{o.Name, o.Value})
 	}
 	for seat, s := range r.Seats {
-		h.Seats = append(h.Seats, replaypage.Seat{Name: s.Name, Side: v.Side(seat)})
+		h.Seats = append(h.Seats, board.Seat{Name: s.Name, Side: v.Side(seat)})
 	}
 	return h
 }

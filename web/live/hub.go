@@ -3,19 +3,17 @@
 // it. Nobody who watches makes a match wait: each socket has a bounded queue, and one that is too
 // slow is ended and comes back from the position that it has.
 //
-// What is shown of a game in progress is what every seat sees; see replaypage.Closed.
+// What is shown of a game in progress is what every seat sees; see board.PublicFrames.
 package live
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -24,6 +22,7 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/web/admission"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Store is what a Hub reads.
@@ -35,9 +34,42 @@ type Store interface {
 type Options struct {
 	Store  Store
 	Events *events.Hub
-	Limits ladder.LiveLimits
+	Limits Limits
 	Hold   time.Duration // how long the end of a game is shown before the next game; 0: DefaultHold
 	Log    *slog.Logger  // nil: none
+}
+
+// Limits bound what those who watch cost. DefaultLimits returns usual ones.
+type Limits struct {
+	Person  int // sockets of one person
+	Address int // sockets from one address
+	Total   int // sockets
+	Topics  int // topics of one socket
+	Pages   int // topics of pages that are watched, in all languages
+
+	Message  int // bytes of a message of a client
+	Messages int // of a client in a second on average, and as many and Topics more at once
+
+	Frames  int // messages a second about one match
+	Kept    int // positions of a game that one who comes late gets, the latest ones
+	Renders int // parts of pages that are rendered in a second, in all
+
+	Queue   int   // messages that wait for one socket
+	Waiting int64 // bytes that wait for one socket
+	All     int64 // bytes that wait for all sockets; a message that waits for several counts for each
+
+	Write   time.Duration // to take one message
+	Silence time.Duration // without a sign of life, after which a socket ends
+}
+
+// DefaultLimits returns the limits of a hub with so many sockets.
+func DefaultLimits(total int) Limits {
+	return Limits{
+		Person: 32, Address: max(128, total/16), Total: total, Topics: 24, Pages: 512,
+		Message: 512, Messages: 16, Frames: 5, Kept: 512, Renders: 20,
+		Queue: 32, Waiting: 512 << 10, All: 128 << 20,
+		Write: 10 * time.Second, Silence: 90 * time.Second,
+	}
 }
 
 // DefaultHold is long enough to see how a game has ended.
@@ -46,22 +78,19 @@ const DefaultHold = 4 * time.Second
 // Hub has the matches in progress and the sockets that watch. Run makes it work.
 type Hub struct {
 	Options
-	// Render returns the parts of a page, in a language; see Parts. It is set before Run.
+	// Render returns the parts of a page, in a language; see Parts. It is set before Run; without it
+	// pages have none.
 	Render func(ctx context.Context, topic, lang string) (Parts, error)
 
-	boot    string // names this process, so that positions of another one are not resumed
-	waiting atomic.Int64
-	count   atomic.Int64 // of sockets
-	places  *admission.Places
-	pages   *pages
+	boot   string // names this process, so that positions of another one are not resumed
+	queues socket.Queues
+	places *admission.Places
+	pages  *pages
 
 	mu      sync.Mutex
 	closed  bool
 	matches map[int64]*match
-	sockets map[*watcher]struct{}
-	lists   map[*watcher]struct{} // who watch the list of matches
-	listed  *message              // that list
-	dirty   chan struct{}         // the list has changed
+	sockets map[*subscriber]struct{}
 }
 
 // Topics that are not those of a page. A match is topicMatch and its ID.
@@ -75,34 +104,16 @@ func NewHub(o Options) *Hub {
 	o.Hold = cmp.Or(o.Hold, DefaultHold)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	h := &Hub{
-		Options: o, boot: strconv.FormatUint(rand.Uint64(), 36),
-		matches: map[int64]*match{}, sockets: map[*watcher]struct{}{}, lists: map[*watcher]struct{}{}, dirty: make(chan struct{}, 1),
+		Options: o, queues: socket.Queues{Length: o.Limits.Queue, Each: o.Limits.Waiting, All: o.Limits.All}, boot: strconv.FormatUint(rand.Uint64(), 36),
+		matches: map[int64]*match{}, sockets: map[*subscriber]struct{}{},
 	}
 	h.places = admission.NewPlaces(admission.Limits{
 		Person: o.Limits.Person, Address: o.Limits.Address, Total: o.Limits.Total,
 		What: "sockets that watch", Hint: "close a page that watches, or try again later",
 	})
 	h.pages = newPages(h)
+	h.Render = func(context.Context, string, string) (Parts, error) { return Parts{}, nil }
 	return h
-}
-
-// message is a message to sockets, encoded once.
-type message struct {
-	*websocket.PreparedMessage
-	size int64
-}
-
-// encode returns a document as a message.
-func encode(doc any) (*message, error) {
-	data, err := json.Marshal(doc)
-	if err != nil {
-		return nil, err
-	}
-	p, err := websocket.NewPreparedMessage(websocket.TextMessage, data)
-	if err != nil {
-		return nil, err
-	}
-	return &message{p, int64(len(data))}, nil
 }
 
 // Game is a match in progress, for a list.
@@ -116,10 +127,6 @@ type Game struct {
 func (h *Hub) Games() []Game {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.games()
-}
-
-func (h *Hub) games() []Game {
 	list := make([]Game, 0, len(h.matches))
 	for id, m := range h.matches {
 		if !m.ended.Load() {
@@ -148,17 +155,8 @@ func (h *Hub) Watch(info *ladder.Match, versions []ladder.Version) runner.Watche
 		h.matches[info.ID] = m
 	}
 	m.ended.Store(false)
-	h.changed()
+	h.pages.move(topicGames)
 	return m
-}
-
-// changed tells Run that the list of matches is another.
-func (h *Hub) changed() {
-	h.listed = nil
-	select {
-	case h.dirty <- struct{}{}:
-	default:
-	}
 }
 
 // eventsKept is how many events wait for Run.
@@ -170,7 +168,6 @@ func (h *Hub) Run(ctx context.Context) error {
 	happened, stop := h.Events.Subscribe(eventsKept, nil)
 	defer stop()
 	go h.pages.run(ctx)
-	pause := time.Second / time.Duration(h.Limits.Frames)
 	for {
 		select {
 		case <-ctx.Done():
@@ -181,11 +178,6 @@ func (h *Hub) Run(ctx context.Context) error {
 				continue
 			}
 			h.happened(ctx, e)
-		case <-h.dirty:
-			h.sendList()
-			if !sleep(ctx, pause) {
-				return nil
-			}
 		}
 	}
 }
@@ -235,66 +227,11 @@ func (h *Hub) settle(ctx context.Context) {
 		h.mu.Lock()
 		if h.matches[m.info.ID] == m && m.ended.Load() {
 			delete(h.matches, m.info.ID)
-			h.changed()
+			h.pages.move(topicGames)
 		}
 		h.mu.Unlock()
 		m.over(now.State)
 	}
-}
-
-// sendList sends the list of matches to those who watch it.
-func (h *Hub) sendList() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if m := h.list(); m != nil {
-		for w := range h.lists {
-			w.send(m)
-		}
-	}
-}
-
-// list returns the list of matches as a message.
-func (h *Hub) list() *message {
-	if h.listed == nil {
-		m, err := encode(struct {
-			Topic   string `json:"topic"`
-			Matches []Game `json:"matches"`
-		}{topicGames, h.games()})
-		if err != nil {
-			h.Log.Error("live: a list cannot be encoded", "err", err)
-			return nil
-		}
-		h.listed = m
-	}
-	return h.listed
-}
-
-// admit registers a socket, or returns why it is one too many.
-func (h *Hub) admit(w *watcher) (err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server stops")
-	}
-	w.release, err = h.places.Enter(admission.By{Person: w.person, Address: w.address})
-	if err == nil {
-		h.sockets[w] = struct{}{}
-		h.count.Store(int64(len(h.sockets)))
-	}
-	return err
-}
-
-// forget unregisters a socket that has ended.
-func (h *Hub) forget(w *watcher) {
-	h.mu.Lock()
-	if _, there := h.sockets[w]; there {
-		delete(h.sockets, w)
-		h.count.Store(int64(len(h.sockets)))
-		delete(h.lists, w)
-		w.release()
-	}
-	h.mu.Unlock()
-	w.leaveAll()
 }
 
 // endPerson ends the sockets of a person who is blocked.
@@ -303,7 +240,7 @@ func (h *Hub) endPerson(person int64) {
 	defer h.mu.Unlock()
 	for w := range h.sockets {
 		if w.person == person && person != 0 {
-			w.end(websocket.ClosePolicyViolation, "blocked")
+			w.End(websocket.ClosePolicyViolation, "blocked")
 		}
 	}
 }
@@ -314,7 +251,7 @@ func (h *Hub) close() {
 	defer h.mu.Unlock()
 	h.closed = true
 	for w := range h.sockets {
-		w.end(websocket.CloseGoingAway, "the server stops")
+		w.End(websocket.CloseGoingAway, "the server stops")
 	}
 }
 
@@ -325,8 +262,5 @@ func (h *Hub) Sockets() int {
 	return len(h.sockets)
 }
 
-// share returns how many bytes may wait for a socket when more than Limits.All wait for all.
-func (h *Hub) share() int64 { return h.Limits.All / max(1, h.count.Load()) }
-
 // Waiting returns how many bytes wait for all sockets.
-func (h *Hub) Waiting() int64 { return h.waiting.Load() }
+func (h *Hub) Waiting() int64 { return h.queues.Waiting() }

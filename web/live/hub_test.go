@@ -13,17 +13,17 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
+	"github.com/timba-arena/timba/web/live"
 )
 
 // quick are limits with which little is waited for.
-func quick() ladder.LiveLimits {
-	l := config.Default().Live
+func quick() live.Limits {
+	l := live.DefaultLimits(4096)
 	l.Frames, l.Messages, l.Queue = 500, 10_000, 1000
 	return l
 }
@@ -31,8 +31,8 @@ func quick() ladder.LiveLimits {
 // collected is what a client has of the games of a match.
 type collected struct {
 	at     []string // the games in their order
-	frames map[string][]replaypage.Frame
-	moves  map[string][]replaypage.Move
+	frames map[string][]board.Frame
+	moves  map[string][]board.Move
 	over   string
 }
 
@@ -43,7 +43,7 @@ func (c *collected) add(d doc) error {
 		return nil
 	}
 	if c.frames == nil {
-		c.frames, c.moves = map[string][]replaypage.Frame{}, map[string][]replaypage.Move{}
+		c.frames, c.moves = map[string][]board.Frame{}, map[string][]board.Move{}
 	}
 	if d.Head != nil {
 		if d.Ply != 0 {
@@ -148,7 +148,7 @@ func (w *world) compare(id int64, c *collected, whole bool) {
 		data := kit.Get[[]byte](w.T)(w.Store.Replay(w.T.Context(), g.ID))
 		replay := kit.Get[*referee.Replay](w.T)(referee.DecodeReplay(data))
 		v := refereetest.Variant(w.T, replay.Game, options(replay.Options))
-		maker, log := replaypage.NewClosed(v), rules.Log{}
+		maker, log := board.NewPublicFrames(v), rules.Log{}
 		text := ""
 		for step, err := range replay.Walk(v, &log) {
 			w.Must(err)
@@ -177,7 +177,7 @@ func (w *world) compare(id int64, c *collected, whole bool) {
 }
 
 // normal writes a frame so that empty maps and none are the same.
-func normal(f replaypage.Frame) string { return fmt.Sprintln(f.Turn, f.Common, f.Events.All) }
+func normal(f board.Frame) string { return fmt.Sprintln(f.Turn, f.Common, f.Events.All) }
 
 func options(m map[string]string) string {
 	var out []string
@@ -189,6 +189,7 @@ func options(m map[string]string) string {
 
 // The limits of sockets hold for a person, an address and all, while others watch on.
 func TestSocketLimits(t *testing.T) {
+	// limit: live.total
 	l := quick()
 	l.Person, l.Address, l.Total = 2, 3, 5
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {

@@ -11,6 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // match is a match in progress. The runner's worker leaves each position in now; a goroutine that
@@ -29,9 +30,9 @@ type match struct {
 	idle bool     // the feed has all that there is
 
 	sending  sync.Mutex
-	watchers map[*watcher]struct{}
-	shown    *feed    // nil while nobody watches
-	whole    *message // all that the feed has
+	watchers map[*subscriber]struct{}
+	shown    *feed           // nil while nobody watches
+	whole    *socket.Message // all that the feed has
 	stop     context.CancelFunc
 	gone     bool // those who watched it have been told how it ended
 }
@@ -47,7 +48,7 @@ type snapshot struct {
 }
 
 func newMatch(h *Hub, info *ladder.Match, v *rules.Variant) *match {
-	return &match{hub: h, info: info, variant: v, awake: make(chan struct{}, 1), watchers: map[*watcher]struct{}{}}
+	return &match{hub: h, info: info, variant: v, awake: make(chan struct{}, 1), watchers: map[*subscriber]struct{}{}}
 }
 
 // Position keeps a position; see runner.Watcher. It allocates nothing.
@@ -83,9 +84,7 @@ func (m *match) wake() {
 // End is called when no more positions come; see runner.Watcher.
 func (m *match) End() {
 	m.ended.Store(true)
-	m.hub.mu.Lock()
-	m.hub.changed()
-	m.hub.mu.Unlock()
+	m.hub.pages.move(topicGames)
 }
 
 // next returns what the feed is to come to: the rest of its game, or the newest game.
@@ -106,7 +105,7 @@ func (m *match) next(number, moves int, over bool) (s snapshot, news bool) {
 
 // join makes a socket watch. It gets all positions of the game, or those that it lacks. It
 // reports false if the match is over.
-func (m *match) join(w *watcher, a ask) bool {
+func (m *match) join(w *subscriber, a ask) bool {
 	m.sending.Lock()
 	defer m.sending.Unlock()
 	if m.gone {
@@ -138,11 +137,11 @@ func (m *match) join(w *watcher, a ask) bool {
 			m.whole = msg
 		}
 	}
-	w.send(msg)
+	w.Put(msg)
 	return true
 }
 
-func (m *match) leave(w *watcher) {
+func (m *match) leave(w *subscriber) {
 	m.sending.Lock()
 	defer m.sending.Unlock()
 	delete(m.watchers, w)
@@ -225,16 +224,16 @@ func (m *match) broadcast(before mark) {
 		m.whole = msg
 	}
 	for w := range m.watchers {
-		w.send(msg)
+		w.Put(msg)
 	}
 }
 
 // encode returns the frames from first on as a message: with the head of the game if that is
 // its base, and else as what follows.
-func (m *match) encode(first int) (*message, error) {
+func (m *match) encode(first int) (*socket.Message, error) {
 	doc := m.shown.doc(first)
 	doc.Topic, doc.At = m.topic(), m.name(m.shown.number)
-	return encode(doc)
+	return socket.Encode(doc)
 }
 
 func (m *match) topic() string { return topicMatch + strconv.FormatInt(m.info.ID, 10) }
@@ -251,7 +250,7 @@ type overDoc struct {
 
 // over tells those who watch how the match has ended.
 func (m *match) over(state ladder.MatchState) {
-	msg, err := encode(overDoc{m.topic(), string(state)})
+	msg, err := socket.Encode(overDoc{m.topic(), string(state)})
 	m.sending.Lock()
 	defer m.sending.Unlock()
 	if m.shown != nil && m.shown.number > 0 {
@@ -264,7 +263,7 @@ func (m *match) over(state ladder.MatchState) {
 	m.gone = true
 	for w := range m.watchers {
 		if err == nil {
-			w.send(msg)
+			w.Put(msg)
 		}
 		delete(m.watchers, w)
 	}

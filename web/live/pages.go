@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Parts are the parts of a page that move, as HTML.
@@ -19,11 +20,17 @@ type Parts struct {
 	HTML  map[string]string // by key
 }
 
-// partsDoc is a message about a page: the parts that have changed, and the order of its list.
+// partsDoc is a message about a page: its parts, and the order of its list.
 type partsDoc struct {
 	Topic string            `json:"topic"`
 	Parts map[string]string `json:"parts"`
 	Order []string          `json:"order"`
+}
+
+// gamesDoc is the message about topicGames.
+type gamesDoc struct {
+	Topic   string `json:"topic"`
+	Matches []Game `json:"matches"`
 }
 
 // refusedDoc tells a socket that a page is not shown to it, as too many are watched. It may ask again.
@@ -38,11 +45,9 @@ type pageKey struct{ topic, lang string }
 // page is a page that somebody watches.
 type page struct {
 	first    netip.Addr // the address that has begun to watch it
-	watchers map[*watcher]struct{}
-	fresh    map[*watcher]bool // have nothing yet
-	moved    bool              // something has happened since it was rendered
-	whole    *message          // nil: not rendered yet
-	parts    Parts
+	watchers map[*subscriber]struct{}
+	moved    bool            // something has happened since it was rendered
+	whole    *socket.Message // what is shown; nil: not rendered yet
 }
 
 // pages renders the pages that are watched and have moved, one after the other.
@@ -65,14 +70,17 @@ const addressShare = 4
 
 // full returns why an address cannot begin to watch another page, "" if it can, under the lock.
 func (p *pages) full(address netip.Addr) string {
-	most, own := p.hub.Limits.Pages, 0
-	for _, pg := range p.all {
-		if pg.first == address {
+	most, all, own := p.hub.Limits.Pages, 0, 0
+	for key, pg := range p.all {
+		if key.topic == topicGames {
+			continue // which is one for all
+		}
+		if all++; pg.first == address {
 			own++
 		}
 	}
 	switch {
-	case len(p.all) >= most:
+	case all >= most:
 		return "too many pages are watched"
 	case own >= max(1, most/addressShare):
 		return "too many pages are watched from this address"
@@ -81,8 +89,8 @@ func (p *pages) full(address netip.Addr) string {
 }
 
 // watch begins to watch a page. Where too many are watched it refuses that page; the socket stays.
-func (p *pages) watch(w *watcher, topic, lang string) (leave func(), err error) {
-	if len(lang) > maxLang || p.hub.Render == nil {
+func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err error) {
+	if len(lang) > maxLang || topic == topicGames && lang != "" {
 		return nil, errMessage
 	}
 	p.mu.Lock()
@@ -90,22 +98,20 @@ func (p *pages) watch(w *watcher, topic, lang string) (leave func(), err error) 
 	key := pageKey{topic, lang}
 	pg := p.all[key]
 	if pg == nil {
-		if why := p.full(w.address); why != "" {
-			m, err := encode(refusedDoc{topic, why})
+		if why := p.full(w.address); why != "" && topic != topicGames {
+			m, err := socket.Encode(refusedDoc{topic, why})
 			if err == nil {
-				w.send(m)
+				w.Put(m)
 			}
 			return func() {}, err
 		}
-		pg = &page{first: w.address, watchers: map[*watcher]struct{}{}, fresh: map[*watcher]bool{}, moved: true}
+		pg = &page{first: w.address, watchers: map[*subscriber]struct{}{}, moved: true}
 		p.all[key] = pg
+		p.look()
 	}
 	pg.watchers[w] = struct{}{}
-	if pg.moved || pg.whole == nil {
-		pg.fresh[w] = true
-		p.look()
-	} else {
-		w.send(pg.whole)
+	if pg.whole != nil {
+		w.Put(pg.whole)
 	}
 	return func() {
 		p.mu.Lock()
@@ -152,38 +158,51 @@ func (p *pages) happened(ctx context.Context, e events.Event) {
 	}
 }
 
+// move marks the pages of a topic as moved.
+func (p *pages) move(topic string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, pg := range p.all {
+		if key.topic == topic {
+			pg.moved = true
+			p.look()
+		}
+	}
+}
+
 // run renders until the context ends.
 func (p *pages) run(ctx context.Context) {
 	pace := rate.NewLimiter(rate.Limit(p.hub.Limits.Renders), 1)
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.wake:
-		}
-		for _, key := range p.moved() {
-			if pace.Wait(ctx) != nil {
+		key, ok := p.next()
+		if !ok {
+			select {
+			case <-ctx.Done():
 				return
+			case <-p.wake:
 			}
-			p.render(ctx, key)
+			continue
 		}
+		if pace.Wait(ctx) != nil {
+			return
+		}
+		p.render(ctx, key)
 	}
 }
 
-// moved returns the pages to render.
-func (p *pages) moved() (keys []pageKey) {
+// next returns a page to render, the list of games before others.
+func (p *pages) next() (key pageKey, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key, pg := range p.all {
-		if pg.moved || len(pg.fresh) > 0 {
-			keys = append(keys, key)
+	for k, pg := range p.all {
+		if pg.moved && key.topic != topicGames {
+			key, ok = k, true
 		}
 	}
-	return keys
+	return key, ok
 }
 
-// render renders a page, and sends all of it to those who are new, and to the others what has
-// changed.
+// render renders a page, and sends it if it is another one.
 func (p *pages) render(ctx context.Context, key pageKey) {
 	p.mu.Lock()
 	pg := p.all[key]
@@ -194,38 +213,30 @@ func (p *pages) render(ctx context.Context, key pageKey) {
 	if pg == nil {
 		return
 	}
+	whole, err := socket.Encode(p.document(ctx, key))
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if whole.Same(pg.whole) {
+		return
+	}
+	pg.whole = whole
+	for w := range pg.watchers {
+		w.Put(whole)
+	}
+}
+
+// document returns what is shown of a page.
+func (p *pages) document(ctx context.Context, key pageKey) any {
+	if key.topic == topicGames {
+		return gamesDoc{key.topic, p.hub.Games()}
+	}
 	parts, err := p.hub.Render(ctx, key.topic, key.lang)
 	if err != nil {
 		p.hub.Log.Debug("live: a page cannot be rendered", "topic", key.topic, "err", err)
 		parts = Parts{} // such as one that does not exist
 	}
-	changed := map[string]string{}
-	for k, html := range parts.HTML {
-		if pg.parts.HTML[k] != html {
-			changed[k] = html
-		}
-	}
-	whole, err := encode(partsDoc{key.topic, parts.HTML, parts.Order})
-	if err != nil {
-		return
-	}
-	some := whole
-	if len(changed) < len(parts.HTML) {
-		if some, err = encode(partsDoc{key.topic, changed, parts.Order}); err != nil {
-			return
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	news := pg.whole == nil || len(changed) > 0 || !slices.Equal(parts.Order, pg.parts.Order)
-	pg.parts, pg.whole = parts, whole
-	for w := range pg.watchers {
-		switch {
-		case pg.fresh[w]:
-			w.send(whole)
-		case news:
-			w.send(some)
-		}
-	}
-	clear(pg.fresh)
+	return partsDoc{key.topic, parts.HTML, parts.Order}
 }

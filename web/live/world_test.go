@@ -27,9 +27,9 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/problem"
-	"github.com/timba-arena/timba/web/replaypage"
 )
 
 // world is a competition in a bubble, whose matches the runner plays, with house bots in this
@@ -55,13 +55,13 @@ clock = {movetime = 600000, startup = 600000}
 
 // inWorld runs a test in a bubble with a world. The bots make no move until they may: see
 // world.moves.
-func inWorld(t *testing.T, toml string, limits ladder.LiveLimits, f func(t *testing.T, w *world)) {
+func inWorld(t *testing.T, toml string, limits live.Limits, f func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) { f(t, newWorld(t, toml, limits)) })
 }
 
-func newWorld(t *testing.T, toml string, limits ladder.LiveLimits) *world {
+func newWorld(t *testing.T, toml string, limits live.Limits) *world {
 	w := &world{World: laddertest.New(t, toml, store.Options{}), moves: make(chan struct{}), ended: make(chan struct{})}
 	w.House(func(name string) string { return strings.Repeat("0", 64) })
 	w.hub = live.NewHub(live.Options{Store: w.Store, Events: w.Store.Events(), Limits: limits, Hold: 10 * time.Millisecond})
@@ -127,10 +127,10 @@ func (g gated) Write(p []byte) (int, error) {
 type doc struct {
 	Topic   string
 	At      string
-	Head    *struct{ Seats []replaypage.Seat }
+	Head    *struct{ Seats []board.Seat }
 	Ply     int
-	Frames  []replaypage.Frame
-	Moves   []replaypage.Move
+	Frames  []board.Frame
+	Moves   []board.Move
 	Left    []int64
 	Result  *struct{ Ranks []int }
 	Over    *string

@@ -105,22 +105,33 @@ func (l *Language) Say(key string, args ...any) string {
 	return strings.NewReplacer(places...).Replace(text)
 }
 
-// JSON returns the texts whose keys begin with a head, without it, for a script; nil if there are
-// none. It has <, > and & as escapes.
-func (l *Language) JSON(head string) ([]byte, error) {
-	all := map[string]any{}
-	for key, t := range l.Texts {
-		if name, ok := strings.CutPrefix(key, head); ok {
-			all[name] = t
-			if text, plain := t[""]; plain {
-				all[name] = text
-			}
+// JSON returns the texts whose keys begin with one of some heads, without it, by language, for
+// scripts; nil if there are none. It has <, > and & as escapes.
+func JSON(heads []string, languages ...*Language) ([]byte, error) {
+	all, none := map[string]map[string]any{}, true
+	for _, l := range languages {
+		texts := map[string]any{}
+		for _, head := range heads {
+			l.below(head, texts)
 		}
+		all[l.Tag], none = texts, none && len(texts) == 0
 	}
-	if len(all) == 0 {
+	if none {
 		return nil, nil
 	}
 	return json.Marshal(all)
+}
+
+// below adds the texts whose keys begin with a head, without it.
+func (l *Language) below(head string, texts map[string]any) {
+	for key, t := range l.Texts {
+		if name, ok := strings.CutPrefix(key, head); ok {
+			texts[name] = t
+			if text, plain := t[""]; plain {
+				texts[name] = text
+			}
+		}
+	}
 }
 
 // maxHeader is how much of a header is read, in bytes.

@@ -3,13 +3,13 @@ package play
 import (
 	"context"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Choice is what somebody wants to play.
@@ -62,12 +62,15 @@ func (x *Table) choose(ctx context.Context) error {
 		return ladder.Errorf(ladder.Invalid, "", "%d bots and you are too many for %d seats", len(c.Bots), n)
 	}
 	house := make([]bool, n)
+	bots := 0
 	for seat := range n {
 		if seat == c.Seat {
 			house[seat] = true
+			line := socket.NewStream(socket.StreamOptions{Back: x.tables.Limits.Back, Replay: true})
+			x.Seats = append(x.Seats, &Seat{Who: x.Who, line: line})
 			continue
 		}
-		v, err := x.tables.Store.LiveVersion(ctx, c.Bots[len(x.Versions)%len(c.Bots)])
+		v, err := x.tables.Store.LiveVersion(ctx, c.Bots[bots%len(c.Bots)])
 		if err != nil {
 			return err
 		}
@@ -78,7 +81,8 @@ func (x *Table) choose(ctx context.Context) error {
 			return ladder.Errorf(ladder.Invalid, "choose another", "bot %q plays only matches: it is remote", v.Bot)
 		}
 		house[seat] = v.House()
-		x.Versions = append(x.Versions, v)
+		x.Seats = append(x.Seats, &Seat{Version: v})
+		bots++
 	}
 	x.memory = x.tables.Room.Rotation(x.Variant, house) - ladder.HouseMemory // the person needs none
 	if most := x.tables.Limits.Memory; most > 0 && x.memory > most {
@@ -104,13 +108,4 @@ func withOpening(game string, given map[string]string) map[string]string {
 	}
 	given[name] = strconv.Itoa(rules.DefaultOpening)
 	return given
-}
-
-// Names returns who sits at each seat; you is the person's name.
-func (x *Table) Names(you string) []string {
-	var names []string
-	for _, v := range x.Versions {
-		names = append(names, v.Bot)
-	}
-	return slices.Insert(names, x.Choice.Seat, you)
 }

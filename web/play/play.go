@@ -9,7 +9,6 @@ import (
 	"errors"
 	"log/slog"
 	"math"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -17,39 +16,24 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/web/admission"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Options are the parts of a Tables. All but Now are required.
 type Options struct {
 	Store   *store.Store
 	Events  *events.Hub
-	Limits  ladder.PlayLimits // Memory is resolved; 0: as much as they want
-	Room    ladder.Room       // for the memory of one bot
+	Limits  Limits
+	Room    ladder.Room // for the memory of one bot
 	Resolve func(context.Context, ladder.Version) (match.Bot, error)
 	Sandbox *match.Sandbox // of all but house bots; nil: none
 	Log     *slog.Logger
 	Now     func() time.Time // nil: the system's clock
-}
-
-// Who is somebody who plays.
-type Who struct {
-	Person  ladder.Person // ID 0: a guest
-	Guest   string        // identifies the browser, also after the guest has signed in; a secret
-	Address netip.Addr
-}
-
-// has reports whether what somebody has begun is that of another: of the same person, or of a guest with
-// the same browser, who may have signed in since.
-func (w Who) has(other Who) bool {
-	if w.Person.ID != 0 {
-		return w.Person.ID == other.Person.ID
-	}
-	return w.Guest != "" && w.Guest == other.Guest
 }
 
 // Tables are all games of people against bots that are played now.
@@ -63,6 +47,25 @@ type Tables struct {
 	group  sync.WaitGroup
 	ctx    context.Context
 	stop   context.CancelCauseFunc
+}
+
+// Limits bound the games. LimitsOf returns usual ones.
+type Limits struct {
+	ladder.PlayLimits
+	Memory  int64         // bytes of all their bots; 0: as much as they want
+	Person  int           // at the same time, of one person or guest
+	Address int           // at the same time, from one address
+	Back    time.Duration // for a person to come back
+	Frames  int           // a second that a page may send on average, and four times as many at once
+	Silence time.Duration // without a sign of life, after which a connection ends
+}
+
+// LimitsOf returns the limits that an operator has configured.
+func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
+	return Limits{
+		PlayLimits: l, Memory: memory, Person: 2, Address: max(4, l.Games/2),
+		Back: time.Minute, Frames: 50, Silence: 90 * time.Second,
+	}
 }
 
 // New returns no tables. Run has to run.
@@ -116,9 +119,11 @@ func (t *Tables) endBlocked(ctx context.Context) {
 	}
 	t.mu.Unlock()
 	for _, x := range all {
-		p, err := t.Store.Person(ctx, x.Who.Person.ID)
-		if x.Who.Person.ID != 0 && (err != nil || !p.Blocked.IsZero()) {
-			x.end(errBlocked)
+		for _, s := range x.Seats {
+			p, err := t.Store.Person(ctx, s.Who.Person.ID)
+			if s.Who.Person.ID != 0 && (err != nil || !p.Blocked.IsZero()) {
+				x.end(errBlocked)
+			}
 		}
 	}
 }
@@ -131,11 +136,11 @@ func (t *Tables) Table(id string) *Table {
 }
 
 // Of returns the tables of somebody.
-func (t *Tables) Of(who Who) (list []*Table) {
+func (t *Tables) Of(who service.Actor) (list []*Table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.tables {
-		if x.Who.has(who) {
+		if x.Seat(who) >= 0 {
 			list = append(list, x)
 		}
 	}
@@ -143,7 +148,7 @@ func (t *Tables) Of(who Who) (list []*Table) {
 }
 
 // Allowed returns an error if somebody may not play at all.
-func (t *Tables) Allowed(who Who) error {
+func (t *Tables) Allowed(who service.Actor) error {
 	switch {
 	case t.Limits.Games == 0:
 		return ladder.Errorf(ladder.Forbidden, "", "this server has no games against bots")
@@ -154,11 +159,11 @@ func (t *Tables) Allowed(who Who) error {
 }
 
 // Open lays a table and takes its bots from their versions. The game begins when the person comes.
-func (t *Tables) Open(ctx context.Context, who Who, c Choice) (*Table, error) {
+func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (*Table, error) {
 	if err := t.Allowed(who); err != nil {
 		return nil, err
 	}
-	x := &Table{ID: rand.Text(), Who: who, Choice: c, tables: t, Seed: referee.NewSeed(), Began: t.Now()}
+	x := &Table{ID: rand.Text(), Who: who, Choice: c, tables: t, Seed: referee.NewSeed(), Began: t.Now(), came: make(chan struct{}), over: make(chan struct{})}
 	if err := x.choose(ctx); err != nil {
 		return nil, err
 	}
@@ -186,8 +191,8 @@ func (t *Tables) Open(ctx context.Context, who Who, c Choice) (*Table, error) {
 }
 
 // Socket returns the limits of the connections of people.
-func (t *Tables) Socket() seat.SocketLimits {
-	l := seat.DefaultSocketLimits
+func (t *Tables) Socket() socket.Limits {
+	l := socket.DefaultLimits
 	l.Frames, l.Burst, l.Alive = float64(t.Limits.Frames), 4*t.Limits.Frames, t.Limits.Silence
 	return l
 }
@@ -199,7 +204,7 @@ func (t *Tables) admit(x *Table) (err error) {
 	if t.closed {
 		return ladder.Errorf(ladder.Unavailable, "", "the server stops")
 	}
-	by := admission.By{Person: x.Who.Person.ID, Guest: x.Who.Guest, Address: x.Who.Address}
+	by := admission.By{Person: x.Who.Person.ID, Session: x.Who.Session, Address: x.Who.Address}
 	if x.leave, err = t.places.Enter(by); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
@@ -24,15 +25,15 @@ import (
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
 
 // limits are those of tests.
-var limits = ladder.PlayLimits{
-	Games: 3, Memory: 3 * ladder.HouseMemory, Person: 2, Address: 2, Day: 4, Guests: true,
-	Think: 10 * time.Second, Move: time.Minute, Back: time.Minute,
+var limits = play.Limits{
+	PlayLimits: ladder.PlayLimits{Games: 3, Day: 4, Guests: true, Think: 10 * time.Second, Move: time.Minute},
+	Memory:     3 * ladder.HouseMemory, Person: 2, Address: 2, Back: time.Minute,
 }
 
 // world has tables that run until the test ends, or stop is called.
@@ -42,7 +43,7 @@ type world struct {
 	stop func()
 }
 
-func newWorld(t *testing.T, dir string, l ladder.PlayLimits) *world {
+func newWorld(t *testing.T, dir string, l play.Limits) *world {
 	t.Helper()
 	kit.Slow(t)
 	w := &world{t: t}
@@ -89,8 +90,8 @@ func (w *world) must(err error) {
 	}
 }
 
-func guest(name, address string) play.Who {
-	return play.Who{Guest: name, Address: netip.MustParseAddr(address)}
+func guest(session int64, address string) service.Actor {
+	return service.Actor{Session: session, Address: netip.MustParseAddr(address)}
 }
 
 var brisca = play.Choice{Game: "brisca", Bots: []string{"@greedy"}}
@@ -105,7 +106,7 @@ func wantError(t *testing.T, err error, code ladder.Code, part string) {
 
 // pipe is a connection within this process.
 type pipe struct {
-	in, out chan seat.Frame
+	in, out chan socket.Frame
 	closed  context.Context
 	close   func()
 }
@@ -114,11 +115,11 @@ type pipe struct {
 func (w *world) pipes() (a, b pipe) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.t.Cleanup(cancel)
-	x, y := make(chan seat.Frame, 16), make(chan seat.Frame, 16)
+	x, y := make(chan socket.Frame, 16), make(chan socket.Frame, 16)
 	return pipe{x, y, ctx, cancel}, pipe{y, x, ctx, cancel}
 }
 
-func (p pipe) Send(f seat.Frame) error {
+func (p pipe) Send(f socket.Frame) error {
 	select {
 	case p.out <- f:
 		return nil
@@ -127,12 +128,12 @@ func (p pipe) Send(f seat.Frame) error {
 	}
 }
 
-func (p pipe) Receive() (seat.Frame, error) {
+func (p pipe) Receive() (socket.Frame, error) {
 	select {
 	case f := <-p.in:
 		return f, nil
 	case <-p.closed.Done():
-		return seat.Frame{}, io.EOF
+		return socket.Frame{}, io.EOF
 	}
 }
 
@@ -141,8 +142,8 @@ func (p pipe) Close(string) { p.close() }
 // sit plays a person's seat as a program does; silent from that turn on.
 func sit(w *world, x *play.Table, silent int) {
 	near, far := w.pipes()
-	go x.Attach(context.Background(), near)
-	end := seat.New(seat.Options{})
+	go x.Attach(context.Background(), 0, near)
+	end := socket.NewStream(socket.StreamOptions{})
 	toBot, fromSeat := io.Pipe()
 	toSeat, fromBot := io.Pipe()
 	w.t.Cleanup(func() {
@@ -165,7 +166,7 @@ func sit(w *world, x *play.Table, silent int) {
 func awaitTurn(t *testing.T, x *play.Table) {
 	t.Helper()
 	bubble.Settle()
-	if _, ok := x.Left(); !ok {
+	if _, ok := x.Left(0); !ok {
 		t.Error("it is not the person's turn")
 	}
 }
@@ -184,6 +185,7 @@ func (w *world) kept(x *play.Table) *referee.Replay {
 // A whole game is kept with its seed and counted; a person who is too slow, resigns or stays away
 // forfeits for a reason of that kind.
 func TestGames(t *testing.T) {
+	// limit: play.think, play.move
 	for _, c := range []struct {
 		name   string
 		silent int
@@ -198,12 +200,12 @@ func TestGames(t *testing.T) {
 			t.Parallel()
 			bubble.Run(t, func(t *testing.T) {
 				w := newWorld(t, laddertest.Dir(t), limits)
-				x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
+				x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 				w.must(err)
 				sit(w, x, c.silent)
 				if c.resign {
 					awaitTurn(t, x)
-					x.Resign()
+					x.Resign(0)
 				}
 				began := time.Now()
 				r := w.kept(x)
@@ -246,7 +248,7 @@ func TestHouseLate(t *testing.T) {
 			}
 			return b, err
 		}
-		x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
+		x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 		w.must(err)
 		sit(w, x, 0)
 		if r := w.kept(x); len(r.Faults) != 1 || r.Faults[0].Reason.Kind != fault.Late || r.Faults[0].Seat != 1 {
@@ -265,13 +267,13 @@ func TestAway(t *testing.T) {
 		l := limits
 		l.Move = time.Hour
 		w := newWorld(t, laddertest.Dir(t), l)
-		never, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
+		never, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 		w.must(err)
-		away, err := w.Open(t.Context(), guest("b", "10.0.0.2"), brisca)
+		away, err := w.Open(t.Context(), guest(2, "10.0.0.2"), brisca)
 		w.must(err)
 		near, far := w.pipes()
-		go away.Attach(t.Context(), near)
-		far.Send(seat.Frame{Lines: []string{"ready"}})
+		go away.Attach(t.Context(), 0, near)
+		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, away)
 		far.Close("")
 		if r := w.kept(away); len(r.Faults) != 1 || r.Faults[0].Reason.Kind != fault.ConnectionLost {
@@ -286,11 +288,12 @@ func TestAway(t *testing.T) {
 
 // Every limit is exceeded while other games go on.
 func TestLimits(t *testing.T) {
+	// limit: play.games
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, laddertest.Dir(t), limits)
-		open := func(who play.Who, c play.Choice) (*play.Table, error) { return w.Open(t.Context(), who, c) }
-		a, b, c := guest("a", "10.0.0.1"), guest("b", "10.0.0.1"), guest("c", "10.0.0.3")
+		open := func(who service.Actor, c play.Choice) (*play.Table, error) { return w.Open(t.Context(), who, c) }
+		a, b, c := guest(1, "10.0.0.1"), guest(2, "10.0.0.1"), guest(3, "10.0.0.3")
 		first, err := open(a, brisca)
 		w.must(err)
 		_, err = open(b, brisca)
@@ -321,27 +324,28 @@ func TestLimits(t *testing.T) {
 
 // Games a day are limited for a person, and for an address without an account, over a restart, too.
 func TestGamesADay(t *testing.T) {
+	// limit: play.day
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		dir := laddertest.Dir(t)
 		w := newWorld(t, dir, limits)
 		p, err := w.Store.AddPerson(t.Context(), "anna", false)
 		w.must(err)
-		for name, who := range map[string]play.Who{
+		for name, who := range map[string]service.Actor{
 			"within a day":                   {Person: p, Address: netip.MustParseAddr("10.0.0.2")},
-			"from your address within a day": guest("a", "10.0.0.1"),
+			"from your address within a day": guest(1, "10.0.0.1"),
 		} {
 			for range limits.Day {
 				x, err := w.Open(t.Context(), who, brisca)
 				w.must(err)
 				near, _ := w.pipes()
-				x.Resign()
-				go x.Attach(t.Context(), near)
+				x.Resign(0)
+				go x.Attach(t.Context(), 0, near)
 				<-x.Over()
 			}
 			_, err := w.Open(t.Context(), who, brisca)
 			wantError(t, err, ladder.TooMany, name)
-			_, err = w.Open(t.Context(), guest("b", "10.0.0.3"), brisca) // others play
+			_, err = w.Open(t.Context(), guest(2, "10.0.0.3"), brisca) // others play
 			w.must(err)
 			w.stop()
 			w = newWorld(t, dir, limits) // and a server that starts again remembers
@@ -357,11 +361,11 @@ func TestRestart(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir := laddertest.Dir(t)
 		w := newWorld(t, dir, limits)
-		x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
+		x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 		w.must(err)
 		near, far := w.pipes()
-		go x.Attach(t.Context(), near)
-		far.Send(seat.Frame{Lines: []string{"ready"}})
+		go x.Attach(t.Context(), 0, near)
+		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, x)
 		killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64)}
 		w.must(w.Store.AddPlay(t.Context(), killed, netip.Addr{}, 0))
@@ -386,7 +390,7 @@ func TestSocket(t *testing.T) {
 	l := limits
 	l.Frames, l.Silence = 10, 4*time.Second
 	s := play.New(play.Options{Limits: l}).Socket()
-	if s.Frames != 10 || s.Burst != 40 || s.Alive != 4*time.Second || s.Frame != seat.DefaultSocketLimits.Frame {
+	if s.Frames != 10 || s.Burst != 40 || s.Alive != 4*time.Second || s.Frame != socket.DefaultLimits.Frame {
 		t.Errorf("the limits are %+v", s)
 	}
 }

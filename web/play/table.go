@@ -2,6 +2,7 @@ package play
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,68 +11,78 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/person"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
-// Table is one game between a person and bots.
+// Table is one game of people and bots.
 type Table struct {
-	ID       string // cannot be guessed
-	Who      Who
-	Choice   Choice
-	Variant  *rules.Variant
-	Versions []ladder.Version // by seat, without the person's
-	Seed     rules.Seed       // secret until the end
-	Began    time.Time
+	ID      string        // cannot be guessed
+	Who     service.Actor // who has opened it; a guest has a session
+	Choice  Choice
+	Variant *rules.Variant
+	Seats   []*Seat
+	Seed    rules.Seed // secret until the end
+	Began   time.Time
 
 	tables *Tables
 	memory int64
 	leave  func() // gives its place back
 	bots   []match.Bot
-	seat   *seat.Seat
 	end    context.CancelCauseFunc
-	came   chan struct{} // closed when the person has come
-	once   sync.Once
+	came   chan struct{} // closed when all people have come
 	over   chan struct{} // closed when the game has ended and is kept
 
-	mu    sync.Mutex
+	mu sync.Mutex // of what is private in Seats
+}
+
+// Seat is a seat at a table: that of a person, or of a version.
+type Seat struct {
+	Who     service.Actor
+	Version ladder.Version
+
+	line  *socket.Stream // of a person; nil: a version plays
+	came  bool
 	timer *time.Timer // of the person's turn; nil: it is not theirs
 	until time.Time
 }
 
-// prepare makes the bots, whose files stay until the context has ended, and the person's seat.
+// prepare makes the bots, whose files stay until the context has ended.
 func (x *Table) prepare(ctx context.Context) error {
-	x.came, x.over = make(chan struct{}), make(chan struct{})
-	x.seat = seat.New(seat.Options{Back: x.tables.Limits.Back, Replay: true})
 	taken := map[string]int{}
-	for _, v := range x.Versions {
-		b, err := x.tables.Resolve(ctx, v)
+	for _, s := range x.Seats {
+		if s.line != nil {
+			x.bots = append(x.bots, match.Bot{Hash: person.Hash(), Untimed: true, Serve: s.line.Serve})
+			continue
+		}
+		b, err := x.tables.Resolve(ctx, s.Version)
 		if err != nil {
 			return err
 		}
-		if b.Sandbox = nil; !v.House() {
+		if b.Sandbox = nil; !s.Version.House() {
 			b.Sandbox = x.tables.Sandbox
 		}
-		b.Name = v.Bot
-		if taken[v.Bot]++; taken[v.Bot] > 1 {
-			b.Name = fmt.Sprintf("%s#%d", v.Bot, taken[v.Bot])
+		b.Name = s.Version.Bot
+		if taken[b.Name]++; taken[b.Name] > 1 {
+			b.Name = fmt.Sprintf("%s#%d", b.Name, taken[b.Name])
 		}
 		x.bots = append(x.bots, b)
 	}
-	name := x.Who.Person.Name
-	if name == "" {
-		name = ladder.GuestName
+	for i, s := range x.Seats {
+		if s.line != nil {
+			name := cmp.Or(s.Who.Person.Name, ladder.GuestName)
+			for slices.ContainsFunc(x.bots, func(b match.Bot) bool { return b.Name == name }) {
+				name += " (person)"
+			}
+			x.bots[i].Name = name
+		}
 	}
-	for slices.ContainsFunc(x.bots, func(b match.Bot) bool { return b.Name == name }) {
-		name += " (person)"
-	}
-	you := match.Bot{Name: name, Hash: person.Hash(), Untimed: true, Serve: x.seat.Serve}
-	x.bots = slices.Insert(x.bots, x.Choice.Seat, you)
 	return nil
 }
 
@@ -81,58 +92,84 @@ func (x *Table) play() ladder.Play {
 		ID: x.ID, PersonID: x.Who.Person.ID, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Seat: x.Choice.Seat,
 		Commitment: referee.Commitment(x.Seed).String(),
 	}
-	for i, v := range x.Versions {
-		s := i
-		if i >= x.Choice.Seat {
-			s++
+	for i, s := range x.Seats {
+		if v := s.Version; s.line == nil {
+			p.Bots = append(p.Bots, ladder.PlaySeat{Seat: i, Version: v.ID, BotID: v.BotID, Bot: v.Bot, Number: v.Number})
 		}
-		p.Bots = append(p.Bots, ladder.PlaySeat{Seat: s, Version: v.ID, BotID: v.BotID, Bot: v.Bot, Number: v.Number})
 	}
 	return p
 }
 
-// Attach carries the person's seat over a connection; see seat.Seat. The game begins with the
-// first one. When the game is over Attach waits until it is kept.
-func (x *Table) Attach(ctx context.Context, c seat.Conn) error {
-	x.once.Do(func() { close(x.came) })
-	return x.seat.Attach(waiting{c, ctx, x.over})
+// Seat returns the seat at which somebody plays, -1 if there is none.
+func (x *Table) Seat(who service.Actor) int {
+	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.Who.Same(who) })
+}
+
+// Names returns who sits at each seat, as somebody at one of them sees it; you is what they are
+// called.
+func (x *Table) Names(seat int, you string) (names []string) {
+	for i, s := range x.Seats {
+		name := cmp.Or(s.Version.Bot, s.Who.Person.Name, ladder.GuestName)
+		if i == seat {
+			name = you
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// Attach carries the lines of a person's seat over a connection; see socket.Stream. The game begins
+// when all people have come. When it is over Attach waits until it is kept.
+func (x *Table) Attach(ctx context.Context, seat int, c socket.Wire) error {
+	s := x.Seats[seat]
+	x.mu.Lock()
+	first := !s.came
+	s.came = true
+	if first && !slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.line != nil && !s.came }) {
+		close(x.came)
+	}
+	x.mu.Unlock()
+	return s.line.Attach(waiting{c, ctx, x.over})
 }
 
 // waiting is a connection that closes, after the end of a game, when the game is kept.
 type waiting struct {
-	seat.Conn
+	socket.Wire
 	ctx  context.Context
 	over <-chan struct{}
 }
 
 func (w waiting) Close(why string) {
-	if why == seat.ErrEnded.Error() {
+	if why == socket.ErrEnded.Error() {
 		select {
 		case <-w.over:
 		case <-w.ctx.Done():
 		}
 	}
-	w.Conn.Close(why)
+	w.Wire.Close(why)
 }
 
-// Mine reports whether somebody plays at this table.
-func (x *Table) Mine(who Who) bool { return x.Who.has(who) }
+// Resign gives the game up for a person's seat.
+func (x *Table) Resign(seat int) { x.Seats[seat].line.Close(fault.Reason{Kind: fault.Resigned}) }
 
-// Resign gives the game up.
-func (x *Table) Resign() { x.seat.Close(fault.Reason{Kind: fault.Resigned}) }
+// close ends the lines of all people.
+func (x *Table) close(why error) {
+	for _, s := range x.Seats {
+		if s.line != nil {
+			s.line.Close(why)
+		}
+	}
+}
 
 // Over is closed when the game has ended and is kept.
 func (x *Table) Over() <-chan struct{} { return x.over }
 
-// Left returns the time that the person has left for their move; ok is false if it is not their
-// turn.
-func (x *Table) Left() (left time.Duration, ok bool) {
+// Left returns the time that a person has left for their move; ok is false if it is not their turn.
+func (x *Table) Left(seat int) (left time.Duration, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.timer == nil {
-		return 0, false
-	}
-	return max(0, time.Until(x.until)), true
+	s := x.Seats[seat]
+	return max(0, time.Until(s.until)), s.timer != nil
 }
 
 // clock is that of the bots. They have the lowest priority, so the margin is wide.
@@ -145,45 +182,43 @@ var (
 	moveVerb = []byte("move ")
 )
 
-// overhear runs the person's clock: from the lines of a turn to the move.
+// overhear runs the clocks of people: from the lines of a turn to the move.
 func (x *Table) overhear(t referee.Traffic) {
-	if t.Seat != x.Choice.Seat {
-		return
-	}
+	s := x.Seats[t.Seat]
 	switch {
+	case s.line == nil:
 	case !t.FromBot && (bytes.HasPrefix(t.Lines, viewVerb) || bytes.Contains(t.Lines, append([]byte("\n"), viewVerb...))):
-		x.startClock()
+		x.startClock(s)
 	case t.FromBot && bytes.HasPrefix(t.Lines, moveVerb):
-		x.stopClock()
+		x.stopClock(s)
 	}
 }
 
-func (x *Table) startClock() {
+func (x *Table) startClock(s *Seat) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	limit := x.tables.Limits.Move
-	x.until = time.Now().Add(limit)
-	x.timer = time.AfterFunc(limit, func() {
-		x.seat.Close(fault.Reason{Kind: fault.Late, Limit: limit.Milliseconds()})
+	s.until = time.Now().Add(limit)
+	s.timer = time.AfterFunc(limit, func() {
+		s.line.Close(fault.Reason{Kind: fault.Late, Limit: limit.Milliseconds()})
 	})
 }
 
-func (x *Table) stopClock() {
+func (x *Table) stopClock(s *Seat) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.timer != nil {
-		x.timer.Stop()
-		x.timer = nil
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
 	}
 }
 
 // run plays the game and keeps it.
 func (x *Table) run(ctx context.Context) {
 	defer x.end(nil)
-	stop := context.AfterFunc(ctx, func() { x.seat.Close(context.Cause(ctx)) })
+	stop := context.AfterFunc(ctx, func() { x.close(context.Cause(ctx)) })
 	defer stop()
 	game, err := x.game(ctx)
-	x.stopClock()
 	if err == nil {
 		err = x.keep(game)
 	}
@@ -197,10 +232,10 @@ func (x *Table) run(ctx context.Context) {
 	}
 	x.tables.dismiss(x)
 	close(x.over)
-	x.seat.Close(err)
+	x.close(err)
 }
 
-// game plays the game once the person has come.
+// game plays the game once all people have come.
 func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 	wait := time.NewTimer(x.tables.Limits.Back)
 	defer wait.Stop()
@@ -233,7 +268,7 @@ func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 func (x *Table) keep(g *referee.Result) error {
 	p := x.play()
 	for _, f := range g.Faults {
-		if f.Seat != x.Choice.Seat && program.HouseFailed(f) && p.Bots[slices.IndexFunc(p.Bots, func(b ladder.PlaySeat) bool { return b.Seat == f.Seat })].Bot[0] == '@' {
+		if s := x.Seats[f.Seat]; s.line == nil && s.Version.House() && program.HouseFailed(f) {
 			return fmt.Errorf("a house bot failed: %v", f)
 		}
 	}

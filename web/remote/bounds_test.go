@@ -99,9 +99,10 @@ func (s *session) end(t *testing.T) {
 
 // The number of remote bots is limited in all; 0 allows none.
 func TestTotal(t *testing.T) {
+	// limit: remote.total
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, "total = 2")
+		w := newWorld(t, limitsOf(30, 3, 10, 2))
 		more := w.good(t)
 		w.good(t)
 		third := w.client(w.token, "third")
@@ -109,7 +110,7 @@ func TestTotal(t *testing.T) {
 			t.Errorf("a third bot ends with %v", err)
 		}
 		more()
-		none := newWorld(t, "total = 0")
+		none := newWorld(t, limitsOf(30, 3, 10, 0))
 		third = none.client(none.token, "third")
 		if err := third.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the limit is 0 remote bots") {
 			t.Errorf("where none may come a bot ends with %v", err)
@@ -121,7 +122,7 @@ func TestTotal(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newWorld(t, many)
 		b := w.bot(t, &remote.Client{Serve: plays("first")})
 		sessions := make([]session, 16)
 		for i := range sessions {
@@ -143,7 +144,9 @@ func TestSessions(t *testing.T) {
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, "frames = 100")
+		l := many
+		l.Frames = 100
+		w := newWorld(t, l)
 		more := w.good(t)
 		ws := w.raw(t, "fast")
 		go func() {
@@ -159,7 +162,9 @@ func TestFrames(t *testing.T) {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, "silence = 4")
+		l := many
+		l.Silence = 4 * time.Second
+		w := newWorld(t, l)
 		more := w.good(t)
 		w.raw(t, "silent") // reads nothing, and so answers no ping
 		bubble.Settle()
@@ -167,7 +172,7 @@ func TestSilence(t *testing.T) {
 		if !w.Online(silent) {
 			t.Error("the silent bot is not there")
 		}
-		time.Sleep(w.Config.Remote.Silence + 2*time.Second)
+		time.Sleep(l.Silence + 2*time.Second)
 		if w.Online(silent) {
 			t.Error("the silent bot is still there")
 		}

@@ -23,7 +23,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Client connects a local program to a server as a remote bot.
@@ -275,10 +275,10 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 	if err != nil {
 		return err
 	}
-	l := newLink(seat.NewSocket(ws, seat.SocketLimits{Frame: maxFrame, Frames: 1e6, Burst: 1e6, Alive: aliveTime, Send: sendTime}))
-	stop := context.AfterFunc(ctx, func() { l.end(seat.CloseEnded, "the bot leaves") })
+	l := newLink(socket.NewConn(ws, socket.Limits{Frame: maxFrame, Frames: 1e6, Burst: 1e6, Alive: aliveTime, Send: sendTime}))
+	stop := context.AfterFunc(ctx, func() { l.end(socket.CloseEnded, "the bot leaves") })
 	defer stop()
-	defer l.end(seat.CloseEnded, "the bot leaves")
+	defer l.end(socket.CloseEnded, "the bot leaves")
 	if err := l.send(frame{Hello: c.hello()}); err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 			var closed *websocket.CloseError
 			if errors.As(err, &closed) && closed.Text != "" {
 				err = errors.New(closed.Text)
-				if closed.Code == seat.CloseTaken {
+				if closed.Code == socket.CloseTaken {
 					err = dismissed{fmt.Errorf("server: %s", closed.Text)}
 				}
 			}
@@ -411,7 +411,7 @@ func (c *Client) open(l *link, o *Opening) {
 		c.leaving = true
 		go l.send(frame{Leave: true})
 	}
-	p := &program{Opening: *o, seat: seat.New(seat.Options{Back: 24 * time.Hour})}
+	p := &program{Opening: *o, seat: socket.NewStream(socket.StreamOptions{Back: 24 * time.Hour})}
 	c.programs[o.Session] = p
 	conn := l.conn(o.Session)
 	go p.seat.Attach(conn)

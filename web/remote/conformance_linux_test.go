@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 	"github.com/timba-arena/timba/web/remote"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // acts are ways to misbehave at a seat, one for each way in which lines can end or break: the
@@ -30,6 +30,7 @@ var acts = []string{"exit-at-start", "illegal", "nul", "long-line", "unasked", "
 
 // Whatever carries a bot's lines, its games and its faults are the same.
 func TestConformance(t *testing.T) {
+	// limit: remote.allowance, remote.comeback
 	kit.Slow(t)
 	program := proc.Program(t, "misbehave")
 	far := newWorld(t, many)
@@ -52,7 +53,7 @@ func TestConformance(t *testing.T) {
 }
 
 // many are limits for many bots at the same time.
-const many = "person = 1000\naddress = 1000\n"
+var many = limitsOf(30, 1000, 1000, 1000)
 
 // A bot that answers too late is late at the same moment and in the same words, and so is one that does
 // not answer.
@@ -114,10 +115,10 @@ func (w *world) bot(t *testing.T, c *remote.Client) match.Bot {
 // it.
 func throughSocket(t *testing.T, serve serve) match.Bot {
 	t.Helper()
-	s, page := seat.New(seat.Options{}), seat.New(seat.Options{})
+	s, page := socket.NewStream(socket.StreamOptions{}), socket.NewStream(socket.StreamOptions{})
 	server := bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c, err := seat.Upgrade(w, r, seat.SocketLimits{}); err == nil {
-			s.Attach(seat.Wire{Socket: c})
+		if c, err := socket.Upgrade(w, r, socket.Limits{}); err == nil {
+			s.Attach(c)
 		}
 	})})
 	ws, _, err := server.Dialer().Dial("ws://timba.example", nil)
@@ -125,7 +126,7 @@ func throughSocket(t *testing.T, serve serve) match.Bot {
 	read, write := io.Pipe()
 	answers, move := io.Pipe()
 	var ended sync.WaitGroup
-	ended.Go(func() { page.Attach(seat.Wire{Socket: seat.NewSocket(ws, seat.SocketLimits{})}) })
+	ended.Go(func() { page.Attach(socket.NewConn(ws, socket.Limits{})) })
 	ended.Go(func() {
 		err := serve(read, move)
 		read.CloseWithError(io.ErrClosedPipe)

@@ -3,7 +3,7 @@
 // end: it starts a process for each session.
 //
 // A bot has one WebSocket, which carries any number of sessions. A session is one process of a
-// match: its lines are those of a seat.Seat at each end, so that they go on where they broke off
+// match: its lines are those of a socket.Stream at each end, so that they go on where they broke off
 // when the connection comes back.
 package remote
 
@@ -15,8 +15,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Path is the address of the WebSocket on a server.
@@ -33,16 +32,16 @@ const (
 
 // frame is one message. It has one of its members, or a Session with one of Seat and Shut.
 type frame struct {
-	Hello   *hello      `json:"hello,omitempty"`   // the client's first
-	Welcome *Welcome    `json:"welcome,omitempty"` // the server's first
-	Open    *Opening    `json:"open,omitempty"`    // by the server: a session begins
-	Result  *Result     `json:"result,omitempty"`  // by the server: a match has ended
-	Leave   bool        `json:"leave,omitempty"`   // by the client: no more matches
-	Left    bool        `json:"left,omitempty"`    // by the server, after Leave: no match of the bot is left
-	Bye     string      `json:"bye,omitempty"`     // by the server: the client is not to come back
-	Session int64       `json:"session,omitempty"`
-	Seat    *seat.Frame `json:"seat,omitempty"`
-	Shut    bool        `json:"shut,omitempty"` // that end of the session carries no more frames
+	Hello   *hello        `json:"hello,omitempty"`   // the client's first
+	Welcome *Welcome      `json:"welcome,omitempty"` // the server's first
+	Open    *Opening      `json:"open,omitempty"`    // by the server: a session begins
+	Result  *Result       `json:"result,omitempty"`  // by the server: a match has ended
+	Leave   bool          `json:"leave,omitempty"`   // by the client: no more matches
+	Left    bool          `json:"left,omitempty"`    // by the server, after Leave: no match of the bot is left
+	Bye     string        `json:"bye,omitempty"`     // by the server: the client is not to come back
+	Session int64         `json:"session,omitempty"`
+	Seat    *socket.Frame `json:"seat,omitempty"`
+	Shut    bool          `json:"shut,omitempty"` // that end of the session carries no more frames
 }
 
 // hello is what a client tells of itself.
@@ -94,13 +93,13 @@ const (
 )
 
 // socketLimits are those of a bot's connection.
-func socketLimits(l ladder.RemoteLimits) seat.SocketLimits {
-	return seat.SocketLimits{Frame: maxFrame, Frames: float64(l.Frames), Burst: l.Frames, Alive: l.Silence, Send: sendTime}
+func socketLimits(l Limits) socket.Limits {
+	return socket.Limits{Frame: maxFrame, Frames: float64(l.Frames), Burst: l.Frames, Alive: l.Silence, Send: sendTime}
 }
 
 // link is one connection with its sessions.
 type link struct {
-	*seat.Socket
+	*socket.Conn
 	pace *rate.Limiter // of what is sent; nil: none
 	done chan struct{} // closed when nothing can come any more
 	once sync.Once
@@ -110,8 +109,8 @@ type link struct {
 	conns map[int64]*conn
 }
 
-func newLink(s *seat.Socket) *link {
-	return &link{Socket: s, done: make(chan struct{}), conns: map[int64]*conn{}}
+func newLink(s *socket.Conn) *link {
+	return &link{Conn: s, done: make(chan struct{}), conns: map[int64]*conn{}}
 }
 
 func (l *link) send(f frame) error {
@@ -131,7 +130,7 @@ func (l *link) end(code int, why string) {
 
 // conn returns a session's share of the link, to which its frames are delivered from now on.
 func (l *link) conn(id int64) *conn {
-	c := &conn{link: l, id: id, in: make(chan seat.Frame), done: make(chan struct{})}
+	c := &conn{link: l, id: id, in: make(chan socket.Frame), done: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conns[id] = c
@@ -160,7 +159,7 @@ func (l *link) deliver(f frame) {
 type conn struct {
 	link *link
 	id   int64
-	in   chan seat.Frame
+	in   chan socket.Frame
 	done chan struct{}
 	once sync.Once
 }
@@ -169,8 +168,8 @@ var errGone = errors.New("remote: the connection has ended")
 
 func (c *conn) stop() { c.once.Do(func() { close(c.done) }) }
 
-// Send implements seat.Conn.
-func (c *conn) Send(f seat.Frame) error {
+// Send implements socket.Wire.
+func (c *conn) Send(f socket.Frame) error {
 	select {
 	case <-c.done:
 		return errGone
@@ -181,18 +180,18 @@ func (c *conn) Send(f seat.Frame) error {
 	}
 }
 
-// Receive implements seat.Conn.
-func (c *conn) Receive() (seat.Frame, error) {
+// Receive implements socket.Wire.
+func (c *conn) Receive() (socket.Frame, error) {
 	select {
 	case f := <-c.in:
 		return f, nil
 	case <-c.done:
 	case <-c.link.done:
 	}
-	return seat.Frame{}, errGone
+	return socket.Frame{}, errGone
 }
 
-// Close implements seat.Conn.
+// Close implements socket.Wire.
 func (c *conn) Close(string) {
 	c.stop()
 	c.link.mu.Lock()

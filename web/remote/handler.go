@@ -17,46 +17,43 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/web/admission"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/problem"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
-// Handler returns the handler of Path. The API authenticates, counts requests and answers errors.
-func (h *Hub) Handler(a *api.API) http.Handler {
+// Handler returns the handler of Path, behind what all requests pass.
+func (h *Hub) Handler(m *middleware.Middleware) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a.Route(r, "GET "+Path)
-		v, err := visitor(a, w, r)
+		middleware.Of(r).Route = "GET " + Path
+		err := m.Bearer(w, r)
 		if err == nil {
-			err = h.serve(w, r, v)
+			err = check(r)
+		}
+		if err == nil {
+			err = h.serve(w, r)
 		}
 		if err != nil {
-			a.Fail(w, r, err)
+			m.Fail(w, r, err)
 		}
 	})
 }
 
-func visitor(a *api.API, w http.ResponseWriter, r *http.Request) (v api.Visit, err error) {
-	token, err := api.Bearer(r)
-	if err != nil {
-		return v, err
+// check returns an error unless a request may become a connection of a bot.
+func check(r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return ladder.Errorf(problem.NotAllowed, "try GET", "%s does not support this method", Path)
 	}
-	if v, err = a.Visit(w, r, token); err != nil {
-		return v, err
+	if err := middleware.Of(r).Must(ladder.ScopeSubmit, Path); err != nil {
+		return err
 	}
 	switch {
-	case r.Method != http.MethodGet:
-		return v, ladder.Errorf(problem.NotAllowed, "try GET", "%s does not support this method", Path)
-	case token == "":
-		return v, ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "%s needs a token of scope %q", Path, ladder.ScopeSubmit)
-	case !v.Covers(ladder.ScopeSubmit):
-		return v, ladder.Errorf(ladder.Forbidden, "use a token of scope submit", "%s needs the scope %q, this token has %q", Path, ladder.ScopeSubmit, v.Token.Scope)
 	case !ownOrigin(r):
-		return v, ladder.Errorf(ladder.Forbidden, "connect with timba connect", "pages of other sites may not connect")
+		return ladder.Errorf(ladder.Forbidden, "connect with timba connect", "pages of other sites may not connect")
 	case !websocket.IsWebSocketUpgrade(r):
-		return v, ladder.Errorf(ladder.Invalid, "connect with timba connect", "%s is the address of a WebSocket", Path)
+		return ladder.Errorf(ladder.Invalid, "connect with timba connect", "%s is the address of a WebSocket", Path)
 	}
-	return v, nil
+	return nil
 }
 
 // ownOrigin reports whether a request is by no page, or by one of this server.
@@ -98,7 +95,8 @@ func parse(q url.Values) (a asked, err error) {
 }
 
 // serve carries a connection from its request to its end. An error has not been answered.
-func (h *Hub) serve(w http.ResponseWriter, r *http.Request, v api.Visit) error {
+func (h *Hub) serve(w http.ResponseWriter, r *http.Request) error {
+	v := middleware.Of(r)
 	ask, err := parse(r.URL.Query())
 	if err != nil {
 		return err
@@ -111,24 +109,25 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request, v api.Visit) error {
 	if err != nil {
 		return err
 	}
-	token, _ := api.Bearer(r)
+	token, _ := middleware.Bearer(r)
 	b, err := h.come(version, ask, v.Address, token)
 	if err != nil {
 		return err
 	}
-	socket, err := seat.Upgrade(w, r, socketLimits(h.Limits))
-	if err != nil {
+	defer func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		b.coming = false
-		return nil // answered
+	}()
+	c, err := socket.Upgrade(w, r, socketLimits(h.Limits))
+	if err != nil {
+		return err
 	}
 	h.Log.Info("remote bot connected", "bot", version.Bot, "version", version.Number, "person", v.Person.ID, "address", v.Address.String())
-	l := newLink(socket)
+	l := newLink(c)
 	why := h.carry(b, l, ask)
 	l.end(websocket.ClosePolicyViolation, why.Error())
 	h.mu.Lock()
-	b.coming = false
 	h.detach(b, l)
 	h.mu.Unlock()
 	h.Log.Info("remote bot disconnected", "bot", version.Bot, "version", version.Number, "why", why)
@@ -261,7 +260,7 @@ func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
 		return fmt.Errorf("the server is stopping")
 	}
 	if old := b.link; old != nil {
-		go old.end(seat.CloseTaken, "another connection has taken over")
+		go old.end(socket.CloseTaken, "another connection has taken over")
 	}
 	b.link, b.coming, b.leaving, b.since = l, false, false, time.Now()
 	w := Welcome{

@@ -15,13 +15,13 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Options are the parts of a Hub. Store and Events are required.
 type Options struct {
 	Store  *store.Store
-	Limits ladder.RemoteLimits
+	Limits Limits
 	Bounds ladder.Limits // of people: bots and versions
 	Events *events.Hub
 	Wake   func() // called when a bot has come; nil: nobody wants to know
@@ -29,6 +29,19 @@ type Options struct {
 	// with an error when the context ends; nil: it never plays.
 	AwaitIdle func(ctx context.Context, version int64) error
 	Log       *slog.Logger
+}
+
+// Limits bound remote bots. LimitsOf returns usual ones.
+type Limits struct {
+	ladder.RemoteLimits
+	Address int           // bots that may be connected from one address
+	Frames  int           // a second that a bot may send on average, and as many at once
+	Silence time.Duration // without a sign of life, after which a connection ends
+}
+
+// LimitsOf returns the limits that an operator has configured.
+func LimitsOf(l ladder.RemoteLimits) Limits {
+	return Limits{RemoteLimits: l, Address: max(10, l.Total/10), Frames: 2000, Silence: 15 * time.Second}
 }
 
 // Hub has the remote bots of a server.
@@ -60,7 +73,7 @@ type bot struct {
 // session is one process of a bot.
 type session struct {
 	Opening
-	seat *seat.Seat
+	seat *socket.Stream
 	told string // the instance that was told of it
 }
 
@@ -117,12 +130,12 @@ func (h *Hub) open(v ladder.Version, m *ladder.Match) (*session, error) {
 	defer h.mu.Unlock()
 	b := h.bots[v.ID]
 	if b == nil || len(b.sessions) >= maxSessions {
-		return nil, seat.Lost(h.Limits.Comeback)
+		return nil, socket.Lost(h.Limits.Comeback)
 	}
 	h.sessions++
 	s := &session{
 		Opening: Opening{Session: h.sessions, Match: m.ID, Ladder: m.Ladder, Game: m.Game, Bots: m.Bots},
-		seat:    seat.New(seat.Options{Back: h.Limits.Comeback, Slow: slow(h.Limits.Allowance)}),
+		seat:    socket.NewStream(socket.StreamOptions{Back: h.Limits.Comeback, Slow: slow(h.Limits.Allowance)}),
 	}
 	b.sessions[s.Session] = s
 	b.matches[m.ID]++
@@ -296,7 +309,7 @@ func (h *Hub) dismiss(b *bot, why string, atOnce bool) {
 		h.detach(b, l)
 		go func() {
 			l.send(frame{Bye: why})
-			l.end(seat.CloseBroken, why)
+			l.end(socket.CloseBroken, why)
 		}()
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // program is a process of a client for one session.
 type program struct {
 	Opening
-	seat *seat.Seat
+	seat *socket.Stream
 	done sync.WaitGroup
 }
 

@@ -144,6 +144,7 @@ func TestComesBack(t *testing.T) {
 // A bot that does not come back loses the game that it was in; the rest of the match is not
 // played, the others go on, and so does it when it is back.
 func TestLost(t *testing.T) {
+	// limit: remote.allowance, remote.comeback
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newPlayed(t, limitsOf(1, 3, 10, 10))
@@ -233,6 +234,7 @@ func TestBlocked(t *testing.T) {
 
 // What is over a limit is refused, and says so; who is there goes on.
 func TestLimits(t *testing.T) {
+	// limit: remote.person
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newPlayed(t, limitsOf(30, 1, 2, 10))

@@ -15,7 +15,7 @@ import (
 func TestSlowTell(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newWorld(t, many)
 		c := w.client(w.token, "far")
 		c.Stderr = io.Discard
 		goOn, told, left := make(chan struct{}), 0, false
@@ -54,7 +54,7 @@ func TestSlowTell(t *testing.T) {
 func TestForgets(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newWorld(t, many)
 		go w.Run(t.Context())
 		stays, far := start(t, w.client(w.token, "stays")), start(t, w.client(w.token, "far"))
 		stays.await(t, "online", online)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -28,6 +27,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/remote"
 )
 
@@ -45,23 +45,21 @@ const worldLimits = `
 [limits]
 bots = 1000
 versions = 1000
-anonymous = 100000
-requests = 100000
-[remote]
+requests = 200000
 `
 
-// newWorld returns a world in which nothing is played; limits are keys of [remote].
-func newWorld(t *testing.T, limits string) *world {
+// newWorld returns a world in which nothing is played.
+func newWorld(t *testing.T, l remote.Limits) *world {
 	t.Helper()
-	w := &world{World: laddertest.New(t, worldLimits+limits, store.Options{})}
-	w.serve(t, remote.Options{})
+	w := &world{World: laddertest.New(t, worldLimits, store.Options{})}
+	w.serve(t, remote.Options{Limits: l})
 	return w
 }
 
 // serve serves a hub with these options, and what it needs of the world.
 func (w *world) serve(t *testing.T, o remote.Options) {
 	w.Store = w.World.Store
-	o.Store, o.Limits, o.Bounds, o.Events = w.Store, w.Config.Remote, w.Config.Limits, w.Store.Events()
+	o.Store, o.Bounds, o.Events = w.Store, w.Config.Limits, w.Store.Events()
 	w.Hub = remote.New(o)
 	wake := func() {
 		if o.Wake != nil {
@@ -69,8 +67,9 @@ func (w *world) serve(t *testing.T, o remote.Options) {
 		}
 		w.Recheck()
 	}
-	a := api.New(api.Options{Store: w.Store, Config: w.Config, Service: service.New(service.Options{Store: w.Store, Config: w.Config, Wake: wake})})
-	w.server = bubble.Serve(t, &http.Server{Handler: a.Pages(w.Handler(a))})
+	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: w.Store, Config: w.Config, Wake: wake})})
+	a := api.New(api.Options{Middleware: m})
+	w.server = bubble.Serve(t, &http.Server{Handler: a.Pages(w.Handler(m))})
 	t.Cleanup(w.Close)
 	_, w.token = w.person(t, "ann", ladder.ScopeSubmit)
 }
@@ -87,19 +86,20 @@ house = ["@random"]
 `
 
 // newPlayed returns a world in which a runner plays.
-func newPlayed(t *testing.T, limits string) *world {
+func newPlayed(t *testing.T, l remote.Limits) *world {
 	t.Helper()
-	w := &world{World: laddertest.New(t, worldLimits+limits+ladders, store.Options{})}
+	w := &world{World: laddertest.New(t, worldLimits+ladders, store.Options{})}
 	w.House(func(string) string { return strings.Repeat("0", 64) })
 	var r *runner.Runner // below
 	w.serve(t, remote.Options{
+		Limits:    l,
 		Wake:      func() { r.Wake() },
 		AwaitIdle: func(ctx context.Context, version int64) error { return r.AwaitIdle(ctx, version) },
 	})
 	var err error
 	r, err = runner.New(runner.Options{
 		Store: w.Store, Ladders: w.Config.Ladders, Local: fleet.Machine{Cores: []int{cores.Any}},
-		Remote: w.Bot, Away: w.Away, Allowance: w.Config.Remote.Allowance, Comeback: w.Config.Remote.Comeback,
+		Remote: w.Bot, Away: w.Away, Allowance: l.Allowance, Comeback: l.Comeback,
 		Resolve: func(_ context.Context, v ladder.Version) (match.Bot, error) {
 			return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
 		},
@@ -366,7 +366,9 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// limitsOf returns the keys of [remote] for a time to come back and numbers of bots.
-func limitsOf(comeback, person, address, total int) string {
-	return fmt.Sprintf("comeback = %d\nallowance = 700\nperson = %d\naddress = %d\ntotal = %d\n", comeback, person, address, total)
+// limitsOf returns limits with a time in seconds to come back and numbers of bots.
+func limitsOf(comeback time.Duration, person, address, total int) remote.Limits {
+	l := remote.LimitsOf(ladder.RemoteLimits{Comeback: comeback * time.Second, Allowance: 700 * time.Millisecond, Person: person, Total: total})
+	l.Address = address
+	return l
 }

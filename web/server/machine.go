@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
@@ -66,8 +67,8 @@ const leastMemory = 128 << 20
 // fit lowers what a bot may use until the bots of every ladder fit into the room, where the
 // configuration allows that, and says so.
 func fit(c *config.Config, room *ladder.Room) (notice string, err error) {
-	beside := room.Bot - c.Limits.Memory // what a bot has beside its memory
-	least := c.Limits.Memory
+	beside := room.Bot - int64(c.Limits.Memory) // what a bot has beside its memory
+	least := int64(c.Limits.Memory)
 	for _, l := range c.Ladders {
 		v, err := l.Variant()
 		if err != nil {
@@ -75,12 +76,12 @@ func fit(c *config.Config, room *ladder.Room) (notice string, err error) {
 		}
 		least = min(least, (room.Total/int64(v.Players)-beside)>>20<<20)
 	}
-	if !c.Fit || room.Bot == 0 || least >= c.Limits.Memory || least < leastMemory {
+	if !c.Fit || room.Bot == 0 || least >= int64(c.Limits.Memory) || least < leastMemory {
 		return "", nil
 	}
 	notice = fmt.Sprintf("a bot may use %d MiB of memory, not %d: all bots together have %d MiB; limits.memory in %s sets it",
 		least>>20, c.Limits.Memory>>20, room.Total>>20, datadir.ConfigFile)
-	c.Limits.Memory, room.Bot = least, least+beside
+	c.Limits.Memory, room.Bot = size.Bytes(least), least+beside
 	return notice, nil
 }
 
@@ -89,18 +90,15 @@ func fit(c *config.Config, room *ladder.Room) (notice string, err error) {
 // never fit into it is refused.
 func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice string, err error) {
 	machine := sandbox.MachineMemory()
-	room.Total = c.Memory
+	room.Total = int64(c.Memory)
 	switch {
-	case machine > 0 && c.Memory > machine:
+	case machine > 0 && int64(c.Memory) > machine:
 		return room, "", fmt.Errorf("memory cannot be %d MiB: this machine or its cgroup has %d MiB, for the server as well", c.Memory>>20, machine>>20)
 	case c.Memory == 0:
 		room.Total = BotMemory(machine)
 	}
 	if c.Sandbox != sandbox.None {
 		room.Bot = c.BotLimit().Most(level)
-	}
-	if c.Play.Games > 0 {
-		room.Total -= c.Play.Memory
 	}
 	if notice, err = fit(c, &room); err != nil {
 		return room, "", err
@@ -117,18 +115,17 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice s
 	return room, notice, nil
 }
 
-// The memory of people's games, if the configuration does not name it: so much of what all bots
-// have, as far as matches of all ladders fit into the rest, and at least that of some house bots.
+// The memory of people's games: so much of what all bots have, as far as matches of all ladders fit into the rest, and at least that of some house bots.
 const (
 	playShare  = 8
 	leastTable = 4 * ladder.HouseMemory
 )
 
-// setAside returns the limits of people's games. Their memory is taken off the room of matches.
-func setAside(c *config.Config, room *ladder.Room) ladder.PlayLimits {
-	l := c.Play
-	if l.Games == 0 || l.Memory > 0 || room.Total == 0 {
-		return l
+// setAside returns the memory of people's games, and takes it off the room of matches; 0: as much
+// as they want.
+func setAside(c *config.Config, room *ladder.Room) int64 {
+	if c.Play.Games == 0 || room.Total == 0 {
+		return 0
 	}
 	spare := room.Total
 	for _, x := range c.Ladders {
@@ -136,16 +133,17 @@ func setAside(c *config.Config, room *ladder.Room) ladder.PlayLimits {
 			spare = min(spare, room.Total-room.Rotation(v, make([]bool, x.Bots)))
 		}
 	}
-	l.Memory = max(min(room.Total/playShare, spare), leastTable)
-	room.Total -= max(0, min(l.Memory, spare))
-	return l
+	memory := max(min(room.Total/playShare, spare), leastTable)
+	room.Total -= max(0, min(memory, spare))
+	return memory
 }
 
 // mend says what to change for a match of some bots to fit.
 func mend(room ladder.Room, c *config.Config, bots int) string {
+	beside := room.Bot - int64(c.Limits.Memory)
 	parts := []string{fmt.Sprintf("give them more with memory or --memory, %d MiB at least", int64(bots)*room.Bot>>20)}
-	if fits := (room.Total/int64(bots) - room.Bot + c.Limits.Memory) >> 20; fits >= config.MinMemory {
-		parts = append([]string{fmt.Sprintf("lower limits.memory to %d", fits)}, parts...)
+	if fits := size.Bytes(room.Total/int64(bots)-beside) >> 20 << 20; fits >= config.MinMemory {
+		parts = append([]string{fmt.Sprintf("lower limits.memory to %q", fits)}, parts...)
 	}
 	return strings.Join(append(parts, "or leave the ladder out"), ", ")
 }

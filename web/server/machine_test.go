@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -52,10 +53,10 @@ func TestMemoryFits(t *testing.T) {
 		{"with scratch beside it", defaults(""), sandbox.Reduced, 1536, 320, "a bot may use 320 MiB"},
 		{"too small", defaults(""), sandbox.Full, 511, 0, "all bots together have 511 MiB: lower limits.memory to"},
 		{"the least", defaults(""), sandbox.Full, 512, 128, "a bot may use 128 MiB"},
-		{"named", defaults("[limits]\nmemory = 512"), sandbox.Full, 1536, 0, "lower limits.memory to 384"},
+		{"named", defaults("[limits]\nmemory = \"512m\""), sandbox.Full, 1536, 0, "lower limits.memory to \"384m\""},
 	} {
 		c := test.config()
-		c.Memory = test.memory << 20
+		c.Memory = size.Bytes(test.memory << 20)
 		room, notice, err := memoryOf(c, test.level)
 		if test.want == 0 {
 			if err == nil || !strings.Contains(err.Error(), test.says) {

@@ -4,7 +4,6 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,6 +37,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/site"
@@ -48,11 +48,12 @@ type Options struct {
 	Dir     datadir.Dir // the data directory, absolute
 	Listen  string      // address; port 0 for a free one
 	Config  *config.Config
-	Level   sandbox.Level  // of this machine's sandbox
-	Cores   []int          // one for each worker
-	Grace   time.Duration  // for running matches at the end
-	Proxies []netip.Prefix // whose X-Forwarded-For is trusted
-	Cluster Cluster        // where other machines play
+	Level   sandbox.Level   // of this machine's sandbox
+	Cores   []int           // one for each worker
+	Grace   time.Duration   // for running matches at the end
+	Pace    middleware.Pace // of uploads and downloads; zero: middleware.DefaultPace
+	Proxies []netip.Prefix  // whose X-Forwarded-For is trusted
+	Cluster Cluster         // where other machines play
 	Log     *slog.Logger
 	Version string // of this program
 	// Database is how the database is opened: its clock and, for tests, NoSync.
@@ -149,13 +150,13 @@ func listenError(address string, err error) error {
 
 // Serve runs until the context ends or the HTTP server fails.
 func (s *Server) Serve(ctx context.Context) error {
-	limits := setAside(s.Config, &s.room)
+	playMemory := setAside(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	s.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: s.Config.Live, Log: s.Log})
+	s.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: live.DefaultLimits(s.Config.Live.Total), Log: s.Log})
 	var r *runner.Runner // below
 	s.remotes = remote.New(remote.Options{
-		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Events: s.Store.Events(), Log: s.Log,
+		Store: s.Store, Limits: remote.LimitsOf(s.Config.Remote), Bounds: s.Config.Limits, Events: s.Store.Events(), Log: s.Log,
 		Wake:      func() { r.Wake() },
 		AwaitIdle: func(ctx context.Context, version int64) error { return r.AwaitIdle(ctx, version) },
 	})
@@ -172,14 +173,14 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	}
 	s.tables = play.New(play.Options{
-		Store: s.Store, Events: s.Store.Events(), Limits: limits, Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
+		Store: s.Store, Events: s.Store.Events(), Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
 	})
 	seen := s.machines(r)
 	handler, err := s.handler(r, registry, seen)
 	if err != nil {
 		return err
 	}
-	web := api.NewServer(handler, s.Log)
+	web := middleware.NewServer(handler, s.Log)
 	if err := cores.Check(cores.All()); err != nil {
 		s.Log.Warn("late bots get no credit", "err", err)
 	}
@@ -252,27 +253,28 @@ func (s *Server) wake(r *runner.Runner) func() {
 
 // handler returns the handler of all addresses: the API and the site.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
-	a := api.New(api.Options{
-		Store: s.Store, Config: s.Config, Proxies: s.Proxies, Log: s.Log,
+	m := middleware.New(middleware.Options{
 		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: s.wake(r), Room: s.room}),
+		Registerer: registry,
+		Proxies:    s.Proxies,
+		Pace:       s.Pace,
+		Log:        s.Log,
+	})
+	a := api.New(api.Options{
+		Middleware: m,
 		Online:     s.remotes.Online,
 		Machines:   machines,
 		Health:     func(context.Context) error { return r.Health().Err() },
 		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
-		Registerer: registry,
 	})
-	key, err := s.sessionKey()
-	if err != nil {
-		return nil, err
-	}
 	pages, err := site.New(site.Options{
-		Store: s.Store, Config: s.Config, API: a, Live: s.Live, Play: s.tables, Key: key,
+		Store: s.Store, Config: s.Config, Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables,
 		AgainstPeople: s.Store.RecordAgainstPeople, Machines: machines,
 	})
 	if err != nil {
 		return nil, err
 	}
-	connections := s.remotes.Handler(a)
+	connections := s.remotes.Handler(m)
 	return a.Pages(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == remote.Path {
 			connections.ServeHTTP(w, r)
@@ -282,31 +284,6 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 	})), nil
 }
 
-// keySize is the size in bytes of the key that signs the forms of the site.
-const keySize = 32
-
-// sessionKey returns the key that signs the forms of the site. It makes one if there is none, or
-// none of the right size.
-func (s *Server) sessionKey() ([]byte, error) {
-	path := s.Dir.SessionKey()
-	key, err := os.ReadFile(path)
-	if err == nil && len(key) == keySize {
-		return key, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, dataError(err)
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, dataError(err)
-	}
-	key = make([]byte, keySize)
-	rand.Read(key)
-	if err := writeNew(path, key); err != nil {
-		return nil, dataError(err)
-	}
-	return key, nil
-}
-
 func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {
 	memory, err := pipeline.Memory()
 	if err != nil {
@@ -314,7 +291,7 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 	}
 	o := runner.Options{
 		Time:       s.Config.Limits.Time,
-		Share:      float64(s.Config.Limits.Share) / 100,
+		Share:      ladder.UnratedShare / 100.0,
 		Room:       s.room,
 		Submission: memory,
 		Standing:   pipeline.Standing,
@@ -328,7 +305,7 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 		Submit:     pipeline.Run,
 		Sandbox:    s.botSandbox(),
 		Pause:      s.Config.Pause,
-		Idle:       s.Config.Idle,
+		Idle:       60 * s.Config.Pause,
 		Local:      s.local(),
 		Missing:    s.missing,
 		Grace:      s.Grace,

@@ -48,7 +48,7 @@ func (s *Server) moveDocuments(ctx context.Context) error {
 		s.Log.Info("replays and logs of old matches are moved to files", "matches", moved.Matches, "size", bundle.Size(moved.Bytes), "files", moved.Files)
 	}
 	if moved.Full {
-		s.Log.Warn("the archive is full: old replays stay in the database", "size", bundle.Size(s.Config.Storage.Size), "try", "a larger storage.size")
+		s.Log.Warn("the archive is full: old replays stay in the database", "size", s.Config.Storage.Size, "try", "a larger storage.size")
 	}
 	return err
 }

@@ -41,13 +41,10 @@ func TestMain(m *testing.M) {
 const quietConfig = `
 [storage]
 days = 30
-matches = 0
-faults = false
-builds = 30
 [limits]
-memory = 128
+memory = "128m"
 unrated = 1000
-time = 10080
+time = "168h"
 [[ladder]]
 name = "tebes"
 game = "tebes"

@@ -1,9 +1,15 @@
 package site
 
 import (
+	"context"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
 )
@@ -31,6 +37,7 @@ type accountPage struct {
 	Plays    []ladder.Play // against bots, the last ones
 	Messages []ladder.Message
 	Pager    pager
+	Sessions []ladder.Session
 }
 
 // ownBot is a bot of the person who is signed in, with its last version.
@@ -39,7 +46,7 @@ type ownBot struct {
 	Last ladder.Version // ID 0: none
 }
 
-// account shows one's own bots and messages.
+// account shows one's own bots, messages and sessions.
 func (s *Site) account(v *visit) error {
 	page := accountPage{Tabs: v.tabs("/account"), Limit: s.Config.Limits.Bots}
 	bots, err := s.Store.Bots(v.ctx(), v.Person.ID, store.Page{Limit: maxOwnBots})
@@ -69,6 +76,9 @@ func (s *Site) account(v *visit) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
+	if page.Sessions, err = s.Service.Sessions(v.ctx(), v.Actor); err != nil {
+		return err
+	}
 	return v.page(http.StatusOK, "account", page)
 }
 
@@ -96,7 +106,7 @@ var expiries = []int{1, 7, 30, 90, 365}
 func (s *Site) tokens(v *visit) error { return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}) }
 
 func (s *Site) showTokens(v *visit, status int, page tokensPage) error {
-	all, err := s.API.Service.Tokens(v.ctx(), v.Actor)
+	all, err := s.Service.Tokens(v.ctx(), v.Actor)
 	if err != nil {
 		return err
 	}
@@ -120,7 +130,7 @@ func (s *Site) addToken(v *visit) error {
 	status := http.StatusCreated
 	expires, err := v.expiry(page.Days)
 	if err == nil {
-		page.Made, _, err = s.API.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
+		page.Made, _, err = s.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
 	}
 	if err != nil {
 		if page.Problem, status, err = v.problem(err); err != nil {
@@ -132,5 +142,125 @@ func (s *Site) addToken(v *visit) error {
 
 // revokeToken revokes a token.
 func (s *Site) revokeToken(v *visit) error {
-	return v.act("/account/tokens", s.API.Service.RevokeToken)
+	return v.act("/account/tokens", s.Service.RevokeToken)
+}
+
+// expiry returns the time after so many days, as a form has them; "" is never.
+func (v *visit) expiry(days string) (time.Time, error) {
+	if days == "" {
+		return time.Time{}, nil
+	}
+	n, err := strconv.Atoi(days)
+	if err != nil || !slices.Contains(expiries, n) {
+		return time.Time{}, v.refused("expiry cannot be %q days", ladder.Clip(days))
+	}
+	return v.site.Now().Add(time.Duration(n) * 24 * time.Hour), nil
+}
+
+// refused returns the problem of a field that no browser sends so.
+func (v *visit) refused(format string, args ...any) error {
+	return ladder.Errorf(ladder.Invalid, "", format, args...)
+}
+
+// act does what a button of a list says with the thing whose ID the form has, and shows the list again.
+func (v *visit) act(list string, do func(context.Context, service.Actor, int64) error) error {
+	id, err := v.number("id")
+	if err != nil {
+		return err
+	}
+	if err := do(v.ctx(), v.Actor, id); err != nil {
+		return err
+	}
+	v.redirect(list)
+	return nil
+}
+
+// invitesPage is the data of the page "invites".
+type invitesPage struct {
+	Tabs    tabs
+	List    []service.Invite
+	Expiry  []int
+	Name    string
+	Days    string
+	Problem *wire.Problem
+	Code    string // of a new invite, shown this once
+	Link    string // to the page to join with the new invite
+}
+
+// invites lists the invites that can be used.
+func (s *Site) invites(v *visit) error {
+	return s.showInvites(v, http.StatusOK, invitesPage{Days: "30"})
+}
+
+func (s *Site) showInvites(v *visit, status int, page invitesPage) (err error) {
+	if page.List, err = s.Service.Invites(v.ctx(), v.Actor); err != nil {
+		return err
+	}
+	page.Tabs, page.Expiry = v.tabs("/account/invites"), expiries
+	if page.Code != "" {
+		page.Link = v.origin() + "/join#" + page.Code
+		v.w.Header().Set("Cache-Control", "no-store")
+	}
+	return v.page(status, "invites", page)
+}
+
+// addInvite makes an invite, and shows its code.
+func (s *Site) addInvite(v *visit) error {
+	page := invitesPage{Name: v.field("name"), Days: v.field("days")}
+	status := http.StatusCreated
+	expires, err := v.expiry(page.Days)
+	if err == nil {
+		page.Code, _, err = s.Service.AddInvite(v.ctx(), v.Actor, page.Name, expires)
+	}
+	if err != nil {
+		if page.Problem, status, err = v.problem(err); err != nil {
+			return err
+		}
+	}
+	return s.showInvites(v, status, page)
+}
+
+// revokeInvite revokes an invite.
+func (s *Site) revokeInvite(v *visit) error {
+	return v.act("/account/invites", s.Service.RevokeInvite)
+}
+
+// peoplePerPage is how many people a page shows.
+const peoplePerPage = 50
+
+// membersPage is the data of the page "members".
+type membersPage struct {
+	Tabs  tabs
+	List  []ladder.Person
+	Query string
+	Pager pager
+}
+
+// members lists all people, for admins.
+func (s *Site) members(v *visit) error {
+	q := v.query()
+	page := membersPage{Tabs: v.tabs("/account/people"), Query: q.Text("q")}
+	all, err := s.Service.People(v.ctx(), v.Actor)
+	if err != nil {
+		return err
+	}
+	found := slices.DeleteFunc(all, func(p ladder.Person) bool { return !strings.Contains(p.Name, strings.ToLower(page.Query)) })
+	page.List, page.Pager = paged(v, q, found, peoplePerPage)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "members", page)
+}
+
+// block blocks or unblocks a person.
+func (s *Site) block(v *visit) error {
+	blocked := v.r.PathValue("what") == "block"
+	if !blocked && v.r.PathValue("what") != "unblock" {
+		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
+	}
+	if _, err := s.Service.Block(v.ctx(), v.Actor, v.field("name"), blocked); err != nil {
+		return err
+	}
+	v.redirect("/account/people")
+	return nil
 }

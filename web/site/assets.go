@@ -23,13 +23,15 @@ import (
 	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/board"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 //go:embed pages
 var pageFiles embed.FS
 
 // assetsPath is where the files of pages are: assetsPath + HASH + "/" + NAME. The hash is that of
-// all files, so that modules can import each other by relative names, as in '../board/draw.js'.
+// all files, so that modules can import each other by relative names, as in '../board/scene.js'.
 const assetsPath = "/assets/"
 
 // kinds are the types of files that browsers fetch. Other files are templates.
@@ -37,6 +39,7 @@ var kinds = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
+	".txt": "text/plain; charset=utf-8",
 }
 
 // asset is a file with its compressed forms.
@@ -45,8 +48,8 @@ type asset struct {
 	plain, gzip, zstd []byte
 }
 
-// assets are all files of pages: DIR/NAME of pages/, board/NAME of package board, and docs/NAME of
-// the documents.
+// assets are all files of pages: DIR/NAME of pages/, board/NAME of package board, and those of
+// timba.Documents that are no pages.
 type assets struct {
 	hash    string
 	files   map[string]asset
@@ -149,10 +152,8 @@ func (a *assets) imported(name string) (urls []string) {
 	return urls
 }
 
-// draws reports whether a module imports package board.
-func (a *assets) draws(name string) bool {
-	return slices.ContainsFunc(a.modules[name], func(other string) bool { return path.Dir(other) == "board" })
-}
+// draws reports whether a module draws games.
+func (a *assets) draws(name string) bool { return slices.Contains(a.modules[name], "board/scene.js") }
 
 // has reports whether there is a file with a name.
 func (a *assets) has(name string) bool { _, ok := a.files[name]; return ok }
@@ -171,9 +172,9 @@ func assetName(path string) (string, bool) { return strings.CutPrefix(path, asse
 // serveAsset serves a file. Browsers keep it: another content has another address.
 func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	h := w.Header()
-	if err := s.API.Asset(w, r); err != nil {
-		p, after := s.API.Problem(r, err)
-		h.Set("Retry-After", strconv.Itoa(int(after.Seconds())+1))
+	if err := s.Middleware.Assets.Take(w, middleware.Of(r).Address); err != nil {
+		p := s.Middleware.Problem(r, err)
+		h.Set("Retry-After", problem.Seconds(problem.RetryAfter(err, p.Status)))
 		http.Error(w, p.Error(), p.Status)
 		return
 	}
@@ -182,7 +183,7 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	switch {
 	case !ok || !current:
 		err := ladder.Errorf(ladder.NotFound, "load the page again", "%q does not exist", ladder.Clip(r.URL.Path))
-		p, _ := s.API.Problem(r, err)
+		p := s.Middleware.Problem(r, err)
 		http.Error(w, p.Error(), p.Status)
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:

@@ -28,7 +28,7 @@ func (v *visit) links(bot string) links {
 // origin returns the public address of this server: as configured, else as whoever visits has
 // written it.
 func (v *visit) origin() string {
-	if configured := v.site.Config.URL; configured != "" {
+	if configured := v.site.Config.Site.URL; configured != "" {
 		return configured
 	}
 	u := url.URL{Scheme: "http", Host: cut(maxHost, v.r.Host)}

@@ -3,13 +3,18 @@ package site
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // How much the page of a bot shows.
@@ -75,7 +80,7 @@ func (s *Site) showBot(v *visit, status int, problem *wire.Problem) error {
 		return err
 	}
 	q := v.query()
-	for _, add := range []func(*visit, *api.Query, *botPage) error{s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn} {
+	for _, add := range []func(*visit, *parameters.Query, *botPage) error{s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn} {
 		if err := add(v, q, &page); err != nil {
 			return err
 		}
@@ -92,7 +97,7 @@ func (s *Site) ownerName(v *visit, b ladder.Bot) (string, error) {
 	return p.Name, err
 }
 
-func (s *Site) addVersions(v *visit, _ *api.Query, page *botPage) (err error) {
+func (s *Site) addVersions(v *visit, _ *parameters.Query, page *botPage) (err error) {
 	page.Versions, err = s.Store.VersionsBefore(v.ctx(), page.Bot.ID, 0, botVersions+1)
 	if page.More = len(page.Versions) > botVersions; page.More {
 		page.Versions = page.Versions[:botVersions]
@@ -102,7 +107,7 @@ func (s *Site) addVersions(v *visit, _ *api.Query, page *botPage) (err error) {
 
 // addPlaces adds the places of the version that plays, or else of the last one that has played,
 // and chooses a ladder: that of the parameter, or else the first.
-func (s *Site) addPlaces(v *visit, q *api.Query, page *botPage) error {
+func (s *Site) addPlaces(v *visit, q *parameters.Query, page *botPage) error {
 	page.Ladder = q.Text("ladder")
 	if err := q.Err(); err != nil {
 		return err
@@ -125,7 +130,7 @@ func (s *Site) addPlaces(v *visit, q *api.Query, page *botPage) error {
 }
 
 // addRatings draws how the rating went on the chosen ladder.
-func (s *Site) addRatings(v *visit, _ *api.Query, page *botPage) error {
+func (s *Site) addRatings(v *visit, _ *parameters.Query, page *botPage) error {
 	if page.Ladder == "" {
 		return nil
 	}
@@ -144,7 +149,7 @@ func (s *Site) addRatings(v *visit, _ *api.Query, page *botPage) error {
 }
 
 // addOpponents adds the record against each opponent on the chosen ladder, and that against people.
-func (s *Site) addOpponents(v *visit, q *api.Query, page *botPage) error {
+func (s *Site) addOpponents(v *visit, q *parameters.Query, page *botPage) error {
 	at := int(q.Number("page", 1, maxPage, 1))
 	if err := q.Err(); err != nil {
 		return err
@@ -172,7 +177,7 @@ func (s *Site) addOpponents(v *visit, q *api.Query, page *botPage) error {
 }
 
 // addGames adds the last matches, and the games that were lost by a fault.
-func (s *Site) addGames(v *visit, _ *api.Query, page *botPage) (err error) {
+func (s *Site) addGames(v *visit, _ *parameters.Query, page *botPage) (err error) {
 	if page.Matches, err = s.Store.Matches(v.ctx(), store.MatchFilter{Bot: page.Bot.Name, Limit: botMatches}); err != nil {
 		return err
 	}
@@ -197,9 +202,180 @@ func (s *Site) botParts(ctx context.Context, name string) (page botPage, err err
 }
 
 // addOwn adds what only the owner sees.
-func (s *Site) addOwn(v *visit, _ *api.Query, page *botPage) (err error) {
+func (s *Site) addOwn(v *visit, _ *parameters.Query, page *botPage) (err error) {
 	if page.Own {
 		page.Messages, err = s.Store.MessagesOf(v.ctx(), page.Bot.ID, botMessages)
 	}
 	return err
+}
+
+// withdraw takes a bot of one's own off the ladders.
+func (s *Site) withdraw(v *visit) error {
+	return s.changeBot(v, s.Service.Withdraw)
+}
+
+// restore brings a bot of one's own back.
+func (s *Site) restore(v *visit) error {
+	return s.changeBot(v, s.Service.Restore)
+}
+
+// useVersion makes an earlier version of a bot of one's own live again.
+func (s *Site) useVersion(v *visit) error {
+	number, err := v.number("version")
+	if err != nil {
+		return err
+	}
+	return s.changeBot(v, func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
+		return s.Service.Use(ctx, by, bot, int(number))
+	})
+}
+
+// changeBot changes a bot and returns to its page, which says why if that is refused.
+func (s *Site) changeBot(v *visit, change func(context.Context, service.Actor, string) (ladder.Bot, error)) error {
+	name := v.r.PathValue("bot")
+	_, err := change(v.ctx(), v.Actor, name)
+	switch ladder.CodeOf(err) {
+	case ladder.Invalid, ladder.Conflict, ladder.Forbidden, ladder.Unauthorized:
+		p := s.Middleware.Problem(v.r, err)
+		return s.showBot(v, p.Status, &p)
+	}
+	if err == nil {
+		v.redirect("/bots/" + url.PathEscape(name))
+	}
+	return err
+}
+
+const versionsRows = 50 // on a page
+
+// versionsPage is the data of the page "versions".
+type versionsPage struct {
+	Bot         ladder.Bot
+	Own         bool
+	Versions    []ladder.Version
+	First, Next string // addresses of pages, "" at the ends
+}
+
+// versions lists the versions of a bot, the last one first.
+func (s *Site) versions(v *visit) error {
+	page := versionsPage{}
+	var err error
+	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
+		return err
+	}
+	q := v.query()
+	before := readBefore(q)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	page.Own = v.Owns(page.Bot.PersonID)
+	if page.Versions, err = s.Store.VersionsBefore(v.ctx(), page.Bot.ID, int(before), versionsRows+1); err != nil {
+		return err
+	}
+	page.Versions, page.First, page.Next = older(v, page.Versions, before, versionsRows, func(x ladder.Version) int64 { return int64(x.Number) })
+	return v.page(http.StatusOK, "versions", page)
+}
+
+// versionPage is the data of the page "version". Stages, their logs and the reason are for the owner.
+type versionPage struct {
+	Bot     ladder.Bot
+	Owner   string
+	Own     bool
+	Version ladder.Version
+	Places  []ladder.Standing
+	Stages  []ladder.Stage
+}
+
+// Usable reports whether the owner can make the version live again.
+func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.Withdrawn.IsZero() }
+
+// usable reports whether a version has played and does not play now.
+func usable(v ladder.Version) bool { return v.State == ladder.Resting && v.Hash != "" && !v.House() }
+
+// version shows one version of a bot.
+func (s *Site) version(v *visit) error {
+	page := versionPage{}
+	var err error
+	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
+		return err
+	}
+	number, err := parameters.PathID(v.r, "version")
+	if err != nil {
+		return err
+	}
+	if page.Version, err = s.Store.VersionOf(v.ctx(), page.Bot, int(number)); err != nil {
+		return err
+	}
+	if page.Owner, err = s.ownerName(v, page.Bot); err != nil {
+		return err
+	}
+	if page.Places, err = s.Store.PlacesOf(v.ctx(), page.Version.ID); err != nil {
+		return err
+	}
+	if page.Own = v.Owns(page.Bot.PersonID); page.Own {
+		if page.Stages, err = s.Store.Stages(v.ctx(), page.Version.ID); err != nil {
+			return err
+		}
+	}
+	return v.page(http.StatusOK, "version", page)
+}
+
+const (
+	botForfeits = 3  // on the page of a bot
+	forfeitLog  = 12 // of what a bot wrote in a game
+)
+
+// forfeit is a game that a bot lost by a fault, and why.
+type forfeit struct {
+	store.Forfeit
+	Text   string
+	Advice []string // what to change, the most likely first
+	Log    string   // the end of what the bot wrote to stderr, for its owner
+}
+
+// forfeits explains the last games that a bot lost by a fault. Only its owner sees what the bot
+// wrote to stderr, and what follows from that.
+func (s *Site) forfeits(v *visit, b ladder.Bot, own bool) (out []forfeit, err error) {
+	list, err := s.Store.Forfeits(v.ctx(), b.ID, botForfeits)
+	if err != nil {
+		return nil, err
+	}
+	for _, lost := range list {
+		f, err := s.forfeit(v, b, lost, own)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// forfeit explains the first fault of the seat that lost a game.
+func (s *Site) forfeit(v *visit, b ladder.Bot, lost store.Forfeit, own bool) (forfeit, error) {
+	f := forfeit{Forfeit: lost}
+	data, err := s.Store.Replay(v.ctx(), lost.Game)
+	if err != nil {
+		return f, err
+	}
+	replay, err := referee.DecodeReplay(data)
+	if err != nil {
+		return f, err
+	}
+	at := slices.IndexFunc(replay.Faults, func(x referee.Fault) bool { return x.Seat == lost.Seat })
+	if at < 0 || lost.Seat >= len(replay.Seats) {
+		return f, nil
+	}
+	var log []byte
+	if own {
+		if log, err = s.Store.Log(v.ctx(), lost.Game, lost.Seat); err != nil {
+			return f, err
+		}
+	}
+	version, err := s.Store.VersionOf(v.ctx(), b, lost.Version)
+	if err != nil {
+		return f, err
+	}
+	note := s.explain(replay, replay.Faults[at], log, version.Language)
+	f.Text, f.Advice = note.Text, note.Advice
+	f.Log = strings.Join(fault.LogEnd(fault.Lines(log), forfeitLog), "\n")
+	return f, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 const (
@@ -66,7 +66,7 @@ func (s *Site) bots(v *visit) error {
 }
 
 // readBefore reads the parameter of lists that go on below a number: 0 for the first page.
-func readBefore(q *api.Query) int64 { return q.Number("before", 1, 1<<53-1, 0) }
+func readBefore(q *parameters.Query) int64 { return q.Number("before", 1, 1<<53-1, 0) }
 
 // older returns the rows of a page out of those read, one more than fit, and the addresses of the
 // first and the next page.
@@ -79,4 +79,27 @@ func older[T any](v *visit, rows []T, before int64, size int, key func(T) int64)
 		next = with(v.r, "before", strconv.FormatInt(key(rows[size-1]), 10))
 	}
 	return rows, first, next
+}
+
+const searchRows = 25 // names of bots, and of people
+
+// searchPage is the data of the page "search".
+type searchPage struct {
+	Query        string
+	Bots, People []string
+	Most         int // as many may be shown of each
+}
+
+// search finds bots and people by a part of their name.
+func (s *Site) search(v *visit) error {
+	q := v.query()
+	page := searchPage{Query: q.Text("q"), Most: searchRows}
+	if err := q.Err(); err != nil {
+		return err
+	}
+	var err error
+	if page.Bots, page.People, err = s.Store.Names(v.ctx(), page.Query, searchRows); err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "search", page)
 }

@@ -136,7 +136,6 @@ func TestBotActions(t *testing.T) {
 	s.SignIn(own, s.AdaToken)
 	s.SignIn(other, bobs)
 	s.SignIn(reader, reads)
-	csrf := func(c *http.Client) string { return s.CSRF(s.Get(c, "/search").Body) }
 	state := func() string {
 		b := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "lola"))
 		list := kit.Get[[]ladder.Version](t)(s.Store.Versions(t.Context(), b.ID))
@@ -150,17 +149,16 @@ func TestBotActions(t *testing.T) {
 		status int
 		text   string // in the answer, or the state after it
 	}{
-		{"nobody", nobody, "/bots/lola/withdraw", url.Values{"csrf": {s.CSRF(s.Get(nobody, "/sign-in").Body)}}, 401, "nobody is signed in"},
-		{"without a token", own, "/bots/lola/withdraw", nil, 403, "the form has expired"},
-		{"another", other, "/bots/lola/withdraw", url.Values{"csrf": {csrf(other)}}, 403, "only the owner may withdraw a bot"},
-		{"to read", reader, "/bots/lola/withdraw", url.Values{"csrf": {csrf(reader)}}, 403, "scope"},
-		{"no bot", own, "/bots/nobody/withdraw", url.Values{"csrf": {csrf(own)}}, 404, "does not exist"},
-		{"house", own, "/bots/@random/withdraw", url.Values{"csrf": {csrf(own)}}, 403, "only the owner"},
-		{"no version", own, "/bots/lola/use", url.Values{"csrf": {csrf(own)}, "version": {"9"}}, 404, "has no version 9"},
-		{"no number", own, "/bots/lola/use", url.Values{"csrf": {csrf(own)}, "version": {"<b>"}}, 400, "version cannot be &#34;&lt;b&gt;&#34;"},
-		{"use", own, "/bots/lola/use", url.Values{"csrf": {csrf(own)}, "version": {"1"}}, 303, "live resting false"},
-		{"withdraw", own, "/bots/lola/withdraw", url.Values{"csrf": {csrf(own)}}, 303, "resting resting true"},
-		{"restore", own, "/bots/lola/restore", url.Values{"csrf": {csrf(own)}}, 303, "live resting false"},
+		{"nobody", nobody, "/bots/lola/withdraw", nil, 401, "nobody is signed in"},
+		{"another", other, "/bots/lola/withdraw", nil, 403, "only the owner may withdraw a bot"},
+		{"to read", reader, "/bots/lola/withdraw", nil, 403, "scope"},
+		{"no bot", own, "/bots/nobody/withdraw", nil, 404, "does not exist"},
+		{"house", own, "/bots/@random/withdraw", nil, 403, "only the owner"},
+		{"no version", own, "/bots/lola/use", url.Values{"version": {"9"}}, 404, "has no version 9"},
+		{"no number", own, "/bots/lola/use", url.Values{"version": {"<b>"}}, 400, "version cannot be &#34;&lt;b&gt;&#34;"},
+		{"use", own, "/bots/lola/use", url.Values{"version": {"1"}}, 303, "live resting false"},
+		{"withdraw", own, "/bots/lola/withdraw", nil, 303, "resting resting true"},
+		{"restore", own, "/bots/lola/restore", nil, 303, "live resting false"},
 	} {
 		a := s.Post(x.client, x.path, x.form.Encode())
 		text := a.Body
@@ -246,7 +244,7 @@ func TestPublicAddress(t *testing.T) {
 		{"https://bots.example.org", "evil.example", "https://bots.example.org"},
 		{"", "arena.example:8080", "http://arena.example:8080"},
 	} {
-		s := webtest.NewStill(t, func(o *site.Options) { o.Config.URL = x.configured })
+		s := webtest.NewStill(t, func(o *site.Options) { o.Config.Site.URL = x.configured })
 		lola(s)
 		_, games := s.Finished("brisca")
 		get := func(path string) string {
@@ -271,7 +269,7 @@ func TestPublicAddress(t *testing.T) {
 		token, _, err := s.Store.AddToken(t.Context(), s.Ladder.Person("root", true).ID, "", ladder.ScopeAll, time.Time{})
 		s.Must(err)
 		s.SignIn(admin, token)
-		form := url.Values{"csrf": {s.CSRF(s.Get(admin, "/account/invites").Body)}, "days": {"7"}}
+		form := url.Values{"days": {"7"}}
 		made := s.Post(admin, "/account/invites", form.Encode()).Body
 		if want := `value="` + x.want + "/join#"; x.configured != "" && !strings.Contains(made, want) {
 			t.Errorf("the invite lacks %q: %s", want, made)

@@ -79,7 +79,7 @@ func TestPages(t *testing.T) {
 		{"submit-visitor", "/submit"},
 		{"docs", "/docs"},
 		{"ratings", "/ratings"},
-		{"docs-submitting", "/docs/submitting"},
+		{"docs-competing", "/docs/competing"},
 		{"machines", "/machines"},
 		{"matches", "/matches"},
 		{"matches-empty", "/matches?bot=nobody&rated=no"},

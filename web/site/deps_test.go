@@ -7,9 +7,12 @@ import (
 	"github.com/timba-arena/timba/internal/kit/proc"
 )
 
-// The site is no client of its own server.
+// The site stands beside the API, and is no client of its own server.
 func TestDependencies(t *testing.T) {
-	if slices.Contains(proc.Dependencies(t, "."), "github.com/timba-arena/timba/web/client") {
-		t.Error("it depends on the client of the API")
+	all := proc.Dependencies(t, ".")
+	for _, not := range []string{"web/api", "web/client"} {
+		if slices.Contains(all, "github.com/timba-arena/timba/"+not) {
+			t.Errorf("it depends on %s", not)
+		}
 	}
 }

@@ -28,23 +28,22 @@ var published = []struct {
 	path string // of the page
 	key  string // of the message that says what it is about
 }{
+	{"docs/writing-a-bot.md", "/docs/writing-a-bot", "docs.writing-a-bot"},
 	{"SPEC.md", "/protocol", "docs.protocol"},
-	{"docs/submitting.md", "/docs/submitting", "docs.submitting"},
-	{"docs/ladder.md", "/ratings", "docs.ratings"},
-	{"docs/statistics.md", "/docs/statistics", "docs.statistics"},
-	{"docs/check.md", "/docs/check", "docs.check"},
-	{"docs/debugging.md", "/docs/debugging", "docs.debugging"},
-	{"docs/replays.md", "/docs/replays", "docs.replays"},
-	{"docs/tournaments.md", "/docs/tournaments", "docs.tournaments"},
-	{"docs/remote.md", "/docs/remote", "docs.remote"},
+	{"docs/competing.md", "/docs/competing", "docs.competing"},
+	{"docs/ratings.md", "/ratings", "docs.ratings"},
+	{"docs/matches.md", "/docs/matches", "docs.matches"},
 	{"docs/house-bots.md", "/docs/house-bots", "docs.house-bots"},
-	{"docs/training.md", "/docs/training", "docs.training"},
-	{"docs/experiments.md", "/docs/experiments", "docs.experiments"},
-	{"docs/training-env.md", "/docs/training-env", "docs.training-env"},
 	{"docs/sandbox.md", "/docs/sandbox", "docs.sandbox"},
 	{"docs/api.md", "/docs/api", "docs.api"},
 	{"docs/operating.md", "/docs/operating", "docs.operating"},
-	{"docs/scaling.md", "/docs/scaling", "docs.scaling"},
+}
+
+// moved has the pages that others have become parts of, by the last part of their old addresses.
+var moved = map[string]string{
+	"submitting": "/docs/competing", "remote": "/docs/competing", "statistics": "/ratings", "check": "/docs/writing-a-bot",
+	"debugging": "/docs/writing-a-bot", "replays": "/docs/matches", "tournaments": "/docs/matches", "scaling": "/docs/operating",
+	"training": repository + "lab/README.md", "experiments": repository + "lab/experiments.md", "training-env": repository + "lab/env.md",
 }
 
 // repository is where files are that the site does not show.
@@ -189,7 +188,14 @@ func (s *Site) docs(v *visit) error {
 func (s *Site) protocol(v *visit) error { return s.showDocument(v, "/protocol") }
 
 // document shows a page of docs.
-func (s *Site) document(v *visit) error { return s.showDocument(v, "/docs/"+v.r.PathValue("document")) }
+func (s *Site) document(v *visit) error {
+	name := v.r.PathValue("document")
+	if to := moved[name]; to != "" {
+		v.redirect(to)
+		return nil
+	}
+	return s.showDocument(v, "/docs/"+name)
+}
 
 func (s *Site) showDocument(v *visit, path string) error {
 	render := s.documents[path]
@@ -201,4 +207,13 @@ func (s *Site) showDocument(v *visit, path string) error {
 		return err
 	}
 	return v.page(http.StatusOK, "document", d)
+}
+
+// apidocs shows the documentation of the API.
+func (s *Site) apidocs(v *visit) error {
+	page, err := s.reference()
+	if err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "apidocs", page)
 }

@@ -42,7 +42,7 @@ func TestDocuments(t *testing.T) {
 			list = append(list, m[1])
 		}
 	}
-	if len(list) < 12 {
+	if len(list) < 10 {
 		t.Fatalf("the documents are %q", list)
 	}
 	for _, path := range list {
@@ -82,13 +82,22 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("/protocol does not have\n%s", m[1])
 		}
 	}
-	if len(blocks) < 15 {
+	if len(blocks) < 9 {
 		t.Errorf("SPEC.md has %d blocks", len(blocks))
 	}
-	for _, path := range []string{"/docs/nothing", "/docs/..%2fSPEC", "/docs/testing"} {
+	for _, path := range []string{"/docs/nothing", "/docs/..%2fSPEC", "/docs/architecture"} {
 		if a := w.Get(c, path); a.Status != http.StatusNotFound {
 			t.Errorf("%s: status %d", path, a.Status)
 		}
+	}
+	for old, want := range map[string]string{"/docs/check": "/docs/writing-a-bot", "/docs/statistics": "/ratings"} {
+		c.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+			if r.URL.Path != want {
+				t.Errorf("%s leads to %s, want %s", old, r.URL.Path, want)
+			}
+			return nil
+		}
+		fetch(old)
 	}
 	reference(t, html.UnescapeString(fetch("/api")))
 }

@@ -52,7 +52,7 @@ func multi(t *testing.T, file []byte, fields ...string) (kind, body string) {
 // submitBot uploads an archive by the form, and returns the number of the submission.
 func submitBot(w *webtest.World, c *http.Client, name string, archive []byte) string {
 	w.T.Helper()
-	kind, body := multi(w.T.(*testing.T), archive, "csrf", w.CSRF(w.Get(c, "/submit").Body), "bot", name)
+	kind, body := multi(w.T.(*testing.T), archive, "bot", name)
 	a := w.Post(c, "/submit", body, "Content-Type", kind)
 	id, ok := strings.CutPrefix(a.Header.Get("Location"), "/submissions/")
 	if a.Status != http.StatusSeeOther || !ok {
@@ -63,60 +63,49 @@ func submitBot(w *webtest.World, c *http.Client, name string, archive []byte) st
 
 var parameters = regexp.MustCompile(`{[^}]*}`)
 
-// Every address that changes something refuses what is not a form of this site in this session,
-// and, where it is for members, visitors.
+// Every address that changes something refuses what is not a form of this site, and, where it is for members,
+// visitors.
 func TestFormsRefused(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
-	member, other, visitor := w.Client(), w.Client(), w.Client()
+	member, visitor := w.Client(), w.Client()
 	w.SignIn(member, w.Token)
-	page := w.Get(member, "/").Body
-	valid := func(c *http.Client) string { return w.CSRF(w.Get(c, "/join").Body + w.Get(c, "/").Body) }
 	posts := 0
 	for pattern, only := range site.Patterns() {
 		address, ok := strings.CutPrefix(pattern, "POST ")
-		if !ok || address == "/sign-out" {
-			continue // the last one, below
+		if !ok {
+			continue
 		}
 		posts++
 		address = parameters.ReplaceAllString(address, "1")
-		file := "multipart/form-data; boundary=x"
 		for _, x := range []struct {
 			name    string
-			c       *http.Client
-			form    string
 			headers []string
-			status  int
 		}{
-			{"no token", member, "", nil, 403},
-			{"an empty token", member, "csrf=", nil, 403},
-			{"a wrong token", member, "csrf=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", nil, 403},
-			{"the token of a visitor", member, "csrf=" + valid(other), nil, 403},
-			{"the token of a member", visitor, "csrf=" + w.CSRF(page), nil, 403},
-			{"a wrong token in the header", member, "", []string{"X-Csrf-Token", "wrong"}, 403},
-			{"another origin", member, "csrf=" + w.CSRF(page), []string{"Origin", "https://evil.example"}, 403},
-			{"no origin", member, "csrf=" + w.CSRF(page), []string{"Origin", "null"}, 403},
-			{"another site", member, "csrf=" + w.CSRF(page), []string{"Sec-Fetch-Site", "cross-site"}, 403},
-			{"the same site", member, "csrf=" + w.CSRF(page), []string{"Sec-Fetch-Site", "same-site"}, 403},
-			{"a form with a file and no token", member, "--x\r\nContent-Disposition: form-data; name=\"bot\"\r\n\r\na\r\n--x--\r\n", []string{"Content-Type", file}, 403},
-			{"a form with a file and a wrong token", member, "--x\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\na\r\n--x--\r\n", []string{"Content-Type", file}, 403},
-			{"an empty form with a file", member, "--x--\r\n", []string{"Content-Type", file}, 403},
+			{"another origin", []string{"Origin", "https://evil.example"}},
+			{"no origin", []string{"Origin", "null"}},
+			{"another host", []string{"Origin", strings.Replace(w.URL, "127.0.0.1", "localhost", 1)}},
+			{"another site", []string{"Sec-Fetch-Site", "cross-site"}},
+			{"the same site", []string{"Sec-Fetch-Site", "same-site"}},
+			{"nothing that tells its page", []string{"Origin", ""}},
+			{"a foreign page alone", []string{"Origin", "", "Referer", "https://evil.example/" + w.URL}},
+			{"a file of another origin", []string{"Origin", "https://evil.example", "Content-Type", "multipart/form-data; boundary=x"}},
 		} {
-			if a := w.Post(x.c, address, x.form, x.headers...); a.Status != x.status {
-				t.Errorf("POST %s with %s: status %d, want %d", address, x.name, a.Status, x.status)
+			if a := w.Post(member, address, "", x.headers...); a.Status != http.StatusForbidden || !strings.Contains(a.Body, "another site") {
+				t.Errorf("POST %s with %s: status %d", address, x.name, a.Status)
 			}
 		}
-		if only {
-			if a := w.Post(visitor, address, "csrf="+valid(visitor)); a.Status != http.StatusUnauthorized {
-				t.Errorf("POST %s without a session: status %d, want 401", address, a.Status)
+		for _, page := range [][]string{nil, {"Origin", "", "Referer", w.URL + "/account"}, {"Origin", "", "Sec-Fetch-Site", "same-origin"}} {
+			if a := w.Post(visitor, address, "", page...); only && a.Status != http.StatusUnauthorized || strings.Contains(a.Body, "another site") {
+				t.Errorf("POST %s of nobody from %q: status %d", address, page, a.Status)
 			}
 		}
 	}
 	if posts < 9 {
 		t.Errorf("only %d addresses are seen", posts)
 	}
-	if a := w.Post(member, "/sign-out", "csrf="+valid(other)); a.Status != http.StatusForbidden {
-		t.Errorf("sign-out with the token of a visitor: %d", a.Status)
+	if page := w.Get(member, "/").Body; !strings.Contains(page, `<a href="/account">admin</a>`) {
+		t.Error("a foreign form has signed the member out")
 	}
 }
 
@@ -130,7 +119,6 @@ func TestOthersRefused(t *testing.T) {
 	w.SignIn(bert, register(t, w, "bert"))
 	// The trial would go on; the first stage fails.
 	id := submitBot(w, anna, "secret-bot", w.Archive(brokenBot(t)))
-	form := func(c *http.Client, more string) string { return "csrf=" + w.CSRF(w.Get(c, "/").Body) + more }
 	token := w.Get(anna, "/account/tokens").Body
 	tokenID := regexp.MustCompile(`name="id" value="(\d+)"`).FindStringSubmatch(token)[1]
 	for _, x := range []struct {
@@ -148,16 +136,16 @@ func TestOthersRefused(t *testing.T) {
 		{bert, "GET", "/submissions/-1", "", 404},
 		{bert, "GET", "/submissions/1%27", "", 404},
 		{bert, "GET", "/submissions/99999999999999999999", "", 404},
-		{bert, "POST", "/account/tokens/revoke", "&id=" + tokenID, 404},
-		{bert, "POST", "/account/tokens/revoke", "&id=x", 400},
+		{bert, "POST", "/account/tokens/revoke", "id=" + tokenID, 404},
+		{bert, "POST", "/account/tokens/revoke", "id=x", 400},
 		{bert, "GET", "/account/invites", "", 403},
-		{bert, "POST", "/account/invites", "&days=7", 403},
-		{bert, "POST", "/account/invites/revoke", "&id=1", 403},
+		{bert, "POST", "/account/invites", "days=7", 403},
+		{bert, "POST", "/account/invites/revoke", "id=1", 403},
 		{bert, "GET", "/account/people", "", 403},
-		{bert, "POST", "/account/people/block", "&name=anna", 403},
-		{bert, "POST", "/account/people/unblock", "&name=anna", 403},
-		{admin, "POST", "/account/people/promote", "&name=anna", 404},
-		{admin, "POST", "/account/people/block", "&name=admin", 409},
+		{bert, "POST", "/account/people/block", "name=anna", 403},
+		{bert, "POST", "/account/people/unblock", "name=anna", 403},
+		{admin, "POST", "/account/people/promote", "name=anna", 404},
+		{admin, "POST", "/account/people/block", "name=admin", 409},
 		{w.Client(), "GET", "/submissions/" + id, "", 303},
 		{w.Client(), "GET", "/submissions/" + id + "/progress", "", 303},
 		{w.Client(), "GET", "/account", "", 303},
@@ -165,7 +153,7 @@ func TestOthersRefused(t *testing.T) {
 	} {
 		a := w.Get(x.c, x.path)
 		if x.method == http.MethodPost {
-			a = w.Post(x.c, x.path, form(x.c, x.form))
+			a = w.Post(x.c, x.path, x.form)
 		}
 		if a.Status != x.status {
 			t.Errorf("%s %s: status %d, want %d: %.300s", x.method, x.path, a.Status, x.status, a.Body)
@@ -181,7 +169,7 @@ func TestOthersRefused(t *testing.T) {
 		t.Error("the accounts show other bots than their own")
 	}
 	// A blocked person's session ends at once.
-	if a := w.Post(admin, "/account/people/block", form(admin, "&name=anna")); a.Status != http.StatusSeeOther {
+	if a := w.Post(admin, "/account/people/block", "name=anna"); a.Status != http.StatusSeeOther {
 		t.Fatalf("block answers %d: %s", a.Status, a.Body)
 	}
 	if a := w.Get(anna, "/account"); a.Status != http.StatusSeeOther {
@@ -214,7 +202,6 @@ func TestFormsCountOnce(t *testing.T) {
 	w := webtest.New(t, webtest.Calm, 0)
 	c := w.Client()
 	w.SignIn(c, w.Token)
-	csrf := w.CSRF(w.Get(c, "/account/tokens").Body)
 	requests := func() (sum float64) {
 		for line := range strings.Lines(w.Get(c, "/metrics").Body) {
 			if strings.HasPrefix(line, "timba_http_requests_total{") {
@@ -224,7 +211,7 @@ func TestFormsCountOnce(t *testing.T) {
 		return sum
 	}
 	before := requests()
-	if a := w.Post(c, "/account/tokens", "csrf="+csrf+"&label=x&scope=read&days="); a.Status != http.StatusCreated {
+	if a := w.Post(c, "/account/tokens", "label=x&scope=read&days="); a.Status != http.StatusCreated {
 		t.Fatalf("it answers %d: %s", a.Status, a.Body)
 	}
 	if more := requests() - before; more != 2 { // and the first look at the metrics
@@ -235,11 +222,10 @@ func TestFormsCountOnce(t *testing.T) {
 // An upload is refused as the API refuses it, with its text in the form.
 func TestUploadsRefused(t *testing.T) {
 	t.Parallel()
-	w := webtest.New(t, strings.Replace(webtest.Ladders, "[limits]", "[limits]\nupload = 1", 1), 0)
+	w := webtest.New(t, strings.Replace(webtest.Ladders, "[limits]", "[limits]\nupload = \"1m\"", 1), 0)
 	c := w.Client()
 	w.SignIn(c, w.Token)
 	archive := w.Archive(brokenBot(t))
-	csrf := w.CSRF(w.Get(c, "/submit").Body)
 	for _, x := range []struct {
 		name   string
 		file   []byte
@@ -247,15 +233,14 @@ func TestUploadsRefused(t *testing.T) {
 		status int
 		text   string
 	}{
-		{"no file", nil, []string{"csrf", csrf, "bot", "x"}, 400, "the form has no archive"},
-		{"no archive", []byte("hello"), []string{"csrf", csrf, "bot", "x"}, 400, "archive"},
-		{"a bad name", archive, []string{"csrf", csrf, "bot", "<script>"}, 400, "name cannot be &#34;&lt;script&gt;&#34;"},
-		{"a name of the house", archive, []string{"csrf", csrf, "bot", "@random"}, 400, "name cannot be"},
-		{"a long name", archive, []string{"csrf", csrf, "bot", strings.Repeat("x", 2000)}, 413, "is larger than"},
-		{"no name", archive, []string{"csrf", csrf}, 400, "the bot has no name"},
-		{"the file before the token", archive, []string{"bot", "x"}, 403, "expired"},
-		{"too large", slices.Concat(archive, make([]byte, 1<<20)), []string{"csrf", csrf, "bot", "x"}, 413, "1 MiB"},
-		{"far too large", slices.Concat(archive, make([]byte, 4<<20)), []string{"csrf", csrf, "bot", "x"}, 413, ""},
+		{"no file", nil, []string{"bot", "x"}, 400, "the form has no archive"},
+		{"no archive", []byte("hello"), []string{"bot", "x"}, 400, "archive"},
+		{"a bad name", archive, []string{"bot", "<script>"}, 400, "name cannot be &#34;&lt;script&gt;&#34;"},
+		{"a name of the house", archive, []string{"bot", "@random"}, 400, "name cannot be"},
+		{"a long name", archive, []string{"bot", strings.Repeat("x", 2000)}, 413, "is larger than"},
+		{"no name", archive, nil, 400, "the bot has no name"},
+		{"too large", slices.Concat(archive, make([]byte, 1<<20)), []string{"bot", "x"}, 413, "1 MiB"},
+		{"far too large", slices.Concat(archive, make([]byte, 4<<20)), []string{"bot", "x"}, 413, ""},
 	} {
 		kind, body := multi(t, x.file, x.fields...)
 		a := w.Post(c, "/submit", body, "Content-Type", kind)
@@ -266,7 +251,7 @@ func TestUploadsRefused(t *testing.T) {
 	if a := w.Get(c, "/submit"); !strings.Contains(a.Body, "1 MiB") {
 		t.Error("the page does not tell the limit")
 	}
-	list := url.Values{"csrf": {csrf}, "bots": {"@random"}, "ladder": {"brisca"}}
+	list := url.Values{"bots": {"@random"}, "ladder": {"brisca"}}
 	if a := w.Post(c, "/matches/new", list.Encode()); a.Status != 400 || !strings.Contains(a.Body, "notice") {
 		t.Errorf("a match of one bot: status %d", a.Status)
 	}

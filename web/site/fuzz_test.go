@@ -20,17 +20,17 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 // stranger returns a visit by nobody, for pages that are rendered without a server.
 func stranger(t testing.TB) *visit {
-	s, err := New(Options{Config: &config.Config{}, Live: live.NewHub(live.Options{Events: new(events.Hub)}), Key: []byte("key")})
+	s, err := New(Options{Middleware: new(middleware.Middleware), Config: &config.Config{}, Live: live.NewHub(live.Options{Events: new(events.Hub)})})
 	kit.Must(t, err)
 	w := httptest.NewRecorder()
-	v := &visit{Visit: api.Visit{}, site: s, w: w, form: "form", words: s.pages.languages[0]}
+	v := &visit{Request: new(middleware.Request), site: s, w: w, words: s.pages.languages[0]}
 	v.r = httptest.NewRequest(http.MethodGet, "/bots/x", nil)
 	return v
 }
@@ -43,7 +43,7 @@ func pagesOf(v *visit, text string) map[string]any {
 	ver := ladder.Version{ID: 1, BotID: 1, Bot: name, Owner: 1, Number: 1, Label: text, Language: text, Games: []string{text}, State: ladder.Resting, Reason: text, Hash: text, Created: at}
 	place := ladder.Standing{Ladder: name, Bot: name, Version: 1, Owner: name, Elo: 1000, Matches: 2, Games: 4, Rank: 1, Active: true}
 	m := ladder.Match{ID: 1, Ladder: name, Bots: []string{name, "@random"}, Numbers: []int{1, 1}, Created: at, Finished: at, Changes: []ladder.Change{{}, {}}}
-	listed := store.ListedBot{OwnedBot: store.OwnedBot{Bot: b, Owner: name}, Number: 1, State: ladder.Live, Language: text, Label: text}
+	listed := store.ListedBot{Bot: b, Owner: name, Number: 1, State: ladder.Live, Language: text, Label: text}
 	ch := chart{Title: text, XTitle: text, Points: []point{{1, 1, text}, {2, 2, text}}, Marks: []mark{{1.5, text}}}
 	return map[string]any{
 		"bots": botsPage{Query: text[:min(len(text), 256)], Bots: []store.ListedBot{listed}, Languages: []string{name}, Ladders: []store.LadderInfo{{Ladder: ladder.Ladder{Name: name, Title: text}}}},

@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/web/api"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // gamePage is the data of the page "game".
@@ -31,27 +31,24 @@ type gamePage struct {
 
 // gameOf leads to a game of a match by its deal and rotation, as those who have watched it know it.
 func (s *Site) gameOf(v *visit) error {
-	match, err := api.PathID(v.r, "match")
+	match, err := parameters.PathID(v.r, "match")
 	if err != nil {
 		return err
 	}
-	deal, err := api.PathNumber(v.r, "deal", 0)
+	deal, err := parameters.PathNumber(v.r, "deal", 0)
 	if err != nil {
 		return err
 	}
-	rotation, err := api.PathNumber(v.r, "rotation", 0)
+	rotation, err := parameters.PathNumber(v.r, "rotation", 0)
 	if err != nil {
 		return err
 	}
-	if _, err := s.Store.Match(v.ctx(), match); err != nil {
-		return err
-	}
-	list, err := s.Store.GamesOfDeals(v.ctx(), match, int(deal), int(deal)+1)
+	list, err := s.Store.Games(v.ctx(), match)
 	if err != nil {
 		return err
 	}
 	for _, g := range list {
-		if int64(g.Rotation) == rotation {
+		if int64(g.Deal) == deal && int64(g.Rotation) == rotation {
 			v.redirect("/games/" + strconv.FormatInt(g.ID, 10))
 			return nil
 		}
@@ -62,7 +59,7 @@ func (s *Site) gameOf(v *visit) error {
 // gameView is a replay, for the page and its player.
 type gameView struct {
 	Title  string // of the game
-	Played *replaypage.Game
+	Played *board.Game
 	Data   template.JS // Played as JSON
 	Faults []faultNote
 	First  []string // the bots with rank 1
@@ -79,7 +76,7 @@ const (
 
 // newGameView returns what a page shows of a replay: what bots wrote is cut.
 func (s *Site) newGameView(r *referee.Replay, g *rules.Game) (gameView, error) {
-	played, err := replaypage.NewGame(r, g)
+	played, err := board.NewGame(r, g)
 	if err != nil {
 		return gameView{}, err
 	}
@@ -97,7 +94,7 @@ func (s *Site) newGameView(r *referee.Replay, g *rules.Game) (gameView, error) {
 }
 
 // trim cuts what bots wrote.
-func trim(g *replaypage.Game) {
+func trim(g *board.Game) {
 	for i := range g.Seats {
 		g.Seats[i].Name, g.Seats[i].Version = cut(maxName, g.Seats[i].Name), cut(maxName, g.Seats[i].Version)
 	}
@@ -122,7 +119,7 @@ func trim(g *replaypage.Game) {
 
 // readGame reads the game in the path with its match and its replay.
 func (s *Site) readGame(v *visit) (page gamePage, data []byte, err error) {
-	id, err := api.PathID(v.r, "game")
+	id, err := parameters.PathID(v.r, "game")
 	if err != nil {
 		return page, nil, err
 	}
@@ -142,7 +139,7 @@ func (s *Site) game(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if s.Config.Embed {
+	if s.Config.Site.Embed {
 		page.Embed = page.Full + "/embed"
 	}
 	return v.page(http.StatusOK, "game", page)
@@ -167,7 +164,7 @@ func (s *Site) gamePage(v *visit) (gamePage, error) {
 // embed shows a game in a frame of any other page, if the operator allows it. It has no forms, and
 // nothing of who is signed in.
 func (s *Site) embed(v *visit) error {
-	if !s.Config.Embed {
+	if !s.Config.Site.Embed {
 		return ladder.Errorf(ladder.NotFound, "the operator has switched them off", "this competition has no replays for frames")
 	}
 	page, err := s.gamePage(v)
@@ -195,7 +192,7 @@ func (s *Site) replayJSON(v *visit) error {
 // replayPage answers with the page of "timba replay export".
 func (s *Site) replayPage(v *visit) error {
 	return s.export(v, "text/html; charset=utf-8", "html", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
-		played, err := replaypage.NewGame(r, g)
+		played, err := board.NewGame(r, g)
 		if err != nil {
 			return err
 		}
@@ -206,7 +203,7 @@ func (s *Site) replayPage(v *visit) error {
 // replayCSV answers with the rows of "timba replay export --format csv".
 func (s *Site) replayCSV(v *visit) error {
 	return s.export(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
-		return replaypage.WriteCSV(w, replaypage.Rows(r, g))
+		return board.WriteCSV(w, board.Rows(r, g))
 	})
 }
 

@@ -76,7 +76,8 @@ func gameHTML(t testing.TB, v *visit, data []byte) ([]byte, error) {
 // gamer returns a visit to a page of a game.
 func gamer(t testing.TB) *visit {
 	v := stranger(t)
-	v.site.Config = &config.Config{Embed: true}
+	v.site.Config = &config.Config{}
+	v.site.Config.Site.Embed = true
 	return v
 }
 

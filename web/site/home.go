@@ -20,7 +20,7 @@ type homePage struct {
 	Ladders  []store.Glance
 	Running  []ladder.Match
 	Finished []ladder.Match
-	Bots     []store.OwnedBot
+	Bots     []store.ListedBot
 	Open     bool // anybody may open an account
 }
 
@@ -45,6 +45,7 @@ func (s *Site) homeData(ctx context.Context) (homePage, error) {
 	if page.Finished, err = s.Store.Matches(ctx, store.MatchFilter{State: ladder.Finished, Limit: homeMatches}); err != nil {
 		return page, err
 	}
-	page.Bots, err = s.Store.NewestBots(ctx, homeBots)
+	people := false
+	page.Bots, err = s.Store.ListBots(ctx, store.BotFilter{House: &people}, 0, homeBots)
 	return page, err
 }

@@ -2,10 +2,12 @@ package site
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // joinPage is the data of the page "join".
@@ -32,9 +34,9 @@ func (s *Site) join(v *visit) error {
 func (s *Site) joined(v *visit) error {
 	page := joinPage{Open: s.Config.Open(), Name: v.field("name"), Code: v.field("code")}
 	status := http.StatusCreated
-	err := s.API.Joining(v.w, v.r)
+	err := s.Middleware.Joining.Take(v.w, v.Address)
 	if err == nil {
-		page.Joined, page.Token, err = s.API.Service.Register(v.ctx(), page.Code, page.Name)
+		page.Joined, page.Token, err = s.Service.Register(v.ctx(), page.Code, page.Name)
 	}
 	if err == nil {
 		page.Code = ""
@@ -48,12 +50,21 @@ func (s *Site) joined(v *visit) error {
 // field returns a field of the form, without space around it.
 func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostForm.Get(name)) }
 
+// number returns a field of the form that is the ID or the number of something.
+func (v *visit) number(name string) (int64, error) {
+	n, err := strconv.ParseInt(v.field(name), 10, 64)
+	if err != nil || n < 1 {
+		return 0, v.refused("%s cannot be %q", name, ladder.Clip(v.field(name)))
+	}
+	return n, nil
+}
+
 // problem returns what a form shows of an error and its status; the error itself if it is not for the form, but a
 // failure of the server.
 func (v *visit) problem(err error) (*wire.Problem, int, error) {
-	if ladder.CodeOf(err) == "" {
+	if problem.Of(err).Status == http.StatusInternalServerError {
 		return nil, 0, err
 	}
-	p, _ := v.site.API.Problem(v.r, err)
+	p := v.site.Middleware.Problem(v.r, err)
 	return &p, p.Status, nil
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/messages"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // livePage is the data of the page "live".
@@ -30,7 +30,7 @@ type watchPage struct {
 
 // watch shows one match in progress.
 func (s *Site) watch(v *visit) error {
-	id, err := api.PathID(v.r, "match")
+	id, err := parameters.PathID(v.r, "match")
 	if err != nil {
 		return err
 	}

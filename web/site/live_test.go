@@ -181,6 +181,8 @@ func TestWatchSocketRaced(t *testing.T) {
 	w.Must(err)
 	token, _, err := w.Server.Store.AddToken(t.Context(), person.ID, "test", "all", time.Time{})
 	w.Must(err)
+	key, err := w.Server.Store.SignIn(t.Context(), token, 0)
+	w.Must(err)
 	dial := func(cookie string) *websocket.Conn {
 		c, _, err := websocket.DefaultDialer.Dial(address, http.Header{"Cookie": {cookie}})
 		w.Must(err)
@@ -193,7 +195,7 @@ func TestWatchSocketRaced(t *testing.T) {
 		}
 		return c
 	}
-	hers, other := dial("timba_session="+token), dial("")
+	hers, other := dial("timba_session="+key), dial("")
 	r, err := http.NewRequest(http.MethodPut, w.URL+"/api/v1/admin/people/ana/block", nil)
 	w.Must(err)
 	r.Header.Set("Authorization", "Bearer "+w.Token)

@@ -32,7 +32,7 @@ var unlinked = map[string]string{
 	"GET /bots/{bot}/versions":                     "/bots/@greedy/versions",
 	"GET /matches/new":                             "/matches/new?bot=@greedy",
 	"GET /submissions/{submission}/progress":       "",
-	"GET /games/{game}/embed":                      "/games/1/embed",
+	"GET /games/{game}/embed":                      "/games/100000/embed",
 	"GET /live/{match}":                            "", // of a match in progress
 	"GET /play/{id}":                               "",
 	"GET /matches/{match}/games/{deal}/{rotation}": "", // from a script, to a game

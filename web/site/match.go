@@ -9,7 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 const (
@@ -51,7 +52,7 @@ type faultNote struct {
 
 // match shows all that is known of a match.
 func (s *Site) match(v *visit) error {
-	id, err := api.PathID(v.r, "match")
+	id, err := parameters.PathID(v.r, "match")
 	if err != nil {
 		return err
 	}
@@ -111,10 +112,11 @@ func (s *Site) addDeals(v *visit, page *matchPage) error {
 	if err := q.Err(); err != nil || len(deals) == 0 {
 		return err
 	}
-	list, err := s.Store.GamesOfDeals(v.ctx(), page.ID, deals[0], deals[len(deals)-1]+1)
+	list, err := s.Store.Games(v.ctx(), page.ID)
 	if err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(g ladder.Game) bool { return !slices.Contains(deals, g.Deal) })
 	for _, g := range list {
 		row := gameRow{Game: g, Slots: make([][]ladder.GameSeat, len(page.Bots))}
 		for _, seat := range g.Seats {
@@ -188,7 +190,7 @@ func (s *Site) explain(r *referee.Replay, f referee.Fault, log []byte, language 
 	}
 	c, _ := r.Circumstances(g, f, log) // as far as they are known
 	c.Language, c.Fixed = language, true
-	c.Memory, c.Processes = s.Config.Limits.Memory>>20, int64(s.Config.Limits.Processes)
+	c.Memory, c.Processes = int64(s.Config.Limits.Memory>>20), int64(sandbox.DefaultLimit.Processes)
 	n.Text = cut(maxFaultText, f.TextIn(c))
 	for _, advice := range f.Reason.Advice(c) {
 		n.Advice = append(n.Advice, cut(maxFaultText, advice))

@@ -6,7 +6,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 const (
@@ -34,7 +34,7 @@ type matchesFilter struct {
 // Any reports whether the filter leaves something out.
 func (f matchesFilter) Any() bool { return f.Ladder+f.Bot+f.Rated+f.State != "" }
 
-func readMatchesFilter(q *api.Query) matchesFilter {
+func readMatchesFilter(q *parameters.Query) matchesFilter {
 	return matchesFilter{
 		Ladder: q.Text("ladder"), Bot: q.Text("bot"), Rated: q.Choice("rated", "yes", "no"),
 		State:  q.Choice("state", string(ladder.Waiting), string(ladder.Running), string(ladder.Finished), string(ladder.Dropped)),

@@ -51,7 +51,7 @@ func (s *Site) askMatch(v *visit) error {
 	}
 	var m ladder.Match
 	if err == nil {
-		m, err = s.API.Service.RequestMatch(v.ctx(), v.Actor, service.MatchRequest{
+		m, err = s.Service.RequestMatch(v.ctx(), v.Actor, service.MatchRequest{
 			Ladder: page.Ladder, Deals: deals,
 			Bots: strings.FieldsFunc(page.Bots, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' || r == '\r' }),
 		})

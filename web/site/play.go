@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // playBots is how many bots can be chosen from.
@@ -89,11 +89,6 @@ func levelOf(bot string) *house.Level {
 	return nil
 }
 
-// who returns who plays in this visit. A guest is known by the cookie of forms.
-func (v *visit) who() play.Who {
-	return play.Who{Person: v.Person, Guest: v.form, Address: v.Address}
-}
-
 // play shows the form to choose a game.
 func (s *Site) play(v *visit) error {
 	q := v.query()
@@ -105,7 +100,7 @@ func (s *Site) play(v *visit) error {
 }
 
 func (s *Site) choosePlay(v *visit, status int, form map[string]string, problem *wire.Problem) error {
-	page := playPage{Form: form, Problem: problem, Refused: s.Play.Allowed(v.who()), Own: s.Play.Of(v.who()), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	page := playPage{Form: form, Problem: problem, Refused: s.Play.Allowed(v.Actor), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	for _, g := range games.All() {
 		game, err := s.newPlayGame(g)
 		if err != nil {
@@ -201,19 +196,35 @@ func (s *Site) chosen(v *visit) (c play.Choice, form map[string]string, err erro
 	return c, form, err
 }
 
+// open opens a table for the visitor. It begins the session of a guest.
+func (s *Site) open(v *visit, c play.Choice) (*play.Table, error) {
+	if err := s.Play.Allowed(v.Actor); err != nil {
+		return nil, err
+	}
+	if v.Session == 0 {
+		key, id, err := s.Store.AddGuest(v.ctx())
+		if err != nil {
+			return nil, err
+		}
+		v.Session = id
+		v.setCookie(sessionCookie, key, sessionAge)
+	}
+	return s.Play.Open(v.ctx(), v.Actor, c)
+}
+
 // playOpened opens a table.
 func (s *Site) playOpened(v *visit) error {
 	c, form, err := s.chosen(v)
 	var t *play.Table
 	if err == nil {
-		t, err = s.Play.Open(v.ctx(), v.who(), c)
+		t, err = s.open(v, c)
 	}
 	if err != nil {
-		p, _ := s.API.Problem(v.r, err)
-		if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
+		p, status, err := v.problem(err)
+		if err != nil {
 			return err
 		}
-		return s.choosePlay(v, p.Status, form, &p)
+		return s.choosePlay(v, status, form, p)
 	}
 	v.redirect("/play/" + t.ID)
 	return nil
@@ -235,17 +246,18 @@ func (s *Site) table(v *visit) error {
 	if t == nil {
 		return s.played(v, id)
 	}
-	if err := mine(v, t); err != nil {
+	seat, err := seatOf(v, t)
+	if err != nil {
 		return err
 	}
 	display := t.Variant.Game.Display
-	page := tablePage{Table: t, Title: cmp.Or(display.Title, t.Choice.Game), Commitment: referee.Commitment(t.Seed), Names: t.Names(v.t("table.you"))}
-	left, ok := t.Left()
+	page := tablePage{Table: t, Title: cmp.Or(display.Title, t.Choice.Game), Commitment: referee.Commitment(t.Seed), Names: t.Names(seat, v.t("table.you"))}
+	left, ok := t.Left(seat)
 	if !ok {
 		left = -time.Millisecond
 	}
 	data, err := json.Marshal(map[string]any{
-		"socket": "/ws/play/" + id, "display": display, "seat": t.Choice.Seat, "names": page.Names,
+		"socket": "/ws/play/" + id, "display": display, "seat": seat, "names": page.Names,
 		"move": s.Play.Limits.Move.Milliseconds(), "left": left.Milliseconds(),
 	})
 	if err != nil {
@@ -255,12 +267,12 @@ func (s *Site) table(v *visit) error {
 	return v.page(http.StatusOK, "table", page)
 }
 
-// mine returns an error unless a table is the visitor's.
-func mine(v *visit, t *play.Table) error {
-	if t.Mine(v.who()) {
-		return nil
+// seatOf returns the seat of the visitor at a table, or an error.
+func seatOf(v *visit, t *play.Table) (int, error) {
+	if seat := t.Seat(v.Actor); seat >= 0 {
+		return seat, nil
 	}
-	return ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
+	return -1, ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
 }
 
 // playedPage is the data of the page "played".
@@ -316,10 +328,11 @@ func (s *Site) playReplay(v *visit) error {
 func (s *Site) resigned(v *visit) error {
 	id := v.r.PathValue("id")
 	if t := s.Play.Table(id); t != nil {
-		if err := mine(v, t); err != nil {
+		seat, err := seatOf(v, t)
+		if err != nil {
 			return err
 		}
-		t.Resign()
+		t.Resign(seat)
 		select { // the bots may have to end their move
 		case <-t.Over():
 		case <-v.ctx().Done():
@@ -339,7 +352,7 @@ func (s *Site) rematch(v *visit) error {
 	for _, b := range p.Bots {
 		c.Bots = append(c.Bots, b.Bot)
 	}
-	t, err := s.Play.Open(v.ctx(), v.who(), c)
+	t, err := s.open(v, c)
 	if err != nil {
 		return err
 	}
@@ -353,14 +366,15 @@ func (s *Site) tableSocket(v *visit) error {
 	if t == nil {
 		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", ladder.Clip(v.r.PathValue("id")))
 	}
-	if err := mine(v, t); err != nil {
+	seat, err := seatOf(v, t)
+	if err != nil {
+		return err
+	}
+	c, err := socket.Upgrade(v.w, v.r, s.Play.Socket())
+	if err != nil {
 		return err
 	}
 	v.begun = true
-	socket, err := seat.Upgrade(v.w, v.r, s.Play.Socket())
-	if err != nil {
-		return nil // it has been answered
-	}
-	t.Attach(v.ctx(), seat.Wire{Socket: socket}) // whatever ends it, the person may come back
+	t.Attach(v.ctx(), seat, c) // whatever ends it, the person may come back
 	return nil
 }

@@ -18,20 +18,17 @@ import (
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/seat"
 	"github.com/timba-arena/timba/web/site"
+	"github.com/timba-arena/timba/web/socket"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
 // playRules has guests at the tables, and nothing is played beside them.
 const playRules = webtest.Calm + `
 [play]
-games = 6
-memory = 512
-address = 5
+games = 10
 guests = true
-think = 60000
-silence = 3600
+think = "1m"
 `
 
 // step returns "over", "trick" for one that has ended and waits, or the point of a random move, which
@@ -137,6 +134,39 @@ func botID(t *testing.T, w *webtest.World, name string) int64 {
 	t.Helper()
 	bot := kit.Get[ladder.Bot](t)(w.Server.Store.Bot(t.Context(), name))
 	return bot.ID
+}
+
+// A guest who signs in during a game plays on, and ends the session from the account and by signing out.
+func TestPlaySignIn(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	w.SignIn(w.Client(), w.Token)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	b.Look(390, 844, true)
+	begin(b, w, "brisca", "")
+	playOut(b, 2)
+	table := webtest.Eval[string](b, "location.pathname")
+	signIn(b, w, w.Token)
+	if n := b.Count(`form[action="/account/sessions/end"]`); n != 1 {
+		t.Errorf("the account has %d other sessions", n)
+	}
+	b.Accessible()
+	b.Picture(*screens, "sessions-phone-dark")
+	b.Go(w.URL + table)
+	b.Wait(`#board[data-turn="yes"]`)
+	playOut(b, 0)
+	b.Wait(`.result`)
+	b.Look(1280, 900, false)
+	b.Go(w.URL + "/account")
+	b.Picture(*screens, "sessions-desk-light")
+	b.Click(`form[action="/account/sessions/end-others"] button`)
+	ready(b, `section[aria-labelledby="sessions"]:not(:has(form))`)
+	b.Picture(*screens, "sessions-one-desk-light")
+	b.Click(`form[action="/sign-out"] button`)
+	ready(b, `.who a[href^="/sign-in"]`)
+	b.Quiet()
 }
 
 // A page that is loaded again, or loses its connection, keeps the seat, and says whose turn it is, and not
@@ -274,8 +304,7 @@ func TestPlayLevels(t *testing.T) {
 // opened opens a table without a browser and returns its address.
 func opened(w *webtest.World, c *http.Client, form string) webtest.Answer {
 	w.T.Helper()
-	page := w.Get(c, "/play")
-	return w.Post(c, "/play", "csrf="+w.CSRF(page.Body)+"&"+form)
+	return w.Post(c, "/play", form)
 }
 
 const briscaForm = "game=brisca&bot=@random&seat=0"
@@ -299,7 +328,7 @@ func dial(w *webtest.World, c *http.Client, path string, header http.Header) (*w
 func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 	t.Helper()
 	for {
-		var f seat.Frame
+		var f socket.Frame
 		if err := ws.ReadJSON(&f); err != nil {
 			t.Fatalf("waiting for %q: %v", begins, err)
 		}
@@ -314,6 +343,7 @@ func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 // Tables are entered by nobody else, and are bounded for each visitor while others play on; TestLimits of
 // web/play has all bounds.
 func TestPlayBoundsRaced(t *testing.T) {
+	// limit: play.games
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
@@ -323,11 +353,13 @@ func TestPlayBoundsRaced(t *testing.T) {
 		t.Fatalf("a table is not opened: %d %s", a.Status, a.Body)
 	}
 	ws, _ := dial(w, first, table, nil)
-	ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+	ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
 	awaitLine(t, ws, "turn ")
 
 	t.Run("others", func(t *testing.T) {
-		w.Get(second, "/play")
+		if a := w.Get(second, "/play"); a.Header.Get("Set-Cookie") != "" {
+			t.Errorf("a page begins a session: %q", a.Header.Get("Set-Cookie"))
+		}
 		if a := w.Get(second, table); a.Status != http.StatusForbidden {
 			t.Errorf("the page of somebody else's table answers %d", a.Status)
 		}
@@ -340,11 +372,8 @@ func TestPlayBoundsRaced(t *testing.T) {
 		if _, status := dial(w, first, "/play/AAAA", nil); status != http.StatusNotFound {
 			t.Errorf("a guessed table answers %d", status)
 		}
-		if a := w.Post(second, table+"/resign", "csrf="+w.CSRF(w.Get(second, "/play").Body)); a.Status != http.StatusForbidden {
+		if a := w.Post(second, table+"/resign", ""); a.Status != http.StatusForbidden {
 			t.Errorf("resigning for somebody else answers %d", a.Status)
-		}
-		if a := w.Post(second, "/play", briscaForm); a.Status != http.StatusForbidden {
-			t.Errorf("a form without a token answers %d", a.Status)
 		}
 	})
 	t.Run("limits", func(t *testing.T) {
@@ -383,8 +412,8 @@ func TestPlayBoundsRaced(t *testing.T) {
 		t.Errorf("the guest's table answers the same person at another browser with %d", a.Status)
 	}
 	ws, _ = dial(w, first, table, nil)
-	ws.WriteJSON(seat.Frame{Number: 1, Lines: []string{"# still here"}})
-	var f seat.Frame
+	ws.WriteJSON(socket.Frame{Number: 1, Lines: []string{"# still here"}})
+	var f socket.Frame
 	for f.Ack < 2 {
 		w.Must(ws.ReadJSON(&f))
 	}
@@ -398,22 +427,22 @@ func TestPlaySocketsRaced(t *testing.T) {
 	sit := func(c *http.Client) (string, *websocket.Conn) {
 		table := opened(w, c, briscaForm).Header.Get("Location")
 		ws, _ := dial(w, c, table, nil)
-		ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+		ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
 		awaitLine(t, ws, "turn ")
 		return table, ws
 	}
 	_, other := sit(w.Client())
 	c := w.Client()
 	table, fast := sit(c)
-	for fast.WriteJSON(seat.Frame{Number: 1}) == nil {
+	for fast.WriteJSON(socket.Frame{Number: 1}) == nil {
 	}
-	var f seat.Frame
+	var f socket.Frame
 	for fast.ReadJSON(&f) == nil {
 	}
 	again, _ := dial(w, c, table, nil)
-	again.WriteJSON(seat.Frame{})
+	again.WriteJSON(socket.Frame{})
 	awaitLine(t, again, "turn ")
-	other.WriteJSON(seat.Frame{Number: 1, Lines: []string{"# still here"}})
+	other.WriteJSON(socket.Frame{Number: 1, Lines: []string{"# still here"}})
 	for f.Ack = 0; f.Ack < 2; {
 		w.Must(other.ReadJSON(&f))
 	}
@@ -427,7 +456,7 @@ func TestPlayBlockedRaced(t *testing.T) {
 	if a := w.Get(guest, "/play"); a.Status != http.StatusOK || strings.Contains(a.Body, `action="/play"`) {
 		t.Errorf("a guest gets the form, with %d", a.Status)
 	}
-	if a := w.Post(guest, "/play", "csrf="+w.CSRF(w.Get(guest, "/sign-in").Body)+"&"+briscaForm); a.Status != http.StatusUnauthorized {
+	if a := w.Post(guest, "/play", briscaForm); a.Status != http.StatusUnauthorized {
 		t.Errorf("a guest's table answers %d", a.Status)
 	}
 	p, err := w.Server.Store.AddPerson(t.Context(), "anna", false)
@@ -438,7 +467,7 @@ func TestPlayBlockedRaced(t *testing.T) {
 	w.SignIn(c, token)
 	table := opened(w, c, briscaForm).Header.Get("Location")
 	ws, _ := dial(w, c, table, nil)
-	ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+	ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
 	awaitLine(t, ws, "turn ")
 	if a := w.Get(c, "/account"); !strings.Contains(a.Body, `href="`+table+`"`) {
 		t.Errorf("the account does not have the game: %s", a.Body)
@@ -453,7 +482,7 @@ func TestPlayBlockedRaced(t *testing.T) {
 		t.Fatalf("blocking answers %s", resp.Status)
 	}
 	for {
-		var f seat.Frame
+		var f socket.Frame
 		if ws.ReadJSON(&f) != nil {
 			break
 		}
@@ -482,12 +511,12 @@ func TestPlaySeed(t *testing.T) {
 	_, rest, _ := strings.Cut(page.Body, `<code class="hash">`)
 	commitment, _, _ := strings.Cut(rest, "<")
 	ws, _ := dial(w, c, table, nil)
-	ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+	ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
 	awaitLine(t, ws, "turn ")
 	if a := w.Get(c, table+"/replay.json"); a.Status != http.StatusNotFound {
 		t.Errorf("the replay of a game that is played answers %d", a.Status)
 	}
-	w.Post(c, table+"/resign", "csrf="+w.CSRF(page.Body))
+	w.Post(c, table+"/resign", "")
 	kit.Until(t, "the game is over", func() bool { return w.Get(c, table+"/replay.json").Status == http.StatusOK })
 	var replay struct {
 		Commitment string

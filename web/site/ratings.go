@@ -55,6 +55,6 @@ func (s *Site) constants() []constant {
 		{"often", m.Often},
 		{"related", m.Related},
 		{"chance", m.Chance},
-		{"share", s.Config.Limits.Share},
+		{"share", ladder.UnratedShare},
 	}
 }

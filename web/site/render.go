@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"math"
 	"net/http"
 	"path"
 	"runtime/debug"
-	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/messages"
+	"github.com/timba-arena/timba/web/problem"
 )
 
 // policy is the content security policy of all pages.
@@ -104,25 +104,20 @@ func (f frame) Script() (string, error) {
 	return f.site.assets.url(name)
 }
 
-// Texts returns the messages NAME.js.* for the page's module, as JSON.
+// Texts returns the texts for the page's module, as JSON: the messages NAME.js.*, and those of
+// package board if it draws.
 func (f frame) Texts() (template.JS, error) {
-	texts, err := f.words.JSON(f.Name + ".js.")
+	heads := []string{f.Name + ".js."}
+	if f.site.assets.draws(f.Name + "/" + f.Name + ".js") {
+		heads = append(heads, "board.")
+	}
+	texts, err := messages.JSON(heads, f.words)
 	return template.JS(texts), err
 }
 
 // Modules returns the addresses of the modules that the page's module imports, so that the browser
 // fetches them at once.
 func (f frame) Modules() []string { return f.site.assets.imported(f.Name + "/" + f.Name + ".js") }
-
-// BoardTexts returns the texts of package board in the language of the page, as JSON, if the
-// page's module uses that package.
-func (f frame) BoardTexts() (template.JS, error) {
-	if !f.site.assets.draws(f.Name + "/" + f.Name + ".js") {
-		return "", nil
-	}
-	texts, err := board.Texts(f.words)
-	return template.JS(texts), err
-}
 
 // page answers with a page.
 func (v *visit) page(status int, name string, data any) error {
@@ -166,7 +161,7 @@ var kindsOf = map[int]string{
 
 // fail answers with a page that says what is wrong.
 func (v *visit) fail(err error) {
-	p, after := v.site.API.Problem(v.r, err)
+	p := v.site.Middleware.Problem(v.r, err)
 	if v.begun {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
@@ -178,13 +173,13 @@ func (v *visit) fail(err error) {
 	default:
 		data.Kind = "failed"
 	}
-	if after > 0 {
-		data.Retry = int(after.Seconds() + 0.999)
-		v.w.Header().Set("Retry-After", strconv.Itoa(data.Retry))
+	if after := problem.RetryAfter(err, p.Status); after > 0 {
+		v.w.Header().Set("Retry-After", problem.Seconds(after))
+		data.Retry = int(math.Ceil(after.Seconds()))
 	}
 	v.w.Header().Set("Cache-Control", "no-store")
 	if err := v.page(p.Status, "problem", data); err != nil {
-		v.site.API.Problem(v.r, err) // which logs it
+		v.site.Middleware.Problem(v.r, err) // which logs it
 		http.Error(v.w, p.Error(), p.Status)
 	}
 }

@@ -1,46 +1,12 @@
 package site
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"net/http"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
 )
-
-// saltSize makes every token of a form another one, so that a compressed page tells nothing of it.
-const saltSize = 16
-
-// CSRF returns the token for a form of this page.
-func (v *visit) CSRF() string {
-	if v.session() == "" {
-		v.form = rand.Text()
-		v.setCookie(formCookie, v.form, sessionAge)
-	}
-	salt := make([]byte, saltSize)
-	rand.Read(salt)
-	return base64.RawURLEncoding.EncodeToString(append(salt, v.site.sign(salt, v.session())...))
-}
-
-func (s *Site) sign(salt []byte, session string) []byte {
-	h := hmac.New(sha256.New, s.Key)
-	h.Write(salt)
-	h.Write([]byte(session))
-	return h.Sum(nil)
-}
-
-// validForm reports whether a token is of a form of a session.
-func (s *Site) validForm(token, session string) bool {
-	data, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil || len(data) <= saltSize || session == "" {
-		return false
-	}
-	return hmac.Equal(data[saltSize:], s.sign(data[:saltSize], session))
-}
 
 // signInPage is the data of the page "signin".
 type signInPage struct {
@@ -68,26 +34,45 @@ func (s *Site) signIn(v *visit) error {
 
 // signedIn signs a person in by their token.
 func (s *Site) signedIn(v *visit) error {
-	next, token := local(v.r.PostForm.Get("next")), strings.TrimSpace(v.r.PostForm.Get("token"))
-	err := error(ladder.Errorf(ladder.Unauthorized, "", "%s", v.t("signin.missing")))
+	next, token := local(v.field("next")), v.field("token")
+	key, err := "", error(ladder.Errorf(ladder.Unauthorized, "", "%s", v.t("signin.missing")))
 	if token != "" {
-		_, err = s.API.Service.SignIn(v.ctx(), token)
+		key, err = s.Service.SignIn(v.ctx(), token, v.Actor)
 	}
 	if err != nil {
-		p, _ := s.API.Problem(v.r, err)
-		if p.Status >= http.StatusInternalServerError {
+		p, status, err := v.problem(err)
+		if err != nil {
 			return err
 		}
-		return v.page(p.Status, "signin", signInPage{next, &p})
+		return v.page(status, "signin", signInPage{next, p})
 	}
-	v.setCookie(sessionCookie, token, sessionAge)
+	v.setCookie(sessionCookie, key, sessionAge)
 	v.redirect(next)
 	return nil
 }
 
-// signOut ends the session in this browser. The token stays valid: other programs may use it.
+// signOut ends the session. The token stays valid: other programs may use it.
 func (s *Site) signOut(v *visit) error {
+	if v.Person.ID != 0 {
+		if err := s.Service.EndSession(v.ctx(), v.Actor, v.Session); err != nil {
+			return err
+		}
+	}
 	v.forget()
 	v.redirect("/")
+	return nil
+}
+
+// endSession ends another session of the person.
+func (s *Site) endSession(v *visit) error {
+	return v.act("/account", s.Service.EndSession)
+}
+
+// endOthers ends all sessions of the person but this one.
+func (s *Site) endOthers(v *visit) error {
+	if err := s.Service.EndOtherSessions(v.ctx(), v.Actor); err != nil {
+		return err
+	}
+	v.redirect("/account")
 	return nil
 }

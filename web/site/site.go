@@ -6,7 +6,6 @@ package site
 import (
 	"cmp"
 	"context"
-	"errors"
 	"mime"
 	"net/http"
 	"path"
@@ -15,10 +14,11 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/site/apidocs"
@@ -28,11 +28,12 @@ import (
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
-	API    *api.API
-	Live   *live.Hub        // shows the parts of pages that move, once the site is made; nil: none move
-	Play   *play.Tables     // games of people against bots
-	Key    []byte           // signs forms
-	Now    func() time.Time // nil: the system's clock
+	// Middleware is what the requests have passed.
+	Middleware *middleware.Middleware
+	Document   []byte           // the OpenAPI document of the API, as JSON
+	Live       *live.Hub        // shows the parts of pages that move, once the site is made; nil: none move
+	Play       *play.Tables     // games of people against bots
+	Now        func() time.Time // nil: the system's clock
 	// AgainstPeople returns the record of a bot in games against people; nil if people do not
 	// play here.
 	AgainstPeople func(ctx context.Context, botID int64) (rules.Record, error)
@@ -40,9 +41,10 @@ type Options struct {
 	Machines func() ([]ladder.Machine, error)
 }
 
-// Site serves the pages. It is to be wrapped by API.Pages.
+// Site serves the pages. It is to be wrapped by Middleware.Wrap.
 type Site struct {
 	Options
+	Service   *service.Service
 	mux       *http.ServeMux
 	assets    *assets
 	pages     *pages
@@ -51,7 +53,7 @@ type Site struct {
 	cross     *http.CrossOriginProtection
 }
 
-// route is one address of the site. A request that is not GET needs the CSRF token of a form.
+// route is one address of the site.
 type route struct {
 	pattern string // of net/http, the method first
 	member  bool   // for people who are signed in; others are sent to the form for it
@@ -85,6 +87,8 @@ func (s *Site) routes() []route {
 		{"GET /join", false, s.join},
 		{"POST /join", false, s.joined},
 		{"GET /account", true, s.account},
+		{"POST /account/sessions/end", true, s.endSession},
+		{"POST /account/sessions/end-others", true, s.endOthers},
 		{"GET /account/tokens", true, s.tokens},
 		{"POST /account/tokens", true, s.addToken},
 		{"POST /account/tokens/revoke", true, s.revokeToken},
@@ -154,7 +158,7 @@ func New(o Options) (*Site, error) {
 	if o.Machines == nil {
 		o.Machines = func() ([]ladder.Machine, error) { return nil, nil }
 	}
-	s := &Site{Options: o, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
+	s := &Site{Options: o, Service: o.Middleware.Service, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
 	var err error
 	if s.assets, err = newAssets(); err != nil {
 		return nil, err
@@ -162,7 +166,7 @@ func New(o Options) (*Site, error) {
 	if s.pages, err = newPages(s); err != nil {
 		return nil, err
 	}
-	s.documents, s.reference = s.newDocuments(), sync.OnceValues(func() (*apidocs.Page, error) { return apidocs.Reference(api.Document) })
+	s.documents, s.reference = s.newDocuments(), sync.OnceValues(func() (*apidocs.Page, error) { return apidocs.Reference(s.Document) })
 	for _, rt := range s.routes() {
 		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
 			visitOf(r).run(rt)
@@ -177,7 +181,7 @@ func New(o Options) (*Site, error) {
 // ServeHTTP serves a page, a file of the pages, or a page that says what is wrong.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if name, ok := assetName(r.URL.Path); ok {
-		s.API.Route(r, "GET "+assetsPath)
+		middleware.Of(r).Route = "GET " + assetsPath
 		s.serveAsset(w, r, name)
 		return
 	}
@@ -199,7 +203,7 @@ func (s *Site) serve(v *visit) {
 		v.fail(s.unknown(v, pattern))
 		return
 	}
-	s.API.Route(v.r, pattern)
+	middleware.Of(v.r).Route = pattern
 	s.mux.ServeHTTP(v.w, v.r)
 }
 
@@ -218,7 +222,7 @@ func (s *Site) unknown(v *visit, pattern string) error {
 
 // run serves a visit to a route.
 func (v *visit) run(rt route) {
-	err := v.checkForm()
+	err := v.readForm()
 	if err == nil && rt.member && v.Person.ID == 0 {
 		if v.r.Method == http.MethodGet {
 			v.redirect("/sign-in?next=" + escape(v.r.URL.RequestURI()))
@@ -237,39 +241,30 @@ func (v *visit) run(rt route) {
 // maxForm is the largest size of a form without files in bytes.
 const maxForm = 64 << 10
 
-// errExpired is the error of a form whose token is not of this session.
-var errExpired = ladder.Errorf(ladder.Forbidden, "go back, load the page again, and send the form again", "the form has expired")
-
-// checkForm returns an error if a request that changes something does not come from a form of
-// this site in this session. A script may send the token in the header X-Csrf-Token. A form with a
-// file has it as its first field; the handler reads the others from v.parts.
-func (v *visit) checkForm() error {
+// readForm reads the form of a request that changes something, which has to be on a page of this site. A form
+// with a file is left to its handler.
+func (v *visit) readForm() error {
 	if v.r.Method == http.MethodGet || v.r.Method == http.MethodHead {
 		return nil
 	}
-	if err := v.site.cross.Check(v.r); err != nil {
+	if v.foreign() {
 		return ladder.Errorf(ladder.Forbidden, "", "the form is on a page of another site")
 	}
-	token := v.r.Header.Get("X-Csrf-Token")
-	if kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type")); kind == "multipart/form-data" && v.Person.ID != 0 {
-		first, err := v.readParts()
-		if err != nil {
-			return err
-		}
-		token = cmp.Or(token, first)
-	} else if token == "" {
-		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
-		if err := v.r.ParseForm(); err != nil {
-			var large *http.MaxBytesError
-			if errors.As(err, &large) {
-				return err
-			}
-			return ladder.Errorf(ladder.Invalid, "", "the form cannot be read")
-		}
-		token = v.r.PostForm.Get("csrf")
+	most := int64(maxForm)
+	if kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type")); kind == "multipart/form-data" {
+		most += 2 * int64(v.site.Config.Limits.Upload)
 	}
-	if !v.site.validForm(token, v.session()) {
-		return errExpired
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)
+	return unreadable(v.r.ParseForm(), nil)
+}
+
+// foreign reports whether a request may be the form of another site. Browsers send Sec-Fetch-Site or Origin
+// with every form; one for texts that sends neither tells the page in Referer.
+func (v *visit) foreign() bool {
+	r := v.r
+	if r.Header.Get("Sec-Fetch-Site") == "" && r.Header.Get("Origin") == "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Origin", cmp.Or(r.Referer(), "null"))
 	}
-	return nil
+	return v.site.cross.Check(r) != nil
 }

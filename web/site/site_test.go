@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -103,7 +105,7 @@ func headers(t *testing.T, w *webtest.Still) {
 	if len(links) < 3 {
 		t.Fatalf("the page has the files %q", links)
 	}
-	board := regexp.MustCompile(`^/assets/\w+/`).FindString(links[0][1]) + "board/draw.js"
+	board := regexp.MustCompile(`^/assets/\w+/`).FindString(links[0][1]) + "board/scene.js"
 	for _, link := range append(links, []string{"", board}) {
 		for _, encoding := range []string{"", "gzip", "zstd"} {
 			a := w.Get(c, link[1], "Accept-Encoding", encoding)
@@ -135,51 +137,116 @@ func languages(t *testing.T, w *webtest.Still) {
 	}
 }
 
-// Signing in needs a valid token and a form of this site in this session.
+// Signing in needs a valid token, signing out ends the session, and not only its cookie.
 func sessions(t *testing.T, w *webtest.Still) {
 	c := w.Client()
-	csrf := w.CSRF(w.Get(c, "/sign-in?next=/ladders/brisca").Body)
-	form := func(csrf, token, next string) string {
-		return url.Values{"csrf": {csrf}, "token": {token}, "next": {next}}.Encode()
+	form := func(token, next string) string {
+		return url.Values{"token": {token}, "next": {next}}.Encode()
 	}
 	for _, x := range []struct {
 		name, form string
-		headers    []string
 		status     int
 	}{
-		{"no token of a form", form("", w.AdaToken, "/"), nil, 403},
-		{"that of another session", form(w.CSRF(w.Get(w.Client(), "/sign-in").Body), w.AdaToken, "/"), nil, 403},
-		{"another site", form(csrf, w.AdaToken, "/"), []string{"Origin", "https://evil.example"}, 403},
-		{"another site, as browsers say", form(csrf, w.AdaToken, "/"), []string{"Sec-Fetch-Site", "cross-site"}, 403},
-		{"no token", form(csrf, "", "/"), nil, 401},
-		{"a wrong token", form(csrf, "timba_wrong", "/"), nil, 401},
-		{"too large", form(csrf, strings.Repeat("x", 70<<10), "/"), nil, 413},
+		{"no token", form("", "/"), 401},
+		{"a wrong token", form("timba_wrong", "/"), 401},
+		{"too large", form(strings.Repeat("x", 70<<10), "/"), 413},
 	} {
-		if a := w.Post(c, "/sign-in", x.form, x.headers...); a.Status != x.status {
-			t.Errorf("%s: status %d, want %d", x.name, a.Status, x.status)
+		if a := w.Post(c, "/sign-in", x.form); a.Status != x.status || a.Header.Get("Set-Cookie") != "" {
+			t.Errorf("%s: status %d, want %d, cookie %q", x.name, a.Status, x.status, a.Header.Get("Set-Cookie"))
 		}
 	}
-	a := w.Post(c, "/sign-in", form(csrf, w.AdaToken, "//evil.example/"))
+	a := w.Post(c, "/sign-in", form(w.AdaToken, "//evil.example/"))
 	if a.Status != http.StatusSeeOther || a.Header.Get("Location") != "/" {
 		t.Fatalf("sign-in answers %d to %q", a.Status, a.Header.Get("Location"))
 	}
 	set := a.Header.Get("Set-Cookie")
-	for _, word := range []string{"timba_session=", "HttpOnly", "SameSite=Lax"} {
+	for _, word := range []string{"timba_session=session_", "HttpOnly", "SameSite=Lax"} {
 		if !strings.Contains(set, word) {
 			t.Errorf("the cookie %q lacks %s", set, word)
 		}
 	}
-	page := w.Get(c, "/").Body
-	if !strings.Contains(page, `<a href="/account">ada</a>`) {
+	if strings.Contains(set, w.AdaToken) {
+		t.Error("the cookie has the token")
+	}
+	cookie, _, _ := strings.Cut(set, ";")
+	if page := w.Get(c, "/").Body; !strings.Contains(page, `<a href="/account">ada</a>`) {
 		t.Fatal("nobody is signed in")
 	}
-	if a := w.Post(c, "/sign-out", form(csrf, "", "")); a.Status != http.StatusForbidden {
-		t.Errorf("the form of an earlier session signs out: %d", a.Status)
-	}
-	if a := w.Post(c, "/sign-out", form(w.CSRF(page), "", "")); a.Status != http.StatusSeeOther {
+	if a := w.Post(c, "/sign-out", ""); a.Status != http.StatusSeeOther {
 		t.Errorf("sign-out answers %d", a.Status)
 	}
-	if page := w.Get(c, "/").Body; !strings.Contains(page, "/sign-in?next=") {
-		t.Error("somebody is still signed in")
+	for _, headers := range [][]string{nil, {"Cookie", cookie}} {
+		if page := w.Get(c, "/", headers...).Body; !strings.Contains(page, "/sign-in?next=") {
+			t.Errorf("somebody is still signed in, with %q", headers)
+		}
 	}
+}
+
+// A person's sessions are listed, and ended one by one or all but this one.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewStill(t, nil)
+	key := func(p ladder.Person, scope ladder.Scope) string {
+		text, _, err := w.Store.AddToken(t.Context(), p.ID, "", scope, time.Time{})
+		w.Must(err)
+		return text
+	}
+	all, bob := key(w.Ada, ladder.ScopeAll), w.Ladder.Person("bob", false)
+	browsers := map[string]*http.Client{}
+	for name, token := range map[string]string{"here": all, "second": all, "third": all, "reading": key(w.Ada, ladder.ScopeRead), "bob": key(bob, ladder.ScopeAll)} {
+		browsers[name] = w.Client()
+		w.SignIn(browsers[name], token)
+	}
+	account := func(name string) string { return w.Get(browsers[name], "/account").Body }
+	id := func(name string) string {
+		t.Helper()
+		at := regexp.MustCompile(`name="id" value="(\d+)"`)
+		own := at.FindAllStringSubmatch(account("here"), -1)
+		others := at.FindAllString(account(name), -1)
+		for _, m := range own { // each page has all but its own
+			if !slices.Contains(others, m[0]) {
+				return m[1]
+			}
+		}
+		t.Fatalf("the session of %s is not found: %s", name, account("here"))
+		return ""
+	}
+	if page := account("here"); strings.Count(page, `action="/account/sessions/end"`) != 3 || strings.Count(page, "this session") != 1 || !strings.Contains(page, "End all others") {
+		t.Errorf("the account has %s", page)
+	}
+	if page := account("reading"); strings.Contains(page, "/account/sessions/") || strings.Count(page, "this session") != 1 {
+		t.Errorf("that of a token to read has %s", page)
+	}
+	second := id("second")
+	for _, x := range []struct {
+		name, path, form string
+		status           int
+	}{
+		{"reading", "/account/sessions/end", "id=" + second, 403},
+		{"reading", "/account/sessions/end-others", "", 403},
+		{"bob", "/account/sessions/end", "id=" + second, 404},
+		{"bob", "/account/sessions/end-others", "", 303},
+		{"here", "/account/sessions/end", "id=x", 400},
+		{"here", "/account/sessions/end", "id=" + second, 303},
+		{"here", "/account/sessions/end", "id=" + second, 404},
+	} {
+		if a := w.Post(browsers[x.name], x.path, x.form); a.Status != x.status {
+			t.Errorf("%s: POST %s %s: %d", x.name, x.path, x.form, a.Status)
+		}
+	}
+	signedIn := func(want ...string) {
+		t.Helper()
+		for name, c := range browsers {
+			if a := w.Get(c, "/account"); (a.Status == http.StatusOK) != slices.Contains(want, name) {
+				t.Errorf("the account of %s answers %d", name, a.Status)
+			}
+		}
+	}
+	signedIn("here", "third", "reading", "bob")
+	w.Post(browsers["here"], "/account/sessions/end-others", "")
+	signedIn("here", "bob")
+	tokens := w.Get(browsers["here"], "/account/tokens").Body // revoking its token ends this one
+	revoke := regexp.MustCompile(`this session(?s:.*?)name="id" value="(\d+)"`).FindStringSubmatch(tokens)[1]
+	w.Post(browsers["here"], "/account/tokens/revoke", "id="+revoke)
+	signedIn("bob")
 }

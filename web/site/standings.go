@@ -8,7 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 const (
@@ -40,7 +40,7 @@ type standingsFilter struct {
 	Past  bool   // versions that do not play any more, in place of those that do
 }
 
-func readStandingsFilter(q *api.Query) standingsFilter {
+func readStandingsFilter(q *parameters.Query) standingsFilter {
 	return standingsFilter{Query: q.Text("q"), Who: q.Choice("who", "people", "house"), Past: q.Choice("show", "past") != ""}
 }
 

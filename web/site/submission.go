@@ -11,7 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // submissionPage is the data of the page "submission".
@@ -41,7 +41,7 @@ func (s *Site) progress(v *visit) error {
 }
 
 func (s *Site) showSubmission(v *visit, template, tag string) error {
-	id, err := api.PathID(v.r, "submission")
+	id, err := parameters.PathID(v.r, "submission")
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 	if tag != "" {
 		wait = progressWait
 	}
-	p, err := s.API.Await(v.r, id, wait, func(p service.Progress) bool { return tagOf(p) != tag })
+	p, err := s.Middleware.Await(v.r, id, wait, func(p service.Progress) bool { return tagOf(p) != tag })
 	if err != nil {
 		return err
 	}
@@ -111,11 +111,11 @@ func steps(doc service.Progress) (list []step) {
 
 // cancelSubmission ends a submission that waits for its turn.
 func (s *Site) cancelSubmission(v *visit) error {
-	id, err := api.PathID(v.r, "submission")
+	id, err := parameters.PathID(v.r, "submission")
 	if err != nil {
 		return err
 	}
-	if _, err := s.API.Service.CancelSubmission(v.ctx(), v.Actor, id); err != nil {
+	if _, err := s.Service.CancelSubmission(v.ctx(), v.Actor, id); err != nil {
 		return err
 	}
 	v.redirect("/submissions/" + strconv.FormatInt(id, 10))

@@ -10,17 +10,20 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
 // submitPage is the data of the page "submit".
 type submitPage struct {
-	Limits  ladder.Limits
-	Upload  string // the limits for people
-	Files   string
-	Memory  string
-	Name    string
-	Problem *wire.Problem
+	Limits    ladder.Limits
+	Archive   bundle.Limits
+	Upload    string // the limits for people
+	Files     string
+	Memory    string
+	Processes int
+	Name      string
+	Problem   *wire.Problem
 }
 
 // submit shows the form to upload a bot, to everybody what an upload may have.
@@ -30,8 +33,11 @@ func (s *Site) submit(v *visit) error {
 }
 
 func (s *Site) submitForm(name string) submitPage {
-	l := s.Config.Limits
-	return submitPage{Limits: l, Name: name, Upload: bundle.Size(l.Upload), Files: bundle.Size(l.Unpacked), Memory: bundle.Size(l.Memory)}
+	l, archive := s.Config.Limits, bundle.LimitsOf(s.Config.Limits)
+	return submitPage{
+		Limits: l, Archive: archive, Name: name, Processes: sandbox.DefaultLimit.Processes,
+		Upload: bundle.Size(archive.Upload), Files: bundle.Size(archive.Unpacked), Memory: bundle.Size(int64(l.Memory)),
+	}
 }
 
 // maxField is the largest size of a field of a form with a file, but the file.
@@ -40,32 +46,31 @@ const maxField = 1 << 10
 // errNoFile is the error of a form without a file.
 var errNoFile = ladder.Errorf(ladder.Invalid, "choose a .tar.gz or a .zip", "the form has no archive")
 
-// submitted receives an upload, as a form that browsers send with or without scripts: the token
-// of the form, the name of the bot, and the file.
+// submitted receives an upload, as a form that browsers send with or without scripts: the name of the bot,
+// and the file.
 func (s *Site) submitted(v *visit) error {
-	name, err := "", error(errNoFile)
-	var made ladder.Version
-	if v.parts != nil {
-		name, made, err = v.upload()
-	}
+	name, made, err := v.upload()
 	if err == nil {
 		v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
 		return nil
 	}
-	drain(v.w, v.r.Body, s.Config.Limits.Upload)
+	drain(v.w, v.r.Body, int64(s.Config.Limits.Upload))
 	page := s.submitForm(name)
-	told, _ := s.API.Problem(v.r, err)
-	if told.Status == http.StatusInternalServerError {
+	var status int
+	if page.Problem, status, err = v.problem(err); err != nil {
 		return err
 	}
-	page.Problem = &told
-	return v.page(told.Status, "submit", page)
+	return v.page(status, "submit", page)
 }
 
-// upload reads the rest of the form, and takes its file in as it comes.
+// upload reads the form, and takes its file in as it comes.
 func (v *visit) upload() (name string, made ladder.Version, err error) {
+	parts, err := v.r.MultipartReader()
+	if err != nil {
+		return "", made, errNoFile
+	}
 	for {
-		p, err := v.parts.NextPart()
+		p, err := parts.NextPart()
 		if err != nil {
 			return name, made, unreadable(err, errNoFile)
 		}
@@ -75,7 +80,7 @@ func (v *visit) upload() (name string, made ladder.Version, err error) {
 				return name, made, err
 			}
 		case p.FormName() == "archive" && p.FileName() != "":
-			made, err = v.site.API.Receive(v.w, v.r, name, p, -1)
+			made, err = v.site.Middleware.Receive(v.w, v.r, name, p, -1)
 			return name, made, err
 		}
 	}
@@ -113,20 +118,4 @@ func drain(w http.ResponseWriter, body io.Reader, most int64) {
 	if _, err := io.CopyN(io.Discard, body, most); err != nil && err != io.EOF {
 		rc.SetReadDeadline(time.Now()) // the server would wait for the rest before it answers
 	}
-}
-
-// readParts begins to read a form with a file; its first field is the token of the form.
-func (v *visit) readParts() (token string, err error) {
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, 2*v.site.Config.Limits.Upload+maxForm)
-	if v.parts, err = v.r.MultipartReader(); err != nil {
-		return "", unreadable(err, nil)
-	}
-	p, err := v.parts.NextPart()
-	if err != nil {
-		return "", unreadable(err, errExpired)
-	}
-	if p.FormName() != "csrf" {
-		return "", nil
-	}
-	return readField(p)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // column is the head of a table's column. Template "heads" writes them.
@@ -31,7 +31,7 @@ type sorting[T any] struct {
 }
 
 // readOrder reads the parameters sort and order. The first column is the default.
-func readOrder[T any](q *api.Query, columns []sorting[T]) order {
+func readOrder[T any](q *parameters.Query, columns []sorting[T]) order {
 	var keys []string
 	for _, c := range columns {
 		if c.compare != nil {
@@ -94,7 +94,7 @@ type pager struct {
 const maxPage = 100_000
 
 // paged returns the rows of the page that the parameter page names.
-func paged[T any](v *visit, q *api.Query, rows []T, size int) ([]T, pager) {
+func paged[T any](v *visit, q *parameters.Query, rows []T, size int) ([]T, pager) {
 	p := pagerOf(v, int(q.Number("page", 1, maxPage, 1)), len(rows), size)
 	return rows[(p.Page-1)*size : p.To], p
 }

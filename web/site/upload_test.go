@@ -11,23 +11,24 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
 // stalled begins an upload by the form, and sends nothing after the first bytes of its file.
-func stalled(w *webtest.World, c *http.Client, csrf string) net.Conn {
+func stalled(w *webtest.World, c *http.Client) net.Conn {
 	w.T.Helper()
 	at, err := url.Parse(w.URL)
 	w.Must(err)
 	conn, err := net.Dial("tcp", at.Host)
 	w.Must(err)
 	w.T.Cleanup(func() { conn.Close() })
-	kind, body := multi(w.T.(*testing.T), make([]byte, 100), "csrf", csrf, "bot", "slow")
+	kind, body := multi(w.T.(*testing.T), make([]byte, 100), "bot", "slow")
 	var cookies []string
 	for _, cookie := range c.Jar.Cookies(at) {
 		cookies = append(cookies, cookie.Name+"="+cookie.Value)
 	}
-	_, err = fmt.Fprintf(conn, "POST /submit HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\nContent-Type: %s\r\nContent-Length: 100000\r\n\r\n%s",
+	_, err = fmt.Fprintf(conn, "POST /submit HTTP/1.1\r\nHost: %[1]s\r\nOrigin: http://%[1]s\r\nCookie: %[2]s\r\nContent-Type: %[3]s\r\nContent-Length: 100000\r\n\r\n%[4]s",
 		at.Host, strings.Join(cookies, "; "), kind, body[:len(body)-120])
 	w.Must(err)
 	return conn
@@ -35,16 +36,15 @@ func stalled(w *webtest.World, c *http.Client, csrf string) net.Conn {
 
 // An upload by the form has a slot, and must keep its pace, as one by the API.
 func TestUploadsBoundedRaced(t *testing.T) {
+	// limit: limits.upload
 	t.Parallel()
-	w := webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nwindow = 600", 1), 0)
+	w := webtest.New(t, webtest.Calm, 0)
 	w.Keep()
+	w.Pace(middleware.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
 	c := w.Client()
 	w.SignIn(c, w.Token)
-	csrf := w.CSRF(w.Get(c, "/submit").Body)
-	w.Stop()
-	w.Config().Limits.Window = time.Second // in which other requests may fail on a busy machine
-	w.Restart()
-	conn := stalled(w, c, csrf)
+	w.Pace(middleware.Pace{Rate: 1 << 10, Window: time.Second}) // in which other requests may fail on a busy machine
+	conn := stalled(w, c)
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	w.Must(err)
 	defer answer.Body.Close()
@@ -52,11 +52,12 @@ func TestUploadsBoundedRaced(t *testing.T) {
 		t.Errorf("a slow upload: %s", answer.Status)
 	}
 
-	w = webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nwindow = 600", 1), 0)
+	w = webtest.New(t, webtest.Calm, 0)
+	w.Keep()
+	w.Pace(middleware.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
 	c = w.Client()
 	w.SignIn(c, w.Token)
-	csrf = w.CSRF(w.Get(c, "/submit").Body)
-	kind, body := multi(t, []byte("no archive"), "csrf", csrf, "bot", "third")
+	kind, body := multi(t, []byte("no archive"), "bot", "third")
 	send := func() webtest.Answer { return w.Post(c, "/submit", body, "Content-Type", kind) }
 	if a := send(); a.Status != http.StatusBadRequest {
 		t.Errorf("an upload beside none: %d", a.Status)
@@ -64,7 +65,7 @@ func TestUploadsBoundedRaced(t *testing.T) {
 	var slow []net.Conn
 	refused := make(chan struct{}, 100)
 	hold := func() {
-		conn := stalled(w, c, csrf)
+		conn := stalled(w, c)
 		slow = append(slow, conn)
 		go func() {
 			conn.Read(make([]byte, 1))

@@ -2,30 +2,28 @@ package site
 
 import (
 	"context"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/service"
-	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/messages"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // visit is one request to a page and what is known of who makes it.
 type visit struct {
-	api.Visit
+	*middleware.Request
 	site  *Site
 	w     http.ResponseWriter
 	r     *http.Request
-	token string             // of the session; "" if nobody is signed in
-	form  string             // the session of a visitor who is not signed in; "" before the first form
 	words *messages.Language // that of the page
 	theme string             // "light", "dark", or "" as the browser prefers
 	begun bool               // the answer has begun
-	parts *multipart.Reader  // of a form with a file, behind the token of the form; nil for others
 }
 
 type visitKey struct{}
@@ -34,8 +32,7 @@ func visitOf(r *http.Request) *visit { return r.Context().Value(visitKey{}).(*vi
 
 // The names of the site's cookies.
 const (
-	sessionCookie = "timba_session" // the token of who is signed in
-	formCookie    = "timba_form"    // identifies a browser whose user is not signed in
+	sessionCookie = "timba_session" // its key
 	langCookie    = "timba_lang"
 	themeCookie   = "timba_theme"
 )
@@ -49,21 +46,16 @@ func cookie(r *http.Request, name string) string {
 
 // enter begins a visit. The visit that it returns with an error can only fail.
 func (s *Site) enter(w http.ResponseWriter, r *http.Request) (*visit, error) {
-	v := &visit{site: s, w: w, form: cookie(r, formCookie), theme: cookie(r, themeCookie)}
+	v := &visit{Request: middleware.Of(r), site: s, w: w, theme: cookie(r, themeCookie)}
 	v.r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
 	v.words = s.pages.languages[messages.Choose(cookie(r, langCookie), r.Header.Get("Accept-Language"))]
 	if !slices.Contains(themes, v.theme) {
 		v.theme = ""
 	}
 	s.headers(w.Header())
-	token := cookie(r, sessionCookie)
-	var err error
-	v.Visit, err = s.API.Visit(w, r, token)
-	switch {
-	case err == nil:
-		v.token = token
-	case ladder.CodeOf(err) == ladder.Unauthorized || ladder.CodeOf(err) == ladder.Forbidden:
-		v.forget() // the token is revoked or expired, or its owner is blocked
+	err := s.Middleware.Identify(w, r, cookie(r, sessionCookie), s.Service.Visitor)
+	if ladder.CodeOf(err) == ladder.Unauthorized {
+		v.forget() // the session has ended
 		err = nil
 	}
 	return v, err
@@ -96,7 +88,7 @@ func (v *visit) prefer() bool {
 // The ages of cookies in seconds.
 const (
 	preferenceAge = 365 * 24 * 3600
-	sessionAge    = 30 * 24 * 3600
+	sessionAge    = int(store.SessionTime / time.Second)
 )
 
 // setCookie sets a cookie; an age below 0 deletes it.
@@ -107,22 +99,10 @@ func (v *visit) setCookie(name, value string, age int) {
 	})
 }
 
-// session returns what identifies the session for the tokens of forms: the token of who is
-// signed in, else a random text in a cookie; "" before the first form.
-func (v *visit) session() string {
-	if v.token != "" {
-		return v.token
-	}
-	return v.form
-}
+// forget makes the browser forget its session.
+func (v *visit) forget() { v.setCookie(sessionCookie, "", -1) }
 
-// forget ends the session in this browser.
-func (v *visit) forget() {
-	v.token, v.Actor = "", service.Actor{}
-	v.setCookie(sessionCookie, "", -1)
-}
-
-// redirect answers with another address of this site, to be fetched by GET.
+// redirect answers with another address, to be fetched by GET.
 func (v *visit) redirect(to string) {
 	v.begun = true
 	v.w.Header().Set("Cache-Control", "no-store")
@@ -137,6 +117,6 @@ func (v *visit) ctx() context.Context { return v.r.Context() }
 func (v *visit) t(key string, args ...any) string { return v.words.Say(key, args...) }
 
 // query returns the parameters of the address.
-func (v *visit) query() *api.Query { return api.NewQuery(v.r) }
+func (v *visit) query() *parameters.Query { return parameters.New(v.r) }
 
 func escape(text string) string { return url.QueryEscape(text) }

@@ -106,7 +106,7 @@ func TestTheWholeWay(t *testing.T) {
 func TestUploadForm(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
-	w := webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nupload = 1", 1), 0)
+	w := webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nupload = \"1m\"", 1), 0)
 	b := webtest.Open(t, in, w.URL+"/")
 	b.Home = w.URL
 	signIn(b, w, w.Token)
@@ -149,7 +149,7 @@ func TestMemberPages(t *testing.T) {
 	register(t, w, "anna")
 	c := w.Client()
 	w.SignIn(c, w.Token)
-	w.Post(c, "/account/tokens", "label=laptop&scope=submit&days=7&csrf="+w.CSRF(w.Get(c, "/").Body))
+	w.Post(c, "/account/tokens", "label=laptop&scope=submit&days=7")
 	failed := submitBot(w, c, "broken", w.Archive(brokenBot(t)))
 	b := webtest.Open(t, in, w.URL+"/")
 	b.Home = w.URL

@@ -13,17 +13,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/site"
 )
 
@@ -52,12 +52,10 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	s.AdaToken, _, err = s.Store.AddToken(t.Context(), s.Ada.ID, "test", ladder.ScopeSubmit, time.Time{})
 	s.Must(err)
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	a := api.New(api.Options{
-		Store: s.Store, Config: s.Ladder.Config, Log: log,
-		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
-	})
-	o := site.Options{Store: s.Store, Config: s.Ladder.Config, API: a, Key: []byte(Hash)}
-	o.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: s.Ladder.Config.Live})
+	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: s.Store, Config: s.Ladder.Config}), Log: log})
+	a := api.New(api.Options{Middleware: m})
+	o := site.Options{Store: s.Store, Config: s.Ladder.Config, Middleware: m, Document: api.Document}
+	o.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: live.DefaultLimits(s.Ladder.Config.Live.Total)})
 	if configure != nil {
 		configure(&o)
 	}
@@ -67,7 +65,7 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	var moves sync.WaitGroup
 	moves.Go(func() { o.Live.Run(ctx) })
 	server := httptest.NewUnstartedServer(nil)
-	server.Config = api.NewServer(a.Pages(pages), log)
+	server.Config = middleware.NewServer(a.Pages(pages), log)
 	server.Start()
 	s.URL = server.URL
 	t.Cleanup(func() {

@@ -5,7 +5,6 @@ package webtest
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -27,6 +26,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/server"
 )
@@ -80,8 +80,7 @@ var Quiet = strings.NewReplacer(`game = "brisca"`, `game = "teeko"`, `"brisca"`,
 
 const limits = `
 [limits]
-time = 10080
-anonymous = 100000
+time = "168h"
 requests = 100000
 `
 
@@ -159,9 +158,6 @@ func (w *World) Stop() {
 	w.stop = func() {}
 }
 
-// Config returns the configuration, which may change between Stop and Restart.
-func (w *World) Config() *config.Config { return w.open.Config }
-
 // Restart starts the server that Stop has stopped.
 func (w *World) Restart() {
 	w.T.Helper()
@@ -170,6 +166,14 @@ func (w *World) Restart() {
 	w.Must(err)
 	w.lead(strings.TrimPrefix(w.Server.URL(), "http://"))
 	w.serve()
+}
+
+// Pace restarts the server with a pace of uploads and downloads.
+func (w *World) Pace(p middleware.Pace) {
+	w.T.Helper()
+	w.Stop()
+	w.open.Pace = p
+	w.Restart()
 }
 
 // Keep makes URL an address that stays through Stop and Restart.
@@ -286,10 +290,10 @@ func (w *World) Get(c *http.Client, path string, headers ...string) Answer {
 	return w.do(c, http.MethodGet, path, "", headers)
 }
 
-// Post sends a form.
+// Post sends a form, as one of a page of the server.
 func (w *World) Post(c *http.Client, path, form string, headers ...string) Answer {
 	w.T.Helper()
-	return w.do(c, http.MethodPost, path, form, append([]string{"Content-Type", "application/x-www-form-urlencoded"}, headers...))
+	return w.do(c, http.MethodPost, path, form, append([]string{"Content-Type", "application/x-www-form-urlencoded", "Origin", w.URL}, headers...))
 }
 
 func (w *World) do(c *http.Client, method, path, body string, headers []string) Answer {
@@ -304,22 +308,10 @@ func (w *World) do(c *http.Client, method, path, body string, headers []string) 
 	return Answer{resp.StatusCode, resp.Header, string(data)}
 }
 
-// CSRF returns the token of the first form on a page.
-func (w *World) CSRF(page string) string {
-	w.T.Helper()
-	_, rest, ok := strings.Cut(page, `name="csrf" value="`)
-	token, _, end := strings.Cut(rest, `"`)
-	if !ok || !end {
-		w.T.Fatalf("the page has no form: %s", page)
-	}
-	return token
-}
-
 // SignIn signs a client in with a token.
 func (w *World) SignIn(c *http.Client, token string) {
 	w.T.Helper()
-	form := fmt.Sprintf("csrf=%s&next=/&token=%s", w.CSRF(w.Get(c, "/sign-in").Body), token)
-	if a := w.Post(c, "/sign-in", form); a.Status != http.StatusSeeOther {
+	if a := w.Post(c, "/sign-in", "next=/&token="+token); a.Status != http.StatusSeeOther {
 		w.T.Fatalf("sign-in answers %d: %s", a.Status, a.Body)
 	}
 }

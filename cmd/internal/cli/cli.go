@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/referee/text"
 )
 
-// The exit statuses of every command; SPEC.md, "Exit status".
+// The exit statuses of every command; docs/matches.md, "Exit status".
 const (
 	ExitGood      = 0
 	ExitFault     = 1 // a bot's fault, a check that failed, a lost test

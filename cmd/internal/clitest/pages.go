@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // Documented is a command line of the documentation.
@@ -22,15 +24,8 @@ type Documented struct {
 // it begins with a program.
 func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Documented) {
 	t.Helper()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range append([]string{"../../README.md", "../../SPEC.md", "../../CONTRIBUTING.md"}, pages...) {
-		data, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, page := range kit.Get[[]string](t)(kit.Pages("../..")) {
+		data := kit.Get[[]byte](t)(os.ReadFile(filepath.Join("../..", page)))
 		kind, last := "", false // last: the line before is a command
 		for line := range strings.Lines(string(data)) {
 			line = strings.TrimSuffix(line, "\n")
@@ -56,7 +51,7 @@ func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Documented) {
 			}
 			command = withoutComment(command)
 			if last = command != ""; last {
-				list = append(list, Documented{Where: filepath.Base(page), Line: command})
+				list = append(list, Documented{Where: page, Line: command})
 			}
 		}
 	}
@@ -149,16 +144,9 @@ func Words(program, line string) (commands [][]string) {
 // flags. There are least at the least.
 func CheckText(t *testing.T, newRoot func() *cobra.Command, least int) {
 	inline := regexp.MustCompile("`(?:\\./)?" + newRoot().Name() + " ([a-z][^`]*)`")
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := 0
-	for _, page := range append([]string{"../../README.md", "../../SPEC.md", "../../CONTRIBUTING.md"}, pages...) {
-		data, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, page := range kit.Get[[]string](t)(kit.Pages("../..")) {
+		data := kit.Get[[]byte](t)(os.ReadFile(filepath.Join("../..", page)))
 		for _, m := range inline.FindAllStringSubmatch(string(data), -1) {
 			found++
 			first, others, _ := strings.Cut(strings.Fields(m[1])[0], "\\|")
@@ -176,7 +164,7 @@ func CheckText(t *testing.T, newRoot func() *cobra.Command, least int) {
 			for _, words := range names {
 				c, _, err := newRoot().Find(words)
 				if err != nil || !c.HasParent() || c.HasSubCommands() && !c.Runnable() {
-					t.Errorf("%s: `%s`: there is no such command", filepath.Base(page), m[0])
+					t.Errorf("%s: `%s`: there is no such command", page, m[0])
 					continue
 				}
 				if i := slices.Index(words, "--"); i >= 0 {
@@ -185,7 +173,7 @@ func CheckText(t *testing.T, newRoot func() *cobra.Command, least int) {
 				for _, word := range words {
 					name, isFlag := strings.CutPrefix(strings.Trim(word, "[]"), "--")
 					if name, _, _ = strings.Cut(name, "="); isFlag && c.Flag(name) == nil {
-						t.Errorf("%s: `%s`: %s has no flag --%s", filepath.Base(page), m[0], c.CommandPath(), name)
+						t.Errorf("%s: `%s`: %s has no flag --%s", page, m[0], c.CommandPath(), name)
 					}
 				}
 			}

@@ -5,7 +5,7 @@
     Gym     one game in the manner of Gymnasium's Env: one seat learns, house bots play the others
 
 The games run in a process "timba-lab env", which this module starts, or in one that listens on a
-Unix socket. docs/training-env.md of timba describes the frames between the two.
+Unix socket. lab/env.md of timba describes the frames between the two.
 
 Only the standard library is needed. With numpy the arrays of a Batch are numpy arrays; without,
 they are Rows: array[i] is the row of game i, or its number.

@@ -1,6 +1,6 @@
 // Package dataset keeps games of Brisca and Tute on disk, for learning from them. A game takes
 // about 60 bytes: its rules, its shuffled pack and its moves. What nets are trained on is computed
-// from the games when it is needed. docs/training.md describes the format.
+// from the games when it is needed. lab/README.md describes the format.
 package dataset
 
 import (

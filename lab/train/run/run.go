@@ -1,5 +1,5 @@
 // Package run keeps the directory of a training: its configuration, log, metrics, plots,
-// checkpoint and model. docs/training.md describes the files.
+// checkpoint and model. lab/README.md describes the files.
 package run
 
 import (

@@ -42,7 +42,7 @@ SELECT * FROM bots WHERE person_id IS NULL ORDER BY id;
 
 -- name: AddVersion :one
 INSERT INTO versions (bot_id, number, label, bundle, hash, language, games, command, state, reason, created, remote)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?) RETURNING *;
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?) RETURNING id;
 
 -- name: LastNumber :one
 SELECT CAST(coalesce(max(number), 0) AS INTEGER) FROM versions WHERE bot_id = ?;
@@ -52,38 +52,32 @@ SELECT count(*), CAST(coalesce(min(versions.created), 0) AS INTEGER) AS oldest
 FROM bots JOIN versions ON versions.bot_id = bots.id WHERE bots.person_id = ? AND versions.created > ?;
 
 -- name: VersionByID :one
-SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id WHERE versions.id = ?;
-
--- name: VersionsOf :many
-SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.bot_id = ? ORDER BY versions.number DESC;
+SELECT * FROM version_rows WHERE id = ?;
 
 -- name: LastVersions :many
 -- One page needs only the last version of each bot.
-SELECT sqlc.embed(versions), bots.name, bots.person_id FROM json_each(CAST(sqlc.arg(bots) AS TEXT)) AS wanted
-CROSS JOIN versions ON versions.bot_id = wanted.value AND versions.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = wanted.value)
-CROSS JOIN bots ON bots.id = versions.bot_id;
+SELECT version_rows.* FROM json_each(CAST(sqlc.arg(bots) AS TEXT)) AS wanted
+CROSS JOIN version_rows ON version_rows.bot_id = wanted.value
+  AND version_rows.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = wanted.value);
 
 -- name: VersionsIn :many
-SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.state = ? ORDER BY versions.id;
+SELECT * FROM version_rows WHERE state = ? ORDER BY id;
 
 -- name: PendingVersions :many
-SELECT sqlc.embed(versions), bots.name, bots.person_id, people.served,
-  EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) AS begun
-FROM versions JOIN bots ON bots.id = versions.bot_id JOIN people ON people.id = bots.person_id
-WHERE versions.state IN ('queued', 'building', 'checking', 'trial') AND people.blocked IS NULL ORDER BY versions.id;
+SELECT sqlc.embed(version_rows), people.served,
+  EXISTS (SELECT 1 FROM stages WHERE stages.version_id = version_rows.id) AS begun
+FROM version_rows JOIN people ON people.id = version_rows.person_id
+WHERE version_rows.state IN ('queued', 'building', 'checking', 'trial') AND people.blocked IS NULL ORDER BY version_rows.id;
 
 -- name: VersionByNumber :one
-SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.bot_id = ? AND versions.number = ?;
+SELECT * FROM version_rows WHERE bot_id = ? AND number = ?;
 
 -- name: RestingSince :one
 -- The version of a bot that rests since a moment.
 SELECT id FROM versions WHERE bot_id = ? AND +state = 'resting' AND ended = ?;
 
 -- name: LiveVersion :one
-SELECT id FROM versions WHERE bot_id = ? AND state = 'live';
+SELECT * FROM version_rows WHERE bot_id = ? AND state = 'live';
 
 -- name: OpenVersion :one
 SELECT number FROM versions WHERE bot_id = ? AND state IN ('queued', 'building', 'checking', 'trial');

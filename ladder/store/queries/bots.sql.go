@@ -29,7 +29,7 @@ func (q *Queries) AddBot(ctx context.Context, personID sql.NullInt64, name strin
 
 const addVersion = `-- name: AddVersion :one
 INSERT INTO versions (bot_id, number, label, bundle, hash, language, games, command, state, reason, created, remote)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?) RETURNING id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?) RETURNING id
 `
 
 type AddVersionParams struct {
@@ -46,7 +46,7 @@ type AddVersionParams struct {
 	Remote   int64
 }
 
-func (q *Queries) AddVersion(ctx context.Context, arg AddVersionParams) (Version, error) {
+func (q *Queries) AddVersion(ctx context.Context, arg AddVersionParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, addVersion,
 		arg.BotID,
 		arg.Number,
@@ -60,26 +60,9 @@ func (q *Queries) AddVersion(ctx context.Context, arg AddVersionParams) (Version
 		arg.Created,
 		arg.Remote,
 	)
-	var i Version
-	err := row.Scan(
-		&i.ID,
-		&i.BotID,
-		&i.Number,
-		&i.Label,
-		&i.Bundle,
-		&i.Hash,
-		&i.Language,
-		&i.Games,
-		&i.Command,
-		&i.State,
-		&i.Reason,
-		&i.Created,
-		&i.Began,
-		&i.Ended,
-		&i.Remote,
-		&i.Unplayable,
-	)
-	return i, err
+	var id int64
+	err := row.Scan(&id)
+	return id, err
 }
 
 const beginStage = `-- name: BeginStage :exec
@@ -391,44 +374,38 @@ func (q *Queries) LastNumber(ctx context.Context, botID int64) (int64, error) {
 }
 
 const lastVersions = `-- name: LastVersions :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM json_each(CAST(?1 AS TEXT)) AS wanted
-CROSS JOIN versions ON versions.bot_id = wanted.value AND versions.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = wanted.value)
-CROSS JOIN bots ON bots.id = versions.bot_id
+SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.unplayable, version_rows.name, version_rows.person_id FROM json_each(CAST(?1 AS TEXT)) AS wanted
+CROSS JOIN version_rows ON version_rows.bot_id = wanted.value
+  AND version_rows.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = wanted.value)
 `
 
-type LastVersionsRow struct {
-	Version  Version
-	Name     string
-	PersonID sql.NullInt64
-}
-
 // One page needs only the last version of each bot.
-func (q *Queries) LastVersions(ctx context.Context, bots string) ([]LastVersionsRow, error) {
+func (q *Queries) LastVersions(ctx context.Context, bots string) ([]VersionRow, error) {
 	rows, err := q.db.QueryContext(ctx, lastVersions, bots)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []LastVersionsRow
+	var items []VersionRow
 	for rows.Next() {
-		var i LastVersionsRow
+		var i VersionRow
 		if err := rows.Scan(
-			&i.Version.ID,
-			&i.Version.BotID,
-			&i.Version.Number,
-			&i.Version.Label,
-			&i.Version.Bundle,
-			&i.Version.Hash,
-			&i.Version.Language,
-			&i.Version.Games,
-			&i.Version.Command,
-			&i.Version.State,
-			&i.Version.Reason,
-			&i.Version.Created,
-			&i.Version.Began,
-			&i.Version.Ended,
-			&i.Version.Remote,
-			&i.Version.Unplayable,
+			&i.ID,
+			&i.BotID,
+			&i.Number,
+			&i.Label,
+			&i.Bundle,
+			&i.Hash,
+			&i.Language,
+			&i.Games,
+			&i.Command,
+			&i.State,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Ended,
+			&i.Remote,
+			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {
@@ -446,14 +423,33 @@ func (q *Queries) LastVersions(ctx context.Context, bots string) ([]LastVersions
 }
 
 const liveVersion = `-- name: LiveVersion :one
-SELECT id FROM versions WHERE bot_id = ? AND state = 'live'
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND state = 'live'
 `
 
-func (q *Queries) LiveVersion(ctx context.Context, botID int64) (int64, error) {
+func (q *Queries) LiveVersion(ctx context.Context, botID int64) (VersionRow, error) {
 	row := q.db.QueryRowContext(ctx, liveVersion, botID)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
+	var i VersionRow
+	err := row.Scan(
+		&i.ID,
+		&i.BotID,
+		&i.Number,
+		&i.Label,
+		&i.Bundle,
+		&i.Hash,
+		&i.Language,
+		&i.Games,
+		&i.Command,
+		&i.State,
+		&i.Reason,
+		&i.Created,
+		&i.Began,
+		&i.Ended,
+		&i.Remote,
+		&i.Unplayable,
+		&i.Name,
+		&i.PersonID,
+	)
+	return i, err
 }
 
 const neededBuilds = `-- name: NeededBuilds :many
@@ -533,18 +529,16 @@ func (q *Queries) OpenVersionsOf(ctx context.Context, personID sql.NullInt64) ([
 }
 
 const pendingVersions = `-- name: PendingVersions :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id, people.served,
-  EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) AS begun
-FROM versions JOIN bots ON bots.id = versions.bot_id JOIN people ON people.id = bots.person_id
-WHERE versions.state IN ('queued', 'building', 'checking', 'trial') AND people.blocked IS NULL ORDER BY versions.id
+SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.unplayable, version_rows.name, version_rows.person_id, people.served,
+  EXISTS (SELECT 1 FROM stages WHERE stages.version_id = version_rows.id) AS begun
+FROM version_rows JOIN people ON people.id = version_rows.person_id
+WHERE version_rows.state IN ('queued', 'building', 'checking', 'trial') AND people.blocked IS NULL ORDER BY version_rows.id
 `
 
 type PendingVersionsRow struct {
-	Version  Version
-	Name     string
-	PersonID sql.NullInt64
-	Served   sql.NullInt64
-	Begun    bool
+	VersionRow VersionRow
+	Served     sql.NullInt64
+	Begun      bool
 }
 
 func (q *Queries) PendingVersions(ctx context.Context) ([]PendingVersionsRow, error) {
@@ -557,24 +551,24 @@ func (q *Queries) PendingVersions(ctx context.Context) ([]PendingVersionsRow, er
 	for rows.Next() {
 		var i PendingVersionsRow
 		if err := rows.Scan(
-			&i.Version.ID,
-			&i.Version.BotID,
-			&i.Version.Number,
-			&i.Version.Label,
-			&i.Version.Bundle,
-			&i.Version.Hash,
-			&i.Version.Language,
-			&i.Version.Games,
-			&i.Version.Command,
-			&i.Version.State,
-			&i.Version.Reason,
-			&i.Version.Created,
-			&i.Version.Began,
-			&i.Version.Ended,
-			&i.Version.Remote,
-			&i.Version.Unplayable,
-			&i.Name,
-			&i.PersonID,
+			&i.VersionRow.ID,
+			&i.VersionRow.BotID,
+			&i.VersionRow.Number,
+			&i.VersionRow.Label,
+			&i.VersionRow.Bundle,
+			&i.VersionRow.Hash,
+			&i.VersionRow.Language,
+			&i.VersionRow.Games,
+			&i.VersionRow.Command,
+			&i.VersionRow.State,
+			&i.VersionRow.Reason,
+			&i.VersionRow.Created,
+			&i.VersionRow.Began,
+			&i.VersionRow.Ended,
+			&i.VersionRow.Remote,
+			&i.VersionRow.Unplayable,
+			&i.VersionRow.Name,
+			&i.VersionRow.PersonID,
 			&i.Served,
 			&i.Begun,
 		); err != nil {
@@ -714,35 +708,29 @@ func (q *Queries) Stages(ctx context.Context, versionID int64) ([]Stage, error) 
 }
 
 const versionByID = `-- name: VersionByID :one
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id WHERE versions.id = ?
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable, name, person_id FROM version_rows WHERE id = ?
 `
 
-type VersionByIDRow struct {
-	Version  Version
-	Name     string
-	PersonID sql.NullInt64
-}
-
-func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionByIDRow, error) {
+func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionRow, error) {
 	row := q.db.QueryRowContext(ctx, versionByID, id)
-	var i VersionByIDRow
+	var i VersionRow
 	err := row.Scan(
-		&i.Version.ID,
-		&i.Version.BotID,
-		&i.Version.Number,
-		&i.Version.Label,
-		&i.Version.Bundle,
-		&i.Version.Hash,
-		&i.Version.Language,
-		&i.Version.Games,
-		&i.Version.Command,
-		&i.Version.State,
-		&i.Version.Reason,
-		&i.Version.Created,
-		&i.Version.Began,
-		&i.Version.Ended,
-		&i.Version.Remote,
-		&i.Version.Unplayable,
+		&i.ID,
+		&i.BotID,
+		&i.Number,
+		&i.Label,
+		&i.Bundle,
+		&i.Hash,
+		&i.Language,
+		&i.Games,
+		&i.Command,
+		&i.State,
+		&i.Reason,
+		&i.Created,
+		&i.Began,
+		&i.Ended,
+		&i.Remote,
+		&i.Unplayable,
 		&i.Name,
 		&i.PersonID,
 	)
@@ -750,36 +738,29 @@ func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionByIDRow, er
 }
 
 const versionByNumber = `-- name: VersionByNumber :one
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.bot_id = ? AND versions.number = ?
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND number = ?
 `
 
-type VersionByNumberRow struct {
-	Version  Version
-	Name     string
-	PersonID sql.NullInt64
-}
-
-func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64) (VersionByNumberRow, error) {
+func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64) (VersionRow, error) {
 	row := q.db.QueryRowContext(ctx, versionByNumber, botID, number)
-	var i VersionByNumberRow
+	var i VersionRow
 	err := row.Scan(
-		&i.Version.ID,
-		&i.Version.BotID,
-		&i.Version.Number,
-		&i.Version.Label,
-		&i.Version.Bundle,
-		&i.Version.Hash,
-		&i.Version.Language,
-		&i.Version.Games,
-		&i.Version.Command,
-		&i.Version.State,
-		&i.Version.Reason,
-		&i.Version.Created,
-		&i.Version.Began,
-		&i.Version.Ended,
-		&i.Version.Remote,
-		&i.Version.Unplayable,
+		&i.ID,
+		&i.BotID,
+		&i.Number,
+		&i.Label,
+		&i.Bundle,
+		&i.Hash,
+		&i.Language,
+		&i.Games,
+		&i.Command,
+		&i.State,
+		&i.Reason,
+		&i.Created,
+		&i.Began,
+		&i.Ended,
+		&i.Remote,
+		&i.Unplayable,
 		&i.Name,
 		&i.PersonID,
 	)
@@ -787,95 +768,35 @@ func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64
 }
 
 const versionsIn = `-- name: VersionsIn :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.state = ? ORDER BY versions.id
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable, name, person_id FROM version_rows WHERE state = ? ORDER BY id
 `
 
-type VersionsInRow struct {
-	Version  Version
-	Name     string
-	PersonID sql.NullInt64
-}
-
-func (q *Queries) VersionsIn(ctx context.Context, state string) ([]VersionsInRow, error) {
+func (q *Queries) VersionsIn(ctx context.Context, state string) ([]VersionRow, error) {
 	rows, err := q.db.QueryContext(ctx, versionsIn, state)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []VersionsInRow
+	var items []VersionRow
 	for rows.Next() {
-		var i VersionsInRow
+		var i VersionRow
 		if err := rows.Scan(
-			&i.Version.ID,
-			&i.Version.BotID,
-			&i.Version.Number,
-			&i.Version.Label,
-			&i.Version.Bundle,
-			&i.Version.Hash,
-			&i.Version.Language,
-			&i.Version.Games,
-			&i.Version.Command,
-			&i.Version.State,
-			&i.Version.Reason,
-			&i.Version.Created,
-			&i.Version.Began,
-			&i.Version.Ended,
-			&i.Version.Remote,
-			&i.Version.Unplayable,
-			&i.Name,
-			&i.PersonID,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const versionsOf = `-- name: VersionsOf :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.bot_id = ? ORDER BY versions.number DESC
-`
-
-type VersionsOfRow struct {
-	Version  Version
-	Name     string
-	PersonID sql.NullInt64
-}
-
-func (q *Queries) VersionsOf(ctx context.Context, botID int64) ([]VersionsOfRow, error) {
-	rows, err := q.db.QueryContext(ctx, versionsOf, botID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []VersionsOfRow
-	for rows.Next() {
-		var i VersionsOfRow
-		if err := rows.Scan(
-			&i.Version.ID,
-			&i.Version.BotID,
-			&i.Version.Number,
-			&i.Version.Label,
-			&i.Version.Bundle,
-			&i.Version.Hash,
-			&i.Version.Language,
-			&i.Version.Games,
-			&i.Version.Command,
-			&i.Version.State,
-			&i.Version.Reason,
-			&i.Version.Created,
-			&i.Version.Began,
-			&i.Version.Ended,
-			&i.Version.Remote,
-			&i.Version.Unplayable,
+			&i.ID,
+			&i.BotID,
+			&i.Number,
+			&i.Label,
+			&i.Bundle,
+			&i.Hash,
+			&i.Language,
+			&i.Games,
+			&i.Command,
+			&i.State,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Ended,
+			&i.Remote,
+			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {

@@ -8,9 +8,7 @@ WHERE documents.match_id = ? AND documents.kind = ?;
 
 -- name: KeptMatchesAfter :many
 -- The matches after one whose documents are in the database, and that finished before a time.
-SELECT DISTINCT documents.match_id, matches.ladder_id,
-  EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = documents.match_id AND match_slots.faulty = 1) AS faulty
-FROM documents JOIN matches ON matches.id = documents.match_id
+SELECT DISTINCT documents.match_id FROM documents JOIN matches ON matches.id = documents.match_id
 WHERE documents.archive_id IS NULL AND documents.match_id > sqlc.arg(after) AND matches.finished < sqlc.arg(before)
 ORDER BY documents.match_id LIMIT sqlc.arg(n);
 
@@ -20,18 +18,6 @@ SELECT kind, hash, data FROM documents WHERE match_id = ? AND archive_id IS NULL
 -- name: KeptBytes :one
 -- The bytes of the documents of a match that are in the database.
 SELECT CAST(coalesce(sum(length(data)), 0) AS INTEGER) AS bytes FROM documents WHERE match_id = ? AND archive_id IS NULL;
-
--- name: NewestTogether :one
--- The n-th newest of the finished matches of two versions on a ladder, from 0.
-SELECT mine.match_id FROM match_slots AS mine
-JOIN match_slots AS theirs ON theirs.match_id = mine.match_id AND theirs.version_id = sqlc.arg(other)
-JOIN matches ON matches.id = mine.match_id
-WHERE mine.version_id = sqlc.arg(version) AND matches.state = 'finished' AND matches.ladder_id IS sqlc.narg(ladder_id)
-ORDER BY mine.match_id DESC LIMIT 1 OFFSET sqlc.arg(n);
-
--- name: MetOnLadder :one
--- How many matches two opponents have on a ladder, a < b.
-SELECT matches FROM pairs WHERE ladder_id = ? AND a = ? AND b = ?;
 
 -- name: AddArchive :one
 INSERT INTO archives (hash, size, created) VALUES (?, ?, ?) RETURNING id;

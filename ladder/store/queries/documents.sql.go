@@ -182,33 +182,25 @@ func (q *Queries) KeptDocuments(ctx context.Context, matchID int64) ([]KeptDocum
 }
 
 const keptMatchesAfter = `-- name: KeptMatchesAfter :many
-SELECT DISTINCT documents.match_id, matches.ladder_id,
-  EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = documents.match_id AND match_slots.faulty = 1) AS faulty
-FROM documents JOIN matches ON matches.id = documents.match_id
+SELECT DISTINCT documents.match_id FROM documents JOIN matches ON matches.id = documents.match_id
 WHERE documents.archive_id IS NULL AND documents.match_id > ?1 AND matches.finished < ?2
 ORDER BY documents.match_id LIMIT ?3
 `
 
-type KeptMatchesAfterRow struct {
-	MatchID  int64
-	LadderID sql.NullInt64
-	Faulty   bool
-}
-
 // The matches after one whose documents are in the database, and that finished before a time.
-func (q *Queries) KeptMatchesAfter(ctx context.Context, after int64, before sql.NullInt64, n int64) ([]KeptMatchesAfterRow, error) {
+func (q *Queries) KeptMatchesAfter(ctx context.Context, after int64, before sql.NullInt64, n int64) ([]int64, error) {
 	rows, err := q.db.QueryContext(ctx, keptMatchesAfter, after, before, n)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []KeptMatchesAfterRow
+	var items []int64
 	for rows.Next() {
-		var i KeptMatchesAfterRow
-		if err := rows.Scan(&i.MatchID, &i.LadderID, &i.Faulty); err != nil {
+		var match_id int64
+		if err := rows.Scan(&match_id); err != nil {
 			return nil, err
 		}
-		items = append(items, i)
+		items = append(items, match_id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -217,18 +209,6 @@ func (q *Queries) KeptMatchesAfter(ctx context.Context, after int64, before sql.
 		return nil, err
 	}
 	return items, nil
-}
-
-const metOnLadder = `-- name: MetOnLadder :one
-SELECT matches FROM pairs WHERE ladder_id = ? AND a = ? AND b = ?
-`
-
-// How many matches two opponents have on a ladder, a < b.
-func (q *Queries) MetOnLadder(ctx context.Context, ladderID int64, a int64, b int64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, metOnLadder, ladderID, a, b)
-	var matches int64
-	err := row.Scan(&matches)
-	return matches, err
 }
 
 const moveDocument = `-- name: MoveDocument :execrows
@@ -258,32 +238,4 @@ func (q *Queries) MoveDocument(ctx context.Context, arg MoveDocumentParams) (int
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const newestTogether = `-- name: NewestTogether :one
-SELECT mine.match_id FROM match_slots AS mine
-JOIN match_slots AS theirs ON theirs.match_id = mine.match_id AND theirs.version_id = ?1
-JOIN matches ON matches.id = mine.match_id
-WHERE mine.version_id = ?2 AND matches.state = 'finished' AND matches.ladder_id IS ?3
-ORDER BY mine.match_id DESC LIMIT 1 OFFSET ?4
-`
-
-type NewestTogetherParams struct {
-	Other    int64
-	Version  int64
-	LadderID sql.NullInt64
-	N        int64
-}
-
-// The n-th newest of the finished matches of two versions on a ladder, from 0.
-func (q *Queries) NewestTogether(ctx context.Context, arg NewestTogetherParams) (int64, error) {
-	row := q.db.QueryRowContext(ctx, newestTogether,
-		arg.Other,
-		arg.Version,
-		arg.LadderID,
-		arg.N,
-	)
-	var match_id int64
-	err := row.Scan(&match_id)
-	return match_id, err
 }

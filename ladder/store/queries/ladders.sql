@@ -29,7 +29,7 @@ VALUES (sqlc.arg(ladder_id), sqlc.arg(version_id), sqlc.arg(predecessor), sqlc.a
   sqlc.arg(uncertainty), sqlc.arg(held), 1, sqlc.arg(since));
 
 -- name: Entry :one
-SELECT * FROM entries WHERE ladder_id = ? AND version_id = ?;
+SELECT * FROM standing_rows WHERE ladder_id = ? AND version_id = ?;
 
 -- name: LastEntryOfBot :one
 -- By the bot, whose versions are few, and not by the ladder.
@@ -64,21 +64,11 @@ WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND acti
 
 -- name: Members :many
 -- The active versions of a ladder.
-SELECT sqlc.embed(entries), versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id, coalesce(people.name, '') AS owner
-FROM entries
-JOIN versions ON versions.id = entries.version_id
-JOIN bots ON bots.id = versions.bot_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE entries.ladder_id = ? AND entries.active = 1 ORDER BY entries.version_id;
+SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 1 ORDER BY version_id;
 
 -- name: MembersOfBot :many
 -- The active versions of a bot on all ladders.
-SELECT sqlc.embed(entries), versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id, coalesce(people.name, '') AS owner
-FROM versions
-CROSS JOIN entries ON entries.version_id = versions.id
-JOIN bots ON bots.id = versions.bot_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE versions.bot_id = ? AND entries.active = 1 ORDER BY entries.ladder_id, entries.version_id;
+SELECT * FROM standing_rows WHERE bot_id = ? AND active = 1 ORDER BY ladder_id, version_id;
 
 -- name: OpenOnLadder :many
 -- The slots of rated matches of a ladder that are not over.
@@ -93,23 +83,12 @@ SELECT b AS other, matches FROM pairs WHERE ladder_id = ? AND a = ?;
 SELECT a AS other, matches FROM pairs WHERE ladder_id = ? AND b = ?;
 
 -- name: PastStandings :many
-SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner
-FROM entries
-JOIN versions ON versions.id = entries.version_id
-JOIN bots ON bots.id = versions.bot_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE entries.ladder_id = ? AND entries.active = 0
-ORDER BY coalesce(entries.fit, entries.elo) DESC, entries.version_id DESC;
+SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 0 ORDER BY coalesce(fit, elo) DESC, version_id DESC;
 
 -- name: EntriesOfBot :many
-SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
-FROM versions
-JOIN entries ON entries.version_id = versions.id
-JOIN bots ON bots.id = versions.bot_id
-JOIN ladders ON ladders.id = entries.ladder_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE versions.bot_id = ?
-ORDER BY ladders.active DESC, ladders.position, ladders.id, versions.number DESC;
+SELECT standing_rows.* FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
+WHERE standing_rows.bot_id = ?
+ORDER BY ladders.active DESC, ladders.position, ladders.id, standing_rows.number DESC;
 
 -- name: CountAbove :one
 SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND coalesce(fit, elo) > sqlc.arg(rating);
@@ -143,12 +122,12 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: History :many
 -- Every step-th match of a version, and its last one.
-SELECT sqlc.embed(changes), coalesce(matches.distinct_deals, matches.deals) AS deals
-FROM changes JOIN matches ON matches.id = changes.match_id
+SELECT sqlc.embed(changes), coalesce(results.distinct_deals, 0) AS deals
+FROM changes JOIN results ON results.match_id = changes.match_id
 WHERE changes.ladder_id = sqlc.arg(ladder_id) AND changes.version_id = sqlc.arg(version_id)
   AND changes.number % CAST(sqlc.arg(step) AS INTEGER) = CAST(sqlc.arg(phase) AS INTEGER) ORDER BY changes.number;
 
 -- name: BoutsOf :many
-SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(matches.distinct_deals, matches.deals) AS deals
-FROM matches CROSS JOIN changes ON changes.match_id = matches.id
-WHERE matches.ladder_id = ? AND matches.ord > sqlc.arg(after) ORDER BY matches.ord, changes.slot;
+SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(results.distinct_deals, 0) AS deals
+FROM results CROSS JOIN changes ON changes.match_id = results.match_id
+WHERE results.ladder_id = ? AND results.ord > sqlc.arg(after) ORDER BY results.ord, changes.slot;

@@ -160,9 +160,9 @@ func (q *Queries) AddPair(ctx context.Context, arg AddPairParams) error {
 }
 
 const boutsOf = `-- name: BoutsOf :many
-SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(matches.distinct_deals, matches.deals) AS deals
-FROM matches CROSS JOIN changes ON changes.match_id = matches.id
-WHERE matches.ladder_id = ? AND matches.ord > ?2 ORDER BY matches.ord, changes.slot
+SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(results.distinct_deals, 0) AS deals
+FROM results CROSS JOIN changes ON changes.match_id = results.match_id
+WHERE results.ladder_id = ? AND results.ord > ?2 ORDER BY results.ord, changes.slot
 `
 
 type BoutsOfRow struct {
@@ -225,57 +225,45 @@ func (q *Queries) CountMatches(ctx context.Context, ladderID sql.NullInt64) (int
 }
 
 const entriesOfBot = `-- name: EntriesOfBot :many
-SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
-FROM versions
-JOIN entries ON entries.version_id = versions.id
-JOIN bots ON bots.id = versions.bot_id
-JOIN ladders ON ladders.id = entries.ladder_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE versions.bot_id = ?
-ORDER BY ladders.active DESC, ladders.position, ladders.id, versions.number DESC
+SELECT standing_rows.ladder_id, standing_rows.version_id, standing_rows.predecessor, standing_rows.since, standing_rows.start, standing_rows.elo, standing_rows.uncertainty, standing_rows.held, standing_rows.active, standing_rows."last", standing_rows.last_at, standing_rows.matches, standing_rows.games, standing_rows.wins, standing_rows.draws, standing_rows.losses, standing_rows.faults, standing_rows.fit, standing_rows.plus_minus, standing_rows.number, standing_rows.remote, standing_rows.bot_id, standing_rows.name, standing_rows.person_id, standing_rows.owner, standing_rows.ladder FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
+WHERE standing_rows.bot_id = ?
+ORDER BY ladders.active DESC, ladders.position, ladders.id, standing_rows.number DESC
 `
 
-type EntriesOfBotRow struct {
-	Entry  Entry
-	Number int64
-	Remote int64
-	Name   string
-	Owner  string
-	Ladder string
-}
-
-func (q *Queries) EntriesOfBot(ctx context.Context, botID int64) ([]EntriesOfBotRow, error) {
+func (q *Queries) EntriesOfBot(ctx context.Context, botID int64) ([]StandingRow, error) {
 	rows, err := q.db.QueryContext(ctx, entriesOfBot, botID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []EntriesOfBotRow
+	var items []StandingRow
 	for rows.Next() {
-		var i EntriesOfBotRow
+		var i StandingRow
 		if err := rows.Scan(
-			&i.Entry.LadderID,
-			&i.Entry.VersionID,
-			&i.Entry.Predecessor,
-			&i.Entry.Since,
-			&i.Entry.Start,
-			&i.Entry.Elo,
-			&i.Entry.Uncertainty,
-			&i.Entry.Held,
-			&i.Entry.Active,
-			&i.Entry.Last,
-			&i.Entry.LastAt,
-			&i.Entry.Matches,
-			&i.Entry.Games,
-			&i.Entry.Wins,
-			&i.Entry.Draws,
-			&i.Entry.Losses,
-			&i.Entry.Faults,
-			&i.Entry.Fit,
-			&i.Entry.PlusMinus,
+			&i.LadderID,
+			&i.VersionID,
+			&i.Predecessor,
+			&i.Since,
+			&i.Start,
+			&i.Elo,
+			&i.Uncertainty,
+			&i.Held,
+			&i.Active,
+			&i.Last,
+			&i.LastAt,
+			&i.Matches,
+			&i.Games,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+			&i.Faults,
+			&i.Fit,
+			&i.PlusMinus,
 			&i.Number,
 			&i.Remote,
+			&i.BotID,
 			&i.Name,
+			&i.PersonID,
 			&i.Owner,
 			&i.Ladder,
 		); err != nil {
@@ -293,12 +281,12 @@ func (q *Queries) EntriesOfBot(ctx context.Context, botID int64) ([]EntriesOfBot
 }
 
 const entry = `-- name: Entry :one
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus FROM entries WHERE ladder_id = ? AND version_id = ?
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND version_id = ?
 `
 
-func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (Entry, error) {
+func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (StandingRow, error) {
 	row := q.db.QueryRowContext(ctx, entry, ladderID, versionID)
-	var i Entry
+	var i StandingRow
 	err := row.Scan(
 		&i.LadderID,
 		&i.VersionID,
@@ -319,6 +307,13 @@ func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (E
 		&i.Faults,
 		&i.Fit,
 		&i.PlusMinus,
+		&i.Number,
+		&i.Remote,
+		&i.BotID,
+		&i.Name,
+		&i.PersonID,
+		&i.Owner,
+		&i.Ladder,
 	)
 	return i, err
 }
@@ -335,8 +330,8 @@ func (q *Queries) Fit(ctx context.Context, ladderID int64) (Fit, error) {
 }
 
 const history = `-- name: History :many
-SELECT changes.match_id, changes.slot, changes.ladder_id, changes.version_id, changes.number, changes.elo_before, changes.elo_after, changes.k, changes.score, changes.expected, changes.uncertainty, coalesce(matches.distinct_deals, matches.deals) AS deals
-FROM changes JOIN matches ON matches.id = changes.match_id
+SELECT changes.match_id, changes.slot, changes.ladder_id, changes.version_id, changes.number, changes.elo_before, changes.elo_after, changes.k, changes.score, changes.expected, changes.uncertainty, coalesce(results.distinct_deals, 0) AS deals
+FROM changes JOIN results ON results.match_id = changes.match_id
 WHERE changes.ladder_id = ?1 AND changes.version_id = ?2
   AND changes.number % CAST(?3 AS INTEGER) = CAST(?4 AS INTEGER) ORDER BY changes.number
 `
@@ -505,60 +500,46 @@ func (q *Queries) LastEntryOfBot(ctx context.Context, botID int64, ladderID int6
 }
 
 const members = `-- name: Members :many
-SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id, coalesce(people.name, '') AS owner
-FROM entries
-JOIN versions ON versions.id = entries.version_id
-JOIN bots ON bots.id = versions.bot_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE entries.ladder_id = ? AND entries.active = 1 ORDER BY entries.version_id
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 1 ORDER BY version_id
 `
 
-type MembersRow struct {
-	Entry    Entry
-	Number   int64
-	Remote   int64
-	BotID    int64
-	Name     string
-	PersonID int64
-	Owner    string
-}
-
 // The active versions of a ladder.
-func (q *Queries) Members(ctx context.Context, ladderID int64) ([]MembersRow, error) {
+func (q *Queries) Members(ctx context.Context, ladderID int64) ([]StandingRow, error) {
 	rows, err := q.db.QueryContext(ctx, members, ladderID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []MembersRow
+	var items []StandingRow
 	for rows.Next() {
-		var i MembersRow
+		var i StandingRow
 		if err := rows.Scan(
-			&i.Entry.LadderID,
-			&i.Entry.VersionID,
-			&i.Entry.Predecessor,
-			&i.Entry.Since,
-			&i.Entry.Start,
-			&i.Entry.Elo,
-			&i.Entry.Uncertainty,
-			&i.Entry.Held,
-			&i.Entry.Active,
-			&i.Entry.Last,
-			&i.Entry.LastAt,
-			&i.Entry.Matches,
-			&i.Entry.Games,
-			&i.Entry.Wins,
-			&i.Entry.Draws,
-			&i.Entry.Losses,
-			&i.Entry.Faults,
-			&i.Entry.Fit,
-			&i.Entry.PlusMinus,
+			&i.LadderID,
+			&i.VersionID,
+			&i.Predecessor,
+			&i.Since,
+			&i.Start,
+			&i.Elo,
+			&i.Uncertainty,
+			&i.Held,
+			&i.Active,
+			&i.Last,
+			&i.LastAt,
+			&i.Matches,
+			&i.Games,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+			&i.Faults,
+			&i.Fit,
+			&i.PlusMinus,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
 			&i.Name,
 			&i.PersonID,
 			&i.Owner,
+			&i.Ladder,
 		); err != nil {
 			return nil, err
 		}
@@ -574,60 +555,46 @@ func (q *Queries) Members(ctx context.Context, ladderID int64) ([]MembersRow, er
 }
 
 const membersOfBot = `-- name: MembersOfBot :many
-SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id, coalesce(people.name, '') AS owner
-FROM versions
-CROSS JOIN entries ON entries.version_id = versions.id
-JOIN bots ON bots.id = versions.bot_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE versions.bot_id = ? AND entries.active = 1 ORDER BY entries.ladder_id, entries.version_id
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE bot_id = ? AND active = 1 ORDER BY ladder_id, version_id
 `
 
-type MembersOfBotRow struct {
-	Entry    Entry
-	Number   int64
-	Remote   int64
-	BotID    int64
-	Name     string
-	PersonID int64
-	Owner    string
-}
-
 // The active versions of a bot on all ladders.
-func (q *Queries) MembersOfBot(ctx context.Context, botID int64) ([]MembersOfBotRow, error) {
+func (q *Queries) MembersOfBot(ctx context.Context, botID int64) ([]StandingRow, error) {
 	rows, err := q.db.QueryContext(ctx, membersOfBot, botID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []MembersOfBotRow
+	var items []StandingRow
 	for rows.Next() {
-		var i MembersOfBotRow
+		var i StandingRow
 		if err := rows.Scan(
-			&i.Entry.LadderID,
-			&i.Entry.VersionID,
-			&i.Entry.Predecessor,
-			&i.Entry.Since,
-			&i.Entry.Start,
-			&i.Entry.Elo,
-			&i.Entry.Uncertainty,
-			&i.Entry.Held,
-			&i.Entry.Active,
-			&i.Entry.Last,
-			&i.Entry.LastAt,
-			&i.Entry.Matches,
-			&i.Entry.Games,
-			&i.Entry.Wins,
-			&i.Entry.Draws,
-			&i.Entry.Losses,
-			&i.Entry.Faults,
-			&i.Entry.Fit,
-			&i.Entry.PlusMinus,
+			&i.LadderID,
+			&i.VersionID,
+			&i.Predecessor,
+			&i.Since,
+			&i.Start,
+			&i.Elo,
+			&i.Uncertainty,
+			&i.Held,
+			&i.Active,
+			&i.Last,
+			&i.LastAt,
+			&i.Matches,
+			&i.Games,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+			&i.Faults,
+			&i.Fit,
+			&i.PlusMinus,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
 			&i.Name,
 			&i.PersonID,
 			&i.Owner,
+			&i.Ladder,
 		); err != nil {
 			return nil, err
 		}
@@ -822,56 +789,45 @@ func (q *Queries) PairsOf(ctx context.Context, ladderID int64) ([]PairsOfRow, er
 }
 
 const pastStandings = `-- name: PastStandings :many
-SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner
-FROM entries
-JOIN versions ON versions.id = entries.version_id
-JOIN bots ON bots.id = versions.bot_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE entries.ladder_id = ? AND entries.active = 0
-ORDER BY coalesce(entries.fit, entries.elo) DESC, entries.version_id DESC
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 0 ORDER BY coalesce(fit, elo) DESC, version_id DESC
 `
 
-type PastStandingsRow struct {
-	Entry  Entry
-	Number int64
-	Remote int64
-	Name   string
-	Owner  string
-}
-
-func (q *Queries) PastStandings(ctx context.Context, ladderID int64) ([]PastStandingsRow, error) {
+func (q *Queries) PastStandings(ctx context.Context, ladderID int64) ([]StandingRow, error) {
 	rows, err := q.db.QueryContext(ctx, pastStandings, ladderID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []PastStandingsRow
+	var items []StandingRow
 	for rows.Next() {
-		var i PastStandingsRow
+		var i StandingRow
 		if err := rows.Scan(
-			&i.Entry.LadderID,
-			&i.Entry.VersionID,
-			&i.Entry.Predecessor,
-			&i.Entry.Since,
-			&i.Entry.Start,
-			&i.Entry.Elo,
-			&i.Entry.Uncertainty,
-			&i.Entry.Held,
-			&i.Entry.Active,
-			&i.Entry.Last,
-			&i.Entry.LastAt,
-			&i.Entry.Matches,
-			&i.Entry.Games,
-			&i.Entry.Wins,
-			&i.Entry.Draws,
-			&i.Entry.Losses,
-			&i.Entry.Faults,
-			&i.Entry.Fit,
-			&i.Entry.PlusMinus,
+			&i.LadderID,
+			&i.VersionID,
+			&i.Predecessor,
+			&i.Since,
+			&i.Start,
+			&i.Elo,
+			&i.Uncertainty,
+			&i.Held,
+			&i.Active,
+			&i.Last,
+			&i.LastAt,
+			&i.Matches,
+			&i.Games,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+			&i.Faults,
+			&i.Fit,
+			&i.PlusMinus,
 			&i.Number,
 			&i.Remote,
+			&i.BotID,
 			&i.Name,
+			&i.PersonID,
 			&i.Owner,
+			&i.Ladder,
 		); err != nil {
 			return nil, err
 		}

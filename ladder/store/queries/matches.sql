@@ -1,55 +1,46 @@
 -- name: AddMatch :one
-INSERT INTO matches (ladder_id, game, options, clock, deals, state, asked_by, reason, created)
-VALUES (?, ?, ?, ?, ?, 'waiting', ?, '', ?) RETURNING *;
+INSERT INTO matches (ladder_id, settings_id, state, asked_by, reason, created) VALUES (?, ?, 'waiting', ?, '', ?) RETURNING id;
 
--- name: LastMatchID :one
-SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM matches;
+-- name: SettingsID :one
+SELECT id FROM settings WHERE game = ? AND options = ? AND clock = ? AND deals = ?;
 
--- name: AddRunning :exec
--- A new match that runs at once.
-INSERT INTO matches (id, ladder_id, game, options, clock, deals, state, reason, created, began)
-VALUES (?, ?, ?, ?, ?, ?, 'running', '', ?, ?);
+-- name: AddSettings :one
+INSERT INTO settings (game, options, clock, deals) VALUES (?, ?, ?, ?) RETURNING id;
 
 -- name: AddSlot :exec
 INSERT INTO match_slots (match_id, slot, version_id, bot_id) VALUES (?, ?, ?, ?);
 
 -- name: Match :one
-SELECT * FROM matches WHERE id = ?;
+SELECT * FROM match_rows WHERE id = ?;
 
 -- name: MatchesBefore :many
-SELECT * FROM matches WHERE id < ? ORDER BY id DESC LIMIT ?;
+SELECT * FROM match_rows WHERE id < ? ORDER BY id DESC LIMIT ?;
 
 -- name: MatchesIn :many
-SELECT * FROM matches WHERE state = ? AND id < ? ORDER BY id DESC LIMIT ?;
+SELECT * FROM match_rows WHERE state = ? AND id < ? ORDER BY id DESC LIMIT ?;
 
 -- name: MatchesOnLadder :many
-SELECT * FROM matches WHERE ladder_id = ? AND id < ? ORDER BY id DESC LIMIT ?;
+SELECT * FROM match_rows WHERE ladder_id IS ? AND id < ? ORDER BY id DESC LIMIT ?;
 
 -- name: MatchesOnLadderIn :many
-SELECT * FROM matches WHERE ladder_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
-
--- name: MatchesUnrated :many
-SELECT * FROM matches WHERE ladder_id IS NULL AND id < ? ORDER BY id DESC LIMIT ?;
-
--- name: MatchesUnratedIn :many
-SELECT * FROM matches WHERE ladder_id IS NULL AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
+SELECT * FROM match_rows WHERE ladder_id IS ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
 
 -- name: MatchesOfBot :many
-SELECT matches.* FROM match_slots JOIN matches ON matches.id = match_slots.match_id
+SELECT match_rows.* FROM match_slots JOIN match_rows ON match_rows.id = match_slots.match_id
 WHERE match_slots.bot_id = sqlc.arg(bot_id) AND match_slots.match_id < sqlc.arg(before)
-  AND (sqlc.narg(ladder_id) IS NULL OR matches.ladder_id = sqlc.narg(ladder_id))
-  AND (CAST(sqlc.arg(state) AS TEXT) = '' OR matches.state = CAST(sqlc.arg(state) AS TEXT))
+  AND (sqlc.narg(ladder_id) IS NULL OR match_rows.ladder_id = sqlc.narg(ladder_id))
+  AND (CAST(sqlc.arg(state) AS TEXT) = '' OR match_rows.state = CAST(sqlc.arg(state) AS TEXT))
 GROUP BY match_slots.match_id ORDER BY match_slots.match_id DESC LIMIT sqlc.arg(n);
 
 -- name: MatchesOfVersion :many
-SELECT matches.* FROM match_slots JOIN matches ON matches.id = match_slots.match_id
+SELECT match_rows.* FROM match_slots JOIN match_rows ON match_rows.id = match_slots.match_id
 WHERE match_slots.version_id = sqlc.arg(version_id) AND match_slots.match_id < sqlc.arg(before)
-  AND (sqlc.narg(ladder_id) IS NULL OR matches.ladder_id = sqlc.narg(ladder_id))
-  AND (CAST(sqlc.arg(state) AS TEXT) = '' OR matches.state = CAST(sqlc.arg(state) AS TEXT))
+  AND (sqlc.narg(ladder_id) IS NULL OR match_rows.ladder_id = sqlc.narg(ladder_id))
+  AND (CAST(sqlc.arg(state) AS TEXT) = '' OR match_rows.state = CAST(sqlc.arg(state) AS TEXT))
 ORDER BY match_slots.match_id DESC LIMIT sqlc.arg(n);
 
 -- name: OldestIn :many
-SELECT * FROM matches WHERE state = ? ORDER BY id LIMIT ?;
+SELECT * FROM match_rows WHERE state = ? ORDER BY id LIMIT ?;
 
 -- name: CountAsked :one
 SELECT count(*) FROM matches WHERE asked_by = ? AND state IN ('waiting', 'running');
@@ -66,7 +57,7 @@ SELECT * FROM changes WHERE match_id IN (SELECT value FROM json_each(CAST(sqlc.a
 SELECT * FROM attempts WHERE match_id IN (SELECT value FROM json_each(CAST(sqlc.arg(matches) AS TEXT))) ORDER BY match_id, number;
 
 -- name: AddAttempt :exec
-INSERT INTO attempts (match_id, number, machine, commitment, seed, began, reason, failed) VALUES (?, ?, ?, ?, ?, ?, '', 0);
+INSERT INTO attempts (match_id, number, machine, seed, began, reason, failed) VALUES (?, ?, ?, ?, ?, '', 0);
 
 -- name: RunningAttempts :many
 SELECT attempts.match_id, attempts.number, attempts.machine
@@ -92,12 +83,12 @@ UPDATE matches SET state = 'waiting' WHERE id = ?;
 UPDATE matches SET state = 'dropped', reason = ?, finished = ? WHERE id = ?;
 
 -- name: FinishMatch :exec
-UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ?, distinct_deals = ?, reason = ? WHERE id = ?;
+UPDATE matches SET state = 'finished', finished = ?, reason = ? WHERE id = ?;
 
 -- name: AskedOfBot :many
 -- Unrated matches that wait for a bot.
-SELECT matches.* FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
-WHERE match_slots.bot_id = ? AND matches.state = 'waiting' AND matches.ladder_id IS NULL ORDER BY matches.id;
+SELECT match_rows.* FROM match_slots CROSS JOIN match_rows ON match_rows.id = match_slots.match_id
+WHERE match_slots.bot_id = ? AND match_rows.state = 'waiting' AND match_rows.ladder_id IS NULL ORDER BY match_rows.id;
 
 -- name: IdleWaiting :many
 -- Rated matches that wait for a version which does not play there any more.
@@ -111,9 +102,9 @@ WHERE matches.state = 'waiting' AND entries.active = 0 ORDER BY matches.id, matc
 
 -- name: OpenOfPerson :many
 -- Matches that are not over which a person asked for, or in which a bot of theirs plays.
-SELECT * FROM matches WHERE state IN ('waiting', 'running') AND (
+SELECT * FROM match_rows WHERE state IN ('waiting', 'running') AND (
   asked_by = CAST(sqlc.arg(person_id) AS INTEGER) OR EXISTS (
     SELECT 1 FROM match_slots JOIN bots ON bots.id = match_slots.bot_id
-    WHERE match_slots.match_id = matches.id AND bots.person_id = CAST(sqlc.arg(person_id) AS INTEGER)
+    WHERE match_slots.match_id = match_rows.id AND bots.person_id = CAST(sqlc.arg(person_id) AS INTEGER)
   )
 ) ORDER BY id;

@@ -11,16 +11,15 @@ import (
 )
 
 const addAttempt = `-- name: AddAttempt :exec
-INSERT INTO attempts (match_id, number, machine, commitment, seed, began, reason, failed) VALUES (?, ?, ?, ?, ?, ?, '', 0)
+INSERT INTO attempts (match_id, number, machine, seed, began, reason, failed) VALUES (?, ?, ?, ?, ?, '', 0)
 `
 
 type AddAttemptParams struct {
-	MatchID    int64
-	Number     int64
-	Machine    string
-	Commitment []byte
-	Seed       []byte
-	Began      int64
+	MatchID int64
+	Number  int64
+	Machine string
+	Seed    []byte
+	Began   int64
 }
 
 func (q *Queries) AddAttempt(ctx context.Context, arg AddAttemptParams) error {
@@ -28,7 +27,6 @@ func (q *Queries) AddAttempt(ctx context.Context, arg AddAttemptParams) error {
 		arg.MatchID,
 		arg.Number,
 		arg.Machine,
-		arg.Commitment,
 		arg.Seed,
 		arg.Began,
 	)
@@ -36,80 +34,49 @@ func (q *Queries) AddAttempt(ctx context.Context, arg AddAttemptParams) error {
 }
 
 const addMatch = `-- name: AddMatch :one
-INSERT INTO matches (ladder_id, game, options, clock, deals, state, asked_by, reason, created)
-VALUES (?, ?, ?, ?, ?, 'waiting', ?, '', ?) RETURNING id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals
+INSERT INTO matches (ladder_id, settings_id, state, asked_by, reason, created) VALUES (?, ?, 'waiting', ?, '', ?) RETURNING id
 `
 
 type AddMatchParams struct {
-	LadderID sql.NullInt64
-	Game     string
-	Options  string
-	Clock    string
-	Deals    int64
-	AskedBy  sql.NullInt64
-	Created  int64
+	LadderID   sql.NullInt64
+	SettingsID int64
+	AskedBy    sql.NullInt64
+	Created    int64
 }
 
-func (q *Queries) AddMatch(ctx context.Context, arg AddMatchParams) (Match, error) {
+func (q *Queries) AddMatch(ctx context.Context, arg AddMatchParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, addMatch,
 		arg.LadderID,
-		arg.Game,
-		arg.Options,
-		arg.Clock,
-		arg.Deals,
+		arg.SettingsID,
 		arg.AskedBy,
 		arg.Created,
 	)
-	var i Match
-	err := row.Scan(
-		&i.ID,
-		&i.LadderID,
-		&i.Game,
-		&i.Options,
-		&i.Clock,
-		&i.Deals,
-		&i.State,
-		&i.AskedBy,
-		&i.Reason,
-		&i.Created,
-		&i.Began,
-		&i.Finished,
-		&i.Ord,
-		&i.Took,
-		&i.DistinctDeals,
-	)
-	return i, err
+	var id int64
+	err := row.Scan(&id)
+	return id, err
 }
 
-const addRunning = `-- name: AddRunning :exec
-INSERT INTO matches (id, ladder_id, game, options, clock, deals, state, reason, created, began)
-VALUES (?, ?, ?, ?, ?, ?, 'running', '', ?, ?)
+const addSettings = `-- name: AddSettings :one
+INSERT INTO settings (game, options, clock, deals) VALUES (?, ?, ?, ?) RETURNING id
 `
 
-type AddRunningParams struct {
-	ID       int64
-	LadderID sql.NullInt64
-	Game     string
-	Options  string
-	Clock    string
-	Deals    int64
-	Created  int64
-	Began    sql.NullInt64
+type AddSettingsParams struct {
+	Game    string
+	Options string
+	Clock   string
+	Deals   int64
 }
 
-// A new match that runs at once.
-func (q *Queries) AddRunning(ctx context.Context, arg AddRunningParams) error {
-	_, err := q.db.ExecContext(ctx, addRunning,
-		arg.ID,
-		arg.LadderID,
+func (q *Queries) AddSettings(ctx context.Context, arg AddSettingsParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, addSettings,
 		arg.Game,
 		arg.Options,
 		arg.Clock,
 		arg.Deals,
-		arg.Created,
-		arg.Began,
 	)
-	return err
+	var id int64
+	err := row.Scan(&id)
+	return id, err
 }
 
 const addSlot = `-- name: AddSlot :exec
@@ -134,20 +101,20 @@ func (q *Queries) AddSlot(ctx context.Context, arg AddSlotParams) error {
 }
 
 const askedOfBot = `-- name: AskedOfBot :many
-SELECT matches.id, matches.ladder_id, matches.game, matches.options, matches.clock, matches.deals, matches.state, matches.asked_by, matches.reason, matches.created, matches.began, matches.finished, matches.ord, matches.took, matches.distinct_deals FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
-WHERE match_slots.bot_id = ? AND matches.state = 'waiting' AND matches.ladder_id IS NULL ORDER BY matches.id
+SELECT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM match_slots CROSS JOIN match_rows ON match_rows.id = match_slots.match_id
+WHERE match_slots.bot_id = ? AND match_rows.state = 'waiting' AND match_rows.ladder_id IS NULL ORDER BY match_rows.id
 `
 
 // Unrated matches that wait for a bot.
-func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]Match, error) {
+func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, askedOfBot, botID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Match
+	var items []MatchRow
 	for rows.Next() {
-		var i Match
+		var i MatchRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.LadderID,
@@ -162,7 +129,6 @@ func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]Match, error) 
 			&i.Began,
 			&i.Finished,
 			&i.Ord,
-			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
@@ -179,7 +145,7 @@ func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]Match, error) 
 }
 
 const attemptsOf = `-- name: AttemptsOf :many
-SELECT match_id, number, commitment, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id IN (SELECT value FROM json_each(CAST(?1 AS TEXT))) ORDER BY match_id, number
+SELECT match_id, number, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id IN (SELECT value FROM json_each(CAST(?1 AS TEXT))) ORDER BY match_id, number
 `
 
 func (q *Queries) AttemptsOf(ctx context.Context, matches string) ([]Attempt, error) {
@@ -194,7 +160,6 @@ func (q *Queries) AttemptsOf(ctx context.Context, matches string) ([]Attempt, er
 		if err := rows.Scan(
 			&i.MatchID,
 			&i.Number,
-			&i.Commitment,
 			&i.Seed,
 			&i.Began,
 			&i.Ended,
@@ -318,27 +283,11 @@ func (q *Queries) EndAttempt(ctx context.Context, arg EndAttemptParams) error {
 }
 
 const finishMatch = `-- name: FinishMatch :exec
-UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ?, distinct_deals = ?, reason = ? WHERE id = ?
+UPDATE matches SET state = 'finished', finished = ?, reason = ? WHERE id = ?
 `
 
-type FinishMatchParams struct {
-	Finished      sql.NullInt64
-	Ord           sql.NullInt64
-	Took          sql.NullInt64
-	DistinctDeals sql.NullInt64
-	Reason        string
-	ID            int64
-}
-
-func (q *Queries) FinishMatch(ctx context.Context, arg FinishMatchParams) error {
-	_, err := q.db.ExecContext(ctx, finishMatch,
-		arg.Finished,
-		arg.Ord,
-		arg.Took,
-		arg.DistinctDeals,
-		arg.Reason,
-		arg.ID,
-	)
+func (q *Queries) FinishMatch(ctx context.Context, finished sql.NullInt64, reason string, iD int64) error {
+	_, err := q.db.ExecContext(ctx, finishMatch, finished, reason, iD)
 	return err
 }
 
@@ -383,7 +332,7 @@ func (q *Queries) IdleWaiting(ctx context.Context) ([]IdleWaitingRow, error) {
 }
 
 const lastAttempt = `-- name: LastAttempt :one
-SELECT match_id, number, commitment, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id = ? ORDER BY number DESC LIMIT 1
+SELECT match_id, number, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id = ? ORDER BY number DESC LIMIT 1
 `
 
 func (q *Queries) LastAttempt(ctx context.Context, matchID int64) (Attempt, error) {
@@ -392,7 +341,6 @@ func (q *Queries) LastAttempt(ctx context.Context, matchID int64) (Attempt, erro
 	err := row.Scan(
 		&i.MatchID,
 		&i.Number,
-		&i.Commitment,
 		&i.Seed,
 		&i.Began,
 		&i.Ended,
@@ -403,24 +351,13 @@ func (q *Queries) LastAttempt(ctx context.Context, matchID int64) (Attempt, erro
 	return i, err
 }
 
-const lastMatchID = `-- name: LastMatchID :one
-SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM matches
-`
-
-func (q *Queries) LastMatchID(ctx context.Context) (int64, error) {
-	row := q.db.QueryRowContext(ctx, lastMatchID)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
 const match = `-- name: Match :one
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE id = ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE id = ?
 `
 
-func (q *Queries) Match(ctx context.Context, id int64) (Match, error) {
+func (q *Queries) Match(ctx context.Context, id int64) (MatchRow, error) {
 	row := q.db.QueryRowContext(ctx, match, id)
-	var i Match
+	var i MatchRow
 	err := row.Scan(
 		&i.ID,
 		&i.LadderID,
@@ -435,25 +372,24 @@ func (q *Queries) Match(ctx context.Context, id int64) (Match, error) {
 		&i.Began,
 		&i.Finished,
 		&i.Ord,
-		&i.Took,
 		&i.DistinctDeals,
 	)
 	return i, err
 }
 
 const matchesBefore = `-- name: MatchesBefore :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE id < ? ORDER BY id DESC LIMIT ?
 `
 
-func (q *Queries) MatchesBefore(ctx context.Context, iD int64, limit int64) ([]Match, error) {
+func (q *Queries) MatchesBefore(ctx context.Context, iD int64, limit int64) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, matchesBefore, iD, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Match
+	var items []MatchRow
 	for rows.Next() {
-		var i Match
+		var i MatchRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.LadderID,
@@ -468,7 +404,6 @@ func (q *Queries) MatchesBefore(ctx context.Context, iD int64, limit int64) ([]M
 			&i.Began,
 			&i.Finished,
 			&i.Ord,
-			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
@@ -485,18 +420,18 @@ func (q *Queries) MatchesBefore(ctx context.Context, iD int64, limit int64) ([]M
 }
 
 const matchesIn = `-- name: MatchesIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE state = ? AND id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE state = ? AND id < ? ORDER BY id DESC LIMIT ?
 `
 
-func (q *Queries) MatchesIn(ctx context.Context, state string, iD int64, limit int64) ([]Match, error) {
+func (q *Queries) MatchesIn(ctx context.Context, state string, iD int64, limit int64) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, matchesIn, state, iD, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Match
+	var items []MatchRow
 	for rows.Next() {
-		var i Match
+		var i MatchRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.LadderID,
@@ -511,7 +446,6 @@ func (q *Queries) MatchesIn(ctx context.Context, state string, iD int64, limit i
 			&i.Began,
 			&i.Finished,
 			&i.Ord,
-			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
@@ -528,10 +462,10 @@ func (q *Queries) MatchesIn(ctx context.Context, state string, iD int64, limit i
 }
 
 const matchesOfBot = `-- name: MatchesOfBot :many
-SELECT matches.id, matches.ladder_id, matches.game, matches.options, matches.clock, matches.deals, matches.state, matches.asked_by, matches.reason, matches.created, matches.began, matches.finished, matches.ord, matches.took, matches.distinct_deals FROM match_slots JOIN matches ON matches.id = match_slots.match_id
+SELECT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM match_slots JOIN match_rows ON match_rows.id = match_slots.match_id
 WHERE match_slots.bot_id = ?1 AND match_slots.match_id < ?2
-  AND (?3 IS NULL OR matches.ladder_id = ?3)
-  AND (CAST(?4 AS TEXT) = '' OR matches.state = CAST(?4 AS TEXT))
+  AND (?3 IS NULL OR match_rows.ladder_id = ?3)
+  AND (CAST(?4 AS TEXT) = '' OR match_rows.state = CAST(?4 AS TEXT))
 GROUP BY match_slots.match_id ORDER BY match_slots.match_id DESC LIMIT ?5
 `
 
@@ -543,7 +477,7 @@ type MatchesOfBotParams struct {
 	N        int64
 }
 
-func (q *Queries) MatchesOfBot(ctx context.Context, arg MatchesOfBotParams) ([]Match, error) {
+func (q *Queries) MatchesOfBot(ctx context.Context, arg MatchesOfBotParams) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, matchesOfBot,
 		arg.BotID,
 		arg.Before,
@@ -555,9 +489,9 @@ func (q *Queries) MatchesOfBot(ctx context.Context, arg MatchesOfBotParams) ([]M
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Match
+	var items []MatchRow
 	for rows.Next() {
-		var i Match
+		var i MatchRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.LadderID,
@@ -572,7 +506,6 @@ func (q *Queries) MatchesOfBot(ctx context.Context, arg MatchesOfBotParams) ([]M
 			&i.Began,
 			&i.Finished,
 			&i.Ord,
-			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
@@ -589,10 +522,10 @@ func (q *Queries) MatchesOfBot(ctx context.Context, arg MatchesOfBotParams) ([]M
 }
 
 const matchesOfVersion = `-- name: MatchesOfVersion :many
-SELECT matches.id, matches.ladder_id, matches.game, matches.options, matches.clock, matches.deals, matches.state, matches.asked_by, matches.reason, matches.created, matches.began, matches.finished, matches.ord, matches.took, matches.distinct_deals FROM match_slots JOIN matches ON matches.id = match_slots.match_id
+SELECT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM match_slots JOIN match_rows ON match_rows.id = match_slots.match_id
 WHERE match_slots.version_id = ?1 AND match_slots.match_id < ?2
-  AND (?3 IS NULL OR matches.ladder_id = ?3)
-  AND (CAST(?4 AS TEXT) = '' OR matches.state = CAST(?4 AS TEXT))
+  AND (?3 IS NULL OR match_rows.ladder_id = ?3)
+  AND (CAST(?4 AS TEXT) = '' OR match_rows.state = CAST(?4 AS TEXT))
 ORDER BY match_slots.match_id DESC LIMIT ?5
 `
 
@@ -604,7 +537,7 @@ type MatchesOfVersionParams struct {
 	N         int64
 }
 
-func (q *Queries) MatchesOfVersion(ctx context.Context, arg MatchesOfVersionParams) ([]Match, error) {
+func (q *Queries) MatchesOfVersion(ctx context.Context, arg MatchesOfVersionParams) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, matchesOfVersion,
 		arg.VersionID,
 		arg.Before,
@@ -616,9 +549,9 @@ func (q *Queries) MatchesOfVersion(ctx context.Context, arg MatchesOfVersionPara
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Match
+	var items []MatchRow
 	for rows.Next() {
-		var i Match
+		var i MatchRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.LadderID,
@@ -633,7 +566,6 @@ func (q *Queries) MatchesOfVersion(ctx context.Context, arg MatchesOfVersionPara
 			&i.Began,
 			&i.Finished,
 			&i.Ord,
-			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
@@ -650,18 +582,18 @@ func (q *Queries) MatchesOfVersion(ctx context.Context, arg MatchesOfVersionPara
 }
 
 const matchesOnLadder = `-- name: MatchesOnLadder :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id = ? AND id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS ? AND id < ? ORDER BY id DESC LIMIT ?
 `
 
-func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, iD int64, limit int64) ([]Match, error) {
+func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, iD int64, limit int64) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, matchesOnLadder, ladderID, iD, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Match
+	var items []MatchRow
 	for rows.Next() {
-		var i Match
+		var i MatchRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.LadderID,
@@ -676,7 +608,6 @@ func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, i
 			&i.Began,
 			&i.Finished,
 			&i.Ord,
-			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
@@ -693,7 +624,7 @@ func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, i
 }
 
 const matchesOnLadderIn = `-- name: MatchesOnLadderIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
 `
 
 type MatchesOnLadderInParams struct {
@@ -703,7 +634,7 @@ type MatchesOnLadderInParams struct {
 	Limit    int64
 }
 
-func (q *Queries) MatchesOnLadderIn(ctx context.Context, arg MatchesOnLadderInParams) ([]Match, error) {
+func (q *Queries) MatchesOnLadderIn(ctx context.Context, arg MatchesOnLadderInParams) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, matchesOnLadderIn,
 		arg.LadderID,
 		arg.State,
@@ -714,9 +645,9 @@ func (q *Queries) MatchesOnLadderIn(ctx context.Context, arg MatchesOnLadderInPa
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Match
+	var items []MatchRow
 	for rows.Next() {
-		var i Match
+		var i MatchRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.LadderID,
@@ -731,93 +662,6 @@ func (q *Queries) MatchesOnLadderIn(ctx context.Context, arg MatchesOnLadderInPa
 			&i.Began,
 			&i.Finished,
 			&i.Ord,
-			&i.Took,
-			&i.DistinctDeals,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const matchesUnrated = `-- name: MatchesUnrated :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id IS NULL AND id < ? ORDER BY id DESC LIMIT ?
-`
-
-func (q *Queries) MatchesUnrated(ctx context.Context, iD int64, limit int64) ([]Match, error) {
-	rows, err := q.db.QueryContext(ctx, matchesUnrated, iD, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Match
-	for rows.Next() {
-		var i Match
-		if err := rows.Scan(
-			&i.ID,
-			&i.LadderID,
-			&i.Game,
-			&i.Options,
-			&i.Clock,
-			&i.Deals,
-			&i.State,
-			&i.AskedBy,
-			&i.Reason,
-			&i.Created,
-			&i.Began,
-			&i.Finished,
-			&i.Ord,
-			&i.Took,
-			&i.DistinctDeals,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const matchesUnratedIn = `-- name: MatchesUnratedIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id IS NULL AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
-`
-
-func (q *Queries) MatchesUnratedIn(ctx context.Context, state string, iD int64, limit int64) ([]Match, error) {
-	rows, err := q.db.QueryContext(ctx, matchesUnratedIn, state, iD, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Match
-	for rows.Next() {
-		var i Match
-		if err := rows.Scan(
-			&i.ID,
-			&i.LadderID,
-			&i.Game,
-			&i.Options,
-			&i.Clock,
-			&i.Deals,
-			&i.State,
-			&i.AskedBy,
-			&i.Reason,
-			&i.Created,
-			&i.Began,
-			&i.Finished,
-			&i.Ord,
-			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
@@ -834,18 +678,18 @@ func (q *Queries) MatchesUnratedIn(ctx context.Context, state string, iD int64, 
 }
 
 const oldestIn = `-- name: OldestIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE state = ? ORDER BY id LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE state = ? ORDER BY id LIMIT ?
 `
 
-func (q *Queries) OldestIn(ctx context.Context, state string, limit int64) ([]Match, error) {
+func (q *Queries) OldestIn(ctx context.Context, state string, limit int64) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, oldestIn, state, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Match
+	var items []MatchRow
 	for rows.Next() {
-		var i Match
+		var i MatchRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.LadderID,
@@ -860,7 +704,6 @@ func (q *Queries) OldestIn(ctx context.Context, state string, limit int64) ([]Ma
 			&i.Began,
 			&i.Finished,
 			&i.Ord,
-			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
@@ -877,24 +720,24 @@ func (q *Queries) OldestIn(ctx context.Context, state string, limit int64) ([]Ma
 }
 
 const openOfPerson = `-- name: OpenOfPerson :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE state IN ('waiting', 'running') AND (
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE state IN ('waiting', 'running') AND (
   asked_by = CAST(?1 AS INTEGER) OR EXISTS (
     SELECT 1 FROM match_slots JOIN bots ON bots.id = match_slots.bot_id
-    WHERE match_slots.match_id = matches.id AND bots.person_id = CAST(?1 AS INTEGER)
+    WHERE match_slots.match_id = match_rows.id AND bots.person_id = CAST(?1 AS INTEGER)
   )
 ) ORDER BY id
 `
 
 // Matches that are not over which a person asked for, or in which a bot of theirs plays.
-func (q *Queries) OpenOfPerson(ctx context.Context, personID int64) ([]Match, error) {
+func (q *Queries) OpenOfPerson(ctx context.Context, personID int64) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, openOfPerson, personID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Match
+	var items []MatchRow
 	for rows.Next() {
-		var i Match
+		var i MatchRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.LadderID,
@@ -909,7 +752,6 @@ func (q *Queries) OpenOfPerson(ctx context.Context, personID int64) ([]Match, er
 			&i.Began,
 			&i.Finished,
 			&i.Ord,
-			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
@@ -958,6 +800,29 @@ func (q *Queries) RunningAttempts(ctx context.Context) ([]RunningAttemptsRow, er
 		return nil, err
 	}
 	return items, nil
+}
+
+const settingsID = `-- name: SettingsID :one
+SELECT id FROM settings WHERE game = ? AND options = ? AND clock = ? AND deals = ?
+`
+
+type SettingsIDParams struct {
+	Game    string
+	Options string
+	Clock   string
+	Deals   int64
+}
+
+func (q *Queries) SettingsID(ctx context.Context, arg SettingsIDParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, settingsID,
+		arg.Game,
+		arg.Options,
+		arg.Clock,
+		arg.Deals,
+	)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
 }
 
 const slotsOf = `-- name: SlotsOf :many

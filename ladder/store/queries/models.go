@@ -16,15 +16,14 @@ type Archive struct {
 }
 
 type Attempt struct {
-	MatchID    int64
-	Number     int64
-	Commitment []byte
-	Seed       []byte
-	Began      int64
-	Ended      sql.NullInt64
-	Reason     string
-	Failed     int64
-	Machine    string
+	MatchID int64
+	Number  int64
+	Seed    []byte
+	Began   int64
+	Ended   sql.NullInt64
+	Reason  string
+	Failed  int64
+	Machine string
 }
 
 type Bot struct {
@@ -82,31 +81,16 @@ type Entry struct {
 	PlusMinus   sql.NullFloat64
 }
 
+type Fingerprint struct {
+	LadderID    int64
+	Fingerprint int64
+	Ord         int64
+}
+
 type Fit struct {
 	LadderID int64
 	Upto     int64
 	Created  int64
-}
-
-type Game struct {
-	ID          int64
-	MatchID     int64
-	LadderID    sql.NullInt64
-	Deal        int64
-	Rotation    int64
-	Plies       int64
-	Took        int64
-	Fingerprint []byte
-}
-
-type GameSeat struct {
-	GameID int64
-	Seat   int64
-	Slot   int64
-	Rank   int64
-	Points float64
-	Fault  string
-	Faults int64
 }
 
 type GuestPlay struct {
@@ -142,6 +126,18 @@ type Ladder struct {
 }
 
 type Match struct {
+	ID         int64
+	LadderID   sql.NullInt64
+	SettingsID int64
+	State      string
+	AskedBy    sql.NullInt64
+	Reason     string
+	Created    int64
+	Began      sql.NullInt64
+	Finished   sql.NullInt64
+}
+
+type MatchRow struct {
 	ID            int64
 	LadderID      sql.NullInt64
 	Game          string
@@ -155,7 +151,6 @@ type Match struct {
 	Began         sql.NullInt64
 	Finished      sql.NullInt64
 	Ord           sql.NullInt64
-	Took          sql.NullInt64
 	DistinctDeals sql.NullInt64
 }
 
@@ -232,6 +227,48 @@ type Rerate struct {
 	After    string
 }
 
+type Result struct {
+	ID            int64
+	MatchID       int64
+	LadderID      sql.NullInt64
+	Ord           sql.NullInt64
+	DistinctDeals sql.NullInt64
+	Games         int64
+	Took          int64
+	Data          []byte
+}
+
+type ResultRow struct {
+	ID            int64
+	MatchID       int64
+	LadderID      sql.NullInt64
+	Ord           sql.NullInt64
+	DistinctDeals sql.NullInt64
+	Games         int64
+	Took          int64
+	Data          []byte
+	Ladder        string
+}
+
+type Session struct {
+	ID       int64
+	Public   string
+	Hash     []byte
+	PersonID sql.NullInt64
+	TokenID  sql.NullInt64
+	Created  int64
+	Used     int64
+	Expires  int64
+}
+
+type Setting struct {
+	ID      int64
+	Game    string
+	Options string
+	Clock   string
+	Deals   int64
+}
+
 type Stage struct {
 	VersionID int64
 	Name      string
@@ -240,6 +277,35 @@ type Stage struct {
 	Ended     sql.NullInt64
 	Summary   string
 	Log       []byte
+}
+
+type StandingRow struct {
+	LadderID    int64
+	VersionID   int64
+	Predecessor sql.NullInt64
+	Since       int64
+	Start       float64
+	Elo         float64
+	Uncertainty float64
+	Held        int64
+	Active      int64
+	Last        int64
+	LastAt      sql.NullInt64
+	Matches     int64
+	Games       int64
+	Wins        int64
+	Draws       int64
+	Losses      int64
+	Faults      int64
+	Fit         sql.NullFloat64
+	PlusMinus   sql.NullFloat64
+	Number      int64
+	Remote      int64
+	BotID       int64
+	Name        string
+	PersonID    int64
+	Owner       string
+	Ladder      string
 }
 
 type Token struct {
@@ -272,4 +338,25 @@ type Version struct {
 	Ended      sql.NullInt64
 	Remote     int64
 	Unplayable string
+}
+
+type VersionRow struct {
+	ID         int64
+	BotID      int64
+	Number     int64
+	Label      string
+	Bundle     string
+	Hash       string
+	Language   string
+	Games      string
+	Command    string
+	State      string
+	Reason     string
+	Created    int64
+	Began      sql.NullInt64
+	Ended      sql.NullInt64
+	Remote     int64
+	Unplayable string
+	Name       string
+	PersonID   sql.NullInt64
 }

@@ -1,22 +1,10 @@
 -- Queries of pages that show a competition at a glance. Each reads a bounded number of rows.
 
 -- name: TopStandings :many
-SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner
-FROM entries
-JOIN versions ON versions.id = entries.version_id
-JOIN bots ON bots.id = versions.bot_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE entries.ladder_id = ? AND entries.active = 1
-ORDER BY coalesce(entries.fit, entries.elo) DESC, entries.version_id DESC LIMIT ?;
+SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 1 ORDER BY coalesce(fit, elo) DESC, version_id DESC LIMIT ?;
 
 -- name: CountActive :one
 SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1;
-
--- name: NewestBots :many
--- Bots of people, the last one first.
-SELECT sqlc.embed(bots), people.name AS owner
-FROM bots CROSS JOIN people ON people.id = bots.person_id
-WHERE bots.id < ? ORDER BY bots.id DESC LIMIT ?;
 
 -- name: TrendPoints :many
 -- Ratings of versions after their matches with certain numbers; wanted is a JSON list of

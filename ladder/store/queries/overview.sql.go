@@ -20,48 +20,6 @@ func (q *Queries) CountActive(ctx context.Context, ladderID int64) (int64, error
 	return count, err
 }
 
-const newestBots = `-- name: NewestBots :many
-SELECT bots.id, bots.person_id, bots.name, bots.created, bots.withdrawn, people.name AS owner
-FROM bots CROSS JOIN people ON people.id = bots.person_id
-WHERE bots.id < ? ORDER BY bots.id DESC LIMIT ?
-`
-
-type NewestBotsRow struct {
-	Bot   Bot
-	Owner string
-}
-
-// Bots of people, the last one first.
-func (q *Queries) NewestBots(ctx context.Context, iD int64, limit int64) ([]NewestBotsRow, error) {
-	rows, err := q.db.QueryContext(ctx, newestBots, iD, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []NewestBotsRow
-	for rows.Next() {
-		var i NewestBotsRow
-		if err := rows.Scan(
-			&i.Bot.ID,
-			&i.Bot.PersonID,
-			&i.Bot.Name,
-			&i.Bot.Created,
-			&i.Bot.Withdrawn,
-			&i.Owner,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const pairsAmong = `-- name: PairsAmong :many
 SELECT pairs.a, pairs.b, pairs.matches, pairs.deals, pairs.score
 FROM json_each(CAST(?1 AS TEXT)) AS x
@@ -109,57 +67,46 @@ func (q *Queries) PairsAmong(ctx context.Context, versions string, ladderID int6
 
 const topStandings = `-- name: TopStandings :many
 
-SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner
-FROM entries
-JOIN versions ON versions.id = entries.version_id
-JOIN bots ON bots.id = versions.bot_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE entries.ladder_id = ? AND entries.active = 1
-ORDER BY coalesce(entries.fit, entries.elo) DESC, entries.version_id DESC LIMIT ?
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 1 ORDER BY coalesce(fit, elo) DESC, version_id DESC LIMIT ?
 `
 
-type TopStandingsRow struct {
-	Entry  Entry
-	Number int64
-	Remote int64
-	Name   string
-	Owner  string
-}
-
 // Queries of pages that show a competition at a glance. Each reads a bounded number of rows.
-func (q *Queries) TopStandings(ctx context.Context, ladderID int64, limit int64) ([]TopStandingsRow, error) {
+func (q *Queries) TopStandings(ctx context.Context, ladderID int64, limit int64) ([]StandingRow, error) {
 	rows, err := q.db.QueryContext(ctx, topStandings, ladderID, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []TopStandingsRow
+	var items []StandingRow
 	for rows.Next() {
-		var i TopStandingsRow
+		var i StandingRow
 		if err := rows.Scan(
-			&i.Entry.LadderID,
-			&i.Entry.VersionID,
-			&i.Entry.Predecessor,
-			&i.Entry.Since,
-			&i.Entry.Start,
-			&i.Entry.Elo,
-			&i.Entry.Uncertainty,
-			&i.Entry.Held,
-			&i.Entry.Active,
-			&i.Entry.Last,
-			&i.Entry.LastAt,
-			&i.Entry.Matches,
-			&i.Entry.Games,
-			&i.Entry.Wins,
-			&i.Entry.Draws,
-			&i.Entry.Losses,
-			&i.Entry.Faults,
-			&i.Entry.Fit,
-			&i.Entry.PlusMinus,
+			&i.LadderID,
+			&i.VersionID,
+			&i.Predecessor,
+			&i.Since,
+			&i.Start,
+			&i.Elo,
+			&i.Uncertainty,
+			&i.Held,
+			&i.Active,
+			&i.Last,
+			&i.LastAt,
+			&i.Matches,
+			&i.Games,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+			&i.Faults,
+			&i.Fit,
+			&i.PlusMinus,
 			&i.Number,
 			&i.Remote,
+			&i.BotID,
 			&i.Name,
+			&i.PersonID,
 			&i.Owner,
+			&i.Ladder,
 		); err != nil {
 			return nil, err
 		}

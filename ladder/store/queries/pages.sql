@@ -38,18 +38,11 @@ SELECT name FROM people WHERE name >= sqlc.arg(low) AND name < sqlc.arg(high) OR
 SELECT name FROM people WHERE name > '' AND instr(name, CAST(sqlc.arg(part) AS TEXT)) > 0 ORDER BY name LIMIT sqlc.arg(n);
 
 -- name: VersionsOfBefore :many
-SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.bot_id = ? AND versions.number < ? ORDER BY versions.number DESC LIMIT ?;
+SELECT * FROM version_rows WHERE bot_id = ? AND number < ? ORDER BY number DESC LIMIT ?;
 
 -- name: EntriesOfVersion :many
-SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
-FROM versions
-JOIN entries ON entries.version_id = versions.id
-JOIN bots ON bots.id = versions.bot_id
-JOIN ladders ON ladders.id = entries.ladder_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE versions.id = ?
-ORDER BY ladders.active DESC, ladders.position, ladders.id;
+SELECT standing_rows.* FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
+WHERE standing_rows.version_id = ? ORDER BY ladders.active DESC, ladders.position, ladders.id;
 
 -- name: LastPlaced :one
 -- The last version of a bot that is or was on a ladder.
@@ -88,15 +81,14 @@ CROSS JOIN bots ON bots.id = versions.bot_id
 GROUP BY bots.id ORDER BY sum(met.wins + met.draws + met.losses) DESC, bots.id LIMIT sqlc.arg(n) OFFSET sqlc.arg(skip);
 
 -- name: FaultsOfBot :many
--- The last games that a bot forfeited.
-SELECT games.id, games.match_id, game_seats.seat, game_seats.slot, game_seats.fault, versions.number, matches.game, coalesce(ladders.name, '') AS ladder, matches.finished
+-- The last matches in which a bot forfeited games.
+SELECT match_slots.slot, versions.number, settings.game, matches.finished, sqlc.embed(result_rows)
 FROM match_slots
 CROSS JOIN matches ON matches.id = match_slots.match_id
-CROSS JOIN games ON games.match_id = match_slots.match_id
-CROSS JOIN game_seats ON game_seats.game_id = games.id AND game_seats.slot = match_slots.slot AND game_seats.fault <> ''
+CROSS JOIN settings ON settings.id = matches.settings_id
+CROSS JOIN result_rows ON result_rows.match_id = match_slots.match_id
 CROSS JOIN versions ON versions.id = match_slots.version_id
-LEFT JOIN ladders ON ladders.id = matches.ladder_id
-WHERE match_slots.bot_id = ? AND match_slots.faulty = 1 ORDER BY match_slots.match_id DESC, games.id LIMIT ?;
+WHERE match_slots.bot_id = ? AND match_slots.faulty = 1 ORDER BY match_slots.match_id DESC LIMIT ?;
 
 -- name: MessagesOfBot :many
 -- The last messages about versions of a bot.

@@ -113,57 +113,44 @@ func (q *Queries) BotsWith(ctx context.Context, part string, n int64) ([]string,
 }
 
 const entriesOfVersion = `-- name: EntriesOfVersion :many
-SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
-FROM versions
-JOIN entries ON entries.version_id = versions.id
-JOIN bots ON bots.id = versions.bot_id
-JOIN ladders ON ladders.id = entries.ladder_id
-LEFT JOIN people ON people.id = bots.person_id
-WHERE versions.id = ?
-ORDER BY ladders.active DESC, ladders.position, ladders.id
+SELECT standing_rows.ladder_id, standing_rows.version_id, standing_rows.predecessor, standing_rows.since, standing_rows.start, standing_rows.elo, standing_rows.uncertainty, standing_rows.held, standing_rows.active, standing_rows."last", standing_rows.last_at, standing_rows.matches, standing_rows.games, standing_rows.wins, standing_rows.draws, standing_rows.losses, standing_rows.faults, standing_rows.fit, standing_rows.plus_minus, standing_rows.number, standing_rows.remote, standing_rows.bot_id, standing_rows.name, standing_rows.person_id, standing_rows.owner, standing_rows.ladder FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
+WHERE standing_rows.version_id = ? ORDER BY ladders.active DESC, ladders.position, ladders.id
 `
 
-type EntriesOfVersionRow struct {
-	Entry  Entry
-	Number int64
-	Remote int64
-	Name   string
-	Owner  string
-	Ladder string
-}
-
-func (q *Queries) EntriesOfVersion(ctx context.Context, id int64) ([]EntriesOfVersionRow, error) {
-	rows, err := q.db.QueryContext(ctx, entriesOfVersion, id)
+func (q *Queries) EntriesOfVersion(ctx context.Context, versionID int64) ([]StandingRow, error) {
+	rows, err := q.db.QueryContext(ctx, entriesOfVersion, versionID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []EntriesOfVersionRow
+	var items []StandingRow
 	for rows.Next() {
-		var i EntriesOfVersionRow
+		var i StandingRow
 		if err := rows.Scan(
-			&i.Entry.LadderID,
-			&i.Entry.VersionID,
-			&i.Entry.Predecessor,
-			&i.Entry.Since,
-			&i.Entry.Start,
-			&i.Entry.Elo,
-			&i.Entry.Uncertainty,
-			&i.Entry.Held,
-			&i.Entry.Active,
-			&i.Entry.Last,
-			&i.Entry.LastAt,
-			&i.Entry.Matches,
-			&i.Entry.Games,
-			&i.Entry.Wins,
-			&i.Entry.Draws,
-			&i.Entry.Losses,
-			&i.Entry.Faults,
-			&i.Entry.Fit,
-			&i.Entry.PlusMinus,
+			&i.LadderID,
+			&i.VersionID,
+			&i.Predecessor,
+			&i.Since,
+			&i.Start,
+			&i.Elo,
+			&i.Uncertainty,
+			&i.Held,
+			&i.Active,
+			&i.Last,
+			&i.LastAt,
+			&i.Matches,
+			&i.Games,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+			&i.Faults,
+			&i.Fit,
+			&i.PlusMinus,
 			&i.Number,
 			&i.Remote,
+			&i.BotID,
 			&i.Name,
+			&i.PersonID,
 			&i.Owner,
 			&i.Ladder,
 		); err != nil {
@@ -216,29 +203,24 @@ func (q *Queries) EntriesOnLadder(ctx context.Context, botID int64, ladderID int
 }
 
 const faultsOfBot = `-- name: FaultsOfBot :many
-SELECT games.id, games.match_id, game_seats.seat, game_seats.slot, game_seats.fault, versions.number, matches.game, coalesce(ladders.name, '') AS ladder, matches.finished
+SELECT match_slots.slot, versions.number, settings.game, matches.finished, result_rows.id, result_rows.match_id, result_rows.ladder_id, result_rows.ord, result_rows.distinct_deals, result_rows.games, result_rows.took, result_rows.data, result_rows.ladder
 FROM match_slots
 CROSS JOIN matches ON matches.id = match_slots.match_id
-CROSS JOIN games ON games.match_id = match_slots.match_id
-CROSS JOIN game_seats ON game_seats.game_id = games.id AND game_seats.slot = match_slots.slot AND game_seats.fault <> ''
+CROSS JOIN settings ON settings.id = matches.settings_id
+CROSS JOIN result_rows ON result_rows.match_id = match_slots.match_id
 CROSS JOIN versions ON versions.id = match_slots.version_id
-LEFT JOIN ladders ON ladders.id = matches.ladder_id
-WHERE match_slots.bot_id = ? AND match_slots.faulty = 1 ORDER BY match_slots.match_id DESC, games.id LIMIT ?
+WHERE match_slots.bot_id = ? AND match_slots.faulty = 1 ORDER BY match_slots.match_id DESC LIMIT ?
 `
 
 type FaultsOfBotRow struct {
-	ID       int64
-	MatchID  int64
-	Seat     int64
-	Slot     int64
-	Fault    string
-	Number   int64
-	Game     string
-	Ladder   string
-	Finished sql.NullInt64
+	Slot      int64
+	Number    int64
+	Game      string
+	Finished  sql.NullInt64
+	ResultRow ResultRow
 }
 
-// The last games that a bot forfeited.
+// The last matches in which a bot forfeited games.
 func (q *Queries) FaultsOfBot(ctx context.Context, botID int64, limit int64) ([]FaultsOfBotRow, error) {
 	rows, err := q.db.QueryContext(ctx, faultsOfBot, botID, limit)
 	if err != nil {
@@ -249,15 +231,19 @@ func (q *Queries) FaultsOfBot(ctx context.Context, botID int64, limit int64) ([]
 	for rows.Next() {
 		var i FaultsOfBotRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.MatchID,
-			&i.Seat,
 			&i.Slot,
-			&i.Fault,
 			&i.Number,
 			&i.Game,
-			&i.Ladder,
 			&i.Finished,
+			&i.ResultRow.ID,
+			&i.ResultRow.MatchID,
+			&i.ResultRow.LadderID,
+			&i.ResultRow.Ord,
+			&i.ResultRow.DistinctDeals,
+			&i.ResultRow.Games,
+			&i.ResultRow.Took,
+			&i.ResultRow.Data,
+			&i.ResultRow.Ladder,
 		); err != nil {
 			return nil, err
 		}
@@ -584,42 +570,35 @@ func (q *Queries) RatingPoints(ctx context.Context, wanted string, ladderID int6
 }
 
 const versionsOfBefore = `-- name: VersionsOfBefore :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE versions.bot_id = ? AND versions.number < ? ORDER BY versions.number DESC LIMIT ?
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND number < ? ORDER BY number DESC LIMIT ?
 `
 
-type VersionsOfBeforeRow struct {
-	Version  Version
-	Name     string
-	PersonID sql.NullInt64
-}
-
-func (q *Queries) VersionsOfBefore(ctx context.Context, botID int64, number int64, limit int64) ([]VersionsOfBeforeRow, error) {
+func (q *Queries) VersionsOfBefore(ctx context.Context, botID int64, number int64, limit int64) ([]VersionRow, error) {
 	rows, err := q.db.QueryContext(ctx, versionsOfBefore, botID, number, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []VersionsOfBeforeRow
+	var items []VersionRow
 	for rows.Next() {
-		var i VersionsOfBeforeRow
+		var i VersionRow
 		if err := rows.Scan(
-			&i.Version.ID,
-			&i.Version.BotID,
-			&i.Version.Number,
-			&i.Version.Label,
-			&i.Version.Bundle,
-			&i.Version.Hash,
-			&i.Version.Language,
-			&i.Version.Games,
-			&i.Version.Command,
-			&i.Version.State,
-			&i.Version.Reason,
-			&i.Version.Created,
-			&i.Version.Began,
-			&i.Version.Ended,
-			&i.Version.Remote,
-			&i.Version.Unplayable,
+			&i.ID,
+			&i.BotID,
+			&i.Number,
+			&i.Label,
+			&i.Bundle,
+			&i.Hash,
+			&i.Language,
+			&i.Games,
+			&i.Command,
+			&i.State,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Ended,
+			&i.Remote,
+			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {

@@ -59,10 +59,10 @@ WHERE play_seats.bot_id = ? AND play_seats.ended IS NOT NULL ORDER BY play_seats
 
 -- name: LiveVersions :many
 -- The live versions of bots that are not withdrawn and whose owners are not blocked.
-SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id LEFT JOIN people ON people.id = bots.person_id
-WHERE versions.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
-ORDER BY versions.bot_id LIMIT ?;
+SELECT version_rows.* FROM version_rows CROSS JOIN bots ON bots.id = version_rows.bot_id LEFT JOIN people ON people.id = bots.person_id
+WHERE version_rows.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
+ORDER BY version_rows.bot_id LIMIT ?;
 
 -- name: LiveVersionOf :one
-SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id LEFT JOIN people ON people.id = bots.person_id
-WHERE bots.name = ? AND versions.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL;
+SELECT version_rows.* FROM bots CROSS JOIN version_rows ON version_rows.bot_id = bots.id LEFT JOIN people ON people.id = bots.person_id
+WHERE bots.name = ? AND version_rows.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL;

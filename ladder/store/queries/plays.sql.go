@@ -150,36 +150,30 @@ func (q *Queries) FinishPlay(ctx context.Context, arg FinishPlayParams) (int64, 
 }
 
 const liveVersionOf = `-- name: LiveVersionOf :one
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id LEFT JOIN people ON people.id = bots.person_id
-WHERE bots.name = ? AND versions.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
+SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.unplayable, version_rows.name, version_rows.person_id FROM bots CROSS JOIN version_rows ON version_rows.bot_id = bots.id LEFT JOIN people ON people.id = bots.person_id
+WHERE bots.name = ? AND version_rows.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
 `
 
-type LiveVersionOfRow struct {
-	Version  Version
-	Name     string
-	PersonID sql.NullInt64
-}
-
-func (q *Queries) LiveVersionOf(ctx context.Context, name string) (LiveVersionOfRow, error) {
+func (q *Queries) LiveVersionOf(ctx context.Context, name string) (VersionRow, error) {
 	row := q.db.QueryRowContext(ctx, liveVersionOf, name)
-	var i LiveVersionOfRow
+	var i VersionRow
 	err := row.Scan(
-		&i.Version.ID,
-		&i.Version.BotID,
-		&i.Version.Number,
-		&i.Version.Label,
-		&i.Version.Bundle,
-		&i.Version.Hash,
-		&i.Version.Language,
-		&i.Version.Games,
-		&i.Version.Command,
-		&i.Version.State,
-		&i.Version.Reason,
-		&i.Version.Created,
-		&i.Version.Began,
-		&i.Version.Ended,
-		&i.Version.Remote,
-		&i.Version.Unplayable,
+		&i.ID,
+		&i.BotID,
+		&i.Number,
+		&i.Label,
+		&i.Bundle,
+		&i.Hash,
+		&i.Language,
+		&i.Games,
+		&i.Command,
+		&i.State,
+		&i.Reason,
+		&i.Created,
+		&i.Began,
+		&i.Ended,
+		&i.Remote,
+		&i.Unplayable,
 		&i.Name,
 		&i.PersonID,
 	)
@@ -187,44 +181,38 @@ func (q *Queries) LiveVersionOf(ctx context.Context, name string) (LiveVersionOf
 }
 
 const liveVersions = `-- name: LiveVersions :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id LEFT JOIN people ON people.id = bots.person_id
-WHERE versions.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
-ORDER BY versions.bot_id LIMIT ?
+SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.unplayable, version_rows.name, version_rows.person_id FROM version_rows CROSS JOIN bots ON bots.id = version_rows.bot_id LEFT JOIN people ON people.id = bots.person_id
+WHERE version_rows.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
+ORDER BY version_rows.bot_id LIMIT ?
 `
 
-type LiveVersionsRow struct {
-	Version  Version
-	Name     string
-	PersonID sql.NullInt64
-}
-
 // The live versions of bots that are not withdrawn and whose owners are not blocked.
-func (q *Queries) LiveVersions(ctx context.Context, limit int64) ([]LiveVersionsRow, error) {
+func (q *Queries) LiveVersions(ctx context.Context, limit int64) ([]VersionRow, error) {
 	rows, err := q.db.QueryContext(ctx, liveVersions, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []LiveVersionsRow
+	var items []VersionRow
 	for rows.Next() {
-		var i LiveVersionsRow
+		var i VersionRow
 		if err := rows.Scan(
-			&i.Version.ID,
-			&i.Version.BotID,
-			&i.Version.Number,
-			&i.Version.Label,
-			&i.Version.Bundle,
-			&i.Version.Hash,
-			&i.Version.Language,
-			&i.Version.Games,
-			&i.Version.Command,
-			&i.Version.State,
-			&i.Version.Reason,
-			&i.Version.Created,
-			&i.Version.Began,
-			&i.Version.Ended,
-			&i.Version.Remote,
-			&i.Version.Unplayable,
+			&i.ID,
+			&i.BotID,
+			&i.Number,
+			&i.Label,
+			&i.Bundle,
+			&i.Hash,
+			&i.Language,
+			&i.Games,
+			&i.Command,
+			&i.State,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Ended,
+			&i.Remote,
+			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {

@@ -13,7 +13,3 @@ DELETE FROM fits WHERE ladder_id = ?;
 
 -- name: AddRerate :exec
 INSERT INTO rerates (ladder_id, created, matches, before, after) VALUES (?, ?, ?, ?, ?);
-
--- name: BotsOnLadder :many
-SELECT entries.version_id, bots.name, versions.number
-FROM entries JOIN versions ON versions.id = entries.version_id JOIN bots ON bots.id = versions.bot_id WHERE entries.ladder_id = ?;

@@ -32,40 +32,6 @@ func (q *Queries) AddRerate(ctx context.Context, arg AddRerateParams) error {
 	return err
 }
 
-const botsOnLadder = `-- name: BotsOnLadder :many
-SELECT entries.version_id, bots.name, versions.number
-FROM entries JOIN versions ON versions.id = entries.version_id JOIN bots ON bots.id = versions.bot_id WHERE entries.ladder_id = ?
-`
-
-type BotsOnLadderRow struct {
-	VersionID int64
-	Name      string
-	Number    int64
-}
-
-func (q *Queries) BotsOnLadder(ctx context.Context, ladderID int64) ([]BotsOnLadderRow, error) {
-	rows, err := q.db.QueryContext(ctx, botsOnLadder, ladderID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []BotsOnLadderRow
-	for rows.Next() {
-		var i BotsOnLadderRow
-		if err := rows.Scan(&i.VersionID, &i.Name, &i.Number); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const deleteFit = `-- name: DeleteFit :exec
 DELETE FROM fits WHERE ladder_id = ?
 `

@@ -7,177 +7,7 @@ package queries
 
 import (
 	"context"
-	"database/sql"
 )
-
-const documentsByGame = `-- name: DocumentsByGame :many
-SELECT matches.game, documents.kind, CAST(sum(documents.size) AS INTEGER) AS unpacked,
-  CAST(sum(coalesce(documents.length, length(documents.data))) AS INTEGER) AS bytes,
-  CAST(sum(CASE WHEN documents.archive_id IS NULL THEN length(documents.data) ELSE 0 END) AS INTEGER) AS inside,
-  CAST(sum(CASE WHEN matches.finished >= CAST(?1 AS INTEGER) THEN coalesce(documents.length, length(documents.data)) ELSE 0 END) AS INTEGER) AS day,
-  CAST(sum(CASE WHEN matches.finished >= CAST(?2 AS INTEGER) THEN coalesce(documents.length, length(documents.data)) ELSE 0 END) AS INTEGER) AS week
-FROM documents JOIN matches ON matches.id = documents.match_id GROUP BY matches.game, documents.kind ORDER BY matches.game, documents.kind
-`
-
-type DocumentsByGameRow struct {
-	Game     string
-	Kind     string
-	Unpacked int64
-	Bytes    int64
-	Inside   int64
-	Day      int64
-	Week     int64
-}
-
-// The compressed documents of each game in bytes, wherever they are: all, and those of matches since two times.
-func (q *Queries) DocumentsByGame(ctx context.Context, day int64, week int64) ([]DocumentsByGameRow, error) {
-	rows, err := q.db.QueryContext(ctx, documentsByGame, day, week)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []DocumentsByGameRow
-	for rows.Next() {
-		var i DocumentsByGameRow
-		if err := rows.Scan(
-			&i.Game,
-			&i.Kind,
-			&i.Unpacked,
-			&i.Bytes,
-			&i.Inside,
-			&i.Day,
-			&i.Week,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const firstMatch = `-- name: FirstMatch :one
-SELECT finished FROM matches WHERE state = 'finished' ORDER BY id LIMIT 1
-`
-
-func (q *Queries) FirstMatch(ctx context.Context) (sql.NullInt64, error) {
-	row := q.db.QueryRowContext(ctx, firstMatch)
-	var finished sql.NullInt64
-	err := row.Scan(&finished)
-	return finished, err
-}
-
-const gamesByGame = `-- name: GamesByGame :many
-SELECT matches.game, count(*) AS games FROM games JOIN matches ON matches.id = games.match_id GROUP BY matches.game ORDER BY matches.game
-`
-
-type GamesByGameRow struct {
-	Game  string
-	Games int64
-}
-
-func (q *Queries) GamesByGame(ctx context.Context) ([]GamesByGameRow, error) {
-	rows, err := q.db.QueryContext(ctx, gamesByGame)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []GamesByGameRow
-	for rows.Next() {
-		var i GamesByGameRow
-		if err := rows.Scan(&i.Game, &i.Games); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const matchesByGame = `-- name: MatchesByGame :many
-SELECT game, count(*) AS matches, CAST(sum(finished >= CAST(?1 AS INTEGER)) AS INTEGER) AS day,
-  CAST(sum(finished >= CAST(?2 AS INTEGER)) AS INTEGER) AS week
-FROM matches WHERE state = 'finished' GROUP BY game ORDER BY game
-`
-
-type MatchesByGameRow struct {
-	Game    string
-	Matches int64
-	Day     int64
-	Week    int64
-}
-
-// The finished matches of each game: all, and those since two times.
-func (q *Queries) MatchesByGame(ctx context.Context, day int64, week int64) ([]MatchesByGameRow, error) {
-	rows, err := q.db.QueryContext(ctx, matchesByGame, day, week)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MatchesByGameRow
-	for rows.Next() {
-		var i MatchesByGameRow
-		if err := rows.Scan(
-			&i.Game,
-			&i.Matches,
-			&i.Day,
-			&i.Week,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const seatsByGame = `-- name: SeatsByGame :many
-SELECT matches.game, count(*) AS seats FROM game_seats JOIN games ON games.id = game_seats.game_id
-JOIN matches ON matches.id = games.match_id GROUP BY matches.game ORDER BY matches.game
-`
-
-type SeatsByGameRow struct {
-	Game  string
-	Seats int64
-}
-
-func (q *Queries) SeatsByGame(ctx context.Context) ([]SeatsByGameRow, error) {
-	rows, err := q.db.QueryContext(ctx, seatsByGame)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SeatsByGameRow
-	for rows.Next() {
-		var i SeatsByGameRow
-		if err := rows.Scan(&i.Game, &i.Seats); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
 
 const uploadsSince = `-- name: UploadsSince :many
 SELECT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash = '') GROUP BY bundle HAVING min(created) >= CAST(?1 AS INTEGER)
@@ -197,6 +27,65 @@ func (q *Queries) UploadsSince(ctx context.Context, since int64) ([]string, erro
 			return nil, err
 		}
 		items = append(items, bundle)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const usageByGame = `-- name: UsageByGame :many
+SELECT settings.game, CAST((matches.finished < CAST(?1 AS INTEGER)) + (matches.finished < CAST(?2 AS INTEGER)) AS INTEGER) AS age,
+  count(*) AS matches, CAST(sum(results.games) AS INTEGER) AS games, CAST(min(matches.finished) AS INTEGER) AS earliest,
+  CAST(sum(coalesce(replays.length, length(replays.data), 0)) AS INTEGER) AS replays, CAST(sum(coalesce(logs.length, length(logs.data), 0)) AS INTEGER) AS logs,
+  CAST(sum(coalesce(length(replays.data), 0) + coalesce(length(logs.data), 0)) AS INTEGER) AS inside,
+  CAST(sum(coalesce(replays.size, 0) + coalesce(logs.size, 0)) AS INTEGER) AS unpacked
+FROM results CROSS JOIN matches ON matches.id = results.match_id CROSS JOIN settings ON settings.id = matches.settings_id
+LEFT JOIN documents AS replays ON replays.match_id = results.match_id AND replays.kind = 'replays'
+LEFT JOIN documents AS logs ON logs.match_id = results.match_id AND logs.kind = 'logs'
+GROUP BY settings.game, age ORDER BY settings.game, age
+`
+
+type UsageByGameRow struct {
+	Game     string
+	Age      int64
+	Matches  int64
+	Games    int64
+	Earliest int64
+	Replays  int64
+	Logs     int64
+	Inside   int64
+	Unpacked int64
+}
+
+// The finished matches of each game and the bytes of their documents, compressed and before. Of age 0 are those since
+// a day, of age 1 others since a week.
+func (q *Queries) UsageByGame(ctx context.Context, day int64, week int64) ([]UsageByGameRow, error) {
+	rows, err := q.db.QueryContext(ctx, usageByGame, day, week)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UsageByGameRow
+	for rows.Next() {
+		var i UsageByGameRow
+		if err := rows.Scan(
+			&i.Game,
+			&i.Age,
+			&i.Matches,
+			&i.Games,
+			&i.Earliest,
+			&i.Replays,
+			&i.Logs,
+			&i.Inside,
+			&i.Unpacked,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

@@ -1,21 +1,22 @@
 -- Queries that read everything: only to verify a database.
 
 -- name: AllEntries :many
-SELECT * FROM entries WHERE ladder_id = ? ORDER BY since, version_id;
+SELECT * FROM standing_rows WHERE ladder_id = ? ORDER BY since, version_id;
 
 -- name: AllPairs :many
 SELECT * FROM pairs WHERE ladder_id = ? ORDER BY a, b;
 
 -- name: FinishedOnLadder :many
-SELECT * FROM matches WHERE ladder_id = ? AND ord > sqlc.arg(last) AND ord <= sqlc.arg(upto) ORDER BY ord LIMIT sqlc.arg(n);
+SELECT match_rows.* FROM results CROSS JOIN match_rows ON match_rows.id = results.match_id
+WHERE results.ladder_id = ? AND results.ord > sqlc.arg(last) AND results.ord <= sqlc.arg(upto) ORDER BY results.ord LIMIT sqlc.arg(n);
 
 -- name: FinishedUnrated :many
-SELECT * FROM matches WHERE ladder_id IS NULL AND state = 'finished' AND id > ? ORDER BY id LIMIT ?;
+SELECT * FROM match_rows WHERE ladder_id IS NULL AND state = 'finished' AND id > ? ORDER BY id LIMIT ?;
 
 -- name: UnfinishedWithResults :many
 -- Matches that are not finished and have what only finished ones have.
 SELECT matches.id, matches.state FROM matches WHERE matches.state IN ('waiting', 'running', 'dropped') AND (
-  EXISTS (SELECT 1 FROM games WHERE games.match_id = matches.id)
+  EXISTS (SELECT 1 FROM results WHERE results.match_id = matches.id)
   OR EXISTS (SELECT 1 FROM documents WHERE documents.match_id = matches.id)
   OR EXISTS (SELECT 1 FROM changes WHERE changes.match_id = matches.id)
   OR EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = matches.id AND match_slots.faulty = 1)
@@ -36,7 +37,14 @@ WHERE match_slots.match_id = ? ORDER BY match_slots.slot;
 
 -- name: LastOrder :one
 -- The order of the last match of a ladder.
-SELECT CAST(coalesce(max(ord), 0) AS INTEGER) AS ord FROM matches WHERE ladder_id = ? AND ord IS NOT NULL;
+SELECT CAST(coalesce(max(ord), 0) AS INTEGER) AS ord FROM results WHERE ladder_id = ? AND ord IS NOT NULL;
+
+-- name: CountResults :one
+SELECT count(*), CAST(coalesce(max(id), 0) AS INTEGER) AS highest FROM results;
+
+-- name: CountFingerprints :one
+-- The games of a ladder that the matches up to an order had first.
+SELECT count(*) FROM fingerprints WHERE ladder_id = ? AND ord <= ?;
 
 -- name: WronglyActive :many
 -- The versions that play on a ladder and must not, or the other way round: as UpdateActive has it.

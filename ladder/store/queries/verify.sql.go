@@ -12,19 +12,19 @@ import (
 
 const allEntries = `-- name: AllEntries :many
 
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus FROM entries WHERE ladder_id = ? ORDER BY since, version_id
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? ORDER BY since, version_id
 `
 
 // Queries that read everything: only to verify a database.
-func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]Entry, error) {
+func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]StandingRow, error) {
 	rows, err := q.db.QueryContext(ctx, allEntries, ladderID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Entry
+	var items []StandingRow
 	for rows.Next() {
-		var i Entry
+		var i StandingRow
 		if err := rows.Scan(
 			&i.LadderID,
 			&i.VersionID,
@@ -45,6 +45,13 @@ func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]Entry, erro
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
+			&i.Number,
+			&i.Remote,
+			&i.BotID,
+			&i.Name,
+			&i.PersonID,
+			&i.Owner,
+			&i.Ladder,
 		); err != nil {
 			return nil, err
 		}
@@ -97,6 +104,18 @@ func (q *Queries) AllPairs(ctx context.Context, ladderID int64) ([]Pair, error) 
 	return items, nil
 }
 
+const countFingerprints = `-- name: CountFingerprints :one
+SELECT count(*) FROM fingerprints WHERE ladder_id = ? AND ord <= ?
+`
+
+// The games of a ladder that the matches up to an order had first.
+func (q *Queries) CountFingerprints(ctx context.Context, ladderID int64, ord int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countFingerprints, ladderID, ord)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countFinished = `-- name: CountFinished :one
 SELECT count(*) FROM matches WHERE state = 'finished'
 `
@@ -108,8 +127,25 @@ func (q *Queries) CountFinished(ctx context.Context) (int64, error) {
 	return count, err
 }
 
+const countResults = `-- name: CountResults :one
+SELECT count(*), CAST(coalesce(max(id), 0) AS INTEGER) AS highest FROM results
+`
+
+type CountResultsRow struct {
+	Count   int64
+	Highest int64
+}
+
+func (q *Queries) CountResults(ctx context.Context) (CountResultsRow, error) {
+	row := q.db.QueryRowContext(ctx, countResults)
+	var i CountResultsRow
+	err := row.Scan(&i.Count, &i.Highest)
+	return i, err
+}
+
 const finishedOnLadder = `-- name: FinishedOnLadder :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id = ? AND ord > ?2 AND ord <= ?3 ORDER BY ord LIMIT ?4
+SELECT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM results CROSS JOIN match_rows ON match_rows.id = results.match_id
+WHERE results.ladder_id = ? AND results.ord > ?2 AND results.ord <= ?3 ORDER BY results.ord LIMIT ?4
 `
 
 type FinishedOnLadderParams struct {
@@ -119,7 +155,7 @@ type FinishedOnLadderParams struct {
 	N        int64
 }
 
-func (q *Queries) FinishedOnLadder(ctx context.Context, arg FinishedOnLadderParams) ([]Match, error) {
+func (q *Queries) FinishedOnLadder(ctx context.Context, arg FinishedOnLadderParams) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, finishedOnLadder,
 		arg.LadderID,
 		arg.Last,
@@ -130,9 +166,9 @@ func (q *Queries) FinishedOnLadder(ctx context.Context, arg FinishedOnLadderPara
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Match
+	var items []MatchRow
 	for rows.Next() {
-		var i Match
+		var i MatchRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.LadderID,
@@ -147,7 +183,6 @@ func (q *Queries) FinishedOnLadder(ctx context.Context, arg FinishedOnLadderPara
 			&i.Began,
 			&i.Finished,
 			&i.Ord,
-			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
@@ -164,18 +199,18 @@ func (q *Queries) FinishedOnLadder(ctx context.Context, arg FinishedOnLadderPara
 }
 
 const finishedUnrated = `-- name: FinishedUnrated :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id IS NULL AND state = 'finished' AND id > ? ORDER BY id LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS NULL AND state = 'finished' AND id > ? ORDER BY id LIMIT ?
 `
 
-func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([]Match, error) {
+func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, finishedUnrated, iD, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Match
+	var items []MatchRow
 	for rows.Next() {
-		var i Match
+		var i MatchRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.LadderID,
@@ -190,7 +225,6 @@ func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([
 			&i.Began,
 			&i.Finished,
 			&i.Ord,
-			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
@@ -252,7 +286,7 @@ func (q *Queries) HashesOf(ctx context.Context, matchID int64) ([]HashesOfRow, e
 }
 
 const lastOrder = `-- name: LastOrder :one
-SELECT CAST(coalesce(max(ord), 0) AS INTEGER) AS ord FROM matches WHERE ladder_id = ? AND ord IS NOT NULL
+SELECT CAST(coalesce(max(ord), 0) AS INTEGER) AS ord FROM results WHERE ladder_id = ? AND ord IS NOT NULL
 `
 
 // The order of the last match of a ladder.
@@ -360,7 +394,7 @@ func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]Pla
 }
 
 const unfinishedAttempts = `-- name: UnfinishedAttempts :many
-SELECT attempts.match_id, attempts.number, attempts.commitment, attempts.seed, attempts.began, attempts.ended, attempts.reason, attempts.failed, attempts.machine, matches.state, matches.began AS match_began
+SELECT attempts.match_id, attempts.number, attempts.seed, attempts.began, attempts.ended, attempts.reason, attempts.failed, attempts.machine, matches.state, matches.began AS match_began
 FROM matches JOIN attempts ON attempts.match_id = matches.id
 WHERE matches.state IN ('waiting', 'running', 'dropped') ORDER BY matches.id, attempts.number
 `
@@ -383,7 +417,6 @@ func (q *Queries) UnfinishedAttempts(ctx context.Context) ([]UnfinishedAttemptsR
 		if err := rows.Scan(
 			&i.Attempt.MatchID,
 			&i.Attempt.Number,
-			&i.Attempt.Commitment,
 			&i.Attempt.Seed,
 			&i.Attempt.Began,
 			&i.Attempt.Ended,
@@ -408,7 +441,7 @@ func (q *Queries) UnfinishedAttempts(ctx context.Context) ([]UnfinishedAttemptsR
 
 const unfinishedWithResults = `-- name: UnfinishedWithResults :many
 SELECT matches.id, matches.state FROM matches WHERE matches.state IN ('waiting', 'running', 'dropped') AND (
-  EXISTS (SELECT 1 FROM games WHERE games.match_id = matches.id)
+  EXISTS (SELECT 1 FROM results WHERE results.match_id = matches.id)
   OR EXISTS (SELECT 1 FROM documents WHERE documents.match_id = matches.id)
   OR EXISTS (SELECT 1 FROM changes WHERE changes.match_id = matches.id)
   OR EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = matches.id AND match_slots.faulty = 1)

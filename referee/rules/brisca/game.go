@@ -91,7 +91,7 @@ type Rules = baraja.TableRules
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
 	return &rules.Variant{
 		Game: g, Settings: settings, Rules: r,
-		Players: int(r.Players), Sides: r.Sides(), Chance: true, MaxPlies: r.MaxPlies(),
+		Players: int(r.Players), Sides: r.Sides(), Chance: true, Unique: true, MaxPlies: r.MaxPlies(),
 		Deal: func(src *rules.Stream) rules.State {
 			s := new(State)
 			s.Deal(r, src)

@@ -26,7 +26,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/rules/rulestest/toy"
-	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/board"
 )
 
 // A game that is in the list can be played, verified, fed, shown, explained and
@@ -117,10 +117,10 @@ func explained(t *testing.T, r *referee.Replay, g *rules.Game) string {
 
 func exported(t *testing.T, r *referee.Replay, g *rules.Game) (page, rows string) {
 	t.Helper()
-	game := kit.Get[*replaypage.Game](t)(replaypage.NewGame(r, g))
+	game := kit.Get[*board.Game](t)(board.NewGame(r, g))
 	var html, csv bytes.Buffer
 	kit.Must(t, game.WritePage(&html))
-	kit.Must(t, replaypage.WriteCSV(&csv, replaypage.Rows(r, g)))
+	kit.Must(t, board.WriteCSV(&csv, board.Rows(r, g)))
 	return html.String(), csv.String()
 }
 

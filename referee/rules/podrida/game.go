@@ -150,7 +150,7 @@ func (r Rules) MaxPlies() int { return int(r.plies(r.Rounds() + 1)) }
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
 	return &rules.Variant{
 		Game: g, Settings: settings, Rules: r,
-		Players: int(r.Players), Sides: int(r.Players), Chance: true, MaxPlies: r.MaxPlies(),
+		Players: int(r.Players), Sides: int(r.Players), Chance: true, Unique: true, MaxPlies: r.MaxPlies(),
 		Deal: func(src *rules.Stream) rules.State {
 			s := new(State)
 			s.Deal(r, src)

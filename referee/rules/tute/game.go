@@ -100,7 +100,7 @@ func (r Rules) MaxPlies() int { return r.TableRules.MaxPlies() + suits }
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
 	return &rules.Variant{
 		Game: g, Settings: settings, Rules: r,
-		Players: int(r.Players), Sides: r.Sides(), Chance: true, MaxPlies: r.MaxPlies(),
+		Players: int(r.Players), Sides: r.Sides(), Chance: true, Unique: true, MaxPlies: r.MaxPlies(),
 		Deal: func(src *rules.Stream) rules.State {
 			s := new(State)
 			s.Deal(r, src)

@@ -331,7 +331,7 @@ func (r *Run) matchPoints(m *tournament.Match) string {
 	return strings.Join(bots, " - ")
 }
 
-// writeDuel tells what the deals say of two bots, in the words of docs/statistics.md.
+// writeDuel tells what the deals say of two bots, in the words of docs/ratings.md.
 func (r *Run) writeDuel(w io.Writer, results tournament.Results) {
 	s, first := results.Pairs[0][1], results.Standings[0]
 	if s.Deals == 0 {

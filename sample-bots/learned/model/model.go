@@ -1,4 +1,4 @@
-// Package model writes and reads model files. docs/training.md describes the format.
+// Package model writes and reads model files. lab/README.md describes the format.
 package model
 
 import (

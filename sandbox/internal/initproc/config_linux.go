@@ -208,7 +208,9 @@ func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
 func (k *coder) text(s *string) {
 	data := []byte(*s)
 	values(k, &data)
-	*s = string(data)
+	if k.reads { // else it belongs to the caller
+		*s = string(data)
+	}
 }
 
 func (k *coder) bind(b *Bind) {

@@ -1,4 +1,4 @@
 // Plays a game back. The address has the position, ?ply= and ?seat=, as one steps.
-import { startPlayer } from '../board/player.js';
+import { startPlayer } from '../board/replay.js';
 
 startPlayer(document.getElementById('player'), JSON.parse(document.getElementById('replay').textContent), { part: true, address: 'query' });

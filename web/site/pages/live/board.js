@@ -1,19 +1,18 @@
 // A match in progress: the positions that come are shown one after the other.
 
 import { html } from '../board/dom.js';
-import { drawGame, wide } from '../board/draw.js';
-import { expand, outAt } from '../board/scenes.js';
-import { say, texts } from '../layout/text.js';
+import { drawGame, expand, namesOf, sceneOf, sizeOf } from '../board/scene.js';
+import { say } from '../board/text.js';
 
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 const longest = 600, shortest = 50; // milliseconds between two positions
 const catchUp = 1800; // in which all that have come are shown
 
 export class Board {
-  // stage is where it is drawn. shown is called after each drawing, ended with the state of the
+  // stage is where it is drawn, small if it is one of several. shown is called after each drawing, ended with the state of the
   // match once it is over.
-  constructor(socket, id, stage, { height = null, shown = () => {}, ended = () => {} } = {}) {
-    Object.assign(this, { id, stage, height, shown, ended, topic: `match/${id}`, game: null, at: '', ply: -1, looking: null, timer: null });
+  constructor(socket, id, stage, { small = false, shown = () => {}, ended = () => {} } = {}) {
+    Object.assign(this, { id, stage, small, shown, ended, topic: `match/${id}`, game: null, at: '', ply: -1, looking: null, timer: null });
     new ResizeObserver(() => this.draw(false)).observe(stage);
     socket.watch(this.topic, (doc) => this.heard(doc, socket), () => (this.game ? { game: this.at, ply: this.end() } : {}));
   }
@@ -44,6 +43,7 @@ export class Board {
   begin(doc) {
     const another = this.at !== '' && this.at !== doc.at && doc.ply === 0;
     const { head, ...rest } = doc;
+    this.names = namesOf(head);
     this.game = { ...head, base: doc.ply, frames: rest.frames, moves: rest.moves, faults: rest.faults, over: false, adjudicated: '', differences: [] };
     this.at = doc.at;
     this.looking = null;
@@ -94,24 +94,12 @@ export class Board {
 
   draw(moving) {
     if (!this.game || this.stage.clientWidth === 0) return;
-    const width = Math.max(280, Math.floor(this.stage.clientWidth));
-    const { game } = this, i = this.index(), frame = this.frames[i], over = this.last();
-    const first = game.seats.map((s, seat) => seat).filter((seat) => game.seats[seat].rank === 1);
-    const board = game.display.board;
-    const height = this.height?.(wide(game.display), width) ?? (wide(game.display) ? Math.max(560, Math.round(width * 0.62)) : Math.min(width, 640));
+    const { game } = this, frame = this.frames[this.index()], over = this.last();
     this.stage.replaceChildren(drawGame(game.display, frame.views[0], {
-      width, height, names: game.seats.map((s) => s.name), seat: 0, turn: over ? -1 : frame.turn, last: frame.last, trick: frame.trick,
-      won: frame.won, captures: frame.captures, out: outAt(game, i + game.base), ranks: over ? game.seats.map((s) => s.rank) : null,
-      winner: over && game.over && first.length === 1 && board ? board.sides[first[0]] : null, moving,
+      ...sceneOf(game, frame, 0, over), ...sizeOf(this.stage, game.display, this.small), moving,
     }));
     Object.assign(this.stage.dataset, { ply: this.looking ?? this.ply, game: this.at, over: over ? 'yes' : 'no' });
     this.shown(this);
-  }
-
-  // names are those of the seats, with a number where two are the same.
-  names() {
-    const all = this.game.seats.map((s) => s.name);
-    return all.map((name, seat) => (all.indexOf(name) === all.lastIndexOf(name) ? name : `${name} (${seat})`));
   }
 }
 
@@ -124,6 +112,6 @@ export function place({ match, deals, rotations }) {
 export function status(element) {
   return (on) => {
     element.dataset.on = on ? 'yes' : 'no';
-    element.replaceChildren(html('span', { class: 'lamp', 'aria-hidden': 'true' }), on ? texts.connected : texts.away);
+    element.replaceChildren(html('span', { class: 'lamp', 'aria-hidden': 'true' }), on ? say('connected') : say('away'));
   };
 }

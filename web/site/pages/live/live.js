@@ -2,7 +2,7 @@
 
 import { html } from '../board/dom.js';
 import { Socket } from '../layout/socket.js';
-import { texts } from '../layout/text.js';
+import { say } from '../board/text.js';
 import { Board, place, status } from './board.js';
 
 const most = 20; // boards; Go's live.Limits.Topics is more
@@ -24,17 +24,17 @@ for (const li of grid.querySelectorAll('[data-match]')) {
 
 function cell(id, ladder, bots) {
   const stage = html('div', { class: 'stage', 'aria-hidden': 'true' });
-  const where = html('p', { class: 'soft' }, ladder || texts.unrated);
+  const where = html('p', { class: 'soft' }, ladder || say('unrated'));
   const now = html('p', { class: 'soft' }, ' ');
   const li = html('li', { class: 'panel', 'data-match': String(id) },
-    html('h2', {}, html('a', { href: `/live/${id}` }, bots.join(` ${texts.versus} `))), where, stage, now);
+    html('h2', {}, html('a', { href: `/live/${id}` }, bots.join(` ${say('versus')} `))), where, stage, now);
   grid.append(li);
   const board = new Board(socket, id, stage, {
-    height: (wide, width) => (wide ? 380 : Math.min(width, 300)),
+    small: true,
     shown: ({ game }) => { now.textContent = place(game); },
     ended: () => {
       socket.leave(board.topic);
-      now.textContent = texts.over;
+      now.textContent = say('over');
       setTimeout(() => {
         li.remove();
         cells.delete(id);

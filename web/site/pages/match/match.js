@@ -1,7 +1,8 @@
 // Verifies in the browser, by SPEC.md "Seeds and deals", that the seed of a match is the one that
 // was committed to, and that its games and the seeds of its bots come from it.
 
-import { say } from '../layout/text.js';
+import { html } from '../board/dom.js';
+import { say } from '../board/text.js';
 
 const button = document.getElementById('verify'), verdict = document.getElementById('verdict'), data = document.getElementById('verified')?.dataset;
 
@@ -65,13 +66,10 @@ async function verify(tell) {
 if (button) {
   button.hidden = false;
   button.addEventListener('click', async () => {
-    const list = document.createElement('ul');
+    const list = html('ul');
     verdict.replaceChildren(list);
     const tell = (ok, key, values) => {
-      const item = document.createElement('li');
-      item.className = ok ? 'ok' : 'wrong';
-      item.textContent = say(key, values);
-      list.append(item);
+      list.append(html('li', { class: ok ? 'ok' : 'wrong' }, say(key, values)));
     };
     if (!globalThis.crypto?.subtle) return tell(false, 'insecure');
     button.disabled = true;

@@ -1,19 +1,20 @@
 // Shows the stages as they go: asks for the part of the page that shows them, which the server
 // sends when anything has changed.
 
-import { texts } from '../layout/text.js';
+import { html } from '../board/dom.js';
+import { say } from '../board/text.js';
 
 const box = document.getElementById('progress');
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // show replaces the part, and leaves open what is open.
-function show(html) {
+function show(text) {
 	const open = new Set([...box.querySelectorAll('details[open]')].map((e) => e.id));
 	const closed = new Set([...box.querySelectorAll('details:not([open])')].map((e) => e.id));
 	const focus = document.activeElement?.closest('#progress') ? document.activeElement : null;
 	const path = focus && [focus.tagName, focus.closest('[id]').id];
-	const page = new DOMParser().parseFromString(html, 'text/html');
+	const page = new DOMParser().parseFromString(text, 'text/html');
 	for (const e of page.querySelectorAll('details')) {
 		if (open.has(e.id)) e.open = true;
 		if (closed.has(e.id)) e.open = false;
@@ -32,12 +33,7 @@ function lost(text) {
 	const refresh = box.querySelector('.refresh');
 	if (!refresh) return;
 	refresh.hidden = false;
-	if (text && !refresh.querySelector('[role=alert]')) {
-		const note = document.createElement('span');
-		note.setAttribute('role', 'alert');
-		note.textContent = ` ${text}`;
-		refresh.append(note);
-	}
+	if (text && !refresh.querySelector('[role=alert]')) refresh.append(html('span', { role: 'alert' }, ` ${text}`));
 }
 
 async function follow() {
@@ -48,14 +44,14 @@ async function follow() {
 		try {
 			const answer = await fetch(`${box.dataset.url}?tag=${encodeURIComponent(now.dataset.tag)}`, { redirect: 'error' });
 			if (answer.status >= 400 && answer.status < 500 && answer.status !== 429) {
-				lost(texts.ended);
+				lost(say('ended'));
 				return;
 			}
 			if (!answer.ok) throw new Error(answer.status);
 			show(await answer.text());
 			wait = 1000;
 		} catch {
-			lost(texts.lost);
+			lost(say('lost'));
 			await pause(wait);
 			wait = Math.min(wait * 2, 30000);
 		}

@@ -1,6 +1,6 @@
 // The form works without this: it adds dropping a file, and says what is too large before it is sent.
 
-import { say, texts } from '../layout/text.js';
+import { say } from '../board/text.js';
 
 const form = document.querySelector('.upload');
 
@@ -31,7 +31,7 @@ function setUp() {
 			input.files = event.dataTransfer.files;
 			check();
 		} else {
-			tell(texts.only);
+			tell(say('only'));
 		}
 	});
 	form.addEventListener('submit', (event) => {
@@ -40,7 +40,7 @@ function setUp() {
 			return;
 		}
 		button.disabled = true;
-		button.textContent = texts.sending;
+		button.textContent = say('sending');
 	});
 	window.addEventListener('pageshow', (event) => { // back from the next page
 		if (event.persisted) location.reload();

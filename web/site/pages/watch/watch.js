@@ -1,9 +1,9 @@
 // One match in progress: a board, the clocks and the moves.
 
 import { html } from '../board/dom.js';
-import { moveLabel, moveList } from '../board/panels.js';
+import { moveList, stateText } from '../board/replay.js';
 import { Socket } from '../layout/socket.js';
-import { say, texts } from '../layout/text.js';
+import { say } from '../board/text.js';
 import { Board, place, status } from '../live/board.js';
 
 const element = (id) => document.getElementById(id);
@@ -17,13 +17,11 @@ if (root) {
   setInterval(() => clocks(board), 200);
 
   function shown(b) {
-    const { game } = b, names = b.names(), i = b.index(), frame = b.frames[i];
+    const { game, names } = b, i = b.index(), frame = b.frames[i];
     element('place').textContent = place(game);
     element('seats').replaceChildren(...seats(b, frame, names));
     clocks(b);
-    const move = i > 0 ? game.moves[i - 1] : null;
-    element('now').textContent = b.last() ? result(game, names)
-      : `${move ? `${moveLabel(move, names)}. ` : ''}${say('turn', { name: names[frame.turn] ?? '' })}`;
+    element('now').textContent = stateText(game, frame, names, b.last());
     const all = b.ply - game.base;
     const key = `${b.at} ${game.base} ${all} ${game.faults.length}`;
     if (key !== listed) { // the moves that have been shown
@@ -46,14 +44,9 @@ if (root) {
       replay.href = `/matches/${at.id}/games/${at.deal}/${at.rotation}`;
       replay.hidden = false;
     }
-    element('over').querySelector('p').textContent = state === 'finished' ? texts.finished : texts.broken;
+    element('over').querySelector('p').textContent = state === 'finished' ? say('finished') : say('broken');
     clocks(board);
   }
-}
-
-function result(game, names) {
-  const best = names.filter((_, seat) => game.seats[seat].rank === 1);
-  return best.length === names.length ? texts.drawn : say('wins', { name: best.join(', ') });
 }
 
 function seats(b, frame, names) {
@@ -61,7 +54,7 @@ function seats(b, frame, names) {
   const points = frame.views[0].points?.split(',');
   return game.seats.map((s, seat) => html('tr', { class: `seat${seat}${frame.turn === seat && !b.last() ? ' turn' : ''}`, 'data-seat': String(seat) },
     html('td', {}, html('span', { class: 'dot' }, String(seat))),
-    html('th', { scope: 'row' }, names[seat], game.faults.some((f) => f.seat === seat) && html('span', { class: 'tag loss' }, texts.forfeit)),
+    html('th', { scope: 'row' }, names[seat], game.faults.some((f) => f.seat === seat) && html('span', { class: 'tag loss' }, say('forfeit'))),
     html('td', { class: 'number' }, b.last() ? String(s.points) : points?.[seat] ?? ''),
     html('td', { class: 'number clock' }, '')));
 }

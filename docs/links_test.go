@@ -1,0 +1,57 @@
+package docs
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+)
+
+var (
+	fenced  = regexp.MustCompile("(?ms)^```.*?^```$")
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	linked  = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	dropped = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// anchors returns the names that GitHub gives to the headings of a page.
+func anchors(page string) map[string]bool {
+	names, seen := map[string]bool{}, map[string]int{}
+	for _, m := range heading.FindAllStringSubmatch(page, -1) {
+		name := strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")
+		n := seen[name]
+		if seen[name]++; n > 0 {
+			name = fmt.Sprintf("%s-%d", name, n)
+		}
+		names[name] = true
+	}
+	return names
+}
+
+// TestLinks: the links between pages and to files lead to what is there.
+func TestLinks(t *testing.T) {
+	read := func(file string) string {
+		return fenced.ReplaceAllString(string(kit.Get[[]byte](t)(os.ReadFile(path.Join("..", file)))), "")
+	}
+	for _, page := range kit.Get[[]string](t)(kit.Pages("..")) {
+		for _, m := range linked.FindAllStringSubmatch(read(page), -1) {
+			file, part, _ := strings.Cut(m[1], "#")
+			if strings.Contains(file, "://") {
+				continue
+			}
+			to := page
+			if file != "" {
+				to = path.Join(path.Dir(page), file)
+			}
+			if _, err := os.Stat(path.Join("..", to)); err != nil {
+				t.Errorf("%s: %s leads to nothing", page, m[1])
+			} else if part != "" && !anchors(read(to))[part] {
+				t.Errorf("%s: %s has no such part", page, m[1])
+			}
+		}
+	}
+}

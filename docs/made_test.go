@@ -1,0 +1,199 @@
+// Package docs has the pages for people, and makes the parts of them that the program knows.
+package docs
+
+//go:generate go test . -run Made -update
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/source"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/submission"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/middleware"
+)
+
+// made has the blocks of the pages by their names.
+func made(t *testing.T) map[string]string {
+	blocks := map[string]string{
+		"faults": faults(), "limits of an upload": limits(), "house bots": houseBots(), "standing": standing(), "levels": levels(),
+		"packages": packages(t),
+	}
+	for _, g := range games.All() {
+		b := newTable("option", "default", "allowed", "meaning")
+		for _, o := range g.Options {
+			b.row(code(o.Name), o.DefaultText(), o.Allowed(), o.Help)
+		}
+		blocks["options of "+g.Name] = b.String()
+	}
+	return blocks
+}
+
+// TestMade: the blocks of the pages between "<!-- made: NAME -->" and "<!-- end -->" are fresh.
+func TestMade(t *testing.T) {
+	block := regexp.MustCompile(`(?s)(<!-- made: ([^\n]*) -->\n)(.*?)(<!-- end -->\n)`)
+	blocks, used := made(t), map[string]bool{}
+	pages := kit.Get[[]string](t)(kit.Pages(".."))
+	for _, page := range pages {
+		page = path.Join("..", page)
+		old := string(kit.Get[[]byte](t)(os.ReadFile(page)))
+		text := block.ReplaceAllStringFunc(old, func(part string) string {
+			m := block.FindStringSubmatch(part)
+			fresh, ok := blocks[m[2]]
+			if !ok {
+				t.Errorf("%s: nothing makes %q", page, m[2])
+				return part
+			}
+			used[m[2]] = true
+			return m[1] + fresh + m[4]
+		})
+		switch {
+		case text == old:
+		case kit.Updating():
+			kit.Must(t, os.WriteFile(page, []byte(text), 0o644))
+		default:
+			t.Errorf("%s is not fresh: go generate ./docs writes it anew", page)
+		}
+	}
+	for name := range blocks {
+		if !used[name] {
+			t.Errorf("no page has the block %q", name)
+		}
+	}
+}
+
+// table is a table in Markdown.
+type table struct{ strings.Builder }
+
+func newTable(head ...string) *table {
+	t := new(table)
+	t.row(head...)
+	t.row(slices.Repeat([]string{"---"}, len(head))...)
+	return t
+}
+
+func (t *table) row(cells ...string) {
+	line := "| " + strings.Join(cells, " | ") + " |\n"
+	t.WriteString(strings.ReplaceAll(line, "|  |", "| |"))
+}
+
+func code(text string) string { return "`" + text + "`" }
+
+func codes(list []string) string {
+	var all []string
+	for _, text := range list {
+		all = append(all, code(text))
+	}
+	return strings.Join(all, ", ")
+}
+
+func faults() string {
+	b := newTable("kind", "code", "parameters", "text")
+	short := strings.NewReplacer("{unfinished}", "", "; "+protocol.WhereDebugBelongs, "")
+	for _, k := range fault.Kinds() {
+		b.row(code(string(k)), code(string(k.Code())), codes(k.Parameters()), short.Replace(k.Form()))
+	}
+	return b.String()
+}
+
+// limits are those of an upload. Those with a star are of the configuration.
+func limits() string {
+	c := config.Default()
+	archive, build := bundle.LimitsOf(c.Limits), sandbox.BuildLimit
+	b := newTable("limit", "value", "beyond it")
+	for _, row := range [][3]string{
+		{`archive \*`, bundle.Size(archive.Upload), "rejected during the upload"},
+		{`all files, unpacked \*`, bundle.Size(archive.Unpacked), "unpack fails"},
+		{"files and directories", strconv.Itoa(archive.Files), "unpack fails"},
+		{"names in a path; its bytes", fmt.Sprintf("%d; %d", archive.Depth, archive.Path), "unpack fails"},
+		{"bytes unpacked for each byte of the archive, above " + bundle.Size(bundle.RatioFree), fmt.Sprint(archive.Ratio), "unpack fails"},
+		{code(program.ManifestFile), bundle.Size(program.MaxManifest), "build fails"},
+		{"build: time; CPU time", fmt.Sprintf("%v; %v", submission.BuildTime, build.CPU), "build fails"},
+		{"build: memory", bundle.Size(build.Memory), "build fails"},
+		{"build: processes and threads", strconv.Itoa(build.Processes), "no more can be started"},
+		{"build: files that it writes", bundle.Size(build.Disk), `"no space left on device"`},
+		{"files, built; files and directories", fmt.Sprintf("%s; %d", bundle.Size(submission.MaxBuilt), submission.MaxBuiltFiles), "build fails"},
+		{"check: time, without credit", fmt.Sprint(submission.CheckTime), "check fails"},
+		{"trial: time of moves, without credit", fmt.Sprint(submission.TrialTime), "trial fails"},
+		{"a stage's log", bundle.Size(submission.MaxLog), "the middle is cut out"},
+		{`bot: memory, of all processes \*`, bundle.Size(int64(c.Limits.Memory)), "fault `memory`"},
+		{"bot: processes and threads", strconv.Itoa(sandbox.DefaultLimit.Processes), "no more can be started"},
+		{`bots of a person, withdrawn ones too \*`, strconv.Itoa(c.Limits.Bots), "rejected"},
+		{`versions of a person in 24 hours \*`, strconv.Itoa(c.Limits.Versions), "rejected"},
+		{"versions of a bot in the queue or its stages", "1", "rejected"},
+		{"rate of an upload", bundle.Size(middleware.DefaultPace.Rate) + "/s", "the upload is ended"},
+	} {
+		b.row(row[0], strings.NewReplacer("m0s", " min").Replace(row[1]), row[2])
+	}
+	return b.String()
+}
+
+func houseBots() string {
+	b := newTable("bot", "games", "what it does", "options")
+	for _, bot := range house.List() {
+		var options []string
+		for _, o := range bot.Options() {
+			options = append(options, code(o.Name+"="+o.DefaultText()))
+		}
+		plays := "all"
+		if bot.Games != nil {
+			plays = strings.Join(bot.Games, ", ")
+		}
+		b.row(code("@"+bot.Name), plays, bot.Help, strings.Join(options, " "))
+	}
+	return b.String()
+}
+
+func standing() string {
+	b := newTable("game", "house bots of its default ladders, the weakest first")
+	for _, g := range games.All() {
+		var list []string
+		for _, spec := range house.Standing(g.Name) {
+			list = append(list, code("@"+spec))
+		}
+		b.row(g.Display.Title, strings.Join(list, " "))
+	}
+	return b.String()
+}
+
+func levels() string {
+	var list []string
+	for _, l := range house.Levels() {
+		list = append(list, fmt.Sprintf("%d %s", l.Number, l.Name))
+	}
+	return "The levels are " + strings.Join(list, ", ") + ".\n"
+}
+
+// packages lists those that programs are made of, with the beginning of their comments.
+func packages(t *testing.T) string {
+	all := kit.Get[[]*source.Package](t)(source.Load(".."))
+	comment := regexp.MustCompile(`^Package \w+ (?:is |has |contains )?(.*?)[.:;](?: |$)`)
+	b := newTable("directory", "what it is for")
+	slices.SortFunc(all, func(a, b *source.Package) int { return cmp.Compare(a.Dir, b.Dir) })
+	for _, p := range all {
+		if strings.HasSuffix(p.Dir, "test") || strings.Count(p.Dir, "/") > 1 || strings.HasPrefix(p.Dir, "lab/") || strings.HasPrefix(p.Dir, "internal/") {
+			continue
+		}
+		for _, f := range p.Files {
+			if m := comment.FindStringSubmatch(strings.ReplaceAll(f.Doc.Text(), "\n", " ")); m != nil && !f.Test {
+				b.row(code(p.Dir), m[1])
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,51 @@
+// Package size reads and writes sizes of memory and files.
+package size
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Bytes is a size. Its text is a number and k, m or g, each 1024 of the one before, as in 512m.
+type Bytes int64
+
+var units = []string{"k", "m", "g"}
+
+// Parse returns the size that a text says, at least 1.
+func Parse(text string) (Bytes, error) {
+	digits, shift := strings.ToLower(text), 0
+	for i, unit := range units {
+		if rest, ok := strings.CutSuffix(digits, unit); ok {
+			digits, shift = rest, 10*(i+1)
+			break
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 1 || n > math.MaxInt64>>shift {
+		return 0, fmt.Errorf("cannot be %q: try a number and k, m or g, as in 512m", text)
+	}
+	return Bytes(n << shift), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler. It reads what Parse reads, or 0.
+func (b *Bytes) UnmarshalText(text []byte) (err error) {
+	if *b = 0; string(text) == "0" {
+		return nil
+	}
+	*b, err = Parse(string(text))
+	return err
+}
+
+// String returns the shortest text of a size: 1g for 1024m.
+func (b Bytes) String() string {
+	unit := ""
+	for _, u := range units {
+		if b == 0 || b%1024 != 0 {
+			break
+		}
+		b, unit = b>>10, u
+	}
+	return strconv.FormatInt(int64(b), 10) + unit
+}

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// The shape of a ladder in a file.
+type (
+	ladderFile struct {
+		Name    string            `toml:"name"`
+		Title   string            `toml:"title"`
+		Game    string            `toml:"game"`
+		Options map[string]string `toml:"options"`
+		Clock   clockFile         `toml:"clock"`
+		Deals   int               `toml:"deals"`
+		Bots    *int              `toml:"bots"`
+		House   []string          `toml:"house"`
+	}
+	clockFile struct {
+		referee.ClockMS
+		Margin  *int64 `toml:"margin"` // nil, as for Startup: that of referee.DefaultClock
+		Startup *int64 `toml:"startup"`
+	}
+)
+
+var ladderName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+const (
+	maxLadderName = 40
+	maxTitle      = 80
+	maxDeals      = 1000
+)
+
+func (f ladderFile) resolve() (ladder.Ladder, error) {
+	l := ladder.Ladder{Name: f.Name, Title: f.Title, Game: f.Game, Options: f.Options, Deals: f.Deals, House: f.House}
+	if !ladderName.MatchString(f.Name) || len(f.Name) > maxLadderName {
+		return l, fmt.Errorf("name cannot be %q: try lower-case letters, digits and single hyphens, at most %d characters", f.Name, maxLadderName)
+	}
+	if l.Title == "" {
+		l.Title = l.Name
+	}
+	if len(l.Title) > maxTitle || strings.ContainsFunc(l.Title, func(r rune) bool { return r < ' ' }) {
+		return l, fmt.Errorf("title cannot be %q: try one line of at most %d bytes", l.Title, maxTitle)
+	}
+	v, err := l.Variant()
+	if err != nil {
+		return l, err
+	}
+	l.Options = v.Settings.Map()
+	if l.Clock, err = f.Clock.resolve(); err != nil {
+		return l, err
+	}
+	if l.Deals < 1 || l.Deals > maxDeals {
+		return l, fmt.Errorf("deals cannot be %d: try 1 to %d", l.Deals, maxDeals)
+	}
+	l.Bots = v.Players
+	if f.Bots != nil {
+		l.Bots = *f.Bots
+	}
+	if _, err := l.Sides(); err != nil {
+		return l, err
+	}
+	return l, resolveHouse(&l)
+}
+
+func (f clockFile) resolve() (referee.Clock, error) {
+	unset := referee.DefaultClock.Milliseconds()
+	f.ClockMS.Margin = *cmp.Or(f.Margin, &unset.Margin)
+	f.ClockMS.Startup = *cmp.Or(f.Startup, &unset.Startup)
+	c := f.ClockMS.Clock()
+	return c, c.Check()
+}
+
+// resolveHouse fills in the house bots of the game where the ladder names none, and checks
+// the named ones otherwise.
+func resolveHouse(l *ladder.Ladder) error {
+	if l.House == nil {
+		l.House = standing(l.Game)
+		return nil
+	}
+	var bots []string
+	for _, name := range l.House {
+		spec, ok := strings.CutPrefix(name, "@")
+		if !ok {
+			return fmt.Errorf("house cannot have %q: house bots begin with @, such as %s", name, ladder.Anchor)
+		}
+		spec, err := house.Canonical(spec)
+		if err != nil {
+			return err
+		}
+		if games := house.Games(spec); games != nil && !slices.Contains(games, l.Game) {
+			return fmt.Errorf("house cannot have %q, which plays %s: try %s", name, strings.Join(games, ", "), strings.Join(standing(l.Game), ", "))
+		}
+		if slices.Contains(bots, "@"+spec) {
+			return fmt.Errorf("house cannot have %q twice: name each once", "@"+spec)
+		}
+		bots = append(bots, "@"+spec)
+	}
+	if !slices.Contains(bots, ladder.Anchor) {
+		return fmt.Errorf("house cannot be %q: add %s, the anchor of the ratings", l.House, ladder.Anchor)
+	}
+	l.House = bots
+	return nil
+}
+
+// standing returns the house bots that a ladder of a game has by default.
+func standing(game string) (names []string) {
+	for _, spec := range house.Standing(game) {
+		names = append(names, "@"+spec)
+	}
+	return names
+}

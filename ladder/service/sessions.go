@@ -1,0 +1,53 @@
+package service
+
+import (
+	"context"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// Visitor returns whose session has a key.
+func (s *Service) Visitor(ctx context.Context, key string) (a Actor, err error) {
+	x, p, t, err := s.Store.Session(ctx, key)
+	return Actor{Person: p, Token: t, Session: x.ID}, err
+}
+
+// SignIn begins a session of the person whose token it is, and returns its key. The session of a guest goes
+// on as theirs, with another key; that of somebody who is signed in ends.
+func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key string, err error) {
+	if from.Person.ID == 0 {
+		return s.Store.SignIn(ctx, token, from.Session)
+	}
+	if key, err = s.Store.SignIn(ctx, token, 0); err == nil {
+		err = s.EndSession(ctx, from, from.Session)
+	}
+	return key, err
+}
+
+// Sessions lists the actor's sessions, those used last first.
+func (s *Service) Sessions(ctx context.Context, a Actor) ([]ladder.Session, error) {
+	if err := a.Must(ladder.ScopeRead, "to list sessions"); err != nil {
+		return nil, err
+	}
+	return s.Store.Sessions(ctx, a.Person.ID)
+}
+
+// EndSession ends a session of the actor's. That in which the actor asks needs no scope.
+func (s *Service) EndSession(ctx context.Context, a Actor, id int64) error {
+	scope := ladder.ScopeAll
+	if id == a.Session {
+		scope = ladder.ScopeRead
+	}
+	if err := a.Must(scope, "to end a session"); err != nil {
+		return err
+	}
+	return s.Store.EndSession(ctx, a.Person.ID, id)
+}
+
+// EndOtherSessions ends all sessions of the actor's but that in which they ask.
+func (s *Service) EndOtherSessions(ctx context.Context, a Actor) error {
+	if err := a.Must(ladder.ScopeAll, "to end a session"); err != nil {
+		return err
+	}
+	return s.Store.EndOtherSessions(ctx, a.Person.ID, a.Session)
+}

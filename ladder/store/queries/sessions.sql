@@ -1,0 +1,34 @@
+-- name: SetSession :one
+-- Adds a session, or makes a guest's another one with a new key.
+INSERT OR REPLACE INTO sessions (id, public, hash, person_id, token_id, created, used, expires)
+VALUES (sqlc.narg(id), sqlc.arg(public), sqlc.arg(hash), sqlc.arg(person_id), sqlc.arg(token_id), sqlc.arg(now), sqlc.arg(now), sqlc.arg(expires)) RETURNING id;
+
+-- name: SessionByPublic :one
+SELECT * FROM sessions WHERE public = ?;
+
+-- name: UseSession :exec
+UPDATE sessions SET used = ? WHERE id = ?;
+
+-- name: SessionsOf :many
+SELECT * FROM sessions WHERE person_id = ? AND expires > ? ORDER BY used DESC;
+
+-- name: EndSession :execrows
+DELETE FROM sessions WHERE id = ? AND person_id = ?;
+
+-- name: EndSessionsOf :exec
+-- Ends the sessions of a person, but one.
+DELETE FROM sessions WHERE person_id = sqlc.arg(person_id) AND id <> sqlc.arg(but);
+
+-- name: EndSessionsBy :exec
+-- Ends the sessions that a token has begun.
+DELETE FROM sessions WHERE token_id = ?;
+
+-- name: ExpireSessions :exec
+DELETE FROM sessions WHERE expires <= ?;
+
+-- name: LimitSessions :exec
+-- Leaves a person, or with NULL all guests, the sessions that were used last.
+DELETE FROM sessions WHERE id IN (SELECT s.id FROM sessions s WHERE s.person_id IS sqlc.narg(person_id) ORDER BY s.used DESC, s.id DESC LIMIT -1 OFFSET sqlc.arg(most));
+
+-- name: Token :one
+SELECT sqlc.embed(tokens), sqlc.embed(people) FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.id = ?;

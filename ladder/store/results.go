@@ -1,0 +1,295 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// maxGames is more games than a match has. The ID of a game is that of its match's result times
+// maxGames, and its place there.
+const maxGames = 100_000
+
+// joinGames returns the games of a match between that many slots as one, in uvarints.
+func joinGames(games []ladder.Game, slots int) []byte {
+	out := binary.AppendUvarint(nil, uint64(slots))
+	add := func(list ...int64) {
+		for _, n := range list {
+			out = binary.AppendUvarint(out, uint64(n))
+		}
+	}
+	for _, g := range games {
+		add(int64(g.Deal), int64(g.Rotation), int64(g.Plies), g.Took.Microseconds(), oneIf(g.Repeated), int64(len(g.Seats)))
+		for _, s := range g.Seats {
+			// The bytes of a float in this order are a small number where the float is one.
+			out = binary.AppendUvarint(out, bits.ReverseBytes64(math.Float64bits(s.Points)))
+			add(int64(s.Rank), int64(s.Faults), int64(len(s.Fault)))
+			out = append(out, s.Fault...)
+		}
+	}
+	return out
+}
+
+var errGames = errors.New("what was compressed is not a list of games")
+
+// splitGames is the inverse of joinGames.
+func splitGames(data []byte) (games []ladder.Game, err error) {
+	next := func() (n uint64) {
+		var size int
+		if n, size = binary.Uvarint(data); size <= 0 {
+			data, err = nil, errGames
+			return 0
+		}
+		data = data[size:]
+		return n
+	}
+	number := func() int {
+		n := next()
+		if n > math.MaxInt32 {
+			err = errGames
+			return 0
+		}
+		return int(n)
+	}
+	slots := number()
+	if slots == 0 {
+		err = errGames
+	}
+	for err == nil && len(data) > 0 {
+		g := ladder.Game{Deal: number(), Rotation: number(), Plies: number()}
+		g.Took, g.Repeated = time.Duration(next())*time.Microsecond, next() != 0
+		for seat := range number() {
+			s := ladder.GameSeat{Seat: seat, Slot: rules.BotAt(seat, g.Rotation, slots)}
+			s.Points = math.Float64frombits(bits.ReverseBytes64(next()))
+			s.Rank, s.Faults = number(), number()
+			if n := number(); n <= len(data) {
+				s.Fault, data = string(data[:n]), data[n:]
+			} else {
+				err = errGames
+			}
+			if err != nil {
+				return nil, err
+			}
+			g.Seats = append(g.Seats, s)
+		}
+		games = append(games, g)
+	}
+	return games, err
+}
+
+// games returns the games of a result. The error is a damage.
+func (c *codec) games(r queries.ResultRow) ([]ladder.Game, error) {
+	data, err := c.unpack(r.Data)
+	if err != nil {
+		return nil, damaged("the result: %w", err)
+	}
+	games, err := splitGames(data)
+	if err != nil {
+		return nil, damaged("the result: %w", err)
+	}
+	for i := range games {
+		games[i].ID, games[i].MatchID = r.ID*maxGames+int64(i), r.MatchID
+	}
+	return games, nil
+}
+
+// Games returns the games of a finished match in the order of deals and rotations,
+// without replays and logs; none of one that is not finished.
+func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, err error) {
+	err = s.view(ctx, func(tx *Tx) error {
+		if _, err := tx.Match(ctx, matchID); err != nil {
+			return none(err, noMatch(matchID))
+		}
+		r, err := tx.ResultOf(ctx, matchID)
+		if err != nil {
+			return none(err, nil)
+		}
+		out, err = s.codec.games(r)
+		return served(err, matchID, "results")
+	})
+	return out, err
+}
+
+// Game returns one game without its replay and logs.
+func (s *Store) Game(ctx context.Context, id int64) (out ladder.Game, err error) {
+	err = s.view(ctx, func(tx *Tx) error {
+		out, err = s.game(ctx, tx, id)
+		return err
+	})
+	return out, err
+}
+
+func (s *Store) game(ctx context.Context, tx *Tx, id int64) (out ladder.Game, err error) {
+	missing := notFound("", "game %d does not exist", id)
+	r, err := tx.Result(ctx, id/maxGames)
+	if err != nil {
+		return out, none(err, missing)
+	}
+	games, err := s.codec.games(r)
+	if err != nil {
+		return out, served(err, r.MatchID, "results")
+	}
+	if place := int(id % maxGames); place < len(games) {
+		return games[place], nil
+	}
+	return out, missing
+}
+
+// Replay returns a game's document, byte for byte as it was kept.
+func (s *Store) Replay(ctx context.Context, gameID int64) ([]byte, error) {
+	data, err := s.document(ctx, gameID, replaysKind, 0)
+	if err == nil && data == nil {
+		err = fmt.Errorf("data: the replay of game %d is missing", gameID)
+	}
+	return data, err
+}
+
+// Log returns what the bot at a seat wrote in a game, nil if it wrote nothing.
+func (s *Store) Log(ctx context.Context, gameID int64, seat int) ([]byte, error) {
+	return s.document(ctx, gameID, logsKind, seat)
+}
+
+// document returns a document of a game, nil if there is none.
+func (s *Store) document(ctx context.Context, gameID int64, kind string, seat int) (data []byte, err error) {
+	err = s.view(ctx, func(tx *Tx) error {
+		g, err := s.game(ctx, tx, gameID)
+		if err != nil {
+			return err
+		}
+		parts, err := s.parts(ctx, tx, g.MatchID, kind)
+		data = find(parts, g.Deal, g.Rotation, seat)
+		return served(err, g.MatchID, kind)
+	})
+	return data, err
+}
+
+// ReplayFilter says which replays; the zero value: all.
+type ReplayFilter struct {
+	Ladder string
+	Bot    string
+	Match  int64 // alone
+}
+
+// Replay is a game's document with its place.
+type Replay struct {
+	Game   int64 // the cursor from which to go on
+	Match  int64
+	Ladder string // "" of an unrated match
+	Data   []byte
+}
+
+// resultsPage is how many results are read at a time.
+const resultsPage = 64
+
+// ReplaysAfter gives f the replays of all games after a cursor, in the order in
+// which they were kept: who comes again with the last one's Game misses none. An
+// error of f ends it.
+func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(Replay) error) error {
+	id := cursor / maxGames
+	from, err := s.resultsFrom(ctx, id, filter)
+	if err != nil {
+		return explain(err)
+	}
+	for {
+		rows, err := from(id)
+		if err != nil || len(rows) == 0 {
+			return explain(err)
+		}
+		for _, r := range rows {
+			list, err := s.replaysOf(ctx, r)
+			if err != nil {
+				return err
+			}
+			for _, replay := range list {
+				if replay.Game <= cursor {
+					continue
+				}
+				if err := f(replay); err != nil {
+					return err
+				}
+			}
+			id = r.ID + 1
+		}
+	}
+}
+
+// replaysOf returns the replays of a match.
+func (s *Store) replaysOf(ctx context.Context, r queries.ResultRow) (out []Replay, err error) {
+	games, err := s.codec.games(r)
+	if err != nil {
+		return nil, served(err, r.MatchID, "results")
+	}
+	parts, err := s.parts(ctx, s.read, r.MatchID, replaysKind)
+	if err != nil {
+		return nil, served(err, r.MatchID, replaysKind)
+	}
+	for _, g := range games {
+		data := find(parts, g.Deal, g.Rotation, 0)
+		if data == nil {
+			return nil, fmt.Errorf("data: the replay of game %d is missing", g.ID)
+		}
+		out = append(out, Replay{Game: g.ID, Match: g.MatchID, Ladder: r.Ladder, Data: data})
+	}
+	return out, nil
+}
+
+// resultsFrom returns what reads a page of a filter's results, from the first ID or a later one on; an
+// empty page is the end.
+func (s *Store) resultsFrom(ctx context.Context, first int64, f ReplayFilter) (func(id int64) ([]queries.ResultRow, error), error) {
+	var on any // the ladder's ID, or nil
+	var ladderID int64
+	if f.Ladder != "" {
+		l, err := s.read.ladder(ctx, f.Ladder)
+		if err != nil {
+			return nil, err
+		}
+		ladderID, on = l.ID, l.ID
+	}
+	var ids []int64
+	switch {
+	case f.Match != 0:
+		if _, err := s.read.Match(ctx, f.Match); err != nil {
+			return nil, none(err, noMatch(f.Match))
+		}
+		r, err := s.read.ResultOf(ctx, f.Match)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, err
+		}
+		ids = []int64{r.ID}
+	case f.Bot != "":
+		b, err := s.read.BotByName(ctx, f.Bot)
+		if err != nil {
+			return nil, none(err, noBot(f.Bot))
+		}
+		if ids, err = s.read.ResultsOfBot(ctx, b.ID, first, on); err != nil {
+			return nil, err
+		}
+	case f.Ladder != "":
+		return func(id int64) ([]queries.ResultRow, error) {
+			return s.read.ResultsOnLadder(ctx, nullID(ladderID), id, resultsPage)
+		}, nil
+	default:
+		return func(id int64) ([]queries.ResultRow, error) { return s.read.ResultsFrom(ctx, id, resultsPage) }, nil
+	}
+	return func(id int64) (rows []queries.ResultRow, err error) {
+		at, _ := slices.BinarySearch(ids, max(1, id))
+		for _, id := range ids[at:min(at+resultsPage, len(ids))] {
+			r, err := s.read.Result(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, r)
+		}
+		return rows, nil
+	}, nil
+}

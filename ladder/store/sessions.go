@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+const sessionPrefix = "session_"
+
+// SessionTime is how long a session lasts.
+const SessionTime = 30 * 24 * time.Hour
+
+// Limits of sessions. Where there are more, those end that were used longest ago.
+const (
+	MaxSessions = 20 // of a person
+	MaxGuests   = 10_000
+)
+
+// SignIn begins a session of the person whose token it is, and returns its key, which is not kept. The
+// session of a guest, 0 for none, goes on as theirs.
+func (s *Store) SignIn(ctx context.Context, token string, guest int64) (key string, err error) {
+	if _, _, err := s.Authenticate(ctx, token); err != nil {
+		return "", err
+	}
+	err = s.update(ctx, func(tx *Tx) error {
+		p, t, err := tx.authenticate(ctx, token, tx.now) // it may have been revoked meanwhile
+		if err != nil {
+			return err
+		}
+		expires := tx.now.Add(SessionTime)
+		if !t.Expires.IsZero() && t.Expires.Before(expires) {
+			expires = t.Expires
+		}
+		key, _, err = tx.setSession(ctx, queries.SetSessionParams{
+			ID: nullID(guest), PersonID: nullID(p.ID), TokenID: nullID(t.ID), Expires: stamp(expires),
+		}, MaxSessions)
+		return err
+	})
+	return key, err
+}
+
+// AddGuest begins a session of somebody who has not signed in, and returns its key, which is not kept.
+func (s *Store) AddGuest(ctx context.Context) (key string, id int64, err error) {
+	err = s.update(ctx, func(tx *Tx) error {
+		key, id, err = tx.setSession(ctx, queries.SetSessionParams{Expires: stamp(tx.now.Add(SessionTime))}, MaxGuests)
+		return err
+	})
+	return key, id, err
+}
+
+// setSession keeps a session with a new key, and ends those that are over or too many.
+func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, most int64) (key string, id int64, err error) {
+	k := newKey(sessionPrefix)
+	p.Public, p.Hash, p.Now = k.public, k.hash[:], stamp(tx.now)
+	if err := tx.ExpireSessions(ctx, p.Now); err != nil {
+		return "", 0, err
+	}
+	if id, err = tx.SetSession(ctx, p); err != nil {
+		return "", 0, err
+	}
+	return k.text, id, tx.LimitSessions(ctx, p.PersonID, most)
+}
+
+// Session finds a session by its key, with its person and the token that has begun it; of a guest, both
+// have the ID 0.
+func (s *Store) Session(ctx context.Context, key string) (x ladder.Session, p ladder.Person, t ladder.Token, err error) {
+	ended := ladder.Errorf(ladder.Unauthorized, "sign in again", "the session has ended")
+	k, ok := parseKey(sessionPrefix, key)
+	if !ok {
+		return x, p, t, ended
+	}
+	row, err := s.read.SessionByPublic(ctx, k.public)
+	if err != nil {
+		return x, p, t, explain(none(err, ended))
+	}
+	now := s.now()
+	if !k.matches(row.Hash) || row.Expires <= stamp(now) {
+		return x, p, t, ended
+	}
+	if row.TokenID.Valid {
+		by, err := s.read.Token(ctx, row.TokenID.Int64)
+		if err != nil {
+			return x, p, t, explain(err)
+		}
+		p, t = person(by.Person), token(by.Token)
+	}
+	x = session(row)
+	if now.Sub(x.Used) >= usedEvery && !s.readOnly { // a note only, as that of a token
+		err := s.update(ctx, func(tx *Tx) error {
+			if err := tx.UseToken(ctx, nullStamp(now), t.ID); err != nil {
+				return err
+			}
+			return tx.UseSession(ctx, stamp(now), x.ID)
+		})
+		if err == nil {
+			x.Used = now
+		}
+	}
+	return x, p, t, nil
+}
+
+func session(r queries.Session) ladder.Session {
+	return ladder.Session{ID: r.ID, Token: r.TokenID.Int64, Created: moment(r.Created), Used: moment(r.Used), Expires: moment(r.Expires)}
+}
+
+// Sessions lists a person's sessions, those used last first.
+func (s *Store) Sessions(ctx context.Context, personID int64) (list []ladder.Session, err error) {
+	rows, err := s.read.SessionsOf(ctx, nullID(personID), stamp(s.now()))
+	for _, r := range rows {
+		list = append(list, session(r))
+	}
+	return list, explain(err)
+}
+
+// EndSession ends a session of a person.
+func (s *Store) EndSession(ctx context.Context, personID, id int64) error {
+	return s.update(ctx, func(tx *Tx) error {
+		n, err := tx.EndSession(ctx, id, nullID(personID))
+		if err == nil && n == 0 {
+			return notFound("it may have ended", "session %d does not exist", id)
+		}
+		return err
+	})
+}
+
+// EndOtherSessions ends all sessions of a person but one.
+func (s *Store) EndOtherSessions(ctx context.Context, personID, but int64) error {
+	return s.update(ctx, func(tx *Tx) error { return tx.EndSessionsOf(ctx, nullID(personID), but) })
+}

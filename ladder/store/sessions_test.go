@@ -1,0 +1,191 @@
+package store
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
+)
+
+// count returns how many sessions the database has.
+func (c *competition) countSessions() (n int) {
+	c.tb.Helper()
+	kit.Must(c.tb, c.readers.QueryRowContext(bg, "SELECT count(*) FROM sessions").Scan(&n))
+	return n
+}
+
+// wantSession checks whose session has a key, "" for nobody's.
+func (c *competition) wantSession(what, key, name string) ladder.Session {
+	c.tb.Helper()
+	x, p, _, err := c.Session(bg, key)
+	if err == nil && name == "" {
+		c.tb.Errorf("%s: session %d of %q goes on", what, x.ID, p.Name)
+	} else if name == "" {
+		wantError(c.tb, err, ladder.Unauthorized, "the session has ended: sign in again")
+	} else if err != nil || p.Name != name {
+		c.tb.Errorf("%s: the session is of %q, want %q: %v", what, p.Name, name, err)
+	}
+	return x
+}
+
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	c := openStore(t, t.TempDir())
+	anna := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+	berta := kit.Get[ladder.Person](t)(c.AddPerson(bg, "berta", false))
+	token, tok, err := c.AddToken(bg, anna.ID, "", ladder.ScopeSubmit, time.Time{})
+	kit.Must(t, err)
+	short, _, err := c.AddToken(bg, anna.ID, "", ladder.ScopeRead, c.clock.now().Add(time.Hour))
+	kit.Must(t, err)
+	signIn := func(token string) string { return kit.Get[string](t)(c.SignIn(bg, token, 0)) }
+	key := signIn(token)
+	x, p, by, err := c.Session(bg, key)
+	kit.Must(t, err)
+	if p != anna || by.ID != tok.ID || by.Scope != ladder.ScopeSubmit || x.Token != tok.ID || !x.Expires.Equal(x.Created.Add(SessionTime)) {
+		t.Errorf("the session is %+v of %+v with %+v", x, p, by)
+	}
+	var hash []byte
+	kit.Must(t, c.readers.QueryRowContext(bg, "SELECT public || hash FROM sessions").Scan(&hash))
+	if bytes.Contains(hash, []byte(key[len(sessionPrefix)+publicLength:])) {
+		t.Error("the secret is kept")
+	}
+	for what, key := range map[string]string{"nothing": "", "a token": token, "unknown": newKey(sessionPrefix).text, "another secret": key[:len(key)-1] + string(key[len(key)-1]^1)} {
+		c.wantSession(what, key, "")
+	}
+	_, _, err = c.Authenticate(bg, key)
+	wantError(t, err, ladder.Unauthorized, "the token is not valid: timba login takes a new one")
+	_, err = c.SignIn(bg, newKey(tokenPrefix).text, 0)
+	wantError(t, err, ladder.Unauthorized, "the token is not valid: timba login takes a new one")
+
+	// Its use is noted to the minute, with that of its token.
+	c.clock.skip(30 * time.Second)
+	if again := c.wantSession("again", key, "anna"); !again.Used.Equal(x.Used) {
+		t.Error("a use within the minute is noted again")
+	}
+	c.clock.skip(time.Minute)
+	c.wantSession("later", key, "anna")
+	if list, tokens := kit.Get[[]ladder.Session](t)(c.Sessions(bg, anna.ID)), kit.Get[[]ladder.Token](t)(c.Tokens(bg, anna.ID)); len(list) != 1 || !list[0].Used.After(x.Used) || !tokens[0].Used.Equal(list[0].Used) {
+		t.Errorf("the sessions are %+v, the tokens %+v", list, tokens)
+	}
+
+	// It ends when its token expires, at the latest after SessionTime, and the next one takes it away.
+	brief, long := signIn(short), signIn(token)
+	c.clock.skip(time.Hour)
+	c.wantSession("of an expired token", brief, "")
+	if list := kit.Get[[]ladder.Session](t)(c.Sessions(bg, anna.ID)); len(list) != 2 {
+		t.Errorf("the sessions are %+v", list)
+	}
+	c.clock.skip(SessionTime)
+	c.wantSession("after a month", long, "")
+	fresh := signIn(token)
+	if n := c.countSessions(); n != 1 {
+		t.Errorf("%d sessions are kept", n)
+	}
+
+	// It is ended by its person alone.
+	id := c.wantSession("fresh", fresh, "anna").ID
+	wantError(t, c.EndSession(bg, berta.ID, id), ladder.NotFound, "session 4 does not exist: it may have ended")
+	kit.Must(t, c.EndOtherSessions(bg, berta.ID, 0))
+	c.wantSession("ended by another", fresh, "anna")
+	others := []string{signIn(token), signIn(token)}
+	kit.Must(t, c.EndOtherSessions(bg, anna.ID, id))
+	c.wantSession("this one", fresh, "anna")
+	c.wantSession("the first other", others[0], "")
+	c.wantSession("the second other", others[1], "")
+	kit.Must(t, c.EndSession(bg, anna.ID, id))
+	c.wantSession("ended", fresh, "")
+
+	// It ends with its token and when its person is blocked, for ever.
+	bertas, _, err := c.AddToken(bg, berta.ID, "", ladder.ScopeAll, time.Time{})
+	kit.Must(t, err)
+	hers, other := signIn(token), signIn(bertas)
+	kit.Must(t, c.RevokeToken(bg, anna.ID, tok.ID))
+	c.wantSession("of a revoked token", hers, "")
+	c.wantSession("of another token", other, "berta")
+	kit.Must(t, c.BlockPerson(bg, berta.ID, true))
+	c.wantSession("of a blocked person", other, "")
+	_, err = c.SignIn(bg, bertas, 0)
+	wantError(t, err, ladder.Forbidden, `person "berta" is blocked: ask the operator`)
+	kit.Must(t, c.BlockPerson(bg, berta.ID, false))
+	c.wantSession("of a person who was blocked", other, "")
+}
+
+// A guest who signs in has the same session, and their first key is not valid any more.
+func TestGuests(t *testing.T) {
+	t.Parallel()
+	c := openStore(t, t.TempDir())
+	anna := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+	token, _, err := c.AddToken(bg, anna.ID, "", ladder.ScopeAll, time.Time{})
+	kit.Must(t, err)
+	first, id, err := c.AddGuest(bg)
+	kit.Must(t, err)
+	if x, p, by, err := c.Session(bg, first); err != nil || x.ID != id || p.ID != 0 || by.ID != 0 {
+		t.Errorf("the guest's session is %+v of %+v with %+v: %v", x, p, by, err)
+	}
+	c.clock.skip(time.Hour)
+	if x, _, _, err := c.Session(bg, first); err != nil || !x.Used.After(x.Created) {
+		t.Errorf("the use is not noted: %+v, %v", x, err)
+	}
+	key := kit.Get[string](t)(c.SignIn(bg, token, id))
+	if x := c.wantSession("signed in", key, "anna"); x.ID != id {
+		t.Errorf("the session of guest %d is %d", id, x.ID)
+	}
+	c.wantSession("before", first, "")
+	kit.Must(t, c.EndSession(bg, anna.ID, id))
+	if _, next, err := c.AddGuest(bg); err != nil || next == id {
+		t.Errorf("another guest has session %d, too: %v", next, err)
+	}
+}
+
+// Above the limits those sessions end that were used longest ago: of the person, or of a guest.
+func TestSessionLimits(t *testing.T) {
+	t.Parallel()
+	c := openStore(t, t.TempDir())
+	anna := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+	berta := kit.Get[ladder.Person](t)(c.AddPerson(bg, "berta", false))
+	signIn := func(p ladder.Person) string {
+		token, _, err := c.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
+		kit.Must(t, err)
+		c.clock.skip(time.Second)
+		return kit.Get[string](t)(c.SignIn(bg, token, 0))
+	}
+	bertas := signIn(berta)
+	var keys []string
+	for range MaxSessions {
+		keys = append(keys, signIn(anna))
+	}
+	c.clock.skip(time.Hour)
+	c.wantSession("used again", keys[0], "anna")
+	keys = append(keys, signIn(anna))
+	c.wantSession("that used longest ago", keys[1], "")
+	c.wantSession("that used again", keys[0], "anna")
+	c.wantSession("the next", keys[2], "anna")
+	c.wantSession("the last", keys[MaxSessions], "anna")
+	c.wantSession("another's", bertas, "berta")
+
+	first, _, err := c.AddGuest(bg)
+	kit.Must(t, err)
+	now := stamp(c.clock.now().Add(time.Second))
+	_, err = c.writer.db.ExecContext(bg, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		INSERT INTO sessions (public, hash, created, used, expires) SELECT i, zeroblob(32), ?, ?, ? FROM n`, MaxGuests-1, now, now, now+stamp(time.Unix(3600, 0)))
+	kit.Must(t, err)
+	if n := c.countSessions(); n != MaxGuests+MaxSessions+1 {
+		t.Errorf("there are %d sessions", n)
+	}
+	if _, p, _, err := c.Session(bg, first); err != nil || p.ID != 0 {
+		t.Errorf("the first guest is %+v, %v", p, err)
+	}
+	c.clock.skip(2 * time.Second)
+	last, _, err := c.AddGuest(bg)
+	kit.Must(t, err)
+	c.wantSession("the first guest", first, "")
+	if _, _, _, err := c.Session(bg, last); err != nil {
+		t.Error(err)
+	}
+	if n := c.countSessions(); n != MaxGuests+MaxSessions+1 {
+		t.Errorf("there are %d sessions", n)
+	}
+	c.wantSession("another's, still", bertas, "berta")
+}

@@ -1,0 +1,234 @@
+package board
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Game is a game rebuilt from its replay, in the notation of the protocol. Its JSON is the data
+// of the page.
+type Game struct {
+	Name       string        `json:"game"`
+	Display    rules.Display `json:"display"`
+	Options    [][2]string   `json:"options"` // name and value, in the game's order
+	Seed       referee.Hex   `json:"seed"`
+	Commitment referee.Hex   `json:"commitment"`
+	Match      matchPlace    `json:"match"`
+	Clock      clock         `json:"clock"`
+	Seats      []Seat        `json:"seats"`
+	Keys       []string      `json:"keys"`   // of a view, in their order
+	Own        []string      `json:"own"`    // the keys of a view that seats see differently
+	Frames     []Frame       `json:"frames"` // one more than moves
+	Moves      []Move        `json:"moves"`
+	Faults     []fault       `json:"faults"`
+	Over       bool          `json:"over"` // by the rules; false if a forfeit or the bots' scores ended the game
+	// Adjudicated is how the bots' scores ended the game, in words, "" if they did not.
+	Adjudicated  string   `json:"adjudicated"`
+	Adjudication string   `json:"adjudication"` // the rules by which they could, in words; "" for none
+	Differences  []string `json:"differences"`  // between the replay and the rules; see Replay.Verify
+}
+
+type (
+	matchPlace = referee.ReplayMatch
+	clock      = referee.ClockMS
+	fault      = referee.Fault
+)
+
+// Seat is the bot of a seat and its result.
+type Seat struct {
+	Name    string  `json:"name"`
+	Version string  `json:"version"`
+	Side    int     `json:"side"`
+	Rank    int     `json:"rank"`
+	Points  float64 `json:"points"`
+}
+
+// Frame is a position, as the changes since the previous frame; the first frame has every key.
+// Own has the keys of Game.Own for each seat, Common all others.
+type Frame struct {
+	Turn   int                 `json:"turn"` // the seat to move, -1 when the game is over
+	Common map[string]string   `json:"common,omitempty"`
+	Own    []map[string]string `json:"own,omitempty"`
+	Events Events              `json:"events"` // of the deal, or of the move that led to this position
+}
+
+// Events is a list of events, as the protocol writes them. All is for a viewer who sees all
+// cards. Seen is what each seat saw, absent if every seat saw All.
+type Events struct {
+	All  []string   `json:"all"`
+	Seen [][]string `json:"seen,omitempty"`
+}
+
+// Move is one move, from the frame with its number to the next.
+type Move struct {
+	Seat    int      `json:"seat"`
+	Move    string   `json:"move"`
+	MS      float64  `json:"ms,omitempty"`
+	Info    []string `json:"info,omitempty"`
+	StandIn bool     `json:"standin,omitempty"`
+}
+
+// position is a view by seat, each a map from key to value.
+type position struct {
+	turn   int
+	views  []map[string]string
+	events Events
+}
+
+// NewGame returns the game of a replay. It returns an error if the replay contradicts the rules
+// so much that no game can be shown; smaller differences are in Differences.
+func NewGame(r *referee.Replay, g *rules.Game) (*Game, error) {
+	v, err := check(r, g)
+	if err != nil {
+		return nil, err
+	}
+	game := &Game{
+		Name: r.Game, Display: g.Display, Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
+		Adjudicated: r.Ending(), Faults: append([]fault{}, r.Faults...), Own: []string{}, Differences: []string{}, Moves: []Move{},
+	}
+	if r.Adjudication != nil {
+		game.Adjudication = r.Adjudication.String()
+	}
+	for _, o := range v.Settings {
+		game.Options = append(game.Options, [2]string{o.Name, o.Value})
+	}
+	for i, s := range r.Seats {
+		game.Seats = append(game.Seats, Seat{s.Name, s.Version, v.Side(i), r.Ranks[i], r.Points[i]})
+	}
+	positions, err := game.rebuild(r, v)
+	if err != nil {
+		return nil, err
+	}
+	game.frames(positions)
+	for _, m := range r.Moves {
+		game.Moves = append(game.Moves, Move{m.Seat, m.Move, m.MS, m.Info, m.StandIn})
+	}
+	for _, err := range r.Verify(g) {
+		game.Differences = append(game.Differences, strings.TrimPrefix(err.Error(), "replay: "))
+	}
+	return game, nil
+}
+
+// check returns the variant of a replay, or an error if the replay does not fit its seats.
+func check(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
+	v, err := r.Resolve(g)
+	if err != nil {
+		return nil, err
+	}
+	n := v.Players
+	if len(r.Ranks) != n || len(r.Points) != n {
+		return nil, fmt.Errorf("replay: %d ranks and %d points in a game for %d players", len(r.Ranks), len(r.Points), n)
+	}
+	for i, f := range r.Faults {
+		if f.Seat < 0 || f.Seat >= n {
+			return nil, fmt.Errorf("replay: fault %d: seat %d does not exist", i, f.Seat)
+		}
+	}
+	return v, nil
+}
+
+// rebuild returns every position, including the first and the last.
+func (g *Game) rebuild(r *referee.Replay, v *rules.Variant) (positions []position, err error) {
+	var log rules.Log
+	for step, err := range r.Walk(v, &log) {
+		if err != nil {
+			return nil, err
+		}
+		p := position{turn: step.State.Turn(), events: events(&log, len(r.Seats))}
+		for seat := range r.Seats {
+			p.views = append(p.views, parse(step.State.View(nil, seat)))
+		}
+		if len(positions) == 0 {
+			g.Keys = keys(step.State.View(nil, 0))
+		}
+		positions = append(positions, p)
+	}
+	g.Over = positions[len(positions)-1].turn == rules.Over
+	return positions, nil
+}
+
+// keys returns the keys of a view line in their order.
+func keys(view []byte) (names []string) {
+	for token := range strings.FieldsSeq(string(view)) {
+		key, _, _ := strings.Cut(token, "=")
+		names = append(names, key)
+	}
+	return names
+}
+
+// parse reads a view line into its keys.
+func parse(view []byte) map[string]string {
+	m := make(map[string]string)
+	for token := range strings.FieldsSeq(string(view)) {
+		key, value, _ := strings.Cut(token, "=")
+		m[key] = value
+	}
+	return m
+}
+
+// events returns the events that each seat saw.
+func events(log *rules.Log, seats int) Events {
+	e := Events{All: append([]string{}, log.Open()...)}
+	same := true
+	for seat := range seats {
+		seen := log.Seen(seat)
+		same = same && slices.Equal(seen, e.All)
+		e.Seen = append(e.Seen, append([]string{}, seen...))
+	}
+	if same {
+		e.Seen = nil
+	}
+	return e
+}
+
+// frames sets Frames to the changes between the positions, and Own.
+func (g *Game) frames(positions []position) {
+	g.Own = ownKeys(positions)
+	before := position{views: make([]map[string]string, len(g.Seats))}
+	for _, p := range positions {
+		f := Frame{Turn: p.turn, Events: p.events, Common: changes(before.views[0], p.views[0], g.Own, false)}
+		own, changed := make([]map[string]string, len(p.views)), false
+		for seat, view := range p.views {
+			own[seat] = changes(before.views[seat], view, g.Own, true)
+			changed = changed || len(own[seat]) > 0
+		}
+		if changed {
+			f.Own = own
+		}
+		g.Frames = append(g.Frames, f)
+		before = p
+	}
+}
+
+// ownKeys returns the keys whose values differ between seats in any position, sorted.
+func ownKeys(positions []position) []string {
+	own := map[string]bool{}
+	for _, p := range positions {
+		for _, view := range p.views {
+			for key, value := range view {
+				if p.views[0][key] != value {
+					own[key] = true
+				}
+			}
+		}
+	}
+	return append([]string{}, slices.Sorted(maps.Keys(own))...)
+}
+
+// changes returns the pairs of after that differ from before: of the keys in own if among is
+// true, else of the other keys.
+func changes(before, after map[string]string, own []string, among bool) map[string]string {
+	m := make(map[string]string)
+	for key, value := range after {
+		old, ok := before[key]
+		if slices.Contains(own, key) == among && (!ok || old != value) {
+			m[key] = value
+		}
+	}
+	return m
+}

@@ -1,0 +1,139 @@
+package board
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Row is one move for a training set: what its seat could see, its legal moves, and its result.
+// Except for the seed, rank and points, it contains only what the seat could know.
+type Row struct {
+	Game     string            `json:"game"`
+	Options  map[string]string `json:"options"`
+	Seed     referee.Hex       `json:"seed"`
+	Deal     int               `json:"deal"`
+	Rotation int               `json:"rotation"`
+	Ply      int               `json:"ply"` // moves made before it
+	Seat     int               `json:"seat"`
+	Bot      string            `json:"bot"`
+	Version  string            `json:"version"`
+	Move     string            `json:"move"`
+	Choices  int               `json:"choices"` // the number of legal moves
+	Legal    []string          `json:"legal"`   // in the order of the turn line
+	View     string            `json:"view"`
+	MS       *float64          `json:"ms"`   // nil for a move of the stand-in
+	Info     []string          `json:"info"` // may be empty
+	StandIn  bool              `json:"standin"`
+	Rank     int               `json:"rank"`
+	Points   float64           `json:"points"`
+	// Adjudicated is how the bots' scores ended the game, "draw" or "resign", "" if they did not.
+	Adjudicated string `json:"adjudicated"`
+
+	settings rules.Settings // the options in the game's order
+}
+
+// Columns is the header of the CSV format, in the order of the fields of Row.
+var Columns = []string{
+	"game", "options", "seed", "deal", "rotation", "ply", "seat", "bot", "version",
+	"move", "choices", "legal", "view", "ms", "info", "standin", "rank", "points", "adjudicated",
+}
+
+// Rows yields the moves of a replay. An error is the last thing that it yields.
+func Rows(r *referee.Replay, g *rules.Game) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		v, err := check(r, g)
+		if err != nil {
+			yield(Row{}, err)
+			return
+		}
+		for step, err := range r.Walk(v, nil) {
+			if err != nil {
+				yield(Row{}, err)
+				return
+			}
+			if step.Next == nil || !yield(newRow(r, v, step.State, step.Next), nil) {
+				return
+			}
+		}
+	}
+}
+
+// newRow returns the row of a move in a position.
+func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.ReplayMove) Row {
+	row := Row{
+		Game: r.Game, Options: r.Options, Seed: r.Seed, Deal: r.Match.Deal, Rotation: r.Match.Rotation,
+		Ply: s.Ply(), Seat: m.Seat, Bot: r.Seats[m.Seat].Name, Version: r.Seats[m.Seat].Version,
+		Move: m.Move, View: string(s.View(nil, m.Seat)), Info: append([]string{}, m.Info...), StandIn: m.StandIn,
+		Rank: r.Ranks[m.Seat], Points: r.Points[m.Seat], settings: v.Settings,
+	}
+	for _, legal := range s.Legal(nil) {
+		row.Legal = append(row.Legal, string(s.MoveText(nil, legal)))
+	}
+	row.Choices = len(row.Legal)
+	if r.Adjudicated != nil {
+		row.Adjudicated = string(r.Adjudicated.As)
+	}
+	if !m.StandIn {
+		row.MS = &m.MS
+	}
+	return row
+}
+
+// WriteCSV writes rows as CSV, RFC 4180, with a header. Lists are joined by spaces, but info lines,
+// which contain spaces, by tabs.
+func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
+	c := csv.NewWriter(w)
+	if err := c.Write(Columns); err != nil {
+		return err
+	}
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		ms := ""
+		if r.MS != nil {
+			ms = decimal(*r.MS)
+		}
+		err := c.Write([]string{
+			r.Game, r.settings.String(), r.Seed.String(), strconv.Itoa(r.Deal), strconv.Itoa(r.Rotation),
+			strconv.Itoa(r.Ply), strconv.Itoa(r.Seat), r.Bot, r.Version,
+			r.Move, strconv.Itoa(r.Choices), strings.Join(r.Legal, " "), r.View, ms,
+			strings.Join(r.Info, "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.Adjudicated,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// decimal returns a number without an exponent, as the protocol writes points.
+func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// WriteJSON writes rows as one JSON array, with one line for each row.
+func WriteJSON(w io.Writer, rows iter.Seq2[Row, error]) error {
+	before, end := "[\n", "[]\n"
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		data, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, before+string(data)); err != nil {
+			return err
+		}
+		before, end = ",\n", "\n]\n"
+	}
+	_, err := io.WriteString(w, end)
+	return err
+}

@@ -1,0 +1,165 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/admission"
+	"github.com/timba-arena/timba/web/socket"
+)
+
+// subscriber is a socket that watches topics.
+type subscriber struct {
+	*socket.Queue
+	hub     *Hub
+	person  int64 // 0: nobody is signed in
+	address netip.Addr
+	release func()            // gives its place back
+	topics  map[string]func() // those that it watches, and how it leaves them; of its reader
+}
+
+// Serve makes a request a socket that watches, for a person or, with 0, for nobody who is signed
+// in. Once it is one, the socket goes on when Serve has returned. An error means that nothing has
+// been answered. The origin of the request has to be its host.
+func (h *Hub) Serve(rw http.ResponseWriter, r *http.Request, person int64, address netip.Addr) error {
+	w := &subscriber{Queue: h.queues.New(), hub: h, person: person, address: address, topics: map[string]func(){}}
+	if err := h.admit(w); err != nil {
+		return err
+	}
+	var c *socket.Conn
+	defer func() {
+		if c == nil {
+			h.forget(w)
+		}
+	}()
+	l := h.Limits
+	c, err := socket.Upgrade(rw, r, socket.Limits{
+		Frame: int64(l.Message), Frames: float64(l.Messages), Burst: l.Messages + l.Topics, Alive: l.Silence, Send: l.Write,
+	})
+	if err != nil {
+		return err
+	}
+	go w.Run(c)
+	go w.read(c)
+	return nil
+}
+
+// admit registers a socket, or returns why it is one too many.
+func (h *Hub) admit(w *subscriber) (err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server stops")
+	}
+	if w.release, err = h.places.Enter(admission.By{Person: w.person, Address: w.address}); err == nil {
+		h.sockets[w] = struct{}{}
+	}
+	return err
+}
+
+// forget unregisters a socket that has ended, and makes it leave its topics.
+func (h *Hub) forget(w *subscriber) {
+	h.mu.Lock()
+	delete(h.sockets, w)
+	h.mu.Unlock()
+	for _, leave := range w.topics {
+		leave()
+	}
+	w.release()
+}
+
+// errMessage is the end of a socket whose client sends what no client of this site sends.
+var errMessage = errors.New("this message is not understood")
+
+// read handles the messages of the client, until the socket ends.
+func (w *subscriber) read(c *socket.Conn) {
+	defer w.hub.forget(w)
+	for {
+		var a ask
+		err := c.Read(&a)
+		if err == nil {
+			err = w.handle(a)
+		}
+		if err != nil {
+			w.End(socket.CloseBroken, err.Error())
+			return
+		}
+	}
+}
+
+// ask is a message of a client: to watch a topic, or to leave one.
+type ask struct {
+	Watch string `json:"watch"`
+	Leave string `json:"leave"`
+	Game  string `json:"game"` // of a match: that of which the client has positions, "" for none
+	Ply   int    `json:"ply"`  // the last one that it has
+	Lang  string `json:"lang"` // of a page
+}
+
+// pageTopic is the form of the topics of pages.
+var pageTopic = regexp.MustCompile(`^(games|home|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64})$`)
+
+func (w *subscriber) handle(a ask) error {
+	if (a.Watch == "") == (a.Leave == "") {
+		return errMessage
+	}
+	if a.Leave != "" {
+		leave, ok := w.topics[a.Leave]
+		if !ok {
+			return errMessage
+		}
+		delete(w.topics, a.Leave)
+		leave()
+		return nil
+	}
+	if _, twice := w.topics[a.Watch]; twice || len(w.topics) >= w.hub.Limits.Topics {
+		return errMessage
+	}
+	leave, err := w.watch(a)
+	if err == nil {
+		w.topics[a.Watch] = leave
+	}
+	return err
+}
+
+// watch begins to watch a topic, and returns how to leave it.
+func (w *subscriber) watch(a ask) (leave func(), err error) {
+	h := w.hub
+	switch id, match := strings.CutPrefix(a.Watch, topicMatch); {
+	case match:
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil || n < 1 || strconv.FormatInt(n, 10) != id || a.Ply < 0 {
+			return nil, errMessage
+		}
+		return h.watchMatch(w, n, a), nil
+	case pageTopic.MatchString(a.Watch):
+		return h.pages.watch(w, a.Watch, a.Lang)
+	}
+	return nil, errMessage
+}
+
+// watchMatch begins to watch a match. Of one that is not in progress it tells the state.
+func (h *Hub) watchMatch(w *subscriber, id int64, a ask) (leave func()) {
+	h.mu.Lock()
+	m := h.matches[id]
+	h.mu.Unlock()
+	if m != nil && m.join(w, a) {
+		return func() { m.leave(w) }
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), h.Limits.Write)
+	defer cancel()
+	state := ladder.MatchState("")
+	if now, err := h.Store.Match(ctx, id); err == nil {
+		state = now.State
+	}
+	if m, err := socket.Encode(overDoc{a.Watch, string(state)}); err == nil {
+		w.Put(m)
+	}
+	return func() {}
+}

@@ -1,0 +1,55 @@
+package middleware
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// addressOf returns the client's address, for limits and the log. If the connection comes from
+// a trusted proxy, it is the last address in X-Forwarded-For that is not a trusted proxy. IPv6
+// addresses are truncated to /64, which is what one customer has.
+func (m *Middleware) addressOf(r *http.Request) netip.Addr {
+	port, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{} // a Unix socket has no address
+	}
+	addr := port.Addr().Unmap()
+	if m.trusted(addr) {
+		hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+		for i := len(hops) - 1; i >= 0; i-- {
+			hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+			if err != nil {
+				break
+			}
+			addr = hop.Unmap()
+			if !m.trusted(addr) {
+				break
+			}
+		}
+	}
+	if addr.Is6() {
+		if p, err := addr.WithZone("").Prefix(64); err == nil {
+			return p.Addr()
+		}
+	}
+	return addr
+}
+
+func (m *Middleware) trusted(addr netip.Addr) bool {
+	for _, p := range m.Proxies {
+		if p.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// secure reports whether the client used https. A trusted proxy says so in X-Forwarded-Proto.
+func (m *Middleware) secure(r *http.Request) bool {
+	if r.TLS != nil {
+		return true
+	}
+	port, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && m.trusted(port.Addr().Unmap()) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+}

@@ -1,0 +1,57 @@
+package middleware
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
+)
+
+// Bearer returns the token in the Authorization header of a request; "" for none.
+func Bearer(r *http.Request) (token string, err error) {
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		return "", nil
+	}
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(r.Header.Values("Authorization")) > 1 {
+		return "", ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "the Authorization header cannot be read")
+	}
+	return token, nil
+}
+
+// Bearer finds out who asks by the token in the Authorization header, and counts the request.
+func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
+	token, err := Bearer(r)
+	if err != nil {
+		return m.count(w, Of(r), err)
+	}
+	return m.Identify(w, r, token, m.Service.Bearer)
+}
+
+// Identify finds out who asks, by a key that find knows, "" for none, and counts the request against the limit
+// of the person or the address. It is called once for each request.
+func (m *Middleware) Identify(w http.ResponseWriter, r *http.Request, key string, find func(context.Context, string) (service.Actor, error)) error {
+	in := Of(r)
+	if key == "" {
+		return m.count(w, in, nil)
+	}
+	actor, err := find(r.Context(), key)
+	if err == nil {
+		actor.Address = in.Address
+		in.Actor = actor
+	}
+	return m.count(w, in, err)
+}
+
+// count counts a request against the limit of its person. If there is none, perhaps by an error, it counts
+// against that of its address, which stops guesses of keys. It returns the error, or that of the limit.
+func (m *Middleware) count(w http.ResponseWriter, in *Request, err error) error {
+	if in.Person.ID != 0 {
+		return m.byPerson.Take(w, in.Person.ID)
+	}
+	return cmp.Or(m.anonymous.Take(w, in.Address), err)
+}

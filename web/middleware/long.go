@@ -1,0 +1,53 @@
+package middleware
+
+import (
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
+)
+
+// Requests that take long have places.
+
+// Receive takes an archive of so many bytes in, less than 0 where that is not known, as the next version of a bot.
+// A person and an address have few uploads at the same time, and none that is too slow.
+func (m *Middleware) Receive(w http.ResponseWriter, r *http.Request, bot string, archive io.Reader, size int64) (v ladder.Version, err error) {
+	in := Of(r)
+	if err := m.Service.MaySubmit(in.Actor, bot, size); err != nil {
+		return v, err
+	}
+	leave, err := m.Uploads.Enter(in.by())
+	if err != nil {
+		return v, err
+	}
+	defer leave()
+	received := func() { http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) }
+	return m.Service.Submit(r.Context(), in.Actor, bot, m.Paced(w, archive), received)
+}
+
+// Stream begins a long answer, which the client has to take at the least rate.
+func (m *Middleware) Stream(r *http.Request) (leave func(), err error) {
+	in := Of(r)
+	if leave, err = m.Streams.Enter(in.by()); err == nil {
+		in.w.pace = m.Pace.begin()
+	}
+	return leave, err
+}
+
+// Await returns how far a submission is when it is done or ready says so, or when the time is over. A person and
+// an address have few requests that wait.
+func (m *Middleware) Await(r *http.Request, id int64, wait time.Duration, ready func(service.Progress) bool) (service.Progress, error) {
+	in := Of(r)
+	p, err := m.Service.Submission(r.Context(), in.Actor, id)
+	if err != nil || wait == 0 || p.Done || ready(p) {
+		return p, err
+	}
+	leave, err := m.Waits.Enter(in.by())
+	if err != nil {
+		return p, err
+	}
+	defer leave()
+	return m.Service.AwaitSubmission(r.Context(), in.Actor, id, wait, closing(r.Context()), ready)
+}

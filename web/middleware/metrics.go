@@ -1,0 +1,44 @@
+package middleware
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics counts requests by route, not by path, which bounds the number of series.
+type metrics struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	flight   prometheus.Gauge
+}
+
+func newMetrics(to prometheus.Registerer) *metrics {
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "timba_http_requests_total", Help: "Requests answered, by route, method and status.",
+		}, []string{"route", "code"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "timba_http_request_seconds", Help: "The time that requests took, waiting included.",
+			Buckets: []float64{.001, .005, .02, .1, .5, 2, 10, 60},
+		}, []string{"route"}),
+		flight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "timba_http_requests_running", Help: "Requests being answered.",
+		}),
+	}
+	if to != nil {
+		to.MustRegister(m.requests, m.seconds, m.flight)
+	}
+	return m
+}
+
+func (m *metrics) flying(n float64) { m.flight.Add(n) }
+
+func (m *metrics) seen(route, method string, status int, took time.Duration) {
+	if route == "" {
+		route = "none"
+	}
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+}

@@ -1,0 +1,238 @@
+// Package middleware is what all requests pass, to the API and to pages: who asks, what they may ask for at
+// the same time and in a minute, deadlines, panics, the log and the metrics.
+package middleware
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/web/admission"
+)
+
+// Options are the parts of a Middleware. Service is required.
+type Options struct {
+	Service    *service.Service
+	Registerer prometheus.Registerer // of the metrics
+	Proxies    []netip.Prefix        // whose X-Forwarded-For is trusted
+	Pace       Pace                  // of uploads and downloads; zero: DefaultPace
+	Log        *slog.Logger          // nil: none
+	Now        func() time.Time      // nil: the system's clock
+}
+
+// Middleware is what requests pass.
+type Middleware struct {
+	Options
+	Joining *admission.Rate[netip.Addr] // tries to join, which stops guesses of codes and mass registration
+	Assets  *admission.Rate[netip.Addr] // files of pages
+	Uploads *admission.Places
+	Streams *admission.Places // downloads
+	Waits   *admission.Places // requests that wait for something
+
+	metrics   *metrics
+	anonymous *admission.Rate[netip.Addr]
+	byPerson  *admission.Rate[int64]
+}
+
+// The largest numbers of long requests at the same time.
+var (
+	UploadLimits = admission.Limits{Person: 2, Address: 4, Total: 32, What: "uploads", Hint: soon, Retry: 5 * time.Second}
+	StreamLimits = admission.Limits{Person: 4, Address: 4, Total: 64, What: "downloads", Hint: soon, Retry: 5 * time.Second}
+	waitLimits   = admission.Limits{Person: 32, Address: 64, Total: 1024, What: "waiting requests", Hint: soon, Retry: 5 * time.Second}
+)
+
+const soon = "try again in some seconds"
+
+const (
+	registrationsPerMinute = 10   // tries of one address to join
+	assetsPerMinute        = 3000 // for one address. A first visit takes some thirty files, later ones none
+)
+
+// New returns a Middleware.
+func New(o Options) *Middleware {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Pace = cmp.Or(o.Pace, DefaultPace)
+	requests := o.Service.Config.Limits.Requests
+	return &Middleware{
+		Options:   o,
+		Joining:   admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", registrationsPerMinute, o.Now),
+		Assets:    admission.NewRate[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, o.Now),
+		Uploads:   admission.NewPlaces(UploadLimits),
+		Streams:   admission.NewPlaces(StreamLimits),
+		Waits:     admission.NewPlaces(waitLimits),
+		metrics:   newMetrics(o.Registerer),
+		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", requests/2, o.Now),
+		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", requests, o.Now),
+	}
+}
+
+// Request is what is known of a request.
+type Request struct {
+	service.Actor           // who asks; only the address is known before Identify
+	ID            string    // in the log
+	Secure        bool      // it came by https, perhaps to a trusted proxy
+	Route         string    // the pattern, "" for none
+	w             *recorder // what goes out, compressed
+	inner         *recorder // what the route writes; nil before there is one
+}
+
+type requestKey struct{}
+
+// Of returns what is known of a request that has passed Wrap.
+func Of(r *http.Request) *Request { return r.Context().Value(requestKey{}).(*Request) }
+
+// Record returns a writer of an answer that may not have gone out, but has begun.
+func (in *Request) Record(w http.ResponseWriter) http.ResponseWriter {
+	in.inner = &recorder{ResponseWriter: w}
+	return in.inner
+}
+
+// by returns who takes a place with the request.
+func (in *Request) by() admission.By { return admission.By{Person: in.Person.ID, Address: in.Address} }
+
+// begun reports whether an answer has begun, perhaps only in the compressor's buffer.
+func (in *Request) begun() bool {
+	return in.w.status != 0 || in.inner != nil && in.inner.status != 0
+}
+
+// recorder records the status and the size of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int // 0: nothing yet
+	bytes  int64
+	pace   *pace // at which the client has to take the answer; nil: none
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	write := w.ResponseWriter.Write
+	if w.pace != nil {
+		write = func(p []byte) (int, error) { return w.pace.write(w.ResponseWriter, p) }
+	}
+	n, err := write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap is for http.ResponseController, which finds the deadlines and the flusher with it.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Hijack is for WebSockets. The connection has no deadlines any more.
+func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil {
+		w.status = http.StatusSwitchingProtocols
+		err = conn.SetDeadline(time.Time{})
+	}
+	return conn, rw, err
+}
+
+// The time limits of a request. A handler that needs longer sets its own deadline.
+const (
+	bodyTime   = 30 * time.Second // to send a small body
+	answerTime = 90 * time.Second // for everything; longer than the longest wait
+)
+
+// Wrap adds the middleware to a handler, also for requests without a route.
+func (m *Middleware) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		in := &Request{ID: rand.Text(), Actor: service.Actor{Address: m.addressOf(r)}, Secure: m.secure(r), w: &recorder{ResponseWriter: w}}
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, in))
+		securityHeaders(w.Header())
+		w.Header().Set("X-Request-Id", in.ID)
+		rc := http.NewResponseController(w)
+		rc.SetWriteDeadline(began.Add(answerTime)) // not every writer has deadlines
+		if r.Body != http.NoBody {
+			rc.SetReadDeadline(began.Add(bodyTime))
+		}
+		m.metrics.flying(1)
+		defer func() {
+			failure := recover()
+			if failure != nil && failure != http.ErrAbortHandler {
+				m.Log.LogAttrs(r.Context(), slog.LevelError, "panic", slog.String("request", in.ID),
+					slog.String("panic", fmt.Sprint(failure)), slog.String("stack", string(debug.Stack())))
+				failure = nil
+				if in.begun() {
+					failure = http.ErrAbortHandler
+				} else {
+					m.Fail(in.w, r, fmt.Errorf("panic"))
+				}
+			}
+			m.metrics.flying(-1)
+			m.access(r, in, time.Since(began))
+			if failure != nil {
+				panic(failure)
+			}
+		}()
+		next.ServeHTTP(in.w, r)
+	})
+}
+
+// access logs a request, without its query and its headers, which may contain secrets.
+func (m *Middleware) access(r *http.Request, in *Request, took time.Duration) {
+	m.metrics.seen(in.Route, r.Method, in.w.status, took)
+	m.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
+		slog.String("request", in.ID), slog.String("method", ladder.Clip(r.Method)), slog.String("path", ladder.Clip(r.URL.Path)),
+		slog.Int("status", in.w.status), slog.Int64("bytes", in.w.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
+		slog.String("address", in.Address.String()), slog.Int64("person", in.Person.ID), slog.Int64("token", in.Token.ID))
+}
+
+// securityHeaders sets the strictest policies; a page that needs more sets its own policy.
+func securityHeaders(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+}
+
+// NewServer returns a server of a handler, with timeouts against slow clients. Bodies and
+// answers have their own timeouts; see Wrap. On shutdown, requests that only wait are
+// answered at once.
+func NewServer(h http.Handler, log *slog.Logger) *http.Server {
+	closing, shut := context.WithCancel(context.Background())
+	s := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context {
+			return context.WithValue(context.Background(), closingKey{}, closing.Done())
+		},
+	}
+	s.RegisterOnShutdown(shut)
+	return s
+}
+
+type closingKey struct{}
+
+// closing returns a channel that is closed when the server shuts down; nil without a server.
+func closing(ctx context.Context) <-chan struct{} {
+	c, _ := ctx.Value(closingKey{}).(<-chan struct{})
+	return c
+}

@@ -1,0 +1,69 @@
+package middleware
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+// pace is the least rate at which a client has to send or take bytes. It may be late
+// by a window in all; what it does faster makes up for that, and never for more.
+type pace struct {
+	rate   float64 // bytes a second
+	window time.Duration
+	slack  time.Duration // that is left of the window
+}
+
+// Pace is the rate that uploads and downloads keep at least.
+type Pace struct {
+	Rate   int64         // bytes a second
+	Window time.Duration // how much one may be behind that rate
+}
+
+// DefaultPace is slower than any line that people use.
+var DefaultPace = Pace{32 << 10, 10 * time.Second}
+
+func (p Pace) begin() *pace {
+	return &pace{rate: float64(p.Rate), window: p.Window, slack: p.Window}
+}
+
+// time returns how long so many bytes may take.
+func (p *pace) time(bytes int) time.Duration {
+	return time.Duration(float64(bytes) / p.rate * float64(time.Second))
+}
+
+// moved counts bytes and the time that they took.
+func (p *pace) moved(bytes int, took time.Duration) {
+	p.slack = min(p.window, p.slack+p.time(bytes)-took)
+}
+
+// Paced returns a body that ends with an error when it comes too slowly.
+func (m *Middleware) Paced(w http.ResponseWriter, body io.Reader) io.Reader {
+	return &pacedBody{body, http.NewResponseController(w), m.Pace.begin()}
+}
+
+type pacedBody struct {
+	io.Reader
+	rc *http.ResponseController
+	*pace
+}
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	began := time.Now()
+	b.rc.SetReadDeadline(began.Add(b.slack))
+	n, err := b.Reader.Read(p)
+	b.moved(n, time.Since(began))
+	return n, err
+}
+
+// write writes a part of an answer, and fails when the client takes it too slowly.
+// What the server does between two parts does not count.
+func (p *pace) write(w http.ResponseWriter, data []byte) (int, error) {
+	rc := http.NewResponseController(w)
+	began := time.Now()
+	rc.SetWriteDeadline(began.Add(p.slack + p.time(len(data))))
+	n, err := w.Write(data)
+	p.moved(n, time.Since(began))
+	rc.SetWriteDeadline(time.Now().Add(answerTime))
+	return n, err
+}

@@ -1,0 +1,189 @@
+// Package parameters reads the parameters of requests: those of the query and numbers in the path.
+package parameters
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// Query reads the parameters of a request. It keeps the first error, which Done returns, or an
+// error about a parameter that was not read.
+type Query struct {
+	values url.Values
+	known  []string
+	err    error
+}
+
+// New returns the parameters of a request.
+func New(r *http.Request) *Query {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	q := &Query{values: values}
+	if err != nil {
+		q.err = ladder.Errorf(ladder.Invalid, "write it as name=value&name=value, with %xx for special characters", "the query cannot be read")
+	}
+	return q
+}
+
+const maxParameter = 256 // bytes
+
+// Text returns a parameter's value, "" if it is absent.
+func (q *Query) Text(name string) string {
+	q.known = append(q.known, name)
+	all := q.values[name]
+	if len(all) == 0 {
+		return ""
+	}
+	switch value := all[0]; {
+	case len(all) > 1:
+		q.Fail(name, "give it once", "occurs %d times", len(all))
+	case len(value) > maxParameter:
+		q.Fail(name, "", "is longer than %d bytes", maxParameter)
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }):
+		q.Fail(name, "", "is %q, which is not plain text", value)
+	default:
+		return value
+	}
+	return ""
+}
+
+// Fail keeps an error of a parameter, if it is the first.
+func (q *Query) Fail(name, hint, format string, args ...any) {
+	if q.err == nil {
+		q.err = ladder.Errorf(ladder.Invalid, hint, name+" "+format, args...)
+	}
+}
+
+// Number returns a parameter between low and high, without if it is absent.
+func (q *Query) Number(name string, low, high, without int64) int64 {
+	text := q.Text(name)
+	if text == "" {
+		return without
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < low || n > high {
+		q.Fail(name, "try "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10), "cannot be %q", text)
+		return without
+	}
+	return n
+}
+
+// Flag returns a parameter that is true or false, nil if it is absent.
+func (q *Query) Flag(name string) *bool {
+	switch text := q.Text(name); text {
+	case "":
+		return nil
+	case "true", "false":
+		value := text == "true"
+		return &value
+	default:
+		q.Fail(name, "try true or false", "cannot be %q", text)
+		return nil
+	}
+}
+
+// Choice returns a parameter that is one of some words, "" if it is absent.
+func (q *Query) Choice(name string, words ...string) string {
+	text := q.Text(name)
+	if text != "" && !slices.Contains(words, text) {
+		q.Fail(name, "try "+strings.Join(words, ", "), "cannot be %q", text)
+		return ""
+	}
+	return text
+}
+
+// Duration returns a parameter such as 30s, at most high, 0 if it is absent.
+func (q *Query) Duration(name string, high time.Duration) time.Duration {
+	text := q.Text(name)
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > high {
+		q.Fail(name, "try 30s, at most "+high.String(), "cannot be %q", text)
+		return 0
+	}
+	return d
+}
+
+const (
+	defaultLimit = 100
+	MaxLimit     = 500 // of items on a page
+)
+
+// Limit returns the largest number of items on a page.
+func (q *Query) Limit() int { return int(q.Number("limit", 1, MaxLimit, defaultLimit)) }
+
+// CursorNamed returns the key in a cursor, which identifies the last item of the previous page;
+// "" is the beginning. The kind prevents the cursor of one list from being used for another.
+func (q *Query) CursorNamed(name, kind string) string {
+	text := q.Text(name)
+	if text == "" {
+		return ""
+	}
+	key, ok := strings.CutPrefix(text, kind+"-")
+	if !ok || key == "" {
+		q.Fail(name, "pass next of the page before unchanged", "cannot be %q", text)
+		return ""
+	}
+	return key
+}
+
+// CursorID returns the numeric key in a cursor, 0 for the beginning.
+func (q *Query) CursorID(name, kind string) int64 {
+	key := q.CursorNamed(name, kind)
+	if key == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(key, 10, 64)
+	if err != nil || n < 1 {
+		q.Fail(name, "pass next of the page before unchanged", "cannot be %q", kind+"-"+key)
+		return 0
+	}
+	return n
+}
+
+// CursorOf returns the cursor of a key.
+func CursorOf(kind string, key int64) string { return kind + "-" + strconv.FormatInt(key, 10) }
+
+// Err returns the first error. A page ignores parameters that it does not know.
+func (q *Query) Err() error { return q.err }
+
+// Done returns the first error, also for a parameter that was not read.
+func (q *Query) Done() error {
+	if q.err != nil {
+		return q.err
+	}
+	for name := range q.values {
+		if !slices.Contains(q.known, name) {
+			hint := "this address takes none"
+			if len(q.known) > 0 {
+				hint = "try " + strings.Join(q.known, ", ")
+			}
+			if len(name) > 40 {
+				name = name[:40]
+			}
+			return ladder.Errorf(ladder.Invalid, hint, "unknown parameter %q", name)
+		}
+	}
+	return nil
+}
+
+// PathID returns the ID, or another number from 1 on, in the path; name is its kind.
+func PathID(r *http.Request, name string) (int64, error) { return PathNumber(r, name, 1) }
+
+// PathNumber returns a number in the path that is at least low; name is its kind.
+func PathNumber(r *http.Request, name string, low int64) (int64, error) {
+	text := r.PathValue(name)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < low || n > 1<<53-1 || strconv.FormatInt(n, 10) != text {
+		hint := "numbers are whole and begin at " + strconv.FormatInt(low, 10)
+		return 0, ladder.Errorf(ladder.NotFound, hint, "%s %q does not exist", name, ladder.Clip(text))
+	}
+	return n, nil
+}
