@@ -45,7 +45,7 @@ var unstarted = []string{
 
 // TestWalk walks in an empty directory and in one with a bot, a replay and a server.
 func TestWalk(t *testing.T) {
-	a := newArena(t, "[limits]\ntime = \"168h\"\nrequests = 2000000\n[[ladder]]\nname = \"tiny\"\ngame = \"teeko\"\ndeals = 1\nclock = {movetime = 60000}\nhouse = [\"@random\"]\n")
+	a := newArena(t, "[limits]\ntime = \"168h\"\nrequests = 1000000\n[[ladder]]\nname = \"tiny\"\ngame = \"teeko\"\ndeals = 1\nclock = {movetime = 60000}\nhouse = [\"@random\"]\n")
 	s := a.serve(t, "--workers", "1")
 	made := t.TempDir()
 	clitest.Make(t, newRoot, made, "init bash mybot", "match teeko @first @random --deals 1 --seed 1 --out replays")
