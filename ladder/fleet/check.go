@@ -72,7 +72,7 @@ func (d *Delivery) Unpack(e Expected) (err error) {
 	if n := e.Deals * len(e.Bots); len(d.Games) != n {
 		return contradicts("it has %d games where the match has %d", len(d.Games), n)
 	}
-	cutLogs(d.Games, len(e.Bots))
+	cutMatch(d.Games, len(e.Bots))
 	return nil
 }
 

@@ -60,7 +60,7 @@ func Play(ctx context.Context, j Job, o PlayOptions) Result {
 	for _, g := range r.Games {
 		g.Reveal(rules.Seed(j.Seed))
 	}
-	cutLogs(r.Games, len(j.Bots))
+	cutMatch(r.Games, len(j.Bots))
 	r.Took = time.Since(began)
 	return *r
 }

@@ -15,6 +15,10 @@ const (
 	keepInfo     = 32 << 10 // of the info that a seat sends in one game
 )
 
+// keepMatchInfo is how much of the info of all seats of a match is kept, in bytes of its document. With it
+// the replays of a match stay far below what the store can read again.
+var keepMatchInfo = 64 << 20
+
 // note is more than the note on what was cut of a log takes.
 const note = 64
 
@@ -49,13 +53,22 @@ func cutInfo(r *referee.Replay) {
 	}
 }
 
-// cutLogs brings the games of a match between some bots into the order of the deals, and cuts their logs:
-// each bot has a share of them, and one with a fault its log of that game in any case. Cutting twice is the
-// same as cutting once.
-func cutLogs(games []*referee.Result, bots int) {
+// cutMatch brings the games of a match between some bots into the order of the deals, and cuts their logs
+// and infos: each bot has a share of the logs, and one with a fault its log of that game in any case; infos
+// are kept from the first games on. Cutting twice is the same as cutting once.
+func cutMatch(games []*referee.Result, bots int) {
 	slices.SortFunc(games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
 	left := slices.Repeat([]int{keepMatchLog}, bots)
+	info := 0
 	for _, g := range games {
+		for i, m := range g.Moves {
+			for _, text := range m.Info {
+				info += len(text) + len(`"",`)
+			}
+			if info > keepMatchInfo {
+				g.Moves[i].Info = nil
+			}
+		}
 		for seat, bot := range g.Bots {
 			most := keepGameLog
 			if !slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Seat == seat }) {

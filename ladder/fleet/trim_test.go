@@ -35,6 +35,27 @@ func TestCutInfo(t *testing.T) {
 
 // Each bot has its share of the logs of a match, and a game with a fault keeps its log, however much the games
 // before it wrote. Cutting twice is the same as cutting once.
+// Infos are kept from the first games on, as far as the bound goes. Cutting twice is the same as cutting once.
+func TestCutMatchInfo(t *testing.T) { // not parallel
+	defer func(was int) { keepMatchInfo = was }(keepMatchInfo)
+	keepMatchInfo = 50
+	var games []*referee.Result
+	for i := range 5 {
+		g := new(referee.Result)
+		g.Match.Deal = i
+		g.Moves = []referee.ReplayMove{{Info: []string{"1234567", "1234567"}}}
+		games = append(games, g)
+	}
+	for range 2 {
+		cutMatch(games, 2)
+		for i, g := range games {
+			if kept := len(g.Moves[0].Info); (kept > 0) != (i < 2) {
+				t.Errorf("of game %d %d infos are kept", i, kept)
+			}
+		}
+	}
+}
+
 func TestCutLogs(t *testing.T) {
 	t.Parallel()
 	var games []*referee.Result
@@ -53,7 +74,7 @@ func TestCutLogs(t *testing.T) {
 		}
 		return n
 	}
-	cutLogs(games, 2)
+	cutMatch(games, 2)
 	once := sum()
 	if once > keepMatchLog+100*note || once < keepMatchLog {
 		t.Errorf("%d bytes are left of a flood", once)
@@ -61,7 +82,7 @@ func TestCutLogs(t *testing.T) {
 	if got := string(games[99].Logs[1]); got != "why it failed" {
 		t.Errorf("of a game with a fault %q is kept", got)
 	}
-	if cutLogs(games, 2); sum() != once {
+	if cutMatch(games, 2); sum() != once {
 		t.Errorf("of %d bytes %d are left", once, sum())
 	}
 }

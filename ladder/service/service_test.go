@@ -106,3 +106,19 @@ func TestRights(t *testing.T) {
 		}
 	}
 }
+
+// Who signs in again in a browser whose session has ended meanwhile, perhaps in another tab, has a new one.
+func TestSignInAgain(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	w := laddertest.New(t, tiny, store.Options{})
+	s := New(Options{Store: w.Store, Config: w.Config})
+	token, _, err := w.Store.AddToken(ctx, w.Person("anna", false).ID, "", ladder.ScopeRead, time.Time{})
+	kit.Must(t, err)
+	visitor := kit.Get[Actor](t)(s.Visitor(ctx, kit.Get[string](t)(s.SignIn(ctx, token, Actor{}))))
+	kit.Must(t, s.EndSession(ctx, visitor, visitor.Session))
+	again := kit.Get[Actor](t)(s.Visitor(ctx, kit.Get[string](t)(s.SignIn(ctx, token, visitor))))
+	if again.Person.Name != "anna" || again.Session == visitor.Session {
+		t.Errorf("the new session is %+v", again)
+	}
+}

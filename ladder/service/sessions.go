@@ -18,8 +18,11 @@ func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key str
 	if from.Person.ID == 0 {
 		return s.Store.SignIn(ctx, token, from.Session)
 	}
-	if key, err = s.Store.SignIn(ctx, token, 0); err == nil {
-		err = s.EndSession(ctx, from, from.Session)
+	if key, err = s.Store.SignIn(ctx, token, 0); err != nil {
+		return "", err
+	}
+	if err = s.EndSession(ctx, from, from.Session); ladder.CodeOf(err) == ladder.NotFound { // it has ended meanwhile
+		err = nil
 	}
 	return key, err
 }

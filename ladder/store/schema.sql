@@ -250,7 +250,7 @@ CREATE TABLE entries (
   since       INTEGER NOT NULL, -- matches that the ladder had finished when it came
   start       REAL    NOT NULL,
   elo         REAL    NOT NULL,
-  uncertainty REAL    NOT NULL, -- of the Elo, as package elo has it
+  uncertainty REAL    NOT NULL, -- of the Elo, as package rating has it
   held        INTEGER NOT NULL CHECK (held IN (0, 1)), -- the anchor
   active      INTEGER NOT NULL CHECK (active IN (0, 1)),
   last        INTEGER NOT NULL, -- the order of its last match; since, before the first

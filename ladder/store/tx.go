@@ -64,6 +64,7 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 		return explain(err)
 	}
 	defer begun.prepare(ctx)
+	defer begun.Rollback() // after a panic of f: prepare needs the connection
 	tx := &Tx{Queries: queries.New(begun), sql: begun, now: s.now()}
 	if err = s.noticeOthers(ctx, begun); err == nil {
 		err = f(tx)

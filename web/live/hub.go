@@ -225,12 +225,15 @@ func (h *Hub) settle(ctx context.Context) {
 			continue
 		}
 		h.mu.Lock()
-		if h.matches[m.info.ID] == m && m.ended.Load() {
+		gone := h.matches[m.info.ID] == m && m.ended.Load() // else it has begun again meanwhile
+		if gone {
 			delete(h.matches, m.info.ID)
 			h.pages.move(topicGames)
 		}
 		h.mu.Unlock()
-		m.over(now.State)
+		if gone {
+			m.over(now.State)
+		}
 	}
 }
 

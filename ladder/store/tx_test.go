@@ -1,0 +1,30 @@
+package store
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+)
+
+// A function that panics after a statement that was not prepared before leaves the turn to others.
+func TestUpdatePanics(t *testing.T) {
+	t.Parallel()
+	c := openStore(t, t.TempDir())
+	failed := errors.New("failed")
+	func() {
+		defer func() {
+			if r := recover(); r != failed {
+				t.Errorf("recovered %v", r)
+			}
+		}()
+		c.update(bg, func(tx *Tx) error {
+			tx.SessionByPublic(bg, "")
+			panic(failed)
+		})
+	}()
+	kit.Must(t, c.update(bg, func(tx *Tx) error {
+		_, err := tx.SessionByPublic(bg, "")
+		return none(err, nil)
+	}))
+}
