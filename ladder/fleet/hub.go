@@ -61,8 +61,8 @@ type Hub struct {
 
 	mu       sync.Mutex
 	began    time.Time
-	leaving  bool  // attempts were left to the next server
-	trouble  error // why the fleet cannot go on
+	left     map[attemptOf]bool // to the next server
+	trouble  error              // why the fleet cannot go on
 	machines map[string]*machine
 	attempts map[attemptOf]*attempt
 	over     *lru.Cache[attemptOf, struct{}] // attempts that have ended
@@ -87,7 +87,7 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	h := &Hub{
 		HubOptions: o, metrics: newHubMetrics(o.Registerer), over: over,
 		changed: make(chan struct{}, 1), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{},
+		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{}, left: map[attemptOf]bool{},
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := h.open(ctx); err != nil {

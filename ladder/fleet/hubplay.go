@@ -212,7 +212,7 @@ func (h *Hub) forget(a *attempt, over bool) {
 	delete(h.attempts, a.attemptOf)
 	h.metrics.open.Set(float64(len(h.attempts)))
 	if !over {
-		h.leaving = true
+		h.left[a.attemptOf] = true
 		return
 	}
 	h.over.Add(a.attemptOf, struct{}{})

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,5 +86,38 @@ func TestUploadCancelled(t *testing.T) {
 	}
 	if err := <-two; err != nil {
 		t.Errorf("the other is told %v", err)
+	}
+}
+
+// A machine keeps an attempt that a stopping server leaves to the next one, however long the stop takes.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	l := a.hostile("lab-1")
+	a.joins(l, nil)
+	j := job(1, 1, greedy, greedy2)
+	ctx, stop := context.WithCancelCause(t.Context())
+	out := a.playing(ctx, "lab-1", j)
+	kit.Until(t, "the attempt is handed out", func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.attempts[attemptOf{1, 1}] != nil
+	})
+	stop(ErrDetach)
+	if got := <-out; !errors.Is(got.err, ErrDetach) {
+		t.Fatalf("the server's stop gave %v", got.err)
+	}
+	a.mu.Lock()
+	a.began = time.Now().Add(-2 * a.AckTime)
+	a.mu.Unlock()
+	got := a.joins(l, func(b *beat) { b.Playing = []Playing{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}} })
+	if want := []attemptOf{{2, 1}}; !slices.Equal(got.Over, want) {
+		t.Errorf("over are %v, want %v", got.Over, want)
+	}
+	for match, want := range map[int64]string{1: gotAgain, 2: gotOld} {
+		r := Result{Match: match, Attempt: 1, Seed: j.Seed, Machine: "lab-1"}
+		if got := a.take(Delivery{Result: r}, nil); got != want {
+			t.Errorf("a result of match %d is %q, want %q", match, got, want)
+		}
 	}
 }
