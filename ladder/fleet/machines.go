@@ -251,7 +251,7 @@ func (h *Hub) expire(now time.Time) {
 		maps.DeleteFunc(h.machines, func(_ string, o *machine) bool { return o == m })
 	}
 	for key, a := range h.attempts {
-		if now.Sub(a.mentioned) > h.AckTime {
+		if !a.sent.IsZero() && now.Sub(a.mentioned) > h.AckTime {
 			h.Log.Warn("an attempt is lost", "match", key.Match, "attempt", key.Attempt, "machine", a.machine)
 			a.lose()
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
@@ -98,11 +100,7 @@ func TestLeft(t *testing.T) {
 	j := job(1, 1, greedy, greedy2)
 	ctx, stop := context.WithCancelCause(t.Context())
 	out := a.playing(ctx, "lab-1", j)
-	kit.Until(t, "the attempt is handed out", func() bool {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return a.attempts[attemptOf{1, 1}] != nil
-	})
+	a.sent(1, 1)
 	stop(ErrDetach)
 	if got := <-out; !errors.Is(got.err, ErrDetach) {
 		t.Fatalf("the server's stop gave %v", got.err)
@@ -119,5 +117,34 @@ func TestLeft(t *testing.T) {
 		if got := a.take(Delivery{Result: r}, nil); got != want {
 			t.Errorf("a result of match %d is %q, want %q", match, got, want)
 		}
+	}
+}
+
+// An attempt is not lost while its bots are prepared, however long that takes: its machine does not know of it.
+func TestSlowBuild(t *testing.T) {
+	t.Parallel()
+	building, built := make(chan struct{}), make(chan struct{})
+	a := newArena(t, func(o *HubOptions) {
+		ready := o.Built
+		o.Built = func(ctx context.Context, b Bot) (string, error) {
+			close(building)
+			<-built
+			return ready(ctx, b)
+		}
+	})
+	l := a.hostile("lab-1")
+	a.joins(l, nil)
+	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
+	j := job(1, 1, greedy, a.bot(2, script("")))
+	out := a.playing(t.Context(), "lab-1", j)
+	<-building
+	a.silent("lab-1")
+	a.joins(l, nil)
+	close(built)
+	kit.Get[*nats.Msg](t)(words.NextMsg(patience))
+	r := Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
+	a.must(a.submit(l, kit.Get[[]byte](t)(Pack(r, MaxMessage))))
+	if got := <-out; got.err != nil || got.Failure == nil {
+		t.Errorf("it gave %+v, %v", got.Result, got.err)
 	}
 }
