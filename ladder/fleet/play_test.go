@@ -148,3 +148,13 @@ func TestSlowBuild(t *testing.T) {
 		t.Errorf("it gave %+v, %v", got.Result, got.err)
 	}
 }
+
+// A large result has as long as a slow line needs for it before it is sent again.
+func TestHandInTime(t *testing.T) {
+	t.Parallel()
+	for bytes, want := range map[int]time.Duration{0: 10 * time.Second, 1 << 20: 42 * time.Second, MaxMessage: 266 * time.Second} {
+		if got := handInTime(bytes); got != want {
+			t.Errorf("%d bytes have %s, want %s", bytes, got, want)
+		}
+	}
+}
