@@ -22,7 +22,7 @@ import (
 
 // HubOptions are the options of a Hub.
 type HubOptions struct {
-	Dir string // of the keys and the streams
+	Dir string // of the keys and the object store
 	// Listen is the address where the NATS server in this process is open to workers; "" for
 	// none, port 0 for a free one.
 	Listen string
@@ -72,7 +72,7 @@ type Hub struct {
 const maxOver = 10_000
 
 // OpenHub starts the NATS server in this process, or connects to the one that there is, and makes
-// the streams.
+// the object store.
 func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -145,7 +145,7 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 }
 
 // checkServer returns an error if a file of credentials is that of a worker, which may not make the
-// streams. A file that cannot be read is left to Dial.
+// object store. A file that cannot be read is left to Dial.
 func checkServer(file string) error {
 	creds, err := os.ReadFile(file)
 	if err != nil {
