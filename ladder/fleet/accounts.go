@@ -58,7 +58,7 @@ func serverPermissions() (p jwt.UserPermissionLimits) {
 	return p
 }
 
-// serverAccount returns the account with the streams. Only accounts that this server vouches for
+// serverAccount returns the account with the object store. Only accounts that this server vouches for
 // can import what it exports.
 func (k *Keys) serverAccount() *jwt.AccountClaims {
 	c := jwt.NewAccountClaims(k.public)

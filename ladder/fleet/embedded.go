@@ -38,7 +38,7 @@ type resolver struct {
 	vouched map[string]bool // by account, whether its worker was removed then
 }
 
-// readyTime is how long the embedded server may take to start: it reads its streams.
+// readyTime is how long the embedded server may take to start: it reads the object store.
 const readyTime = time.Minute
 
 // startEmbedded starts a server whose streams are in a directory. listen is the address for

@@ -26,7 +26,7 @@ type Job struct {
 	Seed     referee.Hex       `json:"seed"`
 	Together int               `json:"together"` // rotations that have processes at the same time; see match.Match
 	Bots     []Bot             `json:"bots"`     // by slot
-	Core     int               `json:"core"`     // of the machine, or referee.AnyCore
+	Core     int               `json:"core"`     // of the machine, or cores.Any
 }
 
 // Bot is a version in a job.

@@ -173,11 +173,7 @@ func TestForged(t *testing.T) {
 	a.joins(evil, nil)
 	j := job(1, 1, greedy, greedy2)
 	out := a.playing(t.Context(), "victim", j)
-	kit.Until(t, "the attempt is handed out", func() bool {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return a.attempts[attemptOf{1, 1}] != nil
-	})
+	a.sent(1, 1)
 	forge := func(change func(*Result)) []byte {
 		r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "victim", Failure: &Failure{Kind: FailedVersion, Version: 3, Text: "forged"}}
 		change(&r)
@@ -217,11 +213,7 @@ func TestTwice(t *testing.T) {
 	a.joins(l, nil)
 	j := job(1, 1, greedy, greedy2)
 	out := a.playing(t.Context(), "lab-1", j)
-	kit.Until(t, "the attempt is handed out", func() bool {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return a.attempts[attemptOf{1, 1}] != nil
-	})
+	a.sent(1, 1)
 	a.silent("lab-1")
 	if got := <-out; !errors.Is(got.err, ErrLost) {
 		t.Fatal(got.err)
@@ -260,11 +252,7 @@ func TestLies(t *testing.T) {
 	} {
 		j := job(1, number+1, greedy, greedy2)
 		out := a.playing(t.Context(), "evil", j)
-		kit.Until(t, "the attempt is handed out", func() bool {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			return a.attempts[attemptOf{1, number + 1}] != nil
-		})
+		a.sent(1, number+1)
 		r := atRandom(t, j)
 		r.Machine = "evil"
 		lie(&r)

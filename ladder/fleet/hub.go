@@ -22,7 +22,7 @@ import (
 
 // HubOptions are the options of a Hub.
 type HubOptions struct {
-	Dir string // of the keys and the streams
+	Dir string // of the keys and the object store
 	// Listen is the address where the NATS server in this process is open to workers; "" for
 	// none, port 0 for a free one.
 	Listen string
@@ -61,8 +61,8 @@ type Hub struct {
 
 	mu       sync.Mutex
 	began    time.Time
-	leaving  bool  // attempts were left to the next server
-	trouble  error // why the fleet cannot go on
+	left     map[attemptOf]bool // to the next server
+	trouble  error              // why the fleet cannot go on
 	machines map[string]*machine
 	attempts map[attemptOf]*attempt
 	over     *lru.Cache[attemptOf, struct{}] // attempts that have ended
@@ -72,7 +72,7 @@ type Hub struct {
 const maxOver = 10_000
 
 // OpenHub starts the NATS server in this process, or connects to the one that there is, and makes
-// the streams.
+// the object store.
 func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -87,7 +87,7 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	h := &Hub{
 		HubOptions: o, metrics: newHubMetrics(o.Registerer), over: over,
 		changed: make(chan struct{}, 1), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{},
+		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{}, left: map[attemptOf]bool{},
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := h.open(ctx); err != nil {
@@ -145,7 +145,7 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 }
 
 // checkServer returns an error if a file of credentials is that of a worker, which may not make the
-// streams. A file that cannot be read is left to Dial.
+// object store. A file that cannot be read is left to Dial.
 func checkServer(file string) error {
 	creds, err := os.ReadFile(file)
 	if err != nil {

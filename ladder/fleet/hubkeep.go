@@ -14,7 +14,7 @@ import (
 // machine is at fault, and nothing can be handed out before it does.
 var ErrUnavailable = errors.New("NATS is not available")
 
-// lookTime is how long NATS may take to tell how its streams are.
+// lookTime is how long NATS may take to tell how the object store is.
 const lookTime = 10 * time.Second
 
 // Err returns why nothing can be handed out; nil while all is well.
@@ -75,7 +75,7 @@ func (h *Hub) look() error {
 	return nil
 }
 
-// tell notes how the streams are, and passes on what has changed.
+// tell notes how the object store is, and passes on what has changed.
 func (h *Hub) tell(err error) {
 	h.mu.Lock()
 	was := h.trouble

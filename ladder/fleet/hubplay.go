@@ -24,7 +24,7 @@ type attempt struct {
 	lost      chan struct{}
 	isLost    bool
 	job       []byte    // as it goes to the machine; nil of an attempt that an earlier server has handed out
-	sent      time.Time // last
+	sent      time.Time // last; zero while its bots are prepared, when it cannot be lost
 	named     bool      // by its machine: it is not sent again
 	hashes    []string  // of the bots that the machine fetches
 }
@@ -39,7 +39,7 @@ func (a *attempt) lose() {
 
 // Play hands a job to a machine and its result to keep; see Fleet.
 func (h *Hub) Play(ctx context.Context, machine string, j Job, keep func(Result) error) error {
-	a, err := h.begin(machine, Expected{j, referee.Commitment(rules.Seed(j.Seed))})
+	a, err := h.begin(machine, Expected{j, referee.Commitment(rules.Seed(j.Seed))}, time.Time{})
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (h *Hub) Play(ctx context.Context, machine string, j Job, keep func(Result)
 
 // Adopt is Play of an attempt of an earlier server; see Fleet.
 func (h *Hub) Adopt(ctx context.Context, machine string, j Job, commitment referee.Hex, keep func(Result) error) error {
-	a, err := h.begin(machine, Expected{j, commitment})
+	a, err := h.begin(machine, Expected{j, commitment}, time.Now())
 	if err != nil {
 		return err
 	}
@@ -60,14 +60,14 @@ func (h *Hub) Adopt(ctx context.Context, machine string, j Job, commitment refer
 }
 
 // begin makes the hub wait for an attempt.
-func (h *Hub) begin(machine string, e Expected) (*attempt, error) {
+func (h *Hub) begin(machine string, e Expected, sent time.Time) (*attempt, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	key := attemptOf{e.Match, e.Attempt}
 	if h.attempts[key] != nil {
 		return nil, fmt.Errorf("fleet: attempt %d of match %d is already handed out", key.Attempt, key.Match)
 	}
-	a := &attempt{attemptOf: key, machine: machine, expected: e, mentioned: time.Now(), result: make(chan Delivery, 1), lost: make(chan struct{})}
+	a := &attempt{attemptOf: key, machine: machine, expected: e, mentioned: sent, sent: sent, result: make(chan Delivery, 1), lost: make(chan struct{})}
 	h.attempts[key] = a
 	h.metrics.open.Set(float64(len(h.attempts)))
 	return a, nil
@@ -117,7 +117,7 @@ func (h *Hub) send(ctx context.Context, a *attempt, j Job) error {
 	}
 	h.mu.Lock()
 	a.job, a.sent = data, time.Now()
-	a.mentioned = a.sent // the upload may have taken a while
+	a.mentioned = a.sent
 	h.mu.Unlock()
 	if err := h.link.Publish(jobsSubject(a.machine), data); err != nil {
 		return fmt.Errorf("fleet: handing match %d to %q: %w: %w", a.Match, a.machine, ErrUnavailable, err)
@@ -212,7 +212,7 @@ func (h *Hub) forget(a *attempt, over bool) {
 	delete(h.attempts, a.attemptOf)
 	h.metrics.open.Set(float64(len(h.attempts)))
 	if !over {
-		h.leaving = true
+		h.left[a.attemptOf] = true
 		return
 	}
 	h.over.Add(a.attemptOf, struct{}{})

@@ -183,8 +183,7 @@ func (h *Hub) mentioned(m Machine) (over []attemptOf, again [][]byte) {
 		switch {
 		case a != nil && a.machine == m.Name:
 			a.mentioned, a.named = now, true
-		case a == nil && !h.over.Contains(key) && now.Sub(h.began) < h.AckTime:
-			// Its match may be awaited in a moment.
+		case a == nil && h.mayCome(key):
 		default:
 			over = append(over, key)
 		}
@@ -196,6 +195,12 @@ func (h *Hub) mentioned(m Machine) (over []attemptOf, again [][]byte) {
 		}
 	}
 	return over, again
+}
+
+// mayCome reports whether somebody may still wait for an attempt that nobody waits for: this server in a moment,
+// or the next one. Whoever calls it holds the lock.
+func (h *Hub) mayCome(key attemptOf) bool {
+	return !h.over.Contains(key) && (h.left[key] || time.Since(h.began) < h.AckTime)
 }
 
 // settle is how long what was handed in last may be on its way.
@@ -246,7 +251,7 @@ func (h *Hub) expire(now time.Time) {
 		maps.DeleteFunc(h.machines, func(_ string, o *machine) bool { return o == m })
 	}
 	for key, a := range h.attempts {
-		if now.Sub(a.mentioned) > h.AckTime {
+		if !a.sent.IsZero() && now.Sub(a.mentioned) > h.AckTime {
 			h.Log.Warn("an attempt is lost", "match", key.Match, "attempt", key.Attempt, "machine", a.machine)
 			a.lose()
 		}

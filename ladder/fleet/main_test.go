@@ -334,6 +334,17 @@ func (a *arena) has(name string, j Job) {
 	})
 }
 
+// sent waits until an attempt is sent to its machine.
+func (a *arena) sent(match int64, number int) {
+	a.t.Helper()
+	kit.Until(a.t, "the attempt is sent", func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		at := a.attempts[attemptOf{match, number}]
+		return at != nil && !at.sent.IsZero()
+	})
+}
+
 // complete checks that a result has all games of its job.
 func (a *arena) complete(j Job, r Result, err error) {
 	a.t.Helper()

@@ -3,9 +3,12 @@ package fleet
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
@@ -85,5 +88,73 @@ func TestUploadCancelled(t *testing.T) {
 	}
 	if err := <-two; err != nil {
 		t.Errorf("the other is told %v", err)
+	}
+}
+
+// A machine keeps an attempt that a stopping server leaves to the next one, however long the stop takes.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	l := a.hostile("lab-1")
+	a.joins(l, nil)
+	j := job(1, 1, greedy, greedy2)
+	ctx, stop := context.WithCancelCause(t.Context())
+	out := a.playing(ctx, "lab-1", j)
+	a.sent(1, 1)
+	stop(ErrDetach)
+	if got := <-out; !errors.Is(got.err, ErrDetach) {
+		t.Fatalf("the server's stop gave %v", got.err)
+	}
+	a.mu.Lock()
+	a.began = time.Now().Add(-2 * a.AckTime)
+	a.mu.Unlock()
+	got := a.joins(l, func(b *beat) { b.Playing = []Playing{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}} })
+	if want := []attemptOf{{2, 1}}; !slices.Equal(got.Over, want) {
+		t.Errorf("over are %v, want %v", got.Over, want)
+	}
+	for match, want := range map[int64]string{1: gotAgain, 2: gotOld} {
+		r := Result{Match: match, Attempt: 1, Seed: j.Seed, Machine: "lab-1"}
+		if got := a.take(Delivery{Result: r}, nil); got != want {
+			t.Errorf("a result of match %d is %q, want %q", match, got, want)
+		}
+	}
+}
+
+// An attempt is not lost while its bots are prepared, however long that takes: its machine does not know of it.
+func TestSlowBuild(t *testing.T) {
+	t.Parallel()
+	building, built := make(chan struct{}), make(chan struct{})
+	a := newArena(t, func(o *HubOptions) {
+		ready := o.Built
+		o.Built = func(ctx context.Context, b Bot) (string, error) {
+			close(building)
+			<-built
+			return ready(ctx, b)
+		}
+	})
+	l := a.hostile("lab-1")
+	a.joins(l, nil)
+	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
+	j := job(1, 1, greedy, a.bot(2, script("")))
+	out := a.playing(t.Context(), "lab-1", j)
+	<-building
+	a.silent("lab-1")
+	a.joins(l, nil)
+	close(built)
+	kit.Get[*nats.Msg](t)(words.NextMsg(patience))
+	r := Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
+	a.must(a.submit(l, kit.Get[[]byte](t)(Pack(r, MaxMessage))))
+	if got := <-out; got.err != nil || got.Failure == nil {
+		t.Errorf("it gave %+v, %v", got.Result, got.err)
+	}
+}
+
+// A large result has as long as a slow line needs for it before it is sent again.
+func TestHandInTime(t *testing.T) {
+	t.Parallel()
+	for bytes, want := range map[int]time.Duration{0: 10 * time.Second, 1 << 20: 42 * time.Second, MaxMessage: 266 * time.Second} {
+		if got := handInTime(bytes); got != want {
+			t.Errorf("%d bytes have %s, want %s", bytes, got, want)
+		}
 	}
 }

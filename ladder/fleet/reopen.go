@@ -10,12 +10,11 @@ import (
 	"path/filepath"
 )
 
-// After a write that fails, the NATS server stores nothing in that stream any more, whatever
-// becomes of the disk: it answers nobody who hands in a result. Only streams that are opened again
-// store again.
+// After a write that fails, the NATS server stores nothing in a stream any more, whatever becomes of
+// the disk. Only a stream that is opened again stores again. The object store of bots is one.
 
-// reopenRoom is how many bytes the disk must have free before the streams are opened again: a
-// result.
+// reopenRoom is how many bytes the disk must have free before the object store is opened again: a
+// part of a bot's files.
 const reopenRoom = MaxMessage
 
 // health returns why the server does not store what it is given, nil if it does.
@@ -44,8 +43,7 @@ func (e *embedded) health() error {
 	return errors.Join(found...)
 }
 
-// reopen opens the streams again, if the disk has room. What waits in memory is lost, as if the
-// server had been started anew; connections stay.
+// reopen opens the object store again, if the disk has room. Connections stay.
 func (e *embedded) reopen() error {
 	if err := hasRoom(e.streams.StoreDir); err != nil {
 		return fmt.Errorf("nats: the streams are closed until the disk has room: %w", err)
@@ -60,7 +58,7 @@ func (e *embedded) reopen() error {
 	return nil
 }
 
-// hasRoom returns an error unless a result can be written to a directory.
+// hasRoom returns an error unless reopenRoom bytes can be written to a directory.
 func hasRoom(dir string) error {
 	f, err := os.Create(filepath.Join(dir, "room"))
 	if err != nil {

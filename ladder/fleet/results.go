@@ -1,10 +1,6 @@
 package fleet
 
-import (
-	"time"
-
-	"github.com/nats-io/nats.go"
-)
+import "github.com/nats-io/nats.go"
 
 // result takes a message in which a machine hands in a result. The answer says that the machine may forget it:
 // it is stored, or will never be. Without one it comes again.
@@ -38,10 +34,10 @@ func (h *Hub) take(d Delivery, msg *nats.Msg) (outcome string) {
 	defer h.mu.Unlock()
 	a := h.attempts[key]
 	switch {
-	case a == nil && (h.over.Contains(key) || !h.leaving && time.Since(h.began) > h.AckTime):
-		return gotOld
-	case a == nil: // it is adopted in a moment, or by the next server
+	case a == nil && h.mayCome(key):
 		return gotAgain
+	case a == nil:
+		return gotOld
 	case !a.wants(d.Result):
 		return gotForeign
 	}

@@ -26,7 +26,7 @@ import (
 // WorkerOptions are the options of a Worker.
 type WorkerOptions struct {
 	Version string // of timba
-	// Cores are where matches are played, one at a time on each; referee.AnyCore where this
+	// Cores are where matches are played, one at a time on each; cores.Any where this
 	// system does not bind programs to cores.
 	Cores  []int
 	Memory int64                       // bytes, for all matches together

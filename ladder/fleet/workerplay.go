@@ -163,10 +163,15 @@ func machineError(err error) error { return &Failure{Kind: FailedMachine, Text: 
 
 // How handing in is tried again.
 const (
-	handInTime = 10 * time.Second
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second
 )
+
+// handInTime is how long handing in so many bytes may take at once, on a slow line that others use, too.
+func handInTime(bytes int) time.Duration {
+	const slow = 32 << 10 // bytes a second
+	return 10*time.Second + time.Duration(bytes)*time.Second/slow
+}
 
 // deliver hands in a result until the server answers. It gives up when the attempt is over, or the
 // worker ends: then the result stays on the disk.
@@ -177,7 +182,7 @@ func (w *Worker) deliver(ctx context.Context, p parcel) {
 	ctx, end := w.handing(ctx, p.attemptOf)
 	defer end()
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		within, cancel := context.WithTimeout(ctx, handInTime)
+		within, cancel := context.WithTimeout(ctx, handInTime(len(p.Packed)))
 		_, err := w.link.RequestWithContext(within, resultsSubject(w.link.Name), p.Packed)
 		cancel()
 		if err == nil || errors.Is(context.Cause(ctx), errOver) {

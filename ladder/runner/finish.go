@@ -84,7 +84,7 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	switch cause := context.Cause(ctx); {
 	case cause == errSuspended:
 		reason, label, failed = fmt.Sprintf("machine %q was suspended", machine), "suspended", false
-	case cause == errHeld:
+	case why == errHeld:
 		reason, label, failed = fmt.Sprintf("machine %q had it for too long", machine), "held", false
 		r.suspend(machine, fmt.Sprintf("it had match %d for longer than a match can take", m.ID))
 	case cause != nil || kind == fleet.FailedCancelled && told.Failure == nil:

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -222,6 +223,38 @@ func TestHeldForEver(t *testing.T) {
 		}
 		r.stop()
 		w.sound()
+	})
+}
+
+// The time that a worker may hold a match ends with its result: while that cannot be stored, the worker is not
+// to blame, and the match is kept.
+func TestFullDiskBlamesNoMachine(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, tiny)
+		f := laddertest.NewFleet()
+		f.Add(fleet.Machine{Name: "w1", Cores: []int{cores.Any}})
+		f.Player = func(_ context.Context, _ string, j fleet.Job) fleet.Result { return fleet.PlayAtRandom(j) }
+		disk := &full{failures: math.MaxInt, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
+		r := w.run(0, func(o *Options) { o.Fleet, disk.Store, o.Store = f, o.Store, disk })
+		r.until("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
+		time.Sleep(60 * 24 * time.Hour) // longer than any match can take
+		disk.mu.Lock()
+		disk.failures = 0
+		disk.mu.Unlock()
+		e := r.until("the match has ended", func(e events.Event) bool {
+			return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken
+		})
+		if e.Kind != events.MatchFinished {
+			t.Errorf("it was broken off: %s", e.Text)
+		}
+		if m := machineNamed(t, r.Machines(nil), "w1"); m.State == ladder.MachineSuspended {
+			t.Errorf("the machine is suspended: %s", m.Reason)
+		}
+		r.stop()
+		if m := w.matches()[0]; len(m.Attempts) != 1 {
+			t.Errorf("it has %d attempts", len(m.Attempts))
+		}
 	})
 }
 

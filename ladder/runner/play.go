@@ -85,11 +85,6 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 		ctx = under
 		p.left, p.over = r.timeLeft(m), func() { over(errOverTime) }
 	}
-	if o.attempt.Machine != fleet.Local {
-		under, over := context.WithTimeoutCause(ctx, r.mayHold(o), errHeld)
-		defer over()
-		ctx = under
-	}
 	err := r.handOut(ctx, p, o)
 	if !errors.Is(err, fleet.ErrDetach) { // the next server adopts it
 		r.settle(ctx, o, p, err)
@@ -108,11 +103,15 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) error {
 	j := fleet.NewJob(p.Match, p.versions, p.attempt, referee.Hex(o.seed))
 	j.Core, j.Together = o.core, o.rotations
 	began := time.Now()
+	// The machine is ended with held, which says nothing any more once the result has come.
+	held, over := context.WithTimeoutCause(ctx, r.mayHold(o), errHeld)
+	defer over()
 	var kept error // what is not the machine's to keep for another server
 	keep := func(result fleet.Result) error {
 		o.took = time.Since(began)
-		if kept = r.keep(ctx, p, result, o.took); errors.As(kept, new(serverError)) {
-			return kept
+		kept = r.keep(ctx, p, result, o.took)
+		if errors.As(kept, new(serverError)) && errors.Is(context.Cause(ctx), fleet.ErrDetach) {
+			return fleet.ErrDetach
 		}
 		return nil
 	}
@@ -121,9 +120,9 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) error {
 	case p.machine == fleet.Local:
 		err = keep(r.here(ctx, p, j))
 	case o.awaited:
-		err = r.Fleet.Adopt(ctx, p.machine, j, o.attempt.Commitment, keep)
+		err = r.Fleet.Adopt(held, p.machine, j, o.attempt.Commitment, keep)
 	default:
-		err = r.Fleet.Play(ctx, p.machine, j, keep)
+		err = r.Fleet.Play(held, p.machine, j, keep)
 	}
 	if o.took == 0 {
 		o.took = time.Since(began)
@@ -131,13 +130,13 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) error {
 	switch {
 	case err == nil:
 		return kept
-	case errors.As(err, new(serverError)) && errors.Is(context.Cause(ctx), fleet.ErrDetach):
-		return fleet.ErrDetach
 	case ctx.Err() != nil:
 	case errors.Is(err, fleet.ErrUnavailable):
 		err = serverError{err}
 	case errors.Is(err, fleet.ErrLost):
 		err = lostError{p.machine, err}
+	case held.Err() != nil && errors.Is(err, held.Err()):
+		err = errHeld
 	}
 	return err
 }

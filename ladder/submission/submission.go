@@ -170,7 +170,7 @@ func (p *Pipeline) stages() []stage {
 
 // Run takes a version through its stages, from the first one, wherever it was
 // left: it is live or has failed at the end, and its owner knows why. Bots run on
-// a core, or on any with referee.AnyCore. A version that is not on its way is
+// a core, or on any with cores.Any. A version that is not on its way is
 // left alone.
 //
 // An error is the context's, or a failure of our own: then the version is still on
