@@ -122,12 +122,21 @@ func siblings(unknown toml.Key) []string {
 	}
 	var keys []string
 	for _, f := range reflect.VisibleFields(t) {
-		if tag := f.Tag.Get("toml"); !f.Anonymous && tag != "-" {
-			keys = append(keys, cmp.Or(tag, strings.ToLower(f.Name)))
+		if key := keyOf(f); key != "" {
+			keys = append(keys, key)
 		}
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
+}
+
+// keyOf returns the key of a field, "" if it has none.
+func keyOf(f reflect.StructField) string {
+	tag := f.Tag.Get("toml")
+	if f.Anonymous || tag == "-" {
+		return ""
+	}
+	return cmp.Or(tag, strings.ToLower(f.Name))
 }
 
 // MinMemory is the least memory that a bot can be limited to.

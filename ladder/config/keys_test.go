@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"reflect"
 	"regexp"
 	"slices"
@@ -21,11 +20,10 @@ func keysOf(prefix string, t reflect.Type) (keys []string) {
 		return []string{prefix}
 	}
 	for _, f := range reflect.VisibleFields(t) {
-		tag := f.Tag.Get("toml")
-		if f.Anonymous || tag == "-" {
+		key := keyOf(f)
+		if key == "" {
 			continue
 		}
-		key := cmp.Or(tag, strings.ToLower(f.Name))
 		if prefix != "" {
 			key = prefix + "." + key
 		}

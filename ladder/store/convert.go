@@ -143,6 +143,17 @@ func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	return int64(binary.BigEndian.Uint64(print[:]))
 }
 
+// fingerprints returns those of the games of a match between versions, by slot; none where no deals are alike.
+func fingerprints(replays []*referee.Replay, v *rules.Variant, versions []int64) (prints []int64) {
+	if v.Unique {
+		return nil
+	}
+	for _, r := range replays {
+		prints = append(prints, fingerprint(r, v, versions))
+	}
+	return prints
+}
+
 // gameOf returns the game of a replay in a match with that many slots. A seat without a result has rank 0.
 func gameOf(r *referee.Replay, slots int) ladder.Game {
 	g := ladder.Game{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}

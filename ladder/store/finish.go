@@ -19,12 +19,11 @@ import (
 )
 
 // Finish keeps a running match with all its games and moves the ratings: all of it is on
-// the disk, or nothing. The games are every deal in
-// every rotation, or those of a match that ended early, in any order, their replays with the seed of the attempt
-// revealed; an attempt that is over is refused with ErrOver, so that what an older one left cannot get
-// in, and nothing counts twice. SQLite has one writer, so
-// matches that finish at the same time have an order, in which they came, which is theirs for ever. Those that come while
-// others are written are kept in one transaction, each for itself.
+// the disk, or nothing. The games are every deal in every rotation, or those of a match that ended early,
+// in any order, their replays with the seed of the attempt revealed; an attempt that is over is refused
+// with ErrOver, so that what an older one left cannot get in, and nothing counts twice. SQLite has one
+// writer, so matches that finish at the same time have an order, in which they came, which is theirs for
+// ever. Those that come while others are written are kept in one transaction, each for itself.
 func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Result) (changes []ladder.Change, err error) {
 	played, documents := s.pack(played) // outside the transaction: it takes a while
 	err = s.join(ctx, func(ctx context.Context, tx *Tx) (err error) {
@@ -67,10 +66,11 @@ type finish struct {
 	variant *rules.Variant
 	ladder  queries.Ladder // of a rated match
 
-	games  []ladder.Game
-	prints []int64 // of the games, where deals can be alike
-	out    rating.Outcome
-	order  int64 // on the ladder; 0 for an unrated match
+	replays []*referee.Replay // of the games
+	games   []ladder.Game
+	prints  []int64 // of the games, where deals can be alike
+	out     rating.Outcome
+	order   int64 // on the ladder; 0 for an unrated match
 }
 
 // load reads what the games are checked against.
@@ -105,6 +105,7 @@ func (f *finish) check() error {
 	slots := len(f.match.Versions)
 	f.games = make([]ladder.Game, len(f.played))
 	for i, g := range f.played {
+		f.replays = append(f.replays, &g.Replay)
 		f.games[i] = gameOf(&g.Replay, slots)
 		f.games[i].Took = g.Took.Truncate(time.Microsecond)
 	}
@@ -211,11 +212,7 @@ func (f *finish) rate() error {
 		}
 		before[slot] = entry(row)
 	}
-	if !f.variant.Unique {
-		for _, g := range f.played {
-			f.prints = append(f.prints, fingerprint(&g.Replay, f.variant, f.match.Versions))
-		}
-	}
+	f.prints = fingerprints(f.replays, f.variant, f.match.Versions)
 	err = markRepeats(f.games, f.prints, func(print int64) (int64, error) {
 		first, err := f.tx.FirstPlayed(f.ctx, f.ladder.ID, print)
 		return first, none(err, nil)
@@ -278,11 +275,7 @@ func (f *finish) keep() error {
 	if err := f.tx.EndAttempt(f.ctx, queries.EndAttemptParams{Ended: nullStamp(f.tx.now), MatchID: id, Number: f.attempt.Number}); err != nil {
 		return err
 	}
-	var replays []*referee.Replay
-	for _, g := range f.played {
-		replays = append(replays, &g.Replay)
-	}
-	reason := early(len(f.games) < f.match.Deals*len(f.match.Versions), replays)
+	reason := early(len(f.games) < f.match.Deals*len(f.match.Versions), f.replays)
 	f.tx.tell(events.Event{Kind: events.MatchFinished, Ladder: f.match.Ladder, Match: id, Changes: f.out.Changes})
 	return f.tx.FinishMatch(f.ctx, nullStamp(f.tx.now), reason, id)
 }

@@ -220,10 +220,8 @@ func (r *rebuilt) checkRepeats(ctx context.Context, tx *Tx, replays []*referee.R
 	if slices.Contains(replays, nil) {
 		return nil // what is wrong has been said
 	}
-	if r.match.Rated && !r.variant.Unique {
-		for _, replay := range replays {
-			prints = append(prints, fingerprint(replay, r.variant, r.match.Versions))
-		}
+	if r.match.Rated {
+		prints = fingerprints(replays, r.variant, r.match.Versions)
 	}
 	for i := range r.games {
 		r.games[i].Repeated = false

@@ -115,7 +115,8 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice s
 	return room, notice, nil
 }
 
-// The memory of people's games: so much of what all bots have, as far as matches of all ladders fit into the rest, and at least that of some house bots.
+// The memory of people's games: so much of what all bots have, as far as matches of all ladders fit
+// into the rest, and at least that of some house bots.
 const (
 	playShare  = 8
 	leastTable = 4 * ladder.HouseMemory
