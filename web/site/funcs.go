@@ -23,6 +23,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"asset":     s.assets.url,
 		"languages": func() []string { return messages.Languages },
 		"nav":       nav,
+		"more":      more,
 		"number":    func(n any) string { return l.Numbers.Sprint(n) },
 		"elo":       func(x any) string { return whole(x) },
 		"plusminus": plusMinus,
@@ -33,6 +34,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"cut":       cut,
 		"lines":     logLines,
 		"ticks":     codeSpans,
+		"botname":   func(name string) string { return botName(l, name) },
 		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
 		"sparkline": func(values []float64) template.HTML { return sparkline(l, values) },
 		"dict":      dict,
@@ -49,6 +51,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 			return ""
 		},
 		"matchstate": matchState,
+		"house":      func(bot string) bool { return strings.HasPrefix(bot, "@") },
 	}
 }
 
@@ -71,6 +74,25 @@ func crumbs(pairs ...string) (list []map[string]string) {
 		list = append(list, map[string]string{"URL": pairs[i], "Text": pairs[i+1]})
 	}
 	return list
+}
+
+// botName returns the name of a bot for people: that of a house bot without what the command line
+// needs, "champion, level 4" for "@champion:level=4".
+func botName(l *messages.Language, name string) string {
+	house, ok := strings.CutPrefix(name, "@")
+	if !ok {
+		return cut(40, name)
+	}
+	house, options, _ := strings.Cut(house, ":")
+	for option := range strings.SplitSeq(options, ",") {
+		if key, value, ok := strings.Cut(option, "="); ok {
+			if key == "level" {
+				key = l.Say("site.level")
+			}
+			house += ", " + key + " " + value
+		}
+	}
+	return cut(60, house)
 }
 
 // none stands for a value that is not known.
