@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -71,10 +69,6 @@ func TestHostileCredentials(t *testing.T) {
 	a := newArena(t, nil)
 	victim := a.hostile("victim")
 	a.joins(victim, nil)
-	bot := a.bot(2, script(""))
-	if _, err := a.shelf.put(t.Context(), bot.Hash, func(context.Context) (string, error) { return a.Built(t.Context(), bot) }); err != nil {
-		t.Fatal(err)
-	}
 	l := a.hostile("evil")
 	type attack struct {
 		what, subject string
@@ -94,43 +88,26 @@ func TestHostileCredentials(t *testing.T) {
 		subscribe("hears all jobs", "jobs.*"),
 		subscribe("hears the jobs of another", "jobs.victim"),
 		subscribe("hears results", "results.>"),
+		subscribe("hears what others fetch", "files.>"),
 		subscribe("hears the machines", "machines.*"),
 		subscribe("hears what another is answered", "_INBOX_victim.>"),
 		subscribe("hears all answers", "_INBOX*.>"),
 		subscribe("hears what the server is answered", "_INBOX_server.>"),
 		subscribe("hears NATS itself", "$SYS.>"),
 		subscribe("hears JetStream", "$JS.>"),
-		publish("makes a consumer of bots", "$JS.API.CONSUMER.CREATE.OBJ_bots.evil"),
-		publish("deletes a stream", "$JS.API.STREAM.DELETE.OBJ_bots"),
-		publish("changes a stream", "$JS.API.STREAM.UPDATE.OBJ_bots"),
-		publish("makes a stream", "$JS.API.STREAM.CREATE.EVIL"),
-		publish("lists the streams", "$JS.API.STREAM.NAMES"),
-		publish("takes a snapshot", "$JS.API.STREAM.SNAPSHOT.OBJ_bots"),
 		publish("hands out a job", "jobs.victim"),
 		publish("hands itself a job", "jobs.evil"),
 		publish("hands in a result of another", "results.victim"),
 		publish("tells of another", "machines.victim"),
 		publish("answers another", "_INBOX_victim.x"),
-		publish("writes a bot", "$O.bots.C.x"),
-		publish("writes what is known of a bot", "$O.bots.M."+bot.Hash),
-		publish("deletes bots", "$JS.API.STREAM.PURGE.OBJ_bots"),
-		publish("deletes a part of a bot", "$JS.API.STREAM.MSG.DELETE.OBJ_bots"),
+		publish("fetches a bot for another", "files.victim"),
+		publish("makes a stream", "$JS.API.STREAM.CREATE.EVIL"),
 		publish("asks NATS for its accounts", "$SYS.REQ.SERVER.PING"),
 		publish("changes its account", "$SYS.REQ.CLAIMS.UPDATE"),
 	} {
 		if !denied(l, test.subject, test.do) {
 			t.Errorf("a worker %s", test.what)
 		}
-	}
-	// Through the library of NATS, which waits for an answer.
-	objects := kit.Get[jetstream.ObjectStore](t)(l.js.ObjectStore(t.Context(), botsBucket))
-	ctx, cancel := context.WithCancel(t.Context())
-	l.SetErrorHandler(func(*nats.Conn, *nats.Subscription, error) { cancel() }) // the refusal
-	if err := objects.Delete(ctx, bot.Hash); err == nil {
-		t.Error("a worker deletes a bot")
-	}
-	if _, err := a.shelf.objects.GetInfo(t.Context(), bot.Hash); err != nil {
-		t.Errorf("the bot is gone: %v", err)
 	}
 }
 
@@ -420,5 +397,30 @@ func TestWords(t *testing.T) {
 	}
 	if got := a.joins(evil, func(b *beat) { b.Version = strings.Repeat("x", MaxWord) }); got.Refused != "" || len(a.Machines()[0].Version) != MaxWord {
 		t.Errorf("a version of %d bytes: %+v, %+v", MaxWord, got, a.Machines())
+	}
+}
+
+// A worker cannot let NATS do what it may not do itself, by asking for an answer on a subject that
+// is not its own.
+func TestForeignReplies(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	l, victim := a.hostile("evil"), a.hostile("victim")
+	a.joins(l, nil)
+	a.joins(victim, nil)
+	words := kit.Get[*nats.Subscription](t)(victim.SubscribeSync(jobsSubject("victim")))
+	a.must(victim.FlushTimeout(patience))
+	for _, ask := range services("evil") {
+		for _, reply := range []string{"results.victim", "jobs.victim", "jobs.evil", "machines.victim", "$SYS.REQ.CLAIMS.UPDATE"} {
+			for _, body := range []string{"", `{"tree":""}`, `{"name":"evil","session":"s","protocol":1,"cores":[-1]}`} {
+				l.PublishMsg(&nats.Msg{Subject: ask, Reply: reply, Data: []byte(body)})
+			}
+		}
+	}
+	l.Flush()
+	a.must(a.link.FlushTimeout(patience)) // what the answers have led to is done
+	a.must(victim.FlushTimeout(patience))
+	if n, _, err := words.Pending(); n != 0 || err != nil {
+		t.Errorf("the victim is told %d words, %v", n, err)
 	}
 }

@@ -78,17 +78,17 @@ func (a *attempt) wants(r Result) bool {
 	return a.machine == r.Machine && a.expected.Commitment == referee.Commitment(rules.Seed(r.Seed))
 }
 
-// order returns what goes to the machine. The bots' files are in the object store by then.
+// order returns what goes to the machine. The bots are packed by then.
 func (h *Hub) order(ctx context.Context, a *attempt, j Job) (order, error) {
-	o := order{Job: j, Machine: a.machine, Sandbox: h.Sandbox, Trees: map[string]string{}}
+	o := order{Job: j, Machine: a.machine, Sandbox: h.Sandbox, Builds: map[string]build{}}
 	for _, b := range j.Bots {
 		if b.Remote {
 			return o, fmt.Errorf("fleet: version %d is connected to the server: only its own machine can play it", b.Version)
 		}
-		if b.Hash == "" || o.Trees[b.Hash] != "" {
+		if b.Hash == "" || o.Builds[b.Hash].Tree != "" {
 			continue
 		}
-		tree, err := h.shelf.put(ctx, b.Hash, func(ctx context.Context) (string, error) { return h.Built(ctx, b) })
+		packed, err := h.builds.put(ctx, b.Hash, func(ctx context.Context) (string, error) { return h.Built(ctx, b) })
 		switch {
 		case err == nil:
 		case ctx.Err() != nil, errors.Is(err, ErrUnavailable):
@@ -96,7 +96,7 @@ func (h *Hub) order(ctx context.Context, a *attempt, j Job) (order, error) {
 		default:
 			return o, notPrepared(b, err)
 		}
-		o.Trees[b.Hash] = tree
+		o.Builds[b.Hash] = packed
 		a.hashes = append(a.hashes, b.Hash)
 	}
 	return o, nil
@@ -185,8 +185,8 @@ func (h *Hub) hand(a *attempt, d Delivery, keep func(Result) error) error {
 		}
 	}
 	if d.Failure != nil && d.Failure.Kind == FailedMachine {
-		for _, hash := range a.hashes { // the machine may not have found one in the object store
-			h.shelf.forget(hash)
+		for _, hash := range a.hashes { // the machine may not have got one
+			h.builds.forget(hash)
 		}
 	}
 	h.forget(a, true)

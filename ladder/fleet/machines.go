@@ -22,6 +22,7 @@ type machine struct {
 	session  string
 	replaced []string // earlier sessions of the name, the newest last
 	limit    *rate.Limiter
+	reading  bool // a part of a bot's files is read for it
 }
 
 // maxReplaced is how many earlier sessions of a name the hub remembers.
@@ -96,18 +97,22 @@ func (h *Hub) respond(msg *nats.Msg, data []byte) {
 
 // admit reports whether a machine may tell something now: more than MaxBeats is left unread.
 func (h *Hub) admit(name string, now time.Time) bool {
-	if CheckName(name) != nil || name == Local {
-		return false
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	m := h.machine(name, now)
+	return m != nil && m.limit.AllowN(now, 1)
+}
+
+// machine returns what the hub knows of a machine; nil where none can have the name. Whoever calls it holds
+// the lock.
+func (h *Hub) machine(name string, now time.Time) *machine {
 	m := h.machines[name]
-	if m == nil {
+	if m == nil && CheckName(name) == nil && name != Local {
 		m = &machine{limit: rate.NewLimiter(MaxBeats, 4*MaxBeats)}
 		m.Seen = now
 		h.machines[name] = m
 	}
-	return m.limit.AllowN(now, 1)
+	return m
 }
 
 // heard notes what a machine tells, and returns the jobs that did not reach it.

@@ -50,47 +50,6 @@ func TestNotBuilt(t *testing.T) {
 	}
 }
 
-// Who is cancelled while a bot is stored for several cancels nobody else.
-func TestUploadCancelled(t *testing.T) {
-	t.Parallel()
-	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
-	bot := a.bot(2, script(""))
-	first, cancel := context.WithCancel(t.Context())
-	begun := make(chan struct{}, 2)
-	built := func(ctx context.Context) (string, error) {
-		begun <- struct{}{}
-		if ctx == first {
-			<-ctx.Done()
-		}
-		return a.Built(t.Context(), bot)
-	}
-	put := func(ctx context.Context) <-chan error {
-		ended := make(chan error, 1)
-		go func() {
-			_, err := a.shelf.put(ctx, bot.Hash, built)
-			ended <- err
-		}()
-		return ended
-	}
-	one := put(first)
-	<-begun
-	asked := func() time.Time {
-		a.shelf.mu.Lock()
-		defer a.shelf.mu.Unlock()
-		return a.shelf.used[bot.Hash]
-	}
-	before := asked()
-	two := put(t.Context())
-	kit.Until(t, "the other waits for the same", func() bool { return asked() != before })
-	cancel()
-	if err := <-one; !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
-		t.Errorf("who was cancelled is told %v", err)
-	}
-	if err := <-two; err != nil {
-		t.Errorf("the other is told %v", err)
-	}
-}
-
 // A machine keeps an attempt that a stopping server leaves to the next one, however long the stop takes.
 func TestLeft(t *testing.T) {
 	t.Parallel()

@@ -16,15 +16,10 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// The bucket of the object store, and its stream.
-const (
-	botsBucket = "bots"
-	botsStream = "OBJ_" + botsBucket // its name by the object store's convention
-)
-
 // The subjects of a machine.
 func jobsSubject(machine string) string    { return "jobs." + machine }
 func resultsSubject(machine string) string { return "results." + machine }
+func filesSubject(machine string) string   { return "files." + machine }
 func beatSubject(machine string) string    { return "machines." + machine }
 func inboxPrefix(machine string) string    { return "_INBOX_" + machine }
 
@@ -56,9 +51,15 @@ type word struct {
 // order is a job on its way to a machine.
 type order struct {
 	Job
-	Machine string            `json:"machine"` // nobody else may play it
-	Sandbox *match.Sandbox    `json:"sandbox,omitempty"`
-	Trees   map[string]string `json:"trees,omitempty"` // by Bot.Hash, the hash of the files; see hashTree
+	Machine string           `json:"machine"` // nobody else may play it
+	Sandbox *match.Sandbox   `json:"sandbox,omitempty"`
+	Builds  map[string]build `json:"builds,omitempty"` // by Bot.Hash
+}
+
+// filePart is what a machine asks for of the packed files of a bot.
+type filePart struct {
+	Tree   string `json:"tree"`
+	Offset int64  `json:"offset"`
 }
 
 // attemptOf names an attempt.

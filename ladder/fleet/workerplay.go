@@ -2,13 +2,13 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
@@ -88,7 +88,7 @@ func (w *Worker) playOnCore(ctx context.Context, o order) Result {
 	})
 }
 
-// program returns the bot of a slot: of the house, or from the object store. Its files stay until
+// program returns the bot of a slot: of the house, or from the server. Its files stay until
 // release is called.
 func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot, release func(), err error) {
 	b := o.Bots[slot]
@@ -100,9 +100,11 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 	if len(b.Command) == 0 {
 		return bot, nil, errors.New("it has no command")
 	}
-	dir, release, err := w.cache.use(ctx, o.Trees[b.Hash], func(ctx context.Context, into string) error {
+	packed := o.Builds[b.Hash]
+	dir, release, err := w.cache.use(ctx, packed.Tree, func(ctx context.Context, into string) error {
 		w.metrics.fetched.Inc()
-		return w.fetch(ctx, b.Hash, into)
+		part := func(p filePart) ([]byte, error) { return w.part(ctx, p) }
+		return unpackTree(&packedBot{build: packed, part: part}, into)
 	})
 	if err != nil {
 		return bot, nil, machineError(err)
@@ -132,30 +134,43 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 	return bot, release, nil
 }
 
-// fetchTime is how long a worker that is cut off tries to fetch a bot, and fetchOnce how long one
-// try may take.
-const fetchTime, fetchOnce = 3 * time.Minute, time.Minute
+// fetchTime is how long a worker tries to fetch a part of a bot.
+const fetchTime = 3 * time.Minute
 
-// fetch fetches a bot from the object store. While the server cannot be reached it tries again.
-func (w *Worker) fetch(ctx context.Context, hash, into string) error {
+// part fetches a part of the packed files of a bot. While the server does not answer it tries again.
+func (w *Worker) part(ctx context.Context, p filePart) ([]byte, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
 	within, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		once, cancel := context.WithTimeout(within, fetchOnce)
-		err := fetchBot(once, w.link.js, hash, into)
-		cancel()
-		if err == nil || errors.Is(err, errNoBot) || w.link.Status() == nats.CONNECTED && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrNoResponders) {
-			return err
-		}
-		if err := os.RemoveAll(into); err != nil {
-			return err
+		part, err := w.ask(within, w.down, PartSize, filesSubject(w.link.Name), data)
+		switch {
+		case err == nil && len(part) > 0:
+			return part, nil
+		case err == nil:
+			return nil, errNoBot
 		}
 		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		case <-within.Done():
-			return err
+			return nil, err
 		case <-time.After(wait):
 		}
 	}
+}
+
+// ask sends a request of so many bytes, or for so many, when the line is free for them: on one that is slow
+// the heartbeats of the connection wait behind all that is on its way.
+func (w *Worker) ask(ctx context.Context, line *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
+	if err := line.Acquire(ctx, int64(bytes)); err != nil {
+		return nil, err
+	}
+	defer line.Release(int64(bytes))
+	return w.link.ask(ctx, subject, data)
 }
 
 // machineError makes an error one of this machine.
