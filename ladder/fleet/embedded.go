@@ -63,7 +63,7 @@ func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log 
 func (e *embedded) options(listen string, certificate *tls.Certificate) (*natsserver.Options, error) {
 	o := &natsserver.Options{
 		ServerName: "timba", DontListen: listen == "", NoSigs: true,
-		MaxPayload: MaxMessage, MaxPending: 8 * MaxMessage, MaxConn: MaxConnections, WriteDeadline: 10 * time.Second,
+		MaxPayload: MaxMessage, MaxPending: MaxPending, MaxConn: MaxConnections, WriteDeadline: 10 * time.Second,
 		PingInterval: pingEvery, MaxPingsOut: 2, DisableShortFirstPing: true,
 		LameDuckDuration: time.Second, LameDuckGracePeriod: time.Second / 2,
 	}

@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"os"
@@ -131,10 +133,26 @@ func TestNewCredentials(t *testing.T) {
 	}
 }
 
-// submit hands in what a worker likes, on its own subject, and waits for the answer.
-func (a *arena) submit(l *Link, data []byte) error {
-	_, err := l.Request(resultsSubject(l.Name), data, patience)
-	return err
+// submit hands in the result that a worker likes, on its own subject, and waits for the answer.
+func (a *arena) submit(l *Link, r Result) receipt {
+	a.t.Helper()
+	packed := kit.Get[[]byte](a.t)(Pack(r, MaxPacked))
+	return a.part(l, partOf(r.Match, r.Attempt, packed), packed)
+}
+
+// partOf returns the line before the first part of what is handed in.
+func partOf(match int64, number int, packed []byte) resultPart {
+	sum := sha256.Sum256(packed)
+	return resultPart{attemptOf: attemptOf{match, number}, Sum: hex.EncodeToString(sum[:]), Size: len(packed)}
+}
+
+// part hands in a part of a result.
+func (a *arena) part(l *Link, p resultPart, data []byte) (r receipt) {
+	a.t.Helper()
+	message := append(kit.Get[[]byte](a.t)(json.Marshal(p)), '\n')
+	msg := kit.Get[*nats.Msg](a.t)(l.Request(resultsSubject(l.Name), append(message, data...), patience))
+	a.must(json.Unmarshal(msg.Data, &r))
+	return r
 }
 
 func (a *arena) counted(outcome string) float64 {
@@ -151,10 +169,10 @@ func TestForged(t *testing.T) {
 	j := job(1, 1, greedy, greedy2)
 	out := a.playing(t.Context(), "victim", j)
 	a.sent(1, 1)
-	forge := func(change func(*Result)) []byte {
+	forge := func(change func(*Result)) []byte { // packed
 		r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "victim", Failure: &Failure{Kind: FailedVersion, Version: 3, Text: "forged"}}
 		change(&r)
-		return kit.Get[[]byte](t)(Pack(r, MaxMessage))
+		return kit.Get[[]byte](t)(Pack(r, MaxPacked))
 	}
 	foreign, other := referee.Hex(referee.NewSeed()), referee.Hex(referee.NewSeed())
 	for _, test := range []struct {
@@ -166,12 +184,16 @@ func TestForged(t *testing.T) {
 		{"another machine in its own name", gotForeign, evil, forge(func(r *Result) { r.Machine = "evil" })},
 		{"another machine with a seed of its own", gotForeign, evil, forge(func(r *Result) { r.Machine, r.Seed = "evil", foreign })},
 		{"the machine with another seed", gotForeign, victim, forge(func(r *Result) { r.Seed = other })},
-		{"not compressed", gotUnreadable, victim, []byte(`{"match":1}`)},
-		{"nothing", gotUnreadable, evil, nil},
+		{"no line about the attempt", gotUnreadable, victim, []byte(`{"match":1}`)},
+		{"nothing", gotUnreadable, victim, nil},
+		{"nothing by another machine", gotForeign, evil, nil},
+		{"of another attempt", gotForeign, victim, forge(func(r *Result) { r.Attempt = 7 })},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			before := a.counted(test.outcome)
-			a.must(a.submit(test.by, test.data))
+			if r := a.part(test.by, partOf(1, 1, test.data), test.data); !r.Forget {
+				t.Errorf("it is answered with %+v", r)
+			}
 			kit.Until(t, "it is refused", func() bool { return a.counted(test.outcome) == before+1 })
 		})
 	}
@@ -179,6 +201,56 @@ func TestForged(t *testing.T) {
 	case got := <-out:
 		t.Fatalf("a forged result counts: %+v, %v", got.Result, got.err)
 	default:
+	}
+}
+
+// What the server keeps of the results of one machine is bounded, whatever that begins, and others' room stays.
+func TestUploads(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	evil, victim := a.hostile("evil"), a.hostile("victim")
+	a.joins(evil, nil)
+	a.joins(victim, nil)
+	begin := func(l *Link, match int64) receipt {
+		t.Helper()
+		return a.part(l, resultPart{attemptOf: attemptOf{match, 1}, Size: MaxPacked}, []byte("x"))
+	}
+	playing := map[int64]<-chan played{}
+	jobs := map[int64]Job{}
+	for match := range int64(5) {
+		jobs[match] = job(match, 1, greedy, greedy2)
+		name := "evil"
+		if match == 4 {
+			name = "victim"
+		}
+		playing[match] = a.playing(t.Context(), name, jobs[match])
+		a.sent(match, 1)
+	}
+	for match, want := range map[int64]receipt{0: {Next: 1}, 1: {Next: 1}} {
+		if got := begin(evil, match); got != want {
+			t.Errorf("the beginning of result %d is answered with %+v", match, got)
+		}
+	}
+	if got := begin(evil, 2); !got.Full {
+		t.Errorf("more than fits is answered with %+v", got)
+	}
+	if got := begin(victim, 4); got.Next != 1 {
+		t.Errorf("another is answered with %+v", got)
+	}
+	ahead := resultPart{attemptOf: attemptOf{1, 1}, Size: MaxPacked, Offset: 5}
+	if got := a.part(evil, ahead, []byte("x")); got.Next != 1 {
+		t.Errorf("a part too early is answered with %+v", got)
+	}
+	if got := a.part(evil, resultPart{attemptOf: attemptOf{3, 1}, Size: MaxPacked + 1}, []byte("x")); !got.Forget {
+		t.Errorf("a result that is too large is answered with %+v", got)
+	}
+	r := Result{Match: 0, Attempt: 1, Seed: jobs[0].Seed, Machine: "evil", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
+	if got := a.submit(evil, r); !got.Forget { // which begins anew
+		t.Errorf("a result is answered with %+v", got)
+	}
+	a.must((<-playing[0]).err)
+	if got := begin(evil, 2); got.Next != 1 {
+		t.Errorf("when another is stored it is answered with %+v", got)
 	}
 }
 
@@ -200,7 +272,7 @@ func TestTwice(t *testing.T) {
 	hand := func(j Job) {
 		t.Helper()
 		r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
-		a.must(a.submit(l, kit.Get[[]byte](t)(Pack(r, MaxMessage))))
+		a.submit(l, r)
 	}
 	hand(j)
 	kit.Until(t, "the old one is refused", func() bool { return a.counted(gotOld) == 1 })
@@ -233,7 +305,7 @@ func TestLies(t *testing.T) {
 		r := atRandom(t, j)
 		r.Machine = "evil"
 		lie(&r)
-		a.must(a.submit(evil, kit.Get[[]byte](t)(Pack(r, MaxMessage))))
+		a.submit(evil, r)
 		got := <-out
 		if _, ok := errors.AsType[*Contradiction](got.err); !ok || len(got.Games) > 0 {
 			t.Errorf("lie %d gives %d games, %v", number, len(got.Games), got.err)
@@ -249,10 +321,10 @@ func TestFlood(t *testing.T) {
 	for range 100 {
 		a.must(evil.Publish(resultsSubject("evil"), make([]byte, 1<<20)))
 	}
-	if err := a.submit(victim, []byte("x")); err != nil {
+	if _, err := victim.Request(resultsSubject("victim"), []byte("x"), patience); err != nil {
 		t.Errorf("another is not answered: %v", err)
 	}
-	if err := a.submit(evil, make([]byte, MaxMessage+1)); err == nil {
+	if err := evil.Publish(resultsSubject("evil"), make([]byte, MaxMessage+1)); err == nil {
 		t.Errorf("a message of %d bytes is taken", MaxMessage+1)
 	}
 	var err error

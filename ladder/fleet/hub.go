@@ -64,7 +64,9 @@ type Hub struct {
 	trouble  error              // why the fleet cannot go on
 	machines map[string]*machine
 	attempts map[attemptOf]*attempt
-	over     *lru.Cache[attemptOf, struct{}] // attempts that have ended
+	// byMachine has the same attempts: a heartbeat looks at those of its machine alone.
+	byMachine map[string]map[attemptOf]*attempt
+	over      *lru.Cache[attemptOf, struct{}] // attempts that have ended
 }
 
 // maxOver is how many attempts that are over the hub remembers, for as long as others may be adopted.
@@ -85,7 +87,7 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	h := &Hub{
 		HubOptions: o, metrics: newHubMetrics(o.Registerer), over: over,
 		changed: make(chan struct{}, 1), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{}, left: map[attemptOf]bool{},
+		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{}, byMachine: map[string]map[attemptOf]*attempt{}, left: map[attemptOf]bool{},
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := h.open(ctx); err != nil {
@@ -126,7 +128,7 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 			return err
 		}
 		if most := h.link.MaxPayload(); most < MaxMessage {
-			h.Log.Warn("NATS allows only small messages: large results lose their logs", "max_payload", most, "wanted", MaxMessage)
+			return fmt.Errorf("fleet: the NATS at %s has a max_payload of %d bytes: allow %d", h.URL, most, MaxMessage)
 		}
 		return nil
 	}

@@ -20,7 +20,8 @@ type attempt struct {
 	expected  Expected
 	mentioned time.Time // by its machine, or when it was handed out
 	result    chan Delivery
-	handedIn  *nats.Msg // the last that had the result; nil before
+	upload    upload
+	handedIn  *nats.Msg // the last with which the result was complete; nil before
 	lost      chan struct{}
 	isLost    bool
 	job       []byte    // as it goes to the machine; nil of an attempt that an earlier server has handed out
@@ -69,6 +70,10 @@ func (h *Hub) begin(machine string, e Expected, sent time.Time) (*attempt, error
 	}
 	a := &attempt{attemptOf: key, machine: machine, expected: e, mentioned: sent, sent: sent, result: make(chan Delivery, 1), lost: make(chan struct{})}
 	h.attempts[key] = a
+	if h.byMachine[machine] == nil {
+		h.byMachine[machine] = map[attemptOf]*attempt{}
+	}
+	h.byMachine[machine][key] = a
 	h.metrics.open.Set(float64(len(h.attempts)))
 	return a, nil
 }
@@ -210,6 +215,11 @@ func (h *Hub) forget(a *attempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.attempts, a.attemptOf)
+	if of := h.byMachine[a.machine]; len(of) > 1 {
+		delete(of, a.attemptOf)
+	} else {
+		delete(h.byMachine, a.machine)
+	}
 	h.metrics.open.Set(float64(len(h.attempts)))
 	if !over {
 		h.left[a.attemptOf] = true
@@ -217,6 +227,6 @@ func (h *Hub) forget(a *attempt, over bool) {
 	}
 	h.over.Add(a.attemptOf, struct{}{})
 	if a.handedIn != nil {
-		h.respond(a.handedIn, nil)
+		h.reply(a.handedIn, receipt{Forget: true})
 	}
 }

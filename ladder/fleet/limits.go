@@ -8,12 +8,17 @@ const Protocol = 4
 
 // What the messages may take; docs/operating.md, "What a worker can do", tells of them.
 const (
-	// MaxMessage is the largest message in bytes: a result as it is handed in. A NATS cluster that exists
-	// may allow less.
-	MaxMessage = 8 << 20
+	// MaxMessage is the largest message in bytes.
+	MaxMessage = 1 << 20
+	// MaxPending is how many bytes NATS keeps for a connection that does not read them, before it ends that.
+	MaxPending = 16 << 20
 	// PartSize is how many bytes go over a line at once of what is too large for one message. The heartbeats
 	// of a connection wait behind them.
 	PartSize = 128 << 10
+	// MaxPacked is the largest result in bytes as it is handed in.
+	MaxPacked = 8 << 20
+	// MaxUploads is how many bytes of results the server keeps of one machine until they are stored.
+	MaxUploads = 2 * MaxPacked
 	// MaxResult is the largest result in bytes before it is compressed. What is taken of a match is
 	// bounded by its games, far below it.
 	MaxResult = 256 << 20

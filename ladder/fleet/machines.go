@@ -73,8 +73,8 @@ func (m *Machine) decent() bool {
 	})
 }
 
-func (h *Hub) reply(msg *nats.Msg, a answer) {
-	data, err := json.Marshal(a)
+func (h *Hub) reply(msg *nats.Msg, answer any) {
+	data, err := json.Marshal(answer)
 	if err != nil {
 		h.Log.Debug("a machine cannot be answered", "machine", machineOf(msg.Subject), "err", err)
 		return
@@ -193,8 +193,8 @@ func (h *Hub) mentioned(m Machine) (over []attemptOf, again [][]byte) {
 			over = append(over, key)
 		}
 	}
-	for _, a := range h.attempts {
-		if a.machine == m.Name && a.job != nil && !a.named && now.Sub(a.sent) >= Beat {
+	for _, a := range h.byMachine[m.Name] {
+		if a.job != nil && !a.named && now.Sub(a.sent) >= Beat {
 			a.sent = now
 			again = append(again, a.job)
 		}
@@ -214,10 +214,8 @@ const settle = 2 * time.Second
 // hurry makes the attempts of a machine be lost in a moment that are not mentioned again.
 // Whoever calls it holds the lock.
 func (h *Hub) hurry(name string) {
-	for _, a := range h.attempts {
-		if a.machine == name {
-			a.mentioned = time.Now().Add(settle - h.AckTime)
-		}
+	for _, a := range h.byMachine[name] {
+		a.mentioned = time.Now().Add(settle - h.AckTime)
 	}
 }
 

@@ -21,7 +21,8 @@ const (
 	gotOld        = "old"     // of an attempt that is over
 	gotForeign    = "foreign" // of a match that the machine was not given
 	gotUnreadable = "unreadable"
-	gotAgain      = "" // it comes again, and is not counted
+	gotAgain      = ""     // it comes again, and is not counted
+	gotPart       = "part" // of one, which is not counted either
 )
 
 func newHubMetrics(to prometheus.Registerer) *hubMetrics {

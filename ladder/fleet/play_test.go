@@ -72,8 +72,7 @@ func TestLeft(t *testing.T) {
 		t.Errorf("over are %v, want %v", got.Over, want)
 	}
 	for match, want := range map[int64]string{1: gotAgain, 2: gotOld} {
-		r := Result{Match: match, Attempt: 1, Seed: j.Seed, Machine: "lab-1"}
-		if got := a.take(Delivery{Result: r}, nil); got != want {
+		if got, _, _ := a.take("lab-1", resultPart{attemptOf: attemptOf{match, 1}}, nil, nil); got != want {
 			t.Errorf("a result of match %d is %q, want %q", match, got, want)
 		}
 	}
@@ -102,18 +101,8 @@ func TestSlowBuild(t *testing.T) {
 	close(built)
 	kit.Get[*nats.Msg](t)(words.NextMsg(patience))
 	r := Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
-	a.must(a.submit(l, kit.Get[[]byte](t)(Pack(r, MaxMessage))))
+	a.submit(l, r)
 	if got := <-out; got.err != nil || got.Failure == nil {
 		t.Errorf("it gave %+v, %v", got.Result, got.err)
-	}
-}
-
-// A large result has as long as a slow line needs for it before it is sent again.
-func TestHandInTime(t *testing.T) {
-	t.Parallel()
-	for bytes, want := range map[int]time.Duration{0: 10 * time.Second, 1 << 20: 42 * time.Second, MaxMessage: 266 * time.Second} {
-		if got := handInTime(bytes); got != want {
-			t.Errorf("%d bytes have %s, want %s", bytes, got, want)
-		}
 	}
 }

@@ -62,6 +62,21 @@ type filePart struct {
 	Offset int64  `json:"offset"`
 }
 
+// resultPart is the line before a part of a packed result.
+type resultPart struct {
+	attemptOf
+	Sum    string `json:"sum"`  // SHA-256 of the whole, in hexadecimal
+	Size   int    `json:"size"` // of the whole
+	Offset int    `json:"offset"`
+}
+
+// receipt is what the server answers to a part of a result.
+type receipt struct {
+	Next   int  `json:"next"`             // offset of the part that it wants
+	Full   bool `json:"full,omitempty"`   // it has enough of this machine's results: again later
+	Forget bool `json:"forget,omitempty"` // the result is stored, or will never be
+}
+
 // attemptOf names an attempt.
 type attemptOf struct {
 	Match   int64 `json:"match"`
@@ -133,7 +148,7 @@ func Pack(r Result, most int) ([]byte, error) {
 // Unpack reads what Pack returns, or anything that a machine hands in instead. The games are left to
 // Delivery.Unpack.
 func Unpack(data []byte) (d Delivery, err error) {
-	head, games, ok := bytes.Cut(data[:min(len(data), MaxMessage)], []byte("\n"))
+	head, games, ok := bytes.Cut(data[:min(len(data), MaxPacked)], []byte("\n"))
 	if !ok || len(head) > MaxHead {
 		return d, errors.New("result: it does not begin with a line about its attempt")
 	}
