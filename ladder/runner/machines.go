@@ -135,6 +135,7 @@ func (r *Runner) dropHead(m *machine) {
 	if j := m.memory.head; j != nil {
 		m.memory.drop()
 		r.forgetFresh(j)
+		r.letGo(j)
 		r.costs.ended(j.ladder(), j.charged, 0)
 	}
 }

@@ -30,6 +30,11 @@ func (r *Runner) next(ctx context.Context, m *machine) (*job, int64, error) {
 		r.Wake()
 		return nil, 0, nil
 	}
+	if j.match != nil && !r.reserve(j.match) {
+		r.forgetFresh(j)
+		r.Wake()
+		return nil, 0, nil
+	}
 	r.turns.began(j)
 	r.costs.fade(r.Now())
 	j.charged = r.costs.began(j.ladder())
@@ -166,7 +171,7 @@ func (r *Runner) may(ctx context.Context, on *machine, m *ladder.Match) bool {
 	}
 	able := true
 	for slot, v := range m.Versions {
-		if r.leftAlone(on, v, now) || m.Remote[slot] && r.busyOrAway(v) {
+		if r.leftAlone(on, v, now) || m.Remote[slot] && !r.Remotes.Ready(v) {
 			return false
 		}
 		able = r.canPlay(ctx, on, v, m.Remote[slot]) && able
@@ -301,7 +306,7 @@ func (r *Runner) asks(ctx context.Context, on *machine, now time.Time) *asking {
 // may reports whether the machine can play a version, which has no backoff and, if it is remote, can
 // play now.
 func (a *asking) may(p *matchmaking.Player) bool {
-	if a.leftAlone(a.on, p.ID, a.now) || p.Remote && a.busyOrAway(p.ID) {
+	if a.leftAlone(a.on, p.ID, a.now) || p.Remote && !a.Remotes.Ready(p.ID) {
 		return false
 	}
 	able, doubt := a.ableTo(a.ctx, a.on, p.ID, p.Remote)

@@ -62,6 +62,7 @@ func (r *Runner) beginAll(ctx, playing context.Context, jobs []*job, ended chan<
 // giveBack takes back what a job was given that was not begun.
 func (r *Runner) giveBack(j *job) {
 	r.forgetFresh(j)
+	r.letGo(j)
 	if j.asNew == nil {
 		delete(r.taken, j.match.ID)
 	}

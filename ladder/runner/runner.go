@@ -33,14 +33,10 @@ type Options struct {
 	// Resolve returns a version as a program that can be started. An error is a
 	// failure of the server, never the bot's.
 	Resolve func(context.Context, ladder.Version) (match.Bot, error)
-	// Remote returns a remote version as a program that plays a match; nil: there are none.
-	Remote func(ladder.Version, *ladder.Match) match.Bot
-	// Away reports whether a remote version is not connected, and since when; nil: all are
-	// there.
-	Away func(version int64) (since time.Time, away bool)
-	// Allowance is added to the margin of the clock of a match with a remote version, and
-	// Comeback is how long such a match waits for one that is away before it is dropped.
-	Allowance, Comeback time.Duration
+	// Remotes are the remote versions; nil: there are none.
+	Remotes Remotes
+	// Allowance is added to the margin of the clock of a match with a remote version.
+	Allowance time.Duration
 	// Submit takes a version through its stages, on a core of its own. An error is a
 	// failure of the server: the version is tried again. nil: there are no
 	// submissions.
@@ -100,7 +96,6 @@ type Runner struct {
 	metrics *metrics
 	health  *health
 	wake    chan struct{}
-	idlers  chan idler
 	fits    *fitter
 	journal fleet.Journal
 	roster  roster
@@ -126,8 +121,7 @@ type Runner struct {
 	submitting      map[int64]int64      // the owners of versions that go through their stages
 	last            map[string]time.Time // by ladder, when its last match was begun
 	idled           map[string]time.Time // by ladder, when its last match among known house bots alone was begun
-	waitIdle        []idler
-	quiet           time.Time // when the first ladder that rests resumes; zero: none rests
+	quiet           time.Time            // when the first ladder that rests resumes; zero: none rests
 }
 
 // New checks the options and makes a Runner.
@@ -139,9 +133,6 @@ func New(o Options) (*Runner, error) {
 		o.Fleet = nobody{}
 	}
 	o.Local.Name, o.Local.Local = fleet.Local, true
-	if o.Away == nil {
-		o.Away = func(int64) (since time.Time, away bool) { return since, false }
-	}
 	if o.Check == nil {
 		o.Check = func(context.Context) error { return nil }
 	}
@@ -154,7 +145,6 @@ func New(o Options) (*Runner, error) {
 		metrics:  newMetrics(o.Registerer),
 		health:   newHealth(),
 		wake:     make(chan struct{}, 1),
-		idlers:   make(chan idler),
 		fits:     newFitter(),
 		rand:     rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		taken:    map[int64]*job{},
@@ -214,6 +204,10 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 	r.sync()                  // their cores are in use
 	var over <-chan time.Time // the grace
+	var came <-chan struct{}
+	if r.Remotes != nil {
+		came = r.Remotes.Changed()
+	}
 	stop := ctx.Done()
 	for {
 		now := r.Now()
@@ -223,7 +217,6 @@ func (r *Runner) Run(ctx context.Context) error {
 		if ctx.Err() != nil && len(r.taken) == 0 {
 			return nil
 		}
-		r.tellIdle()
 		timer := r.timer(now)
 		select {
 		case <-stop:
@@ -249,8 +242,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			r.sync()
 		case <-r.wake:
 			r.recheck(ctx)
-		case w := <-r.idlers:
-			r.waitIdle = append(r.waitIdle, w)
+		case <-came:
 		case <-timer:
 		}
 	}
@@ -417,6 +409,7 @@ func (r *Runner) work(ctx context.Context, j *job) outcome {
 // ended records the end of a job.
 func (r *Runner) ended(o outcome) {
 	r.release(o)
+	r.letGo(o.job)
 	delete(r.taken, o.id())
 	o.end(nil)
 	if o.machine != nil {
