@@ -1,9 +1,6 @@
 package runner
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/match"
 )
@@ -23,46 +20,22 @@ type Remotes interface {
 	Changed() <-chan struct{}
 }
 
-// reserve reserves the remote versions of a match; false: one of them has left meanwhile.
+// reserve reserves the remote versions of a match; false: one of them has just left.
 func (r *Runner) reserve(m *ladder.Match) bool {
-	for i, v := range m.Versions {
-		if m.Remote[i] && !r.Remotes.Reserve(v) {
-			r.releaseRemotes(m, i)
+	for slot, v := range m.Versions {
+		if m.Remote[slot] && !r.Remotes.Reserve(v) {
+			r.release(m, slot)
 			return false
 		}
 	}
 	return true
 }
 
-// releaseRemotes ends the reservations of the first slots of a match.
-func (r *Runner) releaseRemotes(m *ladder.Match, slots int) {
-	for i, v := range m.Versions[:slots] {
-		if m.Remote[i] {
+// release ends the reservations of the first slots of a match.
+func (r *Runner) release(m *ladder.Match, slots int) {
+	for slot, v := range m.Versions[:slots] {
+		if m.Remote[slot] {
 			r.Remotes.Release(v)
-		}
-	}
-}
-
-// letGo ends the reservations of a job.
-func (r *Runner) letGo(j *job) {
-	if j.match != nil && !j.awaited {
-		r.releaseRemotes(j.match, len(j.match.Versions))
-	}
-}
-
-// giveUp drops rated matches that wait for a remote version which does not come back: its
-// opponents would not be chosen for others meanwhile.
-func (r *Runner) giveUp(ctx context.Context, waiting []*ladder.Match) {
-	for _, m := range waiting {
-		if !m.Rated || m.State != ladder.Waiting || r.taken[m.ID] != nil {
-			continue
-		}
-		for slot, v := range m.Versions {
-			if m.Remote[slot] && r.Remotes.Gone(v) {
-				r.cancel(ctx, m, fmt.Sprintf("cancelled: version %d of %s is not connected", m.Numbers[slot], m.Bots[slot]))
-				m.State = ladder.Dropped
-				break
-			}
 		}
 	}
 }
