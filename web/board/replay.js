@@ -298,7 +298,9 @@ class Player {
 
   // room is the height that is left for the drawing so that the controls are seen below it.
   room() {
-    const above = this.stage.getBoundingClientRect().top + window.scrollY;
+    const top = this.stage.getBoundingClientRect().top;
+    let above = top + window.scrollY;
+    if (above > window.innerHeight / 2) above = top - this.root.getBoundingClientRect().top; // what is above the player is read first
     const below = this.now.offsetHeight + this.controls.offsetHeight + 30;
     return Math.max(340, window.innerHeight - above - below);
   }
