@@ -41,7 +41,10 @@ type Adjudicated struct {
 // ParseScoreRule parses "plies=8 score=10 from=40", with spaces or commas. from is optional. name
 // is what errors call the rule.
 func ParseScoreRule(name, text string) (ScoreRule, error) {
-	example := fmt.Sprintf("try %s %q", name, "plies=8 score=10 from=40")
+	example := fmt.Sprintf("try %s plies=8,score=10,from=40", name)
+	if strings.HasSuffix(name, "resign") {
+		example = fmt.Sprintf("try %s plies=3,score=600", name)
+	}
 	var r ScoreRule
 	seen := map[string]bool{}
 	for _, field := range strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == ',' }) {
