@@ -245,6 +245,31 @@ func (a *Adjudicated) rank(f *forfeits, points []float64) []int {
 	return f.rank(game)
 }
 
+// points returns the points of a game, of those made so far: with a draw by scores nobody has more than the
+// others, and the prize of a game that has one is shared or won.
+func (a *Adjudicated) points(f *forfeits, made []float64) []float64 {
+	v := f.variant
+	if a == nil || a.As == AsResign && v.Prize == 0 {
+		return made
+	}
+	var even []int // the seats that share
+	for seat := range made {
+		if !f.has(seat) && !slices.Contains(a.Seats, seat) {
+			even = append(even, seat)
+		}
+	}
+	sum := v.Prize
+	if sum == 0 {
+		for _, seat := range even {
+			sum += made[seat]
+		}
+	}
+	for _, seat := range even {
+		made[seat] = sum / float64(len(even))
+	}
+	return made
+}
+
 // equal reports whether two games ended in the same way.
 func (a *Adjudicated) equal(b *Adjudicated) bool {
 	if a == nil || b == nil {
