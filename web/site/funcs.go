@@ -34,7 +34,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"cut":       cut,
 		"lines":     logLines,
 		"ticks":     codeSpans,
-		"botname":   func(name string) string { return botName(l, name) },
+		"botname":   func(name string) string { return botTitle(l, name) },
 		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
 		"sparkline": func(values []float64) template.HTML { return sparkline(l, values) },
 		"dict":      dict,
@@ -76,9 +76,12 @@ func crumbs(pairs ...string) (list []map[string]string) {
 	return list
 }
 
-// botName returns the name of a bot for people: that of a house bot without what the command line
-// needs, "champion, level 4" for "@champion:level=4".
+// botName returns what people call a bot at a table: a level by its name, another house bot without
+// what the command line needs, "greedy, noise 20" for "@greedy:noise=20".
 func botName(l *messages.Language, name string) string {
+	if level := levelOf(name); level != nil {
+		return l.Say("play.level." + level.Name)
+	}
 	house, ok := strings.CutPrefix(name, "@")
 	if !ok {
 		return cut(40, name)
@@ -86,13 +89,18 @@ func botName(l *messages.Language, name string) string {
 	house, options, _ := strings.Cut(house, ":")
 	for option := range strings.SplitSeq(options, ",") {
 		if key, value, ok := strings.Cut(option, "="); ok {
-			if key == "level" {
-				key = l.Say("site.level")
-			}
 			house += ", " + key + " " + value
 		}
 	}
 	return cut(60, house)
+}
+
+// botTitle returns the name of a bot in full: with the number of a level, "amateur, level 3".
+func botTitle(l *messages.Language, name string) string {
+	if level := levelOf(name); level != nil {
+		return l.Say("table.level", "Name", botName(l, name), "Number", level.Number)
+	}
+	return botName(l, name)
 }
 
 // none stands for a value that is not known.
