@@ -39,7 +39,7 @@ func made(t *testing.T) map[string]string {
 		for _, o := range g.Options {
 			b.row(code(o.Name), o.DefaultText(), o.Allowed(), o.Help)
 		}
-		blocks["options of "+g.Name] = b.String()
+		blocks["options of "+g.Name], blocks["rules of "+g.Name] = b.String(), g.Text("en")
 	}
 	return blocks
 }
