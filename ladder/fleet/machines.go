@@ -188,7 +188,9 @@ func (h *Hub) acknowledge(m Machine) (over []attemptOf, again [][]byte) {
 		switch {
 		case a != nil && a.machine == m.Name:
 			a.named = now
-			a.state = max(a.state, acknowledged)
+			if a.state == sent {
+				a.state = acknowledged
+			}
 		case a == nil && h.mayCome(key):
 		default:
 			over = append(over, key)
