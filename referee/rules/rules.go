@@ -50,6 +50,9 @@ type Variant struct {
 	Chance bool
 	// Unique is whether no two deals are alike, as a pack of cards is not shuffled twice in the same way.
 	Unique bool
+	// Prize is the points of the winner in a game that has no other points; a draw shares them. It is
+	// 0 where points are made move by move.
+	Prize float64
 	// MaxPlies is how many moves a game can have.
 	MaxPlies int
 	// Deal returns the first position.
