@@ -88,11 +88,8 @@ func (k *Keys) accounts() ([]*jwt.AccountClaims, error) {
 // sign for it. AddGuest returns the text of the worker's file, which is kept nowhere, and the public key
 // of the user, by which the cluster's tools can revoke it.
 func AddGuest(creds, seed []byte, name string) (text []byte, public string, err error) {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, "", err
-	}
-	if name == Local {
-		return nil, "", fmt.Errorf("worker: the name %q is that of the server's own: choose another", name)
 	}
 	server, _, err := readCreds("--creds", creds)
 	if err != nil {

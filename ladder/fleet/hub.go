@@ -39,8 +39,6 @@ type HubOptions struct {
 	Log        *slog.Logger          // nil: none
 	// AckTime is how long a machine may not name an attempt before that is lost; 0: AckTime.
 	AckTime time.Duration
-	// Trouble is called when Err begins to return an error; nil: nobody is.
-	Trouble func(error)
 }
 
 // Hub is a server's side of the fleet. It implements Fleet.
@@ -257,9 +255,6 @@ func (h *Hub) checkConnection() (connected bool) {
 	case err != nil && was == nil:
 		h.metrics.down.Set(1)
 		h.Log.Error("the fleet cannot go on: machines keep their results", "err", err)
-		if h.Trouble != nil {
-			h.Trouble(fmt.Errorf("fleet: %w", err))
-		}
 	case err == nil && was != nil:
 		h.metrics.down.Set(0)
 		h.Log.Info("the fleet goes on")

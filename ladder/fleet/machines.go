@@ -107,7 +107,7 @@ func (h *Hub) admit(name string, now time.Time) bool {
 // the lock.
 func (h *Hub) machine(name string, now time.Time) *machine {
 	m := h.machines[name]
-	if m == nil && CheckName(name) == nil && name != Local {
+	if m == nil && checkName(name) == nil {
 		m = &machine{limit: rate.NewLimiter(MaxHeartbeats, 4*MaxHeartbeats)}
 		m.Seen = now
 		h.machines[name] = m

@@ -19,7 +19,7 @@ import (
 // packedResult is a result that is to be handed in.
 type packedResult struct {
 	attemptOf
-	Packed []byte `json:"packed"`
+	packed []byte
 }
 
 // outbox keeps results on the disk until the server has them, so that a worker which is killed
@@ -40,11 +40,11 @@ func openOutbox(dir string) (o outbox, left []packedResult, err error) {
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		var p packedResult
 		data, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(data, &p)
+		if err != nil {
+			return o, nil, fmt.Errorf("results: %w", err)
 		}
+		r, err := Unpack(data)
 		info, statErr := e.Info()
 		if err != nil || statErr != nil || !strings.HasSuffix(path, resultSuffix) || time.Since(info.ModTime()) > KeepResults {
 			if err := os.Remove(path); err != nil { // half written, or too old to be wanted
@@ -52,7 +52,7 @@ func openOutbox(dir string) (o outbox, left []packedResult, err error) {
 			}
 			continue
 		}
-		left = append(left, p)
+		left = append(left, packedResult{attemptOf{r.Match, r.Attempt}, data})
 	}
 	return o, left, nil
 }
@@ -61,11 +61,7 @@ func (o outbox) path(a attemptOf) string { return filepath.Join(o.dir, a.String(
 
 // keep writes a result, completely or not at all.
 func (o outbox) keep(p packedResult) error {
-	data, err := json.Marshal(p)
-	if err != nil {
-		return fmt.Errorf("results: %w", err)
-	}
-	if err := renameio.WriteFile(o.path(p.attemptOf), data, 0o600); err != nil {
+	if err := renameio.WriteFile(o.path(p.attemptOf), p.packed, 0o600); err != nil {
 		return fmt.Errorf("results: %w", err)
 	}
 	return nil
@@ -87,10 +83,10 @@ func (w *Worker) deliver(ctx context.Context, p packedResult) {
 	defer w.metrics.waiting.Dec()
 	ctx, end := w.handing(ctx, p.attemptOf)
 	defer end()
-	sum := sha256.Sum256(p.Packed)
-	part := resultPart{attemptOf: p.attemptOf, Sum: hex.EncodeToString(sum[:]), Size: len(p.Packed)}
+	sum := sha256.Sum256(p.packed)
+	part := resultPart{attemptOf: p.attemptOf, Sum: hex.EncodeToString(sum[:]), Size: len(p.packed)}
 	for wait := firstRetry; ; {
-		r, err := w.handIn(ctx, part, p.Packed)
+		r, err := w.handIn(ctx, part, p.packed)
 		if r.Forget || errors.Is(context.Cause(ctx), errOver) {
 			break
 		}

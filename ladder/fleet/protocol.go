@@ -89,8 +89,11 @@ const Local = "local"
 
 var machineName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
-// CheckName returns an error for what cannot be the name of a machine.
-func CheckName(name string) error {
+// checkName returns an error for what cannot be the name of a worker.
+func checkName(name string) error {
+	if name == Local {
+		return fmt.Errorf("worker: the name %q is that of the server's own: choose another", name)
+	}
 	if !machineName.MatchString(name) {
 		return fmt.Errorf("worker: the name %q is not valid: try up to 40 lower-case letters, digits and hyphens, such as lab-3", name)
 	}

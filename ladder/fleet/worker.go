@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -315,6 +314,3 @@ func (w *Worker) exit(key attemptOf) {
 	delete(w.playing, key)
 	w.jobs.Done()
 }
-
-// mayPlay reports whether a core is one of this worker's.
-func (w *Worker) mayPlay(core int) bool { return slices.Contains(w.Cores, core) }

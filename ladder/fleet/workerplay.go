@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -33,7 +34,7 @@ func (w *Worker) play(ctx context.Context, o order) {
 		w.exit(key)
 		return
 	}
-	p := packedResult{attemptOf: key, Packed: packed}
+	p := packedResult{key, packed}
 	if !errors.Is(cause, errCancelled) { // that is not worth keeping
 		if err := w.outbox.keep(p); err != nil {
 			w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
@@ -56,7 +57,7 @@ func (w *Worker) count(r Result) {
 
 // playOnCore plays an attempt when its core is free, with its bots in their sandboxes.
 func (w *Worker) playOnCore(ctx context.Context, o order) Result {
-	if !w.mayPlay(o.Core) {
+	if !slices.Contains(w.Cores, o.Core) {
 		return failed(o.Job, fmt.Errorf("%s does not play on core %d", w.link.Name, o.Core))
 	}
 	select {
