@@ -51,13 +51,14 @@ type Worker struct {
 	left    []packedResult // by an earlier run
 	metrics *workerMetrics
 	journal Journal
-	cores   map[int]chan struct{} // each with room for one match
+	cores   map[int]chan struct{} // each with room for its matches
 	up      *semaphore.Weighted   // the line to the server, with room for PartSize; see ask
 	down    *semaphore.Weighted   // and from there
 	change  chan struct{}         // makes the next heartbeat come now
-	drain   chan struct{}
-	once    sync.Once
 	jobs    sync.WaitGroup
+
+	draining context.Context // until Drain is called
+	drain    context.CancelFunc
 
 	mu      sync.Mutex
 	playing map[attemptOf]*playing
@@ -85,10 +86,11 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	}
 	w := &Worker{
 		WorkerOptions: o, link: link, session: rand.Text(), metrics: newWorkerMetrics(o.Registerer),
-		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1), drain: make(chan struct{}),
+		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1),
 		up: semaphore.NewWeighted(PartSize), down: semaphore.NewWeighted(PartSize),
 		playing: map[attemptOf]*playing{}, ackTime: AckTime, journal: Journal{Log: o.Log},
 	}
+	w.draining, w.drain = context.WithCancel(context.Background())
 	if o.Play == nil {
 		w.Play = Play
 	}
@@ -98,9 +100,7 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 		Sandbox: sandbox.Probe().Level.String(), Interpreters: interpreter.Versions(), Cores: o.Cores, Memory: o.Memory,
 	}
 	for _, core := range o.Cores {
-		if w.cores[core] == nil {
-			w.cores[core] = make(chan struct{}, count(o.Cores, core))
-		}
+		w.cores[core] = make(chan struct{}, cap(w.cores[core])+1)
 	}
 	if w.cache, err = openCache(filepath.Join(o.Dir, "bots"), cmp.Or(o.Cache, DefaultCache), w.Log); err != nil {
 		return nil, err
@@ -116,28 +116,10 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 // may have been killed.
 func (o WorkerOptions) Temp() string { return filepath.Join(o.Dir, "tmp") }
 
-func count(list []int, x int) (n int) {
-	for _, y := range list {
-		if y == x {
-			n++
-		}
-	}
-	return n
-}
-
 // Drain makes Run finish the matches that the worker has, hand them in and return.
 func (w *Worker) Drain() {
-	w.once.Do(func() { close(w.drain) })
+	w.drain()
 	w.notify()
-}
-
-func (w *Worker) draining() bool {
-	select {
-	case <-w.drain:
-		return true
-	default:
-		return false
-	}
 }
 
 // Run plays until the context ends or, after Drain, until nothing is left. A match that is
@@ -163,7 +145,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}()
 	select {
 	case <-under.Done():
-	case <-w.drain:
+	case <-w.draining.Done():
 	}
 	w.mu.Lock()
 	w.stopped = true
@@ -230,7 +212,7 @@ func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc
 func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatReply, err error) {
 	w.mu.Lock()
 	b := heartbeat{Machine: w.about, Session: w.session, Leaving: leaving}
-	b.Draining = leaving || w.draining()
+	b.Draining = leaving || w.draining.Err() != nil
 	for key, p := range w.playing {
 		b.Playing = append(b.Playing, Playing{Match: key.Match, Attempt: key.Attempt, Core: p.core})
 	}
