@@ -16,12 +16,12 @@ import (
 
 // judge benches the versions of a finished match that failed too often. Its own
 // errors are logged; they never make the match fail.
-func (r *Runner) judge(ctx context.Context, p *played) {
-	if !p.Rated {
+func (r *Runner) judge(ctx context.Context, o *outcome) {
+	if !o.match.Rated {
 		return
 	}
-	for slot, v := range p.versions {
-		f, g := lastFault(p, slot)
+	for slot, v := range o.versions {
+		f, g := lastFault(o, slot)
 		if f == nil || v.House() {
 			continue
 		}
@@ -38,7 +38,7 @@ func (r *Runner) judge(ctx context.Context, p *played) {
 			r.pause(err)
 			return
 		}
-		benched, err := r.Store.Bench(ctx, v.ID, benchText(p, v, why, f, g))
+		benched, err := r.Store.Bench(ctx, v.ID, benchText(o, v, why, f, g))
 		if err != nil {
 			r.Log.Error("benching a version", "version", v.ID, "err", err)
 			continue
@@ -81,8 +81,8 @@ func (r *Runner) benchReason(ctx context.Context, v ladder.Version) (why string,
 
 // lastFault returns the last fault of a slot and its game, without the games that it
 // forfeited unplayed.
-func lastFault(p *played, slot int) (last *referee.Fault, in *referee.Result) {
-	for _, g := range p.games {
+func lastFault(o *outcome, slot int) (last *referee.Fault, in *referee.Result) {
+	for _, g := range o.games {
 		for i, f := range g.Faults {
 			if g.Bots[f.Seat] == slot && !f.Disqualified() {
 				last, in = &g.Faults[i], g
@@ -98,26 +98,26 @@ const (
 )
 
 // benchText returns the message for the owner of a benched version.
-func benchText(p *played, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
+func benchText(o *outcome, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, version %d, is benched: %s\n", v.Bot, v.Number, why)
-	c := circumstances(p, v, f, g)
+	c := circumstances(o, v, f, g)
 	fmt.Fprintf(&b, "the last fault: match %d (%s), deal %d, rotation %d, seat %d, ply %d: %s: %s\n",
-		p.ID, ladderLabel(p.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c))
+		o.match.ID, ladderLabel(o.match.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c))
 	fmt.Fprintf(&b, "what to change: %s\n", f.Reason.Advice(c)[0])
 	if log := lastLines(c.Stderr); log != "" {
 		fmt.Fprintf(&b, "the last lines of its stderr in that game:\n%s\n", log)
 	} else {
 		b.WriteString("it wrote nothing on stderr in that game\n")
 	}
-	fmt.Fprintf(&b, "try it at home: timba %s\n", strings.Join(check.Words("DIR", p.Game, p.Clock, sandbox.Limit{}), " "))
+	fmt.Fprintf(&b, "try it at home: timba %s\n", strings.Join(check.Words("DIR", o.match.Game, o.match.Clock, sandbox.Limit{}), " "))
 	b.WriteString("submit a new version to bring the bot back")
 	return b.String()
 }
 
 // circumstances returns those of a version's fault, for advice.
-func circumstances(p *played, v ladder.Version, f *referee.Fault, g *referee.Result) (c fault.Circumstances) {
-	if r, err := games.Find(p.Game); err == nil {
+func circumstances(o *outcome, v ladder.Version, f *referee.Fault, g *referee.Result) (c fault.Circumstances) {
+	if r, err := games.Find(o.match.Game); err == nil {
 		c, _ = g.Circumstances(r, *f, g.Logs[f.Seat]) // the advice is less certain without them
 	}
 	c.Fixed, c.Language = true, v.Language

@@ -192,7 +192,7 @@ func TestHeldForEver(t *testing.T) {
 			<-ctx.Done()
 			return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedCancelled}}
 		}
-		w.here = func(_ context.Context, _ *played, j fleet.Job) fleet.Result {
+		w.here = func(_ context.Context, _ *outcome, j fleet.Job) fleet.Result {
 			time.Sleep(20 * time.Second)
 			return fleet.PlayAtRandom(j)
 		}
