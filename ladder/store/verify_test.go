@@ -55,7 +55,7 @@ func busy(tb testing.TB) *competition {
 	c.played("game-c", ladder.Person{}, ladders[2], 2, "@random")
 	kit.Must(tb, c.AddPlay(bg, ladder.Play{ID: "game-d", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0))
 	kit.Must(tb, c.AddPlay(bg, ladder.Play{ID: "game-e", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0))
-	kit.Must(tb, c.BreakPlay(bg, "game-e"))
+	kit.Must(tb, c.BreakPlay(bg, "game-e", ladder.BrokenByFailure))
 	return c
 }
 
@@ -167,7 +167,7 @@ func TestVerifyDamage(t *testing.T) {
 		{"the size of a person's game", "UPDATE plays SET size = size + 1 WHERE id = 'game-a'", "game game-a", "size is "},
 		{"the commitment of a person's game", "UPDATE plays SET commitment = 'x' WHERE id = 'game-a'", "game game-a", "commitment is "},
 		{"the options of a person's game", "UPDATE plays SET options = json_set(options, '$.board', 'random') WHERE id = 'game-a'", "game game-a", "the options are "},
-		{"a person's game that is not finished", "UPDATE plays SET state = 'broken', replay = NULL, size = NULL, result = NULL WHERE id = 'game-a'", "game game-a, seat 1", "ended is "},
+		{"a person's game that is not finished", "UPDATE plays SET state = 'broken', broken = 'stop', replay = NULL, size = NULL, result = NULL WHERE id = 'game-a'", "game game-a, seat 1", "ended is "},
 		{"the result of an open game", "UPDATE plays SET result = 'win' WHERE id = 'game-d'", "game game-d", `result is "win" where none is due`},
 	} {
 		t.Run(d.name, func(t *testing.T) {
@@ -193,6 +193,7 @@ var notCompared = map[string]string{
 	"fits.created":       "when it was made",
 	"archives.created":   "when it was made",
 	"plays.began":        "when the person came",
+	"plays.session":      "in which browser it was",
 }
 
 // No value of a result can be another without a difference, but for those that nothing else tells of.

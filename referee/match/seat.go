@@ -88,7 +88,7 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 			}
 		}
 	}
-	if g.Over() {
+	if g.Decided() {
 		return nil
 	}
 	startErrors := make([]error, len(seats))
