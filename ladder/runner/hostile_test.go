@@ -284,7 +284,7 @@ func TestOneWordCountsOnce(t *testing.T) {
 		if e.Match != first {
 			t.Fatalf("match %d is broken off, not match %d", e.Match, first)
 		}
-		kit.Until(t, "it rests", func() bool { return machineNamed(t, r.Machines(nil), "w1").State == ladder.MachineResting })
+		kit.Until(t, "it is paused", func() bool { return machineNamed(t, r.Machines(nil), "w1").State == ladder.MachinePaused })
 		hours.Add(1)
 		r.Wake()
 	}

@@ -1,6 +1,6 @@
 // Package runner plays the matches of a competition: it chooses the next match, its machine and
 // its core, hands it to a fleet, publishes the commitment before the match and stores its games after it,
-// benches versions that fail repeatedly, and computes the maximum-likelihood fits in
+// suspends versions that fail repeatedly, and computes the maximum-likelihood fits in
 // the background.
 //
 // Each match has a core of its own, and so has each submission. The runner never
@@ -78,7 +78,7 @@ type Options struct {
 	// Grace is how long running matches may continue when the runner is stopped.
 	Grace time.Duration
 	// Check returns an error if the server cannot play at all. It is called before
-	// play resumes after a failure, and before a version is benched. nil: it always
+	// play resumes after a failure, and before a version is suspended. nil: it always
 	// can.
 	Check func(context.Context) error
 

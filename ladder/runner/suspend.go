@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// judge benches the versions of a finished match that failed too often. Its own
+// judge suspends the versions of a finished match that failed too often. Its own
 // errors are logged; they never make the match fail.
 func (r *Runner) judge(ctx context.Context, o *outcome) {
 	if !o.match.Rated {
@@ -25,7 +25,7 @@ func (r *Runner) judge(ctx context.Context, o *outcome) {
 		if f == nil || v.House() {
 			continue
 		}
-		why, err := r.benchReason(ctx, v)
+		why, err := r.suspendReason(ctx, v)
 		if err != nil {
 			r.Log.Error("reading a version's fault history", "version", v.ID, "err", err)
 			continue
@@ -38,21 +38,21 @@ func (r *Runner) judge(ctx context.Context, o *outcome) {
 			r.pause(err)
 			return
 		}
-		benched, err := r.Store.Bench(ctx, v.ID, benchText(o, v, why, f, g))
+		suspended, err := r.Store.Suspend(ctx, v.ID, suspendText(o, v, why, f, g))
 		if err != nil {
-			r.Log.Error("benching a version", "version", v.ID, "err", err)
+			r.Log.Error("suspending a version", "version", v.ID, "err", err)
 			continue
 		}
-		if benched {
-			r.metrics.benched.Inc()
-			r.Log.Warn("version benched", "version", v.ID, "bot", v.Bot, "why", why)
+		if suspended {
+			r.metrics.suspended.Inc()
+			r.Log.Warn("version suspended", "version", v.ID, "bot", v.Bot, "why", why)
 		}
 	}
 }
 
-// benchReason returns why a version must be benched by its last rated matches,
+// suspendReason returns why a version must be suspended by its last rated matches,
 // including the one just stored; "" when it need not be.
-func (r *Runner) benchReason(ctx context.Context, v ladder.Version) (why string, err error) {
+func (r *Runner) suspendReason(ctx context.Context, v ladder.Version) (why string, err error) {
 	matches, err := r.Store.Matches(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * historyMatches})
 	if err != nil {
 		return "", err
@@ -97,10 +97,10 @@ const (
 	shownBytes = 800 // of as many lines, at most
 )
 
-// benchText returns the message for the owner of a benched version.
-func benchText(o *outcome, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
+// suspendText returns the message for the owner of a suspended version.
+func suspendText(o *outcome, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, version %d, is benched: %s\n", v.Bot, v.Number, why)
+	fmt.Fprintf(&b, "%s, version %d, is suspended: %s\n", v.Bot, v.Number, why)
 	c := circumstances(o, v, f, g)
 	fmt.Fprintf(&b, "the last fault: match %d (%s), deal %d, rotation %d, seat %d, ply %d: %s: %s\n",
 		o.match.ID, ladderLabel(o.match.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c))
