@@ -196,13 +196,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // happened handles an event.
 func (h *Hub) happened(ctx context.Context, e events.Event) {
-	switch e.Kind {
-	case events.PersonBlocked:
-		h.endPerson(e.Person)
-	case events.MatchFinished, events.MatchBroken:
-		h.settle(ctx)
-	}
-	if e.Missed > 0 {
+	if e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Missed > 0 {
 		h.settle(ctx)
 	}
 	h.pages.happened(ctx, e)
@@ -233,17 +227,6 @@ func (h *Hub) settle(ctx context.Context) {
 		h.mu.Unlock()
 		if gone {
 			m.over(now.State)
-		}
-	}
-}
-
-// endPerson ends the sockets of a person who is blocked.
-func (h *Hub) endPerson(person int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for w := range h.sockets {
-		if w.person == person && person != 0 {
-			w.End(websocket.ClosePolicyViolation, "blocked")
 		}
 	}
 }

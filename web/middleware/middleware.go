@@ -102,8 +102,8 @@ func (in *Request) Record(w http.ResponseWriter) http.ResponseWriter {
 	return in.inner
 }
 
-// by returns who takes a place with the request.
-func (in *Request) by() admission.By { return admission.By{Person: in.Person.ID, Address: in.Address} }
+// By returns who takes a place with the request.
+func (in *Request) By() admission.By { return admission.By{Person: in.Person.ID, Address: in.Address} }
 
 // begun reports whether an answer has begun, perhaps only in the compressor's buffer.
 func (in *Request) begun() bool {

@@ -93,11 +93,11 @@ var (
 // Run ends the games of people who are blocked, and all games when the context ends. Those
 // that an earlier server left are ended before, by Store.BreakPlays.
 func (t *Tables) Run(ctx context.Context) error {
-	blocked, unsubscribe := t.Events.Subscribe(1, func(e events.Event) bool { return e.Kind == events.PersonBlocked })
+	ended, unsubscribe := t.Events.Subscribe(1, func(e events.Event) bool { return e.Kind == events.AccessEnded })
 	defer unsubscribe()
 	for {
 		select {
-		case <-blocked: // it may have missed others
+		case <-ended: // it may have missed others
 			t.endBlocked(ctx)
 		case <-ctx.Done():
 			t.mu.Lock()

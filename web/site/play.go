@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/socket"
 )
 
 // playBots is how many bots can be chosen from.
@@ -370,11 +369,10 @@ func (s *Site) tableSocket(v *visit) error {
 	if err != nil {
 		return err
 	}
-	c, err := socket.Upgrade(v.w, v.r, s.Play.Socket())
+	c, err := v.upgrade(s.Play.Socket())
 	if err != nil {
 		return err
 	}
-	v.begun = true
 	t.Attach(v.ctx(), seat, c) // whatever ends it, the person may come back
 	return nil
 }

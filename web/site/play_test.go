@@ -448,6 +448,58 @@ func TestPlaySocketsRaced(t *testing.T) {
 	}
 }
 
+// The connection of a page ends at once with its session, which has the seat no longer; the person goes on in
+// another session.
+func TestPlaySessionEndsRaced(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, playRules, 0)
+	first, second := w.Client(), w.Client()
+	w.SignIn(first, w.Token)
+	w.SignIn(second, w.Token)
+	table := opened(w, first, briscaForm).Header.Get("Location")
+	ws, _ := dial(w, first, table, nil)
+	ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
+	awaitLine(t, ws, "turn ")
+	w.Post(second, "/account/sessions/end-others", "")
+	if code := closeCode(t, ws); code != socket.CloseRefused {
+		t.Errorf("the connection ends with %d", code)
+	}
+	if _, status := dial(w, first, table, nil); status != http.StatusForbidden {
+		t.Errorf("the browser whose session has ended comes back with %d", status)
+	}
+	again, _ := dial(w, second, table, nil)
+	again.WriteJSON(socket.Frame{})
+	awaitLine(t, again, "turn ")
+}
+
+// Pages say that their session has ended: that of a table, and one that watches, which goes on.
+func TestSessionEndsOnPages(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	c := w.Client()
+	w.SignIn(c, w.Token)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	b.Look(390, 844, true)
+	signIn(b, w, w.Token)
+	begin(b, w, "brisca", "")
+	b.Wait(`#board[data-turn="yes"]`)
+	w.Post(c, "/account/sessions/end-others", "")
+	kit.Until(t, "the page says that its session has ended", func() bool { return strings.HasPrefix(b.Text("#state"), "Your session here has ended.") })
+	b.Accessible()
+	b.Picture(*screens, "table-session-ended")
+	signIn(b, w, w.Token)
+	b.Go(w.URL + "/live")
+	b.Wait(`#status[data-on="yes"]`)
+	w.Post(c, "/account/sessions/end-others", "")
+	b.Wait(`#ended:not([hidden])`)
+	b.Wait(`#status[data-on="yes"]`)
+	b.Accessible()
+	b.Picture(*screens, "live-session-ended")
+	b.Quiet()
+}
+
 // A blocked person's game ends at once, for nobody. A guest plays only where guests may.
 func TestPlayBlockedRaced(t *testing.T) {
 	t.Parallel()
