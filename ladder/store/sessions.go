@@ -43,13 +43,9 @@ func (s *Store) SignIn(ctx context.Context, token string, guest int64) (key stri
 	return key, err
 }
 
-// AddGuest begins a session of somebody who has not signed in, and returns its key, which is not kept.
-func (s *Store) AddGuest(ctx context.Context) (key string, id int64, err error) {
-	err = s.update(ctx, func(tx *Tx) error {
-		key, id, err = tx.setSession(ctx, queries.SetSessionParams{Expires: stamp(tx.now.Add(SessionTime))}, MaxGuests)
-		return err
-	})
-	return key, id, err
+// addGuest begins a session of somebody who has not signed in, and returns its key.
+func (tx *Tx) addGuest(ctx context.Context) (key string, id int64, err error) {
+	return tx.setSession(ctx, queries.SetSessionParams{Expires: stamp(tx.now.Add(SessionTime))}, MaxGuests)
 }
 
 // setSession keeps a session with a new key, and ends those that are over or too many.

@@ -195,20 +195,13 @@ func (s *Site) chosen(v *visit) (c play.Choice, form map[string]string, err erro
 	return c, form, err
 }
 
-// open opens a table for the visitor. It begins the session of a guest.
+// open opens a table for the visitor. With it begins the session of a guest.
 func (s *Site) open(v *visit, c play.Choice) (*play.Table, error) {
-	if err := s.Play.Allowed(v.Actor); err != nil {
-		return nil, err
-	}
-	if v.Session == 0 {
-		key, id, err := s.Store.AddGuest(v.ctx())
-		if err != nil {
-			return nil, err
-		}
-		v.Session = id
+	t, key, err := s.Play.Open(v.ctx(), v.Actor, c)
+	if key != "" {
 		v.setCookie(sessionCookie, key, sessionAge)
 	}
-	return s.Play.Open(v.ctx(), v.Actor, c)
+	return t, err
 }
 
 // playOpened opens a table.

@@ -396,11 +396,15 @@ func TestPlayBoundsRaced(t *testing.T) {
 		"game=brisca&bot=@random&seat=0&options=players":     "name=value",
 		"game=brisca&bot=@random&seat=0&options=players%3D9": "players",
 	} {
-		if a := opened(w, w.Client(), form); a.Status/100 != 4 || !strings.Contains(a.Body, want) {
+		a := opened(w, w.Client(), form)
+		if a.Status/100 != 4 || !strings.Contains(a.Body, want) {
 			t.Errorf("%s answers %d, want %q on it", form, a.Status, want)
 		}
+		if cookie := a.Header.Get("Set-Cookie"); cookie != "" {
+			t.Errorf("%s begins a session: %q", form, cookie)
+		}
 	}
-	// the first goes on, also for a guest who signs in, and nobody else has it
+	// the first goes on, also for a guest who signs in, whose it is then in other browsers, too
 	w.SignIn(first, w.Token)
 	if a := w.Get(first, table); a.Status != http.StatusOK {
 		t.Errorf("the table of a guest who has signed in answers %d", a.Status)
@@ -408,8 +412,11 @@ func TestPlayBoundsRaced(t *testing.T) {
 	again, _ := dial(w, first, table, nil)
 	w.Must(again.Close())
 	w.SignIn(second, w.Token)
-	if a := w.Get(second, table); a.Status != http.StatusForbidden {
+	if a := w.Get(second, table); a.Status != http.StatusOK {
 		t.Errorf("the guest's table answers the same person at another browser with %d", a.Status)
+	}
+	if a := w.Get(second, "/account"); strings.Count(a.Body, `href="/play/`) < 3 {
+		t.Errorf("the account does not have the games of both browsers: %s", a.Body)
 	}
 	ws, _ = dial(w, first, table, nil)
 	ws.WriteJSON(socket.Frame{Number: 1, Lines: []string{"# still here"}})
@@ -594,7 +601,8 @@ func TestPlayedInfoIsCut(t *testing.T) {
 		ID: "TALK", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
 		Bots: []ladder.PlaySeat{{Seat: 1, Version: s.Version("@random"), BotID: bot.ID}},
 	}
-	s.Must(s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1))
+	_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1, false)
+	s.Must(err)
 	s.Must(s.Store.FinishPlay(t.Context(), p.ID, "win", r.Encode(), nil))
 	a := s.Get(s.Client(), "/play/"+p.ID)
 	if a.Status != http.StatusOK || !strings.Contains(a.Body, "pv=xxx") || len(a.Body) > 200_000 {
