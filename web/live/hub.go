@@ -21,19 +21,14 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/runner"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Store is what a Hub reads.
-type Store interface {
-	Match(ctx context.Context, id int64) (ladder.Match, error)
-}
-
 // Options are the parts of a Hub. All but Hold and Log are required.
 type Options struct {
-	Store  Store
-	Events *events.Hub
+	Store  *store.Store
 	Limits Limits
 	Hold   time.Duration // how long the end of a game is shown before the next game; 0: DefaultHold
 	Log    *slog.Logger  // nil: none
@@ -165,7 +160,7 @@ const eventsKept = 1024
 // Run sends what happens until the context ends. Then it ends all sockets.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.close()
-	happened, stop := h.Events.Subscribe(eventsKept, nil)
+	happened, stop := h.Store.Events().Subscribe(eventsKept, nil)
 	defer stop()
 	go h.pages.run(ctx)
 	for {
@@ -240,13 +235,3 @@ func (h *Hub) close() {
 		w.End(websocket.CloseGoingAway, "the server stops")
 	}
 }
-
-// Sockets returns how many sockets watch.
-func (h *Hub) Sockets() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.sockets)
-}
-
-// Waiting returns how many bytes wait for all sockets.
-func (h *Hub) Waiting() int64 { return h.queues.Waiting() }

@@ -29,7 +29,6 @@ type Options struct {
 	Proxies    []netip.Prefix        // whose X-Forwarded-For is trusted
 	Pace       Pace                  // of uploads and downloads; zero: DefaultPace
 	Log        *slog.Logger          // nil: none
-	Now        func() time.Time      // nil: the system's clock
 }
 
 // Middleware is what requests pass.
@@ -62,22 +61,19 @@ const (
 
 // New returns a Middleware.
 func New(o Options) *Middleware {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Pace = cmp.Or(o.Pace, DefaultPace)
-	requests := o.Service.Config.Limits.Requests
+	requests, now := o.Service.Config.Limits.Requests, o.Service.Now
 	return &Middleware{
 		Options:   o,
-		Joining:   admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", registrationsPerMinute, o.Now),
-		Assets:    admission.NewRate[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, o.Now),
+		Joining:   admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", registrationsPerMinute, now),
+		Assets:    admission.NewRate[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, now),
 		Uploads:   admission.NewPlaces(UploadLimits),
 		Streams:   admission.NewPlaces(StreamLimits),
 		Waits:     admission.NewPlaces(waitLimits),
 		metrics:   newMetrics(o.Registerer),
-		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", requests/2, o.Now),
-		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", requests, o.Now),
+		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", requests/2, now),
+		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", requests, now),
 	}
 }
 

@@ -24,16 +24,14 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Tables. All but Now are required.
+// Options are the parts of a Tables. All are required.
 type Options struct {
 	Store   *store.Store
-	Events  *events.Hub
 	Limits  Limits
 	Room    ladder.Room // for the memory of one bot
 	Resolve func(context.Context, ladder.Version) (match.Bot, error)
 	Sandbox *match.Sandbox // of all but house bots; nil: none
 	Log     *slog.Logger
-	Now     func() time.Time // nil: the system's clock
 }
 
 // Tables are all games of people against bots that are played now.
@@ -69,9 +67,6 @@ func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 
 // New returns no tables. Run has to run.
 func New(o Options) *Tables {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	memory := o.Limits.Memory
 	if memory == 0 {
 		memory = math.MaxInt64
@@ -91,7 +86,7 @@ var (
 // Run ends the games of people who are blocked, and all games when the context ends. Those
 // that an earlier server left are ended before, by Store.BreakPlays.
 func (t *Tables) Run(ctx context.Context) error {
-	ended, unsubscribe := t.Events.Subscribe(1, func(e events.Event) bool { return e.Kind == events.AccessEnded })
+	ended, unsubscribe := t.Store.Events().Subscribe(1, func(e events.Event) bool { return e.Kind == events.AccessEnded })
 	defer unsubscribe()
 	for {
 		select {
@@ -170,7 +165,7 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 	if err := t.Allowed(who); err != nil {
 		return nil, "", err
 	}
-	x = &Table{ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), Began: t.Now(), came: make(chan struct{}), over: make(chan struct{})}
+	x = &Table{ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), Began: time.Now(), came: make(chan struct{}), over: make(chan struct{})}
 	if err := x.choose(ctx, who); err != nil {
 		return nil, "", err
 	}

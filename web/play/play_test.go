@@ -13,7 +13,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
@@ -56,7 +55,7 @@ func newWorld(t *testing.T, dir string, l play.Limits) *world {
 	_, err = s.BreakPlays(t.Context())
 	w.must(err)
 	w.Tables = play.New(play.Options{
-		Store: s, Events: new(events.Hub), Limits: l, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Store: s, Limits: l, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Resolve: func(ctx context.Context, v ladder.Version) (match.Bot, error) {
 			p, err := resolver.Resolve(ctx, v.Bot)
 			return p.Bot, err

@@ -18,13 +18,12 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Hub. Store and Events are required.
+// Options are the parts of a Hub. Store is required.
 type Options struct {
 	Store  *store.Store
 	Limits Limits
 	Bounds ladder.Limits // of people: bots and versions
-	Events *events.Hub
-	Wake   func() // called when a bot has come; nil: nobody wants to know
+	Wake   func()        // called when a bot has come; nil: nobody wants to know
 	// AwaitIdle returns when a version that has left plays no match and none is about to begin, or
 	// with an error when the context ends; nil: it never plays.
 	AwaitIdle func(ctx context.Context, version int64) error
@@ -176,7 +175,7 @@ func (h *Hub) end(version int64, s *session) {
 // Run tells the bots how their matches end, and ends the connections of versions that are no longer
 // live, until the context ends.
 func (h *Hub) Run(ctx context.Context) error {
-	news, stop := h.Events.Subscribe(256, func(e events.Event) bool {
+	news, stop := h.Store.Events().Subscribe(256, func(e events.Event) bool {
 		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionMoved
 	})
 	defer stop()

@@ -62,16 +62,16 @@ func TestForgets(t *testing.T) {
 		far.cancel()
 		time.Sleep(w.Config.Remote.Comeback - time.Second)
 		v := w.version(t, "far").ID
-		if since, away := w.Away(v); w.Tokens() != 2 || !away || time.Since(since) > w.Config.Remote.Comeback {
-			t.Errorf("while it may come back, %d tokens are there, and it is away since %s", w.Tokens(), since)
+		if since, away := w.Away(v); w.Bots() != 2 || !away || time.Since(since) > w.Config.Remote.Comeback {
+			t.Errorf("while it may come back, %d bots are known, and it is away since %s", w.Bots(), since)
 		}
 		time.Sleep(10 * time.Second)
-		if since, away := w.Away(v); w.Tokens() != 1 || !away || time.Since(since) < w.Config.Remote.Comeback {
-			t.Errorf("later %d tokens are there, and it is away since %s", w.Tokens(), since)
+		if since, away := w.Away(v); w.Bots() != 1 || !away || time.Since(since) < w.Config.Remote.Comeback {
+			t.Errorf("later %d bots are known, and it is away since %s", w.Bots(), since)
 		}
 		start(t, w.client(w.token, "far")).await(t, "online again", online)
-		if _, away := w.Away(v); away || w.Tokens() != 2 {
-			t.Errorf("when it is back %d tokens are there; away: %t", w.Tokens(), away)
+		if _, away := w.Away(v); away || w.Bots() != 2 {
+			t.Errorf("when it is back %d bots are known; away: %t", w.Bots(), away)
 		}
 	})
 }

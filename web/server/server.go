@@ -153,10 +153,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	playMemory := setAside(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	s.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: live.DefaultLimits(s.Config.Live.Total), Log: s.Log})
+	s.Live = live.NewHub(live.Options{Store: s.Store, Limits: live.DefaultLimits(s.Config.Live.Total), Log: s.Log})
 	var r *runner.Runner // below
 	s.remotes = remote.New(remote.Options{
-		Store: s.Store, Limits: remote.LimitsOf(s.Config.Remote), Bounds: s.Config.Limits, Events: s.Store.Events(), Log: s.Log,
+		Store: s.Store, Limits: remote.LimitsOf(s.Config.Remote), Bounds: s.Config.Limits, Log: s.Log,
 		Wake:      func() { r.Wake() },
 		AwaitIdle: func(ctx context.Context, version int64) error { return r.AwaitIdle(ctx, version) },
 	})
@@ -164,7 +164,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	trouble := make(chan error, 1)
 	hub, err := s.openHub(ctx, registry, pipeline, trouble)
 	if err != nil {
-		return unlessStopped(ctx, err)
+		if ctx.Err() != nil { // the server was stopped while it started
+			return nil
+		}
+		return err
 	}
 	if hub != nil {
 		defer hub.Close()
@@ -173,7 +176,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	}
 	s.tables = play.New(play.Options{
-		Store: s.Store, Events: s.Store.Events(), Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
+		Store: s.Store, Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
 	})
 	seen := s.machines(r)
 	handler, err := s.handler(r, registry, seen)
@@ -235,14 +238,6 @@ func (s *Server) serveWeb(ctx context.Context, group *errgroup.Group, web *http.
 	})
 }
 
-// unlessStopped returns an error, nil where it is only that the server was stopped while it started.
-func unlessStopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
 // wake returns what is called when there is something new to do, or to end.
 func (s *Server) wake(r *runner.Runner) func() {
 	return func() {
@@ -268,8 +263,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 	})
 	pages, err := site.New(site.Options{
-		Store: s.Store, Config: s.Config, Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables,
-		AgainstPeople: s.Store.RecordAgainstPeople, Machines: machines,
+		Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables, Machines: machines,
 	})
 	if err != nil {
 		return nil, err

@@ -591,7 +591,7 @@ func TestPlaySeed(t *testing.T) {
 // What bots wrote about their moves is cut on the page of a game against them, too.
 func TestPlayedInfoIsCut(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Store, Events: o.Store.Events()}) })
+	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
 	r := replaytest.Play(t, brisca.Game, nil, 1, nil)
 	for i := range r.Moves {
 		r.Moves[i].Info = []string{"pv=" + strings.Repeat("x", 60_000)}
