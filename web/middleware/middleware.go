@@ -166,7 +166,7 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 		if r.Body != http.NoBody {
 			rc.SetReadDeadline(began.Add(bodyTime))
 		}
-		m.metrics.flying(1)
+		m.metrics.flight.Inc()
 		defer func() {
 			failure := recover()
 			if failure != nil && failure != http.ErrAbortHandler {
@@ -179,7 +179,7 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 					m.Fail(in.w, r, fmt.Errorf("panic"))
 				}
 			}
-			m.metrics.flying(-1)
+			m.metrics.flight.Dec()
 			m.access(r, in, time.Since(began))
 			if failure != nil {
 				panic(failure)
@@ -191,7 +191,7 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 
 // access logs a request, without its query and its headers, which may contain secrets.
 func (m *Middleware) access(r *http.Request, in *Request, took time.Duration) {
-	m.metrics.seen(in.Route, r.Method, in.w.status, took)
+	m.metrics.seen(in.Route, in.w.status, took)
 	m.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
 		slog.String("request", in.ID), slog.String("method", ladder.Clip(r.Method)), slog.String("path", ladder.Clip(r.URL.Path)),
 		slog.Int("status", in.w.status), slog.Int64("bytes", in.w.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),

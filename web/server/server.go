@@ -74,7 +74,6 @@ type Server struct {
 	Notice   string
 	room     ladder.Room
 	tables   *play.Tables
-	resolve  func(context.Context, ladder.Version) (match.Bot, error)
 	days     <-chan time.Time // when days begin, for tests; nil: by the clock
 	listener net.Listener
 	remotes  *remote.Hub
@@ -176,7 +175,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	}
 	s.tables = play.New(play.Options{
-		Store: s.Store, Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
+		Store: s.Store, Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: pipeline.Resolve, Sandbox: s.botSandbox(), Log: s.Log,
 	})
 	seen := s.machines(r)
 	handler, err := s.handler(r, registry, seen)
@@ -303,7 +302,7 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 		Local:      s.local(),
 		Missing:    s.missing,
 		Grace:      s.Grace,
-		Check:      s.check,
+		Check:      s.check(hub),
 		Watch:      s.Live.Watch,
 		Registerer: registry,
 		Log:        s.Log,
@@ -311,7 +310,7 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 		Interpreters: sync.OnceValue(interpreter.Versions),
 	}
 	if hub != nil {
-		o.Fleet, o.Check = hub, s.checkWith(hub)
+		o.Fleet = hub
 	}
 	return runner.New(o)
 }
@@ -327,18 +326,13 @@ func (s *Server) botSandbox() *match.Sandbox {
 // room is the free disk space in bytes that the server needs to resume after a failure.
 const room = 1 << 20
 
-// check returns an error unless this machine can play.
-func (s *Server) check(ctx context.Context) error {
-	return CheckMachine(ctx, s.Dir.Temp(), s.botSandbox())
-}
-
-// checkWith returns a check of this machine and of its fleet.
-func (s *Server) checkWith(h *fleet.Hub) func(context.Context) error {
+// check returns a check of this machine and of its fleet, if it has one.
+func (s *Server) check(h *fleet.Hub) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if err := h.Err(); err != nil {
-			return err
+		if h != nil && h.Err() != nil {
+			return h.Err()
 		}
-		return s.check(ctx)
+		return CheckMachine(ctx, s.Dir.Temp(), s.botSandbox())
 	}
 }
 
