@@ -73,11 +73,7 @@ func (x *Table) prepare(ctx context.Context) error {
 		}
 		x.bots = append(x.bots, b)
 	}
-	for i, s := range x.Seats {
-		if s.line != nil {
-			x.bots[i].Name = x.called()
-		}
-	}
+	x.bots[x.Choice.Seat].Name = x.called()
 	return nil
 }
 
