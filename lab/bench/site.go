@@ -109,8 +109,8 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: c.Store, Config: c.config}), Log: log})
 	a := api.New(api.Options{Middleware: m})
 	pages, err := site.New(site.Options{
-		Store: c.Store, Config: c.config, Middleware: m, Document: api.Document, Machines: machines,
-		Live: live.NewHub(live.Options{Store: c.Store, Events: c.Store.Events(), Limits: live.DefaultLimits(c.config.Live.Total)}),
+		Middleware: m, Document: api.Document, Machines: machines,
+		Live: live.NewHub(live.Options{Store: c.Store, Limits: live.DefaultLimits(c.config.Live.Total)}),
 	})
 	if err != nil {
 		return nil, err

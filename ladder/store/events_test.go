@@ -73,7 +73,7 @@ func TestEvents(t *testing.T) {
 	kit.Must(t, c.Cancel(bg, kit.Get[[]ladder.Version](t)(c.Pending(bg))[0].ID))
 	want("a submission that is cancelled", "queue-moved ", "version-moved ")
 	kit.Must(t, c.BlockPerson(bg, p.ID, true))
-	want("somebody who is blocked", "person-blocked ")
+	want("somebody who is blocked", "access-ended ")
 	kit.Must(t, c.BlockPerson(bg, p.ID, false))
 	want("somebody who is let in again")
 }

@@ -53,8 +53,10 @@ func busy(tb testing.TB) *competition {
 	c.played("game-a", anna, ladders[0], 0, "@greedy")
 	c.played("game-b", berta, ladders[1], 1, "anna-bot", "@first")
 	c.played("game-c", ladder.Person{}, ladders[2], 2, "@random")
-	kit.Must(tb, c.AddPlay(bg, ladder.Play{ID: "game-d", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0))
-	kit.Must(tb, c.AddPlay(bg, ladder.Play{ID: "game-e", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0))
+	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-d", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0, false)
+	kit.Must(tb, err)
+	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-e", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0, false)
+	kit.Must(tb, err)
 	kit.Must(tb, c.BreakPlay(bg, "game-e", ladder.BrokenByFailure))
 	return c
 }

@@ -130,8 +130,8 @@ func TestParallelRequests(t *testing.T) {
 	const limit = 40
 	w := newWorld(t, func(o *Options) {
 		o.Middleware.Service.Config.Limits.Requests = limit
-		frozen := o.Middleware.Now()
-		o.Middleware.Now = func() time.Time { return frozen } // nothing is forgiven meanwhile
+		frozen := o.Middleware.Service.Now()
+		o.Middleware.Service.Now = func() time.Time { return frozen } // nothing is forgiven meanwhile
 	})
 	keys := []string{"=" + w.keys["ada read"], "=" + w.keys["ada submit"], "=" + w.keys["ada all"]}
 	var codes sync.Map

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// pipeline returns the stages of submissions, which also resolve versions.
+// pipeline returns the stages of submissions.
 func (s *Server) pipeline() *submission.Pipeline {
 	p := submission.New(s.Store, s.Config)
 	p.Log = s.Log
@@ -25,7 +25,6 @@ func (s *Server) pipeline() *submission.Pipeline {
 	if now := s.Database.Now; now != nil {
 		p.Now = now
 	}
-	s.resolve = p.Resolve
 	return p
 }
 

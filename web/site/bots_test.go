@@ -1,11 +1,11 @@
 package site_test
 
 import (
-	"context"
 	"encoding/xml"
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -56,16 +56,19 @@ func lola(s *webtest.Still) {
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.House("greedy")})
 	}
 	s.Play("tebes-4", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal("zz", "Traceback (most recent call last):\nKeyError: 'zz'\n")})
+	p := ladder.Play{
+		ID: "AGAINST", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
+		Bots: []ladder.PlaySeat{{Seat: 1, Version: v.ID, BotID: v.BotID}},
+	}
+	_, _, err := s.Store.AddPlay(ctx, p, netip.Addr{}, 0, false)
+	s.Must(err)
+	s.Must(s.Store.FinishPlay(ctx, p.ID, "loss", nil, map[int]rules.Record{1: {Games: 7, Wins: 4, Draws: 1, Losses: 2}}))
 }
 
 // What pages of bots show, without a browser.
 func TestBotPages(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) {
-		o.AgainstPeople = func(context.Context, int64) (rules.Record, error) {
-			return rules.Record{Games: 7, Wins: 4, Draws: 1, Losses: 2}, nil
-		}
-	})
+	s := webtest.NewStill(t, nil)
 	lola(s)
 	c, own := s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
@@ -244,7 +247,7 @@ func TestPublicAddress(t *testing.T) {
 		{"https://bots.example.org", "evil.example", "https://bots.example.org"},
 		{"", "arena.example:8080", "http://arena.example:8080"},
 	} {
-		s := webtest.NewStill(t, func(o *site.Options) { o.Config.Site.URL = x.configured })
+		s := webtest.NewStill(t, func(o *site.Options) { o.Middleware.Service.Config.Site.URL = x.configured })
 		lola(s)
 		_, games := s.Finished("brisca")
 		get := func(path string) string {

@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
-	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/live"
@@ -27,7 +27,8 @@ import (
 
 // stranger returns a visit by nobody, for pages that are rendered without a server.
 func stranger(t testing.TB) *visit {
-	s, err := New(Options{Middleware: new(middleware.Middleware), Config: &config.Config{}, Live: live.NewHub(live.Options{Events: new(events.Hub)})})
+	x := &service.Service{Options: service.Options{Config: &config.Config{}, Now: time.Now}}
+	s, err := New(Options{Middleware: &middleware.Middleware{Options: middleware.Options{Service: x}}, Live: live.NewHub(live.Options{})})
 	kit.Must(t, err)
 	w := httptest.NewRecorder()
 	v := &visit{Request: new(middleware.Request), site: s, w: w, words: s.pages.languages[0]}
