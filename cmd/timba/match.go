@@ -63,8 +63,7 @@ func newMatch() *cobra.Command {
 			"With --out every game is saved when it ends. --resume resumes after Ctrl-C, a failure or a\n" +
 			"crash; a match that ends early prints that command. All is then as at the start, but for\n" +
 			"what is shown and --concurrency. With more --deals it extends the match.\n\n" +
-			"Exit status: 0 good, 1 a bot had a fault or lost its --sprt, 2 wrong usage or an error\n" +
-			"of timba, 3 interrupted, or a --sprt without a verdict.",
+			cli.StatusHelp(),
 		Example: "  timba match brisca @greedy @random --deals 50\n" +
 			"  timba match tute ./mybot @greedy @greedy @random --set teams=yes --out replays\n" +
 			"  timba match teeko \"python3 bot.py\" @greedy --movetime 100 --seed 7\n" +
@@ -255,18 +254,19 @@ func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// verdict returns the error for the exit status of a match that was played to its end.
+// verdict returns the error for the exit status of a match that was played to its end: the answer of its
+// sequential test, else whether a bot had a fault.
 func (f *matchFlags) verdict(r *report.Run) error {
-	if r.SPRT != nil {
-		p := r.Matches()[0].Progress
-		switch {
-		case p == nil || p.Verdict == rating.Continue:
-			return cli.ErrNoVerdict
-		case p.Verdict == rating.AcceptH0:
+	if r.SPRT == nil {
+		if len(r.Faults) > 0 {
 			return cli.ErrFault
 		}
+		return nil
 	}
-	if len(r.Faults) > 0 {
+	switch p := r.Matches()[0].Progress; {
+	case p == nil || p.Verdict == rating.Continue:
+		return cli.ErrNoVerdict
+	case p.Verdict == rating.AcceptH0:
 		return cli.ErrFault
 	}
 	return nil

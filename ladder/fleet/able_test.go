@@ -86,7 +86,7 @@ func TestPack(t *testing.T) {
 		}
 		return back
 	}
-	for i, g := range through(d, MaxMessage).Games {
+	for i, g := range through(d, MaxPacked).Games {
 		if diff := cmp.Diff(string(d.Games[i].Encode()), string(g.Encode())); diff != "" {
 			t.Errorf("game %d is another one:\n%s", i, diff)
 		}
@@ -94,7 +94,7 @@ func TestPack(t *testing.T) {
 			t.Errorf("game %d has another log, bot or time", i)
 		}
 	}
-	whole := len(kit.Get[[]byte](t)(Pack(d, MaxMessage)))
+	whole := len(kit.Get[[]byte](t)(Pack(d, MaxPacked)))
 	noise := make([]byte, 1<<16)
 	for i := range noise {
 		noise[i] = byte(i*i>>3 ^ i)

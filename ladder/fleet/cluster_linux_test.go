@@ -75,7 +75,7 @@ func guests(t *testing.T, tls bool) {
 func TestGuestPermissions(t *testing.T) {
 	t.Parallel()
 	page := kit.Get[[]byte](t)(os.ReadFile(operating))
-	p := guestPermissions("NAME")
+	p := workerPermissions("NAME")
 	for what, want := range map[string]jwt.StringList{"publish": p.Pub.Allow, "subscribe": p.Sub.Allow} {
 		line := regexp.MustCompile(`(?m)^\| ` + what + ` \| (.*) \|$`).FindSubmatch(page)
 		if line == nil {
@@ -95,12 +95,12 @@ func TestGuestPermissions(t *testing.T) {
 	a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
 	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.HubOptions.Log))
 	defer l.Close()
-	for _, subject := range []string{"jobs.lab-1", "results.lab-2", "$JS.API.STREAM.CREATE.EVIL", "$JS.API.STREAM.DELETE.OBJ_bots"} {
+	for _, subject := range []string{"jobs.lab-1", "results.lab-2", "files.lab-2"} {
 		if !denied(l, subject, func() error { return l.Publish(subject, nil) }) {
 			t.Errorf("a worker may publish on %s", subject)
 		}
 	}
-	for _, subject := range []string{"jobs.lab-2", "results.*", ">"} {
+	for _, subject := range []string{"jobs.lab-2", "results.*", "files.*", ">"} {
 		if !denied(l, subject, func() error { _, err := l.Subscribe(subject, func(*nats.Msg) {}); return err }) {
 			t.Errorf("a worker may read %s", subject)
 		}
@@ -118,11 +118,11 @@ func TestGuestReplies(t *testing.T) {
 	elsewhere := kit.Get[*nats.Subscription](t)(a.link.SubscribeSync("elsewhere"))
 	a.must(a.link.FlushTimeout(patience))
 	data := kit.Get[[]byte](t)(json.Marshal(beat{Machine: Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
-	for _, subject := range []string{beatSubject("lab-1"), resultsSubject("lab-1")} {
+	for _, subject := range services("lab-1") {
 		a.must(l.PublishMsg(&nats.Msg{Subject: subject, Reply: "elsewhere", Data: data}))
 	}
 	a.joins(l, nil)
-	a.must(a.submit(l, data)) // what was asked before is answered
+	kit.Get[*nats.Msg](t)(l.Request(resultsSubject("lab-1"), []byte("x"), patience)) // what was asked before is answered
 	a.must(a.link.FlushTimeout(patience))
 	if n, _, err := elsewhere.Pending(); n != 0 || err != nil {
 		t.Errorf("%d answers go elsewhere, %v", n, err)

@@ -35,7 +35,7 @@ type Bot struct {
 	Name    string `json:"name"`             // in the replays, unique in the match
 	House   string `json:"house,omitempty"`  // its spec, for a bot of the program itself
 	Remote  bool   `json:"remote,omitempty"` // it is connected to the server: only its own machine can play it
-	Hash    string `json:"hash,omitempty"`   // of its built files, in the object store
+	Hash    string `json:"hash,omitempty"`   // of its built files
 	// Command starts the built files, in their directory.
 	Command  []string `json:"command,omitempty"`
 	Label    string   `json:"label,omitempty"` // of the version, in the replays
@@ -96,6 +96,10 @@ type Delivery struct {
 // ErrDetach is the cause of a context that ends while its match goes on: a server that stops
 // leaves the match to the machine, and the next server awaits its result.
 var ErrDetach = errors.New("the result is left to the next server")
+
+// ErrUnavailable is in the errors of Play where nothing can be handed out: NATS is away, or the disk is full.
+// No machine is at fault.
+var ErrUnavailable = errors.New("nothing can be handed to other machines")
 
 // ErrLost is the error of an attempt whose machine is gone, or knows nothing of it.
 var ErrLost = errors.New("the machine is lost")

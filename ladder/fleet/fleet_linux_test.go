@@ -198,7 +198,7 @@ func TestSentAgain(t *testing.T) {
 	if say.End == nil || *say.End != (attemptOf{1, 1}) {
 		t.Errorf("then it is told %+v", say)
 	}
-	a.must(a.submit(l, kit.Get[[]byte](t)(Pack(Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedCancelled}}, MaxMessage))))
+	a.submit(l, Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedCancelled}})
 	if got := <-out; !errors.Is(got.err, context.Canceled) {
 		t.Errorf("the cancelled attempt gave %v", got.err)
 	}

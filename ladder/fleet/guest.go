@@ -3,7 +3,6 @@ package fleet
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
@@ -40,7 +39,7 @@ func AddGuest(creds, seed []byte, name string) (text []byte, public string, err 
 	if err != nil || !nkeys.IsValidPublicAccountKey(signer) {
 		return nil, "", errors.New("account-key: the key is not that of an account: nsc export keys writes it into a file whose name begins with A")
 	}
-	u, err := newUser(key, name, guestPermissions(name), func(c *jwt.UserClaims) {
+	u, err := newUser(key, name, workerPermissions(name), func(c *jwt.UserClaims) {
 		if signer != account {
 			c.IssuerAccount = account
 		}
@@ -50,15 +49,4 @@ func AddGuest(creds, seed []byte, name string) (text []byte, public string, err 
 	}
 	text, err = jwt.FormatUserConfig(u.jwt, u.seed)
 	return append(text, certificates(creds)...), u.public, err
-}
-
-// guestPermissions are those of a worker in the account of the server.
-func guestPermissions(name string) jwt.UserPermissionLimits {
-	p := workerPermissions(name)
-	p.Pub.Allow = nil
-	for _, subject := range services(name) {
-		p.Pub.Allow.Add(subject)
-	}
-	slices.Sort(p.Pub.Allow)
-	return p
 }

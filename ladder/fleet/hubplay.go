@@ -20,7 +20,8 @@ type attempt struct {
 	expected  Expected
 	mentioned time.Time // by its machine, or when it was handed out
 	result    chan Delivery
-	handedIn  *nats.Msg // the last that had the result; nil before
+	upload    upload
+	handedIn  *nats.Msg // the last with which the result was complete; nil before
 	lost      chan struct{}
 	isLost    bool
 	job       []byte    // as it goes to the machine; nil of an attempt that an earlier server has handed out
@@ -69,6 +70,10 @@ func (h *Hub) begin(machine string, e Expected, sent time.Time) (*attempt, error
 	}
 	a := &attempt{attemptOf: key, machine: machine, expected: e, mentioned: sent, sent: sent, result: make(chan Delivery, 1), lost: make(chan struct{})}
 	h.attempts[key] = a
+	if h.byMachine[machine] == nil {
+		h.byMachine[machine] = map[attemptOf]*attempt{}
+	}
+	h.byMachine[machine][key] = a
 	h.metrics.open.Set(float64(len(h.attempts)))
 	return a, nil
 }
@@ -78,17 +83,17 @@ func (a *attempt) wants(r Result) bool {
 	return a.machine == r.Machine && a.expected.Commitment == referee.Commitment(rules.Seed(r.Seed))
 }
 
-// order returns what goes to the machine. The bots' files are in the object store by then.
+// order returns what goes to the machine. The bots are packed by then.
 func (h *Hub) order(ctx context.Context, a *attempt, j Job) (order, error) {
-	o := order{Job: j, Machine: a.machine, Sandbox: h.Sandbox, Trees: map[string]string{}}
+	o := order{Job: j, Machine: a.machine, Sandbox: h.Sandbox, Builds: map[string]build{}}
 	for _, b := range j.Bots {
 		if b.Remote {
 			return o, fmt.Errorf("fleet: version %d is connected to the server: only its own machine can play it", b.Version)
 		}
-		if b.Hash == "" || o.Trees[b.Hash] != "" {
+		if b.Hash == "" || o.Builds[b.Hash].Tree != "" {
 			continue
 		}
-		tree, err := h.shelf.put(ctx, b.Hash, func(ctx context.Context) (string, error) { return h.Built(ctx, b) })
+		packed, err := h.builds.put(ctx, b.Hash, func(ctx context.Context) (string, error) { return h.Built(ctx, b) })
 		switch {
 		case err == nil:
 		case ctx.Err() != nil, errors.Is(err, ErrUnavailable):
@@ -96,7 +101,7 @@ func (h *Hub) order(ctx context.Context, a *attempt, j Job) (order, error) {
 		default:
 			return o, notPrepared(b, err)
 		}
-		o.Trees[b.Hash] = tree
+		o.Builds[b.Hash] = packed
 		a.hashes = append(a.hashes, b.Hash)
 	}
 	return o, nil
@@ -185,8 +190,8 @@ func (h *Hub) hand(a *attempt, d Delivery, keep func(Result) error) error {
 		}
 	}
 	if d.Failure != nil && d.Failure.Kind == FailedMachine {
-		for _, hash := range a.hashes { // the machine may not have found one in the object store
-			h.shelf.forget(hash)
+		for _, hash := range a.hashes { // the machine may not have got one
+			h.builds.forget(hash)
 		}
 	}
 	h.forget(a, true)
@@ -210,6 +215,11 @@ func (h *Hub) forget(a *attempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.attempts, a.attemptOf)
+	if of := h.byMachine[a.machine]; len(of) > 1 {
+		delete(of, a.attemptOf)
+	} else {
+		delete(h.byMachine, a.machine)
+	}
 	h.metrics.open.Set(float64(len(h.attempts)))
 	if !over {
 		h.left[a.attemptOf] = true
@@ -217,6 +227,6 @@ func (h *Hub) forget(a *attempt, over bool) {
 	}
 	h.over.Add(a.attemptOf, struct{}{})
 	if a.handedIn != nil {
-		h.respond(a.handedIn, nil)
+		h.reply(a.handedIn, receipt{Forget: true})
 	}
 }

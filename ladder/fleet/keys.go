@@ -154,7 +154,7 @@ func (k *Keys) Add(name string) (creds []byte, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
-	user, err := newUser(account, name, workerPermissions(name), func(c *jwt.UserClaims) { c.Tags.Add(apiTag) })
+	user, err := newUser(account, name, workerPermissions(name))
 	if err != nil {
 		return nil, err
 	}

@@ -4,13 +4,21 @@ import "time"
 
 // Protocol is the number of the messages between server and worker. It changes when either
 // could misunderstand the other.
-const Protocol = 3
+const Protocol = 4
 
 // What the messages may take; docs/operating.md, "What a worker can do", tells of them.
 const (
-	// MaxMessage is the largest message in bytes: a result as it is handed in, and a part of
-	// a bot's files. A NATS cluster that exists may allow less.
-	MaxMessage = 8 << 20
+	// MaxMessage is the largest message in bytes.
+	MaxMessage = 1 << 20
+	// MaxPending is how many bytes NATS keeps for a connection that does not read them, before it ends that.
+	MaxPending = 16 << 20
+	// PartSize is how many bytes go over a line at once of what is too large for one message. The heartbeats
+	// of a connection wait behind them.
+	PartSize = 128 << 10
+	// MaxPacked is the largest result in bytes as it is handed in.
+	MaxPacked = 8 << 20
+	// MaxUploads is how many bytes of results the server keeps of one machine until they are stored.
+	MaxUploads = 2 * MaxPacked
 	// MaxResult is the largest result in bytes before it is compressed. What is taken of a match is
 	// bounded by its games, far below it.
 	MaxResult = 256 << 20
@@ -22,9 +30,7 @@ const (
 	// of timba.
 	MaxWord = 128
 
-	// accountMemory and accountDisk are how many bytes the account of the server needs in JetStream.
-	accountMemory, accountDisk = 64 << 20, MaxBotBytes
-	// MaxBotBytes is how many bytes the bots may have in the object store. Those that were not
+	// MaxBotBytes is how many bytes the packed bots may have on the server. Those that were not
 	// needed for the longest time make room for others.
 	MaxBotBytes = 16 << 30
 	// MaxConnections is how many connections the server's NATS accepts.
@@ -49,6 +55,8 @@ const (
 	AckTime = 15 * time.Second
 	// KeepResults is how long a worker keeps a result for the server.
 	KeepResults = 7 * 24 * time.Hour
+	// PartTime is how long a part may take to be there and answered.
+	PartTime = 30 * time.Second
 	// StopTime is how long a machine has to end a match that is not wanted any more.
 	StopTime = 5 * time.Second
 )

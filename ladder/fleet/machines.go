@@ -22,6 +22,7 @@ type machine struct {
 	session  string
 	replaced []string // earlier sessions of the name, the newest last
 	limit    *rate.Limiter
+	reading  bool // a part of a bot's files is read for it
 }
 
 // maxReplaced is how many earlier sessions of a name the hub remembers.
@@ -72,8 +73,8 @@ func (m *Machine) decent() bool {
 	})
 }
 
-func (h *Hub) reply(msg *nats.Msg, a answer) {
-	data, err := json.Marshal(a)
+func (h *Hub) reply(msg *nats.Msg, answer any) {
+	data, err := json.Marshal(answer)
 	if err != nil {
 		h.Log.Debug("a machine cannot be answered", "machine", machineOf(msg.Subject), "err", err)
 		return
@@ -96,18 +97,22 @@ func (h *Hub) respond(msg *nats.Msg, data []byte) {
 
 // admit reports whether a machine may tell something now: more than MaxBeats is left unread.
 func (h *Hub) admit(name string, now time.Time) bool {
-	if CheckName(name) != nil || name == Local {
-		return false
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	m := h.machine(name, now)
+	return m != nil && m.limit.AllowN(now, 1)
+}
+
+// machine returns what the hub knows of a machine; nil where none can have the name. Whoever calls it holds
+// the lock.
+func (h *Hub) machine(name string, now time.Time) *machine {
 	m := h.machines[name]
-	if m == nil {
+	if m == nil && CheckName(name) == nil && name != Local {
 		m = &machine{limit: rate.NewLimiter(MaxBeats, 4*MaxBeats)}
 		m.Seen = now
 		h.machines[name] = m
 	}
-	return m.limit.AllowN(now, 1)
+	return m
 }
 
 // heard notes what a machine tells, and returns the jobs that did not reach it.
@@ -188,8 +193,8 @@ func (h *Hub) mentioned(m Machine) (over []attemptOf, again [][]byte) {
 			over = append(over, key)
 		}
 	}
-	for _, a := range h.attempts {
-		if a.machine == m.Name && a.job != nil && !a.named && now.Sub(a.sent) >= Beat {
+	for _, a := range h.byMachine[m.Name] {
+		if a.job != nil && !a.named && now.Sub(a.sent) >= Beat {
 			a.sent = now
 			again = append(again, a.job)
 		}
@@ -209,10 +214,8 @@ const settle = 2 * time.Second
 // hurry makes the attempts of a machine be lost in a moment that are not mentioned again.
 // Whoever calls it holds the lock.
 func (h *Hub) hurry(name string) {
-	for _, a := range h.attempts {
-		if a.machine == name {
-			a.mentioned = time.Now().Add(settle - h.AckTime)
-		}
+	for _, a := range h.byMachine[name] {
+		a.mentioned = time.Now().Add(settle - h.AckTime)
 	}
 }
 

@@ -18,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
 	"github.com/timba-arena/timba/referee"
@@ -367,17 +365,16 @@ var errTest = errors.New("the test ends it")
 // greedy2 is another bot of the house.
 var greedy2 = Bot{Version: 3, Name: "@first", House: "@first", Label: "1"}
 
-func (a *arena) stream(name string) jetstream.Stream {
-	a.t.Helper()
-	s := kit.Get[jetstream.Stream](a.t)(a.link.js.Stream(a.t.Context(), name))
-	return s
-}
-
 // within starts a worker in the process of the test. With a gate it plays when that is open.
 func (a *arena) within(name string, gate ...string) *Worker {
 	a.t.Helper()
 	link := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.HubOptions.Log))
-	o := settings{Dir: a.t.TempDir(), Gate: strings.Join(gate, "")}.options(a.HubOptions.Log)
+	return a.runs(link, settings{Dir: a.t.TempDir(), Gate: strings.Join(gate, "")}.options(a.HubOptions.Log))
+}
+
+// runs starts a worker over a link, which ends with the test.
+func (a *arena) runs(link *Link, o WorkerOptions) *Worker {
+	a.t.Helper()
 	w := kit.Get[*Worker](a.t)(NewWorker(link, o))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -389,6 +386,6 @@ func (a *arena) within(name string, gate ...string) *Worker {
 		}
 		link.Close()
 	})
-	a.there(name)
+	a.there(link.Name)
 	return w
 }

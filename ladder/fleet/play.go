@@ -126,6 +126,7 @@ func (p *run) play(ctx context.Context) (err error) {
 		Clock:    p.Clock,
 		Workers:  []int{p.Core},
 		Together: p.Together,
+		Patience: match.LatePatience,
 		Watch:    p.Watch,
 		Done:     p.done,
 		Void:     p.void,

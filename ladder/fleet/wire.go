@@ -16,15 +16,10 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// The bucket of the object store, and its stream.
-const (
-	botsBucket = "bots"
-	botsStream = "OBJ_" + botsBucket // its name by the object store's convention
-)
-
 // The subjects of a machine.
 func jobsSubject(machine string) string    { return "jobs." + machine }
 func resultsSubject(machine string) string { return "results." + machine }
+func filesSubject(machine string) string   { return "files." + machine }
 func beatSubject(machine string) string    { return "machines." + machine }
 func inboxPrefix(machine string) string    { return "_INBOX_" + machine }
 
@@ -56,9 +51,30 @@ type word struct {
 // order is a job on its way to a machine.
 type order struct {
 	Job
-	Machine string            `json:"machine"` // nobody else may play it
-	Sandbox *match.Sandbox    `json:"sandbox,omitempty"`
-	Trees   map[string]string `json:"trees,omitempty"` // by Bot.Hash, the hash of the files; see hashTree
+	Machine string           `json:"machine"` // nobody else may play it
+	Sandbox *match.Sandbox   `json:"sandbox,omitempty"`
+	Builds  map[string]build `json:"builds,omitempty"` // by Bot.Hash
+}
+
+// filePart is what a machine asks for of the packed files of a bot.
+type filePart struct {
+	Tree   string `json:"tree"`
+	Offset int64  `json:"offset"`
+}
+
+// resultPart is the line before a part of a packed result.
+type resultPart struct {
+	attemptOf
+	Sum    string `json:"sum"`  // SHA-256 of the whole, in hexadecimal
+	Size   int    `json:"size"` // of the whole
+	Offset int    `json:"offset"`
+}
+
+// receipt is what the server answers to a part of a result.
+type receipt struct {
+	Next   int  `json:"next"`             // offset of the part that it wants
+	Full   bool `json:"full,omitempty"`   // it has enough of this machine's results: again later
+	Forget bool `json:"forget,omitempty"` // the result is stored, or will never be
 }
 
 // attemptOf names an attempt.
@@ -132,7 +148,7 @@ func Pack(r Result, most int) ([]byte, error) {
 // Unpack reads what Pack returns, or anything that a machine hands in instead. The games are left to
 // Delivery.Unpack.
 func Unpack(data []byte) (d Delivery, err error) {
-	head, games, ok := bytes.Cut(data[:min(len(data), MaxMessage)], []byte("\n"))
+	head, games, ok := bytes.Cut(data[:min(len(data), MaxPacked)], []byte("\n"))
 	if !ok || len(head) > MaxHead {
 		return d, errors.New("result: it does not begin with a line about its attempt")
 	}

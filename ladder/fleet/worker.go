@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee/cores"
@@ -52,6 +53,8 @@ type Worker struct {
 	metrics *workerMetrics
 	journal Journal
 	cores   map[int]chan struct{} // each with room for one match
+	up      *semaphore.Weighted   // the line to the server, with room for PartSize; see ask
+	down    *semaphore.Weighted   // and from there
 	change  chan struct{}         // there is something to tell
 	drain   chan struct{}
 	once    sync.Once
@@ -84,6 +87,7 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	w := &Worker{
 		WorkerOptions: o, link: link, session: rand.Text(), metrics: newWorkerMetrics(o.Registerer),
 		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1), drain: make(chan struct{}),
+		up: semaphore.NewWeighted(PartSize), down: semaphore.NewWeighted(PartSize),
 		playing: map[attemptOf]*playing{}, ackTime: AckTime, journal: Journal{Log: o.Log},
 	}
 	if o.Play == nil {
@@ -179,7 +183,7 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if _, err := w.ask(ctx, true); err != nil {
+	if _, err := w.report(ctx, true); err != nil {
 		w.Log.Debug("the server does not hear the good-bye", "err", err)
 	}
 }
@@ -197,7 +201,7 @@ func (w *Worker) tell() {
 func (w *Worker) beats(ctx context.Context, end context.CancelCauseFunc) {
 	for {
 		asking, cancel := context.WithTimeout(ctx, Beat)
-		a, err := w.ask(asking, false)
+		a, err := w.report(asking, false)
 		cancel()
 		if err != nil && ctx.Err() == nil {
 			w.Log.Debug("the server does not answer", "err", err)
@@ -224,8 +228,8 @@ func (w *Worker) beats(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// ask tells the server of this worker and takes its answer.
-func (w *Worker) ask(ctx context.Context, leaving bool) (a answer, err error) {
+// report tells the server of this worker and takes its answer.
+func (w *Worker) report(ctx context.Context, leaving bool) (a answer, err error) {
 	w.mu.Lock()
 	b := beat{Machine: w.about, Session: w.session, Leaving: leaving}
 	b.Draining = leaving || w.draining()

@@ -40,7 +40,6 @@ func TestRecheck(t *testing.T) {
 	for i := range n / firstMatches {
 		f.Add(fleet.Machine{Name: fmt.Sprintf("w%d", i+1), Cores: slices.Repeat([]int{cores.Any}, firstMatches)})
 	}
-	ended := make(chan outcome, n)
 	f.Player = func(ctx context.Context, _ string, j fleet.Job) (r fleet.Result) {
 		<-ctx.Done()
 		r.Failure = &fleet.Failure{Kind: fleet.FailedCancelled, Text: "ended"}
@@ -48,28 +47,28 @@ func TestRecheck(t *testing.T) {
 	}
 	store := &counted{}
 	r := w.idle(0, func(o *Options) { store.Store, o.Store, o.Fleet = o.Store, store, f })
-	r.begin(t.Context(), t.Context(), ended)
-	if len(r.taken) != n {
-		t.Fatalf("%d matches are played", len(r.taken))
+	r.begin(t.Context(), t.Context())
+	if len(r.placement.jobs) != n {
+		t.Fatalf("%d matches are played", len(r.placement.jobs))
 	}
 	r.recheck(t.Context())
 	if read := store.matches.Load(); read > 0 {
 		t.Errorf("%d matches are read while %d are played", read, n)
 	}
-	for id := range r.taken {
+	for id := range r.placement.jobs {
 		w.Must(w.store.CancelMatch(t.Context(), id, 0, "cancelled for the test"))
 		break
 	}
 	r.recheck(t.Context())
-	o := <-ended
+	o := <-r.ended
 	if m, err := w.store.Match(t.Context(), o.id()); err != nil || m.State != ladder.Dropped || store.matches.Load() == 0 {
 		t.Errorf("the match that ends is %s, %v", m.State, err)
 	}
-	for _, j := range r.taken {
-		j.end(errUnwanted)
+	for _, j := range r.placement.jobs {
+		j.end(errCancelled)
 	}
 	for range n - 1 {
-		<-ended
+		<-r.ended
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
@@ -61,8 +63,8 @@ func TestMachines(t *testing.T) {
 		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
 		return m.Attempts[0].Machine == "w2"
 	})
-	if h := r.Health(); h.Workers != 5 {
-		t.Errorf("%d cores play, want 5", h.Workers)
+	if n := metric(t, r.Registerer.(*prometheus.Registry), "timba_workers"); n != 5 {
+		t.Errorf("%v cores play, want 5", n)
 	}
 	r.stop()
 	on := map[string]int{}

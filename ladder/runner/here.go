@@ -61,7 +61,7 @@ func (r *Runner) playHere(ctx context.Context, p *played, j fleet.Job) fleet.Res
 // program returns the program of a version; all but house bots and remote ones are sandboxed.
 func (r *Runner) program(ctx context.Context, v ladder.Version, m *ladder.Match) (bot match.Bot, err error) {
 	if v.Remote {
-		bot = r.Remote(v, m)
+		bot = r.Remotes.Bot(v, m)
 	} else if bot, err = r.Resolve(ctx, v); err != nil {
 		return bot, err
 	}

@@ -51,10 +51,11 @@ func TestIdle(t *testing.T) {
 	}))
 	next := func() *ladder.Match {
 		t.Helper()
-		j := kit.Get[*job](t)(r.newMatch(t.Context(), r.local))
+		j := kit.Get[*job](t)(r.ladders.next(t.Context(), place{r.placement.local(), now}))
 		if j == nil {
 			return nil
 		}
+		r.ladders.began(j, now)
 		return j.match
 	}
 	began := now
@@ -66,8 +67,8 @@ func TestIdle(t *testing.T) {
 			if m := next(); m != nil {
 				t.Errorf("house bots %q play again %s after the start", m.Bots, now.Sub(began))
 			}
-			if want := began.Add(time.Hour); !r.quiet.Equal(want) {
-				t.Errorf("the next look is at %s, want %s", r.quiet, want)
+			if want := began.Add(time.Hour); !r.ladders.quiet.Equal(want) {
+				t.Errorf("the next look is at %s, want %s", r.ladders.quiet, want)
 			}
 			now = now.Add(time.Hour / 4)
 		}
@@ -98,10 +99,10 @@ house = ["@random", "@greedy"]
 `)
 	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}}})
 	w.Must(err)
-	r.costs.spent["teeko"] = 1000
+	r.ladders.spent["teeko"] = 1000
 	ladders := func(n int) (names []string) {
 		for range n {
-			j := kit.Get[*job](t)(r.newMatch(t.Context(), r.local))
+			j := kit.Get[*job](t)(r.ladders.next(t.Context(), place{r.placement.local(), time.Now()}))
 			names = append(names, j.match.Ladder)
 		}
 		return names

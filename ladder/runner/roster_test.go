@@ -99,7 +99,7 @@ func TestMachineThatFailsIsTold(t *testing.T) {
 	r.finished(2) // the end of the first was taken before the second began
 	r.stop()
 	m := machineNamed(t, r.Machines(nil), "w1")
-	if m.State != ladder.MachineResting || m.Reason != restsFailed || !m.Until.After(now) || m.Broken == 0 || m.Finished != 0 {
+	if m.State != ladder.MachineResting || m.Reason != failedOnce || !m.Until.After(now) || m.Broken == 0 || m.Finished != 0 {
 		t.Errorf("it is %+v", m)
 	}
 	registry := r.Registerer.(*prometheus.Registry)

@@ -217,13 +217,15 @@ func TestSubmissionsOnOddCores(t *testing.T) {
 		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{0, 1, 2}},
 		Submit: func(context.Context, int64, int) error { return nil },
 	}))
+	var running []*job
 	what := func() string {
-		j, _, err := r.next(t.Context(), r.local)
-		w.Must(err)
-		if j.match != nil {
+		at := place{r.placement.local(), time.Now()}
+		j := kit.Get[*job](t)(r.next(t.Context(), at))
+		if r.take(at, j); j.match != nil {
+			r.giveBack(j, 0)
 			return "match"
 		}
-		r.submitting[j.version] = j.owner
+		running = append(running, j)
 		return "submission"
 	}
 	var order []string
@@ -233,7 +235,9 @@ func TestSubmissionsOnOddCores(t *testing.T) {
 	if want := []string{"submission", "match", "submission", "match", "match"}; !slices.Equal(order, want) {
 		t.Errorf("begun are %v, want %v", order, want)
 	}
-	clear(r.submitting) // both are over, and a match is the next in turn no more
+	for _, j := range running { // both are over, and a match is the next in turn no more
+		r.giveBack(j, time.Second)
+	}
 	if got := []string{what(), what()}; !slices.Equal(got, []string{"submission", "match"}) {
 		t.Errorf("then %v", got)
 	}
@@ -247,17 +251,18 @@ func TestPause(t *testing.T) {
 	now := time.Now()
 	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}}, Pause: time.Minute})
 	w.Must(err)
+	l := &r.ladders
 	old, fresh := matchmaking.Player{Matches: ladder.EnoughMatches}, matchmaking.Player{Matches: ladder.EnoughMatches - 1}
 	all := func(*matchmaking.Player) bool { return true }
 	check := func(after time.Duration, want bool, players ...matchmaking.Player) {
 		t.Helper()
-		r.quiet = time.Time{}
-		if got := r.pauses("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)); got != want || got == r.quiet.IsZero() || got && !r.quiet.Equal(now.Add(time.Minute)) {
-			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, r.quiet.Sub(now), want)
+		l.quiet = time.Time{}
+		if got := l.pauses("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)); got != want || got == l.quiet.IsZero() || got && !l.quiet.Equal(now.Add(time.Minute)) {
+			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, l.quiet.Sub(now), want)
 		}
 	}
 	check(0, false, old, old) // its first match since the start
-	r.last["tebes"] = now
+	l.last["tebes"] = now
 	check(time.Second, true, old, old)
 	check(time.Second, false, old, fresh)
 	check(time.Minute, false, old, old)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/fleet"
 )
@@ -18,6 +19,19 @@ func asked(people ...int64) (waiting []*ladder.Match) {
 	return waiting
 }
 
+// quietStore is a store in which nothing happens.
+type quietStore struct{ Store }
+
+func (quietStore) Generation() uint64 { return 0 }
+
+// alone returns a runner that knows of nothing but what the test tells its sources, and a place on its machine.
+func alone(cores int, share float64) (*Runner, place) {
+	r := &Runner{Options: Options{Store: quietStore{}}, placement: newPlacement(), backoffs: backoffs{}}
+	r.waiting = waiting{Runner: r, read: true, credit: credit{share: share}, served: map[int64]int{}}
+	r.placement.sync([]fleet.Machine{{Local: true, Cores: make([]int, cores)}})
+	return r, place{r.placement.local(), time.Unix(0, 0)}
+}
+
 // Interrupted matches come first, and people take turns.
 func TestTurns(t *testing.T) {
 	t.Parallel()
@@ -25,21 +39,27 @@ func TestTurns(t *testing.T) {
 		{[]int64{7, 0, 0}, []int64{0, 0, 7}},
 		{[]int64{7, 7, 7, 8, 8, 9}, []int64{7, 8, 9, 7, 8, 7}},
 	} {
-		turns, waiting := newTurns(), asked(test.asked...)
+		r, at := alone(1, 1)
+		r.waiting.matches = asked(test.asked...)
 		var got []int64
-		for len(waiting) > 0 {
-			m := turns.pick(waiting, func(*ladder.Match) bool { return true })
-			turns.began(&job{match: m})
-			got = append(got, m.AskedBy)
-			waiting = slices.DeleteFunc(waiting, func(o *ladder.Match) bool { return o == m })
+		for len(r.waiting.matches) > 0 {
+			j := kit.Get[*job](t)(r.waiting.interrupted(t.Context(), at))
+			if j == nil {
+				j = kit.Get[*job](t)(r.waiting.asked(t.Context(), at))
+			}
+			r.waiting.began(j)
+			got = append(got, j.match.AskedBy)
+			r.waiting.matches = slices.DeleteFunc(r.waiting.matches, func(m *ladder.Match) bool { return m == j.match })
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%v: %v, want %v", test.asked, got, test.want)
 		}
 	}
-	turns := newTurns()
-	if m := turns.pick(asked(7), func(*ladder.Match) bool { return false }); m != nil {
-		t.Errorf("a match that may not be begun was picked: %v", m)
+	r, at := alone(1, 1)
+	r.waiting.matches = asked(7)
+	r.backoffs.failed(matchName(1), at.now)
+	if j := kit.Get[*job](t)(r.waiting.asked(t.Context(), at)); j != nil {
+		t.Errorf("a match that may not be begun was picked: %v", j.match)
 	}
 }
 
@@ -62,39 +82,35 @@ func TestAskedShare(t *testing.T) {
 		{4, 0.9, []int64{1}, 10 * time.Minute, 10 * time.Second, 0.25},
 		{4, 1, []int64{1, 2, 3, 4}, 10 * time.Minute, 10 * time.Second, 0.75},
 	} {
-		start := time.Unix(0, 0)
-		now := start
-		r := &Runner{
-			Options: Options{Now: func() time.Time { return now }}, credit: credit{share: c.share}, turns: newTurns(),
-			taken: map[int64]*job{}, local: &machine{Machine: fleet.Machine{Cores: make([]int, c.cores)}},
-		}
-		may := func(m *ladder.Match) bool { return !r.over() && r.mayAsked(t.Context(), m) }
+		r, at := alone(c.cores, c.share)
+		start := at.now
 		ends, id, used := map[*job]time.Time{}, int64(0), time.Duration(0)
-		for now.Before(start.Add(10 * time.Hour)) {
-			for len(r.taken) < c.cores {
-				m, took := r.turns.pick(asked(c.people...), may), c.asked
-				if m == nil {
-					m, took = &ladder.Match{}, c.rated
+		for at.now.Before(start.Add(10 * time.Hour)) {
+			for len(at.jobs) < c.cores {
+				r.waiting.matches = asked(c.people...)
+				j, took := kit.Get[*job](t)(r.waiting.asked(t.Context(), at)), c.asked
+				if j == nil {
+					j, took = &job{match: &ladder.Match{}}, c.rated
 				}
 				id++
-				m.ID = id
-				j := &job{match: m, began: now}
-				r.turns.began(j)
-				r.taken[id], ends[j] = j, now.Add(took)
+				j.match.ID = -id // of no match that waits
+				r.placement.take(at, j)
+				r.waiting.began(j)
+				ends[j] = at.now.Add(took)
 			}
-			now = slices.MinFunc(slices.Collect(maps.Values(ends)), time.Time.Compare)
+			at.now = slices.MinFunc(slices.Collect(maps.Values(ends)), time.Time.Compare)
 			for j, end := range ends {
-				if !end.Equal(now) {
+				if !end.Equal(at.now) {
 					continue
 				}
-				if r.count(j); j.asked() {
-					used += now.Sub(j.began)
+				r.placement.release(j)
+				if r.waiting.ended(j, at.now); j.asked() {
+					used += at.now.Sub(j.began)
 				}
 				delete(ends, j)
-				delete(r.taken, j.match.ID)
 			}
 		}
-		got := used.Seconds() / now.Sub(start).Seconds() / float64(c.cores)
+		got := used.Seconds() / at.now.Sub(start).Seconds() / float64(c.cores)
 		if got < c.want-0.02 || got > c.want+0.02 {
 			t.Errorf("%+v: they have %.3f of the time", c, got)
 		}
@@ -105,17 +121,17 @@ func TestAskedShare(t *testing.T) {
 // each takes; a pause makes no debts.
 func TestCosts(t *testing.T) {
 	t.Parallel()
-	c, now := newCosts(), time.Now()
+	c, now := newLadders(nil).costs, time.Now()
 	took := map[string]time.Duration{"slow": 10 * time.Second, "quick": time.Second}
 	played := map[string]time.Duration{}
 	ladders := []ladder.Ladder{{Name: "slow"}, {Name: "quick"}}
 	for range 220 {
 		c.fade(now)
 		name := c.order(ladders)[0].Name
-		charged := c.began(name)
+		charged := c.charge(name)
 		now = now.Add(took[name])
 		c.fade(now)
-		c.ended(name, charged, took[name])
+		c.correct(name, charged, took[name])
 		played[name] += took[name]
 	}
 	if r := played["slow"].Seconds() / played["quick"].Seconds(); r < 0.9 || r > 1.1 {
@@ -134,7 +150,8 @@ func TestBackoffs(t *testing.T) {
 		t.Error("something is left alone before it failed")
 	}
 	for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		until := b.failed("a", now)
+		b.failed("a", now)
+		until := b["a"].until
 		if got := until.Sub(now); got != want*time.Second {
 			t.Errorf("backoff %d is %s, want %s", i+1, got, want*time.Second)
 		}
@@ -147,7 +164,7 @@ func TestBackoffs(t *testing.T) {
 		t.Errorf("the first backoff that ends is in %s, want 1s", got)
 	}
 	b.worked("b")
-	if b.failed("b", now).Sub(now) != time.Second {
+	if b.failed("b", now); b["b"].until.Sub(now) != time.Second {
 		t.Error("what worked begins anew")
 	}
 }

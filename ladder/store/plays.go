@@ -28,19 +28,20 @@ func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, 
 		} else {
 			err = checkPlays(ctx, tx, p.PersonID, now, int64(perDay))
 		}
+		if err == nil && newGuest {
+			key, session, err = tx.addGuest(ctx)
+			p.Session = session
+		}
 		if err != nil {
 			return err
 		}
 		err = tx.AddPlay(ctx, queries.AddPlayParams{
-			ID: p.ID, PersonID: nullID(p.PersonID), Game: p.Game, Options: text(p.Options), Seat: int64(p.Seat), Commitment: p.Commitment, Began: stamp(now),
+			ID: p.ID, PersonID: nullID(p.PersonID), Session: p.Session, Game: p.Game, Options: text(p.Options), Seat: int64(p.Seat), Commitment: p.Commitment, Began: stamp(now),
 		})
 		for _, b := range p.Bots {
 			if err == nil {
 				err = tx.AddPlaySeat(ctx, queries.AddPlaySeatParams{PlayID: p.ID, Seat: int64(b.Seat), VersionID: b.Version, BotID: b.BotID})
 			}
-		}
-		if err == nil && newGuest {
-			key, session, err = tx.addGuest(ctx)
 		}
 		return err
 	})
@@ -119,10 +120,10 @@ func (s *Store) FinishPlay(ctx context.Context, id, result string, replay []byte
 	})
 }
 
-// BreakPlay ends an open game without a result; one that has ended stays as it is.
-func (s *Store) BreakPlay(ctx context.Context, id string) error {
+// BreakPlay ends an open game without a result, and keeps why; one that has ended stays as it is.
+func (s *Store) BreakPlay(ctx context.Context, id string, why ladder.Breaking) error {
 	return s.update(ctx, func(tx *Tx) error {
-		_, err := tx.BreakPlay(ctx, nullStamp(s.now()), id)
+		_, err := tx.BreakPlay(ctx, string(why), nullStamp(s.now()), id)
 		return err
 	})
 }
@@ -130,7 +131,7 @@ func (s *Store) BreakPlay(ctx context.Context, id string) error {
 // BreakPlays ends all open games without results: those of an earlier server.
 func (s *Store) BreakPlays(ctx context.Context) (n int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
-		n, err = tx.BreakPlays(ctx, nullStamp(s.now()))
+		n, err = tx.BreakPlays(ctx, string(ladder.BrokenByStop), nullStamp(s.now()))
 		return err
 	})
 	return n, err
@@ -144,7 +145,7 @@ func (s *Store) Play(ctx context.Context, id string) (p ladder.Play, err error) 
 			return none(err, noPlay(id))
 		}
 		p = ladder.Play{
-			ID: r.ID, PersonID: r.PersonID.Int64, Person: r.Person, Game: r.Game, Seat: int(r.Seat), State: ladder.PlayState(r.State),
+			ID: r.ID, PersonID: r.PersonID.Int64, Session: r.Session, Person: r.Person, Game: r.Game, Seat: int(r.Seat), State: ladder.PlayState(r.State), Broken: ladder.Breaking(r.Broken),
 			Commitment: r.Commitment, Began: moment(r.Began), Ended: nullMoment(r.Ended),
 		}
 		if err := json.Unmarshal([]byte(r.Options), &p.Options); err != nil {

@@ -308,6 +308,7 @@ CREATE TABLE fits (
 CREATE TABLE plays (
   id         TEXT    PRIMARY KEY, -- cannot be guessed
   person_id  INTEGER REFERENCES people (id), -- NULL: a guest
+  session    INTEGER NOT NULL DEFAULT 0, -- in which it was begun; it may have ended
   game       TEXT    NOT NULL,
   options    TEXT    NOT NULL CHECK (json_valid(options)), -- name to value, all of them
   seat       INTEGER NOT NULL, -- the person's
@@ -318,8 +319,10 @@ CREATE TABLE plays (
   size       INTEGER,
   replay     BLOB,
   result     TEXT CHECK (result IN ('win', 'draw', 'loss')), -- of the person; NULL: none
+  broken     TEXT    NOT NULL DEFAULT '', -- why the server ended it: see ladder.Play
   CHECK ((ended IS NULL) = (state = 'open')),
-  CHECK ((replay IS NULL) = (state <> 'finished'))
+  CHECK ((replay IS NULL) = (state <> 'finished')),
+  CHECK ((broken = '') = (state <> 'broken'))
 ) STRICT;
 CREATE INDEX plays_person ON plays (person_id, began);
 CREATE INDEX plays_open ON plays (state) WHERE state = 'open';

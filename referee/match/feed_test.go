@@ -315,3 +315,21 @@ func TestReplaysTrafficOfBrokenReplays(t *testing.T) {
 		}
 	}
 }
+
+// A game that is over with its deal has its bots, too: they are started and told, and their versions are in
+// its replay.
+func TestReplaysTrafficOfWonDeals(t *testing.T) {
+	v := variant(t, "tute", "")
+	m := &Match{Variant: v, Bots: named(2), Clock: patient, start: starter{}.start}
+	for n := range 100_000 {
+		m.Seed = rules.Seed{byte(n >> 16), byte(n >> 8), byte(n)}
+		if stream := rules.NewStream(referee.DealSeed(m.Seed, 0)); v.Deal(&stream).Turn() == rules.Over {
+			break
+		}
+	}
+	tp := tapeOf(m)
+	g := oneGame(t, m)
+	if tp.check(t, g, v); len(g.Moves) != 0 || g.Seats[0].Version != "1" || g.Seats[1].Version != "1" {
+		t.Errorf("%d moves, seats %v", len(g.Moves), g.Seats)
+	}
+}

@@ -238,6 +238,33 @@ func TestGames(t *testing.T) {
 	}
 }
 
+// A house bot that fails breaks the game, and is named as the cause.
+func TestHouseFails(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		resolve := w.Resolve
+		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
+			b, err := resolve(ctx, v)
+			b.Serve = func(in io.Reader, out io.Writer) error {
+				io.WriteString(out, "ready\nmove\n")
+				io.Copy(io.Discard, in)
+				return nil
+			}
+			return b, err
+		}
+		x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
+		w.must(err)
+		sit(w, x, 0)
+		<-x.Over()
+		p, err := w.Store.Play(t.Context(), x.ID)
+		w.must(err)
+		if cause, bot := p.Broken.Cause(); p.State != ladder.PlayBroken || cause != ladder.BrokenByBot || bot != x.Seats[1].Version.Bot || p.Session != 1 {
+			t.Errorf("the game of session %d is %s by %q", p.Session, p.State, p.Broken)
+		}
+	})
+}
+
 // A house bot that is late has lost, and the person's game is kept.
 func TestHouseLate(t *testing.T) {
 	t.Parallel()
@@ -285,8 +312,8 @@ func TestAway(t *testing.T) {
 			t.Errorf("the faults are %v", r.Faults)
 		}
 		<-never.Over()
-		if p, err := w.Store.Play(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken {
-			t.Errorf("the game that nobody came to is %q, %v", p.State, err)
+		if p, err := w.Store.Play(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken || p.Broken != ladder.BrokenByNobody {
+			t.Errorf("the game that nobody came to is %q by %q, %v", p.State, p.Broken, err)
 		}
 	})
 }
@@ -429,8 +456,8 @@ func TestRestart(t *testing.T) {
 		w.stop()
 		w = newWorld(t, dir, limits)
 		for _, id := range []string{x.ID, killed.ID} {
-			if p, err := w.Store.Play(t.Context(), id); err != nil || p.State != ladder.PlayBroken {
-				t.Errorf("the game is %q, %v", p.State, err)
+			if p, err := w.Store.Play(t.Context(), id); err != nil || p.State != ladder.PlayBroken || p.Broken != ladder.BrokenByStop {
+				t.Errorf("the game is %q by %q, %v", p.State, p.Broken, err)
 			}
 		}
 		bot, err := w.Store.Bot(t.Context(), "@greedy")

@@ -127,8 +127,9 @@ func (x *Table) give(ctx context.Context, who service.Actor) error {
 
 // play returns the table as it is stored.
 func (x *Table) play() ladder.Play {
+	who := x.who()
 	p := ladder.Play{
-		ID: x.ID, PersonID: x.who().Person.ID, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Seat: x.Choice.Seat,
+		ID: x.ID, PersonID: who.Person.ID, Session: who.Session, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Seat: x.Choice.Seat,
 		Commitment: referee.Commitment(x.Seed).String(),
 	}
 	for i, s := range x.Seats {
@@ -266,16 +267,41 @@ func (x *Table) run(ctx context.Context) {
 		err = x.keep(game)
 	}
 	if err != nil {
-		if !errors.Is(err, errStopped) && !errors.Is(err, errBlocked) && !errors.Is(err, errNobody) {
+		why := breaking(err)
+		if cause, _ := why.Cause(); cause == ladder.BrokenByBot || cause == ladder.BrokenByFailure {
 			x.tables.Log.Warn("a game of a person is broken", "game", x.ID, "err", err)
 		}
-		if err := x.tables.Store.BreakPlay(context.WithoutCancel(ctx), x.ID); err != nil {
+		if err := x.tables.Store.BreakPlay(context.WithoutCancel(ctx), x.ID, why); err != nil {
 			x.tables.Log.Error("a game of a person cannot be ended", "game", x.ID, "err", err)
 		}
 	}
 	x.tables.dismiss(x)
 	close(x.over)
 	x.close(err)
+}
+
+// failedBot is the error of a game in which a house bot has failed.
+type failedBot struct {
+	bot   string
+	fault fault.Fault
+}
+
+func (e *failedBot) Error() string { return fmt.Sprintf("house bot %q failed: %v", e.bot, e.fault) }
+
+// breaking returns why a game is broken that ended with an error.
+func breaking(err error) ladder.Breaking {
+	var failed *failedBot
+	switch {
+	case errors.Is(err, errStopped):
+		return ladder.BrokenByStop
+	case errors.Is(err, errBlocked):
+		return ladder.BrokenByBlock
+	case errors.Is(err, errNobody):
+		return ladder.BrokenByNobody
+	case errors.As(err, &failed):
+		return ladder.BrokenByBot + ":" + ladder.Breaking(failed.bot)
+	}
+	return ladder.BrokenByFailure
 }
 
 // game plays the game once all people have come.
@@ -314,7 +340,7 @@ func (x *Table) keep(g *referee.Result) error {
 	p := x.play()
 	for _, f := range g.Faults {
 		if s := x.Seats[f.Seat]; s.line == nil && s.Version.House() && program.HouseFailed(f) {
-			return fmt.Errorf("a house bot failed: %v", f)
+			return &failedBot{s.Version.Bot, f}
 		}
 	}
 	g.Reveal(x.Seed)

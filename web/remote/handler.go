@@ -233,7 +233,10 @@ func (h *Hub) carry(b *bot, l *link, ask asked) error {
 		return err
 	}
 	go h.tellEnded(b.version.ID, l, f.Hello.Matches) // it ends with the link
-	h.Wake()
+	select {
+	case h.changed <- struct{}{}:
+	default: // it is known already
+	}
 	for {
 		f = frame{}
 		if err := l.Read(&f); err != nil {

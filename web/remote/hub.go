@@ -23,11 +23,7 @@ type Options struct {
 	Store  *store.Store
 	Limits Limits
 	Bounds ladder.Limits // of people: bots and versions
-	Wake   func()        // called when a bot has come; nil: nobody wants to know
-	// AwaitIdle returns when a version that has left plays no match and none is about to begin, or
-	// with an error when the context ends; nil: it never plays.
-	AwaitIdle func(ctx context.Context, version int64) error
-	Log       *slog.Logger
+	Log    *slog.Logger
 }
 
 // Limits bound remote bots. LimitsOf returns usual ones.
@@ -48,6 +44,7 @@ type Hub struct {
 	Options
 	began   time.Time
 	recheck chan struct{}
+	changed chan struct{}
 
 	mu       sync.Mutex
 	closed   bool
@@ -63,6 +60,7 @@ type bot struct {
 	link     *link     // nil while it is away
 	coming   bool      // it is about to have a link
 	leaving  bool      // it wants no more matches
+	reserved bool      // it plays a match, or is about to
 	since    time.Time // it is away, or wants no more matches
 	sessions map[int64]*session
 	matches  map[int64]int // that it plays, by ID: how many sessions
@@ -77,30 +75,60 @@ type session struct {
 
 // New returns a hub. Run has to be called.
 func New(o Options) *Hub {
-	if o.Wake == nil {
-		o.Wake = func() {}
-	}
-	if o.AwaitIdle == nil {
-		o.AwaitIdle = func(context.Context, int64) error { return nil }
-	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Hub{Options: o, began: time.Now(), recheck: make(chan struct{}, 1), bots: map[int64]*bot{}}
+	return &Hub{Options: o, began: time.Now(), recheck: make(chan struct{}, 1), changed: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
-// Away reports whether a remote version cannot begin a match, and since when; of one that is away for
-// longer than it may be, since the start of the server.
-func (h *Hub) Away(version int64) (since time.Time, away bool) {
+// Ready reports whether a remote version can begin a match: it is connected, wants more matches and plays
+// none.
+func (h *Hub) Ready(version int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.bots[version].ready()
+}
+
+func (b *bot) ready() bool { return b != nil && b.link != nil && !b.leaving && !b.reserved }
+
+// Gone reports whether a remote version is away, or wants no more matches, for longer than a match waits
+// for it. One that has not come counts from the start of the server.
+func (h *Hub) Gone(version int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	since := h.began
+	if b := h.bots[version]; b != nil {
+		if b.link != nil && !b.leaving {
+			return false
+		}
+		since = b.since
+	}
+	return time.Since(since) > h.Limits.Comeback
+}
+
+// Reserve takes a remote version for a match, until Release. It reports false if the version is not ready.
+func (h *Hub) Reserve(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := h.bots[version]
-	switch {
-	case b == nil:
-		return h.began, true
-	case b.link == nil || b.leaving:
-		return b.since, true
+	if !b.ready() {
+		return false
 	}
-	return time.Time{}, false
+	b.reserved = true
+	return true
 }
+
+// Release ends a reservation. A bot that is leaving hears that no match of it is left.
+func (h *Hub) Release(version int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := h.bots[version]
+	b.reserved = false
+	if b.leaving {
+		go b.link.send(frame{Left: true})
+	}
+}
+
+// Changed receives after remote versions have become ready.
+func (h *Hub) Changed() <-chan struct{} { return h.changed }
 
 // Online reports whether a remote version is connected.
 func (h *Hub) Online(version int64) bool {
@@ -271,7 +299,7 @@ func (h *Hub) check(ctx context.Context) {
 	var list []*bot
 	for id, b := range h.bots {
 		switch {
-		case b.link != nil || len(b.sessions) > 0:
+		case b.link != nil || len(b.sessions) > 0 || b.reserved:
 			list = append(list, b)
 		case !b.coming && time.Since(b.since) > h.Limits.Comeback: // nothing awaits it any more
 			delete(h.bots, id)
@@ -296,8 +324,8 @@ func (h *Hub) dismiss(b *bot, why string) {
 	}
 }
 
-// leave takes a bot out of matchmaking, and tells it when no match of it is left: one may be about
-// to begin of which it has not heard.
+// leave takes a bot out of matchmaking, and tells it when no match of it is left (see Release): one may be
+// about to begin of which it has not heard.
 func (h *Hub) leave(b *bot, l *link) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -305,21 +333,9 @@ func (h *Hub) leave(b *bot, l *link) {
 		return
 	}
 	b.leaving, b.since = true, time.Now()
-	version := b.version.ID
-	go func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		go func() {
-			select {
-			case <-l.done:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		if h.AwaitIdle(ctx, version) == nil {
-			l.send(frame{Left: true})
-		}
-	}()
+	if !b.reserved {
+		go l.send(frame{Left: true})
+	}
 }
 
 // detach notes that a bot is away, under the lock.

@@ -153,11 +153,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.Live = live.NewHub(live.Options{Store: s.Store, Limits: live.DefaultLimits(s.Config.Live.Total), Log: s.Log})
-	var r *runner.Runner // below
 	s.remotes = remote.New(remote.Options{
 		Store: s.Store, Limits: remote.LimitsOf(s.Config.Remote), Bounds: s.Config.Limits, Log: s.Log,
-		Wake:      func() { r.Wake() },
-		AwaitIdle: func(ctx context.Context, version int64) error { return r.AwaitIdle(ctx, version) },
 	})
 	pipeline := s.pipeline()
 	trouble := make(chan error, 1)
@@ -171,7 +168,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	if hub != nil {
 		defer hub.Close()
 	}
-	if r, err = s.runner(registry, hub, pipeline); err != nil {
+	r, err := s.runner(registry, hub, pipeline)
+	if err != nil {
 		return err
 	}
 	s.tables = play.New(play.Options{
@@ -288,10 +286,8 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 		Room:       s.room,
 		Submission: memory,
 		Standing:   pipeline.Standing,
-		Remote:     s.remotes.Bot,
-		Away:       s.remotes.Away,
+		Remotes:    s.remotes,
 		Allowance:  s.Config.Remote.Allowance,
-		Comeback:   s.Config.Remote.Comeback,
 		Store:      s.Store,
 		Ladders:    s.Config.Ladders,
 		Resolve:    pipeline.Resolve,

@@ -14,7 +14,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/replaytest"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/play"
@@ -34,7 +34,7 @@ think = "1m"
 // step returns "over", "trick" for one that has ended and waits, or the point of a random move, which
 // nothing covers; "" while there is none.
 const step = `(() => {
-	if (document.querySelector('.result, main .notice:not(noscript *)')) return 'over';
+	if (document.querySelector('.over, main .notice:not(noscript *)')) return 'over';
 	const board = document.getElementById('board');
 	if (board?.dataset.trick === 'ended') return 'trick';
 	if (board?.dataset.turn !== 'yes' || board.dataset.sent !== undefined) return '';
@@ -60,7 +60,7 @@ func playOut(b *webtest.Tab, moves int) {
 		case "over":
 			return
 		case "":
-			b.Wait(`#board[data-turn="yes"]:not([data-sent]), #board[data-trick="ended"], .result, main > .notice`)
+			b.Wait(`#board[data-turn="yes"]:not([data-sent]), #board[data-trick="ended"], .over, main > .notice`)
 		case "trick":
 			b.Click("#board") // goes on at once
 		case "covered":
@@ -109,8 +109,16 @@ func playGames(t *testing.T, games []chosen) {
 			b.Accessible()
 			b.Picture(*screens, "table-"+c.game)
 			playOut(b, 0)
-			b.Wait(`.result`)
+			b.Wait(`.over`)
+			b.Picture(*screens, "over-"+c.game)
+			b.Accessible()
+			card := b.Text(`.over`)
+			b.Go(webtest.Eval[string](b, "location.href"))
 			b.Wait(`#player svg`)
+			if again := b.Text(`.over`); again != card || card == "" {
+				t.Errorf("the card says %q, and %q when the page is loaded again", card, again)
+			}
+			b.Accessible()
 			b.Picture(*screens, "played-"+c.game)
 			b.Quiet()
 		})
@@ -157,7 +165,7 @@ func TestPlaySignIn(t *testing.T) {
 	b.Go(w.URL + table)
 	b.Wait(`#board[data-turn="yes"]`)
 	playOut(b, 0)
-	b.Wait(`.result`)
+	b.Wait(`.over`)
 	b.Look(1280, 900, false)
 	b.Go(w.URL + "/account")
 	b.Picture(*screens, "sessions-desk-light")
@@ -194,8 +202,9 @@ func TestPlayReload(t *testing.T) {
 	}
 	playOut(b, 1)
 	b.Wait(`#board[data-turn="yes"]`)
+	b.Click(`[data-opens="resign"]`)
 	b.Click(`form[action$="/resign"] button`)
-	b.Wait(`.result.loss`)
+	b.Wait(`.over.loss`)
 	b.Click(`form[action$="/rematch"] button`)
 	b.Wait(`#board[data-turn="yes"]`)
 	webtest.Eval[bool](b, `(window.WebSocket.prototype.send = () => {}, true)`)
@@ -294,8 +303,8 @@ func TestPlayLevels(t *testing.T) {
 	b.Click(`form.choose > button`)
 	b.Wait(`#board svg`)
 	playOut(b, 3)
-	b.Wait(`#board[data-turn="yes"], .result`)
-	if text := b.Text("main"); !strings.Contains(text, "@champion:level=2") {
+	b.Wait(`#board[data-turn="yes"], .over`)
+	if text := b.Text("main"); !strings.Contains(text, "you and learner, level 2") {
 		t.Errorf("the page of the table says %q", text)
 	}
 	b.Quiet()
@@ -550,7 +559,7 @@ func TestPlayBlockedRaced(t *testing.T) {
 		game, err := w.Server.Store.Play(t.Context(), strings.TrimPrefix(table, "/play/"))
 		return err == nil && game.State == ladder.PlayBroken
 	})
-	if a := w.Get(guest, table); !strings.Contains(a.Body, "Nobody has lost it") {
+	if a := w.Get(guest, table); !strings.Contains(a.Body, "The operator blocked the person who played. Nobody has lost.") {
 		t.Errorf("the page says %s", a.Body)
 	}
 	record, err := w.Server.Store.RecordAgainstPeople(t.Context(), botID(t, w, "@random"))
@@ -592,7 +601,7 @@ func TestPlaySeed(t *testing.T) {
 func TestPlayedInfoIsCut(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
-	r := replaytest.Play(t, brisca.Game, nil, 1, nil)
+	r := refereetest.Replay(t, brisca.Game, nil, 1, nil)
 	for i := range r.Moves {
 		r.Moves[i].Info = []string{"pv=" + strings.Repeat("x", 60_000)}
 	}

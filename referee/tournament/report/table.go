@@ -112,17 +112,22 @@ func (r *Run) writePairs(w io.Writer, results tournament.Results) {
 // shownFaults is how many different faults are told in full.
 const shownFaults = 5
 
-// writeFaults tells each fault of a bot once, with the first place where it
+// writeFaults tells each kind of fault of a bot once, with the first place where it
 // happened.
 func (r *Run) writeFaults(w io.Writer) {
 	if len(r.Faults) == 0 {
 		return
 	}
-	type kind struct{ name, seen string }
+	type kind struct {
+		name           string
+		kind           fault.Kind
+		status, signal int
+	}
+	kindOf := func(f Fault) kind { return kind{f.Name, f.Reason.Kind, f.Reason.Status, f.Reason.Signal} }
 	var first []Fault
 	times := map[kind]int{}
 	for _, f := range r.Faults {
-		k := kind{f.Name, f.Text}
+		k := kindOf(f)
 		if times[k]++; times[k] == 1 {
 			first = append(first, f)
 		}
@@ -131,7 +136,7 @@ func (r *Run) writeFaults(w io.Writer) {
 	dir, matches := r.Dir, r.Matches()
 	shown := 0
 	for _, f := range first[:min(len(first), shownFaults)] {
-		n := times[kind{f.Name, f.Text}]
+		n := times[kindOf(f)]
 		shown += n
 		replay := text.Quote(dir.Replay(f.Match, f.Deal, f.Rotation))
 		bot := r.Programs[matches[f.Match].Bots[f.Bot]]
@@ -140,7 +145,7 @@ func (r *Run) writeFaults(w io.Writer) {
 		told.Text = f.TextIn(c)
 		fmt.Fprintf(w, "- %s\n", told)
 		if n > 1 {
-			fmt.Fprintf(w, "  and %s more\n", text.Count(n-1, "time"))
+			fmt.Fprintf(w, "  and %s more of this kind\n", text.Count(n-1, "fault"))
 		}
 		if known {
 			fmt.Fprintf(w, "  change: %s\n", f.Reason.Advice(c)[0])

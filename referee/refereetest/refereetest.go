@@ -1,5 +1,5 @@
-// Package refereetest is what tests of the referee and of what builds on it
-// share: test binaries that are bots in processes of their own.
+// Package refereetest is what tests of the referee and of what builds on it share: test binaries
+// that are bots in processes of their own, variants, and replays.
 package refereetest
 
 import (
@@ -7,9 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
@@ -55,4 +59,11 @@ func run(m interface{ Run() int }, prepare func(dir string) error) int {
 		return 1
 	}
 	return proc.Clean(m).Run()
+}
+
+// Variant returns a game with options from "key=value key=value".
+func Variant(t testing.TB, game, options string) *rules.Variant {
+	t.Helper()
+	g := kit.Get[*rules.Game](t)(games.Find(game))
+	return kit.Get[*rules.Variant](t)(g.Resolve(protocol.Pairs(options).Map()))
 }
