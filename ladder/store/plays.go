@@ -28,6 +28,10 @@ func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, 
 		} else {
 			err = checkPlays(ctx, tx, p.PersonID, now, int64(perDay))
 		}
+		if err == nil && newGuest {
+			key, session, err = tx.addGuest(ctx)
+			p.Session = session
+		}
 		if err != nil {
 			return err
 		}

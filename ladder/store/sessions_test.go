@@ -241,6 +241,6 @@ func TestGivePlay(t *testing.T) {
 	wantError(t, give("d"), ladder.NotFound, `game "d" does not exist`)
 	c.clock.skip(25 * time.Hour)
 	kit.Must(t, add("e", 0))
-	kit.Must(t, c.BreakPlay(bg, "e", ladder.BrokenByFailure))
+	kit.Must(t, c.BreakPlay(bg, "e", ladder.BrokenByStop))
 	wantError(t, give("e"), ladder.NotFound, `game "e" does not exist`)
 }

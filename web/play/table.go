@@ -127,8 +127,9 @@ func (x *Table) give(ctx context.Context, who service.Actor) error {
 
 // play returns the table as it is stored.
 func (x *Table) play() ladder.Play {
+	who := x.who()
 	p := ladder.Play{
-		ID: x.ID, PersonID: x.who().Person.ID, Session: x.who().Session, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Seat: x.Choice.Seat,
+		ID: x.ID, PersonID: who.Person.ID, Session: who.Session, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Seat: x.Choice.Seat,
 		Commitment: referee.Commitment(x.Seed).String(),
 	}
 	for i, s := range x.Seats {
