@@ -35,12 +35,6 @@ func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, 
 		if err != nil {
 			return err
 		}
-		if newGuest {
-			if key, session, err = tx.addGuest(ctx); err != nil {
-				return err
-			}
-			p.Session = session
-		}
 		err = tx.AddPlay(ctx, queries.AddPlayParams{
 			ID: p.ID, PersonID: nullID(p.PersonID), Session: p.Session, Game: p.Game, Options: text(p.Options), Seat: int64(p.Seat), Commitment: p.Commitment, Began: stamp(now),
 		})
