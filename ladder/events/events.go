@@ -22,7 +22,7 @@ const (
 	Resumed       Kind = "resumed"
 	// SubmissionMoved is a change to an unfinished submission: a stage began or ended.
 	SubmissionMoved Kind = "submission-moved"
-	VersionMoved    Kind = "version-moved" // a submission ended, or a version was benched
+	VersionMoved    Kind = "version-moved" // a submission ended, or a version was suspended
 	// QueueMoved is that a version waits no more: the versions behind it move up.
 	QueueMoved Kind = "queue-moved"
 	// PersonBlocked is that an admin has blocked a person.

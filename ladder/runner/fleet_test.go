@@ -346,7 +346,7 @@ func TestNeedsNotKnown(t *testing.T) {
 		}
 		return w.playThere(ctx, j)
 	}
-	w.here = func(ctx context.Context, _ *played, j fleet.Job) fleet.Result {
+	w.here = func(ctx context.Context, _ *outcome, j fleet.Job) fleet.Result {
 		if ofIt(j) {
 			here.Store(true)
 		}

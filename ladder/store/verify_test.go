@@ -21,7 +21,7 @@ import (
 )
 
 // busy returns a competition with matches of every kind: rated on every ladder, broken
-// off, dropped, unrated, with a bot that comes, has a new version and is benched.
+// off, dropped, unrated, with a bot that comes, has a new version and is suspended.
 func busy(tb testing.TB) *competition {
 	c := newCompetition(tb)
 	anna, err := c.AddPerson(bg, "anna", false)
@@ -43,7 +43,7 @@ func busy(tb testing.TB) *competition {
 	a2 := c.live(anna.ID, "anna-bot")
 	c.finished("tebes-4", a2.ID, b.ID)
 	c.begun("tebes-4", house[1], b.ID) // and runs on
-	_, err = c.Bench(bg, b.ID, "too many faults")
+	_, err = c.Suspend(bg, b.ID, "too many faults")
 	kit.Must(tb, err)
 	c.finished("tebes-4", a2.ID, house[2])
 	u := c.unrated(anna.ID, a2.ID, a.ID)

@@ -271,7 +271,7 @@ func TestWithdrawal(t *testing.T) {
 		t.Helper()
 		return get[wire.Bot](w, call{method: method, path: "/api/v1/bots/" + name + path, who: "ada submit", body: body})
 	}
-	if b := change("PUT", "/withdrawal", ""); b.Withdrawn.IsZero() || b.Live != 0 || b.Latest.State != "resting" {
+	if b := change("PUT", "/withdrawal", ""); b.Withdrawn.IsZero() || b.Live != 0 || b.Latest.State != "retired" {
 		t.Errorf("withdrawn: %+v", b)
 	}
 	woken := w.woken

@@ -289,7 +289,7 @@ type versionPage struct {
 func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.Withdrawn.IsZero() }
 
 // usable reports whether a version has played and does not play now.
-func usable(v ladder.Version) bool { return v.State == ladder.Resting && v.Hash != "" && !v.House() }
+func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.House() }
 
 // version shows one version of a bot.
 func (s *Site) version(v *visit) error {

@@ -156,9 +156,9 @@ func TestBotActions(t *testing.T) {
 		{"house", own, "/bots/@random/withdraw", nil, 403, "only the owner"},
 		{"no version", own, "/bots/lola/use", url.Values{"version": {"9"}}, 404, "has no version 9"},
 		{"no number", own, "/bots/lola/use", url.Values{"version": {"<b>"}}, 400, "version cannot be &#34;&lt;b&gt;&#34;"},
-		{"use", own, "/bots/lola/use", url.Values{"version": {"1"}}, 303, "live resting false"},
-		{"withdraw", own, "/bots/lola/withdraw", nil, 303, "resting resting true"},
-		{"restore", own, "/bots/lola/restore", nil, 303, "live resting false"},
+		{"use", own, "/bots/lola/use", url.Values{"version": {"1"}}, 303, "live retired false"},
+		{"withdraw", own, "/bots/lola/withdraw", nil, 303, "retired retired true"},
+		{"restore", own, "/bots/lola/restore", nil, 303, "live retired false"},
 	} {
 		a := s.Post(x.client, x.path, x.form.Encode())
 		text := a.Body
@@ -295,7 +295,7 @@ func TestHostileBots(t *testing.T) {
 		s.Ladder.Live(v.ID, store.Built{Label: text, Hash: webtest.Hash, Language: text, Command: []string{text}})
 		move := strings.NewReplacer("\n", "", "\r", "").Replace(text)
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal(move, text)})
-		_, err = s.Store.Bench(ctx, v.ID, text)
+		_, err = s.Store.Suspend(ctx, v.ID, text)
 		s.Must(err)
 		for _, path := range []string{"/bots", "/bots/" + bot, "/bots/" + bot + "/versions", "/bots/" + bot + "/versions/1", "/people/" + name, "/search?q=" + name, "/bots/" + bot + "/feed.atom", "/bots/" + bot + "/badge.svg"} {
 			a := s.Get(own, path)
