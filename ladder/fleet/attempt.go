@@ -224,9 +224,8 @@ func (h *Hub) forget(a *attempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.attempts, a.attemptOf)
-	if of := h.byMachine[a.machine]; len(of) > 1 {
-		delete(of, a.attemptOf)
-	} else {
+	of := h.byMachine[a.machine]
+	if delete(of, a.attemptOf); len(of) == 0 {
 		delete(h.byMachine, a.machine)
 	}
 	h.metrics.open.Set(float64(len(h.attempts)))

@@ -157,4 +157,11 @@ func TestGuestErrors(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `the credentials of the worker "lab-1"`) {
 		t.Errorf("a hub with the credentials of a worker: %v", err)
 	}
+	page := filepath.Join(t.TempDir(), "page.md")
+	small := strings.Replace(string(read(os.ReadFile(operating))), "listen: ", "max_payload: 65536\nlisten: ", 1)
+	kit.Must(t, os.WriteFile(page, []byte(small), 0o600))
+	c = fleettest.Start(t, page, false)
+	if _, err := OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: c.Creds}); err == nil || !strings.Contains(err.Error(), "max_payload of 65536") {
+		t.Errorf("a hub where messages are small: %v", err)
+	}
 }

@@ -126,7 +126,7 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 			return err
 		}
 		if most := h.link.MaxPayload(); most < MaxMessage {
-			return fmt.Errorf("fleet: the NATS at %s has a max_payload of %d bytes: allow %d", h.URL, most, MaxMessage)
+			return fmt.Errorf("fleet: the NATS at %s has a max_payload of %d bytes: allow %d", h.link.ConnectedUrlRedacted(), most, MaxMessage)
 		}
 		return nil
 	}

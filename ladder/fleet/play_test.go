@@ -96,6 +96,7 @@ func TestSlowBuild(t *testing.T) {
 	j := job(1, 1, greedy, a.bot(2, script("")))
 	out := a.playing(t.Context(), "lab-1", j)
 	<-building
+	a.joins(l, func(b *heartbeat) { b.Playing = []Playing{{Match: 1, Attempt: 1}} }) // which it cannot know
 	a.silent("lab-1")
 	a.joins(l, nil)
 	close(built)

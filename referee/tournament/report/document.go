@@ -26,7 +26,7 @@ type Document struct {
 	Games      int               `json:"games"`
 	Moves      int               `json:"moves"`
 	Seconds    float64           `json:"seconds"`
-	Bots       []documentBot     `json:"bots"` // the best first
+	Bots       []documentBot     `json:"bots"`            // the best first
 	Teams      [][]string        `json:"teams,omitempty"` // that are partners in every game: an Elo is that of a team
 	Pairs      []documentPair    `json:"pairs"`
 	Rounds     []documentRound   `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
