@@ -175,14 +175,13 @@ func (r *Runner) Health() Health { return r.health.state() }
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
-	var fitted sync.WaitGroup
-	fitted.Go(func() { r.fits.run(ctx) })
-	defer fitted.Wait()
-
 	if err := r.adopt(ctx); err != nil {
 		return fmt.Errorf("reading the running matches: %w", err)
 	}
-	r.sync()                  // their cores are in use
+	r.sync() // their cores are in use
+	var fitted sync.WaitGroup
+	fitted.Go(func() { r.fits.run(ctx) })
+	defer fitted.Wait()
 	var over <-chan time.Time // the grace
 	var came <-chan struct{}
 	if r.Remotes != nil {
@@ -367,11 +366,10 @@ func (r *Runner) countMachines() {
 // ended since then counts.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
 	next := earliest(r.backoffs.next(now), r.placement.pausesUntil(now))
-	if r.ladders.quiet.After(now) {
-		next = earliest(next, r.ladders.quiet)
-	}
-	if len(r.able.lacking) > 0 {
-		next = earliest(next, r.able.looked.Add(patience))
+	for _, at := range []time.Time{r.ladders.quiet, r.able.looksAgain()} {
+		if at.After(now) {
+			next = earliest(next, at)
+		}
 	}
 	if h := r.health.state(); !h.OK && !h.Stopped {
 		next = h.Until
