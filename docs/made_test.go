@@ -42,7 +42,7 @@ func made(t *testing.T) map[string]string {
 				b.WriteString(row)
 			}
 		}
-		blocks["options of "+g.Name] = b.String()
+		blocks["options of "+g.Name], blocks["rules of "+g.Name] = b.String(), g.Text("en")
 	}
 	return blocks
 }

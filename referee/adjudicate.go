@@ -41,7 +41,10 @@ type Adjudicated struct {
 // ParseScoreRule parses "plies=8 score=10 from=40", with spaces or commas. from is optional. name
 // is what errors call the rule.
 func ParseScoreRule(name, text string) (ScoreRule, error) {
-	example := fmt.Sprintf("try %s %q", name, "plies=8 score=10 from=40")
+	example := fmt.Sprintf("try %s plies=8,score=10,from=40", name)
+	if strings.HasSuffix(name, "resign") {
+		example = fmt.Sprintf("try %s plies=3,score=600", name)
+	}
 	var r ScoreRule
 	seen := map[string]bool{}
 	for _, field := range strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == ',' }) {
@@ -240,6 +243,31 @@ func (a *Adjudicated) rank(f *forfeits, points []float64) []int {
 		f.add(a.Seats[0])
 	}
 	return f.rank(game)
+}
+
+// points returns the points of a game, of those made so far: with a draw by scores nobody has more than the
+// others, and the prize of a game that has one is shared or won.
+func (a *Adjudicated) points(f *forfeits, made []float64) []float64 {
+	v := f.variant
+	if a == nil || a.As == AsResign && v.Prize == 0 {
+		return made
+	}
+	var even []int // the seats that share
+	for seat := range made {
+		if !f.has(seat) && !slices.Contains(a.Seats, seat) {
+			even = append(even, seat)
+		}
+	}
+	sum := v.Prize
+	if sum == 0 {
+		for _, seat := range even {
+			sum += made[seat]
+		}
+	}
+	for _, seat := range even {
+		made[seat] = sum / float64(len(even))
+	}
+	return made
 }
 
 // equal reports whether two games ended in the same way.

@@ -35,10 +35,8 @@ func appendFault(dst []byte, seat int, f *Fault) []byte {
 // Circumstances returns what a replay, and the seat's log of that game, contain about one
 // of its faults, for advice. They are incomplete if there is an error.
 func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
-	c := fault.Circumstances{
-		Ply: f.Ply, Games: r.Match.Deal + 1,
-		Stderr: fault.Lines(log),
-	}
+	c := fault.Circumstances{Ply: f.Ply, Games: r.Match.Deal + 1}
+	c.ReadLog(log)
 	if f.Seat >= 0 && f.Seat < len(r.Seats) {
 		c.Movetime = r.ClockOf(f.Seat).Movetime
 	}

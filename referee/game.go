@@ -255,8 +255,9 @@ func (g *Game) Fault(seat int, why fault.Reason, credit time.Duration) error {
 // End records the result, and tells it to all seats if the game has begun.
 func (g *Game) End() {
 	g.Record.Adjudicated = g.ended
-	g.Record.Points = g.State.Points()
-	g.Record.Ranks = g.ended.rank(&g.forfeits, g.Record.Points)
+	points := g.State.Points()
+	g.Record.Ranks = g.ended.rank(&g.forfeits, points)
+	g.Record.Points = g.ended.points(&g.forfeits, points)
 	for seat := range g.lines {
 		switch {
 		case !g.begun: // it has heard of no game

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/cmd/internal/clitest"
 	"github.com/timba-arena/timba/internal/kit"
@@ -124,6 +126,31 @@ func TestDocumentedUsage(t *testing.T) {
 	linesToRun(t)
 	clitest.CheckUsage(t, newRoot, 100)
 	clitest.CheckText(t, newRoot, 50)
+}
+
+// TestExitStatuses: SPEC.md, docs/matches.md and --help name the exit statuses alike.
+func TestExitStatuses(t *testing.T) {
+	t.Parallel()
+	rows := ""
+	for status, meaning := range cli.Statuses {
+		rows += fmt.Sprintf("| %d | %s |\n", status, meaning)
+	}
+	for _, page := range []string{"../../SPEC.md", "../../docs/matches.md"} {
+		if text := string(kit.Get[[]byte](t)(os.ReadFile(page))); !strings.Contains(text, rows) {
+			t.Errorf("%s does not have the exit statuses:\n%s", page, rows)
+		}
+	}
+	root := newRoot()
+	for _, cmd := range []*cobra.Command{root, kit.Get[*cobra.Command](t)(find(root, "match"))} {
+		if !strings.HasSuffix(cmd.Long, cli.StatusHelp()) {
+			t.Errorf("%s --help does not have the exit statuses", cmd.CommandPath())
+		}
+	}
+}
+
+func find(root *cobra.Command, name string) (*cobra.Command, error) {
+	cmd, _, err := root.Find([]string{name})
+	return cmd, err
 }
 
 // linesToRun returns the command lines that are run, and checks that each entry of the tables

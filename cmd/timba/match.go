@@ -63,8 +63,7 @@ func newMatch() *cobra.Command {
 			"With --out every game is saved when it ends. --resume resumes after Ctrl-C, a failure or a\n" +
 			"crash; a match that ends early prints that command. All is then as at the start, but for\n" +
 			"what is shown and --concurrency. With more --deals it extends the match.\n\n" +
-			"Exit status: 0 good, 1 a bot had a fault or lost its --sprt, 2 wrong usage or an error\n" +
-			"of timba, 3 interrupted, or a --sprt without a verdict.",
+			cli.StatusHelp(),
 		Example: "  timba match brisca @greedy @random --deals 50\n" +
 			"  timba match tute ./mybot @greedy @greedy @random --set teams=yes --out replays\n" +
 			"  timba match teeko \"python3 bot.py\" @greedy --movetime 100 --seed 7\n" +
@@ -156,6 +155,9 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if err := sandboxBots(played, programs, sandboxed); err != nil {
 		return err
 	}
+	if f.format != "" {
+		f.noticeSeats(cmd.ErrOrStderr(), t)
+	}
 	noticeCores(cmd.ErrOrStderr(), f.concurrency)
 	noticeCredit(cmd.ErrOrStderr())
 	noticeMemory(cmd.ErrOrStderr(), t.Variant.Players, played, sandbox.MachineMemory())
@@ -195,6 +197,19 @@ func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.
 		return v, tournament.RoundRobin, nil
 	}
 	return v, tournament.Single, err
+}
+
+// noticeSeats says how many bots play at a table where a format is named and they would fit at one.
+func (f *matchFlags) noticeSeats(w io.Writer, t *tournament.State) {
+	bots := len(t.Bots)
+	if bots == t.Variant.Players || slices.ContainsFunc(f.set, func(word string) bool { return strings.HasPrefix(word, "players=") }) {
+		return
+	}
+	if all, err := resolveGame(t.Game, f.set, bots); err != nil || all.Players != bots {
+		return
+	}
+	fmt.Fprintf(w, "notice: a table has %d seats, as players=%d is the default of %s, and not one for each of the %d bots: --set players=%d would seat them at one table\n",
+		t.Variant.Players, t.Variant.Players, t.Game, bots, bots)
 }
 
 // newDir returns the directory of a match that begins: the one that the user named, else one in the
@@ -255,18 +270,19 @@ func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// verdict returns the error for the exit status of a match that was played to its end.
+// verdict returns the error for the exit status of a match that was played to its end: the answer of its
+// sequential test, else whether a bot had a fault.
 func (f *matchFlags) verdict(r *report.Run) error {
-	if r.SPRT != nil {
-		p := r.Matches()[0].Progress
-		switch {
-		case p == nil || p.Verdict == rating.Continue:
-			return cli.ErrNoVerdict
-		case p.Verdict == rating.AcceptH0:
+	if r.SPRT == nil {
+		if len(r.Faults) > 0 {
 			return cli.ErrFault
 		}
+		return nil
 	}
-	if len(r.Faults) > 0 {
+	switch p := r.Matches()[0].Progress; {
+	case p == nil || p.Verdict == rating.Continue:
+		return cli.ErrNoVerdict
+	case p.Verdict == rating.AcceptH0:
 		return cli.ErrFault
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/timba-arena/timba/internal/size"
+	"github.com/timba-arena/timba/internal/tomltext"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/sandbox"
@@ -94,7 +95,7 @@ func Parse(name string, data []byte) (*Config, error) {
 	f.Ladder = nil
 	meta, err := toml.Decode(string(data), &f)
 	if err != nil {
-		return nil, ladder.Errorf(ladder.Invalid, "", "%s: %w", name, err)
+		return nil, ladder.Errorf(ladder.Invalid, "", "%s: %s", name, tomltext.Message(err))
 	}
 	if !meta.IsDefined("ladder") {
 		f.Ladder = ladders

@@ -126,8 +126,8 @@ func TestConfigErrors(t *testing.T) {
 		return "[[ladder]]\nname = \"x\"\ngame = \"brisca\"\nclock = {movetime = 100}\ndeals = 1\n" + lines
 	}
 	for _, c := range []struct{ name, toml, want string }{
-		{"syntax", "workers =", `c: toml: line 1`},
-		{"type", "workers = \"two\"", `c: toml: line 1 (last key "workers"): incompatible types: TOML value has type string`},
+		{"syntax", "workers =", `c: line 1`},
+		{"type", "workers = \"two\"", `c: line 1: workers: must be a whole number without quotes, not text in quotes`},
 		{"unknown", "worker = 2", `c: unknown key "worker": try ladder, limits, live, memory, pause, play, registration, remote, sandbox, site, storage, workers`},
 		{"unknown limit", "[limits]\nram = 2", `c: unknown key "limits.ram": try bots, memory, requests, time, unrated, upload, versions`},
 		{"unknown of a ladder", one("deal = 2"), `c: unknown key "ladder.deal": try bots, clock, deals, game, house, name, options, title`},
@@ -135,7 +135,7 @@ func TestConfigErrors(t *testing.T) {
 		{"registration", `registration = "closed"`, `c: registration cannot be "closed": try invite or open`},
 		{"pause", `pause = "25h"`, `c: pause cannot be 25h0m0s: try 0s to 24h0m0s`},
 		{"pause without a unit", "pause = 60", `c: pause cannot be 60: name its unit, as in "1m30s" or "250ms"`},
-		{"pause of words", `pause = "long"`, `c: toml: line 1 (last key "pause"): `},
+		{"pause of words", `pause = "long"`, `c: line 1: pause: `},
 		{"storage for negative days", "[storage]\ndays = -1", `c: storage.days cannot be -1: try 0 to 36500`},
 		{"storage of too much", `storage = {size = "1048577g"}`, `c: storage.size cannot be 1048577g: try 0 to 1048576g`},
 		{"unknown of storage", "[storage]\nday = 1", `c: unknown key "storage.day": try days, room, size`},
@@ -146,8 +146,8 @@ func TestConfigErrors(t *testing.T) {
 		{"sandbox", `sandbox = "off"`, `c: sandbox cannot be "off": try reduced or full; strangers' bots are not run with less`},
 		{"limit", "[limits]\nmemory = 1", `c: limits.memory cannot be 1: try 16m to 1024g`},
 		{"huge limit", "[limits]\nupload = 9223372036854775807", `c: limits.upload cannot be 9223372036854775807: try 1m to 16g`},
-		{"size of words", `memory = "much"`, `c: toml: line 1 (last key "memory"): cannot be "much": try a number and k, m or g`},
-		{"negative size", `memory = -1`, `c: toml: line 1 (last key "memory"): cannot be "-1": `},
+		{"size of words", `memory = "much"`, `c: line 1: memory: cannot be "much": try a number and k, m or g`},
+		{"negative size", `memory = -1`, `c: line 1: memory: cannot be "-1": `},
 		{"no ladders", "ladder = []", `c: ladder cannot be an empty list: name at least one`},
 		{"name", `ladder = [{name = "Best Of"}]`, `c: ladder 1, "Best Of": name cannot be "Best Of": try lower-case letters, digits and single hyphens`},
 		{"title", one(`title = "a\nb"`), `c: ladder 1, "x": title cannot be "a\nb": try one line`},

@@ -117,7 +117,7 @@ func TestGuestReplies(t *testing.T) {
 	defer l.Close()
 	elsewhere := kit.Get[*nats.Subscription](t)(a.link.SubscribeSync("elsewhere"))
 	a.must(a.link.FlushTimeout(patience))
-	data := kit.Get[[]byte](t)(json.Marshal(beat{Machine: Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
+	data := kit.Get[[]byte](t)(json.Marshal(heartbeat{Machine: Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
 	for _, subject := range services("lab-1") {
 		a.must(l.PublishMsg(&nats.Msg{Subject: subject, Reply: "elsewhere", Data: data}))
 	}

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -510,11 +509,6 @@ func TestUnavailable(t *testing.T) {
 	f.is.Store(false)
 	r.until("it goes on", func(e events.Event) bool { return e.Kind == events.Resumed })
 	r.finished(2)
-	// What the fleet tells pauses the server, too.
-	r.Trouble(errors.New("a full disk"))
-	r.until("it is paused by the fleet", func(e events.Event) bool { return e.Kind == events.Paused && e.Text == "a full disk" })
-	r.until("it goes on again", func(e events.Event) bool { return e.Kind == events.Resumed })
-	r.finished(1)
 	r.stop()
 	for _, m := range w.matches() {
 		for _, a := range m.Attempts {

@@ -144,7 +144,7 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []match.Bot, l
 	defer end(nil)
 	tally := referee.NewTally(variant, make([]referee.ReplaySeat, len(bots)))
 	match := &match.Match{
-		Variant: variant, Bots: bots, Deals: TrialDeals, Clock: t.clock, Workers: []int{s.core}, Together: 1,
+		Variant: variant, Bots: bots, Deals: TrialDeals, Clock: t.clock, Workers: []int{s.core}, Together: 1, Patience: match.LatePatience,
 		Seed: sha256.Sum256([]byte("trial " + s.hash)),
 		Done: func(game *referee.Result) error {
 			tally.Add(game)

@@ -36,7 +36,7 @@ func (s *session) fault(r fault.Reason, text string, later fault.Later) *Failure
 	if s.state != nil { // its record is that of a game that can be played again: there is no error
 		c, _ = s.state.Record.Circumstances(s.game.variant.Game, fault.New(s.game.seat, s.state.State.Ply(), r), nil)
 	}
-	c.Games, c.Did, c.Later = s.games, s.did, later
+	c.Games, c.Did, c.Later, c.Took = s.games, s.did, later, s.took.Milliseconds()
 	c.Fixed, c.Stderr = s.run.OnServer, fault.Lines(s.log)
 	f.Reason, f.circumstances = r, s.run.program.Describe(c, !s.run.OnServer)
 	if saw := r.Saw(f.circumstances); saw != "" {
@@ -97,6 +97,7 @@ func (s *session) silence(late match.LateError, text string) *Failure {
 		by = time.Since(began)
 	}
 	if answer {
+		s.took = s.at.Sub(late.Since) - s.paused - late.Credit
 		return s.fault(r, fmt.Sprintf("%s: it came %d ms later", text, max(1, by.Milliseconds())), fault.Came)
 	}
 	if then, ok := errors.AsType[fault.Reason](err); ok {

@@ -19,6 +19,7 @@ type Circumstances struct {
 	Longest  float64  // longest think in this game, in milliseconds
 	Did      Did      // the last thing that it did
 	Later    Later    // what happened to a late answer
+	Took     int64    // milliseconds that a late answer took, if it came later
 	Stderr   []string // its last lines, or all
 	Language string   // of the program
 	LeftOver bool     // a fresh process plays the same game without the fault
@@ -185,7 +186,7 @@ func (r Reason) late(c Circumstances) []string {
 	case CameAtEnd:
 		return stuck(c)
 	case Came:
-		return []string{"think for less than the milliseconds in the turn line (its third word): measure from when the line was read, and leave some for the answer to arrive"}
+		return []string{r.slow(c) + ": think for less than the milliseconds in the turn line (its third word), measured from when the line was read, and keep some of them for the answer to arrive"}
 	case NeverCame:
 		return []string{"look for a turn that the bot forgets to answer, an endless loop, or output in a buffer that is never flushed: " + Flush(c.Language)}
 	}
@@ -203,6 +204,14 @@ func (r Reason) late(c Circumstances) []string {
 		return append([]string{"divide the bank among the moves: the turn line gives what is left of it, and each move adds inc"}, advice...)
 	}
 	return advice
+}
+
+// slow returns how long a move took and how long it may take.
+func (r Reason) slow(c Circumstances) string {
+	if r.Kind == LateBank {
+		return fmt.Sprintf("this move took it about %d ms, more than was left of its bank", about(c.Took))
+	}
+	return fmt.Sprintf("it needs about %d ms for this move, and has %d", about(c.Took), r.Limit)
 }
 
 // exit returns the advice for a process that has ended, and for unknown kinds.

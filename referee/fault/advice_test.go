@@ -35,7 +35,7 @@ func TestAdvice(t *testing.T) {
 		{"not ended, late", Reason{Kind: Late, Limit: 100, Unfinished: "move 3o"}, stuck, "end every line with a line feed"},
 		{"a prompt, late", Reason{Kind: Late, Limit: 100, Unfinished: "> > "}, stuck, `"> " is not the answer: a prompt`},
 		{"bank", Reason{Kind: LateBank}, Circumstances{Turns: 3, Longest: 2}, "divide the bank among the moves"},
-		{"came later", Reason{Kind: Late}, Circumstances{Later: Came}, "think for less than the milliseconds"},
+		{"came later", Reason{Kind: Late}, Circumstances{Later: Came}, "it needs about 0 ms for this move, and has 0: think for less than the milliseconds"},
 		{"in a buffer", Reason{Kind: Late}, Circumstances{Later: CameAtEnd, Language: "C"}, "flush the output after every line: in C: fflush(stdout)"},
 		{"not ended", Reason{Kind: NoReady, Unfinished: "ready"}, Circumstances{}, "end every line with a line feed"},
 		{"never ready", Reason{Kind: NoReady}, Circumstances{Later: NeverCame}, `answer the line "timba 1"`},

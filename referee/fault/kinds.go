@@ -56,7 +56,7 @@ type kind struct {
 
 const (
 	atStart    = `before "ready": `
-	thinkLess  = " and the margin of {margin} ms{unfinished}: think for less than the milliseconds that the turn line gives, and flush the output after every line"
+	inTime     = " and the margin of {margin} ms{unfinished}: answer within the milliseconds that the turn line gives"
 	theProcess = "the process "
 	exitedWith = "exited with status {status}"
 	killedBy   = "was killed by signal {signal} ({name})"
@@ -66,8 +66,8 @@ var kinds = []kind{
 	{NotStarted, protocol.Startup, "could not be started: {detail}: try {command} by hand"},
 	{NoReady, protocol.Startup, `no "ready" within {limit} ms{unfinished}: answer the line "timba 1" with "ready" and flush the output`},
 	{Disqualified, protocol.Startup, "forfeits the rest of the match after {limit} faults"},
-	{Late, protocol.Timeout, "no move within {limit} ms" + thinkLess},
-	{LateBank, protocol.Timeout, "no move within the rest of its bank" + thinkLess},
+	{Late, protocol.Timeout, "no move within {limit} ms" + inTime},
+	{LateBank, protocol.Timeout, "no move within the rest of its bank" + inTime},
 	{NotReading, protocol.Timeout, "did not read its input in time: the pipe is full"},
 	{IllegalMove, protocol.Illegal, "{move}: {detail}: answer with one of the moves that the turn line lists"},
 	{MoveBeforeReady, protocol.Garbled, `{line} came before "ready": answer the line "timba 1" with "ready" first`},

@@ -20,7 +20,7 @@ type restriction struct {
 }
 
 const (
-	putFiles = "put the files that the bot reads into its directory"
+	putFiles = "put the files that the bot reads beside it, in a directory of its own"
 	hides    = ": a match hides your home, /var, /opt and /srv, except for the program that runs the bot"
 )
 
@@ -39,7 +39,7 @@ var restrictions = []restriction{
 		did: "was denied access to %s", names: quotedPath, change: "write only to $TMPDIR, and read only files in the bot's directory"},
 	// What a bot looked for and did not find.
 	{words: []string{"ModuleNotFoundError", "Cannot find module", "cannot load such file", "@INC contains", "' not found:"},
-		anywhere: true, did: "needs the module %s, which is not there", names: quotedModule, change: "use only the standard library, or put the files of the module into the bot's directory: a match has no modules that were installed with pip, npm or the like for one user"},
+		anywhere: true, did: "needs the module %s, which is not there", names: quotedModule, change: "use only the standard library, or put the module into the bot's directory, as files or in a virtual environment that runs the bot: a match has no modules that were installed with pip, npm or the like for one user"},
 	{words: []string{"No such file or directory", "no such file or directory", "ENOENT", "FileNotFoundException", "NoSuchFileException", "cannot open file"},
 		anywhere: true, hidden: true, did: "looked for %s, which is not there", names: quotedPath, change: putFiles + ", where it is started, and open them by paths relative to it" + hides},
 }

@@ -139,7 +139,8 @@ func bySeat(t testing.TB, options string, scores []string) string {
 	return strings.Join(words, " ")
 }
 
-// The points of an adjudicated game are those made so far, and rank whoever does not resign.
+// The points of an adjudicated game are those made so far, and rank whoever does not resign; a draw shares
+// them. In Teeko they are those of a win or a draw.
 func TestAdjudicationPoints(t *testing.T) {
 	plain := oneGame(t, scored(t, "brisca", "players=3", "", ""))
 	for _, rule := range []string{"draw plies=3 score=5 from=20", "resign plies=3 score=5 from=20"} {
@@ -162,8 +163,13 @@ func TestAdjudicationPoints(t *testing.T) {
 				then = s.State.Points()
 			}
 		}
-		if !slices.Equal(g.Points, then) {
-			t.Errorf("%s: points %v, want %v", rule, g.Points, then)
+		points := slices.Clone(then)
+		if strings.HasPrefix(rule, "draw") {
+			share := (then[0] + then[1] + then[2]) / 3
+			points = []float64{share, share, share}
+		}
+		if !slices.Equal(g.Points, points) {
+			t.Errorf("%s: points %v, want %v", rule, g.Points, points)
 		}
 		want := []int{1, 1, 1}
 		if strings.HasPrefix(rule, "resign") {
@@ -174,6 +180,12 @@ func TestAdjudicationPoints(t *testing.T) {
 		}
 		if !slices.Equal(g.Ranks, want) {
 			t.Errorf("%s: ranks %v, want %v with the points %v", rule, g.Ranks, want, g.Points)
+		}
+	}
+	const rules = "draw plies=4 score=10, resign plies=3 score=600"
+	for scores, want := range map[string][]float64{"700 5 6 7 8 9": {0.5, 0.5}, "0 -610 640 -600": {1, 0}} {
+		if g := oneGame(t, scored(t, "teeko", "limit=30", rules, scores)); g.Adjudicated == nil || !slices.Equal(g.Points, want) {
+			t.Errorf("%s: %s with points %v, want %v", scores, g.Adjudicated, g.Points, want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ type Bot struct {
 	Version string   // from its manifest, else from its "ready"
 	Command []string // the program and its arguments
 	Dir     string   // its working directory; "" for the current one
+	Show    []string // further paths that its sandbox shows
 	Hash    string   // SHA-256 of what runs, in hexadecimal
 
 	Language string // of its program, for advice; "" if unknown

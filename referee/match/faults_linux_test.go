@@ -20,7 +20,7 @@ import (
 
 const (
 	noStray = `debug output belongs on stderr or in a line that begins with '#'`
-	noMove  = "no move within 3600000 ms and the margin of 50 ms: think for less than the milliseconds that the turn line gives, and flush the output after every line"
+	noMove  = "no move within 3600000 ms and the margin of 50 ms: answer within the milliseconds that the turn line gives"
 	noReady = `no "ready" within 3600000 ms: answer the line "timba 1" with "ready" and flush the output`
 	listed  = ": answer with one of the moves that the turn line lists"
 )

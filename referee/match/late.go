@@ -1,6 +1,7 @@
 package match
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -87,6 +88,8 @@ type LateError struct {
 	fault.Reason
 	Credit time.Duration // what others have taken from it
 	By     time.Duration // how late it is
+	Since  time.Time     // when its time began
+	came   time.Time     // when the answer came; zero: it did not
 }
 
 // Unwrap returns the reason.
@@ -103,7 +106,49 @@ func (s *seat) late(t answerTime, now time.Time, answered bool, why fault.Reason
 	case void:
 		return 0, now, &Starved{Bot: s.Name, Turn: now.Sub(t.since), Lost: lost.Known}
 	case blamed:
-		return 0, now, LateError{why, credit, now.Sub(t.due) - credit}
+		late := LateError{Reason: why, Credit: credit, By: now.Sub(t.due) - credit, Since: t.since}
+		if answered {
+			late.came = now
+		}
+		return 0, now, late
 	}
 	return credit, until, nil
+}
+
+// LatePatience is how long a move that is late is waited for, by the bot's own time, to say in the bot's log
+// how late it was.
+const LatePatience = time.Second
+
+// later waits for a move that is late, and notes in the log of the bot when it came. The error is the fault
+// of a bot that goes beyond its memory meanwhile, or of the referee.
+func (s *seat) later(late LateError) error {
+	if late.Kind != fault.Late && late.Kind != fault.LateBank {
+		return nil
+	}
+	began, at := time.Now(), late.came
+	now, until := began, began.Add(s.patience)
+	for at.IsZero() {
+		line, read, err := s.conn.Line(now, until)
+		r, ended := errors.AsType[fault.Reason](err)
+		switch {
+		case errors.Is(err, ErrLate):
+			more := s.conn.Lost(late.Since, read, false).Known - late.Credit
+			if until = began.Add(s.patience + min(more, creditTurns*s.patience)); read.Before(until) {
+				now = read
+				continue
+			}
+			s.note = fault.LaterNote(false, time.Since(late.Since)) + "\n"
+			return nil
+		case ended && r.Kind != fault.OutOfMemory:
+			return nil
+		case err != nil:
+			return err
+		}
+		s.trace(true, read, line)
+		if now = read; isAnswer(line) {
+			at = read
+		}
+	}
+	s.note = fault.LaterNote(true, at.Sub(late.Since)-s.conn.Lost(late.Since, at, true).Known) + "\n"
+	return nil
 }

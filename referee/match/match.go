@@ -44,6 +44,10 @@ type Match struct {
 	// Only are the rotations that are played; nil for all.
 	Only []int
 
+	// Patience is how long a move that is late is waited for, to say in the bot's log how late it was;
+	// 0 for not at all.
+	Patience time.Duration
+
 	// Low gives the workers and the bots the lowest priority: other matches keep their speed.
 	Low bool
 

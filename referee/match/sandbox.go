@@ -47,7 +47,7 @@ func (b Bot) spec(scratch string) (sandbox.Spec, error) {
 // shown returns a Spec with the command of a sandboxed bot, its directory and what else of the user's
 // files it is shown.
 func (b Bot) shown() (sandbox.Spec, error) {
-	s := sandbox.Spec{Args: b.Command, Dir: b.Dir}
+	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, Show: b.Show}
 	if s.Dir != "" {
 		return s, nil
 	}

@@ -21,8 +21,9 @@ type seat struct {
 	place     int           // of the seat in the game
 	clock     referee.Clock // of the bot
 	start     func() (c Conn, started time.Time, err error)
-	anyRemote bool   // see Match.anyRemote
-	told      func() // the bot was late: it may have to be said that the machine is busy
+	anyRemote bool          // see Match.anyRemote
+	told      func()        // the bot was late: it may have to be said that the machine is busy
+	patience  time.Duration // see Match.Patience
 
 	conn    Conn // nil while no process runs
 	version string
@@ -33,6 +34,7 @@ type seat struct {
 	trace func(fromBot bool, at time.Time, lines []byte)
 	log   []byte   // comments and the stderr of ended processes
 	info  []string // since the last move
+	note  string   // for the log, of a move that was late
 }
 
 // playGame plays a game that has not begun to its end. out marks the disqualified bots, and watch, unless
@@ -349,6 +351,13 @@ func (s *seat) fail(g *referee.Game, err error) error {
 		return err
 	}
 	late, _ := errors.AsType[LateError](err)
+	if s.patience > 0 && s.conn != nil {
+		if err := s.later(late); err != nil {
+			if why, ok = errors.AsType[fault.Reason](err); !ok {
+				return err
+			}
+		}
+	}
 	if err := g.Fault(s.place, why, late.Credit); err != nil {
 		return fmt.Errorf("match: %s: %w", why, err)
 	}
@@ -358,6 +367,11 @@ func (s *seat) fail(g *referee.Game, err error) error {
 		s.trace(false, now, lines)
 		s.conn.Send(lines, now) // the bot may have ended, or not read
 		s.stop(0)
+		if s.note != "" && len(s.log) > 0 && !bytes.HasSuffix(s.log, lf) {
+			s.keep(lf)
+		}
+		s.keep([]byte(s.note))
+		s.note = ""
 	}
 	return nil
 }

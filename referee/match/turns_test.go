@@ -43,7 +43,7 @@ func TestClocksOfTurns(t *testing.T) {
 	}{
 		{"movetime", referee.Clock{Move: 20 * time.Second}, steady(ms), -1, ""},
 		{"within the margin", referee.Clock{Move: ms, Margin: 20 * time.Second}, steady(3 * ms), -1, ""},
-		{"too late", referee.Clock{Move: 150 * ms, Margin: 100 * ms}, func(turn int) time.Duration { return max(0, time.Duration(turn-2)) * time.Minute }, 3, "no move within 150 ms and the margin of 100 ms: think for less"},
+		{"too late", referee.Clock{Move: 150 * ms, Margin: 100 * ms}, func(turn int) time.Duration { return max(0, time.Duration(turn-2)) * time.Minute }, 3, "no move within 150 ms and the margin of 100 ms: answer within"},
 		{"bank", referee.Clock{Bank: 20 * time.Second}, steady(2 * ms), -1, ""},
 		{"bank and inc", referee.Clock{Bank: 20 * time.Second, Inc: 5 * ms}, steady(2 * ms), -1, ""},
 		{"an empty bank and the margin", referee.Clock{Bank: ms, Margin: 20 * time.Second}, steady(3 * ms), -1, ""},
@@ -52,7 +52,7 @@ func TestClocksOfTurns(t *testing.T) {
 				return time.Minute
 			}
 			return 0
-		}, 1, "no move within the rest of its bank and the margin of 0 ms: think for less"},
+		}, 1, "no move within the rest of its bank and the margin of 0 ms: answer within"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

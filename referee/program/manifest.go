@@ -16,6 +16,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/timba-arena/timba/internal/tomltext"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
@@ -120,13 +121,8 @@ func parseManifest(data string) (Manifest, error) {
 	var m Manifest
 	var values map[string]any
 	meta, err := toml.Decode(data, &values)
-	if bad := new(toml.ParseError); errors.As(err, bad) {
-		what, _, _ := strings.Cut(bad.Message, " for int64")
-		what, _, _ = strings.Cut(what, " for float64")
-		return m, fmt.Errorf("line %d: %s", bad.Position.Line, what)
-	}
 	if err != nil {
-		return m, err
+		return m, errors.New(tomltext.Message(err))
 	}
 	for _, key := range meta.Keys() {
 		if err := m.set(key[0], values[key[0]]); err != nil {

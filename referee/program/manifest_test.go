@@ -54,7 +54,7 @@ func TestManifestErrors(t *testing.T) {
 		{`build = [""]` + "\n" + `run = ["x"]`, []string{"build: the first word is empty"}},
 		{`run = ["x"]` + "\n" + `run = ["y"]`, []string{"line 2", "already been defined"}},
 		{`run = [x]`, []string{"line 1", `"x"`}},
-		{`name = 99999999999999999999`, []string{"line 1: 99999999999999999999 is out of range"}},
+		{`name = 99999999999999999999`, []string{"line 1: name: 99999999999999999999 is out of range"}},
 		{`name = 1e999`, []string{"line 1", "is out of range"}},
 		{"name = \"\xff\"", []string{"line 1", "UTF-8"}},
 		{`run = ["x"`, []string{"line 1"}},

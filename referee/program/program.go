@@ -24,6 +24,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // Program is a bot that is ready to run.
@@ -114,7 +115,7 @@ func (r Resolver) resolveAll(ctx context.Context, specs []Spec, number bool) ([]
 			return nil, err
 		}
 		p.Own = s.Own.over(p.Own)
-		if p.House && (len(s.Args) > 0 || s.Memory != "" || s.Processes != 0) {
+		if p.House && (len(s.Args) > 0 || s.Memory != 0 || s.Processes != 0) {
 			return nil, fmt.Errorf("bot %q: a house bot has no args, memory or processes of its own: it runs without a sandbox, and its options are in its name, as in @greedy:noise=20", s.Bot)
 		}
 		if len(s.Args) > 0 {
@@ -200,8 +201,50 @@ func resolveCommand(line string) (Program, error) {
 		}
 	}
 	bot := match.Bot{Name: printable(filepath.Base(file)), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))}
+	if err := moveTo(&bot, ownDir(file, place)); err != nil {
+		return Program{}, fmt.Errorf("bot: %q: %w", line, err)
+	}
 	bot.Language = Language(bot)
 	return Program{Bot: bot, place: place}, nil
+}
+
+// ownDir returns the directory of the file that a command names, at place, where that is the bot's own: the
+// bot runs in it and reads it. It is "" for a bot that runs in the current directory, which has the file, for a
+// program of the system, and for a file among much that is no bot's, as in the user's home.
+func ownDir(file, place string) string {
+	here, err := os.Getwd()
+	dir := filepath.Dir(place)
+	inside, outside := filepath.Rel(here, place)
+	switch {
+	case err != nil || !strings.Contains(file, string(filepath.Separator)) || interpreter.System(place) || interpreter.Wide(dir):
+		return ""
+	case outside == nil && filepath.IsLocal(inside) && !interpreter.Shared(here):
+		return ""
+	}
+	return dir
+}
+
+// moveTo makes a bot run in a directory, unless that is "". Files that its command names elsewhere are shown
+// to it.
+func moveTo(b *match.Bot, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	b.Dir = dir
+	for i, word := range b.Command[1:] {
+		if _, err := os.Stat(word); err != nil {
+			continue
+		}
+		path, err := filepath.Abs(word)
+		if err != nil {
+			return err
+		}
+		b.Command[1+i] = path
+		if inside, err := filepath.Rel(dir, path); err != nil || !filepath.IsLocal(inside) {
+			b.Show = append(b.Show, path)
+		}
+	}
+	return nil
 }
 
 // split returns the words of a command; the path of a file is one word, even with spaces.

@@ -152,6 +152,7 @@ func (r *run) match(m *Match, earlier []referee.Played, workers []int) *match.Ma
 		Seed:         r.seedOf(m),
 		Clock:        r.Clock,
 		Adjudication: r.Adjudication,
+		Patience:     match.LatePatience,
 		Workers:      workers,
 		Earlier:      earlier,
 		Done: func(g *referee.Result) (err error) {

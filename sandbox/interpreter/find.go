@@ -131,8 +131,8 @@ func (p *program) showPrefix(path, dir string) {
 }
 
 // inHome reports whether a directory is directly in the user's home. It may be an
-// installation, such as ~/miniconda3, or shared, such as ~/.local: of both, only the
-// parts that programs need are shown.
+// installation, such as ~/miniconda3, or shared, such as ~/.local, ~/.cargo or ~/go: of
+// both, only the parts that programs need are shown.
 func inHome(dir string) bool {
 	home, err := os.UserHomeDir()
 	return err == nil && home != "" && filepath.Dir(dir) == filepath.Clean(home)
@@ -147,15 +147,17 @@ func private(dir string) bool {
 
 // Shared reports whether a directory has more than one installation or program, such as
 // the user's home and all directories above it. It must not be shown as a whole.
-func Shared(dir string) bool {
+func Shared(dir string) bool { return Wide(dir) || inHome(dir) }
+
+// Wide reports whether a directory is the user's home, one above it, or one of the system with much else in it.
+func Wide(dir string) bool {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {
 		home = "/"
 	}
 	return plan.Within(home, dir) || // the home and all above it
 		plan.Within(os.TempDir(), dir) ||
-		slices.Contains([]string{"/", "/opt", "/srv", "/var", "/etc", "/home", "/root", "/mnt", "/media", "/run", "/tmp", "/var/tmp", "/dev/shm"}, dir) ||
-		filepath.Dir(dir) == home // ~/.local, ~/.cargo, ~/go
+		slices.Contains([]string{"/", "/opt", "/srv", "/var", "/etc", "/home", "/root", "/mnt", "/media", "/run", "/tmp", "/var/tmp", "/dev/shm"}, dir)
 }
 
 // resolveShim returns the program that a version manager's shim starts. Shims are scripts

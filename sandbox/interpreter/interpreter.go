@@ -302,7 +302,7 @@ func (b Bounds) mayLead(from, to string) error {
 
 func (b Bounds) refuse(from, to string) error {
 	return &Error{from, fmt.Sprintf("leads to %q, which is neither in the bot's directory nor a program of the system: "+
-		"name one without a path, as in #!/usr/bin/env python3", strings.ToValidUTF8(to, "?"))}
+		"name one without a path, as in python3 or #!/usr/bin/env python3; the interpreter of a virtual environment can be in the bot's directory, as in venv/bin/python", strings.ToValidUTF8(to, "?"))}
 }
 
 // name returns a path relative to the bot's directory, for its author.

@@ -158,8 +158,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		Store: s.Store, Limits: remote.LimitsOf(s.Config.Remote), Bounds: s.Config.Limits, Events: s.Store.Events(), Log: s.Log,
 	})
 	pipeline := s.pipeline()
-	trouble := make(chan error, 1)
-	hub, err := s.openHub(ctx, registry, pipeline, trouble)
+	hub, err := s.openHub(ctx, registry, pipeline)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -192,7 +191,6 @@ func (s *Server) Serve(ctx context.Context) error {
 		defer s.Store.Events().Close() // who waits for something hears that nothing comes
 		return r.Run(ctx)
 	})
-	group.Go(func() error { return pauseFor(ctx, trouble, r) })
 	group.Go(func() error { return s.remotes.Run(ctx) })
 	group.Go(func() error { return s.Live.Run(ctx) })
 	group.Go(func() error { return s.tables.Run(ctx) })

@@ -237,6 +237,7 @@ type tablePage struct {
 	Title      string // the game
 	Others     string // who else plays
 	Board      bool   // the game has no tricks
+	Rules      template.HTML
 	Commitment referee.Hex
 	Data       template.JS // for the script
 }
@@ -265,6 +266,9 @@ func (s *Site) table(v *visit) error {
 	}
 	page := tablePage{
 		Table: t, Title: titleOf(t.Choice.Game), Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
+	}
+	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
+		return err
 	}
 	left, ok := t.Left(seat)
 	if !ok {

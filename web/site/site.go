@@ -121,6 +121,7 @@ func (s *Site) routes() []route {
 		{"GET /games/{game}/replay.html", false, s.replayPage},
 		{"GET /games/{game}/replay.csv", false, s.replayCSV},
 
+		{"GET /rules/{game}", false, s.rules},
 		{"GET /play", false, s.play},
 		{"POST /play", false, s.playOpened},
 		{"GET /play/{id}", false, s.table},

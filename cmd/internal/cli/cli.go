@@ -21,13 +21,32 @@ import (
 	"github.com/timba-arena/timba/referee/text"
 )
 
-// The exit statuses of every command; docs/matches.md, "Exit status".
+// The exit statuses of every command.
 const (
 	ExitGood      = 0
-	ExitFault     = 1 // a bot's fault, a check that failed, a lost test
+	ExitFault     = 1
 	ExitError     = startbot.ExitError
 	ExitNoVerdict = startbot.ExitNoVerdict
 )
+
+// Statuses has what each exit status means. SPEC.md, docs/matches.md and the help of the programs say it in
+// the same words.
+var Statuses = []string{
+	ExitGood:      "success; with `--sprt`: H1 is accepted, also if a bot had a fault",
+	ExitFault:     "a bot had a fault, a check failed or differences were found; with `--sprt`: H0 is accepted",
+	ExitError:     "wrong usage, or an error of the program itself",
+	ExitNoVerdict: "interrupted; with `--sprt`: no verdict",
+}
+
+// StatusHelp has the exit statuses for the help of a command.
+func StatusHelp() string {
+	var b strings.Builder
+	b.WriteString("Exit status:")
+	for status, meaning := range Statuses {
+		fmt.Fprintf(&b, "\n  %d  %s", status, strings.ReplaceAll(meaning, "`", ""))
+	}
+	return b.String()
+}
 
 // These end a command with their exit status and without a message.
 var (
@@ -74,6 +93,7 @@ func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.
 func Root(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	Group(cmd, subcommands...)
 	cmd.Version = Version()
+	cmd.Long += "\n\n" + StatusHelp()
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()

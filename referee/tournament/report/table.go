@@ -26,6 +26,7 @@ import (
 func (r *Run) WriteTables(w io.Writer) {
 	results := r.Results()
 	r.writeStandings(w, results)
+	r.writeTeams(w)
 	if r.Format == tournament.Swiss || r.Format == tournament.Knockout {
 		r.writeRounds(w, results)
 	}
@@ -112,17 +113,22 @@ func (r *Run) writePairs(w io.Writer, results tournament.Results) {
 // shownFaults is how many different faults are told in full.
 const shownFaults = 5
 
-// writeFaults tells each fault of a bot once, with the first place where it
+// writeFaults tells each kind of fault of a bot once, with the first place where it
 // happened.
 func (r *Run) writeFaults(w io.Writer) {
 	if len(r.Faults) == 0 {
 		return
 	}
-	type kind struct{ name, seen string }
+	type kind struct {
+		name           string
+		kind           fault.Kind
+		status, signal int
+	}
+	kindOf := func(f Fault) kind { return kind{f.Name, f.Reason.Kind, f.Reason.Status, f.Reason.Signal} }
 	var first []Fault
 	times := map[kind]int{}
 	for _, f := range r.Faults {
-		k := kind{f.Name, f.Text}
+		k := kindOf(f)
 		if times[k]++; times[k] == 1 {
 			first = append(first, f)
 		}
@@ -131,7 +137,7 @@ func (r *Run) writeFaults(w io.Writer) {
 	dir, matches := r.Dir, r.Matches()
 	shown := 0
 	for _, f := range first[:min(len(first), shownFaults)] {
-		n := times[kind{f.Name, f.Text}]
+		n := times[kindOf(f)]
 		shown += n
 		replay := text.Quote(dir.Replay(f.Match, f.Deal, f.Rotation))
 		bot := r.Programs[matches[f.Match].Bots[f.Bot]]
@@ -140,7 +146,7 @@ func (r *Run) writeFaults(w io.Writer) {
 		told.Text = f.TextIn(c)
 		fmt.Fprintf(w, "- %s\n", told)
 		if n > 1 {
-			fmt.Fprintf(w, "  and %s more\n", text.Count(n-1, "time"))
+			fmt.Fprintf(w, "  and %s more of this kind\n", text.Count(n-1, "fault"))
 		}
 		if known {
 			fmt.Fprintf(w, "  change: %s\n", f.Reason.Advice(c)[0])
@@ -262,6 +268,31 @@ func (r *Run) writeStandings(w io.Writer, results tournament.Results) {
 		tab.AppendRow(order(head, elo, tail))
 	}
 	tab.Render()
+}
+
+// writeTeams tells who is whose partner in all games, which no Elo can tell apart.
+func (r *Run) writeTeams(w io.Writer) {
+	teams := r.teams()
+	if teams == nil {
+		return
+	}
+	var all []string
+	for _, team := range teams {
+		all = append(all, strings.Join(team, " with "))
+	}
+	fmt.Fprintf(w, "\nthe Elo is that of a pair: %s, in all games\n", strings.Join(all, ", and "))
+}
+
+// teams returns the names of the bots that play on the same side in every game.
+func (r *Run) teams() (teams [][]string) {
+	for _, team := range r.Teams() {
+		var names []string
+		for _, bot := range team {
+			names = append(names, r.Bots[bot].Name)
+		}
+		teams = append(teams, names)
+	}
+	return teams
 }
 
 // outIn says how far a bot has come in a knockout.

@@ -1,0 +1,44 @@
+package fault
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// LaterNote returns the line by which the referee says at the end of a bot's log what became of an answer
+// that was late: when it came, or that it did not come within the time that it was waited for.
+func LaterNote(came bool, after time.Duration) string {
+	if !came {
+		return fmt.Sprintf("[no answer within %d ms either]", after.Milliseconds())
+	}
+	return fmt.Sprintf("[the answer came after %d ms]", after.Milliseconds())
+}
+
+var laterNote = regexp.MustCompile(`^\[(?:the answer came after ([0-9]+) ms|no answer within [0-9]+ ms either)\]$`)
+
+// ReadLog takes the lines of the bot from its log of a game, and what LaterNote says behind them.
+func (c *Circumstances) ReadLog(log []byte) {
+	c.Stderr = Lines(log)
+	if len(c.Stderr) == 0 {
+		return
+	}
+	last := len(c.Stderr) - 1
+	m := laterNote.FindStringSubmatch(c.Stderr[last])
+	if m == nil {
+		return
+	}
+	c.Stderr = c.Stderr[:last]
+	if m[1] != "" {
+		c.Later = Came
+		c.Took, _ = strconv.ParseInt(m[1], 10, 64) // digits
+	}
+}
+
+// about rounds milliseconds as people say them: 428 is about 430.
+func about(ms int64) int64 {
+	unit := int64(math.Pow10(max(0, len(strconv.FormatInt(ms, 10))-2)))
+	return (ms + unit/2) / unit * unit
+}

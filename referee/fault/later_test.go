@@ -1,0 +1,30 @@
+package fault
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What a referee notes of a late answer is no line of the bot.
+func TestReadLog(t *testing.T) {
+	t.Parallel()
+	for log, want := range map[string]Circumstances{
+		"":       {},
+		"a\nb\n": {Stderr: []string{"a", "b"}},
+		"a\n" + LaterNote(true, 428*time.Millisecond) + "\n":  {Stderr: []string{"a"}, Later: Came, Took: 428},
+		"a\n" + LaterNote(false, 428*time.Millisecond) + "\n": {Stderr: []string{"a"}},
+		LaterNote(true, 428*time.Millisecond) + "\nb":         {Stderr: []string{"[the answer came after 428 ms]", "b"}},
+	} {
+		var c Circumstances
+		if c.ReadLog([]byte(log)); !cmp.Equal(c, want, cmp.FilterValues(func(a, b []string) bool { return len(a)+len(b) == 0 }, cmp.Ignore())) {
+			t.Errorf("%q: %+v, want %+v", log, c, want)
+		}
+	}
+	for ms, want := range map[int64]int64{4: 4, 42: 42, 428: 430, 1449: 1400, 99_951: 100_000} {
+		if got := about(ms); got != want {
+			t.Errorf("about %d ms: %d, want %d", ms, got, want)
+		}
+	}
+}
