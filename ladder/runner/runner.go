@@ -1,7 +1,7 @@
-// Package runner plays the matches of a competition: it chooses the next match, its machine and
-// its core, hands it to a fleet, publishes the commitment before the match and stores its games after it,
-// suspends versions that fail repeatedly, and computes the maximum-likelihood fits in
-// the background.
+// Package runner plays the matches of a competition: for each free core it chooses what is played next
+// (sources.go and ladders.go decide that, placement.go where), hands it to its machine, publishes the
+// commitment before the match and stores its games after it, suspends versions that fail repeatedly, and
+// computes the maximum-likelihood fits in the background.
 //
 // Each match has a core of its own, and so has each submission. The runner never
 // polls: it sleeps until a match ends, a timer fires or Wake is called.
