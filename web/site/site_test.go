@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-var botNames = regexp.MustCompile(`<a class="bot[^"]*" href="[^"]*">([^<]*)</a>`)
+var botNames = regexp.MustCompile(`<a class="bot[^"]*" href="[^"]*" title="([^"]*)">`)
 
 func bots(page string) (names []string) {
 	for _, m := range botNames.FindAllStringSubmatch(page, -1) {
