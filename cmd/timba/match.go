@@ -155,6 +155,9 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if err := sandboxBots(played, programs, sandboxed); err != nil {
 		return err
 	}
+	if f.format != "" {
+		f.noticeSeats(cmd.ErrOrStderr(), t)
+	}
 	noticeCores(cmd.ErrOrStderr(), f.concurrency)
 	noticeCredit(cmd.ErrOrStderr())
 	noticeMemory(cmd.ErrOrStderr(), t.Variant.Players, played, sandbox.MachineMemory())
@@ -194,6 +197,19 @@ func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.
 		return v, tournament.RoundRobin, nil
 	}
 	return v, tournament.Single, err
+}
+
+// noticeSeats says how many bots play at a table where a format is named and they would fit at one.
+func (f *matchFlags) noticeSeats(w io.Writer, t *tournament.State) {
+	bots := len(t.Bots)
+	if bots == t.Variant.Players || slices.ContainsFunc(f.set, func(word string) bool { return strings.HasPrefix(word, "players=") }) {
+		return
+	}
+	if all, err := resolveGame(t.Game, f.set, bots); err != nil || all.Players != bots {
+		return
+	}
+	fmt.Fprintf(w, "notice: a table has %d seats, as players=%d is the default of %s, and not one for each of the %d bots: --set players=%d would seat them at one table\n",
+		t.Variant.Players, t.Variant.Players, t.Game, bots, bots)
 }
 
 // newDir returns the directory of a match that begins: the one that the user named, else one in the

@@ -176,9 +176,9 @@ func (b *builds) read(tree string, offset int64) ([]byte, error) {
 	return part[:n], err
 }
 
-// file takes a message in which a machine asks for a part of a bot's packed files. The answer is empty where
+// handleFile takes a message in which a machine asks for a part of a bot's packed files. The answer is empty where
 // there is none. Each machine gets one part at a time: what else it asks meanwhile is not answered.
-func (h *Hub) file(msg *nats.Msg) {
+func (h *Hub) handleFile(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var p filePart
 	if err := json.Unmarshal(msg.Data, &p); err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -52,7 +51,7 @@ func openCache(dir string, most int64, log *slog.Logger) (*cache, error) {
 	for _, e := range found {
 		path := filepath.Join(dir, e.Name())
 		info, err := e.Info()
-		size, sizeErr := sizeOf(path)
+		size, sizeErr := datadir.Size(path)
 		if !datadir.IsHash(e.Name()) || err != nil || sizeErr != nil { // the remains of an unfinished one
 			if err := os.RemoveAll(path); err != nil {
 				return nil, fmt.Errorf("cache: %w", err)
@@ -141,7 +140,7 @@ func (c *cache) add(ctx context.Context, tree string, get func(context.Context, 
 	if got != tree {
 		return fmt.Errorf("cache: the files of a bot have the hash %s, not %s", got, tree)
 	}
-	size, err := sizeOf(into)
+	size, err := datadir.Size(into)
 	if err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}
@@ -211,21 +210,6 @@ func (c *cache) bytes() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.size
-}
-
-// sizeOf returns the size in bytes of the files in a directory.
-func sizeOf(dir string) (sum int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil && info.Mode().IsRegular() {
-			sum += info.Size()
-		}
-		return err
-	})
-	return sum, err
 }
 
 // errNoBot is the error for a bot that is not packed on the server.

@@ -117,7 +117,7 @@ func TestGuestReplies(t *testing.T) {
 	defer l.Close()
 	elsewhere := kit.Get[*nats.Subscription](t)(a.link.SubscribeSync("elsewhere"))
 	a.must(a.link.FlushTimeout(patience))
-	data := kit.Get[[]byte](t)(json.Marshal(beat{Machine: Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
+	data := kit.Get[[]byte](t)(json.Marshal(heartbeat{Machine: Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
 	for _, subject := range services("lab-1") {
 		a.must(l.PublishMsg(&nats.Msg{Subject: subject, Reply: "elsewhere", Data: data}))
 	}
@@ -156,5 +156,12 @@ func TestGuestErrors(t *testing.T) {
 	_, err := OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: guest(t, c, "lab-1")})
 	if err == nil || !strings.Contains(err.Error(), `the credentials of the worker "lab-1"`) {
 		t.Errorf("a hub with the credentials of a worker: %v", err)
+	}
+	page := filepath.Join(t.TempDir(), "page.md")
+	small := strings.Replace(string(read(os.ReadFile(operating))), "listen: ", "max_payload: 65536\nlisten: ", 1)
+	kit.Must(t, os.WriteFile(page, []byte(small), 0o600))
+	c = fleettest.Start(t, page, false)
+	if _, err := OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: c.Creds}); err == nil || !strings.Contains(err.Error(), "max_payload of 65536") {
+		t.Errorf("a hub where messages are small: %v", err)
 	}
 }

@@ -30,15 +30,15 @@ func (a *arena) hostile(name string) *Link {
 }
 
 // joins makes a hostile worker say that it is there.
-func (a *arena) joins(l *Link, change func(*beat)) answer {
+func (a *arena) joins(l *Link, change func(*heartbeat)) heartbeatReply {
 	a.t.Helper()
-	b := beat{Machine: Machine{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
+	b := heartbeat{Machine: Machine{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
 	if change != nil {
 		change(&b)
 	}
 	data := kit.Get[[]byte](a.t)(json.Marshal(b))
-	msg := kit.Get[*nats.Msg](a.t)(l.Request(beatSubject(l.Name), data, patience))
-	var got answer
+	msg := kit.Get[*nats.Msg](a.t)(l.Request(machinesSubject(l.Name), data, patience))
+	var got heartbeatReply
 	a.must(json.Unmarshal(msg.Data, &got))
 	return got
 }
@@ -340,9 +340,9 @@ func TestFlood(t *testing.T) {
 	}
 	// What it tells of itself.
 	now := time.Now()
-	for _, want := range []int{4 * MaxBeats, MaxBeats} { // at once, and a second later
+	for _, want := range []int{4 * MaxHeartbeats, MaxHeartbeats} { // at once, and a second later
 		heard := 0
-		for range 20 * MaxBeats {
+		for range 20 * MaxHeartbeats {
 			if a.admit("evil", now) {
 				heard++
 			}
@@ -416,7 +416,7 @@ func TestProtocols(t *testing.T) {
 		refused  bool
 	}{{"older", Protocol - 1, true}, {"same", Protocol, false}, {"newer", Protocol + 1, true}} {
 		l := a.hostile(test.name)
-		got := a.joins(l, func(b *beat) { b.Protocol = test.protocol })
+		got := a.joins(l, func(b *heartbeat) { b.Protocol = test.protocol })
 		if (got.Refused != "") != test.refused || test.refused && !strings.Contains(got.Refused, test.name) {
 			t.Errorf("protocol %d is answered with %+v", test.protocol, got)
 		}
@@ -433,11 +433,11 @@ func TestSameCredentials(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
 	l := a.hostile("lab-1")
-	a.joins(l, func(b *beat) { b.Session = "first" })
-	if got := a.joins(l, func(b *beat) { b.Session = "second" }); got.Refused != "" {
+	a.joins(l, func(b *heartbeat) { b.Session = "first" })
+	if got := a.joins(l, func(b *heartbeat) { b.Session = "second" }); got.Refused != "" {
 		t.Errorf("the newer one is refused: %s", got.Refused)
 	}
-	if got := a.joins(l, func(b *beat) { b.Session = "first" }); !got.End || !strings.Contains(got.Refused, "lab-1") {
+	if got := a.joins(l, func(b *heartbeat) { b.Session = "first" }); !got.End || !strings.Contains(got.Refused, "lab-1") {
 		t.Errorf("the older one is answered with %+v", got)
 	}
 }
@@ -448,18 +448,18 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
 	evil := a.hostile("evil")
-	for name, change := range map[string]func(*beat){
-		"a long version":     func(b *beat) { b.Version = strings.Repeat("x", MaxWord+1) },
-		"a control":          func(b *beat) { b.Arch = "amd64\x1b[2J" },
-		"a turned text":      func(b *beat) { b.OS = "\u202elinux" },
-		"a long level":       func(b *beat) { b.Sandbox = "FULL" + strings.Repeat(" ", MaxWord) },
-		"an interpreter":     func(b *beat) { b.Interpreters = map[string]string{strings.Repeat("x", MaxWord+1): "1"} },
-		"its version's line": func(b *beat) { b.Interpreters = map[string]string{"python3": "3\n"} },
+	for name, change := range map[string]func(*heartbeat){
+		"a long version":     func(b *heartbeat) { b.Version = strings.Repeat("x", MaxWord+1) },
+		"a control":          func(b *heartbeat) { b.Arch = "amd64\x1b[2J" },
+		"a turned text":      func(b *heartbeat) { b.OS = "\u202elinux" },
+		"a long level":       func(b *heartbeat) { b.Sandbox = "FULL" + strings.Repeat(" ", MaxWord) },
+		"an interpreter":     func(b *heartbeat) { b.Interpreters = map[string]string{strings.Repeat("x", MaxWord+1): "1"} },
+		"its version's line": func(b *heartbeat) { b.Interpreters = map[string]string{"python3": "3\n"} },
 	} {
-		b := beat{Machine: Machine{Name: evil.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "bad"}
+		b := heartbeat{Machine: Machine{Name: evil.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "bad"}
 		change(&b)
 		data := kit.Get[[]byte](t)(json.Marshal(b))
-		a.must(evil.Publish(beatSubject(evil.Name), data))
+		a.must(evil.Publish(machinesSubject(evil.Name), data))
 		a.joins(evil, nil) // after it
 		a.mu.Lock()
 		if m := a.machines["evil"]; m.session != "s" || len(m.replaced) > 0 {
@@ -467,7 +467,7 @@ func TestWords(t *testing.T) {
 		}
 		a.mu.Unlock()
 	}
-	if got := a.joins(evil, func(b *beat) { b.Version = strings.Repeat("x", MaxWord) }); got.Refused != "" || len(a.Machines()[0].Version) != MaxWord {
+	if got := a.joins(evil, func(b *heartbeat) { b.Version = strings.Repeat("x", MaxWord) }); got.Refused != "" || len(a.Machines()[0].Version) != MaxWord {
 		t.Errorf("a version of %d bytes: %+v, %+v", MaxWord, got, a.Machines())
 	}
 }

@@ -37,10 +37,8 @@ type HubOptions struct {
 	Sandbox    *match.Sandbox
 	Registerer prometheus.Registerer // nil: nobody sees the metrics
 	Log        *slog.Logger          // nil: none
-	// AckTime is how long a machine may leave an attempt unmentioned; 0: AckTime.
+	// AckTime is how long a machine may not name an attempt before that is lost; 0: AckTime.
 	AckTime time.Duration
-	// Trouble is called when Err begins to return an error; nil: nobody is.
-	Trouble func(error)
 }
 
 // Hub is a server's side of the fleet. It implements Fleet.
@@ -60,7 +58,7 @@ type Hub struct {
 
 	mu       sync.Mutex
 	began    time.Time
-	left     map[attemptOf]bool // to the next server
+	detached map[attemptOf]bool // left to the next server
 	trouble  error              // why the fleet cannot go on
 	machines map[string]*machine
 	attempts map[attemptOf]*attempt
@@ -87,7 +85,7 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	h := &Hub{
 		HubOptions: o, metrics: newHubMetrics(o.Registerer), over: over,
 		changed: make(chan struct{}, 1), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{}, byMachine: map[string]map[attemptOf]*attempt{}, left: map[attemptOf]bool{},
+		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{}, byMachine: map[string]map[attemptOf]*attempt{}, detached: map[attemptOf]bool{},
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := h.open(ctx); err != nil {
@@ -109,7 +107,7 @@ func (h *Hub) open(ctx context.Context) error {
 	}
 	h.began = time.Now()
 	for subject, take := range map[string]nats.MsgHandler{
-		beatSubject("*"): h.beat, resultsSubject("*"): h.result, filesSubject("*"): h.file,
+		machinesSubject("*"): h.handleHeartbeat, resultsSubject("*"): h.handleResult, filesSubject("*"): h.handleFile,
 	} {
 		if _, err := h.link.Subscribe(subject, take); err != nil {
 			return fmt.Errorf("nats: %w", err)
@@ -128,7 +126,7 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 			return err
 		}
 		if most := h.link.MaxPayload(); most < MaxMessage {
-			return fmt.Errorf("fleet: the NATS at %s has a max_payload of %d bytes: allow %d", h.URL, most, MaxMessage)
+			return fmt.Errorf("fleet: the NATS at %s has a max_payload of %d bytes: allow %d", h.link.ConnectedUrlRedacted(), most, MaxMessage)
 		}
 		return nil
 	}
@@ -191,7 +189,7 @@ func (h *Hub) Machines() []Machine {
 // Changed receives after machines came, left or changed.
 func (h *Hub) Changed() <-chan struct{} { return h.changed }
 
-func (h *Hub) tellChanged() {
+func (h *Hub) notifyChanged() {
 	select {
 	case h.changed <- struct{}{}:
 	default: // it will be looked anyway
@@ -201,8 +199,8 @@ func (h *Hub) tellChanged() {
 // watch looks for attempts that are lost, machines that are gone, workers that were removed, and the connection
 // to NATS.
 func (h *Hub) watch() {
-	beats := time.NewTicker(min(Beat, h.AckTime/4))
-	defer beats.Stop()
+	heartbeats := time.NewTicker(min(HeartbeatTime, h.AckTime/4))
+	defer heartbeats.Stop()
 	list := time.NewTicker(listEvery)
 	defer list.Stop()
 	connected := h.link.StatusChanged(nats.CONNECTED)
@@ -220,12 +218,12 @@ func (h *Hub) watch() {
 				h.Log.Warn("the list of workers cannot be read", "err", err)
 			}
 		case <-connected: // nobody was heard meanwhile
-			h.excuse()
-			h.look()
-		case <-beats.C:
+			h.renew()
+			h.checkConnection()
+		case <-heartbeats.C:
 			// Who was stopped or cut off has heard of nobody.
-			if !h.look() || time.Since(last) > h.AckTime/2 {
-				h.excuse()
+			if !h.checkConnection() || time.Since(last) > h.AckTime/2 {
+				h.renew()
 			}
 			last = time.Now()
 			h.expire(last)
@@ -243,8 +241,8 @@ func (h *Hub) Err() error {
 	return h.trouble
 }
 
-// look notes whether NATS can be reached, and reports it. It tells others of what has changed.
-func (h *Hub) look() (connected bool) {
+// checkConnection notes whether NATS can be reached, and reports it.
+func (h *Hub) checkConnection() (connected bool) {
 	var err error
 	if status := h.link.Status(); status != nats.CONNECTED {
 		err = fmt.Errorf("nats: the server cannot be reached (%s)", status)
@@ -257,9 +255,6 @@ func (h *Hub) look() (connected bool) {
 	case err != nil && was == nil:
 		h.metrics.down.Set(1)
 		h.Log.Error("the fleet cannot go on: machines keep their results", "err", err)
-		if h.Trouble != nil {
-			h.Trouble(fmt.Errorf("fleet: %w", err))
-		}
 	case err == nil && was != nil:
 		h.metrics.down.Set(0)
 		h.Log.Info("the fleet goes on")

@@ -140,11 +140,8 @@ func valid(list []Credential, name string) int {
 
 // Add makes a credential for a worker and returns the text of its file, which is kept nowhere.
 func (k *Keys) Add(name string) (creds []byte, err error) {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
-	}
-	if name == Local {
-		return nil, fmt.Errorf("worker: the name %q is that of the server's own: choose another", name)
 	}
 	account, err := nkeys.CreateAccount() // its key is not kept: it has one user for ever
 	if err != nil {

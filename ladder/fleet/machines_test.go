@@ -14,13 +14,13 @@ func BenchmarkHeartbeat(b *testing.B) {
 	for _, machines := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("machines=%d", machines), func(b *testing.B) {
 			a := newArena(b, func(o *HubOptions) { o.Listen = "" })
-			var all []beat
+			var all []heartbeat
 			for i := range machines {
-				says := beat{Machine: Machine{Name: fmt.Sprintf("lab-%d", i), Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
+				says := heartbeat{Machine: Machine{Name: fmt.Sprintf("lab-%d", i), Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
 				a.admit(says.Name, time.Now())
 				for n := range 4 {
 					j := job(int64(4*i+n), 1, greedy, greedy2)
-					if _, err := a.begin(says.Name, expected(j), time.Now()); err != nil {
+					if _, err := a.begin(says.Name, expected(j), acknowledged); err != nil {
 						b.Fatal(err)
 					}
 					says.Playing = append(says.Playing, Playing{Match: j.Match, Attempt: 1})
@@ -29,7 +29,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 			}
 			n := 0
 			for b.Loop() {
-				a.heard(all[n%machines])
+				a.update(all[n%machines])
 				n++
 			}
 		})

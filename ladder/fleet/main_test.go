@@ -30,7 +30,7 @@ import (
 
 // TestMain lets the test binary be a house bot or a worker.
 func TestMain(m *testing.M) {
-	flag.Set("test.parallel", "8") // they wait for each other's processes and beats more than they compute
+	flag.Set("test.parallel", "8") // they wait for each other's processes and heartbeats more than they compute
 	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House, "worker": workerProcess, fleettest.Mode: fleettest.Main}, nil)
 }
 
@@ -255,8 +255,8 @@ func (a *arena) there(name string) Machine {
 	return found
 }
 
-// silent makes the hub have heard nothing of a machine and its attempts for longer than it may leave them
-// unmentioned.
+// silent makes the hub have heard nothing of a machine and its attempts for longer than it may be
+// silent.
 func (a *arena) silent(name string) {
 	a.t.Helper()
 	a.mu.Lock()
@@ -267,7 +267,7 @@ func (a *arena) silent(name string) {
 	}
 	for _, at := range a.attempts {
 		if at.machine == name {
-			at.mentioned = past
+			at.named = past
 		}
 	}
 	a.mu.Unlock()
@@ -339,7 +339,7 @@ func (a *arena) sent(match int64, number int) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		at := a.attempts[attemptOf{match, number}]
-		return at != nil && !at.sent.IsZero()
+		return at != nil && at.state > preparing
 	})
 }
 

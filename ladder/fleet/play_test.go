@@ -67,7 +67,7 @@ func TestLeft(t *testing.T) {
 	a.mu.Lock()
 	a.began = time.Now().Add(-2 * a.AckTime)
 	a.mu.Unlock()
-	got := a.joins(l, func(b *beat) { b.Playing = []Playing{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}} })
+	got := a.joins(l, func(b *heartbeat) { b.Playing = []Playing{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}} })
 	if want := []attemptOf{{2, 1}}; !slices.Equal(got.Over, want) {
 		t.Errorf("over are %v, want %v", got.Over, want)
 	}
@@ -96,6 +96,7 @@ func TestSlowBuild(t *testing.T) {
 	j := job(1, 1, greedy, a.bot(2, script("")))
 	out := a.playing(t.Context(), "lab-1", j)
 	<-building
+	a.joins(l, func(b *heartbeat) { b.Playing = []Playing{{Match: 1, Attempt: 1}} }) // which it cannot know
 	a.silent("lab-1")
 	a.joins(l, nil)
 	close(built)

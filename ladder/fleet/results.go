@@ -10,9 +10,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// result takes a message in which a machine hands in a part of a result. The answer to the last one says that
+// handleResult takes a message in which a machine hands in a part of a result. The answer to the last one says that
 // the machine may forget the result: it is stored, or will never be. Without an answer it comes again.
-func (h *Hub) result(msg *nats.Msg) {
+func (h *Hub) handleResult(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	h.metrics.bytes.Add(float64(len(msg.Data)))
 	head, data, _ := bytes.Cut(msg.Data, []byte("\n"))
@@ -48,8 +48,8 @@ func (h *Hub) take(name string, p resultPart, data []byte, msg *nats.Msg) (outco
 		return gotOld, answer, nil
 	case a.machine != name:
 		return gotForeign, answer, nil
-	case a.handedIn != nil:
-		a.handedIn = msg
+	case a.state == received:
+		a.lastPart = msg
 		return gotAgain, answer, nil
 	case p.Size < 0 || p.Size > MaxPacked:
 		return gotUnreadable, answer, fmt.Errorf("result: it has %d bytes of at most %d", p.Size, MaxPacked)
@@ -73,7 +73,7 @@ func (h *Hub) take(name string, p resultPart, data []byte, msg *nats.Msg) (outco
 	case d.Machine != name || d.Match != p.Match || d.Attempt != p.Attempt || !a.wants(d.Result):
 		outcome = gotForeign
 	default:
-		u.packed, a.handedIn = nil, msg
+		u.packed, a.lastPart, a.state = nil, msg, received
 		a.result <- d
 		return gotWanted, answer, nil
 	}

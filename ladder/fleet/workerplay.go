@@ -2,12 +2,11 @@ package fleet
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -35,7 +34,7 @@ func (w *Worker) play(ctx context.Context, o order) {
 		w.exit(key)
 		return
 	}
-	p := parcel{attemptOf: key, Packed: packed}
+	p := packedResult{key, packed}
 	if !errors.Is(cause, errCancelled) { // that is not worth keeping
 		if err := w.outbox.keep(p); err != nil {
 			w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
@@ -58,7 +57,7 @@ func (w *Worker) count(r Result) {
 
 // playOnCore plays an attempt when its core is free, with its bots in their sandboxes.
 func (w *Worker) playOnCore(ctx context.Context, o order) Result {
-	if !w.mayPlay(o.Core) {
+	if !slices.Contains(w.Cores, o.Core) {
 		return failed(o.Job, fmt.Errorf("%s does not play on core %d", w.link.Name, o.Core))
 	}
 	select {
@@ -175,90 +174,8 @@ func (w *Worker) ask(ctx context.Context, line *semaphore.Weighted, bytes int, s
 // machineError makes an error one of this machine.
 func machineError(err error) error { return &Failure{Kind: FailedMachine, Text: err.Error()} }
 
-// How handing in is tried again.
+// How handing in and fetching are tried again.
 const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second
 )
-
-// deliver hands in a result, a part at a time, until the server says that it may be forgotten. It gives up when
-// the attempt is over, or the worker ends: then the result stays on the disk.
-func (w *Worker) deliver(ctx context.Context, p parcel) {
-	defer w.exit(p.attemptOf)
-	w.metrics.waiting.Inc()
-	defer w.metrics.waiting.Dec()
-	ctx, end := w.handing(ctx, p.attemptOf)
-	defer end()
-	sum := sha256.Sum256(p.Packed)
-	part := resultPart{attemptOf: p.attemptOf, Sum: hex.EncodeToString(sum[:]), Size: len(p.Packed)}
-	for wait := firstRetry; ; {
-		r, err := w.handIn(ctx, part, p.Packed)
-		if r.Forget || errors.Is(context.Cause(ctx), errOver) {
-			break
-		}
-		if err == nil {
-			part.Offset, wait = r.Next, firstRetry
-			continue
-		}
-		if ctx.Err() == nil && wait == firstRetry {
-			w.Log.Warn("a result cannot be handed in yet", "match", p.Match, "attempt", p.Attempt, "err", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-			wait = min(2*wait, lastRetry)
-		}
-		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errOver) {
-			return
-		}
-	}
-	if err := w.outbox.drop(p.attemptOf); err != nil {
-		w.Log.Warn("a result that is handed in cannot be deleted", "match", p.Match, "err", err)
-	}
-}
-
-// handIn hands in the part of a packed result that the server wants next.
-func (w *Worker) handIn(ctx context.Context, p resultPart, packed []byte) (r receipt, err error) {
-	message, err := json.Marshal(p)
-	if err != nil {
-		return r, err
-	}
-	part := packed[p.Offset:min(p.Offset+PartSize, len(packed))]
-	message = append(append(message, '\n'), part...)
-	answer, err := w.ask(ctx, w.up, len(part), resultsSubject(w.link.Name), message)
-	if err == nil {
-		err = json.Unmarshal(answer, &r)
-	}
-	switch {
-	case err != nil:
-		return receipt{}, err
-	case r.Full:
-		return r, errors.New("the server waits until it has stored others of this worker")
-	case !r.Forget && (r.Next < 0 || r.Next >= len(packed)):
-		return r, fmt.Errorf("the server wants byte %d of %d", r.Next, len(packed))
-	}
-	return r, nil
-}
-
-// handing returns the context of handing in: a cancelled match still hands in that it was, and
-// one that is over does not.
-func (w *Worker) handing(ctx context.Context, key attemptOf) (context.Context, context.CancelFunc) {
-	stop := func() {}
-	if errors.Is(context.Cause(ctx), errCancelled) {
-		ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), StopTime)
-	}
-	ctx, end := context.WithCancelCause(ctx)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if a := w.playing[key]; a != nil {
-		a.end = func(cause error) {
-			if errors.Is(cause, errOver) { // what is played is handed in, even if it was cancelled just now
-				end(cause)
-			}
-		}
-	}
-	return ctx, func() {
-		end(nil)
-		stop()
-	}
-}

@@ -117,12 +117,12 @@ func (r *Runner) tellUnplayable(ctx context.Context) {
 		return
 	}
 	maps.DeleteFunc(a.missing, func(class string, _ map[int64]string) bool { return machines[class] == nil })
-	before := a.lacking
+	before, here := a.lacking, r.placement.local().class
 	a.looked, a.lacking = now, map[int64]string{}
 	unplayable := 0
 	for id, v := range a.versions {
 		text := ""
-		if v.Unplayable != "" || a.lacks(id) {
+		if v.Unplayable != "" || a.missing[here][id] != "" { // where this machine lacks nothing, it plays
 			text = r.lacking(ctx, machines, id)
 		}
 		switch {
@@ -139,14 +139,12 @@ func (r *Runner) tellUnplayable(ctx context.Context) {
 	r.metrics.unplayable.Set(float64(unplayable))
 }
 
-// lacks reports whether a machine is known to lack what a version needs.
-func (a *abilities) lacks(id int64) bool {
-	for _, missing := range a.missing {
-		if missing[id] != "" {
-			return true
-		}
+// looksAgain returns when it is known who is to be told; zero when nobody may have to be.
+func (a *abilities) looksAgain() (at time.Time) {
+	if len(a.lacking) > 0 {
+		at = a.looked.Add(patience)
 	}
-	return false
+	return at
 }
 
 // lacking returns what no machine has that a version needs; "" where one can play it, or may.

@@ -85,11 +85,9 @@ func TestOverOwnTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				ctx, over := context.WithCancelCause(t.Context())
-				p := &played{
-					Match: &ladder.Match{ID: 1}, attempt: 1, versions: []ladder.Version{{ID: 1, Bot: "a"}, {ID: 2, Bot: "b"}},
-					left: 20 * time.Minute, over: func() { over(errOverTime) },
-				}
+				o := &outcome{job: &job{match: &ladder.Match{ID: 1, AskedBy: 1}, versions: []ladder.Version{{ID: 1, Bot: "a"}, {ID: 2, Bot: "b"}}, end: over}}
 				r := &Runner{}
+				r.Time = 20 * time.Minute
 				r.Check = func(context.Context) error { return nil }
 				r.journal.Log = slog.New(slog.DiscardHandler)
 				r.Resolve = func(context.Context, ladder.Version) (b match.Bot, err error) {
@@ -104,7 +102,7 @@ func TestOverOwnTime(t *testing.T) {
 					}
 					return b, nil
 				}
-				result := r.playHere(ctx, p, fleet.Job{
+				result := r.playHere(ctx, o, fleet.Job{
 					Match: 1, Attempt: 1, Game: "brisca", Bots: []fleet.Bot{{Name: "a"}, {Name: "b"}}, Deals: 1,
 					Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}, Core: cores.Any, Together: 1,
 				})

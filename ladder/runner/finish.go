@@ -16,20 +16,20 @@ import (
 // finish stores a match that has been played. While that fails (the disk is full),
 // the result stays in memory and the server is paused, so that no played match is
 // lost.
-func (r *Runner) finish(ctx context.Context, p *played, took time.Duration) error {
+func (r *Runner) finish(ctx context.Context, o *outcome) error {
 	for {
 		// After a stop in the middle it would be unknown whether it is stored.
-		changes, err := r.Store.Finish(context.WithoutCancel(ctx), p.ID, p.attempt, p.games)
+		_, err := r.Store.Finish(context.WithoutCancel(ctx), o.match.ID, o.attempt.Number, o.games)
 		if err == nil {
 			r.health.worked()
-			r.finished(p, changes, took)
-			r.judge(context.WithoutCancel(ctx), p)
+			r.finished(o)
+			r.judge(context.WithoutCancel(ctx), o)
 			return nil
 		}
 		if ladder.CodeOf(err) != ladder.Unavailable {
 			return fmt.Errorf("storing the match: %w", err)
 		}
-		until := r.pause(fmt.Errorf("storing match %d: %w", p.ID, err))
+		until := r.pause(fmt.Errorf("storing match %d: %w", o.match.ID, err))
 		select {
 		case <-time.After(until.Sub(r.Now())):
 		case <-ctx.Done():
@@ -39,22 +39,23 @@ func (r *Runner) finish(ctx context.Context, p *played, took time.Duration) erro
 }
 
 // finished logs, counts and publishes a match that is stored.
-func (r *Runner) finished(p *played, changes []ladder.Change, took time.Duration) {
-	label := ladderLabel(p.Ladder)
+func (r *Runner) finished(o *outcome) {
+	m := o.match
+	label := ladderLabel(m.Ladder)
 	r.metrics.finished.WithLabelValues(label).Inc()
-	r.metrics.games.WithLabelValues(label).Add(float64(len(p.games)))
-	r.metrics.took.WithLabelValues(label).Observe(took.Seconds())
+	r.metrics.games.WithLabelValues(label).Add(float64(len(o.games)))
+	r.metrics.took.WithLabelValues(label).Observe(o.took.Seconds())
 	faults := 0
-	for _, g := range p.games {
+	for _, g := range o.games {
 		for _, f := range g.Faults {
 			r.metrics.faults.WithLabelValues(string(f.Code)).Inc()
 			faults++
 		}
 	}
-	r.Log.Debug("match finished", "match", p.ID, "ladder", p.Ladder, "versions", p.Versions,
-		"games", len(p.games), "faults", faults, "seconds", took.Seconds())
-	if p.Rated {
-		r.fits.add(p.Ladder)
+	r.Log.Debug("match finished", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions,
+		"games", len(o.games), "faults", faults, "seconds", o.took.Seconds())
+	if m.Rated {
+		r.fits.add(m.Ladder)
 	}
 }
 

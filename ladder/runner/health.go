@@ -79,13 +79,6 @@ func (h *health) stopped() {
 	h.Stopped = true
 }
 
-// Trouble pauses the server after a failure of what it plays with. It resumes when Options.Check
-// finds no more of it.
-func (r *Runner) Trouble(err error) {
-	r.pause(err)
-	r.Wake() // its timer has to look when the pause ends
-}
-
 // pause pauses the server after a failure, logs and publishes that, and returns the
 // end of the pause.
 func (r *Runner) pause(err error) time.Time {

@@ -320,7 +320,7 @@ func (m *machine) state(now time.Time) ladder.MachineState {
 	case m.Draining:
 		return ladder.MachineDraining
 	case m.active(now):
-		return ladder.MachineResting
+		return ladder.MachinePaused
 	}
 	return ladder.MachineReady
 }
@@ -340,7 +340,7 @@ func (m *machine) tell(now, added time.Time) ladder.Machine {
 		out.Reason = m.suspended
 	case ladder.MachineRefused:
 		out.Reason = m.Refused
-	case ladder.MachineResting:
+	case ladder.MachinePaused:
 		out.Reason, out.Until = failedOnce, m.until
 	}
 	for _, j := range m.jobs {

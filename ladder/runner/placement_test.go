@@ -10,24 +10,6 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 )
 
-// What requested matches have saved up, and owe.
-func TestCredit(t *testing.T) {
-	t.Parallel()
-	c := credit{share: 0.2}
-	c.others(8*time.Second, 0)
-	if c.Duration != 2*time.Second {
-		t.Errorf("after 8 s of others: %s", c.Duration)
-	}
-	c.others(time.Hour, 0)
-	if c.Duration != maxCredit {
-		t.Errorf("after an hour of others: %s", c.Duration)
-	}
-	c.asked(time.Minute)
-	if want := maxCredit - time.Minute; c.Duration != want {
-		t.Errorf("after a minute of its own: %s, want %s", c.Duration, want)
-	}
-}
-
 // Whatever jobs come and in whatever order they end: no more cores and memory are handed out than there are,
 // what does not fit is next when it does, something can always go on, and all are done in the end.
 func TestPlacement(t *testing.T) {

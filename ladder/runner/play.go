@@ -101,34 +101,26 @@ func (r *Runner) adopt(ctx context.Context) error {
 
 // play plays an attempt on its machine, until it ends or is interrupted.
 func (r *Runner) play(ctx context.Context, o *outcome) {
-	m := o.match
-	p := &played{Match: m, attempt: o.attempt.Number, machine: o.attempt.Machine, versions: o.versions}
 	if !o.awaited {
-		r.Log.Debug("match begins", "match", m.ID, "ladder", m.Ladder, "attempt", p.attempt,
-			"versions", m.Versions, "machine", p.machine, "commitment", o.attempt.Commitment.String())
+		r.Log.Debug("match begins", "match", o.match.ID, "ladder", o.match.Ladder, "attempt", o.attempt.Number,
+			"versions", o.match.Versions, "machine", o.attempt.Machine, "commitment", o.attempt.Commitment.String())
 	}
-	if o.asked() && !o.awaited {
-		under, over := context.WithCancelCause(ctx)
-		defer over(nil)
-		ctx = under
-		p.left, p.over = r.timeLeft(m), func() { over(errOverTime) }
-	}
-	err := r.handOut(ctx, p, o)
+	err := r.handOut(ctx, o)
 	if !errors.Is(err, fleet.ErrDetach) { // the next server adopts it
-		r.settle(ctx, o, p, err)
+		r.settle(ctx, o, err)
 	}
 }
 
 // handOut gives an attempt to its machine, and stores its result.
-func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) error {
-	for _, id := range p.Versions[len(p.versions):] {
+func (r *Runner) handOut(ctx context.Context, o *outcome) error {
+	for _, id := range o.match.Versions[len(o.versions):] {
 		v, err := r.Store.Version(ctx, id)
 		if err != nil {
 			return serverError{err}
 		}
-		p.versions = append(p.versions, v)
+		o.versions = append(o.versions, v)
 	}
-	j := fleet.NewJob(p.Match, p.versions, p.attempt, referee.Hex(o.seed))
+	j := fleet.NewJob(o.match, o.versions, o.attempt.Number, referee.Hex(o.seed))
 	began := time.Now()
 	// The machine is ended with held, which says nothing any more once the result has come.
 	held, over := context.WithTimeoutCause(ctx, r.mayHold(o), errHeld)
@@ -136,7 +128,7 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) error {
 	var kept error // what is not the machine's to keep for another server
 	keep := func(result fleet.Result) error {
 		o.took = time.Since(began)
-		kept = r.keep(ctx, p, o, result)
+		kept = r.keep(ctx, o, result)
 		if errors.As(kept, new(serverError)) && errors.Is(context.Cause(ctx), fleet.ErrDetach) {
 			return fleet.ErrDetach
 		}
@@ -144,11 +136,11 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) error {
 	}
 	var err error
 	if o.awaited {
-		err = r.Fleet.Adopt(held, p.machine, j, o.attempt.Commitment, keep)
-	} else if j.Core, j.Together = o.core, o.rotations; p.machine == fleet.Local {
-		err = keep(r.here(ctx, p, j))
+		err = r.Fleet.Adopt(held, o.attempt.Machine, j, o.attempt.Commitment, keep)
+	} else if j.Core, j.Together = o.core, o.rotations; o.attempt.Machine == fleet.Local {
+		err = keep(r.here(ctx, o, j))
 	} else {
-		err = r.Fleet.Play(held, p.machine, j, keep)
+		err = r.Fleet.Play(held, o.attempt.Machine, j, keep)
 	}
 	if o.took == 0 {
 		o.took = time.Since(began)
@@ -186,8 +178,8 @@ func (r *Runner) mayHold(o *outcome) time.Duration {
 }
 
 // keep stores the games of a result.
-func (r *Runner) keep(ctx context.Context, p *played, o *outcome, result fleet.Result) error {
-	elsewhere := p.machine != fleet.Local
+func (r *Runner) keep(ctx context.Context, o *outcome, result fleet.Result) error {
+	elsewhere := o.attempt.Machine != fleet.Local
 	if f := result.Failure; f != nil && elsewhere {
 		return toldError{f}
 	}
@@ -200,8 +192,8 @@ func (r *Runner) keep(ctx context.Context, p *played, o *outcome, result fleet.R
 	if f := result.Failure; f != nil {
 		return f
 	}
-	p.games = result.Games
-	err := r.finish(ctx, p, o.took)
+	o.games = result.Games
+	err := r.finish(ctx, o)
 	if err == nil {
 		r.placement.note(o.machine, func(m *machine) {
 			m.finished++
@@ -215,20 +207,20 @@ func (r *Runner) keep(ctx context.Context, p *played, o *outcome, result fleet.R
 }
 
 // settle ends an attempt whose games are stored, or that has none.
-func (r *Runner) settle(ctx context.Context, o *outcome, p *played, err error) {
+func (r *Runner) settle(ctx context.Context, o *outcome, err error) {
 	m := o.match
 	switch {
 	case err == nil:
 		o.fine = append(o.fine, matchName(m.ID), ladderName(m.Ladder))
 		for _, v := range m.Versions {
-			o.fine = append(o.fine, versionName(v), thereName(p.machine, v))
+			o.fine = append(o.fine, versionName(v), thereName(o.attempt.Machine, v))
 		}
 	case context.Cause(ctx) == errOverTime:
 		r.overTime(ctx, m)
 	case r.cancelled(context.WithoutCancel(ctx), o.job):
 		r.tellCancelled(m)
 	case errors.Is(err, store.ErrOver):
-		r.Log.Info("a result came too late", "match", m.ID, "attempt", p.attempt, "err", err)
+		r.Log.Info("a result came too late", "match", m.ID, "attempt", o.attempt.Number, "err", err)
 	default:
 		r.interrupt(ctx, o, err)
 	}

@@ -1,7 +1,7 @@
-// Package runner plays the matches of a competition: it chooses the next match, its machine and
-// its core, hands it to a fleet, publishes the commitment before the match and stores its games after it,
-// benches versions that fail repeatedly, and computes the maximum-likelihood fits in
-// the background.
+// Package runner plays the matches of a competition: for each free core it chooses what is played next
+// (sources.go and ladders.go decide that, placement.go where), hands it to its machine, publishes the
+// commitment before the match and stores its games after it, suspends versions that fail repeatedly, and
+// computes the maximum-likelihood fits in the background.
 //
 // Each match has a core of its own, and so has each submission. The runner never
 // polls: it sleeps until a match ends, a timer fires or Wake is called.
@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,6 +22,7 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -76,7 +78,7 @@ type Options struct {
 	// Grace is how long running matches may continue when the runner is stopped.
 	Grace time.Duration
 	// Check returns an error if the server cannot play at all. It is called before
-	// play resumes after a failure, and before a version is benched. nil: it always
+	// play resumes after a failure, and before a version is suspended. nil: it always
 	// can.
 	Check func(context.Context) error
 
@@ -98,7 +100,7 @@ type Runner struct {
 	ended   chan outcome
 	fits    *fitter
 	journal fleet.Journal
-	here    func(context.Context, *played, fleet.Job) fleet.Result // playHere, but for tests
+	here    func(context.Context, *outcome, fleet.Job) fleet.Result // playHere, but for tests
 
 	// What follows belongs to the goroutine of Run, but for what placement says.
 
@@ -132,7 +134,6 @@ func New(o Options) (*Runner, error) {
 		health:    &health{Health: Health{OK: true}},
 		wake:      make(chan struct{}, 1),
 		ended:     make(chan outcome, maxStarts),
-		fits:      newFitter(),
 		placement: newPlacement(),
 		able:      newAbilities(),
 		backoffs:  backoffs{},
@@ -141,6 +142,7 @@ func New(o Options) (*Runner, error) {
 	r.submissions = submissions{Runner: r}
 	r.waiting = waiting{Runner: r, credit: credit{share: cmp.Or(o.Share, 0.5)}, served: map[int64]int{}}
 	r.ladders = newLadders(r)
+	r.fits = newFitter(r)
 	for _, l := range o.Ladders {
 		v, err := l.Variant()
 		if err == nil {
@@ -173,13 +175,13 @@ func (r *Runner) Health() Health { return r.health.state() }
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
-	fitted := r.startFitter(ctx)
-	defer func() { <-fitted }()
-
 	if err := r.adopt(ctx); err != nil {
 		return fmt.Errorf("reading the running matches: %w", err)
 	}
-	r.sync()                  // their cores are in use
+	r.sync() // their cores are in use
+	var fitted sync.WaitGroup
+	fitted.Go(func() { r.fits.run(ctx) })
+	defer fitted.Wait()
 	var over <-chan time.Time // the grace
 	var came <-chan struct{}
 	if r.Remotes != nil {
@@ -364,11 +366,10 @@ func (r *Runner) countMachines() {
 // ended since then counts.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
 	next := earliest(r.backoffs.next(now), r.placement.pausesUntil(now))
-	if r.ladders.quiet.After(now) {
-		next = earliest(next, r.ladders.quiet)
-	}
-	if len(r.able.lacking) > 0 {
-		next = earliest(next, r.able.looked.Add(patience))
+	for _, at := range []time.Time{r.ladders.quiet, r.able.looksAgain()} {
+		if at.After(now) {
+			next = earliest(next, at)
+		}
 	}
 	if h := r.health.state(); !h.OK && !h.Stopped {
 		next = h.Until
@@ -388,7 +389,6 @@ type job struct {
 	memory    int64             // that it needs
 	spare     bool              // there was nothing else to do
 	asNew     *store.NewMatch   // of a match that is not stored before it begins; so is what follows
-	versions  []ladder.Version  // by slot
 	idle      bool              // it is among known house bots alone
 	pool      *matchmaking.Pool // which knows of it while it is not stored
 	inPool    int64             // the number of the match there
@@ -402,6 +402,8 @@ type job struct {
 	attempt ladder.Attempt
 	seed    rules.Seed
 	end     context.CancelCauseFunc
+
+	versions []ladder.Version // of a match, by slot; known at first if it is not stored
 }
 
 // asked reports whether it is a match that somebody asked for.
@@ -427,9 +429,10 @@ func (j *job) id() int64 {
 type outcome struct {
 	*job
 	took   time.Duration // 0 when it was not begun
-	fine   []string      // what worked
-	again  []string      // what failed and gets a backoff
-	blamed bool          // so does its machine
+	games  []*referee.Result
+	fine   []string // what worked
+	again  []string // what failed and gets a backoff
+	blamed bool     // so does its machine
 }
 
 func (r *Runner) work(ctx context.Context, j *job) outcome {

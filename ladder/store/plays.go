@@ -18,15 +18,19 @@ const playsTime = 24 * time.Hour
 
 // AddPlay adds a game between a person and bots, which begins now. Of the bots, Seat, Version and
 // BotID are needed. A person who has begun perDay games within a day is refused, and so are people
-// without an account who have begun so many from one address; 0: no limit.
-func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, perDay int) error {
+// without an account who have begun so many from one address; 0: no limit. For a guest who is new, a
+// session begins with the game, and AddPlay returns it with its key, which is not kept.
+func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	now := s.now()
-	return s.update(ctx, func(tx *Tx) error {
-		var err error
+	err = s.update(ctx, func(tx *Tx) error {
 		if p.PersonID == 0 {
 			err = countGuestPlay(ctx, tx, address, now, int64(perDay))
 		} else {
 			err = checkPlays(ctx, tx, p.PersonID, now, int64(perDay))
+		}
+		if err == nil && newGuest {
+			key, session, err = tx.addGuest(ctx)
+			p.Session = session
 		}
 		if err != nil {
 			return err
@@ -40,6 +44,28 @@ func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, 
 			}
 		}
 		return err
+	})
+	return key, session, err
+}
+
+// GivePlay makes an open game that a guest has begun from an address that of a person. It counts then for the
+// person, and no longer for the address, unless the person has begun perDay games within a day without it.
+func (s *Store) GivePlay(ctx context.Context, id string, personID int64, address netip.Addr, perDay int) error {
+	return s.update(ctx, func(tx *Tx) error {
+		over := checkPlays(ctx, tx, personID, tx.now, int64(perDay))
+		if over != nil && ladder.CodeOf(over) != ladder.TooMany {
+			return over
+		}
+		n, err := tx.GivePlay(ctx, nullID(personID), id)
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return noPlay(id)
+		case over != nil:
+			return nil
+		}
+		return tx.ForgetGuestPlay(ctx, address.String(), id)
 	})
 }
 

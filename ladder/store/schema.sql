@@ -75,7 +75,7 @@ CREATE TABLE versions (
   language TEXT    NOT NULL,
   games    TEXT    NOT NULL CHECK (json_valid(games)),   -- list of names, [] for all
   command  TEXT    NOT NULL CHECK (json_valid(command)), -- list of words
-  state    TEXT    NOT NULL CHECK (state IN ('queued', 'building', 'checking', 'trial', 'live', 'resting', 'failed', 'benched')),
+  state    TEXT    NOT NULL CHECK (state IN ('queued', 'building', 'checking', 'trial', 'live', 'retired', 'failed', 'suspended')),
   reason   TEXT    NOT NULL,
   created  INTEGER NOT NULL,
   began    INTEGER,
@@ -85,7 +85,7 @@ CREATE TABLE versions (
   UNIQUE (bot_id, number),
   UNIQUE (id, bot_id),
   CHECK (state <> 'live' OR (began IS NOT NULL AND ended IS NULL)),
-  CHECK ((ended IS NOT NULL) = (state IN ('resting', 'failed', 'benched')))
+  CHECK ((ended IS NOT NULL) = (state IN ('retired', 'failed', 'suspended')))
 ) STRICT;
 CREATE UNIQUE INDEX versions_live ON versions (bot_id) WHERE state = 'live';
 CREATE UNIQUE INDEX versions_open ON versions (bot_id) WHERE state IN ('queued', 'building', 'checking', 'trial');

@@ -21,7 +21,7 @@ import (
 )
 
 // busy returns a competition with matches of every kind: rated on every ladder, broken
-// off, dropped, unrated, with a bot that comes, has a new version and is benched.
+// off, dropped, unrated, with a bot that comes, has a new version and is suspended.
 func busy(tb testing.TB) *competition {
 	c := newCompetition(tb)
 	anna, err := c.AddPerson(bg, "anna", false)
@@ -43,7 +43,7 @@ func busy(tb testing.TB) *competition {
 	a2 := c.live(anna.ID, "anna-bot")
 	c.finished("tebes-4", a2.ID, b.ID)
 	c.begun("tebes-4", house[1], b.ID) // and runs on
-	_, err = c.Bench(bg, b.ID, "too many faults")
+	_, err = c.Suspend(bg, b.ID, "too many faults")
 	kit.Must(tb, err)
 	c.finished("tebes-4", a2.ID, house[2])
 	u := c.unrated(anna.ID, a2.ID, a.ID)
@@ -53,8 +53,10 @@ func busy(tb testing.TB) *competition {
 	c.played("game-a", anna, ladders[0], 0, "@greedy")
 	c.played("game-b", berta, ladders[1], 1, "anna-bot", "@first")
 	c.played("game-c", ladder.Person{}, ladders[2], 2, "@random")
-	kit.Must(tb, c.AddPlay(bg, ladder.Play{ID: "game-d", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0))
-	kit.Must(tb, c.AddPlay(bg, ladder.Play{ID: "game-e", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0))
+	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-d", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0, false)
+	kit.Must(tb, err)
+	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-e", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0, false)
+	kit.Must(tb, err)
 	kit.Must(tb, c.BreakPlay(bg, "game-e", ladder.BrokenByFailure))
 	return c
 }

@@ -163,6 +163,23 @@ func (s *State) allFinished(matches []*Match) bool {
 	return !slices.ContainsFunc(matches, func(m *Match) bool { return !s.Finished(m) })
 }
 
+// Teams returns the bots, by number, that play on the same side in every game; none where partners change, or
+// there are none.
+func (s *State) Teams() (teams [][]int) {
+	sides := s.Variant.Sides
+	if s.Format != Single || len(s.Bots) <= sides || len(s.Bots)%sides != 0 {
+		return nil
+	}
+	for side := range sides {
+		var team []int
+		for bot := side; bot < len(s.Bots); bot += sides {
+			team = append(team, bot)
+		}
+		teams = append(teams, team)
+	}
+	return teams
+}
+
 // Lacks returns how many of a match's games have not been played; none where it needs no more.
 func (s *State) Lacks(m *Match) int {
 	if s.Finished(m) {

@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/netip"
@@ -13,17 +14,15 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Hub. Store and Events are required.
+// Options are the parts of a Hub. Store is required.
 type Options struct {
 	Store  *store.Store
 	Limits Limits
 	Bounds ladder.Limits // of people: bots and versions
-	Events *events.Hub
 	Log    *slog.Logger
 }
 
@@ -57,7 +56,6 @@ type Hub struct {
 type bot struct {
 	version  ladder.Version
 	address  netip.Addr
-	token    string
 	instance string    // of its client
 	link     *link     // nil while it is away
 	coming   bool      // it is about to have a link
@@ -202,10 +200,10 @@ func (h *Hub) end(version int64, s *session) {
 	}
 }
 
-// Run tells the bots how their matches end, and ends the connections of those that may no longer
-// play, until the context ends.
+// Run tells the bots how their matches end, and ends the connections of versions that are no longer
+// live, until the context ends.
 func (h *Hub) Run(ctx context.Context) error {
-	news, stop := h.Events.Subscribe(256, func(e events.Event) bool {
+	news, stop := h.Store.Events().Subscribe(256, func(e events.Event) bool {
 		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionMoved
 	})
 	defer stop()
@@ -233,7 +231,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 }
 
-// checkTime is how often it is checked whether the bots may still play, without being told.
+// checkTime is how often it is checked whether the versions are live, without being told.
 const checkTime = 3 * time.Second
 
 // tell tells the bots of a match how it has ended.
@@ -287,7 +285,7 @@ func (h *Hub) tellEnded(version int64, l *link, matches []int64) {
 	}
 }
 
-// Recheck makes Run check soon whether the bots may still play. It never blocks.
+// Recheck makes Run check soon whether the versions are live. It never blocks.
 func (h *Hub) Recheck() {
 	select {
 	case h.recheck <- struct{}{}:
@@ -295,9 +293,7 @@ func (h *Hub) Recheck() {
 	}
 }
 
-// check ends the connections of bots that may no longer play: of a person who is blocked, with
-// a token that is no longer valid, or of a version that is no longer live. The games of the last
-// may end first.
+// check ends the connections of versions that are no longer live and play nothing.
 func (h *Hub) check(ctx context.Context) {
 	h.mu.Lock()
 	var list []*bot
@@ -311,34 +307,20 @@ func (h *Hub) check(ctx context.Context) {
 	}
 	h.mu.Unlock()
 	for _, b := range list {
-		_, _, err := h.Store.Authenticate(ctx, b.token)
-		if code := ladder.CodeOf(err); code == ladder.Unauthorized || code == ladder.Forbidden {
-			h.dismiss(b, err.Error(), true)
-			continue
-		}
 		v, err := h.Store.Version(ctx, b.version.ID)
 		if err == nil && v.State != ladder.Live {
-			h.dismiss(b, ladder.Errorf(ladder.Conflict, "", "version %d of %s is %s: it plays no more", v.Number, v.Bot, v.State).Error(), false)
+			h.dismiss(b, fmt.Sprintf("version %d of %s is %s: it plays no more", v.Number, v.Bot, v.State))
 		}
 	}
 }
 
-// dismiss ends the connection of a bot for good; of one that plays only if it is to be at once.
-func (h *Hub) dismiss(b *bot, why string, atOnce bool) {
+// dismiss ends the connection of a bot for good, unless it plays.
+func (h *Hub) dismiss(b *bot, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(b.sessions) > 0 && !atOnce {
-		return
-	}
-	for _, s := range b.sessions {
-		s.seat.Close(fault.Reason{Kind: fault.ConnectionLost})
-	}
-	if l := b.link; l != nil {
+	if l := b.link; l != nil && len(b.sessions) == 0 {
 		h.detach(b, l)
-		go func() {
-			l.send(frame{Bye: why})
-			l.end(socket.CloseBroken, why)
-		}()
+		go l.end(socket.CloseRefused, why)
 	}
 }
 

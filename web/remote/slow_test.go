@@ -62,16 +62,16 @@ func TestForgets(t *testing.T) {
 		far.cancel()
 		time.Sleep(w.Config.Remote.Comeback - time.Second)
 		v := w.version(t, "far").ID
-		if w.Tokens() != 2 || w.Ready(v) || w.Gone(v) {
-			t.Errorf("while it may come back, %d tokens are there; ready: %t, gone: %t", w.Tokens(), w.Ready(v), w.Gone(v))
+		if w.Bots() != 2 || w.Ready(v) || w.Gone(v) {
+			t.Errorf("while it may come back, %d bots are known; ready: %t, gone: %t", w.Bots(), w.Ready(v), w.Gone(v))
 		}
 		time.Sleep(10 * time.Second)
-		if w.Tokens() != 1 || w.Ready(v) || !w.Gone(v) {
-			t.Errorf("later %d tokens are there; ready: %t, gone: %t", w.Tokens(), w.Ready(v), w.Gone(v))
+		if w.Bots() != 1 || w.Ready(v) || !w.Gone(v) {
+			t.Errorf("later %d bots are known; ready: %t, gone: %t", w.Bots(), w.Ready(v), w.Gone(v))
 		}
 		start(t, w.client(w.token, "far")).await(t, "online again", online)
-		if w.Tokens() != 2 || !w.Ready(v) || w.Gone(v) {
-			t.Errorf("when it is back %d tokens are there; ready: %t, gone: %t", w.Tokens(), w.Ready(v), w.Gone(v))
+		if w.Bots() != 2 || !w.Ready(v) || w.Gone(v) {
+			t.Errorf("when it is back %d bots are known; ready: %t, gone: %t", w.Bots(), w.Ready(v), w.Gone(v))
 		}
 	})
 }

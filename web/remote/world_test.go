@@ -60,7 +60,7 @@ func newWorld(t *testing.T, l remote.Limits) *world {
 // serve serves a hub with these options, and what it needs of the world.
 func (w *world) serve(t *testing.T, o remote.Options) {
 	w.Store = w.World.Store
-	o.Store, o.Bounds, o.Events = w.Store, w.Config.Limits, w.Store.Events()
+	o.Store, o.Bounds = w.Store, w.Config.Limits
 	w.Hub = remote.New(o)
 	wake := func() {
 		if w.wake != nil {

@@ -44,7 +44,7 @@ type botPage struct {
 	Pager     pager
 	Matches   []ladder.Match
 	Forfeits  []forfeit
-	People    *rules.Record // against people; nil if people do not play here
+	People    rules.Record // against people
 	Plays     []ladder.PlayAgainst
 	Messages  []ladder.Message
 	Links     links
@@ -164,12 +164,8 @@ func (s *Site) addOpponents(v *visit, q *parameters.Query, page *botPage) error 
 			break
 		}
 	}
-	if s.AgainstPeople == nil {
-		return nil
-	}
-	record, err := s.AgainstPeople(v.ctx(), page.Bot.ID)
-	page.People = &record
-	if err != nil || record.Games == 0 {
+	var err error
+	if page.People, err = s.Store.RecordAgainstPeople(v.ctx(), page.Bot.ID); err != nil || page.People.Games == 0 {
 		return err
 	}
 	page.Plays, err = s.Store.PlaysAgainst(v.ctx(), page.Bot.ID, botPlays)
@@ -289,7 +285,7 @@ type versionPage struct {
 func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.Withdrawn.IsZero() }
 
 // usable reports whether a version has played and does not play now.
-func usable(v ladder.Version) bool { return v.State == ladder.Resting && v.Hash != "" && !v.House() }
+func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.House() }
 
 // version shows one version of a bot.
 func (s *Site) version(v *visit) error {

@@ -28,7 +28,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"plusminus": plusMinus,
 		"percent":   func(part, of float64) string { return percent(part, of) },
 		"time":      func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
-		"age":       func(at time.Time) template.HTML { return timeTag(at, age(l, s.Now().Sub(at))) },
+		"age":       func(at time.Time) template.HTML { return timeTag(at, age(l, s.Service.Now().Sub(at))) },
 		"duration":  func(d time.Duration) string { return d.Round(duration(d)).String() },
 		"cut":       cut,
 		"lines":     logLines,

@@ -49,9 +49,7 @@ func (s *Site) shows(match int64) bool {
 
 // watchSocket makes the request a socket that watches.
 func (s *Site) watchSocket(v *visit) error {
-	err := s.Live.Serve(v.w, v.r, v.Person.ID, v.Address)
-	v.begun = err == nil
-	return err
+	return s.Live.Serve(v.By(), v.upgrade)
 }
 
 // parts returns the parts of a page that move; see live.Hub.Render. Templates mark each part by

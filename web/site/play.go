@@ -19,7 +19,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/socket"
 )
 
 // playBots is how many bots can be chosen from.
@@ -197,20 +196,13 @@ func (s *Site) chosen(v *visit) (c play.Choice, form map[string]string, err erro
 	return c, form, err
 }
 
-// open opens a table for the visitor. It begins the session of a guest.
+// open opens a table for the visitor. With it begins the session of a guest.
 func (s *Site) open(v *visit, c play.Choice) (*play.Table, error) {
-	if err := s.Play.Allowed(v.Actor); err != nil {
-		return nil, err
-	}
-	if v.Session == 0 {
-		key, id, err := s.Store.AddGuest(v.ctx())
-		if err != nil {
-			return nil, err
-		}
-		v.Session = id
+	t, key, err := s.Play.Open(v.ctx(), v.Actor, c)
+	if key != "" {
 		v.setCookie(sessionCookie, key, sessionAge)
 	}
-	return s.Play.Open(v.ctx(), v.Actor, c)
+	return t, err
 }
 
 // playOpened opens a table.
@@ -422,11 +414,10 @@ func (s *Site) tableSocket(v *visit) error {
 	if err != nil {
 		return err
 	}
-	c, err := socket.Upgrade(v.w, v.r, s.Play.Socket())
+	c, err := v.upgrade(s.Play.Socket())
 	if err != nil {
 		return err
 	}
-	v.begun = true
 	t.Attach(v.ctx(), seat, c) // whatever ends it, the person may come back
 	return nil
 }

@@ -405,11 +405,15 @@ func TestPlayBoundsRaced(t *testing.T) {
 		"game=brisca&bot=@random&seat=0&options=players":     "name=value",
 		"game=brisca&bot=@random&seat=0&options=players%3D9": "players",
 	} {
-		if a := opened(w, w.Client(), form); a.Status/100 != 4 || !strings.Contains(a.Body, want) {
+		a := opened(w, w.Client(), form)
+		if a.Status/100 != 4 || !strings.Contains(a.Body, want) {
 			t.Errorf("%s answers %d, want %q on it", form, a.Status, want)
 		}
+		if cookie := a.Header.Get("Set-Cookie"); cookie != "" {
+			t.Errorf("%s begins a session: %q", form, cookie)
+		}
 	}
-	// the first goes on, also for a guest who signs in, and nobody else has it
+	// the first goes on, also for a guest who signs in, whose it is then in other browsers, too
 	w.SignIn(first, w.Token)
 	if a := w.Get(first, table); a.Status != http.StatusOK {
 		t.Errorf("the table of a guest who has signed in answers %d", a.Status)
@@ -417,8 +421,11 @@ func TestPlayBoundsRaced(t *testing.T) {
 	again, _ := dial(w, first, table, nil)
 	w.Must(again.Close())
 	w.SignIn(second, w.Token)
-	if a := w.Get(second, table); a.Status != http.StatusForbidden {
+	if a := w.Get(second, table); a.Status != http.StatusOK {
 		t.Errorf("the guest's table answers the same person at another browser with %d", a.Status)
+	}
+	if a := w.Get(second, "/account"); strings.Count(a.Body, `href="/play/`) < 3 {
+		t.Errorf("the account does not have the games of both browsers: %s", a.Body)
 	}
 	ws, _ = dial(w, first, table, nil)
 	ws.WriteJSON(socket.Frame{Number: 1, Lines: []string{"# still here"}})
@@ -455,6 +462,58 @@ func TestPlaySocketsRaced(t *testing.T) {
 	for f.Ack = 0; f.Ack < 2; {
 		w.Must(other.ReadJSON(&f))
 	}
+}
+
+// The connection of a page ends at once with its session, which has the seat no longer; the person goes on in
+// another session.
+func TestPlaySessionEndsRaced(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, playRules, 0)
+	first, second := w.Client(), w.Client()
+	w.SignIn(first, w.Token)
+	w.SignIn(second, w.Token)
+	table := opened(w, first, briscaForm).Header.Get("Location")
+	ws, _ := dial(w, first, table, nil)
+	ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
+	awaitLine(t, ws, "turn ")
+	w.Post(second, "/account/sessions/end-others", "")
+	if code := closeCode(t, ws); code != socket.CloseRefused {
+		t.Errorf("the connection ends with %d", code)
+	}
+	if _, status := dial(w, first, table, nil); status != http.StatusForbidden {
+		t.Errorf("the browser whose session has ended comes back with %d", status)
+	}
+	again, _ := dial(w, second, table, nil)
+	again.WriteJSON(socket.Frame{})
+	awaitLine(t, again, "turn ")
+}
+
+// Pages say that their session has ended: that of a table, and one that watches, which goes on.
+func TestSessionEndsOnPages(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	c := w.Client()
+	w.SignIn(c, w.Token)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	b.Look(390, 844, true)
+	signIn(b, w, w.Token)
+	begin(b, w, "brisca", "")
+	b.Wait(`#board[data-turn="yes"]`)
+	w.Post(c, "/account/sessions/end-others", "")
+	kit.Until(t, "the page says that its session has ended", func() bool { return strings.HasPrefix(b.Text("#state"), "Your session here has ended.") })
+	b.Accessible()
+	b.Picture(*screens, "table-session-ended")
+	signIn(b, w, w.Token)
+	b.Go(w.URL + "/live")
+	b.Wait(`#status[data-on="yes"]`)
+	w.Post(c, "/account/sessions/end-others", "")
+	b.Wait(`#ended:not([hidden])`)
+	b.Wait(`#status[data-on="yes"]`)
+	b.Accessible()
+	b.Picture(*screens, "live-session-ended")
+	b.Quiet()
 }
 
 // A blocked person's game ends at once, for nobody. A guest plays only where guests may.
@@ -541,7 +600,7 @@ func TestPlaySeed(t *testing.T) {
 // What bots wrote about their moves is cut on the page of a game against them, too.
 func TestPlayedInfoIsCut(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Store, Events: o.Store.Events()}) })
+	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
 	r := refereetest.Replay(t, brisca.Game, nil, 1, nil)
 	for i := range r.Moves {
 		r.Moves[i].Info = []string{"pv=" + strings.Repeat("x", 60_000)}
@@ -551,7 +610,8 @@ func TestPlayedInfoIsCut(t *testing.T) {
 		ID: "TALK", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
 		Bots: []ladder.PlaySeat{{Seat: 1, Version: s.Version("@random"), BotID: bot.ID}},
 	}
-	s.Must(s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1))
+	_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1, false)
+	s.Must(err)
 	s.Must(s.Store.FinishPlay(t.Context(), p.ID, "win", r.Encode(), nil))
 	a := s.Get(s.Client(), "/play/"+p.ID)
 	if a.Status != http.StatusOK || !strings.Contains(a.Body, "pv=xxx") || len(a.Body) > 200_000 {

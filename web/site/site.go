@@ -5,18 +5,15 @@ package site
 
 import (
 	"cmp"
-	"context"
 	"mime"
 	"net/http"
 	"path"
 	"sync"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/play"
@@ -24,19 +21,13 @@ import (
 	"github.com/timba-arena/timba/web/site/apidocs"
 )
 
-// Options are the parts of a site. All but Now, AgainstPeople and Machines are required.
+// Options are the parts of a site. All but Machines are required.
 type Options struct {
-	Store  *store.Store
-	Config *config.Config
 	// Middleware is what the requests have passed.
 	Middleware *middleware.Middleware
-	Document   []byte           // the OpenAPI document of the API, as JSON
-	Live       *live.Hub        // shows the parts of pages that move, once the site is made; nil: none move
-	Play       *play.Tables     // games of people against bots
-	Now        func() time.Time // nil: the system's clock
-	// AgainstPeople returns the record of a bot in games against people; nil if people do not
-	// play here.
-	AgainstPeople func(ctx context.Context, botID int64) (rules.Record, error)
+	Document   []byte       // the OpenAPI document of the API, as JSON
+	Live       *live.Hub    // shows the parts of pages that move, once the site is made
+	Play       *play.Tables // games of people against bots
 	// Machines returns the machines that play matches; nil: there are none.
 	Machines func() ([]ladder.Machine, error)
 }
@@ -45,6 +36,8 @@ type Options struct {
 type Site struct {
 	Options
 	Service   *service.Service
+	Store     *store.Store
+	Config    *config.Config
 	mux       *http.ServeMux
 	assets    *assets
 	pages     *pages
@@ -153,13 +146,14 @@ func nav() [][2]string {
 // New returns a site. Its templates and messages are part of the program: an error is a fault of
 // the program.
 func New(o Options) (*Site, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Machines == nil {
 		o.Machines = func() ([]ladder.Machine, error) { return nil, nil }
 	}
-	s := &Site{Options: o, Service: o.Middleware.Service, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
+	service := o.Middleware.Service
+	s := &Site{
+		Options: o, Service: service, Store: service.Store, Config: service.Config,
+		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
+	}
 	var err error
 	if s.assets, err = newAssets(); err != nil {
 		return nil, err
@@ -173,9 +167,7 @@ func New(o Options) (*Site, error) {
 			visitOf(r).run(rt)
 		})
 	}
-	if s.Live != nil {
-		s.Live.Render = s.parts
-	}
+	s.Live.Render = s.parts
 	return s, nil
 }
 

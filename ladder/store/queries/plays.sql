@@ -26,6 +26,14 @@ SELECT count(*) FROM guest_plays WHERE address = ? AND began >= ?;
 -- name: AddGuestPlay :exec
 INSERT INTO guest_plays (address, began) VALUES (?, ?);
 
+-- name: GivePlay :execrows
+UPDATE plays SET person_id = ? WHERE id = ? AND state = 'open' AND person_id IS NULL;
+
+-- name: ForgetGuestPlay :exec
+-- A game is counted no longer as one from an address.
+DELETE FROM guest_plays WHERE rowid = (
+  SELECT g.rowid FROM plays JOIN guest_plays AS g ON g.address = sqlc.arg(address) AND g.began = plays.began WHERE plays.id = sqlc.arg(id) LIMIT 1);
+
 -- name: DeleteGuestPlays :exec
 -- Those that count no more.
 DELETE FROM guest_plays WHERE began < ?;

@@ -151,6 +151,29 @@ func (q *Queries) FinishPlay(ctx context.Context, arg FinishPlayParams) (int64, 
 	return result.RowsAffected()
 }
 
+const forgetGuestPlay = `-- name: ForgetGuestPlay :exec
+DELETE FROM guest_plays WHERE rowid = (
+  SELECT g.rowid FROM plays JOIN guest_plays AS g ON g.address = ?1 AND g.began = plays.began WHERE plays.id = ?2 LIMIT 1)
+`
+
+// A game is counted no longer as one from an address.
+func (q *Queries) ForgetGuestPlay(ctx context.Context, address string, iD string) error {
+	_, err := q.db.ExecContext(ctx, forgetGuestPlay, address, iD)
+	return err
+}
+
+const givePlay = `-- name: GivePlay :execrows
+UPDATE plays SET person_id = ? WHERE id = ? AND state = 'open' AND person_id IS NULL
+`
+
+func (q *Queries) GivePlay(ctx context.Context, personID sql.NullInt64, iD string) (int64, error) {
+	result, err := q.db.ExecContext(ctx, givePlay, personID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const liveVersionOf = `-- name: LiveVersionOf :one
 SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.unplayable, version_rows.name, version_rows.person_id FROM bots CROSS JOIN version_rows ON version_rows.bot_id = bots.id LEFT JOIN people ON people.id = bots.person_id
 WHERE bots.name = ? AND version_rows.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL

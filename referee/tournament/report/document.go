@@ -26,7 +26,8 @@ type Document struct {
 	Games      int               `json:"games"`
 	Moves      int               `json:"moves"`
 	Seconds    float64           `json:"seconds"`
-	Bots       []documentBot     `json:"bots"` // the best first
+	Bots       []documentBot     `json:"bots"`            // the best first
+	Teams      [][]string        `json:"teams,omitempty"` // that are partners in every game: an Elo is that of a team
 	Pairs      []documentPair    `json:"pairs"`
 	Rounds     []documentRound   `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
 	Champion   string            `json:"champion,omitempty"` // of one that is over
@@ -112,6 +113,7 @@ func (r *Run) Document() Document {
 		Seconds:    r.Took.Seconds(),
 		Bots:       []documentBot{},
 		Pairs:      []documentPair{},
+		Teams:      r.teams(),
 		Faults:     []documentFault{},
 		Voids:      append([]string{}, r.Voids...),
 		Starved:    r.Starved,

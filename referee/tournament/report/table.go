@@ -26,6 +26,7 @@ import (
 func (r *Run) WriteTables(w io.Writer) {
 	results := r.Results()
 	r.writeStandings(w, results)
+	r.writeTeams(w)
 	if r.Format == tournament.Swiss || r.Format == tournament.Knockout {
 		r.writeRounds(w, results)
 	}
@@ -267,6 +268,31 @@ func (r *Run) writeStandings(w io.Writer, results tournament.Results) {
 		tab.AppendRow(order(head, elo, tail))
 	}
 	tab.Render()
+}
+
+// writeTeams tells who is whose partner in all games, which no Elo can tell apart.
+func (r *Run) writeTeams(w io.Writer) {
+	teams := r.teams()
+	if teams == nil {
+		return
+	}
+	var all []string
+	for _, team := range teams {
+		all = append(all, strings.Join(team, " with "))
+	}
+	fmt.Fprintf(w, "\nthe Elo is that of a pair: %s, in all games\n", strings.Join(all, ", and "))
+}
+
+// teams returns the names of the bots that play on the same side in every game.
+func (r *Run) teams() (teams [][]string) {
+	for _, team := range r.Teams() {
+		var names []string
+		for _, bot := range team {
+			names = append(names, r.Bots[bot].Name)
+		}
+		teams = append(teams, names)
+	}
+	return teams
 }
 
 // outIn says how far a bot has come in a knockout.

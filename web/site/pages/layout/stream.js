@@ -2,11 +2,11 @@
 // their lines, so that a new connection, or the page loaded again, goes on where the last one
 // broke: see Go's package socket.
 
-const closeEnded = 1000, closeTaken = 4001;
+const closeEnded = 1000, closeTaken = 4001, closeRefused = 4002;
 
 export class Stream {
   // read is called with each line, and shown when all that came together are read. told is called
-  // with what is said of the connection: 'lost', 'away', 'taken', 'over', or null for nothing, and
+  // with what is said of the connection: 'lost', 'away', 'taken', 'out', 'over', or null for nothing, and
   // ended with the page that the address has once the lines have ended.
   constructor(path, { read, shown, told, ended }) {
     Object.assign(this, {
@@ -36,8 +36,8 @@ export class Stream {
 
   closed(code) {
     if (this.leaving) return;
-    if (code === closeTaken) {
-      this.told('taken');
+    if (code === closeTaken || code === closeRefused) {
+      this.told(code === closeTaken ? 'taken' : 'out');
       return;
     }
     if (code !== closeEnded) this.told('lost');

@@ -14,18 +14,18 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// judge benches the versions of a finished match that failed too often. Its own
+// judge suspends the versions of a finished match that failed too often. Its own
 // errors are logged; they never make the match fail.
-func (r *Runner) judge(ctx context.Context, p *played) {
-	if !p.Rated {
+func (r *Runner) judge(ctx context.Context, o *outcome) {
+	if !o.match.Rated {
 		return
 	}
-	for slot, v := range p.versions {
-		f, g := lastFault(p, slot)
+	for slot, v := range o.versions {
+		f, g := lastFault(o, slot)
 		if f == nil || v.House() {
 			continue
 		}
-		why, err := r.benchReason(ctx, v)
+		why, err := r.suspendReason(ctx, v)
 		if err != nil {
 			r.Log.Error("reading a version's fault history", "version", v.ID, "err", err)
 			continue
@@ -38,21 +38,21 @@ func (r *Runner) judge(ctx context.Context, p *played) {
 			r.pause(err)
 			return
 		}
-		benched, err := r.Store.Bench(ctx, v.ID, benchText(p, v, why, f, g))
+		suspended, err := r.Store.Suspend(ctx, v.ID, suspendText(o, v, why, f, g))
 		if err != nil {
-			r.Log.Error("benching a version", "version", v.ID, "err", err)
+			r.Log.Error("suspending a version", "version", v.ID, "err", err)
 			continue
 		}
-		if benched {
-			r.metrics.benched.Inc()
-			r.Log.Warn("version benched", "version", v.ID, "bot", v.Bot, "why", why)
+		if suspended {
+			r.metrics.suspended.Inc()
+			r.Log.Warn("version suspended", "version", v.ID, "bot", v.Bot, "why", why)
 		}
 	}
 }
 
-// benchReason returns why a version must be benched by its last rated matches,
+// suspendReason returns why a version must be suspended by its last rated matches,
 // including the one just stored; "" when it need not be.
-func (r *Runner) benchReason(ctx context.Context, v ladder.Version) (why string, err error) {
+func (r *Runner) suspendReason(ctx context.Context, v ladder.Version) (why string, err error) {
 	matches, err := r.Store.Matches(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * historyMatches})
 	if err != nil {
 		return "", err
@@ -81,8 +81,8 @@ func (r *Runner) benchReason(ctx context.Context, v ladder.Version) (why string,
 
 // lastFault returns the last fault of a slot and its game, without the games that it
 // forfeited unplayed.
-func lastFault(p *played, slot int) (last *referee.Fault, in *referee.Result) {
-	for _, g := range p.games {
+func lastFault(o *outcome, slot int) (last *referee.Fault, in *referee.Result) {
+	for _, g := range o.games {
 		for i, f := range g.Faults {
 			if g.Bots[f.Seat] == slot && !f.Disqualified() {
 				last, in = &g.Faults[i], g
@@ -97,27 +97,27 @@ const (
 	shownBytes = 800 // of as many lines, at most
 )
 
-// benchText returns the message for the owner of a benched version.
-func benchText(p *played, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
+// suspendText returns the message for the owner of a suspended version.
+func suspendText(o *outcome, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, version %d, is benched: %s\n", v.Bot, v.Number, why)
-	c := circumstances(p, v, f, g)
+	fmt.Fprintf(&b, "%s, version %d, is suspended: %s\n", v.Bot, v.Number, why)
+	c := circumstances(o, v, f, g)
 	fmt.Fprintf(&b, "the last fault: match %d (%s), deal %d, rotation %d, seat %d, ply %d: %s: %s\n",
-		p.ID, ladderLabel(p.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c))
+		o.match.ID, ladderLabel(o.match.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c))
 	fmt.Fprintf(&b, "what to change: %s\n", f.Reason.Advice(c)[0])
 	if log := lastLines(c.Stderr); log != "" {
 		fmt.Fprintf(&b, "the last lines of its stderr in that game:\n%s\n", log)
 	} else {
 		b.WriteString("it wrote nothing on stderr in that game\n")
 	}
-	fmt.Fprintf(&b, "try it at home: timba %s\n", strings.Join(check.Words("DIR", p.Game, p.Clock, sandbox.Limit{}), " "))
+	fmt.Fprintf(&b, "try it at home: timba %s\n", strings.Join(check.Words("DIR", o.match.Game, o.match.Clock, sandbox.Limit{}), " "))
 	b.WriteString("submit a new version to bring the bot back")
 	return b.String()
 }
 
 // circumstances returns those of a version's fault, for advice.
-func circumstances(p *played, v ladder.Version, f *referee.Fault, g *referee.Result) (c fault.Circumstances) {
-	if r, err := games.Find(p.Game); err == nil {
+func circumstances(o *outcome, v ladder.Version, f *referee.Fault, g *referee.Result) (c fault.Circumstances) {
+	if r, err := games.Find(o.match.Game); err == nil {
 		c, _ = g.Circumstances(r, *f, g.Logs[f.Seat]) // the advice is less certain without them
 	}
 	c.Fixed, c.Language = true, v.Language

@@ -70,6 +70,10 @@ func TestIdle(t *testing.T) {
 			if want := began.Add(time.Hour); !r.ladders.quiet.Equal(want) {
 				t.Errorf("the next look is at %s, want %s", r.ladders.quiet, want)
 			}
+			// A machine for which nothing fits does not end the wait.
+			if j, err := r.ladders.next(t.Context(), place{&machine{Machine: fleet.Machine{Memory: 1}}, now}); j != nil || err != nil || r.ladders.quiet.IsZero() {
+				t.Errorf("a machine without memory plays %v, %v; the next look is at %s", j, err, r.ladders.quiet)
+			}
 			now = now.Add(time.Hour / 4)
 		}
 		now = now.Add(time.Hour / 4)
@@ -114,5 +118,56 @@ house = ["@random", "@greedy"]
 	w.Live(v.ID, store.Built{Hash: hashOf(player), Language: "Bash", Games: []string{"teeko"}, Command: []string{"sh", "bot.sh"}})
 	if got := ladders(3); !slices.Equal(got, []string{"teeko", "teeko", "teeko"}) {
 		t.Errorf("they play on %q, want the ladder with somebody's bot", got)
+	}
+}
+
+// A ladder that has nothing new to tell plays once in a pause; a newcomer ends
+// that at once.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	now := time.Now()
+	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}}, Pause: time.Minute})
+	w.Must(err)
+	l := &r.ladders
+	old, fresh := matchmaking.Player{Matches: ladder.EnoughMatches}, matchmaking.Player{Matches: ladder.EnoughMatches - 1}
+	all := func(*matchmaking.Player) bool { return true }
+	check := func(after time.Duration, want bool, players ...matchmaking.Player) {
+		t.Helper()
+		l.quiet = time.Time{}
+		if got := l.pauses("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)); got != want || got == l.quiet.IsZero() || got && !l.quiet.Equal(now.Add(time.Minute)) {
+			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, l.quiet.Sub(now), want)
+		}
+	}
+	check(0, false, old, old) // its first match since the start
+	l.last["tebes"] = now
+	check(time.Second, true, old, old)
+	check(time.Second, false, old, fresh)
+	check(time.Minute, false, old, old)
+}
+
+// Ladders that cost the same in the end have had the same, whatever one match of
+// each takes; a pause makes no debts.
+func TestCosts(t *testing.T) {
+	t.Parallel()
+	c, now := newLadders(nil).costs, time.Now()
+	took := map[string]time.Duration{"slow": 10 * time.Second, "quick": time.Second}
+	played := map[string]time.Duration{}
+	ladders := []ladder.Ladder{{Name: "slow"}, {Name: "quick"}}
+	for range 220 {
+		c.fade(now)
+		name := c.order(ladders)[0].Name
+		charged := c.charge(name)
+		now = now.Add(took[name])
+		c.fade(now)
+		c.correct(name, charged, took[name])
+		played[name] += took[name]
+	}
+	if r := played["slow"].Seconds() / played["quick"].Seconds(); r < 0.9 || r > 1.1 {
+		t.Errorf("the slow ladder had %.2f of the quick one's time, want the same", r)
+	}
+	c.fade(now.Add(24 * time.Hour))
+	if c.spent["slow"] > 1e-3 || c.spent["quick"] > 1e-3 {
+		t.Errorf("after a day they still count %v", c.spent)
 	}
 }

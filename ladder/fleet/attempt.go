@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -13,34 +14,38 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// attempt is an attempt that the hub waits for.
+// state is how far an attempt is on its way to a result.
+type state int
+
+const (
+	preparing    state = iota // its bots are packed: its machine does not know of it, and it cannot be lost
+	sent                      // its job is sent to the machine, again after each heartbeat that does not name it
+	acknowledged              // a heartbeat has named it, or an earlier server has handed it out
+	received                  // its result is complete, and is checked and stored
+)
+
+// attempt is an attempt that the hub waits for, from its begin to one of these ends: its result is stored or
+// refused, it is cancelled, or it is lost, because no heartbeat has named it for AckTime. Then it is over, and a
+// result that still comes is refused. Or it is detached: left to the next server.
 type attempt struct {
 	attemptOf
-	machine   string
-	expected  Expected
-	mentioned time.Time // by its machine, or when it was handed out
-	result    chan Delivery
-	upload    upload
-	handedIn  *nats.Msg // the last with which the result was complete; nil before
-	lost      chan struct{}
-	isLost    bool
-	job       []byte    // as it goes to the machine; nil of an attempt that an earlier server has handed out
-	sent      time.Time // last; zero while its bots are prepared, when it cannot be lost
-	named     bool      // by its machine: it is not sent again
-	hashes    []string  // of the bots that the machine fetches
-}
-
-// lose ends the wait. Whoever calls it holds the hub's lock.
-func (a *attempt) lose() {
-	if !a.isLost {
-		a.isLost = true
-		close(a.lost)
-	}
+	machine  string
+	expected Expected
+	hashes   []string // of the bots that the machine fetches
+	job      []byte   // as it goes to the machine; nil of an attempt that an earlier server has handed out
+	state    state
+	sentAt   time.Time // last
+	named    time.Time // last, by a heartbeat, or when it was sent
+	upload   upload
+	lastPart *nats.Msg // of the result: its answer says that the machine may forget it
+	result   chan Delivery
+	lost     chan struct{}
+	lose     func() // closes lost
 }
 
 // Play hands a job to a machine and its result to keep; see Fleet.
 func (h *Hub) Play(ctx context.Context, machine string, j Job, keep func(Result) error) error {
-	a, err := h.begin(machine, Expected{j, referee.Commitment(rules.Seed(j.Seed))}, time.Time{})
+	a, err := h.begin(machine, Expected{j, referee.Commitment(rules.Seed(j.Seed))}, preparing)
 	if err != nil {
 		return err
 	}
@@ -53,7 +58,7 @@ func (h *Hub) Play(ctx context.Context, machine string, j Job, keep func(Result)
 
 // Adopt is Play of an attempt of an earlier server; see Fleet.
 func (h *Hub) Adopt(ctx context.Context, machine string, j Job, commitment referee.Hex, keep func(Result) error) error {
-	a, err := h.begin(machine, Expected{j, commitment}, time.Now())
+	a, err := h.begin(machine, Expected{j, commitment}, acknowledged)
 	if err != nil {
 		return err
 	}
@@ -61,14 +66,18 @@ func (h *Hub) Adopt(ctx context.Context, machine string, j Job, commitment refer
 }
 
 // begin makes the hub wait for an attempt.
-func (h *Hub) begin(machine string, e Expected, sent time.Time) (*attempt, error) {
+func (h *Hub) begin(machine string, e Expected, s state) (*attempt, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	key := attemptOf{e.Match, e.Attempt}
 	if h.attempts[key] != nil {
 		return nil, fmt.Errorf("fleet: attempt %d of match %d is already handed out", key.Attempt, key.Match)
 	}
-	a := &attempt{attemptOf: key, machine: machine, expected: e, mentioned: sent, sent: sent, result: make(chan Delivery, 1), lost: make(chan struct{})}
+	a := &attempt{
+		attemptOf: key, machine: machine, expected: e, state: s, named: time.Now(),
+		result: make(chan Delivery, 1), lost: make(chan struct{}),
+	}
+	a.lose = sync.OnceFunc(func() { close(a.lost) })
 	h.attempts[key] = a
 	if h.byMachine[machine] == nil {
 		h.byMachine[machine] = map[attemptOf]*attempt{}
@@ -107,7 +116,7 @@ func (h *Hub) order(ctx context.Context, a *attempt, j Job) (order, error) {
 	return o, nil
 }
 
-// send sends a job to its machine. It is sent again until the machine names it.
+// send sends a job to its machine. It is sent again until a heartbeat names it.
 func (h *Hub) send(ctx context.Context, a *attempt, j Job) error {
 	o, err := h.order(ctx, a, j)
 	if err != nil {
@@ -116,13 +125,13 @@ func (h *Hub) send(ctx context.Context, a *attempt, j Job) error {
 	if status := h.link.Status(); status != nats.CONNECTED {
 		return fmt.Errorf("fleet: handing match %d to %q: %w (%s)", a.Match, a.machine, ErrUnavailable, status)
 	}
-	data, err := json.Marshal(word{Play: &o})
+	data, err := json.Marshal(command{Play: &o})
 	if err != nil {
 		return fmt.Errorf("fleet: %w", err)
 	}
 	h.mu.Lock()
-	a.job, a.sent = data, time.Now()
-	a.mentioned = a.sent
+	a.job, a.state, a.sentAt = data, sent, time.Now()
+	a.named = a.sentAt
 	h.mu.Unlock()
 	if err := h.link.Publish(jobsSubject(a.machine), data); err != nil {
 		return fmt.Errorf("fleet: handing match %d to %q: %w: %w", a.Match, a.machine, ErrUnavailable, err)
@@ -134,7 +143,7 @@ func (h *Hub) send(ctx context.Context, a *attempt, j Job) error {
 func (h *Hub) wait(ctx context.Context, a *attempt, keep func(Result) error) error {
 	select {
 	case d := <-a.result:
-		return h.hand(a, d, keep)
+		return h.finish(a, d, keep)
 	case <-a.lost:
 		err := h.endWith(a, ErrLost, keep)
 		if errors.Is(err, ErrLost) {
@@ -169,7 +178,7 @@ func (h *Hub) endWith(a *attempt, err error, keep func(Result) error) error {
 	select {
 	case d := <-a.result:
 		if d.Failure == nil { // it was quicker
-			return h.hand(a, d, keep)
+			return h.finish(a, d, keep)
 		}
 	default:
 	}
@@ -177,9 +186,9 @@ func (h *Hub) endWith(a *attempt, err error, keep func(Result) error) error {
 	return err
 }
 
-// hand checks a result and hands it to keep. Its machine may forget it when that has taken it, or when it can
+// finish checks a result and hands it to keep. Its machine may forget it when that has taken it, or when it can
 // be none of the attempt.
-func (h *Hub) hand(a *attempt, d Delivery, keep func(Result) error) error {
+func (h *Hub) finish(a *attempt, d Delivery, keep func(Result) error) error {
 	h.unpacking <- struct{}{}
 	err := d.Unpack(a.expected)
 	<-h.unpacking
@@ -200,12 +209,12 @@ func (h *Hub) hand(a *attempt, d Delivery, keep func(Result) error) error {
 
 // withdraw tells the machine that an attempt is over.
 func (h *Hub) withdraw(a *attempt) {
-	data, err := json.Marshal(word{End: &a.attemptOf})
+	data, err := json.Marshal(command{End: &a.attemptOf})
 	if err == nil {
 		err = h.link.Publish(jobsSubject(a.machine), data)
 	}
 	if err != nil {
-		h.Log.Debug("a machine cannot be told that an attempt is over", "machine", a.machine, "err", err)
+		h.Log.Debug("a machine does not learn that an attempt is over", "machine", a.machine, "err", err)
 	}
 }
 
@@ -215,18 +224,17 @@ func (h *Hub) forget(a *attempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.attempts, a.attemptOf)
-	if of := h.byMachine[a.machine]; len(of) > 1 {
-		delete(of, a.attemptOf)
-	} else {
+	of := h.byMachine[a.machine]
+	if delete(of, a.attemptOf); len(of) == 0 {
 		delete(h.byMachine, a.machine)
 	}
 	h.metrics.open.Set(float64(len(h.attempts)))
 	if !over {
-		h.left[a.attemptOf] = true
+		h.detached[a.attemptOf] = true
 		return
 	}
 	h.over.Add(a.attemptOf, struct{}{})
-	if a.handedIn != nil {
-		h.reply(a.handedIn, receipt{Forget: true})
+	if a.lastPart != nil {
+		h.reply(a.lastPart, receipt{Forget: true})
 	}
 }

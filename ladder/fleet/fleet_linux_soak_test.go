@@ -4,6 +4,12 @@ package fleet
 
 import "testing"
 
+// As TestGuests, where the network is trusted.
+func TestGuestsWithoutTLS(t *testing.T) {
+	t.Parallel()
+	guests(t, false)
+}
+
 // As TestSlowLine, on one of 1 Mbit/s.
 func TestSlowLineInTime(t *testing.T) {
 	t.Parallel()

@@ -99,12 +99,12 @@ func TestMachineThatFailsIsTold(t *testing.T) {
 	r.finished(2) // the end of the first was taken before the second began
 	r.stop()
 	m := machineNamed(t, r.Machines(nil), "w1")
-	if m.State != ladder.MachineResting || m.Reason != failedOnce || !m.Until.After(now) || m.Broken == 0 || m.Finished != 0 {
+	if m.State != ladder.MachinePaused || m.Reason != failedOnce || !m.Until.After(now) || m.Broken == 0 || m.Finished != 0 {
 		t.Errorf("it is %+v", m)
 	}
 	registry := r.Registerer.(*prometheus.Registry)
-	if n := metricOf(t, registry, "timba_machines", "resting"); n != 1 {
-		t.Errorf("%v machines are counted as resting", n)
+	if n := metricOf(t, registry, "timba_machines", "paused"); n != 1 {
+		t.Errorf("%v machines are counted as paused", n)
 	}
 	if n := metricOf(t, registry, "timba_machines", "ready"); n != 1 {
 		t.Errorf("%v machines are counted as ready", n)
