@@ -42,7 +42,7 @@ func stillPlay(t *testing.T, s *webtest.Still, id string, seat int, r *referee.R
 			p.Bots = append(p.Bots, ladder.PlaySeat{Seat: i, Version: s.Version("@random"), BotID: bot.ID})
 		}
 	}
-	s.Must(s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0))
+	s.Must(s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0, false))
 	s.Must(s.Store.FinishPlay(t.Context(), id, "", r.Encode(), nil))
 }
 
@@ -153,7 +153,7 @@ func TestOverBroken(t *testing.T) {
 	} {
 		id := "BROKEN" + strconv.Itoa(i)
 		p := ladder.Play{ID: id, Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash, Bots: []ladder.PlaySeat{{Seat: 1, Version: s.Version("@random"), BotID: bot.ID}}}
-		s.Must(s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0))
+		s.Must(s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0, false))
 		s.Must(s.Store.BreakPlay(t.Context(), id, c.why))
 		if a := s.Get(s.Client(), "/play/"+id); a.Status != http.StatusOK || !strings.Contains(a.Body, c.want+" Nobody has lost.") || !strings.Contains(a.Body, "/rematch") {
 			t.Errorf("%s: status %d, and not %q: %s", c.why, a.Status, c.want, a.Body)
