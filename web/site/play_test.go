@@ -130,7 +130,7 @@ func playGames(t *testing.T, games []chosen) {
 	}
 	b := webtest.Open(t, in, w.URL+"/bots/@random?lang=en")
 	b.Home = w.URL
-	if n := b.Count(`.plays a[href^="/play/"]`); n != len(games) {
+	if n := b.Count(`.plays a[href^="/play/"]`); n != min(10, len(games)) {
 		t.Errorf("the page of the bot has %d games", n)
 	}
 	b.Look(1280, 900, false)
