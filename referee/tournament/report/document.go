@@ -26,7 +26,7 @@ type Document struct {
 	Games      int               `json:"games"`
 	Moves      int               `json:"moves"`
 	Seconds    float64           `json:"seconds"`
-	Bots       []documentBot     `json:"bots"` // the best first
+	Bots       []documentBot     `json:"bots"`            // the best first
 	Teams      [][]string        `json:"teams,omitempty"` // that are partners in every game: an Elo is that of a team
 	Pairs      []documentPair    `json:"pairs"`
 	Rounds     []documentRound   `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
@@ -194,7 +194,7 @@ func (r *Run) missing() int {
 	_, n := r.Total()
 	for _, m := range r.Matches() {
 		if len(m.Bots) > 1 || len(r.Bots) == 1 {
-			n -= r.Deals*len(m.Bots) - r.Lacks(m)
+			n -= m.All(r.Deals) - r.Lacks(m)
 		}
 	}
 	return n

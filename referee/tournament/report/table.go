@@ -32,7 +32,7 @@ func (r *Run) WriteTables(w io.Writer) {
 	}
 	if len(r.Bots) > 2 {
 		r.writePairs(w, results)
-	} else if len(r.Bots) == 2 {
+	} else if len(r.Bots) == 2 && r.Rotation == nil {
 		r.writeDuel(w, results)
 	}
 	if results.Distinct < results.Deals {
