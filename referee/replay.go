@@ -20,7 +20,8 @@ type Hex = rules.Hex
 // Replay is one complete game: the rules rebuild every position from game, options, seed
 // and moves. SPEC.md, "Replays", is its contract, and replay.schema.json its schema.
 type Replay struct {
-	Timba      int               `json:"timba"` // version of the protocol
+	Timba      int               `json:"timba"`             // version of the protocol
+	Program    string            `json:"program,omitempty"` // version of timba that recorded the game
 	Game       string            `json:"game"`
 	Options    map[string]string `json:"options"` // every one
 	Seed       Hex               `json:"seed"`
@@ -128,6 +129,9 @@ func (r *Replay) Encode() []byte {
 	}
 	b.WriteString("{\n")
 	line("timba", r.Timba, false)
+	if r.Program != "" {
+		line("program", r.Program, false)
+	}
 	line("game", r.Game, false)
 	line("options", r.Options, false)
 	line("seed", r.Seed, false)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"time"
 
@@ -264,6 +265,11 @@ func (r *rerun) fault(i int) {
 	}
 }
 
+// maxVersion is the longest version of a program.
+const maxVersion = 100
+
+var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxVersion))
+
 // clocks checks the clocks.
 func (r *rerun) clocks() {
 	before := len(r.differences)
@@ -286,6 +292,9 @@ func (r *rerun) head() {
 		if err := new(Hex).UnmarshalText([]byte(s.SHA256)); err != nil {
 			r.differ("the hash of seat %d: %w", i, err)
 		}
+	}
+	if !versionText.MatchString(r.Program) {
+		r.differ("the version of the program is %.100q: it has at most %d printable characters", r.Program, maxVersion)
 	}
 	if a := r.Adjudication; a != nil {
 		if err := a.Check(); err != nil {

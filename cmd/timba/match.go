@@ -306,7 +306,7 @@ func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Confi
 	if len(args) < 2 {
 		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
 	}
-	p = tournament.Config{Game: args[0], Rounds: f.rounds, Deals: f.deals, Clock: f.clock()}
+	p = tournament.Config{Program: referee.Version(), Game: args[0], Rounds: f.rounds, Deals: f.deals, Clock: f.clock()}
 	if err := f.startOf(&p, dealsGiven); err != nil {
 		return p, err
 	}

@@ -83,6 +83,7 @@ func (r *rotation) head(deal int) referee.Replay {
 	m := r.match
 	head := referee.Replay{
 		Timba:        protocol.Version,
+		Program:      referee.Version(),
 		Game:         m.Variant.Game.Name,
 		Options:      m.Variant.Settings.Map(),
 		Seed:         referee.Hex(referee.DealSeed(m.Seed, deal)),

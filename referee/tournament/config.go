@@ -21,6 +21,7 @@ import (
 
 // Config is all that the games of a tournament follow from: the plan.json of its directory.
 type Config struct {
+	Program      string               `json:"program"` // version of timba that began it
 	Game         string               `json:"game"`
 	Options      map[string]string    `json:"options"`
 	Format       Format               `json:"format"`
