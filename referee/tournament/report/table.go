@@ -443,7 +443,7 @@ func verdictText(m *tournament.Match) string {
 func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s among %d: the others repeat games that these bots have played, and count only once\n", text.Count(results.Distinct, "distinct deal"), results.Deals)
 	if opening := rules.OpeningOption.Name; r.Variant.Settings.Map()[opening] == "0" {
-		fmt.Fprintf(w, "for games that differ: --set %s=%d\n", opening, rules.DefaultOpening)
+		fmt.Fprintf(w, "for games that differ: --set %s=%d\n", opening, max(1, r.Variant.StandardOpening()))
 	}
 }
 
