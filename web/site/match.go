@@ -24,7 +24,7 @@ type matchPage struct {
 	shownMatch
 	Title   string            // of its game
 	Ladder  *store.LadderInfo // nil for an unrated match
-	Options [][2]string       // in the game's order
+	Options [][2]string       // those that are not the usual ones, in the game's order
 	State   string            // of the message: "waiting", "interrupted", "running", "finished", "cancelled"
 	Last    ladder.Attempt    // the one that counts; zero before the first
 	Live    bool              // it can be watched now
@@ -70,8 +70,14 @@ func (s *Site) match(v *visit) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range variant.Settings {
-		page.Options = append(page.Options, [2]string{o.Name, o.Value})
+	usual, err := variant.Game.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	for i, o := range variant.Settings {
+		if o.Value != usual.Settings[i].Value {
+			page.Options = append(page.Options, [2]string{o.Name, o.Value})
+		}
 	}
 	if m.Ladder != "" {
 		l, err := s.Store.Ladder(v.ctx(), m.Ladder)
