@@ -42,7 +42,8 @@ func stillPlay(t *testing.T, s *webtest.Still, id string, seat int, r *referee.R
 			p.Bots = append(p.Bots, ladder.PlaySeat{Seat: i, Version: s.Version("@random"), BotID: bot.ID})
 		}
 	}
-	s.Must(s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0, false))
+	_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0, false)
+	s.Must(err)
 	s.Must(s.Store.FinishPlay(t.Context(), id, "", r.Encode(), nil))
 }
 
@@ -50,7 +51,7 @@ func stillPlay(t *testing.T, s *webtest.Still, id string, seat int, r *referee.R
 // names the cause of a forfeit.
 func TestOverCards(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Store, Events: o.Store.Events()}) })
+	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
 	ada, others := s.Client(), s.Client()
 	s.SignIn(ada, s.AdaToken)
 	at := func(kind fault.Kind) *referee.Fault {
@@ -141,7 +142,7 @@ func headOf(t *testing.T, r *referee.Replay, seat int, name string) string {
 // A game that the server has ended says why, and that nobody has lost.
 func TestOverBroken(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Store, Events: o.Store.Events()}) })
+	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
 	bot := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "@random"))
 	for i, c := range []struct {
 		why  ladder.Breaking
@@ -153,7 +154,8 @@ func TestOverBroken(t *testing.T) {
 	} {
 		id := "BROKEN" + strconv.Itoa(i)
 		p := ladder.Play{ID: id, Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash, Bots: []ladder.PlaySeat{{Seat: 1, Version: s.Version("@random"), BotID: bot.ID}}}
-		s.Must(s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0, false))
+		_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0, false)
+		s.Must(err)
 		s.Must(s.Store.BreakPlay(t.Context(), id, c.why))
 		if a := s.Get(s.Client(), "/play/"+id); a.Status != http.StatusOK || !strings.Contains(a.Body, c.want+" Nobody has lost.") || !strings.Contains(a.Body, "/rematch") {
 			t.Errorf("%s: status %d, and not %q: %s", c.why, a.Status, c.want, a.Body)
