@@ -7,13 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // A line of text has all that the rules need to rebuild a game.
 func TestReplaysNotation(t *testing.T) {
 	t.Parallel()
-	v := refereetest.Variant(t, "teeko", "start=drop")
+	v := variant(t, "teeko", "start=drop")
 	r := &Replay{
 		Game: "teeko", Options: v.Settings.Map(), Seed: Hex{31: 7}, Match: ReplayMatch{Deal: 3, Rotation: 1},
 		Seats: []ReplaySeat{{Name: "a"}, {Name: "b"}}, Ranks: []int{1, 2}, Points: []float64{1, 0.5},

@@ -54,6 +54,9 @@ type Config struct {
 	// Fit allows a server to lower Limits.Memory until the bots of every ladder fit into
 	// its memory: the configuration does not say what a bot may use.
 	Fit bool `toml:"-"`
+	// LocalGuests allows a server that only its own machine can reach to set Play.Guests: the
+	// configuration does not say whether guests may play.
+	LocalGuests bool `toml:"-"`
 }
 
 // file is what a file has beside the fields of a Config.
@@ -103,6 +106,7 @@ func Parse(name string, data []byte) (*Config, error) {
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, ladder.Errorf(ladder.Invalid, "try "+strings.Join(siblings(unknown[0]), ", "), "%s: unknown key %q", name, unknown[0])
 	}
+	f.LocalGuests = !meta.IsDefined("play", "guests")
 	if err := f.resolve(); err != nil {
 		return nil, ladder.Errorf(ladder.Invalid, "", "%s: %w", name, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"strconv"
-	"strings"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
@@ -21,28 +20,6 @@ type Choice struct {
 	Bots    []string // at the other seats in turn, at least one; their live versions play
 }
 
-// maxOptions is the longest text of options.
-const maxOptions = 400
-
-// ParseOptions reads options as "name=value" words, on top of others.
-func ParseOptions(base map[string]string, text string) (map[string]string, error) {
-	if len(text) > maxOptions {
-		return nil, ladder.Errorf(ladder.Invalid, "", "options cannot have more than %d characters", maxOptions)
-	}
-	options := maps.Clone(base)
-	if options == nil {
-		options = map[string]string{}
-	}
-	for word := range strings.FieldsSeq(text) {
-		name, value, ok := strings.Cut(word, "=")
-		if !ok {
-			return nil, ladder.Errorf(ladder.Invalid, "write name=value, as in players=2", "option %q is not valid", word)
-		}
-		options[name] = value
-	}
-	return options, nil
-}
-
 // choose resolves the game of somebody and the bots' versions, and what memory they need.
 func (x *Table) choose(ctx context.Context, who service.Actor) error {
 	c := &x.Choice
@@ -50,7 +27,7 @@ func (x *Table) choose(ctx context.Context, who service.Actor) error {
 		return ladder.Errorf(ladder.Invalid, "", "%w", err)
 	}
 	var err error
-	if x.Variant, err = (ladder.Ladder{Game: c.Game, Options: withOpening(c.Game, c.Options)}).Variant(); err != nil {
+	if x.Variant, err = (ladder.Ladder{Game: c.Game, Options: WithOpening(c.Game, c.Options)}).Variant(); err != nil {
 		return ladder.Errorf(ladder.Invalid, "", "%w", err)
 	}
 	n := x.Variant.Players
@@ -92,8 +69,8 @@ func (x *Table) choose(ctx context.Context, who service.Actor) error {
 	return nil
 }
 
-// withOpening sets openings where every game would begin alike and the option is not set.
-func withOpening(game string, given map[string]string) map[string]string {
+// WithOpening returns options of a game with openings where every game would begin alike and the option is not set.
+func WithOpening(game string, given map[string]string) map[string]string {
 	g, err := games.Find(game)
 	if err != nil {
 		return given

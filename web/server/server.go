@@ -114,7 +114,16 @@ func (s *Server) open() error {
 	if s.listener, err = net.Listen("tcp", s.Listen); err != nil {
 		return listenError(s.Listen, err)
 	}
+	if s.Config.LocalGuests {
+		s.Config.Play.Guests = s.onLoopback()
+	}
 	return nil
+}
+
+// onLoopback reports whether only this machine reaches the server: it knows of no proxy for others.
+func (s *Server) onLoopback() bool {
+	address, ok := s.listener.Addr().(*net.TCPAddr)
+	return ok && address.IP.IsLoopback() && len(s.Proxies) == 0
 }
 
 // writeNew writes a file that only its owner can read, completely or not at all, unless it

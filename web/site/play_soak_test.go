@@ -10,11 +10,11 @@ import (
 
 // A game by the rules of each default ladder is played to its end by clicks, and shows its card.
 func TestPlayAllGames(t *testing.T) {
-	list := []chosen{{"podrida", "players%3D6+deck%3D40"}}
+	list := []chosen{{"podrida", "players=6 deck=40"}}
 	for _, l := range config.Default().Ladders {
 		options := ""
 		for name, value := range l.Options {
-			options += name + "%3D" + value + "+"
+			options += name + "=" + value + " "
 		}
 		list = append(list, chosen{l.Game, options})
 	}

@@ -76,10 +76,19 @@ func playOut(b *webtest.Tab, moves int) {
 	}
 }
 
+// playAddress returns the address of the form of a game with options, such as "size=4 opening=0".
+func playAddress(w *webtest.World, bot, game string, seat int, options string) string {
+	address := fmt.Sprintf("%s/play?bot=%s&game=%s&seat=%d", w.URL, bot, game, seat)
+	for option := range strings.FieldsSeq(options) {
+		address += "&set-" + option
+	}
+	return address
+}
+
 // begin opens a table by the form of the page.
 func begin(b *webtest.Tab, w *webtest.World, game, options string) {
 	b.T.Helper()
-	b.Go(w.URL + "/play?bot=@random&game=" + game + "&seat=0&options=" + options)
+	b.Go(playAddress(w, "@random", game, 0, options))
 	b.Click(`form.choose > button`)
 	b.Wait(`#board svg`)
 }
@@ -87,10 +96,10 @@ func begin(b *webtest.Tab, w *webtest.World, game, options string) {
 // Games of cards and on a board are played to their ends by clicks, and their replays are there.
 func TestPlayGames(t *testing.T) {
 	t.Parallel()
-	playGames(t, []chosen{{"brisca", ""}, {"tebes", "size%3D4"}})
+	playGames(t, []chosen{{"brisca", ""}, {"tebes", "size=4"}})
 }
 
-// chosen is a game with its options, as in an address.
+// chosen is a game with its options.
 type chosen struct{ game, options string }
 
 func playGames(t *testing.T, games []chosen) {
@@ -245,27 +254,108 @@ func TestPlayRestartRaced(t *testing.T) {
 	b.Quiet()
 }
 
-// The form offers the seats that the chosen game has.
-func TestPlaySeats(t *testing.T) {
+// The form offers the players and the options that go with each other, described by the rules, and only
+// bots that play the game. Another game keeps the bot and who begins.
+func TestPlayChoices(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
-	w := webtest.New(t, playRules, 0)
-	b := webtest.Open(t, in, w.URL+"/play")
+	w := webtest.New(t, playRules+teams, 0)
+	b := webtest.Open(t, in, w.URL+"/play?lang=es")
 	b.Home = w.URL
-	offered := func() int { return b.Count(`#seat option:not([value=""])`) }
-	for _, c := range []struct {
-		game, options string
-		seats         int
-	}{{"teeko", "", 2}, {"podrida", "", 4}, {"podrida", "players=6", 12}, {"brisca", "", 2}, {"brisca", "players=4", 4}} {
-		b.Click(`input[name="game"][value="` + c.game + `"]`)
-		webtest.Eval[bool](b, fmt.Sprintf(`(() => { const e = document.getElementById('options'); e.value = %q; return e.dispatchEvent(new Event('input', { bubbles: true })); })()`, c.options))
-		if n := offered(); n != c.seats {
-			t.Errorf("%s %s: %d seats are offered, want %d", c.game, c.options, n, c.seats)
+	examine(b, w.URL+"/play?game=podrida&bot=@random", "play-podrida")
+	for game, want := range map[string]string{"brisca": "2 3 4", "tute": "2 3 4", "podrida": "3 4 5 6 7 8 9 10 11 12", "tebes": "", "teeko": ""} {
+		b.Go(w.URL + "/play?game=" + game)
+		if got := strings.Join(b.Attributes(`[name="set-players"]`, "value"), " "); got != want {
+			t.Errorf("%s: %q players are offered", game, got)
 		}
 	}
-	b.Look(390, 844, true)
-	b.Picture(*screens, "play-form")
+	b.Go(w.URL + "/play?game=brisca")
+	for _, c := range []struct{ players, options string }{
+		{"2", "set-exchange set-last10 set-blackhand set-hunt3"}, {"3", "set-exchange set-last10 set-blackhand"}, {"4", "set-teams set-exchange set-last10 set-blackhand"},
+	} {
+		b.Click(`[name="set-players"][value="` + c.players + `"]`)
+		if got := webtest.Eval[string](b, `[...document.querySelectorAll('.option:not([hidden]) input:enabled')].map((e) => e.name).join(' ')`); got != c.options {
+			t.Errorf("with %s players the options are %s", c.players, got)
+		}
+		if more := b.Count(`.others:not([hidden])`); more != map[string]int{"2": 0, "3": 1, "4": 1}[c.players] {
+			t.Errorf("with %s players there are %d choices of other bots", c.players, more)
+		}
+	}
+	if text := b.Text(`.option:has([name="set-last10"])`); text != "la última baza vale 10 puntos más." {
+		t.Errorf("an option is described as %q", text)
+	}
+	b.Click(`.presets li:nth-child(2) a`)
+	b.Wait(`.presets li:nth-child(2) [aria-current]`)
+	if n := b.Count(`[name="set-players"][value="4"]:checked, [name="set-teams"]:checked`); n != 2 {
+		t.Errorf("the rules of a ladder choose %d of two options", n)
+	}
+	b.Click(`.levels label:nth-child(6)`)
+	b.Click(`label:has([name="seat"][value="0"])`)
+	b.Click(`.games a[href*="tebes"]`)
+	b.Wait(`[name="set-size"]`)
+	if n := b.Count(`[value="@champion:level=6"]:checked, [name="seat"][value="0"]:checked`); n != 2 {
+		t.Errorf("another game keeps %d of two choices", n)
+	}
+	if value := b.Attribute(`[name="set-opening"]`, "value"); value != "6" {
+		t.Errorf("openings have %s moves", value)
+	}
 	b.Quiet()
+}
+
+const teams = `
+[[ladder]]
+name = "teams"
+title = "Brisca, two against two"
+game = "brisca"
+options = {players = "4", teams = "yes"}
+house = ["@random", "@brisca-basic", "@first", "@greedy"]
+deals = 1
+clock = {movetime = 60000, startup = 60000}
+`
+
+// Only bots that play a game are offered for it, and one that does not play it is not chosen.
+func TestPlayBots(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, playRules+teams, 0)
+	c := w.Client()
+	for game, want := range map[string]bool{"brisca": true, "tute": false, "teeko": false} {
+		a := w.Get(c, "/play?game="+game+"&bot=@brisca-basic")
+		if got := strings.Contains(a.Body, `<option value="@brisca-basic"`); got != want {
+			t.Errorf("%s: a bot of Brisca is offered: %t", game, got)
+		}
+		if got := strings.Contains(a.Body, `<option value="@brisca-basic" selected`); got != want {
+			t.Errorf("%s: a bot of Brisca is chosen: %t", game, got)
+		}
+	}
+}
+
+// The form works without scripts, and the page of the game that was played leads back to its choices.
+func TestPlayForm(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, playRules, 0)
+	c := w.Client()
+	a := w.Post(c, "/play", "game=brisca&bot=@champion:level%3D2&other=&bot2=@random&bot3=&seat=1&set-players=4&set-teams=yes&set-last10=yes")
+	if a.Status != http.StatusSeeOther {
+		t.Fatalf("the form answers %d: %s", a.Status, a.Body)
+	}
+	table := a.Header.Get("Location")
+	w.Post(c, table+"/resign", "")
+	page := ""
+	kit.Until(t, "the game is over", func() bool {
+		page = w.Get(c, table).Body
+		return strings.Contains(page, "/rematch")
+	})
+	_, rest, _ := strings.Cut(page, `href="/play?`)
+	query, _, _ := strings.Cut(rest, `"`)
+	page = w.Get(c, "/play?"+strings.ReplaceAll(query, "&amp;", "&")).Body
+	for _, want := range []string{
+		`name="set-players" value="4" checked`, `name="set-teams" value="yes" checked`, `name="set-last10" value="yes" checked`, `name="set-exchange" value="yes">`,
+		`value="@champion:level=2" checked`, `<option value="@random" selected`, `name="seat" value="1" checked`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("after a game its choices lack %s", want)
+		}
+	}
 }
 
 // The levels are offered in order and by name, in each language, and the middle one is chosen unless
@@ -276,7 +366,10 @@ func TestPlayLevels(t *testing.T) {
 	w := webtest.New(t, playRules, 0)
 	b := webtest.Open(t, in, w.URL+"/play")
 	b.Home = w.URL
-	const levels = `[...document.querySelectorAll('#bot optgroup:first-child option')].map((e) => e.value + ' ' + e.textContent).join()`
+	const (
+		levels = `[...document.querySelectorAll('.levels label')].map((e) => e.querySelector('input').value + ' ' + e.textContent.trim()).join()`
+		bot    = `(() => { const f = new FormData(document.querySelector('form.choose')); return f.get('bot') + ' ' + f.get('other'); })()`
+	)
 	for language, want := range map[string]string{
 		"en": "beginner learner amateur intermediate advanced expert master champion",
 		"es": "principiante aprendiz aficionado intermedio avanzado experto maestro campeón",
@@ -284,30 +377,52 @@ func TestPlayLevels(t *testing.T) {
 	} {
 		var options []string
 		for i, name := range strings.Fields(want) {
-			options = append(options, fmt.Sprintf("@%s %d – %s", house.Levels()[i].Spec, i+1, name))
+			options = append(options, "@"+house.Levels()[i].Spec+" "+name)
 		}
 		b.Go(w.URL + "/play?lang=" + language)
 		if got := webtest.Eval[string](b, levels); got != strings.Join(options, ",") {
 			t.Errorf("%s: %s", language, got)
 		}
-		if bot := webtest.Eval[string](b, `document.getElementById('bot').value`); bot != "@champion:level=4" {
-			t.Errorf("%s: %s is chosen at first", language, bot)
+		if got := webtest.Eval[string](b, bot); got != "@champion:level=4 " {
+			t.Errorf("%s: %s is chosen at first", language, got)
 		}
 	}
 	b.Go(w.URL + "/play?lang=en&bot=@random")
-	if bot := webtest.Eval[string](b, `document.getElementById('bot').value`); bot != "@random" {
-		t.Errorf("%s is chosen where the address names @random", bot)
+	if got := webtest.Eval[string](b, bot); got != "other @random" {
+		t.Errorf("%s is chosen where the address names @random", got)
 	}
-	webtest.Eval[bool](b, `(document.getElementById('bot').value = '@champion:level=2', true)`)
-	b.Click(`input[name="game"][value="teeko"]`)
+	b.Click(`.games a[href*="teeko"]`)
+	b.Wait(`[name="set-squares"]`)
+	b.Click(`.levels label:nth-child(2)`)
 	b.Click(`form.choose > button`)
 	b.Wait(`#board svg`)
 	playOut(b, 3)
 	b.Wait(`#board[data-turn="yes"], .over`)
-	if text := b.Text("main"); !strings.Contains(text, "you and learner, level 2") {
+	if text := b.Text("main"); !strings.Contains(text, "learner, level 2") {
 		t.Errorf("the page of the table says %q", text)
 	}
 	b.Quiet()
+}
+
+// Who may not play sees why, and what to do.
+func TestPlayRefused(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, strings.Replace(playRules, "guests = true", "guests = false", 1), 0)
+	b := webtest.Open(t, in, w.URL+"/play?lang=en")
+	b.Home = w.URL
+	examine(b, w.URL+"/play", "play-refused")
+	if text := b.Text("main"); !strings.Contains(text, "people with an account") || !strings.Contains(text, "How to play Brisca") {
+		t.Errorf("the page says %q", text)
+	}
+	if n := b.Count(`main a[href^="/sign-in"], main a[href="/join"], main a[href="/live"]`); n != 3 {
+		t.Errorf("the page has %d of three links", n)
+	}
+	b.Quiet()
+	w = webtest.New(t, strings.Replace(playRules, "games = 10", "games = 0", 1), 0)
+	if a := w.Get(w.Client(), "/play"); !strings.Contains(a.Body, `href="/live" class`) && !strings.Contains(a.Body, `<a class="button quiet" href="/live">`) || strings.Contains(a.Body, "<form class=\"choose\"") {
+		t.Errorf("without games the page is %s", a.Body)
+	}
 }
 
 // opened opens a table without a browser and returns its address.
@@ -397,13 +512,17 @@ func TestPlayBoundsRaced(t *testing.T) {
 		}
 	})
 	for form, want := range map[string]string{
-		"game=chess&bot=@random&seat=0":                      "chess",
-		"game=brisca&bot=@nobody&seat=0":                     "does not exist",
-		"game=brisca&bot=@champion:level%3D9&seat=0":         "does not exist",
-		"game=brisca&seat=0":                                 "no bot to play against",
-		"game=brisca&bot=@random&seat=2":                     "seat 2 does not exist",
-		"game=brisca&bot=@random&seat=0&options=players":     "name=value",
-		"game=brisca&bot=@random&seat=0&options=players%3D9": "players",
+		"game=chess&bot=@random&seat=0":                "chess",
+		"game=brisca&bot=@nobody&seat=0":               "does not exist",
+		"game=brisca&bot=@champion:level%3D9&seat=0":   "does not exist",
+		"game=brisca&seat=0":                           "no bot to play against",
+		"game=brisca&bot=@random&seat=2":               "seat 2 does not exist",
+		"game=brisca&bot=other&other=@nobody&seat=0":   "does not exist",
+		"game=brisca&bot=@random&bot2=@greedy&seat=0":  "too many for 2 seats",
+		"game=brisca&bot=@random&seat=me":              "seat cannot be",
+		"game=brisca&bot=@random&seat=0&set-players=9": "try 2 to 4",
+		"game=brisca&bot=@random&seat=0&set-teams=yes": "teams",
+		"game=brisca&bot=@brisca-mcts&seat=0":          "does not exist",
 	} {
 		a := opened(w, w.Client(), form)
 		if a.Status/100 != 4 || !strings.Contains(a.Body, want) {
@@ -519,7 +638,7 @@ func TestSessionEndsOnPages(t *testing.T) {
 // A blocked person's game ends at once, for nobody. A guest plays only where guests may.
 func TestPlayBlockedRaced(t *testing.T) {
 	t.Parallel()
-	w := webtest.New(t, strings.Replace(playRules, "guests = true", "", 1), 0)
+	w := webtest.New(t, strings.Replace(playRules, "guests = true", "guests = false", 1), 0)
 	guest := w.Client()
 	if a := w.Get(guest, "/play"); a.Status != http.StatusOK || strings.Contains(a.Body, `action="/play"`) {
 		t.Errorf("a guest gets the form, with %d", a.Status)

@@ -1,16 +1,23 @@
-// The form to choose a game offers the seats that the game has: by its rules, or, where options are
-// written, as many as it has with any.
+// The form offers what goes with the number of players; links to other games and options keep the bot
+// and who begins.
 const form = document.querySelector('form.choose');
 if (form) {
-  const seats = form.querySelector('#seat'), all = [...seats.options];
   const offer = () => {
-    const game = form.querySelector('input[name="game"]:checked');
-    const rules = form.querySelector(`#rules-${game.value}`).selectedOptions[0];
-    const count = Number(form.querySelector('#options').value.trim() ? game.dataset.most : rules.dataset.seats);
-    const chosen = seats.value;
-    seats.replaceChildren(...all.filter((option) => option.value === '' || Number(option.value) < count));
-    seats.value = [...seats.options].some((option) => option.value === chosen) ? chosen : '';
+    const players = form.querySelector('[name="set-players"]:checked')?.value;
+    for (const part of form.querySelectorAll('[data-players]')) {
+      part.hidden = !part.dataset.players.split(' ').includes(players);
+      for (const field of part.querySelectorAll('input, select')) field.disabled = field.closest('[data-players][hidden]') !== null;
+    }
   };
-  form.addEventListener('input', offer);
+  form.addEventListener('change', offer);
+  window.addEventListener('pageshow', offer); // also when the browser goes back to what was chosen
   offer();
+  form.elements.other.addEventListener('change', () => { form.querySelector('[value="other"]').checked = true; });
+  for (const link of document.querySelectorAll('a[data-keeps]')) {
+    link.addEventListener('click', () => {
+      const to = new URL(link.href), chosen = new FormData(form);
+      for (const name of ['bot', 'other', 'seat']) to.searchParams.set(name, chosen.get(name) ?? '');
+      link.href = to;
+    });
+  }
 }

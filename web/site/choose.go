@@ -1,0 +1,366 @@
+package site
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/play"
+)
+
+// playBots is how many bots can be chosen from.
+const playBots = 500
+
+// The names of fields of a playForm, and a value.
+const (
+	optionField  = "set-" // and the name of an option of the game
+	playersField = "players"
+	otherBot     = "other" // of the field bot: that of the field other
+)
+
+// playForm is what somebody chooses to play: the fields of the form, which an address of the page may have, too.
+type playForm struct {
+	Game       string
+	Bot, Other string
+	Bot2, Bot3 string            // at further seats; "": the same again
+	Seat       string            // "": any
+	Options    map[string]string // of the game; others have their defaults
+}
+
+// readPlayForm reads a form by its fields.
+func readPlayForm(field func(name string) string) playForm {
+	f := playForm{
+		Game: field("game"), Bot: field("bot"), Other: field("other"), Bot2: field("bot2"), Bot3: field("bot3"), Seat: field("seat"),
+		Options: map[string]string{},
+	}
+	if g, err := games.Find(f.Game); err == nil {
+		for _, o := range g.Options {
+			if value := field(optionField + o.Name); value != "" {
+				f.Options[o.Name] = value
+			}
+		}
+	}
+	return f
+}
+
+// formOf returns the form in which a game was chosen.
+func formOf(p ladder.Play) playForm {
+	f := playForm{Game: p.Game, Seat: strconv.Itoa(p.Seat), Options: map[string]string{}}
+	if g, err := games.Find(p.Game); err == nil {
+		for _, o := range g.Options {
+			if value := p.Options[o.Name]; value != o.DefaultText() || o.Name == rules.OpeningOption.Name {
+				f.Options[o.Name] = value
+			}
+		}
+	}
+	for i, bot := range []*string{&f.Bot, &f.Bot2, &f.Bot3} {
+		if i < len(p.Bots) && (i == 0 || p.Bots[i].Bot != f.Bot) {
+			*bot = p.Bots[i].Bot
+		}
+	}
+	return f
+}
+
+// address returns the address of the page with this form.
+func (f playForm) address() string {
+	q := url.Values{}
+	for name, value := range map[string]string{"game": f.Game, "bot": f.Bot, "other": f.Other, "bot2": f.Bot2, "bot3": f.Bot3, "seat": f.Seat} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	for name, value := range f.Options {
+		q.Set(optionField+name, value)
+	}
+	return "/play?" + q.Encode()
+}
+
+// choice returns what the form asks for. A seat that it does not name is drawn.
+func (f playForm) choice() (c play.Choice, err error) {
+	c = play.Choice{Game: f.Game, Options: f.Options}
+	first := f.Bot
+	if first == otherBot {
+		first = f.Other
+	}
+	for _, bot := range []string{first, f.Bot2, f.Bot3} {
+		if bot != "" {
+			c.Bots = append(c.Bots, bot)
+		}
+	}
+	if f.Seat != "" {
+		if c.Seat, err = strconv.Atoi(f.Seat); err != nil {
+			err = ladder.Errorf(ladder.Invalid, "try 0", "seat cannot be %q", ladder.Clip(f.Seat))
+		}
+		return c, err
+	}
+	if variant, err := (ladder.Ladder{Game: c.Game, Options: c.Options}).Variant(); err == nil { // else opening the table fails
+		c.Seat = rand.IntN(variant.Players)
+	}
+	return c, nil
+}
+
+// playPage is the data of the page "play".
+type playPage struct {
+	Form     playForm
+	Games    []playLink
+	Title    string // of the chosen game
+	Rules    template.HTML
+	Presets  []playLink // options together: the usual ones, and those of ladders
+	Counts   []int      // of players; nil: the game has no choice of them
+	Players  int        // those that are chosen
+	Options  []playOption
+	Levels   []playBot // house bots, the weakest first
+	House    []playBot // others
+	Bots     []playBot
+	Refused  string        // why the visitor cannot play at all: "guests" may not, or there are "none"
+	Problem  *wire.Problem // why the choice was refused
+	Own      []*play.Table // games of the visitor that are not over
+	MoveTime int           // seconds
+}
+
+// playLink is a link to the page with another game or other options.
+type playLink struct {
+	Name, Title, Address string
+	Picture              string // the name of a file, "" if there is none
+	Board                bool   // the game has a board
+	Current              bool
+}
+
+// playOption is an option of a game: a box or one of several buttons with a value, or a number.
+type playOption struct {
+	Name, Kind, Value string
+	Checked           bool
+	Min, Max          int
+	Text              template.HTML
+	Players           string // the numbers of players that it goes with; "": any
+}
+
+// playBot is a bot to play against.
+type playBot struct {
+	Name   string
+	Number int    // of a level, else 0
+	Level  string // its name in English
+}
+
+// Title returns the name of a bot that is no level.
+func (b playBot) Title() string { return strings.TrimPrefix(b.Name, "@") }
+
+// Bars returns the outlines of the picture of a level: so many bars as its number, each higher than the last.
+func (b playBot) Bars() string {
+	var path strings.Builder
+	for i := range b.Number {
+		height := 2 * (i + 1)
+		fmt.Fprintf(&path, "M%d 16v-%dh3v%dz", 4*i, height, height)
+	}
+	return path.String()
+}
+
+// Bars returns the outlines of all bars of the pictures of levels.
+func (p playPage) Bars() string { return playBot{Number: len(house.Levels())}.Bars() }
+
+// levelOf returns the level that a house bot is, nil if none.
+func levelOf(bot string) *house.Level {
+	for _, l := range house.Levels() {
+		if bot == "@"+l.Spec {
+			return &l
+		}
+	}
+	return nil
+}
+
+// play shows the form to choose a game.
+func (s *Site) play(v *visit) error {
+	q := v.query()
+	form := readPlayForm(q.Text)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	return s.choosePlay(v, http.StatusOK, form, nil)
+}
+
+// playOpened opens a table.
+func (s *Site) playOpened(v *visit) error {
+	form := readPlayForm(v.r.PostForm.Get)
+	c, err := form.choice()
+	var t *play.Table
+	if err == nil {
+		t, err = s.open(v, c)
+	}
+	if err != nil {
+		p, status, err := v.problem(err)
+		if err != nil {
+			return err
+		}
+		return s.choosePlay(v, status, form, p)
+	}
+	v.redirect("/play/" + t.ID)
+	return nil
+}
+
+// choosePlay answers with the form as it was filled in. An unknown game is the first one.
+func (s *Site) choosePlay(v *visit, status int, form playForm, problem *wire.Problem) error {
+	g, err := games.Find(form.Game)
+	if err != nil {
+		g = games.All()[0]
+		form.Game = g.Name
+	}
+	page := playPage{Title: titleOf(g.Name), Problem: problem, Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	switch ladder.CodeOf(s.Play.Allowed(v.Actor)) {
+	case ladder.Forbidden:
+		page.Refused = "none"
+	case ladder.Unauthorized:
+		page.Refused = "guests"
+	}
+	if err := s.offerBots(v, &page, &form); err != nil {
+		return err
+	}
+	page.Form = form
+	for _, other := range games.All() {
+		link := playLink{Name: other.Name, Title: titleOf(other.Name), Board: other.Display.Board != nil, Current: other == g}
+		link.Address = playForm{Game: other.Name, Bot: form.Bot, Other: form.Other, Seat: form.Seat}.address()
+		if picture := "home/" + other.Name + ".svg"; s.assets.has(picture) {
+			link.Picture = picture
+		}
+		page.Games = append(page.Games, link)
+	}
+	if page.Rules, err = rulesText(v, g, nil); err != nil {
+		return err
+	}
+	page.Presets = s.presets(v, g, form)
+	page.offerOptions(g)
+	return v.page(status, "play", page)
+}
+
+// offerBots lists the bots that play the game. Where the form names none of them, it gets the middle level.
+func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
+	versions, err := s.Store.LiveVersions(v.ctx(), playBots)
+	if err != nil {
+		return err
+	}
+	chosen, middle := "", ""
+	if form.Bot == otherBot {
+		form.Bot = form.Other
+	}
+	for _, b := range versions {
+		if !b.Plays(form.Game) || b.Remote {
+			continue
+		}
+		if b.Bot == form.Bot {
+			chosen = b.Bot
+		}
+		switch level := levelOf(b.Bot); {
+		case level != nil:
+			page.Levels = append(page.Levels, playBot{b.Bot, level.Number, level.Name})
+			if level.Number == house.MiddleLevel {
+				middle = b.Bot
+			}
+		case b.House():
+			page.House = append(page.House, playBot{Name: b.Bot})
+		default:
+			page.Bots = append(page.Bots, playBot{Name: b.Bot})
+		}
+	}
+	slices.SortFunc(page.Levels, func(a, b playBot) int { return a.Number - b.Number })
+	form.Bot, form.Other = cmp.Or(chosen, middle), ""
+	if levelOf(form.Bot) == nil {
+		form.Bot, form.Other = otherBot, form.Bot
+	}
+	return nil
+}
+
+// settingsOf returns the options of a game as a table would have them, nil if they do not go together.
+func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
+	variant, err := g.Resolve(play.WithOpening(g.Name, options))
+	if err != nil {
+		return nil
+	}
+	return variant.Settings
+}
+
+// presets returns the usual options and the different ones of ladders; nil if there are only the usual ones.
+func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
+	now, seen := settingsOf(g, form.Options).String(), []string{}
+	var list []playLink
+	add := func(title string, options map[string]string) {
+		settings := settingsOf(g, options).String()
+		if slices.Contains(seen, settings) {
+			return
+		}
+		seen = append(seen, settings)
+		address := playForm{Game: g.Name, Bot: form.Bot, Other: form.Other, Seat: form.Seat, Options: options}.address()
+		list = append(list, playLink{Title: title, Address: address, Current: settings == now})
+	}
+	add(v.t("play.plain"), nil)
+	for _, l := range s.Config.Ladders {
+		if l.Game == g.Name {
+			add(l.Title, l.Options)
+		}
+	}
+	if len(list) == 1 {
+		return nil
+	}
+	return list
+}
+
+// optionText is what the rules of a game say about an option.
+var optionText = regexp.MustCompile(`(?s)<li><code>([a-z0-9]+(?:=[a-z0-9]+)?)</code>: (.*?)</li>`)
+
+// offerOptions lists the options of the game, as its rules describe them.
+func (p *playPage) offerOptions(g *rules.Game) {
+	texts := map[string]template.HTML{}
+	for _, m := range optionText.FindAllStringSubmatch(string(p.Rules), -1) {
+		texts[m[1]] = template.HTML(m[2])
+	}
+	settings := settingsOf(g, p.Form.Options)
+	for _, o := range g.Options {
+		value := cmp.Or(p.Form.Options[o.Name], settings.Get(o.Name), o.DefaultText())
+		help := template.HTML(template.HTMLEscapeString(o.Help))
+		switch values := o.Values; {
+		case o.Name == playersField:
+			for n := o.Min; n <= o.Max; n++ {
+				p.Counts = append(p.Counts, n)
+			}
+			p.Players, _ = strconv.Atoi(value)
+		case values == nil:
+			p.Options = append(p.Options, playOption{Name: o.Name, Kind: "number", Value: value, Min: o.Min, Max: o.Max, Text: cmp.Or(texts[o.Name], help)})
+		default:
+			kind := "radio"
+			if len(values) == 2 {
+				kind, values = "checkbox", values[1:]
+			}
+			for _, each := range values {
+				p.Options = append(p.Options, playOption{
+					Name: o.Name, Kind: kind, Value: each, Checked: each == value, Players: p.playersWith(g, o.Name, each),
+					Text: cmp.Or(texts[o.Name+"="+each], help+template.HTML(": "+each)),
+				})
+			}
+		}
+	}
+}
+
+// playersWith returns the numbers of players that a value of an option goes with; "" if it goes with any.
+func (p *playPage) playersWith(g *rules.Game, option, value string) string {
+	var fit []string
+	for _, n := range p.Counts {
+		players := strconv.Itoa(n)
+		if _, err := g.Resolve(map[string]string{playersField: players, option: value}); err == nil {
+			fit = append(fit, players)
+		}
+	}
+	if len(fit) == len(p.Counts) {
+		return ""
+	}
+	return strings.Join(fit, " ")
+}
