@@ -37,9 +37,12 @@ func made(t *testing.T) map[string]string {
 	for _, g := range refereetest.Specified(t) {
 		b := newTable("option", "default", "allowed", "meaning")
 		for _, o := range g.Options {
-			b.row(code(o.Name), o.DefaultText(), o.Allowed(), o.Help)
+			row := line(code(o.Name), o.DefaultText(), o.Allowed(), o.Help)
+			if g.Name != "tute" || !strings.Contains(blocks["options of brisca"], row) { // SPEC.md says that it has them
+				b.WriteString(row)
+			}
 		}
-		blocks["options of "+g.Name] = b.String()
+		blocks["options of "+g.Name], blocks["rules of "+g.Name] = b.String(), g.Text("en")
 	}
 	return blocks
 }
@@ -87,9 +90,11 @@ func newTable(head ...string) *table {
 	return t
 }
 
-func (t *table) row(cells ...string) {
-	line := "| " + strings.Join(cells, " | ") + " |\n"
-	t.WriteString(strings.ReplaceAll(line, "|  |", "| |"))
+func (t *table) row(cells ...string) { t.WriteString(line(cells...)) }
+
+// line is a row of a table.
+func line(cells ...string) string {
+	return strings.ReplaceAll("| "+strings.Join(cells, " | ")+" |\n", "|  |", "| |")
 }
 
 func code(text string) string { return "`" + text + "`" }

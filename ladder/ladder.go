@@ -69,14 +69,14 @@ func (b Bot) House() bool { return b.PersonID == 0 }
 type State string
 
 const (
-	Queued   State = "queued"   // uploaded
-	Building State = "building" // unpacked; its build command runs
-	Checking State = "checking" // the conformance kit runs
-	Trial    State = "trial"    // plays @random, once for each game that it claims
-	Live     State = "live"     // on the ladders; at most one version of each bot
-	Resting  State = "resting"  // another version is live, or the bot is withdrawn; its games stay
-	Failed   State = "failed"   // a stage failed; the previous version stays live
-	Benched  State = "benched"  // off the ladders for repeated faults, until the bot has a new version
+	Queued    State = "queued"    // uploaded
+	Building  State = "building"  // unpacked; its build command runs
+	Checking  State = "checking"  // the conformance kit runs
+	Trial     State = "trial"     // plays @random, once for each game that it claims
+	Live      State = "live"      // on the ladders; at most one version of each bot
+	Retired   State = "retired"   // another version is live, or the bot is withdrawn; its games stay
+	Failed    State = "failed"    // a stage failed; the previous version stays live
+	Suspended State = "suspended" // off the ladders for repeated faults, until the bot has a new version
 )
 
 // Version is one submission of a bot.
@@ -94,12 +94,12 @@ type Version struct {
 	Command  []string // in its directory; for a house bot its name, such as "@greedy"
 	Remote   bool     // it runs on its owner's machine, and plays while it is connected
 	State    State
-	Reason   string // why it failed or was benched, or why a live one is not played
+	Reason   string // why it failed or was suspended, or why a live one is not played
 	// Unplayable says what no machine has that a live version needs; "" for one that can be played.
 	Unplayable string
 	Created    time.Time
 	Began      time.Time // when it last went live; zero: not yet
-	Ended      time.Time // when it was replaced, failed or benched; zero: not yet
+	Ended      time.Time // when it was retired, failed or suspended; zero: not yet
 }
 
 // House reports whether the version is of a house bot.
@@ -264,7 +264,7 @@ type Standing struct {
 	// width of its 95 % interval; nil before the first fit.
 	Fit       *float64
 	PlusMinus *float64
-	Active    bool // false for a version that is resting or benched
+	Active    bool // false for a version that is retired or suspended
 	Last      time.Time
 }
 
@@ -286,7 +286,7 @@ type Invite struct {
 	PersonID int64     // the person who used it; 0: nobody yet
 }
 
-// Message is a notice for a bot's owner, such as a failed stage or a benched version.
+// Message is a notice for a bot's owner, such as a failed stage or a suspended version.
 type Message struct {
 	ID       int64
 	PersonID int64

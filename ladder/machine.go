@@ -8,7 +8,7 @@ type MachineState string
 // The states of machines.
 const (
 	MachineReady     MachineState = "ready"
-	MachineResting   MachineState = "resting"  // for a while, after it failed
+	MachinePaused    MachineState = "paused"   // for a while, after it failed
 	MachineDraining  MachineState = "draining" // it finishes what it plays, and leaves
 	MachineRefused   MachineState = "refused"
 	MachineSuspended MachineState = "suspended" // it handed in what cannot be
@@ -17,7 +17,7 @@ const (
 
 // MachineStates returns all states of machines.
 func MachineStates() []MachineState {
-	return []MachineState{MachineReady, MachineResting, MachineDraining, MachineRefused, MachineSuspended, MachineAway}
+	return []MachineState{MachineReady, MachinePaused, MachineDraining, MachineRefused, MachineSuspended, MachineAway}
 }
 
 // Machine is what the server knows of a machine that plays matches. What is counted begins with the

@@ -2,6 +2,7 @@ package ladder
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/referee/rules"
@@ -17,17 +18,37 @@ const (
 	PlayBroken   PlayState = "broken" // the server ended it, and nobody has lost
 )
 
+// Breaking is why the server ended a game: one of the causes, and after BrokenByBot a colon and the bot.
+type Breaking string
+
+// The causes.
+const (
+	BrokenByStop    Breaking = "stop"    // of the server
+	BrokenByBlock   Breaking = "block"   // of the person
+	BrokenByNobody  Breaking = "nobody"  // came to the table
+	BrokenByBot     Breaking = "bot"     // a house bot failed
+	BrokenByFailure Breaking = "failure" // of the server
+)
+
+// Cause returns the cause, and the bot if that is it.
+func (b Breaking) Cause() (cause Breaking, bot string) {
+	head, bot, _ := strings.Cut(string(b), ":")
+	return Breaking(head), bot
+}
+
 // Play is a game between a person and bots. It is not rated.
 type Play struct {
 	ID         string // cannot be guessed
 	PersonID   int64  // 0: a guest
+	Session    int64  // in which it was begun
 	Person     string // the name; "" of a guest
 	Game       string
 	Options    map[string]string // all of them
 	Seat       int               // the person's
 	State      PlayState
-	Result     string // of the person: one of the results; "" for none, or for one that is not known
-	Commitment string // of the seed, in hexadecimal
+	Broken     Breaking // why, in the state PlayBroken
+	Result     string   // of the person: one of the results; "" for none, or for one that is not known
+	Commitment string   // of the seed, in hexadecimal
 	Began      time.Time
 	Ended      time.Time // zero: not yet
 	Bots       []PlaySeat

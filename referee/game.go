@@ -68,7 +68,11 @@ func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 // Begin begins the game with the "game" lines and the first events, and reports whether it does: forfeits
 // may have decided it.
 func (g *Game) Begin() bool {
-	if g.forfeits.decided() {
+	if g.events != nil {
+		g.events.Reset()
+		g.State.Start(g.events)
+	}
+	if g.Decided() {
 		return false
 	}
 	g.begun = true
@@ -78,18 +82,17 @@ func (g *Game) Begin() bool {
 			g.lines[seat] = append(begin, g.lines[seat]...)
 		}
 	}
-	if g.events != nil {
-		g.events.Reset()
-		g.State.Start(g.events)
-		g.tellEvents()
-	}
+	g.tellEvents()
 	return true
 }
 
 // Over reports whether no more moves are made: by the rules, by forfeits or by the scores.
 func (g *Game) Over() bool {
-	return g.State.Turn() == rules.Over || g.forfeits.decided() || g.ended != nil
+	return g.State.Turn() == rules.Over || g.Decided() || g.ended != nil
 }
+
+// Decided reports whether forfeits have decided the game.
+func (g *Game) Decided() bool { return g.forfeits.decided() }
 
 // Begun reports whether Begin began the game.
 func (g *Game) Begun() bool { return g.begun }
@@ -243,7 +246,7 @@ func (g *Game) Fault(seat int, why fault.Reason, credit time.Duration) error {
 	case f.BeforeGame() && !g.begun: // all bots start, whatever the others do
 	case g.ended != nil:
 		return fmt.Errorf("the game was adjudicated before it")
-	case g.forfeits.decided():
+	case g.Decided():
 		return fmt.Errorf("the game was decided by forfeit before it")
 	case f.BeforeGame():
 		return fmt.Errorf("a bot does not start at ply %d, but before the first move", f.Ply)

@@ -102,6 +102,23 @@ func TestGameLines(t *testing.T) {
 	}
 }
 
+// Who walks through a replay sees the deal, also of a game that was decided before it began.
+func TestWalkBeforeTheGame(t *testing.T) {
+	v := variant(t, "brisca", "")
+	g := newGame(t, v, patient, rules.All)
+	kit.Must(t, g.Fault(0, unready, 0))
+	g.End()
+	var want rules.Log
+	g.State.Start(&want)
+	log := rules.Log{{To: rules.All, Text: "of another game"}}
+	for _, err := range g.Record.Walk(v, &log) {
+		kit.Must(t, err)
+		if diff := cmp.Diff(want, log); diff != "" || len(want) == 0 {
+			t.Error(diff)
+		}
+	}
+}
+
 // What cannot come now is refused, and changes nothing.
 func TestGameRefuses(t *testing.T) {
 	v := variant(t, "brisca", "players=3")

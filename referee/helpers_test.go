@@ -6,14 +6,19 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// variant is a game with options from "key=value key=value".
-var variant = refereetest.Variant
+// variant is refereetest.Variant, which depends on this package.
+func variant(t kit.T, game, options string) *rules.Variant {
+	g := kit.Get[*rules.Game](t)(games.Find(game))
+	return kit.Get[*rules.Variant](t)(g.Resolve(protocol.Pairs(options).Map()))
+}
 
 // alone is a variant of which only the seats matter: each plays for itself.
-var alone = refereetest.Alone
+func alone(players int) *rules.Variant { return &rules.Variant{Players: players, Sides: players} }
 
 // patient is a clock that no test runs down.
 var patient = Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}

@@ -435,7 +435,7 @@ func showWorkers(w io.Writer, list []wire.Machine) {
 			continue
 		}
 		until := ""
-		if m.State == string(ladder.MachineResting) {
+		if m.State == string(ladder.MachinePaused) {
 			until = ", until " + m.Until.Local().Format(time.TimeOnly)
 		}
 		fmt.Fprintf(w, "\n%s %s: %s%s\n", m.Name, m.State, m.Reason, until)

@@ -27,7 +27,7 @@ func TestShowWorkers(t *testing.T) {
 		},
 		{Name: "lab-2", State: string(ladder.MachineRefused), Reason: `timba 9.9 on "lab-2" has protocol 99, and the server has 1`, Version: "9.9", Seen: then},
 		{Name: "lab-3", State: string(ladder.MachineAway)},
-		{Name: "lab-4", State: string(ladder.MachineResting), Reason: "it could not play a match", Until: then, Cores: 2, Seen: then},
+		{Name: "lab-4", State: string(ladder.MachinePaused), Reason: "it could not play a match", Until: then, Cores: 2, Seen: then},
 	})
 	kit.Golden(t, "workers.txt", out.String())
 }

@@ -74,7 +74,7 @@ func TestBlockedBeside(t *testing.T) {
 		bots[name].await(t, `playing match \d+`)
 	}
 	a.timba(t, "", "admin", "block", "mel", "--data", a.dir)
-	if code := ends(t, "the page", pages["mel"]); code != websocket.ClosePolicyViolation {
+	if code := ends(t, "the page", pages["mel"]); code != socket.CloseRefused {
 		t.Errorf("the page ends with %d", code)
 	}
 	ends(t, "the game", tables["mel"])

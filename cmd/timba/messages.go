@@ -17,7 +17,7 @@ func newMessages() *cobra.Command {
 	var last int
 	cmd := &cobra.Command{
 		Use:     "messages",
-		Short:   "Read what the competition has to tell you: failed stages, benched bots",
+		Short:   "Read what the competition has to tell you: failed stages, suspended bots",
 		Example: "  timba messages\n  timba messages --last 100 --json",
 		Args:    cobra.NoArgs,
 	}

@@ -23,7 +23,7 @@ type sandboxFlags struct{ tournament.Sandbox }
 func (f *sandboxFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Mode, "sandbox", sandbox.Auto, "sandbox the bots: `auto|off`, or the required level: weak|reduced|full")
-	flags.StringVar(&f.Memory, "memory", "512m", "memory of a bot in a sandbox, as `SIZE`: 300m, 2g")
+	cli.SizeFlag(cmd, &f.Memory, "memory", size.Bytes(sandbox.DefaultLimit.Memory), "memory of a bot in a sandbox, as `SIZE`: 300m, 2g")
 	cli.CountFlag(cmd, &f.Processes, "processes", sandbox.DefaultLimit.Processes, "processes and threads of a bot in a sandbox")
 	flags.StringVar(&f.Ponder, "ponder", "on", "whether a bot may think while it is not its turn: `on|off`; off needs a sandbox of level full")
 }
@@ -32,12 +32,7 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 // where needed, and sets the level. House bots are part of this program and need no sandbox.
 func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*match.Sandbox, error) {
 	s := &match.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
-	memory, err := size.Parse(f.Memory)
-	if err != nil {
-		return nil, fmt.Errorf("memory %w", err)
-	}
-	s.Limit.Memory, f.Memory = int64(memory), memory.String()
-	s.Limit.Processes = f.Processes
+	s.Limit.Memory, s.Limit.Processes = int64(f.Memory), f.Processes
 	if _, err := s.Limit.Check(); err != nil {
 		return nil, err
 	}
@@ -54,8 +49,8 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*match.Sandbox
 	if !slices.ContainsFunc(bots, func(b string) bool { return !strings.HasPrefix(b, "@") }) {
 		return nil, nil
 	}
-	var notice string
-	if s.Level, notice, err = sandbox.Choose(f.Mode); err != nil {
+	level, notice, err := sandbox.Choose(f.Mode)
+	if s.Level = level; err != nil {
 		if s.Freeze {
 			err = fmt.Errorf("ponder cannot be off: only a cgroup can stop a bot while it is not its turn: %w", err)
 		}

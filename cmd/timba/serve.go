@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ import (
 type serveFlags struct {
 	data, listen, config string
 	workers              int
-	memory               string
+	memory               size.Bytes
 	sandbox              string
 	grace                time.Duration
 	proxies              []string
@@ -57,7 +58,7 @@ func newServe() *cobra.Command {
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the HTTP server; port 0 for a free one")
 	flags.StringVar(&f.config, "config", "", "configuration `file` (default: timba.toml in the directory)")
 	cli.CountFlag(cmd, &f.workers, "workers", 0, "matches at the same time (default: from the configuration, else one for each core)")
-	flags.StringVar(&f.memory, "memory", "", "memory that all bots have together, as `SIZE`: 800m, 6g (default: as configured, what the machine has)")
+	cli.SizeFlag(cmd, &f.memory, "memory", 0, "memory that all bots have together, as `SIZE`: 800m, 6g (default: as configured, what the machine has)")
 	flags.StringVar(&f.sandbox, "sandbox", "", "the required sandbox `level`: reduced|full (default: from the configuration)")
 	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long running matches may continue after Ctrl-C")
 	flags.StringSliceVar(&f.proxies, "trust-proxy", nil, "`addresses` of proxies whose X-Forwarded-For is trusted, such as 127.0.0.1 or 10.0.0.0/8")
@@ -157,11 +158,7 @@ func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.memory != "" {
-		if c.Memory, err = size.Parse(f.memory); err != nil {
-			return nil, fmt.Errorf("memory %w", err)
-		}
-	}
+	c.Memory = cmp.Or(f.memory, c.Memory)
 	if f.sandbox == "" {
 		return c, nil
 	}

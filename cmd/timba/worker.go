@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ import (
 type workerFlags struct {
 	nats, creds, data   string
 	cores               int
-	memory, cache       string
+	memory, cache       size.Bytes
 	metrics             string
 	logLevel, logFormat string
 }
@@ -57,9 +58,9 @@ func newWorker() *cobra.Command {
 	flags.StringVar(&f.nats, "nats", "", "the `URL` of the server's NATS, such as nats://arena.example.org:4222")
 	flags.StringVar(&f.creds, "creds", "", "the `FILE` with the credentials")
 	cli.CountFlag(cmd, &f.cores, "cores", 0, "matches at the same time (default: one for each core)")
-	flags.StringVar(&f.memory, "memory", "", "memory that all bots have together, as `SIZE`: 800m, 6g (default: what the machine has)")
+	cli.SizeFlag(cmd, &f.memory, "memory", 0, "memory that all bots have together, as `SIZE`: 800m, 6g (default: what the machine has)")
 	flags.StringVar(&f.data, "data", "", "the `DIR` for bots and results (default: in the user's cache)")
-	flags.StringVar(&f.cache, "cache", "", fmt.Sprintf("how much of the disk bots may take, as `SIZE` (default: %s)", size.Bytes(fleet.DefaultCache)))
+	cli.SizeFlag(cmd, &f.cache, "cache", fleet.DefaultCache, "how much of the disk bots may take, as `SIZE`")
 	flags.StringVar(&f.metrics, "metrics", "", "`address` where Prometheus finds /metrics (default: none)")
 	flags.StringVar(&f.logLevel, "log-level", "info", "lowest level that is logged: `debug|info|warn|error`")
 	flags.StringVar(&f.logFormat, "log-format", "text", "format of the log: `text|json`")
@@ -126,21 +127,7 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 	if o.Cores, err = server.Cores(f.cores, &config.Config{Workers: runtime.NumCPU()}); err != nil {
 		return o, err
 	}
-	o.Memory = server.BotMemory(sandbox.MachineMemory())
-	if f.memory != "" {
-		memory, err := size.Parse(f.memory)
-		if err != nil {
-			return o, fmt.Errorf("memory %w", err)
-		}
-		o.Memory = int64(memory)
-	}
-	if f.cache != "" {
-		cache, err := size.Parse(f.cache)
-		if err != nil {
-			return o, fmt.Errorf("cache %w", err)
-		}
-		o.Cache = int64(cache)
-	}
+	o.Memory, o.Cache = cmp.Or(int64(f.memory), server.BotMemory(sandbox.MachineMemory())), int64(f.cache)
 	o.Check = func(ctx context.Context) error {
 		level, err := server.RequireLevel(sandbox.Weak)
 		if err != nil {

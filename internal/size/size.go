@@ -38,6 +38,9 @@ func (b *Bytes) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// MarshalText implements encoding.TextMarshaler.
+func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
 // String returns the shortest text of a size: 1g for 1024m.
 func (b Bytes) String() string {
 	unit := ""

@@ -9,6 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // addBots adds bots of people, so many each, and their versions, which become live one after the other:
@@ -40,16 +41,23 @@ func addBots(ctx context.Context, s *store.Store, bots, each, most int, built fu
 	return live, nil
 }
 
+// played is a match that was played.
+type played struct {
+	store.NewMatch
+	seed  rules.Seed
+	games []*referee.Result
+}
+
 // playLadder plays a match of a ladder between bots.
-func playLadder(ctx context.Context, l ladder.Ladder, bot func(slot int) match.Bot) (p store.Played, err error) {
-	p = store.Played{Ladder: l.Name, Seed: referee.NewSeed()}
+func playLadder(ctx context.Context, l ladder.Ladder, bot func(slot int) match.Bot) (p played, err error) {
+	p.Ladder, p.seed = l.Name, referee.NewSeed()
 	v, err := l.Variant()
 	if err != nil {
 		return p, err
 	}
-	m := match.Match{Variant: v, Deals: l.Deals, Seed: p.Seed, Clock: l.Clock, Done: func(g *referee.Result) error {
-		g.Reveal(p.Seed)
-		p.Games = append(p.Games, g)
+	m := match.Match{Variant: v, Deals: l.Deals, Seed: p.seed, Clock: l.Clock, Done: func(g *referee.Result) error {
+		g.Reveal(p.seed)
+		p.games = append(p.games, g)
 		return nil
 	}}
 	for slot := range l.Bots {
@@ -58,6 +66,6 @@ func playLadder(ctx context.Context, l ladder.Ladder, bot func(slot int) match.B
 		m.Bots = append(m.Bots, b)
 	}
 	err = m.Play(ctx)
-	slices.SortFunc(p.Games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+	slices.SortFunc(p.games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
 	return p, err
 }

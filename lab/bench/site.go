@@ -109,8 +109,8 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: c.Store, Config: c.config}), Log: log})
 	a := api.New(api.Options{Middleware: m})
 	pages, err := site.New(site.Options{
-		Store: c.Store, Config: c.config, Middleware: m, Document: api.Document, Machines: machines,
-		Live: live.NewHub(live.Options{Store: c.Store, Events: c.Store.Events(), Limits: live.DefaultLimits(c.config.Live.Total)}),
+		Middleware: m, Document: api.Document, Machines: machines,
+		Live: live.NewHub(live.Options{Store: c.Store, Limits: live.DefaultLimits(c.config.Live.Total)}),
 	})
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (c *siteCompetition) finish(ctx context.Context, rate int) (float64, error)
 		case <-ctx.Done():
 			return float64(n) / time.Since(began).Seconds(), nil
 		case <-tick.C:
-			if err := c.finishOne(context.WithoutCancel(ctx), r); err != nil {
+			if err := c.keep(context.WithoutCancel(ctx), c.next(r)); err != nil {
 				return 0, err
 			}
 		}
@@ -139,7 +139,6 @@ func (c *siteCompetition) finish(ctx context.Context, rate int) (float64, error)
 func (c *siteCompetition) pages(b Site) []*page {
 	r, bots := rand.New(rand.NewPCG(3, 4)), b.Bots
 	match := func() string { return fmt.Sprintf("/matches/%d", 1+r.IntN(max(b.Matches, 1))) }
-	game := func() int { return 1 + r.IntN(max(b.Matches, 1)) } // a match has more games than one
 	on := func() string { return c.ladders[r.IntN(len(c.ladders))].Name }
 	bot := func() string { return fmt.Sprintf("/bots/bot-%d", r.IntN(bots)) }
 	return []*page{
@@ -160,7 +159,7 @@ func (c *siteCompetition) pages(b Site) []*page {
 		{name: "machines", path: func() string { return "/machines" }},
 		{name: "matches", path: func() string { return "/matches" }},
 		{name: "match", path: match},
-		{name: "game", path: func() string { return fmt.Sprintf("/games/%d", game()) }},
+		{name: "game", path: func() string { return fmt.Sprintf("/games/%d", c.games[r.IntN(len(c.games))]) }},
 		{name: "game of 12", path: func() string { return fmt.Sprintf("/games/%d", c.large[r.IntN(len(c.large))]) }},
 	}
 }

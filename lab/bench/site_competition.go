@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/store"
@@ -28,8 +30,8 @@ type siteCompetition struct {
 	config  *config.Config
 	ladders []ladder.Ladder
 	live    []int64
-	pool    map[string][]store.Played
-	filler  *store.Filler
+	pool    map[string][]played
+	games   []int64 // of some matches
 	large   []int64 // games of the largest table
 	rand    *rand.Rand
 }
@@ -39,7 +41,7 @@ func hash(n int) string { return fmt.Sprintf("%064x", n+1) }
 
 // newSiteCompetition makes a competition in an empty directory.
 func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetition, error) {
-	c := &siteCompetition{config: config.Default(), pool: map[string][]store.Played{}, rand: rand.New(rand.NewPCG(1, 1))}
+	c := &siteCompetition{config: config.Default(), pool: map[string][]played{}, rand: rand.New(rand.NewPCG(1, 1))}
 	c.config.Limits.Requests = 1 << 30
 	for i := range c.config.Ladders {
 		c.config.Ladders[i].Deals, c.config.Ladders[i].Clock.Move = 1, time.Minute
@@ -50,12 +52,12 @@ func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetiti
 	if c.Store, err = store.Open(dir, store.Options{Server: true}); err != nil {
 		return nil, err
 	}
-	c.filler = c.Store.Filler()
 	for _, step := range []func() error{
 		func() error { return c.enter(ctx, b.Bots) },
 		func() error { return c.play(ctx) },
 		func() error { return c.fill(ctx, b.Matches) },
 		func() error { return c.playLarge(ctx) },
+		func() error { return c.chooseGames(ctx, b.Matches) },
 	} {
 		if err := step(); err != nil {
 			c.Close()
@@ -155,22 +157,39 @@ func (c *siteCompetition) playLarge(ctx context.Context) error {
 		return err
 	}
 	p.Versions = c.live[:largeSeats]
-	if err := c.filler.Keep(ctx, []store.Played{p}); err != nil {
+	if err := c.keep(ctx, p); err != nil {
 		return err
 	}
 	matches, err := c.Matches(ctx, store.MatchFilter{Ladder: p.Ladder, Limit: 1})
 	if err != nil {
 		return err
 	}
-	games, err := c.Games(ctx, matches[0].ID)
-	for _, g := range games {
-		c.large = append(c.large, g.ID)
-	}
+	c.large, err = c.gamesOf(ctx, matches[0].ID)
 	return err
 }
 
+// chooseGames chooses the games whose pages are measured.
+func (c *siteCompetition) chooseGames(ctx context.Context, matches int) error {
+	for range 1000 {
+		games, err := c.gamesOf(ctx, 1+c.rand.Int64N(int64(max(matches, 1))))
+		if err != nil {
+			return err
+		}
+		c.games = append(c.games, games...)
+	}
+	return nil
+}
+
+func (c *siteCompetition) gamesOf(ctx context.Context, match int64) (ids []int64, err error) {
+	games, err := c.Games(ctx, match)
+	for _, g := range games {
+		ids = append(ids, g.ID)
+	}
+	return ids, err
+}
+
 // next returns a match of the pool between bots that are near each other in the list.
-func (c *siteCompetition) next(r *rand.Rand) store.Played {
+func (c *siteCompetition) next(r *rand.Rand) played {
 	l := c.ladders[r.IntN(len(c.ladders))]
 	p := c.pool[l.Name][r.IntN(len(c.pool[l.Name]))]
 	p.Versions = nil
@@ -182,35 +201,37 @@ func (c *siteCompetition) next(r *rand.Rand) store.Played {
 	return p
 }
 
-// batch is the number of matches in one transaction.
+// batch is the number of matches that end at the same time.
 const batch = 500
 
 func (c *siteCompetition) fill(ctx context.Context, n int) error {
 	for ; n > 0; n -= batch {
-		var list []store.Played
+		var list []played
 		for range min(n, batch) {
 			list = append(list, c.next(c.rand))
 		}
-		if err := c.filler.Keep(ctx, list); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
+		if err := c.keep(ctx, list...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// finishOne keeps a match as a server does.
-func (c *siteCompetition) finishOne(ctx context.Context, r *rand.Rand) error {
-	p := c.next(r)
-	m, err := c.AddMatch(ctx, store.NewMatch{Ladder: p.Ladder, Versions: p.Versions})
-	if err != nil {
-		return err
+// keep keeps matches that end at the same time, as a server does.
+func (c *siteCompetition) keep(ctx context.Context, list ...played) error {
+	var starts []store.Start
+	for _, p := range list {
+		starts = append(starts, store.Start{New: &p.NewMatch, Seed: p.seed})
 	}
-	if err := c.Begin(ctx, []store.Start{{Match: m.ID, Seed: p.Seed}})[0].Err; err != nil {
-		return err
+	var group errgroup.Group
+	for i, begun := range c.Begin(ctx, starts) {
+		group.Go(func() error {
+			if begun.Err != nil {
+				return begun.Err
+			}
+			_, err := c.Finish(ctx, begun.Match.ID, begun.Attempt.Number, list[i].games)
+			return err
+		})
 	}
-	_, err = c.Finish(ctx, m.ID, 1, p.Games)
-	return err
+	return group.Wait()
 }

@@ -7,7 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,11 +17,13 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Watchers measures what those who watch a game cost the match.
@@ -29,13 +31,6 @@ type Watchers struct {
 	Sockets int           // that watch one match
 	Rounds  int           // each is a slice of time with them and one without them
 	Time    time.Duration // of a slice
-}
-
-// noStore is for a hub whose match does not end.
-type noStore struct{}
-
-func (noStore) Match(context.Context, int64) (ladder.Match, error) {
-	return ladder.Match{}, ladder.Errorf(ladder.NotFound, "", "there are no matches")
 }
 
 // watchersBench is a measurement.
@@ -56,12 +51,23 @@ func (c Watchers) Run(ctx context.Context, _ io.Writer) (*Report, error) {
 	b := &watchersBench{Watchers: c}
 	limits := live.DefaultLimits(c.Sockets)
 	limits.Address = c.Sockets
-	hub := live.NewHub(live.Options{Store: noStore{}, Events: new(events.Hub), Limits: limits})
+	dir, err := os.MkdirTemp("", "timba-watchers-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	none, err := store.Open(dir, store.Options{Server: true}) // the match is not in it: it does not end
+	if err != nil {
+		return nil, err
+	}
+	defer none.Close()
+	hub := live.NewHub(live.Options{Store: none, Limits: limits})
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go hub.Run(ctx)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := hub.Serve(w, r, 0, netip.Addr{}); err != nil {
+		err := hub.Serve(admission.By{}, func(l socket.Limits) (*socket.Conn, error) { return socket.Upgrade(w, r, l) })
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		}
 	}))

@@ -8,13 +8,12 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/web/live"
 )
 
 // A socket that the hub has lost ends the measurement with an error.
 func TestLostSocket(t *testing.T) {
-	hub := live.NewHub(live.Options{Store: noStore{}, Events: new(events.Hub), Limits: live.DefaultLimits(10)})
+	hub := live.NewHub(live.Options{Limits: live.DefaultLimits(10)})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := new(websocket.Upgrader).Upgrade(w, r, nil) // the hub does not know it
 		if err == nil {

@@ -47,7 +47,7 @@ func (d Dir) Starters() string { return d.join("starters") }
 // AdminToken returns the path of the file with the token that the first start makes.
 func (d Dir) AdminToken() string { return d.join("admin.token") }
 
-// Fleet returns the directory of the fleet: its keys, and the results that wait for the server.
+// Fleet returns the directory of the fleet: its keys, and the bots packed for its machines.
 func (d Dir) Fleet() string { return d.join("fleet") }
 
 // Machines returns the path of the list of machines that a server keeps up while it runs.

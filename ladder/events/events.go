@@ -22,11 +22,12 @@ const (
 	Resumed       Kind = "resumed"
 	// SubmissionMoved is a change to an unfinished submission: a stage began or ended.
 	SubmissionMoved Kind = "submission-moved"
-	VersionMoved    Kind = "version-moved" // a submission ended, or a version was benched
+	VersionMoved    Kind = "version-moved" // a submission ended, or a version was suspended
 	// QueueMoved is that a version waits no more: the versions behind it move up.
 	QueueMoved Kind = "queue-moved"
-	// PersonBlocked is that an admin has blocked a person.
-	PersonBlocked Kind = "person-blocked"
+	// AccessEnded is that a person is blocked, or that a token or sessions of theirs are no longer valid. Of
+	// sessions of guests the person is 0.
+	AccessEnded Kind = "access-ended"
 )
 
 // Event is something that happened.

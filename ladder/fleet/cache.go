@@ -2,12 +2,9 @@ package fleet
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/timba-arena/timba/ladder/datadir"
@@ -55,7 +51,7 @@ func openCache(dir string, most int64, log *slog.Logger) (*cache, error) {
 	for _, e := range found {
 		path := filepath.Join(dir, e.Name())
 		info, err := e.Info()
-		size, sizeErr := sizeOf(path)
+		size, sizeErr := datadir.Size(path)
 		if !datadir.IsHash(e.Name()) || err != nil || sizeErr != nil { // the remains of an unfinished one
 			if err := os.RemoveAll(path); err != nil {
 				return nil, fmt.Errorf("cache: %w", err)
@@ -144,7 +140,7 @@ func (c *cache) add(ctx context.Context, tree string, get func(context.Context, 
 	if got != tree {
 		return fmt.Errorf("cache: the files of a bot have the hash %s, not %s", got, tree)
 	}
-	size, err := sizeOf(into)
+	size, err := datadir.Size(into)
 	if err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}
@@ -216,79 +212,28 @@ func (c *cache) bytes() int64 {
 	return c.size
 }
 
-// sizeOf returns the size in bytes of the files in a directory.
-func sizeOf(dir string) (sum int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil && info.Mode().IsRegular() {
-			sum += info.Size()
-		}
-		return err
-	})
-	return sum, err
-}
+// errNoBot is the error for a bot that is not packed on the server.
+var errNoBot = errors.New("the server does not have it")
 
-// errNoBot is the error for a bot that is not in the object store.
-var errNoBot = errors.New("the object store does not have it")
-
-// fetchBot unpacks a bot from the object store into a new directory. It needs no rights but to
-// read: a worker cannot make consumers.
-func fetchBot(ctx context.Context, js jetstream.JetStream, hash, into string) error {
-	objects, err := js.ObjectStore(ctx, botsBucket)
-	if err != nil {
-		return fmt.Errorf("bot %s: %w", hash, err)
-	}
-	info, err := objects.GetInfo(ctx, hash)
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return fmt.Errorf("bot %s: %w", hash, errNoBot)
-	}
-	if err != nil {
-		return fmt.Errorf("bot %s: %w", hash, err)
-	}
-	stream, err := js.Stream(ctx, botsStream)
-	if err != nil {
-		return fmt.Errorf("bot %s: %w", hash, err)
-	}
-	p := &parts{ctx: ctx, stream: stream, info: info}
-	sum := sha256.New()
-	if err := unpackTree(io.TeeReader(p, sum), into); err != nil {
-		return fmt.Errorf("bot %s: %w", hash, err)
-	}
-	if _, err := io.Copy(sum, p); err != nil {
-		return fmt.Errorf("bot %s: %w", hash, err)
-	}
-	if got := "SHA-256=" + base64.URLEncoding.EncodeToString(sum.Sum(nil)); got != info.Digest {
-		return fmt.Errorf("bot %s: the object store has other bytes than it was given", hash)
-	}
-	return nil
-}
-
-// parts reads the parts of an object one after the other.
-type parts struct {
-	ctx    context.Context
-	stream jetstream.Stream
-	info   *jetstream.ObjectInfo
-	read   uint32 // parts
-	next   uint64 // sequence in the stream
+// packedBot reads the packed files of a bot from the server, a part at a time. After a cut it goes on where it
+// was.
+type packedBot struct {
+	build
+	part   func(filePart) ([]byte, error) // from the server
+	offset int64
 	rest   []byte
 }
 
-func (p *parts) Read(b []byte) (int, error) {
-	for len(p.rest) == 0 {
-		if p.read == p.info.Chunks {
+func (p *packedBot) Read(b []byte) (int, error) {
+	if len(p.rest) == 0 {
+		if p.offset >= p.Size {
 			return 0, io.EOF
 		}
-		m, err := p.stream.GetMsg(p.ctx, max(p.next, 1), jetstream.WithGetMsgSubject("$O."+botsBucket+".C."+p.info.NUID))
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return 0, errNoBot // it has just been deleted
-		}
+		part, err := p.part(filePart{p.Tree, p.offset})
 		if err != nil {
 			return 0, err
 		}
-		p.read, p.next, p.rest = p.read+1, m.Sequence+1, m.Data
+		p.rest, p.offset = part, p.offset+int64(len(part))
 	}
 	n := copy(b, p.rest)
 	p.rest = p.rest[n:]

@@ -4,8 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io"
 	"log/slog"
@@ -30,7 +28,15 @@ func sized(t *testing.T, name string, bytes int) (tree string, get func(context.
 	t.Helper()
 	dir := kit.Files(t, filepath.Join(t.TempDir(), name), map[string]string{"bot.sh": name + strings.Repeat("x", bytes-len(name))})
 	tree = kit.Get[string](t)(hashTree(dir))
-	return tree, func(_ context.Context, into string) error { return unpackTree(packTree(dir), into) }
+	return tree, func(_ context.Context, into string) error { return unpackTree(packed(t, dir), into) }
+}
+
+// packed returns the packed files of a directory.
+func packed(t *testing.T, dir string) io.Reader {
+	t.Helper()
+	var b bytes.Buffer
+	kit.Must(t, packTree(&b, dir))
+	return &b
 }
 
 // Beyond the size of a cache those bots go that were not used for the longest time, but none
@@ -118,7 +124,7 @@ func TestTree(t *testing.T) {
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{"run": "#!/bin/sh\n", "lib/a.py": "a = 1\n"})
 	kit.Must(t, errors.Join(os.Chmod(filepath.Join(dir, "run"), 0o755), os.Symlink("/usr/bin/python3", filepath.Join(dir, "python")), os.Symlink("lib", filepath.Join(dir, "link"))))
 	into := filepath.Join(t.TempDir(), "out")
-	kit.Must(t, unpackTree(packTree(dir), into))
+	kit.Must(t, unpackTree(packed(t, dir), into))
 	want, err := hashTree(dir)
 	kit.Must(t, err)
 	if got, err := hashTree(into); err != nil || got != want {
@@ -139,7 +145,7 @@ func TestTreeLimit(t *testing.T) {
 		bytes int64
 		fits  bool
 	}{{4, 10, true}, {3, 10, false}, {4, 9, false}} {
-		err := unpackWithin(packTree(dir), filepath.Join(t.TempDir(), "out"), test.files, test.bytes)
+		err := unpackWithin(packed(t, dir), filepath.Join(t.TempDir(), "out"), test.files, test.bytes)
 		if (err == nil) != test.fits || err != nil && !strings.Contains(err.Error(), "files") {
 			t.Errorf("4 files of 10 bytes, where %d of %d are the most, give %v", test.files, test.bytes, err)
 		}
@@ -151,7 +157,7 @@ func TestTreeLimit(t *testing.T) {
 	if err := unpackTree(strings.NewReader("junk"), filepath.Join(t.TempDir(), "junk")); err == nil {
 		t.Error("junk is unpacked")
 	}
-	if err := unpackTree(io.LimitReader(packTree(dir), 50), filepath.Join(t.TempDir(), "cut")); err == nil {
+	if err := unpackTree(io.LimitReader(packed(t, dir), 50), filepath.Join(t.TempDir(), "cut")); err == nil {
 		t.Error("half of an archive is unpacked")
 	}
 }
@@ -164,37 +170,4 @@ func largeTree(t *testing.T) io.Reader {
 	kit.Must(t, tar.NewWriter(z).WriteHeader(&tar.Header{Name: "a", Typeflag: tar.TypeReg, Size: bundle.MaxBuilt + 1}))
 	kit.Must(t, z.Close())
 	return &b
-}
-
-// In the object store, too, bots make room for others.
-func TestObjectStoreRoom(t *testing.T) {
-	t.Parallel()
-	a := newArena(t, nil)
-	put := func(b Bot) error {
-		_, err := a.shelf.put(t.Context(), b.Hash, func(context.Context) (string, error) { return a.Built(t.Context(), b) })
-		return err
-	}
-	large := func(id int64) Bot { // which hardly compresses
-		noise := make([]byte, 20_000)
-		rand.Read(noise)
-		return a.bot(id, script("")+"# "+hex.EncodeToString(noise)+"\n")
-	}
-	first, second := large(1), large(2)
-	a.must(put(first))
-	a.must(put(second))
-	status, err := a.shelf.objects.Status(t.Context())
-	a.must(err)
-	a.shelf.most = int64(status.Size()) + 1000
-	third := large(3)
-	a.must(put(third))
-	if _, err := a.shelf.objects.GetInfo(t.Context(), first.Hash); err == nil {
-		t.Error("the bot that was needed first is still there")
-	}
-	if _, err := a.shelf.objects.GetInfo(t.Context(), third.Hash); err != nil {
-		t.Errorf("the new one: %v", err)
-	}
-	a.must(put(first)) // it comes back
-	if err := put(a.bot(4, script(strings.Repeat("true;", 20_000)))); err == nil {
-		t.Error("a bot that is larger than the store is taken")
-	}
 }

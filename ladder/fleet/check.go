@@ -97,7 +97,7 @@ func (a *allowance) Read(p []byte) (int, error) {
 func (d *Delivery) unpack(check func(*referee.Result) error, most int) error {
 	// It keeps no more of what it reads than a window.
 	z, err := zstd.NewReader(bytes.NewReader(d.packed),
-		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MaxMessage))
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MaxPacked))
 	if err != nil {
 		return contradicts("its games cannot be unpacked: %s", err)
 	}

@@ -21,7 +21,7 @@ import (
 func handIn(t testing.TB, j Job, r Result) (Delivery, error) {
 	t.Helper()
 	r.Machine = "lab-1"
-	d, err := Unpack(kit.Get[[]byte](t)(Pack(r, MaxMessage)))
+	d, err := Unpack(kit.Get[[]byte](t)(Pack(r, MaxPacked)))
 	if err != nil {
 		return d, err
 	}
@@ -261,7 +261,7 @@ func BenchmarkUnpack(b *testing.B) {
 		j.Core, j.Deals = cores.Any, 1
 		r := atRandom(b, j)
 		b.Run(name, func(b *testing.B) {
-			message := kit.Get[[]byte](b)(Pack(r, MaxMessage))
+			message := kit.Get[[]byte](b)(Pack(r, MaxPacked))
 			b.ReportAllocs()
 			for b.Loop() {
 				d := kit.Get[Delivery](b)(Unpack(message))

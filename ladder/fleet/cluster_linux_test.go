@@ -75,7 +75,7 @@ func guests(t *testing.T, tls bool) {
 func TestGuestPermissions(t *testing.T) {
 	t.Parallel()
 	page := kit.Get[[]byte](t)(os.ReadFile(operating))
-	p := guestPermissions("NAME")
+	p := workerPermissions("NAME")
 	for what, want := range map[string]jwt.StringList{"publish": p.Pub.Allow, "subscribe": p.Sub.Allow} {
 		line := regexp.MustCompile(`(?m)^\| ` + what + ` \| (.*) \|$`).FindSubmatch(page)
 		if line == nil {
@@ -95,12 +95,12 @@ func TestGuestPermissions(t *testing.T) {
 	a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
 	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.HubOptions.Log))
 	defer l.Close()
-	for _, subject := range []string{"jobs.lab-1", "results.lab-2", "$JS.API.STREAM.CREATE.EVIL", "$JS.API.STREAM.DELETE.OBJ_bots"} {
+	for _, subject := range []string{"jobs.lab-1", "results.lab-2", "files.lab-2"} {
 		if !denied(l, subject, func() error { return l.Publish(subject, nil) }) {
 			t.Errorf("a worker may publish on %s", subject)
 		}
 	}
-	for _, subject := range []string{"jobs.lab-2", "results.*", ">"} {
+	for _, subject := range []string{"jobs.lab-2", "results.*", "files.*", ">"} {
 		if !denied(l, subject, func() error { _, err := l.Subscribe(subject, func(*nats.Msg) {}); return err }) {
 			t.Errorf("a worker may read %s", subject)
 		}
@@ -117,12 +117,12 @@ func TestGuestReplies(t *testing.T) {
 	defer l.Close()
 	elsewhere := kit.Get[*nats.Subscription](t)(a.link.SubscribeSync("elsewhere"))
 	a.must(a.link.FlushTimeout(patience))
-	data := kit.Get[[]byte](t)(json.Marshal(beat{Machine: Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
-	for _, subject := range []string{beatSubject("lab-1"), resultsSubject("lab-1")} {
+	data := kit.Get[[]byte](t)(json.Marshal(heartbeat{Machine: Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
+	for _, subject := range services("lab-1") {
 		a.must(l.PublishMsg(&nats.Msg{Subject: subject, Reply: "elsewhere", Data: data}))
 	}
 	a.joins(l, nil)
-	a.must(a.submit(l, data)) // what was asked before is answered
+	kit.Get[*nats.Msg](t)(l.Request(resultsSubject("lab-1"), []byte("x"), patience)) // what was asked before is answered
 	a.must(a.link.FlushTimeout(patience))
 	if n, _, err := elsewhere.Pending(); n != 0 || err != nil {
 		t.Errorf("%d answers go elsewhere, %v", n, err)
@@ -156,5 +156,12 @@ func TestGuestErrors(t *testing.T) {
 	_, err := OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: guest(t, c, "lab-1")})
 	if err == nil || !strings.Contains(err.Error(), `the credentials of the worker "lab-1"`) {
 		t.Errorf("a hub with the credentials of a worker: %v", err)
+	}
+	page := filepath.Join(t.TempDir(), "page.md")
+	small := strings.Replace(string(read(os.ReadFile(operating))), "listen: ", "max_payload: 65536\nlisten: ", 1)
+	kit.Must(t, os.WriteFile(page, []byte(small), 0o600))
+	c = fleettest.Start(t, page, false)
+	if _, err := OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: c.Creds}); err == nil || !strings.Contains(err.Error(), "max_payload of 65536") {
+		t.Errorf("a hub where messages are small: %v", err)
 	}
 }

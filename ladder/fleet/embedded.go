@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +26,6 @@ type embedded struct {
 	accounts resolver
 	mu       sync.Mutex
 	listed   os.FileInfo // the list of workers when it was last read
-	streams  natsserver.JetStreamConfig
 }
 
 // resolver is what the server knows of accounts.
@@ -38,19 +36,17 @@ type resolver struct {
 	vouched map[string]bool // by account, whether its worker was removed then
 }
 
-// readyTime is how long the embedded server may take to start: it reads the object store.
+// readyTime is how long the embedded server may take to start.
 const readyTime = time.Minute
 
-// startEmbedded starts a server whose streams are in a directory. listen is the address for
-// workers, "" for none.
-func startEmbedded(keys *Keys, dir, listen string, certificate *tls.Certificate, log *slog.Logger) (*embedded, error) {
+// startEmbedded starts a server. listen is the address for workers, "" for none.
+func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log *slog.Logger) (*embedded, error) {
 	e := &embedded{keys: keys}
 	e.accounts.e, e.accounts.vouched = e, map[string]bool{}
-	o, err := e.options(dir, listen, certificate)
+	o, err := e.options(listen, certificate)
 	if err != nil {
 		return nil, err
 	}
-	e.streams = natsserver.JetStreamConfig{MaxMemory: o.JetStreamMaxMemory, MaxStore: o.JetStreamMaxStore, StoreDir: dir, SyncInterval: o.SyncInterval}
 	if e.Server, err = natsserver.NewServer(o); err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
@@ -64,11 +60,10 @@ func startEmbedded(keys *Keys, dir, listen string, certificate *tls.Certificate,
 	return e, nil
 }
 
-func (e *embedded) options(dir, listen string, certificate *tls.Certificate) (*natsserver.Options, error) {
+func (e *embedded) options(listen string, certificate *tls.Certificate) (*natsserver.Options, error) {
 	o := &natsserver.Options{
 		ServerName: "timba", DontListen: listen == "", NoSigs: true,
-		JetStream: true, StoreDir: dir, JetStreamMaxMemory: accountMemory, JetStreamMaxStore: MaxBotBytes + 1<<30,
-		MaxPayload: MaxMessage, MaxPending: 8 * MaxMessage, MaxConn: MaxConnections, WriteDeadline: 10 * time.Second,
+		MaxPayload: MaxMessage, MaxPending: MaxPending, MaxConn: MaxConnections, WriteDeadline: 10 * time.Second,
 		PingInterval: pingEvery, MaxPingsOut: 2, DisableShortFirstPing: true,
 		LameDuckDuration: time.Second, LameDuckGracePeriod: time.Second / 2,
 	}
@@ -224,12 +219,8 @@ func (e *embedded) close() {
 type natsLog struct{ *slog.Logger }
 
 func (l natsLog) Noticef(format string, v ...any) {}
-func (l natsLog) Warnf(format string, v ...any) {
-	if !strings.HasPrefix(format, "Healthcheck") { // the hub asks, and tells
-		l.Warn("nats: " + fmt.Sprintf(format, v...))
-	}
-}
-func (l natsLog) Errorf(format string, v ...any) { l.Error("nats: " + fmt.Sprintf(format, v...)) }
-func (l natsLog) Fatalf(format string, v ...any) { l.Error("nats: " + fmt.Sprintf(format, v...)) }
-func (l natsLog) Debugf(format string, v ...any) {}
-func (l natsLog) Tracef(format string, v ...any) {}
+func (l natsLog) Warnf(format string, v ...any)   { l.Warn("nats: " + fmt.Sprintf(format, v...)) }
+func (l natsLog) Errorf(format string, v ...any)  { l.Error("nats: " + fmt.Sprintf(format, v...)) }
+func (l natsLog) Fatalf(format string, v ...any)  { l.Error("nats: " + fmt.Sprintf(format, v...)) }
+func (l natsLog) Debugf(format string, v ...any)  {}
+func (l natsLog) Tracef(format string, v ...any)  {}

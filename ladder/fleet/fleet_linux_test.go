@@ -174,31 +174,31 @@ func TestSentAgain(t *testing.T) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		at := a.attempts[attemptOf{1, 1}]
-		if at == nil || at.job == nil {
+		if at == nil || at.state == preparing {
 			return false
 		}
-		at.sent = time.Now().Add(-Beat)
+		at.sentAt = time.Now().Add(-HeartbeatTime)
 		return true
 	}
 	kit.Until(t, "it is sent", longAgo)
 	a.must(a.link.FlushTimeout(patience))
 	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
 	a.joins(l, nil)
-	var say word
+	var say command
 	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
 	if say.Play == nil || say.Play.Match != j.Match || say.Play.Seed != j.Seed {
 		t.Errorf("it is told %+v", say)
 	}
-	a.joins(l, func(b *beat) { b.Playing = []Playing{{Match: 1, Attempt: 1}} })
+	a.joins(l, func(b *heartbeat) { b.Playing = []Playing{{Match: 1, Attempt: 1}} })
 	longAgo()
 	a.joins(l, nil)
 	cancel()
-	say = word{}
+	say = command{}
 	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
 	if say.End == nil || *say.End != (attemptOf{1, 1}) {
 		t.Errorf("then it is told %+v", say)
 	}
-	a.must(a.submit(l, kit.Get[[]byte](t)(Pack(Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedCancelled}}, MaxMessage))))
+	a.submit(l, Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedCancelled}})
 	if got := <-out; !errors.Is(got.err, context.Canceled) {
 		t.Errorf("the cancelled attempt gave %v", got.err)
 	}
@@ -235,7 +235,7 @@ func TestRestart(t *testing.T) {
 // left returns the results on the disk of a worker.
 func left(t *testing.T, p *process) []string {
 	t.Helper()
-	return kit.Get[[]string](t)(filepath.Glob(filepath.Join(p.settings.Dir, "results", "*"+parcelSuffix)))
+	return kit.Get[[]string](t)(filepath.Glob(filepath.Join(p.settings.Dir, "results", "*"+resultSuffix)))
 }
 
 // A worker that is killed with a finished result hands it in when it is back.

@@ -2,7 +2,8 @@ package fleet
 
 import (
 	"bytes"
-	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -30,15 +30,15 @@ func (a *arena) hostile(name string) *Link {
 }
 
 // joins makes a hostile worker say that it is there.
-func (a *arena) joins(l *Link, change func(*beat)) answer {
+func (a *arena) joins(l *Link, change func(*heartbeat)) heartbeatReply {
 	a.t.Helper()
-	b := beat{Machine: Machine{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
+	b := heartbeat{Machine: Machine{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
 	if change != nil {
 		change(&b)
 	}
 	data := kit.Get[[]byte](a.t)(json.Marshal(b))
-	msg := kit.Get[*nats.Msg](a.t)(l.Request(beatSubject(l.Name), data, patience))
-	var got answer
+	msg := kit.Get[*nats.Msg](a.t)(l.Request(machinesSubject(l.Name), data, patience))
+	var got heartbeatReply
 	a.must(json.Unmarshal(msg.Data, &got))
 	return got
 }
@@ -71,10 +71,6 @@ func TestHostileCredentials(t *testing.T) {
 	a := newArena(t, nil)
 	victim := a.hostile("victim")
 	a.joins(victim, nil)
-	bot := a.bot(2, script(""))
-	if _, err := a.shelf.put(t.Context(), bot.Hash, func(context.Context) (string, error) { return a.Built(t.Context(), bot) }); err != nil {
-		t.Fatal(err)
-	}
 	l := a.hostile("evil")
 	type attack struct {
 		what, subject string
@@ -94,43 +90,26 @@ func TestHostileCredentials(t *testing.T) {
 		subscribe("hears all jobs", "jobs.*"),
 		subscribe("hears the jobs of another", "jobs.victim"),
 		subscribe("hears results", "results.>"),
+		subscribe("hears what others fetch", "files.>"),
 		subscribe("hears the machines", "machines.*"),
 		subscribe("hears what another is answered", "_INBOX_victim.>"),
 		subscribe("hears all answers", "_INBOX*.>"),
 		subscribe("hears what the server is answered", "_INBOX_server.>"),
 		subscribe("hears NATS itself", "$SYS.>"),
 		subscribe("hears JetStream", "$JS.>"),
-		publish("makes a consumer of bots", "$JS.API.CONSUMER.CREATE.OBJ_bots.evil"),
-		publish("deletes a stream", "$JS.API.STREAM.DELETE.OBJ_bots"),
-		publish("changes a stream", "$JS.API.STREAM.UPDATE.OBJ_bots"),
-		publish("makes a stream", "$JS.API.STREAM.CREATE.EVIL"),
-		publish("lists the streams", "$JS.API.STREAM.NAMES"),
-		publish("takes a snapshot", "$JS.API.STREAM.SNAPSHOT.OBJ_bots"),
 		publish("hands out a job", "jobs.victim"),
 		publish("hands itself a job", "jobs.evil"),
 		publish("hands in a result of another", "results.victim"),
 		publish("tells of another", "machines.victim"),
 		publish("answers another", "_INBOX_victim.x"),
-		publish("writes a bot", "$O.bots.C.x"),
-		publish("writes what is known of a bot", "$O.bots.M."+bot.Hash),
-		publish("deletes bots", "$JS.API.STREAM.PURGE.OBJ_bots"),
-		publish("deletes a part of a bot", "$JS.API.STREAM.MSG.DELETE.OBJ_bots"),
+		publish("fetches a bot for another", "files.victim"),
+		publish("makes a stream", "$JS.API.STREAM.CREATE.EVIL"),
 		publish("asks NATS for its accounts", "$SYS.REQ.SERVER.PING"),
 		publish("changes its account", "$SYS.REQ.CLAIMS.UPDATE"),
 	} {
 		if !denied(l, test.subject, test.do) {
 			t.Errorf("a worker %s", test.what)
 		}
-	}
-	// Through the library of NATS, which waits for an answer.
-	objects := kit.Get[jetstream.ObjectStore](t)(l.js.ObjectStore(t.Context(), botsBucket))
-	ctx, cancel := context.WithCancel(t.Context())
-	l.SetErrorHandler(func(*nats.Conn, *nats.Subscription, error) { cancel() }) // the refusal
-	if err := objects.Delete(ctx, bot.Hash); err == nil {
-		t.Error("a worker deletes a bot")
-	}
-	if _, err := a.shelf.objects.GetInfo(t.Context(), bot.Hash); err != nil {
-		t.Errorf("the bot is gone: %v", err)
 	}
 }
 
@@ -154,10 +133,26 @@ func TestNewCredentials(t *testing.T) {
 	}
 }
 
-// submit hands in what a worker likes, on its own subject, and waits for the answer.
-func (a *arena) submit(l *Link, data []byte) error {
-	_, err := l.Request(resultsSubject(l.Name), data, patience)
-	return err
+// submit hands in the result that a worker likes, on its own subject, and waits for the answer.
+func (a *arena) submit(l *Link, r Result) receipt {
+	a.t.Helper()
+	packed := kit.Get[[]byte](a.t)(Pack(r, MaxPacked))
+	return a.part(l, partOf(r.Match, r.Attempt, packed), packed)
+}
+
+// partOf returns the line before the first part of what is handed in.
+func partOf(match int64, number int, packed []byte) resultPart {
+	sum := sha256.Sum256(packed)
+	return resultPart{attemptOf: attemptOf{match, number}, Sum: hex.EncodeToString(sum[:]), Size: len(packed)}
+}
+
+// part hands in a part of a result.
+func (a *arena) part(l *Link, p resultPart, data []byte) (r receipt) {
+	a.t.Helper()
+	message := append(kit.Get[[]byte](a.t)(json.Marshal(p)), '\n')
+	msg := kit.Get[*nats.Msg](a.t)(l.Request(resultsSubject(l.Name), append(message, data...), patience))
+	a.must(json.Unmarshal(msg.Data, &r))
+	return r
 }
 
 func (a *arena) counted(outcome string) float64 {
@@ -174,10 +169,10 @@ func TestForged(t *testing.T) {
 	j := job(1, 1, greedy, greedy2)
 	out := a.playing(t.Context(), "victim", j)
 	a.sent(1, 1)
-	forge := func(change func(*Result)) []byte {
+	forge := func(change func(*Result)) []byte { // packed
 		r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "victim", Failure: &Failure{Kind: FailedVersion, Version: 3, Text: "forged"}}
 		change(&r)
-		return kit.Get[[]byte](t)(Pack(r, MaxMessage))
+		return kit.Get[[]byte](t)(Pack(r, MaxPacked))
 	}
 	foreign, other := referee.Hex(referee.NewSeed()), referee.Hex(referee.NewSeed())
 	for _, test := range []struct {
@@ -189,12 +184,16 @@ func TestForged(t *testing.T) {
 		{"another machine in its own name", gotForeign, evil, forge(func(r *Result) { r.Machine = "evil" })},
 		{"another machine with a seed of its own", gotForeign, evil, forge(func(r *Result) { r.Machine, r.Seed = "evil", foreign })},
 		{"the machine with another seed", gotForeign, victim, forge(func(r *Result) { r.Seed = other })},
-		{"not compressed", gotUnreadable, victim, []byte(`{"match":1}`)},
-		{"nothing", gotUnreadable, evil, nil},
+		{"no line about the attempt", gotUnreadable, victim, []byte(`{"match":1}`)},
+		{"nothing", gotUnreadable, victim, nil},
+		{"nothing by another machine", gotForeign, evil, nil},
+		{"of another attempt", gotForeign, victim, forge(func(r *Result) { r.Attempt = 7 })},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			before := a.counted(test.outcome)
-			a.must(a.submit(test.by, test.data))
+			if r := a.part(test.by, partOf(1, 1, test.data), test.data); !r.Forget {
+				t.Errorf("it is answered with %+v", r)
+			}
 			kit.Until(t, "it is refused", func() bool { return a.counted(test.outcome) == before+1 })
 		})
 	}
@@ -202,6 +201,56 @@ func TestForged(t *testing.T) {
 	case got := <-out:
 		t.Fatalf("a forged result counts: %+v, %v", got.Result, got.err)
 	default:
+	}
+}
+
+// What the server keeps of the results of one machine is bounded, whatever that begins, and others' room stays.
+func TestUploads(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	evil, victim := a.hostile("evil"), a.hostile("victim")
+	a.joins(evil, nil)
+	a.joins(victim, nil)
+	begin := func(l *Link, match int64) receipt {
+		t.Helper()
+		return a.part(l, resultPart{attemptOf: attemptOf{match, 1}, Size: MaxPacked}, []byte("x"))
+	}
+	playing := map[int64]<-chan played{}
+	jobs := map[int64]Job{}
+	for match := range int64(5) {
+		jobs[match] = job(match, 1, greedy, greedy2)
+		name := "evil"
+		if match == 4 {
+			name = "victim"
+		}
+		playing[match] = a.playing(t.Context(), name, jobs[match])
+		a.sent(match, 1)
+	}
+	for match, want := range map[int64]receipt{0: {Next: 1}, 1: {Next: 1}} {
+		if got := begin(evil, match); got != want {
+			t.Errorf("the beginning of result %d is answered with %+v", match, got)
+		}
+	}
+	if got := begin(evil, 2); !got.Full {
+		t.Errorf("more than fits is answered with %+v", got)
+	}
+	if got := begin(victim, 4); got.Next != 1 {
+		t.Errorf("another is answered with %+v", got)
+	}
+	ahead := resultPart{attemptOf: attemptOf{1, 1}, Size: MaxPacked, Offset: 5}
+	if got := a.part(evil, ahead, []byte("x")); got.Next != 1 {
+		t.Errorf("a part too early is answered with %+v", got)
+	}
+	if got := a.part(evil, resultPart{attemptOf: attemptOf{3, 1}, Size: MaxPacked + 1}, []byte("x")); !got.Forget {
+		t.Errorf("a result that is too large is answered with %+v", got)
+	}
+	r := Result{Match: 0, Attempt: 1, Seed: jobs[0].Seed, Machine: "evil", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
+	if got := a.submit(evil, r); !got.Forget { // which begins anew
+		t.Errorf("a result is answered with %+v", got)
+	}
+	a.must((<-playing[0]).err)
+	if got := begin(evil, 2); got.Next != 1 {
+		t.Errorf("when another is stored it is answered with %+v", got)
 	}
 }
 
@@ -223,7 +272,7 @@ func TestTwice(t *testing.T) {
 	hand := func(j Job) {
 		t.Helper()
 		r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
-		a.must(a.submit(l, kit.Get[[]byte](t)(Pack(r, MaxMessage))))
+		a.submit(l, r)
 	}
 	hand(j)
 	kit.Until(t, "the old one is refused", func() bool { return a.counted(gotOld) == 1 })
@@ -256,7 +305,7 @@ func TestLies(t *testing.T) {
 		r := atRandom(t, j)
 		r.Machine = "evil"
 		lie(&r)
-		a.must(a.submit(evil, kit.Get[[]byte](t)(Pack(r, MaxMessage))))
+		a.submit(evil, r)
 		got := <-out
 		if _, ok := errors.AsType[*Contradiction](got.err); !ok || len(got.Games) > 0 {
 			t.Errorf("lie %d gives %d games, %v", number, len(got.Games), got.err)
@@ -272,10 +321,10 @@ func TestFlood(t *testing.T) {
 	for range 100 {
 		a.must(evil.Publish(resultsSubject("evil"), make([]byte, 1<<20)))
 	}
-	if err := a.submit(victim, []byte("x")); err != nil {
+	if _, err := victim.Request(resultsSubject("victim"), []byte("x"), patience); err != nil {
 		t.Errorf("another is not answered: %v", err)
 	}
-	if err := a.submit(evil, make([]byte, MaxMessage+1)); err == nil {
+	if err := evil.Publish(resultsSubject("evil"), make([]byte, MaxMessage+1)); err == nil {
 		t.Errorf("a message of %d bytes is taken", MaxMessage+1)
 	}
 	var err error
@@ -285,15 +334,15 @@ func TestFlood(t *testing.T) {
 			break
 		}
 	}
-	evil.Flush()
-	if !strings.Contains(errorOf(err, evil).Error(), "maximum subscriptions") {
-		t.Errorf("after %d subscriptions: %v", MaxSubscriptions+1, errorOf(err, evil))
-	}
+	kit.Until(t, "the last subscription is refused", func() bool {
+		refused := errors.Join(err, evil.LastError())
+		return refused != nil && strings.Contains(refused.Error(), "maximum subscriptions")
+	})
 	// What it tells of itself.
 	now := time.Now()
-	for _, want := range []int{4 * MaxBeats, MaxBeats} { // at once, and a second later
+	for _, want := range []int{4 * MaxHeartbeats, MaxHeartbeats} { // at once, and a second later
 		heard := 0
-		for range 20 * MaxBeats {
+		for range 20 * MaxHeartbeats {
 			if a.admit("evil", now) {
 				heard++
 			}
@@ -306,10 +355,6 @@ func TestFlood(t *testing.T) {
 	if !a.admit("victim", now) {
 		t.Error("another is not heard")
 	}
-}
-
-func errorOf(err error, l *Link) error {
-	return errors.Join(err, l.LastError(), errors.New("no error"))
 }
 
 // A machine has a few connections, and the others can connect.
@@ -367,7 +412,7 @@ func TestProtocols(t *testing.T) {
 		refused  bool
 	}{{"older", Protocol - 1, true}, {"same", Protocol, false}, {"newer", Protocol + 1, true}} {
 		l := a.hostile(test.name)
-		got := a.joins(l, func(b *beat) { b.Protocol = test.protocol })
+		got := a.joins(l, func(b *heartbeat) { b.Protocol = test.protocol })
 		if (got.Refused != "") != test.refused || test.refused && !strings.Contains(got.Refused, test.name) {
 			t.Errorf("protocol %d is answered with %+v", test.protocol, got)
 		}
@@ -384,11 +429,11 @@ func TestSameCredentials(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
 	l := a.hostile("lab-1")
-	a.joins(l, func(b *beat) { b.Session = "first" })
-	if got := a.joins(l, func(b *beat) { b.Session = "second" }); got.Refused != "" {
+	a.joins(l, func(b *heartbeat) { b.Session = "first" })
+	if got := a.joins(l, func(b *heartbeat) { b.Session = "second" }); got.Refused != "" {
 		t.Errorf("the newer one is refused: %s", got.Refused)
 	}
-	if got := a.joins(l, func(b *beat) { b.Session = "first" }); !got.End || !strings.Contains(got.Refused, "lab-1") {
+	if got := a.joins(l, func(b *heartbeat) { b.Session = "first" }); !got.End || !strings.Contains(got.Refused, "lab-1") {
 		t.Errorf("the older one is answered with %+v", got)
 	}
 }
@@ -399,18 +444,18 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
 	evil := a.hostile("evil")
-	for name, change := range map[string]func(*beat){
-		"a long version":     func(b *beat) { b.Version = strings.Repeat("x", MaxWord+1) },
-		"a control":          func(b *beat) { b.Arch = "amd64\x1b[2J" },
-		"a turned text":      func(b *beat) { b.OS = "\u202elinux" },
-		"a long level":       func(b *beat) { b.Sandbox = "FULL" + strings.Repeat(" ", MaxWord) },
-		"an interpreter":     func(b *beat) { b.Interpreters = map[string]string{strings.Repeat("x", MaxWord+1): "1"} },
-		"its version's line": func(b *beat) { b.Interpreters = map[string]string{"python3": "3\n"} },
+	for name, change := range map[string]func(*heartbeat){
+		"a long version":     func(b *heartbeat) { b.Version = strings.Repeat("x", MaxWord+1) },
+		"a control":          func(b *heartbeat) { b.Arch = "amd64\x1b[2J" },
+		"a turned text":      func(b *heartbeat) { b.OS = "\u202elinux" },
+		"a long level":       func(b *heartbeat) { b.Sandbox = "FULL" + strings.Repeat(" ", MaxWord) },
+		"an interpreter":     func(b *heartbeat) { b.Interpreters = map[string]string{strings.Repeat("x", MaxWord+1): "1"} },
+		"its version's line": func(b *heartbeat) { b.Interpreters = map[string]string{"python3": "3\n"} },
 	} {
-		b := beat{Machine: Machine{Name: evil.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "bad"}
+		b := heartbeat{Machine: Machine{Name: evil.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "bad"}
 		change(&b)
 		data := kit.Get[[]byte](t)(json.Marshal(b))
-		a.must(evil.Publish(beatSubject(evil.Name), data))
+		a.must(evil.Publish(machinesSubject(evil.Name), data))
 		a.joins(evil, nil) // after it
 		a.mu.Lock()
 		if m := a.machines["evil"]; m.session != "s" || len(m.replaced) > 0 {
@@ -418,7 +463,32 @@ func TestWords(t *testing.T) {
 		}
 		a.mu.Unlock()
 	}
-	if got := a.joins(evil, func(b *beat) { b.Version = strings.Repeat("x", MaxWord) }); got.Refused != "" || len(a.Machines()[0].Version) != MaxWord {
+	if got := a.joins(evil, func(b *heartbeat) { b.Version = strings.Repeat("x", MaxWord) }); got.Refused != "" || len(a.Machines()[0].Version) != MaxWord {
 		t.Errorf("a version of %d bytes: %+v, %+v", MaxWord, got, a.Machines())
+	}
+}
+
+// A worker cannot let NATS do what it may not do itself, by asking for an answer on a subject that
+// is not its own.
+func TestForeignReplies(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	l, victim := a.hostile("evil"), a.hostile("victim")
+	a.joins(l, nil)
+	a.joins(victim, nil)
+	words := kit.Get[*nats.Subscription](t)(victim.SubscribeSync(jobsSubject("victim")))
+	a.must(victim.FlushTimeout(patience))
+	for _, ask := range services("evil") {
+		for _, reply := range []string{"results.victim", "jobs.victim", "jobs.evil", "machines.victim", "$SYS.REQ.CLAIMS.UPDATE"} {
+			for _, body := range []string{"", `{"tree":""}`, `{"name":"evil","session":"s","protocol":1,"cores":[-1]}`} {
+				l.PublishMsg(&nats.Msg{Subject: ask, Reply: reply, Data: []byte(body)})
+			}
+		}
+	}
+	l.Flush()
+	a.must(a.link.FlushTimeout(patience)) // what the answers have led to is done
+	a.must(victim.FlushTimeout(patience))
+	if n, _, err := words.Pending(); n != 0 || err != nil {
+		t.Errorf("the victim is told %d words, %v", n, err)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/referee/match"
@@ -22,7 +21,7 @@ import (
 
 // HubOptions are the options of a Hub.
 type HubOptions struct {
-	Dir string // of the keys and the object store
+	Dir string // of the keys and the packed bots
 	// Listen is the address where the NATS server in this process is open to workers; "" for
 	// none, port 0 for a free one.
 	Listen string
@@ -38,10 +37,8 @@ type HubOptions struct {
 	Sandbox    *match.Sandbox
 	Registerer prometheus.Registerer // nil: nobody sees the metrics
 	Log        *slog.Logger          // nil: none
-	// AckTime is how long a machine may leave an attempt unmentioned; 0: AckTime.
+	// AckTime is how long a machine may not name an attempt before that is lost; 0: AckTime.
 	AckTime time.Duration
-	// Trouble is called when Err begins to return an error; nil: nobody is.
-	Trouble func(error)
 }
 
 // Hub is a server's side of the fleet. It implements Fleet.
@@ -50,7 +47,7 @@ type Hub struct {
 	keys     *Keys
 	embedded *embedded // nil with a cluster that exists
 	link     *Link
-	shelf    *shelf
+	builds   *builds
 	metrics  *hubMetrics
 
 	changed   chan struct{}
@@ -61,18 +58,19 @@ type Hub struct {
 
 	mu       sync.Mutex
 	began    time.Time
-	left     map[attemptOf]bool // to the next server
+	detached map[attemptOf]bool // left to the next server
 	trouble  error              // why the fleet cannot go on
 	machines map[string]*machine
 	attempts map[attemptOf]*attempt
-	over     *lru.Cache[attemptOf, struct{}] // attempts that have ended
+	// byMachine has the same attempts: a heartbeat looks at those of its machine alone.
+	byMachine map[string]map[attemptOf]*attempt
+	over      *lru.Cache[attemptOf, struct{}] // attempts that have ended
 }
 
 // maxOver is how many attempts that are over the hub remembers, for as long as others may be adopted.
 const maxOver = 10_000
 
-// OpenHub starts the NATS server in this process, or connects to the one that there is, and makes
-// the object store.
+// OpenHub starts the NATS server in this process, or connects to the one that there is.
 func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -87,7 +85,7 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	h := &Hub{
 		HubOptions: o, metrics: newHubMetrics(o.Registerer), over: over,
 		changed: make(chan struct{}, 1), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{}, left: map[attemptOf]bool{},
+		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{}, byMachine: map[string]map[attemptOf]*attempt{}, detached: map[attemptOf]bool{},
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := h.open(ctx); err != nil {
@@ -103,17 +101,19 @@ func (h *Hub) open(ctx context.Context) error {
 	if err := h.connect(ctx); err != nil {
 		return err
 	}
-	if err := h.makeStore(ctx); err != nil {
+	var err error
+	if h.builds, err = openBuilds(filepath.Join(h.Dir, "bots")); err != nil {
 		return err
 	}
 	h.began = time.Now()
-	for subject, take := range map[string]nats.MsgHandler{beatSubject("*"): h.beat, resultsSubject("*"): h.result} {
+	for subject, take := range map[string]nats.MsgHandler{
+		machinesSubject("*"): h.handleHeartbeat, resultsSubject("*"): h.handleResult, filesSubject("*"): h.handleFile,
+	} {
 		if _, err := h.link.Subscribe(subject, take); err != nil {
 			return fmt.Errorf("nats: %w", err)
 		}
 	}
 	h.running.Go(h.watch)
-	h.running.Go(h.keep)
 	return nil
 }
 
@@ -126,14 +126,14 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 			return err
 		}
 		if most := h.link.MaxPayload(); most < MaxMessage {
-			h.Log.Warn("NATS allows only small messages: large results lose their logs", "max_payload", most, "wanted", MaxMessage)
+			return fmt.Errorf("fleet: the NATS at %s has a max_payload of %d bytes: allow %d", h.link.ConnectedUrlRedacted(), most, MaxMessage)
 		}
 		return nil
 	}
 	if h.keys, err = OpenKeys(h.Dir); err != nil {
 		return err
 	}
-	h.embedded, err = startEmbedded(h.keys, filepath.Join(h.Dir, "jetstream"), h.Listen, h.Certificate, h.Log)
+	h.embedded, err = startEmbedded(h.keys, h.Listen, h.Certificate, h.Log)
 	if err != nil {
 		h.embedded = nil // not what is half open
 		return err
@@ -144,8 +144,8 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// checkServer returns an error if a file of credentials is that of a worker, which may not make the
-// object store. A file that cannot be read is left to Dial.
+// checkServer returns an error if a file of credentials is that of a worker. A file that cannot be read is
+// left to Dial.
 func checkServer(file string) error {
 	creds, err := os.ReadFile(file)
 	if err != nil {
@@ -179,35 +179,6 @@ func (h *Hub) Close() error {
 	return nil
 }
 
-// makeStore makes the object store, unless there is one. How many copies a cluster keeps is its operator's
-// decision.
-func (h *Hub) makeStore(ctx context.Context) error {
-	objects, err := h.link.js.ObjectStore(ctx, botsBucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		objects, err = h.link.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: botsBucket, Description: "the built files of bots", MaxBytes: MaxBotBytes, Storage: jetstream.FileStorage,
-		})
-	}
-	if err != nil {
-		return h.streamError(botsStream, err)
-	}
-	if h.shelf == nil {
-		h.shelf = newShelf(objects)
-	}
-	h.shelf.forgetAll()
-	return nil
-}
-
-// streamError returns the error of a stream that cannot be made.
-func (h *Hub) streamError(name string, err error) error {
-	api := new(jetstream.APIError)
-	if h.embedded == nil && (errors.As(err, &api) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, nats.ErrNoResponders)) {
-		return fmt.Errorf("fleet: the stream %s: %w: give the account of %s JetStream with %d MiB of memory, %d GiB of disk and a stream",
-			name, err, h.Creds, accountMemory>>20, accountDisk>>30)
-	}
-	return fmt.Errorf("fleet: the stream %s: %w", name, err)
-}
-
 // Machines returns the machines that are there, by name.
 func (h *Hub) Machines() []Machine {
 	h.mu.Lock()
@@ -218,19 +189,22 @@ func (h *Hub) Machines() []Machine {
 // Changed receives after machines came, left or changed.
 func (h *Hub) Changed() <-chan struct{} { return h.changed }
 
-func (h *Hub) tellChanged() {
+func (h *Hub) notifyChanged() {
 	select {
 	case h.changed <- struct{}{}:
 	default: // it will be looked anyway
 	}
 }
 
-// watch looks for attempts that are lost, machines that are gone and workers that were removed.
+// watch looks for attempts that are lost, machines that are gone, workers that were removed, and the connection
+// to NATS.
 func (h *Hub) watch() {
-	beats := time.NewTicker(min(Beat, h.AckTime/4))
-	defer beats.Stop()
+	heartbeats := time.NewTicker(min(HeartbeatTime, h.AckTime/4))
+	defer heartbeats.Stop()
 	list := time.NewTicker(listEvery)
 	defer list.Stop()
+	connected := h.link.StatusChanged(nats.CONNECTED)
+	defer h.link.RemoveStatusListener(connected)
 	last := time.Now()
 	for {
 		select {
@@ -243,10 +217,13 @@ func (h *Hub) watch() {
 			if err := h.embedded.reload(); err != nil {
 				h.Log.Warn("the list of workers cannot be read", "err", err)
 			}
-		case <-beats.C:
+		case <-connected: // nobody was heard meanwhile
+			h.renew()
+			h.checkConnection()
+		case <-heartbeats.C:
 			// Who was stopped or cut off has heard of nobody.
-			if time.Since(last) > h.AckTime/2 || h.link.Status() != nats.CONNECTED {
-				h.excuse()
+			if !h.checkConnection() || time.Since(last) > h.AckTime/2 {
+				h.renew()
 			}
 			last = time.Now()
 			h.expire(last)
@@ -256,3 +233,31 @@ func (h *Hub) watch() {
 
 // listEvery is how often the hub looks whether workers were removed.
 const listEvery = 500 * time.Millisecond
+
+// Err returns why nothing can be handed out; nil while all is well.
+func (h *Hub) Err() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.trouble
+}
+
+// checkConnection notes whether NATS can be reached, and reports it.
+func (h *Hub) checkConnection() (connected bool) {
+	var err error
+	if status := h.link.Status(); status != nats.CONNECTED {
+		err = fmt.Errorf("nats: the server cannot be reached (%s)", status)
+	}
+	h.mu.Lock()
+	was := h.trouble
+	h.trouble = err
+	h.mu.Unlock()
+	switch {
+	case err != nil && was == nil:
+		h.metrics.down.Set(1)
+		h.Log.Error("the fleet cannot go on: machines keep their results", "err", err)
+	case err == nil && was != nil:
+		h.metrics.down.Set(0)
+		h.Log.Info("the fleet goes on")
+	}
+	return err == nil
+}

@@ -2,11 +2,66 @@ package fleet
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 )
+
+// Job is one attempt at a match.
+type Job struct {
+	Match    int64             `json:"match"`
+	Attempt  int               `json:"attempt"`
+	Game     string            `json:"game"`
+	Options  map[string]string `json:"options"`
+	Deals    int               `json:"deals"`
+	Rated    bool              `json:"rated"`
+	Clock    referee.Clock     `json:"clock"`
+	Seed     referee.Hex       `json:"seed"`
+	Together int               `json:"together"` // rotations that have processes at the same time; see match.Match
+	Bots     []Bot             `json:"bots"`     // by slot
+	Core     int               `json:"core"`     // of the machine, or cores.Any
+}
+
+// Bot is a version in a job.
+type Bot struct {
+	Version int64  `json:"version"`
+	Name    string `json:"name"`             // in the replays, unique in the match
+	House   string `json:"house,omitempty"`  // its spec, for a bot of the program itself
+	Remote  bool   `json:"remote,omitempty"` // it is connected to the server: only its own machine can play it
+	Hash    string `json:"hash,omitempty"`   // of its built files
+	// Command starts the built files, in their directory.
+	Command  []string `json:"command,omitempty"`
+	Label    string   `json:"label,omitempty"` // of the version, in the replays
+	Language string   `json:"language,omitempty"`
+}
+
+// Result is how an attempt ended.
+type Result struct {
+	Match   int64             `json:"match"`
+	Attempt int               `json:"attempt"`
+	Seed    referee.Hex       `json:"seed"` // of the attempt: only who was given it can hand it in
+	Machine string            `json:"machine"`
+	Games   []*referee.Result `json:"games,omitempty"`
+	Failure *Failure          `json:"failure,omitempty"` // nil: the match has been played
+	Voids   int               `json:"voids,omitempty"`   // games that were played again
+	Starved int               `json:"starved,omitempty"` // those of them that others' use of the core made void
+	Took    time.Duration     `json:"took"`              // nanoseconds
+}
+
+// Failure is why a match has no result. None is a fault of a bot: those are part of the games.
+type Failure struct {
+	Kind    string `json:"kind"`              // house, version, machine, referee, cancelled
+	Version int64  `json:"version,omitempty"` // that failed
+	Text    string `json:"text"`
+}
+
+// Delivery is a result as it comes from a machine. Its games come with Unpack.
+type Delivery struct {
+	Result
+	packed []byte // its games
+}
 
 // NewJob returns the job of an attempt at a match. versions are those of its slots. Core and
 // Together are left to the caller.

@@ -140,11 +140,8 @@ func valid(list []Credential, name string) int {
 
 // Add makes a credential for a worker and returns the text of its file, which is kept nowhere.
 func (k *Keys) Add(name string) (creds []byte, err error) {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
-	}
-	if name == Local {
-		return nil, fmt.Errorf("worker: the name %q is that of the server's own: choose another", name)
 	}
 	account, err := nkeys.CreateAccount() // its key is not kept: it has one user for ever
 	if err != nil {
@@ -154,7 +151,7 @@ func (k *Keys) Add(name string) (creds []byte, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
-	user, err := newUser(account, name, workerPermissions(name), func(c *jwt.UserClaims) { c.Tags.Add(apiTag) })
+	user, err := newUser(account, name, workerPermissions(name))
 	if err != nil {
 		return nil, err
 	}

@@ -6,18 +6,21 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Link is a connection to NATS under a name. It connects again by itself as long as it is open.
 type Link struct {
 	*nats.Conn
 	Name string // of the user: a machine's, or anything of a server
-	js   jetstream.JetStream
+
+	mu        sync.Mutex
+	connected context.Context // until the connection is lost that there is now
+	lose      context.CancelFunc
 }
 
 // Dial connects to NATS with a file of credentials. Where nobody answers it tries again
@@ -38,12 +41,6 @@ func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error
 	l, err := connect(url, claims.Name, log, options...)
 	if err != nil {
 		return nil, err
-	}
-	if claims.Tags.Contains(apiTag) {
-		if l.js, err = jetstream.NewWithAPIPrefix(l.Conn, apiPrefix); err != nil {
-			l.Close()
-			return nil, fmt.Errorf("nats: %w", err)
-		}
 	}
 	if err := l.wait(ctx); err != nil {
 		l.Close()
@@ -86,12 +83,16 @@ const (
 )
 
 // connect connects under a name.
-func connect(url, name string, log *slog.Logger, options ...nats.Option) (*Link, error) {
+func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Link, err error) {
+	l = &Link{Name: name}
+	l.connected, l.lose = context.WithCancel(context.Background())
 	options = append(options,
 		nats.Name(name), nats.CustomInboxPrefix(inboxPrefix(name)),
 		nats.Timeout(dialTime), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.IgnoreAuthErrorAbort(),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
+		nats.ReconnectBufSize(-1), // what cannot be sent now is sent again by who wants it
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			l.lost()
 			if err != nil {
 				log.Warn("the connection to NATS is lost", "err", err)
 			}
@@ -99,16 +100,39 @@ func connect(url, name string, log *slog.Logger, options ...nats.Option) (*Link,
 		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected to NATS again", "url", c.ConnectedUrl()) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS reports an error", "err", err) }),
 	)
-	c, err := nats.Connect(url, options...)
-	if err != nil {
+	if l.Conn, err = nats.Connect(url, options...); err != nil {
 		return nil, fmt.Errorf("nats: %q is not the address of a NATS server: try one such as nats://arena.example.org:4222", url)
 	}
-	js, err := jetstream.New(c)
-	if err != nil {
-		c.Close()
-		return nil, fmt.Errorf("nats: %w", err)
+	return l, nil
+}
+
+// lost ends what waits for an answer on a connection that is lost.
+func (l *Link) lost() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lose()
+	l.connected, l.lose = context.WithCancel(context.Background())
+}
+
+// ask sends a request and returns the answer. It waits for PartTime at most, and no longer than the connection
+// lasts.
+func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	within, cancel := context.WithTimeout(ctx, PartTime)
+	defer cancel()
+	l.mu.Lock()
+	connected := l.connected
+	l.mu.Unlock()
+	defer context.AfterFunc(connected, cancel)()
+	msg, err := l.RequestWithContext(within, subject, data)
+	switch {
+	case err == nil:
+		return msg.Data, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case connected.Err() != nil:
+		return nil, nats.ErrDisconnected
 	}
-	return &Link{Conn: c, Name: name, js: js}, nil
+	return nil, err
 }
 
 // wait waits for the first connection.

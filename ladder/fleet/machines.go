@@ -22,6 +22,7 @@ type machine struct {
 	session  string
 	replaced []string // earlier sessions of the name, the newest last
 	limit    *rate.Limiter
+	reading  bool // a part of a bot's files is read for it
 }
 
 // maxReplaced is how many earlier sessions of a name the hub remembers.
@@ -40,18 +41,18 @@ func sortedMachines(all map[string]*machine) []Machine {
 	return list
 }
 
-// beat takes what a machine tells of itself, and answers.
-func (h *Hub) beat(msg *nats.Msg) {
+// handleHeartbeat takes a heartbeat of a machine, and answers.
+func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
-	var b beat
-	if len(msg.Data) > MaxBeat || json.Unmarshal(msg.Data, &b) != nil || b.Name != name || b.Session == "" || !b.decent() {
-		h.Log.Debug("a machine tells what cannot be read", "machine", name, "bytes", len(msg.Data))
+	var b heartbeat
+	if len(msg.Data) > MaxHeartbeat || json.Unmarshal(msg.Data, &b) != nil || b.Name != name || b.Session == "" || !b.printable() {
+		h.Log.Debug("a heartbeat cannot be read", "machine", name, "bytes", len(msg.Data))
 		return
 	}
 	if !h.admit(name, time.Now()) { // what is not readable may be another's doing, and does not count
 		return
 	}
-	a, again := h.heard(b)
+	a, again := h.update(b)
 	h.reply(msg, a)
 	for _, job := range again {
 		if err := h.link.Publish(jobsSubject(name), job); err != nil {
@@ -60,9 +61,9 @@ func (h *Hub) beat(msg *nats.Msg) {
 	}
 }
 
-// decent reports whether people can be shown what a machine says of itself: its words are short, and
+// printable reports whether people can be shown what a machine says of itself: its words are short, and
 // printable ASCII.
-func (m *Machine) decent() bool {
+func (m *Machine) printable() bool {
 	words := []string{m.Version, m.OS, m.Arch, m.Sandbox}
 	for name, version := range m.Interpreters {
 		words = append(words, name, version)
@@ -72,8 +73,8 @@ func (m *Machine) decent() bool {
 	})
 }
 
-func (h *Hub) reply(msg *nats.Msg, a answer) {
-	data, err := json.Marshal(a)
+func (h *Hub) reply(msg *nats.Msg, answer any) {
+	data, err := json.Marshal(answer)
 	if err != nil {
 		h.Log.Debug("a machine cannot be answered", "machine", machineOf(msg.Subject), "err", err)
 		return
@@ -94,24 +95,28 @@ func (h *Hub) respond(msg *nats.Msg, data []byte) {
 	}
 }
 
-// admit reports whether a machine may tell something now: more than MaxBeats is left unread.
+// admit reports whether a heartbeat of a machine is read now: more than MaxHeartbeats are not.
 func (h *Hub) admit(name string, now time.Time) bool {
-	if CheckName(name) != nil || name == Local {
-		return false
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	m := h.machine(name, now)
+	return m != nil && m.limit.AllowN(now, 1)
+}
+
+// machine returns what the hub knows of a machine; nil where none can have the name. Whoever calls it holds
+// the lock.
+func (h *Hub) machine(name string, now time.Time) *machine {
 	m := h.machines[name]
-	if m == nil {
-		m = &machine{limit: rate.NewLimiter(MaxBeats, 4*MaxBeats)}
+	if m == nil && checkName(name) == nil {
+		m = &machine{limit: rate.NewLimiter(MaxHeartbeats, 4*MaxHeartbeats)}
 		m.Seen = now
 		h.machines[name] = m
 	}
-	return m.limit.AllowN(now, 1)
+	return m
 }
 
-// heard notes what a machine tells, and returns the jobs that did not reach it.
-func (h *Hub) heard(b beat) (a answer, again [][]byte) {
+// update notes a heartbeat, and returns the answer and the jobs that did not reach the machine.
+func (h *Hub) update(b heartbeat) (a heartbeatReply, again [][]byte) {
 	a.AckTime = h.AckTime
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -126,7 +131,7 @@ func (h *Hub) heard(b beat) (a answer, again [][]byte) {
 	if m.session != b.Session && m.session != "" {
 		m.replaced = append(m.replaced, m.session)
 		m.replaced = m.replaced[max(0, len(m.replaced)-maxReplaced):]
-		h.hurry(b.Name) // a new worker mentions below what the old one has left to hand in
+		h.expireSoon(b.Name) // a new worker names below what the old one has left to hand in
 	}
 	if m.session == "" {
 		h.Log.Debug("a machine is there", "machine", b.Name, "version", b.Version, "cores", len(b.Cores), "arch", b.Arch, "sandbox", b.Sandbox)
@@ -137,13 +142,13 @@ func (h *Hub) heard(b beat) (a answer, again [][]byte) {
 	a.Refused = b.Machine.Refused
 	news := !sameMachine(m.Machine, b.Machine)
 	m.Machine = b.Machine
-	a.Over, again = h.mentioned(m.Machine)
+	a.Over, again = h.acknowledge(m.Machine)
 	if b.Leaving {
-		h.leave(b.Name)
+		h.remove(b.Name)
 		news = true
 	}
 	if news {
-		h.tellChanged()
+		h.notifyChanged()
 	}
 	return a, again
 }
@@ -173,24 +178,27 @@ func sameMachine(a, b Machine) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// mentioned notes the attempts that a machine has, and returns those that are over, and the jobs that it
-// should have by now and does not.
-func (h *Hub) mentioned(m Machine) (over []attemptOf, again [][]byte) {
+// acknowledge notes the attempts that a machine names, and returns those that have ended, and the jobs that it
+// should name by now and does not.
+func (h *Hub) acknowledge(m Machine) (over []attemptOf, again [][]byte) {
 	now := time.Now()
 	for _, p := range m.Playing {
 		key := attemptOf{p.Match, p.Attempt}
 		a := h.attempts[key]
 		switch {
 		case a != nil && a.machine == m.Name:
-			a.mentioned, a.named = now, true
+			a.named = now
+			if a.state == sent {
+				a.state = acknowledged
+			}
 		case a == nil && h.mayCome(key):
 		default:
 			over = append(over, key)
 		}
 	}
-	for _, a := range h.attempts {
-		if a.machine == m.Name && a.job != nil && !a.named && now.Sub(a.sent) >= Beat {
-			a.sent = now
+	for _, a := range h.byMachine[m.Name] {
+		if a.state == sent && now.Sub(a.sentAt) >= HeartbeatTime {
+			a.sentAt = now
 			again = append(again, a.job)
 		}
 	}
@@ -200,31 +208,29 @@ func (h *Hub) mentioned(m Machine) (over []attemptOf, again [][]byte) {
 // mayCome reports whether somebody may still wait for an attempt that nobody waits for: this server in a moment,
 // or the next one. Whoever calls it holds the lock.
 func (h *Hub) mayCome(key attemptOf) bool {
-	return !h.over.Contains(key) && (h.left[key] || time.Since(h.began) < h.AckTime)
+	return !h.over.Contains(key) && (h.detached[key] || time.Since(h.began) < h.AckTime)
 }
 
 // settle is how long what was handed in last may be on its way.
 const settle = 2 * time.Second
 
-// hurry makes the attempts of a machine be lost in a moment that are not mentioned again.
-// Whoever calls it holds the lock.
-func (h *Hub) hurry(name string) {
-	for _, a := range h.attempts {
-		if a.machine == name {
-			a.mentioned = time.Now().Add(settle - h.AckTime)
-		}
+// expireSoon makes the attempts of a machine be lost in a moment that it does not name again. Whoever calls it
+// holds the lock.
+func (h *Hub) expireSoon(name string) {
+	for _, a := range h.byMachine[name] {
+		a.named = time.Now().Add(settle - h.AckTime)
 	}
 }
 
-// leave forgets a machine that says good-bye.
-func (h *Hub) leave(name string) {
-	h.hurry(name)
+// remove forgets a machine whose worker ends.
+func (h *Hub) remove(name string) {
+	h.expireSoon(name)
 	h.Log.Debug("a machine has left", "machine", name)
 	delete(h.machines, name)
 }
 
-// excuse counts all machines and attempts as mentioned now.
-func (h *Hub) excuse() {
+// renew counts all machines as heard now, and all attempts as named.
+func (h *Hub) renew() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
@@ -232,11 +238,11 @@ func (h *Hub) excuse() {
 		m.Seen = now
 	}
 	for _, a := range h.attempts {
-		a.mentioned = now
+		a.named = now
 	}
 }
 
-// expire forgets machines that are gone, and ends attempts that their machines do not mention.
+// expire forgets machines that are gone, and loses attempts that their machines do not name.
 func (h *Hub) expire(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -246,12 +252,12 @@ func (h *Hub) expire(now time.Time) {
 		}
 		if m.session != "" {
 			h.Log.Warn("a machine is gone", "machine", m.Name, "seen", m.Seen)
-			h.tellChanged()
+			h.notifyChanged()
 		}
 		maps.DeleteFunc(h.machines, func(_ string, o *machine) bool { return o == m })
 	}
 	for key, a := range h.attempts {
-		if !a.sent.IsZero() && now.Sub(a.mentioned) > h.AckTime {
+		if a.state > preparing && now.Sub(a.named) > h.AckTime {
 			h.Log.Warn("an attempt is lost", "match", key.Match, "attempt", key.Attempt, "machine", a.machine)
 			a.lose()
 		}

@@ -18,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
 	"github.com/timba-arena/timba/referee"
@@ -32,7 +30,7 @@ import (
 
 // TestMain lets the test binary be a house bot or a worker.
 func TestMain(m *testing.M) {
-	flag.Set("test.parallel", "8") // they wait for each other's processes and beats more than they compute
+	flag.Set("test.parallel", "8") // they wait for each other's processes and heartbeats more than they compute
 	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House, "worker": workerProcess, fleettest.Mode: fleettest.Main}, nil)
 }
 
@@ -257,8 +255,8 @@ func (a *arena) there(name string) Machine {
 	return found
 }
 
-// silent makes the hub have heard nothing of a machine and its attempts for longer than it may leave them
-// unmentioned.
+// silent makes the hub have heard nothing of a machine and its attempts for longer than it may be
+// silent.
 func (a *arena) silent(name string) {
 	a.t.Helper()
 	a.mu.Lock()
@@ -269,7 +267,7 @@ func (a *arena) silent(name string) {
 	}
 	for _, at := range a.attempts {
 		if at.machine == name {
-			at.mentioned = past
+			at.named = past
 		}
 	}
 	a.mu.Unlock()
@@ -341,7 +339,7 @@ func (a *arena) sent(match int64, number int) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		at := a.attempts[attemptOf{match, number}]
-		return at != nil && !at.sent.IsZero()
+		return at != nil && at.state > preparing
 	})
 }
 
@@ -367,17 +365,16 @@ var errTest = errors.New("the test ends it")
 // greedy2 is another bot of the house.
 var greedy2 = Bot{Version: 3, Name: "@first", House: "@first", Label: "1"}
 
-func (a *arena) stream(name string) jetstream.Stream {
-	a.t.Helper()
-	s := kit.Get[jetstream.Stream](a.t)(a.link.js.Stream(a.t.Context(), name))
-	return s
-}
-
 // within starts a worker in the process of the test. With a gate it plays when that is open.
 func (a *arena) within(name string, gate ...string) *Worker {
 	a.t.Helper()
 	link := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.HubOptions.Log))
-	o := settings{Dir: a.t.TempDir(), Gate: strings.Join(gate, "")}.options(a.HubOptions.Log)
+	return a.runs(link, settings{Dir: a.t.TempDir(), Gate: strings.Join(gate, "")}.options(a.HubOptions.Log))
+}
+
+// runs starts a worker over a link, which ends with the test.
+func (a *arena) runs(link *Link, o WorkerOptions) *Worker {
+	a.t.Helper()
 	w := kit.Get[*Worker](a.t)(NewWorker(link, o))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -389,6 +386,6 @@ func (a *arena) within(name string, gate ...string) *Worker {
 		}
 		link.Close()
 	})
-	a.there(name)
+	a.there(link.Name)
 	return w
 }

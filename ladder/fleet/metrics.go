@@ -21,7 +21,8 @@ const (
 	gotOld        = "old"     // of an attempt that is over
 	gotForeign    = "foreign" // of a match that the machine was not given
 	gotUnreadable = "unreadable"
-	gotAgain      = "" // it comes again, and is not counted
+	gotAgain      = ""     // it comes again, and is not counted
+	gotPart       = "part" // of one, which is not counted either
 )
 
 func newHubMetrics(to prometheus.Registerer) *hubMetrics {
@@ -30,7 +31,7 @@ func newHubMetrics(to prometheus.Registerer) *hubMetrics {
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "timba_fleet_results_total", Help: "Results that came in, by what became of them."}, []string{"outcome"}),
 		lost:    prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_attempts_lost_total", Help: "Attempts whose machine was lost."}),
 		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_result_bytes_total", Help: "Bytes of the results that came in, compressed."}),
-		down:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_down", Help: "1 while NATS cannot be reached, or its streams are lost."}),
+		down:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_down", Help: "1 while NATS cannot be reached."}),
 	}
 	for _, outcome := range []string{gotWanted, gotOld, gotForeign, gotUnreadable} {
 		m.results.WithLabelValues(outcome)
@@ -88,7 +89,7 @@ func newWorkerMetrics(to prometheus.Registerer) *workerMetrics {
 		starved:  prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_worker_games_starved_total", Help: "Games played again because others used the core."}),
 		waiting:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_results_waiting", Help: "Results that are not handed in yet."}),
 		cache:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_cache_bytes", Help: "Bytes of the bots in the cache."}),
-		fetched:  prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_worker_bots_fetched_total", Help: "Bots fetched from the object store."}),
+		fetched:  prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_worker_bots_fetched_total", Help: "Bots fetched from the server."}),
 		took:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: "timba_worker_match_seconds", Help: "How long played matches took.", Buckets: prometheus.ExponentialBuckets(0.25, 2, 11)}),
 	}
 	if to != nil {

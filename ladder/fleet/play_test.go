@@ -50,47 +50,6 @@ func TestNotBuilt(t *testing.T) {
 	}
 }
 
-// Who is cancelled while a bot is stored for several cancels nobody else.
-func TestUploadCancelled(t *testing.T) {
-	t.Parallel()
-	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
-	bot := a.bot(2, script(""))
-	first, cancel := context.WithCancel(t.Context())
-	begun := make(chan struct{}, 2)
-	built := func(ctx context.Context) (string, error) {
-		begun <- struct{}{}
-		if ctx == first {
-			<-ctx.Done()
-		}
-		return a.Built(t.Context(), bot)
-	}
-	put := func(ctx context.Context) <-chan error {
-		ended := make(chan error, 1)
-		go func() {
-			_, err := a.shelf.put(ctx, bot.Hash, built)
-			ended <- err
-		}()
-		return ended
-	}
-	one := put(first)
-	<-begun
-	asked := func() time.Time {
-		a.shelf.mu.Lock()
-		defer a.shelf.mu.Unlock()
-		return a.shelf.used[bot.Hash]
-	}
-	before := asked()
-	two := put(t.Context())
-	kit.Until(t, "the other waits for the same", func() bool { return asked() != before })
-	cancel()
-	if err := <-one; !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
-		t.Errorf("who was cancelled is told %v", err)
-	}
-	if err := <-two; err != nil {
-		t.Errorf("the other is told %v", err)
-	}
-}
-
 // A machine keeps an attempt that a stopping server leaves to the next one, however long the stop takes.
 func TestLeft(t *testing.T) {
 	t.Parallel()
@@ -108,13 +67,12 @@ func TestLeft(t *testing.T) {
 	a.mu.Lock()
 	a.began = time.Now().Add(-2 * a.AckTime)
 	a.mu.Unlock()
-	got := a.joins(l, func(b *beat) { b.Playing = []Playing{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}} })
+	got := a.joins(l, func(b *heartbeat) { b.Playing = []Playing{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}} })
 	if want := []attemptOf{{2, 1}}; !slices.Equal(got.Over, want) {
 		t.Errorf("over are %v, want %v", got.Over, want)
 	}
 	for match, want := range map[int64]string{1: gotAgain, 2: gotOld} {
-		r := Result{Match: match, Attempt: 1, Seed: j.Seed, Machine: "lab-1"}
-		if got := a.take(Delivery{Result: r}, nil); got != want {
+		if got, _, _ := a.take("lab-1", resultPart{attemptOf: attemptOf{match, 1}}, nil, nil); got != want {
 			t.Errorf("a result of match %d is %q, want %q", match, got, want)
 		}
 	}
@@ -138,23 +96,14 @@ func TestSlowBuild(t *testing.T) {
 	j := job(1, 1, greedy, a.bot(2, script("")))
 	out := a.playing(t.Context(), "lab-1", j)
 	<-building
+	a.joins(l, func(b *heartbeat) { b.Playing = []Playing{{Match: 1, Attempt: 1}} }) // which it cannot know
 	a.silent("lab-1")
 	a.joins(l, nil)
 	close(built)
 	kit.Get[*nats.Msg](t)(words.NextMsg(patience))
 	r := Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
-	a.must(a.submit(l, kit.Get[[]byte](t)(Pack(r, MaxMessage))))
+	a.submit(l, r)
 	if got := <-out; got.err != nil || got.Failure == nil {
 		t.Errorf("it gave %+v, %v", got.Result, got.err)
-	}
-}
-
-// A large result has as long as a slow line needs for it before it is sent again.
-func TestHandInTime(t *testing.T) {
-	t.Parallel()
-	for bytes, want := range map[int]time.Duration{0: 10 * time.Second, 1 << 20: 42 * time.Second, MaxMessage: 266 * time.Second} {
-		if got := handInTime(bytes); got != want {
-			t.Errorf("%d bytes have %s, want %s", bytes, got, want)
-		}
 	}
 }

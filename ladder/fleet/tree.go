@@ -74,17 +74,13 @@ func hashTree(dir string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// packTree returns the compressed archive of a directory as it is read.
-func packTree(dir string) io.ReadCloser {
-	r, w := io.Pipe()
-	go func() {
-		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-		if err == nil {
-			err = errors.Join(writeTree(z, dir), z.Close())
-		}
-		w.CloseWithError(err)
-	}()
-	return r
+// packTree writes the compressed archive of a directory.
+func packTree(w io.Writer, dir string) error {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeTree(z, dir), z.Close())
 }
 
 // unpackTree unpacks a compressed archive into a new directory, within the limits of what is

@@ -10,12 +10,12 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee/cores"
@@ -48,14 +48,17 @@ type Worker struct {
 	session string
 	cache   *cache
 	outbox  outbox
-	left    []parcel // by an earlier run
+	left    []packedResult // by an earlier run
 	metrics *workerMetrics
 	journal Journal
-	cores   map[int]chan struct{} // each with room for one match
-	change  chan struct{}         // there is something to tell
-	drain   chan struct{}
-	once    sync.Once
+	cores   map[int]chan struct{} // each with room for its matches
+	up      *semaphore.Weighted   // the line to the server, with room for PartSize; see ask
+	down    *semaphore.Weighted   // and from there
+	change  chan struct{}         // makes the next heartbeat come now
 	jobs    sync.WaitGroup
+
+	draining context.Context // until Drain is called
+	drain    context.CancelFunc
 
 	mu      sync.Mutex
 	playing map[attemptOf]*playing
@@ -83,9 +86,11 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	}
 	w := &Worker{
 		WorkerOptions: o, link: link, session: rand.Text(), metrics: newWorkerMetrics(o.Registerer),
-		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1), drain: make(chan struct{}),
+		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1),
+		up: semaphore.NewWeighted(PartSize), down: semaphore.NewWeighted(PartSize),
 		playing: map[attemptOf]*playing{}, ackTime: AckTime, journal: Journal{Log: o.Log},
 	}
+	w.draining, w.drain = context.WithCancel(context.Background())
 	if o.Play == nil {
 		w.Play = Play
 	}
@@ -95,9 +100,7 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 		Sandbox: sandbox.Probe().Level.String(), Interpreters: interpreter.Versions(), Cores: o.Cores, Memory: o.Memory,
 	}
 	for _, core := range o.Cores {
-		if w.cores[core] == nil {
-			w.cores[core] = make(chan struct{}, count(o.Cores, core))
-		}
+		w.cores[core] = make(chan struct{}, cap(w.cores[core])+1)
 	}
 	if w.cache, err = openCache(filepath.Join(o.Dir, "bots"), cmp.Or(o.Cache, DefaultCache), w.Log); err != nil {
 		return nil, err
@@ -113,28 +116,10 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 // may have been killed.
 func (o WorkerOptions) Temp() string { return filepath.Join(o.Dir, "tmp") }
 
-func count(list []int, x int) (n int) {
-	for _, y := range list {
-		if y == x {
-			n++
-		}
-	}
-	return n
-}
-
 // Drain makes Run finish the matches that the worker has, hand them in and return.
 func (w *Worker) Drain() {
-	w.once.Do(func() { close(w.drain) })
-	w.tell()
-}
-
-func (w *Worker) draining() bool {
-	select {
-	case <-w.drain:
-		return true
-	default:
-		return false
-	}
+	w.drain()
+	w.notify()
 }
 
 // Run plays until the context ends or, after Drain, until nothing is left. A match that is
@@ -146,28 +131,28 @@ func (w *Worker) Run(ctx context.Context) error {
 		w.enter(p.attemptOf, cores.Any, func(error) {})
 		go w.deliver(under, p)
 	}
-	words, err := w.link.Subscribe(jobsSubject(w.link.Name), func(msg *nats.Msg) { w.told(under, msg) })
+	commands, err := w.link.Subscribe(jobsSubject(w.link.Name), func(msg *nats.Msg) { w.handleCommand(under, msg) })
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
-	defer words.Unsubscribe()
-	beats := make(chan struct{})
-	over, stopBeats := context.WithCancel(under)
-	defer stopBeats()
+	defer commands.Unsubscribe()
+	ended := make(chan struct{})
+	over, stopHeartbeats := context.WithCancel(under)
+	defer stopHeartbeats()
 	go func() {
-		defer close(beats)
-		w.beats(over, end)
+		defer close(ended)
+		w.sendHeartbeats(over, end)
 	}()
 	select {
 	case <-under.Done():
-	case <-w.drain:
+	case <-w.draining.Done():
 	}
 	w.mu.Lock()
 	w.stopped = true
 	w.mu.Unlock()
 	w.jobs.Wait()
-	stopBeats()
-	<-beats
+	stopHeartbeats()
+	<-ended
 	w.leave(ctx)
 	if err := context.Cause(under); err != nil && ctx.Err() == nil {
 		return err
@@ -179,25 +164,24 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if _, err := w.ask(ctx, true); err != nil {
+	if _, err := w.sendHeartbeat(ctx, true); err != nil {
 		w.Log.Debug("the server does not hear the good-bye", "err", err)
 	}
 }
 
-// tell makes the next beat come now.
-func (w *Worker) tell() {
+// notify makes the next heartbeat come now.
+func (w *Worker) notify() {
 	select {
 	case w.change <- struct{}{}:
 	default: // it is about to come
 	}
 }
 
-// beats tells the server of this worker until the context ends. end is called if the server wants
-// no such worker.
-func (w *Worker) beats(ctx context.Context, end context.CancelCauseFunc) {
+// sendHeartbeats sends heartbeats until the context ends. end is called if the server wants no such worker.
+func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc) {
 	for {
-		asking, cancel := context.WithTimeout(ctx, Beat)
-		a, err := w.ask(asking, false)
+		asking, cancel := context.WithTimeout(ctx, HeartbeatTime)
+		a, err := w.sendHeartbeat(asking, false)
 		cancel()
 		if err != nil && ctx.Err() == nil {
 			w.Log.Debug("the server does not answer", "err", err)
@@ -207,9 +191,9 @@ func (w *Worker) beats(ctx context.Context, end context.CancelCauseFunc) {
 			return
 		}
 		w.mu.Lock()
-		every := min(Beat, w.ackTime/4)
+		every := min(HeartbeatTime, w.ackTime/4)
 		w.mu.Unlock()
-		gap := min(beatGap, every) // what changes meanwhile is told together
+		gap := min(heartbeatGap, every) // what changes meanwhile goes together
 		select {
 		case <-ctx.Done():
 			return
@@ -224,11 +208,11 @@ func (w *Worker) beats(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// ask tells the server of this worker and takes its answer.
-func (w *Worker) ask(ctx context.Context, leaving bool) (a answer, err error) {
+// sendHeartbeat sends a heartbeat and takes the answer.
+func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatReply, err error) {
 	w.mu.Lock()
-	b := beat{Machine: w.about, Session: w.session, Leaving: leaving}
-	b.Draining = leaving || w.draining()
+	b := heartbeat{Machine: w.about, Session: w.session, Leaving: leaving}
+	b.Draining = leaving || w.draining.Err() != nil
 	for key, p := range w.playing {
 		b.Playing = append(b.Playing, Playing{Match: key.Match, Attempt: key.Attempt, Core: p.core})
 	}
@@ -237,19 +221,19 @@ func (w *Worker) ask(ctx context.Context, leaving bool) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	msg, err := w.link.RequestWithContext(ctx, beatSubject(w.link.Name), data)
+	msg, err := w.link.RequestWithContext(ctx, machinesSubject(w.link.Name), data)
 	if err != nil {
 		return a, err
 	}
 	if err := json.Unmarshal(msg.Data, &a); err != nil {
 		return a, err
 	}
-	w.heard(a)
+	w.handleReply(a)
 	return a, nil
 }
 
-// heard takes the server's answer.
-func (w *Worker) heard(a answer) {
+// handleReply takes the answer to a heartbeat.
+func (w *Worker) handleReply(a heartbeatReply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if a.AckTime > 0 {
@@ -267,19 +251,19 @@ func (w *Worker) heard(a answer) {
 	}
 }
 
-// told takes a word of the server.
-func (w *Worker) told(ctx context.Context, msg *nats.Msg) {
-	var say word
-	err := json.Unmarshal(msg.Data, &say)
-	switch o := say.Play; {
-	case say.End != nil:
+// handleCommand takes a command of the server.
+func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
+	var c command
+	err := json.Unmarshal(msg.Data, &c)
+	switch o := c.Play; {
+	case c.End != nil:
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if p := w.playing[*say.End]; p != nil {
+		if p := w.playing[*c.End]; p != nil {
 			p.end(errCancelled)
 		}
 	case o == nil || o.Machine != w.link.Name:
-		w.Log.Warn("a word of the server is not for this worker", "err", err)
+		w.Log.Warn("a command of the server is not for this worker", "err", err)
 	default:
 		under, end := context.WithCancelCause(ctx)
 		if !w.enter(attemptOf{o.Match, o.Attempt}, o.Core, end) { // it came twice
@@ -290,7 +274,7 @@ func (w *Worker) told(ctx context.Context, msg *nats.Msg) {
 			defer end(nil)
 			w.play(under, *o)
 		}()
-		w.tell()
+		w.notify()
 	}
 }
 
@@ -312,6 +296,3 @@ func (w *Worker) exit(key attemptOf) {
 	delete(w.playing, key)
 	w.jobs.Done()
 }
-
-// mayPlay reports whether a core is one of this worker's.
-func (w *Worker) mayPlay(core int) bool { return slices.Contains(w.Cores, core) }

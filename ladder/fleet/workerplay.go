@@ -2,13 +2,14 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
-	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
@@ -27,13 +28,13 @@ func (w *Worker) play(ctx context.Context, o order) {
 	}
 	r.Machine = w.link.Name
 	w.count(r)
-	packed, err := Pack(r, w.most())
+	packed, err := Pack(r, MaxPacked)
 	if err != nil {
 		w.Log.Error("a result cannot be handed in", "match", o.Match, "err", err)
 		w.exit(key)
 		return
 	}
-	p := parcel{attemptOf: key, Packed: packed}
+	p := packedResult{key, packed}
 	if !errors.Is(cause, errCancelled) { // that is not worth keeping
 		if err := w.outbox.keep(p); err != nil {
 			w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
@@ -41,9 +42,6 @@ func (w *Worker) play(ctx context.Context, o order) {
 	}
 	w.deliver(ctx, p)
 }
-
-// most returns the most bytes that a result may have: what NATS allows, but for the headers.
-func (w *Worker) most() int { return int(min(w.link.MaxPayload(), MaxMessage)) - 4096 }
 
 func (w *Worker) count(r Result) {
 	outcome := "played"
@@ -59,7 +57,7 @@ func (w *Worker) count(r Result) {
 
 // playOnCore plays an attempt when its core is free, with its bots in their sandboxes.
 func (w *Worker) playOnCore(ctx context.Context, o order) Result {
-	if !w.mayPlay(o.Core) {
+	if !slices.Contains(w.Cores, o.Core) {
 		return failed(o.Job, fmt.Errorf("%s does not play on core %d", w.link.Name, o.Core))
 	}
 	select {
@@ -88,7 +86,7 @@ func (w *Worker) playOnCore(ctx context.Context, o order) Result {
 	})
 }
 
-// program returns the bot of a slot: of the house, or from the object store. Its files stay until
+// program returns the bot of a slot: of the house, or from the server. Its files stay until
 // release is called.
 func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot, release func(), err error) {
 	b := o.Bots[slot]
@@ -100,9 +98,11 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 	if len(b.Command) == 0 {
 		return bot, nil, errors.New("it has no command")
 	}
-	dir, release, err := w.cache.use(ctx, o.Trees[b.Hash], func(ctx context.Context, into string) error {
+	packed := o.Builds[b.Hash]
+	dir, release, err := w.cache.use(ctx, packed.Tree, func(ctx context.Context, into string) error {
 		w.metrics.fetched.Inc()
-		return w.fetch(ctx, b.Hash, into)
+		part := func(p filePart) ([]byte, error) { return w.part(ctx, p) }
+		return unpackTree(&packedBot{build: packed, part: part}, into)
 	})
 	if err != nil {
 		return bot, nil, machineError(err)
@@ -132,97 +132,50 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 	return bot, release, nil
 }
 
-// fetchTime is how long a worker that is cut off tries to fetch a bot, and fetchOnce how long one
-// try may take.
-const fetchTime, fetchOnce = 3 * time.Minute, time.Minute
+// fetchTime is how long a worker tries to fetch a part of a bot.
+const fetchTime = 3 * time.Minute
 
-// fetch fetches a bot from the object store. While the server cannot be reached it tries again.
-func (w *Worker) fetch(ctx context.Context, hash, into string) error {
+// part fetches a part of the packed files of a bot. While the server does not answer it tries again.
+func (w *Worker) part(ctx context.Context, p filePart) ([]byte, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
 	within, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		once, cancel := context.WithTimeout(within, fetchOnce)
-		err := fetchBot(once, w.link.js, hash, into)
-		cancel()
-		if err == nil || errors.Is(err, errNoBot) || w.link.Status() == nats.CONNECTED && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrNoResponders) {
-			return err
-		}
-		if err := os.RemoveAll(into); err != nil {
-			return err
+		part, err := w.ask(within, w.down, PartSize, filesSubject(w.link.Name), data)
+		switch {
+		case err == nil && len(part) > 0:
+			return part, nil
+		case err == nil:
+			return nil, errNoBot
 		}
 		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		case <-within.Done():
-			return err
+			return nil, err
 		case <-time.After(wait):
 		}
 	}
+}
+
+// ask sends a request of so many bytes, or for so many, when the line is free for them: on one that is slow
+// the heartbeats of the connection wait behind all that is on its way.
+func (w *Worker) ask(ctx context.Context, line *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
+	if err := line.Acquire(ctx, int64(bytes)); err != nil {
+		return nil, err
+	}
+	defer line.Release(int64(bytes))
+	return w.link.ask(ctx, subject, data)
 }
 
 // machineError makes an error one of this machine.
 func machineError(err error) error { return &Failure{Kind: FailedMachine, Text: err.Error()} }
 
-// How handing in is tried again.
+// How handing in and fetching are tried again.
 const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second
 )
-
-// handInTime is how long handing in so many bytes may take at once, on a slow line that others use, too.
-func handInTime(bytes int) time.Duration {
-	const slow = 32 << 10 // bytes a second
-	return 10*time.Second + time.Duration(bytes)*time.Second/slow
-}
-
-// deliver hands in a result until the server answers. It gives up when the attempt is over, or the
-// worker ends: then the result stays on the disk.
-func (w *Worker) deliver(ctx context.Context, p parcel) {
-	defer w.exit(p.attemptOf)
-	w.metrics.waiting.Inc()
-	defer w.metrics.waiting.Dec()
-	ctx, end := w.handing(ctx, p.attemptOf)
-	defer end()
-	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		within, cancel := context.WithTimeout(ctx, handInTime(len(p.Packed)))
-		_, err := w.link.RequestWithContext(within, resultsSubject(w.link.Name), p.Packed)
-		cancel()
-		if err == nil || errors.Is(context.Cause(ctx), errOver) {
-			break
-		}
-		if ctx.Err() == nil {
-			w.Log.Warn("a result cannot be handed in yet", "match", p.Match, "attempt", p.Attempt, "err", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
-		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errOver) {
-			return
-		}
-	}
-	if err := w.outbox.drop(p.attemptOf); err != nil {
-		w.Log.Warn("a result that is handed in cannot be deleted", "match", p.Match, "err", err)
-	}
-}
-
-// handing returns the context of handing in: a cancelled match still hands in that it was, and
-// one that is over does not.
-func (w *Worker) handing(ctx context.Context, key attemptOf) (context.Context, context.CancelFunc) {
-	stop := func() {}
-	if errors.Is(context.Cause(ctx), errCancelled) {
-		ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), StopTime)
-	}
-	ctx, end := context.WithCancelCause(ctx)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if a := w.playing[key]; a != nil {
-		a.end = func(cause error) {
-			if errors.Is(cause, errOver) { // what is played is handed in, even if it was cancelled just now
-				end(cause)
-			}
-		}
-	}
-	return ctx, func() {
-		end(nil)
-		stop()
-	}
-}

@@ -122,7 +122,7 @@ func (f *Fleet) Play(ctx context.Context, machine string, j fleet.Job, keep func
 
 // The compressor is made here, and in no bubble of a test.
 func init() {
-	if _, err := fleet.Pack(fleet.Result{}, fleet.MaxMessage); err != nil {
+	if _, err := fleet.Pack(fleet.Result{}, fleet.MaxPacked); err != nil {
 		panic(err)
 	}
 }
@@ -130,7 +130,7 @@ func init() {
 // hand hands a result to keep, as it comes out at the other end of a connection.
 func hand(e fleet.Expected, r fleet.Result, machine string, keep func(fleet.Result) error) error {
 	r.Machine = machine
-	data, err := fleet.Pack(r, fleet.MaxMessage)
+	data, err := fleet.Pack(r, fleet.MaxPacked)
 	if err != nil {
 		return err
 	}

@@ -19,22 +19,16 @@ const maxKnown = 100_000
 type abilities struct {
 	versions map[int64]ladder.Version
 	missing  map[string]map[int64]string // by class of machines and version; "" where nothing is, or notKnown
-	told     map[int64]string            // what no machine has, as it was told
-	since    map[int64]time.Time         // when it was first seen that no machine can play a version
-	classes  []string                    // of the machines that get jobs
-	sample   map[string]fleet.Machine    // one of each class
+	looked   time.Time                   // when it was last looked for versions that no machine can play
+	lacking  map[int64]string            // what those lacked then that nobody has been told of
 }
 
 func newAbilities() abilities {
-	return abilities{versions: map[int64]ladder.Version{}, missing: map[string]map[int64]string{}, told: map[int64]string{}, since: map[int64]time.Time{}}
+	return abilities{versions: map[int64]ladder.Version{}, missing: map[string]map[int64]string{}}
 }
 
 // notKnown stands for what a version needs while its files do not stand here.
 const notKnown = "what it needs is not known"
-
-// patience is how long no machine could play a version before its owner is told: a worker may have
-// been started anew.
-const patience = time.Minute
 
 // classOf names what a machine can play: machines of one class can play the same.
 func classOf(m fleet.Machine) string {
@@ -44,18 +38,6 @@ func classOf(m fleet.Machine) string {
 		fmt.Fprintf(&b, " %s=%s", name, m.Interpreters[name])
 	}
 	return b.String()
-}
-
-// changed takes in what machines there are.
-func (a *abilities) changed(machines []*machine) {
-	a.sample = map[string]fleet.Machine{}
-	for _, m := range machines {
-		if m.gets() {
-			a.sample[m.class] = m.Machine
-		}
-	}
-	a.classes = slices.Sorted(maps.Keys(a.sample))
-	maps.DeleteFunc(a.missing, func(class string, _ map[int64]string) bool { return a.sample[class].Name == "" })
 }
 
 // version returns a version that has been built, of which nothing but its state changes any more.
@@ -75,13 +57,13 @@ func (r *Runner) version(ctx context.Context, id int64) (ladder.Version, error) 
 	return v, nil
 }
 
-// missing returns what machines of a class lack that a version needs; "" where they can play it, or
+// missing returns what a machine lacks that a version needs; "" where it can play it, or
 // notKnown.
-func (r *Runner) missing(ctx context.Context, class string, id int64) (string, error) {
-	known := r.able.missing[class]
+func (r *Runner) missing(ctx context.Context, m *machine, id int64) (string, error) {
+	known := r.able.missing[m.class]
 	if known == nil {
 		known = map[int64]string{}
-		r.able.missing[class] = known
+		r.able.missing[m.class] = known
 	}
 	if text, ok := known[id]; ok {
 		return text, nil
@@ -90,7 +72,7 @@ func (r *Runner) missing(ctx context.Context, class string, id int64) (string, e
 	if err != nil {
 		return "", err
 	}
-	lacks, sure := r.Missing(v, r.able.sample[class])
+	lacks, sure := r.Missing(v, m.Machine)
 	if !sure {
 		lacks = notKnown
 	}
@@ -109,75 +91,67 @@ func (a *abilities) built(versions []int64) {
 	}
 }
 
-// canPlay reports whether a machine can play a version. Remote ones are connected to the server,
-// and play on its own machine.
-func (r *Runner) canPlay(ctx context.Context, m *machine, id int64, remote bool) bool {
-	able, doubt := r.ableTo(ctx, m, id, remote)
-	if doubt {
-		r.nameUnplayable(ctx, id)
+// canPlay reports whether a machine has what a version needs. One whose needs are not known is for this
+// machine, which builds it again.
+func (r *Runner) canPlay(ctx context.Context, m *machine, id int64) bool {
+	if r.Missing == nil {
+		return true
 	}
-	return able
+	missing, err := r.missing(ctx, m, id)
+	return err == nil && (missing == "" || missing == notKnown && m.Local)
 }
 
-// ableTo is canPlay for who tells later of versions that no machine can play: doubt says that this
-// may be one, or have been.
-func (r *Runner) ableTo(ctx context.Context, m *machine, id int64, remote bool) (able, doubt bool) {
-	if remote || r.Missing == nil {
-		return m.Local || !remote, false
-	}
-	missing, err := r.missing(ctx, m.class, id)
-	able = err == nil && (missing == "" || missing == notKnown && m.Local)
-	return able, !able || r.able.told[id] != "" || r.able.versions[id].Unplayable != ""
-}
+// patience is how long no machine could play a version before its owner is told: a worker may have
+// been started anew.
+const patience = time.Minute
 
-// nameUnplayable tells of a version that no machine can play what is missing, once, and when one can
-// play it again: its owner, and the operator.
-func (r *Runner) nameUnplayable(ctx context.Context, id int64) {
-	v, err := r.version(ctx, id)
-	if err != nil || len(r.able.classes) == 0 {
+// tellUnplayable tells of the versions that no machine has been able to play for a while, and of those that
+// one can play again: their owners, and the operator.
+func (r *Runner) tellUnplayable(ctx context.Context) {
+	a, now := &r.able, r.Now()
+	if r.Missing == nil || now.Sub(a.looked) < patience {
 		return
 	}
-	told, ok := r.able.told[id]
-	if !ok {
-		told = v.Unplayable // by an earlier server
-	}
-	text := r.lacking(ctx, id)
-	since, seen := r.able.since[id]
-	switch now := r.Now(); {
-	case text == told:
-		delete(r.able.since, id)
-		return
-	case text != "" && !seen:
-		r.able.since[id] = now
-		return
-	case text != "" && now.Sub(since) < patience:
+	machines := r.placement.classes()
+	if len(machines) == 0 {
 		return
 	}
-	delete(r.able.since, id)
-	if err := r.Store.SetUnplayable(ctx, id, text); err != nil {
-		r.Log.Error("telling of a version that cannot be played", "version", id, "err", err)
-		return
-	}
-	r.able.told[id] = text
-	n := 0
-	for _, text := range r.able.told {
-		if text != "" {
-			n++
+	maps.DeleteFunc(a.missing, func(class string, _ map[int64]string) bool { return machines[class] == nil })
+	before, here := a.lacking, r.placement.local().class
+	a.looked, a.lacking = now, map[int64]string{}
+	unplayable := 0
+	for id, v := range a.versions {
+		text := ""
+		if v.Unplayable != "" || a.missing[here][id] != "" { // where this machine lacks nothing, it plays
+			text = r.lacking(ctx, machines, id)
+		}
+		switch {
+		case text == v.Unplayable:
+		case text != "" && text != before[id]:
+			a.lacking[id] = text
+		default:
+			r.tellOf(ctx, v, text)
+		}
+		if a.versions[id].Unplayable != "" {
+			unplayable++
 		}
 	}
-	r.metrics.unplayable.Set(float64(n))
-	if text == "" {
-		r.Log.Info("a version can be played again", "version", id, "bot", v.Bot, "number", v.Number)
-		return
+	r.metrics.unplayable.Set(float64(unplayable))
+}
+
+// looksAgain returns when it is known who is to be told; zero when nobody may have to be.
+func (a *abilities) looksAgain() (at time.Time) {
+	if len(a.lacking) > 0 {
+		at = a.looked.Add(patience)
 	}
-	r.Log.Warn("no machine can play a version", "version", id, "bot", v.Bot, "number", v.Number, "missing", text)
+	return at
 }
 
 // lacking returns what no machine has that a version needs; "" where one can play it, or may.
-func (r *Runner) lacking(ctx context.Context, id int64) string {
+func (r *Runner) lacking(ctx context.Context, machines map[string]*machine, id int64) string {
 	var lacks []string
-	for _, class := range r.able.classes {
-		text, err := r.missing(ctx, class, id)
+	for _, m := range machines {
+		text, err := r.missing(ctx, m, id)
 		if err != nil || text == "" || text == notKnown {
 			return ""
 		}
@@ -185,4 +159,22 @@ func (r *Runner) lacking(ctx context.Context, id int64) string {
 	}
 	slices.Sort(lacks)
 	return strings.Join(slices.Compact(lacks), "; ")
+}
+
+// tellOf tells what no machine has that a version needs; "": it can be played again.
+func (r *Runner) tellOf(ctx context.Context, v ladder.Version, missing string) {
+	if now, err := r.Store.Version(ctx, v.ID); err != nil || now.State != ladder.Live {
+		return
+	}
+	if err := r.Store.SetUnplayable(ctx, v.ID, missing); err != nil {
+		r.Log.Error("telling of a version that cannot be played", "version", v.ID, "err", err)
+		return
+	}
+	v.Unplayable = missing
+	r.able.versions[v.ID] = v
+	if missing == "" {
+		r.Log.Info("a version can be played again", "version", v.ID, "bot", v.Bot, "number", v.Number)
+		return
+	}
+	r.Log.Warn("no machine can play a version", "version", v.ID, "bot", v.Bot, "number", v.Number, "missing", missing)
 }

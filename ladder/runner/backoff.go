@@ -1,6 +1,9 @@
 package runner
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // After a failure a thing is not tried for a while: first for minBackoff, then twice
 // as long after each further failure, up to maxBackoff.
@@ -9,24 +12,31 @@ const (
 	maxBackoff = time.Minute
 )
 
-// backoffs has the backoff of each thing that failed, by name.
-type backoffs map[string]*backoff
-
+// backoff is that of one thing. The zero value: it has not failed.
 type backoff struct {
 	failures int // one after another
 	until    time.Time
 }
 
-// failed counts a failure of a thing and returns the end of its backoff.
-func (b backoffs) failed(name string, now time.Time) time.Time {
-	e := b[name]
-	if e == nil {
-		e = &backoff{}
-		b[name] = e
+// failed counts a failure and returns the end of the backoff.
+func (b *backoff) failed(now time.Time) time.Time {
+	b.until = now.Add(min(minBackoff<<min(b.failures, 16), maxBackoff))
+	b.failures++
+	return b.until
+}
+
+// active reports whether the backoff goes on.
+func (b *backoff) active(now time.Time) bool { return now.Before(b.until) }
+
+// backoffs has the backoff of each thing that failed, by name.
+type backoffs map[string]*backoff
+
+// failed counts a failure of a thing.
+func (b backoffs) failed(name string, now time.Time) {
+	if b[name] == nil {
+		b[name] = &backoff{}
 	}
-	e.until = now.Add(min(minBackoff<<min(e.failures, 16), maxBackoff))
-	e.failures++
-	return e.until
+	b[name].failed(now)
 }
 
 // worked forgets the failures of a thing.
@@ -34,16 +44,32 @@ func (b backoffs) worked(name string) { delete(b, name) }
 
 // active reports whether a thing has a backoff now.
 func (b backoffs) active(name string, now time.Time) bool {
-	e := b[name]
-	return e != nil && now.Before(e.until)
+	return b[name] != nil && b[name].active(now)
 }
 
 // next returns when the first backoff ends; zero when there is none.
 func (b backoffs) next(now time.Time) (first time.Time) {
 	for _, e := range b {
-		if now.Before(e.until) && (first.IsZero() || e.until.Before(first)) {
-			first = e.until
+		if e.active(now) {
+			first = earliest(first, e.until)
 		}
 	}
 	return first
+}
+
+// earliest returns the earlier of two times; zero stands for never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func versionName(id int64) string   { return fmt.Sprintf("version %d", id) }
+func matchName(id int64) string     { return fmt.Sprintf("match %d", id) }
+func ladderName(name string) string { return "ladder " + name }
+
+// thereName names a version on another machine.
+func thereName(machine string, version int64) string {
+	return fmt.Sprintf("version %d on %s", version, machine)
 }

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -45,54 +44,6 @@ clock = {movetime = 600000, startup = 600000}
 house = ["@random"]
 `
 
-// Two bots that never end, asked for three times by one person: rated matches go on on the other core,
-// and submissions come through. Of a person's matches one is played at a time; the running one and the
-// waiting ones end.
-func TestNeverEnding(t *testing.T) {
-	// limit: limits.time
-	t.Parallel()
-	w := newWorld(t, bounded)
-	a, b := w.bot("endless1", shuffler), w.bot("endless2", shuffler)
-	r := w.run(2, func(o *Options) {
-		o.Share, o.Time, o.Grace = 1, time.Hour, 0
-		o.Submit = func(ctx context.Context, id int64, core int) error { return w.store.Fail(ctx, id, "for the test") }
-	})
-	r.finished(1)
-	ids := w.ask(w.person.ID, 3, a.ID, b.ID)
-	r.Wake()
-	r.until("an endless match plays", func(e events.Event) bool { return e.Kind == events.MatchBegan && e.Match == ids[0] })
-	v := w.Submit(w.person.ID, "other", hashOf("other"))
-	r.Wake()
-	rated, failed := 0, false
-	r.until("rated matches and the submission", func(e events.Event) bool {
-		if e.Kind == events.MatchFinished && e.Ladder != "" {
-			rated++
-		}
-		failed = failed || e.Kind == events.VersionMoved && e.Version == v.ID && e.State == ladder.Failed
-		return rated >= 2 && failed
-	})
-	states := map[ladder.MatchState]int{}
-	for _, id := range ids {
-		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), id))
-		states[m.State]++
-	}
-	if states[ladder.Running] != 1 || states[ladder.Waiting] != 2 {
-		t.Errorf("of the endless matches: %v, want one that runs and two that wait", states)
-	}
-	w.Must(w.store.CancelMatch(t.Context(), ids[0], w.person.ID, "cancelled by anna"))
-	r.Wake()
-	r.until("the next one plays", func(e events.Event) bool { return e.Kind == events.MatchBegan && e.Match == ids[1] })
-	w.Must(w.store.BlockPerson(t.Context(), w.person.ID, true))
-	r.Wake()
-	r.until("it is cancelled", func(e events.Event) bool { return e.Kind == events.MatchBroken && e.Match == ids[1] })
-	for i, id := range ids {
-		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), id))
-		if m.State != ladder.Dropped || !strings.HasPrefix(m.Reason, "cancelled") {
-			t.Errorf("endless match %d is %s, %q", i, m.State, m.Reason)
-		}
-	}
-}
-
 // A match that somebody asked for ends when it is over its time, its attempts before
 // counted; whoever asked is told.
 func TestOverTime(t *testing.T) {
@@ -134,8 +85,21 @@ func TestTwelveSeats(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bounded)
 	dir := t.TempDir()
-	// Each process leaves its number when it starts, and counts those that run.
-	count := fmt.Sprintf("mkdir %[1]s/$$; n=0; for d in %[1]s/*; do test -d /proc/${d##*/} && n=$((n+1)); done; echo $n >> %[1]s.most\n", dir)
+	// Each process leaves its number and the time of its start, as others get the same number later, and counts
+	// those that run.
+	count := fmt.Sprintf(`start() {
+	read -r stat 2>/dev/null </proc/$1/stat || return
+	set -- ${stat##*) }
+	test $1 = Z || echo ${20}
+}
+mkdir %[1]s/$$-$(start $$)
+n=0
+for d in %[1]s/*; do
+	d=${d##*/}
+	test "$(start ${d%%-*})" = ${d#*-} && n=$((n+1))
+done
+echo $n >> %[1]s.most
+`, dir)
 	var ids []int64
 	for i := range 12 {
 		ids = append(ids, w.bot(fmt.Sprintf("large%d", i), count+script("")).ID)
@@ -161,8 +125,8 @@ func TestTwelveSeats(t *testing.T) {
 		return finished == 2
 	})
 	r.stop()
-	if used := r.local.memory.used; used != 0 {
-		t.Errorf("%d bytes are reserved at the end", used)
+	if jobs := r.placement.local().jobs; len(jobs) > 0 {
+		t.Errorf("%d jobs have memory at the end", len(jobs))
 	}
 	most := mostProcesses(t, dir+".most")
 	if most != 12 {

@@ -40,7 +40,6 @@ func TestRecheck(t *testing.T) {
 	for i := range n / firstMatches {
 		f.Add(fleet.Machine{Name: fmt.Sprintf("w%d", i+1), Cores: slices.Repeat([]int{cores.Any}, firstMatches)})
 	}
-	ended := make(chan outcome, n)
 	f.Player = func(ctx context.Context, _ string, j fleet.Job) (r fleet.Result) {
 		<-ctx.Done()
 		r.Failure = &fleet.Failure{Kind: fleet.FailedCancelled, Text: "ended"}
@@ -48,28 +47,28 @@ func TestRecheck(t *testing.T) {
 	}
 	store := &counted{}
 	r := w.idle(0, func(o *Options) { store.Store, o.Store, o.Fleet = o.Store, store, f })
-	r.begin(t.Context(), t.Context(), ended)
-	if len(r.taken) != n {
-		t.Fatalf("%d matches are played", len(r.taken))
+	r.begin(t.Context(), t.Context())
+	if len(r.placement.jobs) != n {
+		t.Fatalf("%d matches are played", len(r.placement.jobs))
 	}
 	r.recheck(t.Context())
 	if read := store.matches.Load(); read > 0 {
 		t.Errorf("%d matches are read while %d are played", read, n)
 	}
-	for id := range r.taken {
+	for id := range r.placement.jobs {
 		w.Must(w.store.CancelMatch(t.Context(), id, 0, "cancelled for the test"))
 		break
 	}
 	r.recheck(t.Context())
-	o := <-ended
+	o := <-r.ended
 	if m, err := w.store.Match(t.Context(), o.id()); err != nil || m.State != ladder.Dropped || store.matches.Load() == 0 {
 		t.Errorf("the match that ends is %s, %v", m.State, err)
 	}
-	for _, j := range r.taken {
-		j.end(errUnwanted)
+	for _, j := range r.placement.jobs {
+		j.end(errCancelled)
 	}
 	for range n - 1 {
-		<-ended
+		<-r.ended
 	}
 }
 
@@ -86,11 +85,9 @@ func TestOverOwnTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				ctx, over := context.WithCancelCause(t.Context())
-				p := &played{
-					Match: &ladder.Match{ID: 1}, attempt: 1, versions: []ladder.Version{{ID: 1, Bot: "a"}, {ID: 2, Bot: "b"}},
-					left: 20 * time.Minute, over: func() { over(errOverTime) },
-				}
+				o := &outcome{job: &job{match: &ladder.Match{ID: 1, AskedBy: 1}, versions: []ladder.Version{{ID: 1, Bot: "a"}, {ID: 2, Bot: "b"}}, end: over}}
 				r := &Runner{}
+				r.Time = 20 * time.Minute
 				r.Check = func(context.Context) error { return nil }
 				r.journal.Log = slog.New(slog.DiscardHandler)
 				r.Resolve = func(context.Context, ladder.Version) (b match.Bot, err error) {
@@ -105,7 +102,7 @@ func TestOverOwnTime(t *testing.T) {
 					}
 					return b, nil
 				}
-				result := r.playHere(ctx, p, fleet.Job{
+				result := r.playHere(ctx, o, fleet.Job{
 					Match: 1, Attempt: 1, Game: "brisca", Bots: []fleet.Bot{{Name: "a"}, {Name: "b"}}, Deals: 1,
 					Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}, Core: cores.Any, Together: 1,
 				})

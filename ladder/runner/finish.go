@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,20 +16,20 @@ import (
 // finish stores a match that has been played. While that fails (the disk is full),
 // the result stays in memory and the server is paused, so that no played match is
 // lost.
-func (r *Runner) finish(ctx context.Context, p *played, took time.Duration) error {
+func (r *Runner) finish(ctx context.Context, o *outcome) error {
 	for {
 		// After a stop in the middle it would be unknown whether it is stored.
-		changes, err := r.Store.Finish(context.WithoutCancel(ctx), p.ID, p.attempt, p.games)
+		_, err := r.Store.Finish(context.WithoutCancel(ctx), o.match.ID, o.attempt.Number, o.games)
 		if err == nil {
 			r.health.worked()
-			r.finished(p, changes, took)
-			r.judge(context.WithoutCancel(ctx), p)
+			r.finished(o)
+			r.judge(context.WithoutCancel(ctx), o)
 			return nil
 		}
 		if ladder.CodeOf(err) != ladder.Unavailable {
 			return fmt.Errorf("storing the match: %w", err)
 		}
-		until := r.pause(fmt.Errorf("storing match %d: %w", p.ID, err))
+		until := r.pause(fmt.Errorf("storing match %d: %w", o.match.ID, err))
 		select {
 		case <-time.After(until.Sub(r.Now())):
 		case <-ctx.Done():
@@ -38,22 +39,23 @@ func (r *Runner) finish(ctx context.Context, p *played, took time.Duration) erro
 }
 
 // finished logs, counts and publishes a match that is stored.
-func (r *Runner) finished(p *played, changes []ladder.Change, took time.Duration) {
-	label := ladderLabel(p.Ladder)
+func (r *Runner) finished(o *outcome) {
+	m := o.match
+	label := ladderLabel(m.Ladder)
 	r.metrics.finished.WithLabelValues(label).Inc()
-	r.metrics.games.WithLabelValues(label).Add(float64(len(p.games)))
-	r.metrics.took.WithLabelValues(label).Observe(took.Seconds())
+	r.metrics.games.WithLabelValues(label).Add(float64(len(o.games)))
+	r.metrics.took.WithLabelValues(label).Observe(o.took.Seconds())
 	faults := 0
-	for _, g := range p.games {
+	for _, g := range o.games {
 		for _, f := range g.Faults {
 			r.metrics.faults.WithLabelValues(string(f.Code)).Inc()
 			faults++
 		}
 	}
-	r.Log.Debug("match finished", "match", p.ID, "ladder", p.Ladder, "versions", p.Versions,
-		"games", len(p.games), "faults", faults, "seconds", took.Seconds())
-	if p.Rated {
-		r.fits.add(p.Ladder)
+	r.Log.Debug("match finished", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions,
+		"games", len(o.games), "faults", faults, "seconds", o.took.Seconds())
+	if m.Rated {
+		r.fits.add(m.Ladder)
 	}
 }
 
@@ -65,14 +67,12 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	m := o.match
 	var (
 		failure *fleet.Failure
-		server  serverError
-		lost    lostError
 		told    toldError
 		lie     *fleet.Contradiction
 		reason  = "the referee failed"
 		label   = "referee"
 		failed  = true // the attempt counts
-		machine = o.attempt.Machine
+		name    = o.attempt.Machine
 		kind    = ""
 	)
 	switch {
@@ -83,31 +83,31 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	}
 	switch cause := context.Cause(ctx); {
 	case cause == errSuspended:
-		reason, label, failed = fmt.Sprintf("machine %q was suspended", machine), "suspended", false
+		reason, label, failed = fmt.Sprintf("machine %q was suspended", name), "suspended", false
 	case why == errHeld:
-		reason, label, failed = fmt.Sprintf("machine %q had it for too long", machine), "held", false
-		r.suspend(machine, fmt.Sprintf("it had match %d for longer than a match can take", m.ID))
+		reason, label, failed = fmt.Sprintf("machine %q had it for too long", name), "held", false
+		r.suspend(o.machine, fmt.Sprintf("it had match %d for longer than a match can take", m.ID))
 	case cause != nil || kind == fleet.FailedCancelled && told.Failure == nil:
 		reason, label, failed = serverStopped, "stop", false
-	case errors.As(why, &lie) && machine != fleet.Local:
-		reason, label, failed = fmt.Sprintf("machine %q handed in what cannot be of the match", machine), "contradiction", false
-		r.suspend(machine, fmt.Sprintf("what it handed in for match %d cannot be: %s", m.ID, lie))
+	case errors.As(why, &lie) && name != fleet.Local:
+		reason, label, failed = fmt.Sprintf("machine %q handed in what cannot be of the match", name), "contradiction", false
+		r.suspend(o.machine, fmt.Sprintf("what it handed in for match %d cannot be: %s", m.ID, lie))
 	case told.Failure != nil:
-		reason, label = fmt.Sprintf("machine %q could not play", machine), "machine"
-		failed = kind != fleet.FailedMachine && kind != fleet.FailedCancelled && !failedOn(m, machine, o.attempt.Number)
-		o.again = append(o.again, machineName(machine))
+		reason, label = fmt.Sprintf("machine %q could not play", name), "machine"
+		failed = kind != fleet.FailedMachine && kind != fleet.FailedCancelled && !failedOn(m, name, o.attempt.Number)
+		o.blamed = true
 		if kind == fleet.FailedVersion {
-			o.again = append(o.again, thereName(machine, told.Version))
+			o.again = append(o.again, thereName(name, told.Version))
 		}
-	case errors.As(why, &lost): // perhaps by this match: it counts
-		reason, label = fmt.Sprintf("machine %q was lost", lost.machine), "lost"
-		o.again = append(o.again, machineName(lost.machine))
-	case errors.As(why, &server), kind == fleet.FailedMachine && machine == fleet.Local:
+	case errors.As(why, new(lostError)): // perhaps by this match: it counts
+		reason, label = fmt.Sprintf("machine %q was lost", name), "lost"
+		o.blamed = true
+	case errors.As(why, new(serverError)), kind == fleet.FailedMachine && name == fleet.Local:
 		reason, label, failed = "the server could not play", "server", false
 		r.pause(why) // the match is the first one after it
 	case kind == fleet.FailedMachine: // it does not take what is handed out
-		reason, label, failed = fmt.Sprintf("machine %q could not play", machine), "machine", false
-		o.again = append(o.again, machineName(machine))
+		reason, label, failed = fmt.Sprintf("machine %q could not play", name), "machine", false
+		o.blamed = true
 	case kind == fleet.FailedVersion, kind == fleet.FailedHouse:
 		reason, label = failure.Text, kind
 		o.again = append(o.again, matchName(m.ID), versionName(failure.Version))
@@ -115,8 +115,8 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 		o.again = append(o.again, matchName(m.ID), ladderName(m.Ladder))
 	}
 	r.metrics.broken.WithLabelValues(label).Inc()
-	if slices.Contains([]string{"lost", "machine", "held", "contradiction"}, label) {
-		r.roster.broke(machine)
+	if o.blamed || label == "held" || label == "contradiction" {
+		r.placement.note(o.machine, func(m *machine) { m.broken++ })
 	}
 	dropped, err := r.Store.Break(context.WithoutCancel(ctx), m.ID, o.attempt.Number, reason, failed)
 	if errors.Is(err, store.ErrOver) {
@@ -133,7 +133,7 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	case dropped:
 		r.Log.Error("match dropped", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "err", why)
 	default:
-		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "machine", machine, "err", why)
+		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "machine", name, "err", why)
 	}
 }
 
@@ -143,4 +143,13 @@ func failedOn(m *ladder.Match, machine string, attempt int) bool {
 	return slices.ContainsFunc(m.Attempts, func(a ladder.Attempt) bool {
 		return a.Number < attempt && a.Machine == machine && a.Reason != ""
 	})
+}
+
+// suspend gives a machine nothing more until the server starts again: it has handed in what cannot be.
+func (r *Runner) suspend(m *machine, why string) {
+	r.placement.note(m, func(m *machine) {
+		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)
+		m.suspended = cmp.Or(m.suspended, why)
+	})
+	r.Wake()
 }

@@ -20,122 +20,74 @@ const (
 	fitRest = 10
 )
 
-// fitter knows which ladders have matches that are not in their fits yet.
+// fitter fits the ladders that have new matches, one at a time.
 type fitter struct {
-	mu      sync.Mutex
-	ladders map[string]*unfitted
-	changed chan struct{}
+	*Runner
+	one     chan struct{}            // has a place for the fit that is made
+	changed map[string]chan struct{} // by ladder: it has matches that are not in its fit
 }
 
-type unfitted struct {
-	matches bool
-	last    time.Time // of the fit
-	took    time.Duration
-}
-
-func newFitter() *fitter {
-	return &fitter{ladders: map[string]*unfitted{}, changed: make(chan struct{}, 1)}
-}
-
-// add notes a match.
-func (f *fitter) add(name string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	u := f.ladders[name]
-	if u == nil {
-		u = &unfitted{}
-		f.ladders[name] = u
-	}
-	u.matches = true
-	select {
-	case f.changed <- struct{}{}:
-	default:
-	}
-}
-
-// due returns a ladder to fit now, "" for none, and when the next one is due, zero
-// for none.
-func (f *fitter) due(now time.Time) (name string, next time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var longest time.Duration = -1
-	for n, u := range f.ladders {
-		if !u.matches {
-			continue
-		}
-		at := u.last.Add(max(fitEvery, (1+fitRest)*u.took))
-		if late := now.Sub(at); late >= 0 && late > longest {
-			name, longest = n, late
-		} else if late < 0 && (next.IsZero() || at.Before(next)) {
-			next = at
-		}
-	}
-	return name, next
-}
-
-// begun notes that a ladder's matches are fitted.
-func (f *fitter) begun(name string, now time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.ladders[name].matches, f.ladders[name].last = false, now
-}
-
-// ended notes how long a fit took.
-func (f *fitter) ended(name string, took time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.ladders[name].took = took
-}
-
-// startFitter fits in the background until the context ends; the channel is
-// closed then.
-func (r *Runner) startFitter(ctx context.Context) <-chan struct{} {
+// newFitter returns a fitter that fits all ladders at first: they may have matches of the server's previous run.
+func newFitter(r *Runner) *fitter {
+	f := &fitter{Runner: r, one: make(chan struct{}, 1), changed: map[string]chan struct{}{}}
 	for _, l := range r.Ladders {
-		r.fits.add(l.Name) // matches of the server's previous run
+		f.changed[l.Name] = make(chan struct{}, 1)
+		f.add(l.Name)
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		r.fitLoop(ctx)
-	}()
-	return ended
+	return f
 }
 
-func (r *Runner) fitLoop(ctx context.Context) {
-	for ctx.Err() == nil {
-		now := r.Now()
-		name, next := r.fits.due(now)
-		if name != "" {
-			r.fits.begun(name, now)
-			if err := r.fit(ctx, name); err != nil && ctx.Err() == nil {
-				r.Log.Error("fitting the ratings", "ladder", name, "err", err)
-			}
-			r.fits.ended(name, r.Now().Sub(now))
-			continue
-		}
-		var timer <-chan time.Time
-		if !next.IsZero() {
-			timer = time.After(next.Sub(now))
-		}
+// add notes a match of a ladder.
+func (f *fitter) add(name string) {
+	select {
+	case f.changed[name] <- struct{}{}:
+	default: // it is noted already
+	}
+}
+
+// run fits until the context ends.
+func (f *fitter) run(ctx context.Context) {
+	var ended sync.WaitGroup
+	for _, l := range f.Ladders {
+		ended.Go(func() { f.keepUp(ctx, l) })
+	}
+	ended.Wait()
+}
+
+// keepUp fits a ladder again and again.
+func (f *fitter) keepUp(ctx context.Context, l ladder.Ladder) {
+	for {
 		select {
 		case <-ctx.Done():
-		case <-timer:
-		case <-r.fits.changed:
+			return
+		case <-f.changed[l.Name]:
+		}
+		f.one <- struct{}{}
+		began := time.Now()
+		if err := f.fit(ctx, l); err != nil && ctx.Err() == nil {
+			f.Log.Error("fitting the ratings", "ladder", l.Name, "err", err)
+		}
+		took := time.Since(began)
+		<-f.one
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(max(fitEvery-took, fitRest*took)):
 		}
 	}
 }
 
 // fit computes the ratings of a ladder from all its matches, whatever their order,
 // relative to the anchor.
-func (r *Runner) fit(ctx context.Context, name string) error {
-	results, err := r.results(ctx, name)
+func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
+	results, err := f.results(ctx, l)
 	if err != nil || results.empty() {
 		return err
 	}
 	began := time.Now()
 	anchors := map[int64]bool{}
 	for _, id := range results.versions {
-		v, err := r.Store.Version(ctx, id)
+		v, err := f.Store.Version(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -145,12 +97,12 @@ func (r *Runner) fit(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Store.SaveFit(ctx, name, results.upto, estimates); err != nil {
+	if err := f.Store.SaveFit(ctx, l.Name, results.upto, estimates); err != nil {
 		return fmt.Errorf("storing the fit: %w", err)
 	}
 	took := time.Since(began)
-	r.metrics.fits.WithLabelValues(name).Observe(took.Seconds())
-	r.Log.Debug("ratings fitted", "ladder", name, "versions", len(results.versions), "matches", results.upto, "seconds", took.Seconds())
+	f.metrics.fits.WithLabelValues(l.Name).Observe(took.Seconds())
+	f.Log.Debug("ratings fitted", "ladder", l.Name, "versions", len(results.versions), "matches", results.upto, "seconds", took.Seconds())
 	return nil
 }
 
@@ -168,20 +120,16 @@ func (r results) empty() bool { return len(r.pairs)+len(r.bouts) == 0 }
 // maxBouts is how many matches of teams are in a fit: it reads each of them.
 const maxBouts = 100_000
 
-func (r *Runner) results(ctx context.Context, name string) (out results, err error) {
-	i := slices.IndexFunc(r.Ladders, func(l ladder.Ladder) bool { return l.Name == name })
-	if i < 0 {
-		return out, fmt.Errorf("ladder %q is not configured", name)
-	}
-	sides, err := r.Ladders[i].Sides()
+func (f *fitter) results(ctx context.Context, l ladder.Ladder) (out results, err error) {
+	sides, err := l.Sides()
 	if err != nil {
 		return out, err
 	}
 	if distinct := slices.Compact(slices.Sorted(slices.Values(sides))); len(distinct) < len(sides) {
-		out.versions, out.bouts, out.upto, err = r.Store.Bouts(ctx, name, sides, maxBouts)
+		out.versions, out.bouts, out.upto, err = f.Store.Bouts(ctx, l.Name, sides, maxBouts)
 		return out, err
 	}
-	out.versions, out.pairs, out.upto, err = r.Store.Pairs(ctx, name)
+	out.versions, out.pairs, out.upto, err = f.Store.Pairs(ctx, l.Name)
 	return out, err
 }
 

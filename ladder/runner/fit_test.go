@@ -1,46 +1,76 @@
 package runner
 
 import (
+	"context"
+	"log/slog"
 	"math"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/rating"
 )
 
-func TestFitDue(t *testing.T) {
+// slowStore is a store of which a fit takes as long as it reads.
+type slowStore struct {
+	Store
+	reads func(ladder string)
+}
+
+func (s slowStore) Pairs(_ context.Context, ladder string) (v []int64, p []rating.Pair, upto int64, err error) {
+	s.reads(ladder)
+	return v, p, upto, err
+}
+
+// Ladders are fitted at the start, and when they have new matches; one at a time, and each with pauses.
+func TestFitter(t *testing.T) {
 	t.Parallel()
-	f, start := newFitter(), time.Now()
-	at := func(d time.Duration) time.Time { return start.Add(d) }
-	check := func(when time.Duration, want string, next time.Duration) {
-		t.Helper()
-		name, n := f.due(at(when))
-		if name != want {
-			t.Errorf("after %s: %q is due, want %q", when, name, want)
+	bubble.Run(t, func(t *testing.T) {
+		fits, fitting, start := map[string][]time.Duration{}, 0, time.Now()
+		r := &Runner{}
+		r.Log = slog.New(slog.DiscardHandler)
+		for _, name := range []string{"a", "b"} {
+			r.Ladders = append(r.Ladders, ladder.Ladder{Name: name, Game: "tebes", Bots: 2})
 		}
-		if want == "" && (next == 0) != n.IsZero() || next != 0 && !n.Equal(at(next)) {
-			t.Errorf("after %s: the next is due at %s, want %s", when, n.Sub(start), next)
+		r.Store = slowStore{reads: func(name string) {
+			if fitting++; fitting > 1 {
+				t.Error("two ladders are fitted at once")
+			}
+			fits[name] = append(fits[name], time.Since(start))
+			if time.Since(start) >= time.Minute {
+				time.Sleep(fitEvery)
+			}
+			fitting--
+		}}
+		f := newFitter(r)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); f.run(ctx) }()
+		at := func(d time.Duration) { time.Sleep(time.Until(start.Add(d))) }
+		at(time.Second)
+		f.add("a")
+		f.add("a")
+		f.add("no ladder")
+		at(time.Minute) // a was fitted after fitEvery
+		f.add("a")
+		at(time.Minute + 1)
+		f.add("a")
+		f.add("b") // after a
+		at(time.Hour)
+		cancel()
+		<-ended
+		want := map[string][]time.Duration{
+			"a": {0, fitEvery, time.Minute, time.Minute + (1+fitRest)*fitEvery},
+			"b": {0, time.Minute + fitEvery},
 		}
-	}
-	check(0, "", 0)
-	f.add("a")
-	check(0, "a", 0) // it was never fitted
-	f.begun("a", at(0))
-	check(0, "", 0)
-	f.add("a")
-	check(fitEvery-1, "", fitEvery)
-	check(fitEvery, "a", 0)
-	f.begun("a", at(0))
-	f.ended("a", fitEvery)
-	f.add("a")
-	check((1+fitRest)*fitEvery-1, "", (1+fitRest)*fitEvery)
-	check((1+fitRest)*fitEvery, "a", 0)
-	select {
-	case <-f.changed:
-	default:
-		t.Error("nobody was told of the matches")
-	}
+		if diff := cmp.Diff(want, fits); diff != "" {
+			t.Errorf("the fits (-want +got):\n%s", diff)
+		}
+	})
 }
 
 // All versions of the anchor are one bot, fixed at its rating.

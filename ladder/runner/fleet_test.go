@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
@@ -61,8 +62,8 @@ func TestMachines(t *testing.T) {
 		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
 		return m.Attempts[0].Machine == "w2"
 	})
-	if h := r.Health(); h.Workers != 5 {
-		t.Errorf("%d cores play, want 5", h.Workers)
+	if n := metric(t, r.Registerer.(*prometheus.Registry), "timba_workers"); n != 5 {
+		t.Errorf("%v cores play, want 5", n)
 	}
 	r.stop()
 	on := map[string]int{}
@@ -345,7 +346,7 @@ func TestNeedsNotKnown(t *testing.T) {
 		}
 		return w.playThere(ctx, j)
 	}
-	w.here = func(ctx context.Context, _ *played, j fleet.Job) fleet.Result {
+	w.here = func(ctx context.Context, _ *outcome, j fleet.Job) fleet.Result {
 		if ofIt(j) {
 			here.Store(true)
 		}
@@ -508,11 +509,6 @@ func TestUnavailable(t *testing.T) {
 	f.is.Store(false)
 	r.until("it goes on", func(e events.Event) bool { return e.Kind == events.Resumed })
 	r.finished(2)
-	// What the fleet tells pauses the server, too.
-	r.Trouble(errors.New("a full disk"))
-	r.until("it is paused by the fleet", func(e events.Event) bool { return e.Kind == events.Paused && e.Text == "a full disk" })
-	r.until("it goes on again", func(e events.Event) bool { return e.Kind == events.Resumed })
-	r.finished(1)
 	r.stop()
 	for _, m := range w.matches() {
 		for _, a := range m.Attempts {

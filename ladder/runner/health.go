@@ -15,9 +15,7 @@ type Health struct {
 	Reason  string    // why nothing is played, "" when all is well
 	Since   time.Time // the first failure of the current series
 	Until   time.Time // when the server tries again
-	Playing int       // matches
-	Workers int
-	Stopped bool // no more matches are begun: the server stops
+	Stopped bool      // no more matches are begun: the server stops
 }
 
 // Err returns an error when nothing is played, nil when all is well. It is public:
@@ -37,13 +35,7 @@ func (h Health) Err() error {
 type health struct {
 	mu sync.Mutex
 	Health
-	backoffs backoffs
-}
-
-const server = "server" // the only name in health.backoffs
-
-func newHealth() *health {
-	return &health{Health: Health{OK: true}, backoffs: backoffs{}}
+	backoff backoff
 }
 
 // failed pauses the server, longer each time until something works. It returns the
@@ -55,8 +47,8 @@ func (h *health) failed(reason string, now time.Time) (until time.Time, first bo
 		h.Since, first = now, true
 	}
 	h.OK, h.Reason = false, reason
-	if !h.backoffs.active(server, now) { // several matches that fail together count once
-		h.Until = h.backoffs.failed(server, now)
+	if !h.backoff.active(now) { // several matches that fail together count once
+		h.Until = h.backoff.failed(now)
 	}
 	return h.Until, first
 }
@@ -72,7 +64,7 @@ func (h *health) resumed() {
 func (h *health) worked() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.backoffs.worked(server)
+	h.backoff = backoff{}
 }
 
 func (h *health) state() Health {
@@ -81,29 +73,10 @@ func (h *health) state() Health {
 	return h.Health
 }
 
-func (h *health) playing(change int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.Playing += change
-}
-
-func (h *health) workers(n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.Workers = n
-}
-
 func (h *health) stopped() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.Stopped = true
-}
-
-// Trouble pauses the server after a failure of what it plays with. It resumes when Options.Check
-// finds no more of it.
-func (r *Runner) Trouble(err error) {
-	r.pause(err)
-	r.Wake() // its timer has to look when the pause ends
 }
 
 // pause pauses the server after a failure, logs and publishes that, and returns the

@@ -3,24 +3,12 @@ package runner
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 )
-
-// played is a match while it is played.
-type played struct {
-	*ladder.Match
-	attempt  int
-	machine  string
-	versions []ladder.Version // by slot
-	games    []*referee.Result
-	left     time.Duration // that it may take, if somebody asked for it
-	over     func()        // ends one that has taken it; nil for others
-}
 
 // Watcher sees a match as it is played. It must not make the match wait.
 type Watcher interface {
@@ -32,28 +20,33 @@ type Watcher interface {
 
 // playHere plays a match on the machine of this process: here matches are watched, have a limit of time,
 // and remote bots.
-func (r *Runner) playHere(ctx context.Context, p *played, j fleet.Job) fleet.Result {
-	watch := func(*referee.Game) {}
+func (r *Runner) playHere(ctx context.Context, o *outcome, j fleet.Job) fleet.Result {
+	var watch []func(*referee.Game)
 	// Who plays from outside could be helped by what is seen of a deal in another rotation.
-	if r.Watch != nil && !(p.Rated && slices.Contains(p.Remote, true)) {
-		if w := r.Watch(p.Match, p.versions); w != nil {
-			watch = w.Position
+	if r.Watch != nil && !(o.match.Rated && slices.Contains(o.match.Remote, true)) {
+		if w := r.Watch(o.match, o.versions); w != nil {
+			watch = append(watch, w.Position)
 			defer w.End()
 		}
 	}
-	var own match.OwnTime
+	if o.asked() {
+		var own match.OwnTime
+		left := r.timeLeft(o.match)
+		watch = append(watch, func(g *referee.Game) {
+			if own.Watch(g); own.Sum() > left {
+				o.end(errOverTime)
+			}
+		})
+	}
 	return fleet.Play(ctx, j, fleet.PlayOptions{
 		Program: func(ctx context.Context, slot int) (match.Bot, error) {
-			return r.program(ctx, p.versions[slot], p.Match)
+			return r.program(ctx, o.versions[slot], o.match)
 		},
 		Check: r.Check, Journal: &r.journal,
 		Watch: func(g *referee.Game) {
-			if p.over != nil {
-				if own.Watch(g); own.Sum() > p.left {
-					p.over()
-				}
+			for _, see := range watch {
+				see(g)
 			}
-			watch(g)
 		},
 	})
 }
@@ -61,7 +54,7 @@ func (r *Runner) playHere(ctx context.Context, p *played, j fleet.Job) fleet.Res
 // program returns the program of a version; all but house bots and remote ones are sandboxed.
 func (r *Runner) program(ctx context.Context, v ladder.Version, m *ladder.Match) (bot match.Bot, err error) {
 	if v.Remote {
-		bot = r.Remote(v, m)
+		bot = r.Remotes.Bot(v, m)
 	} else if bot, err = r.Resolve(ctx, v); err != nil {
 		return bot, err
 	}

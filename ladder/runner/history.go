@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// The rule of benching. A version has spoiled a match when it had so many faults in
+// The rule of suspending. A version has spoiled a match when it had so many faults in
 // it that the referee no longer started it (referee.MaxFaults), or faults in half of
-// its games. It is benched
+// its games. It is suspended
 //
 //   - when it did not start in its last two matches;
 //   - when it spoiled its last three matches;
@@ -17,10 +17,10 @@ import (
 //
 // Rated matches of all ladders count.
 const (
-	benchUnstarted = 2
-	benchInARow    = 3
-	benchOfLast    = 5
-	historyMatches = 10 // that are looked back at
+	suspendUnstarted = 2
+	suspendInARow    = 3
+	suspendOfLast    = 5
+	historyMatches   = 10 // that are looked back at
 )
 
 // matchFaults is an entry of a fault history: the faults of a version in one match.
@@ -50,7 +50,7 @@ func (m *matchFaults) add(code string, faults int) {
 	m.faults += max(1, faults)
 }
 
-// verdict returns why a version is benched by its fault history, the last match
+// verdict returns why a version is suspended by its fault history, the last match
 // first; "" when it is not.
 func verdict(history []matchFaults) string {
 	count := func(n int, bad func(matchFaults) bool) (sum int) {
@@ -62,11 +62,11 @@ func verdict(history []matchFaults) string {
 		return sum
 	}
 	switch {
-	case count(benchUnstarted, func(m matchFaults) bool { return m.unstarted && m.spoiled() }) == benchUnstarted:
-		return fmt.Sprintf("it did not start in its last %d matches", benchUnstarted)
-	case count(benchInARow, matchFaults.spoiled) == benchInARow:
-		return fmt.Sprintf("it had too many faults to finish each of its last %d matches", benchInARow)
-	case count(historyMatches, matchFaults.spoiled) >= benchOfLast:
+	case count(suspendUnstarted, func(m matchFaults) bool { return m.unstarted && m.spoiled() }) == suspendUnstarted:
+		return fmt.Sprintf("it did not start in its last %d matches", suspendUnstarted)
+	case count(suspendInARow, matchFaults.spoiled) == suspendInARow:
+		return fmt.Sprintf("it had too many faults to finish each of its last %d matches", suspendInARow)
+	case count(historyMatches, matchFaults.spoiled) >= suspendOfLast:
 		return fmt.Sprintf("it had too many faults to finish %d of its last %d matches", count(historyMatches, matchFaults.spoiled), min(historyMatches, len(history)))
 	}
 	return ""

@@ -2,7 +2,7 @@ package runner
 
 import "testing"
 
-// docs/operating.md, "Benching".
+// docs/operating.md, "Suspension".
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	good := matchFaults{games: 20}
@@ -10,9 +10,9 @@ func TestVerdict(t *testing.T) {
 	bad := matchFaults{games: 20, faulty: 20, faults: 20}
 	dead := matchFaults{games: 20, faulty: 20, faults: 20, unstarted: true}
 	tests := []struct {
-		name    string
-		matches []matchFaults // the last one first
-		benched bool
+		name      string
+		matches   []matchFaults // the last one first
+		suspended bool
 	}{
 		{"nothing yet", nil, false},
 		{"good", []matchFaults{good, good, good}, false},
@@ -32,8 +32,8 @@ func TestVerdict(t *testing.T) {
 		{"two games of two with one fault each", []matchFaults{{games: 2, faulty: 1, faults: 1}, {games: 2, faulty: 1, faults: 1}, {games: 2, faulty: 1, faults: 1}}, true},
 	}
 	for _, test := range tests {
-		if why := verdict(test.matches); (why != "") != test.benched {
-			t.Errorf("%s: %q, want benched %t", test.name, why, test.benched)
+		if why := verdict(test.matches); (why != "") != test.suspended {
+			t.Errorf("%s: %q, want suspended %t", test.name, why, test.suspended)
 		}
 	}
 }

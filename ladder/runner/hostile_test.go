@@ -192,7 +192,7 @@ func TestHeldForEver(t *testing.T) {
 			<-ctx.Done()
 			return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedCancelled}}
 		}
-		w.here = func(_ context.Context, _ *played, j fleet.Job) fleet.Result {
+		w.here = func(_ context.Context, _ *outcome, j fleet.Job) fleet.Result {
 			time.Sleep(20 * time.Second)
 			return fleet.PlayAtRandom(j)
 		}
@@ -284,7 +284,7 @@ func TestOneWordCountsOnce(t *testing.T) {
 		if e.Match != first {
 			t.Fatalf("match %d is broken off, not match %d", e.Match, first)
 		}
-		kit.Until(t, "it rests", func() bool { return machineNamed(t, r.Machines(nil), "w1").State == ladder.MachineResting })
+		kit.Until(t, "it is paused", func() bool { return machineNamed(t, r.Machines(nil), "w1").State == ladder.MachinePaused })
 		hours.Add(1)
 		r.Wake()
 	}

@@ -48,7 +48,7 @@ type world struct {
 	log    *strings.Builder  // under mu
 	broken map[string]string // bots that cannot be had, and why
 	mu     sync.Mutex
-	here   func(context.Context, *played, fleet.Job) fleet.Result // what the machine of the server plays with; nil: playHere
+	here   func(context.Context, *outcome, fleet.Job) fleet.Result // what the machine of the server plays with; nil: playHere
 }
 
 // tiny is a ladder of the shortest matches. Its clock is long: the machine is
@@ -238,5 +238,5 @@ func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
 
 // atRandom makes the machine of the server play at random.
 func (w *world) atRandom() {
-	w.here = func(_ context.Context, _ *played, j fleet.Job) fleet.Result { return fleet.PlayAtRandom(j) }
+	w.here = func(_ context.Context, _ *outcome, j fleet.Job) fleet.Result { return fleet.PlayAtRandom(j) }
 }

@@ -19,7 +19,7 @@ type metrics struct {
 	waiting     prometheus.Gauge
 	workers     prometheus.Gauge
 	paused      prometheus.Gauge
-	benched     prometheus.Counter
+	suspended   prometheus.Counter
 	stages      *prometheus.CounterVec // by stage and outcome
 	submissions prometheus.Gauge
 	fits        *prometheus.HistogramVec
@@ -62,14 +62,14 @@ func newMetrics(to prometheus.Registerer) *metrics {
 		waiting:     gauge("timba_matches_waiting", "Waiting matches: interrupted, or requested by a person."),
 		workers:     gauge("timba_workers", "Cores of all machines that get matches."),
 		paused:      gauge("timba_paused", "1 while play is paused after a failure of the server."),
-		benched:     counter("timba_versions_benched_total", "Versions benched for repeated faults."),
+		suspended:   counter("timba_versions_suspended_total", "Versions suspended for repeated faults."),
 		stages:      counters("timba_submission_stages_total", "Stages of submissions that ended.", "stage", "outcome"),
 		submissions: gauge("timba_submissions_waiting", "Submissions that have not finished their stages."),
 		fits:        seconds("timba_fit_seconds", "How long the maximum-likelihood fit of a ladder took.", prometheus.ExponentialBuckets(0.001, 4, 8)),
 	}
 	if to != nil {
 		to.MustRegister(m.finished, m.broken, m.games, m.void, m.starved, m.machines, m.unplayable, m.faults, m.took, m.playing, m.waiting,
-			m.workers, m.paused, m.benched, m.stages, m.submissions, m.fits)
+			m.workers, m.paused, m.suspended, m.stages, m.submissions, m.fits)
 	}
 	return m
 }

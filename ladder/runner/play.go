@@ -16,92 +16,111 @@ import (
 type serverError struct{ error }
 
 // lostError says that a machine was lost with an attempt.
-type lostError struct {
-	machine string
-	error
-}
+type lostError struct{ error }
 
 // toldError is a failure that another machine tells of. Only that machine is blamed on its word.
 type toldError struct{ *fleet.Failure }
 
+// Why a job is ended before its time.
+var (
+	errOverTime  = errors.New("it is over its time")
+	errCancelled = errors.New("it is cancelled")
+	errHeld      = errors.New("its machine has it for too long")
+	errSuspended = errors.New("its machine is suspended")
+)
+
 // beginAll stores the beginning of jobs, many in one transaction, and starts them. Where that fails
 // they are given back.
-func (r *Runner) beginAll(ctx, playing context.Context, jobs []*job, ended chan<- outcome) {
+func (r *Runner) beginAll(ctx, playing context.Context, jobs []*job) {
 	var starts []store.Start
 	var matches []*job
 	for _, j := range jobs {
 		if j.match == nil {
+			r.start(ctx, j) // a submission begins again at the next start
 			continue
 		}
 		j.seed = referee.NewSeed()
 		starts = append(starts, store.Start{Match: j.match.ID, New: j.asNew, Machine: j.machine.Name, Seed: j.seed})
 		matches = append(matches, j)
 	}
-	begun := map[*job]store.Begun{}
 	for i, b := range r.Store.Begin(ctx, starts) {
-		begun[matches[i]] = b
-	}
-	for _, j := range jobs {
-		b, match := begun[j]
+		j := matches[i]
+		r.ladders.stored(j)
 		switch {
-		case !match:
-			r.start(ctx, playing, j, ended)
-		case b.Err == nil:
-			r.forgetFresh(j)
-			j.match, j.attempt = &b.Match, b.Attempt
-			r.start(ctx, playing, j, ended)
-		default:
-			r.giveBack(j)
+		case b.Err != nil:
+			r.giveBack(j, 0)
 			if ctx.Err() == nil && ladder.CodeOf(b.Err) != ladder.Conflict { // it was cancelled, or a version plays no more
 				r.pause(fmt.Errorf("beginning match %d: %w", j.match.ID, b.Err))
 			}
+		case j.machine.Local:
+			r.placement.begun(j, b.Match, b.Attempt)
+			r.start(playing, j)
+		default:
+			r.placement.begun(j, b.Match, b.Attempt)
+			r.start(context.WithoutCancel(ctx), j) // see stop
 		}
 	}
 }
 
-// giveBack takes back what a job was given that was not begun.
-func (r *Runner) giveBack(j *job) {
-	r.forgetFresh(j)
-	if j.asNew == nil {
-		delete(r.taken, j.match.ID)
+// adopt takes up the attempts that an earlier server has handed out. Those that it played itself have ended
+// with it.
+func (r *Runner) adopt(ctx context.Context) error {
+	handed, err := r.Store.Running(ctx)
+	if err != nil {
+		return err
 	}
-	j.machine.giveBack(j.core)
-	j.machine.memory.release(j.memory)
-	r.costs.ended(j.ladder(), j.charged, 0)
+	for _, h := range handed {
+		switch h.Machine {
+		case "": // nobody plays it: the server has broken it off
+			continue
+		case fleet.Local:
+			r.metrics.broken.WithLabelValues("stop").Inc()
+			r.Log.Info("match interrupted", "match", h.Match, "attempt", h.Attempt, "why", serverStopped)
+			if _, err := r.Store.Break(ctx, h.Match, h.Attempt, serverStopped, false); err != nil {
+				return err
+			}
+			continue
+		}
+		m, err := r.Store.Match(ctx, h.Match)
+		if err != nil {
+			return err
+		}
+		j := &job{match: &m, awaited: true}
+		j.attempt = ladder.Attempt{Number: h.Attempt, Machine: h.Machine}
+		for _, a := range m.Attempts {
+			if a.Number == h.Attempt {
+				j.attempt = a
+			}
+		}
+		r.Log.Info("an attempt of an earlier server is awaited", "match", h.Match, "attempt", h.Attempt, "machine", h.Machine)
+		r.placement.adopt(h.Machine, j, r.Now())
+		r.start(context.WithoutCancel(ctx), j)
+	}
+	return nil
 }
 
 // play plays an attempt on its machine, until it ends or is interrupted.
 func (r *Runner) play(ctx context.Context, o *outcome) {
-	m := o.match
-	p := &played{Match: m, attempt: o.attempt.Number, machine: o.attempt.Machine, versions: o.versions}
-	log := r.Log.With("match", m.ID, "ladder", m.Ladder, "attempt", p.attempt)
-	defer r.roster.plays(o.attempt.Machine, m, o.attempt)()
 	if !o.awaited {
-		log.Debug("match begins", "versions", m.Versions, "machine", o.attempt.Machine, "commitment", o.attempt.Commitment.String())
+		r.Log.Debug("match begins", "match", o.match.ID, "ladder", o.match.Ladder, "attempt", o.attempt.Number,
+			"versions", o.match.Versions, "machine", o.attempt.Machine, "commitment", o.attempt.Commitment.String())
 	}
-	if o.asked() && !o.awaited {
-		under, over := context.WithCancelCause(ctx)
-		defer over(nil)
-		ctx = under
-		p.left, p.over = r.timeLeft(m), func() { over(errOverTime) }
-	}
-	err := r.handOut(ctx, p, o)
+	err := r.handOut(ctx, o)
 	if !errors.Is(err, fleet.ErrDetach) { // the next server adopts it
-		r.settle(ctx, o, p, err)
+		r.settle(ctx, o, err)
 	}
 }
 
 // handOut gives an attempt to its machine, and stores its result.
-func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) error {
-	for _, id := range p.Versions[len(p.versions):] {
+func (r *Runner) handOut(ctx context.Context, o *outcome) error {
+	for _, id := range o.match.Versions[len(o.versions):] {
 		v, err := r.Store.Version(ctx, id)
 		if err != nil {
 			return serverError{err}
 		}
-		p.versions = append(p.versions, v)
+		o.versions = append(o.versions, v)
 	}
-	j := fleet.NewJob(p.Match, p.versions, p.attempt, referee.Hex(o.seed))
-	j.Core, j.Together = o.core, o.rotations
+	j := fleet.NewJob(o.match, o.versions, o.attempt.Number, referee.Hex(o.seed))
 	began := time.Now()
 	// The machine is ended with held, which says nothing any more once the result has come.
 	held, over := context.WithTimeoutCause(ctx, r.mayHold(o), errHeld)
@@ -109,20 +128,19 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) error {
 	var kept error // what is not the machine's to keep for another server
 	keep := func(result fleet.Result) error {
 		o.took = time.Since(began)
-		kept = r.keep(ctx, p, result, o.took)
+		kept = r.keep(ctx, o, result)
 		if errors.As(kept, new(serverError)) && errors.Is(context.Cause(ctx), fleet.ErrDetach) {
 			return fleet.ErrDetach
 		}
 		return nil
 	}
 	var err error
-	switch {
-	case p.machine == fleet.Local:
-		err = keep(r.here(ctx, p, j))
-	case o.awaited:
-		err = r.Fleet.Adopt(held, p.machine, j, o.attempt.Commitment, keep)
-	default:
-		err = r.Fleet.Play(held, p.machine, j, keep)
+	if o.awaited {
+		err = r.Fleet.Adopt(held, o.attempt.Machine, j, o.attempt.Commitment, keep)
+	} else if j.Core, j.Together = o.core, o.rotations; o.attempt.Machine == fleet.Local {
+		err = keep(r.here(ctx, o, j))
+	} else {
+		err = r.Fleet.Play(held, o.attempt.Machine, j, keep)
 	}
 	if o.took == 0 {
 		o.took = time.Since(began)
@@ -134,27 +152,53 @@ func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) error {
 	case errors.Is(err, fleet.ErrUnavailable):
 		err = serverError{err}
 	case errors.Is(err, fleet.ErrLost):
-		err = lostError{p.machine, err}
+		err = lostError{err}
 	case held.Err() != nil && errors.Is(err, held.Err()):
 		err = errHeld
 	}
 	return err
 }
 
+// mayHold returns how long a machine may have an attempt: three times as long as all of its games can
+// take. One that an earlier server gave out may have begun long ago.
+func (r *Runner) mayHold(o *outcome) time.Duration {
+	const longest, least = 30 * 24 * time.Hour, 10 * time.Minute
+	m := o.match
+	v, err := m.Variant()
+	if err != nil {
+		return least // play tells what is wrong
+	}
+	starts := time.Duration(m.Deals * len(m.Versions) * v.Players)
+	start := min(m.Clock.Startup, longest/starts)
+	most := 3*min(longest, ladder.Longest(v, m.Clock, len(m.Versions), m.Deals)) + 3*starts*start + least
+	if o.awaited {
+		most -= r.Now().Sub(o.attempt.Began)
+	}
+	return max(most, least)
+}
+
 // keep stores the games of a result.
-func (r *Runner) keep(ctx context.Context, p *played, result fleet.Result, took time.Duration) error {
-	elsewhere := p.machine != fleet.Local
+func (r *Runner) keep(ctx context.Context, o *outcome, result fleet.Result) error {
+	elsewhere := o.attempt.Machine != fleet.Local
 	if f := result.Failure; f != nil && elsewhere {
 		return toldError{f}
 	}
-	r.countVoid(p.machine, result)
+	r.metrics.void.Add(float64(result.Voids))
+	r.metrics.starved.Add(float64(result.Starved))
+	r.placement.note(o.machine, func(m *machine) {
+		m.void += int64(result.Voids)
+		m.starved += int64(result.Starved)
+	})
 	if f := result.Failure; f != nil {
 		return f
 	}
-	p.games = result.Games
-	err := r.finish(ctx, p, took)
+	o.games = result.Games
+	err := r.finish(ctx, o)
 	if err == nil {
-		r.roster.finished(p.machine, r.Now())
+		r.placement.note(o.machine, func(m *machine) {
+			m.finished++
+			m.hour.add(r.Now())
+		})
 	}
 	if err != nil && elsewhere && !errors.As(err, new(serverError)) && !errors.Is(err, store.ErrOver) {
 		return toldError{&fleet.Failure{Kind: fleet.FailedMachine, Text: fmt.Sprintf("what it handed in cannot be stored: %s", err)}}
@@ -163,27 +207,35 @@ func (r *Runner) keep(ctx context.Context, p *played, result fleet.Result, took 
 }
 
 // settle ends an attempt whose games are stored, or that has none.
-func (r *Runner) settle(ctx context.Context, o *outcome, p *played, err error) {
+func (r *Runner) settle(ctx context.Context, o *outcome, err error) {
 	m := o.match
 	switch {
 	case err == nil:
 		o.fine = append(o.fine, matchName(m.ID), ladderName(m.Ladder))
 		for _, v := range m.Versions {
-			o.fine = append(o.fine, versionName(v), thereName(p.machine, v))
+			o.fine = append(o.fine, versionName(v), thereName(o.attempt.Machine, v))
 		}
-	case errors.Is(err, store.ErrOver) && !r.unwanted(context.WithoutCancel(ctx), o.job):
-		r.Log.Info("a result came too late", "match", m.ID, "attempt", p.attempt, "err", err)
 	case context.Cause(ctx) == errOverTime:
 		r.overTime(ctx, m)
-	case r.unwanted(context.WithoutCancel(ctx), o.job):
-		r.cancelled(m)
+	case r.cancelled(context.WithoutCancel(ctx), o.job):
+		r.tellCancelled(m)
+	case errors.Is(err, store.ErrOver):
+		r.Log.Info("a result came too late", "match", m.ID, "attempt", o.attempt.Number, "err", err)
 	default:
 		r.interrupt(ctx, o, err)
 	}
 }
 
-func (r *Runner) countVoid(machine string, result fleet.Result) {
-	r.metrics.void.Add(float64(result.Voids))
-	r.metrics.starved.Add(float64(result.Starved))
-	r.roster.counts(machine, result)
+// nobody is a fleet without machines.
+type nobody struct{}
+
+func (nobody) Machines() []fleet.Machine { return nil }
+func (nobody) Changed() <-chan struct{}  { return nil }
+
+func (nobody) Play(context.Context, string, fleet.Job, func(fleet.Result) error) error {
+	return fleet.ErrLost
+}
+
+func (nobody) Adopt(context.Context, string, fleet.Job, referee.Hex, func(fleet.Result) error) error {
+	return fleet.ErrLost
 }

@@ -1,7 +1,7 @@
-// Package runner plays the matches of a competition: it chooses the next match, its machine and
-// its core, hands it to a fleet, publishes the commitment before the match and stores its games after it,
-// benches versions that fail repeatedly, and computes the maximum-likelihood fits in
-// the background.
+// Package runner plays the matches of a competition: for each free core it chooses what is played next
+// (sources.go and ladders.go decide that, placement.go where), hands it to its machine, publishes the
+// commitment before the match and stores its games after it, suspends versions that fail repeatedly, and
+// computes the maximum-likelihood fits in the background.
 //
 // Each match has a core of its own, and so has each submission. The runner never
 // polls: it sleeps until a match ends, a timer fires or Wake is called.
@@ -13,7 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +22,7 @@ import (
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -33,14 +34,10 @@ type Options struct {
 	// Resolve returns a version as a program that can be started. An error is a
 	// failure of the server, never the bot's.
 	Resolve func(context.Context, ladder.Version) (match.Bot, error)
-	// Remote returns a remote version as a program that plays a match; nil: there are none.
-	Remote func(ladder.Version, *ladder.Match) match.Bot
-	// Away reports whether a remote version is not connected, and since when; nil: all are
-	// there.
-	Away func(version int64) (since time.Time, away bool)
-	// Allowance is added to the margin of the clock of a match with a remote version, and
-	// Comeback is how long such a match waits for one that is away before it is dropped.
-	Allowance, Comeback time.Duration
+	// Remotes are the remote versions; nil: there are none.
+	Remotes Remotes
+	// Allowance is added to the margin of the clock of a match with a remote version.
+	Allowance time.Duration
 	// Submit takes a version through its stages, on a core of its own. An error is a
 	// failure of the server: the version is tried again. nil: there are no
 	// submissions.
@@ -81,7 +78,7 @@ type Options struct {
 	// Grace is how long running matches may continue when the runner is stopped.
 	Grace time.Duration
 	// Check returns an error if the server cannot play at all. It is called before
-	// play resumes after a failure, and before a version is benched. nil: it always
+	// play resumes after a failure, and before a version is suspended. nil: it always
 	// can.
 	Check func(context.Context) error
 
@@ -100,34 +97,19 @@ type Runner struct {
 	metrics *metrics
 	health  *health
 	wake    chan struct{}
-	idlers  chan idler
+	ended   chan outcome
 	fits    *fitter
 	journal fleet.Journal
-	roster  roster
-	here    func(context.Context, *played, fleet.Job) fleet.Result // playHere, but for tests
+	here    func(context.Context, *outcome, fleet.Job) fleet.Result // playHere, but for tests
 
-	// What follows belongs to the goroutine of Run.
+	// What follows belongs to the goroutine of Run, but for what placement says.
 
-	rand            *rand.Rand
-	taken           map[int64]*job               // by job.id, matches and, negative, versions that a core works on
-	fresh           map[*job]struct{}            // chosen, and not stored yet
-	freshCount      int64                        // below 0
-	pools           map[string]*matchmaking.Pool // by ladder, as last seen
-	waiting         waiting
-	machines        []*machine // the local one first
-	restingMachines int        // of them, as they were counted last
-	local           *machine   // in this process
-	able            abilities
-	variants        map[string]*rules.Variant // by ladder
-	credit          credit
-	backoffs        backoffs // ladders, matches and versions that failed
-	turns           turns
-	costs           costs
-	submitting      map[int64]int64      // the owners of versions that go through their stages
-	last            map[string]time.Time // by ladder, when its last match was begun
-	idled           map[string]time.Time // by ladder, when its last match among known house bots alone was begun
-	waitIdle        []idler
-	quiet           time.Time // when the first ladder that rests resumes; zero: none rests
+	placement   *placement
+	submissions submissions // the sources of what is played next
+	waiting     waiting
+	ladders     ladders
+	able        abilities
+	backoffs    backoffs // ladders, matches and versions that failed
 }
 
 // New checks the options and makes a Runner.
@@ -138,10 +120,7 @@ func New(o Options) (*Runner, error) {
 	if o.Fleet == nil {
 		o.Fleet = nobody{}
 	}
-	o.Local.Name, o.Local.Local = fleet.Local, true
-	if o.Away == nil {
-		o.Away = func(int64) (since time.Time, away bool) { return since, false }
-	}
+	o.Local.Name, o.Local.Local, o.Local.Memory = fleet.Local, true, o.Room.Total
 	if o.Check == nil {
 		o.Check = func(context.Context) error { return nil }
 	}
@@ -150,29 +129,20 @@ func New(o Options) (*Runner, error) {
 		o.Now = time.Now
 	}
 	r := &Runner{
-		Options:  o,
-		metrics:  newMetrics(o.Registerer),
-		health:   newHealth(),
-		wake:     make(chan struct{}, 1),
-		idlers:   make(chan idler),
-		fits:     newFitter(),
-		rand:     rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		taken:    map[int64]*job{},
-		credit:   credit{share: cmp.Or(o.Share, 0.5)},
-		fresh:    map[*job]struct{}{},
-		pools:    map[string]*matchmaking.Pool{},
-		able:     newAbilities(),
-		roster:   newRoster(),
-		variants: map[string]*rules.Variant{},
-		backoffs: backoffs{},
-		last:     map[string]time.Time{},
-		idled:    map[string]time.Time{},
-		turns:    newTurns(),
-		costs:    newCosts(),
-
-		submitting: map[int64]int64{},
+		Options:   o,
+		metrics:   newMetrics(o.Registerer),
+		health:    &health{Health: Health{OK: true}},
+		wake:      make(chan struct{}, 1),
+		ended:     make(chan outcome, maxStarts),
+		placement: newPlacement(),
+		able:      newAbilities(),
+		backoffs:  backoffs{},
 	}
 	r.journal.Log, r.here = o.Log, r.playHere
+	r.submissions = submissions{Runner: r}
+	r.waiting = waiting{Runner: r, credit: credit{share: cmp.Or(o.Share, 0.5)}, served: map[int64]int{}}
+	r.ladders = newLadders(r)
+	r.fits = newFitter(r)
 	for _, l := range o.Ladders {
 		v, err := l.Variant()
 		if err == nil {
@@ -181,7 +151,7 @@ func New(o Options) (*Runner, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.variants[l.Name] = v
+		r.ladders.variants[l.Name] = v
 	}
 	r.sync()
 	return r, nil
@@ -205,42 +175,47 @@ func (r *Runner) Health() Health { return r.health.state() }
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
-	fitted := r.startFitter(ctx)
-	defer func() { <-fitted }()
-
-	ended := make(chan outcome, maxStarts)
-	if err := r.await(playing, ended); err != nil {
+	switch err := r.adopt(ctx); {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
 		return fmt.Errorf("reading the running matches: %w", err)
 	}
-	r.sync()                  // their cores are in use
+	r.sync() // their cores are in use
+	var fitted sync.WaitGroup
+	fitted.Go(func() { r.fits.run(ctx) })
+	defer fitted.Wait()
 	var over <-chan time.Time // the grace
+	var came <-chan struct{}
+	if r.Remotes != nil {
+		came = r.Remotes.Changed()
+	}
 	stop := ctx.Done()
 	for {
 		now := r.Now()
 		if ctx.Err() == nil {
-			r.begin(ctx, playing, ended)
+			r.begin(ctx, playing)
 		}
-		if ctx.Err() != nil && len(r.taken) == 0 {
+		if ctx.Err() != nil && len(r.placement.jobs) == 0 {
 			return nil
 		}
-		r.tellIdle()
 		timer := r.timer(now)
 		select {
 		case <-stop:
 			r.health.stopped()
-			r.Log.Info("stopping", "playing", len(r.taken), "grace", r.Grace)
+			r.Log.Info("stopping", "playing", len(r.placement.jobs), "grace", r.Grace)
 			stop = nil
 			r.stop()
 			over = time.After(r.Grace)
 		case <-over:
 			breakOff()
 			over = nil
-		case o := <-ended:
-			r.take(ctx, o)
+		case o := <-r.ended:
+			r.end(ctx, o)
 			for more := true; more; { // they come together, and their cores are given out together
 				select {
-				case o := <-ended:
-					r.take(ctx, o)
+				case o := <-r.ended:
+					r.end(ctx, o)
 				default:
 					more = false
 				}
@@ -249,27 +224,29 @@ func (r *Runner) Run(ctx context.Context) error {
 			r.sync()
 		case <-r.wake:
 			r.recheck(ctx)
-		case w := <-r.idlers:
-			r.waitIdle = append(r.waitIdle, w)
+		case <-came:
 		case <-timer:
 		}
 	}
 }
 
-// take records the end of a job.
-func (r *Runner) take(ctx context.Context, o outcome) {
-	r.ended(o)
-	if o.asked() || o.match == nil {
-		r.recheck(ctx)
+// stop leaves the matches on other machines to the next server.
+func (r *Runner) stop() {
+	for _, j := range r.placement.jobs {
+		if j.match != nil && !j.machine.Local {
+			j.end(fleet.ErrDetach)
+		}
 	}
 }
 
-// stop leaves the matches on other machines to the next server.
-func (r *Runner) stop() {
-	for _, j := range r.taken {
-		if j.awaited || !j.local {
-			j.end(fleet.ErrDetach)
-		}
+// sync takes in what machines there are.
+func (r *Runner) sync() {
+	come, left := r.placement.sync(append(r.Fleet.Machines(), r.Local))
+	for _, m := range come {
+		r.Log.Info("a machine has come", "machine", m.Name, "cores", len(m.Cores), "version", m.Version, "refused", m.Refused)
+	}
+	for _, m := range left {
+		r.Log.Info("a machine has left", "machine", m.Name)
 	}
 }
 
@@ -277,79 +254,133 @@ func (r *Runner) stop() {
 const maxStarts = 100
 
 // begin gives a job to every free core, as long as there are jobs.
-func (r *Runner) begin(ctx, playing context.Context, ended chan<- outcome) {
+func (r *Runner) begin(ctx, playing context.Context) {
 	if h := r.health.state(); !h.OK {
 		if r.Now().Before(h.Until) {
 			return
 		}
 		r.resume(ctx)
 	}
-	if r.restingMachines > 0 {
-		r.countMachines()
-	}
-	var jobs []*job
-	for more := true; more && ctx.Err() == nil; jobs = jobs[:0] {
-		more = false
-		for _, m := range r.machines {
-			n := len(jobs)
-			jobs = r.choosesFor(ctx, m, jobs)
-			more = more || len(jobs) > n
+	r.countMachines()
+	r.tellUnplayable(ctx)
+	for ctx.Err() == nil && r.health.state().OK {
+		jobs := r.choose(ctx)
+		if len(jobs) == 0 {
+			return
 		}
-		r.beginAll(ctx, playing, jobs, ended)
+		r.beginAll(ctx, playing, jobs)
 	}
 }
 
-// choosesFor appends jobs for the free cores of a machine, up to maxStarts in all.
-func (r *Runner) choosesFor(ctx context.Context, m *machine, jobs []*job) []*job {
-	for m.gets() && !r.rests(m) && len(m.used) < r.most(m) && len(m.free) > 0 && len(jobs) < maxStarts && r.health.state().OK {
-		j, err := m.memory.next(func() (*job, int64, error) { return r.next(ctx, m) })
+// choose gives jobs to free cores, up to maxStarts.
+func (r *Runner) choose(ctx context.Context) (jobs []*job) {
+	for at := range r.placement.places(r.Now()) {
+		j, err := r.next(ctx, at)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.pause(fmt.Errorf("choosing a match: %w", err))
 			}
 			return jobs
 		}
-		if j == nil {
+		if j != nil && r.take(at, j) {
+			jobs = append(jobs, j)
+		}
+		if len(jobs) == maxStarts || !r.health.state().OK {
 			return jobs
 		}
-		r.assign(m, j)
-		jobs = append(jobs, j)
 	}
 	return jobs
 }
 
-// assign gives a job a free core.
-func (r *Runner) assign(m *machine, j *job) {
-	j.machine, j.local, j.core, j.began = m, m.Local, m.take(), r.Now()
-	if j.match == nil {
-		r.submitting[j.version] = j.owner
+// take gives a job its place. It reports false where memory is saved for it, or a remote version has just
+// left.
+func (r *Runner) take(at place, j *job) bool {
+	if !r.placement.take(at, j) {
+		return false
 	}
-	if j.asNew == nil {
-		r.taken[j.id()] = j
+	if j.match != nil && !r.reserve(j.match) {
+		r.placement.release(j)
+		r.Wake()
+		return false
 	}
+	r.began(j, at.now)
+	return true
 }
 
-// start begins a job on its core.
-func (r *Runner) start(ctx, playing context.Context, j *job, ended chan<- outcome) {
-	under := playing
-	switch {
-	case j.match == nil:
-		under = ctx // a submission begins again at the next start
-	case !j.local:
-		under = context.WithoutCancel(ctx) // see stop
+// giveBack takes back what a job was given; took is 0 for one that did not begin.
+func (r *Runner) giveBack(j *job, took time.Duration) {
+	r.placement.release(j)
+	if j.match != nil && !j.awaited {
+		r.release(j.match, len(j.match.Versions))
 	}
-	r.launch(under, j, ended)
+	r.over(j, took, r.Now())
 }
 
-// launch starts the goroutine of a job.
-func (r *Runner) launch(ctx context.Context, j *job, ended chan<- outcome) {
+// start starts a job on its core.
+func (r *Runner) start(ctx context.Context, j *job) {
 	if j.match != nil {
-		r.health.playing(1)
 		r.metrics.playing.Inc()
 	}
-	r.taken[j.id()] = j
 	ctx, j.end = context.WithCancelCause(ctx)
-	go func() { ended <- r.work(ctx, j) }()
+	go func() { r.ended <- r.work(ctx, j) }()
+}
+
+// end records the end of a job.
+func (r *Runner) end(ctx context.Context, o outcome) {
+	o.job.end(nil)
+	r.giveBack(o.job, o.took)
+	now := r.Now()
+	if o.match != nil {
+		r.metrics.playing.Dec()
+		switch {
+		case len(o.fine) > 0:
+			r.placement.worked(o.machine)
+		case o.blamed:
+			r.placement.failed(o.machine, now)
+		}
+		if o.machine.Local {
+			r.able.built(o.match.Versions)
+		}
+	}
+	for _, name := range o.fine {
+		r.backoffs.worked(name)
+	}
+	for _, name := range o.again {
+		r.backoffs.failed(name, now)
+	}
+	if o.asked() || o.match == nil {
+		r.recheck(ctx)
+	}
+}
+
+// countMachines counts the machines by their state.
+func (r *Runner) countMachines() {
+	states, cores := r.placement.count(r.Now())
+	for _, state := range ladder.MachineStates() {
+		if state != ladder.MachineAway {
+			r.metrics.machines.WithLabelValues(string(state)).Set(float64(states[state]))
+		}
+	}
+	r.metrics.workers.Set(float64(cores))
+}
+
+// timer returns a channel that fires when a pause or a backoff that delayed a job is
+// over; nil for none. now is the time before the runner looked for jobs: what has
+// ended since then counts.
+func (r *Runner) timer(now time.Time) <-chan time.Time {
+	next := earliest(r.backoffs.next(now), r.placement.pausesUntil(now))
+	for _, at := range []time.Time{r.ladders.quiet, r.able.looksAgain()} {
+		if at.After(now) {
+			next = earliest(next, at)
+		}
+	}
+	if h := r.health.state(); !h.OK && !h.Stopped {
+		next = h.Until
+	}
+	if next.IsZero() {
+		return nil
+	}
+	return time.After(max(next.Sub(r.Now()), time.Millisecond))
 }
 
 // job is one thing to do on a core: a match, or a version's stages.
@@ -357,24 +388,25 @@ type job struct {
 	match     *ladder.Match
 	version   int64
 	owner     int64             // of the version
-	charged   float64           // to what it costs; see costs
 	rotations int               // of a match, that play together
-	memory    int64             // that it has reserved
+	memory    int64             // that it needs
 	spare     bool              // there was nothing else to do
-	asNew     *store.NewMatch   // of a match that is not stored yet
-	versions  []ladder.Version  // of such a match, by slot
+	asNew     *store.NewMatch   // of a match that is not stored before it begins; so is what follows
+	idle      bool              // it is among known house bots alone
 	pool      *matchmaking.Pool // which knows of it while it is not stored
 	inPool    int64             // the number of the match there
+	// What follows is set when it has a place.
+	machine *machine
+	core    int
+	began   time.Time
+	charged float64 // to what it costs; see costs
 	// What follows is set once it has begun.
-	local       bool     // the machine is that in the server's process
-	machine     *machine // nil for an awaited attempt whose machine is not there
-	machineName string   // of an awaited attempt
-	awaited     bool     // an earlier server has begun it
-	attempt     ladder.Attempt
-	seed        rules.Seed
-	core        int
-	began       time.Time
-	end         context.CancelCauseFunc
+	awaited bool // an earlier server has begun it
+	attempt ladder.Attempt
+	seed    rules.Seed
+	end     context.CancelCauseFunc
+
+	versions []ladder.Version // of a match, by slot; known at first if it is not stored
 }
 
 // asked reports whether it is a match that somebody asked for.
@@ -388,7 +420,7 @@ func (j *job) ladder() string {
 	return j.match.Ladder
 }
 
-// id returns the key of a job in Runner.taken.
+// id returns the key of a job in placement.jobs.
 func (j *job) id() int64 {
 	if j.match != nil {
 		return j.match.ID
@@ -399,9 +431,11 @@ func (j *job) id() int64 {
 // outcome is how a job ended.
 type outcome struct {
 	*job
-	took  time.Duration // 0 when it was not begun
-	again []string      // what failed and gets a backoff
-	fine  []string      // what worked
+	took   time.Duration // 0 when it was not begun
+	games  []*referee.Result
+	fine   []string // what worked
+	again  []string // what failed and gets a backoff
+	blamed bool     // so does its machine
 }
 
 func (r *Runner) work(ctx context.Context, j *job) outcome {
@@ -414,54 +448,51 @@ func (r *Runner) work(ctx context.Context, j *job) outcome {
 	return o
 }
 
-// ended records the end of a job.
-func (r *Runner) ended(o outcome) {
-	r.release(o)
-	delete(r.taken, o.id())
-	o.end(nil)
-	if o.machine != nil {
-		o.machine.memory.release(o.memory)
+// recheck ends what is played and is not wanted any more: a match that somebody cancelled, a submission of a
+// person who was blocked, what a suspended machine plays. No machine saves memory for such.
+func (r *Runner) recheck(ctx context.Context) {
+	for _, j := range r.placement.suspended() {
+		j.end(errSuspended)
 	}
-	if o.match == nil {
-		delete(r.submitting, o.version)
-	} else {
-		r.health.playing(-1)
-		r.metrics.playing.Dec()
+	running, err := r.Store.Running(ctx)
+	if err != nil {
+		return // as in cancelled
 	}
-	now := r.Now()
-	r.costs.fade(now)
-	r.costs.ended(o.ladder(), o.charged, o.took)
-	r.count(o.job)
-	for _, name := range o.fine {
-		r.backoffs.worked(name)
+	goesOn := map[int64]bool{}
+	for _, h := range running {
+		goesOn[h.Match] = true
 	}
-	for _, name := range o.again {
-		machine := o.attempt.Machine
-		switch {
-		case name != machineName(machine):
-			r.backoffs.failed(name, now)
-		case !r.backoffs.active(name, now): // several that fail together count once
-			r.roster.rests(machine, r.backoffs.failed(name, now))
+	for id, j := range r.placement.jobs {
+		if !goesOn[id] && r.cancelled(ctx, j) { // it has just ended, or is to end
+			j.end(errCancelled)
 		}
 	}
-	if len(o.again) > 0 {
-		r.countMachines()
-	}
+	r.placement.saveNothing()
 }
 
-// timer returns a channel that fires when a pause or a backoff that delayed a job is
-// over; nil for none. now is the time before the runner looked for jobs: what has
-// ended since then counts.
-func (r *Runner) timer(now time.Time) <-chan time.Time {
-	next := r.backoffs.next(now)
-	if r.quiet.After(now) && (next.IsZero() || r.quiet.Before(next)) {
-		next = r.quiet
+// cancelled reports whether a job has been cancelled. Where that cannot be read it has
+// not been: the job comes to an end by itself.
+func (r *Runner) cancelled(ctx context.Context, j *job) bool {
+	if j.match == nil {
+		v, err := r.Store.Version(ctx, j.version)
+		return err == nil && v.State == ladder.Failed
 	}
-	if h := r.health.state(); !h.OK && !h.Stopped {
-		next = h.Until
+	m, err := r.Store.Match(ctx, j.match.ID)
+	return err == nil && m.State == ladder.Dropped
+}
+
+// cancel drops a match.
+func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason string) {
+	err := r.Store.CancelMatch(context.WithoutCancel(ctx), m.ID, 0, reason)
+	if err != nil && ladder.CodeOf(err) != ladder.Conflict { // it has ended in the meantime
+		r.pause(fmt.Errorf("cancelling match %d: %w", m.ID, err))
+		return
 	}
-	if next.IsZero() {
-		return nil
-	}
-	return time.After(max(next.Sub(r.Now()), time.Millisecond))
+	r.tellCancelled(m)
+}
+
+// tellCancelled tells of a match that was dropped.
+func (r *Runner) tellCancelled(m *ladder.Match) {
+	r.metrics.broken.WithLabelValues("cancelled").Inc()
+	r.Log.Info("match cancelled", "match", m.ID, "ladder", m.Ladder)
 }

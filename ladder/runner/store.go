@@ -16,13 +16,12 @@ type Store interface {
 	Version(ctx context.Context, id int64) (ladder.Version, error)
 	Pending(ctx context.Context) ([]ladder.Version, error)
 	Stages(ctx context.Context, version int64) ([]ladder.Stage, error)
-	Bench(ctx context.Context, version int64, reason string) (bool, error)
+	Suspend(ctx context.Context, version int64, reason string) (bool, error)
 
 	SetUnplayable(ctx context.Context, version int64, missing string) error
 
 	Match(ctx context.Context, id int64) (ladder.Match, error)
 	Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
-	AddMatch(ctx context.Context, m store.NewMatch) (ladder.Match, error)
 	Begin(ctx context.Context, starts []store.Start) []store.Begun
 	Running(ctx context.Context) ([]store.Handed, error)
 	Break(ctx context.Context, match int64, attempt int, reason string, failed bool) (dropped bool, err error)

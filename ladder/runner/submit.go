@@ -19,7 +19,7 @@ func (r *Runner) submit(ctx context.Context, o *outcome) {
 	o.took = time.Since(began)
 	ended, ctx := ctx.Err() != nil, context.WithoutCancel(ctx)
 	switch {
-	case r.unwanted(ctx, o.job): // it has failed or was cancelled: that ends it, whatever else there is
+	case r.cancelled(ctx, o.job): // it has failed or was cancelled: that ends it, whatever else there is
 	case ended:
 		return // it begins again at the next start, or its owner is blocked
 	case err != nil && ladder.CodeOf(err) == ladder.Conflict:

@@ -2,11 +2,13 @@ package service
 
 import (
 	"context"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
@@ -120,5 +122,95 @@ func TestSignInAgain(t *testing.T) {
 	again := kit.Get[Actor](t)(s.Visitor(ctx, kit.Get[string](t)(s.SignIn(ctx, token, visitor))))
 	if again.Person.Name != "anna" || again.Session == visitor.Session {
 		t.Errorf("the new session is %+v", again)
+	}
+}
+
+// Who is connected hears at once why they may ask for nothing any more, and nobody else does.
+func TestAwaitEnd(t *testing.T) {
+	t.Parallel()
+	const ended = "the session has ended: sign in again"
+	for name, c := range map[string]struct {
+		end              func(ctx context.Context, s *store.Store, a Actor) error
+		token, session   string // what an actor hears who asks with a token, and in a session; "": they go on
+		person, guestToo bool   // so does the person with another token, and a guest
+	}{
+		"a session that is ended": {func(ctx context.Context, s *store.Store, a Actor) error {
+			return s.EndSession(ctx, a.Person.ID, a.Session)
+		}, "", ended, false, false},
+		"all sessions": {func(ctx context.Context, s *store.Store, a Actor) error {
+			return s.EndOtherSessions(ctx, a.Person.ID, 0)
+		}, "", ended, false, false},
+		"a token that is revoked": {func(ctx context.Context, s *store.Store, a Actor) error {
+			return s.RevokeToken(ctx, a.Person.ID, a.Token.ID)
+		}, "the token has been revoked: timba login takes a new one", ended, false, false},
+		"a token that expires": {func(context.Context, *store.Store, Actor) error {
+			time.Sleep(24 * time.Hour)
+			return nil
+		}, "the token has expired: timba login takes a new one", ended, false, false},
+		"a session that expires": {func(context.Context, *store.Store, Actor) error {
+			time.Sleep(store.SessionTime)
+			return nil
+		}, "the token has expired: timba login takes a new one", ended, false, true},
+		"a person who is blocked": {func(ctx context.Context, s *store.Store, a Actor) error {
+			return s.BlockPerson(ctx, a.Person.ID, true)
+		}, `person "anna" is blocked: ask the operator`, ended, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble.Run(t, func(t *testing.T) {
+				ctx := t.Context()
+				w := laddertest.New(t, tiny, store.Options{})
+				s := New(Options{Store: w.Store, Config: w.Config})
+				anna, ben := w.Person("anna", false), w.Person("ben", false)
+				actor := func(p ladder.Person, expires time.Time) (Actor, string) {
+					key, _, err := w.Store.AddToken(ctx, p.ID, "", ladder.ScopeAll, expires)
+					kit.Must(t, err)
+					return kit.Get[Actor](t)(s.Bearer(ctx, key)), key
+				}
+				token, key := actor(anna, time.Now().Add(24*time.Hour))
+				session := kit.Get[Actor](t)(s.Visitor(ctx, kit.Get[string](t)(s.SignIn(ctx, key, Actor{}))))
+				another, _ := actor(anna, time.Time{})
+				other, _ := actor(ben, time.Time{})
+				guestKey, _, err := w.Store.AddPlay(ctx, ladder.Play{ID: "game", Game: "tebes", Options: map[string]string{}}, netip.Addr{}, 0, true)
+				kit.Must(t, err)
+				guest := kit.Get[Actor](t)(s.Visitor(ctx, guestKey))
+				all, over := []Actor{token, session, another, other, guest}, make(chan struct{})
+				heard := make([]chan error, len(all))
+				for i, a := range all {
+					heard[i] = make(chan error, 1)
+					go func() { heard[i] <- s.AwaitEnd(a, over) }()
+				}
+				bubble.Settle()
+				kit.Must(t, c.end(ctx, w.Store, session))
+				bubble.Settle()
+				want := []string{c.token, c.session, "", "", ""}
+				if c.person {
+					want[2] = c.token
+				}
+				if c.guestToo {
+					want[4] = ended
+				}
+				for i := range all {
+					got := ""
+					select {
+					case err := <-heard[i]:
+						got = err.Error()
+					default:
+					}
+					if got != want[i] {
+						t.Errorf("actor %d hears %q, want %q", i, got, want[i])
+					}
+					want[i] = got
+				}
+				close(over)
+				for i := range all {
+					if want[i] == "" {
+						if err := <-heard[i]; err != nil {
+							t.Errorf("actor %d hears %v at the end", i, err)
+						}
+					}
+				}
+			})
+		})
 	}
 }

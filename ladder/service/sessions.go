@@ -2,14 +2,44 @@ package service
 
 import (
 	"context"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 )
 
 // Visitor returns whose session has a key.
 func (s *Service) Visitor(ctx context.Context, key string) (a Actor, err error) {
 	x, p, t, err := s.Store.Session(ctx, key)
 	return Actor{Person: p, Token: t, Session: x.ID}, err
+}
+
+// AwaitEnd returns why the actor may ask for nothing any more, as soon as their session has ended or their token
+// is no longer valid; nil when over is closed.
+func (s *Service) AwaitEnd(a Actor, over <-chan struct{}) error {
+	news, stop := s.Changes.Subscribe(1, func(e events.Event) bool {
+		return e.Kind == events.AccessEnded && (e.Person == a.Person.ID || a.Person.ID == 0) // a guest may have signed in
+	})
+	defer stop()
+	for {
+		until, err := s.Store.Access(context.Background(), a.Session, a.Token.ID)
+		if code := ladder.CodeOf(err); code == ladder.Unauthorized || code == ladder.Forbidden {
+			return err
+		}
+		var expires <-chan time.Time
+		if !until.IsZero() {
+			expires = time.After(max(until.Sub(s.Now()), time.Second))
+		}
+		select {
+		case _, more := <-news:
+			if !more { // the server stops
+				news = nil
+			}
+		case <-expires:
+		case <-over:
+			return nil
+		}
+	}
 }
 
 // SignIn begins a session of the person whose token it is, and returns its key. The session of a guest goes

@@ -89,16 +89,46 @@ func (c *crowd) play(l ladder.Ladder) pooled {
 func (c *crowd) fill(n int) {
 	c.tb.Helper()
 	const batch = 500
-	f := c.Filler()
+	f := &filler{store: c.Store, packed: map[*referee.Result]packedMatch{}}
 	for ; n > 0; n -= batch {
-		var list []Played
-		for range min(n, batch) {
-			l := c.ladders[c.rand.IntN(len(c.ladders))]
-			p := c.pool[l.Name][c.rand.IntN(len(c.pool[l.Name]))]
-			list = append(list, Played{Ladder: l.Name, Versions: c.draw(l.Bots), Seed: p.seed, Games: p.games})
-		}
-		kit.Must(c.tb, f.Keep(bg, list))
+		kit.Must(c.tb, c.update(bg, func(tx *Tx) error {
+			for range min(n, batch) {
+				l := c.ladders[c.rand.IntN(len(c.ladders))]
+				p := c.pool[l.Name][c.rand.IntN(len(c.pool[l.Name]))]
+				if err := f.keep(tx, NewMatch{Ladder: l.Name, Versions: c.draw(l.Bots)}, p); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
 	}
+}
+
+// filler keeps matches that were played elsewhere, many in one transaction, and packs the games that
+// many of them have once. It keeps what AddMatch, Begin and Finish keep.
+type filler struct {
+	store  *Store
+	packed map[*referee.Result]packedMatch // by its first game
+}
+
+type packedMatch struct {
+	played    []*referee.Result
+	documents []packedDocument
+}
+
+// keep keeps a finished match.
+func (f *filler) keep(tx *Tx, m NewMatch, p pooled) error {
+	packed, ok := f.packed[p.games[0]]
+	if !ok {
+		packed.played, packed.documents = f.store.pack(p.games)
+		f.packed[p.games[0]] = packed
+	}
+	begun, err := tx.begin(bg, Start{New: &m, Seed: p.seed})
+	if err != nil {
+		return err
+	}
+	_, err = f.store.finish(bg, tx, begun.Match.ID, 1, packed.played, packed.documents)
+	return err
 }
 
 // draw draws bots that are near each other in the list.

@@ -92,7 +92,7 @@ func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	if err != nil || v.ID == 0 {
 		return err
 	}
-	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Resting), Began: v.Began, Ended: at, ID: v.ID})
+	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Retired), Began: v.Began, Ended: at, ID: v.ID})
 }
 
 func (tx *Tx) insertVersion(ctx context.Context, v queries.AddVersionParams) (row queries.VersionRow, err error) {

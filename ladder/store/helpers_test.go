@@ -278,7 +278,8 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 		b.Serve = func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) }
 		rm.Bots = append(rm.Bots, b)
 	}
-	kit.Must(c.tb, c.AddPlay(bg, p, netip.MustParseAddr("192.0.2.1"), 0))
+	_, _, err := c.AddPlay(bg, p, netip.MustParseAddr("192.0.2.1"), 0, false)
+	kit.Must(c.tb, err)
 	rm.Done = func(g *referee.Result) error {
 		g.Reveal(seed)
 		result := ladder.PlayResult(rules.RecordOf(v, g.Ranks, seat))

@@ -158,7 +158,7 @@ func TestSyncHouse(t *testing.T) {
 		t.Errorf("@random is %+v", v)
 	}
 	v = kit.Get[ladder.Version](t)(c.Version(bg, first[2]))
-	if v.State != ladder.Resting {
+	if v.State != ladder.Retired {
 		t.Errorf("@greedy is %+v", v)
 	}
 	list := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))

@@ -210,10 +210,10 @@ func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionRo
 			return row, cmp.Or(err, error(conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)))
 		}
 		switch ladder.State(row.State) {
-		case ladder.Live, ladder.Resting, ladder.Benched:
+		case ladder.Live, ladder.Retired, ladder.Suspended:
 			return row, nil
 		}
-		return row, conflict("choose one that is live, resting or benched", "match: version %d of %s is %s", row.Number, row.Name, row.State)
+		return row, conflict("choose one that is live, retired or suspended", "match: version %d of %s is %s", row.Number, row.Name, row.State)
 	}
 	e, err := tx.Entry(ctx, ladderID, id)
 	if err = none(err, nil); err != nil {

@@ -93,7 +93,7 @@ func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 		if err != nil {
 			return err
 		}
-		tx.tell(events.Event{Kind: events.PersonBlocked, Person: id})
+		tx.tell(events.Event{Kind: events.AccessEnded, Person: id})
 		uploads, err = tx.endAll(ctx, p)
 		return err
 	})

@@ -222,7 +222,7 @@ func TestVersionStages(t *testing.T) {
 	if len(messages) != 1 || messages[0].Text != "version 1 of anna-bot failed: it does not start" || messages[0].Version != v.ID {
 		t.Errorf("messages are %+v", messages)
 	}
-	wantError(t, c.SetState(bg, v.ID, ladder.Live), ladder.Invalid, fmt.Sprintf(`version %d: state cannot be set to "live": Fail, Promote and Bench lead there`, v.ID))
+	wantError(t, c.SetState(bg, v.ID, ladder.Live), ladder.Invalid, fmt.Sprintf(`version %d: state cannot be set to "live": Fail, Promote and Suspend lead there`, v.ID))
 }
 
 func TestLimitsOfAPerson(t *testing.T) {
@@ -300,7 +300,7 @@ func TestUnratedMatches(t *testing.T) {
 	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], 99} }), ladder.NotFound, "version 99 does not exist")
 	wantError(t, ask(func(n *NewMatch) { n.Clock = referee.Clock{} }), ladder.Invalid, "match: clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms")
 	fresh := c.submitted(p.ID, "anna-bot")
-	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], fresh.ID} }), ladder.Conflict, "match: version 1 of anna-bot is queued: choose one that is live, resting or benched")
+	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], fresh.ID} }), ladder.Conflict, "match: version 1 of anna-bot is queued: choose one that is live, retired or suspended")
 	if n := count(t, c, "matches"); n != 0 {
 		t.Errorf("%d refused matches are there", n)
 	}

@@ -18,21 +18,25 @@ const playsTime = 24 * time.Hour
 
 // AddPlay adds a game between a person and bots, which begins now. Of the bots, Seat, Version and
 // BotID are needed. A person who has begun perDay games within a day is refused, and so are people
-// without an account who have begun so many from one address; 0: no limit.
-func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, perDay int) error {
+// without an account who have begun so many from one address; 0: no limit. For a guest who is new, a
+// session begins with the game, and AddPlay returns it with its key, which is not kept.
+func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	now := s.now()
-	return s.update(ctx, func(tx *Tx) error {
-		var err error
+	err = s.update(ctx, func(tx *Tx) error {
 		if p.PersonID == 0 {
 			err = countGuestPlay(ctx, tx, address, now, int64(perDay))
 		} else {
 			err = checkPlays(ctx, tx, p.PersonID, now, int64(perDay))
 		}
+		if err == nil && newGuest {
+			key, session, err = tx.addGuest(ctx)
+			p.Session = session
+		}
 		if err != nil {
 			return err
 		}
 		err = tx.AddPlay(ctx, queries.AddPlayParams{
-			ID: p.ID, PersonID: nullID(p.PersonID), Game: p.Game, Options: text(p.Options), Seat: int64(p.Seat), Commitment: p.Commitment, Began: stamp(now),
+			ID: p.ID, PersonID: nullID(p.PersonID), Session: p.Session, Game: p.Game, Options: text(p.Options), Seat: int64(p.Seat), Commitment: p.Commitment, Began: stamp(now),
 		})
 		for _, b := range p.Bots {
 			if err == nil {
@@ -40,6 +44,28 @@ func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, 
 			}
 		}
 		return err
+	})
+	return key, session, err
+}
+
+// GivePlay makes an open game that a guest has begun from an address that of a person. It counts then for the
+// person, and no longer for the address, unless the person has begun perDay games within a day without it.
+func (s *Store) GivePlay(ctx context.Context, id string, personID int64, address netip.Addr, perDay int) error {
+	return s.update(ctx, func(tx *Tx) error {
+		over := checkPlays(ctx, tx, personID, tx.now, int64(perDay))
+		if over != nil && ladder.CodeOf(over) != ladder.TooMany {
+			return over
+		}
+		n, err := tx.GivePlay(ctx, nullID(personID), id)
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return noPlay(id)
+		case over != nil:
+			return nil
+		}
+		return tx.ForgetGuestPlay(ctx, address.String(), id)
 	})
 }
 
@@ -94,10 +120,10 @@ func (s *Store) FinishPlay(ctx context.Context, id, result string, replay []byte
 	})
 }
 
-// BreakPlay ends an open game without a result; one that has ended stays as it is.
-func (s *Store) BreakPlay(ctx context.Context, id string) error {
+// BreakPlay ends an open game without a result, and keeps why; one that has ended stays as it is.
+func (s *Store) BreakPlay(ctx context.Context, id string, why ladder.Breaking) error {
 	return s.update(ctx, func(tx *Tx) error {
-		_, err := tx.BreakPlay(ctx, nullStamp(s.now()), id)
+		_, err := tx.BreakPlay(ctx, string(why), nullStamp(s.now()), id)
 		return err
 	})
 }
@@ -105,7 +131,7 @@ func (s *Store) BreakPlay(ctx context.Context, id string) error {
 // BreakPlays ends all open games without results: those of an earlier server.
 func (s *Store) BreakPlays(ctx context.Context) (n int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
-		n, err = tx.BreakPlays(ctx, nullStamp(s.now()))
+		n, err = tx.BreakPlays(ctx, string(ladder.BrokenByStop), nullStamp(s.now()))
 		return err
 	})
 	return n, err
@@ -119,7 +145,7 @@ func (s *Store) Play(ctx context.Context, id string) (p ladder.Play, err error) 
 			return none(err, noPlay(id))
 		}
 		p = ladder.Play{
-			ID: r.ID, PersonID: r.PersonID.Int64, Person: r.Person, Game: r.Game, Seat: int(r.Seat), State: ladder.PlayState(r.State),
+			ID: r.ID, PersonID: r.PersonID.Int64, Session: r.Session, Person: r.Person, Game: r.Game, Seat: int(r.Seat), State: ladder.PlayState(r.State), Broken: ladder.Breaking(r.Broken),
 			Commitment: r.Commitment, Began: moment(r.Began), Ended: nullMoment(r.Ended),
 		}
 		if err := json.Unmarshal([]byte(r.Options), &p.Options); err != nil {

@@ -23,7 +23,7 @@ type RemoteVersion struct {
 
 // ConnectRemote returns the live remote version of a person's bot, which goes on, or
 // makes one: it is live at once, and the one before it rests. The quotas of uploads count
-// it. A version that was uploaded or benched is replaced only if a new one is wanted.
+// it. A version that was uploaded or suspended is replaced only if a new one is wanted.
 func (s *Store) ConnectRemote(ctx context.Context, personID int64, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err
@@ -68,8 +68,8 @@ func (tx *Tx) goesOn(ctx context.Context, p queries.Person, n RemoteVersion) (ou
 	const another = "connect under another name, or replace it: --new-version"
 	i := slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live })
 	switch {
-	case i < 0 && len(all) > 0 && all[0].State == ladder.Benched:
-		return out, conflict("repair the bot, then connect with --new-version", "version %d of %s was benched for its faults", all[0].Number, b.Name)
+	case i < 0 && len(all) > 0 && all[0].State == ladder.Suspended:
+		return out, conflict("repair the bot, then connect with --new-version", "version %d of %s was suspended for its faults", all[0].Number, b.Name)
 	case i < 0:
 		return out, nil
 	case !all[i].Remote:

@@ -75,7 +75,7 @@ CREATE TABLE versions (
   language TEXT    NOT NULL,
   games    TEXT    NOT NULL CHECK (json_valid(games)),   -- list of names, [] for all
   command  TEXT    NOT NULL CHECK (json_valid(command)), -- list of words
-  state    TEXT    NOT NULL CHECK (state IN ('queued', 'building', 'checking', 'trial', 'live', 'resting', 'failed', 'benched')),
+  state    TEXT    NOT NULL CHECK (state IN ('queued', 'building', 'checking', 'trial', 'live', 'retired', 'failed', 'suspended')),
   reason   TEXT    NOT NULL,
   created  INTEGER NOT NULL,
   began    INTEGER,
@@ -85,7 +85,7 @@ CREATE TABLE versions (
   UNIQUE (bot_id, number),
   UNIQUE (id, bot_id),
   CHECK (state <> 'live' OR (began IS NOT NULL AND ended IS NULL)),
-  CHECK ((ended IS NOT NULL) = (state IN ('resting', 'failed', 'benched')))
+  CHECK ((ended IS NOT NULL) = (state IN ('retired', 'failed', 'suspended')))
 ) STRICT;
 CREATE UNIQUE INDEX versions_live ON versions (bot_id) WHERE state = 'live';
 CREATE UNIQUE INDEX versions_open ON versions (bot_id) WHERE state IN ('queued', 'building', 'checking', 'trial');
@@ -308,6 +308,7 @@ CREATE TABLE fits (
 CREATE TABLE plays (
   id         TEXT    PRIMARY KEY, -- cannot be guessed
   person_id  INTEGER REFERENCES people (id), -- NULL: a guest
+  session    INTEGER NOT NULL DEFAULT 0, -- in which it was begun; it may have ended
   game       TEXT    NOT NULL,
   options    TEXT    NOT NULL CHECK (json_valid(options)), -- name to value, all of them
   seat       INTEGER NOT NULL, -- the person's
@@ -318,8 +319,10 @@ CREATE TABLE plays (
   size       INTEGER,
   replay     BLOB,
   result     TEXT CHECK (result IN ('win', 'draw', 'loss')), -- of the person; NULL: none
+  broken     TEXT    NOT NULL DEFAULT '', -- why the server ended it: see ladder.Play
   CHECK ((ended IS NULL) = (state = 'open')),
-  CHECK ((replay IS NULL) = (state <> 'finished'))
+  CHECK ((replay IS NULL) = (state <> 'finished')),
+  CHECK ((broken = '') = (state <> 'broken'))
 ) STRICT;
 CREATE INDEX plays_person ON plays (person_id, began);
 CREATE INDEX plays_open ON plays (state) WHERE state = 'open';

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -42,13 +43,9 @@ func (s *Store) SignIn(ctx context.Context, token string, guest int64) (key stri
 	return key, err
 }
 
-// AddGuest begins a session of somebody who has not signed in, and returns its key, which is not kept.
-func (s *Store) AddGuest(ctx context.Context) (key string, id int64, err error) {
-	err = s.update(ctx, func(tx *Tx) error {
-		key, id, err = tx.setSession(ctx, queries.SetSessionParams{Expires: stamp(tx.now.Add(SessionTime))}, MaxGuests)
-		return err
-	})
-	return key, id, err
+// addGuest begins a session of somebody who has not signed in, and returns its key.
+func (tx *Tx) addGuest(ctx context.Context) (key string, id int64, err error) {
+	return tx.setSession(ctx, queries.SetSessionParams{Expires: stamp(tx.now.Add(SessionTime))}, MaxGuests)
 }
 
 // setSession keeps a session with a new key, and ends those that are over or too many.
@@ -61,24 +58,27 @@ func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, most i
 	if id, err = tx.SetSession(ctx, p); err != nil {
 		return "", 0, err
 	}
-	return k.text, id, tx.LimitSessions(ctx, p.PersonID, most)
+	ended, err := tx.LimitSessions(ctx, p.PersonID, most)
+	if ended > 0 {
+		tx.tell(events.Event{Kind: events.AccessEnded, Person: p.PersonID.Int64})
+	}
+	return k.text, id, err
 }
 
 // Session finds a session by its key, with its person and the token that has begun it; of a guest, both
 // have the ID 0.
 func (s *Store) Session(ctx context.Context, key string) (x ladder.Session, p ladder.Person, t ladder.Token, err error) {
-	ended := ladder.Errorf(ladder.Unauthorized, "sign in again", "the session has ended")
 	k, ok := parseKey(sessionPrefix, key)
 	if !ok {
-		return x, p, t, ended
+		return x, p, t, sessionEnded()
 	}
 	row, err := s.read.SessionByPublic(ctx, k.public)
 	if err != nil {
-		return x, p, t, explain(none(err, ended))
+		return x, p, t, explain(none(err, sessionEnded()))
 	}
 	now := s.now()
 	if !k.matches(row.Hash) || row.Expires <= stamp(now) {
-		return x, p, t, ended
+		return x, p, t, sessionEnded()
 	}
 	if row.TokenID.Valid {
 		by, err := s.read.Token(ctx, row.TokenID.Int64)
@@ -102,6 +102,32 @@ func (s *Store) Session(ctx context.Context, key string) (x ladder.Session, p la
 	return x, p, t, nil
 }
 
+func sessionEnded() error {
+	return ladder.Errorf(ladder.Unauthorized, "sign in again", "the session has ended")
+}
+
+// Access returns until when a session is valid or, with session 0, a token, zero for ever; and an error if it is
+// no longer.
+func (s *Store) Access(ctx context.Context, session, tokenID int64) (until time.Time, err error) {
+	now := s.now()
+	if session == 0 {
+		row, err := s.read.Token(ctx, tokenID)
+		if err != nil {
+			return until, explain(err)
+		}
+		t := token(row.Token)
+		return t.Expires, usable(person(row.Person), t, now)
+	}
+	row, err := s.read.Session(ctx, session)
+	if err != nil {
+		return until, explain(none(err, sessionEnded()))
+	}
+	if until = moment(row.Expires); !until.After(now) {
+		return until, sessionEnded()
+	}
+	return until, nil
+}
+
 func session(r queries.Session) ladder.Session {
 	return ladder.Session{ID: r.ID, Token: r.TokenID.Int64, Created: moment(r.Created), Used: moment(r.Used), Expires: moment(r.Expires)}
 }
@@ -122,11 +148,15 @@ func (s *Store) EndSession(ctx context.Context, personID, id int64) error {
 		if err == nil && n == 0 {
 			return notFound("it may have ended", "session %d does not exist", id)
 		}
+		tx.tell(events.Event{Kind: events.AccessEnded, Person: personID})
 		return err
 	})
 }
 
 // EndOtherSessions ends all sessions of a person but one.
 func (s *Store) EndOtherSessions(ctx context.Context, personID, but int64) error {
-	return s.update(ctx, func(tx *Tx) error { return tx.EndSessionsOf(ctx, nullID(personID), but) })
+	return s.update(ctx, func(tx *Tx) error {
+		tx.tell(events.Event{Kind: events.AccessEnded, Person: personID})
+		return tx.EndSessionsOf(ctx, nullID(personID), but)
+	})
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -14,6 +15,16 @@ func (c *competition) countSessions() (n int) {
 	c.tb.Helper()
 	kit.Must(c.tb, c.readers.QueryRowContext(bg, "SELECT count(*) FROM sessions").Scan(&n))
 	return n
+}
+
+// guest begins the session of a guest.
+func (c *competition) guest() (key string, id int64) {
+	c.tb.Helper()
+	kit.Must(c.tb, c.update(bg, func(tx *Tx) (err error) {
+		key, id, err = tx.addGuest(bg)
+		return err
+	}))
+	return key, id
 }
 
 // wantSession checks whose session has a key, "" for nobody's.
@@ -119,8 +130,7 @@ func TestGuests(t *testing.T) {
 	anna := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
 	token, _, err := c.AddToken(bg, anna.ID, "", ladder.ScopeAll, time.Time{})
 	kit.Must(t, err)
-	first, id, err := c.AddGuest(bg)
-	kit.Must(t, err)
+	first, id := c.guest()
 	if x, p, by, err := c.Session(bg, first); err != nil || x.ID != id || p.ID != 0 || by.ID != 0 {
 		t.Errorf("the guest's session is %+v of %+v with %+v: %v", x, p, by, err)
 	}
@@ -134,8 +144,8 @@ func TestGuests(t *testing.T) {
 	}
 	c.wantSession("before", first, "")
 	kit.Must(t, c.EndSession(bg, anna.ID, id))
-	if _, next, err := c.AddGuest(bg); err != nil || next == id {
-		t.Errorf("another guest has session %d, too: %v", next, err)
+	if _, next := c.guest(); next == id {
+		t.Errorf("another guest has session %d, too", next)
 	}
 }
 
@@ -165,10 +175,9 @@ func TestSessionLimits(t *testing.T) {
 	c.wantSession("the last", keys[MaxSessions], "anna")
 	c.wantSession("another's", bertas, "berta")
 
-	first, _, err := c.AddGuest(bg)
-	kit.Must(t, err)
+	first, _ := c.guest()
 	now := stamp(c.clock.now().Add(time.Second))
-	_, err = c.writer.db.ExecContext(bg, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+	_, err := c.writer.db.ExecContext(bg, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO sessions (public, hash, created, used, expires) SELECT i, zeroblob(32), ?, ?, ? FROM n`, MaxGuests-1, now, now, now+stamp(time.Unix(3600, 0)))
 	kit.Must(t, err)
 	if n := c.countSessions(); n != MaxGuests+MaxSessions+1 {
@@ -178,8 +187,7 @@ func TestSessionLimits(t *testing.T) {
 		t.Errorf("the first guest is %+v, %v", p, err)
 	}
 	c.clock.skip(2 * time.Second)
-	last, _, err := c.AddGuest(bg)
-	kit.Must(t, err)
+	last, _ := c.guest()
 	c.wantSession("the first guest", first, "")
 	if _, _, _, err := c.Session(bg, last); err != nil {
 		t.Error(err)
@@ -188,4 +196,51 @@ func TestSessionLimits(t *testing.T) {
 		t.Errorf("there are %d sessions", n)
 	}
 	c.wantSession("another's, still", bertas, "berta")
+}
+
+// The session of a guest begins with their game: one that is refused leaves none.
+func TestGuestsBegin(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	add := func(id string) (string, error) {
+		key, _, err := c.AddPlay(bg, ladder.Play{ID: id, Game: "tebes"}, netip.MustParseAddr("192.0.2.1"), 1, true)
+		return key, err
+	}
+	key := kit.Get[string](t)(add("first"))
+	if _, p, _, err := c.Session(bg, key); err != nil || p.ID != 0 {
+		t.Errorf("the guest is %+v, %v", p, err)
+	}
+	key, err := add("second")
+	wantError(t, err, ladder.TooMany, "1 games were begun from your address within a day, which is the limit: try again tomorrow, or with an account")
+	if n := c.countSessions(); n != 1 || key != "" {
+		t.Errorf("there are %d sessions, and the refused guest has the key %q", n, key)
+	}
+}
+
+// A game that a guest has begun counts for the person as whom they sign in, and no longer for the address, unless the
+// person has no more left.
+func TestGivePlay(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	anna, here := c.people("anna")[0], netip.MustParseAddr("192.0.2.1")
+	add := func(id string, person int64) error {
+		_, _, err := c.AddPlay(bg, ladder.Play{ID: id, PersonID: person, Game: "tebes"}, here, 1, false)
+		return err
+	}
+	give := func(id string) error { return c.GivePlay(bg, id, anna.ID, here, 1) }
+	kit.Must(t, add("a", 0))
+	kit.Must(t, give("a"))
+	if p := kit.Get[ladder.Play](t)(c.Play(bg, "a")); p.Person != "anna" {
+		t.Errorf("the game is that of %q", p.Person)
+	}
+	wantError(t, add("b", anna.ID), ladder.TooMany, "you have begun 1 games against bots within a day, which is the limit: try again tomorrow")
+	kit.Must(t, add("c", 0))
+	kit.Must(t, give("c"))
+	wantError(t, add("d", 0), ladder.TooMany, "1 games were begun from your address within a day, which is the limit: try again tomorrow, or with an account")
+	wantError(t, give("c"), ladder.NotFound, `game "c" does not exist`)
+	wantError(t, give("d"), ladder.NotFound, `game "d" does not exist`)
+	c.clock.skip(25 * time.Hour)
+	kit.Must(t, add("e", 0))
+	kit.Must(t, c.BreakPlay(bg, "e", ladder.BrokenByStop))
+	wantError(t, give("e"), ladder.NotFound, `game "e" does not exist`)
 }

@@ -354,7 +354,7 @@ func TestPredecessor(t *testing.T) {
 		t.Errorf("the first version then has %+v", s)
 	}
 	before := kit.Get[ladder.Version](t)(c.Version(bg, v.ID))
-	if before.State != ladder.Resting || before.Ended.IsZero() {
+	if before.State != ladder.Retired || before.Ended.IsZero() {
 		t.Errorf("the first version is %+v", before)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -142,17 +143,23 @@ func (tx *Tx) authenticate(ctx context.Context, text string, now time.Time) (p l
 		return p, t, none(err, refused)
 	}
 	p, t = person(row.Person), token(row.Token)
-	switch {
-	case !k.matches(row.Token.Hash):
+	if !k.matches(row.Token.Hash) {
 		return p, t, refused
-	case !t.Revoked.IsZero():
-		return p, t, ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has been revoked")
-	case !t.Expires.IsZero() && !t.Expires.After(now):
-		return p, t, ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has expired")
-	case !p.Blocked.IsZero():
-		return p, t, ladder.Errorf(ladder.Forbidden, "ask the operator", "person %q is blocked", p.Name)
 	}
-	return p, t, nil
+	return p, t, usable(p, t, now)
+}
+
+// usable returns an error unless a token of a person is valid.
+func usable(p ladder.Person, t ladder.Token, now time.Time) error {
+	switch {
+	case !t.Revoked.IsZero():
+		return ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has been revoked")
+	case !t.Expires.IsZero() && !t.Expires.After(now):
+		return ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has expired")
+	case !p.Blocked.IsZero():
+		return ladder.Errorf(ladder.Forbidden, "ask the operator", "person %q is blocked", p.Name)
+	}
+	return nil
 }
 
 // Tokens lists a person's tokens, revoked ones, too.
@@ -175,6 +182,7 @@ func (s *Store) RevokeToken(ctx context.Context, personID, id int64) error {
 		if err != nil {
 			return err
 		}
+		tx.tell(events.Event{Kind: events.AccessEnded, Person: personID})
 		return tx.EndSessionsBy(ctx, nullID(id))
 	})
 }

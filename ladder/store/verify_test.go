@@ -21,7 +21,7 @@ import (
 )
 
 // busy returns a competition with matches of every kind: rated on every ladder, broken
-// off, dropped, unrated, with a bot that comes, has a new version and is benched.
+// off, dropped, unrated, with a bot that comes, has a new version and is suspended.
 func busy(tb testing.TB) *competition {
 	c := newCompetition(tb)
 	anna, err := c.AddPerson(bg, "anna", false)
@@ -43,7 +43,7 @@ func busy(tb testing.TB) *competition {
 	a2 := c.live(anna.ID, "anna-bot")
 	c.finished("tebes-4", a2.ID, b.ID)
 	c.begun("tebes-4", house[1], b.ID) // and runs on
-	_, err = c.Bench(bg, b.ID, "too many faults")
+	_, err = c.Suspend(bg, b.ID, "too many faults")
 	kit.Must(tb, err)
 	c.finished("tebes-4", a2.ID, house[2])
 	u := c.unrated(anna.ID, a2.ID, a.ID)
@@ -53,9 +53,11 @@ func busy(tb testing.TB) *competition {
 	c.played("game-a", anna, ladders[0], 0, "@greedy")
 	c.played("game-b", berta, ladders[1], 1, "anna-bot", "@first")
 	c.played("game-c", ladder.Person{}, ladders[2], 2, "@random")
-	kit.Must(tb, c.AddPlay(bg, ladder.Play{ID: "game-d", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0))
-	kit.Must(tb, c.AddPlay(bg, ladder.Play{ID: "game-e", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0))
-	kit.Must(tb, c.BreakPlay(bg, "game-e"))
+	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-d", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0, false)
+	kit.Must(tb, err)
+	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-e", PersonID: anna.ID, Game: "tebes", Options: ladders[0].Options}, netip.Addr{}, 0, false)
+	kit.Must(tb, err)
+	kit.Must(tb, c.BreakPlay(bg, "game-e", ladder.BrokenByFailure))
 	return c
 }
 
@@ -167,7 +169,7 @@ func TestVerifyDamage(t *testing.T) {
 		{"the size of a person's game", "UPDATE plays SET size = size + 1 WHERE id = 'game-a'", "game game-a", "size is "},
 		{"the commitment of a person's game", "UPDATE plays SET commitment = 'x' WHERE id = 'game-a'", "game game-a", "commitment is "},
 		{"the options of a person's game", "UPDATE plays SET options = json_set(options, '$.board', 'random') WHERE id = 'game-a'", "game game-a", "the options are "},
-		{"a person's game that is not finished", "UPDATE plays SET state = 'broken', replay = NULL, size = NULL, result = NULL WHERE id = 'game-a'", "game game-a, seat 1", "ended is "},
+		{"a person's game that is not finished", "UPDATE plays SET state = 'broken', broken = 'stop', replay = NULL, size = NULL, result = NULL WHERE id = 'game-a'", "game game-a, seat 1", "ended is "},
 		{"the result of an open game", "UPDATE plays SET result = 'win' WHERE id = 'game-d'", "game game-d", `result is "win" where none is due`},
 	} {
 		t.Run(d.name, func(t *testing.T) {
@@ -193,6 +195,7 @@ var notCompared = map[string]string{
 	"fits.created":       "when it was made",
 	"archives.created":   "when it was made",
 	"plays.began":        "when the person came",
+	"plays.session":      "in which browser it was",
 }
 
 // No value of a result can be another without a difference, but for those that nothing else tells of.

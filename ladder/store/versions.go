@@ -28,7 +28,7 @@ func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionRow, error) {
 // it begins, with no stages, and that the next turn is another owner's.
 func (s *Store) SetState(ctx context.Context, versionID int64, state ladder.State) error {
 	if !slices.Contains(openStates, state) {
-		return invalid("Fail, Promote and Bench lead there", "version %d: state cannot be set to %q", versionID, state)
+		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
 	}
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.open(ctx, versionID)
@@ -152,27 +152,27 @@ func (s *Store) Promote(ctx context.Context, versionID int64) error {
 	})
 }
 
-// Bench takes a live version off the ladders for its faults and tells its owner;
-// benched is false, and nothing is done, when it is not live any more.
-func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benched bool, err error) {
+// Suspend takes a live version off the ladders for its faults and tells its owner;
+// suspended is false, and nothing is done, when it is not live any more.
+func (s *Store) Suspend(ctx context.Context, versionID int64, reason string) (suspended bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		v, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
 			return none(err, noVersion(versionID))
 		}
-		if benched = v.State == string(ladder.Live); !benched {
+		if suspended = v.State == string(ladder.Live); !suspended {
 			return nil
 		}
-		if err := tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Benched), Reason: reason, Began: v.Began, Ended: nullStamp(tx.now), ID: versionID}); err != nil {
+		if err := tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Suspended), Reason: reason, Began: v.Began, Ended: nullStamp(tx.now), ID: versionID}); err != nil {
 			return err
 		}
 		if err := tx.refreshBot(ctx, v.BotID); err != nil {
 			return err
 		}
-		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Benched, Text: reason})
+		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Suspended, Text: reason})
 		return tx.tellOwner(ctx, v, reason)
 	})
-	return benched && err == nil, err
+	return suspended && err == nil, err
 }
 
 // refreshEntries brings the ladders in line with the versions' states, when the

@@ -41,7 +41,7 @@ func (s *Store) Withdraw(ctx context.Context, botID int64) error {
 }
 
 // Restore brings a bot back that was withdrawn. The version plays on that played
-// then; where none did, because it was benched, none does.
+// then; where none did, because it was suspended, none does.
 func (s *Store) Restore(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if !b.Withdrawn.Valid {
@@ -50,7 +50,7 @@ func (s *Store) Restore(ctx context.Context, botID int64) error {
 		if err := tx.SetWithdrawn(ctx, nullID(0), botID); err != nil {
 			return err
 		}
-		id, err := tx.RestingSince(ctx, botID, b.Withdrawn)
+		id, err := tx.RetiredSince(ctx, botID, b.Withdrawn)
 		if err != nil {
 			return none(err, nil)
 		}
@@ -69,9 +69,9 @@ func (s *Store) Use(ctx context.Context, botID int64, number int) error {
 		switch ladder.State(v.State) {
 		case ladder.Live:
 			return nil
-		case ladder.Resting:
-		case ladder.Benched:
-			return conflict("submit a version without the faults", "version %d of %s was benched", v.Number, b.Name)
+		case ladder.Retired:
+		case ladder.Suspended:
+			return conflict("submit a version without the faults", "version %d of %s was suspended", v.Number, b.Name)
 		default:
 			return conflict("timba bots "+b.Name+" lists those that were", "version %d of %s has never been live: it is %s", v.Number, b.Name, v.State)
 		}

@@ -104,7 +104,7 @@ func TestWithdraw(t *testing.T) {
 	wantError(t, c.Withdraw(bg, 1), ladder.Forbidden, `bot "@random" is of the house: the configuration of the ladders names them`)
 }
 
-// What is on its way holds a withdrawal up; what was benched stays benched.
+// What is on its way holds a withdrawal up; what was suspended stays suspended.
 func TestWithdrawRefused(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -113,12 +113,12 @@ func TestWithdrawRefused(t *testing.T) {
 	open := c.submitted(p.ID, "anna-bot")
 	wantError(t, c.Withdraw(bg, v.BotID), ladder.Conflict, `bot "anna-bot": version 2 is still on its way: wait for its end, or cancel it: timba bots cancel anna-bot`)
 	kit.Must(t, c.Fail(bg, open.ID, "no"))
-	_, err := c.Bench(bg, v.ID, "faults")
+	_, err := c.Suspend(bg, v.ID, "faults")
 	kit.Must(t, err)
 	kit.Must(t, c.Withdraw(bg, v.BotID))
 	kit.Must(t, c.Restore(bg, v.BotID))
-	c.wantPlaying(v.BotID, "benched and restored", 0, 0)
-	wantError(t, c.Use(bg, v.BotID, 1), ladder.Conflict, "version 1 of anna-bot was benched: submit a version without the faults")
+	c.wantPlaying(v.BotID, "suspended and restored", 0, 0)
+	wantError(t, c.Use(bg, v.BotID, 1), ladder.Conflict, "version 1 of anna-bot was suspended: submit a version without the faults")
 }
 
 // The owner goes back to an earlier version, which goes on with its own rating; the

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/replaytest"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/rules/tebes"
@@ -38,10 +38,9 @@ func played(t *testing.T, g *rules.Game, plies ...int) (all []*Game) {
 	for i, ply := range plies {
 		var illegal *referee.Fault
 		if ply >= 0 {
-			illegal = new(fault.New(0, 0, fault.Reason{Kind: fault.IllegalMove, Move: "0-0", Detail: "is not in the list of the turn"}))
-			illegal.Ply = ply
+			illegal = &referee.Fault{Ply: ply, Reason: fault.Reason{Kind: fault.IllegalMove, Move: "0-0", Detail: "is not in the list of the turn"}}
 		}
-		r := replaytest.Play(t, g, nil, 2, illegal)
+		r := refereetest.Replay(t, g, nil, 2, illegal)
 		r.Match.Rotation = i % 2
 		all = append(all, &Game{Path: fmt.Sprintf("testdata/games/%d.json", i), Match: "0000", Replay: r, Rules: g})
 	}
@@ -127,7 +126,7 @@ func TestOpen(t *testing.T) {
 	if _, err := open(dir); err == nil || !strings.HasPrefix(err.Error(), "explain: "+dir+" has no games: ") {
 		t.Errorf("an empty directory: %v", err)
 	}
-	data := replaytest.Play(t, teeko.Game, nil, 2, nil).Encode()
+	data := refereetest.Replay(t, teeko.Game, nil, 2, nil).Encode()
 	for _, name := range []string{"0001-00000-0.json", "0000-00001-0.json", "0000-00000-1.json", "notes.txt"} {
 		kit.Must(t, os.WriteFile(filepath.Join(dir, "games", name), data, 0o644))
 	}

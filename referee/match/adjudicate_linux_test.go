@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/referee"
-
 	"github.com/timba-arena/timba/referee/rules"
 )
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
-
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
-
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 )

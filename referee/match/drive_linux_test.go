@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
-
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee"
 )
 
 // A bot that has ended in time has, however long its sandbox needs for a core to end after it.

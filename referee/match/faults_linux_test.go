@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
-
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/referee/rules"

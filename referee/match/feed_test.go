@@ -10,12 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
-
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -313,5 +312,23 @@ func TestReplaysTrafficOfBrokenReplays(t *testing.T) {
 		if _, err := r.Traffic(v.Game, c.seat); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+}
+
+// A game that is over with its deal has its bots, too: they are started and told, and their versions are in
+// its replay.
+func TestReplaysTrafficOfWonDeals(t *testing.T) {
+	v := variant(t, "tute", "")
+	m := &Match{Variant: v, Bots: named(2), Clock: patient, start: starter{}.start}
+	for n := range 100_000 {
+		m.Seed = rules.Seed{byte(n >> 16), byte(n >> 8), byte(n)}
+		if stream := rules.NewStream(referee.DealSeed(m.Seed, 0)); v.Deal(&stream).Turn() == rules.Over {
+			break
+		}
+	}
+	tp := tapeOf(m)
+	g := oneGame(t, m)
+	if tp.check(t, g, v); len(g.Moves) != 0 || g.Seats[0].Version != "1" || g.Seats[1].Version != "1" {
+		t.Errorf("%d moves, seats %v", len(g.Moves), g.Seats)
 	}
 }

@@ -12,20 +12,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
-
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // variant is a game with options from "key=value key=value".
 var variant = refereetest.Variant
 
 // alone is a variant of which only the seats matter: each plays for itself.
-var alone = refereetest.Alone
+func alone(players int) *rules.Variant { return &rules.Variant{Players: players, Sides: players} }
 
 // patient is a clock that no test runs down.
 var patient = referee.Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}

@@ -13,10 +13,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
-
 	"golang.org/x/sync/errgroup"
 
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/rules"
 )

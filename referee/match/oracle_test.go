@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"regexp"
 
-	"github.com/timba-arena/timba/referee"
-
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/referee/rules"
 )

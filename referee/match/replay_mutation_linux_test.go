@@ -7,11 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/timba-arena/timba/referee"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 

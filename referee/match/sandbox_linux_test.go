@@ -12,12 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
-
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"

@@ -9,10 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/timba-arena/timba/referee"
-
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
-
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 )
@@ -95,7 +94,7 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 			}
 		}
 	}
-	if g.Over() {
+	if g.Decided() {
 		return nil
 	}
 	startErrors := make([]error, len(seats))

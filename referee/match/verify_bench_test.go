@@ -3,9 +3,8 @@ package match
 import (
 	"testing"
 
-	"github.com/timba-arena/timba/referee"
-
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/timba-arena/timba/referee"
-
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
 

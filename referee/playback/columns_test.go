@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
-	"github.com/timba-arena/timba/referee/replaytest"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/text"
 )
@@ -36,8 +36,8 @@ func TestColumns(t *testing.T) {
 	} {
 		g, err := games.Find(c.game)
 		kit.Must(t, err)
-		fault := &referee.Fault{Ply: 4, Code: protocol.Illegal, Text: `"7o" is not one of the listed moves, of which there are many, as this long text says`}
-		game := gameOf(t, replaytest.Play(t, g, c.options, 3, fault))
+		illegal := &referee.Fault{Ply: 4, Reason: fault.Reason{Kind: fault.IllegalMove, Move: "7o", Detail: "is not in the list of the turn"}}
+		game := gameOf(t, refereetest.Replay(t, g, c.options, 3, illegal))
 		for i := range game.Replay.Seats {
 			game.Replay.Seats[i].Name = fmt.Sprintf("a-bot-with-a-name-of-%d", i)
 			if i > 0 {

@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
-	"github.com/timba-arena/timba/referee/replaytest"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/rules/podrida"
@@ -17,8 +17,8 @@ import (
 )
 
 func TestScreen(t *testing.T) {
-	illegal := &referee.Fault{Ply: 5, Code: protocol.Illegal, Text: `"7o" is not one of the listed moves`}
-	timeout := &referee.Fault{Ply: 4, Code: protocol.Timeout, Text: "no move within 1000 ms", Credit: 340}
+	illegal := &referee.Fault{Ply: 5, Reason: fault.Reason{Kind: fault.IllegalMove, Move: "7o", Detail: "is not in the list of the turn"}}
+	timeout := &referee.Fault{Ply: 4, Reason: fault.Reason{Kind: fault.LateBank, Margin: 50}, Credit: 340}
 	three := map[string]string{"players": "3"}
 	small := map[string]string{"size": "4"}
 	for name, c := range map[string]struct {
@@ -26,15 +26,15 @@ func TestScreen(t *testing.T) {
 		show   func(*Screen)
 		screen Screen
 	}{
-		"toy":           {replaytest.Play(t, toy.New(""), nil, 7, nil), (*Screen).Whole, Screen{Seat: -1, All: true}},
-		"toy-clock":     {ownClock(replaytest.Play(t, toy.New(""), nil, 7, nil)), (*Screen).head, Screen{Seat: -1}},
-		"toy-seat":      {replaytest.Play(t, toy.New(""), nil, 7, nil), (*Screen).Whole, Screen{Seat: 1}},
-		"tebes-forfeit": {replaytest.Play(t, tebes.Game, small, 2, timeout), (*Screen).Whole, Screen{Seat: -1}},
-		"brisca-stand-in": {replaytest.Play(t, brisca.Game, three, 3, illegal), func(s *Screen) {
+		"toy":           {refereetest.Replay(t, toy.New(""), nil, 7, nil), (*Screen).Whole, Screen{Seat: -1, All: true}},
+		"toy-clock":     {ownClock(refereetest.Replay(t, toy.New(""), nil, 7, nil)), (*Screen).head, Screen{Seat: -1}},
+		"toy-seat":      {refereetest.Replay(t, toy.New(""), nil, 7, nil), (*Screen).Whole, Screen{Seat: 1}},
+		"tebes-forfeit": {refereetest.Replay(t, tebes.Game, small, 2, timeout), (*Screen).Whole, Screen{Seat: -1}},
+		"brisca-stand-in": {refereetest.Replay(t, brisca.Game, three, 3, illegal), func(s *Screen) {
 			s.Frame(5)
 			s.Frame(len(s.Game.Frames) - 1)
 		}, Screen{Seat: -1}},
-		"podrida-plain": {replaytest.Play(t, podrida.Game, three, 3, illegal), func(s *Screen) {
+		"podrida-plain": {refereetest.Replay(t, podrida.Game, three, 3, illegal), func(s *Screen) {
 			for i := range 9 {
 				s.Frame(i)
 			}
@@ -72,7 +72,7 @@ func gameOf(t *testing.T, r *referee.Replay) *Game {
 
 // A fault that the replay puts after the last move is shown at the end.
 func TestFaultAfterTheEnd(t *testing.T) {
-	r := replaytest.Play(t, toy.New(""), nil, 7, nil)
+	r := refereetest.Replay(t, toy.New(""), nil, 7, nil)
 	r.Faults = []referee.Fault{{Seat: 0, Ply: 2}, {Seat: 1, Ply: 99}}
 	for i, fr := range gameOf(t, r).Frames {
 		if want := map[int]int{2: 1, len(r.Moves): 1}[i]; len(fr.Faults) != want {
@@ -83,7 +83,7 @@ func TestFaultAfterTheEnd(t *testing.T) {
 
 // New refuses a replay that the rules do not allow.
 func TestNewRefuses(t *testing.T) {
-	r := replaytest.Play(t, toy.New(""), nil, 7, nil)
+	r := refereetest.Replay(t, toy.New(""), nil, 7, nil)
 	r.Moves[3].Move = r.Moves[0].Move
 	if _, err := New(r, toy.New("")); err == nil || !strings.HasPrefix(err.Error(), "replay: move 3 of seat ") {
 		t.Errorf("got %v", err)

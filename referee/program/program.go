@@ -115,7 +115,7 @@ func (r Resolver) resolveAll(ctx context.Context, specs []Spec, number bool) ([]
 			return nil, err
 		}
 		p.Own = s.Own.over(p.Own)
-		if p.House && (len(s.Args) > 0 || s.Memory != "" || s.Processes != 0) {
+		if p.House && (len(s.Args) > 0 || s.Memory != 0 || s.Processes != 0) {
 			return nil, fmt.Errorf("bot %q: a house bot has no args, memory or processes of its own: it runs without a sandbox, and its options are in its name, as in @greedy:noise=20", s.Bot)
 		}
 		if len(s.Args) > 0 {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -110,12 +111,12 @@ func checkName(name string) error {
 
 // Own is what a bot has of its own in a local match; zero values are those of the match.
 type Own struct {
-	Args      []string `json:"args,omitempty"`     // more arguments of its command
-	Movetime  int64    `json:"movetime,omitempty"` // milliseconds, as all clocks here
-	Bank      int64    `json:"bank,omitempty"`
-	Inc       int64    `json:"inc,omitempty"`
-	Memory    string   `json:"memory,omitempty"` // a size, as size.Bytes writes it
-	Processes int      `json:"processes,omitempty"`
+	Args      []string   `json:"args,omitempty"`     // more arguments of its command
+	Movetime  int64      `json:"movetime,omitempty"` // milliseconds, as all clocks here
+	Bank      int64      `json:"bank,omitempty"`
+	Inc       int64      `json:"inc,omitempty"`
+	Memory    size.Bytes `json:"memory,omitempty"`
+	Processes int        `json:"processes,omitempty"`
 }
 
 // ownKeys are the keys of Own but args: those that a manifest may have, too.
@@ -139,14 +140,12 @@ func (o *Own) set(key, value string) (err error) {
 		n, err = number(key, value, 1, maxProcesses, "processes")
 		o.Processes = int(n)
 	case "memory":
-		n, err := size.Parse(value)
-		if err != nil {
+		if o.Memory, err = size.Parse(value); err != nil {
 			return fmt.Errorf("memory %w", err)
 		}
-		if _, err := (sandbox.Limit{Memory: int64(n)}).Check(); err != nil {
+		if _, err := (sandbox.Limit{Memory: int64(o.Memory)}).Check(); err != nil {
 			return fmt.Errorf("memory cannot be %q: %w", value, err)
 		}
-		o.Memory = n.String()
 	default:
 		panic("program: no key of a bot: " + key)
 	}
@@ -177,12 +176,8 @@ func (o Own) over(m Own) Own {
 	if o.Movetime == 0 && o.Bank == 0 {
 		o.Movetime, o.Bank, o.Inc = m.Movetime, m.Bank, m.Inc
 	}
-	if o.Memory == "" {
-		o.Memory = m.Memory
-	}
-	if o.Processes == 0 {
-		o.Processes = m.Processes
-	}
+	o.Memory = cmp.Or(o.Memory, m.Memory)
+	o.Processes = cmp.Or(o.Processes, m.Processes)
 	return o
 }
 
@@ -199,11 +194,7 @@ func (o Own) Clock(c referee.Clock) *referee.Clock {
 
 // Limit returns the limits of the bot's sandbox in a match whose other bots have the limits l.
 func (o Own) Limit(l sandbox.Limit) sandbox.Limit {
-	if n, err := size.Parse(o.Memory); err == nil {
-		l.Memory = int64(n)
-	}
-	if o.Processes != 0 {
-		l.Processes = o.Processes
-	}
+	l.Memory = cmp.Or(int64(o.Memory), l.Memory)
+	l.Processes = cmp.Or(o.Processes, l.Processes)
 	return l
 }

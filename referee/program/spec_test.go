@@ -23,7 +23,7 @@ func TestParseSpec(t *testing.T) {
 		`name=new cmd="./bot -c 2"`:                  {Bot: "./bot -c 2", Name: "new"},
 		`name=new cmd="sh -c 'exit 1'"`:              {Bot: "sh -c 'exit 1'", Name: "new"},
 		`cmd=./my\ bot args='-c "a b" =x'`:           {Bot: "./my bot", Own: Own{Args: []string{"-c", "a b", "=x"}}},
-		`cmd=b movetime=50 memory=1024m processes=8`: {Bot: "b", Own: Own{Movetime: 50, Memory: "1g", Processes: 8}},
+		`cmd=b movetime=50 memory=1024m processes=8`: {Bot: "b", Own: Own{Movetime: 50, Memory: 1 << 30, Processes: 8}},
 		`cmd=b bank=60000 inc=0`:                     {Bot: "b", Own: Own{Bank: 60000}},
 		`cmd=b bank=60000 inc=10`:                    {Bot: "b", Own: Own{Bank: 60000, Inc: 10}},
 		`cmd=b args=`:                                {Bot: "b", Own: Own{Args: []string{}}},
@@ -134,7 +134,7 @@ func TestArgs(t *testing.T) {
 	if plain.Hash == with.Hash || with.Hash == resolve("-c", "a", "b").Hash || with.Hash != resolve("-c", "a b").Hash {
 		t.Errorf("the hashes are %s, %s", plain.Hash, with.Hash)
 	}
-	for _, own := range []Own{{Args: []string{"x"}}, {Memory: "1g"}, {Processes: 3}} {
+	for _, own := range []Own{{Args: []string{"x"}}, {Memory: 1 << 30}, {Processes: 3}} {
 		_, err := withHouse.ResolveSpecs(t.Context(), []Spec{{Bot: "@greedy", Own: own}})
 		refused(t, err, `bot "@greedy": a house bot has no args, memory or processes of its own`)
 	}

@@ -6,7 +6,10 @@
 // `copy := *state` is a copy and nothing in a playout allocates.
 package rules
 
-import "errors"
+import (
+	"errors"
+	"io/fs"
+)
 
 // Move is a move as a small number; State.MoveText returns its text. Legal moves are
 // always listed in rising order of this number.
@@ -29,12 +32,22 @@ var ErrOver = errors.New("the game is over")
 // Game is the rules of one game. A package of a game has one; nobody changes it.
 type Game struct {
 	Name    string   // the lower-case word that commands and bots use
-	Text    string   // the rules, in plain English for people
+	Texts   fs.FS    // the rules for people: rules.LANGUAGE.md for each language, of which "en" is one
 	Options []Option // in the order in which they are shown
 	Display Display  // how the game is shown
 	// Variant makes the variant of options that Resolve has checked one by one: it checks their
 	// combination. An error has the option, the value and what to try.
 	Variant func(*Game, Settings) (*Variant, error)
+}
+
+// Text returns the rules for people in a language, as Markdown; "" if there are none. An item of a list
+// that begins with an option in backticks, or with its name and a value, is about that option.
+func (g *Game) Text(language string) string {
+	text, err := fs.ReadFile(g.Texts, "rules."+language+".md")
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // Variant is a game with its options resolved. Nobody changes it.

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -17,7 +18,7 @@ func Game(w io.Writer, g *rules.Game, columns int) {
 		narrow(w, g, columns)
 		return
 	}
-	fmt.Fprintf(w, "%s\n\n%s\n\n", g.Name, strings.TrimSpace(g.Text))
+	fmt.Fprintf(w, "%s\n\n%s\n\n", g.Name, rulesOf(g))
 	t := Table(w)
 	t.AppendHeader(table.Row{"option", "default", "allowed", "meaning"})
 	for _, o := range g.Options {
@@ -26,10 +27,36 @@ func Game(w io.Writer, g *rules.Game, columns int) {
 	t.Render()
 }
 
+var (
+	plain  = strings.NewReplacer("**", "", "*", "", "`", "")
+	ruling = regexp.MustCompile(`(?m)^\|[-|]+\n?`) // below the head of a table
+	item   = regexp.MustCompile(`^(?:- |\d+\. |\|)`)
+)
+
+// rulesOf returns the rules of a game as plain text.
+func rulesOf(g *rules.Game) string {
+	return strings.TrimSpace(plain.Replace(ruling.ReplaceAllString(g.Text("en"), "")))
+}
+
+// itemsOf divides a paragraph into the items of its list, or the rows of its table.
+func itemsOf(paragraph string) (list []string) {
+	for line := range strings.SplitSeq(paragraph, "\n") {
+		if len(list) == 0 || item.MatchString(line) {
+			list = append(list, line)
+		} else {
+			list[len(list)-1] += " " + line
+		}
+	}
+	return list
+}
+
 func narrow(w io.Writer, g *rules.Game, columns int) {
 	fmt.Fprintf(w, "%s\n", g.Name)
-	for _, paragraph := range strings.Split(strings.TrimSpace(g.Text), "\n\n") {
-		fmt.Fprintf(w, "\n%s\n", Paragraph("", paragraph, columns))
+	for paragraph := range strings.SplitSeq(rulesOf(g), "\n\n") {
+		fmt.Fprintln(w)
+		for _, item := range itemsOf(paragraph) {
+			fmt.Fprintln(w, Paragraph("", item, columns))
+		}
 	}
 	fmt.Fprintln(w)
 	for _, o := range g.Options {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
@@ -40,11 +41,11 @@ type Config struct {
 
 // Sandbox is how the bots of a tournament are sandboxed, in the words of the flags.
 type Sandbox struct {
-	Mode      string `json:"mode"`
-	Level     string `json:"level,omitempty"` // that the mode gave; "" if all are house bots
-	Memory    string `json:"memory"`
-	Processes int    `json:"processes"`
-	Ponder    string `json:"ponder"`
+	Mode      string     `json:"mode"`
+	Level     string     `json:"level,omitempty"` // that the mode gave; "" if all are house bots
+	Memory    size.Bytes `json:"memory"`
+	Processes int        `json:"processes"`
+	Ponder    string     `json:"ponder"`
 }
 
 // Entrant is a bot as the user named it and what the user gave it of its own, and what program that was.

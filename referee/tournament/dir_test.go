@@ -196,10 +196,10 @@ func somePlan() Config {
 		Game: "brisca", Options: map[string]string{"players": "2"}, Format: RoundRobin, Rounds: 3, Deals: 4,
 		Seed: referee.Hex{1}, Clock: patient, SPRT: &sprt,
 		Adjudication: referee.Adjudication{Draw: &referee.ScoreRule{Plies: 8, Score: 10, From: 40}},
-		Sandbox:      Sandbox{"auto", "FULL", "512m", 64, "on"},
+		Sandbox:      Sandbox{"auto", "FULL", 512 << 20, 64, "on"},
 		Bots: []Entrant{
 			{program.Spec{Bot: "@random", Name: "@random"}, "11"},
-			{program.Spec{Bot: "/a/bot", Name: "bot", Own: program.Own{Args: []string{"-c", "a b"}, Bank: 90_000, Inc: 5, Memory: "300m"}}, "22"},
+			{program.Spec{Bot: "/a/bot", Name: "bot", Own: program.Own{Args: []string{"-c", "a b"}, Bank: 90_000, Inc: 5, Memory: 300 << 20}}, "22"},
 		},
 	}
 }

@@ -41,7 +41,6 @@ func (l Limits) Check(ofPerson, fromAddress, all int) error {
 // By is whose a place is.
 type By struct {
 	Person  int64 // 0: nobody who is signed in
-	Session int64 // of a guest, 0: none
 	Address netip.Addr
 }
 
@@ -58,15 +57,11 @@ func NewPlaces(l Limits) *Places { return &Places{limits: l, taken: map[By]int{}
 
 // Enter takes a place until leave is called, or returns an error where none is left.
 func (p *Places) Enter(by By) (leave func(), err error) {
-	address := By{Address: by.Address}
-	person := By{Person: by.Person}
-	if by.Person == 0 {
-		person.Session = by.Session
-	}
+	address, person := By{Address: by.Address}, By{Person: by.Person}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	of, own := []By{address}, -1 // of nobody in particular
-	if person != (By{}) {
+	if by.Person != 0 {
 		of, own = append(of, person), p.taken[person]
 	}
 	if err := p.limits.Check(own, p.taken[address], p.all); err != nil {

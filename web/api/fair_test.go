@@ -130,8 +130,8 @@ func TestParallelRequests(t *testing.T) {
 	const limit = 40
 	w := newWorld(t, func(o *Options) {
 		o.Middleware.Service.Config.Limits.Requests = limit
-		frozen := o.Middleware.Now()
-		o.Middleware.Now = func() time.Time { return frozen } // nothing is forgiven meanwhile
+		frozen := o.Middleware.Service.Now()
+		o.Middleware.Service.Now = func() time.Time { return frozen } // nothing is forgiven meanwhile
 	})
 	keys := []string{"=" + w.keys["ada read"], "=" + w.keys["ada submit"], "=" + w.keys["ada all"]}
 	var codes sync.Map
@@ -271,7 +271,7 @@ func TestWithdrawal(t *testing.T) {
 		t.Helper()
 		return get[wire.Bot](w, call{method: method, path: "/api/v1/bots/" + name + path, who: "ada submit", body: body})
 	}
-	if b := change("PUT", "/withdrawal", ""); b.Withdrawn.IsZero() || b.Live != 0 || b.Latest.State != "resting" {
+	if b := change("PUT", "/withdrawal", ""); b.Withdrawn.IsZero() || b.Live != 0 || b.Latest.State != "retired" {
 		t.Errorf("withdrawn: %+v", b)
 	}
 	woken := w.woken

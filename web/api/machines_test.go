@@ -20,17 +20,17 @@ func (w *world) machines() ([]ladder.Machine, error) {
 		State: ladder.MachineReady, Version: "1.2.3", Protocol: 77, OS: "linux", Arch: "arm64", Sandbox: "full",
 		Interpreters: map[string]string{"python3": "3.12.9"}, Cores: 4, Memory: 12345678912, Seen: at, Added: at.Add(-time.Hour),
 	}
-	local, resting, leaves, old := about, about, about, about
+	local, paused, leaves, old := about, about, about, about
 	local.Name, local.Local, local.Added = "local", true, time.Time{}
 	local.Playing = []ladder.MachineMatch{{
 		Match: w.running.ID, Attempt: 1, Ladder: w.running.Ladder, Bots: w.running.Bots, Numbers: w.running.Numbers, Began: at,
 	}}
 	local.Finished, local.LastHour, local.Void, local.Starved, local.Broken = 100, 60, 5, 4, 987
-	resting.Name, resting.State, resting.Reason, resting.Until = "lab-1", ladder.MachineResting, "it could not play a match", at.Add(time.Minute)
+	paused.Name, paused.State, paused.Reason, paused.Until = "lab-1", ladder.MachinePaused, "it could not play a match", at.Add(time.Minute)
 	leaves.Name, leaves.State = "lab-2", ladder.MachineDraining
 	old.Name, old.State, old.Reason = "lab-3", ladder.MachineRefused, "timba 1.2.3 on \"lab-3\" has protocol 77"
 	away := ladder.Machine{Name: "lab-4", State: ladder.MachineAway, Added: at}
-	return []ladder.Machine{local, resting, leaves, old, away}, nil
+	return []ladder.Machine{local, paused, leaves, old, away}, nil
 }
 
 // Not everybody sees the machines that are not there, and what else is known. testdata/answers.txt has what

@@ -100,7 +100,6 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 		Middleware: middleware.New(middleware.Options{
 			Service: service.New(service.Options{Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ }}),
 			Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-			Now:     w.clock,
 		}),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
 	}

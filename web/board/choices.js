@@ -4,8 +4,7 @@
 import { html, svg } from './dom.js';
 import { drawGame, sizeOf } from './scene.js';
 import { middle, squaresOf } from './squares.js';
-import { moveName, parseView, say } from './text.js';
-
+import { moveName, parseView, say, squareName } from './text.js';
 
 // drawPosition draws a position into an element, in the place of what was there.
 //
@@ -23,13 +22,15 @@ import { moveName, parseView, say } from './text.js';
 //   onMove    called with the move that was chosen, once; the next drawPosition takes
 //             choices again
 //   moving    whether the last move is to be seen arriving
+//   height    the most pixels that the drawing may be high
 //
 // It returns the drawing, an SVG element.
 export function drawPosition(element, position, options = {}) {
-  const { seat = 0, legal = [], onMove = () => {}, moving = false } = options;
+  const { seat = 0, legal = [], onMove = () => {}, moving = false, height } = options;
   const focused = element.contains(document.activeElement);
+  element.tabIndex = -1; // keeps the focus while there is nothing to choose
   const { display, view } = position;
-  const drawing = drawGame(display, parseView(view), { ...position, ...sizeOf(element, display), seat, moving });
+  const drawing = drawGame(display, parseView(view), { ...position, ...sizeOf(element, display), ...(height ? { height } : {}), seat, moving });
   const choices = new Choices(element, drawing, seat, legal, (move) => {
     element.dataset.sent = move;
     onMove(move);
@@ -37,7 +38,7 @@ export function drawPosition(element, position, options = {}) {
   delete element.dataset.sent;
   element.replaceChildren(drawing, ...choices.words());
   choices.offer();
-  if (focused) choices.focus();
+  if (focused && !choices.focus()) element.focus({ preventScroll: true });
   return drawing;
 }
 
@@ -45,6 +46,7 @@ class Choices {
   constructor(element, drawing, seat, legal, choose) {
     Object.assign(this, { element, drawing, choose });
     const size = Number(drawing.dataset.size);
+    this.grid = { size, turned: drawing.dataset.turned === 'yes' };
     const hand = new Map([...drawing.querySelectorAll(`[data-hand="${seat}"] [data-card]`)].map((c) => [c.dataset.card, c]));
     this.hand = hand;
     this.size = size;
@@ -105,14 +107,14 @@ class Choices {
   offerSquares(from) {
     this.from = from;
     this.layer?.remove();
-    const moves = this.squares.map(squaresOf);
+    const moves = this.squares.map(squaresOf), name = (square) => squareName(square, this.size);
     const starts = [...new Set(moves.filter((m) => m.length === 2).map(([a]) => a))];
     this.layer = svg('g', { class: 'choices' },
-      moves.filter((m) => m.length === 1).map(([to]) => this.spot(to, 'to', say('live.play-on', { square: to }), String(to), () => this.take(String(to)))),
-      starts.map((square) => this.spot(square, square === from ? 'chosen' : 'from', say('live.from', { square }), null,
+      moves.filter((m) => m.length === 1).map(([to]) => this.spot(to, 'to', say('live.play-on', { square: name(to) }), String(to), () => this.take(String(to)))),
+      starts.map((square) => this.spot(square, square === from ? 'chosen' : 'from', say('live.from', { square: name(square) }), null,
         () => this.pick(square === from ? null : square))),
       from !== null && moves.filter(([a, b]) => a === from && b !== undefined).map(([a, b]) =>
-        this.spot(b, 'to', say('live.to', { from: a, to: b }), `${a}-${b}`, () => this.take(`${a}-${b}`))));
+        this.spot(b, 'to', say('live.to', { from: name(a), to: name(b) }), `${a}-${b}`, () => this.take(`${a}-${b}`))));
     this.drawing.append(this.layer);
   }
 
@@ -123,7 +125,7 @@ class Choices {
   }
 
   spot(square, kind, label, move, action) {
-    const [x, y] = middle(square, this.size);
+    const [x, y] = middle(square, this.grid);
     const g = svg('g', { class: `choice ${kind}`, 'data-choice': square },
       svg('rect', { x: x - 48, y: y - 48, width: 96, height: 96, rx: 8, class: 'spot' }),
       svg('circle', { cx: x, cy: y, r: kind === 'to' && !this.drawing.querySelector(`[data-piece][data-square="${square}"]`) ? 13 : 41, class: 'ring' }));
@@ -136,7 +138,12 @@ class Choices {
     return [...this.element.querySelectorAll('.playable, .choice, .words button')];
   }
 
-  focus() { this.all()[0]?.focus(); }
+  // focus goes to the first of them, and reports whether there is one.
+  focus() {
+    const [first] = this.all();
+    first?.focus();
+    return first !== undefined;
+  }
 
   // walk moves the focus to the nearest choice in the direction of an arrow key.
   walk(from, key) {

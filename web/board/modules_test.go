@@ -2,6 +2,7 @@ package board_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -15,9 +16,10 @@ const modules = `
 import * as chart from './chart.js';
 import * as replay from './replay.js';
 import * as scene from './scene.js';
+import { follow } from './follow.js';
 import { seating } from './table.js';
 import * as text from './text.js';
-Object.assign(window, chart, replay, scene, text, { seating });
+Object.assign(window, chart, replay, scene, text, { follow, seating });
 `
 
 // The modules of package board by themselves, without a replay.
@@ -43,12 +45,20 @@ func TestBoardModules(t *testing.T) {
 		"scales":               {`[scales([[[0, 0.2], [2, -0.9]], [[1, 300]], [], [[3, 4]], [[5, 0]]]), scales([[], []]), scales([[[0, 0]], [[1, 0]]])]`, `[[[0,3,4],[1]],[],[[0,1]]]`},
 		"events": {
 			`['play 1 12c', 'draw 0 ?', 'trick 1 14', 'trick 1', 'sing 0 o 20', 'bid 1 1', 'score 10 -10', 'trump c 10c', 'trump 3b', 'deal 5c,7b (seat 1)', 'round 2 cards=1 dealer=0', 'extra 0', 'opening 6', 'opening 1', 'opening 0', 'new 1 thing', 'play x', 'constructor 0']
-				.map((e) => eventText(e, (s) => 'AB'[s]))`,
+				.map((e) => eventText(e, { who: (s) => 'AB'[s] }))`,
 			`["B plays 12 (rey) of copas","A draws a card face down","B takes the trick, 14 points","B takes the trick","A sings oros for 20","B bids 1",
 			"The round is over: A 10, B -10","10 (sota) of copas is turned up: copas are trumps","The trump card is 3 of bastos","B has 5 of copas, 7 of bastos",
 			"Round 2: 1 card each, A deals","A reaches a corner and moves once more","The game begins after 6 random plies","The game begins after 1 random ply","The game begins without an opening","new 1 thing","play x","constructor 0"]`,
 		},
-		"moves": {`['swap:7o', 'sing:c', 'bid:2', '12-13', '11e'].map(moveName)`, `["swap the trump card for the 7 of oros","sing copas","bid 2","12-13","11 (caballo) of espadas"]`},
+		"events of the reader": {
+			`['play 1 12c', 'play 0 12c', 'trick 1 1', 'draw 1 3o', 'bid 1 2', 'deal 5c', 'round 2 cards=3 dealer=1'].map((e) => eventText(e, { who: (s) => 'AB'[s], me: 1 }))`,
+			`["You play 12 (rey) of copas","A plays 12 (rey) of copas","You take the trick, 1 point","You draw 3 of oros","You bid 2","Your hand: 5 of copas","Round 2: 3 cards each, you deal"]`,
+		},
+		"squares": {
+			`[[0, 6], [5, 6], [30, 6], [35, 6], [24, 5], ['x', 5], [7, 0]].map(([square, columns]) => squareName(square, columns)).concat(moveName('19-14', 6), moveName('12', 5), eventText('capture 0 14', { who: () => 'A', columns: 6 }))`,
+			`["a6","f6","a1","f1","e1","x","7","b3-c4","c3","A captures on c4"]`,
+		},
+		"moves": {`['swap:7o', 'sing:c', 'bid:2', '12-13', '11e'].map((m) => moveName(m))`, `["swap the trump card for the 7 of oros","sing copas","bid 2","12-13","11 (caballo) of espadas"]`},
 		// A team forfeits together.
 		"out": {`[0, 4, 5].map((ply) => [...outAt({faults: [{seat: 1, ply: 5}], seats: [{side: 0}, {side: 1}, {side: 0}, {side: 1}]}, ply)])`, `[[],[],[1,3]]`},
 		// A long game that is watched begins in its middle, perhaps with the end of a trick.
@@ -102,5 +112,33 @@ func TestBoardSeating(t *testing.T) {
 	})()`)
 	if len(wrong) > 0 {
 		t.Errorf("%d arrangements are wrong, the first: %q", len(wrong), wrong[:min(5, len(wrong))])
+	}
+}
+
+// The events between two positions lead from the view of one to what is drawn of the other.
+func TestBoardFollow(t *testing.T) {
+	t.Parallel()
+	b := open(t, webtest.Start(t), nil)
+	webtest.Eval[chromedp.Void](b.Tab, kit.Get[string](t)(bundle("modules.js", modules)))
+	for _, c := range samples {
+		if c.name == "toy" {
+			continue // its events are its own
+		}
+		g := kit.Get[[]byte](t)(json.Marshal(rebuilt(t, c, play(t, c))))
+		wrong := webtest.Eval[[]string](b.Tab, fmt.Sprintf(`(() => {
+			const game = %s, frames = expand(game), wrong = [];
+			const keys = ['hand', 'trick', 'leader', 'trump', 'stock', 'points', 'tricks', 'bids', 'declared', 'round', 'cards', 'dealer', 'pieces', 'board'];
+			frames.slice(1).forEach((frame, i) => game.seats.forEach((_, seat) => {
+				const view = eventsOf(frame, seat).reduce((v, event) => follow(game.display, v, event, seat), frames[i].views[seat]);
+				for (const key of keys) {
+					const want = frame.views[seat][key];
+					if (view[key] !== want) wrong.push('ply ' + frame.ply + ', seat ' + seat + ': ' + key + ' is ' + view[key] + ', want ' + want);
+				}
+			}));
+			return wrong;
+		})()`, g))
+		if len(wrong) > 0 {
+			t.Errorf("%s: %d differ, the first: %q", c.name, len(wrong), wrong[:min(4, len(wrong))])
+		}
 	}
 }

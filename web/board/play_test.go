@@ -6,7 +6,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/replaytest"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/podrida"
@@ -35,10 +36,13 @@ var samples = []sample{
 	{name: "podrida-twelve", game: podrida.Game, options: map[string]string{"players": "12"}, match: 1},
 	{
 		name: "podrida-fault", game: podrida.Game, options: map[string]string{"players": "5"}, match: 9,
-		fault: &referee.Fault{Seat: 2, Ply: 22, Code: "illegal", Text: `"7o" is not one of the listed moves`},
+		fault: &referee.Fault{Ply: 22, Reason: fault.Reason{Kind: fault.IllegalMove, Move: "7o", Detail: "is not in the list of the turn"}},
 	},
 	{name: "tebes", game: tebes.Game, match: 2},
-	{name: "tebes-fault", game: tebes.Game, options: map[string]string{"board": "random"}, match: 3, fault: &referee.Fault{Seat: 1, Ply: 7, Code: "timeout", Text: "no move within 1000 ms and the margin of 50 ms"}},
+	{
+		name: "tebes-fault", game: tebes.Game, options: map[string]string{"board": "random"}, match: 3,
+		fault: &referee.Fault{Ply: 7, Reason: fault.Reason{Kind: fault.LateBank, Margin: 50}},
+	},
 	{name: "teeko", game: teeko.Game, match: 551},
 	{name: "toy", game: toy.New(""), match: 7},
 	{name: "teeko-drop", game: teeko.Game, options: map[string]string{"start": "drop"}, match: 552},
@@ -56,7 +60,7 @@ func find(t testing.TB, name string) sample {
 // play makes the replay of a sample.
 func play(t testing.TB, c sample) *referee.Replay {
 	t.Helper()
-	return replaytest.Play(t, c.game, c.options, c.match, c.fault)
+	return refereetest.Replay(t, c.game, c.options, c.match, c.fault)
 }
 
 // rebuilt returns a sample's game.

@@ -5,6 +5,7 @@ import { drawChart } from './chart.js';
 import { clip, html, svg } from './dom.js';
 import { pip } from './pack.js';
 import { drawGame, eventsOf, expand, namesOf, sceneOf, viewOf, wide } from './scene.js';
+import { columnsOf } from './squares.js';
 import { eventText, language, languages, list, moveName, parseCard, say, speak, viewText } from './text.js';
 
 const speeds = [0.5, 1, 2, 4, 8];
@@ -16,6 +17,8 @@ const beat = 900; // milliseconds a move at speed 1
 //               language; else the player is the page
 //   address     where the address of the page has the position: 'hash' (the default), as in
 //               #ply=12&seat=1, or 'query', as in ?ply=12&seat=1
+//   last        whether it begins with the last position where the address has none
+//   bottom      the seat at the bottom while all is open; 0 if not given
 export function startPlayer(root, game, options = {}) {
   const player = new Player(root, game, options);
   player.build();
@@ -26,12 +29,13 @@ export function startPlayer(root, game, options = {}) {
 }
 
 class Player {
-  constructor(root, game, { part = false, address = 'hash' }) {
-    Object.assign(this, { root, game, part, address, frames: expand(game), lines: scores(game) });
+  constructor(root, game, { part = false, address = 'hash', last = false, bottom = 0 }) {
+    Object.assign(this, { root, game, part, address, bottom, frames: expand(game), lines: scores(game) });
     this.worst = worst(this.lines);
     this.end = this.frames.length - 1;
     this.most = Math.max(...this.frames.flatMap((frame) => frame.views.map((view) => list(view.hand).length)));
-    this.ply = 0;
+    this.start = last ? this.end : 0; // the position of an address without one
+    this.ply = this.start;
     this.seat = null;
     this.speed = 1;
     this.timer = null;
@@ -222,7 +226,7 @@ class Player {
   // The address keeps the position and the view, so that both can be shared.
   fromAddress(url = location) {
     const wanted = new URLSearchParams(this.address === 'hash' ? url.hash.slice(1) : url.search);
-    const ply = Number(wanted.get('ply')), seat = wanted.get('seat');
+    const ply = Number(wanted.get('ply') ?? this.start), seat = wanted.get('seat');
     if (Number.isInteger(ply)) this.ply = Math.max(0, Math.min(this.end, ply));
     this.seat = seat !== null && /^\d+$/.test(seat) && Number(seat) < this.game.seats.length ? Number(seat) : null;
   }
@@ -230,13 +234,13 @@ class Player {
   toAddress() {
     if (this.address === 'query') return this.toQuery();
     const hash = `#ply=${this.ply}${this.seat === null ? '' : `&seat=${this.seat}`}`;
-    if (location.hash !== hash && !(location.hash === '' && this.ply === 0 && this.seat === null)) this.replace(hash);
+    if (location.hash !== hash && !(location.hash === '' && this.ply === this.start && this.seat === null)) this.replace(hash);
   }
 
   toQuery() {
     const url = new URL(location.href);
     const set = (name, value) => (value === null ? url.searchParams.delete(name) : url.searchParams.set(name, value));
-    set('ply', this.ply === 0 ? null : this.ply);
+    set('ply', this.ply === this.start ? null : this.ply);
     set('seat', this.seat);
     if (url.href !== location.href) this.replace(url.href);
   }
@@ -266,7 +270,7 @@ class Player {
     this.showPressed();
     const view = viewOf(frame, seat);
     const scene = sceneOf(game, frame, seat, ply === this.end);
-    this.draw(view, { ...scene, hand: this.most, moving });
+    this.draw(view, { ...scene, bottom: this.bottom, hand: this.most, moving });
     this.now.replaceChildren(stateText(game, frame, this.names, ply === this.end));
     this.seats.replaceChildren(...seatList(game, frame, scene.out, ply === this.end));
     this.showEvents(frame);
@@ -294,7 +298,9 @@ class Player {
 
   // room is the height that is left for the drawing so that the controls are seen below it.
   room() {
-    const above = this.stage.getBoundingClientRect().top + window.scrollY;
+    const top = this.stage.getBoundingClientRect().top;
+    let above = top + window.scrollY;
+    if (above > window.innerHeight / 2) above = top - this.root.getBoundingClientRect().top; // what is above the player is read first
     const below = this.now.offsetHeight + this.controls.offsetHeight + 30;
     return Math.max(340, window.innerHeight - above - below);
   }
@@ -304,7 +310,7 @@ class Player {
     const faults = game.faults.filter((f) => f.ply === ply);
     const said = eventsOf(frame, seat);
     this.events.replaceChildren(
-      ...said.map((event) => html('li', {}, html('span', {}, eventText(event, (s) => this.names[s] ?? say('seat', { seat: s }))), html('code', {}, event))),
+      ...said.map((event) => html('li', {}, html('span', {}, eventText(event, { who: (s) => this.names[s] ?? say('seat', { seat: s }), columns: columns(game, frame) })), html('code', {}, event))),
       ...faults.map((f) => html('li', { class: 'bad' },
         html('span', {}, say('moves.forfeits', { name: this.names[f.seat], code: f.code })),
         // The full text may reveal the bot's cards.
@@ -416,21 +422,25 @@ function seatTable(game, frame, out, end, teams) {
     })));
 }
 
+// columns is how many a game's board has, 0 if it has none.
+const columns = (game, frame) => columnsOf(game.display.board, frame.views[0]);
+
 // moveLabel is a move in words.
-function moveLabel(move, names) {
-  return say(move.standin ? 'moves.standin' : 'moves.made', { name: names[move.seat], move: moveName(move.move) });
+function moveLabel(move, names, columns) {
+  return say(move.standin ? 'moves.standin' : 'moves.made', { name: names[move.seat], move: moveName(move.move, columns) });
 }
 
 // stateText is the state of a game in one line; over is whether it has ended with a frame.
 export function stateText(game, frame, names, over) {
-  if (!over) return `${frame.last ? `${moveLabel(frame.last, names)}. ` : ''}${say('player.turn', { name: names[frame.turn] ?? '' })}`;
+  if (!over) return `${frame.last ? `${moveLabel(frame.last, names, columns(game, frame))}. ` : ''}${say('player.turn', { name: names[frame.turn] ?? '' })}`;
   const best = names.filter((_, seat) => game.seats[seat].rank === 1);
   const result = best.length === names.length ? say('player.drawn') : say('player.wins', { names: best.join(say('player.and')), count: best.length });
   return game.adjudicated ? `${result} ${say('player.ended', { how: game.adjudicated })}` : result;
 }
 
 // moveText is a move in its shortest form: a card has its emblem.
-function moveText(move) {
+function moveText(move, columns) {
+  if (columns) return [moveName(move, columns)];
   const found = /^(?:(swap|sing|bid):)?(.+)$/.exec(move);
   const [, verb, rest] = found ?? [null, null, move];
   const card = parseCard(rest);
@@ -444,7 +454,7 @@ function moveText(move) {
 // moveList is all moves in lines: a trick a line, or a move of each seat, with
 // the rounds and the faults between. jump is called with the ply after a move.
 export function moveList(game, frames, names, jump) {
-  const lines = [];
+  const lines = [], across = columns(game, frames[0]);
   let line = null;
   const put = (element) => {
     if (!line) lines.push(line = html('p', { class: 'moveline' }));
@@ -468,9 +478,9 @@ export function moveList(game, frames, names, jump) {
     if (!tricks && move.seat === 0 && game.moves[i - 1]?.seat !== 0) line = null;
     if (!line && !tricks) put(html('span', { class: 'movenumber' }, `${i + 1}`));
     put(html('button', {
-      type: 'button', class: `move seat${move.seat}${move.standin ? ' standin' : ''}`, 'data-ply': i + 1, click: () => jump(i + 1), title: moveLabel(move, names),
-    }, html('span', { class: 'seen', 'aria-hidden': 'true' }, html('span', { class: 'dot' }, String(move.seat)), moveText(move.move), move.standin && html('span', { class: 'standinmark' }, '⟳')),
-    html('span', { class: 'heard' }, say('moves.label', { ply: i + 1, move: moveLabel(move, names) }))));
+      type: 'button', class: `move seat${move.seat}${move.standin ? ' standin' : ''}`, 'data-ply': i + 1, click: () => jump(i + 1), title: moveLabel(move, names, across),
+    }, html('span', { class: 'seen', 'aria-hidden': 'true' }, html('span', { class: 'dot' }, String(move.seat)), moveText(move.move, across), move.standin && html('span', { class: 'standinmark' }, '⟳')),
+    html('span', { class: 'heard' }, say('moves.label', { ply: i + 1, move: moveLabel(move, names, across) }))));
     const next = frames[i + 1];
     if (next.trick) {
       const { winner, points } = next.trick;

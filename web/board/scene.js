@@ -10,6 +10,8 @@ import { list, named, openView } from './text.js';
 // values. scene has what no view has, and all of it is optional but width, height and names:
 //   names     by seat
 //   seat      whose view it is; null when all cards are open
+//   bottom    the seat at the bottom when all cards are open; 0 if not given
+//   partners  seats in the team of the viewer, a set
 //   turn      the seat to move, -1 when the game is over
 //   last      {seat, move}, made just now
 //   trick     {leader, cards, winner, points}: the trick that has just ended
@@ -18,6 +20,7 @@ import { list, named, openView } from './text.js';
 //   out       seats that have forfeited, a set
 //   ranks     by seat, once the game is over
 //   winner    the colour that has won by the rules
+//   leaving   whether the trick that has ended goes to its winner
 //   moving    whether the last move is to be seen arriving
 //   hand      the most cards that a seat holds in this game, for which room is kept; else
 //             as many as the round or the position has

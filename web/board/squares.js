@@ -1,10 +1,18 @@
-// Boards, with squares or with points. Both are numbered row by row from the top
-// left, as in the protocol, for every viewer.
+// Boards, with squares or with points. Both are numbered row by row from the top left, as in the
+// protocol. Players see names for them, a1 at the lower left, and those whose pieces come from the
+// top see the board turned round.
 
-import { svg } from './dom.js';
-import { say } from './text.js';
+import { clip, svg } from './dom.js';
+import { say, squareName } from './text.js';
 
 const cell = 100;
+const edge = 38; // of wood around the squares
+const plate = { height: 46, gap: 10 };
+
+// A grid is {size, turned}: how many columns and rows a board has, and whether it is turned round.
+
+// seen is the place at which a square is seen, counted from the top left.
+const seen = (square, { size, turned }) => (turned ? size * size - 1 - square : square);
 
 // squaresOf reads 19-14 or 12; it returns [] if a move is neither.
 export function squaresOf(move) {
@@ -14,19 +22,22 @@ export function squaresOf(move) {
 }
 
 // middle is the middle of a square in the units of a board's drawing.
-export const middle = (square, size) => [((square % size) + 0.5) * cell, (Math.floor(square / size) + 0.5) * cell];
+export function middle(square, grid) {
+  const place = seen(square, grid);
+  return [((place % grid.size) + 0.5) * cell, (Math.floor(place / grid.size) + 0.5) * cell];
+}
 
-function piece(kind, square, size, marks, from) {
-  const [x, y] = middle(square, size);
+function piece(kind, square, grid, marks, from) {
+  const [x, y] = middle(square, grid);
   const g = svg('g', {
     class: `piece ${kind === 'b' ? 'dark' : 'light'} ${marks}`.trim(), 'data-square': square, 'data-piece': kind,
-    transform: `translate(${x} ${y})`, role: 'img', 'aria-label': say('board.piece', { colour: say(`colour.${kind}`), square }),
+    transform: `translate(${x} ${y})`, role: 'img', 'aria-label': say('board.piece', { colour: say(`colour.${kind}`), square: squareName(square, grid.size) }),
   });
   const lift = svg('g', { class: 'lift' },
     svg('ellipse', { cx: 1.5, cy: 5, rx: 35, ry: 34, class: 'shade' }),
     svg('circle', { r: 34, class: 'disc' }), svg('circle', { r: 26, class: 'groove' }), svg('circle', { r: 13, class: 'groove' }));
   if (from !== null) {
-    const [fx, fy] = middle(from, size);
+    const [fx, fy] = middle(from, grid);
     lift.classList.add('arriving');
     lift.style.setProperty('--from-x', `${fx - x}px`);
     lift.style.setProperty('--from-y', `${fy - y}px`);
@@ -35,21 +46,55 @@ function piece(kind, square, size, marks, from) {
   return g;
 }
 
-function frame(kind, size, scene, ...content) {
-  const side = size * cell + 60;
-  const pixels = Math.min(scene.width, scene.height);
+function frame(kind, grid, board, view, scene, ...content) {
+  const { size } = grid;
+  const side = size * cell, width = side + 2 * edge;
+  const named = Math.min(scene.width, scene.height) >= width / 2; // else names cannot be read
+  const band = named ? plate.height + plate.gap : 0;
+  const height = width + 2 * band;
+  const scale = Math.min(scene.width / width, scene.height / height);
+  const low = scene.seat ?? scene.bottom ?? 0;
   return svg('svg', {
-    class: `squares ${kind}`, 'data-size': size, viewBox: `-30 -30 ${side} ${side}`, width: pixels, height: pixels, role: 'group', 'aria-label': say('board'),
-    'data-seat': scene.seat ?? 'open',
+    class: `squares ${kind}`, 'data-size': size, 'data-turned': grid.turned ? 'yes' : null, viewBox: `${-edge} ${-edge - band} ${width} ${height}`,
+    width: width * scale, height: height * scale, role: 'group', 'aria-label': say('board'), 'data-seat': scene.seat ?? 'open',
   },
-  svg('rect', { x: -30, y: -30, width: side, height: side, rx: 22, class: 'wood' }),
-  svg('rect', { x: -8, y: -8, width: size * cell + 16, height: size * cell + 16, rx: 6, class: 'rim' }),
+  named && [1 - low, low].map((seat, i) => name(board, view, scene, seat, width, i === 0 ? -edge - band : side + edge + plate.gap)),
+  svg('rect', { x: -edge, y: -edge, width, height: width, rx: 22, class: 'wood' }),
+  svg('rect', { x: -8, y: -8, width: side + 16, height: side + 16, rx: 6, class: 'rim' }),
+  labels(grid),
   content);
 }
 
+// labels are the letters of the columns and the numbers of the rows, on the wood.
+function labels(grid) {
+  const { size } = grid;
+  const at = (x, y, text) => svg('text', { x, y, class: 'coordinate', 'text-anchor': 'middle', 'aria-hidden': 'true' }, text);
+  return Array.from({ length: size }, (_, i) => {
+    const [x] = middle(i, grid), [, y] = middle(i * size, grid);
+    return [at(x, size * cell + 30, squareName(i, size)[0]), at(-23, y + 7, squareName(i * size, size).slice(1))];
+  });
+}
+
+// name is the plate of a seat beside the board: its colour, its name and what there is to say of it.
+function name(board, view, scene, seat, width, y) {
+  const kind = board.sides[seat], x = -edge;
+  const colour = say(`colour.${kind}`), title = scene.names[seat] ?? '';
+  const rank = scene.ranks?.[seat];
+  const facts = [
+    scene.out?.has(seat) && say('seat.out'),
+    rank ? say(`ordinal.${Math.min(rank, 2)}`) : board.colours && `${[...view[board.pieces]].filter((p) => p === kind).length} ●`,
+  ].filter(Boolean).join(' · ');
+  return svg('g', { class: `plate seat${seat}`, 'data-plate': seat, 'data-turn': scene.turn === seat ? 'yes' : null, role: 'img', 'aria-label': `${say('seat.name', { seat, name: title })}, ${colour}` },
+    svg('rect', { x: x + 2, y: y + 2, width: width - 4, height: plate.height - 4, rx: 12, class: 'plateback' }),
+    svg('rect', { x: x + 2, y: y + 2, width: 10, height: plate.height - 4, rx: 5, class: 'platedot' }),
+    svg('circle', { cx: x + 38, cy: y + plate.height / 2, r: 14, class: `chip ${kind === 'b' ? 'dark' : 'light'}` }),
+    svg('text', { x: x + 64, y: y + plate.height / 2 + 8, class: 'name' }, clip(title, width - 300, 24), svg('tspan', { class: 'colour' }, `  ${colour}`)),
+    svg('text', { x: x + width - 16, y: y + plate.height / 2 + 8, class: 'points', 'text-anchor': 'end' }, facts));
+}
+
 // arrow shows where the last move went.
-function arrow(from, to, size) {
-  const [x1, y1] = middle(from, size), [x2, y2] = middle(to, size);
+function arrow(from, to, grid) {
+  const [x1, y1] = middle(from, grid), [x2, y2] = middle(to, grid);
   const length = Math.hypot(x2 - x1, y2 - y1);
   const ux = (x2 - x1) / length, uy = (y2 - y1) / length;
   const tip = [x2 - ux * 38, y2 - uy * 38];
@@ -69,7 +114,7 @@ function glowing(text, scene, corners) {
   return goals.every((square) => own.includes(square)) ? goals : [];
 }
 
-function pieces(text, size, scene, corners) {
+function pieces(text, grid, scene, corners) {
   const squares = squaresOf(scene.last?.move);
   const to = squares.at(-1);
   const from = squares.length === 2 && scene.moving ? squares[0] : null;
@@ -77,7 +122,7 @@ function pieces(text, size, scene, corners) {
   // The piece that has moved is drawn last, so that it passes over the others.
   const order = [...text].map((kind, square) => [kind, square]).filter(([kind]) => kind !== '.');
   order.sort((a, b) => (a[1] === to) - (b[1] === to));
-  return order.map(([kind, square]) => piece(kind, square, size,
+  return order.map(([kind, square]) => piece(kind, square, grid,
     `${square === to ? 'last' : ''}${square === to && squares.length === 1 && scene.moving ? ' placed' : ''}${glow.includes(square) ? ' winner' : ''}`,
     square === to ? from : null));
 }
@@ -85,21 +130,27 @@ function pieces(text, size, scene, corners) {
 // drawBoard draws a board as Go's rules.Board describes it.
 export function drawBoard(board, view, scene) {
   const placed = view[board.pieces];
-  const size = Math.round(Math.sqrt(placed.length));
+  const size = columnsOf(board, view);
+  const grid = { size, turned: Boolean(board.corners) && board.corners[0] !== board.sides[scene.seat ?? scene.bottom ?? 0] };
   const squares = squaresOf(scene.last?.move);
   const corners = goals(board.corners, size);
-  return frame(board.colours ? 'fields' : 'lined', size, scene,
-    board.colours ? fields(view[board.colours], size, squares, corners) : points(size, squares),
-    squares.length === 2 && arrow(squares[0], squares[1], size),
-    pieces(placed, size, scene, corners), (scene.captures ?? []).map((square) => taken(placed[square], square, size)));
+  return frame(board.colours ? 'fields' : 'lined', grid, board, view, scene,
+    board.colours ? fields(view[board.colours], grid, squares, corners, board.sides) : points(grid, squares),
+    squares.length === 2 && arrow(squares[0], squares[1], grid),
+    pieces(placed, grid, scene, corners), (scene.captures ?? []).map((square) => taken(placed[square], square, grid)));
+}
+
+// columnsOf is how many columns a board has, 0 if there is none.
+export function columnsOf(board, view) {
+  return board ? Math.round(Math.sqrt(view[board.pieces].length)) : 0;
 }
 
 // taken is a small piece of the side that lost one here, crossed out, in the corner of
 // the square: the piece that captured stands in the middle.
-function taken(captor, square, size) {
-  const [x, y] = middle(square, size);
+function taken(captor, square, grid) {
+  const [x, y] = middle(square, grid);
   return svg('g', { class: `taken ${captor === 'b' ? 'light' : 'dark'}`, 'data-taken': square, transform: `translate(${x + 36} ${y - 36})` },
-    svg('title', {}, say('board.captured', { square })),
+    svg('title', {}, say('board.captured', { square: squareName(square, grid.size) })),
     svg('circle', { r: 9.5, class: 'disc' }), svg('path', { d: 'M-8-8l16 16m0-16l-16 16', class: 'cross' }));
 }
 
@@ -109,35 +160,35 @@ function goals(corners, size) {
   return { 0: corners[0], [size - 1]: corners[1], [size * (size - 1)]: corners[2], [size * size - 1]: corners[3] };
 }
 
-// fields are squares of two colours; those of corners that are to be reached are
-// marked.
-function fields(colours, size, squares, corners) {
+// fields are squares of two colours. A corner that is to be reached has the colour of the seat that
+// wants it, and a mark of its pieces.
+function fields(colours, grid, squares, corners, sides) {
   return [...colours].map((colour, square) => {
-    const x = (square % size) * cell, y = Math.floor(square / size) * cell;
+    const [cx, cy] = middle(square, grid), x = cx - cell / 2, y = cy - cell / 2;
+    const goal = corners[square];
     return svg('g', { class: `square ${colour === 'b' ? 'dark' : 'light'}${squares.includes(square) ? ' last' : ''}` },
       svg('rect', { x, y, width: cell, height: cell, class: 'ground' }),
       squares.includes(square) && svg('rect', { x, y, width: cell, height: cell, class: 'mark' }),
-      corners[square] && svg('path', {
-        class: `goal ${corners[square] === 'b' ? 'dark' : 'light'}`, d: `M${x + 5} ${y + 36}v-31h31m28 0h31v31m0 28v31h-31m-28 0h-31v-31`,
-      }, svg('title', {}, say('board.goal', { colour: say(`colour.${corners[square]}`) }))),
-      svg('text', { x: x + 10, y: y + 91, class: 'number' }, String(square)));
+      goal && svg('g', { class: `goal seat${sides.indexOf(goal)}`, 'data-goal': goal },
+        svg('title', {}, say('board.goal', { colour: say(`colour.${goal}`) })),
+        svg('rect', { x: x + 6, y: y + 6, width: cell - 12, height: cell - 12, rx: 5 }),
+        svg('circle', { cx, cy, r: 11, class: `chip ${goal === 'b' ? 'dark' : 'light'}` })));
   });
 }
 
 // points are holes and the lines between neighbours.
-function points(size, squares) {
+function points(grid, squares) {
+  const { size } = grid;
   const lines = [];
   for (let square = 0; square < size * size; square++) {
-    const [x, y] = middle(square, size);
+    const [x, y] = middle(square, { size });
     const right = square % size < size - 1, down = square < size * (size - 1);
     if (right) lines.push(`M${x} ${y}h${cell}`);
     if (down) lines.push(`M${x} ${y}v${cell}`);
     if (right && down) lines.push(`M${x} ${y}l${cell} ${cell}M${x + cell} ${y}l${-cell} ${cell}`);
   }
   return [svg('path', { class: 'lines', d: lines.join('') }), Array.from({ length: size * size }, (_, square) => {
-    const [x, y] = middle(square, size);
-    return svg('g', { class: `hole${squares.includes(square) ? ' last' : ''}` },
-      svg('circle', { cx: x, cy: y, r: 38 }),
-      svg('text', { x, y: y + 6, 'text-anchor': 'middle', class: 'number' }, String(square)));
+    const [cx, cy] = middle(square, grid);
+    return svg('circle', { cx, cy, r: 38, class: `hole${squares.includes(square) ? ' last' : ''}` });
   })];
 }

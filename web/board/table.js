@@ -14,13 +14,14 @@ class Table {
     Object.assign(this, { view, scene, seats });
     this.open = view.hands !== undefined;
     this.seat = this.open ? null : scene.seat;
+    this.first = this.seat ?? scene.bottom ?? 0;
     this.counts = held(view, seats, this.seat ?? 0);
     this.hands = this.open ? bySeat(view.hands) : null;
     this.known = bySeat(view.known);
     this.lastCard = scene.last?.move;
     const trick = list(view.trick).length > 0 ? 1 : 0;
     this.plan = seating({
-      seats, first: this.seat ?? 0, width: scene.width, height: scene.height,
+      seats, first: this.first, width: scene.width, height: scene.height,
       hand: Number(view.cards ?? scene.hand ?? Math.max(...this.counts) + trick),
     });
   }
@@ -139,7 +140,7 @@ class Table {
     const cards = ended ? trickSeats(scene.trick.leader, scene.trick.cards, seats) : trickSeats(Number(view.leader), now, seats);
     const { size, at } = trickPlaces({
       area: plan.trick, keep: !plan.tall && seats > 6 && view.trump !== undefined ? this.stockKeep() : null,
-      seats, first: this.seat ?? 0, played: cards.map((c) => c.seat), most: plan.onTable, rows: plan.tall && seats > 4,
+      seats, first: this.first, played: cards.map((c) => c.seat), most: plan.onTable, rows: plan.tall && seats > 4,
     });
     return svg('g', { class: `trick${ended ? ' ended' : ''}`, 'data-trick': cards.map((c) => c.card).join(',') },
       cards.map(({ card: c, seat }) => {
@@ -149,9 +150,11 @@ class Table {
         const drawn = card(c, x - size / 2, y - (size * ratio) / 2, size, `${last ? 'last' : ''}${won ? ' winner' : ''}`);
         drawn.dataset.seat = seat;
         if (last && scene.moving) this.arrive(drawn, seat, x, y);
-        return svg('g', {}, drawn, svg('g', { class: `tag seat${seat}` },
+        const played = svg('g', {}, drawn, svg('g', { class: `tag seat${seat}` },
           svg('circle', { cx: x + size / 2 - 2, cy: y - (size * ratio) / 2 + 2, r: 8.5 }),
           svg('text', { x: x + size / 2 - 2, y: y - (size * ratio) / 2 + 6, 'text-anchor': 'middle' }, String(seat))));
+        if (ended && scene.leaving) this.leave(played, x, y);
+        return played;
       }));
   }
 
@@ -160,6 +163,14 @@ class Table {
     const { stock, onTable } = this.plan;
     const tall = onTable * stockScale * ratio + 70;
     return { x: stock.x, y: stock.y + (stock.height - tall) / 2, width: stock.width, height: tall };
+  }
+
+  // leave moves a card of a trick to its winner.
+  leave(played, x, y) {
+    const box = this.plan.boxes[this.scene.trick.winner];
+    played.classList.add('leaving');
+    played.style.setProperty('--to-x', `${box.x + box.width / 2 - x}px`);
+    played.style.setProperty('--to-y', `${box.y + box.height / 2 - y}px`);
   }
 
   // arrive moves a card in from the seat that played it; see board.css.
@@ -387,6 +398,7 @@ function badges(view, scene, seat) {
   }
   const declared = list(view.declared)[seat];
   if (suits.includes(declared)) add('song', '♪', say('seat.sings', { suit: suitName(declared) }), declared);
+  if (scene.partners?.has(seat)) add('partner', say('seat.partner'), say('seat.partner-title'));
   if (scene.out?.has(seat)) add('bad', say('seat.out'), say('seat.forfeited'));
   if (rank) add(rank === 1 ? 'good' : 'plain', ordinal(rank), say('seat.rank', { rank }));
   return all;

@@ -118,10 +118,18 @@ export function trickSeats(leader, cards, seats) {
 
 const cards = (text) => list(text).map(cardName).join(', ');
 
-// moveName is a move in words, for any game.
-export function moveName(move) {
+// squareName is a square as players call it on a board with so many columns: a1 is the lower left
+// one. A square that is no number of one is returned unchanged.
+export function squareName(square, columns) {
+  const n = Number(square);
+  if (!columns || !Number.isInteger(n)) return String(square);
+  return `${String.fromCharCode(97 + (n % columns))}${columns - Math.floor(n / columns)}`;
+}
+
+// moveName is a move in words, for any game; columns are those of a board.
+export function moveName(move, columns = 0) {
   const [verb, rest] = move.split(':');
-  if (rest === undefined) return cardName(move);
+  if (rest === undefined) return columns ? move.split('-').map((square) => squareName(square, columns)).join('-') : cardName(move);
   switch (verb) {
     case 'swap': return say('move.swap', { card: cardName(rest) });
     case 'sing': return say('move.sing', { suit: suitName(rest) });
@@ -130,38 +138,47 @@ export function moveName(move) {
   return `${verb} ${rest}`;
 }
 
-// tell says what each event of a seat tells, from its words.
+// tell gives the key of what each event of a seat tells, and the values of its places, from its words.
 const tell = {
-  deal: (who, [hand]) => say('event.deal', { who, cards: cards(hand) }),
-  play: (who, [move]) => say('event.play', { who, card: cardName(move) }),
-  swap: (who, [card]) => say('event.swap', { who, card: cardName(card) }),
-  draw: (who, [card]) => say('event.draw', { who, card: cardName(card) }),
-  trick: (who, [count]) => (count === undefined ? say('event.trick', { who }) : say('event.trick-points', { who, count })),
-  sing: (who, [suit, points]) => say('event.sing', { who, suit: suitName(suit), points }),
-  song: (who, [points]) => say('event.song', { who, points }),
-  instant: (who, [kind]) => (['tute', 'blackhand', 'hunt3'].includes(kind) ? say(`event.${kind}`, { who }) : say('event.instant', { who, kind })),
-  bid: (who, [bid]) => say('event.bid', { who, bid }),
-  capture: (who, [square]) => say('event.capture', { who, square }),
-  extra: (who) => say('event.extra', { who }),
+  deal: ([hand]) => ['deal', { cards: cards(hand) }],
+  play: ([move], columns) => ['play', { card: moveName(move, columns) }],
+  swap: ([card]) => ['swap', { card: cardName(card) }],
+  draw: ([card]) => ['draw', { card: cardName(card) }],
+  trick: ([count]) => (count === undefined ? ['trick', {}] : ['trick-points', { count }]),
+  sing: ([suit, points]) => ['sing', { suit: suitName(suit), points }],
+  song: ([points]) => ['song', { points }],
+  instant: ([kind]) => (['tute', 'blackhand', 'hunt3'].includes(kind) ? [kind, {}] : ['instant', { kind }]),
+  bid: ([bid]) => ['bid', { bid }],
+  capture: ([square], columns) => ['capture', { square: squareName(square, columns) }],
+  extra: () => ['extra', {}],
 };
 
+// told is what an event of a seat tells, in the second person where the seat is the reader's.
+function told(seat, { who, me }, [key, values]) {
+  return seat === me ? say(`you.${key}`, values) : say(`event.${key}`, { who: who(seat), ...values });
+}
+
 // roundText is the event of a round, whose words are its number and pairs.
-function roundText([round, ...pairs], who) {
+function roundText([round, ...pairs], { who, me }) {
   const rest = pairs.map((pair) => pair.replace(/^cards=(\d+)$/, (_, count) => say('event.each', { count }))
-    .replace(/^dealer=(\d+)$/, (_, seat) => say('event.dealer', { who: who(Number(seat)) })));
+    .replace(/^dealer=(\d+)$/, (_, seat) => (Number(seat) === me ? say('you.dealer') : say('event.dealer', { who: who(Number(seat)) }))));
   return say('event.round', { round, rest: rest.join(', ') });
 }
 
-// eventText is an event in words; who names a seat. An unknown event is returned unchanged.
-export function eventText(event, who) {
+// eventText is an event in words; an unknown one is returned unchanged. reader has
+//   who       names a seat
+//   me        the seat that is spoken to, if there is one
+//   columns   of a board
+export function eventText(event, reader) {
+  const { who } = reader;
   const to = / \(seat (\d+)\)$/.exec(event);
   const [verb, ...words] = (to ? event.slice(0, to.index) : event).split(' ');
   switch (verb) {
-    case 'deal': return to ? tell.deal(who(Number(to[1])), words) : say('event.hand', { cards: cards(words[0]) });
+    case 'deal': return to ? told(Number(to[1]), reader, tell.deal(words)) : say(reader.me === undefined ? 'event.hand' : 'you.hand', { cards: cards(words[0]) });
     case 'trump': return words.length === 2 ? say('event.turned', { card: cardName(words[1]), suit: suitName(words[0]) }) : say('event.trump', { card: cardName(words[0]) });
-    case 'round': return roundText(words, who);
+    case 'round': return roundText(words, reader);
     case 'opening': return words[0] === '0' ? say('event.bare') : say('event.opening', { count: words[0] });
     case 'score': return say('event.score', { points: words.map((p, seat) => `${who(seat)} ${p}`).join(', ') });
   }
-  return Object.hasOwn(tell, verb) && /^\d+$/.test(words[0]) ? tell[verb](who(Number(words[0])), words.slice(1)) : event;
+  return Object.hasOwn(tell, verb) && /^\d+$/.test(words[0]) ? told(Number(words[0]), reader, tell[verb](words.slice(1), reader.columns)) : event;
 }

@@ -3,7 +3,6 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -128,9 +127,7 @@ func sendStarter(ctx context.Context, c *client.Client, dir string, l starters.L
 	if err != nil {
 		return "", err
 	}
-	sent, err := c.Submit(ctx, name, "application/gzip", func() (io.Reader, int64) {
-		return bytes.NewReader(p.Data), int64(len(p.Data))
-	})
+	sent, err := c.Submit(ctx, name, "application/gzip", client.Body(p.Data))
 	if err != nil {
 		return "", err
 	}

@@ -21,19 +21,14 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/runner"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Store is what a Hub reads.
-type Store interface {
-	Match(ctx context.Context, id int64) (ladder.Match, error)
-}
-
 // Options are the parts of a Hub. All but Hold and Log are required.
 type Options struct {
-	Store  Store
-	Events *events.Hub
+	Store  *store.Store
 	Limits Limits
 	Hold   time.Duration // how long the end of a game is shown before the next game; 0: DefaultHold
 	Log    *slog.Logger  // nil: none
@@ -165,7 +160,7 @@ const eventsKept = 1024
 // Run sends what happens until the context ends. Then it ends all sockets.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.close()
-	happened, stop := h.Events.Subscribe(eventsKept, nil)
+	happened, stop := h.Store.Events().Subscribe(eventsKept, nil)
 	defer stop()
 	go h.pages.run(ctx)
 	for {
@@ -196,13 +191,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // happened handles an event.
 func (h *Hub) happened(ctx context.Context, e events.Event) {
-	switch e.Kind {
-	case events.PersonBlocked:
-		h.endPerson(e.Person)
-	case events.MatchFinished, events.MatchBroken:
-		h.settle(ctx)
-	}
-	if e.Missed > 0 {
+	if e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Missed > 0 {
 		h.settle(ctx)
 	}
 	h.pages.happened(ctx, e)
@@ -237,17 +226,6 @@ func (h *Hub) settle(ctx context.Context) {
 	}
 }
 
-// endPerson ends the sockets of a person who is blocked.
-func (h *Hub) endPerson(person int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for w := range h.sockets {
-		if w.person == person && person != 0 {
-			w.End(websocket.ClosePolicyViolation, "blocked")
-		}
-	}
-}
-
 // close ends all sockets, which will come back to the next server.
 func (h *Hub) close() {
 	h.mu.Lock()
@@ -264,6 +242,3 @@ func (h *Hub) Sockets() int {
 	defer h.mu.Unlock()
 	return len(h.sockets)
 }
-
-// Waiting returns how many bytes wait for all sockets.
-func (h *Hub) Waiting() int64 { return h.queues.Waiting() }

@@ -13,7 +13,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
@@ -306,21 +305,6 @@ func TestForeignOrigin(t *testing.T) {
 		c, _, err := w.server.Dialer().Dial(address, http.Header{"Origin": {bubble.URL}})
 		kit.Must(t, err)
 		c.Close()
-	})
-}
-
-// The sockets of a person who is blocked end at once, and no others.
-func TestBlockedPerson(t *testing.T) {
-	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
-		blocked, other := []*client{w.dial("person=7"), w.dial("person=7&from=10.0.0.1")}, w.dial("person=8")
-		w.Store.Events().Publish(events.Event{Kind: events.PersonBlocked, Person: 7})
-		for _, c := range blocked {
-			if code := c.code(); code != websocket.ClosePolicyViolation {
-				t.Errorf("the socket ends with %d", code)
-			}
-		}
-		other.say(`{"watch":"games"}`)
-		other.next()
 	})
 }
 

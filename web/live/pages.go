@@ -133,7 +133,7 @@ func (p *pages) look() {
 // happened marks the pages that an event moves.
 func (p *pages) happened(ctx context.Context, e events.Event) {
 	switch e.Kind {
-	case events.SubmissionMoved, events.QueueMoved, events.PersonBlocked:
+	case events.SubmissionMoved, events.QueueMoved, events.AccessEnded:
 		return
 	}
 	p.mu.Lock()

@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/netip"
 	"regexp"
 	"strconv"
@@ -18,18 +17,16 @@ import (
 type subscriber struct {
 	*socket.Queue
 	hub     *Hub
-	person  int64 // 0: nobody is signed in
 	address netip.Addr
 	release func()            // gives its place back
 	topics  map[string]func() // those that it watches, and how it leaves them; of its reader
 }
 
-// Serve makes a request a socket that watches, for a person or, with 0, for nobody who is signed
-// in. Once it is one, the socket goes on when Serve has returned. An error means that nothing has
-// been answered. The origin of the request has to be its host.
-func (h *Hub) Serve(rw http.ResponseWriter, r *http.Request, person int64, address netip.Addr) error {
-	w := &subscriber{Queue: h.queues.New(), hub: h, person: person, address: address, topics: map[string]func(){}}
-	if err := h.admit(w); err != nil {
+// Serve makes a request a socket that watches, by upgrade, whose error it returns. Once it is one, the
+// socket goes on when Serve has returned.
+func (h *Hub) Serve(by admission.By, upgrade func(socket.Limits) (*socket.Conn, error)) error {
+	w := &subscriber{Queue: h.queues.New(), hub: h, address: by.Address, topics: map[string]func(){}}
+	if err := h.admit(w, by); err != nil {
 		return err
 	}
 	var c *socket.Conn
@@ -39,7 +36,7 @@ func (h *Hub) Serve(rw http.ResponseWriter, r *http.Request, person int64, addre
 		}
 	}()
 	l := h.Limits
-	c, err := socket.Upgrade(rw, r, socket.Limits{
+	c, err := upgrade(socket.Limits{
 		Frame: int64(l.Message), Frames: float64(l.Messages), Burst: l.Messages + l.Topics, Alive: l.Silence, Send: l.Write,
 	})
 	if err != nil {
@@ -51,13 +48,13 @@ func (h *Hub) Serve(rw http.ResponseWriter, r *http.Request, person int64, addre
 }
 
 // admit registers a socket, or returns why it is one too many.
-func (h *Hub) admit(w *subscriber) (err error) {
+func (h *Hub) admit(w *subscriber, by admission.By) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server stops")
 	}
-	if w.release, err = h.places.Enter(admission.By{Person: w.person, Address: w.address}); err == nil {
+	if w.release, err = h.places.Enter(by); err == nil {
 		h.sockets[w] = struct{}{}
 	}
 	return err

@@ -27,9 +27,11 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/problem"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // world is a competition in a bubble, whose matches the runner plays, with house bots in this
@@ -64,7 +66,7 @@ func inWorld(t *testing.T, toml string, limits live.Limits, f func(t *testing.T,
 func newWorld(t *testing.T, toml string, limits live.Limits) *world {
 	w := &world{World: laddertest.New(t, toml, store.Options{}), moves: make(chan struct{}), ended: make(chan struct{})}
 	w.House(func(name string) string { return strings.Repeat("0", 64) })
-	w.hub = live.NewHub(live.Options{Store: w.Store, Events: w.Store.Events(), Limits: limits, Hold: 10 * time.Millisecond})
+	w.hub = live.NewHub(live.Options{Store: w.Store, Limits: limits, Hold: 10 * time.Millisecond})
 	w.hub.Render = func(_ context.Context, topic, lang string) (live.Parts, error) {
 		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil
 	}
@@ -96,7 +98,8 @@ func (w *world) free() { w.once.Do(func() { close(w.moves) }) }
 func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	person, _ := strconv.ParseInt(r.URL.Query().Get("person"), 10, 64)
 	address, _ := netip.ParseAddr(r.URL.Query().Get("from"))
-	if err := w.hub.Serve(rw, r, person, address); err != nil {
+	upgrade := func(l socket.Limits) (*socket.Conn, error) { return socket.Upgrade(rw, r, l) }
+	if err := w.hub.Serve(admission.By{Person: person, Address: address}, upgrade); err != nil {
 		http.Error(rw, err.Error(), problem.Of(err).Status)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 )
 
-// Bearer returns the token in the Authorization header of a request; "" for none.
-func Bearer(r *http.Request) (token string, err error) {
+// bearer returns the token in the Authorization header of a request; "" for none.
+func bearer(r *http.Request) (token string, err error) {
 	header := r.Header.Get("Authorization")
 	if header == "" {
 		return "", nil
@@ -25,7 +25,7 @@ func Bearer(r *http.Request) (token string, err error) {
 
 // Bearer finds out who asks by the token in the Authorization header, and counts the request.
 func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
-	token, err := Bearer(r)
+	token, err := bearer(r)
 	if err != nil {
 		return m.count(w, Of(r), err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // Requests that take long have places.
@@ -18,7 +19,7 @@ func (m *Middleware) Receive(w http.ResponseWriter, r *http.Request, bot string,
 	if err := m.Service.MaySubmit(in.Actor, bot, size); err != nil {
 		return v, err
 	}
-	leave, err := m.Uploads.Enter(in.by())
+	leave, err := m.Uploads.Enter(in.By())
 	if err != nil {
 		return v, err
 	}
@@ -27,10 +28,24 @@ func (m *Middleware) Receive(w http.ResponseWriter, r *http.Request, bot string,
 	return m.Service.Submit(r.Context(), in.Actor, bot, m.Paced(w, archive), received)
 }
 
+// Upgrade makes a request a WebSocket, as socket.Upgrade does, which is closed with CloseRefused as soon as who
+// asks may ask for nothing any more.
+func (m *Middleware) Upgrade(w http.ResponseWriter, r *http.Request, l socket.Limits) (*socket.Conn, error) {
+	c, err := socket.Upgrade(w, r, l)
+	if by := Of(r).Actor; err == nil && (by.Token.ID != 0 || by.Session != 0) {
+		go func() {
+			if why := m.Service.AwaitEnd(by, c.Done()); why != nil {
+				c.Shut(socket.CloseRefused, why.Error())
+			}
+		}()
+	}
+	return c, err
+}
+
 // Stream begins a long answer, which the client has to take at the least rate.
 func (m *Middleware) Stream(r *http.Request) (leave func(), err error) {
 	in := Of(r)
-	if leave, err = m.Streams.Enter(in.by()); err == nil {
+	if leave, err = m.Streams.Enter(in.By()); err == nil {
 		in.w.pace = m.Pace.begin()
 	}
 	return leave, err
@@ -44,7 +59,7 @@ func (m *Middleware) Await(r *http.Request, id int64, wait time.Duration, ready 
 	if err != nil || wait == 0 || p.Done || ready(p) {
 		return p, err
 	}
-	leave, err := m.Waits.Enter(in.by())
+	leave, err := m.Waits.Enter(in.By())
 	if err != nil {
 		return p, err
 	}

@@ -17,7 +17,7 @@ type metrics struct {
 func newMetrics(to prometheus.Registerer) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "timba_http_requests_total", Help: "Requests answered, by route, method and status.",
+			Name: "timba_http_requests_total", Help: "Requests answered, by route and status.",
 		}, []string{"route", "code"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "timba_http_request_seconds", Help: "The time that requests took, waiting included.",
@@ -33,9 +33,7 @@ func newMetrics(to prometheus.Registerer) *metrics {
 	return m
 }
 
-func (m *metrics) flying(n float64) { m.flight.Add(n) }
-
-func (m *metrics) seen(route, method string, status int, took time.Duration) {
+func (m *metrics) seen(route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
 	}

@@ -29,7 +29,6 @@ type Options struct {
 	Proxies    []netip.Prefix        // whose X-Forwarded-For is trusted
 	Pace       Pace                  // of uploads and downloads; zero: DefaultPace
 	Log        *slog.Logger          // nil: none
-	Now        func() time.Time      // nil: the system's clock
 }
 
 // Middleware is what requests pass.
@@ -62,22 +61,19 @@ const (
 
 // New returns a Middleware.
 func New(o Options) *Middleware {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Pace = cmp.Or(o.Pace, DefaultPace)
-	requests := o.Service.Config.Limits.Requests
+	requests, now := o.Service.Config.Limits.Requests, o.Service.Now
 	return &Middleware{
 		Options:   o,
-		Joining:   admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", registrationsPerMinute, o.Now),
-		Assets:    admission.NewRate[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, o.Now),
+		Joining:   admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", registrationsPerMinute, now),
+		Assets:    admission.NewRate[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, now),
 		Uploads:   admission.NewPlaces(UploadLimits),
 		Streams:   admission.NewPlaces(StreamLimits),
 		Waits:     admission.NewPlaces(waitLimits),
 		metrics:   newMetrics(o.Registerer),
-		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", requests/2, o.Now),
-		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", requests, o.Now),
+		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", requests/2, now),
+		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", requests, now),
 	}
 }
 
@@ -102,8 +98,8 @@ func (in *Request) Record(w http.ResponseWriter) http.ResponseWriter {
 	return in.inner
 }
 
-// by returns who takes a place with the request.
-func (in *Request) by() admission.By { return admission.By{Person: in.Person.ID, Address: in.Address} }
+// By returns who takes a place with the request.
+func (in *Request) By() admission.By { return admission.By{Person: in.Person.ID, Address: in.Address} }
 
 // begun reports whether an answer has begun, perhaps only in the compressor's buffer.
 func (in *Request) begun() bool {
@@ -170,7 +166,7 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 		if r.Body != http.NoBody {
 			rc.SetReadDeadline(began.Add(bodyTime))
 		}
-		m.metrics.flying(1)
+		m.metrics.flight.Inc()
 		defer func() {
 			failure := recover()
 			if failure != nil && failure != http.ErrAbortHandler {
@@ -183,7 +179,7 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 					m.Fail(in.w, r, fmt.Errorf("panic"))
 				}
 			}
-			m.metrics.flying(-1)
+			m.metrics.flight.Dec()
 			m.access(r, in, time.Since(began))
 			if failure != nil {
 				panic(failure)
@@ -195,7 +191,7 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 
 // access logs a request, without its query and its headers, which may contain secrets.
 func (m *Middleware) access(r *http.Request, in *Request, took time.Duration) {
-	m.metrics.seen(in.Route, r.Method, in.w.status, took)
+	m.metrics.seen(in.Route, in.w.status, took)
 	m.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
 		slog.String("request", in.ID), slog.String("method", ladder.Clip(r.Method)), slog.String("path", ladder.Clip(r.URL.Path)),
 		slog.Int("status", in.w.status), slog.Int64("bytes", in.w.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),

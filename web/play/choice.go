@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/web/socket"
@@ -42,8 +43,8 @@ func ParseOptions(base map[string]string, text string) (map[string]string, error
 	return options, nil
 }
 
-// choose resolves the game and the bots' versions, and what memory they need.
-func (x *Table) choose(ctx context.Context) error {
+// choose resolves the game of somebody and the bots' versions, and what memory they need.
+func (x *Table) choose(ctx context.Context, who service.Actor) error {
 	c := &x.Choice
 	if _, err := games.Find(c.Game); err != nil {
 		return ladder.Errorf(ladder.Invalid, "", "%w", err)
@@ -67,7 +68,7 @@ func (x *Table) choose(ctx context.Context) error {
 		if seat == c.Seat {
 			house[seat] = true
 			line := socket.NewStream(socket.StreamOptions{Back: x.tables.Limits.Back, Replay: true})
-			x.Seats = append(x.Seats, &Seat{Who: x.Who, line: line})
+			x.Seats = append(x.Seats, &Seat{Who: who, line: line})
 			continue
 		}
 		v, err := x.tables.Store.LiveVersion(ctx, c.Bots[bots%len(c.Bots)])

@@ -24,22 +24,19 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Tables. All but Now are required.
+// Options are the parts of a Tables. All are required.
 type Options struct {
 	Store   *store.Store
-	Events  *events.Hub
 	Limits  Limits
 	Room    ladder.Room // for the memory of one bot
 	Resolve func(context.Context, ladder.Version) (match.Bot, error)
 	Sandbox *match.Sandbox // of all but house bots; nil: none
 	Log     *slog.Logger
-	Now     func() time.Time // nil: the system's clock
 }
 
 // Tables are all games of people against bots that are played now.
 type Tables struct {
 	Options
-	places *admission.Places
 	memory *semaphore.Weighted // of the bots at all tables
 	mu     sync.Mutex
 	tables map[string]*Table
@@ -70,15 +67,11 @@ func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 
 // New returns no tables. Run has to run.
 func New(o Options) *Tables {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	memory := o.Limits.Memory
 	if memory == 0 {
 		memory = math.MaxInt64
 	}
-	l := admission.Limits{Person: o.Limits.Person, Address: o.Limits.Address, Total: o.Limits.Games, What: "games against bots", Hint: "end one, or try again later"}
-	t := &Tables{Options: o, places: admission.NewPlaces(l), memory: semaphore.NewWeighted(memory), tables: map[string]*Table{}}
+	t := &Tables{Options: o, memory: semaphore.NewWeighted(memory), tables: map[string]*Table{}}
 	t.ctx, t.stop = context.WithCancelCause(context.Background())
 	return t
 }
@@ -93,11 +86,11 @@ var (
 // Run ends the games of people who are blocked, and all games when the context ends. Those
 // that an earlier server left are ended before, by Store.BreakPlays.
 func (t *Tables) Run(ctx context.Context) error {
-	blocked, unsubscribe := t.Events.Subscribe(1, func(e events.Event) bool { return e.Kind == events.PersonBlocked })
+	ended, unsubscribe := t.Store.Events().Subscribe(1, func(e events.Event) bool { return e.Kind == events.AccessEnded })
 	defer unsubscribe()
 	for {
 		select {
-		case <-blocked: // it may have missed others
+		case <-ended: // it may have missed others
 			t.endBlocked(ctx)
 		case <-ctx.Done():
 			t.mu.Lock()
@@ -119,9 +112,8 @@ func (t *Tables) endBlocked(ctx context.Context) {
 	}
 	t.mu.Unlock()
 	for _, x := range all {
-		for _, s := range x.Seats {
-			p, err := t.Store.Person(ctx, s.Who.Person.ID)
-			if s.Who.Person.ID != 0 && (err != nil || !p.Blocked.IsZero()) {
+		if id := x.who().Person.ID; id != 0 {
+			if p, err := t.Store.Person(ctx, id); err != nil || !p.Blocked.IsZero() {
 				x.end(errBlocked)
 			}
 		}
@@ -158,36 +150,45 @@ func (t *Tables) Allowed(who service.Actor) error {
 	return nil
 }
 
-// Open lays a table and takes its bots from their versions. The game begins when the person comes.
-func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (*Table, error) {
-	if err := t.Allowed(who); err != nil {
-		return nil, err
+// SignedIn makes the games of a guest theirs who has signed in.
+func (t *Tables) SignedIn(ctx context.Context, who service.Actor) {
+	for _, x := range t.Of(who) {
+		if err := x.give(ctx, who); err != nil {
+			t.Log.Warn("a game stays that of a guest", "game", x.ID, "person", who.Person.Name, "err", err)
+		}
 	}
-	x := &Table{ID: rand.Text(), Who: who, Choice: c, tables: t, Seed: referee.NewSeed(), Began: t.Now(), came: make(chan struct{}), over: make(chan struct{})}
-	if err := x.choose(ctx); err != nil {
-		return nil, err
+}
+
+// Open lays a table and takes its bots from their versions. The game begins when the person comes. A guest
+// without a session gets one, whose key Open returns.
+func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Table, key string, err error) {
+	if err := t.Allowed(who); err != nil {
+		return nil, "", err
+	}
+	x = &Table{ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), Began: time.Now(), came: make(chan struct{}), over: make(chan struct{})}
+	if err := x.choose(ctx, who); err != nil {
+		return nil, "", err
 	}
 	within, cancel := context.WithCancelCause(t.ctx)
 	x.end = cancel
 	if err := t.admit(x); err != nil {
 		cancel(err)
-		return nil, err
+		return nil, "", err
 	}
-	err := x.prepare(within)
-	if err == nil {
-		err = t.Store.AddPlay(ctx, x.play(), who.Address, t.Limits.Day)
+	if err = x.prepare(within); err == nil {
+		key, err = x.store(ctx)
 	}
 	if err != nil {
 		cancel(err)
 		t.dismiss(x)
 		t.group.Done()
-		return nil, err
+		return nil, "", err
 	}
 	go func() {
 		defer t.group.Done()
 		x.run(within)
 	}()
-	return x, nil
+	return x, key, nil
 }
 
 // Socket returns the limits of the connections of people.
@@ -197,19 +198,27 @@ func (t *Tables) Socket() socket.Limits {
 	return l
 }
 
-// admit gives a table its place, or returns the limit that it breaks.
-func (t *Tables) admit(x *Table) (err error) {
+// admit takes a table in, or returns the limit that it breaks.
+func (t *Tables) admit(x *Table) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return ladder.Errorf(ladder.Unavailable, "", "the server stops")
 	}
-	by := admission.By{Person: x.Who.Person.ID, Session: x.Who.Session, Address: x.Who.Address}
-	if x.leave, err = t.places.Enter(by); err != nil {
+	who, own, near := x.who(), 0, 0
+	for _, other := range t.tables {
+		if other.Seat(who) >= 0 {
+			own++
+		}
+		if other.who().Address == who.Address {
+			near++
+		}
+	}
+	l := admission.Limits{Person: t.Limits.Person, Address: t.Limits.Address, Total: t.Limits.Games, What: "games against bots", Hint: "end one, or try again later"}
+	if err := l.Check(own, near, len(t.tables)); err != nil {
 		return err
 	}
 	if !t.memory.TryAcquire(x.memory) {
-		x.leave()
 		return ladder.Errorf(ladder.Unavailable, "try again in a few minutes, or with fewer players", "the other games leave no memory for the bots of this one")
 	}
 	t.tables[x.ID] = x
@@ -217,11 +226,10 @@ func (t *Tables) admit(x *Table) (err error) {
 	return nil
 }
 
-// dismiss takes a table's place back.
+// dismiss forgets a table.
 func (t *Tables) dismiss(x *Table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.tables, x.ID)
 	t.memory.Release(x.memory)
-	x.leave()
 }

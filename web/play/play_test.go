@@ -13,7 +13,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
@@ -56,7 +55,7 @@ func newWorld(t *testing.T, dir string, l play.Limits) *world {
 	_, err = s.BreakPlays(t.Context())
 	w.must(err)
 	w.Tables = play.New(play.Options{
-		Store: s, Events: new(events.Hub), Limits: l, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Store: s, Limits: l, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Resolve: func(ctx context.Context, v ladder.Version) (match.Bot, error) {
 			p, err := resolver.Resolve(ctx, v.Bot)
 			return p.Bot, err
@@ -88,6 +87,12 @@ func (w *world) must(err error) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// Open opens a table; a guest of a test has a session.
+func (w *world) Open(ctx context.Context, who service.Actor, c play.Choice) (*play.Table, error) {
+	x, _, err := w.Tables.Open(ctx, who, c)
+	return x, err
 }
 
 func guest(session int64, address string) service.Actor {
@@ -233,6 +238,33 @@ func TestGames(t *testing.T) {
 	}
 }
 
+// A house bot that fails breaks the game, and is named as the cause.
+func TestHouseFails(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		resolve := w.Resolve
+		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
+			b, err := resolve(ctx, v)
+			b.Serve = func(in io.Reader, out io.Writer) error {
+				io.WriteString(out, "ready\nmove\n")
+				io.Copy(io.Discard, in)
+				return nil
+			}
+			return b, err
+		}
+		x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
+		w.must(err)
+		sit(w, x, 0)
+		<-x.Over()
+		p, err := w.Store.Play(t.Context(), x.ID)
+		w.must(err)
+		if cause, bot := p.Broken.Cause(); p.State != ladder.PlayBroken || cause != ladder.BrokenByBot || bot != x.Seats[1].Version.Bot || p.Session != 1 {
+			t.Errorf("the game of session %d is %s by %q", p.Session, p.State, p.Broken)
+		}
+	})
+}
+
 // A house bot that is late has lost, and the person's game is kept.
 func TestHouseLate(t *testing.T) {
 	t.Parallel()
@@ -280,8 +312,8 @@ func TestAway(t *testing.T) {
 			t.Errorf("the faults are %v", r.Faults)
 		}
 		<-never.Over()
-		if p, err := w.Store.Play(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken {
-			t.Errorf("the game that nobody came to is %q, %v", p.State, err)
+		if p, err := w.Store.Play(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken || p.Broken != ladder.BrokenByNobody {
+			t.Errorf("the game that nobody came to is %q by %q, %v", p.State, p.Broken, err)
 		}
 	})
 }
@@ -355,6 +387,57 @@ func TestGamesADay(t *testing.T) {
 	})
 }
 
+// The game of a guest who signs in during it is that of the person: in the limits, in the store and in its replay.
+func TestGuestSignsIn(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
+		w.must(err)
+		p, err := w.Store.AddPerson(t.Context(), "anna", false)
+		w.must(err)
+		w.SignedIn(t.Context(), service.Actor{Person: p, Session: 1, Address: netip.MustParseAddr("10.0.0.1")})
+		away := service.Actor{Person: p, Address: netip.MustParseAddr("10.0.0.2")}
+		if seat := x.Seat(away); seat != 0 {
+			t.Errorf("the person has seat %d", seat)
+		}
+		_, err = w.Open(t.Context(), away, brisca)
+		w.must(err)
+		_, err = w.Open(t.Context(), away, brisca)
+		wantError(t, err, ladder.TooMany, "the limit for one person is 2 games against bots at the same time")
+		sit(w, x, 0)
+		if r := w.kept(x); r.Seats[0].Name != "anna" {
+			t.Errorf("in the replay the person is %q", r.Seats[0].Name)
+		}
+		if list, err := w.Store.PlaysOf(t.Context(), p.ID, 10); err != nil || len(list) != 2 {
+			t.Errorf("the person's games are %+v, %v", list, err)
+		}
+	})
+}
+
+// A guest has a session when they have a table, and not before.
+func TestNewGuest(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		who := service.Actor{Address: netip.MustParseAddr("10.0.0.1")}
+		for range limits.Address {
+			x, key, err := w.Tables.Open(t.Context(), who, brisca)
+			w.must(err)
+			session, _, _, err := w.Store.Session(t.Context(), key)
+			w.must(err)
+			if seat := x.Seat(service.Actor{Session: session.ID}); seat != 0 {
+				t.Errorf("the guest has seat %d", seat)
+			}
+		}
+		_, key, err := w.Tables.Open(t.Context(), who, brisca)
+		wantError(t, err, ladder.TooMany, "the limit for one address is 2")
+		if key != "" {
+			t.Errorf("who is refused has the key %q", key)
+		}
+	})
+}
+
 // A server that stops ends its games for nobody, and one that was killed has them ended by the next.
 func TestRestart(t *testing.T) {
 	t.Parallel()
@@ -368,12 +451,13 @@ func TestRestart(t *testing.T) {
 		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, x)
 		killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64)}
-		w.must(w.Store.AddPlay(t.Context(), killed, netip.Addr{}, 0))
+		_, _, err = w.Store.AddPlay(t.Context(), killed, netip.Addr{}, 0, false)
+		w.must(err)
 		w.stop()
 		w = newWorld(t, dir, limits)
 		for _, id := range []string{x.ID, killed.ID} {
-			if p, err := w.Store.Play(t.Context(), id); err != nil || p.State != ladder.PlayBroken {
-				t.Errorf("the game is %q, %v", p.State, err)
+			if p, err := w.Store.Play(t.Context(), id); err != nil || p.State != ladder.PlayBroken || p.Broken != ladder.BrokenByStop {
+				t.Errorf("the game is %q by %q, %v", p.State, p.Broken, err)
 			}
 		}
 		bot, err := w.Store.Bot(t.Context(), "@greedy")

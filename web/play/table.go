@@ -23,8 +23,7 @@ import (
 
 // Table is one game of people and bots.
 type Table struct {
-	ID      string        // cannot be guessed
-	Who     service.Actor // who has opened it; a guest has a session
+	ID      string // cannot be guessed
 	Choice  Choice
 	Variant *rules.Variant
 	Seats   []*Seat
@@ -33,18 +32,18 @@ type Table struct {
 
 	tables *Tables
 	memory int64
-	leave  func() // gives its place back
 	bots   []match.Bot
 	end    context.CancelCauseFunc
 	came   chan struct{} // closed when all people have come
 	over   chan struct{} // closed when the game has ended and is kept
 
-	mu sync.Mutex // of what is private in Seats
+	mu     sync.Mutex // of Seat.Who and what is private in Seats
+	giving sync.Mutex // so that who sits there does not change while the game is kept
 }
 
 // Seat is a seat at a table: that of a person, or of a version.
 type Seat struct {
-	Who     service.Actor
+	Who     service.Actor // a guest has a session, once the table is open
 	Version ladder.Version
 
 	line  *socket.Stream // of a person; nil: a version plays
@@ -74,22 +73,63 @@ func (x *Table) prepare(ctx context.Context) error {
 		}
 		x.bots = append(x.bots, b)
 	}
-	for i, s := range x.Seats {
-		if s.line != nil {
-			name := cmp.Or(s.Who.Person.Name, ladder.GuestName)
-			for slices.ContainsFunc(x.bots, func(b match.Bot) bool { return b.Name == name }) {
-				name += " (person)"
-			}
-			x.bots[i].Name = name
+	x.bots[x.Choice.Seat].Name = x.called()
+	return nil
+}
+
+// called returns what the person is called in the replay: as nobody else.
+func (x *Table) called() string {
+	name := cmp.Or(x.who().Person.Name, ladder.GuestName)
+	for i := range x.bots {
+		if x.Seats[i].line == nil && x.bots[i].Name == name {
+			return name + " (person)"
 		}
 	}
+	return name
+}
+
+// who returns who has opened the table.
+func (x *Table) who() service.Actor {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.Seats[x.Choice.Seat].Who
+}
+
+// store adds the game to the store, and returns the key of the session of a guest who is new.
+func (x *Table) store(ctx context.Context) (key string, err error) {
+	who := x.who()
+	newGuest := who.Person.ID == 0 && who.Session == 0
+	key, session, err := x.tables.Store.AddPlay(ctx, x.play(), who.Address, x.tables.Limits.Day, newGuest)
+	if newGuest {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.Seats[x.Choice.Seat].Who.Session = session
+	}
+	return key, err
+}
+
+// give makes the game of a guest that of the person as whom they have signed in.
+func (x *Table) give(ctx context.Context, who service.Actor) error {
+	x.giving.Lock()
+	defer x.giving.Unlock()
+	was := x.who()
+	if was.Person.ID != 0 {
+		return nil
+	}
+	if err := x.tables.Store.GivePlay(ctx, x.ID, who.Person.ID, was.Address, x.tables.Limits.Day); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.Seats[x.Choice.Seat].Who.Person = who.Person
 	return nil
 }
 
 // play returns the table as it is stored.
 func (x *Table) play() ladder.Play {
+	who := x.who()
 	p := ladder.Play{
-		ID: x.ID, PersonID: x.Who.Person.ID, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Seat: x.Choice.Seat,
+		ID: x.ID, PersonID: who.Person.ID, Session: who.Session, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Seat: x.Choice.Seat,
 		Commitment: referee.Commitment(x.Seed).String(),
 	}
 	for i, s := range x.Seats {
@@ -102,12 +142,16 @@ func (x *Table) play() ladder.Play {
 
 // Seat returns the seat at which somebody plays, -1 if there is none.
 func (x *Table) Seat(who service.Actor) int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.Who.Same(who) })
 }
 
 // Names returns who sits at each seat, as somebody at one of them sees it; you is what they are
 // called.
 func (x *Table) Names(seat int, you string) (names []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	for i, s := range x.Seats {
 		name := cmp.Or(s.Version.Bot, s.Who.Person.Name, ladder.GuestName)
 		if i == seat {
@@ -223,16 +267,41 @@ func (x *Table) run(ctx context.Context) {
 		err = x.keep(game)
 	}
 	if err != nil {
-		if !errors.Is(err, errStopped) && !errors.Is(err, errBlocked) && !errors.Is(err, errNobody) {
+		why := breaking(err)
+		if cause, _ := why.Cause(); cause == ladder.BrokenByBot || cause == ladder.BrokenByFailure {
 			x.tables.Log.Warn("a game of a person is broken", "game", x.ID, "err", err)
 		}
-		if err := x.tables.Store.BreakPlay(context.WithoutCancel(ctx), x.ID); err != nil {
+		if err := x.tables.Store.BreakPlay(context.WithoutCancel(ctx), x.ID, why); err != nil {
 			x.tables.Log.Error("a game of a person cannot be ended", "game", x.ID, "err", err)
 		}
 	}
 	x.tables.dismiss(x)
 	close(x.over)
 	x.close(err)
+}
+
+// failedBot is the error of a game in which a house bot has failed.
+type failedBot struct {
+	bot   string
+	fault fault.Fault
+}
+
+func (e *failedBot) Error() string { return fmt.Sprintf("house bot %q failed: %v", e.bot, e.fault) }
+
+// breaking returns why a game is broken that ended with an error.
+func breaking(err error) ladder.Breaking {
+	var failed *failedBot
+	switch {
+	case errors.Is(err, errStopped):
+		return ladder.BrokenByStop
+	case errors.Is(err, errBlocked):
+		return ladder.BrokenByBlock
+	case errors.Is(err, errNobody):
+		return ladder.BrokenByNobody
+	case errors.As(err, &failed):
+		return ladder.BrokenByBot + ":" + ladder.Breaking(failed.bot)
+	}
+	return ladder.BrokenByFailure
 }
 
 // game plays the game once all people have come.
@@ -266,13 +335,16 @@ func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 
 // keep stores a finished game, but one in which a house bot has failed.
 func (x *Table) keep(g *referee.Result) error {
+	x.giving.Lock()
+	defer x.giving.Unlock()
 	p := x.play()
 	for _, f := range g.Faults {
 		if s := x.Seats[f.Seat]; s.line == nil && s.Version.House() && program.HouseFailed(f) {
-			return fmt.Errorf("a house bot failed: %v", f)
+			return &failedBot{s.Version.Bot, f}
 		}
 	}
 	g.Reveal(x.Seed)
+	g.Seats[p.Seat].Name = x.called()
 	result := ladder.PlayResult(rules.RecordOf(x.Variant, g.Ranks, x.Choice.Seat))
 	return x.tables.Store.FinishPlay(context.WithoutCancel(x.tables.ctx), x.ID, result, g.Encode(), p.Records(x.Variant, g.Ranks))
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/web/remote"
 )
 
@@ -37,6 +39,19 @@ func ended(t *testing.T, ws *websocket.Conn, what string) {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%s: the connection goes on", what)
 	}
+}
+
+// many are limits for many bots at the same time.
+var many = limitsOf(30, 1000, 1000, 1000)
+
+// bot starts a client, and returns its bot for a match.
+func (w *world) bot(t *testing.T, c *remote.Client) match.Bot {
+	t.Helper()
+	id := w.bots.Add(1)
+	c.URL, c.Dial, c.Token, c.Bot = bubble.URL, w.server.Dial, w.token, fmt.Sprintf("far-%d", id)
+	f := start(t, c)
+	f.await(t, "online", online)
+	return w.Bot(w.version(t, c.Bot), &ladder.Match{ID: id, Game: "tebes", Bots: []string{"far", "first"}})
 }
 
 // good connects a bot that plays a session now, and another one when it is called.

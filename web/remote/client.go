@@ -296,7 +296,7 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 			var closed *websocket.CloseError
 			if errors.As(err, &closed) && closed.Text != "" {
 				err = errors.New(closed.Text)
-				if closed.Code == socket.CloseTaken {
+				if closed.Code == socket.CloseTaken || closed.Code == socket.CloseRefused {
 					err = dismissed{fmt.Errorf("server: %s", closed.Text)}
 				}
 			}
@@ -312,8 +312,6 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 			c.result(f.Result)
 		case f.Left:
 			c.release()
-		case f.Bye != "":
-			return dismissed{fmt.Errorf("server: %s", f.Bye)}
 		case f.Session != 0:
 			l.deliver(f)
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/internal/kit/proc"
-	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
@@ -51,9 +50,6 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
-
-// many are limits for many bots at the same time.
-var many = limitsOf(30, 1000, 1000, 1000)
 
 // A bot that answers too late is late at the same moment and in the same words, and so is one that does
 // not answer.
@@ -99,16 +95,6 @@ func TestLate(t *testing.T) {
 			})
 		})
 	}
-}
-
-// bot starts a client, and returns its bot for a match.
-func (w *world) bot(t *testing.T, c *remote.Client) match.Bot {
-	t.Helper()
-	id := w.bots.Add(1)
-	c.URL, c.Dial, c.Token, c.Bot = bubble.URL, w.server.Dial, w.token, fmt.Sprintf("far-%d", id)
-	f := start(t, c)
-	f.await(t, "online", online)
-	return w.Bot(w.version(t, c.Bot), &ladder.Match{ID: id, Game: "tebes", Bots: []string{"far", "first"}})
 }
 
 // throughSocket returns a program at a seat with a socket of its own, as the page of a person has

@@ -1,7 +1,7 @@
 package remote
 
-// Tokens returns how many tokens the hub has.
-func (h *Hub) Tokens() int {
+// Bots returns how many bots the hub knows.
+func (h *Hub) Bots() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.bots)

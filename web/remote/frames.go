@@ -44,7 +44,6 @@ type frame struct {
 	Result  *Result       `json:"result,omitempty"`  // by the server: a match has ended
 	Leave   bool          `json:"leave,omitempty"`   // by the client: no more matches
 	Left    bool          `json:"left,omitempty"`    // by the server, after Leave: no match of the bot is left
-	Bye     string        `json:"bye,omitempty"`     // by the server: the client is not to come back
 	Session int64         `json:"session,omitempty"`
 	Seat    *socket.Frame `json:"seat,omitempty"`
 	Shut    bool          `json:"shut,omitempty"` // that end of the session carries no more frames

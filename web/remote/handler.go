@@ -31,7 +31,7 @@ func (h *Hub) Handler(m *middleware.Middleware) http.Handler {
 			err = check(r)
 		}
 		if err == nil {
-			err = h.serve(w, r)
+			err = h.serve(m, w, r)
 		}
 		if err != nil {
 			m.Fail(w, r, err)
@@ -95,7 +95,7 @@ func parse(q url.Values) (a asked, err error) {
 }
 
 // serve carries a connection from its request to its end. An error has not been answered.
-func (h *Hub) serve(w http.ResponseWriter, r *http.Request) error {
+func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Request) error {
 	v := middleware.Of(r)
 	ask, err := parse(r.URL.Query())
 	if err != nil {
@@ -109,8 +109,7 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	token, _ := middleware.Bearer(r)
-	b, err := h.come(version, ask, v.Address, token)
+	b, err := h.come(version, ask, v.Address)
 	if err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) error {
 		defer h.mu.Unlock()
 		b.coming = false
 	}()
-	c, err := socket.Upgrade(w, r, socketLimits(h.Limits))
+	c, err := m.Upgrade(w, r, socketLimits(h.Limits))
 	if err != nil {
 		return err
 	}
@@ -203,7 +202,7 @@ func (h *Hub) mayCome(ask asked, person int64, address netip.Addr) error {
 }
 
 // come keeps a place for a bot.
-func (h *Hub) come(v ladder.Version, ask asked, address netip.Addr, token string) (*bot, error) {
+func (h *Hub) come(v ladder.Version, ask asked, address netip.Addr) (*bot, error) {
 	if err := h.mayCome(ask, v.Owner, address); err != nil { // others may have come meanwhile
 		return nil, err
 	}
@@ -214,7 +213,7 @@ func (h *Hub) come(v ladder.Version, ask asked, address netip.Addr, token string
 		b = &bot{sessions: map[int64]*session{}, matches: map[int64]int{}, since: time.Now()}
 		h.bots[v.ID] = b
 	}
-	b.version, b.address, b.token, b.instance, b.coming = v, address, token, ask.instance, true
+	b.version, b.address, b.instance, b.coming = v, address, ask.instance, true
 	return b, nil
 }
 
@@ -234,7 +233,10 @@ func (h *Hub) carry(b *bot, l *link, ask asked) error {
 		return err
 	}
 	go h.tellEnded(b.version.ID, l, f.Hello.Matches) // it ends with the link
-	h.Wake()
+	select {
+	case h.changed <- struct{}{}:
+	default: // it is known already
+	}
 	for {
 		f = frame{}
 		if err := l.Read(&f); err != nil {

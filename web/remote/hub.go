@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/netip"
@@ -13,22 +14,16 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Hub. Store and Events are required.
+// Options are the parts of a Hub. Store is required.
 type Options struct {
 	Store  *store.Store
 	Limits Limits
 	Bounds ladder.Limits // of people: bots and versions
-	Events *events.Hub
-	Wake   func() // called when a bot has come; nil: nobody wants to know
-	// AwaitIdle returns when a version that has left plays no match and none is about to begin, or
-	// with an error when the context ends; nil: it never plays.
-	AwaitIdle func(ctx context.Context, version int64) error
-	Log       *slog.Logger
+	Log    *slog.Logger
 }
 
 // Limits bound remote bots. LimitsOf returns usual ones.
@@ -49,6 +44,7 @@ type Hub struct {
 	Options
 	began   time.Time
 	recheck chan struct{}
+	changed chan struct{}
 
 	mu       sync.Mutex
 	closed   bool
@@ -60,11 +56,11 @@ type Hub struct {
 type bot struct {
 	version  ladder.Version
 	address  netip.Addr
-	token    string
 	instance string    // of its client
 	link     *link     // nil while it is away
 	coming   bool      // it is about to have a link
 	leaving  bool      // it wants no more matches
+	reserved bool      // it plays a match, or is about to
 	since    time.Time // it is away, or wants no more matches
 	sessions map[int64]*session
 	matches  map[int64]int // that it plays, by ID: how many sessions
@@ -79,30 +75,60 @@ type session struct {
 
 // New returns a hub. Run has to be called.
 func New(o Options) *Hub {
-	if o.Wake == nil {
-		o.Wake = func() {}
-	}
-	if o.AwaitIdle == nil {
-		o.AwaitIdle = func(context.Context, int64) error { return nil }
-	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Hub{Options: o, began: time.Now(), recheck: make(chan struct{}, 1), bots: map[int64]*bot{}}
+	return &Hub{Options: o, began: time.Now(), recheck: make(chan struct{}, 1), changed: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
-// Away reports whether a remote version cannot begin a match, and since when; of one that is away for
-// longer than it may be, since the start of the server.
-func (h *Hub) Away(version int64) (since time.Time, away bool) {
+// Ready reports whether a remote version can begin a match: it is connected, wants more matches and plays
+// none.
+func (h *Hub) Ready(version int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.bots[version].ready()
+}
+
+func (b *bot) ready() bool { return b != nil && b.link != nil && !b.leaving && !b.reserved }
+
+// Gone reports whether a remote version is away, or wants no more matches, for longer than a match waits
+// for it. One that has not come counts from the start of the server.
+func (h *Hub) Gone(version int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	since := h.began
+	if b := h.bots[version]; b != nil {
+		if b.link != nil && !b.leaving {
+			return false
+		}
+		since = b.since
+	}
+	return time.Since(since) > h.Limits.Comeback
+}
+
+// Reserve takes a remote version for a match, until Release. It reports false if the version is not ready.
+func (h *Hub) Reserve(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := h.bots[version]
-	switch {
-	case b == nil:
-		return h.began, true
-	case b.link == nil || b.leaving:
-		return b.since, true
+	if !b.ready() {
+		return false
 	}
-	return time.Time{}, false
+	b.reserved = true
+	return true
 }
+
+// Release ends a reservation. A bot that is leaving hears that no match of it is left.
+func (h *Hub) Release(version int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := h.bots[version]
+	b.reserved = false
+	if b.leaving {
+		go b.link.send(frame{Left: true})
+	}
+}
+
+// Changed receives after remote versions have become ready.
+func (h *Hub) Changed() <-chan struct{} { return h.changed }
 
 // Online reports whether a remote version is connected.
 func (h *Hub) Online(version int64) bool {
@@ -174,10 +200,10 @@ func (h *Hub) end(version int64, s *session) {
 	}
 }
 
-// Run tells the bots how their matches end, and ends the connections of those that may no longer
-// play, until the context ends.
+// Run tells the bots how their matches end, and ends the connections of versions that are no longer
+// live, until the context ends.
 func (h *Hub) Run(ctx context.Context) error {
-	news, stop := h.Events.Subscribe(256, func(e events.Event) bool {
+	news, stop := h.Store.Events().Subscribe(256, func(e events.Event) bool {
 		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionMoved
 	})
 	defer stop()
@@ -205,7 +231,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 }
 
-// checkTime is how often it is checked whether the bots may still play, without being told.
+// checkTime is how often it is checked whether the versions are live, without being told.
 const checkTime = 3 * time.Second
 
 // tell tells the bots of a match how it has ended.
@@ -259,7 +285,7 @@ func (h *Hub) tellEnded(version int64, l *link, matches []int64) {
 	}
 }
 
-// Recheck makes Run check soon whether the bots may still play. It never blocks.
+// Recheck makes Run check soon whether the versions are live. It never blocks.
 func (h *Hub) Recheck() {
 	select {
 	case h.recheck <- struct{}{}:
@@ -267,15 +293,13 @@ func (h *Hub) Recheck() {
 	}
 }
 
-// check ends the connections of bots that may no longer play: of a person who is blocked, with
-// a token that is no longer valid, or of a version that is no longer live. The games of the last
-// may end first.
+// check ends the connections of versions that are no longer live and play nothing.
 func (h *Hub) check(ctx context.Context) {
 	h.mu.Lock()
 	var list []*bot
 	for id, b := range h.bots {
 		switch {
-		case b.link != nil || len(b.sessions) > 0:
+		case b.link != nil || len(b.sessions) > 0 || b.reserved:
 			list = append(list, b)
 		case !b.coming && time.Since(b.since) > h.Limits.Comeback: // nothing awaits it any more
 			delete(h.bots, id)
@@ -283,39 +307,25 @@ func (h *Hub) check(ctx context.Context) {
 	}
 	h.mu.Unlock()
 	for _, b := range list {
-		_, _, err := h.Store.Authenticate(ctx, b.token)
-		if code := ladder.CodeOf(err); code == ladder.Unauthorized || code == ladder.Forbidden {
-			h.dismiss(b, err.Error(), true)
-			continue
-		}
 		v, err := h.Store.Version(ctx, b.version.ID)
 		if err == nil && v.State != ladder.Live {
-			h.dismiss(b, ladder.Errorf(ladder.Conflict, "", "version %d of %s is %s: it plays no more", v.Number, v.Bot, v.State).Error(), false)
+			h.dismiss(b, fmt.Sprintf("version %d of %s is %s: it plays no more", v.Number, v.Bot, v.State))
 		}
 	}
 }
 
-// dismiss ends the connection of a bot for good; of one that plays only if it is to be at once.
-func (h *Hub) dismiss(b *bot, why string, atOnce bool) {
+// dismiss ends the connection of a bot for good, unless it plays.
+func (h *Hub) dismiss(b *bot, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(b.sessions) > 0 && !atOnce {
-		return
-	}
-	for _, s := range b.sessions {
-		s.seat.Close(fault.Reason{Kind: fault.ConnectionLost})
-	}
-	if l := b.link; l != nil {
+	if l := b.link; l != nil && len(b.sessions) == 0 {
 		h.detach(b, l)
-		go func() {
-			l.send(frame{Bye: why})
-			l.end(socket.CloseBroken, why)
-		}()
+		go l.end(socket.CloseRefused, why)
 	}
 }
 
-// leave takes a bot out of matchmaking, and tells it when no match of it is left: one may be about
-// to begin of which it has not heard.
+// leave takes a bot out of matchmaking, and tells it when no match of it is left (see Release): one may be
+// about to begin of which it has not heard.
 func (h *Hub) leave(b *bot, l *link) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -323,21 +333,9 @@ func (h *Hub) leave(b *bot, l *link) {
 		return
 	}
 	b.leaving, b.since = true, time.Now()
-	version := b.version.ID
-	go func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		go func() {
-			select {
-			case <-l.done:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		if h.AwaitIdle(ctx, version) == nil {
-			l.send(frame{Left: true})
-		}
-	}()
+	if !b.reserved {
+		go l.send(frame{Left: true})
+	}
 }
 
 // detach notes that a bot is away, under the lock.

@@ -232,6 +232,30 @@ func TestBlocked(t *testing.T) {
 	})
 }
 
+// A bot ends at once when the token that it has come with is revoked, and says why; one with another token of the
+// same person goes on.
+func TestRevoked(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newPlayed(t, limitsOf(60, 3, 10, 10))
+		p, token := w.person(t, "ben", ladder.ScopeSubmit)
+		another, _, err := w.Store.AddToken(t.Context(), p.ID, "", ladder.ScopeSubmit, time.Time{})
+		w.Must(err)
+		f, other := start(t, w.client(token, "far")), start(t, w.client(another, "other"))
+		f.await(t, "online", online)
+		other.await(t, "online", online)
+		tokens := kit.Get[[]ladder.Token](t)(w.Store.Tokens(t.Context(), p.ID))
+		began := time.Now()
+		w.Must(w.Store.RevokeToken(t.Context(), p.ID, tokens[0].ID))
+		err = <-f.ended
+		f.ended <- err
+		if err == nil || !strings.Contains(err.Error(), "the token has been revoked") || time.Since(began) > time.Second {
+			t.Errorf("the client ended after %v with %v", time.Since(began), err)
+		}
+		other.await(t, "a result", over)
+	})
+}
+
 // What is over a limit is refused, and says so; who is there goes on.
 func TestLimits(t *testing.T) {
 	// limit: remote.person

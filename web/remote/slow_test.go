@@ -62,16 +62,55 @@ func TestForgets(t *testing.T) {
 		far.cancel()
 		time.Sleep(w.Config.Remote.Comeback - time.Second)
 		v := w.version(t, "far").ID
-		if since, away := w.Away(v); w.Tokens() != 2 || !away || time.Since(since) > w.Config.Remote.Comeback {
-			t.Errorf("while it may come back, %d tokens are there, and it is away since %s", w.Tokens(), since)
+		if w.Bots() != 2 || w.Ready(v) || w.Gone(v) {
+			t.Errorf("while it may come back, %d bots are known; ready: %t, gone: %t", w.Bots(), w.Ready(v), w.Gone(v))
 		}
 		time.Sleep(10 * time.Second)
-		if since, away := w.Away(v); w.Tokens() != 1 || !away || time.Since(since) < w.Config.Remote.Comeback {
-			t.Errorf("later %d tokens are there, and it is away since %s", w.Tokens(), since)
+		if w.Bots() != 1 || w.Ready(v) || !w.Gone(v) {
+			t.Errorf("later %d bots are known; ready: %t, gone: %t", w.Bots(), w.Ready(v), w.Gone(v))
 		}
 		start(t, w.client(w.token, "far")).await(t, "online again", online)
-		if _, away := w.Away(v); away || w.Tokens() != 2 {
-			t.Errorf("when it is back %d tokens are there; away: %t", w.Tokens(), away)
+		if w.Bots() != 2 || !w.Ready(v) || w.Gone(v) {
+			t.Errorf("when it is back %d bots are known; ready: %t, gone: %t", w.Bots(), w.Ready(v), w.Gone(v))
 		}
+	})
+}
+
+// A bot is reserved for one match at a time. One that leaves meanwhile hears that it has left when that is over,
+// and is not forgotten before.
+func TestReserve(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, many)
+		go w.Run(t.Context())
+		f := start(t, w.client(w.token, "far"))
+		f.await(t, "online", online)
+		v := w.version(t, "far").ID
+		if w.Reserve(v+1) || !w.Ready(v) || !w.Reserve(v) || w.Ready(v) || w.Reserve(v) {
+			t.Fatal("it is not reserved once")
+		}
+		w.Release(v)
+		if !w.Reserve(v) {
+			t.Fatal("it is not reserved again")
+		}
+		f.Leave()
+		f.await(t, "leaving", func(s remote.State) bool { return s.Leaving })
+		bubble.Settle()
+		if len(f.ended) > 0 {
+			t.Fatal("it has left while it is reserved")
+		}
+		w.Release(v)
+		if err := <-f.ended; err != nil || w.Reserve(v) {
+			t.Errorf("it has left with %v, or is reserved after that", err)
+		}
+		f.ended <- nil
+		again := start(t, w.client(w.token, "far"))
+		again.await(t, "online again", online)
+		if !w.Reserve(v) {
+			t.Error("when it is back it is not reserved")
+		}
+		again.cancel()
+		time.Sleep(2 * w.Config.Remote.Comeback)
+		w.Release(v)
 	})
 }

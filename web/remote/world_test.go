@@ -37,6 +37,7 @@ type world struct {
 	*remote.Hub
 	Store  *store.Store
 	token  string // of ann, who may submit
+	wake   func() // of the runner; nil: nothing is played
 	server *bubble.Listener
 	bots   atomic.Int64
 }
@@ -59,11 +60,11 @@ func newWorld(t *testing.T, l remote.Limits) *world {
 // serve serves a hub with these options, and what it needs of the world.
 func (w *world) serve(t *testing.T, o remote.Options) {
 	w.Store = w.World.Store
-	o.Store, o.Bounds, o.Events = w.Store, w.Config.Limits, w.Store.Events()
+	o.Store, o.Bounds = w.Store, w.Config.Limits
 	w.Hub = remote.New(o)
 	wake := func() {
-		if o.Wake != nil {
-			o.Wake()
+		if w.wake != nil {
+			w.wake()
 		}
 		w.Recheck()
 	}
@@ -90,21 +91,16 @@ func newPlayed(t *testing.T, l remote.Limits) *world {
 	t.Helper()
 	w := &world{World: laddertest.New(t, worldLimits+ladders, store.Options{})}
 	w.House(func(string) string { return strings.Repeat("0", 64) })
-	var r *runner.Runner // below
-	w.serve(t, remote.Options{
-		Limits:    l,
-		Wake:      func() { r.Wake() },
-		AwaitIdle: func(ctx context.Context, version int64) error { return r.AwaitIdle(ctx, version) },
-	})
-	var err error
-	r, err = runner.New(runner.Options{
+	w.serve(t, remote.Options{Limits: l})
+	r, err := runner.New(runner.Options{
 		Store: w.Store, Ladders: w.Config.Ladders, Local: fleet.Machine{Cores: []int{cores.Any}},
-		Remote: w.Bot, Away: w.Away, Allowance: l.Allowance, Comeback: l.Comeback,
+		Remotes: w.Hub, Allowance: l.Allowance,
 		Resolve: func(_ context.Context, v ladder.Version) (match.Bot, error) {
 			return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
 		},
 	})
 	w.Must(err)
+	w.wake = r.Wake
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
 	ended.Go(func() { r.Run(ctx) })

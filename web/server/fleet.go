@@ -12,13 +12,12 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/fleet"
-	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// pipeline returns the stages of submissions, which also resolve versions.
+// pipeline returns the stages of submissions.
 func (s *Server) pipeline() *submission.Pipeline {
 	p := submission.New(s.Store, s.Config)
 	p.Log = s.Log
@@ -26,7 +25,6 @@ func (s *Server) pipeline() *submission.Pipeline {
 	if now := s.Database.Now; now != nil {
 		p.Now = now
 	}
-	s.resolve = p.Resolve
 	return p
 }
 
@@ -38,8 +36,7 @@ type Cluster struct {
 }
 
 // openHub starts what matches are handed to other machines with; nil where there are none.
-// trouble receives why it cannot go on.
-func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline, trouble chan<- error) (*fleet.Hub, error) {
+func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline) (*fleet.Hub, error) {
 	if s.Cluster.Listen == "" && s.Cluster.URL == "" {
 		return nil, nil
 	}
@@ -62,12 +59,6 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 		Sandbox:    bots,
 		Registerer: registry,
 		Log:        s.Log,
-		Trouble: func(err error) {
-			select {
-			case trouble <- err:
-			default: // the server pauses already
-			}
-		},
 		Built: func(ctx context.Context, b fleet.Bot) (dir string, err error) {
 			v, err := s.Store.Version(ctx, b.Version)
 			if err == nil {
@@ -80,18 +71,6 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 		s.Log.Info("workers can connect", "address", hub.Address())
 	}
 	return hub, err
-}
-
-// pauseFor pauses the runner when the fleet has trouble, until the context ends.
-func pauseFor(ctx context.Context, trouble <-chan error, r *runner.Runner) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case err := <-trouble:
-			r.Trouble(err)
-		}
-	}
 }
 
 // local returns the machine of this process.

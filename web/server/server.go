@@ -74,7 +74,6 @@ type Server struct {
 	Notice   string
 	room     ladder.Room
 	tables   *play.Tables
-	resolve  func(context.Context, ladder.Version) (match.Bot, error)
 	days     <-chan time.Time // when days begin, for tests; nil: by the clock
 	listener net.Listener
 	remotes  *remote.Hub
@@ -153,27 +152,27 @@ func (s *Server) Serve(ctx context.Context) error {
 	playMemory := setAside(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	s.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Store.Events(), Limits: live.DefaultLimits(s.Config.Live.Total), Log: s.Log})
-	var r *runner.Runner // below
+	s.Live = live.NewHub(live.Options{Store: s.Store, Limits: live.DefaultLimits(s.Config.Live.Total), Log: s.Log})
 	s.remotes = remote.New(remote.Options{
-		Store: s.Store, Limits: remote.LimitsOf(s.Config.Remote), Bounds: s.Config.Limits, Events: s.Store.Events(), Log: s.Log,
-		Wake:      func() { r.Wake() },
-		AwaitIdle: func(ctx context.Context, version int64) error { return r.AwaitIdle(ctx, version) },
+		Store: s.Store, Limits: remote.LimitsOf(s.Config.Remote), Bounds: s.Config.Limits, Log: s.Log,
 	})
 	pipeline := s.pipeline()
-	trouble := make(chan error, 1)
-	hub, err := s.openHub(ctx, registry, pipeline, trouble)
+	hub, err := s.openHub(ctx, registry, pipeline)
 	if err != nil {
-		return unlessStopped(ctx, err)
+		if ctx.Err() != nil { // the server was stopped while it started
+			return nil
+		}
+		return err
 	}
 	if hub != nil {
 		defer hub.Close()
 	}
-	if r, err = s.runner(registry, hub, pipeline); err != nil {
+	r, err := s.runner(registry, hub, pipeline)
+	if err != nil {
 		return err
 	}
 	s.tables = play.New(play.Options{
-		Store: s.Store, Events: s.Store.Events(), Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
+		Store: s.Store, Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: pipeline.Resolve, Sandbox: s.botSandbox(), Log: s.Log,
 	})
 	seen := s.machines(r)
 	handler, err := s.handler(r, registry, seen)
@@ -194,7 +193,6 @@ func (s *Server) Serve(ctx context.Context) error {
 		defer s.Store.Events().Close() // who waits for something hears that nothing comes
 		return r.Run(ctx)
 	})
-	group.Go(func() error { return pauseFor(ctx, trouble, r) })
 	group.Go(func() error { return s.remotes.Run(ctx) })
 	group.Go(func() error { return s.Live.Run(ctx) })
 	group.Go(func() error { return s.tables.Run(ctx) })
@@ -235,14 +233,6 @@ func (s *Server) serveWeb(ctx context.Context, group *errgroup.Group, web *http.
 	})
 }
 
-// unlessStopped returns an error, nil where it is only that the server was stopped while it started.
-func unlessStopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
 // wake returns what is called when there is something new to do, or to end.
 func (s *Server) wake(r *runner.Runner) func() {
 	return func() {
@@ -268,8 +258,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 	})
 	pages, err := site.New(site.Options{
-		Store: s.Store, Config: s.Config, Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables,
-		AgainstPeople: s.Store.RecordAgainstPeople, Machines: machines,
+		Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables, Machines: machines,
 	})
 	if err != nil {
 		return nil, err
@@ -295,10 +284,8 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 		Room:       s.room,
 		Submission: memory,
 		Standing:   pipeline.Standing,
-		Remote:     s.remotes.Bot,
-		Away:       s.remotes.Away,
+		Remotes:    s.remotes,
 		Allowance:  s.Config.Remote.Allowance,
-		Comeback:   s.Config.Remote.Comeback,
 		Store:      s.Store,
 		Ladders:    s.Config.Ladders,
 		Resolve:    pipeline.Resolve,
@@ -309,7 +296,7 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 		Local:      s.local(),
 		Missing:    s.missing,
 		Grace:      s.Grace,
-		Check:      s.check,
+		Check:      s.check(hub),
 		Watch:      s.Live.Watch,
 		Registerer: registry,
 		Log:        s.Log,
@@ -317,7 +304,7 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 		Interpreters: sync.OnceValue(interpreter.Versions),
 	}
 	if hub != nil {
-		o.Fleet, o.Check = hub, s.checkWith(hub)
+		o.Fleet = hub
 	}
 	return runner.New(o)
 }
@@ -333,18 +320,13 @@ func (s *Server) botSandbox() *match.Sandbox {
 // room is the free disk space in bytes that the server needs to resume after a failure.
 const room = 1 << 20
 
-// check returns an error unless this machine can play.
-func (s *Server) check(ctx context.Context) error {
-	return CheckMachine(ctx, s.Dir.Temp(), s.botSandbox())
-}
-
-// checkWith returns a check of this machine and of its fleet.
-func (s *Server) checkWith(h *fleet.Hub) func(context.Context) error {
+// check returns a check of this machine and of its fleet, if it has one.
+func (s *Server) check(h *fleet.Hub) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if err := h.Err(); err != nil {
-			return err
+		if h != nil && h.Err() != nil {
+			return h.Err()
 		}
-		return s.check(ctx)
+		return CheckMachine(ctx, s.Dir.Temp(), s.botSandbox())
 	}
 }
 

@@ -110,7 +110,7 @@ func (s *Site) showTokens(v *visit, status int, page tokensPage) error {
 	if err != nil {
 		return err
 	}
-	now := s.Now()
+	now := s.Service.Now()
 	for _, t := range all {
 		if t.Revoked.IsZero() && (t.Expires.IsZero() || t.Expires.After(now)) {
 			page.Valid = append(page.Valid, t)
@@ -154,7 +154,7 @@ func (v *visit) expiry(days string) (time.Time, error) {
 	if err != nil || !slices.Contains(expiries, n) {
 		return time.Time{}, v.refused("expiry cannot be %q days", ladder.Clip(days))
 	}
-	return v.site.Now().Add(time.Duration(n) * 24 * time.Hour), nil
+	return v.site.Service.Now().Add(time.Duration(n) * 24 * time.Hour), nil
 }
 
 // refused returns the problem of a field that no browser sends so.

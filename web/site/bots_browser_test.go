@@ -1,7 +1,6 @@
 package site_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -9,8 +8,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -18,11 +15,7 @@ import (
 func TestBotPagesInBrowser(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
-	s := webtest.NewStill(t, func(o *site.Options) {
-		o.AgainstPeople = func(context.Context, int64) (rules.Record, error) {
-			return rules.Record{Games: 7, Wins: 4, Draws: 1, Losses: 2}, nil
-		}
-	})
+	s := webtest.NewStill(t, nil)
 	lola(s)
 	s.Live("quiet", store.Built{Language: "Go"})
 	p := s.Ladder.Person("newcomer", false)

@@ -1,11 +1,11 @@
 package site_test
 
 import (
-	"context"
 	"encoding/xml"
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -56,16 +56,19 @@ func lola(s *webtest.Still) {
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.House("greedy")})
 	}
 	s.Play("tebes-4", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal("zz", "Traceback (most recent call last):\nKeyError: 'zz'\n")})
+	p := ladder.Play{
+		ID: "AGAINST", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
+		Bots: []ladder.PlaySeat{{Seat: 1, Version: v.ID, BotID: v.BotID}},
+	}
+	_, _, err := s.Store.AddPlay(ctx, p, netip.Addr{}, 0, false)
+	s.Must(err)
+	s.Must(s.Store.FinishPlay(ctx, p.ID, "loss", nil, map[int]rules.Record{1: {Games: 7, Wins: 4, Draws: 1, Losses: 2}}))
 }
 
 // What pages of bots show, without a browser.
 func TestBotPages(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) {
-		o.AgainstPeople = func(context.Context, int64) (rules.Record, error) {
-			return rules.Record{Games: 7, Wins: 4, Draws: 1, Losses: 2}, nil
-		}
-	})
+	s := webtest.NewStill(t, nil)
 	lola(s)
 	c, own := s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
@@ -156,9 +159,9 @@ func TestBotActions(t *testing.T) {
 		{"house", own, "/bots/@random/withdraw", nil, 403, "only the owner"},
 		{"no version", own, "/bots/lola/use", url.Values{"version": {"9"}}, 404, "has no version 9"},
 		{"no number", own, "/bots/lola/use", url.Values{"version": {"<b>"}}, 400, "version cannot be &#34;&lt;b&gt;&#34;"},
-		{"use", own, "/bots/lola/use", url.Values{"version": {"1"}}, 303, "live resting false"},
-		{"withdraw", own, "/bots/lola/withdraw", nil, 303, "resting resting true"},
-		{"restore", own, "/bots/lola/restore", nil, 303, "live resting false"},
+		{"use", own, "/bots/lola/use", url.Values{"version": {"1"}}, 303, "live retired false"},
+		{"withdraw", own, "/bots/lola/withdraw", nil, 303, "retired retired true"},
+		{"restore", own, "/bots/lola/restore", nil, 303, "live retired false"},
 	} {
 		a := s.Post(x.client, x.path, x.form.Encode())
 		text := a.Body
@@ -244,7 +247,7 @@ func TestPublicAddress(t *testing.T) {
 		{"https://bots.example.org", "evil.example", "https://bots.example.org"},
 		{"", "arena.example:8080", "http://arena.example:8080"},
 	} {
-		s := webtest.NewStill(t, func(o *site.Options) { o.Config.Site.URL = x.configured })
+		s := webtest.NewStill(t, func(o *site.Options) { o.Middleware.Service.Config.Site.URL = x.configured })
 		lola(s)
 		_, games := s.Finished("brisca")
 		get := func(path string) string {
@@ -295,7 +298,7 @@ func TestHostileBots(t *testing.T) {
 		s.Ladder.Live(v.ID, store.Built{Label: text, Hash: webtest.Hash, Language: text, Command: []string{text}})
 		move := strings.NewReplacer("\n", "", "\r", "").Replace(text)
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal(move, text)})
-		_, err = s.Store.Bench(ctx, v.ID, text)
+		_, err = s.Store.Suspend(ctx, v.ID, text)
 		s.Must(err)
 		for _, path := range []string{"/bots", "/bots/" + bot, "/bots/" + bot + "/versions", "/bots/" + bot + "/versions/1", "/people/" + name, "/search?q=" + name, "/bots/" + bot + "/feed.atom", "/bots/" + bot + "/badge.svg"} {
 			a := s.Get(own, path)

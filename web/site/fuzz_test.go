@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
-	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/live"
@@ -27,7 +27,8 @@ import (
 
 // stranger returns a visit by nobody, for pages that are rendered without a server.
 func stranger(t testing.TB) *visit {
-	s, err := New(Options{Middleware: new(middleware.Middleware), Config: &config.Config{}, Live: live.NewHub(live.Options{Events: new(events.Hub)})})
+	x := &service.Service{Options: service.Options{Config: &config.Config{}, Now: time.Now}}
+	s, err := New(Options{Middleware: &middleware.Middleware{Options: middleware.Options{Service: x}}, Live: live.NewHub(live.Options{})})
 	kit.Must(t, err)
 	w := httptest.NewRecorder()
 	v := &visit{Request: new(middleware.Request), site: s, w: w, words: s.pages.languages[0]}
@@ -40,7 +41,7 @@ func pagesOf(v *visit, text string) map[string]any {
 	at := time.Unix(1_800_000_000, 0)
 	name := text[:min(len(text), 64)] // names of bots, people and ladders are short
 	b := ladder.Bot{ID: 1, PersonID: 1, Name: name, Created: at}
-	ver := ladder.Version{ID: 1, BotID: 1, Bot: name, Owner: 1, Number: 1, Label: text, Language: text, Games: []string{text}, State: ladder.Resting, Reason: text, Hash: text, Created: at}
+	ver := ladder.Version{ID: 1, BotID: 1, Bot: name, Owner: 1, Number: 1, Label: text, Language: text, Games: []string{text}, State: ladder.Retired, Reason: text, Hash: text, Created: at}
 	place := ladder.Standing{Ladder: name, Bot: name, Version: 1, Owner: name, Elo: 1000, Matches: 2, Games: 4, Rank: 1, Active: true}
 	m := ladder.Match{ID: 1, Ladder: name, Bots: []string{name, "@random"}, Numbers: []int{1, 1}, Created: at, Finished: at, Changes: []ladder.Change{{}, {}}}
 	listed := store.ListedBot{Bot: b, Owner: name, Number: 1, State: ladder.Live, Language: text, Label: text}
@@ -49,7 +50,7 @@ func pagesOf(v *visit, text string) map[string]any {
 		"bots": botsPage{Query: text[:min(len(text), 256)], Bots: []store.ListedBot{listed}, Languages: []string{name}, Ladders: []store.LadderInfo{{Ladder: ladder.Ladder{Name: name, Title: text}}}},
 		"bot": botPage{
 			Bot: b, Owner: name, Own: true, Versions: []ladder.Version{ver}, Places: []ladder.Standing{place, place}, Ladder: name, Chart: ch,
-			Opponents: []store.Opponent{{Bot: name}}, Matches: []ladder.Match{m}, Messages: []ladder.Message{{Text: text, Created: at}}, Links: v.links(name),
+			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Text: text, Created: at}}, Links: v.links(name),
 			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, Played: name}, Text: text, Advice: []string{text}, Log: text}},
 			Problem:  &wire.Problem{Detail: text, Hint: text},
 		},

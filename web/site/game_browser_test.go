@@ -150,7 +150,7 @@ func TestEmbed(t *testing.T) {
 	in := webtest.Start(t)
 	for name, on := range map[string]bool{"on": true, "off": false} {
 		t.Run(name, func(t *testing.T) {
-			w := webtest.NewStill(t, func(o *site.Options) { o.Config.Site.Embed = on })
+			w := webtest.NewStill(t, func(o *site.Options) { o.Middleware.Service.Config.Site.Embed = on })
 			w.PlayEach(1)
 			_, games := w.Finished("tebes-4")
 			path := fmt.Sprintf("/games/%d", games[0].ID)

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/replaytest"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/podrida"
 	"github.com/timba-arena/timba/referee/rules/tebes"
@@ -46,7 +46,7 @@ func replayOf(t testing.TB, at int) *referee.Replay {
 			t.Fatalf("%s has no option %q=%q", p.name, name, value)
 		}
 	}
-	return replaytest.Play(t, p.game, p.options, 1, nil)
+	return refereetest.Replay(t, p.game, p.options, 1, nil)
 }
 
 // gameHTML renders the page of a replay as the server does, without a store.

@@ -49,9 +49,7 @@ func (s *Site) shows(match int64) bool {
 
 // watchSocket makes the request a socket that watches.
 func (s *Site) watchSocket(v *visit) error {
-	err := s.Live.Serve(v.w, v.r, v.Person.ID, v.Address)
-	v.begun = err == nil
-	return err
+	return s.Live.Serve(v.By(), v.upgrade)
 }
 
 // parts returns the parts of a page that move; see live.Hub.Render. Templates mark each part by
@@ -74,7 +72,7 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 		if err != nil {
 			return p, err
 		}
-		for _, key := range []string{"ladders", "running", "finished", "bots"} {
+		for _, key := range []string{"games", "finished", "bots"} {
 			if err := part("home", "home-"+key, key, data); err != nil {
 				return p, err
 			}

@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/socket"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -121,7 +124,7 @@ func TestPagesMoveRaced(t *testing.T) {
 	b.Go(s.URL + "/")
 	play()
 	b.Wait(`[data-part="finished"][data-moved]`)
-	if text := b.Text(`[data-part="finished"]`); !strings.Contains(text, "contra") {
+	if text := b.Text(`[data-part="finished"]`); !strings.Contains(text, "ha guanyat") {
 		t.Errorf("the part that has moved is not in Catalan: %q", text)
 	}
 	b.Go(s.URL + "/bots/@random")
@@ -165,7 +168,71 @@ func TestRowsStayRaced(t *testing.T) {
 	b.Quiet()
 }
 
-// The socket is for pages of this site, and that of a person who is blocked ends at once.
+// closeCode reads a socket to its end, and returns with which code it ended.
+func closeCode(t *testing.T, ws *websocket.Conn) int {
+	t.Helper()
+	for {
+		_, _, err := ws.ReadMessage()
+		var end *websocket.CloseError
+		if errors.As(err, &end) {
+			return end.Code
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A socket ends at once with the session in which it was opened, and no other does.
+func TestWatchEndsRaced(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStill(t, nil)
+	goesOn := func(what string, ws *websocket.Conn) {
+		t.Helper()
+		s.Must(ws.WriteMessage(websocket.TextMessage, []byte(`{"watch":"match/1"}`)))
+		if _, data, err := ws.ReadMessage(); err != nil || !json.Valid(data) {
+			t.Errorf("%s: another socket gets %s, %v", what, data, err)
+		}
+	}
+	for what, end := range map[string]func(p ladder.Person, token ladder.Token, c, another *http.Client){
+		"sign-out": func(_ ladder.Person, _ ladder.Token, c, _ *http.Client) { s.Post(c, "/sign-out", "") },
+		"ended": func(_ ladder.Person, _ ladder.Token, _, c *http.Client) {
+			s.Post(c, "/account/sessions/end-others", "")
+		},
+		"sign-in-anew": func(_ ladder.Person, _ ladder.Token, c, _ *http.Client) { s.SignIn(c, s.AdaToken) },
+		"token-revoked": func(p ladder.Person, k ladder.Token, _, _ *http.Client) {
+			s.Must(s.Store.RevokeToken(t.Context(), p.ID, k.ID))
+		},
+		"person-blocked": func(p ladder.Person, _ ladder.Token, _, _ *http.Client) {
+			s.Must(s.Store.BlockPerson(t.Context(), p.ID, true))
+		},
+	} {
+		p := s.Ladder.Person(what, false)
+		browsers, sockets := [2]*http.Client{}, [2]*websocket.Conn{}
+		var first ladder.Token
+		for i := range browsers {
+			key, token, err := s.Store.AddToken(t.Context(), p.ID, "", ladder.ScopeAll, time.Time{})
+			s.Must(err)
+			browsers[i] = s.Client()
+			s.SignIn(browsers[i], key)
+			sockets[i], _ = dial(&s.World, browsers[i], "/watch", nil)
+			if i == 0 {
+				first = token
+			}
+		}
+		nobody, _ := dial(&s.World, s.Client(), "/watch", nil)
+		end(p, first, browsers[0], browsers[1])
+		if code := closeCode(t, sockets[0]); code != socket.CloseRefused {
+			t.Errorf("%s: the socket ends with %d", what, code)
+		}
+		goesOn(what, nobody)
+		if what != "person-blocked" {
+			goesOn(what, sockets[1])
+		}
+	}
+}
+
+// The socket is for pages of this site.
 func TestWatchSocketRaced(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
@@ -177,42 +244,4 @@ func TestWatchSocketRaced(t *testing.T) {
 	if a := w.Get(w.Client(), "/ws/watch"); a.Status != http.StatusUnprocessableEntity && a.Status != http.StatusBadRequest {
 		t.Errorf("a request that is no WebSocket gets %d", a.Status)
 	}
-	person, err := w.Server.Store.AddPerson(t.Context(), "ana", false)
-	w.Must(err)
-	token, _, err := w.Server.Store.AddToken(t.Context(), person.ID, "test", "all", time.Time{})
-	w.Must(err)
-	key, err := w.Server.Store.SignIn(t.Context(), token, 0)
-	w.Must(err)
-	dial := func(cookie string) *websocket.Conn {
-		c, _, err := websocket.DefaultDialer.Dial(address, http.Header{"Cookie": {cookie}})
-		w.Must(err)
-		t.Cleanup(func() { c.Close() })
-		w.Must(c.WriteMessage(websocket.TextMessage, []byte(`{"watch":"games"}`)))
-		_, data, err := c.ReadMessage()
-		w.Must(err)
-		if !json.Valid(data) {
-			t.Fatalf("%s", data)
-		}
-		return c
-	}
-	hers, other := dial("timba_session="+key), dial("")
-	r, err := http.NewRequest(http.MethodPut, w.URL+"/api/v1/admin/people/ana/block", nil)
-	w.Must(err)
-	r.Header.Set("Authorization", "Bearer "+w.Token)
-	a, err := http.DefaultClient.Do(r)
-	w.Must(err)
-	a.Body.Close()
-	if a.StatusCode/100 != 2 {
-		t.Fatalf("the block is answered with %d", a.StatusCode)
-	}
-	for err = error(nil); err == nil; {
-		_, _, err = hers.ReadMessage()
-	}
-	if !websocket.IsCloseError(err, websocket.ClosePolicyViolation) {
-		t.Errorf("her socket ends with %v", err)
-	}
-	w.Must(other.WriteMessage(websocket.TextMessage, []byte(`{"leave":"games"}`)))
-	w.Must(other.WriteMessage(websocket.TextMessage, []byte(`{"watch":"match/1"}`)))
-	_, _, err = other.ReadMessage()
-	w.Must(err)
 }

@@ -25,17 +25,17 @@ func machinesInAllStates() []ladder.Machine {
 		State: ladder.MachineReady, Version: "1.2.3", Protocol: 77, OS: "plan9", Arch: "amd64", Sandbox: "full", Cores: 4, Memory: 12345678912, Seen: at, Added: at,
 		Interpreters: map[string]string{"python3": "3.12.9"}, Finished: 12345, LastHour: 678, Void: 9, Starved: 8, Broken: 98765,
 	}
-	local, resting, leaves, old := about, about, about, about
+	local, paused, leaves, old := about, about, about, about
 	local.Name, local.Local = "local", true
 	for i := range 7 {
 		local.Playing = append(local.Playing, ladder.MachineMatch{
 			Match: int64(i + 1), Attempt: 1, Ladder: "brisca", Bots: []string{"@first", "@greedy"}, Numbers: []int{1, 1}, Began: at,
 		})
 	}
-	resting.Name, resting.State, resting.Reason, resting.Until = strings.Repeat("lab-", 10), ladder.MachineResting, "it could not play a match", at.Add(time.Hour)
+	paused.Name, paused.State, paused.Reason, paused.Until = strings.Repeat("lab-", 10), ladder.MachinePaused, "it could not play a match", at.Add(time.Hour)
 	leaves.Name, leaves.State = "lab-2", ladder.MachineDraining
 	old.Name, old.State, old.Reason = "lab-3", ladder.MachineRefused, `timba 0.1 on "lab-3" has protocol 77, and the server has 1: install the server's version`
-	return []ladder.Machine{local, resting, leaves, old, {Name: "lab-4", State: ladder.MachineAway, Added: at}}
+	return []ladder.Machine{local, paused, leaves, old, {Name: "lab-4", State: ladder.MachineAway, Added: at}}
 }
 
 // The page of machines names what each plays and why one gets nothing, and shows nothing that only
@@ -56,7 +56,7 @@ func TestMachinesPage(t *testing.T) {
 	page := w.Get(c, "/machines").Body
 	for _, text := range []string{
 		`<tr id="local">`, `the server’s own`, `href="/matches/4">@first – @greedy</a>`, `and 3 more`, `12,345`, `678`, `9 <span class="soft">(8)</span>`,
-		`amd64 · full<br>timba 1.2.3`, `resting</span> <span class="soft" lang="en">it could not play a match`, `leaving`, `refused</span>`,
+		`amd64 · full<br>timba 1.2.3`, `paused</span> <span class="soft" lang="en">it could not play a match`, `leaving`, `refused</span>`,
 		`has protocol 77, and the server has 1`, `<a href="/machines" aria-current="page">Machines</a>`,
 	} {
 		if !strings.Contains(page, text) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -18,7 +19,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/socket"
 )
 
 // playBots is how many bots can be chosen from.
@@ -196,20 +196,13 @@ func (s *Site) chosen(v *visit) (c play.Choice, form map[string]string, err erro
 	return c, form, err
 }
 
-// open opens a table for the visitor. It begins the session of a guest.
+// open opens a table for the visitor. With it begins the session of a guest.
 func (s *Site) open(v *visit, c play.Choice) (*play.Table, error) {
-	if err := s.Play.Allowed(v.Actor); err != nil {
-		return nil, err
-	}
-	if v.Session == 0 {
-		key, id, err := s.Store.AddGuest(v.ctx())
-		if err != nil {
-			return nil, err
-		}
-		v.Session = id
+	t, key, err := s.Play.Open(v.ctx(), v.Actor, c)
+	if key != "" {
 		v.setCookie(sessionCookie, key, sessionAge)
 	}
-	return s.Play.Open(v.ctx(), v.Actor, c)
+	return t, err
 }
 
 // playOpened opens a table.
@@ -233,9 +226,11 @@ func (s *Site) playOpened(v *visit) error {
 // tablePage is the data of the page "table".
 type tablePage struct {
 	*play.Table
-	Title      string
+	Title      string // the game
+	Others     string // who else plays
+	Board      bool   // the game has no tricks
+	Rules      template.HTML
 	Commitment referee.Hex
-	Names      []string
 	Data       template.JS // for the script
 }
 
@@ -251,13 +246,28 @@ func (s *Site) table(v *visit) error {
 		return err
 	}
 	display := t.Variant.Game.Display
-	page := tablePage{Table: t, Title: cmp.Or(display.Title, t.Choice.Game), Commitment: referee.Commitment(t.Seed), Names: t.Names(seat, v.t("table.you"))}
+	names := t.Names(seat, v.t("table.you"))
+	var sides []int
+	var others []string
+	for i, name := range names {
+		if i != seat {
+			others = append(others, botTitle(v.words, name))
+		}
+		names[i] = botName(v.words, name)
+		sides = append(sides, t.Variant.Side(i))
+	}
+	page := tablePage{
+		Table: t, Title: titleOf(t.Choice.Game), Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
+	}
+	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
+		return err
+	}
 	left, ok := t.Left(seat)
 	if !ok {
 		left = -time.Millisecond
 	}
 	data, err := json.Marshal(map[string]any{
-		"socket": "/ws/play/" + id, "display": display, "seat": seat, "names": page.Names,
+		"socket": "/ws/play/" + id, "display": display, "seat": seat, "names": names, "sides": sides,
 		"move": s.Play.Limits.Move.Milliseconds(), "left": left.Milliseconds(),
 	})
 	if err != nil {
@@ -279,17 +289,27 @@ func seatOf(v *visit, t *play.Table) (int, error) {
 type playedPage struct {
 	ladder.Play
 	gameView
-	Result string // of the person: "win", "draw", "loss"; "" if the game is broken
+	Over    *over // nil: the game is broken
+	Cause   ladder.Breaking
+	Culprit string // the bot that was the cause
+	Review  bool   // the address has a position: the card would be in the way
 }
 
 // played shows a game that is over.
 func (s *Site) played(v *visit, id string) error {
-	p, err := s.Store.Play(v.ctx(), id)
-	if err != nil {
+	q := v.query()
+	page := playedPage{Review: q.Text("ply") != ""}
+	if err := q.Err(); err != nil {
 		return err
 	}
-	page := playedPage{Play: p, gameView: gameView{Title: titleOf(p.Game)}}
-	if p.State != ladder.PlayFinished {
+	var err error
+	if page.Play, err = s.Store.Play(v.ctx(), id); err != nil {
+		return err
+	}
+	page.gameView.Title = titleOf(page.Game)
+	if page.State != ladder.PlayFinished {
+		page.Cause, page.Culprit = page.Broken.Cause()
+		page.Culprit = botTitle(v.words, page.Culprit)
 		return v.page(http.StatusOK, "played", page)
 	}
 	data, err := s.Store.PlayReplay(v.ctx(), id)
@@ -298,17 +318,37 @@ func (s *Site) played(v *visit, id string) error {
 	}
 	r, g, err := decode(data)
 	if err == nil {
+		page.nameSeats(v, r)
 		page.gameView, err = s.newGameView(r, g)
+	}
+	if err == nil {
+		page.Over, err = newOver(v, page.Play, r, g, page.names(), page.Played.Frames)
 	}
 	if err != nil {
 		return fmt.Errorf("the replay of game %q: %w", id, err)
 	}
-	variant, err := r.Resolve(g)
-	if err != nil {
-		return err
-	}
-	page.Result = ladder.PlayResult(rules.RecordOf(variant, r.Ranks, p.Seat))
 	return v.page(http.StatusOK, "played", page)
+}
+
+// nameSeats gives the seats of a replay the names that the visitor reads.
+func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
+	for _, b := range p.Bots {
+		r.Seats[b.Seat].Name = botName(v.words, b.Bot)
+	}
+	switch {
+	case owns(v, p.Play):
+		r.Seats[p.Seat].Name = v.t("table.you")
+	case p.Person == "":
+		r.Seats[p.Seat].Name = v.t("bot.guest")
+	}
+}
+
+// names returns who sat at each seat.
+func (p *playedPage) names() (list []string) {
+	for _, s := range p.Played.Seats {
+		list = append(list, s.Name)
+	}
+	return list
 }
 
 // playReplay sends the document of a game that is over.
@@ -342,7 +382,8 @@ func (s *Site) resigned(v *visit) error {
 	return nil
 }
 
-// rematch opens a table with the same game and bots, at the next seat.
+// rematch opens a table with the same game and bots, at the next seat. With the value "next" of the form
+// the bots are those of the next level.
 func (s *Site) rematch(v *visit) error {
 	p, err := s.Store.Play(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
@@ -351,6 +392,9 @@ func (s *Site) rematch(v *visit) error {
 	c := play.Choice{Game: p.Game, Options: p.Options, Seat: (p.Seat + 1) % (len(p.Bots) + 1)}
 	for _, b := range p.Bots {
 		c.Bots = append(c.Bots, b.Bot)
+	}
+	if next := nextLevel(p); next != nil && v.r.PostForm.Get("level") == "next" {
+		c.Bots = []string{"@" + next.Spec}
 	}
 	t, err := s.open(v, c)
 	if err != nil {
@@ -370,11 +414,10 @@ func (s *Site) tableSocket(v *visit) error {
 	if err != nil {
 		return err
 	}
-	c, err := socket.Upgrade(v.w, v.r, s.Play.Socket())
+	c, err := v.upgrade(s.Play.Socket())
 	if err != nil {
 		return err
 	}
-	v.begun = true
 	t.Attach(v.ctx(), seat, c) // whatever ends it, the person may come back
 	return nil
 }

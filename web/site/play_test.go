@@ -14,7 +14,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/replaytest"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/play"
@@ -34,7 +34,7 @@ think = "1m"
 // step returns "over", "trick" for one that has ended and waits, or the point of a random move, which
 // nothing covers; "" while there is none.
 const step = `(() => {
-	if (document.querySelector('.result, main .notice:not(noscript *)')) return 'over';
+	if (document.querySelector('.over, main .notice:not(noscript *)')) return 'over';
 	const board = document.getElementById('board');
 	if (board?.dataset.trick === 'ended') return 'trick';
 	if (board?.dataset.turn !== 'yes' || board.dataset.sent !== undefined) return '';
@@ -60,7 +60,7 @@ func playOut(b *webtest.Tab, moves int) {
 		case "over":
 			return
 		case "":
-			b.Wait(`#board[data-turn="yes"]:not([data-sent]), #board[data-trick="ended"], .result, main > .notice`)
+			b.Wait(`#board[data-turn="yes"]:not([data-sent]), #board[data-trick="ended"], .over, main > .notice`)
 		case "trick":
 			b.Click("#board") // goes on at once
 		case "covered":
@@ -109,8 +109,16 @@ func playGames(t *testing.T, games []chosen) {
 			b.Accessible()
 			b.Picture(*screens, "table-"+c.game)
 			playOut(b, 0)
-			b.Wait(`.result`)
+			b.Wait(`.over`)
+			b.Picture(*screens, "over-"+c.game)
+			b.Accessible()
+			card := b.Text(`.over`)
+			b.Go(webtest.Eval[string](b, "location.href"))
 			b.Wait(`#player svg`)
+			if again := b.Text(`.over`); again != card || card == "" {
+				t.Errorf("the card says %q, and %q when the page is loaded again", card, again)
+			}
+			b.Accessible()
 			b.Picture(*screens, "played-"+c.game)
 			b.Quiet()
 		})
@@ -122,7 +130,7 @@ func playGames(t *testing.T, games []chosen) {
 	}
 	b := webtest.Open(t, in, w.URL+"/bots/@random?lang=en")
 	b.Home = w.URL
-	if n := b.Count(`.plays a[href^="/play/"]`); n != len(games) {
+	if n := b.Count(`.plays a[href^="/play/"]`); n != min(10, len(games)) {
 		t.Errorf("the page of the bot has %d games", n)
 	}
 	b.Look(1280, 900, false)
@@ -157,7 +165,7 @@ func TestPlaySignIn(t *testing.T) {
 	b.Go(w.URL + table)
 	b.Wait(`#board[data-turn="yes"]`)
 	playOut(b, 0)
-	b.Wait(`.result`)
+	b.Wait(`.over`)
 	b.Look(1280, 900, false)
 	b.Go(w.URL + "/account")
 	b.Picture(*screens, "sessions-desk-light")
@@ -194,8 +202,9 @@ func TestPlayReload(t *testing.T) {
 	}
 	playOut(b, 1)
 	b.Wait(`#board[data-turn="yes"]`)
+	b.Click(`[data-opens="resign"]`)
 	b.Click(`form[action$="/resign"] button`)
-	b.Wait(`.result.loss`)
+	b.Wait(`.over.loss`)
 	b.Click(`form[action$="/rematch"] button`)
 	b.Wait(`#board[data-turn="yes"]`)
 	webtest.Eval[bool](b, `(window.WebSocket.prototype.send = () => {}, true)`)
@@ -294,8 +303,8 @@ func TestPlayLevels(t *testing.T) {
 	b.Click(`form.choose > button`)
 	b.Wait(`#board svg`)
 	playOut(b, 3)
-	b.Wait(`#board[data-turn="yes"], .result`)
-	if text := b.Text("main"); !strings.Contains(text, "@champion:level=2") {
+	b.Wait(`#board[data-turn="yes"], .over`)
+	if text := b.Text("main"); !strings.Contains(text, "you and learner, level 2") {
 		t.Errorf("the page of the table says %q", text)
 	}
 	b.Quiet()
@@ -396,11 +405,15 @@ func TestPlayBoundsRaced(t *testing.T) {
 		"game=brisca&bot=@random&seat=0&options=players":     "name=value",
 		"game=brisca&bot=@random&seat=0&options=players%3D9": "players",
 	} {
-		if a := opened(w, w.Client(), form); a.Status/100 != 4 || !strings.Contains(a.Body, want) {
+		a := opened(w, w.Client(), form)
+		if a.Status/100 != 4 || !strings.Contains(a.Body, want) {
 			t.Errorf("%s answers %d, want %q on it", form, a.Status, want)
 		}
+		if cookie := a.Header.Get("Set-Cookie"); cookie != "" {
+			t.Errorf("%s begins a session: %q", form, cookie)
+		}
 	}
-	// the first goes on, also for a guest who signs in, and nobody else has it
+	// the first goes on, also for a guest who signs in, whose it is then in other browsers, too
 	w.SignIn(first, w.Token)
 	if a := w.Get(first, table); a.Status != http.StatusOK {
 		t.Errorf("the table of a guest who has signed in answers %d", a.Status)
@@ -408,8 +421,11 @@ func TestPlayBoundsRaced(t *testing.T) {
 	again, _ := dial(w, first, table, nil)
 	w.Must(again.Close())
 	w.SignIn(second, w.Token)
-	if a := w.Get(second, table); a.Status != http.StatusForbidden {
+	if a := w.Get(second, table); a.Status != http.StatusOK {
 		t.Errorf("the guest's table answers the same person at another browser with %d", a.Status)
+	}
+	if a := w.Get(second, "/account"); strings.Count(a.Body, `href="/play/`) < 3 {
+		t.Errorf("the account does not have the games of both browsers: %s", a.Body)
 	}
 	ws, _ = dial(w, first, table, nil)
 	ws.WriteJSON(socket.Frame{Number: 1, Lines: []string{"# still here"}})
@@ -446,6 +462,58 @@ func TestPlaySocketsRaced(t *testing.T) {
 	for f.Ack = 0; f.Ack < 2; {
 		w.Must(other.ReadJSON(&f))
 	}
+}
+
+// The connection of a page ends at once with its session, which has the seat no longer; the person goes on in
+// another session.
+func TestPlaySessionEndsRaced(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, playRules, 0)
+	first, second := w.Client(), w.Client()
+	w.SignIn(first, w.Token)
+	w.SignIn(second, w.Token)
+	table := opened(w, first, briscaForm).Header.Get("Location")
+	ws, _ := dial(w, first, table, nil)
+	ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
+	awaitLine(t, ws, "turn ")
+	w.Post(second, "/account/sessions/end-others", "")
+	if code := closeCode(t, ws); code != socket.CloseRefused {
+		t.Errorf("the connection ends with %d", code)
+	}
+	if _, status := dial(w, first, table, nil); status != http.StatusForbidden {
+		t.Errorf("the browser whose session has ended comes back with %d", status)
+	}
+	again, _ := dial(w, second, table, nil)
+	again.WriteJSON(socket.Frame{})
+	awaitLine(t, again, "turn ")
+}
+
+// Pages say that their session has ended: that of a table, and one that watches, which goes on.
+func TestSessionEndsOnPages(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	c := w.Client()
+	w.SignIn(c, w.Token)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	b.Look(390, 844, true)
+	signIn(b, w, w.Token)
+	begin(b, w, "brisca", "")
+	b.Wait(`#board[data-turn="yes"]`)
+	w.Post(c, "/account/sessions/end-others", "")
+	kit.Until(t, "the page says that its session has ended", func() bool { return strings.HasPrefix(b.Text("#state"), "Your session here has ended.") })
+	b.Accessible()
+	b.Picture(*screens, "table-session-ended")
+	signIn(b, w, w.Token)
+	b.Go(w.URL + "/live")
+	b.Wait(`#status[data-on="yes"]`)
+	w.Post(c, "/account/sessions/end-others", "")
+	b.Wait(`#ended:not([hidden])`)
+	b.Wait(`#status[data-on="yes"]`)
+	b.Accessible()
+	b.Picture(*screens, "live-session-ended")
+	b.Quiet()
 }
 
 // A blocked person's game ends at once, for nobody. A guest plays only where guests may.
@@ -491,7 +559,7 @@ func TestPlayBlockedRaced(t *testing.T) {
 		game, err := w.Server.Store.Play(t.Context(), strings.TrimPrefix(table, "/play/"))
 		return err == nil && game.State == ladder.PlayBroken
 	})
-	if a := w.Get(guest, table); !strings.Contains(a.Body, "Nobody has lost it") {
+	if a := w.Get(guest, table); !strings.Contains(a.Body, "The operator blocked the person who played. Nobody has lost.") {
 		t.Errorf("the page says %s", a.Body)
 	}
 	record, err := w.Server.Store.RecordAgainstPeople(t.Context(), botID(t, w, "@random"))
@@ -532,8 +600,8 @@ func TestPlaySeed(t *testing.T) {
 // What bots wrote about their moves is cut on the page of a game against them, too.
 func TestPlayedInfoIsCut(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Store, Events: o.Store.Events()}) })
-	r := replaytest.Play(t, brisca.Game, nil, 1, nil)
+	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
+	r := refereetest.Replay(t, brisca.Game, nil, 1, nil)
 	for i := range r.Moves {
 		r.Moves[i].Info = []string{"pv=" + strings.Repeat("x", 60_000)}
 	}
@@ -542,7 +610,8 @@ func TestPlayedInfoIsCut(t *testing.T) {
 		ID: "TALK", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
 		Bots: []ladder.PlaySeat{{Seat: 1, Version: s.Version("@random"), BotID: bot.ID}},
 	}
-	s.Must(s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1))
+	_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1, false)
+	s.Must(err)
 	s.Must(s.Store.FinishPlay(t.Context(), p.ID, "win", r.Encode(), nil))
 	a := s.Get(s.Client(), "/play/"+p.ID)
 	if a.Status != http.StatusOK || !strings.Contains(a.Body, "pv=xxx") || len(a.Body) > 200_000 {

@@ -46,6 +46,13 @@ func (s *Site) signedIn(v *visit) error {
 		}
 		return v.page(status, "signin", signInPage{next, p})
 	}
+	if v.Session != 0 && v.Person.ID == 0 { // a guest, whose games are theirs
+		who, err := s.Service.Visitor(v.ctx(), key)
+		if err != nil {
+			return err
+		}
+		s.Play.SignedIn(v.ctx(), who)
+	}
 	v.setCookie(sessionCookie, key, sessionAge)
 	v.redirect(next)
 	return nil

@@ -5,18 +5,15 @@ package site
 
 import (
 	"cmp"
-	"context"
 	"mime"
 	"net/http"
 	"path"
 	"sync"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/play"
@@ -24,19 +21,13 @@ import (
 	"github.com/timba-arena/timba/web/site/apidocs"
 )
 
-// Options are the parts of a site. All but Now, AgainstPeople and Machines are required.
+// Options are the parts of a site. All but Machines are required.
 type Options struct {
-	Store  *store.Store
-	Config *config.Config
 	// Middleware is what the requests have passed.
 	Middleware *middleware.Middleware
-	Document   []byte           // the OpenAPI document of the API, as JSON
-	Live       *live.Hub        // shows the parts of pages that move, once the site is made; nil: none move
-	Play       *play.Tables     // games of people against bots
-	Now        func() time.Time // nil: the system's clock
-	// AgainstPeople returns the record of a bot in games against people; nil if people do not
-	// play here.
-	AgainstPeople func(ctx context.Context, botID int64) (rules.Record, error)
+	Document   []byte       // the OpenAPI document of the API, as JSON
+	Live       *live.Hub    // shows the parts of pages that move, once the site is made
+	Play       *play.Tables // games of people against bots
 	// Machines returns the machines that play matches; nil: there are none.
 	Machines func() ([]ladder.Machine, error)
 }
@@ -45,6 +36,8 @@ type Options struct {
 type Site struct {
 	Options
 	Service   *service.Service
+	Store     *store.Store
+	Config    *config.Config
 	mux       *http.ServeMux
 	assets    *assets
 	pages     *pages
@@ -64,6 +57,7 @@ type route struct {
 func (s *Site) routes() []route {
 	return []route{
 		{"GET /{$}", false, s.home},
+		{"GET /ladders", false, s.ladders},
 		{"GET /ladders/{ladder}", false, s.standings},
 		{"GET /ladders/{ladder}/pairs", false, s.pairs},
 
@@ -121,6 +115,7 @@ func (s *Site) routes() []route {
 		{"GET /games/{game}/replay.html", false, s.replayPage},
 		{"GET /games/{game}/replay.csv", false, s.replayCSV},
 
+		{"GET /rules/{game}", false, s.rules},
 		{"GET /play", false, s.play},
 		{"POST /play", false, s.playOpened},
 		{"GET /play/{id}", false, s.table},
@@ -135,30 +130,39 @@ func (s *Site) routes() []route {
 	}
 }
 
-// nav returns the links at the top of each page: an address and a message.
+// nav returns the links at the top of each page, or at the bottom of a telephone: an address and a message.
 func nav() [][2]string {
 	return [][2]string{
-		{"/", "site.home"},
 		{"/play", "play.nav"},
-		{"/live", "live.title"},
-		{"/bots", "word.bots"},
+		{"/live", "site.watch"},
+		{"/ladders", "home.ladders"},
+		{"/docs/writing-a-bot", "site.write"},
+	}
+}
+
+// more returns the links at the foot of each page, likewise.
+func more() [][2]string {
+	return [][2]string{
 		{"/matches", "word.matches"},
-		{"/search", "word.search"},
+		{"/bots", "word.bots"},
 		{"/submit", "site.submit"},
 		{"/docs", "site.docs"},
+		{"/search", "word.search"},
+		{"/machines", "machines.title"},
 	}
 }
 
 // New returns a site. Its templates and messages are part of the program: an error is a fault of
 // the program.
 func New(o Options) (*Site, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Machines == nil {
 		o.Machines = func() ([]ladder.Machine, error) { return nil, nil }
 	}
-	s := &Site{Options: o, Service: o.Middleware.Service, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
+	service := o.Middleware.Service
+	s := &Site{
+		Options: o, Service: service, Store: service.Store, Config: service.Config,
+		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
+	}
 	var err error
 	if s.assets, err = newAssets(); err != nil {
 		return nil, err
@@ -172,9 +176,7 @@ func New(o Options) (*Site, error) {
 			visitOf(r).run(rt)
 		})
 	}
-	if s.Live != nil {
-		s.Live.Render = s.parts
-	}
+	s.Live.Render = s.parts
 	return s, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/socket"
 )
 
 // visit is one request to a page and what is known of who makes it.
@@ -108,6 +109,13 @@ func (v *visit) redirect(to string) {
 	v.w.Header().Set("Cache-Control", "no-store")
 	v.w.Header().Set("Location", to)
 	v.w.WriteHeader(http.StatusSeeOther)
+}
+
+// upgrade makes the request a WebSocket; see middleware.Middleware.Upgrade.
+func (v *visit) upgrade(l socket.Limits) (*socket.Conn, error) {
+	c, err := v.site.Middleware.Upgrade(v.w, v.r, l)
+	v.begun = err == nil
+	return c, err
 }
 
 // ctx returns the context of the request.

@@ -31,13 +31,14 @@ type Limits struct {
 // DefaultLimits are enough for a stream whose lines are within the limits of the protocol.
 var DefaultLimits = Limits{Frame: 128 << 10, Frames: 50, Burst: 200, Alive: 30 * time.Second, Send: 10 * time.Second}
 
-// The codes with which a connection closes, for the other end: CloseEnded and CloseTaken mean that
-// it is not to come back.
+// The codes with which a connection closes, for the other end: CloseEnded, CloseTaken and CloseRefused
+// mean that it is not to come back.
 const (
-	CloseEnded  = websocket.CloseNormalClosure
-	CloseBroken = websocket.ClosePolicyViolation
-	CloseSlow   = 4000 // it has not taken what was sent
-	CloseTaken  = 4001
+	CloseEnded   = websocket.CloseNormalClosure
+	CloseBroken  = websocket.ClosePolicyViolation
+	CloseSlow    = 4000 // it has not taken what was sent
+	CloseTaken   = 4001
+	CloseRefused = 4002 // who connected may be connected no longer
 )
 
 // Conn is a WebSocket for frames of JSON, with bounds. One goroutine may read, and any may write.
@@ -48,6 +49,7 @@ type Conn struct {
 	mu     sync.Mutex // of writes
 	frames *rate.Limiter
 	once   sync.Once
+	done   chan struct{}
 }
 
 // NewConn returns a connection, of a server or a client, and keeps it alive.
@@ -55,7 +57,7 @@ func NewConn(ws *websocket.Conn, l Limits) *Conn {
 	if l == (Limits{}) {
 		l = DefaultLimits
 	}
-	c := &Conn{Limits: l, ws: ws, frames: l.limiter()}
+	c := &Conn{Limits: l, ws: ws, frames: l.limiter(), done: make(chan struct{})}
 	ws.SetReadLimit(l.Frame)
 	ws.SetReadDeadline(time.Now().Add(l.Alive))
 	alive := func(string) error { return ws.SetReadDeadline(time.Now().Add(l.Alive)) }
@@ -146,6 +148,9 @@ func (c *Conn) Write(v any) error {
 	return c.ws.WriteJSON(v)
 }
 
+// Done returns a channel that is closed when the connection is closed at this end.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
 // maxReason is how many bytes of a reason a close frame can have.
 const maxReason = 120
 
@@ -155,6 +160,7 @@ const endTime = time.Second
 // Shut closes the connection, with a code of RFC 6455, section 7.4, and a reason.
 func (c *Conn) Shut(code int, why string) {
 	c.once.Do(func() {
+		close(c.done)
 		if len(why) > maxReason {
 			why = why[:maxReason]
 		}

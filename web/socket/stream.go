@@ -291,13 +291,6 @@ func (s *Stream) Attach(c Wire) error {
 	return err
 }
 
-// Attached reports whether there is a connection.
-func (s *Stream) Attached() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.conn != nil
-}
-
 // Heard reports whether the other end has acknowledged or sent a line.
 func (s *Stream) Heard() bool {
 	s.mu.Lock()

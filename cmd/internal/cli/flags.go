@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/timba-arena/timba/internal/size"
 )
 
 // checkUsage makes a command and those below it say in timba's words what is wrong with their flags and
@@ -161,6 +163,25 @@ func CountFlag[T int | int64](cmd *cobra.Command, to *T, name string, value T, u
 func MsFlag(cmd *cobra.Command, to *int, name string, value, least int, usage string) {
 	NumberFlag(cmd, to, name, value, least, int((24 * time.Hour).Milliseconds()), usage)
 }
+
+// SizeFlag adds a flag with a size of memory or of files; 0 is the default where it was left out.
+func SizeFlag(cmd *cobra.Command, to *size.Bytes, name string, value size.Bytes, usage string) {
+	*to = value
+	cmd.Flags().Var(sizeValue{to}, name, usage)
+}
+
+// sizeValue is the value of a flag with a size.
+type sizeValue struct{ *size.Bytes }
+
+func (b sizeValue) Set(s string) (err error) {
+	*b.Bytes, err = size.Parse(s)
+	return err
+}
+
+func (b sizeValue) Type() string { return "size" }
+
+// Allowed returns what the flag takes, for people.
+func (b sizeValue) Allowed() string { return "a number and k, m or g, as in 512m" }
 
 func (n *number[T]) String() string {
 	if n.to == nil {

@@ -53,7 +53,6 @@ type Cluster struct {
 	URL   string
 	Creds string // file with the credentials of the server's user
 	Key   string // file with the key of the account
-	Dir   string // of its streams
 	t     testing.TB
 	conf  string
 	cmd   *exec.Cmd
@@ -64,14 +63,14 @@ type Cluster struct {
 // it is killed and runs again.
 func Start(t testing.TB, page string, tls bool) *Cluster {
 	t.Helper()
-	c := &Cluster{t: t, Dir: t.TempDir()}
+	c := &Cluster{t: t}
 	c.configure(page, tls)
 	c.Run()
 	t.Cleanup(c.Kill)
 	return c
 }
 
-// Run starts the server, again with the same streams after Kill.
+// Run starts the server, also after Kill.
 func (c *Cluster) Run() {
 	c.t.Helper()
 	c.cmd = exec.Command(os.Args[0], Mode, c.conf)
@@ -98,31 +97,28 @@ func (c *Cluster) Kill() {
 	c.cmd = nil
 }
 
-// block returns the block of a page that begins with a line, or has it.
-func block(t testing.TB, page, kind, line string) string {
+// block returns the block of a page with the configuration of NATS.
+func block(t testing.TB, page string) string {
 	t.Helper()
 	data := kit.Get[[]byte](t)(os.ReadFile(page))
-	for _, text := range strings.Split(string(data), "```"+kind+"\n")[1:] {
-		text, _, _ = strings.Cut(text, "```")
-		if strings.Contains(text, line) {
-			return text
-		}
+	_, conf, found := strings.Cut(string(data), "```conf\n")
+	if !found {
+		t.Fatalf("%s has no block conf", page)
 	}
-	t.Fatalf("%s has no block %s with %q", page, kind, line)
-	return ""
+	conf, _, _ = strings.Cut(conf, "```")
+	return conf
 }
 
 // configure writes the configuration of the page, with places of this test.
 func (c *Cluster) configure(page string, tls bool) {
 	c.t.Helper()
 	dir := c.t.TempDir()
-	conf := block(c.t, page, "conf", "jetstream {")
+	conf := block(c.t, page)
 	var address string
 	address, c.lead = kit.Forward(c.t)
 	_, port, err := net.SplitHostPort(address)
 	kit.Must(c.t, err)
 	conf = c.replace(conf, `listen: \S+`, "listen: 127.0.0.1:-1\nports_file_dir: "+strconv.Quote(dir))
-	conf = c.replace(conf, `store_dir: \S+`, "store_dir: "+strconv.Quote(c.Dir))
 	c.URL = "nats://localhost:" + port
 	var authority []byte
 	if tls {
@@ -135,7 +131,7 @@ func (c *Cluster) configure(page string, tls bool) {
 	}
 	c.conf = filepath.Join(dir, "nats.conf")
 	c.write(c.conf, []byte(conf))
-	c.accounts(dir, block(c.t, page, "text", "nsc edit account"), authority)
+	c.accounts(dir, authority)
 }
 
 func (c *Cluster) replace(text, what, with string) string {
@@ -152,17 +148,10 @@ func (c *Cluster) write(file string, data []byte) {
 	kit.Must(c.t, os.WriteFile(file, data, 0o600))
 }
 
-// accounts makes what the lines of nsc make: the operator, the account with its limits, the
-// server's user, and the file resolver.conf.
-func (c *Cluster) accounts(dir, nsc string, authority []byte) {
+// accounts makes what the lines of nsc on the page make: the operator, the account, the server's user, and the
+// file resolver.conf.
+func (c *Cluster) accounts(dir string, authority []byte) {
 	c.t.Helper()
-	limit := func(name string) int64 {
-		m := regexp.MustCompile(`--` + name + ` (-?\d+)`).FindStringSubmatch(nsc)
-		if m == nil {
-			c.t.Fatalf("nsc edit account has no --%s", name)
-		}
-		return kit.Get[int64](c.t)(strconv.ParseInt(m[1], 10, 64))
-	}
 	operator, operatorID := c.pair(nkeys.CreateOperator())
 	_, systemID := c.pair(nkeys.CreateAccount())
 	account, accountID := c.pair(nkeys.CreateAccount())
@@ -174,10 +163,6 @@ func (c *Cluster) accounts(dir, nsc string, authority []byte) {
 	systemJWT := kit.Get[string](c.t)(jwt.NewAccountClaims(systemID).Encode(operator))
 	a := jwt.NewAccountClaims(accountID)
 	a.Name = "TIMBA"
-	a.Limits.JetStreamLimits = jwt.JetStreamLimits{
-		MemoryStorage: limit("js-mem-storage"), DiskStorage: limit("js-disk-storage"),
-		Streams: limit("js-streams"), Consumer: limit("js-consumer"),
-	}
 	accountJWT := kit.Get[string](c.t)(a.Encode(operator))
 	u := jwt.NewUserClaims(userID)
 	u.Name = "server"

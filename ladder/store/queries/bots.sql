@@ -72,9 +72,9 @@ WHERE version_rows.state IN ('queued', 'building', 'checking', 'trial') AND peop
 -- name: VersionByNumber :one
 SELECT * FROM version_rows WHERE bot_id = ? AND number = ?;
 
--- name: RestingSince :one
+-- name: RetiredSince :one
 -- The version of a bot that rests since a moment.
-SELECT id FROM versions WHERE bot_id = ? AND +state = 'resting' AND ended = ?;
+SELECT id FROM versions WHERE bot_id = ? AND +state = 'retired' AND ended = ?;
 
 -- name: LiveVersion :one
 SELECT * FROM version_rows WHERE bot_id = ? AND state = 'live';

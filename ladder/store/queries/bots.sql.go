@@ -585,13 +585,13 @@ func (q *Queries) PendingVersions(ctx context.Context) ([]PendingVersionsRow, er
 	return items, nil
 }
 
-const restingSince = `-- name: RestingSince :one
-SELECT id FROM versions WHERE bot_id = ? AND +state = 'resting' AND ended = ?
+const retiredSince = `-- name: RetiredSince :one
+SELECT id FROM versions WHERE bot_id = ? AND +state = 'retired' AND ended = ?
 `
 
 // The version of a bot that rests since a moment.
-func (q *Queries) RestingSince(ctx context.Context, botID int64, ended sql.NullInt64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, restingSince, botID, ended)
+func (q *Queries) RetiredSince(ctx context.Context, botID int64, ended sql.NullInt64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, retiredSince, botID, ended)
 	var id int64
 	err := row.Scan(&id)
 	return id, err

@@ -195,6 +195,7 @@ type Person struct {
 type Play struct {
 	ID         string
 	PersonID   sql.NullInt64
+	Session    int64
 	Game       string
 	Options    string
 	Seat       int64
@@ -205,6 +206,7 @@ type Play struct {
 	Size       sql.NullInt64
 	Replay     []byte
 	Result     sql.NullString
+	Broken     string
 }
 
 type PlaySeat struct {

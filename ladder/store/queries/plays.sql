@@ -1,11 +1,12 @@
 -- name: AddPlay :exec
-INSERT INTO plays (id, person_id, game, options, seat, state, commitment, began) VALUES (?, ?, ?, ?, ?, 'open', ?, ?);
+INSERT INTO plays (id, person_id, session, game, options, seat, state, commitment, began) VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?);
 
 -- name: AddPlaySeat :exec
 INSERT INTO play_seats (play_id, seat, version_id, bot_id) VALUES (?, ?, ?, ?);
 
 -- name: Play :one
-SELECT plays.id, plays.person_id, coalesce(people.name, '') AS person, plays.game, plays.options, plays.seat, plays.state, plays.commitment, plays.began, plays.ended
+SELECT plays.id, plays.person_id, plays.session, coalesce(people.name, '') AS person, plays.game, plays.options, plays.seat, plays.state, plays.broken,
+  plays.commitment, plays.began, plays.ended
 FROM plays LEFT JOIN people ON people.id = plays.person_id WHERE plays.id = ?;
 
 -- name: PlaySeats :many
@@ -25,6 +26,14 @@ SELECT count(*) FROM guest_plays WHERE address = ? AND began >= ?;
 -- name: AddGuestPlay :exec
 INSERT INTO guest_plays (address, began) VALUES (?, ?);
 
+-- name: GivePlay :execrows
+UPDATE plays SET person_id = ? WHERE id = ? AND state = 'open' AND person_id IS NULL;
+
+-- name: ForgetGuestPlay :exec
+-- A game is counted no longer as one from an address.
+DELETE FROM guest_plays WHERE rowid = (
+  SELECT g.rowid FROM plays JOIN guest_plays AS g ON g.address = sqlc.arg(address) AND g.began = plays.began WHERE plays.id = sqlc.arg(id) LIMIT 1);
+
 -- name: DeleteGuestPlays :exec
 -- Those that count no more.
 DELETE FROM guest_plays WHERE began < ?;
@@ -36,10 +45,10 @@ UPDATE plays SET state = 'finished', ended = ?, result = ?, size = ?, replay = ?
 UPDATE play_seats SET wins = ?, draws = ?, losses = ?, ended = ? WHERE play_id = ? AND seat = ?;
 
 -- name: BreakPlay :execrows
-UPDATE plays SET state = 'broken', ended = ? WHERE id = ? AND state = 'open';
+UPDATE plays SET state = 'broken', broken = ?, ended = ? WHERE id = ? AND state = 'open';
 
 -- name: BreakPlays :execrows
-UPDATE plays SET state = 'broken', ended = ? WHERE state = 'open';
+UPDATE plays SET state = 'broken', broken = ?, ended = ? WHERE state = 'open';
 
 -- name: RecordAgainstPeople :one
 SELECT CAST(coalesce(sum(wins), 0) AS INTEGER) AS wins, CAST(coalesce(sum(draws), 0) AS INTEGER) AS draws,

@@ -20,12 +20,13 @@ func (q *Queries) AddGuestPlay(ctx context.Context, address string, began int64)
 }
 
 const addPlay = `-- name: AddPlay :exec
-INSERT INTO plays (id, person_id, game, options, seat, state, commitment, began) VALUES (?, ?, ?, ?, ?, 'open', ?, ?)
+INSERT INTO plays (id, person_id, session, game, options, seat, state, commitment, began) VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?)
 `
 
 type AddPlayParams struct {
 	ID         string
 	PersonID   sql.NullInt64
+	Session    int64
 	Game       string
 	Options    string
 	Seat       int64
@@ -37,6 +38,7 @@ func (q *Queries) AddPlay(ctx context.Context, arg AddPlayParams) error {
 	_, err := q.db.ExecContext(ctx, addPlay,
 		arg.ID,
 		arg.PersonID,
+		arg.Session,
 		arg.Game,
 		arg.Options,
 		arg.Seat,
@@ -68,11 +70,11 @@ func (q *Queries) AddPlaySeat(ctx context.Context, arg AddPlaySeatParams) error 
 }
 
 const breakPlay = `-- name: BreakPlay :execrows
-UPDATE plays SET state = 'broken', ended = ? WHERE id = ? AND state = 'open'
+UPDATE plays SET state = 'broken', broken = ?, ended = ? WHERE id = ? AND state = 'open'
 `
 
-func (q *Queries) BreakPlay(ctx context.Context, ended sql.NullInt64, iD string) (int64, error) {
-	result, err := q.db.ExecContext(ctx, breakPlay, ended, iD)
+func (q *Queries) BreakPlay(ctx context.Context, broken string, ended sql.NullInt64, iD string) (int64, error) {
+	result, err := q.db.ExecContext(ctx, breakPlay, broken, ended, iD)
 	if err != nil {
 		return 0, err
 	}
@@ -80,11 +82,11 @@ func (q *Queries) BreakPlay(ctx context.Context, ended sql.NullInt64, iD string)
 }
 
 const breakPlays = `-- name: BreakPlays :execrows
-UPDATE plays SET state = 'broken', ended = ? WHERE state = 'open'
+UPDATE plays SET state = 'broken', broken = ?, ended = ? WHERE state = 'open'
 `
 
-func (q *Queries) BreakPlays(ctx context.Context, ended sql.NullInt64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, breakPlays, ended)
+func (q *Queries) BreakPlays(ctx context.Context, broken string, ended sql.NullInt64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, breakPlays, broken, ended)
 	if err != nil {
 		return 0, err
 	}
@@ -143,6 +145,29 @@ func (q *Queries) FinishPlay(ctx context.Context, arg FinishPlayParams) (int64, 
 		arg.Replay,
 		arg.ID,
 	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const forgetGuestPlay = `-- name: ForgetGuestPlay :exec
+DELETE FROM guest_plays WHERE rowid = (
+  SELECT g.rowid FROM plays JOIN guest_plays AS g ON g.address = ?1 AND g.began = plays.began WHERE plays.id = ?2 LIMIT 1)
+`
+
+// A game is counted no longer as one from an address.
+func (q *Queries) ForgetGuestPlay(ctx context.Context, address string, iD string) error {
+	_, err := q.db.ExecContext(ctx, forgetGuestPlay, address, iD)
+	return err
+}
+
+const givePlay = `-- name: GivePlay :execrows
+UPDATE plays SET person_id = ? WHERE id = ? AND state = 'open' AND person_id IS NULL
+`
+
+func (q *Queries) GivePlay(ctx context.Context, personID sql.NullInt64, iD string) (int64, error) {
+	result, err := q.db.ExecContext(ctx, givePlay, personID, iD)
 	if err != nil {
 		return 0, err
 	}
@@ -230,18 +255,21 @@ func (q *Queries) LiveVersions(ctx context.Context, limit int64) ([]VersionRow, 
 }
 
 const play = `-- name: Play :one
-SELECT plays.id, plays.person_id, coalesce(people.name, '') AS person, plays.game, plays.options, plays.seat, plays.state, plays.commitment, plays.began, plays.ended
+SELECT plays.id, plays.person_id, plays.session, coalesce(people.name, '') AS person, plays.game, plays.options, plays.seat, plays.state, plays.broken,
+  plays.commitment, plays.began, plays.ended
 FROM plays LEFT JOIN people ON people.id = plays.person_id WHERE plays.id = ?
 `
 
 type PlayRow struct {
 	ID         string
 	PersonID   sql.NullInt64
+	Session    int64
 	Person     string
 	Game       string
 	Options    string
 	Seat       int64
 	State      string
+	Broken     string
 	Commitment string
 	Began      int64
 	Ended      sql.NullInt64
@@ -253,11 +281,13 @@ func (q *Queries) Play(ctx context.Context, id string) (PlayRow, error) {
 	err := row.Scan(
 		&i.ID,
 		&i.PersonID,
+		&i.Session,
 		&i.Person,
 		&i.Game,
 		&i.Options,
 		&i.Seat,
 		&i.State,
+		&i.Broken,
 		&i.Commitment,
 		&i.Began,
 		&i.Ended,

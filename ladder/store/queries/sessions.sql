@@ -6,6 +6,9 @@ VALUES (sqlc.narg(id), sqlc.arg(public), sqlc.arg(hash), sqlc.arg(person_id), sq
 -- name: SessionByPublic :one
 SELECT * FROM sessions WHERE public = ?;
 
+-- name: Session :one
+SELECT * FROM sessions WHERE id = ?;
+
 -- name: UseSession :exec
 UPDATE sessions SET used = ? WHERE id = ?;
 
@@ -26,7 +29,7 @@ DELETE FROM sessions WHERE token_id = ?;
 -- name: ExpireSessions :exec
 DELETE FROM sessions WHERE expires <= ?;
 
--- name: LimitSessions :exec
+-- name: LimitSessions :execrows
 -- Leaves a person, or with NULL all guests, the sessions that were used last.
 DELETE FROM sessions WHERE id IN (SELECT s.id FROM sessions s WHERE s.person_id IS sqlc.narg(person_id) ORDER BY s.used DESC, s.id DESC LIMIT -1 OFFSET sqlc.arg(most));
 

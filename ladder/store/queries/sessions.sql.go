@@ -51,14 +51,37 @@ func (q *Queries) ExpireSessions(ctx context.Context, expires int64) error {
 	return err
 }
 
-const limitSessions = `-- name: LimitSessions :exec
+const limitSessions = `-- name: LimitSessions :execrows
 DELETE FROM sessions WHERE id IN (SELECT s.id FROM sessions s WHERE s.person_id IS ?1 ORDER BY s.used DESC, s.id DESC LIMIT -1 OFFSET ?2)
 `
 
 // Leaves a person, or with NULL all guests, the sessions that were used last.
-func (q *Queries) LimitSessions(ctx context.Context, personID sql.NullInt64, most int64) error {
-	_, err := q.db.ExecContext(ctx, limitSessions, personID, most)
-	return err
+func (q *Queries) LimitSessions(ctx context.Context, personID sql.NullInt64, most int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, limitSessions, personID, most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const session = `-- name: Session :one
+SELECT id, public, hash, person_id, token_id, created, used, expires FROM sessions WHERE id = ?
+`
+
+func (q *Queries) Session(ctx context.Context, id int64) (Session, error) {
+	row := q.db.QueryRowContext(ctx, session, id)
+	var i Session
+	err := row.Scan(
+		&i.ID,
+		&i.Public,
+		&i.Hash,
+		&i.PersonID,
+		&i.TokenID,
+		&i.Created,
+		&i.Used,
+		&i.Expires,
+	)
+	return i, err
 }
 
 const sessionByPublic = `-- name: SessionByPublic :one

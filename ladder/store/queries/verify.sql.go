@@ -347,7 +347,7 @@ func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow,
 }
 
 const playsAfter = `-- name: PlaysAfter :many
-SELECT plays.id, plays.person_id, plays.game, plays.options, plays.seat, plays.state, plays.commitment, plays.began, plays.ended, plays.size, plays.replay, plays.result, coalesce(people.name, '') AS person
+SELECT plays.id, plays.person_id, plays.session, plays.game, plays.options, plays.seat, plays.state, plays.commitment, plays.began, plays.ended, plays.size, plays.replay, plays.result, plays.broken, coalesce(people.name, '') AS person
 FROM plays LEFT JOIN people ON people.id = plays.person_id WHERE plays.id > ? ORDER BY plays.id LIMIT ?
 `
 
@@ -368,6 +368,7 @@ func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]Pla
 		if err := rows.Scan(
 			&i.Play.ID,
 			&i.Play.PersonID,
+			&i.Play.Session,
 			&i.Play.Game,
 			&i.Play.Options,
 			&i.Play.Seat,
@@ -378,6 +379,7 @@ func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]Pla
 			&i.Play.Size,
 			&i.Play.Replay,
 			&i.Play.Result,
+			&i.Play.Broken,
 			&i.Person,
 		); err != nil {
 			return nil, err

@@ -37,6 +37,8 @@
 package brisca
 
 import (
+	"embed"
+
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
@@ -50,31 +52,14 @@ const (
 // Game is Brisca.
 var Game = &rules.Game{
 	Name:    name,
-	Text:    text,
+	Texts:   rulesFiles,
 	Options: baraja.TableOptions(),
 	Display: rules.Display{Title: "Brisca", Cards: baraja.TrickRanking.Display()},
 	Variant: variantOf,
 }
 
-const text = `Brisca is played by 2 to 4 with 40 cards of the Spanish pack: oros, copas,
-espadas and bastos, each with 1 to 7, sota (10), caballo (11) and rey (12). From
-the strongest the cards of a suit are 1, 3, 12, 11, 10, 7, 6, 5, 4, 2. The 1 is
-worth 11 points, the 3 is worth 10, the 12 4, the 11 3 and the 10 2.
-
-Everyone gets three cards. The next card is turned up: its suit is trumps, and
-it will be the last card of the stock. Seat 0 leads. You may play any card. The
-highest trump wins the trick, or else the highest card of the suit led. The
-winner of the trick draws a card from the stock, then the others in turn, and
-leads to the next trick. When the stock is used up the hands are played out.
-With three players the trump card is left over. Most points win.
-
-Variations: teams=yes, four players, seats 0 and 2 against 1 and 3. exchange=yes,
-on your turn you may take the trump card for the 7 of trumps if it is 1, 3, 12, 11
-or 10, or for the 2 of trumps if it is 7, 6, 5 or 4. last10=yes, the last trick is
-worth 10 more. blackhand=yes, 1, 3 and 12 of trumps in one hand win at once.
-hunt3=yes, two players, putting the 1 of trumps on a 3 of trumps that was led wins
-at once; in the last trick so does leading the 1 and catching the 3.
-`
+//go:embed rules.*.md
+var rulesFiles embed.FS
 
 // variantOf resolves the options: teams are for four, the hunt is for two.
 func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {

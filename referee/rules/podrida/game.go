@@ -30,6 +30,8 @@
 package podrida
 
 import (
+	"embed"
+
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
@@ -46,8 +48,8 @@ const (
 
 // Game is La Podrida.
 var Game = &rules.Game{
-	Name: name,
-	Text: text,
+	Name:  name,
+	Texts: rulesFiles,
 	Options: []rules.Option{
 		{Name: "players", Min: minSeats, Max: maxSeats, Default: 4, Help: "how many seats play"},
 		{Name: "deck", Values: []string{"48", "40"}, Help: "the pack: 48 cards, or 40 without the eights and nines"},
@@ -57,31 +59,8 @@ var Game = &rules.Game{
 	Variant: variantOf,
 }
 
-const text = `La Podrida is played with the Spanish pack of 48 cards (deck=40 leaves out the
-eights and nines) by 3 to 12 players. In each suit the cards rank 1, 12, 11, 10,
-9, 8, 7, 6, 5, 4, 3, 2.
-
-Round 1 deals one card each, round 2 two cards, and so on for as long as the pack
-suffices; with rounds=updown the hands then get smaller again, down to one card.
-The last seat deals first; the deal moves on by one seat each round. Cards are
-dealt one at a time from the seat after the dealer. The next card is turned up
-and its suit is trumps. When no card is left, the last one dealt, which is the
-dealer's, is shown to all and its suit is trumps.
-
-Starting after the dealer, everyone says how many tricks they will win. From the
-third round on the dealer, who bids last, may not make the bids add up to the
-number of cards: somebody has to fail.
-
-The seat after the dealer leads, then the winner of each trick. You must follow
-suit, and beat the winning card if you can; you need not when somebody has
-trumped a trick of another suit. If you cannot follow you must trump, above the
-trumps in the trick if you can, with any trump otherwise. If you have no trump
-either, play anything. The highest trump wins, or else the highest card of the
-suit led.
-
-Winning exactly as many tricks as you bid scores 10 points and one more for each
-trick; anything else costs 10 points. Most points at the end wins.
-`
+//go:embed rules.*.md
+var rulesFiles embed.FS
 
 // variantOf resolves the options: every combination is valid.
 func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {

@@ -19,7 +19,7 @@ func checkOptions(g *rules.Game) error {
 	if !word.MatchString(g.Name) {
 		return fmt.Errorf("name: %q is not a lower-case word", g.Name)
 	}
-	if strings.TrimSpace(g.Text) == "" {
+	if strings.TrimSpace(g.Text("en")) == "" {
 		return errors.New("rules: the text is empty")
 	}
 	seen := map[string]bool{}

@@ -42,6 +42,8 @@
 package tebes
 
 import (
+	"embed"
+
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -53,8 +55,8 @@ const (
 
 // Game is Tebes.
 var Game = &rules.Game{
-	Name: name,
-	Text: text,
+	Name:  name,
+	Texts: rulesFiles,
 	Options: []rules.Option{
 		{Name: "size", Values: []string{"6", "4"}, Help: "rows and columns of the board"},
 		{Name: "board", Values: []string{"standard", "random"}, Help: "the colours of the squares: as in chess, or shuffled"},
@@ -66,26 +68,8 @@ var Game = &rules.Game{
 	Variant: variantOf,
 }
 
-const text = `Tebes is played on a board of 6x6 squares (size=4: 4x4), each black or white: as in
-chess, or with board=random in any order. Seat 0 is white and moves first. Its
-pieces fill the lower half of the board, black's the upper half.
-
-A move takes one of your pieces one or two squares straight forward, straight
-sideways or diagonally forward, never backward. Going two squares you may pass
-over an empty square or a piece of your own, not over the opponent's. You end on
-an empty square, or on an opponent's piece, which is captured. How far a piece
-captures depends on where it stands: on a square of your own colour exactly two
-squares away, on a square of the other colour exactly one square away.
-
-You win when you hold both corners of the opponent's back row. You lose when you
-have fewer than two pieces left, or no legal move on your turn. The first time one
-of your pieces arrives at one of those corners you move once more at once, with
-any piece; that happens once a game for each side.
-
-A move that brings back an earlier position of the game is not legal, unless
-cycles=allow. At limit plies (400; 0 for none) the game is a draw. With opening=N
-the first N plies are random and do not count. A win is 1 point, a draw a half.
-`
+//go:embed rules.*.md
+var rulesFiles embed.FS
 
 // variantOf resolves the options: every combination is valid.
 func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {

@@ -26,6 +26,8 @@
 package teeko
 
 import (
+	"embed"
+
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -37,8 +39,8 @@ const (
 
 // Game is Teeko.
 var Game = &rules.Game{
-	Name: name,
-	Text: text,
+	Name:  name,
+	Texts: rulesFiles,
 	Options: []rules.Option{
 		{Name: "start", Values: []string{"random", "drop"}, Help: "the pieces stand on a random board, or are placed in turn"},
 		{Name: "squares", Values: []string{"standard", "advanced"}, Help: "squares of 2x2 win, or the corners of a square of any size"},
@@ -49,22 +51,8 @@ var Game = &rules.Game{
 	Variant: variantOf,
 }
 
-const text = `Teeko is played on a board of 5x5 squares. Each side has four pieces; seat 0 is
-black and moves first.
-
-The pieces stand on a random board that nobody has won. With start=drop the board
-is empty and the sides first place their pieces in turn, one at a time, on any
-empty squares. After that a move takes one of your pieces to an empty
-neighbouring square: across, down or diagonally. Nothing is captured.
-
-You win when your four pieces, after your own move or placing, stand next to each
-other in a line (across, down or diagonal) or form a square of 2x2. With
-squares=advanced the four corners of a larger square, up to the corners of the
-board, win too.
-
-At limit plies (200; 0 for none) the game is a draw. With opening=N the first N
-plies are random and do not count. A win is 1 point, a draw a half.
-`
+//go:embed rules.*.md
+var rulesFiles embed.FS
 
 // variantOf resolves the options: every combination is valid.
 func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {

@@ -93,7 +93,7 @@ type Version struct {
 	Version int    `json:"version"`
 	Label   string `json:"label,omitempty"` // from the manifest
 	State   string `json:"state"`
-	Reason  string `json:"reason,omitempty"` // why it failed or was benched; only for its owner
+	Reason  string `json:"reason,omitempty"` // why it failed or was suspended; only for its owner
 	// Submission is the number of its submission; only for its owner.
 	Submission int64     `json:"submission,omitempty"`
 	Remote     bool      `json:"remote,omitempty"` // it runs on its owner's machine

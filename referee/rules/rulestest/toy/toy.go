@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"testing/fstest"
 
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -21,7 +22,7 @@ var (
 // that the tests of the kit have; "" is none.
 func New(fault string) *rules.Game {
 	g := &rules.Game{
-		Name: "toy", Text: "The higher card takes a point.",
+		Name: "toy", Texts: fstest.MapFS{"rules.en.md": {Data: []byte("The higher card takes a point.")}},
 		Options: []rules.Option{
 			{Name: "cards", Min: 2, Max: 3, Default: 3, Help: "cards each"},
 			{Name: "best", Values: []string{"high", "low"}, Help: "which card wins"},

@@ -2,6 +2,7 @@
 
 const first = 500, most = 30000; // milliseconds between two tries
 const patience = 30000; // milliseconds after which a page that was refused is asked for again
+const closeRefused = 4002; // the session of the page has ended
 
 export class Socket {
   // changed is called with whether the socket is connected.
@@ -48,8 +49,9 @@ export class Socket {
       if (doc.refused) setTimeout(() => this.again(doc.topic), patience * (0.5 + Math.random()));
       else this.topics.get(doc.topic)?.heard(doc);
     });
-    socket.addEventListener('close', () => {
+    socket.addEventListener('close', (event) => {
       this.changed(false);
+      if (event.code === closeRefused) signedOut();
       const wait = Math.min(most, first * 2 ** this.tries);
       this.tries += 1;
       this.timer = setTimeout(() => this.connect(), wait * (0.5 + Math.random()));
@@ -62,4 +64,12 @@ export class Socket {
     clearTimeout(this.timer);
     this.connect();
   }
+}
+
+// signedOut says so in the head of the page, which goes on for somebody who is not signed in.
+function signedOut() {
+  const notice = document.getElementById('ended');
+  if (!notice) return;
+  notice.parentElement.replaceChildren(notice);
+  notice.hidden = false;
 }

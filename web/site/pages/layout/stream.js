@@ -2,14 +2,15 @@
 // their lines, so that a new connection, or the page loaded again, goes on where the last one
 // broke: see Go's package socket.
 
-const closeEnded = 1000, closeTaken = 4001;
+const closeEnded = 1000, closeTaken = 4001, closeRefused = 4002;
 
 export class Stream {
   // read is called with each line, and shown when all that came together are read. told is called
-  // with what is said of the connection: 'lost', 'away', 'taken', 'over', or null for nothing.
-  constructor(path, { read, shown, told }) {
+  // with what is said of the connection: 'lost', 'away', 'taken', 'out', 'over', or null for nothing, and
+  // ended with the page that the address has once the lines have ended.
+  constructor(path, { read, shown, told, ended }) {
     Object.assign(this, {
-      path, read, shown, told,
+      path, read, shown, told, ended,
       got: 0, // lines that have come
       answers: [], first: 0, // lines of ours that the server may not have, and the number of the first
       known: 0, // lines of ours that the server had when this page connected
@@ -35,8 +36,8 @@ export class Stream {
 
   closed(code) {
     if (this.leaving) return;
-    if (code === closeTaken) {
-      this.told('taken');
+    if (code === closeTaken || code === closeRefused) {
+      this.told(code === closeTaken ? 'taken' : 'out');
       return;
     }
     if (code !== closeEnded) this.told('lost');
@@ -46,13 +47,15 @@ export class Stream {
     else setTimeout(() => this.again(code), Math.min(8000, 250 * 2 ** this.tries));
   }
 
-  // again loads the page anew where the game may be over, and else connects. While the server does
-  // not answer it tries again: the page stays.
+  // again fetches the page anew where the game is over, loads it where that may be, and else connects.
+  // While the server does not answer it tries again: the page stays.
   async again(code) {
     if (code === closeEnded || this.tries > 1) {
       try {
-        if ((await fetch(location.href)).status < 500) {
-          location.reload();
+        const answer = await fetch(location.href);
+        if (answer.status < 500) {
+          if (code === closeEnded) this.ended(await answer.text());
+          else location.reload();
           return;
         }
       } catch { /* the server cannot be reached */ }

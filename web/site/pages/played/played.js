@@ -1,5 +1,5 @@
-// The replay of a game that is over.
+// The replay of a game that is over, at its end or where the address says.
 import { startPlayer } from '../board/replay.js';
 
-const data = document.getElementById('replay');
-if (data) startPlayer(document.getElementById('player'), JSON.parse(data.textContent), { part: true });
+const data = document.getElementById('replay'), player = document.getElementById('player');
+if (data) startPlayer(player, JSON.parse(data.textContent), { part: true, address: 'query', last: true, bottom: Number(player.dataset.seat) });

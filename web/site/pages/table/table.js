@@ -1,56 +1,133 @@
-// A person's seat: the lines of the protocol come, and moves go back.
+// A person's seat: the lines of the protocol come and are shown one after the other, and moves go back.
 
 import { drawPosition } from '../board/choices.js';
 import { html } from '../board/dom.js';
-import { eventText, say } from '../board/text.js';
+import { follow } from '../board/follow.js';
+import { columnsOf } from '../board/squares.js';
+import { eventText, list, parseView, say, viewText } from '../board/text.js';
 import { Stream } from '../layout/stream.js';
 
 const table = JSON.parse(document.getElementById('table').textContent);
-const [board, state, clock, events] = ['board', 'state', 'clock', 'events'].map((id) => document.getElementById(id));
+const element = (id) => document.getElementById(id);
+const [board, state, clock, events, score] = ['board', 'state', 'clock', 'events', 'score'].map(element);
+const { display, seat: me } = table;
+const title = document.title;
+const teams = new Set(table.sides).size < table.sides.length;
+const partners = new Set(table.sides.flatMap((side, seat) => (seat !== me && side === table.sides[me] ? [seat] : [])));
 
-const who = (seat) => table.names[seat] ?? String(seat);
+// who names a seat, with its number where several have the name.
+const who = (seat) => (table.names.filter((name) => name === table.names[seat]).length > 1 ? `${table.names[seat]} (${seat})` : table.names[seat] ?? String(seat));
 
-let view = null, turn = null, deadline = null, left = table.left;
-let plays = []; // of the trick on the table
-let trick = null; // the last one, to be shown
-let last = null;
-let showing = 0;
+let view = null; // that is shown: the last view line, and what has happened since
+let turn = null; // the legal moves while the person is to move
+let deadline = null, left = table.left;
+let last = null; // the last move
+let trick = null; // the last trick that has ended
+let showing = null; // that trick, while it is shown; leaving once it goes to its winner
+let sent = null; // the event of the person's move, until the referee tells of it
+let captures = [];
+let over = null; // the page of the game once it is over
 let instead = say('connecting'); // what is said instead of whose turn it is; null: nothing
+
+// What has come and is not yet shown: steps, each a line. One of before the page was loaded again is
+// shown without its moves.
+const steps = [];
+let playing = false;
 
 function read(line) {
   const [verb, ...words] = line.split(' ');
+  const step = { verb, words, text: words.join(' '), told: false };
   switch (verb) {
-    case 'timba': stream.answer('ready'); break;
-    case 'view': view = words.join(' '); break;
-    case 'turn': begin(words); break;
-    case 'event': happen(words.join(' ')); break;
-    case 'fault': log(say('fault', { who: who(Number(words[0])) })); break;
-    case 'end': turn = null; break;
+    case 'timba': stream.answer('ready'); return;
+    case 'turn':
+      if (stream.answered()) { // before the page was loaded again
+        for (const earlier of steps) earlier.told = true;
+        step.told = true;
+        break;
+      }
+      deadline = performance.now() + (left >= 0 ? left : table.move);
+      left = -1;
+  }
+  steps.push(step);
+}
+
+// play shows all steps, one after the other.
+async function play() {
+  if (playing) return;
+  playing = true;
+  while (steps.length > 0) await show(steps.shift());
+  playing = false;
+  if (over !== null) end();
+}
+
+async function show(step) {
+  switch (step.verb) {
+    case 'view': view = parseView(step.text); break;
+    case 'turn':
+      sent = null;
+      if (step.told) break;
+      turn = step.words.slice(2);
+      draw();
+      break;
+    case 'event': await happen(step); break;
+    case 'fault': log(Number(step.words[0]) === me ? say('fault-you') : say('fault', { who: who(Number(step.words[0])) })); break;
+    case 'end': turn = null; instead = say('over'); draw(); break;
   }
 }
 
-function begin([, , ...legal]) {
-  if (stream.answered()) { // before the page was loaded again
-    trick = null;
-    return;
+// pauses are milliseconds after what happens; patience is what all of them together may take.
+const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+const pauses = calm ? { play: 0, trick: 600, leave: 0 } : { play: 480, trick: 1100, leave: 360 };
+const patience = 3500;
+
+async function happen({ text, words: [verb, word, move], told }) {
+  const seat = Number(word);
+  const made = text === sent; // it is shown already
+  if (verb === 'play') captures = [];
+  if (verb === 'capture') captures = [...captures, Number(move)];
+  if (verb === 'trick' && view !== null && display.cards) {
+    const cards = list(view[display.cards.trick]);
+    trick = { leader: Number(view.leader), cards, winner: seat, points: move === undefined ? undefined : Number(move) };
   }
-  const time = left >= 0 ? left : table.move;
-  left = -1;
-  deadline = performance.now() + time;
-  turn = { legal };
+  if (!text.endsWith(' ?')) log(eventText(text, { who, me, columns: columns() })); // all draw, unseen, after each trick
+  if (view === null) return;
+  if (verb === 'play') last = { seat, move };
+  if (verb === 'trick' && !told && trick) await showTrick();
+  if (made) sent = null;
+  else view = follow(display, view, text, me);
+  if (told || !['play', 'capture', 'bid', 'score'].includes(verb)) return;
+  draw(verb === 'play' && !made);
+  if (!made && verb !== 'capture') await pause(Math.min(pauses.play, patience / (steps.length + 1)));
 }
 
-function happen(event) {
-  const [verb, seat, move] = event.split(' ');
-  if (verb === 'play') {
-    last = { seat: Number(seat), move };
-    plays.push({ seat: Number(seat), card: move });
+// columns is how many the board has, also before its first view is shown.
+function columns() {
+  const seen = view ?? parseView(steps.find((step) => step.verb === 'view')?.text ?? '');
+  return display.board && seen[display.board.pieces] ? columnsOf(display.board, seen) : 0;
+}
+
+// showTrick shows the trick that has ended, and then how it goes to its winner.
+async function showTrick() {
+  showing = { ...trick };
+  draw();
+  await pause(pauses.trick);
+  if (pauses.leave > 0 && showing) {
+    showing.leaving = true;
+    draw();
+    await pause(pauses.leave);
   }
-  if (verb === 'trick') {
-    trick = { leader: plays[0]?.seat ?? 0, cards: plays.map((p) => p.card), winner: Number(seat), points: move === undefined ? undefined : Number(move) };
-    plays = [];
-  }
-  log(eventText(event, who));
+  showing = null;
+}
+
+let hurry = () => {};
+
+// pause waits for some milliseconds, or until a click on the board.
+function pause(ms) {
+  if (ms < 1 || document.hidden) return null;
+  return new Promise((resolve) => {
+    hurry = resolve;
+    setTimeout(resolve, ms);
+  });
 }
 
 function log(text) {
@@ -65,64 +142,119 @@ function announce(text) {
 // tell says something instead of whose turn it is, or no longer.
 function tell(text) {
   instead = text;
-  announce(instead ?? (turn ? say('yours') : say('theirs')));
+  document.title = turn && !instead ? `● ${say('yours')} · ${title}` : title;
+  announce(instead ?? (showing ? took(showing.winner) : turn ? say('yours') : say('theirs')));
 }
 
-const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+const took = (winner) => (winner === me ? say('took-you') : say('took', { who: who(winner) }));
 
-// show draws the position: first the trick that has just ended, for a moment or until a click.
-function show() {
-  const ended = table.display.cards && turn && trick ? trick : null;
-  trick = null;
-  showing += 1;
-  const now = showing;
-  draw(ended);
-  if (ended) setTimeout(() => { if (now === showing) goOn(); }, calm ? 600 : 1300);
+// room is the height that the board may have: on a phone the rest of the screen.
+function room() {
+  const above = board.getBoundingClientRect().top + window.scrollY;
+  const words = turn?.some((move) => move.includes(':')) ? 66 : 0; // of the buttons below it
+  const rest = window.innerHeight - above - words - 8;
+  return Math.max(display.cards ? 480 : 300, Math.min(rest, display.cards ? board.clientWidth * 1.9 : 900));
 }
 
-// goOn draws the position itself, after a trick.
-function goOn() {
-  showing += 1;
-  draw(null);
-}
-
-board.addEventListener('click', () => { if (board.dataset.trick === 'ended') goOn(); });
-
-function draw(ended) {
+function draw(moving = false) {
   if (view === null) return;
-  const key = table.display.cards?.trick;
-  const shown = ended ? view.split(' ').map((pair) => (pair.startsWith(`${key}=`) ? `${key}=-` : pair)).join(' ') : view;
-  drawPosition(board, { display: table.display, names: table.names, view: shown, turn: turn ? table.seat : -2, last, trick: ended },
-    { seat: table.seat, legal: turn && !ended ? turn.legal : [], onMove: move, moving: !ended && turn !== null });
+  const { cards } = display;
+  const ended = showing ?? looking;
+  const shown = ended ? { ...view, [cards.trick]: '-' } : view;
+  drawPosition(board, { display, names: table.names, view: viewText(shown), turn: turn ? me : -2, last, trick: ended, leaving: ended?.leaving, partners, captures },
+    { seat: me, legal: turn && !ended ? turn : [], onMove: move, moving, height: room() });
   board.dataset.turn = turn && !ended ? 'yes' : 'no';
   board.dataset.trick = ended ? 'ended' : '';
-  if (instead === null && ended) announce(say('took', { who: who(ended.winner) }));
-  else tell(instead);
+  if (element('last')) element('last').disabled = trick === null || over !== null;
+  score.textContent = teams ? say('teams', teamPoints()) : '';
+  tell(instead);
 }
+
+// teamPoints are the points of the person's team and of the others.
+function teamPoints() {
+  const points = (view.points ?? '').split(',').map(Number);
+  const sum = (own) => points.reduce((n, p, seat) => n + ((table.sides[seat] === table.sides[me]) === own ? p : 0), 0);
+  return { own: sum(true), other: sum(false) };
+}
+
+let looking = null; // the last trick, while the person looks at it
+
+function look(at) {
+  looking = at;
+  element('last').setAttribute('aria-pressed', String(looking !== null));
+  draw();
+}
+
+element('last')?.addEventListener('click', () => look(looking ? null : trick));
+
+// goOn ends what is shown for a moment.
+function goOn() {
+  if (looking) look(null);
+  else hurry();
+}
+
+board.addEventListener('click', (event) => { if (!event.target.closest('[data-move], .choice')) goOn(); });
+board.addEventListener('keydown', (event) => {
+  if (event.target !== board || event.key !== 'Enter' && event.key !== ' ') return;
+  event.preventDefault();
+  goOn();
+});
 
 function move(text) {
   if (!turn) return;
   turn = null;
   deadline = null;
-  board.dataset.turn = 'no';
   stream.answer(`move ${text}`);
-  tell(instead);
+  if (!text.includes(':') || text.startsWith('bid:')) { // what follows is known, and shown at once
+    sent = text.startsWith('bid:') ? `bid ${me} ${text.slice('bid:'.length)}` : `play ${me} ${text}`;
+    if (sent.startsWith('play')) last = { seat: me, move: text };
+    captures = [];
+    view = follow(display, view, sent, me);
+  }
+  draw(sent !== null);
 }
 
 function tick() {
   clock.textContent = '';
-  if (deadline !== null && turn) {
+  if (deadline !== null) {
     const seconds = Math.max(0, Math.ceil((deadline - performance.now()) / 1000));
     clock.textContent = say('left', { time: `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}` });
     clock.classList.toggle('short', seconds <= 10);
   }
 }
 
+// ended takes the page of the game once it is over; what has happened is shown before.
+function ended(page) {
+  over = page;
+  if (!playing) end();
+}
+
+// end lays the card with the result over the table.
+function end() {
+  const page = new DOMParser().parseFromString(over, 'text/html');
+  const card = page.querySelector('.over');
+  if (!card || view === null) {
+    location.reload();
+    return;
+  }
+  for (const open of document.querySelectorAll('dialog[open]')) open.close();
+  for (const button of document.querySelectorAll('.tools button')) button.disabled = true;
+  looking = null;
+  deadline = null;
+  document.title = page.title;
+  board.parentElement.append(document.adoptNode(card));
+  card.focus({ preventScroll: true });
+  card.scrollIntoView({ block: 'nearest' });
+}
+
+for (const button of document.querySelectorAll('[data-opens]')) button.addEventListener('click', () => element(button.dataset.opens).showModal());
+for (const button of document.querySelectorAll('[data-closes]')) button.addEventListener('click', () => button.closest('dialog').close());
+
 setInterval(tick, 250);
 let width = 0;
 new ResizeObserver(() => {
   if (Math.abs(board.clientWidth - width) < 1) return;
   width = board.clientWidth;
-  if (board.dataset.sent === undefined) draw(null);
+  draw();
 }).observe(board);
-const stream = new Stream(table.socket, { read, shown: show, told: (what) => tell(what && say(what)) });
+const stream = new Stream(table.socket, { read, shown: play, told: (what) => { if (what !== 'over') tell(what && say(what)); }, ended });

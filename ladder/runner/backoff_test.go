@@ -1,0 +1,32 @@
+package runner
+
+import (
+	"testing"
+	"time"
+)
+
+func TestBackoffs(t *testing.T) {
+	t.Parallel()
+	b, now := backoffs{}, time.Now()
+	if b.active("a", now) || !b.next(now).IsZero() {
+		t.Error("something is left alone before it failed")
+	}
+	for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		b.failed("a", now)
+		until := b["a"].until
+		if got := until.Sub(now); got != want*time.Second {
+			t.Errorf("backoff %d is %s, want %s", i+1, got, want*time.Second)
+		}
+		if !b.active("a", until.Add(-1)) || b.active("a", until) || b.active("b", now) {
+			t.Errorf("backoff %d does not end when it should", i+1)
+		}
+	}
+	b.failed("b", now)
+	if got := b.next(now).Sub(now); got != time.Second {
+		t.Errorf("the first backoff that ends is in %s, want 1s", got)
+	}
+	b.worked("b")
+	if b.failed("b", now); b["b"].until.Sub(now) != time.Second {
+		t.Error("what worked begins anew")
+	}
+}

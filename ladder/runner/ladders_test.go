@@ -1,0 +1,173 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/cores"
+)
+
+// playedStore is a store whose house bots have had enough matches.
+type playedStore struct {
+	Store
+	pools map[string]*matchmaking.Pool // as changed
+}
+
+func (s playedStore) Pool(ctx context.Context, name string) (*matchmaking.Pool, error) {
+	p, err := s.Store.Pool(ctx, name)
+	if err != nil || s.pools[name] == p {
+		return p, err
+	}
+	s.pools[name] = p
+	var played []matchmaking.Player
+	p.Contains(func(p *matchmaking.Player) bool {
+		if p.House {
+			player := *p
+			player.Matches += ladder.EnoughMatches
+			played = append(played, player)
+		}
+		return false
+	})
+	p.Change(played, nil)
+	return p, nil
+}
+
+// House bots that have had enough matches play each other once in Options.Idle; a newcomer plays
+// them at once and as often as it wants.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	now := time.Now()
+	r := kit.Get[*Runner](t)(New(Options{
+		Store: playedStore{w.store, map[string]*matchmaking.Pool{}}, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}},
+		Idle: time.Hour, Now: func() time.Time { return now },
+	}))
+	next := func() *ladder.Match {
+		t.Helper()
+		j := kit.Get[*job](t)(r.ladders.next(t.Context(), place{r.placement.local(), now}))
+		if j == nil {
+			return nil
+		}
+		r.ladders.began(j, now)
+		return j.match
+	}
+	began := now
+	for range 3 {
+		if next() == nil {
+			t.Fatalf("there is no match %s after the start", now.Sub(began))
+		}
+		for range 3 {
+			if m := next(); m != nil {
+				t.Errorf("house bots %q play again %s after the start", m.Bots, now.Sub(began))
+			}
+			if want := began.Add(time.Hour); !r.ladders.quiet.Equal(want) {
+				t.Errorf("the next look is at %s, want %s", r.ladders.quiet, want)
+			}
+			// A machine for which nothing fits does not end the wait.
+			if j, err := r.ladders.next(t.Context(), place{&machine{Machine: fleet.Machine{Memory: 1}}, now}); j != nil || err != nil || r.ladders.quiet.IsZero() {
+				t.Errorf("a machine without memory plays %v, %v; the next look is at %s", j, err, r.ladders.quiet)
+			}
+			now = now.Add(time.Hour / 4)
+		}
+		now = now.Add(time.Hour / 4)
+		began = now
+	}
+	if next() == nil {
+		t.Error("there is no match after the hour")
+	}
+	v := w.bot("anna", player)
+	for range 10 {
+		if m := next(); m == nil || !slices.Contains(m.Versions, v.ID) {
+			t.Errorf("a match beside the newcomer's is %+v", m)
+		}
+	}
+}
+
+// Ladders on which people's bots play come before those of house bots alone, whatever they cost.
+func TestPeopleFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny+`
+[[ladder]]
+name = "teeko"
+game = "teeko"
+deals = 1
+clock = {movetime = 600000, startup = 600000}
+house = ["@random", "@greedy"]
+`)
+	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}}})
+	w.Must(err)
+	r.ladders.spent["teeko"] = 1000
+	ladders := func(n int) (names []string) {
+		for range n {
+			j := kit.Get[*job](t)(r.ladders.next(t.Context(), place{r.placement.local(), time.Now()}))
+			names = append(names, j.match.Ladder)
+		}
+		return names
+	}
+	if got := ladders(2); !slices.Equal(got, []string{"tebes", "tebes"}) {
+		t.Errorf("house bots play on %q, want the ladder that cost least", got)
+	}
+	v := w.Submit(w.person.ID, "anna", hashOf(player))
+	w.Live(v.ID, store.Built{Hash: hashOf(player), Language: "Bash", Games: []string{"teeko"}, Command: []string{"sh", "bot.sh"}})
+	if got := ladders(3); !slices.Equal(got, []string{"teeko", "teeko", "teeko"}) {
+		t.Errorf("they play on %q, want the ladder with somebody's bot", got)
+	}
+}
+
+// A ladder that has nothing new to tell plays once in a pause; a newcomer ends
+// that at once.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	now := time.Now()
+	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}}, Pause: time.Minute})
+	w.Must(err)
+	l := &r.ladders
+	old, fresh := matchmaking.Player{Matches: ladder.EnoughMatches}, matchmaking.Player{Matches: ladder.EnoughMatches - 1}
+	all := func(*matchmaking.Player) bool { return true }
+	check := func(after time.Duration, want bool, players ...matchmaking.Player) {
+		t.Helper()
+		l.quiet = time.Time{}
+		if got := l.pauses("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)); got != want || got == l.quiet.IsZero() || got && !l.quiet.Equal(now.Add(time.Minute)) {
+			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, l.quiet.Sub(now), want)
+		}
+	}
+	check(0, false, old, old) // its first match since the start
+	l.last["tebes"] = now
+	check(time.Second, true, old, old)
+	check(time.Second, false, old, fresh)
+	check(time.Minute, false, old, old)
+}
+
+// Ladders that cost the same in the end have had the same, whatever one match of
+// each takes; a pause makes no debts.
+func TestCosts(t *testing.T) {
+	t.Parallel()
+	c, now := newLadders(nil).costs, time.Now()
+	took := map[string]time.Duration{"slow": 10 * time.Second, "quick": time.Second}
+	played := map[string]time.Duration{}
+	ladders := []ladder.Ladder{{Name: "slow"}, {Name: "quick"}}
+	for range 220 {
+		c.fade(now)
+		name := c.order(ladders)[0].Name
+		charged := c.charge(name)
+		now = now.Add(took[name])
+		c.fade(now)
+		c.correct(name, charged, took[name])
+		played[name] += took[name]
+	}
+	if r := played["slow"].Seconds() / played["quick"].Seconds(); r < 0.9 || r > 1.1 {
+		t.Errorf("the slow ladder had %.2f of the quick one's time, want the same", r)
+	}
+	c.fade(now.Add(24 * time.Hour))
+	if c.spent["slow"] > 1e-3 || c.spent["quick"] > 1e-3 {
+		t.Errorf("after a day they still count %v", c.spent)
+	}
+}

@@ -1,0 +1,126 @@
+package runner
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/fleet"
+)
+
+// Whatever jobs come and in whatever order they end: no more cores and memory are handed out than there are,
+// what does not fit is next when it does, something can always go on, and all are done in the end.
+func TestPlacement(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		total := rapid.Int64Range(0, 20).Draw(t, "memory")
+		m := fleet.Machine{Cores: make([]int, rapid.IntRange(1, 5).Draw(t, "cores")), Memory: total, Local: true}
+		for i := range m.Cores {
+			m.Cores[i] = i
+		}
+		most := total
+		if total == 0 {
+			most = 20
+		}
+		p, now := newPlacement(), time.Now()
+		p.sync([]fleet.Machine{m})
+		left := rapid.SliceOfN(rapid.Int64Range(0, most), 0, 30).Draw(t, "jobs")
+		for id := int64(1); len(left) > 0 || len(p.local().jobs) > 0; {
+			for at := range p.places(now) {
+				if len(left) > 0 && p.take(at, &job{version: id, memory: left[0]}) {
+					left = left[1:]
+					id++
+				}
+			}
+			jobs := p.local().jobs
+			var sum int64
+			used := map[int]bool{}
+			for _, j := range jobs {
+				sum += j.memory
+				used[j.core] = true
+			}
+			switch {
+			case total > 0 && sum > total:
+				t.Fatalf("%d of %d are handed out", sum, total)
+			case len(used) != len(jobs):
+				t.Fatalf("%d jobs are on %d cores", len(jobs), len(used))
+			case len(jobs) == 0:
+				t.Fatal("nothing runs, and nothing begins")
+			case len(left) > 0 && len(jobs) < len(m.Cores) && (total == 0 || sum+left[0] <= total):
+				t.Fatalf("a job of %d waits while %d of %d are handed out", left[0], sum, total)
+			}
+			p.release(jobs[rapid.IntRange(0, len(jobs)-1).Draw(t, "ends")])
+		}
+	})
+}
+
+// A machine that saves memory for what is next gets nothing smaller before, unless that is not wanted any more.
+func TestSaving(t *testing.T) {
+	t.Parallel()
+	p, now := newPlacement(), time.Now()
+	p.sync([]fleet.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 10}})
+	at := place{p.local(), now}
+	free := func() bool { return p.isFree(p.local(), now) }
+	small := &job{version: 1, memory: 4}
+	if !p.take(at, small) || p.take(at, &job{version: 2, memory: 8}) || free() {
+		t.Fatal("it does not save for the second job")
+	}
+	p.saveNothing()
+	if !free() || p.take(at, &job{version: 2, memory: 8}) || free() {
+		t.Fatal("it does not save again")
+	}
+	p.release(small)
+	if !free() || !p.take(at, &job{version: 3, memory: 10}) {
+		t.Error("there is room for it, and it gets nothing")
+	}
+	p.take(at, &job{version: 4, memory: 10})
+	if p.sync([]fleet.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 9}}); p.local().saving != 0 {
+		t.Error("it saves more than it has")
+	}
+}
+
+// Another machine has few jobs at first, and one after a failure; a job that an earlier server gave it has the
+// core that it tells of, whenever it comes.
+func TestMachineJobs(t *testing.T) {
+	t.Parallel()
+	p, now := newPlacement(), time.Now()
+	local, w := fleet.Machine{Name: fleet.Local, Local: true}, fleet.Machine{Name: "w", Cores: []int{0, 1, 2, 3, 4, 5, 6}}
+	awaited := &job{match: &ladder.Match{ID: 9}, awaited: true, attempt: ladder.Attempt{Number: 2}}
+	p.sync([]fleet.Machine{local})
+	p.adopt("w", awaited, now)
+	w.Playing = []fleet.Playing{{Match: 9, Attempt: 2, Core: 3}}
+	p.sync([]fleet.Machine{w, local})
+	id := int64(10)
+	fill := func() (n int) {
+		for at := range p.places(now) {
+			id++
+			p.take(at, &job{match: &ladder.Match{ID: id}})
+			n++
+		}
+		return n
+	}
+	m := p.there[1]
+	for i, c := range []struct {
+		change func()
+		want   int
+	}{
+		{func() {}, firstMatches - 1},
+		{func() { p.worked(m) }, 1},
+		{func() { p.failed(m, now) }, 0},
+		{func() { now = now.Add(maxBackoff); m.jobs = nil }, 1},
+		{func() { p.worked(m) }, firstMatches + 1},
+		{func() { p.sync([]fleet.Machine{local}); m.jobs = nil }, 0},
+		{func() { p.sync([]fleet.Machine{w, local}) }, firstMatches},
+	} {
+		if c.change(); fill() != c.want {
+			t.Errorf("%d: it has %d jobs, want %d more", i, len(m.jobs), c.want)
+		}
+		for _, j := range m.jobs {
+			if (j.core == 3) != (j == awaited) && i == 0 {
+				t.Errorf("core 3 has %+v", j)
+			}
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+// Matches that wait, by the person who asked for each.
+func asked(people ...int64) (waiting []*ladder.Match) {
+	for i, p := range people {
+		waiting = append(waiting, &ladder.Match{ID: int64(i + 1), AskedBy: p})
+	}
+	return waiting
+}
+
+// quietStore is a store in which nothing happens.
+type quietStore struct{ Store }
+
+func (quietStore) Generation() uint64 { return 0 }
+
+// alone returns a runner that knows of nothing but what the test tells its sources, and a place on its machine.
+func alone(cores int, share float64) (*Runner, place) {
+	r := &Runner{Options: Options{Store: quietStore{}}, placement: newPlacement(), backoffs: backoffs{}}
+	r.waiting = waiting{Runner: r, read: true, credit: credit{share: share}, served: map[int64]int{}}
+	r.placement.sync([]fleet.Machine{{Local: true, Cores: make([]int, cores)}})
+	return r, place{r.placement.local(), time.Unix(0, 0)}
+}
+
+// What is next, round after round: at the end of each all jobs end, after a second. SUBMISSION is a bot, "asked" is
+// followed by who asked, and "tebes" is a new match of the ladder.
+func TestNext(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		cores       int
+		submissions string // whose, each of another bot
+		asked       string // by whom
+		interrupted bool
+		noLadder    bool
+		rounds      []string
+	}{
+		"nothing but the ladder":        {cores: 2, rounds: []string{"tebes, tebes", "tebes, tebes"}},
+		"interrupted":                   {cores: 1, asked: "anna", interrupted: true, rounds: []string{"interrupted", "asked anna", "tebes"}},
+		"submissions take turns":        {cores: 1, submissions: "amy amy ben", rounds: []string{"amy0", "tebes", "ben0", "tebes", "amy1", "tebes", "tebes"}},
+		"half of two cores":             {cores: 2, submissions: "amy amy ben", rounds: []string{"amy0, tebes", "ben0, tebes", "amy1, tebes", "tebes, tebes"}},
+		"an odd number of cores":        {cores: 3, submissions: "amy ben cleo", rounds: []string{"amy0, tebes, ben0", "cleo0, tebes, tebes"}},
+		"each owner has one core":       {cores: 4, submissions: "amy amy amy ben", rounds: []string{"amy0, ben0, tebes, tebes", "amy1, tebes, tebes, tebes"}},
+		"submissions where all is done": {cores: 2, submissions: "amy ben", noLadder: true, rounds: []string{"amy0", "ben0", ""}},
+		"asked ones have their share":   {cores: 1, asked: "anna ben anna", rounds: []string{"asked anna", "tebes", "asked ben", "tebes", "asked anna", "tebes"}},
+		"more where all is done":        {cores: 1, asked: "anna anna ben", noLadder: true, rounds: []string{"asked anna", "asked ben", "asked anna", ""}},
+		"one core is free of them":      {cores: 3, asked: "anna ben cleo", rounds: []string{"asked anna, asked ben, tebes", "tebes, tebes, tebes", "asked cleo, tebes, tebes"}},
+		"each person has one":           {cores: 4, asked: "anna anna", rounds: []string{"asked anna, tebes, tebes, tebes", "asked anna, tebes, tebes, tebes"}},
+		"all together": {
+			cores: 2, submissions: "amy", asked: "anna", interrupted: true, rounds: []string{"amy0, interrupted", "asked anna, tebes", "tebes, tebes"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tiny)
+			now := time.Now()
+			r := w.idle(c.cores, func(o *Options) {
+				o.Now = func() time.Time { return now }
+				o.Submit = func(context.Context, int64, int) error { return nil }
+				if c.noLadder {
+					o.Ladders = nil
+				}
+			})
+			var house []int64
+			for _, name := range []string{"@random", "@first"} {
+				b := kit.Get[ladder.Bot](t)(w.store.Bot(t.Context(), name))
+				house = append(house, kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID))[0].ID)
+			}
+			if c.interrupted {
+				b := w.store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: fleet.Local}})[0]
+				w.Must(b.Err)
+				kit.Get[bool](t)(w.store.Break(t.Context(), b.Match.ID, 1, serverStopped, false))
+			}
+			people := map[string]ladder.Person{"anna": w.person}
+			person := func(name string) int64 {
+				p, ok := people[name]
+				if !ok {
+					p = w.Person(name, false)
+					people[name] = p
+				}
+				return p.ID
+			}
+			count := map[string]int{}
+			for _, name := range strings.Fields(c.submissions) {
+				bot := fmt.Sprint(name, count[name])
+				count[name]++
+				w.Submit(person(name), bot, hashOf(bot))
+			}
+			for _, name := range strings.Fields(c.asked) {
+				w.ask(person(name), 1, house...)
+			}
+			for i, want := range c.rounds {
+				var names []string
+				jobs := r.choose(t.Context())
+				for _, j := range jobs {
+					names = append(names, w.nameOf(j, people))
+				}
+				if got := strings.Join(names, ", "); got != want {
+					t.Errorf("round %d: %q, want %q", i+1, got, want)
+				}
+				now = now.Add(time.Second)
+				for _, j := range jobs {
+					if r.ladders.stored(j); j.asNew == nil {
+						w.done(j)
+					}
+					r.giveBack(j, time.Second)
+				}
+			}
+		})
+	}
+}
+
+// nameOf names a job.
+func (w *world) nameOf(j *job, people map[string]ladder.Person) string {
+	switch {
+	case j.match == nil:
+		return kit.Get[ladder.Version](w.t)(w.store.Version(w.t.Context(), j.version)).Bot
+	case j.asNew != nil:
+		return j.match.Ladder
+	case j.match.AskedBy == 0:
+		return "interrupted"
+	}
+	for name, p := range people {
+		if p.ID == j.match.AskedBy {
+			return "asked " + name
+		}
+	}
+	return "asked"
+}
+
+// done ends what a job does, for good.
+func (w *world) done(j *job) {
+	w.t.Helper()
+	if j.match == nil {
+		w.Must(w.store.SetState(w.t.Context(), j.version, ladder.Queued))
+		w.Must(w.store.Fail(w.t.Context(), j.version, "for the test"))
+		return
+	}
+	w.Must(w.store.CancelMatch(w.t.Context(), j.match.ID, 0, "cancelled for the test"))
+}
+
+// However long matches are that people ask for, and however many people ask: they have their share of the
+// time, and leave a core of several free; each person has one at a time.
+func TestAskedShare(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		cores        int
+		share        float64
+		people       []int64
+		asked, rated time.Duration
+		want         float64
+	}{
+		{1, 0.15, []int64{1}, 10 * time.Minute, 10 * time.Second, 0.15},
+		{1, 0.15, []int64{1, 2, 3}, time.Second / 10, 10 * time.Second, 0.15},
+		{2, 0.15, []int64{1, 2, 3}, 10 * time.Minute, 10 * time.Second, 0.15},
+		{8, 0.5, []int64{1, 2, 3, 4, 5, 6, 7, 8}, 10 * time.Minute, time.Minute, 0.5},
+		{2, 0.9, []int64{1, 2, 3}, 10 * time.Minute, 10 * time.Second, 0.5},
+		{4, 0.9, []int64{1}, 10 * time.Minute, 10 * time.Second, 0.25},
+		{4, 1, []int64{1, 2, 3, 4}, 10 * time.Minute, 10 * time.Second, 0.75},
+	} {
+		r, at := alone(c.cores, c.share)
+		start := at.now
+		ends, id, used := map[*job]time.Time{}, int64(0), time.Duration(0)
+		for at.now.Before(start.Add(10 * time.Hour)) {
+			for len(at.jobs) < c.cores {
+				r.waiting.matches = asked(c.people...)
+				j, took := kit.Get[*job](t)(r.waiting.asked(t.Context(), at)), c.asked
+				if j == nil {
+					j, took = &job{match: &ladder.Match{}}, c.rated
+				}
+				id++
+				j.match.ID = -id // of no match that waits
+				r.placement.take(at, j)
+				r.waiting.began(j)
+				ends[j] = at.now.Add(took)
+			}
+			at.now = slices.MinFunc(slices.Collect(maps.Values(ends)), time.Time.Compare)
+			for j, end := range ends {
+				if !end.Equal(at.now) {
+					continue
+				}
+				r.placement.release(j)
+				if r.waiting.ended(j, at.now); j.asked() {
+					used += at.now.Sub(j.began)
+				}
+				delete(ends, j)
+			}
+		}
+		got := used.Seconds() / at.now.Sub(start).Seconds() / float64(c.cores)
+		if got < c.want-0.02 || got > c.want+0.02 {
+			t.Errorf("%+v: they have %.3f of the time", c, got)
+		}
+	}
+}
+
+// What requested matches have saved up, and owe.
+func TestCredit(t *testing.T) {
+	t.Parallel()
+	c := credit{share: 0.2}
+	c.others(8*time.Second, 0)
+	if c.Duration != 2*time.Second {
+		t.Errorf("after 8 s of others: %s", c.Duration)
+	}
+	c.others(time.Hour, 0)
+	if c.Duration != maxCredit {
+		t.Errorf("after an hour of others: %s", c.Duration)
+	}
+	c.asked(time.Minute)
+	if want := maxCredit - time.Minute; c.Duration != want {
+		t.Errorf("after a minute of its own: %s, want %s", c.Duration, want)
+	}
+}

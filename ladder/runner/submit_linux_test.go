@@ -1,0 +1,94 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/cores"
+)
+
+// Submissions have a core of their own, one after another, and what they start is
+// bound to it. One that fails for the server's own fault is tried again.
+func TestSubmissions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	var first int64
+	for i, name := range []string{"one", "two", "three"} {
+		v, err := w.store.AddVersion(t.Context(), w.person.ID, store.NewVersion{Bot: name, Bundle: hashOf(name)}, w.config.Limits)
+		w.Must(err)
+		if i == 0 {
+			first = v.ID
+		}
+	}
+	var mu sync.Mutex
+	at, tries := 0, 0
+	cores := cores.All()
+	r := w.run(1, func(o *Options) {
+		o.Local.Cores = cores[:1]
+		o.Submit = func(ctx context.Context, id int64, core int) error {
+			mu.Lock()
+			at++
+			if at > 1 {
+				t.Error("two submissions at once")
+			}
+			if id == first {
+				tries++
+			}
+			fails := id == first && tries == 1
+			mu.Unlock()
+			defer func() {
+				mu.Lock()
+				at--
+				mu.Unlock()
+			}()
+			var set unix.CPUSet
+			if err := unix.SchedGetaffinity(0, &set); err != nil || set.Count() != 1 || !set.IsSet(core) {
+				t.Errorf("it runs on %d cores, want core %d alone (%v)", set.Count(), core, err)
+			}
+			if fails {
+				return errors.New("the compiler's disk is full")
+			}
+			return w.store.Fail(ctx, id, "for the test")
+		}
+	})
+	seen := map[int64]bool{}
+	r.until("all are through", func(e events.Event) bool {
+		if e.Kind == events.VersionMoved && e.State == ladder.Failed {
+			seen[e.Version] = true
+		}
+		return len(seen) == 3
+	})
+	r.finished(1) // on the same core
+	r.stop()
+	if tries != 2 {
+		t.Errorf("the first one was tried %d times, want twice", tries)
+	}
+}
+
+// A version that fails while a match ends, which looks for what was cancelled, has ended
+// as any other, and is told of.
+func TestFailedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	w.Submit(w.person.ID, "amy", hashOf("amy"))
+	started := make(chan *Runner, 1)
+	r := w.run(2, func(o *Options) {
+		o.Submit = func(ctx context.Context, id int64, core int) error {
+			w.Must(w.store.Fail(context.WithoutCancel(ctx), id, "for the test"))
+			r := <-started
+			r.Wake()
+			<-ctx.Done()
+			return ctx.Err()
+		}
+	})
+	started <- r.Runner
+	r.until("it has failed", func(e events.Event) bool { return e.Kind == events.VersionMoved && e.State == ladder.Failed })
+	r.stop()
+}

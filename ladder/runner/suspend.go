@@ -1,0 +1,134 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// judge suspends the versions of a finished match that failed too often. Its own
+// errors are logged; they never make the match fail.
+func (r *Runner) judge(ctx context.Context, o *outcome) {
+	if !o.match.Rated {
+		return
+	}
+	for slot, v := range o.versions {
+		f, g := lastFault(o, slot)
+		if f == nil || v.House() {
+			continue
+		}
+		why, err := r.suspendReason(ctx, v)
+		if err != nil {
+			r.Log.Error("reading a version's fault history", "version", v.ID, "err", err)
+			continue
+		}
+		if why == "" {
+			continue
+		}
+		// The bot may not start because the machine cannot start any program.
+		if err := r.Check(ctx); err != nil {
+			r.pause(err)
+			return
+		}
+		suspended, err := r.Store.Suspend(ctx, v.ID, suspendText(o, v, why, f, g))
+		if err != nil {
+			r.Log.Error("suspending a version", "version", v.ID, "err", err)
+			continue
+		}
+		if suspended {
+			r.metrics.suspended.Inc()
+			r.Log.Warn("version suspended", "version", v.ID, "bot", v.Bot, "why", why)
+		}
+	}
+}
+
+// suspendReason returns why a version must be suspended by its last rated matches,
+// including the one just stored; "" when it need not be.
+func (r *Runner) suspendReason(ctx context.Context, v ladder.Version) (why string, err error) {
+	matches, err := r.Store.Matches(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * historyMatches})
+	if err != nil {
+		return "", err
+	}
+	var history []matchFaults
+	for _, m := range matches {
+		if !m.Rated || len(history) == historyMatches || m.Reason != "" { // a match that ended early
+			continue
+		}
+		games, err := r.Store.Games(ctx, m.ID)
+		if err != nil {
+			return "", err
+		}
+		var faults matchFaults
+		for _, g := range games {
+			for _, s := range g.Seats {
+				if m.Versions[s.Slot] == v.ID {
+					faults.add(s.Fault, s.Faults)
+				}
+			}
+		}
+		history = append(history, faults)
+	}
+	return verdict(history), nil
+}
+
+// lastFault returns the last fault of a slot and its game, without the games that it
+// forfeited unplayed.
+func lastFault(o *outcome, slot int) (last *referee.Fault, in *referee.Result) {
+	for _, g := range o.games {
+		for i, f := range g.Faults {
+			if g.Bots[f.Seat] == slot && !f.Disqualified() {
+				last, in = &g.Faults[i], g
+			}
+		}
+	}
+	return last, in
+}
+
+const (
+	shownLines = 5   // last lines of a log
+	shownBytes = 800 // of as many lines, at most
+)
+
+// suspendText returns the message for the owner of a suspended version.
+func suspendText(o *outcome, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, version %d, is suspended: %s\n", v.Bot, v.Number, why)
+	c := circumstances(o, v, f, g)
+	fmt.Fprintf(&b, "the last fault: match %d (%s), deal %d, rotation %d, seat %d, ply %d: %s: %s\n",
+		o.match.ID, ladderLabel(o.match.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c))
+	fmt.Fprintf(&b, "what to change: %s\n", f.Reason.Advice(c)[0])
+	if log := lastLines(c.Stderr); log != "" {
+		fmt.Fprintf(&b, "the last lines of its stderr in that game:\n%s\n", log)
+	} else {
+		b.WriteString("it wrote nothing on stderr in that game\n")
+	}
+	fmt.Fprintf(&b, "try it at home: timba %s\n", strings.Join(check.Words("DIR", o.match.Game, o.match.Clock, sandbox.Limit{}), " "))
+	b.WriteString("submit a new version to bring the bot back")
+	return b.String()
+}
+
+// circumstances returns those of a version's fault, for advice.
+func circumstances(o *outcome, v ladder.Version, f *referee.Fault, g *referee.Result) (c fault.Circumstances) {
+	if r, err := games.Find(o.match.Game); err == nil {
+		c, _ = g.Circumstances(r, *f, g.Logs[f.Seat]) // the advice is less certain without them
+	}
+	c.Fixed, c.Language = true, v.Language
+	return c
+}
+
+// lastLines returns the end of a log, as text.
+func lastLines(log []string) string {
+	var shown []string
+	for _, line := range fault.LogEnd(log, shownLines) {
+		shown = append(shown, line[:min(len(line), shownBytes/shownLines)])
+	}
+	return ladder.Plain(strings.Join(shown, "\n"))
+}

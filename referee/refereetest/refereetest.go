@@ -1,0 +1,85 @@
+// Package refereetest is what tests of the referee and of what builds on it share: test binaries
+// that are bots in processes of their own, variants, and replays.
+package refereetest
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/timba-arena/timba"
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// Modes are what a test binary can be instead of a test, by its first argument.
+// The second argument is passed on.
+type Modes map[string]func(arg string) error
+
+// House returns the mode "bot" of the timba program: a house bot.
+func House(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
+
+// Main is the TestMain of a package whose tests start their own binary again in one of
+// some modes. The tests of the package have a temporary directory of their own, which
+// every user can read and which prepare gets, unless it is nil.
+func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error) {
+	if len(os.Args) == 3 && modes[os.Args[1]] != nil {
+		if err := modes[os.Args[1]](os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		syscall.Exit(0) // os.Exit takes a second under the race detector where GORACE is not inherited
+	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // for the processes that tests start
+	if bin := os.Getenv(proc.EnvBin); kit.Raced() && bin != "" {
+		house.Executable = func() (string, error) { return filepath.Join(bin, "timba"), nil }
+	}
+	os.Exit(run(m, prepare))
+}
+
+func run(m interface{ Run() int }, prepare func(dir string) error) int {
+	dir, err := os.MkdirTemp("", "timba-test-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = os.Chmod(dir, 0o755)
+	}
+	if err == nil {
+		err = os.Setenv("TMPDIR", dir)
+	}
+	if err == nil && prepare != nil {
+		err = prepare(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return proc.Clean(m).Run()
+}
+
+// Specified returns the games that SPEC.md has a section on. The project promises their rules, and tests demand
+// more of them than of a game that somebody adds for themselves.
+func Specified(t testing.TB) (list []*rules.Game) {
+	t.Helper()
+	spec := string(kit.Get[[]byte](t)(fs.ReadFile(timba.Documents, "SPEC.md")))
+	for _, g := range games.All() {
+		if strings.Contains(spec, "\n## "+g.Display.Title+"\n") {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// Variant returns a game with options from "key=value key=value".
+func Variant(t testing.TB, game, options string) *rules.Variant {
+	t.Helper()
+	g := kit.Get[*rules.Game](t)(games.Find(game))
+	return kit.Get[*rules.Variant](t)(g.Resolve(protocol.Pairs(options).Map()))
+}

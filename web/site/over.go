@@ -1,0 +1,316 @@
+package site
+
+import (
+	"html/template"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/board"
+)
+
+// over is the card of a game against bots that has ended.
+type over struct {
+	Result string // of the person: one of ladder's results
+	Head   string // who has won, and the score
+	Why    string // what decided the game besides the score, "" for nothing
+	Said   string // about a fault, in English
+	Sides  []overSide
+	Tricks []overTrick // of a game whose tricks have points
+	Next   *house.Level
+}
+
+// overSide is a seat, or a team, with its result.
+type overSide struct {
+	Rank   int
+	Seats  []overSeat
+	Points string // "" where they say no more than the rank
+	Share  int    // of the most points, in percent
+	Note   string // captures, or bids that were kept
+}
+
+// overSeat is a seat of a side.
+type overSeat struct {
+	Seat int
+	Name string
+}
+
+// overTrick is what a trick was worth, and the seat that took it.
+type overTrick struct{ Seat, Points int }
+
+// newOver returns the card of a finished game for a visitor.
+func newOver(v *visit, p ladder.Play, r *referee.Replay, g *rules.Game, names []string, frames []board.Frame) (*over, error) {
+	variant, err := r.Resolve(g)
+	if err != nil {
+		return nil, err
+	}
+	o := &over{Result: ladder.PlayResult(rules.RecordOf(variant, r.Ranks, p.Seat)), Next: nextLevel(p)}
+	scored := g.Display.Board == nil && len(r.Faults) == 0
+	o.sides(variant, r, names, scored)
+	if o.told(v, frames, len(r.Seats)); !scored {
+		o.Tricks = nil
+	}
+	who := speaker{v, owns(v, p), p.Seat, names}
+	own, other := o.scores(variant.Side(p.Seat), variant)
+	switch o.Head = who.say(results[o.Result], p.Seat); {
+	case scored && len(o.Sides) == 2:
+		o.Head = v.t("over.score", "Result", o.Head, "Own", own, "Other", other)
+	case scored && o.Result == ladder.PlayWin:
+		o.Head = who.say(ahead, p.Seat, "Points", own)
+	case scored:
+		o.Head = who.say(placed, p.Seat, "Place", ordinal(v, r.Ranks[p.Seat]), "Sides", len(o.Sides), "Points", own)
+	}
+	o.why(who, r, g, frames)
+	return o, nil
+}
+
+// voices are the keys of a text in the second and the third person.
+type voices struct{ you, they string }
+
+var (
+	results = map[string]voices{
+		ladder.PlayWin: {"over.you.win", "over.they.win"}, ladder.PlayDraw: {"over.you.draw", "over.they.draw"}, ladder.PlayLoss: {"over.you.loss", "over.they.loss"},
+	}
+	ahead  = voices{"over.you.ahead", "over.they.ahead"}
+	placed = voices{"over.you.place", "over.they.place"}
+	ended  = map[fault.Kind]voices{
+		fault.Resigned: {"over.you.resigned", "over.they.resigned"}, fault.Late: {"over.you.late", "over.they.late"}, fault.ConnectionLost: {"over.you.lost", "over.they.lost"},
+	}
+	forfeited = voices{"over.you.forfeited", "over.they.forfeited"}
+)
+
+// ordinal returns a rank in words.
+func ordinal(v *visit, rank int) string {
+	if rank <= 4 {
+		return v.t("board.ordinal." + strconv.Itoa(rank))
+	}
+	return v.t("board.ordinal.any", "rank", rank)
+}
+
+// owns reports whether a visitor is the person who played.
+func owns(v *visit, p ladder.Play) bool {
+	return service.Actor{Person: ladder.Person{ID: p.PersonID}, Session: p.Session}.Same(v.Actor)
+}
+
+// nextLevel returns the level above that of all bots of a game, nil if there is none.
+func nextLevel(p ladder.Play) *house.Level {
+	var next *house.Level
+	for _, b := range p.Bots {
+		level := levelOf(b.Bot)
+		if level == nil || level.Number >= len(house.Levels()) {
+			return nil
+		}
+		if next == nil || level.Number >= next.Number {
+			next = &house.Levels()[level.Number]
+		}
+	}
+	return next
+}
+
+// sides fills in the sides, the best first.
+func (o *over) sides(variant *rules.Variant, r *referee.Replay, names []string, scored bool) {
+	points := make([]float64, variant.Sides)
+	for side := range variant.Sides {
+		s := overSide{Rank: r.Ranks[side]} // the first seat of a side has its number
+		for seat := side; seat < len(r.Seats); seat += variant.Sides {
+			s.Seats = append(s.Seats, overSeat{seat, names[seat]})
+			points[side] += r.Points[seat]
+		}
+		if scored {
+			s.Points = strconv.FormatFloat(points[side], 'f', -1, 64)
+		}
+		o.Sides = append(o.Sides, s)
+	}
+	if most := slices.Max(points); scored && most > 0 {
+		for side := range o.Sides {
+			o.Sides[side].Share = int(max(0, 100*points[side]/most))
+		}
+	}
+	slices.SortStableFunc(o.Sides, func(a, b overSide) int { return a.Rank - b.Rank })
+}
+
+// scores returns the points of a side, and those of the best other one.
+func (o *over) scores(side int, variant *rules.Variant) (own, other string) {
+	for _, s := range o.Sides {
+		if variant.Side(s.Seats[0].Seat) == side {
+			own = s.Points
+		} else if other == "" {
+			other = s.Points
+		}
+	}
+	return own, other
+}
+
+// told fills in what the events tell: the tricks with points, captures, and bids that were kept.
+func (o *over) told(v *visit, frames []board.Frame, seats int) {
+	captures, kept := make([]int, seats), make([]int, seats)
+	before, rounds, captured := make([]int, seats), 0, false
+	for _, f := range frames {
+		for _, event := range f.Events.All {
+			verb, rest, _ := strings.Cut(event, " ")
+			words := numbers(rest)
+			switch {
+			case verb == "trick" && len(words) == 2:
+				o.Tricks = append(o.Tricks, overTrick{words[0], words[1]})
+			case verb == "song" && len(words) == 2 && len(o.Tricks) > 0:
+				o.Tricks[len(o.Tricks)-1].Points += words[1]
+			case verb == "capture" && len(words) == 2:
+				captures[words[0]]++
+				captured = true
+			case verb == "score" && len(words) == seats:
+				rounds++
+				for seat, points := range words {
+					if points > before[seat] {
+						kept[seat]++
+					}
+				}
+				before = words
+			}
+		}
+	}
+	for i := range o.Sides {
+		s := &o.Sides[i]
+		switch seat := s.Seats[0].Seat; {
+		case captured:
+			s.Note = v.t("over.captures", "Count", captures[seat])
+		case rounds > 0:
+			s.Note = v.t("over.kept", "Kept", kept[seat], "Rounds", rounds)
+		}
+	}
+}
+
+// numbers returns the words of a text if all of them are numbers.
+func numbers(text string) (list []int) {
+	for word := range strings.FieldsSeq(text) {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			return nil
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// why fills in what ended the game other than its last move: a fault, or a win at once.
+func (o *over) why(who speaker, r *referee.Replay, g *rules.Game, frames []board.Frame) {
+	if len(r.Faults) > 0 {
+		f := r.Faults[0]
+		text, known := ended[f.Reason.Kind]
+		if !known {
+			text, o.Said = forfeited, f.Text
+		}
+		o.Why = who.say(text, f.Seat)
+		return
+	}
+	if b := g.Display.Board; b != nil {
+		o.Why = who.t(endings[endingOf(b, lastView(frames), r.Ranks)])
+		return
+	}
+	for _, event := range frames[len(frames)-1].Events.All {
+		if words := strings.Fields(event); words[0] == "instant" {
+			seat, _ := strconv.Atoi(words[1]) // the referee wrote it
+			o.Why = who.event(words[2], seat)
+			return
+		}
+	}
+}
+
+// ending is how a game on a board has ended.
+type ending int
+
+const (
+	byShape   ending = iota // of the winner's pieces
+	byCorners               // that the winner holds
+	byPieces                // that the loser has no more
+	byStuck                 // no legal move
+	byLimit                 // of moves
+)
+
+var endings = map[ending]string{
+	byShape: "over.end.shape", byCorners: "over.end.corners", byPieces: "over.end.pieces", byStuck: "over.end.stuck", byLimit: "over.end.limit",
+}
+
+// endingOf returns how a game for two has ended with a view.
+func endingOf(b *rules.Board, view map[string]string, ranks []int) ending {
+	first, last := slices.Index(ranks, 1), slices.Index(ranks, 2)
+	if last < 0 {
+		return byLimit
+	}
+	if b.Corners == "" {
+		return byShape
+	}
+	pieces, won := view[b.Pieces], b.Sides[first]
+	size := int(math.Sqrt(float64(len(pieces))))
+	held := true
+	for i, square := range []int{0, size - 1, size * (size - 1), size*size - 1} {
+		held = held && (b.Corners[i] != won || pieces[square] == won)
+	}
+	switch {
+	case held:
+		return byCorners
+	case strings.Count(pieces, b.Sides[last:last+1]) < 2:
+		return byPieces
+	}
+	return byStuck
+}
+
+// lastView returns what all see of the last position.
+func lastView(frames []board.Frame) map[string]string {
+	view := map[string]string{}
+	for _, f := range frames {
+		maps.Copy(view, f.Common)
+	}
+	return view
+}
+
+// speaker says what a seat did, in the second person to the person who sat there.
+type speaker struct {
+	*visit
+	own   bool // the visitor is that person
+	seat  int
+	names []string
+}
+
+// say returns a text about a seat.
+func (s speaker) say(text voices, seat int, args ...any) string {
+	if s.own && seat == s.seat {
+		return s.t(text.you, args...)
+	}
+	return s.t(text.they, append(args, "Name", s.names[seat])...)
+}
+
+// event returns an event of the boards in words.
+func (s speaker) event(key string, seat int) string {
+	if s.own && seat == s.seat {
+		return s.t("board.you." + key)
+	}
+	return s.t("board.event."+key, "who", s.names[seat])
+}
+
+// trickWidth and trickHeight are those of the chart of tricks, in its own units.
+const trickWidth, trickHeight = 10, 44
+
+// Chart returns the points of the tricks as bars in the colours of the seats that took them.
+func (o *over) Chart() template.HTML {
+	most := 1
+	for _, t := range o.Tricks {
+		most = max(most, t.Points)
+	}
+	var b strings.Builder
+	b.WriteString(`<svg class="tricks" viewBox="0 0 ` + strconv.Itoa(trickWidth*len(o.Tricks)) + ` 44" preserveAspectRatio="none" aria-hidden="true">`)
+	for i, t := range o.Tricks {
+		height := max(2, t.Points*trickHeight/most)
+		b.WriteString(`<rect class="seat` + strconv.Itoa(t.Seat) + `" x="` + strconv.Itoa(trickWidth*i+1) + `" y="` + strconv.Itoa(trickHeight-height) +
+			`" width="` + strconv.Itoa(trickWidth-2) + `" height="` + strconv.Itoa(height) + `"><title>` + strconv.Itoa(t.Points) + `</title></rect>`)
+	}
+	b.WriteString(`</svg>`)
+	return template.HTML(b.String())
+}
