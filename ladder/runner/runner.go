@@ -175,7 +175,10 @@ func (r *Runner) Health() Health { return r.health.state() }
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
-	if err := r.adopt(ctx); err != nil {
+	switch err := r.adopt(ctx); {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
 		return fmt.Errorf("reading the running matches: %w", err)
 	}
 	r.sync() // their cores are in use

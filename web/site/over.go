@@ -314,19 +314,3 @@ func (o *over) Chart() template.HTML {
 	b.WriteString(`</svg>`)
 	return template.HTML(b.String())
 }
-
-// botName is what people call a bot at a table: a level by its name, another house bot without its sign.
-func botName(v *visit, bot string) string {
-	if level := levelOf(bot); level != nil {
-		return v.t("play.level." + level.Name)
-	}
-	return strings.TrimPrefix(bot, "@")
-}
-
-// botTitle is its name in full: with the number of a level.
-func botTitle(v *visit, bot string) string {
-	if level := levelOf(bot); level != nil {
-		return v.t("table.level", "Name", botName(v, bot), "Number", level.Number)
-	}
-	return botName(v, bot)
-}
