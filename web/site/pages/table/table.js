@@ -153,7 +153,7 @@ function room() {
   const above = board.getBoundingClientRect().top + window.scrollY;
   const words = turn?.some((move) => move.includes(':')) ? 66 : 0; // of the buttons below it
   const rest = window.innerHeight - above - words - 8;
-  return Math.max(display.cards ? 480 : 300, Math.min(rest, display.cards ? board.clientWidth * 1.9 : 900));
+  return Math.max(display.cards ? 480 : 300, Math.min(rest, display.cards ? board.clientWidth * 2.1 : 900));
 }
 
 function draw(moving = false) {
