@@ -54,7 +54,7 @@ func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circum
 		if err != nil {
 			return c, err
 		}
-		if m := s.Next; m != nil && s.State.Ply() < f.Ply && m.Seat == f.Seat && !m.StandIn {
+		if m := s.Next; m != nil && s.State.Ply() < f.Ply && m.Seat == f.Seat && m.ByBot() {
 			c.Turns++
 			c.Last, c.Before, c.Longest = m.Move, list(s.State), max(c.Longest, m.MS)
 		}

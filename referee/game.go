@@ -175,6 +175,18 @@ func (g *Game) StandIn() {
 	g.make(m)
 }
 
+// Give makes a move of the opening, before any bot has moved.
+func (g *Game) Give(text string) error {
+	rec := ReplayMove{Seat: g.State.Turn(), Move: text, Given: true}
+	m, why, ok := g.parse(text)
+	if !ok {
+		return fmt.Errorf("opening: %q: %s", text, why)
+	}
+	g.Record.Moves = append(g.Record.Moves, rec)
+	g.make(m)
+	return nil
+}
+
 // standInMove draws the move that the stand-in makes now.
 func (g *Game) standInMove() rules.Move {
 	if g.standIn == nil {
@@ -187,7 +199,7 @@ func (g *Game) standInMove() rules.Move {
 // make makes a legal move, which is the last of the record.
 func (g *Game) make(m rules.Move) {
 	rec := &g.Record.Moves[len(g.Record.Moves)-1]
-	if !rec.StandIn {
+	if rec.ByBot() {
 		g.timers[rec.Seat].spend(rec.Own())
 	}
 	if g.events != nil {
@@ -195,7 +207,7 @@ func (g *Game) make(m rules.Move) {
 	}
 	g.State.Apply(m, g.events)
 	g.tellEvents()
-	if g.adjudicator != nil && !rec.StandIn {
+	if g.adjudicator != nil && rec.ByBot() {
 		g.ended = g.adjudicator.after(rec, &g.forfeits, g.State)
 	}
 }

@@ -20,7 +20,8 @@ type Hex = rules.Hex
 // Replay is one complete game: the rules rebuild every position from game, options, seed
 // and moves. SPEC.md, "Replays", is its contract, and replay.schema.json its schema.
 type Replay struct {
-	Timba      int               `json:"timba"` // version of the protocol
+	Timba      int               `json:"timba"`             // version of the protocol
+	Program    string            `json:"program,omitempty"` // version of timba that recorded the game
 	Game       string            `json:"game"`
 	Options    map[string]string `json:"options"` // every one
 	Seed       Hex               `json:"seed"`
@@ -43,6 +44,8 @@ type ReplayMatch struct {
 	Seed     *Hex `json:"seed,omitempty"`
 	Deal     int  `json:"deal"`
 	Rotation int  `json:"rotation"`
+	// Opening is the number of the opening, from 1, that the game begins with; 0 if the match has none.
+	Opening int `json:"opening,omitempty"`
 }
 
 // Compare orders the games of a match by deal, then by rotation.
@@ -80,7 +83,7 @@ func (r *Replay) checkClock(seat int) error {
 	return nil
 }
 
-// ReplayMove is a move. A move of the stand-in has no time.
+// ReplayMove is a move. A move that no bot made has no time.
 type ReplayMove struct {
 	Seat    int      `json:"seat"`
 	Move    string   `json:"move"`
@@ -88,7 +91,11 @@ type ReplayMove struct {
 	Credit  float64  `json:"credit,omitempty"` // of MS, what others took from the bot
 	Info    []string `json:"info,omitempty"`   // the info lines of the bot, without the verb
 	StandIn bool     `json:"standin,omitempty"`
+	Given   bool     `json:"given,omitempty"` // by the opening
 }
+
+// ByBot reports whether a bot, or a person, made the move.
+func (m *ReplayMove) ByBot() bool { return !m.StandIn && !m.Given }
 
 // Resolve returns the variant of a replay, after checking the replay's head against the
 // game. A replay has every option.
@@ -122,6 +129,9 @@ func (r *Replay) Encode() []byte {
 	}
 	b.WriteString("{\n")
 	line("timba", r.Timba, false)
+	if r.Program != "" {
+		line("program", r.Program, false)
+	}
 	line("game", r.Game, false)
 	line("options", r.Options, false)
 	line("seed", r.Seed, false)

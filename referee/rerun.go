@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"time"
 
@@ -176,6 +177,8 @@ func (r *rerun) move(i int) (rules.Move, error) {
 func (r *rerun) play(i int, m rules.Move) {
 	rec, g := &r.Moves[i], r.game
 	switch forfeited := g.Forfeited(rec.Seat); {
+	case rec.Given:
+		r.given(i)
 	case forfeited:
 		if want := g.standInMove(); want != m {
 			r.differ("move %d: the stand-in plays %q here, not %q", i, g.State.MoveText(nil, want), rec.Move)
@@ -192,6 +195,18 @@ func (r *rerun) play(i int, m rules.Move) {
 	}
 	g.Record.Moves = r.Moves[: i+1 : i+1]
 	g.make(m)
+}
+
+// given checks move i, which the opening has made.
+func (r *rerun) given(i int) {
+	switch rec := &r.Moves[i]; {
+	case r.Match.Opening == 0:
+		r.differ("move %d: it is given, and the match has no openings", i)
+	case i > 0 && !r.Moves[i-1].Given:
+		r.differ("move %d: it is given after moves that are not", i)
+	case rec.StandIn || rec.MS != 0 || rec.Credit != 0 || len(rec.Info) > 0:
+		r.differ("move %d: nobody plays a move that is given: it takes no time and tells nothing", i)
+	}
 }
 
 // answer checks the time of move i, which a bot has made, and passes on its turn and its answer.
@@ -250,6 +265,11 @@ func (r *rerun) fault(i int) {
 	}
 }
 
+// maxVersion is the longest version of a program.
+const maxVersion = 100
+
+var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxVersion))
+
 // clocks checks the clocks.
 func (r *rerun) clocks() {
 	before := len(r.differences)
@@ -273,6 +293,9 @@ func (r *rerun) head() {
 			r.differ("the hash of seat %d: %w", i, err)
 		}
 	}
+	if !versionText.MatchString(r.Program) {
+		r.differ("the version of the program is %.100q: it has at most %d printable characters", r.Program, maxVersion)
+	}
 	if a := r.Adjudication; a != nil {
 		if err := a.Check(); err != nil {
 			r.differ("the adjudication: %w", err)
@@ -281,6 +304,9 @@ func (r *rerun) head() {
 	m := r.Match
 	if m.Deal < 0 {
 		r.differ("deal %d does not exist", m.Deal)
+	}
+	if m.Opening < 0 {
+		r.differ("opening %d does not exist", m.Opening)
 	}
 	if n := len(r.Seats); m.Rotation < 0 || m.Rotation >= n {
 		r.differ("rotation %d does not exist: there are at most %d bots", m.Rotation, n)
@@ -292,7 +318,7 @@ func (r *rerun) head() {
 	if want := Commitment(seed); want != r.Commitment {
 		r.differ("commitment is %s where SHA-256 of the match's seed is %s", r.Commitment, want)
 	}
-	if want := Hex(DealSeed(seed, m.Deal)); want != r.Seed {
+	if want := Hex(DealSeed(seed, m.Deal)); want != r.Seed && m.Opening == 0 {
 		r.differ("seed is %s where deal %d of the match has %s", r.Seed, m.Deal, want)
 	}
 	for seat, s := range r.Seats {

@@ -84,7 +84,7 @@ func withOpening(v *rules.Variant, set []string) (*rules.Variant, error) {
 	if _, ok := given[name]; v.Chance || !ok || slices.ContainsFunc(set, func(word string) bool { return strings.HasPrefix(word, name+"=") }) {
 		return v, nil
 	}
-	given[name] = strconv.Itoa(rules.DefaultOpening)
+	given[name] = strconv.Itoa(v.StandardOpening())
 	return v.Game.Resolve(given)
 }
 

@@ -31,6 +31,9 @@ import (
 // matchFlags are the flags of a match, as users write them.
 type matchFlags struct {
 	deals               int
+	deal, rotation      int
+	openings            string
+	ply                 int
 	seed                string
 	set                 []string
 	movetime, bank, inc int
@@ -60,6 +63,8 @@ func newMatch() *cobra.Command {
 			"memory or processes is written as 'cmd=BOT name=... movetime=...'.\n\n" +
 			"While it plays, the score is shown on stderr, and with --verbose each game; the result goes\n" +
 			"to stdout.\n\n" +
+			"--deal plays one deal of an earlier match again, --openings begins from the positions of a file:\n" +
+			"a line of text for each, as timba replay export --format text writes them, or one replay.\n\n" +
 			"With --out every game is saved when it ends. --resume resumes after Ctrl-C, a failure or a\n" +
 			"crash; a match that ends early prints that command. All is then as at the start, but for\n" +
 			"what is shown and --concurrency. With more --deals it extends the match.\n\n" +
@@ -69,6 +74,8 @@ func newMatch() *cobra.Command {
 			"  timba match teeko \"python3 bot.py\" @greedy --movetime 100 --seed 7\n" +
 			"  timba match teeko 'name=new cmd=\"./bot -c 2\" movetime=50' ./old\n" +
 			"  timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10\n" +
+			"  timba match brisca ./new ./old --seed 7 --deal 3 --rotation 1\n" +
+			"  timba match tute ./new ./old --openings replays/games/0000-00000-0.json --ply 12\n" +
 			"  timba match --resume replays\n" +
 			"  timba match --resume replays --deals 5000",
 		Args:              cobra.ArbitraryArgs, // run checks them: --resume needs none
@@ -79,6 +86,10 @@ func newMatch() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	cli.NumberFlag(cmd, &f.deals, "deals", 10, 1, 1_000_000_000, "deals of a match, each played in every rotation")
+	cli.NumberFlag(cmd, &f.deal, "deal", -1, 0, 999_999_999, "play only this deal of the match with the same --seed")
+	cli.NumberFlag(cmd, &f.rotation, "rotation", -1, 0, rules.MaxSeats-1, "with --deal: play only this rotation of it")
+	flags.StringVar(&f.openings, "openings", "", "begin with the openings of this `FILE`, lines of text or a replay")
+	cli.NumberFlag(cmd, &f.ply, "ply", -1, 0, rules.MaxPlies, "with --openings: begin after so many of their moves (default: all)")
 	flags.StringVar(&f.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	f.addClock(cmd)
@@ -96,6 +107,7 @@ func newMatch() *cobra.Command {
 	flags.BoolVar(&f.json, "json", false, "write the result as JSON")
 	flags.BoolVar(&f.log, "log", false, "show both sides of every pipe, with times")
 	cmd.MarkFlagsMutuallyExclusive("json", "log") // both write to stdout
+	cmd.MarkFlagsMutuallyExclusive("deal", "deals")
 	return cmd
 }
 
@@ -117,7 +129,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if f.resume != "" {
 		dir, plan, err = f.oldPlan(cmd, args)
 	} else {
-		plan, err = f.newPlan(args)
+		plan, err = f.newPlan(args, cmd.Flags().Changed("deals"))
 	}
 	defer func() { dir.Close() }()
 	if err != nil {
@@ -290,11 +302,14 @@ func (f *matchFlags) verdict(r *report.Run) error {
 
 // newPlan returns the plan of a match that begins. Its bots have no hashes, and only the names
 // that the user gave them.
-func (f *matchFlags) newPlan(args []string) (p tournament.Config, err error) {
+func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Config, err error) {
 	if len(args) < 2 {
 		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
 	}
-	p = tournament.Config{Game: args[0], Rounds: f.rounds, Deals: f.deals, Clock: f.clock()}
+	p = tournament.Config{Program: referee.Version(), Game: args[0], Rounds: f.rounds, Deals: f.deals, Clock: f.clock()}
+	if err := f.startOf(&p, dealsGiven); err != nil {
+		return p, err
+	}
 	for _, arg := range args[1:] {
 		s, err := program.ParseSpec(arg)
 		if err != nil {
@@ -338,6 +353,36 @@ func (f *matchFlags) newPlan(args []string) (p tournament.Config, err error) {
 	}
 	p.Adjudication.Resign, err = scoreRule("--resign", f.resign)
 	return p, err
+}
+
+// startOf sets which deals a match has and how they begin.
+func (f *matchFlags) startOf(p *tournament.Config, dealsGiven bool) error {
+	switch {
+	case f.rotation >= 0 && f.deal < 0:
+		return errors.New("match: --rotation goes with --deal")
+	case f.ply >= 0 && f.openings == "":
+		return errors.New("match: --ply goes with --openings")
+	case f.deal >= 0 && f.seed == "":
+		return errors.New("match: --deal needs the --seed of the match that had the deal: the match printed it, and its replays have it as match.seed")
+	}
+	if f.deal >= 0 {
+		p.First, p.Deals = f.deal, 1
+		if f.rotation >= 0 {
+			p.Rotation = &f.rotation
+		}
+	}
+	if f.openings == "" {
+		return nil
+	}
+	openings, options, err := readOpenings(f.openings, p.Game, f.set, f.ply)
+	if err != nil {
+		return err
+	}
+	p.Openings, f.set = openings, options
+	if !dealsGiven && f.deal < 0 {
+		p.Deals = len(openings)
+	}
+	return nil
 }
 
 // scoreRule reads a rule of adjudication; nil for none.

@@ -27,14 +27,23 @@ func TestResumeKeepsEveryFlag(t *testing.T) {
 		"sandbox": "full", "memory": "300m", "processes": "40", "ponder": "off",
 		"draw": "plies=4,score=1,from=2", "resign": "plies=2,score=5.5", "out": "",
 	}
+	openings := filepath.Join(t.TempDir(), "openings.txt")
+	if err := os.WriteFile(openings, []byte("teeko seed=5 moves=-\nteeko seed=6 moves=-\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	tested := map[string]bool{}
 	for name, special := range map[string]map[string]string{
 		"bank and test":      {"bank": "60000", "inc": "10", "sprt": "elo0=0,elo1=10,alpha=0.05,beta=0.05,model=normalized"},
 		"movetime and Swiss": {"movetime": "60001", "format": "swiss", "rounds": "2"},
+		"openings":           {"movetime": "60001", "openings": openings, "ply": "0"},
+		"one game":           {"movetime": "60001", "deals": "", "deal": "3", "rotation": "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags := maps.Clone(common)
 			maps.Copy(flags, special)
+			if flags["deals"] == "" {
+				delete(flags, "deals")
+			}
 			dir := filepath.Join(t.TempDir(), "out")
 			flags["out"] = dir
 			args := []string{"match", "teeko", "@first", "@random"}

@@ -196,14 +196,16 @@ func newReplayExport() *cobra.Command {
 	var format, out string
 	cmd := &cobra.Command{
 		Use:   "export FILE|DIRECTORY...",
-		Short: "Export replays as a page, or as a table for training",
+		Short: "Export replays as a page, as a table for training, or as text",
 		Long: "Exports one replay as a self-contained HTML page that plays the game back, or one or more\n" +
 			"replays as a table, csv or json, with one row for each move: what the seat saw, its\n" +
-			"legal moves, the move it made, and how the game ended for it.\n" +
+			"legal moves, the move it made, and how the game ended for it. As text each game is one\n" +
+			"line, with its options, its seed and its moves: to paste, and to begin matches from.\n" +
 			"A page is written next to FILE with the extension .html, rows to standard output,\n" +
 			"unless --out names a file (- is standard output).",
 		Example: "  timba replay export replays/games/0000-00000-0.json\n" +
-			"  timba replay export --format csv --out moves.csv replays",
+			"  timba replay export --format csv --out moves.csv replays\n" +
+			"  timba replay export --format text replays/games/0000-00000-0.json",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, err := replayFiles(args)
@@ -226,11 +228,13 @@ func newReplayExport() *cobra.Command {
 				return cli.WriteFile(cmd, out, func(w io.Writer) error { return board.WriteCSV(w, rowsOf(cmd, args)) })
 			case "json":
 				return cli.WriteFile(cmd, out, func(w io.Writer) error { return board.WriteJSON(w, rowsOf(cmd, args)) })
+			case "text":
+				return cli.WriteFile(cmd, out, func(w io.Writer) error { return exportText(cmd, w, args) })
 			}
-			return fmt.Errorf("export: format %q does not exist: try html, csv or json", format)
+			return fmt.Errorf("export: format %q does not exist: try html, csv, json or text", format)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "html", "html, csv or json")
+	cmd.Flags().StringVar(&format, "format", "html", "html, csv, json or text")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "the file to write, - for standard output")
 	return cmd
 }
@@ -267,6 +271,22 @@ func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return game.WritePage(w)
+}
+
+// exportText writes a line for each game, and one above it with who played.
+func exportText(cmd *cobra.Command, w io.Writer, paths []string) error {
+	for _, path := range paths {
+		r, g, err := readReplay(cmd, path)
+		if err != nil {
+			return err
+		}
+		v, err := r.Resolve(g)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		fmt.Fprintf(w, "# %s\n%s\n", draw.Clean(r.Notes()), r.Notation(v))
+	}
+	return nil
 }
 
 // rowsOf yields the moves of replays, one file after the other.

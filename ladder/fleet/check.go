@@ -208,6 +208,8 @@ func (c *checker) head(g *referee.Result) error {
 		return err
 	case !reflect.DeepEqual(v.Settings, c.variant.Settings):
 		return fmt.Errorf("its options are %.100v", g.Options)
+	case g.Match.Opening != 0:
+		return errors.New("it begins with an opening, which no game of a competition does")
 	case g.Timba != protocol.Version:
 		return fmt.Errorf("it is of version %d of the protocol", g.Timba)
 	case g.Match.Seed == nil || g.Commitment != c.Commitment:

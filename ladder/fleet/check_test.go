@@ -154,6 +154,7 @@ func TestContradictions(t *testing.T) {
 		{"a game twice", func(r *Result) { r.Games[1] = r.Games[0] }, "it comes twice"},
 		{"a deal more", func(r *Result) { at(*r, 1, 1).Match.Deal = 2 }, "the match has no such game"},
 		{"a deal below 0", func(r *Result) { at(*r, 1, 1).Match.Deal = -1 }, "the match has no such game"},
+		{"an opening", func(r *Result) { at(*r, 1, 1).Match.Opening = 1 }, "it begins with an opening"},
 		{"an adjudication", func(r *Result) { at(*r, 1, 1).Adjudication = &referee.Adjudication{} }, "adjudicated"},
 		{"a time below 0", func(r *Result) { at(*r, 1, 1).Took = -1 }, "it took -1ns"},
 		{"more seats", func(r *Result) {

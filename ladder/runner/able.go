@@ -139,6 +139,14 @@ func (r *Runner) tellUnplayable(ctx context.Context) {
 	r.metrics.unplayable.Set(float64(unplayable))
 }
 
+// looksAgain returns when it is known who is to be told; zero when nobody may have to be.
+func (a *abilities) looksAgain() (at time.Time) {
+	if len(a.lacking) > 0 {
+		at = a.looked.Add(patience)
+	}
+	return at
+}
+
 // lacking returns what no machine has that a version needs; "" where one can play it, or may.
 func (r *Runner) lacking(ctx context.Context, machines map[string]*machine, id int64) string {
 	var lacks []string

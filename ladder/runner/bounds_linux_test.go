@@ -85,8 +85,21 @@ func TestTwelveSeats(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bounded)
 	dir := t.TempDir()
-	// Each process leaves its number when it starts, and counts those that run.
-	count := fmt.Sprintf("mkdir %[1]s/$$; n=0; for d in %[1]s/*; do test -d /proc/${d##*/} && n=$((n+1)); done; echo $n >> %[1]s.most\n", dir)
+	// Each process leaves its number and the time of its start, as others get the same number later, and counts
+	// those that run.
+	count := fmt.Sprintf(`start() {
+	read -r stat 2>/dev/null </proc/$1/stat || return
+	set -- ${stat##*) }
+	test $1 = Z || echo ${20}
+}
+mkdir %[1]s/$$-$(start $$)
+n=0
+for d in %[1]s/*; do
+	d=${d##*/}
+	test "$(start ${d%%-*})" = ${d#*-} && n=$((n+1))
+done
+echo $n >> %[1]s.most
+`, dir)
 	var ids []int64
 	for i := range 12 {
 		ids = append(ids, w.bot(fmt.Sprintf("large%d", i), count+script("")).ID)

@@ -70,6 +70,10 @@ func TestIdle(t *testing.T) {
 			if want := began.Add(time.Hour); !r.ladders.quiet.Equal(want) {
 				t.Errorf("the next look is at %s, want %s", r.ladders.quiet, want)
 			}
+			// A machine for which nothing fits does not end the wait.
+			if j, err := r.ladders.next(t.Context(), place{&machine{Machine: fleet.Machine{Memory: 1}}, now}); j != nil || err != nil || r.ladders.quiet.IsZero() {
+				t.Errorf("a machine without memory plays %v, %v; the next look is at %s", j, err, r.ladders.quiet)
+			}
 			now = now.Add(time.Hour / 4)
 		}
 		now = now.Add(time.Hour / 4)

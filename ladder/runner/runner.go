@@ -1,7 +1,7 @@
-// Package runner plays the matches of a competition: it chooses the next match, its machine and
-// its core, hands it to a fleet, publishes the commitment before the match and stores its games after it,
-// suspends versions that fail repeatedly, and computes the maximum-likelihood fits in
-// the background.
+// Package runner plays the matches of a competition: for each free core it chooses what is played next
+// (sources.go and ladders.go decide that, placement.go where), hands it to its machine, publishes the
+// commitment before the match and stores its games after it, suspends versions that fail repeatedly, and
+// computes the maximum-likelihood fits in the background.
 //
 // Each match has a core of its own, and so has each submission. The runner never
 // polls: it sleeps until a match ends, a timer fires or Wake is called.
@@ -175,14 +175,16 @@ func (r *Runner) Health() Health { return r.health.state() }
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
+	switch err := r.adopt(ctx); {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading the running matches: %w", err)
+	}
+	r.sync() // their cores are in use
 	var fitted sync.WaitGroup
 	fitted.Go(func() { r.fits.run(ctx) })
 	defer fitted.Wait()
-
-	if err := r.adopt(ctx); err != nil {
-		return fmt.Errorf("reading the running matches: %w", err)
-	}
-	r.sync()                  // their cores are in use
 	var over <-chan time.Time // the grace
 	var came <-chan struct{}
 	if r.Remotes != nil {
@@ -367,11 +369,10 @@ func (r *Runner) countMachines() {
 // ended since then counts.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
 	next := earliest(r.backoffs.next(now), r.placement.pausesUntil(now))
-	if r.ladders.quiet.After(now) {
-		next = earliest(next, r.ladders.quiet)
-	}
-	if len(r.able.lacking) > 0 {
-		next = earliest(next, r.able.looked.Add(patience))
+	for _, at := range []time.Time{r.ladders.quiet, r.able.looksAgain()} {
+		if at.After(now) {
+			next = earliest(next, at)
+		}
 	}
 	if h := r.health.state(); !h.OK && !h.Stopped {
 		next = h.Until

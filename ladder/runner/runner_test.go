@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -117,4 +120,21 @@ func TestStop(t *testing.T) {
 		t.Fatalf("after the stop it is %s, with the attempts %+v", m.State, m.Attempts)
 	}
 
+}
+
+// unread is a store whose running matches cannot be read.
+type unread struct{ Store }
+
+func (unread) Running(context.Context) ([]store.Handed, error) {
+	return nil, errors.New("the disk is broken")
+}
+
+// A runner that cannot read what runs says so, and does not wait for its end.
+func TestRunFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	r := w.idle(1, func(o *Options) { o.Store = unread{o.Store} })
+	if err := r.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "the disk is broken") {
+		t.Errorf("it ends with %v", err)
+	}
 }

@@ -22,7 +22,6 @@ type Store interface {
 
 	Match(ctx context.Context, id int64) (ladder.Match, error)
 	Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
-	AddMatch(ctx context.Context, m store.NewMatch) (ladder.Match, error)
 	Begin(ctx context.Context, starts []store.Start) []store.Begun
 	Running(ctx context.Context) ([]store.Handed, error)
 	Break(ctx context.Context, match int64, attempt int, reason string, failed bool) (dropped bool, err error)

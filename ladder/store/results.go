@@ -120,6 +120,27 @@ func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, er
 	return out, err
 }
 
+// GamesOf returns the games of matches by the ID of the match, as Games does. A match without games is left out.
+func (s *Store) GamesOf(ctx context.Context, matches []int64) (map[int64][]ladder.Game, error) {
+	out := make(map[int64][]ladder.Game, len(matches))
+	err := s.view(ctx, func(tx *Tx) error {
+		for _, id := range matches {
+			r, err := tx.ResultOf(ctx, id)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if out[id], err = s.codec.games(r); err != nil {
+				return served(err, id, "results")
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
 // Game returns one game without its replay and logs.
 func (s *Store) Game(ctx context.Context, id int64) (out ladder.Game, err error) {
 	err = s.view(ctx, func(tx *Tx) error {

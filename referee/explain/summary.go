@@ -69,7 +69,7 @@ func (e *Explainer) adjudicated(ofGames string) {
 func (e *Explainer) thinks() (all []moment) {
 	for _, g := range e.Games {
 		for ply := range g.Replay.Moves {
-			if m := &g.Replay.Moves[ply]; !m.StandIn {
+			if m := &g.Replay.Moves[ply]; m.ByBot() {
 				all = append(all, moment{game: g, ply: ply, move: m})
 			}
 		}

@@ -27,8 +27,11 @@ type Match struct {
 	Variant *rules.Variant
 	Bots    []Bot // rotated over the seats
 	Deals   int
+	First   int // the number of the first deal; those before it are not played
 	Seed    rules.Seed
 	Clock   referee.Clock // of the bots that have no clock of their own
+	// Openings begin the deals, one after the other and then again; nil for none.
+	Openings []referee.Opening
 	// Adjudication ends games by the bots' own scores; the zero value ends none.
 	Adjudication referee.Adjudication
 	// Workers has an entry for each thread that plays games: the core of the worker and
@@ -72,6 +75,9 @@ type Match struct {
 // Rotations returns the number of rotations, which is how often each deal is played.
 func (m *Match) Rotations() int { return len(m.Bots) }
 
+// end returns the number behind that of the last deal.
+func (m *Match) end() int { return m.First + m.Deals }
+
 // clock returns the clock of a bot.
 func (m *Match) clock(bot int) referee.Clock {
 	if own := m.Bots[bot].Clock; own != nil {
@@ -91,8 +97,11 @@ func (m *Match) Check() error {
 	if m.Deals < 1 {
 		return fmt.Errorf("match: deals cannot be %d: try 1 or more", m.Deals)
 	}
+	if m.First < 0 {
+		return fmt.Errorf("match: the first deal cannot be %d: try 0 or more", m.First)
+	}
 	for _, p := range m.Earlier {
-		if p.Deal < 0 || p.Deal >= m.Deals || p.Rotation < 0 || p.Rotation >= m.Rotations() {
+		if p.Deal < m.First || p.Deal >= m.end() || p.Rotation < 0 || p.Rotation >= m.Rotations() {
 			return fmt.Errorf("match: the earlier game of deal %d, rotation %d, is none of its %d deals and %d rotations", p.Deal, p.Rotation, m.Deals, m.Rotations())
 		}
 		for _, bot := range p.Faulted {

@@ -19,7 +19,7 @@ import (
 // game that is as good.
 func unchecked(r *referee.Replay) string {
 	g := referee.Result{Replay: *r}
-	g.Clock = referee.ClockMS{}
+	g.Clock, g.Program = referee.ClockMS{}, ""
 	g.Seats = append([]referee.ReplaySeat(nil), r.Seats...)
 	for i := range g.Seats {
 		g.Seats[i] = referee.ReplaySeat{Seed: g.Seats[i].Seed}

@@ -57,7 +57,7 @@ func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error
 			r.match.Trace(referee.Traffic{Deal: deal, Rotation: r.number, Seat: s.place, FromBot: fromBot, At: at.Sub(began), Lines: lines})
 		}
 	}
-	if err := playGame(r.ctx, g, r.seats, out, r.match.Watch); err != nil {
+	if err := playGame(r.ctx, g, r.match.opening(deal).Moves, r.seats, out, r.match.Watch); err != nil {
 		return nil, err
 	}
 	result = &referee.Result{Replay: g.Record}
@@ -69,11 +69,20 @@ func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error
 	return result, nil
 }
 
+// opening returns the opening of a deal, an empty one where there are none.
+func (m *Match) opening(deal int) (o referee.Opening) {
+	if len(m.Openings) > 0 {
+		o = m.Openings[deal%len(m.Openings)]
+	}
+	return o
+}
+
 // head returns what is known of a deal before it is played.
 func (r *rotation) head(deal int) referee.Replay {
 	m := r.match
 	head := referee.Replay{
 		Timba:        protocol.Version,
+		Program:      referee.Version(),
 		Game:         m.Variant.Game.Name,
 		Options:      m.Variant.Settings.Map(),
 		Seed:         referee.Hex(referee.DealSeed(m.Seed, deal)),
@@ -81,6 +90,12 @@ func (r *rotation) head(deal int) referee.Replay {
 		Match:        referee.ReplayMatch{Deal: deal, Rotation: r.number},
 		Clock:        m.Clock.InReplay(),
 		Adjudication: m.Adjudication.InReplay(),
+	}
+	if len(m.Openings) > 0 {
+		head.Match.Opening = deal%len(m.Openings) + 1
+		if own := m.opening(deal).Seed; own != nil {
+			head.Seed = *own
+		}
 	}
 	for _, s := range r.seats {
 		seat := referee.ReplaySeat{Name: s.Name, Version: s.Version, SHA256: s.Hash, Seed: referee.BotSeed(m.Seed, deal, r.number, s.place), Untimed: s.Untimed}

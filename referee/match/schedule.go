@@ -75,8 +75,9 @@ func newSchedule(m *Match) *schedule {
 	}
 	for rotation := range m.Rotations() {
 		slices.Sort(s.earlier[rotation])
+		s.coming[rotation] = m.First
 		if m.Only != nil && !slices.Contains(m.Only, rotation) {
-			s.coming[rotation] = m.Deals
+			s.coming[rotation] = m.end()
 		}
 	}
 	return s
@@ -108,7 +109,7 @@ func (s *schedule) next(ctx context.Context, rotations []int) (*scheduled, error
 				again = g
 			}
 		}
-		if again == nil && !slices.ContainsFunc(rotations, func(r int) bool { return s.deal(r) < s.match.Deals }) {
+		if again == nil && !slices.ContainsFunc(rotations, func(r int) bool { return s.deal(r) < s.match.end() }) {
 			return nil, nil
 		}
 		if ctx.Err() != nil {
@@ -120,7 +121,7 @@ func (s *schedule) next(ctx context.Context, rotations []int) (*scheduled, error
 		}
 		rotation := slices.MinFunc(rotations, func(a, b int) int { return s.deal(a) - s.deal(b) })
 		deal := s.deal(rotation)
-		if deal < s.match.Deals && (again == nil || deal < again.deal+mostAhead || again.at.After(time.Now())) {
+		if deal < s.match.end() && (again == nil || deal < again.deal+mostAhead || again.at.After(time.Now())) {
 			if out, ok := s.out(deal); ok {
 				g := &scheduled{place: place{deal, rotation}, out: out}
 				s.coming[rotation] = deal + 1
@@ -148,7 +149,7 @@ func (s *schedule) deal(rotation int) int {
 		deal++
 	}
 	s.coming[rotation] = deal
-	return min(deal, s.match.Deals)
+	return min(deal, s.match.end())
 }
 
 // out returns which bots are disqualified from a deal; ok is false while unfinished games

@@ -36,10 +36,10 @@ type seat struct {
 	note  string   // for the log, of a move that was late
 }
 
-// playGame plays a game that has not begun to its end. out marks the disqualified bots, and watch, unless
+// playGame plays a game that has not begun, with the moves of an opening, to its end. out marks the disqualified bots, and watch, unless
 // it is nil, receives each position. The error is the referee's own failure or the context's; after it the
 // processes must not be used again.
-func playGame(ctx context.Context, g *referee.Game, seats []*seat, out []bool, watch func(*referee.Game)) error {
+func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*seat, out []bool, watch func(*referee.Game)) error {
 	if err := startAll(g, seats, out); err != nil {
 		return err
 	}
@@ -47,6 +47,11 @@ func playGame(ctx context.Context, g *referee.Game, seats []*seat, out []bool, w
 		watch = func(*referee.Game) {}
 	}
 	if g.Begin() {
+		for _, move := range opening {
+			if err := g.Give(move); err != nil {
+				return fmt.Errorf("match: %w", err)
+			}
+		}
 		watch(g)
 	}
 	for !g.Over() {

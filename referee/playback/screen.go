@@ -86,7 +86,7 @@ func (s *Screen) Frame(i int) {
 	title := s.Bold("end")
 	if m := fr.Move; m != nil {
 		title = s.Bold(fmt.Sprintf("%d", fr.Ply)) + " " + s.who(m) + " plays " + s.Bold(s.Move(m.Move))
-		if !m.StandIn {
+		if m.ByBot() {
 			title += s.Dim(" in " + took(m))
 		}
 		p.Move = m.Move
@@ -109,6 +109,9 @@ func (s *Screen) Frame(i int) {
 // who returns the player of a move, as text.
 func (s *Screen) who(m *referee.ReplayMove) string {
 	name := draw.Clean(s.Game.Replay.Seats[m.Seat].Name)
+	if m.Given {
+		return fmt.Sprintf("the opening for %s (seat %d)", name, m.Seat)
+	}
 	if m.StandIn {
 		return fmt.Sprintf("the stand-in for %s (seat %d)", name, m.Seat)
 	}
@@ -217,9 +220,11 @@ func (s *Screen) plainFrame(fr *Frame) {
 	by := draw.Clean(s.Game.Replay.Seats[m.Seat].Name)
 	if m.StandIn {
 		by = "the stand-in"
+	} else if m.Given {
+		by = "the opening"
 	}
 	fmt.Fprintf(s, "%3d seat %d (%s) %s", fr.Ply, m.Seat, by, m.Move)
-	if !m.StandIn {
+	if m.ByBot() {
 		fmt.Fprintf(s, "  %s", took(m))
 	}
 	fmt.Fprintln(s)

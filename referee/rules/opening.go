@@ -8,6 +8,10 @@ const (
 	DefaultOpening = 6
 )
 
+// StandardOpening returns how many plies the openings of local matches have where the deal has no chance in it: at
+// most a third of the game, so that there is a game behind it.
+func (v *Variant) StandardOpening() int { return min(DefaultOpening, v.MaxPlies/3) }
+
 // OpeningOption is the option of the games that can begin with an opening, the last
 // of their options.
 var OpeningOption = Option{Name: "opening", Max: MaxOpening, Help: "random plies before the first turn, from the seed"}

@@ -22,11 +22,15 @@ import (
 
 // Config is all that the games of a tournament follow from: the plan.json of its directory.
 type Config struct {
+	Program      string               `json:"program"` // version of timba that began it
 	Game         string               `json:"game"`
 	Options      map[string]string    `json:"options"`
 	Format       Format               `json:"format"`
 	Rounds       int                  `json:"rounds,omitempty"` // of Swiss; 0 for as many as it takes
 	Deals        int                  `json:"deals"`            // of each match
+	First        int                  `json:"first_deal,omitempty"`
+	Rotation     *int                 `json:"rotation,omitempty"` // the only one that is played; nil for all
+	Openings     []referee.Opening    `json:"openings,omitempty"` // of the deals, one after the other and then again
 	Seed         referee.Hex          `json:"seed"`
 	Clock        referee.Clock        `json:"clock"`
 	SPRT         *rating.SPRT         `json:"sprt,omitempty"`        // ends the only match of two bots early
@@ -89,6 +93,26 @@ func (c *Config) Extend(deals int) error {
 	return nil
 }
 
+// checkStart returns an error unless the deals and openings can be played.
+func (c *Config) checkStart(v *rules.Variant) error {
+	switch r := c.Rotation; {
+	case c.First < 0:
+		return fmt.Errorf("tournament: the first deal cannot be %d: try 0 or more", c.First)
+	case (c.First > 0 || r != nil) && c.Format != Single:
+		return fmt.Errorf("tournament: one deal is played in one match, not in a %s: leave the format out, or name %d bots at most", c.Format, v.Players)
+	case r != nil && (*r < 0 || *r >= len(c.Bots)):
+		return fmt.Errorf("tournament: rotation %d does not exist: with %d bots there are 0 to %d", *r, len(c.Bots), len(c.Bots)-1)
+	case r != nil && c.SPRT != nil:
+		return errors.New("sprt: it needs whole deals: leave the rotation out")
+	}
+	for i, o := range c.Openings {
+		if err := o.Check(v); err != nil {
+			return fmt.Errorf("opening %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
 // variant returns the variant of the game, and an error unless the tournament can be played.
 func (c *Config) variant() (*rules.Variant, error) {
 	g, err := games.Find(c.Game)
@@ -107,6 +131,9 @@ func (c *Config) variant() (*rules.Variant, error) {
 	}
 	if c.Deals < 1 {
 		return nil, fmt.Errorf("tournament: deals cannot be %d: try 1 or more", c.Deals)
+	}
+	if err := c.checkStart(v); err != nil {
+		return nil, err
 	}
 	if c.SPRT != nil {
 		if err := c.SPRT.Check(); err != nil {

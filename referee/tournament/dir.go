@@ -214,8 +214,8 @@ func (d *Dir) write(name string, data []byte) error {
 func (d *Dir) Read(s *State, m *Match) iter.Seq2[*referee.Result, error] {
 	return func(yield func(*referee.Result, error) bool) {
 		for rotation := range m.Bots {
-			for deal := range s.Deals {
-				g, err := d.game(s, m, deal, rotation)
+			for i := range s.Deals {
+				g, err := d.game(s, m, s.First+i, rotation)
 				if (g != nil || err != nil) && !yield(g, err) || err != nil {
 					return
 				}

@@ -95,7 +95,7 @@ func (r *run) takeUp(matches []*Match, earlier map[*Match][]referee.Played) erro
 			r.Add(m, g)
 		}
 		if m.ended() {
-			if err := r.games.Drop(m, m.counted); err != nil {
+			if err := r.games.Drop(m, r.First+m.counted); err != nil {
 				return err
 			}
 		}
@@ -149,6 +149,9 @@ func (r *run) match(m *Match, earlier []referee.Played, workers []int) *match.Ma
 	return &match.Match{
 		Variant:      r.Variant,
 		Deals:        r.Deals,
+		First:        r.First,
+		Only:         r.only(),
+		Openings:     r.Openings,
 		Seed:         r.seedOf(m),
 		Clock:        r.Clock,
 		Adjudication: r.Adjudication,
@@ -171,6 +174,14 @@ func (r *run) match(m *Match, earlier []referee.Played, workers []int) *match.Ma
 			})
 		},
 	}
+}
+
+// only returns the rotations that are played, nil for all.
+func (r *run) only() []int {
+	if r.Rotation == nil {
+		return nil
+	}
+	return []int{*r.Rotation}
 }
 
 // call has the goroutine of Play do something, and returns when that is done.
@@ -200,7 +211,7 @@ func (r *run) done(m *Match, g *referee.Result) error {
 	if !ended {
 		return nil
 	}
-	if err := r.games.Drop(m, m.counted); err != nil {
+	if err := r.games.Drop(m, r.First+m.counted); err != nil {
 		return err
 	}
 	return errEnded

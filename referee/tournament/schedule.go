@@ -290,7 +290,7 @@ func (s *seating) seat(standing, table []int, from, budget int) bool {
 // sequential test may need fewer.
 func (s *State) Total() (deals, games int) {
 	n, k := len(s.Bots), s.Variant.Sides
-	tables, seats := 1, n
+	tables, seats := 1, s.rotations(n)
 	switch s.Format {
 	case RoundRobin:
 		tables = combin.Binomial(n, k)

@@ -37,14 +37,15 @@ type Match struct {
 	// ended without a verdict, for want of new ones; 0 where it did not.
 	Exhausted int
 
-	results []rating.DealResult       // by deal
-	prints  [][]rating.Fingerprint    // by deal, of the games finished
-	games   int                       // finished
-	whole   int                       // deals played in all rotations
-	counted int                       // deals, from the first, that are in the sequential test
-	held    map[int][]*referee.Result // by deal, games that the test has not come to; only where there is one
-	repeats rating.Repeats            // in the deals counted
-	test    rating.Tally
+	rotations int                       // that are played of each deal
+	results   []rating.DealResult       // by deal, from the first one played
+	prints    [][]rating.Fingerprint    // by deal, of the games finished
+	games     int                       // finished
+	whole     int                       // deals played in all rotations
+	counted   int                       // deals, from the first, that are in the sequential test
+	held      map[int][]*referee.Result // by deal, games that the test has not come to; only where there is one
+	repeats   rating.Repeats            // in the deals counted
+	test      rating.Tally
 }
 
 // New returns a tournament of which nothing has been played.
@@ -84,9 +85,45 @@ func (s *State) newMatch(round int, bots []int) *Match {
 		entrants = append(entrants, referee.ReplaySeat{Name: s.Bots[b].Name, SHA256: s.Bots[b].SHA256})
 	}
 	return &Match{
-		Number: len(s.matches), Round: round, Bots: bots, Tally: referee.NewTally(s.Variant, entrants),
+		Number: len(s.matches), Round: round, Bots: bots, Tally: referee.NewTally(s.Variant, entrants), rotations: s.rotations(len(bots)),
 		results: make([]rating.DealResult, s.Deals), prints: make([][]rating.Fingerprint, s.Deals), held: map[int][]*referee.Result{},
 	}
+}
+
+// rotations returns how many rotations of a match with so many bots are played.
+func (s *State) rotations(bots int) int {
+	if s.Rotation != nil {
+		return 1
+	}
+	return bots
+}
+
+// opening returns the opening of a deal, by the number that replays have, and whether there is one.
+func (s *State) opening(deal int) (number int, o referee.Opening) {
+	if len(s.Openings) == 0 {
+		return 0, o
+	}
+	number = deal%len(s.Openings) + 1
+	return number, s.Openings[number-1]
+}
+
+// begins returns an error unless a game of a deal begins as it has to.
+func (s *State) begins(m *Match, r *referee.Replay) error {
+	number, o := s.opening(r.Match.Deal)
+	seed := referee.Hex(referee.DealSeed(s.seedOf(m), r.Match.Deal))
+	if o.Seed != nil {
+		seed = *o.Seed
+	}
+	var given []string
+	for _, move := range r.Moves {
+		if move.Given {
+			given = append(given, move.Move)
+		}
+	}
+	if r.Match.Opening != number || r.Seed != seed || len(r.Moves) > 0 && !slices.Equal(given, o.Moves) {
+		return fmt.Errorf("it does not begin with opening %d of this tournament", number)
+	}
+	return nil
 }
 
 // seedOf returns a match's seed: the tournament's own where there is only one match.
@@ -102,7 +139,7 @@ func (s *State) seedOf(m *Match) rules.Seed {
 // on how far other workers were when it ended. Add reports whether the test has ended, and the match
 // needs no more games.
 func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
-	deal := g.Match.Deal
+	deal := g.Match.Deal - s.First
 	if s.SPRT == nil {
 		m.Tally.Add(g)
 	} else {
@@ -114,7 +151,7 @@ func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
 	}
 	m.results[deal].Add(rating.Seats(bots, s.Variant.Side, g.Ranks, g.Points))
 	m.games++
-	if m.prints[deal] = append(m.prints[deal], g.Fingerprint(s.Variant, bots)); len(m.prints[deal]) == len(m.Bots) {
+	if m.prints[deal] = append(m.prints[deal], g.Fingerprint(s.Variant, bots)); len(m.prints[deal]) == m.rotations {
 		m.whole++
 	}
 	if s.SPRT != nil {
@@ -125,7 +162,7 @@ func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
 
 // ask asks the sequential test after each deal, in the order of the deals.
 func (s *State) ask(m *Match) {
-	for m.counted < s.Deals && len(m.prints[m.counted]) == len(m.Bots) && !m.ended() {
+	for m.counted < s.Deals && len(m.prints[m.counted]) == m.rotations && !m.ended() {
 		for _, g := range m.held[m.counted] {
 			m.Tally.Add(g)
 		}
@@ -156,7 +193,7 @@ func (s *State) Finished(m *Match) bool {
 	if len(m.Bots) == 1 && len(s.Bots) > 1 { // a bye
 		return true
 	}
-	return m.Tally.Games == s.Deals*len(m.Bots) || m.ended()
+	return m.Tally.Games == s.Deals*m.rotations || m.ended()
 }
 
 func (s *State) allFinished(matches []*Match) bool {
@@ -180,12 +217,15 @@ func (s *State) Teams() (teams [][]int) {
 	return teams
 }
 
+// All returns how many games a match with so many deals has.
+func (m *Match) All(deals int) int { return deals * m.rotations }
+
 // Lacks returns how many of a match's games have not been played; none where it needs no more.
 func (s *State) Lacks(m *Match) int {
 	if s.Finished(m) {
 		return 0
 	}
-	return s.Deals*len(m.Bots) - m.games
+	return s.Deals*m.rotations - m.games
 }
 
 // Played counts the deals whose games have all been played, and the games, in all matches.
@@ -202,7 +242,7 @@ func (s *State) Played() (deals, games int) {
 func (m *Match) finishedDeals() iter.Seq2[rating.Deal, []rating.Fingerprint] {
 	return func(yield func(rating.Deal, []rating.Fingerprint) bool) {
 		for deal, prints := range m.prints {
-			if len(prints) < len(m.Bots) || m.ended() && deal >= m.counted {
+			if len(prints) < m.rotations || m.ended() && deal >= m.counted {
 				continue
 			}
 			if !yield(m.results[deal].Deal(), prints) {
@@ -227,6 +267,9 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Re
 	}
 	if differences := r.Verify(s.Variant.Game); len(differences) > 0 {
 		return nil, differences[0]
+	}
+	if err := s.begins(m, r); err != nil {
+		return nil, err
 	}
 	if v, err := r.Resolve(s.Variant.Game); err != nil || !slices.Equal(v.Settings, s.Variant.Settings) {
 		return nil, fmt.Errorf("it was played with other options: %v", r.Options)

@@ -19,7 +19,7 @@ type judge interface {
 }
 
 // greedy plays the move that its game's judge values most, with ties broken at random. It plays
-// at random if the game has no judge.
+// at random if the game has no judge, and says so.
 type greedy struct {
 	dice
 	positions
@@ -44,7 +44,7 @@ func (g *greedy) Answer(t *protocol.Turn) protocol.Answer {
 	r := g.of(t)
 	j, ok := g.judges[t.Game.Name]
 	if !ok || g.noise > r.Below(100) || !g.read(t, j) {
-		return protocol.Answer{Move: t.Moves.At(r.Below(t.Moves.Len()))}
+		return protocol.Answer{Move: t.Moves.At(r.Below(t.Moves.Len())), Info: []byte("play=random")}
 	}
 	var best []byte
 	top, ties, i := math.Inf(-1), 0, 0

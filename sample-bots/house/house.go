@@ -43,7 +43,7 @@ func List() []Bot {
 	return []Bot{
 		{"random", "plays any legal move", nil, true, newRandom},
 		{"first", "plays the first move of the list", nil, true, newFirst},
-		{"greedy", "looks one move ahead and plays the most valuable move", nil, true, newGreedy},
+		{"greedy", "looks one move ahead and plays the most valuable move; where it plays at random, its info is play=random", nil, true, newGreedy},
 		{"champion", "searches as deep as its clock allows", nil, false, newChampion},
 		{"brisca-basic", "leads low and answers with the card that gains most", briscaOnly, false, newBriscaBasic},
 		{"brisca-weighted", "weighs what a card gains against what it costs", briscaOnly, false, newBriscaWeighted},

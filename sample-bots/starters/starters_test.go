@@ -241,6 +241,7 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...match.Bo
 		for _, f := range g.Faults {
 			return fmt.Errorf("fault of seat %d at ply %d: %s: %s", f.Seat, f.Ply, f.Code, f.Text)
 		}
+		scores(t, v, &g.Replay)
 		r := g.Replay
 		for i := range r.Moves {
 			r.Moves[i].MS, r.Moves[i].Credit = 0, 0
@@ -254,6 +255,59 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...match.Bo
 		t.Errorf("%s %s: %v", setting.game, setting.options, err)
 	}
 	return text
+}
+
+// scores requires the score of each position of a starter to say how well the game stands for it.
+func scores(t testing.TB, v *rules.Variant, r *referee.Replay) {
+	t.Helper()
+	for s, err := range r.Walk(v, nil) {
+		kit.Must(t, err)
+		if s.Next == nil || !strings.HasPrefix(r.Seats[s.Next.Seat].Name, "starter") || len(s.Next.Info) == 0 {
+			continue
+		}
+		want := standing(v, s.State, s.Next.Seat)
+		if got, ok := s.Next.Score(); !ok || got != want {
+			t.Errorf("%s, ply %d of seat %d: the infos %q of a position that is worth %v", r.Game, s.State.Ply(), s.Next.Seat, s.Next.Info, want)
+		}
+	}
+}
+
+// standing returns how well a game stands for a seat: by points, by pieces in Tebes, and by the pairs of pieces that
+// touch in Teeko.
+func standing(v *rules.Variant, s rules.State, seat int) (score float64) {
+	view := protocol.Pairs(s.View(nil, seat)).Map()
+	sign := func(piece byte) float64 {
+		if piece == view["me"][0] {
+			return 1
+		}
+		return -1
+	}
+	switch board := view["board"]; v.Game.Name {
+	case "tebes":
+		for _, piece := range []byte(strings.ReplaceAll(view["pieces"], ".", "")) {
+			score += sign(piece)
+		}
+	case "teeko":
+		for a := range 25 {
+			for b := range a {
+				rows, columns := a/5-b/5, a%5-b%5
+				if board[a] != '.' && board[a] == board[b] && rows <= 1 && max(columns, -columns) <= 1 {
+					score += sign(board[a])
+				}
+			}
+		}
+	default:
+		var sum, seats [2]float64 // of the others, and of the own side
+		for other, points := range s.Points() {
+			own := 0
+			if v.Side(other) == v.Side(seat) {
+				own = 1
+			}
+			sum[own], seats[own] = sum[own]+points, seats[own]+1
+		}
+		score = sum[1]*seats[0] - sum[0]*seats[1]
+	}
+	return score
 }
 
 // conforms wants what `timba check` says to be good.

@@ -16,7 +16,10 @@ func adjudicated(t testing.TB, a *referee.Adjudication, end referee.Adjudicated,
 	t.Helper()
 	c := find(t, "teeko")
 	r := play(t, c)
-	r.Adjudication, r.Adjudicated, r.Ranks, r.Points = a, &end, ranks, []float64{0, 0}
+	r.Adjudication, r.Adjudicated, r.Ranks, r.Points = a, &end, ranks, []float64{1, 0}
+	if end.As == referee.AsDraw {
+		r.Points = []float64{0.5, 0.5}
+	}
 	r.Moves = r.Moves[:12]
 	for i, m := range r.Moves {
 		r.Moves[i].Info = []string{"score=" + scores[m.Seat]}

@@ -5,7 +5,7 @@
 // What draws is embedded JavaScript modules and style sheets. Their input is what a seat may know,
 // as in the view lines of SPEC.md, so that they can draw replays and games in progress.
 //
-// There are three layers, each of which knows only those before it:
+// There are layers, each of which knows only those before it:
 //
 //   - scene.js: drawGame(display, view, scene) returns an element for one position: the table of a
 //     card game (table.js, pack.js), a board (squares.js), or the keys of any other game. It listens
@@ -15,6 +15,8 @@
 //     into an element, and offers the legal moves: cards of the hand, squares of a board, and
 //     buttons for bids, declarations and all other words. A move is chosen by click, touch or
 //     keyboard (tab and arrows, enter or space, escape), and handed to options.onMove once.
+//   - follow.js: follow(display, view, event, seat) is a view after an event, to show what has happened
+//     between two turns.
 //   - replay.js: startPlayer(element, game) plays a replay back, with controls, lists and a chart.
 //
 // A page needs tokens.css (colours, type and space), board.css (cards) and table.css (tables, boards
@@ -30,6 +32,9 @@
 // Texts for people are those of package messages below [board], for all of these modules. text.js chooses the
 // language: a page brings the texts as JSON in an element with the id texts, an object from
 // language to texts, and of several languages the one that the browser prefers is spoken.
+//
+// Squares have numbers in views and moves, and names (a1) in all texts. A board is turned so that the
+// viewer's own corners are at the bottom.
 //
 // What a seat must not know has to be left out by the server: for spectators it sends the view of
 // a seat with each card of the hand key as "?".

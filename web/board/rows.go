@@ -80,7 +80,7 @@ func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.Repla
 	if r.Adjudicated != nil {
 		row.Adjudicated = string(r.Adjudicated.As)
 	}
-	if !m.StandIn {
+	if m.ByBot() {
 		row.MS = &m.MS
 	}
 	return row

@@ -42,7 +42,7 @@ type botPage struct {
 	Chart     chart
 	Opponents []store.Opponent
 	Pager     pager
-	Matches   []ladder.Match
+	Matches   []shownMatch
 	Forfeits  []forfeit
 	People    rules.Record // against people
 	Plays     []ladder.PlayAgainst
@@ -174,7 +174,7 @@ func (s *Site) addOpponents(v *visit, q *parameters.Query, page *botPage) error 
 
 // addGames adds the last matches, and the games that were lost by a fault.
 func (s *Site) addGames(v *visit, _ *parameters.Query, page *botPage) (err error) {
-	if page.Matches, err = s.Store.Matches(v.ctx(), store.MatchFilter{Bot: page.Bot.Name, Limit: botMatches}); err != nil {
+	if page.Matches, err = s.latestOf(v.ctx(), page.Bot.Name); err != nil {
 		return err
 	}
 	page.Forfeits, err = s.forfeits(v, page.Bot, page.Own)
@@ -193,8 +193,17 @@ func (s *Site) botParts(ctx context.Context, name string) (page botPage, err err
 	if page.Places, err = s.Store.PlacesOf(ctx, id); err != nil {
 		return page, err
 	}
-	page.Matches, err = s.Store.Matches(ctx, store.MatchFilter{Bot: page.Bot.Name, Limit: botMatches})
+	page.Matches, err = s.latestOf(ctx, page.Bot.Name)
 	return page, err
+}
+
+// latestOf returns the last matches of a bot.
+func (s *Site) latestOf(ctx context.Context, bot string) ([]shownMatch, error) {
+	list, err := s.Store.Matches(ctx, store.MatchFilter{Bot: bot, Limit: botMatches})
+	if err != nil {
+		return nil, err
+	}
+	return s.shown(ctx, list)
 }
 
 // addOwn adds what only the owner sees.

@@ -23,6 +23,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"asset":     s.assets.url,
 		"languages": func() []string { return messages.Languages },
 		"nav":       nav,
+		"more":      more,
 		"number":    func(n any) string { return l.Numbers.Sprint(n) },
 		"elo":       func(x any) string { return whole(x) },
 		"plusminus": plusMinus,
@@ -33,6 +34,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"cut":       cut,
 		"lines":     logLines,
 		"ticks":     codeSpans,
+		"botname":   func(name string) string { return botTitle(l, name) },
 		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
 		"sparkline": func(values []float64) template.HTML { return sparkline(l, values) },
 		"dict":      dict,
@@ -49,6 +51,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 			return ""
 		},
 		"matchstate": matchState,
+		"house":      func(bot string) bool { return strings.HasPrefix(bot, "@") },
 	}
 }
 
@@ -71,6 +74,33 @@ func crumbs(pairs ...string) (list []map[string]string) {
 		list = append(list, map[string]string{"URL": pairs[i], "Text": pairs[i+1]})
 	}
 	return list
+}
+
+// botName returns what people call a bot at a table: a level by its name, another house bot without
+// what the command line needs, "greedy, noise 20" for "@greedy:noise=20".
+func botName(l *messages.Language, name string) string {
+	if level := levelOf(name); level != nil {
+		return l.Say("play.level." + level.Name)
+	}
+	house, ok := strings.CutPrefix(name, "@")
+	if !ok {
+		return cut(40, name)
+	}
+	house, options, _ := strings.Cut(house, ":")
+	for option := range strings.SplitSeq(options, ",") {
+		if key, value, ok := strings.Cut(option, "="); ok {
+			house += ", " + key + " " + value
+		}
+	}
+	return cut(60, house)
+}
+
+// botTitle returns the name of a bot in full: with the number of a level, "amateur, level 3".
+func botTitle(l *messages.Language, name string) string {
+	if level := levelOf(name); level != nil {
+		return l.Say("table.level", "Name", botName(l, name), "Number", level.Number)
+	}
+	return botName(l, name)
 }
 
 // none stands for a value that is not known.

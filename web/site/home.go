@@ -10,21 +10,20 @@ import (
 
 // How much the home page shows.
 const (
-	homePlaces  = 3 // of each ladder
-	homeMatches = 8 // that run, and that are finished
-	homeBots    = 8
+	homeMatches = 12
+	homeBots    = 6
 )
 
 // homePage is the data of the page "home".
 type homePage struct {
-	Ladders  []store.Glance
-	Running  []ladder.Match
-	Finished []ladder.Match
+	Games    []gameLadders
+	Finished []shownMatch
 	Bots     []store.ListedBot
 	Open     bool // anybody may open an account
 }
 
-// home shows the ladders at a glance, the latest matches, the newest bots and what to do first.
+// home shows a game that is being played, the games with the best bot of each ladder, the latest
+// matches, the newest bots and what to do first.
 func (s *Site) home(v *visit) error {
 	page, err := s.homeData(v.ctx())
 	if err != nil {
@@ -36,13 +35,14 @@ func (s *Site) home(v *visit) error {
 func (s *Site) homeData(ctx context.Context) (homePage, error) {
 	page := homePage{Open: s.Config.Open()}
 	var err error
-	if page.Ladders, err = s.Store.Glances(ctx, homePlaces); err != nil {
+	if page.Games, err = s.gameLadders(ctx); err != nil {
 		return page, err
 	}
-	if page.Running, err = s.Store.Matches(ctx, store.MatchFilter{State: ladder.Running, Limit: homeMatches}); err != nil {
+	finished, err := s.Store.Matches(ctx, store.MatchFilter{State: ladder.Finished, Limit: homeMatches})
+	if err != nil {
 		return page, err
 	}
-	if page.Finished, err = s.Store.Matches(ctx, store.MatchFilter{State: ladder.Finished, Limit: homeMatches}); err != nil {
+	if page.Finished, err = s.shown(ctx, finished); err != nil {
 		return page, err
 	}
 	people := false

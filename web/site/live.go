@@ -72,7 +72,7 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 		if err != nil {
 			return p, err
 		}
-		for _, key := range []string{"ladders", "running", "finished", "bots"} {
+		for _, key := range []string{"games", "finished", "bots"} {
 			if err := part("home", "home-"+key, key, data); err != nil {
 				return p, err
 			}

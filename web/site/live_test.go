@@ -124,7 +124,7 @@ func TestPagesMoveRaced(t *testing.T) {
 	b.Go(s.URL + "/")
 	play()
 	b.Wait(`[data-part="finished"][data-moved]`)
-	if text := b.Text(`[data-part="finished"]`); !strings.Contains(text, "contra") {
+	if text := b.Text(`[data-part="finished"]`); !strings.Contains(text, "ha guanyat") {
 		t.Errorf("the part that has moved is not in Catalan: %q", text)
 	}
 	b.Go(s.URL + "/bots/@random")

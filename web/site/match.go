@@ -8,6 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/parameters"
@@ -20,26 +21,30 @@ const (
 
 // matchPage is the data of the page "match".
 type matchPage struct {
-	ladder.Match
+	shownMatch
 	Title   string            // of its game
 	Ladder  *store.LadderInfo // nil for an unrated match
-	Options [][2]string       // in the game's order
+	Options [][2]string       // those that are not the usual ones, in the game's order
 	State   string            // of the message: "waiting", "interrupted", "running", "finished", "cancelled"
 	Last    ladder.Attempt    // the one that counts; zero before the first
 	Live    bool              // it can be watched now
 	Seed    string            // its seed, "" while it is secret
-	Rows    []gameRow
+	Played  []dealRow
 	Faults  []faultNote
 	Unsaid  bool // there are more faults on the page than are explained
 	Pager   pager
 }
 
-// gameRow is a game in the table of a match.
-type gameRow struct {
+// dealRow is a deal in the table of a match, with its games by rotation.
+type dealRow struct {
+	Deal  int
+	Games []dealGame
+}
+
+// dealGame is a game of a deal.
+type dealGame struct {
 	ladder.Game
-	First bool // of its deal
-	Span  int  // games of its deal
-	Slots [][]ladder.GameSeat
+	Slots [][]ladder.GameSeat // the seats of each bot
 }
 
 // faultNote is a fault with what is to be said of it.
@@ -60,13 +65,19 @@ func (s *Site) match(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := matchPage{Match: m, State: matchState(m), Title: titleOf(m.Game)}
+	page := matchPage{shownMatch: shownMatch{Match: m}, State: matchState(m), Title: titleOf(m.Game)}
 	variant, err := m.Variant()
 	if err != nil {
 		return err
 	}
-	for _, o := range variant.Settings {
-		page.Options = append(page.Options, [2]string{o.Name, o.Value})
+	usual, err := variant.Game.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	for i, o := range variant.Settings {
+		if o.Value != usual.Settings[i].Value {
+			page.Options = append(page.Options, [2]string{o.Name, o.Value})
+		}
 	}
 	if m.Ladder != "" {
 		l, err := s.Store.Ladder(v.ctx(), m.Ladder)
@@ -83,7 +94,7 @@ func (s *Site) match(v *visit) error {
 		}
 	}
 	if m.State == ladder.Finished {
-		if err := s.addDeals(v, &page); err != nil {
+		if err := s.addDeals(v, &page, variant); err != nil {
 			return err
 		}
 	}
@@ -102,7 +113,7 @@ func matchState(m ladder.Match) string {
 }
 
 // addDeals adds the games of the deals that the parameter page names, and their faults.
-func (s *Site) addDeals(v *visit, page *matchPage) error {
+func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error {
 	q := v.query()
 	deals := make([]int, page.Deals)
 	for i := range deals {
@@ -116,21 +127,18 @@ func (s *Site) addDeals(v *visit, page *matchPage) error {
 	if err != nil {
 		return err
 	}
+	page.Outcome = outcomeOf(len(page.Bots), variant.Sides, list)
 	list = slices.DeleteFunc(list, func(g ladder.Game) bool { return !slices.Contains(deals, g.Deal) })
 	for _, g := range list {
-		row := gameRow{Game: g, Slots: make([][]ladder.GameSeat, len(page.Bots))}
+		game := dealGame{g, make([][]ladder.GameSeat, len(page.Bots))}
 		for _, seat := range g.Seats {
-			row.Slots[seat.Slot] = append(row.Slots[seat.Slot], seat)
+			game.Slots[seat.Slot] = append(game.Slots[seat.Slot], seat)
 		}
-		if n := len(page.Rows); n == 0 || page.Rows[n-1].Deal != g.Deal {
-			row.First = true
-			for _, other := range list {
-				if other.Deal == g.Deal {
-					row.Span++
-				}
-			}
+		if n := len(page.Played); n == 0 || page.Played[n-1].Deal != g.Deal {
+			page.Played = append(page.Played, dealRow{Deal: g.Deal})
 		}
-		page.Rows = append(page.Rows, row)
+		last := &page.Played[len(page.Played)-1]
+		last.Games = append(last.Games, game)
 	}
 	return s.addFaults(v, page, list)
 }

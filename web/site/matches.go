@@ -18,7 +18,7 @@ const (
 type matchesPage struct {
 	Filter  matchesFilter
 	Ladders []store.LadderInfo
-	Matches []ladder.Match
+	Matches []shownMatch
 	Older   string // the address of the next page, "" at the end
 	Newest  string // that of the first page, "" on it
 }
@@ -53,9 +53,11 @@ func (s *Site) matches(v *visit) error {
 	if page.Ladders, err = s.Store.Ladders(v.ctx()); err != nil {
 		return err
 	}
-	var next int64
-	page.Matches, next, err = s.findMatches(v, page.Filter)
+	found, next, err := s.findMatches(v, page.Filter)
 	if code := ladder.CodeOf(err); err != nil && code != ladder.NotFound { // no such bot or ladder: no matches
+		return err
+	}
+	if page.Matches, err = s.shown(v.ctx(), found); err != nil {
 		return err
 	}
 	if next > 0 {

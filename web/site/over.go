@@ -55,12 +55,16 @@ func newOver(v *visit, p ladder.Play, r *referee.Replay, g *rules.Game, names []
 	o := &over{Result: ladder.PlayResult(rules.RecordOf(variant, r.Ranks, p.Seat)), Next: nextLevel(p)}
 	scored := g.Display.Board == nil && len(r.Faults) == 0
 	o.sides(variant, r, names, scored)
-	o.told(v, frames, len(r.Seats))
+	if o.told(v, frames, len(r.Seats)); !scored {
+		o.Tricks = nil
+	}
 	who := speaker{v, owns(v, p), p.Seat, names}
 	own, other := o.scores(variant.Side(p.Seat), variant)
 	switch o.Head = who.say(results[o.Result], p.Seat); {
 	case scored && len(o.Sides) == 2:
 		o.Head = v.t("over.score", "Result", o.Head, "Own", own, "Other", other)
+	case scored && o.Result == ladder.PlayWin:
+		o.Head = who.say(ahead, p.Seat, "Points", own)
 	case scored:
 		o.Head = who.say(placed, p.Seat, "Place", ordinal(v, r.Ranks[p.Seat]), "Sides", len(o.Sides), "Points", own)
 	}
@@ -75,6 +79,7 @@ var (
 	results = map[string]voices{
 		ladder.PlayWin: {"over.you.win", "over.they.win"}, ladder.PlayDraw: {"over.you.draw", "over.they.draw"}, ladder.PlayLoss: {"over.you.loss", "over.they.loss"},
 	}
+	ahead  = voices{"over.you.ahead", "over.they.ahead"}
 	placed = voices{"over.you.place", "over.they.place"}
 	ended  = map[fault.Kind]voices{
 		fault.Resigned: {"over.you.resigned", "over.they.resigned"}, fault.Late: {"over.you.late", "over.they.late"}, fault.ConnectionLost: {"over.you.lost", "over.they.lost"},
@@ -308,20 +313,4 @@ func (o *over) Chart() template.HTML {
 	}
 	b.WriteString(`</svg>`)
 	return template.HTML(b.String())
-}
-
-// botName is what people call a bot at a table: a level by its name, another house bot without its sign.
-func botName(v *visit, bot string) string {
-	if level := levelOf(bot); level != nil {
-		return v.t("play.level." + level.Name)
-	}
-	return strings.TrimPrefix(bot, "@")
-}
-
-// botTitle is its name in full: with the number of a level.
-func botTitle(v *visit, bot string) string {
-	if level := levelOf(bot); level != nil {
-		return v.t("table.level", "Name", botName(v, bot), "Number", level.Number)
-	}
-	return botName(v, bot)
 }

@@ -51,9 +51,9 @@ func (s *Site) table(v *visit) error {
 	var others []string
 	for i, name := range names {
 		if i != seat {
-			others = append(others, botTitle(v, name))
+			others = append(others, botTitle(v.words, name))
 		}
-		names[i] = botName(v, name)
+		names[i] = botName(v.words, name)
 		sides = append(sides, t.Variant.Side(i))
 	}
 	page := tablePage{
@@ -112,7 +112,7 @@ func (s *Site) played(v *visit, id string) error {
 	page.gameView.Title = titleOf(page.Game)
 	if page.State != ladder.PlayFinished {
 		page.Cause, page.Culprit = page.Broken.Cause()
-		page.Culprit = botTitle(v, page.Culprit)
+		page.Culprit = botTitle(v.words, page.Culprit)
 		return v.page(http.StatusOK, "played", page)
 	}
 	data, err := s.Store.PlayReplay(v.ctx(), id)
@@ -136,7 +136,7 @@ func (s *Site) played(v *visit, id string) error {
 // nameSeats gives the seats of a replay the names that the visitor reads.
 func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
 	for _, b := range p.Bots {
-		r.Seats[b.Seat].Name = botName(v, b.Bot)
+		r.Seats[b.Seat].Name = botName(v.words, b.Bot)
 	}
 	switch {
 	case owns(v, p.Play):

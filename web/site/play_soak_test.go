@@ -2,9 +2,21 @@
 
 package site_test
 
-import "testing"
+import (
+	"testing"
 
-// A game of each kind is played to its end by clicks, and its replay is there.
+	"github.com/timba-arena/timba/ladder/config"
+)
+
+// A game by the rules of each default ladder is played to its end by clicks, and shows its card.
 func TestPlayAllGames(t *testing.T) {
-	playGames(t, []chosen{{"brisca", ""}, {"tute", ""}, {"podrida", "players=6 deck=40"}, {"tebes", "size=4"}, {"teeko", ""}})
+	list := []chosen{{"podrida", "players=6 deck=40"}}
+	for _, l := range config.Default().Ladders {
+		options := ""
+		for name, value := range l.Options {
+			options += name + "=" + value + " "
+		}
+		list = append(list, chosen{l.Game, options})
+	}
+	playGames(t, list)
 }

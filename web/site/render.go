@@ -19,7 +19,7 @@ import (
 )
 
 // policy is the content security policy of all pages.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // headers sets the headers of all pages. The API's middleware has set some stricter ones.

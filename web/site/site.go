@@ -57,6 +57,7 @@ type route struct {
 func (s *Site) routes() []route {
 	return []route{
 		{"GET /{$}", false, s.home},
+		{"GET /ladders", false, s.ladders},
 		{"GET /ladders/{ladder}", false, s.standings},
 		{"GET /ladders/{ladder}/pairs", false, s.pairs},
 
@@ -129,17 +130,25 @@ func (s *Site) routes() []route {
 	}
 }
 
-// nav returns the links at the top of each page: an address and a message.
+// nav returns the links at the top of each page, or at the bottom of a telephone: an address and a message.
 func nav() [][2]string {
 	return [][2]string{
-		{"/", "site.home"},
 		{"/play", "play.nav"},
-		{"/live", "live.title"},
-		{"/bots", "word.bots"},
+		{"/live", "site.watch"},
+		{"/ladders", "home.ladders"},
+		{"/docs/writing-a-bot", "site.write"},
+	}
+}
+
+// more returns the links at the foot of each page, likewise.
+func more() [][2]string {
+	return [][2]string{
 		{"/matches", "word.matches"},
-		{"/search", "word.search"},
+		{"/bots", "word.bots"},
 		{"/submit", "site.submit"},
 		{"/docs", "site.docs"},
+		{"/search", "word.search"},
+		{"/machines", "machines.title"},
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-var botNames = regexp.MustCompile(`<a class="bot[^"]*" href="[^"]*">([^<]*)</a>`)
+var botNames = regexp.MustCompile(`<a class="bot[^"]*" href="[^"]*" title="([^"]*)">`)
 
 func bots(page string) (names []string) {
 	for _, m := range botNames.FindAllStringSubmatch(page, -1) {
@@ -90,7 +90,7 @@ func headers(t *testing.T, w *webtest.Still) {
 	a := w.Get(c, "/", "Accept-Encoding", "zstd")
 	for name, want := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Content-Encoding": "zstd", "Cache-Control": "private, no-cache",
-		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 			"form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 	} {
 		if got := a.Header.Get(name); got != want {

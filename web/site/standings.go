@@ -22,6 +22,12 @@ type place struct {
 	Trend []float64
 }
 
+// sure is half the width in Elo of the interval below which a rating is no longer provisional.
+const sure = 100.0
+
+// Provisional reports whether a place says little yet.
+func (p place) Provisional() bool { return p.PlusMinus == nil || *p.PlusMinus >= sure }
+
 // standingsPage is the data of the page "standings".
 type standingsPage struct {
 	Ladder  store.LadderInfo
@@ -56,7 +62,7 @@ var standingsColumns = []sorting[place]{
 	{"rank", "number", false, func(a, b place) int { return cmp.Compare(a.Rank, b.Rank) }},
 	{"bot", "", false, func(a, b place) int { return cmp.Compare(strings.ToLower(a.Bot), strings.ToLower(b.Bot)) }},
 	{"owner", "", false, func(a, b place) int { return cmp.Compare(strings.ToLower(a.Owner), strings.ToLower(b.Owner)) }},
-	{"elo", "number", true, func(a, b place) int { return cmp.Compare(a.Elo, b.Elo) }},
+	{"elo", "number second", true, func(a, b place) int { return cmp.Compare(a.Elo, b.Elo) }},
 	{"fit", "number", true, func(a, b place) int { return compareFits(a.Fit, b.Fit) }},
 	{"games", "number", true, func(a, b place) int { return cmp.Compare(a.Games, b.Games) }},
 	{"wins", "number", true, func(a, b place) int { return cmp.Compare(share(a.Wins, a.Games), share(b.Wins, b.Games)) }},

@@ -30,7 +30,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("site.css has %q: name a value of tokens.css", found)
 	}
 	tokens := read(board.Files, "tokens.css")
-	known := map[string]bool{"c": true, "from-x": true, "from-y": true} // which drawings set
+	known := map[string]bool{"c": true, "from-x": true, "from-y": true, "to-x": true, "to-y": true} // which drawings set
 	for _, m := range tokenSet.FindAllStringSubmatch(tokens, -1) {
 		known[m[1]] = true
 	}

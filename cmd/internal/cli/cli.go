@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,12 +13,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/startbot" // the command bot starts early
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -93,7 +95,7 @@ func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.
 func Root(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	Group(cmd, subcommands...)
 	cmd.Version = Version()
-	cmd.Long += "\n\n" + StatusHelp()
+	cmd.Long = cmp.Or(cmd.Long, cmd.Short) + "\n\n" + StatusHelp()
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
@@ -124,17 +126,9 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("command %q does not exist: %s --help lists the commands", path+" "+args[0], path)
 }
 
-// Version returns the version of the module and of Go, from the build information.
+// Version returns the version of the module and of Go, .
 func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	if v == "" || v == "(devel)" {
-		v = "devel"
-	}
-	return v + " " + info.GoVersion
+	return referee.Version() + " " + runtime.Version()
 }
 
 // Self returns the command that started this program, for suggested commands.

@@ -144,10 +144,14 @@ type number[T int | int64 | float64 | time.Duration] struct {
 	least, most T
 }
 
-// NumberFlag adds a flag with a number, or a time, from least to most. The default may be another.
+// NumberFlag adds a flag with a number, or a time, from least to most. The default may be another; one below
+// the least stands for a flag that is not set, and help does not show it.
 func NumberFlag[T int | int64 | float64 | time.Duration](cmd *cobra.Command, to *T, name string, value, least, most T, usage string) {
 	*to = value
 	cmd.Flags().Var(&number[T]{to, least, most}, name, usage)
+	if value < least {
+		cmd.Flags().Lookup(name).DefValue = "0"
+	}
 }
 
 // CountFlag adds a flag with a whole number of at least 1; 0 is the default where it was left out.

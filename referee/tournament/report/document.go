@@ -13,8 +13,9 @@ import (
 )
 
 // Document is what `timba match --json` prints, and result.json in the directory of
-// a tournament. Its fields stay.
+// a tournament: result.schema.json is its schema. Its fields stay.
 type Document struct {
+	Program    string            `json:"program"` // version of timba
 	Game       string            `json:"game"`
 	Options    map[string]string `json:"options"`
 	Format     string            `json:"format"`
@@ -102,6 +103,7 @@ type documentFault struct {
 func (r *Run) Document() Document {
 	results := r.Results()
 	doc := Document{
+		Program:    referee.Version(),
 		Game:       r.Variant.Game.Name,
 		Options:    r.Variant.Settings.Map(),
 		Format:     string(r.Format),
@@ -194,7 +196,7 @@ func (r *Run) missing() int {
 	_, n := r.Total()
 	for _, m := range r.Matches() {
 		if len(m.Bots) > 1 || len(r.Bots) == 1 {
-			n -= r.Deals*len(m.Bots) - r.Lacks(m)
+			n -= m.All(r.Deals) - r.Lacks(m)
 		}
 	}
 	return n

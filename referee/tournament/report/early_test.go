@@ -33,6 +33,7 @@ func TestEndEarly(t *testing.T) {
 		t.Errorf("the tables are\n%swithout%s", out.String(), want)
 	}
 	doc := r.Document()
+	valid(t, kit.Get[[]byte](t)(json.Marshal(doc)))
 	data := string(kit.Get[[]byte](t)(json.Marshal(doc.Early)))
 	if want := `{"why":"interrupted","text":"why","missing_games":19,"all_games":20,"resume":""}`; data != want {
 		t.Errorf("the document has %s, want %s", data, want)

@@ -88,6 +88,7 @@ func run(t *testing.T, v *rules.Variant, format tournament.Format, deals int, sp
 
 // What people read and what programs read, of tournaments of each kind.
 func TestReports(t *testing.T) {
+	teams := refereetest.Variant(t, "tute", "players=4 teams=yes")
 	bare, podrida := refereetest.Variant(t, "tebes", "size=4 opening=0"), refereetest.Variant(t, "podrida", "players=4")
 	for name, c := range map[string]struct {
 		format tournament.Format
@@ -101,6 +102,8 @@ func TestReports(t *testing.T) {
 		"one":         {tournament.Single, 2, "", []string{"first"}, nil},
 		"faults":      {tournament.Single, 4, "", []string{"first", "cheat"}, nil},
 		"round-robin": {tournament.RoundRobin, 2, "", []string{"first", "random", "greedy"}, nil},
+		"gauntlet":    {tournament.Gauntlet, 2, "", []string{"first", "random", "greedy"}, nil},
+		"teams":       {tournament.Single, 1, "", []string{"first", "random", "greedy", "last"}, teams},
 		"knockout":    {tournament.Knockout, 2, "", []string{"first", "random", "greedy"}, nil},
 		"bracket":     {tournament.Knockout, 1, "", []string{"first", "random", "greedy", "last", "random2"}, nil},
 		"swiss":       {tournament.Swiss, 2, "", []string{"first", "random", "greedy"}, nil},
@@ -120,6 +123,7 @@ func TestReports(t *testing.T) {
 			doc := r.Document()
 			data := kit.Get[[]byte](t)(json.MarshalIndent(doc, "", " "))
 			kit.Golden(t, name+".json", string(data)+"\n")
+			valid(t, data)
 		})
 	}
 }

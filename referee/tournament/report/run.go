@@ -105,7 +105,20 @@ func (r *Run) WriteHead(w io.Writer) {
 	if r.Format != tournament.Single {
 		fmt.Fprintf(w, "%s, ", r.Format)
 	}
-	fmt.Fprintf(w, "%s a match, in all rotations, %s\n", text.Count(r.Deals, "deal"), r.Clock)
+	deals, rotations := text.Count(r.Deals, "deal")+" a match", "all rotations"
+	if r.First > 0 {
+		deals = fmt.Sprintf("deal %d alone", r.First)
+	}
+	if r.Rotation != nil {
+		rotations = fmt.Sprintf("rotation %d alone", *r.Rotation)
+	}
+	fmt.Fprintf(w, "%s, in %s, %s\n", deals, rotations, r.Clock)
+	switch n := len(r.Openings); {
+	case n == 1:
+		fmt.Fprintf(w, "each deal begins with the same opening of %s\n", text.Count(len(r.Openings[0].Moves), "move"))
+	case n > 1:
+		fmt.Fprintf(w, "the deals begin with %d openings, one after the other\n", n)
+	}
 	if rules := r.Adjudication.String(); rules != "" {
 		fmt.Fprintf(w, "games are adjudicated by the bots' own scores: %s\n", rules)
 	}

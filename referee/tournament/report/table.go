@@ -30,9 +30,12 @@ func (r *Run) WriteTables(w io.Writer) {
 	if r.Format == tournament.Swiss || r.Format == tournament.Knockout {
 		r.writeRounds(w, results)
 	}
-	if len(r.Bots) > 2 {
+	if r.Format == tournament.Gauntlet {
+		r.writeOpponents(w, results)
+	}
+	if len(r.Bots) > 2 && (r.Format != tournament.Gauntlet || r.Variant.Sides > 2) {
 		r.writePairs(w, results)
-	} else if len(r.Bots) == 2 {
+	} else if len(r.Bots) == 2 && r.Rotation == nil {
 		r.writeDuel(w, results)
 	}
 	if results.Distinct < results.Deals {
@@ -76,6 +79,22 @@ func (r *Run) writeCredit(w io.Writer, results tournament.Results) {
 	if len(bots) > 0 {
 		fmt.Fprintf(w, "credit, for time in which other programs held the cores: %s\n", strings.Join(bots, ", "))
 	}
+}
+
+// writeOpponents tells what the deals say of the first bot against each of the others.
+func (r *Run) writeOpponents(w io.Writer, results tournament.Results) {
+	fmt.Fprintf(w, "\n%s against each opponent:\n", r.Bots[0].Name)
+	tab := text.Table(w)
+	tab.AppendHeader(table.Row{"Elo", "95 %", "opponent", "share", "LOS", "deals", "games"})
+	for _, other := range results.Standings {
+		s := results.Pairs[0][other.Bot]
+		if other.Bot == 0 || s.Deals == 0 {
+			continue
+		}
+		tab.AppendRow(table.Row{eloText(s), bounded(s.Elo.Low) + " to " + bounded(s.Elo.High), other.Name,
+			fmt.Sprintf("%.0f%%", 100*s.Score.Value), fmt.Sprintf("%.1f %%", 100*s.LOS), s.Deals, s.Games})
+	}
+	tab.Render()
 }
 
 // mostPairs is how many bots have a table of who did what against whom.
@@ -424,7 +443,7 @@ func verdictText(m *tournament.Match) string {
 func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s among %d: the others repeat games that these bots have played, and count only once\n", text.Count(results.Distinct, "distinct deal"), results.Deals)
 	if opening := rules.OpeningOption.Name; r.Variant.Settings.Map()[opening] == "0" {
-		fmt.Fprintf(w, "for games that differ: --set %s=%d\n", opening, rules.DefaultOpening)
+		fmt.Fprintf(w, "for games that differ: --set %s=%d\n", opening, max(1, r.Variant.StandardOpening()))
 	}
 }
 

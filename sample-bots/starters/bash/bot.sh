@@ -99,6 +99,48 @@ teeko_score() {
   score=6
 }
 
+# position: sets score to how well the game stands for us, above 0 if we are winning.
+position() {
+  score=0
+  case ${game[name]} in
+    brisca | tute | podrida) lead ;;
+    tebes) more_pieces ;;
+    teeko) closer ;;
+  esac
+}
+
+# At cards: by how much our side leads, above 0 if we have more points on average.
+lead() {
+  local seat distance ours=0 theirs=0 us=0 them=0
+  items points
+  for ((seat = 0; seat < ${#list[@]}; seat++)); do
+    distance=$((seat - game[seat]))
+    if ((distance == 0)) || [[ ${game[teams]} == yes && $((distance % 2)) == 0 ]]; then
+      ((ours += list[seat], us += 1))
+    else
+      ((theirs += list[seat], them += 1))
+    fi
+  done
+  ((score = ours * them - theirs * us))
+}
+
+more_pieces() {
+  local all=${view[pieces]//./}
+  local mine=${all//[!${view[me]}]/}
+  ((score = 2 * ${#mine} - ${#all}))
+}
+
+# How many more pairs of our pieces touch than of theirs.
+closer() {
+  local board=${view[board]} a b
+  for ((a = 0; a < 25; a++)); do
+    for ((b = 0; b < a; b++)); do
+      [[ ${board:a:1} != . && ${board:a:1} == "${board:b:1}" ]] && near "$a" "$b" || continue
+      if [[ ${board:a:1} == "${view[me]}" ]]; then ((score++)); else ((score--)); fi
+    done
+  done
+}
+
 # choose PLY MOVE...: prints the answer. Bash does not buffer: no flush is needed.
 choose() {
   local ply=$1 move top best=()
@@ -113,7 +155,8 @@ choose() {
     if [[ -z $top ]] || ((score > top)); then top=$score best=(); fi
     if ((score == top)); then best+=("$move"); fi
   done
-  echo "info score=$top"
+  position
+  echo "info score=$score"
   echo "move ${best[(${game[seed]:-0} + ply) % ${#best[@]}]}" # a tie: any will do
 }
 

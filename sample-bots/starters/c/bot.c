@@ -137,6 +137,40 @@ static int teeko_score(const char *move) {
     return line ? 6 : pairs;
 }
 
+/* --- the position ----------------------------------------------------------- */
+
+/* lead returns by how much our side leads at cards: above 0 if we have more
+ * points on average. */
+static int lead(void) {
+    int me = atoi(find(game, "seat")), teams = *find(game, "teams") == 'y';
+    int ours = 0, theirs = 0, us = 0, them = 0, seat = 0;
+    for (const char *p = first("points"); p; p = next(p), seat++)
+        if (seat == me || (teams && (seat - me) % 2 == 0))
+            ours += atoi(p), us++;
+        else
+            theirs += atoi(p), them++;
+    return ours * them - theirs * us;
+}
+
+static int more_pieces(void) {
+    int more = 0;
+    char me = *find(view, "me");
+    for (const char *p = find(view, "pieces"); *p && *p != ' '; p++)
+        more += *p == '.' ? 0 : *p == me ? 1 : -1;
+    return more;
+}
+
+/* closer returns how many more pairs of our pieces touch than of theirs. */
+static int closer(void) {
+    const char *board = find(view, "board");
+    int more = 0;
+    for (int a = 0; a < 25; a++)
+        for (int b = 0; b < a; b++)
+            if (board[a] != '.' && board[a] == board[b] && near(a, b))
+                more += board[a] == *find(view, "me") ? 1 : -1;
+    return more;
+}
+
 /* --- choosing --------------------------------------------------------------- */
 
 static int playing(const char *name) {
@@ -155,6 +189,13 @@ static int score(const char *move) {
     if (playing("teeko"))
         return teeko_score(move);
     return 0; /* a game that we do not know: any move */
+}
+
+/* position returns how well the game stands for us: above 0 if we are winning. */
+static int position(void) {
+    if (playing("brisca") || playing("tute") || playing("podrida"))
+        return lead();
+    return playing("tebes") ? more_pieces() : playing("teeko") ? closer() : 0;
 }
 
 /* turn answers "turn PLY MILLISECONDS MOVE...". */
@@ -176,7 +217,7 @@ static void turn(char *line) {
             best[n++] = move;
     }
     unsigned long long seed = strtoull(find(game, "seed"), NULL, 10);
-    printf("info score=%d\nmove %s\n", top, best[(seed + ply) % n]); /* a tie: any will do */
+    printf("info score=%d\nmove %s\n", position(), best[(seed + ply) % n]); /* a tie: any will do */
 }
 
 int main(void) {

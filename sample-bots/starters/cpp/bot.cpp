@@ -132,6 +132,40 @@ int teeko_score(const string &move) {
     return line ? 6 : pairs;
 }
 
+// --- the position ------------------------------------------------------------------
+
+// lead returns by how much our side leads at cards: above 0 if we have more points on average.
+int lead() {
+    const int me = std::stoi(game["seat"]);
+    const bool teams = game["teams"] == "yes";
+    int ours = 0, theirs = 0, us = 0, them = 0, seat = 0;
+    for (const string &points : split(view["points"], ',')) {
+        const bool with_us = seat == me || (teams && (seat - me) % 2 == 0);
+        (with_us ? ours : theirs) += std::stoi(points);
+        (with_us ? us : them)++;
+        seat++;
+    }
+    return ours * them - theirs * us;
+}
+
+int more_pieces() {
+    int more = 0;
+    for (const char piece : view["pieces"])
+        more += piece == '.' ? 0 : piece == view["me"][0] ? 1 : -1;
+    return more;
+}
+
+// closer returns how many more pairs of our pieces touch than of theirs.
+int closer() {
+    const string &board = view["board"];
+    int more = 0;
+    for (int a = 0; a < 25; a++)
+        for (int b = 0; b < a; b++)
+            if (board[a] != '.' && board[a] == board[b] && near(a, b))
+                more += board[a] == view["me"][0] ? 1 : -1;
+    return more;
+}
+
 // --- choosing ----------------------------------------------------------------------
 
 int score(const string &move) {
@@ -145,6 +179,14 @@ int score(const string &move) {
     if (name == "teeko")
         return teeko_score(move);
     return 0; // a game that we do not know: any move
+}
+
+// position returns how well the game stands for us: above 0 if we are winning.
+int position() {
+    const string &name = game["name"];
+    if (name == "brisca" || name == "tute" || name == "podrida")
+        return lead();
+    return name == "tebes" ? more_pieces() : name == "teeko" ? closer() : 0;
 }
 
 string choose(int ply, const Words &moves) {
@@ -161,7 +203,7 @@ string choose(int ply, const Words &moves) {
         if (s == top)
             best.push_back(move);
     }
-    std::cout << "info score=" << top << '\n';
+    std::cout << "info score=" << position() << '\n';
     const unsigned long long seed = std::strtoull(game["seed"].c_str(), nullptr, 10);
     return best[(seed + ply) % best.size()]; // a tie: any will do
 }

@@ -164,10 +164,51 @@ func teekoScore(move string) int {
 	return pairs
 }
 
+// --- the position ------------------------------------------------------------------
+
+// lead returns by how much our side leads at cards: above 0 if we have more points on average.
+func lead() int {
+	me := number(game["seat"])
+	var ours, theirs, us, them int
+	for seat, points := range items("points") {
+		if seat == me || game["teams"] == "yes" && (seat-me)%2 == 0 {
+			ours, us = ours+number(points), us+1
+		} else {
+			theirs, them = theirs+number(points), them+1
+		}
+	}
+	return ours*them - theirs*us
+}
+
+func morePieces() int {
+	all := len(view["pieces"]) - strings.Count(view["pieces"], ".")
+	return 2*strings.Count(view["pieces"], view["me"]) - all
+}
+
+// closer returns how many more pairs of our pieces touch than of theirs.
+func closer() int {
+	more, board := 0, view["board"]
+	for a := range board {
+		for b := range board[:a] {
+			if board[a] != board[b] || board[a] == '.' || !near(a, b) {
+				continue
+			}
+			if more++; board[a] != view["me"][0] {
+				more -= 2
+			}
+		}
+	}
+	return more
+}
+
 // --- choosing ----------------------------------------------------------------------
 
 var scores = map[string]func(move string) int{
 	"brisca": trickScore, "tute": trickScore, "podrida": podridaScore, "tebes": tebesScore, "teeko": teekoScore,
+}
+
+var positions = map[string]func() int{
+	"brisca": lead, "tute": lead, "podrida": lead, "tebes": morePieces, "teeko": closer,
 }
 
 func choose(ply int, moves []string) string {
@@ -189,7 +230,9 @@ func choose(ply int, moves []string) string {
 			best = append(best, move)
 		}
 	}
-	fmt.Printf("info score=%d\n", top)
+	if position := positions[game["name"]]; position != nil {
+		fmt.Printf("info score=%d\n", position()) // how well the game stands for us: above 0 if we are winning
+	}
 	return best[(number(game["seed"])+ply)%len(best)] // a tie: any will do
 }
 

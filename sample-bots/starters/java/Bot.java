@@ -124,6 +124,43 @@ public class Bot {
         return line ? 6 : pairs;
     }
 
+    // --- the position ------------------------------------------------------------------
+
+    /** By how much our side leads at cards: above 0 if we have more points on average. */
+    int lead() {
+        int me = Integer.parseInt(game.get("seat")), ours = 0, theirs = 0, us = 0, them = 0, seat = 0;
+        for (String points : items("points")) {
+            if (seat == me || "yes".equals(game.get("teams")) && (seat - me) % 2 == 0) {
+                ours += Integer.parseInt(points);
+                us++;
+            } else {
+                theirs += Integer.parseInt(points);
+                them++;
+            }
+            seat++;
+        }
+        return ours * them - theirs * us;
+    }
+
+    int morePieces() {
+        char me = view.get("me").charAt(0);
+        return view.get("pieces").chars().map(p -> p == '.' ? 0 : p == me ? 1 : -1).sum();
+    }
+
+    /** How many more pairs of our pieces touch than of theirs. */
+    int closer() {
+        String board = view.get("board");
+        int more = 0;
+        for (int a = 0; a < 25; a++) {
+            for (int b = 0; b < a; b++) {
+                char piece = board.charAt(a);
+                if (piece == '.' || piece != board.charAt(b) || !near(a, b)) continue;
+                more += piece == view.get("me").charAt(0) ? 1 : -1;
+            }
+        }
+        return more;
+    }
+
     // --- choosing ----------------------------------------------------------------------
 
     int score(String move) {
@@ -133,6 +170,16 @@ public class Bot {
             case "tebes" -> tebesScore(move);
             case "teeko" -> teekoScore(move);
             default -> 0; // a game that we do not know: any move
+        };
+    }
+
+    /** How well the game stands for us: above 0 if we are winning. */
+    int position() {
+        return switch (game.getOrDefault("name", "")) {
+            case "brisca", "tute", "podrida" -> lead();
+            case "tebes" -> morePieces();
+            case "teeko" -> closer();
+            default -> 0;
         };
     }
 
@@ -149,7 +196,7 @@ public class Bot {
             }
             if (score == top) best.add(move);
         }
-        System.out.println("info score=" + top);
+        System.out.println("info score=" + position());
         long seed = Long.parseLong(game.getOrDefault("seed", "0"));
         return best.get((int) ((seed + ply) % best.size())); // a tie: any will do
     }

@@ -97,11 +97,37 @@ function teekoScore(move) {
   return pairs;
 }
 
+// --- the position --------------------------------------------------------------
+
+/** By how much our side leads at cards: above 0 if we have more points on average. */
+function lead() {
+  const seat = Number(game.seat), points = items("points").map(Number);
+  const withUs = (_, other) => other === seat || (game.teams === "yes" && (other - seat) % 2 === 0);
+  const sum = (list) => list.reduce((a, b) => a + b, 0);
+  const ours = points.filter(withUs), theirs = points.filter((p, s) => !withUs(p, s));
+  return sum(ours) * theirs.length - sum(theirs) * ours.length;
+}
+
+const morePieces = () => [...view.pieces].reduce((n, p) => n + (p === "." ? 0 : p === view.me ? 1 : -1), 0);
+
+/** How many more pairs of our pieces touch than of theirs. */
+function closer() {
+  const board = view.board;
+  let more = 0;
+  for (let a = 0; a < 25; a++) {
+    for (let b = 0; b < a; b++) {
+      if (board[a] !== "." && board[a] === board[b] && near(a, b)) more += board[a] === view.me ? 1 : -1;
+    }
+  }
+  return more;
+}
+
 // --- choosing ------------------------------------------------------------------
 
 const SCORES = {
   brisca: trickScore, tute: trickScore, podrida: podridaScore, tebes: tebesScore, teeko: teekoScore,
 };
+const POSITIONS = { brisca: lead, tute: lead, podrida: lead, tebes: morePieces, teeko: closer };
 
 function choose(moves) {
   const gift = moves.find((move) => move.startsWith("swap:") || move.startsWith("sing:"));
@@ -109,7 +135,8 @@ function choose(moves) {
   const scores = moves.map(SCORES[game.name] ?? (() => 0));
   const top = Math.max(...scores);
   const best = moves.filter((_, i) => scores[i] === top);
-  console.log(`info score=${top}`);
+  // How well the game stands for us: above 0 if we are winning.
+  console.log(`info score=${(POSITIONS[game.name] ?? (() => 0))()}`);
   // A tie: any will do. The first % keeps the sum within the whole numbers that JavaScript has.
   return best[((Number(game.seed ?? 0) % best.length) + ply) % best.length];
 }

@@ -118,10 +118,47 @@ local function teeko_score(move)
   return line and 6 or pairs_near
 end
 
+-- --- the position ------------------------------------------------------------------
+
+-- By how much our side leads at cards: above 0 if we have more points on average.
+local function lead()
+  local ours, theirs, us, them = 0, 0, 0, 0
+  for i, points in ipairs(items("points")) do
+    local distance = i - 1 - tonumber(game.seat)
+    if distance == 0 or game.teams == "yes" and distance % 2 == 0 then
+      ours, us = ours + tonumber(points), us + 1
+    else
+      theirs, them = theirs + tonumber(points), them + 1
+    end
+  end
+  return ours * them - theirs * us
+end
+
+local function more_pieces()
+  local more = 0
+  for piece in view.pieces:gmatch("[bw]") do more = more + (piece == view.me and 1 or -1) end
+  return more
+end
+
+-- How many more pairs of our pieces touch than of theirs.
+local function closer()
+  local more = 0
+  for a = 0, 24 do
+    for b = 0, a - 1 do
+      local piece = at(view.board, a)
+      if piece ~= "." and piece == at(view.board, b) and near(a, b) then
+        more = more + (piece == view.me and 1 or -1)
+      end
+    end
+  end
+  return more
+end
+
 -- --- choosing ----------------------------------------------------------------------
 
 local SCORES = {brisca = trick_score, tute = trick_score, podrida = podrida_score,
                 tebes = tebes_score, teeko = teeko_score}
+local POSITIONS = {brisca = lead, tute = lead, podrida = lead, tebes = more_pieces, teeko = closer}
 
 local function choose(ply, moves)
   local score = SCORES[game.name] or function() return 0 end
@@ -134,7 +171,8 @@ local function choose(ply, moves)
     if not top or s > top then best, top = {}, s end
     if s == top then best[#best + 1] = move end
   end
-  print("info score=" .. top)
+  local position = POSITIONS[game.name] or function() return 0 end
+  print("info score=" .. position()) -- how well the game stands for us: above 0 if we are winning
   return best[(tonumber(game.seed or 0) + ply) % #best + 1] -- a tie: any will do
 end
 

@@ -106,10 +106,45 @@ sub teeko_score {
     return sum0(map { my $s = $_; scalar grep { $_ < $s && near($_, $s) } @mine } @mine);
 }
 
+# --- the position ------------------------------------------------------------------
+
+# By how much our side leads at cards: above 0 if we have more points on average.
+sub lead {
+    my @points = items('points');
+    my ($ours, $theirs, $us, $them) = (0, 0, 0, 0);
+    for my $seat (0 .. $#points) {
+        my $distance = $seat - $game{seat};
+        if ($distance == 0 || ($game{teams} // '') eq 'yes' && $distance % 2 == 0) {
+            $ours += $points[$seat];
+            $us++;
+        } else {
+            $theirs += $points[$seat];
+            $them++;
+        }
+    }
+    return $ours * $them - $theirs * $us;
+}
+
+sub more_pieces { return sum0(map { $_ eq $view{me} ? 1 : -1 } $view{pieces} =~ /[bw]/g) }
+
+# How many more pairs of our pieces touch than of theirs.
+sub closer {
+    my @board = split //, $view{board};
+    my $more = 0;
+    for my $one (0 .. 24) {
+        for my $other (0 .. $one - 1) {
+            next if $board[$one] eq '.' || $board[$one] ne $board[$other] || !near($one, $other);
+            $more += $board[$one] eq $view{me} ? 1 : -1;
+        }
+    }
+    return $more;
+}
+
 # --- choosing ----------------------------------------------------------------------
 
 my %scores = (brisca => \&trick_score, tute => \&trick_score, podrida => \&podrida_score,
     tebes => \&tebes_score, teeko => \&teeko_score);
+my %positions = (brisca => \&lead, tute => \&lead, podrida => \&lead, tebes => \&more_pieces, teeko => \&closer);
 
 sub choose {
     my @moves = @_;
@@ -119,7 +154,8 @@ sub choose {
     my %score_of = map { $_ => $score->($_) } @moves;
     my $top = max(values %score_of);
     my @best = grep { $score_of{$_} == $top } @moves;
-    print "info score=$top\n";
+    my $position = $positions{$game{name}} // sub { 0 };
+    print 'info score=', $position->(), "\n"; # how well the game stands for us: above 0 if we are winning
     return $best[(($game{seed} // 0) + $ply) % @best]; # a tie: any will do
 }
 

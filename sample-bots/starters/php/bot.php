@@ -141,6 +141,49 @@ function teekoScore(string $move): int
     return $line ? 6 : $pairs;
 }
 
+// --- the position ------------------------------------------------------------------
+
+/** By how much our side leads at cards: above 0 if we have more points on average. */
+function lead(): int
+{
+    global $game;
+    $ours = $theirs = $us = $them = 0;
+    foreach (items('points') as $seat => $points) {
+        $distance = $seat - (int) $game['seat'];
+        if ($distance === 0 || ($game['teams'] ?? '') === 'yes' && $distance % 2 === 0) {
+            $ours += (int) $points;
+            $us++;
+        } else {
+            $theirs += (int) $points;
+            $them++;
+        }
+    }
+    return $ours * $them - $theirs * $us;
+}
+
+function morePieces(): int
+{
+    global $view;
+    $all = strlen($view['pieces']) - substr_count($view['pieces'], '.');
+    return 2 * substr_count($view['pieces'], $view['me']) - $all;
+}
+
+/** How many more pairs of our pieces touch than of theirs. */
+function closer(): int
+{
+    global $view;
+    $more = 0;
+    for ($a = 0; $a < 25; $a++) {
+        for ($b = 0; $b < $a; $b++) {
+            $piece = $view['board'][$a];
+            if ($piece !== '.' && $piece === $view['board'][$b] && near($a, $b)) {
+                $more += $piece === $view['me'] ? 1 : -1;
+            }
+        }
+    }
+    return $more;
+}
+
 // --- choosing ----------------------------------------------------------------------
 
 function score(string $move): int
@@ -155,6 +198,18 @@ function score(string $move): int
     };
 }
 
+/** How well the game stands for us: above 0 if we are winning. */
+function position(): int
+{
+    global $game;
+    return match ($game['name']) {
+        'brisca', 'tute', 'podrida' => lead(),
+        'tebes' => morePieces(),
+        'teeko' => closer(),
+        default => 0,
+    };
+}
+
 function choose(int $ply, array $moves): string
 {
     global $game;
@@ -165,7 +220,7 @@ function choose(int $ply, array $moves): string
     }
     $scores = array_map('score', $moves);
     $best = array_keys($scores, max($scores), true);
-    echo 'info score=' . max($scores) . "\n";
+    echo 'info score=' . position() . "\n";
     return $moves[$best[((int) ($game['seed'] ?? 0) + $ply) % count($best)]]; // a tie: any will do
 }
 

@@ -112,10 +112,33 @@ def teeko_score(move):
     return sum(near(a, b) for a in mine for b in mine if a < b)
 
 
+# --- the position --------------------------------------------------------------
+
+def lead():
+    """By how much our side leads at cards: its points and those of the others."""
+    seat, ours, theirs = int(game["seat"]), [], []
+    for other, points in enumerate(map(int, items("points"))):
+        with_us = other == seat or game.get("teams") == "yes" and (other - seat) % 2 == 0
+        (ours if with_us else theirs).append(points)
+    return sum(ours) * len(theirs) - sum(theirs) * len(ours)  # above 0 if we have more on average
+
+
+def more_pieces():
+    return sum((p == view["me"]) - (p != view["me"]) for p in view["pieces"] if p != ".")
+
+
+def closer():
+    """How many more pairs of our pieces touch than of theirs."""
+    board = view["board"]
+    pairs = [(a, b) for a in range(25) for b in range(a) if board[a] == board[b] != "." and near(a, b)]
+    return sum(1 if board[a] == view["me"] else -1 for a, b in pairs)
+
+
 # --- choosing ----------------------------------------------------------------
 
 SCORES = {"brisca": trick_score, "tute": trick_score, "podrida": podrida_score,
           "tebes": tebes_score, "teeko": teeko_score}
+POSITIONS = {"brisca": lead, "tute": lead, "podrida": lead, "tebes": more_pieces, "teeko": closer}
 
 
 def choose(moves):
@@ -125,7 +148,8 @@ def choose(moves):
     score = SCORES.get(game["name"], lambda move: 0)
     scores = [score(move) for move in moves]
     best = [move for move, s in zip(moves, scores) if s == max(scores)]
-    say("info", f"score={max(scores)}")
+    # How well the game stands for us: above 0 if we are winning.
+    say("info", f"score={POSITIONS.get(game['name'], lambda: 0)()}")
     return best[(int(game.get("seed", 0)) + ply) % len(best)]  # a tie: any will do
 
 

@@ -26,6 +26,9 @@ class Bot
   SCORES = { 'brisca' => :trick_score, 'tute' => :trick_score, 'podrida' => :podrida_score,
              'tebes' => :tebes_score, 'teeko' => :teeko_score }.freeze
 
+  POSITIONS = { 'brisca' => :lead, 'tute' => :lead, 'podrida' => :lead, 'tebes' => :more_pieces,
+                'teeko' => :closer }.freeze
+
   def initialize
     @game = {} # the `game` line: name, seat, players, seed and the game's options
     @view = {} # the latest `view` line: all that we may know of the position
@@ -107,6 +110,27 @@ class Bot
     mine.combination(2).count { |a, b| near?(a, b) }
   end
 
+  # --- the position ------------------------------------------------------------
+
+  # By how much our side leads at cards: above 0 if we have more points on average.
+  def lead
+    seats = items('points').map(&:to_i).each_with_index
+    ours, theirs = seats.partition do |_, seat|
+      distance = seat - @game['seat'].to_i
+      distance.zero? || (@game['teams'] == 'yes' && distance.even?)
+    end
+    ours.sum(&:first) * theirs.size - theirs.sum(&:first) * ours.size
+  end
+
+  def more_pieces = @view['pieces'].delete('.').chars.sum { |piece| piece == @view['me'] ? 1 : -1 }
+
+  # How many more pairs of our pieces touch than of theirs.
+  def closer
+    board = @view['board']
+    pairs = (0...25).to_a.combination(2).select { |a, b| board[a] != '.' && board[a] == board[b] && near?(a, b) }
+    pairs.sum { |a, _| board[a] == @view['me'] ? 1 : -1 }
+  end
+
   # --- choosing ----------------------------------------------------------------
 
   def choose(ply, moves)
@@ -116,7 +140,8 @@ class Bot
     score = SCORES[@game['name']] # nil for a game that we do not know: any move
     scores = moves.map { |move| score ? send(score, move) : 0 }
     best = moves.select.with_index { |_, i| scores[i] == scores.max }
-    puts "info score=#{scores.max}"
+    position = POSITIONS[@game['name']]
+    puts "info score=#{send(position)}" if position # how well the game stands: above 0 if we are winning
     best[(@game['seed'].to_i + ply) % best.size] # a tie: any will do
   end
 

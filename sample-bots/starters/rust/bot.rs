@@ -133,6 +133,48 @@ impl Bot {
         mine.iter().map(|&a| mine.iter().filter(|&&b| a < b && near(a, b)).count() as i32).sum()
     }
 
+    // --- the position --------------------------------------------------------
+
+    /// By how much our side leads at cards: above 0 if we have more points on average.
+    fn lead(&self) -> i32 {
+        let option = |key: &str| self.game.get(key).map_or("", String::as_str);
+        let (mut ours, mut theirs, mut us, mut them) = (0, 0, 0, 0);
+        for (seat, points) in self.get("points").split(',').enumerate() {
+            let distance = seat as i32 - number(option("seat"));
+            if distance == 0 || option("teams") == "yes" && distance % 2 == 0 {
+                ours += number(points);
+                us += 1;
+            } else {
+                theirs += number(points);
+                them += 1;
+            }
+        }
+        ours * them - theirs * us
+    }
+
+    /// 1 for a piece of ours, -1 for one of theirs.
+    fn sign(&self, piece: u8) -> i32 {
+        if piece == self.get("me").as_bytes()[0] { 1 } else { -1 }
+    }
+
+    fn more_pieces(&self) -> i32 {
+        self.get("pieces").bytes().filter(|&p| p != b'.').map(|p| self.sign(p)).sum()
+    }
+
+    /// How many more pairs of our pieces touch than of theirs.
+    fn closer(&self) -> i32 {
+        let board = self.get("board").as_bytes();
+        let mut more = 0;
+        for a in 0..25 {
+            for b in 0..a {
+                if board[a] != b'.' && board[a] == board[b] && near(a as i32, b as i32) {
+                    more += self.sign(board[a]);
+                }
+            }
+        }
+        more
+    }
+
     // --- choosing ------------------------------------------------------------
 
     fn score(&self, mv: &str) -> i32 {
@@ -145,13 +187,23 @@ impl Bot {
         }
     }
 
+    /// How well the game stands for us: above 0 if we are winning.
+    fn position(&self) -> i32 {
+        match self.name.as_str() {
+            "brisca" | "tute" | "podrida" => self.lead(),
+            "tebes" => self.more_pieces(),
+            "teeko" => self.closer(),
+            _ => 0,
+        }
+    }
+
     fn choose<'a>(&self, ply: u64, moves: &[&'a str]) -> &'a str {
         if let Some(gift) = moves.iter().find(|m| m.starts_with("swap:") || m.starts_with("sing:")) {
             return gift; // a better trump and a song are always worth having
         }
         let top = moves.iter().map(|m| self.score(m)).max().unwrap_or(0);
         let best: Vec<_> = moves.iter().filter(|m| self.score(m) == top).collect();
-        println!("info score={top}");
+        println!("info score={}", self.position());
         let seed: u64 = self.game.get("seed").and_then(|s| s.parse().ok()).unwrap_or(0);
         best[((seed + ply) % best.len() as u64) as usize] // a tie: any will do
     }

@@ -110,6 +110,49 @@ proc teeko_score {move} {
     expr {$line ? 6 : $pairs}
 }
 
+# --- the position -------------------------------------------------------------------
+
+# By how much our side leads at cards: above 0 if we have more points on average.
+proc lead {} {
+    lassign {0 0 0 0 0} seat ours theirs us them
+    set teams [expr {[dict exists $::game teams] && [dict get $::game teams] eq "yes"}]
+    foreach points [items points] {
+        set distance [expr {$seat - [dict get $::game seat]}]
+        if {$distance == 0 || $teams && $distance % 2 == 0} {
+            incr ours $points
+            incr us
+        } else {
+            incr theirs $points
+            incr them
+        }
+        incr seat
+    }
+    expr {$ours * $them - $theirs * $us}
+}
+
+proc more_pieces {} {
+    set more 0
+    foreach piece [split [get pieces] {}] {
+        if {$piece ne "."} { incr more [expr {$piece eq [get me] ? 1 : -1}] }
+    }
+    return $more
+}
+
+# How many more pairs of our pieces touch than of theirs.
+proc closer {} {
+    set board [split [get board] {}]
+    set more 0
+    for {set a 0} {$a < 25} {incr a} {
+        set piece [lindex $board $a]
+        for {set b 0} {$b < $a} {incr b} {
+            if {$piece ne "." && $piece eq [lindex $board $b] && [near $a $b]} {
+                incr more [expr {$piece eq [get me] ? 1 : -1}]
+            }
+        }
+    }
+    return $more
+}
+
 # --- choosing -----------------------------------------------------------------------
 
 # The score of a move; 0 in a game that we do not know, where any move will do.
@@ -119,6 +162,16 @@ proc score {move} {
         podrida { podrida_score $move }
         tebes { tebes_score $move }
         teeko { teeko_score $move }
+        default { expr 0 }
+    }
+}
+
+# How well the game stands for us: above 0 if we are winning.
+proc position {} {
+    switch [dict get $::game name] {
+        brisca - tute - podrida { lead }
+        tebes { more_pieces }
+        teeko { closer }
         default { expr 0 }
     }
 }
@@ -135,7 +188,7 @@ proc choose {ply moves} {
         }
         if {$s == $top} { lappend best $move }
     }
-    puts "info score=$top"
+    puts "info score=[position]"
     set seed [expr {[dict exists $::game seed] ? [dict get $::game seed] : 0}]
     lindex $best [expr {($seed + $ply) % [llength $best]}] ;# a tie: any will do
 }

@@ -4,7 +4,7 @@
 import { Socket } from './socket.js';
 
 const holders = [...document.querySelectorAll('[data-topic]')];
-const socket = new Socket((on) => { document.documentElement.dataset.live = on ? 'yes' : 'no'; });
+export const socket = new Socket((on) => { document.documentElement.dataset.live = on ? 'yes' : 'no'; });
 for (const holder of holders) socket.watch(holder.dataset.topic, (doc) => update(holder, doc), () => ({ lang: document.documentElement.lang }));
 
 function update(holder, { parts, order }) {

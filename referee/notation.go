@@ -1,0 +1,142 @@
+package referee
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Opening is how a deal of a match begins: with the seed of a game, nil for that of the deal, and with moves
+// that nobody plays.
+type Opening struct {
+	Seed  *Hex     `json:"seed,omitempty"`
+	Moves []string `json:"moves"`
+}
+
+// Notation returns the game as a line of text, from which the rules rebuild it: SPEC.md, "Replays", has its form.
+func (r *Replay) Notation(v *rules.Variant) string {
+	var moves []string
+	for _, m := range r.Moves {
+		moves = append(moves, m.Move)
+	}
+	list := "-"
+	if moves != nil {
+		list = strings.Join(moves, ",")
+	}
+	return fmt.Sprintf("%s %s seed=%s moves=%s", r.Game, v.Settings, r.Seed, list)
+}
+
+// Notes returns what a line of text does not have, for people: who played, and how it ended.
+func (r *Replay) Notes() string {
+	var seats []string
+	for seat, s := range r.Seats {
+		seats = append(seats, fmt.Sprintf("seat %d %s: rank %d, %s", seat, s.Name, r.Ranks[seat], text(r.Points[seat])))
+	}
+	return fmt.Sprintf("deal %d, rotation %d; %s", r.Match.Deal, r.Match.Rotation, strings.Join(seats, "; "))
+}
+
+// text returns a number of points.
+func text(points float64) string {
+	if points == 1 {
+		return "1 point"
+	}
+	return fmt.Sprintf("%g points", points)
+}
+
+// Notated is a line of text: a game, or the beginning of one.
+type Notated struct {
+	Game    string
+	Options map[string]string // those that the line has
+	Opening
+}
+
+// ParseNotation parses what Notation returns; options, the seed and the moves may be missing.
+func ParseNotation(line string) (n Notated, err error) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return n, fmt.Errorf("the line is empty: write a game, as in teeko start=drop moves=12,7")
+	}
+	n.Game, n.Options, n.Moves = words[0], map[string]string{}, []string{}
+	seen := map[string]bool{}
+	for _, word := range words[1:] {
+		name, value, ok := strings.Cut(word, "=")
+		switch {
+		case !ok:
+			return n, fmt.Errorf("%q is not name=value, as in start=drop", protocol.Clip([]byte(word)))
+		case seen[name]:
+			return n, fmt.Errorf("%s is set twice: leave one out", name)
+		case name == "seed":
+			seed, err := ParseSeed(value)
+			if err != nil {
+				return n, err
+			}
+			n.Seed = new(Hex(seed))
+		case name == "moves":
+			if value != "-" {
+				n.Moves = strings.Split(value, ",")
+			}
+		default:
+			n.Options[name] = value
+		}
+		seen[name] = true
+	}
+	return n, nil
+}
+
+// NotatedReplay returns a replay as one of its lines.
+func NotatedReplay(data []byte) (n Notated, err error) {
+	r, err := DecodeReplay(data)
+	if err != nil {
+		return n, err
+	}
+	n = Notated{r.Game, r.Options, Opening{Seed: &r.Seed, Moves: []string{}}}
+	for _, m := range r.Moves {
+		n.Moves = append(n.Moves, m.Move)
+	}
+	return n, nil
+}
+
+// IsReplay reports whether a file is a replay, not lines of text.
+func IsReplay(data []byte) bool {
+	return json.Valid(data) && strings.HasPrefix(strings.TrimSpace(string(data)), "{")
+}
+
+// Cut leaves only so many of the moves; all for a negative number.
+func (o *Opening) Cut(moves int) error {
+	if moves > len(o.Moves) {
+		return fmt.Errorf("it has %d moves: --ply cannot be %d", len(o.Moves), moves)
+	}
+	if moves >= 0 {
+		o.Moves = o.Moves[:moves]
+	}
+	return nil
+}
+
+// Check returns an error unless a game of a variant can begin with the opening and goes on behind it.
+func (o Opening) Check(v *rules.Variant) error {
+	if o.Seed == nil && v.Chance && len(o.Moves) > 0 {
+		return fmt.Errorf("moves without a seed: which moves there are depends on the deal, so write seed=, as in the line of a game")
+	}
+	var seed rules.Seed
+	if o.Seed != nil {
+		seed = rules.Seed(*o.Seed)
+	}
+	stream := rules.NewStream(seed)
+	s := v.Deal(&stream)
+	for i, text := range o.Moves {
+		m, err := s.ParseMove(text)
+		if err == nil {
+			err = rules.Play(s, m, nil)
+		}
+		if err != nil {
+			return fmt.Errorf("move %d, %q: %w", i, text, err)
+		}
+	}
+	if s.Turn() == rules.Over {
+		return fmt.Errorf("the game is over after its %d moves: begin earlier, as with --ply %d", len(o.Moves), max(0, len(o.Moves)-1))
+	}
+	return nil
+}

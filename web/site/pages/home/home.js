@@ -1,0 +1,29 @@
+// One of the matches in progress on the table; the next one when it has ended.
+
+import { Board } from '../live/board.js';
+import { say } from '../board/text.js';
+import { socket } from '../layout/parts.js';
+
+const stay = 6000; // milliseconds for which a match that has ended stays
+const [figure, watch, others] = ['now', 'watch', 'others'].map((id) => document.getElementById(id));
+const stage = figure.querySelector('.stage');
+let shown = null;
+
+socket.watch('games', ({ matches }) => {
+  others.textContent = matches.length > 1 ? say('others', { count: matches.length - 1 }) : '';
+  if (shown || matches.length === 0) return;
+  const { id, bots } = matches[0];
+  figure.hidden = false;
+  watch.href = `/live/${id}`;
+  watch.textContent = bots.join(` ${say('versus')} `);
+  shown = new Board(socket, id, stage, {
+    small: true,
+    ended: () => {
+      socket.leave(shown.topic);
+      setTimeout(() => {
+        shown = null;
+        socket.again('games');
+      }, stay);
+    },
+  });
+});

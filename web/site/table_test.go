@@ -1,0 +1,216 @@
+package site_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/timba-arena/timba/web/webtest"
+)
+
+// sit opens a table at a seat by the form of the page.
+func sit(b *webtest.Tab, w *webtest.World, bot, game string, seat int, options string) {
+	b.T.Helper()
+	b.Go(playAddress(w, bot, game, seat, options))
+	b.Click(`form.choose > button`)
+	b.Wait(`#board[data-turn="yes"]`)
+}
+
+// The keyboard alone plays on after a trick; what happened is told no sooner than it is shown, and in the
+// second person; the title says whose turn it is; the last trick is shown again by a button.
+func TestTableTricks(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	sit(b, w, "@random", "brisca", 0, "")
+	const title = `document.title`
+	if text := webtest.Eval[string](b, title); text != "● Your turn · Brisca · timba" {
+		t.Errorf("the title is %q", text)
+	}
+	const focused = `document.activeElement.closest('#board')?.contains(document.activeElement) ? document.activeElement.getAttribute('class') ?? document.activeElement.id : document.activeElement.localName`
+	webtest.Eval[bool](b, `(document.querySelector('.playable').focus(), true)`)
+	for range 3 {
+		b.Press(kb.Enter)
+		b.Wait(`#board[data-trick="ended"]`)
+		last := webtest.Eval[string](b, `document.querySelector('#events li:last-child').textContent`)
+		if !strings.Contains(last, "the trick") {
+			t.Errorf("while a trick is shown the log ends with %q", last)
+		}
+		if text := webtest.Eval[string](b, title); text != "Brisca · timba" {
+			t.Errorf("the title is %q while a trick is shown", text)
+		}
+		if on := webtest.Eval[string](b, focused); on != "board" {
+			t.Errorf("while a trick is shown the focus is on %q", on)
+		}
+		b.Press(kb.Enter) // goes on at once
+		b.Wait(`#board[data-turn="yes"]`)
+		if on := webtest.Eval[string](b, focused); !strings.Contains(on, "playable") {
+			t.Errorf("after a trick the focus is on %q", on)
+		}
+	}
+	text := b.Text("#events")
+	if !strings.Contains(text, "You play ") || !strings.Contains(text, "random plays ") || strings.Contains(text, "ou plays") || strings.Contains(text, "face down") {
+		t.Errorf("what happened is told as %q", text)
+	}
+	if n := b.Count(".playable"); n != 3 || b.Count(".unplayable") != 0 {
+		t.Errorf("%d cards are marked as legal, want 3", n)
+	}
+	b.Click("#last")
+	b.Wait(`#last[aria-pressed="true"]`)
+	if n := b.Count(".trick.ended .card"); n != 2 || b.Count(".playable") != 0 {
+		t.Errorf("the last trick has %d cards", n)
+	}
+	b.Click("#last")
+	b.Wait(`#board[data-turn="yes"]`)
+	b.Quiet()
+}
+
+// In a game on a board people see their colour, names, and squares as a1 to d4, with their own side at
+// the bottom and the corners that they want in their colour.
+func TestTableBoard(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	b.Look(390, 844, false)
+	for seat, want := range []struct{ colour, turned, corner, goals string }{
+		{"white", "", "a1", "0 3"}, {"black", "yes", "d4", "12 15"},
+	} {
+		sit(b, w, "@random", "tebes", seat, "size=4")
+		playOut(b, 2)
+		b.Wait(`#board[data-turn="yes"], .over`)
+		if got := b.Attribute(".squares", "data-turned"); got != want.turned {
+			t.Errorf("seat %d: the board is turned: %q", seat, got)
+		}
+		low := webtest.Eval[string](b, `[...document.querySelectorAll('.squares .plate')].sort((a, b) => b.getBoundingClientRect().top - a.getBoundingClientRect().top)[0].querySelector('.name').textContent`)
+		if low != "you  "+want.colour {
+			t.Errorf("seat %d: the plate at the bottom says %q", seat, low)
+		}
+		if goals := webtest.Eval[string](b, fmt.Sprintf(`[...document.querySelectorAll('.goal.seat%d')].map((e) => [...document.querySelectorAll('.square')].indexOf(e.closest('.square'))).join(' ')`, seat)); goals != want.goals {
+			t.Errorf("seat %d: the corners in its colour are %q, want %q", seat, goals, want.goals)
+		}
+		corner := webtest.Eval[string](b, `(() => {
+			const all = [...document.querySelectorAll('.coordinate')].map((e) => [e.textContent, e.getBoundingClientRect()]);
+			const letters = all.filter(([text]) => /[a-z]/.test(text)).sort((x, y) => x[1].left - y[1].left);
+			const numbers = all.filter(([text]) => /\d/.test(text)).sort((x, y) => y[1].top - x[1].top);
+			return letters[0][0] + numbers[0][0];
+		})()`)
+		if corner != want.corner {
+			t.Errorf("seat %d: the lower left square is %s, want %s", seat, corner, want.corner)
+		}
+		for line := range strings.SplitSeq(webtest.Eval[string](b, `[...document.querySelectorAll('#events li')].map((e) => e.textContent).join('\n')`), "\n") {
+			if strings.Contains(line, " play") && !regexp.MustCompile(` plays? [a-d][1-4]-[a-d][1-4]$`).MatchString(line) {
+				t.Errorf("seat %d: a move is told as %q", seat, line)
+			}
+		}
+		if label := b.Attribute(".choice", "aria-label"); !regexp.MustCompile(`^move from [a-d][1-4]$`).MatchString(label) {
+			t.Errorf("seat %d: a choice is called %q", seat, label)
+		}
+	}
+	b.Quiet()
+}
+
+// Partners are marked, and the score of both teams stands above the table, as on the card at the end. The
+// table fills a phone's screen.
+func TestTableTeams(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	b.Look(390, 844, true)
+	sit(b, w, "@random", "brisca", 1, "players=4 teams=yes")
+	if got := strings.Join(b.Attributes(`.plate:has(.badge.partner)`, "data-plate"), " "); got != "3" {
+		t.Errorf("the seats %q are marked as partners, want 3", got)
+	}
+	if text := b.Text("#score"); !regexp.MustCompile(`^Your team \d+, the others \d+$`).MatchString(text) {
+		t.Errorf("the score is %q", text)
+	}
+	box := webtest.Eval[[]float64](b, `(() => { const r = document.querySelector('#board svg').getBoundingClientRect(); return [r.top + scrollY, r.bottom + scrollY, r.width]; })()`)
+	if box[0] > 100 || box[1] < 800 || box[1] > 844 || box[2] < 360 {
+		t.Errorf("the table is from %v to %v and %v wide, on a screen of 390 by 844", box[0], box[1], box[2])
+	}
+	playOut(b, 0)
+	b.Wait(`.over`)
+	score := regexp.MustCompile(`\d+`).FindAllString(b.Text("#score"), -1)
+	if head, want := b.Text(".over h2"), fmt.Sprintf(", %s to %s", score[0], score[1]); !strings.HasSuffix(head, want) {
+		t.Errorf("the card says %q, want %q", head, want)
+	}
+	if n := b.Count(".over .sides li"); n != 2 {
+		t.Errorf("the card has %d sides", n)
+	}
+	b.Quiet()
+}
+
+// Resigning is asked for, and the card says so; the same guest reads "you" when the page is loaded again,
+// others read of a guest. The next level and the review are buttons.
+func TestTableResign(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	sit(b, w, "@champion:level=1", "teeko", 0, "")
+	b.Click(`[data-opens="resign"]`)
+	b.Wait(`#resign[open]`)
+	b.Accessible()
+	b.Click(`#resign [data-closes]`)
+	b.Wait(`#resign:not([open])`)
+	playOut(b, 2) // a piece and where it goes
+	b.Wait(`#board[data-turn="yes"]`)
+	b.Click(`[data-opens="resign"]`)
+	b.Click(`form[action$="/resign"] button`)
+	b.Wait(`.over.loss`)
+	const card = `document.querySelector('.over').innerText.split('\n').slice(0, 3).join(' ').replace(/\s+/g, ' ').trim()`
+	if text := webtest.Eval[string](b, card); !strings.HasPrefix(text, "You lost You resigned.") {
+		t.Errorf("the card says %q", text)
+	}
+	table := webtest.Eval[string](b, "location.href")
+	other := webtest.Open(t, webtest.Start(t), table+"?lang=es")
+	other.Home = w.URL
+	other.Wait(`.over.loss`)
+	if text := webtest.Eval[string](other, card); !strings.HasPrefix(text, "una persona invitada ha perdido una persona invitada ha abandonado.") {
+		t.Errorf("others read %q", text)
+	}
+	other.Quiet()
+	b.Click(`.over a[href$="?ply=0"]`)
+	b.Wait(`.player[data-ply="0"]`)
+	b.Go(table)
+	b.Wait(`.player[data-ply]:not([data-ply="0"])`)
+	b.Click(`form:has([name="level"]) button`)
+	b.Wait(`#board[data-turn="yes"]`)
+	if text := b.Text("h1"); text != "Teeko you and learner, level 2" {
+		t.Errorf("the next game is %q", text)
+	}
+	b.Quiet()
+}
+
+// The rules of the table's game are a drawer in the language of the page, with the options of the table marked.
+func TestTableRules(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	b := webtest.Open(t, in, w.URL+"/play?lang=ca")
+	b.Home = w.URL
+	b.Look(390, 844, false)
+	sit(b, w, "@random", "tute", 0, "last10=yes followonly=yes")
+	b.Click(`[data-opens="rules"]`)
+	b.Wait(`#rules[open]`)
+	b.Accessible()
+	used := webtest.Eval[[]string](b, `[...document.querySelectorAll('#rules .used code')].map((e) => e.textContent)`)
+	if got := strings.Join(used, " "); got != "followonly=yes last10=yes" || b.Count("#rules li") < 10 || b.Count("#rules table") != 1 {
+		t.Errorf("the options %q are marked", got)
+	}
+	if text := b.Text("#rules"); !strings.Contains(text, "cal seguir el pal") {
+		t.Errorf("the rules say %q", text)
+	}
+	b.Press(kb.Escape)
+	b.Wait(`#rules:not([open])`)
+	b.Quiet()
+}
