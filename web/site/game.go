@@ -24,9 +24,10 @@ type gamePage struct {
 	gameView
 	ladder.Game
 	Match    ladder.Match
-	Embedded bool   // the page is in a frame of another
-	Embed    string // the address for frames of other sites, "" if the operator allows none
-	Full     string // the address of the page from another site
+	SameDeal []ladder.Game // of the same deal, by rotation, this game among them
+	Embedded bool          // the page is in a frame of another
+	Embed    string        // the address for frames of other sites, "" if the operator allows none
+	Full     string        // the address of the page from another site
 }
 
 // gameOf leads to a game of a match by its deal and rotation, as those who have watched it know it.
@@ -156,6 +157,15 @@ func (s *Site) gamePage(v *visit) (gamePage, error) {
 	}
 	if err != nil {
 		return page, fmt.Errorf("the replay of game %d: %w", page.ID, err)
+	}
+	list, err := s.Store.Games(v.ctx(), page.MatchID)
+	if err != nil {
+		return page, err
+	}
+	for _, other := range list {
+		if other.Deal == page.Deal {
+			page.SameDeal = append(page.SameDeal, other)
+		}
 	}
 	page.Full = fmt.Sprintf("%s/games/%d", v.origin(), page.ID)
 	return page, nil

@@ -72,7 +72,12 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 		if err != nil {
 			return p, err
 		}
-		for _, key := range []string{"games", "finished", "bots"} {
+		for _, g := range data.Games {
+			if err := part("home", "home-game", "game-"+g.Name, g); err != nil {
+				return p, err
+			}
+		}
+		for _, key := range []string{"finished", "bots"} {
 			if err := part("home", "home-"+key, key, data); err != nil {
 				return p, err
 			}
