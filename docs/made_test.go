@@ -22,7 +22,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/middleware"
@@ -31,10 +31,10 @@ import (
 // made has the blocks of the pages by their names.
 func made(t *testing.T) map[string]string {
 	blocks := map[string]string{
-		"faults": faults(), "limits of an upload": limits(), "house bots": houseBots(), "standing": standing(), "levels": levels(),
+		"faults": faults(), "limits of an upload": limits(), "house bots": houseBots(), "standing": standing(t), "levels": levels(),
 		"packages": packages(t),
 	}
-	for _, g := range games.All() {
+	for _, g := range refereetest.Specified(t) {
 		b := newTable("option", "default", "allowed", "meaning")
 		for _, o := range g.Options {
 			row := line(code(o.Name), o.DefaultText(), o.Allowed(), o.Help)
@@ -164,9 +164,9 @@ func houseBots() string {
 	return b.String()
 }
 
-func standing() string {
+func standing(t *testing.T) string {
 	b := newTable("game", "house bots of its default ladders, the weakest first")
-	for _, g := range games.All() {
+	for _, g := range refereetest.Specified(t) {
 		var list []string
 		for _, spec := range house.Standing(g.Name) {
 			list = append(list, code("@"+spec))

@@ -1,4 +1,4 @@
-package referee
+package referee_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
 )
 
@@ -14,10 +15,10 @@ import (
 func TestReplaysNotation(t *testing.T) {
 	t.Parallel()
 	v := refereetest.Variant(t, "teeko", "start=drop")
-	r := &Replay{
-		Game: "teeko", Options: v.Settings.Map(), Seed: Hex{31: 7}, Match: ReplayMatch{Deal: 3, Rotation: 1},
-		Seats: []ReplaySeat{{Name: "a"}, {Name: "b"}}, Ranks: []int{1, 2}, Points: []float64{1, 0.5},
-		Moves: []ReplayMove{{Move: "12"}, {Move: "7"}},
+	r := &referee.Replay{
+		Game: "teeko", Options: v.Settings.Map(), Seed: referee.Hex{31: 7}, Match: referee.ReplayMatch{Deal: 3, Rotation: 1},
+		Seats: []referee.ReplaySeat{{Name: "a"}, {Name: "b"}}, Ranks: []int{1, 2}, Points: []float64{1, 0.5},
+		Moves: []referee.ReplayMove{{Move: "12"}, {Move: "7"}},
 	}
 	line := r.Notation(v)
 	if want := "teeko start=drop squares=standard limit=200 opening=0 seed=" + strings.Repeat("0", 63) + "7 moves=12,7"; line != want {
@@ -26,8 +27,8 @@ func TestReplaysNotation(t *testing.T) {
 	if got, want := r.Notes(), "deal 3, rotation 1; seat 0 a: rank 1, 1 point; seat 1 b: rank 2, 0.5 points"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	n := kit.Get[Notated](t)(ParseNotation(line))
-	if diff := cmp.Diff(Notated{"teeko", r.Options, Opening{&r.Seed, []string{"12", "7"}}}, n); diff != "" {
+	n := kit.Get[referee.Notated](t)(referee.ParseNotation(line))
+	if diff := cmp.Diff(referee.Notated{"teeko", r.Options, referee.Opening{&r.Seed, []string{"12", "7"}}}, n); diff != "" {
 		t.Error(diff)
 	}
 	kit.Must(t, n.Check(v))
@@ -36,13 +37,13 @@ func TestReplaysNotation(t *testing.T) {
 		t.Errorf("%q after 1 move", n.Moves)
 	}
 	r.Moves = nil
-	if line := r.Notation(v); !strings.HasSuffix(line, " moves=-") || len(kit.Get[Notated](t)(ParseNotation(line)).Moves) != 0 {
+	if line := r.Notation(v); !strings.HasSuffix(line, " moves=-") || len(kit.Get[referee.Notated](t)(referee.ParseNotation(line)).Moves) != 0 {
 		t.Errorf("without moves: %s", line)
 	}
 	for text, want := range map[string]string{
 		"": "the line is empty", "teeko drop": `"drop" is not name=value`, "teeko limit=1 limit=2": "limit is set twice", "teeko seed=x": "seed: ",
 	} {
-		if _, err := ParseNotation(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := referee.ParseNotation(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

@@ -4,11 +4,14 @@ package refereetest
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/protocol"
@@ -59,6 +62,19 @@ func run(m interface{ Run() int }, prepare func(dir string) error) int {
 		return 1
 	}
 	return proc.Clean(m).Run()
+}
+
+// Specified returns the games that SPEC.md has a section on. The project promises their rules, and tests demand
+// more of them than of a game that somebody adds for themselves.
+func Specified(t testing.TB) (list []*rules.Game) {
+	t.Helper()
+	spec := string(kit.Get[[]byte](t)(fs.ReadFile(timba.Documents, "SPEC.md")))
+	for _, g := range games.All() {
+		if strings.Contains(spec, "\n## "+g.Display.Title+"\n") {
+			list = append(list, g)
+		}
+	}
+	return list
 }
 
 // Variant returns a game with options from "key=value key=value".

@@ -4,14 +4,17 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// Every game has bots for its ladders, each once, that exist and are made for it, and few enough
+// The games of ladders have bots for them, each once, that exist and are made for it, and few enough
 // that a newcomer meets others.
 func TestStanding(t *testing.T) {
-	for _, g := range games.All() {
-		specs := Standing(g.Name)
+	for name := range standing {
+		g := kit.Get[*rules.Game](t)(games.Find(name))
+		specs := Standing(name)
 		if len(specs) < 5 || len(specs) > 9 || !slices.Contains(specs, "random") || specs[len(specs)-1] != "champion" {
 			t.Errorf("%s: the bots are %q", g.Name, specs)
 		}
@@ -27,7 +30,7 @@ func TestStanding(t *testing.T) {
 			}
 		}
 	}
-	if len(standing) != len(games.All()) {
-		t.Errorf("%d games have bots, of %d", len(standing), len(games.All()))
+	if len(standing) < 5 {
+		t.Errorf("%d games have bots", len(standing))
 	}
 }

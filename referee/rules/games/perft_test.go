@@ -11,6 +11,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -38,7 +39,7 @@ func TestPerft(t *testing.T) {
 		}
 		counted[f[0]] = true
 	}
-	for _, g := range games.All() {
+	for _, g := range refereetest.Specified(t) {
 		if !counted[g.Name] {
 			t.Errorf("testdata/perft.txt does not have %s", g.Name)
 		}
