@@ -41,7 +41,8 @@ type Game struct {
 }
 
 // Text returns the rules for people in a language, as Markdown; "" if there are none. An item of a list
-// that begins with an option in backticks, or with its name and a value, is about that option.
+// that begins with an option in backticks, or with its name and a value, is about that option: the site
+// describes it so where it is chosen.
 func (g *Game) Text(language string) string {
 	text, err := fs.ReadFile(g.Texts, "rules."+language+".md")
 	if err != nil {

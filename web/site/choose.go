@@ -134,7 +134,6 @@ type playPage struct {
 type playLink struct {
 	Name, Title, Address string
 	Picture              string // the name of a file, "" if there is none
-	Board                bool   // the game has a board
 	Current              bool
 }
 
@@ -153,9 +152,6 @@ type playBot struct {
 	Number int    // of a level, else 0
 	Level  string // its name in English
 }
-
-// Title returns the name of a bot that is no level.
-func (b playBot) Title() string { return strings.TrimPrefix(b.Name, "@") }
 
 // Bars returns the outlines of the picture of a level: so many bars as its number, each higher than the last.
 func (b playBot) Bars() string {
@@ -228,7 +224,7 @@ func (s *Site) choosePlay(v *visit, status int, form playForm, problem *wire.Pro
 	}
 	page.Form = form
 	for _, other := range games.All() {
-		link := playLink{Name: other.Name, Title: titleOf(other.Name), Board: other.Display.Board != nil, Current: other == g}
+		link := playLink{Name: other.Name, Title: titleOf(other.Name), Current: other == g}
 		link.Address = playForm{Game: other.Name, Bot: form.Bot, Other: form.Other, Seat: form.Seat}.address()
 		if picture := "home/" + other.Name + ".svg"; s.assets.has(picture) {
 			link.Picture = picture

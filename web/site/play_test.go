@@ -263,6 +263,7 @@ func TestPlayChoices(t *testing.T) {
 	b := webtest.Open(t, in, w.URL+"/play?lang=es")
 	b.Home = w.URL
 	examine(b, w.URL+"/play?game=podrida&bot=@random", "play-podrida")
+	b.Look(1280, 900, false)
 	for game, want := range map[string]string{"brisca": "2 3 4", "tute": "2 3 4", "podrida": "3 4 5 6 7 8 9 10 11 12", "tebes": "", "teeko": ""} {
 		b.Go(w.URL + "/play?game=" + game)
 		if got := strings.Join(b.Attributes(`[name="set-players"]`, "value"), " "); got != want {
@@ -270,6 +271,7 @@ func TestPlayChoices(t *testing.T) {
 		}
 	}
 	b.Go(w.URL + "/play?game=brisca")
+	b.Picture(*screens, "play-brisca-es")
 	for _, c := range []struct{ players, options string }{
 		{"2", "set-exchange set-last10 set-blackhand set-hunt3"}, {"3", "set-exchange set-last10 set-blackhand"}, {"4", "set-teams set-exchange set-last10 set-blackhand"},
 	} {
@@ -296,6 +298,7 @@ func TestPlayChoices(t *testing.T) {
 	if n := b.Count(`[value="@champion:level=6"]:checked, [name="seat"][value="0"]:checked`); n != 2 {
 		t.Errorf("another game keeps %d of two choices", n)
 	}
+	b.Picture(*screens, "play-tebes-es")
 	if value := b.Attribute(`[name="set-opening"]`, "value"); value != "6" {
 		t.Errorf("openings have %s moves", value)
 	}

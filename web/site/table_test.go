@@ -14,7 +14,7 @@ import (
 // sit opens a table at a seat by the form of the page.
 func sit(b *webtest.Tab, w *webtest.World, bot, game string, seat int, options string) {
 	b.T.Helper()
-	b.Go(fmt.Sprintf("%s/play?bot=%s&game=%s&seat=%d&options=%s", w.URL, bot, game, seat, options))
+	b.Go(playAddress(w, bot, game, seat, options))
 	b.Click(`form.choose > button`)
 	b.Wait(`#board[data-turn="yes"]`)
 }
@@ -82,7 +82,7 @@ func TestTableBoard(t *testing.T) {
 	for seat, want := range []struct{ colour, turned, corner, goals string }{
 		{"white", "", "a1", "0 3"}, {"black", "yes", "d4", "12 15"},
 	} {
-		sit(b, w, "@random", "tebes", seat, "size%3D4")
+		sit(b, w, "@random", "tebes", seat, "size=4")
 		playOut(b, 2)
 		b.Wait(`#board[data-turn="yes"], .over`)
 		if got := b.Attribute(".squares", "data-turned"); got != want.turned {
@@ -125,7 +125,7 @@ func TestTableTeams(t *testing.T) {
 	b := webtest.Open(t, in, w.URL+"/play")
 	b.Home = w.URL
 	b.Look(390, 844, true)
-	sit(b, w, "@random", "brisca", 1, "players%3D4+teams%3Dyes")
+	sit(b, w, "@random", "brisca", 1, "players=4 teams=yes")
 	if got := strings.Join(b.Attributes(`.plate:has(.badge.partner)`, "data-plate"), " "); got != "3" {
 		t.Errorf("the seats %q are marked as partners, want 3", got)
 	}
@@ -199,7 +199,7 @@ func TestTableRules(t *testing.T) {
 	b := webtest.Open(t, in, w.URL+"/play?lang=ca")
 	b.Home = w.URL
 	b.Look(390, 844, false)
-	sit(b, w, "@random", "tute", 0, "last10%3Dyes+followonly%3Dyes")
+	sit(b, w, "@random", "tute", 0, "last10=yes followonly=yes")
 	b.Click(`[data-opens="rules"]`)
 	b.Wait(`#rules[open]`)
 	b.Accessible()
