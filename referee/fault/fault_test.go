@@ -28,7 +28,7 @@ var texts = []struct {
 	{Reason{Kind: NoReady, Limit: 10000}, "startup", `no "ready" within 10000 ms: answer the line "timba 1" with "ready" and flush the output`},
 	{Reason{Kind: Disqualified, Limit: 3}, "startup", "forfeits the rest of the match after 3 faults"},
 	{Reason{Kind: Late, Limit: 1000, Margin: 50}, "timeout", "no move within 1000 ms and the margin of 50 ms: answer within the milliseconds that the turn line gives"},
-	{Reason{Kind: Late, Limit: 100, Margin: 5, Unfinished: "move 1o"}, "timeout", `no move within 100 ms and the margin of 5 ms, after the unfinished line "move 1o": answer within the milliseconds that the turn line gives`},
+	{Reason{Kind: Late, Limit: 100, Margin: 5, Unfinished: "move 1o"}, "timeout", `no move within 100 ms and the margin of 5 ms, after the unfinished line "move 1o": end every line with a line feed, and flush the output after every line`},
 	{Reason{Kind: NoReady, Limit: 10, Unfinished: "> "}, "startup", `no "ready" within 10 ms, after the unfinished line "> ": answer the line "timba 1" with "ready" and flush the output`},
 	{Reason{Kind: LateBank}, "timeout", "no move within the rest of its bank and the margin of 0 ms: answer within the milliseconds that the turn line gives"},
 	{Reason{Kind: NotReading}, "timeout", "did not read its input in time: the pipe is full"},

@@ -56,7 +56,7 @@ type kind struct {
 
 const (
 	atStart    = `before "ready": `
-	inTime     = " and the margin of {margin} ms{unfinished}: answer within the milliseconds that the turn line gives"
+	inTime     = " and the margin of {margin} ms{unfinished}: {late}"
 	theProcess = "the process "
 	exitedWith = "exited with status {status}"
 	killedBy   = "was killed by signal {signal} ({name})"
@@ -169,6 +169,11 @@ func (r Reason) fill(text string) string {
 				return ""
 			}
 			return ", after the unfinished line " + strconv.Quote(string(r.Unfinished))
+		case "late":
+			if r.Unfinished != "" {
+				return "end every line with a line feed, and flush the output after every line"
+			}
+			return "answer within the milliseconds that the turn line gives"
 		case "end":
 			if r.Signal != 0 {
 				return r.fill(killedBy)
