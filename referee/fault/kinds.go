@@ -55,8 +55,9 @@ type kind struct {
 }
 
 const (
+	answer     = "answer within the milliseconds that the turn line gives"
 	atStart    = `before "ready": `
-	inTime     = " and the margin of {margin} ms{unfinished}: {late}"
+	inTime     = " and the margin of {margin} ms{unfinished}: " + answer
 	theProcess = "the process "
 	exitedWith = "exited with status {status}"
 	killedBy   = "was killed by signal {signal} ({name})"
@@ -146,7 +147,11 @@ func (r Reason) Code() protocol.Code {
 // Text returns the reason for people. It has no measured times and no numbers of
 // processes, so that a repeated match gives the same replays.
 func (r Reason) Text() string {
-	text := r.fill(r.Kind.known().text)
+	text := r.Kind.known().text
+	if r.Unfinished != "" {
+		text = strings.Replace(text, answer, "end every line with a line feed, and flush the output after every line", 1)
+	}
+	text = r.fill(text)
 	if r.BeforeReady {
 		text = atStart + text
 	}
@@ -169,11 +174,6 @@ func (r Reason) fill(text string) string {
 				return ""
 			}
 			return ", after the unfinished line " + strconv.Quote(string(r.Unfinished))
-		case "late":
-			if r.Unfinished != "" {
-				return "end every line with a line feed, and flush the output after every line"
-			}
-			return "answer within the milliseconds that the turn line gives"
 		case "end":
 			if r.Signal != 0 {
 				return r.fill(killedBy)
