@@ -110,14 +110,21 @@ func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, er
 		if _, err := tx.Match(ctx, matchID); err != nil {
 			return none(err, noMatch(matchID))
 		}
-		r, err := tx.ResultOf(ctx, matchID)
-		if err != nil {
-			return none(err, nil)
-		}
-		out, err = s.codec.games(r)
-		return served(err, matchID, "results")
+		var err error
+		out, err = s.gamesOf(ctx, tx, matchID)
+		return err
 	})
 	return out, err
+}
+
+// gamesOf returns the games of a match, nil if it has no result.
+func (s *Store) gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.Game, error) {
+	r, err := tx.ResultOf(ctx, matchID)
+	if err != nil {
+		return nil, none(err, nil)
+	}
+	games, err := s.codec.games(r)
+	return games, served(err, matchID, "results")
 }
 
 // GamesOf returns the games of matches by the ID of the match, as Games does. A match without games is left out.
@@ -125,15 +132,12 @@ func (s *Store) GamesOf(ctx context.Context, matches []int64) (map[int64][]ladde
 	out := make(map[int64][]ladder.Game, len(matches))
 	err := s.view(ctx, func(tx *Tx) error {
 		for _, id := range matches {
-			r, err := tx.ResultOf(ctx, id)
-			if errors.Is(err, sql.ErrNoRows) {
-				continue
-			}
+			games, err := s.gamesOf(ctx, tx, id)
 			if err != nil {
 				return err
 			}
-			if out[id], err = s.codec.games(r); err != nil {
-				return served(err, id, "results")
+			if games != nil {
+				out[id] = games
 			}
 		}
 		return nil

@@ -140,6 +140,15 @@ func (s *Site) game(v *visit) error {
 	if err != nil {
 		return err
 	}
+	list, err := s.Store.Games(v.ctx(), page.MatchID)
+	if err != nil {
+		return err
+	}
+	for _, other := range list {
+		if other.Deal == page.Deal {
+			page.SameDeal = append(page.SameDeal, other)
+		}
+	}
 	if s.Config.Site.Embed {
 		page.Embed = page.Full + "/embed"
 	}
@@ -157,15 +166,6 @@ func (s *Site) gamePage(v *visit) (gamePage, error) {
 	}
 	if err != nil {
 		return page, fmt.Errorf("the replay of game %d: %w", page.ID, err)
-	}
-	list, err := s.Store.Games(v.ctx(), page.MatchID)
-	if err != nil {
-		return page, err
-	}
-	for _, other := range list {
-		if other.Deal == page.Deal {
-			page.SameDeal = append(page.SameDeal, other)
-		}
 	}
 	page.Full = fmt.Sprintf("%s/games/%d", v.origin(), page.ID)
 	return page, nil
