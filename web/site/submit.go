@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api/wire"
 )
@@ -44,7 +45,7 @@ func (s *Site) submitForm(name string) submitPage {
 const maxField = 1 << 10
 
 // errNoFile is the error of a form without a file.
-var errNoFile = ladder.Errorf(ladder.Invalid, "choose a .tar.gz or a .zip", "the form has no archive")
+var errNoFile = ladder.Errorf(ladder.Invalid, "choose one, such as bot.py, or an archive", "the form has no file")
 
 // submitted receives an upload, as a form that browsers send with or without scripts: the name of the bot,
 // and the file.
@@ -80,7 +81,7 @@ func (v *visit) upload() (name string, made ladder.Version, err error) {
 				return name, made, err
 			}
 		case p.FormName() == "archive" && p.FileName() != "":
-			made, err = v.site.Middleware.Receive(v.w, v.r, name, p, -1)
+			made, err = v.site.Middleware.Receive(v.w, v.r, service.Upload{Bot: name, File: p.FileName(), Content: p}, -1)
 			return name, made, err
 		}
 	}
