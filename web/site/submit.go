@@ -23,6 +23,7 @@ type submitPage struct {
 	Files     string
 	Memory    string
 	Processes int
+	Platform  string // of the program that can be downloaded
 	Name      string
 	Problem   *wire.Problem
 }
@@ -36,7 +37,7 @@ func (s *Site) submit(v *visit) error {
 func (s *Site) submitForm(name string) submitPage {
 	l, archive := s.Config.Limits, bundle.LimitsOf(s.Config.Limits)
 	return submitPage{
-		Limits: l, Archive: archive, Name: name, Processes: sandbox.DefaultLimit.Processes,
+		Limits: l, Archive: archive, Name: name, Platform: s.programInfo().Platform, Processes: sandbox.DefaultLimit.Processes,
 		Upload: bundle.Size(archive.Upload), Files: bundle.Size(archive.Unpacked), Memory: bundle.Size(int64(l.Memory)),
 	}
 }
