@@ -249,8 +249,5 @@ func decode(data []byte) (*referee.Replay, *rules.Game, error) {
 // download sends the header of a file that a browser keeps. A replay never changes, but its
 // exports may.
 func (v *visit) download(kind string, id int64, ext string) {
-	v.begun = true
-	h := v.w.Header()
-	h.Set("Content-Type", kind)
-	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="game-%d.%s"`, id, ext))
+	v.attach(kind, fmt.Sprintf("game-%d.%s", id, ext))
 }
