@@ -49,8 +49,14 @@ export function parseCard(text) {
 export function cardName(text) {
   const card = parseCard(text);
   if (!card) return text === '?' ? say('card.down') : text;
-  const { rank } = card, name = `rank.${rank}`;
-  return said(name) ? say('card.figure', { rank, name: say(name), suit: suitName(card.suit) }) : say('card', { rank, suit: suitName(card.suit) });
+  const { rank } = card, name = `rank.${rank}`, suit = say(`of.${card.suit}`);
+  return said(name) ? say('card.figure', { rank, name: say(name), suit }) : say('card', { rank, suit });
+}
+
+// theCard is a card in words with its article, which depends on the rank in some languages.
+function theCard(text) {
+  const parsed = parseCard(text), card = cardName(text);
+  return parsed ? say(said(`the.${parsed.rank}`) ? `the.${parsed.rank}` : 'the.any', { card }) : card;
 }
 
 // list reads a list joined by commas, - being none.
@@ -141,9 +147,9 @@ export function moveName(move, columns = 0) {
 // tell gives the key of what each event of a seat tells, and the values of its places, from its words.
 const tell = {
   deal: ([hand]) => ['deal', { cards: cards(hand) }],
-  play: ([move], columns) => ['play', { card: moveName(move, columns) }],
+  play: ([move], columns) => ['play', { card: parseCard(move) ? theCard(move) : moveName(move, columns) }],
   swap: ([card]) => ['swap', { card: cardName(card) }],
-  draw: ([card]) => ['draw', { card: cardName(card) }],
+  draw: ([card]) => ['draw', { card: theCard(card) }],
   trick: ([count]) => (count === undefined ? ['trick', {}] : ['trick-points', { count }]),
   sing: ([suit, points]) => ['sing', { suit: suitName(suit), points }],
   song: ([points]) => ['song', { points }],
@@ -175,7 +181,7 @@ export function eventText(event, reader) {
   const [verb, ...words] = (to ? event.slice(0, to.index) : event).split(' ');
   switch (verb) {
     case 'deal': return to ? told(Number(to[1]), reader, tell.deal(words)) : say(reader.me === undefined ? 'event.hand' : 'you.hand', { cards: cards(words[0]) });
-    case 'trump': return words.length === 2 ? say('event.turned', { card: cardName(words[1]), suit: suitName(words[0]) }) : say('event.trump', { card: cardName(words[0]) });
+    case 'trump': return words.length === 2 ? say('event.turned', { card: theCard(words[1]), suit: suitName(words[0]) }) : say('event.trump', { card: theCard(words[0]) });
     case 'round': return roundText(words, reader);
     case 'opening': return words[0] === '0' ? say('event.bare') : say('event.opening', { count: words[0] });
     case 'score': return say('event.score', { points: words.map((p, seat) => `${who(seat)} ${p}`).join(', ') });
