@@ -242,7 +242,7 @@ func TestPlayRestartRaced(t *testing.T) {
 	kit.Until(t, "the page says that the server is away", func() bool { return webtest.Eval[bool](b, away) })
 	w.Restart()
 	b.Wait(`main > .notice`)
-	if text := b.Text("main"); !strings.Contains(text, "Ningú") {
+	if text := b.Text("main"); !strings.Contains(text, "ningú") {
 		t.Errorf("the page says %q", text)
 	}
 	if n := webtest.Eval[int64](b, `document.querySelectorAll('h1').length`); n != 1 {
