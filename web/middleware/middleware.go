@@ -160,6 +160,9 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 		in := &Request{ID: rand.Text(), Actor: service.Actor{Address: m.addressOf(r)}, Secure: m.secure(r), w: &recorder{ResponseWriter: w}}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, in))
 		securityHeaders(w.Header())
+		if r.TLS != nil { // a proxy with TLS decides for itself
+			w.Header().Set("Strict-Transport-Security", "max-age=2592000")
+		}
 		w.Header().Set("X-Request-Id", in.ID)
 		rc := http.NewResponseController(w)
 		rc.SetWriteDeadline(began.Add(answerTime)) // not every writer has deadlines
