@@ -48,12 +48,19 @@ func (s *Site) enter(w http.ResponseWriter, r *http.Request) (*visit, error) {
 	v.r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
 	v.words = s.pages.languages[messages.Choose(v.preference("lang"), r.Header.Get("Accept-Language"))]
 	s.headers(w.Header())
+	_, pattern := s.mux.Handler(r)
+	v.Cheap = (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costly, pattern)
 	err := s.Middleware.Identify(w, r, cookie(r, sessionCookie), s.Service.Visitor)
 	if ladder.CodeOf(err) == ladder.Unauthorized {
 		v.forget() // the session has ended
 		err = nil
 	}
 	return v, err
+}
+
+// costly are the pages that cost as much as a call of the API: they search, or are downloads.
+var costly = []string{
+	"GET /search", "GET /games/{game}/replay.json", "GET /games/{game}/replay.html", "GET /games/{game}/replay.csv", "GET /play/{id}/replay.json",
 }
 
 // preferences are what a visitor may choose for all pages: by a parameter of any address, whose
