@@ -298,7 +298,7 @@ func TestHostileBots(t *testing.T) {
 		s.Ladder.Live(v.ID, store.Built{Label: text, Hash: webtest.Hash, Language: text, Command: []string{text}})
 		move := strings.NewReplacer("\n", "", "\r", "").Replace(text)
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal(move, text)})
-		_, err = s.Store.Suspend(ctx, v.ID, text)
+		_, err = s.Store.Suspend(ctx, v.ID, 0, text)
 		s.Must(err)
 		for _, path := range []string{"/bots", "/bots/" + bot, "/bots/" + bot + "/versions", "/bots/" + bot + "/versions/1", "/people/" + name, "/search?q=" + name, "/bots/" + bot + "/feed.atom", "/bots/" + bot + "/badge.svg"} {
 			a := s.Get(own, path)

@@ -50,7 +50,7 @@ func pagesOf(v *visit, text string) map[string]any {
 		"bots": botsPage{Query: text[:min(len(text), 256)], Bots: []store.ListedBot{listed}, Languages: []string{name}, Ladders: []store.LadderInfo{{Ladder: ladder.Ladder{Name: name, Title: text}}}},
 		"bot": botPage{
 			Bot: b, Owner: name, Own: true, Versions: []ladder.Version{ver}, Places: []ladder.Standing{place, place}, Ladder: name, Chart: ch,
-			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Text: text, Created: at}}, Links: v.links(name),
+			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Kind: "failed", Bot: name, Version: 1, Match: 1, Reason: text, Created: at}}, Links: v.links(name),
 			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, Played: name}, Note: faultNote{Text: cut(maxFaultText, text), Advice: []string{cut(maxFaultText, text)}, Log: text}}},
 			Problem:  &wire.Problem{Detail: text, Hint: text},
 		},

@@ -350,7 +350,7 @@ func (q *Queries) ListBots(ctx context.Context, arg ListBotsParams) ([]ListBotsR
 }
 
 const messagesOfBot = `-- name: MessagesOfBot :many
-SELECT messages.id, messages.person_id, messages.version_id, messages.text, messages.created FROM versions CROSS JOIN messages ON messages.version_id = versions.id
+SELECT messages.id, messages.person_id, messages.version_id, messages.kind, messages.bot, messages.number, messages.match_id, messages.reason, messages.created, messages.seen FROM versions CROSS JOIN messages ON messages.version_id = versions.id
 WHERE versions.bot_id = ? ORDER BY messages.id DESC LIMIT ?
 `
 
@@ -368,8 +368,13 @@ func (q *Queries) MessagesOfBot(ctx context.Context, botID int64, limit int64) (
 			&i.ID,
 			&i.PersonID,
 			&i.VersionID,
-			&i.Text,
+			&i.Kind,
+			&i.Bot,
+			&i.Number,
+			&i.MatchID,
+			&i.Reason,
 			&i.Created,
+			&i.Seen,
 		); err != nil {
 			return nil, err
 		}
