@@ -45,7 +45,7 @@ func pagesOf(v *visit, text string) map[string]any {
 	place := ladder.Standing{Ladder: name, Bot: name, Version: 1, Owner: name, Elo: 1000, Matches: 2, Games: 4, Rank: 1, Active: true}
 	m := ladder.Match{ID: 1, Ladder: name, Bots: []string{name, "@random"}, Numbers: []int{1, 1}, Created: at, Finished: at, Changes: []ladder.Change{{}, {}}}
 	listed := store.ListedBot{Bot: b, Owner: name, Number: 1, State: ladder.Live, Language: text, Label: text}
-	ch := chart{Title: text, XTitle: text, Points: []point{{1, 1, text}, {2, 2, text}}, Marks: []mark{{1.5, text}}}
+	ch := chart{Title: text, XTitle: text, Points: []point{{X: 1, Y: 1, Label: text}, {X: 2, Y: 2, Label: text}}, Marks: []mark{{1.5, text}}}
 	return map[string]any{
 		"bots": botsPage{Query: text[:min(len(text), 256)], Bots: []store.ListedBot{listed}, Languages: []string{name}, Ladders: []store.LadderInfo{{Ladder: ladder.Ladder{Name: name, Title: text}}}},
 		"bot": botPage{
