@@ -111,10 +111,17 @@ CREATE TABLE messages (
   id         INTEGER PRIMARY KEY,
   person_id  INTEGER NOT NULL REFERENCES people (id),
   version_id INTEGER REFERENCES versions (id),
-  text       TEXT    NOT NULL,
-  created    INTEGER NOT NULL
+  kind       TEXT    NOT NULL CHECK (kind IN ('failed', 'suspended', 'unplayable', 'playable', 'dropped')),
+  bot        TEXT    NOT NULL, -- of the version, also when it is forgotten; '' for a match
+  number     INTEGER NOT NULL,
+  match_id   INTEGER REFERENCES matches (id),
+  reason     TEXT    NOT NULL,
+  created    INTEGER NOT NULL,
+  seen       INTEGER
 ) STRICT;
 CREATE INDEX messages_person ON messages (person_id);
+CREATE INDEX messages_unseen ON messages (person_id, id) WHERE seen IS NULL;
+CREATE INDEX messages_match ON messages (match_id) WHERE match_id IS NOT NULL;
 CREATE INDEX messages_version ON messages (version_id);
 
 CREATE TABLE ladders (

@@ -43,7 +43,7 @@ func busy(tb testing.TB) *competition {
 	a2 := c.live(anna.ID, "anna-bot")
 	c.finished("tebes-4", a2.ID, b.ID)
 	c.begun("tebes-4", house[1], b.ID) // and runs on
-	_, err = c.Suspend(bg, b.ID, "too many faults")
+	_, err = c.Suspend(bg, b.ID, 0, "too many faults")
 	kit.Must(tb, err)
 	c.finished("tebes-4", a2.ID, house[2])
 	u := c.unrated(anna.ID, a2.ID, a.ID)
@@ -152,7 +152,7 @@ func TestVerifyDamage(t *testing.T) {
 		{"replays of a running match", "INSERT INTO documents SELECT matches.id, kind, size, hash, data, archive_id, start, length FROM documents JOIN matches WHERE match_id = 1 AND matches.state = 'running'", "match ", "it is running, and has a result, replays, changes or faults"},
 		{"changes of an unrated match", "INSERT INTO changes SELECT match_slots.match_id, match_slots.slot, entries.ladder_id, entries.version_id, 99, 0, 0, 0, 0, 0, 0 FROM match_slots JOIN matches ON matches.id = match_id JOIN entries ON entries.version_id = match_slots.version_id WHERE matches.ladder_id IS NULL AND slot = 0 AND entries.ladder_id = 1", "match ", "it has changes of ratings and is not rated"},
 		{"took", "UPDATE results SET took = took + 1 WHERE match_id = 1", "match 1", "took is "},
-		{"a reference", "PRAGMA foreign_keys = 0; INSERT INTO messages (person_id, text, created) VALUES (99, '', 0); PRAGMA foreign_keys = 1", "database", "row 2 of messages refers to nothing in people"},
+		{"a reference", "PRAGMA foreign_keys = 0; INSERT INTO messages (person_id, kind, bot, number, reason, created) VALUES (99, 'failed', '', 0, '', 0); PRAGMA foreign_keys = 1", "database", "row 2 of messages refers to nothing in people"},
 		{"the winner of a person's game", "UPDATE plays SET result = CASE result WHEN 'win' THEN 'loss' ELSE 'win' END WHERE id = 'game-a'", "game game-a", "result is "},
 		{"no winner of a person's game", "UPDATE plays SET result = NULL WHERE id = 'game-a'", "game game-a", "result is none where "},
 		{"the record of a bot", "UPDATE play_seats SET (wins, losses) = (losses, wins) WHERE play_id = 'game-a'", "game game-a, seat 1", " is "},

@@ -76,6 +76,12 @@ func (s *Site) account(v *visit) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(page.Messages, func(m ladder.Message) bool { return m.Seen.IsZero() }) {
+		first, last := page.Messages[len(page.Messages)-1].ID, page.Messages[0].ID
+		if err := s.Store.SetSeen(v.ctx(), v.Person.ID, first, last); err != nil {
+			return err
+		}
+	}
 	if page.Sessions, err = s.Service.Sessions(v.ctx(), v.Actor); err != nil {
 		return err
 	}

@@ -95,6 +95,14 @@ func (f frame) Path() string { return f.r.URL.Path }
 // With returns the page's address with a parameter changed; "" removes it.
 func (f frame) With(name, value string) string { return with(f.r, name, value) }
 
+// Unread returns how many messages the visitor has not read.
+func (f frame) Unread() (int, error) {
+	if f.Person.ID == 0 {
+		return 0, nil
+	}
+	return f.site.Store.CountUnseen(f.ctx(), f.Person.ID)
+}
+
 // Script returns the address of the page's module, "" without one.
 func (f frame) Script() (string, error) {
 	name := f.Name + "/" + f.Name + ".js"

@@ -166,8 +166,13 @@ type Message struct {
 	ID        int64
 	PersonID  int64
 	VersionID sql.NullInt64
-	Text      string
+	Kind      string
+	Bot       string
+	Number    int64
+	MatchID   sql.NullInt64
+	Reason    string
 	Created   int64
+	Seen      sql.NullInt64
 }
 
 type Pair struct {
