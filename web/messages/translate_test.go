@@ -161,7 +161,7 @@ func TestFaultsTranslated(t *testing.T) {
 			circumstances = append(circumstances, fault.Circumstances{Fixed: true, Turns: turns, Longest: longest, Movetime: 100, Ply: 17, Legal: legal, Before: []string{"5c"}, Last: "3o", Games: 2, Did: fault.Did(turns)})
 		}
 	}
-	circumstances = append(circumstances, fault.Circumstances{Fixed: true, Did: fault.HeardEnd}, fault.Circumstances{Fixed: true, Games: 1})
+	circumstances = append(circumstances, fault.Circumstances{Fixed: true, Did: fault.HeardEnd}, fault.Circumstances{Fixed: true, Games: 1}, fault.Circumstances{Fixed: true, Private: true})
 	said := map[string]bool{}
 	for _, r := range reasons {
 		if r.Kind == fault.NotStarted || r.Kind == fault.Ended || r.Kind == fault.Failed {

@@ -267,7 +267,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 	})
 	pages, err := site.New(site.Options{
-		Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables, Machines: machines,
+		Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables, Version: s.Version, Machines: machines,
 	})
 	if err != nil {
 		return nil, err

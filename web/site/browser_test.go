@@ -77,6 +77,7 @@ func TestPages(t *testing.T) {
 		{"signin", "/sign-in"},
 		{"join", "/join"},
 		{"submit-visitor", "/submit"},
+		{"download", "/download"},
 		{"docs", "/docs"},
 		{"ratings", "/ratings"},
 		{"docs-competing", "/docs/competing"},

@@ -51,7 +51,7 @@ func pagesOf(v *visit, text string) map[string]any {
 		"bot": botPage{
 			Bot: b, Owner: name, Own: true, Versions: []ladder.Version{ver}, Places: []ladder.Standing{place, place}, Ladder: name, Chart: ch,
 			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Text: text, Created: at}}, Links: v.links(name),
-			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, Played: name}, Text: text, Advice: []string{text}, Log: text}},
+			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, Played: name}, Note: faultNote{Text: cut(maxFaultText, text), Advice: []string{cut(maxFaultText, text)}, Log: text}}},
 			Problem:  &wire.Problem{Detail: text, Hint: text},
 		},
 		"versions": versionsPage{Bot: b, Own: true, Versions: []ladder.Version{ver}},

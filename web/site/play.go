@@ -122,7 +122,7 @@ func (s *Site) played(v *visit, id string) error {
 	r, g, err := decode(data)
 	if err == nil {
 		page.nameSeats(v, r)
-		page.gameView, err = s.newGameView(r, g)
+		page.gameView, err = newGameView(r, g)
 	}
 	if err == nil {
 		page.Over, err = newOver(v, page.Play, r, g, page.names(), page.Played.Frames)
