@@ -150,6 +150,12 @@ export function moveName(move, columns = 0) {
   return `${verb} ${rest}`;
 }
 
+// optionName is what the value of an option of a game means, in a few words.
+export function optionName(name, value) {
+  if (said(`option.${name}.${value}`)) return say(`option.${name}.${value}`);
+  return said(`option.${name}`) ? say(`option.${name}`, { value }) : `${name} ${value}`;
+}
+
 // tell gives the key of what each event of a seat tells, and the values of its places, from its words.
 const tell = {
   deal: ([hand]) => ['deal', { cards: cards(hand) }],

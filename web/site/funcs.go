@@ -33,6 +33,9 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"duration":   func(d time.Duration) string { return d.Round(duration(d)).String() },
 		"cut":        cut,
 		"lines":      logLines,
+		"said":       func(n int, text string) template.HTML { return said(l, n, text) },
+		"ladder":     func(title string) string { title, _ = l.Translate(title); return title },
+		"option":     func(name, value string) string { return optionName(l, name, value) },
 		"ticks":      codeSpans,
 		"botname":    func(name string) string { return botTitle(l, name) },
 		"botpath":    func(name string) string { return "/bots/" + url.PathEscape(name) },
@@ -198,6 +201,25 @@ func cut(n int, text string) string {
 }
 
 var backticks = regexp.MustCompile("`([^`]*)`")
+
+// said returns what the program has said in English, in the language of the page if that is known.
+func said(l *messages.Language, n int, text string) template.HTML {
+	translated, ok := l.Translate(text)
+	if translated = template.HTMLEscapeString(cut(n, translated)); !ok {
+		translated = `<span lang="en">` + translated + `</span>`
+	}
+	return template.HTML(translated)
+}
+
+// optionName returns what the value of an option of a game means, in a few words.
+func optionName(l *messages.Language, name, value string) string {
+	for _, key := range []string{name + "." + value, name} {
+		if key = "board.option." + key; l.Texts[key] != nil {
+			return l.Say(key, "value", value)
+		}
+	}
+	return name + " " + value
+}
 
 // codeSpans returns a text of the API's document, whose code is between backticks.
 func codeSpans(text string) template.HTML {
