@@ -5,6 +5,7 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -275,6 +276,22 @@ func (s Standing) Rating() float64 {
 		return *s.Fit
 	}
 	return s.Elo
+}
+
+// Provisional reports whether the rating says little yet: half of its 95 % interval is 100 Elo or
+// more. Standings have such versions under the others.
+func (s Standing) Provisional() bool { return s.PlusMinus == nil || *s.PlusMinus >= 100 }
+
+// ComparePlaces compares standings by their places: below 0 if a stands above b, 0 if they share a
+// rank.
+func ComparePlaces(a, b Standing) int {
+	if a.Provisional() != b.Provisional() {
+		if b.Provisional() {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(b.Rating(), a.Rating())
 }
 
 // Invite is a code with which one person can open an account.

@@ -39,7 +39,7 @@ func newCheck() *cobra.Command {
 			"goodbye. For each failure it prints the last lines of both sides and what to change.\n" +
 			"The bot is sandboxed as in a match.\n\n" +
 			"A BOT is a house bot (@random), a directory with a timba.toml or a recognised main file\n" +
-			"(bot.py, bot.c, ...), or a command in quotes.\n\n" +
+			"(bot.py, bot.c, ...), such a file alone, or a command in quotes.\n\n" +
 			"Exit status: 0 the bot passes (perhaps with warnings), 1 it fails, 2 wrong usage or an\n" +
 			"error of timba, 3 interrupted.",
 		Example: "  timba check mybot\n" +

@@ -58,8 +58,8 @@ func newMatch() *cobra.Command {
 		Long: "Plays a match: each deal once for every rotation of the bots over the seats, so that\n" +
 			"the luck of the deal cancels. More bots than seats, or --format, make a tournament.\n\n" +
 			"A BOT is a house bot (@random, @first, @greedy), a directory with a timba.toml or a\n" +
-			"recognised main file (bot.py, bot.c, ...), or a command in quotes. If there are fewer\n" +
-			"bots than seats, they take the seats in turn. A bot with its own name, arguments, clock,\n" +
+			"recognised main file (bot.py, bot.c, ...), such a file alone, or a command in quotes. If\n" +
+			"there are fewer bots than seats, they take the seats in turn. A bot with its own name, arguments, clock,\n" +
 			"memory or processes is written as 'cmd=BOT name=... movetime=...'.\n\n" +
 			"While it plays, the score is shown on stderr, and with --verbose each game; the result goes\n" +
 			"to stdout.\n\n" +

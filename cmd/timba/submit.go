@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -32,11 +33,12 @@ func newSubmit() *cobra.Command {
 		Short: "Submit a bot to the competition",
 		Long: "Packs a bot's directory, sends it, and reports its stages: it is unpacked, built and checked in\n" +
 			"the sandbox, plays a trial match, and is then live. If a version fails, the previous version\n" +
-			"stays live. A FILE is a .zip or .tar.gz that you have packed.\n\n" +
+			"stays live. A FILE is a bot of one file, such as bot.py, whose name tells the language, or a\n" +
+			".zip or .tar.gz that you have packed.\n\n" +
 			"Files that match " + bundle.IgnoreFile + " are left out; its syntax is that of .gitignore. Try timba check DIR\n" +
 			"first.\n\n" +
 			"Exit status: 0 it is live, 1 a stage failed, 2 it could not be sent, 3 interrupted.",
-		Example: "  timba submit mybot\n  timba submit mybot.zip --bot mybot\n  timba submit mybot --watch=false",
+		Example: "  timba submit mybot\n  timba submit bot.py --bot mybot\n  timba submit mybot.zip --bot mybot\n  timba submit mybot --watch=false",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
@@ -56,8 +58,12 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	file := ""
+	if kind == single {
+		file = filepath.Base(path)
+	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "bytes")
-	s, err := c.Submit(cmd.Context(), f.bot, kind, func() (io.Reader, int64) {
+	s, err := c.Submit(cmd.Context(), f.bot, file, kind, func() (io.Reader, int64) {
 		return io.TeeReader(bytes.NewReader(data), &sent{bar: bar, all: len(data)}), int64(len(data))
 	})
 	bar.Clear()
@@ -102,7 +108,10 @@ func (s *sent) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// archive packs a directory, or reads an archive, and returns its media type. It checks no
+// single is the media type of a bot of one file, which the server packs.
+const single = "text/plain"
+
+// archive packs a directory, or reads a file, and returns its media type. It checks no
 // limits: the server rejects what is too large before the upload.
 func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kind string, err error) {
 	info, err := os.Stat(path)
@@ -110,14 +119,17 @@ func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kin
 		return nil, "", fmt.Errorf("submit: %w", err)
 	}
 	if !info.IsDir() {
+		if data, err = os.ReadFile(path); err != nil {
+			return nil, "", fmt.Errorf("submit: %w", err)
+		}
+		if _, archive := bundle.IsArchive(bytes.NewReader(data), path); !archive {
+			return data, single, nil
+		}
 		kind = "application/octet-stream"
 		if strings.HasSuffix(strings.ToLower(path), ".zip") {
 			kind = "application/zip"
 		}
-		if data, err = os.ReadFile(path); err != nil {
-			err = fmt.Errorf("submit: %w", err)
-		}
-		return data, kind, err
+		return data, kind, nil
 	}
 	m, err := program.ReadManifest(path)
 	if err != nil {

@@ -128,6 +128,6 @@ func send(ctx context.Context, c *client.Client, dir string) (id int64, err erro
 	if err != nil {
 		return 0, err
 	}
-	s, err := c.Submit(ctx, "", "application/gzip", client.Body(p.Data))
+	s, err := c.Submit(ctx, "", "", "application/gzip", client.Body(p.Data))
 	return s.ID, err
 }

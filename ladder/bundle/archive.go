@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -71,6 +73,18 @@ func Suffix(f io.ReadSeeker) (string, error) {
 	}
 	_, err = f.Seek(0, io.SeekStart)
 	return "." + string(kind), err
+}
+
+// archiveNames end the names of archives.
+var archiveNames = []string{".zip", ".tar", ".gz", ".tgz", ".zst"}
+
+// IsArchive reports whether an upload is to be an archive, by its beginning or else by its name. It returns the
+// whole upload again.
+func IsArchive(r io.Reader, name string) (io.Reader, bool) {
+	in := bufio.NewReaderSize(r, headSize)
+	head, _ := in.Peek(headSize) // who reads on gets the error
+	_, err := formatOf(head)
+	return in, err == nil || slices.Contains(archiveNames, strings.ToLower(path.Ext(name)))
 }
 
 // entry is a valid file or directory of an archive.

@@ -82,7 +82,7 @@ func TestRights(t *testing.T) {
 		}, "fyyyffy"},
 		{"Stages", func(a Actor) error { _, err := s.Stages(ctx, a, "anna-bot", v.Number); return err }, "fyyyffy"},
 		{"Submit", func(a Actor) error {
-			_, err := s.Submit(ctx, a, "x", strings.NewReader("no archive"), func() {})
+			_, err := s.Submit(ctx, a, Upload{Bot: "x", Content: strings.NewReader("no archive")}, func() {})
 			return err
 		}, "ufyyyyy"},
 		{"Submission", func(a Actor) error { _, err := s.Submission(ctx, a, next.ID); return err }, "fyyyffy"},

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -34,14 +35,22 @@ func (s *Service) MaySubmit(a Actor, bot string, size int64) error {
 	return nil
 }
 
-// Submit takes an archive in as the next version of a bot, whose name may be "" for that in its manifest. received
-// is called when the archive is read.
-func (s *Service) Submit(ctx context.Context, a Actor, bot string, archive io.Reader, received func()) (v ladder.Version, err error) {
+// Upload is what somebody uploads: an archive, or a single file.
+type Upload struct {
+	Bot     string // its name; "" for that in the manifest
+	File    string // the name of the file, by which a single file has its language; "" for an archive
+	Content io.Reader
+	Games   []string // that a single file plays; nil for all
+}
+
+// Submit takes an upload in as the next version of a bot. received is called when it is read.
+func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()) (v ladder.Version, err error) {
+	bot := u.Bot
 	if err := s.MaySubmit(a, bot, -1); err != nil {
 		return v, err
 	}
 	limits := bundle.LimitsOf(s.Config.Limits)
-	upload, err := bundle.Receive(archive, s.Store.Dir(), limits)
+	upload, err := s.receive(u, limits)
 	if err != nil {
 		return v, err
 	}
@@ -61,12 +70,49 @@ func (s *Service) Submit(ctx context.Context, a Actor, bot string, archive io.Re
 	return v, err
 }
 
+// receive stores an upload. A single file is packed with a manifest for its language.
+func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.Upload, error) {
+	in, archive := bundle.IsArchive(u.Content, u.File)
+	if archive || u.File == "" {
+		return bundle.Receive(in, s.Store.Dir(), limits)
+	}
+	if _, err := program.ForFile(u.File); err != nil {
+		return nil, ladder.Errorf(ladder.Invalid, "", "%w, packed as .zip or .tar.gz", err)
+	}
+	content, err := io.ReadAll(io.LimitReader(in, limits.Upload+1))
+	switch {
+	case err != nil:
+		return nil, ladder.Errorf(ladder.Invalid, "send it again", "the upload was cut off: %w", err)
+	case int64(len(content)) > limits.Upload:
+		return nil, ladder.Errorf(ladder.TooLarge, "", "file %q is larger than the limit of %s", u.File, bundle.Size(limits.Upload))
+	case len(content) == 0:
+		return nil, ladder.Errorf(ladder.Invalid, "send another", "file %q is empty", u.File)
+	}
+	dir, err := s.Store.Dir().MkdirTemp("file-*")
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := program.WriteFile(dir, u.File, content, u.Games); err != nil {
+		return nil, unavailable(err)
+	}
+	packed, err := bundle.Pack(dir, limits)
+	if err != nil {
+		return nil, err
+	}
+	return bundle.Receive(bytes.NewReader(packed.Data), s.Store.Dir(), limits)
+}
+
+func unavailable(err error) error {
+	return &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be unpacked", Hint: "try again later", Err: err}
+}
+
 // look unpacks an archive for its bot's name in the manifest and the hash of its files; "" where they are not
 // known. If there is no name, the request must contain it.
 func (s *Service) look(archive string, limits bundle.Limits) (name, hash string, err error) {
 	tmp, err := s.Store.Dir().MkdirTemp("manifest-*")
 	if err != nil {
-		return "", "", &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be unpacked", Hint: "try again later", Err: err}
+		return "", "", unavailable(err)
 	}
 	defer os.RemoveAll(tmp)
 	dir := filepath.Join(tmp, unnamed)

@@ -54,12 +54,12 @@ func glance(ctx context.Context, tx *Tx, l queries.Ladder, n int64) (g Glance, e
 	return g, err
 }
 
-// rank gives standings, which are sorted by rating, their ranks, after the first ones.
+// rank gives standings, which are sorted by place, their ranks, after the first ones.
 // Equals share one.
 func rank(list []ladder.Standing, first int) {
 	for i := range list {
 		list[i].Rank = first + i + 1
-		if i > 0 && list[i-1].Rating() == list[i].Rating() {
+		if i > 0 && ladder.ComparePlaces(list[i-1], list[i]) == 0 {
 			list[i].Rank = list[i-1].Rank
 		}
 	}

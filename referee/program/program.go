@@ -1,6 +1,6 @@
 // Package program resolves what a user writes for a BOT: a house bot (@random,
-// @greedy:key=value), a directory with a timba.toml or a recognised main file, or
-// a command. It builds each content once, and identifies it by a hash. Begin with
+// @greedy:key=value), a directory with a timba.toml or a recognised main file, a single
+// file, or a command. It builds each content once, and identifies it by a hash. Begin with
 // Resolver.
 package program
 
@@ -76,6 +76,9 @@ func (r Resolver) resolve(ctx context.Context, bot string) (Program, error) {
 	if info, err := os.Stat(bot); err == nil && info.IsDir() {
 		return r.resolveDir(ctx, bot)
 	}
+	if _, ok := isFile(bot); ok {
+		return r.resolveFile(ctx, bot)
+	}
 	return resolveCommand(bot)
 }
 
@@ -87,6 +90,9 @@ func LanguageOf(bot string) string {
 			return m.language
 		}
 		return Language(match.Bot{Command: m.Run})
+	}
+	if m, ok := isFile(bot); ok {
+		return m.language
 	}
 	words, err := split(bot)
 	if err != nil {
@@ -247,7 +253,8 @@ func moveTo(b *match.Bot, dir string) error {
 	return nil
 }
 
-// split returns the words of a command; the path of a file is one word, even with spaces.
+// split returns the words of a command; the path of a file is one word, even with spaces. A file that is not
+// executable is run by the interpreter of its language.
 func split(line string) ([]string, error) {
 	if info, err := os.Stat(line); err == nil && info.Mode().IsRegular() {
 		path := line
@@ -255,13 +262,11 @@ func split(line string) ([]string, error) {
 			path = "." + string(filepath.Separator) + path // not a program on the PATH
 		}
 		if _, err := exec.LookPath(path); err != nil {
-			how := "make it executable (chmod +x)"
-			for _, m := range mainFiles {
-				if m.build == nil && filepath.Ext(m.name) == filepath.Ext(line) {
-					how = fmt.Sprintf("try %q", m.run[0]+" "+line)
-				}
+			m, unknown := ForFile(filepath.Base(line))
+			if unknown != nil {
+				return nil, fmt.Errorf("bot: %w, or make it executable (chmod +x)", unknown)
 			}
-			return nil, fmt.Errorf("bot: %q is a file but not executable: %s, or name its directory", line, how)
+			return append(m.Run[:len(m.Run)-1], line), nil // its interpreter runs it
 		}
 		return []string{path}, nil
 	}

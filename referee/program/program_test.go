@@ -52,7 +52,7 @@ func TestCommands(t *testing.T) {
 }
 
 func TestCommandErrors(t *testing.T) {
-	dir := newDir(t, "mine", map[string]string{"bot.py": "", "data": "", "bot.c": ""})
+	dir := newDir(t, "mine", map[string]string{"bot.py": "", "data": "", "my bot.py": ""})
 	t.Chdir(dir)
 	for line, words := range map[string][]string{
 		"":                    {"empty", "@random", "@greedy"},
@@ -64,9 +64,8 @@ func TestCommandErrors(t *testing.T) {
 		"sh bot.py > log":     {"'>'", "commands are not run by a shell"},
 		"sh bot.py; true":     {"';'"},
 		"> log":               {"'>'"},
-		"bot.py":              {`"bot.py" is a file but not executable`, `try "python3 bot.py"`, "name its directory"},
-		"data":                {`"data" is a file but not executable`, "chmod +x"},
-		"./bot.c":             {`"./bot.c" is a file but not executable`, "name its directory"},
+		"data":                {`"data": its name tells no language`, "bot.py", "timba.toml", "chmod +x"},
+		"my bot.py":           {`"my bot.py"`, "rename it, as in bot.py"},
 		"random":              {`"random"`, "try @random"},
 		"sh bot.py $(date) (": {"check the quotes"},
 	} {

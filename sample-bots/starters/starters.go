@@ -114,30 +114,35 @@ func (l Language) Write(dir string) (name string, err error) {
 		return "", err
 	}
 	name = botName(filepath.Base(dir))
-	rename := strings.NewReplacer("my-"+l.Name+"-bot", name) // in the manifest and the source
-	err = fs.WalkDir(files, l.Name, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(path, l.Name)))
-		if d.IsDir() {
-			return os.MkdirAll(to, 0o755)
-		}
-		data, err := files.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return create(to, rename.Replace(string(data)))
-	})
+	content, err := l.Files(name)
 	if err == nil {
-		fill := strings.NewReplacer("NAME", name, "TITLE", l.Title, "SOURCE", l.Source,
-			"DEBUG", l.Debug, "COMMENT", l.Comment, "FLUSH", l.Flush)
-		err = create(filepath.Join(dir, "README.md"), fill.Replace(readme))
+		err = os.MkdirAll(dir, 0o755)
+	}
+	for file, text := range content {
+		if err == nil {
+			err = create(filepath.Join(dir, file), text)
+		}
 	}
 	if err != nil {
 		return "", fmt.Errorf("starter: %w", err)
 	}
 	return name, nil
+}
+
+// Files returns the texts of the starter's files by their names, for a bot with a name.
+func (l Language) Files(name string) (map[string]string, error) {
+	fill := strings.NewReplacer("NAME", name, "TITLE", l.Title, "SOURCE", l.Source,
+		"DEBUG", l.Debug, "COMMENT", l.Comment, "FLUSH", l.Flush)
+	content := map[string]string{"README.md": fill.Replace(readme)}
+	entries, err := files.ReadDir(l.Name)
+	for _, e := range entries {
+		data, err := files.ReadFile(l.Name + "/" + e.Name())
+		if err != nil {
+			return nil, err
+		}
+		content[e.Name()] = strings.ReplaceAll(string(data), "my-"+l.Name+"-bot", name) // in the manifest and the source
+	}
+	return content, err
 }
 
 // checkEmpty returns an error for a directory that is not empty; a new git repository passes.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -18,18 +19,18 @@ import (
 // archives are the media types of uploads. The content decides the actual format.
 var archives = []string{"application/gzip", "application/x-gzip", "application/x-gtar", "application/x-tar", "application/zip", "application/zstd", "application/octet-stream"}
 
-// submit receives an archive. If the request states its length, an archive that is too large is
+// submit receives an archive, or a single file whose name the request has. If the request states its length, an archive that is too large is
 // rejected before it is read.
 func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
-	name := q.Text("bot")
+	u := service.Upload{Bot: q.Text("bot"), File: q.Text("file"), Content: r.Body}
 	if err := q.Done(); err != nil {
 		return err
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(archives, kind) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(archives, kind) && (u.File == "" || !strings.HasPrefix(kind, "text/")) {
 		return ladder.Errorf(problem.MediaType, "send a .tar.gz as application/gzip or a .zip as application/zip", "an archive's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
 	}
-	v, err := a.Middleware.Receive(w, r, name, r.Body, r.ContentLength)
+	v, err := a.Middleware.Receive(w, r, u, r.ContentLength)
 	if err != nil {
 		return err
 	}

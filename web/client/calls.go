@@ -255,10 +255,10 @@ func noEOF(err error) error {
 	return err
 }
 
-// Submit sends an archive of a bot's directory; if bot is "", the manifest names it. body opens
+// Submit sends an archive of a bot's directory, or a single file of that name; if bot is "", the manifest names it. body opens
 // the archive, once for each attempt, and returns its size.
-func (c *Client) Submit(ctx context.Context, bot, kind string, body func() (io.Reader, int64)) (wire.Submission, error) {
-	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot), body: body, kind: kind, once: true})
+func (c *Client) Submit(ctx context.Context, bot, file, kind string, body func() (io.Reader, int64)) (wire.Submission, error) {
+	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: kind, once: true})
 }
 
 // Submission returns the state of a submission, without waiting.

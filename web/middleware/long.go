@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"io"
 	"net/http"
 	"time"
 
@@ -14,9 +13,9 @@ import (
 
 // Receive takes an archive of so many bytes in, less than 0 where that is not known, as the next version of a bot.
 // A person and an address have few uploads at the same time, and none that is too slow.
-func (m *Middleware) Receive(w http.ResponseWriter, r *http.Request, bot string, archive io.Reader, size int64) (v ladder.Version, err error) {
+func (m *Middleware) Receive(w http.ResponseWriter, r *http.Request, u service.Upload, size int64) (v ladder.Version, err error) {
 	in := Of(r)
-	if err := m.Service.MaySubmit(in.Actor, bot, size); err != nil {
+	if err := m.Service.MaySubmit(in.Actor, u.Bot, size); err != nil {
 		return v, err
 	}
 	leave, err := m.Uploads.Enter(in.By())
@@ -25,7 +24,8 @@ func (m *Middleware) Receive(w http.ResponseWriter, r *http.Request, bot string,
 	}
 	defer leave()
 	received := func() { http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) }
-	return m.Service.Submit(r.Context(), in.Actor, bot, m.Paced(w, archive), received)
+	u.Content = m.Paced(w, u.Content)
+	return m.Service.Submit(r.Context(), in.Actor, u, received)
 }
 
 // Upgrade makes a request a WebSocket, as socket.Upgrade does, which is closed with CloseRefused as soon as who

@@ -46,8 +46,8 @@ func lola(s *webtest.Still) {
 	for _, st := range []ladder.Stage{
 		{Name: "unpack", OK: true, Summary: "3 files, 2 KiB"},
 		{Name: "build", OK: true, Summary: "nothing to build", Log: "pip is not needed\n"},
-		{Name: "check", OK: true, Summary: "31 tests passed", Log: "ok\n"},
-		{Name: "trial", OK: true, Summary: "won 6 of 10 games against @random"},
+		{Name: "check", OK: true, Summary: "passes all 31 checks", Log: "ok\n"},
+		{Name: "trial", OK: true, Summary: "10 games against @random in 1 match, no fault"},
 	} {
 		s.Must(s.Store.BeginStage(ctx, v.ID, st.Name))
 		s.Must(s.Store.EndStage(ctx, v.ID, st))
@@ -105,7 +105,7 @@ func TestBotPages(t *testing.T) {
 		{c, "/bots/lola/versions", 200, []string{`href="/bots/lola/versions/1"`}, nil},
 		{c, "/bots/lola/versions?before=1", 200, []string{"There are no earlier versions"}, nil},
 		{c, "/bots/lola/versions/2", 200, []string{"Python", "SHA-256"}, []string{"pip is not needed", "Stages"}},
-		{own, "/bots/lola/versions/2", 200, []string{"pip is not needed", "31 tests passed"}, nil},
+		{own, "/bots/lola/versions/2", 200, []string{"pip is not needed", "passes all 31 checks"}, nil},
 		{own, "/bots/lola/versions/1", 200, []string{"Make it live", "No stage has begun"}, nil},
 		{c, "/bots/lola/versions/3", 404, []string{"has no version 3"}, nil},
 		{c, "/bots/lola/versions/02", 404, []string{"version &#34;02&#34;"}, nil},

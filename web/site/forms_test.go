@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"bytes"
+	"io"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/sample-bots/starters"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
@@ -32,8 +34,14 @@ func starter(t *testing.T, language string) string {
 	return dir
 }
 
-// multi returns a form with fields, as pairs of a name and a value, and a file, as a browser sends it.
+// multi returns a form with fields, as pairs of a name and a value, and an archive, as a browser sends it.
 func multi(t *testing.T, file []byte, fields ...string) (kind, body string) {
+	t.Helper()
+	return multiNamed(t, "mybot.tar.gz", file, fields...)
+}
+
+// multiNamed is multi with a file of another name.
+func multiNamed(t *testing.T, name string, file []byte, fields ...string) (kind, body string) {
 	t.Helper()
 	var b bytes.Buffer
 	m := multipart.NewWriter(&b)
@@ -41,7 +49,7 @@ func multi(t *testing.T, file []byte, fields ...string) (kind, body string) {
 		kit.Must(t, m.WriteField(fields[i], fields[i+1]))
 	}
 	if file != nil {
-		part, err := m.CreateFormFile("archive", "mybot.tar.gz")
+		part, err := m.CreateFormFile("archive", name)
 		kit.Must(t, err)
 		part.Write(file) // into memory
 	}
@@ -196,6 +204,54 @@ func brokenBot(t *testing.T) string {
 	return dir
 }
 
+// A single file is a bot: the site and the API make an archive of it with a manifest for its language, which
+// its name tells. A file that is neither is refused with the names that are.
+func TestSingleFiles(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, webtest.Calm, 0)
+	c := w.Client()
+	w.SignIn(c, w.Token)
+	source := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(starter(t, "python"), "bot.py")))
+	for _, x := range []struct {
+		file, bot string
+		content   []byte
+		text      string // of the refusal; "" if it is taken
+	}{
+		{"bot.py", "by-form", source, ""},
+		{"named-by-file.py", "", source, ""},
+		{"bot.py", "", source, "the bot has no name"},
+		{"bot.py", "x", nil, "is empty"},
+		{"my bot.py", "x", source, "rename it"},
+		{"notes.txt", "x", source, "file &#34;notes.txt&#34;: its name tells no language: try bot.py, bot.js"},
+		{"program", "x", []byte("\x7fELF"), "file &#34;program&#34;: its name tells no language"},
+		{"broken.zip", "x", source, "archive: its format is unknown"},
+	} {
+		kind, body := multiNamed(t, x.file, append([]byte{}, x.content...), "bot", x.bot)
+		a := w.Post(c, "/submit", body, "Content-Type", kind)
+		if taken := a.Status == http.StatusSeeOther; taken != (x.text == "") || !strings.Contains(a.Body, x.text) {
+			t.Errorf("%s as %q: status %d, want %q: %.3000s", x.file, x.bot, a.Status, x.text, a.Body)
+		}
+	}
+	api := kit.Get[*client.Client](t)(client.New(w.URL, w.Token))
+	s := kit.Get[wire.Submission](t)(api.Submit(t.Context(), "by-api", "mine.py", "text/plain", client.Body(source)))
+	for s = range api.Follow(t.Context(), s.ID) {
+	}
+	if s.Version.State != "live" || s.Version.Language != "Python" {
+		t.Errorf("the bot of a single file is %+v", s)
+	}
+	if a := w.Get(c, "/bots/named-by-file"); a.Status != http.StatusOK {
+		t.Errorf("a bot that its file names: %d", a.Status)
+	}
+	upload := kit.Get[client.Upload](t)(api.Upload(t.Context(), "by-api", 1))
+	defer upload.Body.Close()
+	path := filepath.Join(t.TempDir(), "upload")
+	kit.Must(t, os.WriteFile(path, kit.Get[[]byte](t)(io.ReadAll(upload.Body)), 0o600))
+	tree := kit.Get[bundle.Tree](t)(bundle.Unpack(path, path+"-dir", bundle.Default))
+	if len(tree.Files) != 2 || tree.Files[0].Path != "mine.py" || tree.Files[1].Path != "timba.toml" {
+		t.Errorf("the upload has %+v", tree.Files)
+	}
+}
+
 // A form is one request in the metrics, though it changes something.
 func TestFormsCountOnce(t *testing.T) {
 	t.Parallel()
@@ -233,7 +289,7 @@ func TestUploadsRefused(t *testing.T) {
 		status int
 		text   string
 	}{
-		{"no file", nil, []string{"bot", "x"}, 400, "the form has no archive"},
+		{"no file", nil, []string{"bot", "x"}, 400, "the form has no file"},
 		{"no archive", []byte("hello"), []string{"bot", "x"}, 400, "archive"},
 		{"a bad name", archive, []string{"bot", "<script>"}, 400, "name cannot be &#34;&lt;script&gt;&#34;"},
 		{"a name of the house", archive, []string{"bot", "@random"}, 400, "name cannot be"},

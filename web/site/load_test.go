@@ -107,7 +107,7 @@ func (x *crawler) crawl(queue []string) {
 		u := kit.Get[*url.URL](x.T)(url.Parse(address))
 		u.Fragment = ""
 		_, pattern := x.mux.Handler(&http.Request{Method: http.MethodGet, URL: u, Host: "test"})
-		if pattern == "" || seen[u.String()] || x.visited[pattern] == perRoute || u.Query().Has("lang") || u.Query().Has("theme") {
+		if pattern == "" || seen[u.String()] || x.visited[pattern] == perRoute || u.Query().Has("lang") || u.Query().Has("theme") || u.Query().Has("deck") {
 			continue
 		}
 		seen[u.String()] = true

@@ -218,7 +218,7 @@ func TestPlayReload(t *testing.T) {
 	b.Wait(`#board[data-turn="yes"]`)
 	webtest.Eval[bool](b, `(window.WebSocket.prototype.send = () => {}, true)`)
 	playOut(b, 1)
-	kit.Until(t, "the page says that the others play", func() bool { return b.Text("#state") == "The others play …" })
+	kit.Until(t, "the page says that the others play", func() bool { return b.Text("#state") == "The others play…" })
 	b.Quiet()
 }
 
@@ -242,7 +242,7 @@ func TestPlayRestartRaced(t *testing.T) {
 	kit.Until(t, "the page says that the server is away", func() bool { return webtest.Eval[bool](b, away) })
 	w.Restart()
 	b.Wait(`main > .notice`)
-	if text := b.Text("main"); !strings.Contains(text, "Ningú") {
+	if text := b.Text("main"); !strings.Contains(text, "ningú") {
 		t.Errorf("the page says %q", text)
 	}
 	if n := webtest.Eval[int64](b, `document.querySelectorAll('h1').length`); n != 1 {

@@ -87,8 +87,8 @@ type frame struct {
 // Lang returns the language of the page.
 func (f frame) Lang() string { return f.words.Tag }
 
-// Theme returns "light", "dark", or "" as the browser prefers.
-func (f frame) Theme() string { return f.theme }
+// Preference returns what the visitor has chosen; see preferences.
+func (f frame) Preference(name string) string { return f.preference(name) }
 
 // Path returns the path of the page's address.
 func (f frame) Path() string { return f.r.URL.Path }

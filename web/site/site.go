@@ -21,13 +21,14 @@ import (
 	"github.com/timba-arena/timba/web/site/apidocs"
 )
 
-// Options are the parts of a site. All but Machines are required.
+// Options are the parts of a site. All but Version and Machines are required.
 type Options struct {
 	// Middleware is what the requests have passed.
 	Middleware *middleware.Middleware
 	Document   []byte       // the OpenAPI document of the API, as JSON
 	Live       *live.Hub    // shows the parts of pages that move, once the site is made
 	Play       *play.Tables // games of people against bots
+	Version    string       // of this program, for people
 	// Machines returns the machines that play matches; nil: there are none.
 	Machines func() ([]ladder.Machine, error)
 }
@@ -96,6 +97,9 @@ func (s *Site) routes() []route {
 		{"GET /account/people", true, s.members},
 		{"POST /account/people/{what}", true, s.block},
 
+		{"GET /download", false, s.download},
+		{"GET /download/timba", false, s.downloadProgram},
+		{"GET /download/starters/{file}", false, s.downloadStarter},
 		{"GET /submit", false, s.submit},
 		{"POST /submit", true, s.submitted},
 		{"GET /submissions/{submission}", true, s.submission},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api/wire"
 )
@@ -22,6 +23,7 @@ type submitPage struct {
 	Files     string
 	Memory    string
 	Processes int
+	Platform  string // of the program that can be downloaded
 	Name      string
 	Problem   *wire.Problem
 }
@@ -35,7 +37,7 @@ func (s *Site) submit(v *visit) error {
 func (s *Site) submitForm(name string) submitPage {
 	l, archive := s.Config.Limits, bundle.LimitsOf(s.Config.Limits)
 	return submitPage{
-		Limits: l, Archive: archive, Name: name, Processes: sandbox.DefaultLimit.Processes,
+		Limits: l, Archive: archive, Name: name, Platform: s.programInfo().Platform, Processes: sandbox.DefaultLimit.Processes,
 		Upload: bundle.Size(archive.Upload), Files: bundle.Size(archive.Unpacked), Memory: bundle.Size(int64(l.Memory)),
 	}
 }
@@ -44,7 +46,7 @@ func (s *Site) submitForm(name string) submitPage {
 const maxField = 1 << 10
 
 // errNoFile is the error of a form without a file.
-var errNoFile = ladder.Errorf(ladder.Invalid, "choose a .tar.gz or a .zip", "the form has no archive")
+var errNoFile = ladder.Errorf(ladder.Invalid, "choose one, such as bot.py, or an archive", "the form has no file")
 
 // submitted receives an upload, as a form that browsers send with or without scripts: the name of the bot,
 // and the file.
@@ -80,7 +82,7 @@ func (v *visit) upload() (name string, made ladder.Version, err error) {
 				return name, made, err
 			}
 		case p.FormName() == "archive" && p.FileName() != "":
-			made, err = v.site.Middleware.Receive(v.w, v.r, name, p, -1)
+			made, err = v.site.Middleware.Receive(v.w, v.r, service.Upload{Bot: name, File: p.FileName(), Content: p}, -1)
 			return name, made, err
 		}
 	}

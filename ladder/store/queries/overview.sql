@@ -1,7 +1,8 @@
 -- Queries of pages that show a competition at a glance. Each reads a bounded number of rows.
 
 -- name: TopStandings :many
-SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 1 ORDER BY coalesce(fit, elo) DESC, version_id DESC LIMIT ?;
+SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 1
+ORDER BY coalesce(plus_minus < 100, 0) DESC, coalesce(fit, elo) DESC, version_id DESC LIMIT ?;
 
 -- name: CountActive :one
 SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1;

@@ -1,0 +1,128 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// fileName matches the names of single files that mean the same to every compiler and interpreter.
+var fileName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+// ForFile returns the manifest of a bot that is a single file, by the name of the file. The bot has the name of
+// the file without its extension, or none if that is the usual one.
+func ForFile(name string) (Manifest, error) {
+	var known []string
+	for _, f := range mainFiles {
+		known = append(known, f.name)
+		ext := filepath.Ext(f.name)
+		base, ok := strings.CutSuffix(name, ext)
+		if !ok {
+			continue
+		}
+		if !fileName.MatchString(base) {
+			return Manifest{}, fmt.Errorf("file %q: the name of a bot that is one file has letters, digits, - and _ before %s: rename it, as in %s", name, ext, f.name)
+		}
+		usual := strings.TrimSuffix(f.name, ext)
+		rename := func(words []string) (renamed []string) {
+			for _, w := range words {
+				switch w {
+				case f.name:
+					w = name
+				case usual:
+					w = base
+				case "./" + usual:
+					w = "./" + base
+				}
+				renamed = append(renamed, w)
+			}
+			return renamed
+		}
+		m := Manifest{Build: rename(f.build), Run: rename(f.run), language: f.language}
+		if !strings.EqualFold(base, "bot") && !strings.EqualFold(base, "main") {
+			m.Name = base
+		}
+		return m, nil
+	}
+	return Manifest{}, fmt.Errorf("file %q: its name tells no language: try %s, with any name before the dot, or a directory with a %s",
+		name, strings.Join(known, ", "), ManifestFile)
+}
+
+// WriteFile makes the directory of a bot that is a single file: the file, and the manifest of ForFile. games are
+// those that the bot plays; nil for all.
+func WriteFile(dir, name string, content []byte, games []string) error {
+	m, err := ForFile(name)
+	if err != nil {
+		return err
+	}
+	keys := map[string]any{"run": m.Run}
+	if m.Name != "" {
+		keys["name"] = m.Name
+	}
+	if m.Build != nil {
+		keys["build"] = m.Build
+	}
+	if games != nil {
+		keys["games"] = games
+	}
+	manifest, err := toml.Marshal(keys)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, ManifestFile), manifest, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, name), content, 0o644)
+}
+
+// isFile reports whether a BOT is a single file whose language has a compiler, and returns its manifest. Other
+// files are commands.
+func isFile(bot string) (m Manifest, ok bool) {
+	if info, err := os.Stat(bot); err != nil || !info.Mode().IsRegular() {
+		return m, false
+	}
+	m, err := ForFile(filepath.Base(bot))
+	return m, err == nil && m.Build != nil
+}
+
+// resolveFile returns a bot that is a single file, which is built by itself.
+func (r Resolver) resolveFile(ctx context.Context, file string) (Program, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %w", err)
+	}
+	place, err := filepath.Abs(file)
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %w", err)
+	}
+	cache := r.Cache
+	if cache == "" {
+		if cache, err = CacheDir("builds"); err != nil {
+			return Program{}, err
+		}
+	}
+	dir := filepath.Join(cache, "file-"+hashWords(filepath.Base(file), string(content)))
+	if _, err := os.Stat(dir); err != nil {
+		work, err := os.MkdirTemp(cache, "tmp-")
+		if err == nil {
+			err = WriteFile(work, filepath.Base(file), content, nil)
+		}
+		if err != nil {
+			return Program{}, fmt.Errorf("bot: %q: %w", file, err)
+		}
+		if os.Rename(work, dir) != nil { // another process has made it at the same time
+			os.RemoveAll(work)
+		}
+	}
+	p, err := r.resolveDir(ctx, dir)
+	p.Name, p.Source, p.place = printable(filepath.Base(file)), "", place
+	return p, err
+}

@@ -1,0 +1,85 @@
+package site_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/sample-bots/starters"
+	"github.com/timba-arena/timba/web/admission"
+	"github.com/timba-arena/timba/web/site"
+	"github.com/timba-arena/timba/web/webtest"
+)
+
+// The program of the server can be downloaded, whole or in parts, and the page says for what platform it is. Downloads
+// at the same time are limited.
+func TestDownloadProgram(t *testing.T) {
+	t.Parallel()
+	var streams *admission.Places
+	s := webtest.NewStill(t, func(o *site.Options) {
+		o.Version = "1.2.3"
+		streams = admission.NewPlaces(admission.Limits{Person: 1, Address: 1, Total: 1, What: "downloads"})
+		o.Middleware.Streams = streams
+	})
+	c := s.Client()
+	page := s.Get(c, "/download").Body
+	for _, want := range []string{"1.2.3", "Linux, ", "MiB", `href="/download/timba"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+	own := kit.Get[[]byte](t)(os.ReadFile(kit.Get[string](t)(os.Executable())))
+	if a := s.Get(c, "/download/timba"); a.Status != http.StatusOK || a.Body != string(own) || a.Header.Get("Content-Disposition") != `attachment; filename="timba"` {
+		t.Errorf("the program: status %d, %d bytes of %d, %v", a.Status, len(a.Body), len(own), a.Header)
+	}
+	if a := s.Get(c, "/download/timba", "Range", "bytes=1-3"); a.Status != http.StatusPartialContent || a.Body != "ELF" {
+		t.Errorf("a part of it: status %d, %q", a.Status, a.Body)
+	}
+	leave := kit.Get[func()](t)(streams.Enter(admission.By{}))
+	if a := s.Get(c, "/download/timba"); a.Status != http.StatusTooManyRequests {
+		t.Errorf("beside another download: status %d", a.Status)
+	}
+	leave()
+}
+
+// The starter of every language can be downloaded, and is taken as it is.
+func TestDownloadStarters(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, webtest.Calm, 0)
+	c := w.Client()
+	w.SignIn(c, w.Token)
+	page := w.Get(c, "/download").Body
+	for _, l := range starters.Languages {
+		path := "/download/starters/" + l.Name + ".zip"
+		a := w.Get(c, path)
+		z, err := zip.NewReader(strings.NewReader(a.Body), int64(len(a.Body)))
+		if err != nil || !strings.Contains(page, path) {
+			t.Errorf("%s: status %d, %v", l.Name, a.Status, err)
+			continue
+		}
+		var names []string
+		for _, f := range z.File {
+			names = append(names, strings.TrimPrefix(f.Name, "my-"+l.Name+"-bot/"))
+		}
+		if want := "README.md " + l.Source + " timba.toml"; strings.Join(names, " ") != want && len(names) != 3 {
+			t.Errorf("%s: %q, want %s", l.Name, names, want)
+		}
+	}
+	for _, path := range []string{"/download/starters/py.zip", "/download/starters/python", "/download/starters/cobol.zip"} {
+		if a := w.Get(c, path); a.Status != http.StatusNotFound || !strings.Contains(a.Body, "/download lists them") {
+			t.Errorf("%s: status %d", path, a.Status)
+		}
+	}
+	a := w.Get(c, "/download/starters/python.zip")
+	kind, body := multiNamed(t, "python.zip", bytes.Clone([]byte(a.Body)))
+	if a := w.Post(c, "/submit", body, "Content-Type", kind); a.Status != http.StatusSeeOther {
+		t.Errorf("the starter is refused: %d: %.2000s", a.Status, a.Body)
+	}
+	if a := w.Get(c, "/bots/my-python-bot"); a.Status != http.StatusOK {
+		t.Errorf("its bot: %d", a.Status)
+	}
+}
