@@ -397,6 +397,15 @@ func (q *Queries) RevokeToken(ctx context.Context, revoked sql.NullInt64, iD int
 	return result.RowsAffected()
 }
 
+const revokeTokensOf = `-- name: RevokeTokensOf :exec
+UPDATE tokens SET revoked = ?1 WHERE person_id = ?2 AND revoked IS NULL
+`
+
+func (q *Queries) RevokeTokensOf(ctx context.Context, now sql.NullInt64, personID int64) error {
+	_, err := q.db.ExecContext(ctx, revokeTokensOf, now, personID)
+	return err
+}
+
 const setServed = `-- name: SetServed :exec
 UPDATE people SET served = ? WHERE id = ?
 `
