@@ -31,7 +31,7 @@ func TestSuspend(t *testing.T) {
 		{"fails in each game", script("test $verb = turn && echo 'oh no' >&2 && exit 3"), suspendInARow,
 			[]string{"too many faults to finish each of its last 3 matches", "exit: ", "status 3", "oh no"}},
 		{"moves illegally", script("test $verb = turn && move=nonsense"), suspendInARow,
-			[]string{"too many faults", "illegal: ", "nonsense", "what to change: answer with one of the words", "nothing on stderr"}},
+			[]string{"too many faults", "illegal: ", "nonsense", "what to change:\n- answer with one of the words", "nothing on stderr"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -63,9 +63,9 @@ func TestSuspend(t *testing.T) {
 			if len(messages) != 1 {
 				t.Fatalf("its owner has %d messages", len(messages))
 			}
-			for _, text := range append(test.says, "bad, version 1, is suspended", "match ", "(tebes)") {
-				if !strings.Contains(messages[0].Text, text) {
-					t.Errorf("the message says nothing of %q:\n%s", text, messages[0].Text)
+			for _, text := range append(test.says, "version 1 of bad is suspended", "match ", "(tebes)") {
+				if !strings.Contains(messages[0].Text(), text) {
+					t.Errorf("the message says nothing of %q:\n%s", text, messages[0].Text())
 				}
 			}
 		})

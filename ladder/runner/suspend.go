@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -38,7 +38,7 @@ func (r *Runner) judge(ctx context.Context, o *outcome) {
 			r.pause(err)
 			return
 		}
-		suspended, err := r.Store.Suspend(ctx, v.ID, suspendText(o, v, why, f, g))
+		suspended, err := r.Store.Suspend(ctx, v.ID, o.match.ID, r.suspendText(o, v, why, f, g))
 		if err != nil {
 			r.Log.Error("suspending a version", "version", v.ID, "err", err)
 			continue
@@ -97,14 +97,21 @@ const (
 	shownBytes = 800 // of as many lines, at most
 )
 
-// suspendText returns the message for the owner of a suspended version.
-func suspendText(o *outcome, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
+// suspendText returns the reason for the owner of a suspended version.
+func (r *Runner) suspendText(o *outcome, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, version %d, is suspended: %s\n", v.Bot, v.Number, why)
-	c := circumstances(o, v, f, g)
+	fmt.Fprintln(&b, why)
+	bot := match.Bot{Language: v.Language, Sandbox: r.Sandbox}
+	if v.Remote {
+		bot.Sandbox = nil
+	}
+	c := bot.InCompetition(&g.Replay, *f, g.Logs[f.Seat])
 	fmt.Fprintf(&b, "the last fault: match %d (%s), deal %d, rotation %d, seat %d, ply %d: %s: %s\n",
 		o.match.ID, ladderLabel(o.match.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c))
-	fmt.Fprintf(&b, "what to change: %s\n", f.Reason.Advice(c)[0])
+	b.WriteString("what to change:\n")
+	for _, advice := range f.Reason.Advice(c) {
+		fmt.Fprintf(&b, "- %s\n", advice)
+	}
 	if log := lastLines(c.Stderr); log != "" {
 		fmt.Fprintf(&b, "the last lines of its stderr in that game:\n%s\n", log)
 	} else {
@@ -113,15 +120,6 @@ func suspendText(o *outcome, v ladder.Version, why string, f *referee.Fault, g *
 	fmt.Fprintf(&b, "try it at home: timba %s\n", strings.Join(check.Words("DIR", o.match.Game, o.match.Clock, sandbox.Limit{}), " "))
 	b.WriteString("submit a new version to bring the bot back")
 	return b.String()
-}
-
-// circumstances returns those of a version's fault, for advice.
-func circumstances(o *outcome, v ladder.Version, f *referee.Fault, g *referee.Result) (c fault.Circumstances) {
-	if r, err := games.Find(o.match.Game); err == nil {
-		c, _ = g.Circumstances(r, *f, g.Logs[f.Seat]) // the advice is less certain without them
-	}
-	c.Fixed, c.Language = true, v.Language
-	return c
 }
 
 // lastLines returns the end of a log, as text.

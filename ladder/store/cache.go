@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -176,7 +175,7 @@ func (m *member) player() matchmaking.Player {
 
 // byPlace compares members by their place: the best first, of equals the newest version.
 func byPlace(a, b *member) int {
-	return cmp.Or(cmp.Compare(b.place.Rating(), a.place.Rating()), cmp.Compare(b.place.VersionID, a.place.VersionID))
+	return cmp.Or(ladder.ComparePlaces(a.place, b.place), cmp.Compare(b.place.VersionID, a.place.VersionID))
 }
 
 // sorted returns the members by their places.
@@ -223,10 +222,10 @@ func (s *ladderState) page(first, n int) []ladder.Standing {
 	}
 	rank(out, first)
 	above := first // the first of the equals that begin before the page
-	for len(out) > 0 && above > 0 && order[above-1].place.Rating() == out[0].Rating() {
+	for len(out) > 0 && above > 0 && ladder.ComparePlaces(order[above-1].place, out[0]) == 0 {
 		above--
 	}
-	for i := 0; i < len(out) && out[i].Rating() == out[0].Rating(); i++ {
+	for i := 0; i < len(out) && ladder.ComparePlaces(out[i], out[0]) == 0; i++ {
 		out[i].Rank = above + 1
 	}
 	return out
@@ -397,7 +396,7 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reaso
 	}
 	if m.AskedBy.Valid && m.AskedBy.Int64 != by {
 		err := tx.AddMessage(ctx, queries.AddMessageParams{
-			PersonID: m.AskedBy.Int64, Text: fmt.Sprintf("match %d was dropped: %s", m.ID, reason), Created: stamp(tx.now),
+			PersonID: m.AskedBy.Int64, Kind: string(ladder.MessageDropped), MatchID: nullID(m.ID), Reason: reason, Created: stamp(tx.now),
 		})
 		if err != nil {
 			return err

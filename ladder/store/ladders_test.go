@@ -172,7 +172,8 @@ func TestSyncHouse(t *testing.T) {
 	}
 }
 
-// Standings are ordered by the fit, and before a version's first one by its Elo, wherever they are shown.
+// Standings are ordered by the fit, with provisional ones, such as those before their first fit, under
+// the others, wherever they are shown.
 func TestStandingsByFit(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -196,7 +197,7 @@ func TestStandingsByFit(t *testing.T) {
 			}
 		}
 	}
-	check("@first", "@greedy", "@random") // @greedy has its Elo, 1000
+	check("@first", "@random", "@greedy") // @greedy has its Elo, 1000, and is provisional
 	c.finished("tebes-4", ids[0], ids[2])
 	kit.Must(t, c.SaveFit(bg, "tebes-4", 2, map[int64]stats.Estimate{ids[0]: {Value: 1300}, ids[1]: {Value: 1200}, ids[2]: {Value: 1100}}))
 	check("@random", "@first", "@greedy")
@@ -204,4 +205,6 @@ func TestStandingsByFit(t *testing.T) {
 	check("@random", "@first", "@greedy") // until the next fit
 	c.cache.forget()
 	check("@random", "@first", "@greedy")
+	kit.Must(t, c.SaveFit(bg, "tebes-4", 3, map[int64]stats.Estimate{ids[0]: {Value: 1300, Low: 1200, High: 1400}, ids[1]: {Value: 1200, Low: 1101, High: 1299}, ids[2]: {Value: 1100, Low: 1010, High: 1190}}))
+	check("@first", "@greedy", "@random")
 }

@@ -200,10 +200,7 @@ func (s *submission) firstFault(t trialMatch, g *referee.Result, log *transcript
 	if ours(f) {
 		return fmt.Errorf("submission: %s: %w: %v", t.name, errHouse, f)
 	}
-	c, err := s.circumstances(t, g, f)
-	if err != nil {
-		return err
-	}
+	c := match.Bot{Language: s.version.Language, Sandbox: s.botSandbox()}.InCompetition(&g.Replay, f, g.Logs[f.Seat])
 	text := f.TextIn(c)
 	where := fmt.Sprintf("%s, deal %d, rotation %d, seat %d, ply %d", t.name, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
 	fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, text)
@@ -219,19 +216,4 @@ func (s *submission) firstFault(t trialMatch, g *referee.Result, log *transcript
 		fmt.Fprintf(log, "- %s\n", a)
 	}
 	return &refusal{fmt.Sprintf("%s: %s: %s; to change: %s", where, f.Code, text, advice[0])}
-}
-
-// circumstances returns those of a fault of the submitted bot, for advice.
-func (s *submission) circumstances(t trialMatch, g *referee.Result, f referee.Fault) (c fault.Circumstances, err error) {
-	r, err := games.Find(t.game)
-	if err == nil {
-		c, err = g.Circumstances(r, f, g.Logs[f.Seat])
-	}
-	if err != nil {
-		return c, fmt.Errorf("submission: %s: %w", t.name, err)
-	}
-	bot, err := s.bot(s.dir, s.version)
-	c = bot.Describe(c, false)
-	c.Fixed = true
-	return c, err
 }

@@ -21,6 +21,7 @@ type Circumstances struct {
 	Later    Later    // what happened to a late answer
 	Took     int64    // milliseconds that a late answer took, if it came later
 	Stderr   []string // its last lines, or all
+	Private  bool     // its stderr is only for its author, not for the reader
 	Language string   // of the program
 	LeftOver bool     // a fresh process plays the same game without the fault
 
@@ -276,6 +277,8 @@ func (r Reason) failed(c Circumstances) []string {
 		tells = "its stderr says why" + byHand
 	}
 	switch {
+	case c.Private:
+		return []string{"its author sees what it wrote to stderr, which may say why" + byHand}
 	case line == "":
 		return []string{"it wrote nothing to stderr: start it by hand and send it the same lines"}
 	case quotes(line, "?"):

@@ -29,6 +29,7 @@ func TestAdvice(t *testing.T) {
 		{"old turn", Reason{Kind: IllegalMove, Move: "3o"}, Circumstances{Before: []string{"3o"}, Legal: []string{"4o"}}, `"3o" was in the list of the previous turn`},
 		{"unseen", Reason{Kind: IllegalMove, Move: "?"}, Circumstances{Legal: []string{"4o"}}, `"-" is an empty list`},
 		{"illegal", Reason{Kind: IllegalMove, Move: "3o"}, Circumstances{Legal: []string{"4o"}}, `answer with one of the words that the turn line lists after the milliseconds, as in "move 4o"`},
+		{"not for the reader", Reason{Kind: Exited, Status: 1}, Circumstances{Private: true}, "its author sees what it wrote to stderr"},
 		{"never answered", Reason{Kind: Late, Limit: 100}, Circumstances{Movetime: 100}, "it has not answered a turn of this game yet"},
 		{"slower and slower", Reason{Kind: Late, Limit: 100}, Circumstances{Movetime: 100, Turns: 3, Longest: 90}, "think for less: its longest think before was 90 ms of 100 ms"},
 		{"stuck", Reason{Kind: Late, Limit: 100}, stuck, "it had answered 3 turns, the slowest in 2 ms"},

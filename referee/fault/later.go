@@ -37,6 +37,10 @@ func (c *Circumstances) ReadLog(log []byte) {
 	}
 }
 
+// HideLog takes away what only the author of the bot may read: the lines of its log. What the referee says
+// in it stays.
+func (c *Circumstances) HideLog() { c.Stderr, c.Private = nil, true }
+
 // about rounds milliseconds as people say them: 428 is about 430.
 func about(ms int64) int64 {
 	unit := int64(math.Pow10(max(0, len(strconv.FormatInt(ms, 10))-2)))

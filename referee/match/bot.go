@@ -12,6 +12,7 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -85,6 +86,18 @@ func (b Bot) Describe(c fault.Circumstances, files bool) fault.Circumstances {
 	if files && b.Sandbox != nil {
 		c.Hidden = b.hidden
 	}
+	return c
+}
+
+// InCompetition returns the circumstances of a fault of the bot in a game of a competition, whose log it
+// is. Its author can neither change the limits nor know the files of the machine.
+func (b Bot) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault.Circumstances {
+	var c fault.Circumstances
+	if g, err := games.Find(r.Game); err == nil {
+		c, _ = r.Circumstances(g, f, log) // as far as they are known: the advice is less certain without them
+	}
+	c = b.Describe(c, false)
+	c.Fixed = true
 	return c
 }
 

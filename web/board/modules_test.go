@@ -22,6 +22,20 @@ import * as text from './text.js';
 Object.assign(window, chart, replay, scene, text, { follow, seating });
 `
 
+// Cards in Catalan have the elisions of their articles and suits.
+func TestBoardElisions(t *testing.T) {
+	t.Parallel()
+	b := open(t, webtest.Start(t), nil)
+	script := kit.Get[string](t)(bundle("modules.js", modules))
+	speak(b, "ca")
+	webtest.Eval[chromedp.Void](b.Tab, script)
+	got := webtest.Eval[[]string](b.Tab, `[cardName('1o'), cardName('7c'), ...['play 1 1o', 'play 0 11e', 'draw 1 3b', 'draw 1 ?', 'trump o 7o'].map((e) => eventText(e, { who: (s) => 'AB'[s], me: 1 }))]`)
+	want := []string{"1 (as) d’oros", "7 de copes", "Jugues l’1 (as) d’oros", "A juga l’11 (cavall) d’espases", "Robes el 3 de bastos", "Robes una carta de cap per avall", "Es gira el 7 d’oros: trumfen oros"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the texts are others (-want +got): %s", diff)
+	}
+}
+
 // The modules of package board by themselves, without a replay.
 func TestBoardModules(t *testing.T) {
 	t.Parallel()
@@ -46,13 +60,13 @@ func TestBoardModules(t *testing.T) {
 		"events": {
 			`['play 1 12c', 'draw 0 ?', 'trick 1 14', 'trick 1', 'sing 0 o 20', 'bid 1 1', 'score 10 -10', 'trump c 10c', 'trump 3b', 'deal 5c,7b (seat 1)', 'round 2 cards=1 dealer=0', 'extra 0', 'opening 6', 'opening 1', 'opening 0', 'new 1 thing', 'play x', 'constructor 0']
 				.map((e) => eventText(e, { who: (s) => 'AB'[s] }))`,
-			`["B plays 12 (rey) of copas","A draws a card face down","B takes the trick, 14 points","B takes the trick","A sings oros for 20","B bids 1",
-			"The round is over: A 10, B -10","10 (sota) of copas is turned up: copas are trumps","The trump card is 3 of bastos","B has 5 of copas, 7 of bastos",
+			`["B plays the 12 (rey) of copas","A draws a card face down","B takes the trick, 14 points","B takes the trick","A sings oros for 20","B bids 1",
+			"The round is over: A 10, B -10","The card turned up is the 10 (sota) of copas: copas are trumps","The trump card is the 3 of bastos","B has 5 of copas, 7 of bastos",
 			"Round 2: 1 card each, A deals","A reaches a corner and moves once more","The game begins after 6 random plies","The game begins after 1 random ply","The game begins without an opening","new 1 thing","play x","constructor 0"]`,
 		},
 		"events of the reader": {
 			`['play 1 12c', 'play 0 12c', 'trick 1 1', 'draw 1 3o', 'bid 1 2', 'deal 5c', 'round 2 cards=3 dealer=1'].map((e) => eventText(e, { who: (s) => 'AB'[s], me: 1 }))`,
-			`["You play 12 (rey) of copas","A plays 12 (rey) of copas","You take the trick, 1 point","You draw 3 of oros","You bid 2","Your hand: 5 of copas","Round 2: 3 cards each, you deal"]`,
+			`["You play the 12 (rey) of copas","A plays the 12 (rey) of copas","You take the trick, 1 point","You draw the 3 of oros","You bid 2","Your hand: 5 of copas","Round 2: 3 cards each, you deal"]`,
 		},
 		"squares": {
 			`[[0, 6], [5, 6], [30, 6], [35, 6], [24, 5], ['x', 5], [7, 0]].map(([square, columns]) => squareName(square, columns)).concat(moveName('19-14', 6), moveName('12', 5), eventText('capture 0 14', { who: () => 'A', columns: 6 }))`,

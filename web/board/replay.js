@@ -3,10 +3,10 @@
 
 import { drawChart } from './chart.js';
 import { clip, html, svg } from './dom.js';
-import { pip } from './pack.js';
+import { label, pip } from './pack.js';
 import { drawGame, eventsOf, expand, namesOf, sceneOf, viewOf, wide } from './scene.js';
 import { columnsOf } from './squares.js';
-import { eventText, language, languages, list, moveName, parseCard, say, speak, viewText } from './text.js';
+import { eventText, language, languages, list, moveName, optionName, parseCard, say, speak, viewText } from './text.js';
 
 const speeds = [0.5, 1, 2, 4, 8];
 const beat = 900; // milliseconds a move at speed 1
@@ -379,7 +379,7 @@ function about(game) {
   ];
   const fine = game.differences.length === 0;
   return [
-    html('p', { class: 'options', tabindex: 0, role: 'group', 'aria-label': say('about.options') }, game.options.map(([name, value]) => html('span', {}, name, ' ', html('b', {}, value)))),
+    html('p', { class: 'options', tabindex: 0, role: 'group', 'aria-label': say('about.options') }, game.options.map(([name, value]) => html('span', {}, optionName(name, value)))),
     html('p', { class: fine ? 'verdict good' : 'verdict bad', title: say('about.rebuilt') },
       fine ? say('about.verified') : say('about.differences', { count: game.differences.length })),
     !fine && html('ul', { class: 'differences' }, game.differences.map((d) => html('li', {}, d))),
@@ -446,7 +446,7 @@ function moveText(move, columns) {
   const card = parseCard(rest);
   const emblem = (suit) => svg('svg', { class: 'emblem', viewBox: '0 0 16 16', width: 15, height: 15, 'aria-hidden': 'true' }, pip(suit, 8, 8, 16));
   const word = verb ? `${say(`verb.${verb}`)} ` : '';
-  if (card) return [`${word}${card.rank}`, emblem(card.suit)];
+  if (card) return [word + label(card.rank), emblem(card.suit)];
   if (verb === 'sing' && parseCard(`1${rest}`)) return [word, emblem(rest)];
   return [word + rest];
 }

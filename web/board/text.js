@@ -34,9 +34,14 @@ export function said(key) { return Object.hasOwn(texts, key); }
 // suits are the letters of the suits.
 export const suits = ['o', 'c', 'e', 'b'];
 
+// french reports whether the reader has chosen the French pack: oros are diamonds, copas hearts,
+// espadas spades and bastos clubs.
+export const french = document.documentElement.dataset.deck === 'french';
+const pack = french ? 'french.' : '';
+
 // suitName is a suit in words.
 export function suitName(letter) {
-  return suits.includes(letter) ? say(`suit.${letter}`) : letter;
+  return suits.includes(letter) ? say(`${pack}suit.${letter}`) : letter;
 }
 
 // parseCard parses 12c; it returns null if the text is not a card.
@@ -49,8 +54,15 @@ export function parseCard(text) {
 export function cardName(text) {
   const card = parseCard(text);
   if (!card) return text === '?' ? say('card.down') : text;
-  const { rank } = card, name = `rank.${rank}`;
-  return said(name) ? say('card.figure', { rank, name: say(name), suit: suitName(card.suit) }) : say('card', { rank, suit: suitName(card.suit) });
+  const { rank } = card, name = `${pack}rank.${rank}`, suit = say(`${pack}of.${card.suit}`);
+  return said(name) ? say(`${pack}card.figure`, { rank, name: say(name), suit }) : say('card', { rank, suit });
+}
+
+// theCard is a card in words with its article, which depends on the rank in some languages.
+function theCard(text) {
+  const parsed = parseCard(text), card = cardName(text);
+  const the = parsed && `${pack}the.${parsed.rank}`;
+  return parsed ? say(said(the) ? the : 'the.any', { card }) : card;
 }
 
 // list reads a list joined by commas, - being none.
@@ -138,12 +150,18 @@ export function moveName(move, columns = 0) {
   return `${verb} ${rest}`;
 }
 
+// optionName is what the value of an option of a game means, in a few words.
+export function optionName(name, value) {
+  if (said(`option.${name}.${value}`)) return say(`option.${name}.${value}`);
+  return said(`option.${name}`) ? say(`option.${name}`, { value }) : `${name} ${value}`;
+}
+
 // tell gives the key of what each event of a seat tells, and the values of its places, from its words.
 const tell = {
   deal: ([hand]) => ['deal', { cards: cards(hand) }],
-  play: ([move], columns) => ['play', { card: moveName(move, columns) }],
+  play: ([move], columns) => ['play', { card: parseCard(move) ? theCard(move) : moveName(move, columns) }],
   swap: ([card]) => ['swap', { card: cardName(card) }],
-  draw: ([card]) => ['draw', { card: cardName(card) }],
+  draw: ([card]) => ['draw', { card: theCard(card) }],
   trick: ([count]) => (count === undefined ? ['trick', {}] : ['trick-points', { count }]),
   sing: ([suit, points]) => ['sing', { suit: suitName(suit), points }],
   song: ([points]) => ['song', { points }],
@@ -175,7 +193,7 @@ export function eventText(event, reader) {
   const [verb, ...words] = (to ? event.slice(0, to.index) : event).split(' ');
   switch (verb) {
     case 'deal': return to ? told(Number(to[1]), reader, tell.deal(words)) : say(reader.me === undefined ? 'event.hand' : 'you.hand', { cards: cards(words[0]) });
-    case 'trump': return words.length === 2 ? say('event.turned', { card: cardName(words[1]), suit: suitName(words[0]) }) : say('event.trump', { card: cardName(words[0]) });
+    case 'trump': return words.length === 2 ? say('event.turned', { card: theCard(words[1]), suit: suitName(words[0]) }) : say('event.trump', { card: theCard(words[0]) });
     case 'round': return roundText(words, reader);
     case 'opening': return words[0] === '0' ? say('event.bare') : say('event.opening', { count: words[0] });
     case 'score': return say('event.score', { points: words.map((p, seat) => `${who(seat)} ${p}`).join(', ') });

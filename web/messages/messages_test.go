@@ -53,6 +53,25 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// formal are words of Catalan and Spanish texts that speak to the reader as vós or usted; all say tu.
+var formal = regexp.MustCompile(`(?i)\b(vostr|usted|(inici|copi|trebal|envi|tri|obr|puj|dem|pod|teni|fe|llegi|deix|dese|uni)eu\b|(copie|lea|haga|guarde|guárdelo|suba|abra|suelte|deje|trabaje|únase)\b)`)
+
+// Texts speak to the reader in one way, and have the apostrophes and dots of print.
+func TestStyle(t *testing.T) {
+	for _, l := range kit.Get[[]*messages.Language](t)(messages.All()) {
+		for key, text := range l.Texts {
+			for _, part := range text {
+				if strings.Contains(part, "'") || strings.Contains(part, " …") {
+					t.Errorf("%s: %q has ' for ’, or a space before …: %s", l.Tag, key, part)
+				}
+				if word := formal.FindString(part); word != "" && l.Tag != "en" {
+					t.Errorf("%s: %q says %q to a reader who is tu: %s", l.Tag, key, word, part)
+				}
+			}
+		}
+	}
+}
+
 // A text has its values in its places, in the form of its count and with numbers as the language
 // writes them.
 func TestSay(t *testing.T) {

@@ -5,13 +5,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/parameters"
@@ -40,6 +38,7 @@ type botPage struct {
 	Places    []ladder.Standing
 	Ladder    string // that the chart and the records are of, "" without a place
 	Chart     chart
+	Rated     chart // the Elo of each version with its interval
 	Opponents []store.Opponent
 	Pager     pager
 	Matches   []shownMatch
@@ -145,6 +144,21 @@ func (s *Site) addRatings(v *visit, _ *parameters.Query, page *botPage) error {
 			page.Chart.Marks = append(page.Chart.Marks, mark{(float64(points[i-1].Count) + float64(p.Count)) / 2, "@" + v.words.Numbers.Sprint(p.Version)})
 		}
 	}
+	if err != nil {
+		return err
+	}
+	list, err := s.Store.StandingsOn(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions)
+	page.Rated = chart{Title: v.t("bot.versions-chart", "Bot", page.Bot.Name, "Ladder", page.Ladder), Bars: true}
+	for _, p := range slices.Backward(list) {
+		at := point{
+			X: float64(p.Version), Y: p.Rating(),
+			Label: v.t("bot.versions-point", "Version", p.Version, "Elo", whole(p.Rating()), "PlusMinus", plusMinus(p.PlusMinus), "Matches", p.Matches),
+		}
+		if plusMinus(p.PlusMinus) != "" {
+			at.Err = *p.PlusMinus
+		}
+		page.Rated.Points = append(page.Rated.Points, at)
+	}
 	return err
 }
 
@@ -177,7 +191,7 @@ func (s *Site) addGames(v *visit, _ *parameters.Query, page *botPage) (err error
 	if page.Matches, err = s.latestOf(v.ctx(), page.Bot.Name); err != nil {
 		return err
 	}
-	page.Forfeits, err = s.forfeits(v, page.Bot, page.Own)
+	page.Forfeits, err = s.forfeits(v, page.Bot)
 	return err
 }
 
@@ -290,6 +304,11 @@ type versionPage struct {
 	Stages  []ladder.Stage
 }
 
+// Kept reports whether the owner can see the upload.
+func (p versionPage) Kept() bool {
+	return p.Own && p.Version.Bundle != "" && (p.Version.State != ladder.Failed || p.Version.Hash != "")
+}
+
 // Usable reports whether the owner can make the version live again.
 func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.Withdrawn.IsZero() }
 
@@ -324,29 +343,23 @@ func (s *Site) version(v *visit) error {
 	return v.page(http.StatusOK, "version", page)
 }
 
-const (
-	botForfeits = 3  // on the page of a bot
-	forfeitLog  = 12 // of what a bot wrote in a game
-)
+const botForfeits = 3 // on the page of a bot
 
 // forfeit is a game that a bot lost by a fault, and why.
 type forfeit struct {
 	store.Forfeit
-	Text   string
-	Advice []string // what to change, the most likely first
-	Log    string   // the end of what the bot wrote to stderr, for its owner
+	Note faultNote
 }
 
-// forfeits explains the last games that a bot lost by a fault. Only its owner sees what the bot
-// wrote to stderr, and what follows from that.
-func (s *Site) forfeits(v *visit, b ladder.Bot, own bool) (out []forfeit, err error) {
+// forfeits explains the last games that a bot lost by a fault.
+func (s *Site) forfeits(v *visit, b ladder.Bot) (out []forfeit, err error) {
 	list, err := s.Store.Forfeits(v.ctx(), b.ID, botForfeits)
 	if err != nil {
 		return nil, err
 	}
 	for _, lost := range list {
-		f, err := s.forfeit(v, b, lost, own)
-		if err != nil {
+		f := forfeit{Forfeit: lost}
+		if f.Note, err = s.firstNote(v, lost.Game, lost.Seat); err != nil {
 			return nil, err
 		}
 		out = append(out, f)
@@ -354,33 +367,23 @@ func (s *Site) forfeits(v *visit, b ladder.Bot, own bool) (out []forfeit, err er
 	return out, nil
 }
 
-// forfeit explains the first fault of the seat that lost a game.
-func (s *Site) forfeit(v *visit, b ladder.Bot, lost store.Forfeit, own bool) (forfeit, error) {
-	f := forfeit{Forfeit: lost}
-	data, err := s.Store.Replay(v.ctx(), lost.Game)
+// firstNote explains the first fault of a seat in a game.
+func (s *Site) firstNote(v *visit, game int64, seat int) (n faultNote, err error) {
+	g, err := s.Store.Game(v.ctx(), game)
 	if err != nil {
-		return f, err
+		return n, err
 	}
-	replay, err := referee.DecodeReplay(data)
+	m, err := s.Store.Match(v.ctx(), g.MatchID)
 	if err != nil {
-		return f, err
+		return n, err
 	}
-	at := slices.IndexFunc(replay.Faults, func(x referee.Fault) bool { return x.Seat == lost.Seat })
-	if at < 0 || lost.Seat >= len(replay.Seats) {
-		return f, nil
-	}
-	var log []byte
-	if own {
-		if log, err = s.Store.Log(v.ctx(), lost.Game, lost.Seat); err != nil {
-			return f, err
-		}
-	}
-	version, err := s.Store.VersionOf(v.ctx(), b, lost.Version)
+	r, err := s.replay(v, game)
 	if err != nil {
-		return f, err
+		return n, err
 	}
-	note := s.explain(replay, replay.Faults[at], log, version.Language)
-	f.Text, f.Advice = note.Text, note.Advice
-	f.Log = strings.Join(fault.LogEnd(fault.Lines(log), forfeitLog), "\n")
-	return f, nil
+	at := slices.IndexFunc(r.Faults, func(f referee.Fault) bool { return f.Seat == seat })
+	if at < 0 {
+		return n, nil
+	}
+	return s.note(v, m, g, r, r.Faults[at])
 }

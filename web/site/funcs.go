@@ -19,31 +19,37 @@ import (
 // funcs returns the functions of templates in one language. README.md lists them.
 func (s *Site) funcs(l *messages.Language) template.FuncMap {
 	return template.FuncMap{
-		"t":         l.Say,
-		"asset":     s.assets.url,
-		"languages": func() []string { return messages.Languages },
-		"nav":       nav,
-		"more":      more,
-		"number":    func(n any) string { return l.Numbers.Sprint(n) },
-		"elo":       func(x any) string { return whole(x) },
-		"plusminus": plusMinus,
-		"percent":   func(part, of float64) string { return percent(part, of) },
-		"time":      func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
-		"age":       func(at time.Time) template.HTML { return timeTag(at, age(l, s.Service.Now().Sub(at))) },
-		"duration":  func(d time.Duration) string { return d.Round(duration(d)).String() },
-		"cut":       cut,
-		"lines":     logLines,
-		"ticks":     codeSpans,
-		"botname":   func(name string) string { return botTitle(l, name) },
-		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
-		"sparkline": func(values []float64) template.HTML { return sparkline(l, values) },
-		"dict":      dict,
-		"usable":    usable,
-		"crumbs":    crumbs,
-		"fixed":     func(digits int, x float64) string { return strconv.FormatFloat(x, 'f', digits, 64) },
-		"signed":    func(before, after float64) string { return fmt.Sprintf("%+.1f", after-before) },
-		"join":      func(names []string) string { return strings.Join(names, ", ") },
-		"next":      func(i int) int { return i + 1 },
+		"t":          l.Say,
+		"asset":      s.assets.url,
+		"languages":  func() []string { return messages.Languages },
+		"nav":        nav,
+		"more":       more,
+		"number":     func(n any) string { return l.Numbers.Sprint(n) },
+		"elo":        func(x any) string { return whole(x) },
+		"plusminus":  plusMinus,
+		"percent":    func(part, of float64) string { return percent(part, of) },
+		"time":       func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
+		"age":        func(at time.Time) template.HTML { return timeTag(at, age(l, s.Service.Now().Sub(at))) },
+		"duration":   func(d time.Duration) string { return d.Round(duration(d)).String() },
+		"cut":        cut,
+		"lines":      logLines,
+		"said":       func(n int, text string) template.HTML { return said(l, n, text) },
+		"ladder":     func(title string) string { title, _ = l.Translate(title); return title },
+		"option":     func(name, value string) string { return optionName(l, name, value) },
+		"ticks":      codeSpans,
+		"botname":    func(name string) string { return botTitle(l, name) },
+		"seatname":   func(name string, bot bool) string { return seatName(l, name, bot) },
+		"minutes":    minutes,
+		"botpath":    func(name string) string { return "/bots/" + url.PathEscape(name) },
+		"sparkline":  func(values []float64) template.HTML { return sparkline(l, values) },
+		"dict":       dict,
+		"preference": func(name string) []string { return append([]string{"auto"}, preferences[name]...) },
+		"usable":     usable,
+		"crumbs":     crumbs,
+		"fixed":      func(digits int, x float64) string { return strconv.FormatFloat(x, 'f', digits, 64) },
+		"signed":     func(before, after float64) string { return fmt.Sprintf("%+.1f", after-before) },
+		"join":       func(names []string) string { return strings.Join(names, ", ") },
+		"next":       func(i int) int { return i + 1 },
 		"when": func(is bool, text string) string {
 			if is {
 				return text
@@ -101,6 +107,11 @@ func botTitle(l *messages.Language, name string) string {
 		return l.Say("table.level", "Name", botName(l, name), "Number", level.Number)
 	}
 	return botName(l, name)
+}
+
+// minutes returns a time as minutes and seconds: "4:05".
+func minutes(d time.Duration) string {
+	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
 // none stands for a value that is not known.
@@ -197,6 +208,25 @@ func cut(n int, text string) string {
 }
 
 var backticks = regexp.MustCompile("`([^`]*)`")
+
+// said returns what the program has said in English, in the language of the page if that is known.
+func said(l *messages.Language, n int, text string) template.HTML {
+	translated, ok := l.Translate(text)
+	if translated = template.HTMLEscapeString(cut(n, translated)); !ok {
+		translated = `<span lang="en">` + translated + `</span>`
+	}
+	return template.HTML(translated)
+}
+
+// optionName returns what the value of an option of a game means, in a few words.
+func optionName(l *messages.Language, name, value string) string {
+	for _, key := range []string{name + "." + value, name} {
+		if key = "board.option." + key; l.Texts[key] != nil {
+			return l.Say(key, "value", value)
+		}
+	}
+	return name + " " + value
+}
 
 // codeSpans returns a text of the API's document, whose code is between backticks.
 func codeSpans(text string) template.HTML {

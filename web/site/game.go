@@ -24,6 +24,8 @@ type gamePage struct {
 	gameView
 	ladder.Game
 	Match    ladder.Match
+	Faults   []faultNote
+	Logs     []seatLog
 	SameDeal []ladder.Game // of the same deal, by rotation, this game among them
 	Embedded bool          // the page is in a frame of another
 	Embed    string        // the address for frames of other sites, "" if the operator allows none
@@ -62,8 +64,7 @@ type gameView struct {
 	Title  string // of the game
 	Played *board.Game
 	Data   template.JS // Played as JSON
-	Faults []faultNote
-	First  []string // the bots with rank 1
+	First  []string    // the bots with rank 1
 	Drawn  bool
 }
 
@@ -76,12 +77,12 @@ const (
 )
 
 // newGameView returns what a page shows of a replay: what bots wrote is cut.
-func (s *Site) newGameView(r *referee.Replay, g *rules.Game) (gameView, error) {
+func newGameView(r *referee.Replay, g *rules.Game) (gameView, error) {
 	played, err := board.NewGame(r, g)
 	if err != nil {
 		return gameView{}, err
 	}
-	v := gameView{Title: g.Display.Title, Played: played, Faults: s.faultsOf(r)}
+	v := gameView{Title: g.Display.Title, Played: played}
 	trim(played)
 	for _, seat := range played.Seats {
 		if seat.Rank == 1 {
@@ -136,8 +137,14 @@ func (s *Site) readGame(v *visit) (page gamePage, data []byte, err error) {
 
 // game shows a game and plays it back.
 func (s *Site) game(v *visit) error {
-	page, err := s.gamePage(v)
+	page, r, err := s.gamePage(v)
 	if err != nil {
+		return err
+	}
+	if page.Faults, err = s.notes(v, page.Match, page.Game, r); err != nil {
+		return err
+	}
+	if page.Logs, err = s.logs(v, page.Match, page.Game); err != nil {
 		return err
 	}
 	list, err := s.Store.Games(v.ctx(), page.MatchID)
@@ -155,20 +162,20 @@ func (s *Site) game(v *visit) error {
 	return v.page(http.StatusOK, "game", page)
 }
 
-func (s *Site) gamePage(v *visit) (gamePage, error) {
+func (s *Site) gamePage(v *visit) (gamePage, *referee.Replay, error) {
 	page, data, err := s.readGame(v)
 	if err != nil {
-		return page, err
+		return page, nil, err
 	}
 	r, g, err := decode(data)
 	if err == nil {
-		page.gameView, err = s.newGameView(r, g)
+		page.gameView, err = newGameView(r, g)
 	}
 	if err != nil {
-		return page, fmt.Errorf("the replay of game %d: %w", page.ID, err)
+		return page, nil, fmt.Errorf("the replay of game %d: %w", page.ID, err)
 	}
 	page.Full = fmt.Sprintf("%s/games/%d", v.origin(), page.ID)
-	return page, nil
+	return page, r, nil
 }
 
 // embed shows a game in a frame of any other page, if the operator allows it. It has no forms, and
@@ -177,7 +184,7 @@ func (s *Site) embed(v *visit) error {
 	if !s.Config.Site.Embed {
 		return ladder.Errorf(ladder.NotFound, "the operator has switched them off", "this competition has no replays for frames")
 	}
-	page, err := s.gamePage(v)
+	page, _, err := s.gamePage(v)
 	if err != nil {
 		return err
 	}
@@ -194,7 +201,7 @@ func (s *Site) replayJSON(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.download("application/json", page.ID, "json")
+	v.download("application/json", fmt.Sprintf("game-%d.json", page.ID))
 	v.w.Write(data) // a client that is gone gets no other answer
 	return nil
 }
@@ -231,7 +238,7 @@ func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee
 	if err := write(&b, r, g); err != nil {
 		return fmt.Errorf("the replay of game %d: %w", page.ID, err)
 	}
-	v.download(kind, page.ID, ext)
+	v.download(kind, fmt.Sprintf("game-%d.%s", page.ID, ext))
 	v.w.Write(b.Bytes()) // a client that is gone gets no other answer
 	return nil
 }
@@ -248,6 +255,9 @@ func decode(data []byte) (*referee.Replay, *rules.Game, error) {
 
 // download sends the header of a file that a browser keeps. A replay never changes, but its
 // exports may.
-func (v *visit) download(kind string, id int64, ext string) {
-	v.attach(kind, fmt.Sprintf("game-%d.%s", id, ext))
+func (v *visit) download(kind, name string) {
+	v.begun = true
+	h := v.w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, name))
 }

@@ -56,7 +56,7 @@ func gameHTML(t testing.TB, v *visit, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, err := v.site.newGameView(r, g)
+	view, err := newGameView(r, g)
 	if err != nil {
 		return nil, err
 	}

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/parameters"
 )
 
@@ -47,12 +49,14 @@ type dealGame struct {
 	Slots [][]ladder.GameSeat // the seats of each bot
 }
 
-// faultNote is a fault with what is to be said of it.
+// faultNote is a fault of a game with what is to be said of it.
 type faultNote struct {
-	Game, Deal, Rotation, Seat, Ply int
-	Bot                             string
-	Code, Text                      string
-	Advice                          []string
+	Game                      int64
+	Deal, Rotation, Seat, Ply int
+	Bot                       string
+	Code, Text                string
+	Advice                    []string // what to change, the most likely first
+	Log                       string   // the end of what the bot wrote to stderr, for its owner
 }
 
 // match shows all that is known of a match.
@@ -154,56 +158,77 @@ func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.Game) error {
 			page.Unsaid = true
 			return nil
 		}
-		data, err := s.Store.Replay(v.ctx(), g.ID)
+		r, err := s.replay(v, g.ID)
 		if err != nil {
 			return err
 		}
-		r, err := referee.DecodeReplay(data)
+		notes, err := s.notes(v, page.Match, g, r)
 		if err != nil {
-			return fmt.Errorf("the replay of game %d: %w", g.ID, err)
-		}
-		notes := s.faultsOf(r)
-		for i := range notes {
-			notes[i].Game = int(g.ID)
+			return err
 		}
 		page.Faults = append(page.Faults, notes...)
 	}
 	return nil
 }
 
-// maxFaultText is the number of runes of a fault's text and of each advice on a page.
-const maxFaultText = 600
-
-// faultsOf returns the faults of a replay with advice to their authors. It has nothing of the
-// logs of the bots, which only their owners may read.
-func (s *Site) faultsOf(r *referee.Replay) (notes []faultNote) {
-	for _, f := range r.Faults {
-		if f.Seat >= 0 && f.Seat < len(r.Seats) {
-			notes = append(notes, s.explain(r, f, nil, ""))
-		}
+// replay reads the replay of a game.
+func (s *Site) replay(v *visit, game int64) (*referee.Replay, error) {
+	data, err := s.Store.Replay(v.ctx(), game)
+	if err != nil {
+		return nil, err
 	}
-	return notes
+	r, err := referee.DecodeReplay(data)
+	if err != nil {
+		return nil, fmt.Errorf("the replay of game %d: %w", game, err)
+	}
+	return r, nil
 }
 
-// explain returns a fault of a replay with its text and advice. With what its bot wrote to stderr
-// and the language that it is written in, the advice is more certain.
-func (s *Site) explain(r *referee.Replay, f referee.Fault, log []byte, language string) faultNote {
-	n := faultNote{
-		Deal: r.Match.Deal, Rotation: r.Match.Rotation, Seat: f.Seat, Ply: f.Ply,
-		Bot: r.Seats[f.Seat].Name, Code: string(f.Code), Text: cut(maxFaultText, f.Text),
+// notes returns the faults of a game with advice to the authors.
+func (s *Site) notes(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay) (list []faultNote, err error) {
+	for _, f := range r.Faults {
+		n, err := s.note(v, m, g, r, f)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, n)
 	}
-	g, err := games.Find(r.Game)
+	return list, nil
+}
+
+const (
+	maxFaultText = 600 // runes of a fault's text and of each advice on a page
+	faultLog     = 12  // lines of what a bot wrote in a game
+)
+
+// note returns a fault of a game with its text and advice. All pages that tell of a fault have it from here.
+// Only the owner of the bot sees what it wrote to stderr, and what follows from that.
+func (s *Site) note(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
+	slot := g.Seats[f.Seat].Slot
+	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: cut(maxFaultText, f.Text)}
+	version, err := s.Store.Version(v.ctx(), m.Versions[slot])
 	if err != nil || f.Reason.Kind == "" {
-		return n
+		return n, err
 	}
-	c, _ := r.Circumstances(g, f, log) // as far as they are known
-	c.Language, c.Fixed = language, true
-	c.Memory, c.Processes = int64(s.Config.Limits.Memory>>20), int64(sandbox.DefaultLimit.Processes)
+	log, err := s.Store.Log(v.ctx(), g.ID, f.Seat)
+	if err != nil {
+		return n, err
+	}
+	bot := match.Bot{Language: version.Language, Sandbox: &match.Sandbox{Limit: s.Config.BotLimit()}}
+	if version.Remote {
+		bot.Sandbox = nil // it runs on its owner's machine
+	}
+	c := bot.InCompetition(r, f, log)
+	if v.Owns(version.Owner) {
+		n.Log = strings.Join(fault.LogEnd(c.Stderr, faultLog), "\n")
+	} else {
+		c.HideLog()
+	}
 	n.Text = cut(maxFaultText, f.TextIn(c))
 	for _, advice := range f.Reason.Advice(c) {
 		n.Advice = append(n.Advice, cut(maxFaultText, advice))
 	}
-	return n
+	return n, nil
 }
 
 // titleOf returns the name of a game for people.

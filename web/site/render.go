@@ -86,14 +86,22 @@ type frame struct {
 // Lang returns the language of the page.
 func (f frame) Lang() string { return f.words.Tag }
 
-// Theme returns "light", "dark", or "" as the browser prefers.
-func (f frame) Theme() string { return f.theme }
+// Preference returns what the visitor has chosen; see preferences.
+func (f frame) Preference(name string) string { return f.preference(name) }
 
 // Path returns the path of the page's address.
 func (f frame) Path() string { return f.r.URL.Path }
 
 // With returns the page's address with a parameter changed; "" removes it.
 func (f frame) With(name, value string) string { return with(f.r, name, value) }
+
+// Unread returns how many messages the visitor has not read.
+func (f frame) Unread() (int, error) {
+	if f.Person.ID == 0 {
+		return 0, nil
+	}
+	return f.site.Store.CountUnseen(f.ctx(), f.Person.ID)
+}
 
 // Script returns the address of the page's module, "" without one.
 func (f frame) Script() (string, error) {

@@ -35,7 +35,7 @@ func (s *Site) signIn(v *visit) error {
 // signedIn signs a person in by their token.
 func (s *Site) signedIn(v *visit) error {
 	next, token := local(v.field("next")), v.field("token")
-	key, err := "", error(ladder.Errorf(ladder.Unauthorized, "", "%s", v.t("signin.missing")))
+	key, err := "", error(ladder.Errorf(ladder.Unauthorized, "", "the token is missing"))
 	if token != "" {
 		key, err = s.Service.SignIn(v.ctx(), token, v.Actor)
 	}

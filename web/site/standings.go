@@ -22,12 +22,6 @@ type place struct {
 	Trend []float64
 }
 
-// sure is half the width in Elo of the interval below which a rating is no longer provisional.
-const sure = 100.0
-
-// Provisional reports whether a place says little yet.
-func (p place) Provisional() bool { return p.PlusMinus == nil || *p.PlusMinus >= sure }
-
 // standingsPage is the data of the page "standings".
 type standingsPage struct {
 	Ladder  store.LadderInfo

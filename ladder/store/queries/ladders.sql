@@ -83,7 +83,8 @@ SELECT b AS other, matches FROM pairs WHERE ladder_id = ? AND a = ?;
 SELECT a AS other, matches FROM pairs WHERE ladder_id = ? AND b = ?;
 
 -- name: PastStandings :many
-SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 0 ORDER BY coalesce(fit, elo) DESC, version_id DESC;
+SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 0
+ORDER BY coalesce(plus_minus < 100, 0) DESC, coalesce(fit, elo) DESC, version_id DESC;
 
 -- name: EntriesOfBot :many
 SELECT standing_rows.* FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
@@ -91,7 +92,8 @@ WHERE standing_rows.bot_id = ?
 ORDER BY ladders.active DESC, ladders.position, ladders.id, standing_rows.number DESC;
 
 -- name: CountAbove :one
-SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND coalesce(fit, elo) > sqlc.arg(rating);
+SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1
+  AND (coalesce(plus_minus < 100, 0), coalesce(fit, elo)) > (CAST(sqlc.arg(settled) AS INTEGER), CAST(sqlc.arg(rating) AS REAL));
 
 -- name: PairsOf :many
 SELECT a, b, deals, score, squares FROM pairs WHERE ladder_id = ?;

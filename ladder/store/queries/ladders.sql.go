@@ -203,11 +203,12 @@ func (q *Queries) BoutsOf(ctx context.Context, ladderID sql.NullInt64, after sql
 }
 
 const countAbove = `-- name: CountAbove :one
-SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND coalesce(fit, elo) > ?2
+SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1
+  AND (coalesce(plus_minus < 100, 0), coalesce(fit, elo)) > (CAST(?2 AS INTEGER), CAST(?3 AS REAL))
 `
 
-func (q *Queries) CountAbove(ctx context.Context, ladderID int64, rating sql.NullFloat64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countAbove, ladderID, rating)
+func (q *Queries) CountAbove(ctx context.Context, ladderID int64, settled int64, rating float64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countAbove, ladderID, settled, rating)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -782,7 +783,8 @@ func (q *Queries) PairsOf(ctx context.Context, ladderID int64) ([]PairsOfRow, er
 }
 
 const pastStandings = `-- name: PastStandings :many
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 0 ORDER BY coalesce(fit, elo) DESC, version_id DESC
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 0
+ORDER BY coalesce(plus_minus < 100, 0) DESC, coalesce(fit, elo) DESC, version_id DESC
 `
 
 func (q *Queries) PastStandings(ctx context.Context, ladderID int64) ([]StandingRow, error) {

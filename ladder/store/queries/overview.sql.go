@@ -20,6 +20,28 @@ func (q *Queries) CountActive(ctx context.Context, ladderID int64) (int64, error
 	return count, err
 }
 
+const pairOf = `-- name: PairOf :one
+SELECT ladder_id, a, b, matches, deals, score, squares, wins, draws, losses FROM pairs WHERE ladder_id = ? AND a = ? AND b = ?
+`
+
+func (q *Queries) PairOf(ctx context.Context, ladderID int64, a int64, b int64) (Pair, error) {
+	row := q.db.QueryRowContext(ctx, pairOf, ladderID, a, b)
+	var i Pair
+	err := row.Scan(
+		&i.LadderID,
+		&i.A,
+		&i.B,
+		&i.Matches,
+		&i.Deals,
+		&i.Score,
+		&i.Squares,
+		&i.Wins,
+		&i.Draws,
+		&i.Losses,
+	)
+	return i, err
+}
+
 const pairsAmong = `-- name: PairsAmong :many
 SELECT pairs.a, pairs.b, pairs.matches, pairs.deals, pairs.score
 FROM json_each(CAST(?1 AS TEXT)) AS x
@@ -67,7 +89,8 @@ func (q *Queries) PairsAmong(ctx context.Context, versions string, ladderID int6
 
 const topStandings = `-- name: TopStandings :many
 
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 1 ORDER BY coalesce(fit, elo) DESC, version_id DESC LIMIT ?
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 1
+ORDER BY coalesce(plus_minus < 100, 0) DESC, coalesce(fit, elo) DESC, version_id DESC LIMIT ?
 `
 
 // Queries of pages that show a competition at a glance. Each reads a bounded number of rows.

@@ -1,0 +1,84 @@
+package messages
+
+import (
+	"cmp"
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// program has the texts that other packages write in English, for commands, for the API and for
+// pages alike: errors, faults with their advice, messages that are stored. Each is three lines,
+// as in Languages, with an empty line between two of them.
+//
+//go:embed program.txt
+var program string
+
+// phrase is a text of the program.
+type phrase struct {
+	parts  []string // what is between the places of the English text
+	places []string // their names in braces
+	texts  []string // by language
+}
+
+var phrases = sync.OnceValue(func() (list []phrase) {
+	for block := range strings.SplitSeq(strings.TrimSpace(program), "\n\n") {
+		texts := strings.Split(block, "\n")
+		list = append(list, phrase{inBraces.Split(texts[0], -1), inBraces.FindAllString(texts[0], -1), texts})
+	}
+	// First those that a text has to begin with: what follows them may be a phrase, too.
+	length := func(p phrase) int { return len(p.parts[0])*1000 + len(strings.Join(p.parts, "")) }
+	slices.SortStableFunc(list, func(a, b phrase) int { return cmp.Compare(length(b), length(a)) })
+	return list
+})
+
+var inBraces = regexp.MustCompile(`\{[a-z]\}`)
+
+// match returns the values of the places if a text in English is the phrase.
+func (p phrase) match(text string) (values []string, ok bool) {
+	rest, ok := strings.CutPrefix(text, p.parts[0])
+	if last := len(p.parts) - 1; last == 0 {
+		return nil, ok && rest == ""
+	}
+	for i, part := range p.parts[1:] {
+		at := strings.Index(rest, part)
+		if i == len(p.parts)-2 {
+			at = len(rest) - len(part)
+		}
+		if !ok || at < 0 || !strings.HasPrefix(rest[at:], part) {
+			return nil, false
+		}
+		values, rest = append(values, rest[:at]), rest[at+len(part):]
+	}
+	return values, true
+}
+
+// Translate returns a text that the program wrote in English in this language, and whether it is
+// known. What is in the places of a text is translated as well, if it is known.
+func (l *Language) Translate(english string) (text string, ok bool) {
+	to := slices.Index(Languages, l.Tag)
+	if to == 0 {
+		return english, true
+	}
+	if lines := strings.SplitAfter(english, "\n"); len(lines) > 1 {
+		for i, line := range lines {
+			translated, known := l.Translate(strings.TrimSuffix(line, "\n"))
+			ok = ok || known
+			lines[i] = translated + line[len(strings.TrimSuffix(line, "\n")):]
+		}
+		return strings.Join(lines, ""), ok
+	}
+	for _, p := range phrases() {
+		if values, found := p.match(english); found {
+			var pairs []string
+			for i, value := range values {
+				value, _ = l.Translate(value)
+				pairs = append(pairs, p.places[i], value)
+			}
+			return strings.NewReplacer(pairs...).Replace(p.texts[to]), true
+		}
+	}
+	return english, false
+}

@@ -1,0 +1,186 @@
+package messages_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/web/messages"
+)
+
+// Texts of the program are found with whatever is in their places, which is translated, too.
+func TestTranslate(t *testing.T) {
+	all := kit.Get[[]*messages.Language](t)(messages.All())
+	for _, c := range []struct{ english, ca, es string }{
+		{"the token is not valid", "el token no és vàlid", "el token no es válido"},
+		{`bot "a b" has no version 3`, `el bot "a b" no té la versió 3`, `el bot "a b" no tiene la versión 3`},
+		{"the limit for one person is 3 uploads at the same time", "el límit d’una persona és de 3 pujades alhora", "el límite de una persona es de 3 subidas a la vez"},
+		{"archive: it is empty", "arxiu: és buit", "archivo: está vacío"},
+		{"try {b} to {a}", "prova de {b} a {a}", "prueba de {b} a {a}"},
+		{"what to change: use less\nTraceback", "què cal canviar: fes-ne servir menys\nTraceback", "qué cambiar: usa menos\nTraceback"},
+	} {
+		for i, want := range []string{c.english, c.ca, c.es} {
+			if got, ok := all[i].Translate(c.english); !ok || got != want {
+				t.Errorf("%s: %q is %q, %v, want %q", all[i].Tag, c.english, got, ok, want)
+			}
+		}
+	}
+	for _, unknown := range []string{"", "token", "the token is not valid!", "no phrase\nat all"} {
+		if got, ok := all[1].Translate(unknown); ok || got != unknown {
+			t.Errorf("%q becomes %q", unknown, got)
+		}
+	}
+}
+
+// Every text of the program has three lines, with the places of the first one, and the program says it.
+func TestProgram(t *testing.T) {
+	var source strings.Builder
+	for _, dir := range []string{"protocol", "referee", "ladder", "web"} {
+		kit.Must(t, filepath.WalkDir("../../"+dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && (filepath.Ext(path) == ".go" || d.Name() == "timba.toml") && !strings.HasSuffix(path, "_test.go") {
+				var data []byte
+				data, err = os.ReadFile(path)
+				source.Write(data)
+			}
+			return err
+		}))
+	}
+	said := strings.NewReplacer(`\"`, `"`, `\n`, "\n").Replace(source.String())
+	braces := regexp.MustCompile(`\{\w+\}`)
+	seen := map[string]bool{}
+	for block := range strings.SplitSeq(strings.TrimSpace(string(kit.Get[[]byte](t)(os.ReadFile("program.txt")))), "\n\n") {
+		lines := strings.Split(block, "\n")
+		if len(lines) != len(messages.Languages) || seen[lines[0]] {
+			t.Errorf("this has not %d lines, or is there twice: %s", len(messages.Languages), block)
+			continue
+		}
+		seen[lines[0]] = true
+		for _, line := range lines[1:] {
+			for _, place := range braces.FindAllString(line, -1) {
+				if !strings.Contains(lines[0], place) {
+					t.Errorf("%s is not in the English text: %s", place, line)
+				}
+			}
+			if word := formal.FindString(line); word != "" || strings.Contains(line, "'") {
+				t.Errorf("this has ' for ’, or says %q to a reader who is tu: %s", word, line)
+			}
+		}
+		if !slices.ContainsFunc(braces.Split(lines[0], -1), func(part string) bool {
+			const n = 14 // bytes: the program puts some texts together
+			for i := 0; i == 0 || i+n <= len(part); i++ {
+				if piece := strings.Trim(part[i:min(i+n, len(part))], " :;,."); len(piece) > 2 && strings.Contains(said, piece) {
+					return true
+				}
+			}
+			return false
+		}) {
+			t.Errorf("the program does not say %q", lines[0])
+		}
+	}
+}
+
+// The titles of the ladders of the default configuration are translated, and what they say after the game.
+func TestTitlesTranslated(t *testing.T) {
+	for _, l := range kit.Get[[]*messages.Language](t)(messages.All())[1:] {
+		for _, x := range config.Default().Ladders {
+			if _, rules, ok := strings.Cut(x.Title, ", "); ok {
+				for _, text := range []string{x.Title, rules} {
+					if translated, ok := l.Translate(text); !ok || translated == text {
+						t.Errorf("%s: %q is not translated", l.Tag, text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// English words that no translation has outside of quotes.
+var english = regexp.MustCompile(`\b(the|and|with|of|it|its|that|to|by|from|for|at|was|were|has|had|this|which|before|after|every)\b`)
+
+// Every fault has a translated text and translated advice.
+func TestFaultsTranslated(t *testing.T) {
+	quotes := regexp.MustCompile(`"[^"]*"|«[^»]*»|\([^)]*\)`)
+	all := kit.Get[[]*messages.Language](t)(messages.All())
+	check := func(text string) {
+		for _, l := range all[1:] {
+			translated, ok := l.Translate(text)
+			if word := english.FindString(quotes.ReplaceAllString(translated, "")); !ok || word != "" {
+				t.Errorf("%s: %q becomes %q, with %q", l.Tag, text, translated, word)
+			}
+		}
+	}
+	legal := []string{"1o", "12c", "8-4", "swap:7o"}
+	var reasons []fault.Reason
+	for _, kind := range fault.Kinds() {
+		r := fault.Reason{Kind: kind, Line: "x", Move: "9c", At: 1, Byte: 200, Limit: 100, Margin: 50, Status: 1, Signal: 11, Name: "SIGSEGV", Command: "python3 bot.py"}
+		if kind == fault.IllegalMove {
+			r.Detail = "is not in the list of the turn"
+		}
+		reasons = append(reasons, r)
+		r.BeforeReady = true
+		reasons = append(reasons, r)
+		r.BeforeReady, r.Unfinished, r.Name, r.Status = false, "move 1o", "SIGKILL", 0
+		reasons = append(reasons, r)
+		r.Unfinished = "> "
+		reasons = append(reasons, r)
+	}
+	for _, move := range []string{"12C", "'12c'", "8:4", "0", "1", "4", "17", "100", "3o", "5c", "?", "swap", "9-5"} {
+		reasons = append(reasons, fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(move), Detail: "is not in the list of the turn"})
+	}
+	for _, line := range []string{"", "12c", "bestmove 12c", "Move? move 12c", "> ready", "MOVE 12c", "Traceback", "turn 1", "DEBUG", "Your move: 12c", "move", "move ", " move", "a  b",
+		"\xef\xbb\xbfx", "m\x00o\x00", "x\x00", "\x1b[0m", "a\tb"} {
+		for _, kind := range []fault.Kind{fault.NoSuchLine, fault.BadMove, fault.BadSpacing, fault.NotASCII} {
+			b := 0xc3
+			for _, each := range []byte{0, 0x1b, '\t'} {
+				if strings.ContainsRune(line, rune(each)) {
+					b = int(each)
+				}
+			}
+			reasons = append(reasons, fault.Reason{Kind: kind, Line: fault.Raw(line), At: 1, Byte: b})
+		}
+	}
+	circumstances := []fault.Circumstances{{Fixed: true}, {Fixed: true, LeftOver: true}}
+	for _, stderr := range []string{"KeyError: 1", "KeyError: '?'", "KeyError: '-'", "x: Read-only file system: '/a/b'", "gaierror", "MemoryError", "can't start new thread", "Permission denied: '/a'",
+		"ModuleNotFoundError: No module named 'x'", "No such file or directory: '/a/b'", "hm"} {
+		circumstances = append(circumstances, fault.Circumstances{Fixed: true, Memory: 64, Processes: 8, Stderr: []string{stderr}, LeftOver: stderr == "hm"})
+	}
+	for i, later := range []fault.Later{fault.Came, fault.CameAtEnd, fault.NeverCame} {
+		for _, language := range []string{"Python", "JavaScript", "C", "C++", "Rust", "Java", "Go", "Bash", "Perl", "Ruby", "Lua", "Tcl", "PHP", "Zig"} {
+			circumstances = append(circumstances, fault.Circumstances{Fixed: true, Later: later, Language: language, LeftOver: i == 0})
+		}
+	}
+	for _, turns := range []int{0, 3} {
+		for _, longest := range []float64{2, 90} {
+			circumstances = append(circumstances, fault.Circumstances{Fixed: true, Turns: turns, Longest: longest, Movetime: 100, Ply: 17, Legal: legal, Before: []string{"5c"}, Last: "3o", Games: 2, Did: fault.Did(turns)})
+		}
+	}
+	circumstances = append(circumstances, fault.Circumstances{Fixed: true, Did: fault.HeardEnd}, fault.Circumstances{Fixed: true, Games: 1}, fault.Circumstances{Fixed: true, Private: true})
+	said := map[string]bool{}
+	for _, r := range reasons {
+		if r.Kind == fault.NotStarted || r.Kind == fault.Ended || r.Kind == fault.Failed {
+			r.Detail = "E1"
+		}
+		f := fault.New(0, 1, r)
+		for _, c := range circumstances {
+			if c.Memory > 0 && len(c.Stderr) > 0 && r.Kind == fault.Exited {
+				r.Status = 127
+			}
+			for _, text := range append(r.Advice(c), f.TextIn(c)) {
+				if !said[text] {
+					said[text] = true
+					check(text)
+				}
+			}
+		}
+	}
+	if len(said) < 200 {
+		t.Errorf("only %d texts", len(said))
+	}
+}

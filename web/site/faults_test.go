@@ -1,0 +1,110 @@
+package site_test
+
+import (
+	"bufio"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/web/webtest"
+)
+
+// crash ends at its first turn with an error, after it has written a text to stderr.
+func crash(text string) webtest.Player {
+	return func(lines io.Reader, answers, log io.Writer) error {
+		io.WriteString(log, text)
+		scan := bufio.NewScanner(lines)
+		for scan.Scan() {
+			switch word, _, _ := strings.Cut(scan.Text(), " "); word {
+			case "timba":
+				io.WriteString(answers, "ready\n")
+			case "turn":
+				return fault.Reason{Kind: fault.Exited, Status: 1}
+			case "bye":
+				return nil
+			}
+		}
+		return scan.Err()
+	}
+}
+
+// All pages that tell of a fault say the same of it: to its owner with what the bot wrote to stderr, to
+// others without that, and without a word of what it may have written.
+func TestFaultOnAllPages(t *testing.T) {
+	t.Parallel()
+	for name, log := range map[string]string{"error": "Traceback (most recent call last):\nKeyError: 'zz'\n", "nothing": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := webtest.NewStill(t, nil)
+			v := s.Live("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
+			m := s.Play("tebes-4", []int64{v.ID, s.Version("@random")}, map[int64]webtest.Player{v.ID: crash(log)})
+			g := kit.Get[[]ladder.Game](t)(s.Store.Games(t.Context(), m.ID))[0]
+			r := kit.Get[*referee.Replay](t)(referee.DecodeReplay(kit.Get[[]byte](t)(s.Store.Replay(t.Context(), g.ID))))
+			f := r.Faults[0]
+			c := match.Bot{Language: "Python", Sandbox: &match.Sandbox{Limit: s.Ladder.Config.BotLimit()}}.InCompetition(r, f, []byte(log))
+			own, other := s.Client(), s.Client()
+			s.SignIn(own, s.AdaToken)
+			for _, path := range []string{fmt.Sprint("/matches/", m.ID), fmt.Sprint("/games/", g.ID), "/bots/lola"} {
+				mine, theirs := html.UnescapeString(s.Get(own, path).Body), html.UnescapeString(s.Get(other, path).Body)
+				want := append(f.Reason.Advice(c), f.TextIn(c))
+				if log != "" {
+					want = append(want, "Traceback")
+				}
+				for _, text := range want {
+					if !strings.Contains(mine, text) {
+						t.Errorf("%s lacks %q for the owner: %s", path, text, mine)
+					}
+				}
+				c := c
+				c.HideLog()
+				for _, text := range append(f.Reason.Advice(c), f.Text) {
+					if !strings.Contains(theirs, text) {
+						t.Errorf("%s lacks %q for others: %s", path, text, theirs)
+					}
+				}
+				for _, text := range []string{"KeyError", "it wrote nothing to stderr", "Traceback"} {
+					if strings.Contains(theirs, text) {
+						t.Errorf("%s has %q for others", path, text)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A message keeps its lines, leads to its match and is counted until its page is opened, in the reader's
+// language.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStill(t, nil)
+	v := s.Live("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
+	m := s.Play("tebes-4", []int64{v.ID, s.Version("@random")}, map[int64]webtest.Player{v.ID: crash("")})
+	kit.Get[bool](t)(s.Store.Suspend(t.Context(), v.ID, m.ID, "too many faults\n"+strings.Repeat("a line of its stderr\n", 60)+"the end"))
+	own := s.Client()
+	s.SignIn(own, s.AdaToken)
+	get := func(path, lang string) string { return s.Get(own, path, "Accept-Language", lang).Body }
+	if page := get("/", "en"); !strings.Contains(page, "1 unread message<") {
+		t.Errorf("the head of the page counts no message: %s", page)
+	}
+	for lang, text := range map[string]string{"en": "Version 1 of lola is suspended", "ca": "La versió 1 de lola està suspesa", "es": "La versión 1 de lola está suspendida"} {
+		for _, path := range []string{"/account", "/bots/lola"} {
+			page := get(path, lang)
+			for _, want := range []string{text, "too many faults\na line of its stderr\n", "\nthe end</p>", fmt.Sprintf(`href="/matches/%d"`, m.ID), fmt.Sprintf(`href="/submissions/%d"`, v.ID)} {
+				if !strings.Contains(page, want) {
+					t.Errorf("%s in %s lacks %q: %s", path, lang, want, page)
+				}
+			}
+		}
+	}
+	if page := get("/account", "en"); strings.Contains(page, "unread message") || strings.Contains(page, `<span class="tag win">new</span>`) {
+		t.Errorf("a message that was read is unread: %s", page)
+	}
+}

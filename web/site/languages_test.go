@@ -1,0 +1,216 @@
+package site_test
+
+import (
+	"fmt"
+	stdhtml "html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/messages"
+	"github.com/timba-arena/timba/web/site"
+	"github.com/timba-arena/timba/web/webtest"
+)
+
+var (
+	// englishDocuments are the pages of which parts are in English, and say so.
+	englishDocuments = regexp.MustCompile(`^/(docs|protocol|ratings|api|data)\b`)
+	// englishWords are frequent, and are words of neither Catalan nor Spanish.
+	englishWords = regexp.MustCompile(`(?i)(?:^|[^\pL])(the|and|with|of|is|are|was|this|that|which|not|by|for|from|games?|match|matches|your?|its?)(?:$|[^\pL])`)
+	place        = regexp.MustCompile(`\\\{\w+\\\}`)
+	// asWritten are the words of the protocol, and what people wrote.
+	asWritten = regexp.MustCompile(`"[^"]*"|«[^»]*»|Traceback.*`)
+)
+
+// english finds what is left in English on pages in another language.
+type english struct {
+	t     *testing.T
+	words *messages.Language
+	// The English texts that the language says in another way: those without places, and the others.
+	texts  map[string]bool
+	values *regexp.Regexp
+}
+
+func newEnglish(t *testing.T, of, words *messages.Language) english {
+	e := english{t: t, words: words, texts: map[string]bool{}}
+	var values []string
+	for key, text := range of.Texts {
+		for form, part := range text {
+			pattern := place.ReplaceAllString(regexp.QuoteMeta(part), `.+`)
+			switch {
+			case words.Texts[key][form] == part:
+			case !strings.Contains(part, "{"):
+				e.texts[part] = true
+			case len(pattern) > 12: // others say nothing but their values
+				values = append(values, pattern)
+			}
+		}
+	}
+	e.values = regexp.MustCompile(`^(` + strings.Join(values, "|") + `)$`)
+	return e
+}
+
+// look reports the English of a page.
+func (e english) look(address, page string) {
+	e.t.Helper()
+	root := kit.Get[*html.Node](e.t)(html.ParseWithOptions(strings.NewReader(page), html.ParseOptionEnableScripting(false)))
+	e.node(address, root)
+}
+
+func (e english) node(address string, n *html.Node) {
+	if n.Type == html.TextNode {
+		e.text(address, n.Data)
+		return
+	}
+	for _, a := range n.Attr {
+		switch {
+		case a.Key == "lang" && n.Data != "html" && a.Val != e.words.Tag:
+			if a.Val == "en" && !englishDocuments.MatchString(address) && n.FirstChild.Data != "en" {
+				var b strings.Builder
+				kit.Must(e.t, html.Render(&b, n))
+				e.t.Errorf("%s: %s has %s", e.words.Tag, address, b.String())
+			}
+			return
+		case slices.Contains([]string{"aria-label", "alt", "placeholder"}, a.Key), a.Key == "content" && slices.Contains(n.Attr, html.Attribute{Key: "name", Val: "description"}):
+			e.text(address, a.Val)
+		case a.Key == "class" && strings.Contains(a.Val, "bot"), a.Key == "href" && (a.Val == "/account" || strings.HasPrefix(a.Val, "/people/")):
+			return // names
+		}
+	}
+	if slices.Contains([]string{"script", "style", "code", "pre"}, n.Data) || n.Data == "title" && englishDocuments.MatchString(address) {
+		return
+	}
+	for c := range n.ChildNodes() {
+		e.node(address, c)
+	}
+}
+
+func (e english) text(address, text string) {
+	text = strings.Join(strings.Fields(asWritten.ReplaceAllString(text, "")), " ")
+	if ours := strings.ReplaceAll(text, "Tebes on a small board", ""); e.texts[text] || e.values.MatchString(text) || englishWords.MatchString(ours) { // a title of the operator
+		e.t.Errorf("%s: %s says %q", e.words.Tag, address, text)
+	}
+}
+
+// Pages in Catalan and Spanish have no English but names, code and documents that are marked as English.
+func TestNoEnglishLeft(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStill(t, withMachines)
+	lola(s)
+	s.PlayEach(1)
+	queue := []string{
+		"/nothing", "/bots/nobody", "/bots?who=robots", "/bots?before=0", "/bots?ladder=chess", "/bots?q=zzz", "/matches/99", "/matches/x", "/games/7777", "/ladders/chess", "/people/nobody", "/docs/nothing",
+		"/search?q=zzz", "/search?q=a", "/rules/chess", "/submissions/99", "/ladders/brisca?q=zzz", "/bots/lola/versions/9", "/bots/lola/versions?before=1", "/matches/new?bot=lola", "/matches?bot=nobody",
+	}
+	for _, path := range matchStates(s) {
+		queue = append(queue, path)
+	}
+	boss := s.Ladder.Person("boss", true)
+	bossToken, _, err := s.Store.AddToken(t.Context(), boss.ID, "test", ladder.ScopeAll, time.Time{})
+	kit.Must(t, err)
+	mux := http.NewServeMux()
+	for pattern := range site.Patterns() {
+		if strings.Contains(pattern, " /play") {
+			continue // below
+		}
+		mux.HandleFunc(pattern, http.NotFound)
+		if address := strings.TrimPrefix(pattern, "GET "); address != pattern && !strings.Contains(address, "{") && !strings.HasPrefix(address, "/ws/") {
+			queue = append(queue, address)
+		}
+	}
+	// What is played and submitted needs a server that plays.
+	w := webtest.New(t, webtest.Calm, 0)
+	member := w.Client()
+	w.SignIn(member, w.Token)
+	played := []string{"/play", "/play?game=brisca&set-teams=yes&set-players=4", "/submissions/" + submitBot(w, member, "crawled", w.Archive(starter(t, "python")))}
+	at := w.Post(member, "/play", "game=brisca&bot=@greedy&seat=0").Header.Get("Location")
+	played = append(played, at)
+	all := kit.Get[[]*messages.Language](t)(messages.All())
+	for _, words := range all[1:] {
+		e := newEnglish(t, all[0], words)
+		for _, token := range []string{"", s.AdaToken, bossToken} {
+			c := s.Client()
+			if token != "" {
+				s.SignIn(c, token)
+			}
+			s.Get(c, "/?lang="+words.Tag)
+			if pages := e.crawl(&s.World, c, mux, queue, perRoute); pages < 50 {
+				t.Errorf("only %d pages are seen", pages)
+			}
+			e.refused(&s.World, c, refusedForms)
+		}
+		w.Get(member, "/?lang="+words.Tag)
+		e.crawl(w, member, mux, played, 0)
+		w.Post(member, at+"/resign", "")
+		e.crawl(w, member, mux, played, 0)
+		e.refused(w, member, refusedGames)
+	}
+}
+
+// refused looks at the answers to forms.
+func (e english) refused(w *webtest.World, c *http.Client, forms map[string][]string) {
+	for address, list := range forms {
+		for _, form := range list {
+			e.look(fmt.Sprintf("POST %s %s", address, form), w.Post(c, address, form).Body)
+		}
+	}
+}
+
+// refusedGames are forms of games that are filled in wrongly.
+var refusedGames = map[string][]string{
+	"/play":                {"game=chess", "game=brisca&bot=nobody", "game=brisca&bot=@greedy&seat=x", "game=brisca&bot=@greedy&seat=9", "game=brisca&bot=@greedy&set-players=2&set-teams=yes", "game=tebes&bot=@greedy&set-limit=-1"},
+	"/play/nothing/resign": {""}, "/play/nothing/rematch": {""},
+}
+
+// refusedForms are forms that are filled in wrongly.
+var refusedForms = map[string][]string{
+	"/sign-in":                 {"token=x", "token="},
+	"/join":                    {"name=&code=", "name=A!&code=x", "name=ann&code=x", "name=ada"},
+	"/account/tokens":          {"label=x&scope=none&days=", "label=%01&scope=read", "label=x&scope=read&days=5"},
+	"/account/tokens/revoke":   {"id=99", "id=x"},
+	"/account/invites":         {"name=A!&days=", "name=x&days=5"},
+	"/account/invites/revoke":  {"id=99"},
+	"/account/sessions/end":    {"id=99"},
+	"/account/people/block":    {"name=nobody", "name=admin"},
+	"/matches/new":             {"ladder=brisca&bots=&deals=x", "ladder=brisca&bots=nobody+@greedy", "ladder=chess&bots=a+b", "ladder=brisca&bots=lola+lola", "ladder=brisca&bots=lola", "ladder=brisca&bots=lola+@greedy&deals=100000"},
+	"/bots/lola/use":           {"version=x", "version=9", "version=2"},
+	"/bots/nobody/withdraw":    {""},
+	"/bots/@greedy/withdraw":   {""},
+	"/submit":                  {"bot=x"},
+	"/submissions/99/cancel":   {""},
+	"/bots/lola/restore/again": {""},
+}
+
+// crawl looks at pages and those to which they link, some of each route, and returns how many they are.
+func (e english) crawl(w *webtest.World, c *http.Client, mux *http.ServeMux, queue []string, perRoute int) (pages int) {
+	seen, visited := map[string]bool{}, map[string]int{}
+	given := len(queue)
+	for i := 0; i < len(queue); i++ {
+		u := kit.Get[*url.URL](e.t)(url.Parse(queue[i]))
+		u.Fragment = ""
+		_, pattern := mux.Handler(&http.Request{Method: http.MethodGet, URL: u, Host: "test"})
+		if seen[u.String()] || i >= given && (pattern == "" || visited[pattern] >= perRoute) || u.Query().Has("lang") || u.Query().Has("theme") {
+			continue
+		}
+		seen[u.String()] = true
+		visited[pattern]++
+		a := w.Get(c, u.RequestURI(), "Accept-Encoding", "identity")
+		if !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || strings.Contains(a.Header.Get("Content-Disposition"), "attachment") {
+			continue
+		}
+		pages++
+		e.look(u.RequestURI(), a.Body)
+		for _, m := range pageLinks.FindAllStringSubmatch(a.Body, -1) {
+			queue = append(queue, stdhtml.UnescapeString(m[1]))
+		}
+	}
+	return pages
+}
