@@ -24,8 +24,14 @@ type Tryout struct {
 	Text    string
 	Game    string
 	Against ladder.Version
-	Built   func()                // called before the first game
-	Done    func(*referee.Result) // called with each game; the bot is number 0
+	Built   func()                               // called before the first game
+	Done    func(*referee.Result, []TryoutFault) // called with each game, in which the bot is number 0
+}
+
+// TryoutFault is a fault of the bot with what to change.
+type TryoutFault struct {
+	referee.Fault
+	Advice []string
 }
 
 // TryoutMemory returns the memory that a tryout can use.
@@ -64,7 +70,9 @@ func (p *Pipeline) Try(ctx context.Context, t Tryout, core int) (said string, er
 	defer s.holds.hold(s.hash)()
 	log := &transcript{}
 	log.hide(work+string(filepath.Separator), string(p.Dir)+string(filepath.Separator))
-	play := func(s *submission, ctx context.Context, log *transcript) (string, error) { return "", s.try(ctx, t, log) }
+	play := func(s *submission, ctx context.Context, log *transcript) (string, error) {
+		return "", s.try(ctx, t, log)
+	}
 	for _, st := range []stage{{Build, "", BuildTime, false, (*submission).construct}, {Trial, "", TrialTime, true, play}} {
 		if _, err = s.within(ctx, st, log); err != nil {
 			break
@@ -111,13 +119,20 @@ func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
 	}
 	t.Built()
 	_, err = s.playDeals(ctx, s.trials()[0], []match.Bot{bot, against}, TryoutDeals, log, func(g *referee.Result) error {
+		var faults []TryoutFault
 		for _, f := range g.Faults {
-			if g.Bots[f.Seat] != 0 && t.Against.House() && program.HouseFailed(f) {
-				return fmt.Errorf("submission: %s: %w: %v", t.Game, errHouse, f)
+			if g.Bots[f.Seat] != 0 {
+				if t.Against.House() && program.HouseFailed(f) {
+					return fmt.Errorf("submission: %s: %w: %v", t.Game, errHouse, f)
+				}
+				continue
 			}
+			c := bot.InCompetition(&g.Replay, f, g.Logs[f.Seat])
+			f.Text = f.TextIn(c)
+			faults = append(faults, TryoutFault{f, f.Reason.Advice(c)})
 		}
 		g.Reveal(s.seed())
-		t.Done(g)
+		t.Done(g, faults)
 		return nil
 	})
 	return err

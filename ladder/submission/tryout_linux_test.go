@@ -16,7 +16,7 @@ import (
 func (w *world) try(ctx context.Context, file, text string) (games []*referee.Result, said string, err error) {
 	w.t.Helper()
 	t := Tryout{File: file, Text: text, Game: "tebes", Against: ladder.Version{Bot: "@random"}, Built: func() {}}
-	t.Done = func(g *referee.Result) { games = append(games, g) }
+	t.Done = func(g *referee.Result, _ []TryoutFault) { games = append(games, g) }
 	said, err = w.Try(ctx, t, cores.Any)
 	return games, said, err
 }
@@ -76,7 +76,7 @@ func TestTryoutFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	text := shell("sleep 1000;")
-	tried := Tryout{File: "bot.sh", Text: text, Game: "tebes", Against: ladder.Version{Bot: "@random"}, Built: cancel, Done: func(*referee.Result) {}}
+	tried := Tryout{File: "bot.sh", Text: text, Game: "tebes", Against: ladder.Version{Bot: "@random"}, Built: cancel, Done: func(*referee.Result, []TryoutFault) {}}
 	if _, err := w.Try(ctx, tried, cores.Any); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled one: %v", err)
 	}

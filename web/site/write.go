@@ -225,6 +225,7 @@ type tryoutGamePart struct {
 	gameView
 	Number int
 	Stderr []string
+	Faults []faultNote
 }
 
 // tryoutGame shows a game of a test: its result, its replay, and what the bot wrote to stderr.
@@ -249,12 +250,18 @@ func (s *Site) tryoutGame(v *visit) error {
 		r.Seats[i].Name = botName(v.words, r.Seats[i].Name)
 	}
 	part := tryoutGamePart{Number: int(number)}
+	for _, f := range g.Faults {
+		m := r.Match
+		part.Faults = append(part.Faults, faultNote{
+			Deal: m.Deal, Rotation: m.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: r.Seats[f.Seat].Name, Code: string(f.Code), Text: f.Text, Advice: f.Advice,
+		})
+	}
 	for _, text := range g.Stderr {
 		if text != "" {
 			part.Stderr = append(part.Stderr, text)
 		}
 	}
-	if part.gameView, err = s.newGameView(r, rules); err != nil {
+	if part.gameView, err = newGameView(r, rules); err != nil {
 		return err
 	}
 	return v.pageAs("tryoutgame", http.StatusOK, "write", part)

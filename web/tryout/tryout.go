@@ -59,7 +59,7 @@ type Game struct {
 	Replay []byte
 	Seats  []int // of the bot
 	Ranks  []int // by seat
-	Faults int   // of the bot
+	Faults []submission.TryoutFault
 	Stderr []string
 }
 
@@ -80,7 +80,6 @@ func (p Progress) Done() bool { return p.State != Waiting && p.State != Building
 // Tryouts are those that wait, run and are kept.
 type Tryouts struct {
 	Options
-	places *admission.Places
 	mu     sync.Mutex
 	all    []*tryout // the oldest first
 	closed bool
@@ -89,9 +88,8 @@ type Tryouts struct {
 // tryout is one of them.
 type tryout struct {
 	id     string
-	owner  int64
+	who    service.Actor
 	memory int64
-	leave  func()
 	ctx    context.Context
 	cancel context.CancelFunc
 
@@ -103,7 +101,7 @@ type tryout struct {
 }
 
 // New returns no tryouts.
-func New(o Options) *Tryouts { return &Tryouts{Options: o, places: admission.NewPlaces(Limits)} }
+func New(o Options) *Tryouts { return &Tryouts{Options: o} }
 
 // Add takes a tryout in, in place of the last one of its owner, and returns its ID.
 func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err error) {
@@ -114,20 +112,30 @@ func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err er
 	if err != nil {
 		return "", err
 	}
-	leave, err := x.places.Enter(admission.By{Person: who.Person.ID, Address: who.Address})
-	if err != nil {
-		return "", err
-	}
-	n := &tryout{bot: t, id: rand.Text(), owner: who.Person.ID, memory: memory, leave: leave, changed: make(chan struct{})}
+	n := &tryout{bot: t, id: rand.Text(), who: who, memory: memory, changed: make(chan struct{})}
 	n.Progress = Progress{Against: t.Against.Bot, State: Waiting}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
-		leave()
 		return "", ladder.Errorf(ladder.Unavailable, "", "the server stops")
 	}
-	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.owner == n.owner && o.Done() })
+	own, near, all := 0, 0, 0
+	for _, o := range x.all {
+		if o.Done() {
+			continue
+		}
+		if all++; o.who.Same(who) {
+			own++
+		}
+		if o.who.Address == who.Address {
+			near++
+		}
+	}
+	if err := Limits.Check(own, near, all); err != nil {
+		return "", err
+	}
+	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.who.Same(who) && o.Done() })
 	x.all = append(x.all, n)
 	x.Wake()
 	return n.id, nil
@@ -138,8 +146,8 @@ func (x *Tryouts) Next(busy []int64) *runner.Tryout {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, n := range x.all {
-		if n.State == Waiting && !slices.Contains(busy, n.owner) {
-			return &runner.Tryout{Owner: n.owner, Memory: n.memory, Run: func(ctx context.Context, core int) { x.run(ctx, n, core) }}
+		if n.State == Waiting && !slices.Contains(busy, n.who.Person.ID) {
+			return &runner.Tryout{Owner: n.who.Person.ID, Memory: n.memory, Run: func(ctx context.Context, core int) { x.run(ctx, n, core) }}
 		}
 	}
 	return nil
@@ -163,7 +171,6 @@ func (x *Tryouts) change(n *tryout, do func()) {
 	}
 	if n.Done() {
 		n.cancel()
-		n.leave()
 		n.bot = submission.Tryout{}
 		time.AfterFunc(Keep, func() { x.forget(n) })
 		x.bound()
@@ -198,8 +205,9 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 		return
 	}
 	t.Built = func() { x.change(n, func() { n.State = Playing }) }
-	t.Done = func(g *referee.Result) {
+	t.Done = func(g *referee.Result, faults []submission.TryoutFault) {
 		game := newGame(g)
+		game.Faults = faults
 		x.change(n, func() { n.Games = append(n.Games, game) })
 	}
 	said, err := x.Play(n.ctx, t, core)
@@ -230,18 +238,13 @@ func newGame(g *referee.Result) Game {
 		log := g.Logs[seat]
 		game.Stderr = append(game.Stderr, ladder.Plain(string(log[max(0, len(log)-maxLog):])))
 	}
-	for _, f := range g.Faults {
-		if g.Bots[f.Seat] == 0 {
-			game.Faults++
-		}
-	}
 	return game
 }
 
 // find returns a tryout of somebody.
 func (x *Tryouts) find(who service.Actor, id string) (*tryout, error) {
 	for _, n := range x.all {
-		if n.id == id && n.owner == who.Person.ID {
+		if n.id == id && n.who.Same(who) {
 			return n, nil
 		}
 	}
