@@ -33,8 +33,8 @@ func (v *visit) tabs(at string) tabs { return tabs{at, v.MayAll(), v.Token.Scope
 type accountPage struct {
 	Tabs     tabs
 	Bots     []ownBot
-	Limit    int           // of bots
-	Plays    []ladder.Play // against bots, the last ones
+	Limit    int       // of bots
+	Plays    []ownPlay // the last ones
 	Messages []ladder.Message
 	Pager    pager
 	Sessions []ladder.Session
@@ -44,6 +44,28 @@ type accountPage struct {
 type ownBot struct {
 	ladder.Bot
 	Last ladder.Version // ID 0: none
+}
+
+// ownPlay is a game in which a person sat.
+type ownPlay struct {
+	ladder.Play
+	Own    int    // the seat
+	Title  string // of the game
+	Result string // of the person; "" for none
+}
+
+// playsOf returns the last games of a person.
+func (s *Site) playsOf(ctx context.Context, p ladder.Person) (out []ownPlay, err error) {
+	list, err := s.Store.PlaysOf(ctx, p.ID, botPlays)
+	for _, play := range list {
+		for _, seat := range play.Seats {
+			if seat.PersonID == p.ID {
+				out = append(out, ownPlay{play, seat.Seat, titleOf(play.Game), ladder.PlayResult(seat.Record)})
+				break
+			}
+		}
+	}
+	return out, err
 }
 
 // account shows one's own bots, messages and sessions.
@@ -64,7 +86,7 @@ func (s *Site) account(v *visit) error {
 	for _, b := range bots {
 		page.Bots = append(page.Bots, ownBot{b, last[b.ID]})
 	}
-	if page.Plays, err = s.Store.PlaysOf(v.ctx(), v.Person.ID, botPlays); err != nil {
+	if page.Plays, err = s.playsOf(v.ctx(), v.Person); err != nil {
 		return err
 	}
 	all, err := s.Store.LastMessages(v.ctx(), v.Person.ID, maxMessages)

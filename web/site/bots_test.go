@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/webtest"
 )
@@ -57,13 +58,16 @@ func lola(s *webtest.Still) {
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.House("greedy")})
 	}
 	s.Play("tebes-4", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal("zz", "Traceback (most recent call last):\nKeyError: 'zz'\n")})
-	p := ladder.Play{
-		ID: "AGAINST", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
-		Bots: []ladder.PlaySeat{{Seat: 1, Version: v.ID, BotID: v.BotID}},
+	variant := kit.Get[*rules.Variant](s.T)(brisca.Game.Resolve(nil))
+	for i, ranks := range [][]int{{2, 1}, {2, 1}, {2, 1}, {2, 1}, {1, 1}, {1, 2}, {1, 2}} {
+		p := ladder.Play{
+			ID: fmt.Sprint("AGAINST", i), Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
+			Seats: []ladder.PlaySeat{{}, {Seat: 1, Version: v.ID, BotID: v.BotID}},
+		}
+		_, _, err := s.Store.AddPlay(ctx, p, netip.Addr{}, 0, false)
+		s.Must(err)
+		s.Must(s.Store.FinishPlay(ctx, p.ID, variant, ranks, nil))
 	}
-	_, _, err := s.Store.AddPlay(ctx, p, netip.Addr{}, 0, false)
-	s.Must(err)
-	s.Must(s.Store.FinishPlay(ctx, p.ID, "loss", nil, map[int]rules.Record{1: {Games: 7, Wins: 4, Draws: 1, Losses: 2}}))
 }
 
 // What pages of bots show, without a browser.

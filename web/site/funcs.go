@@ -38,6 +38,8 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"option":     func(name, value string) string { return optionName(l, name, value) },
 		"ticks":      codeSpans,
 		"botname":    func(name string) string { return botTitle(l, name) },
+		"seatname":   func(name string, bot bool) string { return seatName(l, name, bot) },
+		"minutes":    minutes,
 		"botpath":    func(name string) string { return "/bots/" + url.PathEscape(name) },
 		"sparkline":  func(values []float64) template.HTML { return sparkline(l, values) },
 		"dict":       dict,
@@ -110,6 +112,11 @@ func plainName(name string) string {
 		}
 	}
 	return cut(60, house)
+}
+
+// minutes returns a time as minutes and seconds: "4:05".
+func minutes(d time.Duration) string {
+	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
 // none stands for a value that is not known.

@@ -128,6 +128,8 @@ func (s *Site) routes() []route {
 		{"GET /play", false, s.play},
 		{"POST /play", false, s.playOpened},
 		{"GET /play/{id}", false, s.table},
+		{"POST /play/{id}/sit", false, s.satDown},
+		{"POST /play/{id}/cancel", false, s.cancelled},
 		{"POST /play/{id}/resign", false, s.resigned},
 		{"POST /play/{id}/rematch", false, s.rematch},
 		{"GET /play/{id}/replay.json", false, s.playReplay},
@@ -186,6 +188,9 @@ func New(o Options) (*Site, error) {
 		})
 	}
 	s.Live.Render = s.parts
+	if s.Play != nil {
+		s.Play.Changed = func(id string) { s.Live.Move(playTopic + id) }
+	}
 	return s, nil
 }
 
