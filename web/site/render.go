@@ -92,6 +92,9 @@ func (f frame) Theme() string { return f.theme }
 // Path returns the path of the page's address.
 func (f frame) Path() string { return f.r.URL.Path }
 
+// Origin returns the address of the site.
+func (f frame) Origin() string { return f.origin() }
+
 // With returns the page's address with a parameter changed; "" removes it.
 func (f frame) With(name, value string) string { return with(f.r, name, value) }
 
