@@ -34,7 +34,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"cut":       cut,
 		"lines":     logLines,
 		"said":      func(n int, text string) template.HTML { return said(l, n, text) },
-		"ladder":    func(title string) string { title, _ = l.Translate(title); return title },
+		"translate": func(text string) string { text, _ = l.Translate(text); return text },
 		"option":    func(name, value string) string { return optionName(l, name, value) },
 		"ticks":     codeSpans,
 		"botname":   func(name string) string { return botTitle(l, name) },

@@ -24,7 +24,7 @@ var (
 	// englishDocuments are the pages of which parts are in English, and say so.
 	englishDocuments = regexp.MustCompile(`^/(docs|protocol|ratings|api|data|search)\b`)
 	// englishWords are frequent, and are words of neither Catalan nor Spanish.
-	englishWords = regexp.MustCompile(`(?i)(?:^|[^\pL])(the|and|with|of|is|are|was|this|that|which|not|by|for|from|games?|match|matches|your?|its?)(?:$|[^\pL])`)
+	englishWords = regexp.MustCompile(`(?i)(?:^|[^\pL])(the|and|with|of|is|are|was|this|that|which|not|by|for|from|moves?|after|games?|match|matches|your?|its?)(?:$|[^\pL])`)
 	place        = regexp.MustCompile(`\\\{\w+\\\}`)
 	// asWritten are the words of the protocol, and what people wrote.
 	asWritten = regexp.MustCompile(`"[^"]*"|«[^»]*»|Traceback.*`)
