@@ -3,7 +3,8 @@ package timba
 
 import "embed"
 
-// Documents are SPEC.md with its transcripts and the pages of docs, under their paths.
+// Documents are SPEC.md with its transcripts and the pages of docs, under their paths. Some pages have
+// translations, such as docs/ca/competing.md.
 //
-//go:embed SPEC.md referee/testdata/transcripts/*.txt docs/*.md docs/*.svg
+//go:embed SPEC.md referee/testdata/transcripts/*.txt docs/*.md docs/*/*.md docs/*.svg
 var Documents embed.FS

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
 )
@@ -53,5 +56,39 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: %s has no such part", page, m[1])
 			}
 		}
+	}
+}
+
+// TestTranslations: a translation of a page has the parts of the page, with its blocks of code and the figures of its tables.
+func TestTranslations(t *testing.T) {
+	figures := regexp.MustCompile(`(?m)^\|.*$`)
+	values := regexp.MustCompile("`[^`]*`|[0-9][0-9,.]*")
+	pages := kit.Get[[]string](t)(filepath.Glob("*/*.md"))
+	for _, page := range pages {
+		english := string(kit.Get[[]byte](t)(os.ReadFile(filepath.Base(page))))
+		text := string(kit.Get[[]byte](t)(os.ReadFile(page)))
+		shape := func(text string) (shape []string) {
+			rest := fenced.ReplaceAllString(text, "")
+			for _, m := range heading.FindAllString(rest, -1) {
+				shape = append(shape, m[:strings.LastIndex(m, "#")+1])
+			}
+			for _, row := range figures.FindAllString(rest, -1) {
+				shape = append(shape, strings.Join(values.FindAllString(row, -1), " "))
+			}
+			return append(shape, fenced.FindAllString(text, -1)...)
+		}
+		if diff := cmp.Diff(shape(english), shape(text)); diff != "" {
+			t.Errorf("%s differs from %s (-en +%s): %s", page, filepath.Base(page), page[:2], diff)
+		}
+		for _, m := range linked.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+			if file, _, _ := strings.Cut(m[1], "#"); file != "" && !strings.Contains(file, "://") {
+				if _, err := os.Stat(path.Join(path.Dir(page), file)); err != nil {
+					t.Errorf("%s: %s leads to nothing", page, m[1])
+				}
+			}
+		}
+	}
+	if len(pages) < 4 {
+		t.Errorf("there are only %d translations", len(pages))
 	}
 }

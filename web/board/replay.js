@@ -379,7 +379,7 @@ function about(game) {
   ];
   const fine = game.differences.length === 0;
   return [
-    html('p', { class: 'options', tabindex: 0, role: 'group', 'aria-label': say('about.options') }, game.options.map(([name, value]) => html('span', {}, optionName(name, value)))),
+    html('p', { class: 'options', tabindex: 0, role: 'group', 'aria-label': say('about.options') }, game.options.filter(([, value]) => value !== 'no').map(([name, value]) => html('span', {}, optionName(name, value)))),
     html('p', { class: fine ? 'verdict good' : 'verdict bad', title: say('about.rebuilt') },
       fine ? say('about.verified') : say('about.differences', { count: game.differences.length })),
     !fine && html('ul', { class: 'differences' }, game.differences.map((d) => html('li', {}, d))),

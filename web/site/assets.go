@@ -38,6 +38,7 @@ const assetsPath = "/assets/"
 var kinds = map[string]string{
 	".css":   "text/css; charset=utf-8",
 	".js":    "text/javascript; charset=utf-8",
+	".png":   "image/png",
 	".svg":   "image/svg+xml",
 	".txt":   "text/plain; charset=utf-8",
 	".woff2": "font/woff2",

@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/parameters"
 )
@@ -81,16 +83,28 @@ func older[T any](v *visit, rows []T, before int64, size int, key func(T) int64)
 	return rows, first, next
 }
 
-const searchRows = 25 // names of bots, and of people
+const (
+	searchRows = 25 // names of bots, and of people
+	shortWord  = 3  // bytes: what is shorter is in every document
+)
 
 // searchPage is the data of the page "search".
 type searchPage struct {
 	Query        string
+	Match        int64 // that has the number asked for, 0: none
+	Ladders      []store.LadderInfo
 	Bots, People []string
+	Documents    []found
 	Most         int // as many may be shown of each
 }
 
-// search finds bots and people by a part of their name.
+// Found reports whether anything was found.
+func (p searchPage) Found() bool {
+	return p.Match > 0 || len(p.Ladders)+len(p.Bots)+len(p.People)+len(p.Documents) > 0
+}
+
+// search finds bots, people and ladders by a part of their name, matches by their number, and
+// documents by what is in them.
 func (s *Site) search(v *visit) error {
 	q := v.query()
 	page := searchPage{Query: q.Text("q"), Most: searchRows}
@@ -100,6 +114,28 @@ func (s *Site) search(v *visit) error {
 	var err error
 	if page.Bots, page.People, err = s.Store.Names(v.ctx(), page.Query, searchRows); err != nil {
 		return err
+	}
+	if page.Query == "" {
+		return v.page(http.StatusOK, "search", page)
+	}
+	if id, err := strconv.ParseInt(strings.TrimPrefix(page.Query, "#"), 10, 64); err == nil {
+		m, err := s.Store.Match(v.ctx(), id)
+		if err != nil && ladder.CodeOf(err) != ladder.NotFound {
+			return err
+		}
+		page.Match = m.ID
+	}
+	if page.Ladders, err = s.Store.Ladders(v.ctx()); err != nil {
+		return err
+	}
+	page.Ladders = slices.DeleteFunc(page.Ladders, func(l store.LadderInfo) bool {
+		title, _ := v.words.Translate(l.Title)
+		return !strings.Contains(strings.ToLower(l.Name+" "+l.Title+" "+title), strings.ToLower(page.Query))
+	})
+	if len(page.Query) >= shortWord {
+		if page.Documents, err = v.findDocuments(page.Query); err != nil {
+			return err
+		}
 	}
 	return v.page(http.StatusOK, "search", page)
 }

@@ -133,9 +133,9 @@ func TestBotPages(t *testing.T) {
 		{c, "/ladders/brisca/pairs/lola/@random@1", 404, []string{"version &#34;lola&#34; does not exist"}, nil},
 		{c, "/people/ada", 200, []string{`href="/bots/lola"`, "/ladders/brisca"}, nil},
 		{c, "/people/nobody", 404, []string{"person &#34;nobody&#34; does not exist"}, nil},
-		{c, "/search", 200, []string{"A part of a name is enough"}, nil},
+		{c, "/search", 200, []string{"A part of the name of a bot"}, nil},
 		{c, "/search?q=A", 200, []string{`href="/bots/lola"`, `href="/people/ada"`}, nil},
-		{c, "/search?q=zzz", 200, []string{"No bot and nobody has “zzz”"}, nil},
+		{c, "/search?q=zzzz", 200, []string{"Nothing here has “zzzz”"}, nil},
 		{c, "/search?q=" + strings.Repeat("x", 300), 400, []string{"longer than"}, nil},
 	} {
 		a := s.Get(x.client, x.path)

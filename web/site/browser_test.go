@@ -82,6 +82,8 @@ func TestPages(t *testing.T) {
 		{"docs", "/docs"},
 		{"ratings", "/ratings"},
 		{"docs-competing", "/docs/competing"},
+		{"data", "/data"},
+		{"search", "/search?q=brisca"},
 		{"machines", "/machines"},
 		{"matches", "/matches"},
 		{"matches-empty", "/matches?bot=nobody&rated=no"},

@@ -3,11 +3,14 @@ package site
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,6 +23,7 @@ import (
 
 	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/messages"
 )
 
 // published are the documents that the site shows, in the order of the index.
@@ -35,6 +39,7 @@ var published = []struct {
 	{"docs/matches.md", "/docs/matches", "docs.matches"},
 	{"docs/house-bots.md", "/docs/house-bots", "docs.house-bots"},
 	{"docs/sandbox.md", "/docs/sandbox", "docs.sandbox"},
+	{"docs/data.md", "/data", "docs.data"},
 	{"docs/api.md", "/docs/api", "docs.api"},
 	{"docs/operating.md", "/docs/operating", "docs.operating"},
 }
@@ -51,6 +56,8 @@ const repository = "https://github.com/timba-arena/timba/blob/main/"
 
 // document is a rendered document.
 type document struct {
+	Key   string // of the message that says what it is about
+	Lang  string // in which it is
 	Title string
 	Parts []heading // its contents
 	Body  template.HTML
@@ -62,23 +69,52 @@ type heading struct {
 	ID, Text string
 }
 
-// documents renders each document when it is asked for the first time.
+// newDocuments renders each document when it is asked for the first time. One without a translation
+// is the English one.
 func (s *Site) newDocuments() map[string]func() (*document, error) {
 	all := map[string]func() (*document, error){}
 	for _, p := range published {
-		all[p.path] = sync.OnceValues(func() (*document, error) { return s.render(p.file) })
+		english := sync.OnceValues(func() (*document, error) { return s.render(p.file, p.key, messages.Languages[0], nil) })
+		for _, lang := range messages.Languages {
+			all[lang+p.path] = english
+			dir, name := path.Split(p.file)
+			if file := dir + lang + "/" + name; exists(file) {
+				all[lang+p.path] = sync.OnceValues(func() (*document, error) {
+					first, err := english()
+					if err != nil {
+						return nil, err
+					}
+					return s.render(file, p.key, lang, first)
+				})
+			}
+		}
 	}
 	return all
 }
 
+func exists(file string) bool {
+	_, err := fs.Stat(timba.Documents, file)
+	return err == nil
+}
+
+// documentOf returns the document of a page in the visitor's language, or else in English.
+func (v *visit) documentOf(path string) (*document, error) {
+	render := v.site.documents[v.words.Tag+path]
+	if render == nil {
+		return nil, ladder.Errorf(ladder.NotFound, "/docs lists the documents", "document %q does not exist", ladder.Clip(path))
+	}
+	return render()
+}
+
 // render returns a document as HTML. What is in it is the project's own, but no HTML in it is kept.
-func (s *Site) render(file string) (*document, error) {
+// A translation has the names of the headings of the English document, so that links lead to them.
+func (s *Site) render(file, key, lang string, english *document) (*document, error) {
 	source, err := timba.Documents.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	d := new(document)
-	links := linker{s, file, d}
+	d := &document{Key: key, Lang: lang}
+	links := linker{s, file, d, english}
 	m := goldmark.New(
 		// Cells are aligned by attributes: the content security policy forbids styles.
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
@@ -102,9 +138,10 @@ func dress(page string) string {
 
 // linker turns the addresses of a document into those of the site, and notes its headings.
 type linker struct {
-	site *Site
-	file string
-	doc  *document
+	site    *Site
+	file    string
+	doc     *document
+	english *document // of which it is a translation, nil for none
 }
 
 // Transform implements parser.ASTTransformer.
@@ -125,6 +162,10 @@ func (l *linker) Transform(tree *ast.Document, r text.Reader, _ parser.Context) 
 			case n.Level == 1:
 				l.doc.Title = title
 			case n.Level <= 3:
+				if i := len(l.doc.Parts); l.english != nil && i < len(l.english.Parts) {
+					name = []byte(l.english.Parts[i].ID)
+					n.SetAttributeString("id", name)
+				}
 				l.doc.Parts = append(l.doc.Parts, heading{n.Level, string(name), title})
 			}
 		}
@@ -151,6 +192,9 @@ func (l *linker) address(link string) string {
 		return link
 	}
 	file := path.Join(path.Dir(l.file), u.Path)
+	if l.english != nil { // the page of another translation is that of its document
+		file = strings.Replace(file, "/"+l.doc.Lang+"/", "/", 1)
+	}
 	if asset, err := l.site.assets.url(file); err == nil {
 		return asset
 	}
@@ -169,17 +213,17 @@ func (l *linker) address(link string) string {
 // docsPage is the data of the page "docs".
 type docsPage struct{ List []docsLink }
 
-type docsLink struct{ URL, Title, Key string }
+type docsLink struct{ URL, Title, Lang, Key string }
 
 // docs lists the documents.
 func (s *Site) docs(v *visit) error {
 	var page docsPage
 	for _, p := range published {
-		d, err := s.documents[p.path]()
+		d, err := v.documentOf(p.path)
 		if err != nil {
 			return err
 		}
-		page.List = append(page.List, docsLink{p.path, d.Title, p.key})
+		page.List = append(page.List, docsLink{p.path, d.Title, d.Lang, p.key})
 	}
 	return v.page(http.StatusOK, "docs", page)
 }
@@ -197,17 +241,58 @@ func (s *Site) document(v *visit) error {
 	return s.showDocument(v, "/docs/"+name)
 }
 
+// data shows how to use the games as data.
+func (s *Site) data(v *visit) error { return s.showDocument(v, "/data") }
+
 func (s *Site) showDocument(v *visit, path string) error {
-	render := s.documents[path]
-	if render == nil {
-		return ladder.Errorf(ladder.NotFound, "/docs lists the documents", "document %q does not exist", ladder.Clip(path))
-	}
-	d, err := render()
+	d, err := v.documentOf(path)
 	if err != nil {
 		return err
 	}
 	return v.page(http.StatusOK, "document", d)
 }
+
+// found is a document with the parts of it that have a text.
+type found struct {
+	URL, Title, Lang string
+	Parts            []heading
+}
+
+// findDocuments returns the documents that have a text, each with the first parts that do.
+func (v *visit) findDocuments(text string) (list []found, err error) {
+	text = strings.ToLower(text)
+	for _, p := range published {
+		d, err := v.documentOf(p.path)
+		if err != nil {
+			return nil, err
+		}
+		f := found{URL: p.path, Title: d.Title, Lang: d.Lang}
+		in := strings.Contains(strings.ToLower(d.Title), text)
+		for part := range strings.SplitSeq(string(d.Body), "<h") { // each begins with its heading
+			if !strings.Contains(strings.ToLower(html.UnescapeString(tags.ReplaceAllString("<h"+part, ""))), text) {
+				continue
+			}
+			in = true
+			if m := headingID.FindStringSubmatch(part); m != nil && len(f.Parts) < foundParts {
+				i := slices.IndexFunc(d.Parts, func(h heading) bool { return h.ID == m[1] })
+				if i >= 0 {
+					f.Parts = append(f.Parts, d.Parts[i])
+				}
+			}
+		}
+		if in {
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+const foundParts = 3 // of a document
+
+var (
+	tags      = regexp.MustCompile(`<[^>]*>`)
+	headingID = regexp.MustCompile(`^[23] id="([^"]*)"`)
+)
 
 // apidocs shows the documentation of the API.
 func (s *Site) apidocs(v *visit) error {

@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"fmt"
 	"html"
 	"net/http"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -22,8 +24,15 @@ var (
 // The documents are those of the project, whole, and their links lead somewhere.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
+	for _, lang := range messages.Languages {
+		t.Run(lang, func(t *testing.T) { documentsIn(t, lang) })
+	}
+}
+
+func documentsIn(t *testing.T, lang string) {
 	w := webtest.New(t, webtest.Calm, 0)
 	c := w.Client()
+	w.Get(c, "/?lang="+lang)
 	pages := map[string]string{}
 	fetch := func(path string) string {
 		if _, ok := pages[path]; !ok {
@@ -38,11 +47,11 @@ func TestDocuments(t *testing.T) {
 	shelf := allLinks.FindAllStringSubmatch(fetch("/docs"), -1)
 	list := []string{}
 	for _, m := range shelf {
-		if strings.HasPrefix(m[1], "/docs/") || m[1] == "/protocol" || m[1] == "/ratings" || m[1] == "/api" {
+		if strings.HasPrefix(m[1], "/docs/") || m[1] == "/protocol" || m[1] == "/ratings" || m[1] == "/data" || m[1] == "/api" {
 			list = append(list, m[1])
 		}
 	}
-	if len(list) < 10 {
+	if len(list) < 11 {
 		t.Fatalf("the documents are %q", list)
 	}
 	for _, path := range list {
@@ -100,6 +109,66 @@ func TestDocuments(t *testing.T) {
 		fetch(old)
 	}
 	reference(t, html.UnescapeString(fetch("/api")))
+}
+
+// A document is in the language of the page, or says that it is in English only.
+func TestTranslatedDocuments(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStill(t, nil)
+	for _, x := range []struct{ lang, path, has, lacks string }{
+		{"en", "/docs/competing", `<article lang="en">`, "in English only"},
+		{"ca", "/docs/competing", `<article lang="ca">`, "només és en anglès"},
+		{"ca", "/docs/competing", `<h2 id="remote-bots"><a class="anchor" href="#remote-bots">Bots remots</a>`, ""},
+		{"ca", "/docs/competing", `href="/docs/writing-a-bot#the-manifest"`, `href="https://github.com/timba-arena/timba/blob/main/docs/ca`},
+		{"es", "/docs/writing-a-bot", `<article lang="es">`, "solo está en inglés"},
+		{"es", "/docs", `<a href="/docs/writing-a-bot" lang="es">Escribir un bot</a>`, ""},
+		{"es", "/docs/sandbox", "Este documento solo está en inglés.", `<article lang="es">`},
+		{"ca", "/data", "Aquest document només és en anglès.", ""},
+	} {
+		c := s.Client()
+		s.Get(c, "/?lang="+x.lang)
+		if body := s.Get(c, x.path).Body; !strings.Contains(body, x.has) || x.lacks != "" && strings.Contains(body, x.lacks) {
+			t.Errorf("%s in %s lacks %q, or has %q", x.path, x.lang, x.has, x.lacks)
+		}
+	}
+}
+
+// A search finds what is in documents, ladders by name, and a match by its number; pages that are shared tell
+// what they show.
+func TestSearchAndDescriptions(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStill(t, nil)
+	lola(s)
+	m, games := s.Finished("brisca")
+	for _, x := range []struct{ lang, path, has string }{
+		{"en", "/search?q=SPRT", `<a href="/ratings#a-sequential-test-sprt">A sequential test (SPRT)</a>`},
+		{"en", "/search?q=small", `<a href="/ladders/tebes-4">`},
+		{"en", fmt.Sprintf("/search?q=%d", m.ID), fmt.Sprintf(`<a href="/matches/%d">`, m.ID)},
+		{"en", "/search?q=%23999999", "Nothing here has"},
+		{"ca", "/search?q=manifest", `<a href="/docs/writing-a-bot#the-manifest">El manifest</a>`},
+		{"ca", "/search?q=CC0", `<li lang="en"><a href="/data">`},
+		{"es", "/", `<meta name="description" content="Brisca, tute, La Podrida`},
+		{"en", fmt.Sprintf("/matches/%d", m.ID), ` · Brisca">`},
+		{"ca", fmt.Sprintf("/games/%d", games[0].ID), `<meta name="description" content="Guanya`},
+		{"en", "/bots/lola", `<meta name="description" content="by ada · Python · brisca: `},
+		{"es", "/rules/tute", `<meta name="description" content="Bazas con cartas`},
+		{"en", "/docs/competing", `<meta name="description" content="What happens to an upload`},
+		{"en", "/ladders/brisca", `<meta property="og:url" content="` + s.URL + `/ladders/brisca">`},
+	} {
+		c := s.Client()
+		s.Get(c, "/?lang="+x.lang)
+		if a := s.Get(c, x.path); !strings.Contains(a.Body, x.has) {
+			t.Errorf("%s in %s lacks %q: %.2000s", x.path, x.lang, x.has, a.Body)
+		}
+	}
+	page := s.Get(s.Client(), "/").Body
+	image := regexp.MustCompile(`<meta property="og:image" content="` + s.URL + `(/assets/[^"]*/layout/card.png)">`).FindStringSubmatch(page)
+	if image == nil {
+		t.Fatalf("the page names no picture: %s", page)
+	}
+	if a := s.Get(s.Client(), image[1]); a.Header.Get("Content-Type") != "image/png" || !strings.HasPrefix(a.Body, "\x89PNG") {
+		t.Errorf("the picture is %s, %.20q", a.Header.Get("Content-Type"), a.Body)
+	}
 }
 
 var operations = regexp.MustCompile(`"operationId":\s*"([^"]*)"`)

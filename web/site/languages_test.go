@@ -22,9 +22,9 @@ import (
 
 var (
 	// englishDocuments are the pages of which parts are in English, and say so.
-	englishDocuments = regexp.MustCompile(`^/(docs|protocol|ratings|api|data)\b`)
+	englishDocuments = regexp.MustCompile(`^/(docs|protocol|ratings|api|data|search)\b`)
 	// englishWords are frequent, and are words of neither Catalan nor Spanish.
-	englishWords = regexp.MustCompile(`(?i)(?:^|[^\pL])(the|and|with|of|is|are|was|this|that|which|not|by|for|from|games?|match|matches|your?|its?)(?:$|[^\pL])`)
+	englishWords = regexp.MustCompile(`(?i)(?:^|[^\pL])(the|and|with|of|is|are|was|this|that|which|not|by|for|from|moves?|after|games?|match|matches|your?|its?)(?:$|[^\pL])`)
 	place        = regexp.MustCompile(`\\\{\w+\\\}`)
 	// asWritten are the words of the protocol, and what people wrote.
 	asWritten = regexp.MustCompile(`"[^"]*"|«[^»]*»|Traceback.*`)
@@ -108,7 +108,7 @@ func TestNoEnglishLeft(t *testing.T) {
 	s.PlayEach(1)
 	queue := []string{
 		"/nothing", "/bots/nobody", "/bots?who=robots", "/bots?before=0", "/bots?ladder=chess", "/bots?q=zzz", "/matches/99", "/matches/x", "/games/7777", "/ladders/chess", "/people/nobody", "/docs/nothing",
-		"/search?q=zzz", "/search?q=a", "/rules/chess", "/submissions/99", "/ladders/brisca?q=zzz", "/bots/lola/versions/9", "/bots/lola/versions?before=1", "/matches/new?bot=lola", "/matches?bot=nobody",
+		"/search?q=zzzz", "/search?q=brisca", "/search?q=a", "/rules/chess", "/submissions/99", "/ladders/brisca?q=zzz", "/bots/lola/versions/9", "/bots/lola/versions?before=1", "/matches/new?bot=lola", "/matches?bot=nobody",
 	}
 	for _, path := range matchStates(s) {
 		queue = append(queue, path)

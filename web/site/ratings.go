@@ -25,7 +25,7 @@ type constant struct {
 // ratings explains how the ladder rates and pairs bots: the constants of the program and of this
 // server, and the document.
 func (s *Site) ratings(v *visit) error {
-	d, err := s.documents["/ratings"]()
+	d, err := v.documentOf("/ratings")
 	if err != nil {
 		return err
 	}

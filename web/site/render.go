@@ -93,6 +93,9 @@ func (f frame) Preference(name string) string { return f.preference(name) }
 // Path returns the path of the page's address.
 func (f frame) Path() string { return f.r.URL.Path }
 
+// Origin returns the address of the site.
+func (f frame) Origin() string { return f.origin() }
+
 // With returns the page's address with a parameter changed; "" removes it.
 func (f frame) With(name, value string) string { return with(f.r, name, value) }
 

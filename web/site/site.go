@@ -44,7 +44,7 @@ type Site struct {
 	mux       *http.ServeMux
 	assets    *assets
 	pages     *pages
-	documents map[string]func() (*document, error) // by the paths of their pages
+	documents map[string]func() (*document, error) // by languages and the paths of their pages: "en/docs/api"
 	reference func() (*apidocs.Page, error)
 	cross     *http.CrossOriginProtection
 }
@@ -83,6 +83,7 @@ func (s *Site) routes() []route {
 		{"GET /docs/{document}", false, s.document},
 		{"GET /protocol", false, s.protocol},
 		{"GET /ratings", false, s.ratings},
+		{"GET /data", false, s.data},
 		{"GET /api", false, s.apidocs},
 
 		{"GET /join", false, s.join},
@@ -168,6 +169,7 @@ func more() [][2]string {
 		{"/bots", "word.bots"},
 		{"/submit", "site.submit"},
 		{"/docs", "site.docs"},
+		{"/data", "site.data"},
 		{"/search", "word.search"},
 		{"/machines", "machines.title"},
 	}
