@@ -262,12 +262,16 @@ type membersPage struct {
 	List  []ladder.Person
 	Query string
 	Pager pager
+	Name  string // of the person with a new token
+	Made  string // its text, shown this once
 }
 
 // members lists all people, for admins.
-func (s *Site) members(v *visit) error {
+func (s *Site) members(v *visit) error { return s.showMembers(v, membersPage{}) }
+
+func (s *Site) showMembers(v *visit, page membersPage) error {
 	q := v.query()
-	page := membersPage{Tabs: v.tabs("/account/people"), Query: q.Text("q")}
+	page.Tabs, page.Query = v.tabs("/account/people"), q.Text("q")
 	all, err := s.Service.People(v.ctx(), v.Actor)
 	if err != nil {
 		return err
@@ -278,6 +282,16 @@ func (s *Site) members(v *visit) error {
 		return err
 	}
 	return v.page(http.StatusOK, "members", page)
+}
+
+// resetTokens makes a token for a person who has lost theirs, and shows it.
+func (s *Site) resetTokens(v *visit) (err error) {
+	page := membersPage{Name: v.field("name")}
+	if page.Made, err = s.Service.ResetTokens(v.ctx(), v.Actor, page.Name); err != nil {
+		return err
+	}
+	v.w.Header().Set("Cache-Control", "no-store")
+	return s.showMembers(v, page)
 }
 
 // block blocks or unblocks a person.

@@ -82,12 +82,25 @@ func crumbs(pairs ...string) (list []map[string]string) {
 	return list
 }
 
-// botName returns what people call a bot at a table: a level by its name, another house bot without
-// what the command line needs, "greedy, noise 20" for "@greedy:noise=20".
+// botName returns what people call a bot at a table: a level by its name.
 func botName(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
 		return l.Say("play.level." + level.Name)
 	}
+	return plainName(name)
+}
+
+// botTitle returns the name of a bot in full: with the number of a level, "amateur, level 3".
+func botTitle(l *messages.Language, name string) string {
+	if level := levelOf(name); level != nil {
+		return l.Say("table.level", "Name", l.Say("play.level."+level.Name), "Number", level.Number)
+	}
+	return plainName(name)
+}
+
+// plainName returns the name of a house bot without what the command line needs, "greedy, noise 20"
+// for "@greedy:noise=20".
+func plainName(name string) string {
 	house, ok := strings.CutPrefix(name, "@")
 	if !ok {
 		return cut(40, name)
@@ -99,14 +112,6 @@ func botName(l *messages.Language, name string) string {
 		}
 	}
 	return cut(60, house)
-}
-
-// botTitle returns the name of a bot in full: with the number of a level, "amateur, level 3".
-func botTitle(l *messages.Language, name string) string {
-	if level := levelOf(name); level != nil {
-		return l.Say("table.level", "Name", botName(l, name), "Number", level.Number)
-	}
-	return botName(l, name)
 }
 
 // minutes returns a time as minutes and seconds: "4:05".

@@ -169,6 +169,9 @@ func (s *Site) gamePage(v *visit) (gamePage, *referee.Replay, error) {
 	}
 	r, g, err := decode(data)
 	if err == nil {
+		for i := range r.Seats {
+			r.Seats[i].Name = botTitle(v.words, r.Seats[i].Name)
+		}
 		page.gameView, err = newGameView(r, g)
 	}
 	if err != nil {

@@ -33,6 +33,7 @@ var unlinked = map[string]string{
 	"GET /matches/new":                             "/matches/new?bot=@greedy",
 	"GET /submissions/{submission}/progress":       "",
 	"GET /games/{game}/embed":                      "/games/100000/embed",
+	"GET /games/{game}/stderr/{seat}":              "", // of a bot that has written something
 	"GET /live/{match}":                            "", // of a match in progress
 	"GET /play/{id}":                               "",
 	"GET /matches/{match}/games/{deal}/{rotation}": "", // from a script, to a game

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -94,6 +95,19 @@ func (f frame) Path() string { return f.r.URL.Path }
 
 // With returns the page's address with a parameter changed; "" removes it.
 func (f frame) With(name, value string) string { return with(f.r, name, value) }
+
+// BotNames returns what people call the house bots of the ladders, as JSON by their names, for modules that
+// learn of a match after the page.
+func (f frame) BotNames() (template.JS, error) {
+	names := map[string]string{}
+	for _, l := range f.site.Config.Ladders {
+		for _, bot := range l.House {
+			names[bot] = botTitle(f.words, bot)
+		}
+	}
+	text, err := json.Marshal(names) // which writes <, > and & as escapes
+	return template.JS(text), err
+}
 
 // Unread returns how many messages the visitor has not read.
 func (f frame) Unread() (int, error) {

@@ -97,6 +97,7 @@ func (s *Site) routes() []route {
 		{"POST /account/invites", true, s.addInvite},
 		{"POST /account/invites/revoke", true, s.revokeInvite},
 		{"GET /account/people", true, s.members},
+		{"POST /account/people/reset", true, s.resetTokens},
 		{"POST /account/people/{what}", true, s.block},
 
 		{"GET /download", false, s.download},

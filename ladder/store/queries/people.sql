@@ -32,6 +32,9 @@ SELECT * FROM tokens WHERE person_id = ? ORDER BY id;
 -- The valid tokens of a person.
 SELECT count(*) FROM tokens WHERE person_id = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?);
 
+-- name: RevokeTokensOf :exec
+UPDATE tokens SET revoked = sqlc.arg(now) WHERE person_id = sqlc.arg(person_id) AND revoked IS NULL;
+
 -- name: RevokeToken :execrows
 UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ? AND person_id = ?;
 

@@ -426,6 +426,15 @@ func (q *Queries) RevokeToken(ctx context.Context, revoked sql.NullInt64, iD int
 	return result.RowsAffected()
 }
 
+const revokeTokensOf = `-- name: RevokeTokensOf :exec
+UPDATE tokens SET revoked = ?1 WHERE person_id = ?2 AND revoked IS NULL
+`
+
+func (q *Queries) RevokeTokensOf(ctx context.Context, now sql.NullInt64, personID int64) error {
+	_, err := q.db.ExecContext(ctx, revokeTokensOf, now, personID)
+	return err
+}
+
 const setSeen = `-- name: SetSeen :exec
 UPDATE messages SET seen = ? WHERE person_id = ?2 AND id >= ?3 AND id <= ?4 AND seen IS NULL
 `
