@@ -169,6 +169,9 @@ func TestFromIdeaToLadder(t *testing.T) {
 		t.Fatalf("%d games: %s", n, b.Text("#tryout"))
 	}
 	ready(b, ".shown .player svg")
+	if look := webtest.Eval[string](b, "getComputedStyle(document.querySelector('.player .layout')).display"); look != "grid" {
+		t.Errorf("the replay has no style: %s", look)
+	}
 	if text := b.Text(".shown pre"); !strings.Contains(text, "anna thinks") {
 		t.Errorf("stderr is %q", text)
 	}

@@ -45,7 +45,7 @@ async function open() {
 // tell puts what the server answers into an element.
 function tell(element, text) {
 	const page = new DOMParser().parseFromString(text, 'text/html');
-	element.replaceChildren(...page.body.childNodes);
+	element.replaceChildren(...page.head.childNodes, ...page.body.childNodes);
 }
 
 const fail = (element, text) => element.replaceChildren(html('div', { class: 'notice', role: 'alert' }, html('p', {}, text)));
