@@ -77,6 +77,16 @@ func TestPlayPeople(t *testing.T) {
 		tab.Accessible()
 		tab.Picture(*screens, name)
 	}
+	a.Click(`form[action$="/rematch"] button`)
+	a.Wait(`#link`)
+	b.Wait(`.offer button`)
+	b.Accessible()
+	b.Picture(*screens, "offer-phone-dark")
+	b.Click(`.offer button`)
+	a.Wait(`#board svg`)
+	if text := a.Text(`.seats`); !strings.HasPrefix(strings.Join(strings.Fields(text), " "), "Seat 0 random") {
+		t.Errorf("the rematch has the seats %q", text)
+	}
 	c := w.Client()
 	w.SignIn(c, w.Token)
 	if page := w.Get(c, "/account").Body; !strings.Contains(page, `href="`+strings.TrimPrefix(link, w.URL)+`"`) {
