@@ -499,15 +499,9 @@ func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 	for seat, name := range x.names() {
 		x.bots[seat].Name = name
 	}
-	watch := x.saw
-	if x.tables.Watch != nil {
-		position, end := x.tables.Watch(x.ID, x.Variant)
-		defer func() { go func() { <-x.over; end() }() }()
-		watch = func(g *referee.Game) { x.saw(g); position(g) }
-	}
 	m := match.Match{
 		Variant: x.Variant, Bots: x.bots, Deals: 1, Only: []int{0}, Seed: x.Seed, Clock: x.clock(), Low: true,
-		Trace: x.overhear, Watch: watch,
+		Trace: x.overhear, Watch: x.saw,
 		Done: func(g *referee.Result) error { game = g; return nil },
 		Void: func(_, _ int, err error) {
 			x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", err)
