@@ -118,15 +118,28 @@ func (g *Game) Ask() []byte {
 	if !g.listens(seat) {
 		return nil
 	}
-	dst := append(g.lines[seat], protocol.ViewPrefix...)
-	dst = append(g.State.View(dst, seat), '\n')
-	dst = protocol.AppendTurn(dst, g.State.Ply(), int(g.Left(seat).Milliseconds()))
+	g.addView(seat)
+	dst := protocol.AppendTurn(g.lines[seat], g.State.Ply(), int(g.Left(seat).Milliseconds()))
 	g.legal = g.State.Legal(g.legal[:0])
 	for _, m := range g.legal {
 		dst = g.State.MoveText(append(dst, ' '), m)
 	}
 	g.lines[seat] = append(dst, '\n')
 	return g.Take(seat)
+}
+
+// Show returns the lines for a seat that is not to move, with its view at the end, valid as those of Ask.
+func (g *Game) Show(seat int) []byte {
+	if !g.listens(seat) {
+		return nil
+	}
+	g.addView(seat)
+	return g.Take(seat)
+}
+
+func (g *Game) addView(seat int) {
+	dst := append(g.lines[seat], protocol.ViewPrefix...)
+	g.lines[seat] = append(g.State.View(dst, seat), '\n')
 }
 
 // Take returns the lines for a seat that it was not given yet, valid until the next call of a method other

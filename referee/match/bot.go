@@ -44,6 +44,8 @@ type Bot struct {
 	Serve func(lines io.Reader, answers io.Writer) error
 	// Untimed turns have no limit. The turn lines still have the times of its clock.
 	Untimed bool
+	// Follows is whether it is told of each move at once, with its view, and not only when it is to move.
+	Follows bool
 }
 
 // notStarted returns the reason of a bot that could not be started; why is the system's

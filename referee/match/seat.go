@@ -43,8 +43,12 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 	if err := startAll(g, seats, out); err != nil {
 		return err
 	}
-	if watch == nil {
-		watch = func(*referee.Game) {}
+	show := watch
+	watch = func(g *referee.Game) {
+		if show != nil {
+			show(g)
+		}
+		follow(g, seats)
 	}
 	if g.Begin() {
 		for _, move := range opening {
@@ -82,6 +86,16 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 		s.keep(s.conn.Stderr())
 	}
 	return nil
+}
+
+// follow tells those who follow a game of what has happened, unless it is their turn, with which they are told.
+func follow(g *referee.Game, seats []*seat) {
+	for _, s := range seats {
+		if s.Follows && s.conn != nil && s.pending == nil && s.place != g.Turn() && !g.Over() && !g.Forfeited(s.place) {
+			now := time.Now()
+			s.pending = s.send(g.Show(s.place), now, s.given(now, 0, s.clock.Margin))
+		}
+	}
 }
 
 // startAll starts the missing processes and greets them in the order of their seats. They start all at

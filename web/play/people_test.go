@@ -2,6 +2,7 @@ package play_test
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -226,6 +227,49 @@ func TestKeptSeats(t *testing.T) {
 		}
 		if r := w.kept(x); r.Seats[0].Name != "guest" || r.Seats[1].Name != "guest#2" {
 			t.Errorf("the replay has the seats %+v", r.Seats)
+		}
+	})
+}
+
+// Each person is told of the moves of others at once, and sees the table before it is their turn.
+func TestFollows(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
+		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+		w.must(err)
+		var ends []pipe
+		for seat := range 2 {
+			near, far := w.pipes()
+			go x.Attach(t.Context(), seat, near)
+			far.Send(socket.Frame{Lines: []string{"ready"}})
+			ends = append(ends, far)
+		}
+		// lines returns what a seat gets until nothing more comes.
+		lines := func(seat int) (text string) {
+			for {
+				bubble.Settle()
+				select {
+				case f := <-ends[seat].in:
+					text += strings.Join(append(f.Lines, ""), "\n")
+				default:
+					return text
+				}
+			}
+		}
+		mine, other := lines(0), lines(1)
+		_, turn, _ := strings.Cut(mine, "\nturn ")
+		if turn == "" || !strings.Contains(other, "\nview ") || strings.Contains(other, "turn ") {
+			t.Fatalf("the one to move gets %q, the other %q", mine, other)
+		}
+		move := strings.Fields(turn)[2]
+		ends[0].Send(socket.Frame{Number: 1, Lines: []string{"move " + move}})
+		if other = lines(1); !strings.Contains(other, "event play 0 "+move+"\n") || !strings.Contains(other, "\nturn ") {
+			t.Errorf("after the move the other gets %q", other)
+		}
+		if mine = lines(0); !strings.Contains(mine, "event play 0 "+move+"\nview ") {
+			t.Errorf("who has moved gets %q", mine)
 		}
 	})
 }

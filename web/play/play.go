@@ -24,12 +24,11 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Tables. All but Changed and Watch are required.
+// Options are the parts of a Tables. All but Changed are required.
 type Options struct {
 	Store   *store.Store
 	Limits  Limits
@@ -39,9 +38,6 @@ type Options struct {
 	Log     *slog.Logger
 	// Changed is told of a table that is seen differently now, by its ID; nil: nobody is told. It does not wait.
 	Changed func(id string)
-	// Watch returns what is given each position of a game, to be shown to those who watch, and what is called
-	// when the game is kept; nil: nobody watches.
-	Watch func(id string, v *rules.Variant) (position func(*referee.Game), end func())
 }
 
 // Tables are all games of people that are played now, or wait for people.

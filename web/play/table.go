@@ -66,7 +66,7 @@ type Seat struct {
 func (x *Table) prepare(ctx context.Context) error {
 	for _, s := range x.Seats {
 		if s.line != nil {
-			b := match.Bot{Hash: person.Hash(), Untimed: true, Serve: s.line.Serve}
+			b := match.Bot{Hash: person.Hash(), Untimed: true, Follows: true, Serve: s.line.Serve}
 			if x.Choice.Bank != 0 {
 				b.Untimed, b.Clock = false, &referee.Clock{Bank: x.Choice.Bank, Margin: bankMargin, Startup: time.Minute}
 			}
@@ -359,7 +359,7 @@ func (x *Table) clock() referee.Clock {
 }
 
 var (
-	viewVerb = []byte("view ")
+	turnVerb = []byte("turn ")
 	moveVerb = []byte("move ")
 )
 
@@ -384,7 +384,7 @@ func (x *Table) overhear(t referee.Traffic) {
 	s := x.Seats[t.Seat]
 	switch {
 	case s.line == nil || x.Choice.Bank != 0:
-	case !t.FromBot && (bytes.HasPrefix(t.Lines, viewVerb) || bytes.Contains(t.Lines, append([]byte("\n"), viewVerb...))):
+	case !t.FromBot && (bytes.HasPrefix(t.Lines, turnVerb) || bytes.Contains(t.Lines, append([]byte("\n"), turnVerb...))):
 		x.startClock(s)
 	case t.FromBot && bytes.HasPrefix(t.Lines, moveVerb):
 		x.stopClock(s)
@@ -499,15 +499,9 @@ func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 	for seat, name := range x.names() {
 		x.bots[seat].Name = name
 	}
-	watch := x.saw
-	if x.tables.Watch != nil {
-		position, end := x.tables.Watch(x.ID, x.Variant)
-		defer func() { go func() { <-x.over; end() }() }()
-		watch = func(g *referee.Game) { x.saw(g); position(g) }
-	}
 	m := match.Match{
 		Variant: x.Variant, Bots: x.bots, Deals: 1, Only: []int{0}, Seed: x.Seed, Clock: x.clock(), Low: true,
-		Trace: x.overhear, Watch: watch,
+		Trace: x.overhear, Watch: x.saw,
 		Done: func(g *referee.Result) error { game = g; return nil },
 		Void: func(_, _ int, err error) {
 			x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", err)

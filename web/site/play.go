@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/play"
@@ -111,9 +112,10 @@ func seatOf(v *visit, t *play.Table) (int, error) {
 type playedPage struct {
 	ladder.Play
 	gameView
-	Own     int   // the seat of the visitor, -1 for none
-	Seat    int   // of which the card tells
-	Over    *over // nil: the game is broken
+	Own     int         // the seat of the visitor, -1 for none
+	Seat    int         // of which the card tells
+	Offer   *play.Table // a rematch that waits for people
+	Over    *over       // nil: the game is broken
 	Cause   ladder.Breaking
 	Culprit string // the bot that was the cause
 	Review  bool   // the address has a position: the card would be in the way
@@ -121,6 +123,9 @@ type playedPage struct {
 
 // Another returns the address at which another game is chosen, with the choices of this one.
 func (p playedPage) Another() string { return formOf(p.Play).address() }
+
+// Offered reports whether the visitor is told of a rematch.
+func (p playedPage) Offered() bool { return p.Own >= 0 && len(p.People()) > 1 }
 
 // played shows a game that is over.
 func (s *Site) played(v *visit, id string) error {
@@ -133,7 +138,7 @@ func (s *Site) played(v *visit, id string) error {
 	if page.Play, err = s.Store.Play(v.ctx(), id); err != nil {
 		return err
 	}
-	page.gameView.Title, page.Own = titleOf(page.Game), seatIn(v, page.Play)
+	page.gameView.Title, page.Own, page.Offer = titleOf(page.Game), seatIn(v, page.Play), s.Play.Rematch(id)
 	if page.State != ladder.PlayFinished {
 		page.Cause, page.Culprit = page.Broken.Cause()
 		page.Culprit = botTitle(v.words, page.Culprit)
@@ -207,23 +212,36 @@ func (s *Site) resigned(v *visit) error {
 	return nil
 }
 
-// rematch opens a table with the same game and bots, at the next seat. With the value "next" of the form
-// the bots are those of the next level.
+// rematch opens a table with the same game and bots, at the next seat. The others who have played find their seats
+// kept there, and sit down there if one of them has opened it before. With the value "next" of the form the bots are
+// those of the next level.
 func (s *Site) rematch(v *visit) error {
 	p, err := s.Store.Play(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	c := play.Choice{Game: p.Game, Options: p.Options, Bank: p.Bank}
+	own := seatIn(v, p)
+	if t := s.Play.Rematch(p.ID); t != nil && own >= 0 {
+		return s.sit(v, t)
+	}
 	all := occupants(p)
-	c.Seat = (p.Opener + 1) % len(all)
-	for seat := range all { // each sits one seat further on
+	next := func(seat int) int { return (seat + 1) % len(all) } // each sits one seat further on
+	c := play.Choice{Game: p.Game, Options: p.Options, Bank: p.Bank, Seat: next(p.Opener)}
+	if people := p.People(); own >= 0 && len(people) > 1 {
+		c.Seat, c.After, c.Kept = next(own), p.ID, map[int]service.Actor{}
+		for _, x := range people {
+			if x.Seat != own {
+				c.Kept[next(x.Seat)] = service.Actor{Person: ladder.Person{ID: x.PersonID, Name: x.Person}, Session: x.Session}
+			}
+		}
+	}
+	for seat := range all {
 		if seat != c.Seat {
 			c.Others = append(c.Others, all[(seat+len(all)-1)%len(all)])
 		}
 	}
-	if next := nextLevel(p); next != nil && v.r.PostForm.Get("level") == "next" {
-		c.Others = []string{"@" + next.Spec}
+	if level := nextLevel(p); level != nil && v.r.PostForm.Get("level") == "next" {
+		c.Others = []string{"@" + level.Spec}
 	}
 	t, err := s.open(v, c)
 	if err != nil {

@@ -75,8 +75,8 @@ func (s *Site) satDown(v *visit) error {
 func (s *Site) sit(v *visit, t *play.Table) error {
 	key, err := s.Play.Sit(v.ctx(), t, v.Actor)
 	if err != nil {
-		p, status, err := v.problem(err)
-		if err != nil || !t.Waiting() {
+		p, status, failed := v.problem(err)
+		if failed != nil || !t.Waiting() {
 			return err
 		}
 		return s.waiting(v, t, status, p)

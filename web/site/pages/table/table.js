@@ -63,7 +63,10 @@ async function play() {
 
 async function show(step) {
   switch (step.verb) {
-    case 'view': view = parseView(step.text); break;
+    case 'view':
+      view = parseView(step.text);
+      if (!step.told) draw();
+      break;
     case 'turn':
       sent = null;
       if (step.told) break;

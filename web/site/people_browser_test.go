@@ -1,0 +1,144 @@
+package site_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/web/webtest"
+)
+
+// alternate plays the seats of two people at random to the end of their game.
+func alternate(a, b *webtest.Tab) {
+	a.T.Helper()
+	for a.Count(`.over`) == 0 || b.Count(`.over`) == 0 {
+		for _, tab := range []*webtest.Tab{a, b} {
+			switch webtest.Eval[string](tab, step) {
+			case "", "over":
+			case "trick":
+				tab.Click("#board") // goes on at once
+			default:
+				playOut(tab, 1)
+			}
+		}
+	}
+}
+
+// Two people, one of them a guest, play at a table with two bots, from the invite to the card, with clocks. Each sees
+// who is there and who is away. Others watch, and see no hand.
+func TestPlayPeople(t *testing.T) {
+	t.Parallel()
+	in, other := webtest.Start(t), webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	a := webtest.Open(t, in, w.URL+"/play?lang=en")
+	a.Home = w.URL
+	a.Look(1280, 900, false)
+	a.Go(playAddress(w, "@random", "brisca", 0, "players=4 teams=yes") + "&bot2=%2B&bank=5")
+	a.Picture(*screens, "play-invite")
+	a.Click(`form.choose > button`)
+	a.Wait(`#link`)
+	link := webtest.Eval[string](a, `document.getElementById('link').value`)
+	a.Accessible()
+	a.Picture(*screens, "waiting-opener")
+
+	b := webtest.Open(t, other, link+"?lang=ca")
+	b.Home = w.URL
+	b.Look(390, 844, true)
+	b.Wait(`form[action$="/sit"]`)
+	if text := b.Text("main"); !strings.Contains(text, "4 jugadors") || !strings.Contains(text, "5 minuts per persona") || !strings.Contains(text, "lliure") || strings.Contains(text, "players") {
+		t.Errorf("the page of the invite says %q", text)
+	}
+	b.Accessible()
+	b.Picture(*screens, "waiting-invited-phone-dark")
+	signIn(b, w, w.Token)
+	b.Go(link)
+	b.Click(`form[action$="/sit"] button`)
+	b.Wait(`#board svg`)
+	a.Wait(`#board svg`)
+	if text := a.Text(`.seats`); !strings.Contains(text, "admin") || !strings.Contains(text, "5:00") && !strings.Contains(text, "4:5") {
+		t.Errorf("the table has the seats %q", text)
+	}
+	a.Wait(`#board[data-turn="yes"]`)
+	a.Accessible()
+	a.Picture(*screens, "table-people")
+	playOut(a, 1)
+	b.Wait(`#board[data-turn="yes"]`)
+	b.Accessible()
+	b.Picture(*screens, "table-people-phone-dark")
+
+	b.Go(w.URL + "/")
+	kit.Until(t, "the other is away", func() bool { return strings.Contains(a.Text(`.seats`), "away") })
+	b.Go(link)
+	kit.Until(t, "the other is back", func() bool { return !strings.Contains(a.Text(`.seats`), "away") })
+
+	alternate(a, b)
+	for name, tab := range map[string]*webtest.Tab{"over-people": a, "over-people-phone-dark": b} {
+		tab.Accessible()
+		tab.Picture(*screens, name)
+	}
+	a.Click(`form[action$="/rematch"] button`)
+	a.Wait(`#link`)
+	b.Wait(`.offer button`)
+	b.Accessible()
+	b.Picture(*screens, "offer-phone-dark")
+	b.Click(`.offer button`)
+	a.Wait(`#board svg`)
+	if text := a.Text(`.seats`); !strings.HasPrefix(strings.Join(strings.Fields(text), " "), "Seat 0 random") {
+		t.Errorf("the rematch has the seats %q", text)
+	}
+	c := w.Client()
+	w.SignIn(c, w.Token)
+	if page := w.Get(c, "/account").Body; !strings.Contains(page, `href="`+strings.TrimPrefix(link, w.URL)+`"`) {
+		t.Error("the account of who came by the link does not have the game")
+	}
+	a.Quiet()
+	b.Quiet()
+}
+
+// The opener cancels a table, and who came by the link sees that; nobody else can.
+func TestPlayCancel(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, playRules, 0)
+	first, second := w.Client(), w.Client()
+	table := w.Post(first, "/play", "game=tebes&bot=%2B&seat=0").Header.Get("Location")
+	if a := w.Get(second, table); a.Status != http.StatusOK || !strings.Contains(a.Body, `action="`+table+`/sit"`) || strings.Contains(a.Body, "/cancel") || a.Header.Get("Set-Cookie") != "" {
+		t.Errorf("the page of the link answers %d: %s", a.Status, a.Body)
+	}
+	if a := w.Post(second, table+"/cancel", ""); a.Status != http.StatusForbidden {
+		t.Errorf("somebody else's cancel answers %d", a.Status)
+	}
+	if _, status := dial(w, first, table, nil); status != http.StatusConflict {
+		t.Errorf("the socket of a table that waits answers %d", status)
+	}
+	if a := w.Post(first, table+"/cancel", ""); a.Status != http.StatusSeeOther {
+		t.Errorf("cancel answers %d: %s", a.Status, a.Body)
+	}
+	for _, c := range []*http.Client{first, second} {
+		if a := w.Get(c, table); !strings.Contains(a.Body, "This table was cancelled by who had opened it.") {
+			t.Errorf("the page of the table says %s", a.Body)
+		}
+	}
+	if a := w.Post(second, table+"/sit", ""); a.Status != http.StatusSeeOther {
+		t.Errorf("sitting down there answers %d", a.Status)
+	}
+}
+
+// Who comes by the link of a table sits down by the form, and both have the page of the game, with the clocks.
+func TestPlaySit(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, playRules, 0)
+	first, second := w.Client(), w.Client()
+	table := w.Post(first, "/play", "game=brisca&bot=%2B&seat=0&bank=5").Header.Get("Location")
+	if a := w.Post(second, table+"/sit", ""); a.Status != http.StatusSeeOther || a.Header.Get("Location") != table {
+		t.Fatalf("sitting down answers %d: %s", a.Status, a.Body)
+	}
+	for _, c := range []*http.Client{first, second} {
+		if a := w.Get(c, table); a.Status != http.StatusOK || !strings.Contains(a.Body, `<ul class="seats" data-part="seats">`) || strings.Count(a.Body, "data-left=") != 2 {
+			t.Errorf("the page of the table answers %d: %s", a.Status, a.Body)
+		}
+	}
+	if a := w.Post(w.Client(), table+"/sit", ""); a.Status != http.StatusConflict {
+		t.Errorf("a third person is answered with %d", a.Status)
+	}
+}
