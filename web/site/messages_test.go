@@ -36,6 +36,15 @@ func TestMessagesUsed(t *testing.T) {
 		}
 		return err
 	}))
+	for name, values := range preferences {
+		if name == "lang" { // whose names are the same in all languages
+			continue
+		}
+		used["site."+name], used["site."+name+"-auto"] = true, true
+		for _, value := range values {
+			used["site."+name+"-"+value] = true
+		}
+	}
 	for key := range used {
 		if known[key] == nil {
 			t.Errorf("%q is used and does not exist", key)

@@ -31,7 +31,8 @@ func TestTokens(t *testing.T) {
 	}
 	tokens := read(board.Files, "tokens.css")
 	known := map[string]bool{"c": true, "from-x": true, "from-y": true, "to-x": true, "to-y": true} // which drawings set
-	for _, m := range tokenSet.FindAllStringSubmatch(tokens, -1) {
+	inks := regexp.MustCompile(`--(?:ink(?:-[a-z])?|frame):`)                                       // which the deck that people choose sets
+	for _, m := range tokenSet.FindAllStringSubmatch(tokens+strings.Join(inks.FindAllString(read(board.Files, "board.css"), -1), " "), -1) {
 		known[m[1]] = true
 	}
 	for name, sheet := range map[string]string{
