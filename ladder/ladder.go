@@ -6,6 +6,7 @@ package ladder
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -307,7 +308,40 @@ type Invite struct {
 type Message struct {
 	ID       int64
 	PersonID int64
-	Version  int64
-	Text     string
+	Kind     MessageKind
+	Version  int64 // 0: it is about a match, or the version is forgotten
+	Bot      string
+	Number   int   // of the version
+	Match    int64 // that it is about, or in which the version had its last fault; 0 for none
+	Reason   string
 	Created  time.Time
+	Seen     time.Time // zero: it is unread
+}
+
+// MessageKind is what a message tells.
+type MessageKind string
+
+// The kinds of messages.
+const (
+	MessageFailed     MessageKind = "failed"
+	MessageSuspended  MessageKind = "suspended"
+	MessageUnplayable MessageKind = "unplayable"
+	MessagePlayable   MessageKind = "playable"
+	MessageDropped    MessageKind = "dropped"
+)
+
+// Text returns the message in English.
+func (m Message) Text() string {
+	version := fmt.Sprintf("version %d of %s ", m.Number, m.Bot)
+	switch m.Kind {
+	case MessageFailed:
+		return version + "failed: " + m.Reason
+	case MessageSuspended:
+		return version + "is suspended: " + m.Reason
+	case MessageUnplayable:
+		return version + "cannot be played: no machine has what it needs: " + m.Reason
+	case MessagePlayable:
+		return version + "is played again"
+	}
+	return fmt.Sprintf("match %d was dropped: %s", m.Match, m.Reason)
 }

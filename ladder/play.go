@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// PlayState is the state of a game between a person and bots.
+// PlayState is the state of a game of people and bots.
 type PlayState string
 
 // The states.
@@ -26,6 +26,9 @@ const (
 	BrokenByStop    Breaking = "stop"    // of the server
 	BrokenByBlock   Breaking = "block"   // of the person
 	BrokenByNobody  Breaking = "nobody"  // came to the table
+	BrokenByAbsence Breaking = "absent"  // of one of several people who had sat down
+	BrokenByWait    Breaking = "wait"    // for people, for too long
+	BrokenByCancel  Breaking = "cancel"  // of who had opened the table
 	BrokenByBot     Breaking = "bot"     // a house bot failed
 	BrokenByFailure Breaking = "failure" // of the server
 )
@@ -36,37 +39,64 @@ func (b Breaking) Cause() (cause Breaking, bot string) {
 	return Breaking(head), bot
 }
 
-// Play is a game between a person and bots. It is not rated.
+// Play is a game of one person or more, and bots at the other seats. It does not move the ratings of bots.
 type Play struct {
 	ID         string // cannot be guessed
-	PersonID   int64  // 0: a guest
-	Session    int64  // in which it was begun
-	Person     string // the name; "" of a guest
 	Game       string
 	Options    map[string]string // all of them
-	Seat       int               // the person's
+	Opener     int               // the seat of the person who opened the table
+	Bank       time.Duration     // of each person for the game; 0: they have no clock
 	State      PlayState
 	Broken     Breaking // why, in the state PlayBroken
-	Result     string   // of the person: one of the results; "" for none, or for one that is not known
 	Commitment string   // of the seed, in hexadecimal
 	Began      time.Time
-	Ended      time.Time // zero: not yet
-	Bots       []PlaySeat
+	Ended      time.Time  // zero: not yet
+	Seats      []PlaySeat // in order; those that wait for people are left out
+}
+
+// PlaySeat is a seat of a Play: that of a bot, or of a person.
+type PlaySeat struct {
+	Seat    int
+	Version int64 // its ID
+	BotID   int64 // 0: a person
+	Bot     string
+	Number  int // of the version
+
+	PersonID int64        // 0: a bot or a guest
+	Person   string       // the name; "" of a guest
+	Session  int64        // of a person, in which they sat down
+	Record   rules.Record // in this game, of a seat that counts
 }
 
 // GuestName is the name of a guest in a replay.
 const GuestName = "guest"
 
-// Records returns the records of the bots of a finished game, by seat: not of those in the team of the
-// person, and once of a bot that sits at several seats. Of the bots, Seat and BotID are needed.
+// People returns the seats of people.
+func (p Play) People() []PlaySeat {
+	return slices.DeleteFunc(slices.Clone(p.Seats), func(s PlaySeat) bool { return s.BotID != 0 })
+}
+
+// Bots returns the seats of bots.
+func (p Play) Bots() []PlaySeat {
+	return slices.DeleteFunc(slices.Clone(p.Seats), func(s PlaySeat) bool { return s.BotID == 0 })
+}
+
+// Records returns the records in a finished game, by seat: of each person, and of the bots that are in the team of no
+// person, once of a bot that sits at several seats.
 func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
-	bots := make([]int, v.Players) // by seat, the bot; 0: the person and their team
-	for _, b := range p.Bots {
-		if v.Side(b.Seat) != v.Side(p.Seat) {
-			bots[b.Seat] = int(b.BotID)
+	records := map[int]rules.Record{}
+	bots := make([]int, v.Players) // by seat, the bot; 0: a person, or of their team
+	for _, s := range p.Bots() {
+		bots[s.Seat] = int(s.BotID)
+	}
+	for _, s := range p.People() {
+		records[s.Seat] = rules.RecordOf(v, ranks, s.Seat)
+		for seat := range bots {
+			if v.Side(seat) == v.Side(s.Seat) {
+				bots[seat] = 0
+			}
 		}
 	}
-	records := map[int]rules.Record{}
 	for bot, r := range rules.Records(v, bots, ranks) {
 		if bot != 0 {
 			records[slices.Index(bots, bot)] = r
@@ -75,16 +105,18 @@ func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	return records
 }
 
-// The results of a game for the person.
+// The results of a game for a person.
 const (
 	PlayWin  = "win"
 	PlayDraw = "draw"
 	PlayLoss = "loss"
 )
 
-// PlayResult returns the result of one game, of the side whose record in it is given.
+// PlayResult returns the result of one game, of the side whose record in it is given; "" for none.
 func PlayResult(r rules.Record) string {
 	switch {
+	case r.Games == 0:
+		return ""
 	case r.Wins > 0:
 		return PlayWin
 	case r.Losses > 0:
@@ -93,20 +125,11 @@ func PlayResult(r rules.Record) string {
 	return PlayDraw
 }
 
-// PlaySeat is a bot of a Play.
-type PlaySeat struct {
-	Seat    int
-	Version int64 // its ID
-	BotID   int64
-	Bot     string
-	Number  int // of the version
-}
-
 // PlayAgainst is a finished game that counts in a bot's record against people.
 type PlayAgainst struct {
 	ID     string
 	Game   string
-	Person string // the name; "" of a guest
+	Person string // the name of who opened the table; "" of a guest
 	Ended  time.Time
 	Record rules.Record // of the bot
 }
@@ -120,5 +143,5 @@ type PlayLimits struct {
 	Day    int           // begun within a day, by one person, or from one address without an account
 	Guests bool          // people without an account may play
 	Think  time.Duration // of a bot for a move
-	Move   time.Duration // of a person for a move
+	Move   time.Duration // of a person without a clock for a move
 }

@@ -240,7 +240,7 @@ func newToken(f *adminFlags) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	t.add(cmd, ladder.ScopeAll, "made on the server")
-	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (made tokenKey, err error) {
+	return cli.SecretFlag(cli.Result(cmd, func(cmd *cobra.Command, args []string) (made tokenKey, err error) {
 		until, err := untilTime(t.expires)
 		if err != nil {
 			return made, err
@@ -255,7 +255,7 @@ func newToken(f *adminFlags) *cobra.Command {
 			return err
 		})
 		return made, err
-	}, func(w io.Writer, made tokenKey) { fmt.Fprintln(w, made.Key) })
+	}, func(w io.Writer, made tokenKey) { fmt.Fprintln(w, made.Key) }))
 }
 
 // newAdminWorker returns the commands for the credentials of workers. They need access to the data
@@ -297,14 +297,14 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 		Short: "Make credentials for a worker and print their file, which is shown only once",
 		Long: "Makes credentials for a worker and prints their file, which is shown only once: of the server with the\n" +
 			"data directory, or, with --creds and --account-key, of the NATS cluster that timba serve --nats uses.",
-		Example: "  timba admin worker add lab-1 --data /var/lib/timba > lab-1.creds\n" +
-			"  timba admin worker add lab-2 --creds server.creds --account-key ACCOUNT.nk > lab-2.creds",
+		Example: "  timba admin worker add lab-1 --data /var/lib/timba --out lab-1.creds\n" +
+			"  timba admin worker add lab-2 --creds server.creds --account-key ACCOUNT.nk --out lab-2.creds",
 		Args: cobra.ExactArgs(1),
 	}
 	cmd.Flags().StringVar(&creds, "creds", "", "the `FILE` with the credentials of the server for a NATS cluster that exists")
 	cmd.Flags().StringVar(&key, "account-key", "", "the `FILE` with the key of the server's account in that cluster")
 	cmd.MarkFlagsRequiredTogether("creds", "account-key")
-	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (made credential, err error) {
+	return cli.SecretFlag(cli.Result(cmd, func(cmd *cobra.Command, args []string) (made credential, err error) {
 		if creds != "" {
 			return addGuest(creds, key, args[0])
 		}
@@ -319,7 +319,7 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 			fmt.Fprintf(cmd.ErrOrStderr(), "the public key of the user of %s is %s\n", text.Quote(made.Name), made.User)
 		}
 		io.WriteString(w, made.Creds)
-	})
+	}))
 }
 
 // addGuest makes a credential in the NATS cluster of a server, whose credentials are in a file, with the

@@ -70,7 +70,7 @@ func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 	fmt.Fprintf(w, "a competition in %s\n", s.Dir)
 	fmt.Fprintf(w, "site:  %s/\n", s.URL())
 	fmt.Fprintf(w, "play:  %s/play\n", s.URL())
-	printNotice(w, s)
+	printNotices(w, s)
 	fmt.Fprintf(w, "API:   %s/api/v1/ladders and more: %s/api/v1/openapi.json\n", s.URL(), s.URL())
 	fmt.Fprintf(w, "join:  TIMBA_URL=%s TIMBA_TOKEN=%s %s submit DIR\n", s.URL(), s.Token, cli.Self())
 	if f.matches == 0 {

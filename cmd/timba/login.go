@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -17,7 +18,10 @@ import (
 )
 
 // loginFlags are the flags of a login.
-type loginFlags struct{ tokenFile, invite, name string }
+type loginFlags struct {
+	tokenFile, invite, name string
+	unencrypted             bool
+}
 
 func newLogin() *cobra.Command {
 	var f loginFlags
@@ -36,6 +40,7 @@ func newLogin() *cobra.Command {
 	flags.StringVar(&f.tokenFile, "token-file", "", "read the token from this `FILE`; - is stdin")
 	flags.StringVar(&f.invite, "invite", "", "join with the `CODE` of an invite")
 	flags.StringVar(&f.name, "name", "", "join under this `NAME`")
+	flags.BoolVar(&f.unencrypted, "unencrypted", false, "log in by http to another machine without asking: others on the way can read the token")
 	cmd.MarkFlagsMutuallyExclusive("name", "token-file")
 	var url, path string // of the server, and of the file that has the token
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (me wire.Me, err error) {
@@ -62,6 +67,11 @@ func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path
 	if err != nil {
 		return me, "", "", err
 	}
+	if c.Unencrypted() && !f.unencrypted {
+		if err := confirmUnencrypted(cmd, c.URL); err != nil {
+			return me, "", "", err
+		}
+	}
 	if c.Token, err = f.token(cmd, c); err != nil {
 		return me, "", "", err
 	}
@@ -77,6 +87,36 @@ func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path
 	return me, c.URL, path, nil
 }
 
+// terminal returns the terminal at stdin, nil for none.
+func terminal(cmd *cobra.Command) *os.File {
+	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+		return in
+	}
+	return nil
+}
+
+// confirmUnencrypted asks whether the token may go to a server by http. It returns an error unless it may.
+func confirmUnencrypted(cmd *cobra.Command, url string) error {
+	why := fmt.Errorf("login: %s is not encrypted: others on the way can read the token: use https, or add --unencrypted", url)
+	tty := terminal(cmd)
+	if tty == nil {
+		return why
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s is not encrypted: others on the way can read the token. Log in all the same? [y/N] ", url)
+	answer := make(chan string, 1)
+	if err := cli.UntilInterrupt(cmd, func() error {
+		line, err := bufio.NewReader(tty).ReadString('\n')
+		answer <- line
+		return err
+	}); err != nil {
+		return err
+	}
+	if line := strings.ToLower(strings.TrimSpace(<-answer)); line != "y" && line != "yes" {
+		return why
+	}
+	return nil
+}
+
 // token returns the token to log in with: from a registration, a file or a prompt.
 func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error) {
 	if f.name != "" {
@@ -89,11 +129,11 @@ func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error)
 	if f.tokenFile != "" {
 		return readSecret(cmd, f.tokenFile)
 	}
-	in, ok := cmd.InOrStdin().(*os.File)
-	if !ok || !term.IsTerminal(int(in.Fd())) {
+	tty := terminal(cmd)
+	if tty == nil {
 		return readSecret(cmd, "-")
 	}
-	token, err := askSecret(cmd, in, fmt.Sprintf("token of %s: ", c.URL))
+	token, err := askSecret(cmd, tty, fmt.Sprintf("token of %s: ", c.URL))
 	if err != nil {
 		return "", fmt.Errorf("token: %w", err)
 	}

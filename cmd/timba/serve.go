@@ -26,7 +26,8 @@ import (
 
 // serveFlags are the flags of a server; the other settings are in the configuration.
 type serveFlags struct {
-	data, listen, config string
+	data, listen, domain string
+	config               string
 	workers              int
 	memory               size.Bytes
 	sandbox              string
@@ -48,6 +49,7 @@ func newServe() *cobra.Command {
 			"signal ends it at once. Finished matches are never lost, even after kill -9.\n\n" +
 			"Exit status: 0 stopped, 2 wrong usage, or it cannot serve.",
 		Example: "  timba serve --data /var/lib/timba\n" +
+			"  timba serve --data /var/lib/timba --domain arena.example.org\n" +
 			"  timba serve --data ./arena --listen 127.0.0.1:8080 --workers 1\n" +
 			"  timba serve --data /var/lib/timba --cluster 0.0.0.0:4222",
 		Args: cobra.NoArgs,
@@ -56,6 +58,7 @@ func newServe() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.data, "data", "", "the data `DIR` of the competition")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the HTTP server; port 0 for a free one")
+	flags.StringVar(&f.domain, "domain", "", "serve https under this `NAME`, on the ports 443 and 80, with a certificate of Let's Encrypt, whose terms you thereby accept")
 	flags.StringVar(&f.config, "config", "", "configuration `file` (default: timba.toml in the directory)")
 	cli.CountFlag(cmd, &f.workers, "workers", 0, "matches at the same time (default: from the configuration, else one for each core)")
 	cli.SizeFlag(cmd, &f.memory, "memory", 0, "memory that all bots have together, as `SIZE`: 800m, 6g (default: as configured, what the machine has)")
@@ -80,7 +83,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	}
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "serving %s on %s\nsite: %s/\n", s.Dir, s.URL(), s.URL())
-	printNotice(w, s)
+	printNotices(w, s)
 	if s.Token != "" { // on the first start only
 		s.Beside = func(context.Context) error { // the log has its first line
 			showToken(w, s)
@@ -90,10 +93,14 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	return errors.Join(s.Serve(cmd.Context()), s.Close())
 }
 
-// printNotice prints what the server has changed for this machine.
-func printNotice(w io.Writer, s *server.Server) {
+// printNotices prints what the server has changed for this machine, and what is not safe.
+func printNotices(w io.Writer, s *server.Server) {
 	if s.Notice != "" {
 		fmt.Fprintln(w, "notice: "+s.Notice)
+	}
+	if s.Unencrypted() {
+		fmt.Fprintln(w, "warning: there is no TLS: whoever is on the way can read tokens and change pages. Start it with\n"+
+			"  --domain NAME, which obtains a certificate, or behind a proxy with TLS, on 127.0.0.1 with --trust-proxy.")
 	}
 }
 
@@ -103,7 +110,7 @@ func showToken(w io.Writer, s *server.Server) {
 	fmt.Fprintf(w, "\nadmin token: %s\n"+
 		"log in with: %s login %s --token-file %s\n"+
 		"The token is not shown again. It is also in %s, which only you can read:\n"+
-		"delete that file once you have logged in.\n\n", s.Token, cli.Self(), s.URL(), text.Quote(file), file)
+		"delete that file once you have logged in.\n\n", s.Token, cli.Self(), s.LocalURL(), text.Quote(file), file)
 }
 
 // database is how servers open theirs; tests do not wait for the disk.
@@ -111,9 +118,17 @@ var database store.Options
 
 // options returns the options of the server from the flags and the configuration.
 func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
-	o = server.Options{Listen: f.listen, Grace: f.grace, Version: cli.Version(), Database: database}
+	o = server.Options{Listen: f.listen, Domain: f.domain, Grace: f.grace, Version: cli.Version(), Database: database}
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
+	}
+	if f.domain != "" {
+		if err := server.CheckDomain(f.domain); err != nil {
+			return o, err
+		}
+		if !cmd.Flags().Changed("listen") {
+			o.Listen = ":443"
+		}
 	}
 	dir, err := filepath.Abs(f.data)
 	if err != nil {

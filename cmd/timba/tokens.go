@@ -58,13 +58,13 @@ func newTokensAdd() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	f.add(cmd, ladder.ScopeSubmit, "")
-	return fromServer(cmd, true, func(ctx context.Context, c *client.Client, _ []string) (wire.MadeToken, error) {
+	return cli.SecretFlag(fromServer(cmd, true, func(ctx context.Context, c *client.Client, _ []string) (wire.MadeToken, error) {
 		until, err := untilTime(f.expires)
 		if err != nil {
 			return wire.MadeToken{}, err
 		}
 		return c.AddToken(ctx, wire.NewToken{Label: f.label, Scope: f.scope, Expires: until})
-	}, func(w io.Writer, t wire.MadeToken) { fmt.Fprintln(w, t.Key) })
+	}, func(w io.Writer, t wire.MadeToken) { fmt.Fprintln(w, t.Key) }))
 }
 
 func newTokensRevoke() *cobra.Command {

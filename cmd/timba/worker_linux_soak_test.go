@@ -100,11 +100,11 @@ func TestWorker(t *testing.T) {
 	w, out := a.startWorker(t, s.cluster(t), creds, data)
 	plays(1)
 	a.timba(t, "", "admin", "worker", "remove", "lab-1", "--data", a.dir)
-	kit.Until(t, "the worker is cut off", func() bool { return strings.Contains(out.String(), "revoked") })
-	if err := w.Process.Kill(); err != nil {
-		t.Error(err)
+	kit.Until(t, "the worker is cut off", func() bool { return strings.Contains(out.String(), "NATS refuses the credentials: they were removed") })
+	kit.Must(t, w.Process.Signal(syscall.SIGTERM))
+	if w.Wait(); w.ProcessState.ExitCode() != cli.ExitError {
+		t.Errorf("a worker that was removed ends with %v:\n%s", w.ProcessState, out)
 	}
-	w.Wait()
 	kit.Must(t, s.Process.Signal(syscall.SIGTERM))
 	s.exits(t, cli.ExitGood)
 	if text := a.timba(t, "", "admin", "workers", "--data", a.dir); !strings.Contains(text, "no server runs with this data directory") {

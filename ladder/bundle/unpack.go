@@ -50,6 +50,15 @@ func wrap(err error) error {
 	return fmt.Errorf("bundle: %w", err)
 }
 
+// List returns the tree of an archive, as Unpack does.
+func List(f *os.File, l Limits) (Tree, error) {
+	t, err := list(f, l)
+	if err != nil {
+		return t, wrap(err)
+	}
+	return t, nil
+}
+
 // list checks an archive and returns its tree.
 func list(f *os.File, l Limits) (Tree, error) {
 	r := &reader{limits: l}

@@ -45,18 +45,26 @@ type Config struct {
 		Embed bool   // pages of other sites may show replays in a frame
 		URL   string // of the site for people, without a slash at its end; "": as each visitor has written it
 	}
-	Limits  ladder.Limits
-	Play    ladder.PlayLimits
-	Remote  ladder.RemoteLimits
-	Live    struct{ Total int } // pages that may watch at the same time
-	Storage ladder.Storage
-	Ladders []ladder.Ladder `toml:"-"` // in the order in which they are shown
+	Certificate Certificate
+	Limits      ladder.Limits
+	Play        ladder.PlayLimits
+	Remote      ladder.RemoteLimits
+	Live        struct{ Total int } // pages that may watch at the same time
+	Storage     ladder.Storage
+	Ladders     []ladder.Ladder `toml:"-"` // in the order in which they are shown
 	// Fit allows a server to lower Limits.Memory until the bots of every ladder fit into
 	// its memory: the configuration does not say what a bot may use.
 	Fit bool `toml:"-"`
 	// LocalGuests allows a server that only its own machine can reach to set Play.Guests: the
 	// configuration does not say whether guests may play.
 	LocalGuests bool `toml:"-"`
+}
+
+// Certificate says how a server obtains the certificate of its domain.
+type Certificate struct {
+	Directory string // the address of the ACME server's directory
+	Root      string // a file with the certificate that the ACME server is known by; "": as the system knows others
+	HTTP      string // the address that answers the ACME server's questions, and sends visitors to https
 }
 
 // file is what a file has beside the fields of a Config.
@@ -169,6 +177,9 @@ func (f *file) resolve() (err error) {
 	}
 	if f.Site.URL, err = publicURL(f.Site.URL); err != nil {
 		return err
+	}
+	if u, err := url.Parse(f.Certificate.Directory); err != nil || u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("certificate.directory cannot be %q: try the address of an ACME directory, such as https://acme-v02.api.letsencrypt.org/directory", f.Certificate.Directory)
 	}
 	if f.Fit = f.Limits.Memory == 0; f.Fit {
 		f.Limits.Memory = size.Bytes(sandbox.DefaultLimit.Memory)

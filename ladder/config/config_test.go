@@ -128,7 +128,7 @@ func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ name, toml, want string }{
 		{"syntax", "workers =", `c: line 1`},
 		{"type", "workers = \"two\"", `c: line 1: workers: must be a whole number without quotes, not text in quotes`},
-		{"unknown", "worker = 2", `c: unknown key "worker": try ladder, limits, live, memory, pause, play, registration, remote, sandbox, site, storage, workers`},
+		{"unknown", "worker = 2", `c: unknown key "worker": try certificate, ladder, limits, live, memory, pause, play, registration, remote, sandbox, site, storage, workers`},
 		{"unknown limit", "[limits]\nram = 2", `c: unknown key "limits.ram": try bots, memory, requests, time, unrated, upload, versions`},
 		{"unknown of a ladder", one("deal = 2"), `c: unknown key "ladder.deal": try bots, clock, deals, game, house, name, options, title`},
 		{"unknown of a clock", strings.Replace(one(""), "movetime", "move", 1), `c: unknown key "ladder.clock.move": try bank, inc, margin, movetime, startup`},

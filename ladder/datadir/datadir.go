@@ -50,6 +50,10 @@ func (d Dir) AdminToken() string { return d.join("admin.token") }
 // Fleet returns the directory of the fleet: its keys, and the bots packed for its machines.
 func (d Dir) Fleet() string { return d.join("fleet") }
 
+// Certificates returns the directory of the server's certificate for its domain and of its keys. They can be
+// obtained again.
+func (d Dir) Certificates() string { return d.join("certificates") }
+
 // Machines returns the path of the list of machines that a server keeps up while it runs.
 func (d Dir) Machines() string { return d.join("machines.json") }
 

@@ -77,6 +77,24 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// A worker that is removed while it plays says so, and ends on the first signal: nobody would take the result.
+func TestRemovedWhilePlaying(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	p := a.worker("lab-1")
+	j := job(1, 1, greedy, a.bot(2, endless))
+	a.playing(t.Context(), "lab-1", j)
+	a.has("lab-1", j)
+	a.must(a.keys.Remove("lab-1"))
+	kit.Until(t, "it says so", func() bool {
+		return strings.Contains(p.log.String(), "NATS refuses the credentials: they were removed")
+	})
+	a.must(p.Process.Signal(syscall.SIGTERM))
+	if err := <-p.ended; err == nil || !strings.Contains(p.log.String(), `worker "lab-1": NATS refuses the credentials`) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
 // A match on a machine that is killed is lost, and its next attempt is played elsewhere.
 func TestKilled(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"sync"
 	"time"
 
@@ -21,6 +22,8 @@ type Link struct {
 	mu        sync.Mutex
 	connected context.Context // until the connection is lost that there is now
 	lose      context.CancelFunc
+	refused   context.Context // until NATS refuses the credentials; new with each connection
+	refuse    context.CancelFunc
 }
 
 // Dial connects to NATS with a file of credentials. Where nobody answers it tries again
@@ -86,6 +89,7 @@ const (
 func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Link, err error) {
 	l = &Link{Name: name}
 	l.connected, l.lose = context.WithCancel(context.Background())
+	l.refused, l.refuse = context.WithCancel(context.Background())
 	options = append(options,
 		nats.Name(name), nats.CustomInboxPrefix(inboxPrefix(name)),
 		nats.Timeout(dialTime), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.IgnoreAuthErrorAbort(),
@@ -97,13 +101,65 @@ func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Lin
 				log.Warn("the connection to NATS is lost", "err", err)
 			}
 		}),
-		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected to NATS again", "url", c.ConnectedUrl()) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS reports an error", "err", err) }),
+		nats.ReconnectHandler(func(c *nats.Conn) {
+			l.taken()
+			log.Info("connected to NATS again", "url", c.ConnectedUrl())
+		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.refusedBy(err, log) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if !l.refusedBy(err, log) {
+				log.Warn("NATS reports an error", "err", err)
+			}
+		}),
 	)
 	if l.Conn, err = nats.Connect(url, options...); err != nil {
 		return nil, fmt.Errorf("nats: %q is not the address of a NATS server: try one such as nats://arena.example.org:4222", url)
 	}
 	return l, nil
+}
+
+// refusal matches what NATS says to credentials that are not, or no longer, valid.
+var refusal = regexp.MustCompile(`(?i)authorization violation|authentication (expired|revoked)`)
+
+var errRefused = errors.New("NATS refuses the credentials: they were removed, unless its operator knows more; timba admin worker list shows them on the server, and timba admin worker add makes others")
+
+// refusal returns errRefused from when NATS has refused the credentials until it takes them.
+func (l *Link) refusal() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refused.Err() != nil {
+		return errRefused
+	}
+	return nil
+}
+
+// refusedBy reports whether an error says that NATS refuses the credentials. It logs the first that does.
+func (l *Link) refusedBy(err error, log *slog.Logger) bool {
+	if !refusal.MatchString(err.Error()) {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refused.Err() == nil {
+		log.Error(errRefused.Error(), "name", l.Name, "err", err)
+	}
+	l.refuse()
+	return true
+}
+
+// whenRefused is closed when NATS refuses the credentials.
+func (l *Link) whenRefused() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refused.Done()
+}
+
+// taken notes that NATS has taken the credentials.
+func (l *Link) taken() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refuse()
+	l.refused, l.refuse = context.WithCancel(context.Background())
 }
 
 // lost ends what waits for an answer on a connection that is lost.
@@ -140,6 +196,7 @@ func (l *Link) wait(ctx context.Context) error {
 	for status := l.StatusChanged(nats.CONNECTED, nats.CLOSED); ; {
 		switch l.Status() {
 		case nats.CONNECTED:
+			l.taken()
 			return nil
 		case nats.CLOSED:
 			return fmt.Errorf("nats: %w", errors.Join(nats.ErrConnectionClosed, l.LastError()))
@@ -147,6 +204,9 @@ func (l *Link) wait(ctx context.Context) error {
 		select {
 		case <-status:
 		case <-ctx.Done():
+			if err := l.refusal(); err != nil {
+				return fmt.Errorf("worker %q: %w", l.Name, err)
+			}
 			return fmt.Errorf("nats: nobody answers: %w", errors.Join(ctx.Err(), l.LastError()))
 		}
 	}

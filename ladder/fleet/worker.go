@@ -122,8 +122,8 @@ func (w *Worker) Drain() {
 	w.notify()
 }
 
-// Run plays until the context ends or, after Drain, until nothing is left. A match that is
-// interrupted is played again elsewhere. The error is why the server wants no such worker.
+// Run plays until the context ends or, after Drain, until nothing is left, or nothing can be handed in any
+// more. A match that is interrupted is played again elsewhere. The error is why the server wants no such worker.
 func (w *Worker) Run(ctx context.Context) error {
 	under, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -150,7 +150,17 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.mu.Lock()
 	w.stopped = true
 	w.mu.Unlock()
-	w.jobs.Wait()
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		w.jobs.Wait()
+	}()
+	select {
+	case <-w.link.whenRefused():
+		end(fmt.Errorf("worker %q: %w", w.link.Name, errRefused))
+	case <-finished:
+	}
+	<-finished
 	stopHeartbeats()
 	<-ended
 	w.leave(ctx)

@@ -66,7 +66,7 @@ func TestOverTime(t *testing.T) {
 		t.Errorf("it is %s, %q", m.State, m.Reason)
 	}
 	messages := kit.Get[[]ladder.Message](t)(w.store.Messages(t.Context(), w.person.ID, 0, 10))
-	if len(messages) != 1 || !strings.Contains(messages[0].Text, "over its time") {
+	if len(messages) != 1 || !strings.Contains(messages[0].Text(), "over its time") {
 		t.Errorf("anna is told %+v", messages)
 	}
 	spent := ladder.Match{Attempts: []ladder.Attempt{{Began: time.Unix(0, 0), Ended: time.Unix(600, 0)}, {Began: time.Unix(0, 0), Ended: time.Unix(3000, 0)}}}

@@ -63,9 +63,9 @@ func TestSuspend(t *testing.T) {
 			if len(messages) != 1 {
 				t.Fatalf("its owner has %d messages", len(messages))
 			}
-			for _, text := range append(test.says, "bad, version 1, is suspended", "match ", "(tebes)") {
-				if !strings.Contains(messages[0].Text, text) {
-					t.Errorf("the message says nothing of %q:\n%s", text, messages[0].Text)
+			for _, text := range append(test.says, "version 1 of bad is suspended", "match ", "(tebes)") {
+				if !strings.Contains(messages[0].Text(), text) {
+					t.Errorf("the message says nothing of %q:\n%s", text, messages[0].Text())
 				}
 			}
 		})

@@ -321,7 +321,7 @@ func TestUnplayable(t *testing.T) {
 		}
 	}
 	messages := kit.Get[[]ladder.Message](t)(w.store.Messages(t.Context(), w.person.ID, 0, 10))
-	if len(messages) != 2 || !strings.Contains(messages[1].Text+messages[0].Text, "no machine has what it needs: cobol") {
+	if len(messages) != 2 || !strings.Contains(messages[1].Text()+messages[0].Text(), "no machine has what it needs: cobol") {
 		t.Errorf("its owner is told %+v", messages)
 	}
 	if n := strings.Count(w.logged(), "no machine can play a version"); n != 1 {

@@ -16,7 +16,7 @@ type Store interface {
 	Version(ctx context.Context, id int64) (ladder.Version, error)
 	Pending(ctx context.Context) ([]ladder.Version, error)
 	Stages(ctx context.Context, version int64) ([]ladder.Stage, error)
-	Suspend(ctx context.Context, version int64, reason string) (bool, error)
+	Suspend(ctx context.Context, version, match int64, reason string) (bool, error)
 
 	SetUnplayable(ctx context.Context, version int64, missing string) error
 

@@ -38,7 +38,7 @@ func (r *Runner) judge(ctx context.Context, o *outcome) {
 			r.pause(err)
 			return
 		}
-		suspended, err := r.Store.Suspend(ctx, v.ID, r.suspendText(o, v, why, f, g))
+		suspended, err := r.Store.Suspend(ctx, v.ID, o.match.ID, r.suspendText(o, v, why, f, g))
 		if err != nil {
 			r.Log.Error("suspending a version", "version", v.ID, "err", err)
 			continue
@@ -97,10 +97,10 @@ const (
 	shownBytes = 800 // of as many lines, at most
 )
 
-// suspendText returns the message for the owner of a suspended version.
+// suspendText returns the reason for the owner of a suspended version.
 func (r *Runner) suspendText(o *outcome, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, version %d, is suspended: %s\n", v.Bot, v.Number, why)
+	fmt.Fprintln(&b, why)
 	bot := match.Bot{Language: v.Language, Sandbox: r.Sandbox}
 	if v.Remote {
 		bot.Sandbox = nil

@@ -119,3 +119,23 @@ func (s *Service) Block(ctx context.Context, a Actor, name string, blocked bool)
 	s.Wake() // what they have going on has ended
 	return s.Store.Person(ctx, p.ID)
 }
+
+// ResetTokens gives somebody who has lost theirs a new token, whose text is shown once. Their other tokens and their
+// sessions end.
+func (s *Service) ResetTokens(ctx context.Context, a Actor, name string) (text string, err error) {
+	if err := a.mustAdmin("to reset a token"); err != nil {
+		return "", err
+	}
+	p, err := s.Store.PersonByName(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if p.ID == a.Person.ID {
+		return "", ladder.Errorf(ladder.Conflict, "make one on the page of your tokens", "you cannot reset the token of %q, which is your own account", p.Name)
+	}
+	text, err = s.Store.ResetTokens(ctx, p.ID, "reset by "+a.Person.Name)
+	if err == nil {
+		s.Wake() // what they have going on has ended
+	}
+	return text, err
+}

@@ -171,7 +171,7 @@ func TestAwaitEnd(t *testing.T) {
 				session := kit.Get[Actor](t)(s.Visitor(ctx, kit.Get[string](t)(s.SignIn(ctx, key, Actor{}))))
 				another, _ := actor(anna, time.Time{})
 				other, _ := actor(ben, time.Time{})
-				guestKey, _, err := w.Store.AddPlay(ctx, ladder.Play{ID: "game", Game: "tebes", Options: map[string]string{}}, netip.Addr{}, 0, true)
+				guestKey, _, err := w.Store.AddPlay(ctx, ladder.Play{ID: "game", Game: "tebes", Options: map[string]string{}, Seats: []ladder.PlaySeat{{}}}, netip.Addr{}, 0, true)
 				kit.Must(t, err)
 				guest := kit.Get[Actor](t)(s.Visitor(ctx, guestKey))
 				all, over := []Actor{token, session, another, other, guest}, make(chan struct{})

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -397,7 +396,7 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reaso
 	}
 	if m.AskedBy.Valid && m.AskedBy.Int64 != by {
 		err := tx.AddMessage(ctx, queries.AddMessageParams{
-			PersonID: m.AskedBy.Int64, Text: fmt.Sprintf("match %d was dropped: %s", m.ID, reason), Created: stamp(tx.now),
+			PersonID: m.AskedBy.Int64, Kind: string(ladder.MessageDropped), MatchID: nullID(m.ID), Reason: reason, Created: stamp(tx.now),
 		})
 		if err != nil {
 			return err

@@ -63,7 +63,7 @@ func (tx *Tx) endAll(ctx context.Context, p queries.Person) (uploads []string, e
 		if err := tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(tx.now), ID: id}); err != nil {
 			return nil, err
 		}
-		if err := tx.tellOwner(ctx, row, fmt.Sprintf("version %d of %s failed: %s", row.Number, row.Name, reason)); err != nil {
+		if err := tx.tellOwner(ctx, row, ladder.MessageFailed, 0, reason); err != nil {
 			return nil, err
 		}
 	}

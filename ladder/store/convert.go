@@ -69,7 +69,10 @@ func token(t queries.Token) ladder.Token {
 }
 
 func message(m queries.Message) ladder.Message {
-	return ladder.Message{ID: m.ID, PersonID: m.PersonID, Version: m.VersionID.Int64, Text: m.Text, Created: moment(m.Created)}
+	return ladder.Message{
+		ID: m.ID, PersonID: m.PersonID, Kind: ladder.MessageKind(m.Kind), Version: m.VersionID.Int64, Bot: m.Bot, Number: int(m.Number),
+		Match: m.MatchID.Int64, Reason: m.Reason, Created: moment(m.Created), Seen: nullMoment(m.Seen),
+	}
 }
 
 func bot(b queries.Bot) ladder.Bot {

@@ -67,7 +67,7 @@ func TestEvents(t *testing.T) {
 	want("a stage", "submission-moved ", "submission-moved ")
 	kit.Must(t, c.Promote(bg, next.ID))
 	want("a version that is live", "version-moved ")
-	kit.Get[bool](t)(c.Suspend(bg, next.ID, "faults"))
+	kit.Get[bool](t)(c.Suspend(bg, next.ID, 0, "faults"))
 	want("a version that is suspended", "version-moved ")
 	c.waits(p, 1)
 	kit.Must(t, c.Cancel(bg, kit.Get[[]ladder.Version](t)(c.Pending(bg))[0].ID))

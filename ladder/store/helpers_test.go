@@ -261,19 +261,21 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 	c.tb.Helper()
 	v := kit.Get[*rules.Variant](c.tb)(l.Variant())
 	seed := referee.NewSeed()
-	p := ladder.Play{ID: id, PersonID: person.ID, Game: l.Game, Options: l.Options, Seat: seat, Commitment: referee.Commitment(seed).String()}
+	p := ladder.Play{ID: id, Game: l.Game, Options: l.Options, Opener: seat, Commitment: referee.Commitment(seed).String()}
 	rm := match.Match{Variant: v, Deals: 1, Only: []int{0}, Seed: seed, Clock: l.Clock}
 	taken := map[string]bool{}
 	for s := range v.Players {
 		b := match.Bot{Name: cmp.Or(person.Name, ladder.GuestName), Hash: bundleOf(9), Untimed: true}
 		if s != seat {
-			live := kit.Get[ladder.Version](c.tb)(c.LiveVersion(bg, bots[len(p.Bots)%len(bots)]))
+			live := kit.Get[ladder.Version](c.tb)(c.LiveVersion(bg, bots[len(p.Bots())%len(bots)]))
 			b = match.Bot{Name: live.Bot, Hash: live.Hash}
 			if taken[live.Bot] {
 				b.Name += fmt.Sprintf("#%d", s)
 			}
 			taken[live.Bot] = true
-			p.Bots = append(p.Bots, ladder.PlaySeat{Seat: s, Version: live.ID, BotID: live.BotID})
+			p.Seats = append(p.Seats, ladder.PlaySeat{Seat: s, Version: live.ID, BotID: live.BotID})
+		} else {
+			p.Seats = append(p.Seats, ladder.PlaySeat{Seat: s, PersonID: person.ID})
 		}
 		b.Serve = func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) }
 		rm.Bots = append(rm.Bots, b)
@@ -282,8 +284,7 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 	kit.Must(c.tb, err)
 	rm.Done = func(g *referee.Result) error {
 		g.Reveal(seed)
-		result := ladder.PlayResult(rules.RecordOf(v, g.Ranks, seat))
-		return c.FinishPlay(bg, id, result, g.Encode(), p.Records(v, g.Ranks))
+		return c.FinishPlay(bg, id, v, g.Ranks, g.Encode())
 	}
 	kit.Must(c.tb, rm.Play(bg))
 }

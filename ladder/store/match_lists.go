@@ -26,6 +26,7 @@ type MatchFilter struct {
 	Unrated bool // only those of no ladder; not with Ladder, Bot or Version
 	Bot     string
 	Version int64
+	Against int64 // only matches of Version with this one, on Ladder, in any state
 	State   ladder.MatchState
 	Before  int64 // only those with a smaller ID; 0 for all
 	Limit   int   // 0 for 50
@@ -62,6 +63,8 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 		ladderID, on = l.ID, l.ID
 	}
 	switch {
+	case f.Against != 0:
+		return tx.MatchesOfPair(ctx, queries.MatchesOfPairParams{VersionID: f.Version, Against: f.Against, Before: before, LadderID: nullID(ladderID), N: limit})
 	case f.Version != 0:
 		return tx.MatchesOfVersion(ctx, queries.MatchesOfVersionParams{VersionID: f.Version, Before: before, LadderID: on, State: state, N: limit})
 	case f.Bot != "":

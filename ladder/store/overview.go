@@ -6,6 +6,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
+	stats "github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Glance is a ladder with its first places.
@@ -96,6 +98,34 @@ type Tally struct {
 	Matches int64
 	Deals   float64
 	Score   float64 // the sum over the deals, each from 0 to 1
+}
+
+// Meeting is all that one version has against another on a ladder. A win is a game in which it was ahead.
+type Meeting struct {
+	Tally
+	Squares float64 // the sum of the squares of the scores
+	rules.Record
+}
+
+// Meeting returns what a version has against another one on a ladder, nothing if they have not met.
+func (s *Store) Meeting(ctx context.Context, name string, a, b int64) (out Meeting, err error) {
+	err = s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
+		if err != nil {
+			return err
+		}
+		r, err := tx.PairOf(ctx, l.ID, min(a, b), max(a, b))
+		if err != nil {
+			return none(err, nil)
+		}
+		out = Meeting{Tally{r.Matches, r.Deals, r.Score}, r.Squares, rules.Record{Games: int(r.Wins + r.Draws + r.Losses), Wins: int(r.Wins), Draws: int(r.Draws), Losses: int(r.Losses)}}
+		if a > b {
+			turned := stats.Pair{Deals: r.Deals, Score: r.Score, Squares: r.Squares}.Reverse()
+			out.Score, out.Squares, out.Wins, out.Losses = turned.Score, turned.Squares, out.Losses, out.Wins
+		}
+		return nil
+	})
+	return out, err
 }
 
 // Tallies returns what versions have scored against each other on a ladder, by version and

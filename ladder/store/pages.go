@@ -177,6 +177,22 @@ func (tx *Tx) placed(ctx context.Context, rows []queries.StandingRow) (out []lad
 	return out, nil
 }
 
+// StandingsOn returns the last versions of a bot that have played on a ladder, at most n, the last one first.
+func (s *Store) StandingsOn(ctx context.Context, name string, botID int64, n int) (out []ladder.Standing, err error) {
+	err = s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
+		if err != nil {
+			return err
+		}
+		rows, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(n))
+		for _, r := range rows {
+			out = append(out, standing(r))
+		}
+		return err
+	})
+	return out, err
+}
+
 // RatingPoint is the Elo of a bot after one of its matches on a ladder.
 type RatingPoint struct {
 	Match   int64

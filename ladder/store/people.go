@@ -115,6 +115,19 @@ func (s *Store) LastMessages(ctx context.Context, personID int64, limit int) ([]
 	return messages(rows), explain(err)
 }
 
+// CountUnseen returns how many messages to a person are unread.
+func (s *Store) CountUnseen(ctx context.Context, personID int64) (int, error) {
+	n, err := s.read.CountUnseen(ctx, personID)
+	return int(n), explain(err)
+}
+
+// SetSeen notes that a person has read the messages with IDs from the first to the last one.
+func (s *Store) SetSeen(ctx context.Context, personID, first, last int64) error {
+	return s.update(ctx, func(tx *Tx) error {
+		return tx.SetSeen(ctx, queries.SetSeenParams{Seen: nullStamp(tx.now), PersonID: personID, First: first, Last: last})
+	})
+}
+
 func messages(rows []queries.Message) (out []ladder.Message) {
 	for _, m := range rows {
 		out = append(out, message(m))

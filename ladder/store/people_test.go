@@ -219,7 +219,7 @@ func TestVersionStages(t *testing.T) {
 	wantError(t, c.Fail(bg, v.ID, "again"), ladder.Conflict, "version 1 of anna-bot is failed already")
 	messages, err := c.Messages(bg, p.ID, 0, 10)
 	kit.Must(t, err)
-	if len(messages) != 1 || messages[0].Text != "version 1 of anna-bot failed: it does not start" || messages[0].Version != v.ID {
+	if len(messages) != 1 || messages[0].Text() != "version 1 of anna-bot failed: it does not start" || messages[0].Version != v.ID {
 		t.Errorf("messages are %+v", messages)
 	}
 	wantError(t, c.SetState(bg, v.ID, ladder.Live), ladder.Invalid, fmt.Sprintf(`version %d: state cannot be set to "live": Fail, Promote and Suspend lead there`, v.ID))

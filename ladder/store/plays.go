@@ -1,8 +1,8 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -16,31 +16,20 @@ import (
 // playsTime is what the limit of games is for.
 const playsTime = 24 * time.Hour
 
-// AddPlay adds a game between a person and bots, which begins now. Of the bots, Seat, Version and
-// BotID are needed. A person who has begun perDay games within a day is refused, and so are people
-// without an account who have begun so many from one address; 0: no limit. For a guest who is new, a
-// session begins with the game, and AddPlay returns it with its key, which is not kept.
+// AddPlay adds a game of people and bots, which begins now, with the seats that are taken: of bots, Version and
+// BotID are needed, and the only person is who has opened the table. See SitPlay for the limit and the key.
 func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
-	now := s.now()
 	err = s.update(ctx, func(tx *Tx) error {
-		if p.PersonID == 0 {
-			err = countGuestPlay(ctx, tx, address, now, int64(perDay))
-		} else {
-			err = checkPlays(ctx, tx, p.PersonID, now, int64(perDay))
-		}
-		if err == nil && newGuest {
-			key, session, err = tx.addGuest(ctx)
-			p.Session = session
-		}
-		if err != nil {
-			return err
-		}
-		err = tx.AddPlay(ctx, queries.AddPlayParams{
-			ID: p.ID, PersonID: nullID(p.PersonID), Session: p.Session, Game: p.Game, Options: text(p.Options), Seat: int64(p.Seat), Commitment: p.Commitment, Began: stamp(now),
+		err := tx.AddPlay(ctx, queries.AddPlayParams{
+			ID: p.ID, Game: p.Game, Options: text(p.Options), Opener: int64(p.Opener), Bank: p.Bank.Milliseconds(), Commitment: p.Commitment, Began: stamp(tx.now),
 		})
-		for _, b := range p.Bots {
-			if err == nil {
-				err = tx.AddPlaySeat(ctx, queries.AddPlaySeatParams{PlayID: p.ID, Seat: int64(b.Seat), VersionID: b.Version, BotID: b.BotID})
+		for _, x := range p.Seats {
+			switch {
+			case err != nil:
+			case x.BotID != 0:
+				err = tx.AddPlaySeat(ctx, queries.AddPlaySeatParams{PlayID: p.ID, Seat: int64(x.Seat), VersionID: nullID(x.Version), BotID: nullID(x.BotID)})
+			default:
+				key, session, err = tx.sit(ctx, p.ID, x, address, perDay, newGuest)
 			}
 		}
 		return err
@@ -48,15 +37,47 @@ func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, 
 	return key, session, err
 }
 
-// GivePlay makes an open game that a guest has begun from an address that of a person. It counts then for the
-// person, and no longer for the address, unless the person has begun perDay games within a day without it.
-func (s *Store) GivePlay(ctx context.Context, id string, personID int64, address netip.Addr, perDay int) error {
+// SitPlay adds a person to an open game. A person who has sat down at perDay games within a day is refused, and so
+// are people without an account who have from one address; 0: no limit. For a guest who is new, a session begins, and
+// SitPlay returns it with its key, which is not kept.
+func (s *Store) SitPlay(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
+	err = s.update(ctx, func(tx *Tx) error {
+		if p, err := tx.Play(ctx, id); err != nil || p.State != string(ladder.PlayOpen) {
+			return cmp.Or(none(err, noPlay(id)), error(noPlay(id)))
+		}
+		key, session, err = tx.sit(ctx, id, seat, address, perDay, newGuest)
+		return err
+	})
+	return key, session, err
+}
+
+func (tx *Tx) sit(ctx context.Context, id string, x ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
+	if x.PersonID == 0 {
+		err = countGuestPlay(ctx, tx, address, tx.now, int64(perDay))
+	} else {
+		err = checkPlays(ctx, tx, x.PersonID, tx.now, int64(perDay))
+	}
+	session = x.Session
+	if err == nil && newGuest {
+		key, session, err = tx.addGuest(ctx)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	return key, session, tx.AddPlaySeat(ctx, queries.AddPlaySeatParams{
+		PlayID: id, Seat: int64(x.Seat), PersonID: nullID(x.PersonID), Session: session, Sat: nullStamp(tx.now),
+	})
+}
+
+// GivePlay makes the seat of a guest at an open game that of a person. It counts then for the person, and no longer
+// for the address, unless the person has sat down at perDay games within a day without it.
+func (s *Store) GivePlay(ctx context.Context, id string, seat int, personID int64, address netip.Addr, perDay int) error {
 	return s.update(ctx, func(tx *Tx) error {
 		over := checkPlays(ctx, tx, personID, tx.now, int64(perDay))
 		if over != nil && ladder.CodeOf(over) != ladder.TooMany {
 			return over
 		}
-		n, err := tx.GivePlay(ctx, nullID(personID), id)
+		n, err := tx.GivePlay(ctx, nullID(personID), id, int64(seat))
 		switch {
 		case err != nil:
 			return err
@@ -65,15 +86,15 @@ func (s *Store) GivePlay(ctx context.Context, id string, personID int64, address
 		case over != nil:
 			return nil
 		}
-		return tx.ForgetGuestPlay(ctx, address.String(), id)
+		return tx.ForgetGuestPlay(ctx, address.String(), id, int64(seat))
 	})
 }
 
-// checkPlays returns an error if a person has begun too many games.
+// checkPlays returns an error if a person has sat down at too many games.
 func checkPlays(ctx context.Context, tx *Tx, person int64, now time.Time, perDay int64) error {
-	n, err := tx.CountPlaysSince(ctx, nullID(person), stamp(now.Add(-playsTime)))
+	n, err := tx.CountPlaysSince(ctx, nullID(person), nullStamp(now.Add(-playsTime)))
 	if err == nil && perDay > 0 && n >= perDay {
-		err = ladder.Errorf(ladder.TooMany, "try again tomorrow", "you have begun %d games against bots within a day, which is the limit", n)
+		err = ladder.Errorf(ladder.TooMany, "try again tomorrow", "you have begun %d games within a day, which is the limit", n)
 	}
 	return err
 }
@@ -95,22 +116,23 @@ func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Ti
 	return tx.AddGuestPlay(ctx, address.String(), stamp(now))
 }
 
-// FinishPlay ends an open game with its result for the person and its replay, and counts it:
-// records has, by seat, that of the bot there; a seat without one does not count.
-func (s *Store) FinishPlay(ctx context.Context, id, result string, replay []byte, records map[int]rules.Record) error {
+// FinishPlay ends an open game with its ranks and its replay, and counts it for the people and bots.
+func (s *Store) FinishPlay(ctx context.Context, id string, v *rules.Variant, ranks []int, replay []byte) error {
 	data := s.codec.pack(replay)
-	ended := nullStamp(s.now())
 	return s.update(ctx, func(tx *Tx) error {
-		n, err := tx.FinishPlay(ctx, queries.FinishPlayParams{
-			Ended: ended, Result: sql.NullString{String: result, Valid: result != ""}, Size: nullID(int64(len(replay))), Replay: data, ID: id,
-		})
+		ended := nullStamp(tx.now)
+		n, err := tx.FinishPlay(ctx, queries.FinishPlayParams{Ended: ended, Size: nullID(int64(len(replay))), Replay: data, ID: id})
+		if err == nil && n == 0 {
+			err = noPlay(id)
+		}
+		var p ladder.Play
+		if err == nil {
+			p.Seats, err = playSeats(ctx, tx, id)
+		}
 		if err != nil {
 			return err
 		}
-		if n == 0 {
-			return noPlay(id)
-		}
-		for seat, r := range records {
+		for seat, r := range p.Records(v, ranks) {
 			err := tx.ScorePlaySeat(ctx, queries.ScorePlaySeatParams{Wins: int64(r.Wins), Draws: int64(r.Draws), Losses: int64(r.Losses), Ended: ended, PlayID: id, Seat: int64(seat)})
 			if err != nil {
 				return err
@@ -137,7 +159,7 @@ func (s *Store) BreakPlays(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// Play returns a game between a person and bots.
+// Play returns a game of people and bots.
 func (s *Store) Play(ctx context.Context, id string) (p ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		r, err := tx.Play(ctx, id)
@@ -145,13 +167,13 @@ func (s *Store) Play(ctx context.Context, id string) (p ladder.Play, err error) 
 			return none(err, noPlay(id))
 		}
 		p = ladder.Play{
-			ID: r.ID, PersonID: r.PersonID.Int64, Session: r.Session, Person: r.Person, Game: r.Game, Seat: int(r.Seat), State: ladder.PlayState(r.State), Broken: ladder.Breaking(r.Broken),
-			Commitment: r.Commitment, Began: moment(r.Began), Ended: nullMoment(r.Ended),
+			ID: r.ID, Game: r.Game, Opener: int(r.Opener), Bank: time.Duration(r.Bank) * time.Millisecond, State: ladder.PlayState(r.State),
+			Broken: ladder.Breaking(r.Broken), Commitment: r.Commitment, Began: moment(r.Began), Ended: nullMoment(r.Ended),
 		}
 		if err := json.Unmarshal([]byte(r.Options), &p.Options); err != nil {
 			return fmt.Errorf("data: the options of game %s: %w", id, err)
 		}
-		p.Bots, err = playSeats(ctx, tx, id)
+		p.Seats, err = playSeats(ctx, tx, id)
 		return err
 	})
 	return p, err
@@ -159,23 +181,29 @@ func (s *Store) Play(ctx context.Context, id string) (p ladder.Play, err error) 
 
 func playSeats(ctx context.Context, tx *Tx, id string) (list []ladder.PlaySeat, err error) {
 	rows, err := tx.PlaySeats(ctx, id)
-	for _, b := range rows {
-		list = append(list, ladder.PlaySeat{Seat: int(b.Seat), Version: b.VersionID, BotID: b.BotID, Bot: b.Name, Number: int(b.Number)})
+	for _, r := range rows {
+		x := r.PlaySeat
+		list = append(list, ladder.PlaySeat{
+			Seat: int(x.Seat), Version: x.VersionID.Int64, BotID: x.BotID.Int64, Bot: r.Bot, Number: int(r.Number),
+			PersonID: x.PersonID.Int64, Person: r.Person, Session: x.Session, Record: recordOf(x.Wins, x.Draws, x.Losses),
+		})
 	}
 	return list, err
 }
 
-// PlaysOf returns the last games of a person against bots, the newest first, at most n: without
-// their options and commitments.
+// recordOf returns a record as it is stored.
+func recordOf(wins, draws, losses int64) rules.Record {
+	return rules.Record{Games: int(wins + draws + losses), Wins: int(wins), Draws: int(draws), Losses: int(losses)}
+}
+
+// PlaysOf returns the last games in which a person sat, the newest first, at most n: without their options and
+// commitments.
 func (s *Store) PlaysOf(ctx context.Context, personID int64, n int) (list []ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PlaysOf(ctx, nullID(personID), int64(n))
 		for _, r := range rows {
-			p := ladder.Play{
-				ID: r.ID, PersonID: personID, Game: r.Game, Seat: int(r.Seat), State: ladder.PlayState(r.State), Result: r.Result,
-				Began: moment(r.Began), Ended: nullMoment(r.Ended),
-			}
-			if p.Bots, err = playSeats(ctx, tx, r.ID); err != nil {
+			p := ladder.Play{ID: r.ID, Game: r.Game, Opener: int(r.Opener), State: ladder.PlayState(r.State), Began: moment(r.Began), Ended: nullMoment(r.Ended)}
+			if p.Seats, err = playSeats(ctx, tx, r.ID); err != nil {
 				return err
 			}
 			list = append(list, p)
@@ -188,11 +216,11 @@ func (s *Store) PlaysOf(ctx context.Context, personID int64, n int) (list []ladd
 // PlaysAgainst returns the last games that count in a bot's record against people, the newest
 // first, at most n.
 func (s *Store) PlaysAgainst(ctx context.Context, botID int64, n int) (list []ladder.PlayAgainst, err error) {
-	rows, err := s.read.PlaysAgainst(ctx, botID, int64(n))
+	rows, err := s.read.PlaysAgainst(ctx, nullID(botID), int64(n))
 	for _, r := range rows {
 		list = append(list, ladder.PlayAgainst{
 			ID: r.PlayID, Game: r.Game, Person: r.Person, Ended: nullMoment(r.Ended),
-			Record: rules.Record{Games: int(r.Wins + r.Draws + r.Losses), Wins: int(r.Wins), Draws: int(r.Draws), Losses: int(r.Losses)},
+			Record: recordOf(r.Wins, r.Draws, r.Losses),
 		})
 	}
 	return list, explain(err)
@@ -200,7 +228,7 @@ func (s *Store) PlaysAgainst(ctx context.Context, botID int64, n int) (list []la
 
 func noPlay(id string) error { return notFound("", "game %q does not exist", id) }
 
-// PlayReplay returns the document of a finished game between a person and bots.
+// PlayReplay returns the document of a finished game of people and bots.
 func (s *Store) PlayReplay(ctx context.Context, id string) ([]byte, error) {
 	packed, err := s.read.PlayReplay(ctx, id)
 	if err != nil {
@@ -215,8 +243,8 @@ func (s *Store) PlayReplay(ctx context.Context, id string) ([]byte, error) {
 
 // RecordAgainstPeople returns how often a bot has won against people, with all its versions.
 func (s *Store) RecordAgainstPeople(ctx context.Context, botID int64) (rules.Record, error) {
-	r, err := s.read.RecordAgainstPeople(ctx, botID)
-	return rules.Record{Games: int(r.Wins + r.Draws + r.Losses), Wins: int(r.Wins), Draws: int(r.Draws), Losses: int(r.Losses)}, explain(err)
+	r, err := s.read.RecordAgainstPeople(ctx, nullID(botID))
+	return recordOf(r.Wins, r.Draws, r.Losses), explain(err)
 }
 
 // LiveVersions returns the live versions of bots that play, the oldest bots first, at most n.

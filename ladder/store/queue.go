@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -99,7 +98,7 @@ func (s *Store) Cancel(ctx context.Context, versionID int64) error {
 // Fail ends a version's way: a stage said no. Its owner is told why.
 func (s *Store) Fail(ctx context.Context, versionID int64, reason string) error {
 	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (string, error) {
-		return reason, tx.tellOwner(ctx, row, fmt.Sprintf("version %d of %s failed: %s", row.Number, row.Name, reason))
+		return reason, tx.tellOwner(ctx, row, ladder.MessageFailed, 0, reason)
 	})
 }
 

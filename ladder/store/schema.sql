@@ -111,10 +111,17 @@ CREATE TABLE messages (
   id         INTEGER PRIMARY KEY,
   person_id  INTEGER NOT NULL REFERENCES people (id),
   version_id INTEGER REFERENCES versions (id),
-  text       TEXT    NOT NULL,
-  created    INTEGER NOT NULL
+  kind       TEXT    NOT NULL CHECK (kind IN ('failed', 'suspended', 'unplayable', 'playable', 'dropped')),
+  bot        TEXT    NOT NULL, -- of the version, also when it is forgotten; '' for a match
+  number     INTEGER NOT NULL,
+  match_id   INTEGER REFERENCES matches (id),
+  reason     TEXT    NOT NULL,
+  created    INTEGER NOT NULL,
+  seen       INTEGER
 ) STRICT;
 CREATE INDEX messages_person ON messages (person_id);
+CREATE INDEX messages_unseen ON messages (person_id, id) WHERE seen IS NULL;
+CREATE INDEX messages_match ON messages (match_id) WHERE match_id IS NOT NULL;
 CREATE INDEX messages_version ON messages (version_id);
 
 CREATE TABLE ladders (
@@ -304,46 +311,50 @@ CREATE TABLE fits (
   created   INTEGER NOT NULL
 ) STRICT;
 
--- Games between people and bots, unrated.
+-- Games of people, alone or several, with bots at the other seats. They do not move the ratings of bots.
 CREATE TABLE plays (
   id         TEXT    PRIMARY KEY, -- cannot be guessed
-  person_id  INTEGER REFERENCES people (id), -- NULL: a guest
-  session    INTEGER NOT NULL DEFAULT 0, -- in which it was begun; it may have ended
   game       TEXT    NOT NULL,
   options    TEXT    NOT NULL CHECK (json_valid(options)), -- name to value, all of them
-  seat       INTEGER NOT NULL, -- the person's
+  opener     INTEGER NOT NULL, -- the seat of the person who opened the table
+  bank       INTEGER NOT NULL, -- milliseconds of each person for the game; 0: they have no clock
   state      TEXT    NOT NULL CHECK (state IN ('open', 'finished', 'broken')), -- broken: the server ended it, for nobody
   commitment TEXT    NOT NULL, -- of the seed, which the replay tells
   began      INTEGER NOT NULL,
   ended      INTEGER,
   size       INTEGER,
   replay     BLOB,
-  result     TEXT CHECK (result IN ('win', 'draw', 'loss')), -- of the person; NULL: none
   broken     TEXT    NOT NULL DEFAULT '', -- why the server ended it: see ladder.Play
   CHECK ((ended IS NULL) = (state = 'open')),
   CHECK ((replay IS NULL) = (state <> 'finished')),
   CHECK ((broken = '') = (state <> 'broken'))
 ) STRICT;
-CREATE INDEX plays_person ON plays (person_id, began);
 CREATE INDEX plays_open ON plays (state) WHERE state = 'open';
 
--- The bots of such games. A bot that sits at several seats has a row for each; only the first
+-- The people and bots of such games. A bot that sits at several seats has a row for each; only the first
 -- counts in its record, as of rules.Records.
 CREATE TABLE play_seats (
   play_id    TEXT    NOT NULL REFERENCES plays (id),
   seat       INTEGER NOT NULL,
-  version_id INTEGER NOT NULL,
-  bot_id     INTEGER NOT NULL,
+  version_id INTEGER, -- NULL: a person
+  bot_id     INTEGER,
+  person_id  INTEGER REFERENCES people (id), -- NULL: a bot or a guest
+  session    INTEGER NOT NULL DEFAULT 0, -- in which the person sat down; it may have ended
+  sat        INTEGER, -- when the person sat down; NULL: a bot
   wins       INTEGER NOT NULL DEFAULT 0,
   draws      INTEGER NOT NULL DEFAULT 0,
   losses     INTEGER NOT NULL DEFAULT 0,
-  ended      INTEGER, -- of a seat that counts in the bot's record
+  ended      INTEGER, -- of a seat that counts in the record of the person or bot
   PRIMARY KEY (play_id, seat),
-  FOREIGN KEY (version_id, bot_id) REFERENCES versions (id, bot_id)
+  FOREIGN KEY (version_id, bot_id) REFERENCES versions (id, bot_id),
+  CHECK ((version_id IS NULL) = (bot_id IS NULL)),
+  CHECK ((sat IS NULL) = (bot_id IS NOT NULL)),
+  CHECK (bot_id IS NULL OR person_id IS NULL)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX play_seats_bot ON play_seats (bot_id, wins, draws, losses);
 CREATE INDEX play_seats_version ON play_seats (version_id);
 CREATE INDEX play_seats_ended ON play_seats (bot_id, ended) WHERE ended IS NOT NULL;
+CREATE INDEX play_seats_person ON play_seats (person_id, sat);
 
 -- The games of people without an account, for a day.
 CREATE TABLE guest_plays (

@@ -203,7 +203,7 @@ func TestGuestsBegin(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	add := func(id string) (string, error) {
-		key, _, err := c.AddPlay(bg, ladder.Play{ID: id, Game: "tebes"}, netip.MustParseAddr("192.0.2.1"), 1, true)
+		key, _, err := c.AddPlay(bg, ladder.Play{ID: id, Game: "tebes", Seats: []ladder.PlaySeat{{}}}, netip.MustParseAddr("192.0.2.1"), 1, true)
 		return key, err
 	}
 	key := kit.Get[string](t)(add("first"))
@@ -224,16 +224,16 @@ func TestGivePlay(t *testing.T) {
 	c := newCompetition(t)
 	anna, here := c.people("anna")[0], netip.MustParseAddr("192.0.2.1")
 	add := func(id string, person int64) error {
-		_, _, err := c.AddPlay(bg, ladder.Play{ID: id, PersonID: person, Game: "tebes"}, here, 1, false)
+		_, _, err := c.AddPlay(bg, ladder.Play{ID: id, Game: "tebes", Seats: []ladder.PlaySeat{{PersonID: person}}}, here, 1, false)
 		return err
 	}
-	give := func(id string) error { return c.GivePlay(bg, id, anna.ID, here, 1) }
+	give := func(id string) error { return c.GivePlay(bg, id, 0, anna.ID, here, 1) }
 	kit.Must(t, add("a", 0))
 	kit.Must(t, give("a"))
-	if p := kit.Get[ladder.Play](t)(c.Play(bg, "a")); p.Person != "anna" {
-		t.Errorf("the game is that of %q", p.Person)
+	if p := kit.Get[ladder.Play](t)(c.Play(bg, "a")); p.Seats[0].Person != "anna" {
+		t.Errorf("the game is that of %q", p.Seats[0].Person)
 	}
-	wantError(t, add("b", anna.ID), ladder.TooMany, "you have begun 1 games against bots within a day, which is the limit: try again tomorrow")
+	wantError(t, add("b", anna.ID), ladder.TooMany, "you have begun 1 games within a day, which is the limit: try again tomorrow")
 	kit.Must(t, add("c", 0))
 	kit.Must(t, give("c"))
 	wantError(t, add("d", 0), ladder.TooMany, "1 games were begun from your address within a day, which is the limit: try again tomorrow, or with an account")

@@ -186,3 +186,20 @@ func (s *Store) RevokeToken(ctx context.Context, personID, id int64) error {
 		return tx.EndSessionsBy(ctx, nullID(id))
 	})
 }
+
+// ResetTokens revokes all tokens of a person, ends their sessions, and makes a token for everything, whose text is
+// returned.
+func (s *Store) ResetTokens(ctx context.Context, personID int64, label string) (text string, err error) {
+	err = s.update(ctx, func(tx *Tx) error {
+		if err := tx.RevokeTokensOf(ctx, nullStamp(tx.now), personID); err != nil {
+			return err
+		}
+		if err := tx.EndSessionsOf(ctx, nullID(personID), 0); err != nil {
+			return err
+		}
+		tx.tell(events.Event{Kind: events.AccessEnded, Person: personID})
+		text, _, err = tx.addToken(ctx, personID, label, ladder.ScopeAll, time.Time{})
+		return err
+	})
+	return text, err
+}

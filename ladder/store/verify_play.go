@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -14,27 +15,23 @@ import (
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// checkedPlay is a game between a person and bots, and what differs in it.
+// checkedPlay is a game of people and bots, and what differs in it.
 type checkedPlay struct {
 	findings
 	where string
 	row   queries.Play
-	name  string // of the person, or of a guest
-	bots  []queries.PlayersOfRow
+	seats []queries.PlayersOfRow
 }
 
-// plays checks the games between people and bots, a page of them on all processors.
+// plays checks the games of people and bots, a page of them on all processors.
 func (v *verifier) plays() error {
 	for last := ""; ; {
 		var list []*checkedPlay
 		err := v.store.view(v.ctx, func(tx *Tx) error {
 			rows, err := tx.PlaysAfter(v.ctx, last, page)
 			for _, r := range rows {
-				p := &checkedPlay{where: "game " + r.Play.ID, row: r.Play, name: r.Person}
-				if !r.Play.PersonID.Valid {
-					p.name = ladder.GuestName
-				}
-				if p.bots, err = tx.PlayersOf(v.ctx, r.Play.ID); err != nil {
+				p := &checkedPlay{where: "game " + r.ID, row: r}
+				if p.seats, err = tx.PlayersOf(v.ctx, r.ID); err != nil {
 					return err
 				}
 				list = append(list, p)
@@ -61,7 +58,7 @@ func (v *verifier) plays() error {
 // check plays a finished game again, and compares what follows from it; of others nothing does.
 func (p *checkedPlay) check(c *codec) {
 	want := p.row
-	want.Result, want.Size = sql.NullString{}, sql.NullInt64{}
+	want.Size = sql.NullInt64{}
 	var records map[int]rules.Record
 	if p.row.State == string(ladder.PlayFinished) {
 		replay, v, size := p.replay(c)
@@ -69,20 +66,19 @@ func (p *checkedPlay) check(c *codec) {
 			return // what is wrong has been said
 		}
 		want.Game, want.Commitment, want.Size = replay.Game, replay.Commitment.String(), nullID(int64(size))
-		result := ladder.PlayResult(rules.RecordOf(v, replay.Ranks, int(p.row.Seat)))
-		want.Result = sql.NullString{String: result, Valid: true}
+		want.Bank = replay.ClockOf(int(p.row.Opener)).Bank
 		records = p.play().Records(v, replay.Ranks)
 		p.checkReplay(replay, v)
 	}
 	p.compare(p.where, p.row, want)
-	for _, b := range p.bots {
-		r, counts := records[int(b.PlaySeat.Seat)]
-		want := b.PlaySeat
+	for _, s := range p.seats {
+		r, counts := records[int(s.PlaySeat.Seat)]
+		want := s.PlaySeat
 		want.Wins, want.Draws, want.Losses, want.Ended = int64(r.Wins), int64(r.Draws), int64(r.Losses), sql.NullInt64{}
 		if counts {
 			want.Ended = p.row.Ended
 		}
-		p.compare(fmt.Sprintf("%s, seat %d", p.where, b.PlaySeat.Seat), b.PlaySeat, want)
+		p.compare(fmt.Sprintf("%s, seat %d", p.where, s.PlaySeat.Seat), s.PlaySeat, want)
 	}
 }
 
@@ -112,22 +108,21 @@ func (p *checkedPlay) replay(c *codec) (*referee.Replay, *rules.Variant, int) {
 	return replay, v, len(data)
 }
 
-// checkSeats returns an error unless a bot is at every seat but the person's.
+// checkSeats returns an error unless a bot or a person is at every seat, and a person at that of who opened the table.
 func (p *checkedPlay) checkSeats(v *rules.Variant, r *referee.Replay) error {
 	if len(r.Ranks) != v.Players {
 		return fmt.Errorf("the replay has %d ranks for %d seats", len(r.Ranks), v.Players)
 	}
-	taken := map[int64]bool{p.row.Seat: true}
-	for _, b := range p.bots {
-		taken[b.PlaySeat.Seat] = true
+	if len(p.seats) != v.Players {
+		return fmt.Errorf("%d people and bots are not at %d seats", len(p.seats), v.Players)
 	}
-	if len(taken) != v.Players || len(p.bots) != v.Players-1 {
-		return fmt.Errorf("the person at seat %d and %d bots are not at %d seats", p.row.Seat, len(p.bots), v.Players)
-	}
-	for seat := range v.Players {
-		if !taken[int64(seat)] {
+	for seat, s := range p.seats { // in order, each once
+		if int(s.PlaySeat.Seat) != seat {
 			return fmt.Errorf("nobody is at seat %d", seat)
 		}
+	}
+	if opener := int(p.row.Opener); opener < 0 || opener >= v.Players || p.seats[opener].PlaySeat.BotID.Valid {
+		return fmt.Errorf("no person is at seat %d, from which the table was opened", opener)
 	}
 	return nil
 }
@@ -144,21 +139,24 @@ func (p *checkedPlay) checkReplay(r *referee.Replay, v *rules.Variant) {
 	if err := parse("options", p.row.Options, &options); err != nil || !maps.Equal(options, r.Options) {
 		p.differ(p.where, "the options are %s where the replay has %s", optionsText(options), optionsText(r.Options))
 	}
-	for _, b := range p.bots {
-		seat := b.PlaySeat.Seat
-		p.sat(fmt.Sprintf("%s, seat %d", p.where, seat), r.Seats[seat], b.Name, b.Hash, b.PersonID.Valid)
-	}
-	// The name of a bot that is called the same is marked.
-	if name := r.Seats[p.row.Seat].Name; strings.ReplaceAll(name, " (person)", "") != p.name {
-		p.differ(fmt.Sprintf("%s, seat %d", p.where, p.row.Seat), "%q sat there by the replay, and %q by the database", name, p.name)
+	for seat, s := range p.seats {
+		where := fmt.Sprintf("%s, seat %d", p.where, seat)
+		if s.PlaySeat.BotID.Valid {
+			p.sat(where, r.Seats[seat], s.Name, s.Hash, s.Owner.Valid)
+			continue
+		}
+		// A name that others have, too, is marked.
+		name, _, _ := strings.Cut(strings.ReplaceAll(r.Seats[seat].Name, " (person)", ""), "#")
+		if want := cmp.Or(s.Name, ladder.GuestName); name != want {
+			p.differ(where, "%q sat there by the replay, and %q by the database", r.Seats[seat].Name, want)
+		}
 	}
 }
 
-// play returns the game with its bots.
-func (p *checkedPlay) play() ladder.Play {
-	out := ladder.Play{Seat: int(p.row.Seat)}
-	for _, b := range p.bots {
-		out.Bots = append(out.Bots, ladder.PlaySeat{Seat: int(b.PlaySeat.Seat), BotID: b.PlaySeat.BotID})
+// play returns the game with its seats.
+func (p *checkedPlay) play() (out ladder.Play) {
+	for _, s := range p.seats {
+		out.Seats = append(out.Seats, ladder.PlaySeat{Seat: int(s.PlaySeat.Seat), BotID: s.PlaySeat.BotID.Int64})
 	}
 	return out
 }

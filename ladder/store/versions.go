@@ -122,12 +122,15 @@ func (s *Store) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, er
 	return out, nil
 }
 
-// tellOwner leaves a message for the owner of a version; a house bot has none.
-func (tx *Tx) tellOwner(ctx context.Context, row queries.VersionRow, text string) error {
+// tellOwner leaves a message for the owner of a version; a house bot has none. match is 0 for none.
+func (tx *Tx) tellOwner(ctx context.Context, row queries.VersionRow, kind ladder.MessageKind, match int64, reason string) error {
 	if !row.PersonID.Valid {
 		return nil
 	}
-	return tx.AddMessage(ctx, queries.AddMessageParams{PersonID: row.PersonID.Int64, VersionID: nullID(row.ID), Text: text, Created: stamp(tx.now)})
+	return tx.AddMessage(ctx, queries.AddMessageParams{
+		PersonID: row.PersonID.Int64, VersionID: nullID(row.ID), Kind: string(kind), Bot: row.Name, Number: row.Number,
+		MatchID: nullID(match), Reason: reason, Created: stamp(tx.now),
+	})
 }
 
 // Promote makes a version live: the one before it is retired, and it comes on every
@@ -153,8 +156,8 @@ func (s *Store) Promote(ctx context.Context, versionID int64) error {
 }
 
 // Suspend takes a live version off the ladders for its faults and tells its owner;
-// suspended is false, and nothing is done, when it is not live any more.
-func (s *Store) Suspend(ctx context.Context, versionID int64, reason string) (suspended bool, err error) {
+// suspended is false, and nothing is done, when it is not live any more. match is that of its last fault.
+func (s *Store) Suspend(ctx context.Context, versionID, match int64, reason string) (suspended bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		v, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
@@ -170,7 +173,7 @@ func (s *Store) Suspend(ctx context.Context, versionID int64, reason string) (su
 			return err
 		}
 		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Suspended, Text: reason})
-		return tx.tellOwner(ctx, v, reason)
+		return tx.tellOwner(ctx, v, ladder.MessageSuspended, match, reason)
 	})
 	return suspended && err == nil, err
 }
@@ -312,10 +315,10 @@ func (s *Store) SetUnplayable(ctx context.Context, versionID int64, missing stri
 		if err := tx.SetUnplayable(ctx, missing, versionID); err != nil {
 			return err
 		}
-		text := fmt.Sprintf("version %d of %s is played again", row.Number, row.Name)
+		kind := ladder.MessagePlayable
 		if missing != "" {
-			text = fmt.Sprintf("version %d of %s cannot be played: no machine has what it needs: %s", row.Number, row.Name, missing)
+			kind = ladder.MessageUnplayable
 		}
-		return tx.tellOwner(ctx, row, text)
+		return tx.tellOwner(ctx, row, kind, 0, missing)
 	})
 }

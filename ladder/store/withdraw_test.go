@@ -34,8 +34,8 @@ func (c *competition) wantTold(person int64, want ...string) {
 	c.tb.Helper()
 	var got []string
 	for _, m := range kit.Get[[]ladder.Message](c.tb)(c.Messages(bg, person, 0, 100)) {
-		if strings.HasPrefix(m.Text, "match ") {
-			got = append(got, m.Text)
+		if strings.HasPrefix(m.Text(), "match ") {
+			got = append(got, m.Text())
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -113,7 +113,7 @@ func TestWithdrawRefused(t *testing.T) {
 	open := c.submitted(p.ID, "anna-bot")
 	wantError(t, c.Withdraw(bg, v.BotID), ladder.Conflict, `bot "anna-bot": version 2 is still on its way: wait for its end, or cancel it: timba bots cancel anna-bot`)
 	kit.Must(t, c.Fail(bg, open.ID, "no"))
-	_, err := c.Suspend(bg, v.ID, "faults")
+	_, err := c.Suspend(bg, v.ID, 0, "faults")
 	kit.Must(t, err)
 	kit.Must(t, c.Withdraw(bg, v.BotID))
 	kit.Must(t, c.Restore(bg, v.BotID))

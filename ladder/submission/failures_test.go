@@ -211,7 +211,7 @@ func (w *world) told(v ladder.Version) {
 		w.t.Fatal(err)
 	}
 	for _, m := range messages {
-		if m.Version == v.ID && strings.Contains(m.Text, v.Reason) {
+		if m.Version == v.ID && strings.Contains(m.Text(), v.Reason) {
 			return
 		}
 	}

@@ -93,7 +93,7 @@ func (s *session) silence(late match.LateError, text string) *Failure {
 	r.Unfinished = ""
 	began, answer, by, err := time.Now(), s.answer, late.By, error(nil)
 	if !answer {
-		answer, err = s.awaitAnswer(began.Add(s.run.Patience))
+		answer, err = s.awaitAnswer(began, s.run.Patience)
 		by = time.Since(began)
 	}
 	if answer {
@@ -113,7 +113,8 @@ func (s *session) silence(late match.LateError, text string) *Failure {
 	if rest := s.Rest(); len(rest) > 0 {
 		return s.fault(r.After(rest), fmt.Sprintf("%s: the line %s does not end with a line feed", text, protocol.Quote(rest)), 0)
 	}
-	if answer, _ = s.awaitAnswer(s.closed()); answer {
+	began = time.Now()
+	if answer, _ = s.awaitAnswer(began, s.closed().Sub(began)); answer {
 		return s.fault(r, text+": it came only after the bot's input was closed, so it was stuck in a buffer", fault.CameAtEnd)
 	}
 	return s.fault(r, text+": it did not come later either, not even after the bot's input was closed", fault.NeverCame)
@@ -125,17 +126,23 @@ func (s *session) closed() time.Time {
 	return time.Now().Add(max(s.run.Patience, s.run.Grace))
 }
 
-// awaitAnswer reads lines until one is "ready" or a move, and ignores others. The error is
-// why no more lines can come.
-func (s *session) awaitAnswer(deadline time.Time) (answer bool, err error) {
+// awaitAnswer reads lines until one is "ready" or a move, and ignores others. It waits for the bot's own
+// time, so that a busy machine does not turn a slow bot into one that never answers. The error is why
+// no more lines can come.
+func (s *session) awaitAnswer(began time.Time, patience time.Duration) (answer bool, err error) {
+	now, until := began, began.Add(patience)
 	for !s.answer {
-		_, _, err := s.Line(time.Now(), deadline)
-		if errors.Is(err, match.ErrLate) {
-			return false, nil
-		}
-		if err != nil {
+		_, read, err := s.Line(now, until)
+		switch {
+		case errors.Is(err, match.ErrLate):
+			lost := s.Conn.Lost(began, read, false).Known
+			if until = began.Add(patience + min(lost, 10*patience)); !read.Before(until) {
+				return false, nil
+			}
+		case err != nil:
 			return false, err
 		}
+		now = read
 	}
 	return true, nil
 }

@@ -44,12 +44,21 @@ type By struct {
 	Address netip.Addr
 }
 
+// One returns who is counted: a person, wherever they are, or an address where nobody is signed in. So many people
+// behind one address, such as a class, do not take each other's places.
+func (by By) One() By {
+	if by.Person != 0 {
+		return By{Person: by.Person}
+	}
+	return by
+}
+
 // Places are those that are taken, within limits.
 type Places struct {
 	limits Limits
 	mu     sync.Mutex
 	all    int
-	taken  map[By]int // with one of its members
+	taken  map[By]int
 }
 
 // NewPlaces returns places that nobody has taken.
@@ -57,31 +66,29 @@ func NewPlaces(l Limits) *Places { return &Places{limits: l, taken: map[By]int{}
 
 // Enter takes a place until leave is called, or returns an error where none is left.
 func (p *Places) Enter(by By) (leave func(), err error) {
-	address, person := By{Address: by.Address}, By{Person: by.Person}
+	by = by.One()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	of, own := []By{address}, -1 // of nobody in particular
-	if by.Person != 0 {
-		of, own = append(of, person), p.taken[person]
+	ofPerson, fromAddress := p.taken[by], -1
+	if by.Person == 0 {
+		ofPerson, fromAddress = -1, p.taken[by]
 	}
-	if err := p.limits.Check(own, p.taken[address], p.all); err != nil {
+	if err := p.limits.Check(ofPerson, fromAddress, p.all); err != nil {
 		return nil, err
 	}
-	p.count(1, of...)
+	p.count(1, by)
 	return sync.OnceFunc(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.count(-1, of...)
+		p.count(-1, by)
 	}), nil
 }
 
-// count counts a place for each of some, and forgets those that have none.
-func (p *Places) count(n int, of ...By) {
+// count counts places of one, and forgets who has none.
+func (p *Places) count(n int, by By) {
 	p.all += n
-	for _, by := range of {
-		if p.taken[by] += n; p.taken[by] == 0 {
-			delete(p.taken, by)
-		}
+	if p.taken[by] += n; p.taken[by] == 0 {
+		delete(p.taken, by)
 	}
 }
 

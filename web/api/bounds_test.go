@@ -119,8 +119,8 @@ func TestCancel(t *testing.T) {
 	}
 	messages, err := w.store.Messages(bg, w.person("ada"), 0, 100)
 	kit.Must(t, err)
-	told := slices.DeleteFunc(messages, func(m ladder.Message) bool { return !strings.HasPrefix(m.Text, "match ") })
-	if len(told) != 1 || told[0].Text != fmt.Sprintf("match %d was dropped: cancelled by root", runs.ID) {
+	told := slices.DeleteFunc(messages, func(m ladder.Message) bool { return !strings.HasPrefix(m.Text(), "match ") })
+	if len(told) != 1 || told[0].Text() != fmt.Sprintf("match %d was dropped: cancelled by root", runs.ID) {
 		t.Errorf("ada is told %+v", told)
 	}
 }

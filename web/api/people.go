@@ -64,7 +64,7 @@ func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
 	page := wire.Page[wire.Message]{Items: []wire.Message{}}
 	for _, m := range list {
 		after = m.ID
-		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text, Created: m.Created})
+		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text(), Created: m.Created})
 	}
 	if after > 0 {
 		page.Next = parameters.CursorOf("message", after)

@@ -19,7 +19,7 @@ import (
 )
 
 // TestUploadsTogether: uploads that are slow to unpack do not queue, and are
-// counted all the while.
+// counted all the while: for each person, not for the address that all have.
 func TestUploadsTogether(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestUploadsTogether(t *testing.T) {
 			manifest := fmt.Sprintf("name = \"slow%d\"\nrun = [\"./bot\"]", names.Add(1))
 			return w.ask(call{method: "POST", path: "/api/v1/submissions", who: who, kind: "application/gzip", body: archive(t, "timba.toml", manifest)})
 		}
-		all := 2 * middleware.UploadLimits.Person
+		all := 3 * middleware.UploadLimits.Person
 		answers := make(chan *httptest.ResponseRecorder, all)
 		begin := func(who string) {
 			for range middleware.UploadLimits.Person {
@@ -54,7 +54,8 @@ func TestUploadsTogether(t *testing.T) {
 		begin("ada submit")
 		refused("ada submit", "the limit for one person is 2 uploads at the same time")
 		begin("bob submit")
-		refused("root submit", "the limit for one address is 4 uploads at the same time")
+		begin("root submit")
+		refused("root submit", "the limit for one person is 2 uploads at the same time")
 		close(release)
 		for range all {
 			if rec := <-answers; rec.Code != 202 {

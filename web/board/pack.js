@@ -1,9 +1,9 @@
-// The Spanish pack: its suits, its figures and its cards. The shapes have classes; board.css colours
-// them. Suits and faces are symbols that are drawn when first needed and then used: a card on the
-// table is one element.
+// The Spanish pack, or the French one in its place: suits, figures and cards. The shapes have classes;
+// board.css colours them. Suits and faces are symbols that are drawn when first needed and then used:
+// a card on the table is one element.
 
 import { path, sheet, svg } from './dom.js';
-import { cardName, parseCard } from './text.js';
+import { cardName, french, parseCard } from './text.js';
 
 // symbol puts shapes into a box on the sheet when they are first needed, and returns their id.
 function symbol(id, box, shapes) {
@@ -12,7 +12,7 @@ function symbol(id, box, shapes) {
 }
 
 // isTall reports whether a suit's emblem is tall and narrow: swords and clubs.
-const isTall = (suit) => suit === 'e' || suit === 'b';
+const isTall = (suit) => !french && (suit === 'e' || suit === 'b');
 
 // The four suits, each in a box of 100 by 100 about its own middle.
 
@@ -87,7 +87,19 @@ function bastos() {
   ];
 }
 
-const suits = { o: oros, c: copas, e: espadas, b: bastos };
+const spanishSuits = { o: oros, c: copas, e: espadas, b: bastos };
+
+const frenchSuits = {
+  o: () => [path('M0-50Q15-22 38 0Q15 22 0 50Q-15 22-38 0Q-15-22 0-50Z', 'redsuit')],
+  c: () => [path('M0 46C-14 28-46 6-46-17C-46-35-34-44-23-44C-11-44-3-37 0-27C3-37 11-44 23-44C34-44 46-35 46-17C46 6 14 28 0 46Z', 'redsuit')],
+  e: () => [path('M0-48C12-28 44-8 44 15C44 29 34 36 24 36C14 36 7 31 4 24C5 36 9 43 16 48H-16C-9 43-5 36-4 24C-7 31-14 36-24 36C-34 36-44 29-44 15C-44-8-12-28 0-48Z', 'blacksuit')],
+  b: () => [
+    ...[[0, -25], [-23, 9], [23, 9]].map(([x, y]) => ellipse(x, y, 22, 22, 'blacksuit')),
+    path('M-8-6H8C4 24 8 40 16 48H-16C-8 40-4 24-8-6Z', 'blacksuit'),
+  ],
+};
+
+const suits = french ? frenchSuits : spanishSuits;
 
 // pip is a suit about a point.
 export function pip(suit, x, y, size) {
@@ -225,8 +237,13 @@ function caballo(suit) {
 
 const figures = { 10: sota, 11: caballo, 12: rey };
 
-// figure is the picture of rank 10, 11 or 12, clear of the corners of its card.
+// letters are the indices of the French pack that are not numbers.
+const letters = { 1: 'A', 10: 'J', 11: 'Q', 12: 'K' };
+
+// figure is the picture of rank 10, 11 or 12, clear of the corners of its card: in the French pack
+// its letter between two emblems.
 function figure(rank, suit) {
+  if (french) return svg('g', {}, pip(suit, 61, 48, 30), index(rank, suit, 61, 121, 76, 56), pip(suit, 61, 148, 30));
   return svg('g', { class: `figure suit-${suit}`, transform: 'translate(11 19) scale(0.8)' }, figures[rank](suit));
 }
 
@@ -251,20 +268,23 @@ const gaps = { o: 0, c: 1, e: 2, b: 3 };
 function frame(suit) {
   const left = 11, right = 111, top = 5.5, bottom = 184.5, gap = 7;
   const edge = (y) => {
-    const n = gaps[suit];
+    const n = french ? 0 : gaps[suit];
     const length = (right - left - n * gap) / (n + 1);
     return Array.from({ length: n + 1 }, (_, i) => `M${left + i * (length + gap)} ${y}h${length}`).join('');
   };
   return path(`${edge(top)}${edge(bottom)}M${left} ${top}a5.5 5.5 0 0 0-5.5 5.5V179a5.5 5.5 0 0 0 5.5 5.5`
-    + `M${right} ${top}a5.5 5.5 0 0 1 5.5 5.5V179a5.5 5.5 0 0 1-5.5 5.5`, 'frame');
+    + `M${right} ${top}a5.5 5.5 0 0 1 5.5 5.5V179a5.5 5.5 0 0 1-5.5 5.5`, `frame ink-${suit}`);
 }
 
 const paper = () => svg('rect', { x: 0.8, y: 0.8, width: 120.4, height: 188.4, rx: 9, class: 'paper' });
 
 // index writes a rank about x, with its digits as wide as given whatever the font.
-const index = (rank, x, y, size, width) => svg('text', {
-  x: x - width / 2, y, class: 'index', 'font-size': size, textLength: width, lengthAdjust: 'spacingAndGlyphs',
-}, String(rank));
+const index = (rank, suit, x, y, size, width) => svg('text', {
+  x: x - width / 2, y, class: `index ink-${suit}`, 'font-size': size, textLength: width, lengthAdjust: 'spacingAndGlyphs',
+}, label(rank));
+
+// label is the index of a rank.
+export const label = (rank) => (french && letters[rank]) || String(rank);
 
 // columns and rows of the emblems of 2 to 9, in steps from the middle.
 const places = {
@@ -301,22 +321,22 @@ function emblems(rank, suit) {
 // it would be counted as one of them.
 function corner(rank, suit) {
   return svg('g', { class: 'corner' },
-    index(rank, 18.5, rank > 9 ? 31 : 33, rank > 9 ? 22 : 28, rank > 9 ? 20.5 : 15),
+    label(rank).length > 1 ? index(rank, suit, 18.5, 31, 22, 20.5) : index(rank, suit, 18.5, 33, 28, 15),
     (rank < 4 || rank > 9) && pip(suit, 18.5, 47, 18));
 }
 
 function face({ rank, suit }) {
   const below = svg('g', { transform: 'rotate(180 61 95)' }, corner(rank, suit));
-  if (rank > 9) below.querySelector('use').remove(); // the figure is near
+  if (rank > 9 && !french) below.querySelector('use').remove(); // the figure is near
   return [paper(), frame(suit), svg('g', { class: 'picture' }, rank > 9 ? figure(rank, suit) : emblems(rank, suit)), corner(rank, suit), below];
 }
 
 function smallFace({ rank, suit }) {
   return [
     paper(), frame(suit),
-    svg('g', { class: 'picture' }, rank > 9 ? svg('g', { transform: 'translate(30 40) scale(0.9)' }, figure(rank, suit))
+    svg('g', { class: 'picture' }, rank > 9 && !french ? svg('g', { transform: 'translate(30 40) scale(0.9)' }, figure(rank, suit))
       : pip(suit, 82, isTall(suit) ? 124 : 138, isTall(suit) ? 104 : 64)),
-    svg('g', { class: 'corner' }, index(rank, 29, rank > 9 ? 52 : 55, rank > 9 ? 45 : 58, rank > 9 ? 43 : 33), pip(suit, 29, 84, 38)),
+    svg('g', { class: 'corner' }, label(rank).length > 1 ? index(rank, suit, 29, 52, 45, 43) : index(rank, suit, 29, 55, 58, 33), pip(suit, 29, 84, 38)),
   ];
 }
 

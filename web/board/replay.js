@@ -3,7 +3,7 @@
 
 import { drawChart } from './chart.js';
 import { clip, html, svg } from './dom.js';
-import { pip } from './pack.js';
+import { label, pip } from './pack.js';
 import { drawGame, eventsOf, expand, namesOf, sceneOf, viewOf, wide } from './scene.js';
 import { columnsOf } from './squares.js';
 import { eventText, language, languages, list, moveName, optionName, parseCard, say, speak, viewText } from './text.js';
@@ -446,7 +446,7 @@ function moveText(move, columns) {
   const card = parseCard(rest);
   const emblem = (suit) => svg('svg', { class: 'emblem', viewBox: '0 0 16 16', width: 15, height: 15, 'aria-hidden': 'true' }, pip(suit, 8, 8, 16));
   const word = verb ? `${say(`verb.${verb}`)} ` : '';
-  if (card) return [`${word}${card.rank}`, emblem(card.suit)];
+  if (card) return [word + label(card.rank), emblem(card.suit)];
   if (verb === 'sing' && parseCard(`1${rest}`)) return [word, emblem(rest)];
   return [word + rest];
 }

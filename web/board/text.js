@@ -34,9 +34,14 @@ export function said(key) { return Object.hasOwn(texts, key); }
 // suits are the letters of the suits.
 export const suits = ['o', 'c', 'e', 'b'];
 
+// french reports whether the reader has chosen the French pack: oros are diamonds, copas hearts,
+// espadas spades and bastos clubs.
+export const french = document.documentElement.dataset.deck === 'french';
+const pack = french ? 'french.' : '';
+
 // suitName is a suit in words.
 export function suitName(letter) {
-  return suits.includes(letter) ? say(`suit.${letter}`) : letter;
+  return suits.includes(letter) ? say(`${pack}suit.${letter}`) : letter;
 }
 
 // parseCard parses 12c; it returns null if the text is not a card.
@@ -49,14 +54,15 @@ export function parseCard(text) {
 export function cardName(text) {
   const card = parseCard(text);
   if (!card) return text === '?' ? say('card.down') : text;
-  const { rank } = card, name = `rank.${rank}`, suit = say(`of.${card.suit}`);
-  return said(name) ? say('card.figure', { rank, name: say(name), suit }) : say('card', { rank, suit });
+  const { rank } = card, name = `${pack}rank.${rank}`, suit = say(`${pack}of.${card.suit}`);
+  return said(name) ? say(`${pack}card.figure`, { rank, name: say(name), suit }) : say('card', { rank, suit });
 }
 
 // theCard is a card in words with its article, which depends on the rank in some languages.
 function theCard(text) {
   const parsed = parseCard(text), card = cardName(text);
-  return parsed ? say(said(`the.${parsed.rank}`) ? `the.${parsed.rank}` : 'the.any', { card }) : card;
+  const the = parsed && `${pack}the.${parsed.rank}`;
+  return parsed ? say(said(the) ? the : 'the.any', { card }) : card;
 }
 
 // list reads a list joined by commas, - being none.

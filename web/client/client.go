@@ -71,6 +71,12 @@ func cleanURL(address string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/api/v1"), nil
 }
 
+// Unencrypted reports whether others can read what goes to the server: by http to another machine.
+func (c *Client) Unencrypted() bool {
+	u, err := url.Parse(c.URL)
+	return err == nil && u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback()
+}
+
 // request is one exchange with the server.
 type request struct {
 	method, path string // path after /api/v1, its parts escaped

@@ -190,7 +190,7 @@ func options(m map[string]string) string {
 func TestSocketLimits(t *testing.T) {
 	// limit: live.total
 	l := quick()
-	l.Person, l.Address, l.Total = 2, 3, 5
+	l.Person, l.Address, l.Total = 2, 3, 6
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {
 		other := w.dial("from=192.0.2.9")
 		other.say(`{"watch":"games"}`)
@@ -203,16 +203,17 @@ func TestSocketLimits(t *testing.T) {
 		}
 		first := w.dial("from=10.0.0.1")
 		w.dial("from=10.0.0.1")
+		w.dial("from=10.0.0.1")
 		if status, text := w.refused("from=10.0.0.1", nil); status != 429 || !strings.Contains(text, "the limit for one address is 3 sockets") {
 			t.Errorf("a fourth socket from an address gets %d %q", status, text)
 		}
-		if status, text := w.refused("from=10.0.0.7", nil); status != 429 || !strings.Contains(text, "the limit is 5 sockets") {
-			t.Errorf("a sixth socket gets %d %q", status, text)
+		if status, text := w.refused("from=10.0.0.7", nil); status != 429 || !strings.Contains(text, "the limit is 6 sockets") {
+			t.Errorf("a seventh socket gets %d %q", status, text)
 		}
 		first.Close()
 		bubble.Settle()
-		if n := w.hub.Sockets(); n != 4 {
-			t.Errorf("there are %d sockets, want 4", n)
+		if n := w.hub.Sockets(); n != 5 {
+			t.Errorf("there are %d sockets, want 5", n)
 		}
 		w.dial("from=10.0.0.7")
 		id := w.inProgress(other)

@@ -170,6 +170,9 @@ func (p *pages) move(topic string) {
 	}
 }
 
+// Move has the page of a topic rendered anew for those who watch it.
+func (h *Hub) Move(topic string) { h.pages.move(topic) }
+
 // run renders until the context ends.
 func (p *pages) run(ctx context.Context) {
 	pace := rate.NewLimiter(rate.Limit(p.hub.Limits.Renders), 1)

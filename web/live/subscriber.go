@@ -100,7 +100,7 @@ type ask struct {
 }
 
 // pageTopic is the form of the topics of pages.
-var pageTopic = regexp.MustCompile(`^(games|home|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64})$`)
+var pageTopic = regexp.MustCompile(`^(games|home|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64}|play/[A-Z0-9]{1,40})$`)
 
 func (w *subscriber) handle(a ask) error {
 	if (a.Watch == "") == (a.Leave == "") {

@@ -50,7 +50,10 @@ func (m *Middleware) Identify(w http.ResponseWriter, r *http.Request, key string
 // count counts a request against the limit of its person. If there is none, perhaps by an error, it counts
 // against that of its address, which stops guesses of keys. It returns the error, or that of the limit.
 func (m *Middleware) count(w http.ResponseWriter, in *Request, err error) error {
-	if in.Person.ID != 0 {
+	switch {
+	case in.Cheap && err == nil:
+		return m.pages.Take(w, in.By().One())
+	case in.Person.ID != 0:
 		return m.byPerson.Take(w, in.Person.ID)
 	}
 	return cmp.Or(m.anonymous.Take(w, in.Address), err)

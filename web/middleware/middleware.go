@@ -43,6 +43,7 @@ type Middleware struct {
 	metrics   *metrics
 	anonymous *admission.Rate[netip.Addr]
 	byPerson  *admission.Rate[int64]
+	pages     *admission.Rate[admission.By] // that cost little, of a person or of an address
 }
 
 // The largest numbers of long requests at the same time.
@@ -55,8 +56,9 @@ var (
 const soon = "try again in some seconds"
 
 const (
-	registrationsPerMinute = 10   // tries of one address to join
+	registrationsPerMinute = 60   // tries of one address to join: a class may be behind one
 	assetsPerMinute        = 3000 // for one address. A first visit takes some thirty files, later ones none
+	pagesForOne            = 10   // pages that cost little, for each other request
 )
 
 // New returns a Middleware.
@@ -74,6 +76,7 @@ func New(o Options) *Middleware {
 		metrics:   newMetrics(o.Registerer),
 		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", requests/2, now),
 		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", requests, now),
+		pages:     admission.NewRate[admission.By]("pages", "pages a minute", pagesForOne*requests, now),
 	}
 }
 
@@ -83,6 +86,7 @@ type Request struct {
 	ID            string    // in the log
 	Secure        bool      // it came by https, perhaps to a trusted proxy
 	Route         string    // the pattern, "" for none
+	Cheap         bool      // a page that costs little is asked for, which is to be set before Identify
 	w             *recorder // what goes out, compressed
 	inner         *recorder // what the route writes; nil before there is one
 }
@@ -98,7 +102,7 @@ func (in *Request) Record(w http.ResponseWriter) http.ResponseWriter {
 	return in.inner
 }
 
-// By returns who takes a place with the request.
+// By returns who takes a place with the request, or is counted with it.
 func (in *Request) By() admission.By { return admission.By{Person: in.Person.ID, Address: in.Address} }
 
 // begun reports whether an answer has begun, perhaps only in the compressor's buffer.
@@ -160,6 +164,9 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 		in := &Request{ID: rand.Text(), Actor: service.Actor{Address: m.addressOf(r)}, Secure: m.secure(r), w: &recorder{ResponseWriter: w}}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, in))
 		securityHeaders(w.Header())
+		if r.TLS != nil { // a proxy with TLS decides for itself
+			w.Header().Set("Strict-Transport-Security", "max-age=2592000")
+		}
 		w.Header().Set("X-Request-Id", in.ID)
 		rc := http.NewResponseController(w)
 		rc.SetWriteDeadline(began.Add(answerTime)) // not every writer has deadlines

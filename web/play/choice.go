@@ -3,7 +3,9 @@ package play
 import (
 	"context"
 	"maps"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
@@ -17,8 +19,18 @@ type Choice struct {
 	Game    string
 	Options map[string]string // those that are not left out have their defaults
 	Seat    int
-	Bots    []string // at the other seats in turn, at least one; their live versions play
+	Others  []string      // at the other seats in turn, at least one: bots, whose live versions play, or Invited
+	Bank    time.Duration // of each person for the game, one of Banks; 0: they have no clock
+	// Of a rematch:
+	After string                // the game after which it is played, "" for none
+	Kept  map[int]service.Actor // by seat, for whom it is kept
 }
+
+// Invited stands in a Choice for a person who is to come by the link of the table. No bot has this name.
+const Invited = "+"
+
+// Banks are the times that each person may have for a game.
+var Banks = []time.Duration{5 * time.Minute, 15 * time.Minute}
 
 // choose resolves the game of somebody and the bots' versions, and what memory they need.
 func (x *Table) choose(ctx context.Context, who service.Actor) error {
@@ -34,39 +46,53 @@ func (x *Table) choose(ctx context.Context, who service.Actor) error {
 	switch {
 	case c.Seat < 0 || c.Seat >= n:
 		return ladder.Errorf(ladder.Invalid, "try 0 to "+strconv.Itoa(n-1), "seat %d does not exist", c.Seat)
-	case len(c.Bots) == 0:
-		return ladder.Errorf(ladder.Invalid, "choose one", "there is no bot to play against")
-	case len(c.Bots) > n-1:
-		return ladder.Errorf(ladder.Invalid, "", "%d bots and you are too many for %d seats", len(c.Bots), n)
+	case len(c.Others) == 0:
+		return ladder.Errorf(ladder.Invalid, "choose one", "there is nobody to play against")
+	case len(c.Others) > n-1:
+		return ladder.Errorf(ladder.Invalid, "", "%d others and you are too many for %d seats", len(c.Others), n)
+	case c.Bank != 0 && !slices.Contains(Banks, c.Bank):
+		return ladder.Errorf(ladder.Invalid, "try 5m", "the time of a person cannot be %v", c.Bank)
 	}
 	house := make([]bool, n)
-	bots := 0
+	people, others := 0, 0
 	for seat := range n {
-		if seat == c.Seat {
+		s := &Seat{Kept: c.Kept[seat]}
+		x.Seats = append(x.Seats, s)
+		other := c.Others[others%len(c.Others)]
+		if seat != c.Seat {
+			others++
+		}
+		if seat == c.Seat || other == Invited {
+			s.line = socket.NewStream(socket.StreamOptions{Back: x.tables.Limits.Back, Replay: true})
 			house[seat] = true
-			line := socket.NewStream(socket.StreamOptions{Back: x.tables.Limits.Back, Replay: true})
-			x.Seats = append(x.Seats, &Seat{Who: who, line: line})
-			continue
-		}
-		v, err := x.tables.Store.LiveVersion(ctx, c.Bots[bots%len(c.Bots)])
-		if err != nil {
+			people++
+		} else if s.Version, err = x.tables.bot(ctx, other, c.Game); err != nil {
 			return err
+		} else {
+			house[seat] = s.Version.House()
 		}
-		if !v.Plays(c.Game) {
-			return ladder.Errorf(ladder.Invalid, "choose another", "bot %q does not play %s", v.Bot, c.Game)
-		}
-		if v.Remote {
-			return ladder.Errorf(ladder.Invalid, "choose another", "bot %q plays only matches: it is remote", v.Bot)
-		}
-		house[seat] = v.House()
-		x.Seats = append(x.Seats, &Seat{Version: v})
-		bots++
 	}
-	x.memory = x.tables.Room.Rotation(x.Variant, house) - ladder.HouseMemory // the person needs none
+	first := x.Seats[c.Seat]
+	first.Who, first.taken, first.sat = who, true, true
+	x.memory = x.tables.Room.Rotation(x.Variant, house) - int64(people)*ladder.HouseMemory // people need none
 	if most := x.tables.Limits.Memory; most > 0 && x.memory > most {
 		return ladder.Errorf(ladder.Invalid, "try fewer players, or house bots", "the bots of this game may need %d MiB, and games against people have %d", x.memory>>20, most>>20)
 	}
 	return nil
+}
+
+// bot returns the live version of a bot that can sit at a table.
+func (t *Tables) bot(ctx context.Context, name, game string) (ladder.Version, error) {
+	v, err := t.Store.LiveVersion(ctx, name)
+	switch {
+	case err != nil:
+		return v, err
+	case !v.Plays(game):
+		return v, ladder.Errorf(ladder.Invalid, "choose another", "bot %q does not play %s", v.Bot, game)
+	case v.Remote:
+		return v, ladder.Errorf(ladder.Invalid, "choose another", "bot %q plays only matches: it is remote", v.Bot)
+	}
+	return v, nil
 }
 
 // WithOpening returns options of a game with openings where every game would begin alike and the option is not set.

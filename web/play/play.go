@@ -1,6 +1,8 @@
-// Package play has the games of people against bots: tables at which the referee plays one game,
-// with a person in the browser at one seat and live versions at the others. They are not rated,
-// have memory and priority of their own, and are bounded for each person, each address and in total.
+// Package play has the games of people: tables at which the referee plays one game, with a person in
+// the browser at one seat or more, and live versions of bots at the others. The bots are not rated by them;
+// they have memory and priority of their own, and are bounded for each person, each address and in total.
+//
+// A table with seats for more people waits until these have come by its link; see Tables.Sit.
 package play
 
 import (
@@ -8,7 +10,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"maps"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,11 +24,12 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Tables. All are required.
+// Options are the parts of a Tables. All but Changed and Watch are required.
 type Options struct {
 	Store   *store.Store
 	Limits  Limits
@@ -32,9 +37,14 @@ type Options struct {
 	Resolve func(context.Context, ladder.Version) (match.Bot, error)
 	Sandbox *match.Sandbox // of all but house bots; nil: none
 	Log     *slog.Logger
+	// Changed is told of a table that is seen differently now, by its ID; nil: nobody is told. It does not wait.
+	Changed func(id string)
+	// Watch returns what is given each position of a game, to be shown to those who watch, and what is called
+	// when the game is kept; nil: nobody watches.
+	Watch func(id string, v *rules.Variant) (position func(*referee.Game), end func())
 }
 
-// Tables are all games of people against bots that are played now.
+// Tables are all games of people that are played now, or wait for people.
 type Tables struct {
 	Options
 	memory *semaphore.Weighted // of the bots at all tables
@@ -52,6 +62,7 @@ type Limits struct {
 	Memory  int64         // bytes of all their bots; 0: as much as they want
 	Person  int           // at the same time, of one person or guest
 	Address int           // at the same time, from one address
+	Wait    time.Duration // for people to come by the link
 	Back    time.Duration // for a person to come back
 	Frames  int           // a second that a page may send on average, and four times as many at once
 	Silence time.Duration // without a sign of life, after which a connection ends
@@ -61,7 +72,7 @@ type Limits struct {
 func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 	return Limits{
 		PlayLimits: l, Memory: memory, Person: 2, Address: max(4, l.Games/2),
-		Back: time.Minute, Frames: 50, Silence: 90 * time.Second,
+		Wait: 20 * time.Minute, Back: time.Minute, Frames: 50, Silence: 90 * time.Second,
 	}
 }
 
@@ -70,6 +81,9 @@ func New(o Options) *Tables {
 	memory := o.Limits.Memory
 	if memory == 0 {
 		memory = math.MaxInt64
+	}
+	if o.Changed == nil {
+		o.Changed = func(string) {}
 	}
 	t := &Tables{Options: o, memory: semaphore.NewWeighted(memory), tables: map[string]*Table{}}
 	t.ctx, t.stop = context.WithCancelCause(context.Background())
@@ -81,6 +95,9 @@ var (
 	errStopped = errors.New("the server stops")
 	errBlocked = errors.New("the person is blocked")
 	errNobody  = errors.New("nobody came to the table")
+	errAbsent  = errors.New("somebody who had sat down did not come to the table")
+	errWait    = errors.New("the table has waited for people for too long")
+	errCancel  = errors.New("who had opened the table has cancelled it")
 )
 
 // Run ends the games of people who are blocked, and all games when the context ends. Those
@@ -103,24 +120,35 @@ func (t *Tables) Run(ctx context.Context) error {
 	}
 }
 
-// endBlocked ends the games of all people who are blocked.
+// endBlocked ends the games of people who are blocked. Where several people play, a blocked one resigns.
 func (t *Tables) endBlocked(ctx context.Context) {
-	t.mu.Lock()
-	var all []*Table
-	for _, x := range t.tables {
-		all = append(all, x)
-	}
-	t.mu.Unlock()
-	for _, x := range all {
-		if id := x.who().Person.ID; id != 0 {
-			if p, err := t.Store.Person(ctx, id); err != nil || !p.Blocked.IsZero() {
+	for _, x := range t.all() {
+		people := x.People()
+		for _, seat := range people {
+			id := x.who(seat).Person.ID
+			if id == 0 {
+				continue
+			}
+			if p, err := t.Store.Person(ctx, id); err == nil && p.Blocked.IsZero() {
+				continue
+			}
+			if len(people) > 1 && !x.Waiting() {
+				x.Resign(seat)
+			} else {
 				x.end(errBlocked)
 			}
 		}
 	}
 }
 
-// Table returns the table of a game that is played; nil if there is none.
+// all returns all tables.
+func (t *Tables) all() []*Table {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Values(t.tables))
+}
+
+// Table returns the table of a game that is played or waits for people; nil if there is none.
 func (t *Tables) Table(id string) *Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -128,24 +156,27 @@ func (t *Tables) Table(id string) *Table {
 }
 
 // Of returns the tables of somebody.
-func (t *Tables) Of(who service.Actor) (list []*Table) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, x := range t.tables {
-		if x.Seat(who) >= 0 {
-			list = append(list, x)
+func (t *Tables) Of(who service.Actor) []*Table {
+	return slices.DeleteFunc(t.all(), func(x *Table) bool { return x.Seat(who) < 0 })
+}
+
+// Rematch returns the table that waits for the people of a game that is over; nil if there is none.
+func (t *Tables) Rematch(id string) *Table {
+	for _, x := range t.all() {
+		if x.Choice.After == id && x.Waiting() {
+			return x
 		}
 	}
-	return list
+	return nil
 }
 
 // Allowed returns an error if somebody may not play at all.
 func (t *Tables) Allowed(who service.Actor) error {
 	switch {
 	case t.Limits.Games == 0:
-		return ladder.Errorf(ladder.Forbidden, "", "this server has no games against bots")
+		return ladder.Errorf(ladder.Forbidden, "", "this server has no games for people")
 	case who.Person.ID == 0 && !t.Limits.Guests:
-		return ladder.Errorf(ladder.Unauthorized, "sign in", "games against bots are for people with an account")
+		return ladder.Errorf(ladder.Unauthorized, "sign in", "games are for people with an account")
 	}
 	return nil
 }
@@ -159,13 +190,16 @@ func (t *Tables) SignedIn(ctx context.Context, who service.Actor) {
 	}
 }
 
-// Open lays a table and takes its bots from their versions. The game begins when the person comes. A guest
-// without a session gets one, whose key Open returns.
+// Open lays a table and takes its bots from their versions. The game begins when all people have sat down and
+// come. A guest without a session gets one, whose key Open returns.
 func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Table, key string, err error) {
 	if err := t.Allowed(who); err != nil {
 		return nil, "", err
 	}
-	x = &Table{ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), Began: time.Now(), came: make(chan struct{}), over: make(chan struct{})}
+	x = &Table{
+		ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), Began: time.Now(), turn: -1,
+		full: make(chan struct{}), came: make(chan struct{}), over: make(chan struct{}),
+	}
 	if err := x.choose(ctx, who); err != nil {
 		return nil, "", err
 	}
@@ -188,7 +222,36 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 		defer t.group.Done()
 		x.run(within)
 	}()
+	if c.After != "" {
+		t.Changed(c.After)
+	}
 	return x, key, nil
+}
+
+// Sit gives somebody a seat at a table that waits for people, unless they have one. A guest without a session gets
+// one, whose key Sit returns. The game begins when the last seat is taken.
+func (t *Tables) Sit(ctx context.Context, x *Table, who service.Actor) (key string, err error) {
+	if err := t.Allowed(who); err != nil || x.Seat(who) >= 0 {
+		return "", err
+	}
+	seat, err := t.reserve(x, who)
+	if err != nil {
+		return "", err
+	}
+	newGuest := who.Person.ID == 0 && who.Session == 0
+	key, session, err := t.Store.SitPlay(ctx, x.ID, ladder.PlaySeat{Seat: seat, PersonID: who.Person.ID, Session: who.Session}, who.Address, t.Limits.Day, newGuest)
+	x.sit(seat, session, err == nil)
+	return key, err
+}
+
+// reserve takes a free seat, or returns the limit that this breaks.
+func (t *Tables) reserve(x *Table, who service.Actor) (seat int, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.check(who, x); err != nil {
+		return -1, err
+	}
+	return x.reserve(who)
 }
 
 // Socket returns the limits of the connections of people.
@@ -205,17 +268,7 @@ func (t *Tables) admit(x *Table) error {
 	if t.closed {
 		return ladder.Errorf(ladder.Unavailable, "", "the server stops")
 	}
-	who, own, near := x.who(), 0, 0
-	for _, other := range t.tables {
-		if other.Seat(who) >= 0 {
-			own++
-		}
-		if other.who().Address == who.Address {
-			near++
-		}
-	}
-	l := admission.Limits{Person: t.Limits.Person, Address: t.Limits.Address, Total: t.Limits.Games, What: "games against bots", Hint: "end one, or try again later"}
-	if err := l.Check(own, near, len(t.tables)); err != nil {
+	if err := t.check(x.who(x.Choice.Seat), x); err != nil {
 		return err
 	}
 	if !t.memory.TryAcquire(x.memory) {
@@ -224,6 +277,25 @@ func (t *Tables) admit(x *Table) error {
 	t.tables[x.ID] = x
 	t.group.Add(1)
 	return nil
+}
+
+// check returns the limit that somebody breaks by sitting down at a table, under the lock.
+func (t *Tables) check(who service.Actor, at *Table) error {
+	own, near, all := 0, 0, 0
+	for _, x := range t.tables {
+		if x == at {
+			continue
+		}
+		all++
+		if x.Seat(who) >= 0 {
+			own++
+		}
+		if x.from(who.Address) {
+			near++
+		}
+	}
+	l := admission.Limits{Person: t.Limits.Person, Address: t.Limits.Address, Total: t.Limits.Games, What: "games", Hint: "end one, or try again later"}
+	return l.Check(own, near, all)
 }
 
 // dismiss forgets a table.

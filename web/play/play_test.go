@@ -32,7 +32,7 @@ func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refer
 // limits are those of tests.
 var limits = play.Limits{
 	PlayLimits: ladder.PlayLimits{Games: 3, Day: 4, Guests: true, Think: 10 * time.Second, Move: time.Minute},
-	Memory:     3 * ladder.HouseMemory, Person: 2, Address: 2, Back: time.Minute,
+	Memory:     3 * ladder.HouseMemory, Person: 2, Address: 2, Wait: 20 * time.Minute, Back: time.Minute,
 }
 
 // world has tables that run until the test ends, or stop is called.
@@ -99,7 +99,7 @@ func guest(session int64, address string) service.Actor {
 	return service.Actor{Session: session, Address: netip.MustParseAddr(address)}
 }
 
-var brisca = play.Choice{Game: "brisca", Bots: []string{"@greedy"}}
+var brisca = play.Choice{Game: "brisca", Others: []string{"@greedy"}}
 
 // wantError checks the code of an error and a part of its text.
 func wantError(t *testing.T, err error, code ladder.Code, part string) {
@@ -144,10 +144,12 @@ func (p pipe) Receive() (socket.Frame, error) {
 
 func (p pipe) Close(string) { p.close() }
 
-// sit plays a person's seat as a program does; silent from that turn on.
-func sit(w *world, x *play.Table, silent int) {
+// sit plays the first person's seat as a program does; silent from that turn on.
+func sit(w *world, x *play.Table, silent int) { sitAt(w, x, 0, silent) }
+
+func sitAt(w *world, x *play.Table, seat, silent int) {
 	near, far := w.pipes()
-	go x.Attach(context.Background(), 0, near)
+	go x.Attach(context.Background(), seat, near)
 	end := socket.NewStream(socket.StreamOptions{})
 	toBot, fromSeat := io.Pipe()
 	toSeat, fromBot := io.Pipe()
@@ -259,8 +261,8 @@ func TestHouseFails(t *testing.T) {
 		<-x.Over()
 		p, err := w.Store.Play(t.Context(), x.ID)
 		w.must(err)
-		if cause, bot := p.Broken.Cause(); p.State != ladder.PlayBroken || cause != ladder.BrokenByBot || bot != x.Seats[1].Version.Bot || p.Session != 1 {
-			t.Errorf("the game of session %d is %s by %q", p.Session, p.State, p.Broken)
+		if cause, bot := p.Broken.Cause(); p.State != ladder.PlayBroken || cause != ladder.BrokenByBot || bot != x.Seats[1].Version.Bot || p.Seats[0].Session != 1 {
+			t.Errorf("the game of session %d is %s by %q", p.Seats[0].Session, p.State, p.Broken)
 		}
 	})
 }
@@ -331,23 +333,23 @@ func TestLimits(t *testing.T) {
 		_, err = open(b, brisca)
 		w.must(err)
 		_, err = open(b, brisca)
-		wantError(t, err, ladder.TooMany, "the limit for one address is 2 games against bots at the same time")
+		wantError(t, err, ladder.TooMany, "the limit for one address is 2 games at the same time")
 		far := a
 		far.Address = netip.MustParseAddr("10.0.0.2")
 		_, err = open(far, brisca)
 		w.must(err)
 		far.Address = netip.MustParseAddr("10.0.0.4")
 		_, err = open(far, brisca)
-		wantError(t, err, ladder.TooMany, "the limit for one person is 2 games against bots at the same time")
+		wantError(t, err, ladder.TooMany, "the limit for one person is 2 games at the same time")
 		_, err = open(c, brisca)
-		wantError(t, err, ladder.TooMany, "the limit is 3 games against bots at the same time")
-		_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "6"}, Bots: []string{"@greedy"}})
+		wantError(t, err, ladder.TooMany, "the limit is 3 games at the same time")
+		_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "6"}, Others: []string{"@greedy"}})
 		wantError(t, err, ladder.Invalid, "the bots of this game may need 480 MiB")
 		sit(w, first, 0)
 		if r := w.kept(first); len(r.Faults) > 0 {
 			t.Errorf("the faults are %v", r.Faults)
 		}
-		_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "4"}, Bots: []string{"@greedy"}})
+		_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "4"}, Others: []string{"@greedy"}})
 		wantError(t, err, ladder.Unavailable, "no memory for the bots")
 		_, err = open(c, brisca)
 		w.must(err)
@@ -404,7 +406,7 @@ func TestGuestSignsIn(t *testing.T) {
 		_, err = w.Open(t.Context(), away, brisca)
 		w.must(err)
 		_, err = w.Open(t.Context(), away, brisca)
-		wantError(t, err, ladder.TooMany, "the limit for one person is 2 games against bots at the same time")
+		wantError(t, err, ladder.TooMany, "the limit for one person is 2 games at the same time")
 		sit(w, x, 0)
 		if r := w.kept(x); r.Seats[0].Name != "anna" {
 			t.Errorf("in the replay the person is %q", r.Seats[0].Name)
@@ -450,7 +452,7 @@ func TestRestart(t *testing.T) {
 		go x.Attach(t.Context(), 0, near)
 		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, x)
-		killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64)}
+		killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64), Seats: []ladder.PlaySeat{{}}}
 		_, _, err = w.Store.AddPlay(t.Context(), killed, netip.Addr{}, 0, false)
 		w.must(err)
 		w.stop()

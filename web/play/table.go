@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -34,30 +35,42 @@ type Table struct {
 	memory int64
 	bots   []match.Bot
 	end    context.CancelCauseFunc
+	full   chan struct{} // closed when no seat waits for a person
 	came   chan struct{} // closed when all people have come
 	over   chan struct{} // closed when the game has ended and is kept
 
-	mu     sync.Mutex // of Seat.Who and what is private in Seats
+	mu     sync.Mutex // of what follows, and of what is private in Seats, and Seat.Who
+	turn   int        // the seat to move; -1: none
+	since  time.Time  // when its turn began
 	giving sync.Mutex // so that who sits there does not change while the game is kept
 }
 
 // Seat is a seat at a table: that of a person, or of a version.
 type Seat struct {
-	Who     service.Actor // a guest has a session, once the table is open
+	Who     service.Actor // a guest has a session, once the seat is theirs
+	Kept    service.Actor // for whom a seat that is not taken is kept; zero: anybody
 	Version ladder.Version
 
-	line  *socket.Stream // of a person; nil: a version plays
-	came  bool
-	timer *time.Timer // of the person's turn; nil: it is not theirs
-	until time.Time
+	line     *socket.Stream // of a person; nil: a version plays
+	taken    bool           // by a person, or soon
+	sat      bool           // the person's seat is stored
+	came     bool
+	there    int  // connections
+	resigned bool // and lines come no more
+	left     time.Duration
+	timer    *time.Timer // of the person's turn; nil: it is not theirs, or they have a bank
+	until    time.Time
 }
 
 // prepare makes the bots, whose files stay until the context has ended.
 func (x *Table) prepare(ctx context.Context) error {
-	taken := map[string]int{}
 	for _, s := range x.Seats {
 		if s.line != nil {
-			x.bots = append(x.bots, match.Bot{Hash: person.Hash(), Untimed: true, Serve: s.line.Serve})
+			b := match.Bot{Hash: person.Hash(), Untimed: true, Serve: s.line.Serve}
+			if x.Choice.Bank != 0 {
+				b.Untimed, b.Clock = false, &referee.Clock{Bank: x.Choice.Bank, Margin: bankMargin, Startup: time.Minute}
+			}
+			x.bots = append(x.bots, b)
 			continue
 		}
 		b, err := x.tables.Resolve(ctx, s.Version)
@@ -67,99 +80,199 @@ func (x *Table) prepare(ctx context.Context) error {
 		if b.Sandbox = nil; !s.Version.House() {
 			b.Sandbox = x.tables.Sandbox
 		}
-		b.Name = s.Version.Bot
-		if taken[b.Name]++; taken[b.Name] > 1 {
-			b.Name = fmt.Sprintf("%s#%d", b.Name, taken[b.Name])
-		}
 		x.bots = append(x.bots, b)
 	}
-	x.bots[x.Choice.Seat].Name = x.called()
 	return nil
 }
 
-// called returns what the person is called in the replay: as nobody else.
-func (x *Table) called() string {
-	name := cmp.Or(x.who().Person.Name, ladder.GuestName)
-	for i := range x.bots {
-		if x.Seats[i].line == nil && x.bots[i].Name == name {
-			return name + " (person)"
-		}
-	}
-	return name
-}
+// bankMargin is what a person with a bank has beyond it, for the way of the last move.
+const bankMargin = time.Second
 
-// who returns who has opened the table.
-func (x *Table) who() service.Actor {
+// names returns what the seats are called in the replay: each as no other.
+func (x *Table) names() (list []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.Seats[x.Choice.Seat].Who
+	taken := map[string]int{}
+	for _, s := range x.Seats {
+		name := s.Version.Bot
+		if s.line != nil {
+			name = cmp.Or(s.Who.Person.Name, ladder.GuestName)
+			if slices.ContainsFunc(x.Seats, func(other *Seat) bool { return other.Version.Bot == name }) {
+				name += " (person)"
+			}
+		}
+		if taken[name]++; taken[name] > 1 {
+			name = fmt.Sprintf("%s#%d", name, taken[name])
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// who returns who sits at a seat.
+func (x *Table) who(seat int) service.Actor {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.Seats[seat].Who
+}
+
+// from reports whether somebody at the table came from an address.
+func (x *Table) from(address netip.Addr) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Who.Address == address })
+}
+
+// reserve takes a free seat for somebody: one that is kept for them, or one that is kept for nobody.
+func (x *Table) reserve(who service.Actor) (seat int, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	free := func(kept bool) int {
+		return slices.IndexFunc(x.Seats, func(s *Seat) bool {
+			return s.line != nil && !s.taken && (kept && s.Kept.Same(who) || !kept && s.Kept == service.Actor{})
+		})
+	}
+	if seat = free(true); seat < 0 {
+		seat = free(false)
+	}
+	if seat < 0 {
+		return -1, ladder.Errorf(ladder.Conflict, "watch the game, or open a table", "no seat of this table is free")
+	}
+	x.Seats[seat].Who, x.Seats[seat].taken = who, true
+	return seat, nil
+}
+
+// sit completes what reserve has begun, once the seat is stored, or gives the seat back.
+func (x *Table) sit(seat int, session int64, stored bool) {
+	x.mu.Lock()
+	s := x.Seats[seat]
+	s.sat, s.taken = stored, stored
+	if s.Who.Session = session; !stored {
+		s.Who = service.Actor{}
+	}
+	if stored && !x.waits() {
+		close(x.full)
+	}
+	x.mu.Unlock()
+	x.tables.Changed(x.ID)
+}
+
+// waits reports whether a seat waits for a person, under the lock.
+func (x *Table) waits() bool {
+	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.line != nil && !s.sat })
+}
+
+// Waiting reports whether the table waits for people.
+func (x *Table) Waiting() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.waits()
+}
+
+// Minutes returns for how long at most the table waits for people.
+func (x *Table) Minutes() int { return int(x.tables.Limits.Wait.Minutes()) }
+
+// Cancel gives up a table that waits for people, for who has opened it.
+func (x *Table) Cancel(who service.Actor) error {
+	switch {
+	case x.Seat(who) != x.Choice.Seat:
+		return ladder.Errorf(ladder.Forbidden, "", "only who has opened a table can cancel it")
+	case !x.Waiting():
+		return ladder.Errorf(ladder.Conflict, "resign", "this game has begun")
+	}
+	x.end(errCancel)
+	<-x.over
+	return nil
+}
+
+// People returns the seats of people who have sat down.
+func (x *Table) People() (seats []int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, s := range x.Seats {
+		if s.sat {
+			seats = append(seats, i)
+		}
+	}
+	return seats
 }
 
 // store adds the game to the store, and returns the key of the session of a guest who is new.
 func (x *Table) store(ctx context.Context) (key string, err error) {
-	who := x.who()
-	newGuest := who.Person.ID == 0 && who.Session == 0
-	key, session, err := x.tables.Store.AddPlay(ctx, x.play(), who.Address, x.tables.Limits.Day, newGuest)
-	if newGuest {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		x.Seats[x.Choice.Seat].Who.Session = session
+	who := x.who(x.Choice.Seat)
+	p := ladder.Play{
+		ID: x.ID, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Opener: x.Choice.Seat, Bank: x.Choice.Bank,
+		Commitment: referee.Commitment(x.Seed).String(), Seats: []ladder.PlaySeat{{Seat: x.Choice.Seat, PersonID: who.Person.ID, Session: who.Session}},
+	}
+	for i, s := range x.Seats {
+		if s.line == nil {
+			p.Seats = append(p.Seats, ladder.PlaySeat{Seat: i, Version: s.Version.ID, BotID: s.Version.BotID})
+		}
+	}
+	key, session, err := x.tables.Store.AddPlay(ctx, p, who.Address, x.tables.Limits.Day, who.Person.ID == 0 && who.Session == 0)
+	if err == nil {
+		x.sit(x.Choice.Seat, session, true)
 	}
 	return key, err
 }
 
-// give makes the game of a guest that of the person as whom they have signed in.
+// give makes the seat of a guest that of the person as whom they have signed in, unless that person has another one.
 func (x *Table) give(ctx context.Context, who service.Actor) error {
 	x.giving.Lock()
 	defer x.giving.Unlock()
-	was := x.who()
-	if was.Person.ID != 0 {
+	seat := x.Seat(who)
+	was := x.who(seat)
+	if was.Person.ID != 0 || x.Seat(service.Actor{Person: who.Person}) >= 0 {
 		return nil
 	}
-	if err := x.tables.Store.GivePlay(ctx, x.ID, who.Person.ID, was.Address, x.tables.Limits.Day); err != nil {
+	if err := x.tables.Store.GivePlay(ctx, x.ID, seat, who.Person.ID, was.Address, x.tables.Limits.Day); err != nil {
 		return err
 	}
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.Seats[x.Choice.Seat].Who.Person = who.Person
+	x.Seats[seat].Who.Person = who.Person
+	x.mu.Unlock()
+	x.tables.Changed(x.ID)
 	return nil
-}
-
-// play returns the table as it is stored.
-func (x *Table) play() ladder.Play {
-	who := x.who()
-	p := ladder.Play{
-		ID: x.ID, PersonID: who.Person.ID, Session: who.Session, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Seat: x.Choice.Seat,
-		Commitment: referee.Commitment(x.Seed).String(),
-	}
-	for i, s := range x.Seats {
-		if v := s.Version; s.line == nil {
-			p.Bots = append(p.Bots, ladder.PlaySeat{Seat: i, Version: v.ID, BotID: v.BotID, Bot: v.Bot, Number: v.Number})
-		}
-	}
-	return p
 }
 
 // Seat returns the seat at which somebody plays, -1 if there is none.
 func (x *Table) Seat(who service.Actor) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.Who.Same(who) })
+	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Who.Same(who) })
 }
 
-// Names returns who sits at each seat, as somebody at one of them sees it; you is what they are
-// called.
-func (x *Table) Names(seat int, you string) (names []string) {
+// Shown is what all see of a seat.
+type Shown struct {
+	Seat     int
+	Team     int    // from 1
+	Name     string // "" of a guest
+	Bot      bool
+	Free     bool
+	Kept     string // for whom a free seat is kept, if that is a person with an account
+	Away     bool
+	Resigned bool
+	Turn     bool
+	Left     time.Duration // of a bank, at the beginning of the turn
+	Until    time.Time     // when the bank of the seat to move is empty
+}
+
+// Shown returns what all see of the seats.
+func (x *Table) Shown() (list []Shown) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i, s := range x.Seats {
-		name := cmp.Or(s.Version.Bot, s.Who.Person.Name, ladder.GuestName)
-		if i == seat {
-			name = you
+		shown := Shown{Seat: i, Team: 1 + x.Variant.Side(i), Name: s.Version.Bot, Bot: s.line == nil, Turn: x.turn == i}
+		if s.line != nil {
+			shown.Name, shown.Free, shown.Kept = s.Who.Person.Name, !s.sat, s.Kept.Person.Name
+			shown.Resigned, shown.Away = s.resigned, s.came && s.there == 0 && !s.resigned
+			if x.Choice.Bank != 0 {
+				shown.Left, shown.Until = s.left, x.since.Add(s.left)
+			}
 		}
-		names = append(names, name)
+		list = append(list, shown)
 	}
-	return names
+	return list
 }
 
 // Attach carries the lines of a person's seat over a connection; see socket.Stream. The game begins
@@ -169,10 +282,18 @@ func (x *Table) Attach(ctx context.Context, seat int, c socket.Wire) error {
 	x.mu.Lock()
 	first := !s.came
 	s.came = true
+	s.there++
 	if first && !slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.line != nil && !s.came }) {
 		close(x.came)
 	}
 	x.mu.Unlock()
+	x.tables.Changed(x.ID)
+	defer func() {
+		x.mu.Lock()
+		s.there--
+		x.mu.Unlock()
+		x.tables.Changed(x.ID)
+	}()
 	return s.line.Attach(waiting{c, ctx, x.over})
 }
 
@@ -193,8 +314,21 @@ func (w waiting) Close(why string) {
 	w.Wire.Close(why)
 }
 
-// Resign gives the game up for a person's seat.
-func (x *Table) Resign(seat int) { x.Seats[seat].line.Close(fault.Reason{Kind: fault.Resigned}) }
+// Resign gives the game up for a person's seat. It loses when it is its turn.
+func (x *Table) Resign(seat int) {
+	x.mu.Lock()
+	x.Seats[seat].resigned = true
+	x.mu.Unlock()
+	x.Seats[seat].line.Close(fault.Reason{Kind: fault.Resigned})
+	x.tables.Changed(x.ID)
+}
+
+// Resigned reports whether the game was given up for a seat.
+func (x *Table) Resigned(seat int) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.Seats[seat].resigned
+}
 
 // close ends the lines of all people.
 func (x *Table) close(why error) {
@@ -213,6 +347,9 @@ func (x *Table) Left(seat int) (left time.Duration, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s := x.Seats[seat]
+	if x.Choice.Bank != 0 {
+		return max(0, time.Until(x.since.Add(s.left))), x.turn == seat
+	}
 	return max(0, time.Until(s.until)), s.timer != nil
 }
 
@@ -226,11 +363,27 @@ var (
 	moveVerb = []byte("move ")
 )
 
-// overhear runs the clocks of people: from the lines of a turn to the move.
+// saw notes whose turn it is, and what is left of the banks.
+func (x *Table) saw(g *referee.Game) {
+	x.mu.Lock()
+	x.turn, x.since = g.Turn(), time.Now()
+	if g.Over() {
+		x.turn = -1
+	}
+	for seat, s := range x.Seats {
+		s.left = g.Left(seat)
+	}
+	x.mu.Unlock()
+	if x.Choice.Bank != 0 {
+		x.tables.Changed(x.ID)
+	}
+}
+
+// overhear runs the clocks of people without banks: from the lines of a turn to the move.
 func (x *Table) overhear(t referee.Traffic) {
 	s := x.Seats[t.Seat]
 	switch {
-	case s.line == nil:
+	case s.line == nil || x.Choice.Bank != 0:
 	case !t.FromBot && (bytes.HasPrefix(t.Lines, viewVerb) || bytes.Contains(t.Lines, append([]byte("\n"), viewVerb...))):
 		x.startClock(s)
 	case t.FromBot && bytes.HasPrefix(t.Lines, moveVerb):
@@ -278,6 +431,10 @@ func (x *Table) run(ctx context.Context) {
 	x.tables.dismiss(x)
 	close(x.over)
 	x.close(err)
+	x.tables.Changed(x.ID)
+	if x.Choice.After != "" {
+		x.tables.Changed(x.Choice.After)
+	}
 }
 
 // failedBot is the error of a game in which a house bot has failed.
@@ -298,27 +455,60 @@ func breaking(err error) ladder.Breaking {
 		return ladder.BrokenByBlock
 	case errors.Is(err, errNobody):
 		return ladder.BrokenByNobody
+	case errors.Is(err, errAbsent):
+		return ladder.BrokenByAbsence
+	case errors.Is(err, errWait):
+		return ladder.BrokenByWait
+	case errors.Is(err, errCancel):
+		return ladder.BrokenByCancel
 	case errors.As(err, &failed):
 		return ladder.BrokenByBot + ":" + ladder.Breaking(failed.bot)
 	}
 	return ladder.BrokenByFailure
 }
 
-// game plays the game once all people have come.
-func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
-	wait := time.NewTimer(x.tables.Limits.Back)
+// await waits for something that is to happen in time.
+func await(ctx context.Context, what <-chan struct{}, in time.Duration, late error) error {
+	wait := time.NewTimer(in)
 	defer wait.Stop()
 	select {
-	case <-x.came:
+	case <-what:
+		return nil
 	case <-wait.C:
-		return nil, errNobody
+		return late
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
+	}
+}
+
+// game plays the game once all people have sat down and come.
+func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
+	if err := await(ctx, x.full, x.tables.Limits.Wait, errWait); err != nil {
+		return nil, err
+	}
+	if x.Choice.After != "" {
+		x.tables.Changed(x.Choice.After) // which offers it no longer
+	}
+	late := errNobody
+	if len(x.People()) > 1 {
+		late = errAbsent
+	}
+	if err := await(ctx, x.came, x.tables.Limits.Back, late); err != nil {
+		return nil, err
+	}
+	for seat, name := range x.names() {
+		x.bots[seat].Name = name
+	}
+	watch := x.saw
+	if x.tables.Watch != nil {
+		position, end := x.tables.Watch(x.ID, x.Variant)
+		defer func() { go func() { <-x.over; end() }() }()
+		watch = func(g *referee.Game) { x.saw(g); position(g) }
 	}
 	m := match.Match{
 		Variant: x.Variant, Bots: x.bots, Deals: 1, Only: []int{0}, Seed: x.Seed, Clock: x.clock(), Low: true,
-		Trace: x.overhear,
-		Done:  func(g *referee.Result) error { game = g; return nil },
+		Trace: x.overhear, Watch: watch,
+		Done: func(g *referee.Result) error { game = g; return nil },
 		Void: func(_, _ int, err error) {
 			x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", err)
 			x.end(err)
@@ -337,14 +527,14 @@ func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 func (x *Table) keep(g *referee.Result) error {
 	x.giving.Lock()
 	defer x.giving.Unlock()
-	p := x.play()
 	for _, f := range g.Faults {
 		if s := x.Seats[f.Seat]; s.line == nil && s.Version.House() && program.HouseFailed(f) {
 			return &failedBot{s.Version.Bot, f}
 		}
 	}
 	g.Reveal(x.Seed)
-	g.Seats[p.Seat].Name = x.called()
-	result := ladder.PlayResult(rules.RecordOf(x.Variant, g.Ranks, x.Choice.Seat))
-	return x.tables.Store.FinishPlay(context.WithoutCancel(x.tables.ctx), x.ID, result, g.Encode(), p.Records(x.Variant, g.Ranks))
+	for seat, name := range x.names() {
+		g.Seats[seat].Name = name // a guest may have signed in
+	}
+	return x.tables.Store.FinishPlay(context.WithoutCancel(x.tables.ctx), x.ID, x.Variant, g.Ranks, g.Encode())
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/crypto/acme/autocert"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timba-arena/timba/ladder"
@@ -47,6 +49,7 @@ import (
 type Options struct {
 	Dir     datadir.Dir // the data directory, absolute
 	Listen  string      // address; port 0 for a free one
+	Domain  string      // for which the server obtains a certificate; "": it speaks plain HTTP
 	Config  *config.Config
 	Level   sandbox.Level   // of this machine's sandbox
 	Cores   []int           // one for each worker
@@ -76,6 +79,8 @@ type Server struct {
 	tables   *play.Tables
 	days     <-chan time.Time // when days begin, for tests; nil: by the clock
 	listener net.Listener
+	plain    net.Listener      // for http beside https; nil without a domain
+	manager  *autocert.Manager // of the certificate
 	remotes  *remote.Hub
 }
 
@@ -93,8 +98,49 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// URL returns the address of the server.
-func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
+// URL returns the address of the server for other machines, where they reach it.
+func (s *Server) URL() string {
+	address := s.listener.Addr().(*net.TCPAddr)
+	switch {
+	case s.Domain == "":
+		return "http://" + net.JoinHostPort(reachable(address.IP).String(), strconv.Itoa(address.Port))
+	case s.Config.Site.URL != "":
+		return s.Config.Site.URL
+	case address.Port == 443:
+		return "https://" + s.Domain
+	}
+	return "https://" + net.JoinHostPort(s.Domain, strconv.Itoa(address.Port))
+}
+
+// LocalURL returns the address of the server on its own machine.
+func (s *Server) LocalURL() string {
+	if address := s.listener.Addr().(*net.TCPAddr); s.Domain == "" && address.IP.IsUnspecified() {
+		return fmt.Sprintf("http://127.0.0.1:%d", address.Port)
+	}
+	return s.URL()
+}
+
+// Unencrypted reports whether others reach the server over a network without TLS.
+func (s *Server) Unencrypted() bool { return s.Domain == "" && len(s.Proxies) == 0 && !s.onLoopback() }
+
+// reachable returns the address at which other machines reach a server that listens on ip: where that is any
+// address of this machine, the one that it has on its way out.
+func reachable(ip net.IP) net.IP {
+	if !ip.IsUnspecified() {
+		return ip
+	}
+	if out, err := net.Dial("udp", "192.0.2.1:9"); err == nil { // which sends nothing
+		defer out.Close()
+		return out.LocalAddr().(*net.UDPAddr).IP
+	}
+	all, _ := net.InterfaceAddrs() // none: only this machine reaches it
+	for _, a := range all {
+		if a, ok := a.(*net.IPNet); ok && a.IP.IsGlobalUnicast() {
+			return a.IP
+		}
+	}
+	return net.IPv4(127, 0, 0, 1)
+}
 
 func (s *Server) open() error {
 	var err error
@@ -112,7 +158,12 @@ func (s *Server) open() error {
 		return dataError(err)
 	}
 	if s.listener, err = net.Listen("tcp", s.Listen); err != nil {
-		return listenError(s.Listen, err)
+		return listenError(s.Listen, "--listen", err)
+	}
+	if s.Domain != "" {
+		if err := s.openDomain(); err != nil {
+			return err
+		}
 	}
 	if s.Config.LocalGuests {
 		s.Config.Play.Guests = s.onLoopback()
@@ -123,7 +174,7 @@ func (s *Server) open() error {
 // onLoopback reports whether only this machine reaches the server: it knows of no proxy for others.
 func (s *Server) onLoopback() bool {
 	address, ok := s.listener.Addr().(*net.TCPAddr)
-	return ok && address.IP.IsLoopback() && len(s.Proxies) == 0
+	return ok && address.IP.IsLoopback() && len(s.Proxies) == 0 && s.Domain == ""
 }
 
 // writeNew writes a file that only its owner can read, completely or not at all, unless it
@@ -146,12 +197,13 @@ func dataError(err error) error {
 	return fmt.Errorf("data: %w", err)
 }
 
-func listenError(address string, err error) error {
+// listenError returns an error on an address with what to try. setting is what changes the address.
+func listenError(address, setting string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("listen: %s is in use: stop the other program, or choose another address with --listen", address)
+		return fmt.Errorf("listen: %s is in use: stop the other program, or choose another address with %s", address, setting)
 	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("listen: %s is not allowed for this user: choose a port above 1023 with --listen", address)
+		return fmt.Errorf("listen: %s is not allowed for this user: choose a port above 1023 with %s, or give the program CAP_NET_BIND_SERVICE, as AmbientCapabilities= of systemd does", address, setting)
 	}
 	return fmt.Errorf("listen: %q is not an address of this machine with a port: try one such as 127.0.0.1:8080", address)
 }
@@ -224,8 +276,19 @@ func (s *Server) Serve(ctx context.Context) error {
 
 // serveWeb serves until the server is stopped, and downloads for a grace longer.
 func (s *Server) serveWeb(ctx context.Context, group *errgroup.Group, web *http.Server) {
+	if s.Domain != "" {
+		plain := s.secure(web)
+		s.serveOn(ctx, group, plain, func() error { return plain.Serve(s.plain) })
+		s.serveOn(ctx, group, web, func() error { return web.ServeTLS(s.listener, "", "") })
+		go s.watchCertificate(ctx)
+		return
+	}
+	s.serveOn(ctx, group, web, func() error { return web.Serve(s.listener) })
+}
+
+func (s *Server) serveOn(ctx context.Context, group *errgroup.Group, web *http.Server, serve func() error) {
 	group.Go(func() error {
-		if err := web.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serving: %w", err)
 		}
 		return nil
@@ -259,12 +322,16 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		Pace:       s.Pace,
 		Log:        s.Log,
 	})
+	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	if s.Domain != "" { // there is no proxy that keeps others out
+		metrics = ownMachine(metrics)
+	}
 	a := api.New(api.Options{
 		Middleware: m,
 		Online:     s.remotes.Online,
 		Machines:   machines,
 		Health:     func(context.Context) error { return r.Health().Err() },
-		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		Metrics:    metrics,
 	})
 	pages, err := site.New(site.Options{
 		Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables, Version: s.Version, Machines: machines,
@@ -377,8 +444,10 @@ func CheckMachine(ctx context.Context, dir string, bots *match.Sandbox) error {
 // Close closes what is open. It may follow a failed Open.
 func (s *Server) Close() error {
 	var errs []error
-	if s.listener != nil {
-		s.listener.Close() // the HTTP server may have closed it already
+	for _, l := range []net.Listener{s.listener, s.plain} {
+		if l != nil {
+			l.Close() // the HTTP server may have closed it already
+		}
 	}
 	if s.Store != nil {
 		errs = append(errs, s.Store.Close())

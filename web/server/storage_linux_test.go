@@ -66,7 +66,7 @@ type running struct {
 }
 
 // newRunning opens a server; begin lets it serve.
-func newRunning(t *testing.T) *running {
+func newRunning(t *testing.T, change ...func(*Options)) *running {
 	t.Helper()
 	kit.Slow(t)
 	s := &running{t: t, newDay: make(chan time.Time)}
@@ -76,11 +76,15 @@ func newRunning(t *testing.T) *running {
 	kit.Must(s.t, err)
 	cores, err := Cores(1, c)
 	kit.Must(s.t, err)
-	s.Server, err = Open(t.Context(), Options{
+	o := Options{
 		Dir: datadir.Dir(laddertest.Dir(t)), Listen: "127.0.0.1:0", Config: c, Level: level, Cores: cores, Grace: time.Minute,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test",
 		Database: store.Options{NoSync: true, Now: func() time.Time { return time.Now().Add(time.Duration(s.later.Load())) }},
-	})
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	s.Server, err = Open(t.Context(), o)
 	kit.Must(s.t, err)
 	t.Cleanup(func() { kit.Must(s.t, s.Close()) })
 	s.days = s.newDay

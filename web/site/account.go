@@ -33,8 +33,8 @@ func (v *visit) tabs(at string) tabs { return tabs{at, v.MayAll(), v.Token.Scope
 type accountPage struct {
 	Tabs     tabs
 	Bots     []ownBot
-	Limit    int           // of bots
-	Plays    []ladder.Play // against bots, the last ones
+	Limit    int       // of bots
+	Plays    []ownPlay // the last ones
 	Messages []ladder.Message
 	Pager    pager
 	Sessions []ladder.Session
@@ -44,6 +44,28 @@ type accountPage struct {
 type ownBot struct {
 	ladder.Bot
 	Last ladder.Version // ID 0: none
+}
+
+// ownPlay is a game in which a person sat.
+type ownPlay struct {
+	ladder.Play
+	Own    int    // the seat
+	Title  string // of the game
+	Result string // of the person; "" for none
+}
+
+// playsOf returns the last games of a person.
+func (s *Site) playsOf(ctx context.Context, p ladder.Person) (out []ownPlay, err error) {
+	list, err := s.Store.PlaysOf(ctx, p.ID, botPlays)
+	for _, play := range list {
+		for _, seat := range play.Seats {
+			if seat.PersonID == p.ID {
+				out = append(out, ownPlay{play, seat.Seat, titleOf(play.Game), ladder.PlayResult(seat.Record)})
+				break
+			}
+		}
+	}
+	return out, err
 }
 
 // account shows one's own bots, messages and sessions.
@@ -64,7 +86,7 @@ func (s *Site) account(v *visit) error {
 	for _, b := range bots {
 		page.Bots = append(page.Bots, ownBot{b, last[b.ID]})
 	}
-	if page.Plays, err = s.Store.PlaysOf(v.ctx(), v.Person.ID, botPlays); err != nil {
+	if page.Plays, err = s.playsOf(v.ctx(), v.Person); err != nil {
 		return err
 	}
 	all, err := s.Store.LastMessages(v.ctx(), v.Person.ID, maxMessages)
@@ -75,6 +97,12 @@ func (s *Site) account(v *visit) error {
 	page.Messages, page.Pager = paged(v, q, all, messagesPerPage)
 	if err := q.Err(); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(page.Messages, func(m ladder.Message) bool { return m.Seen.IsZero() }) {
+		first, last := page.Messages[len(page.Messages)-1].ID, page.Messages[0].ID
+		if err := s.Store.SetSeen(v.ctx(), v.Person.ID, first, last); err != nil {
+			return err
+		}
 	}
 	if page.Sessions, err = s.Service.Sessions(v.ctx(), v.Actor); err != nil {
 		return err
@@ -234,12 +262,16 @@ type membersPage struct {
 	List  []ladder.Person
 	Query string
 	Pager pager
+	Name  string // of the person with a new token
+	Made  string // its text, shown this once
 }
 
 // members lists all people, for admins.
-func (s *Site) members(v *visit) error {
+func (s *Site) members(v *visit) error { return s.showMembers(v, membersPage{}) }
+
+func (s *Site) showMembers(v *visit, page membersPage) error {
 	q := v.query()
-	page := membersPage{Tabs: v.tabs("/account/people"), Query: q.Text("q")}
+	page.Tabs, page.Query = v.tabs("/account/people"), q.Text("q")
 	all, err := s.Service.People(v.ctx(), v.Actor)
 	if err != nil {
 		return err
@@ -250,6 +282,16 @@ func (s *Site) members(v *visit) error {
 		return err
 	}
 	return v.page(http.StatusOK, "members", page)
+}
+
+// resetTokens makes a token for a person who has lost theirs, and shows it.
+func (s *Site) resetTokens(v *visit) (err error) {
+	page := membersPage{Name: v.field("name")}
+	if page.Made, err = s.Service.ResetTokens(v.ctx(), v.Actor, page.Name); err != nil {
+		return err
+	}
+	v.w.Header().Set("Cache-Control", "no-store")
+	return s.showMembers(v, page)
 }
 
 // block blocks or unblocks a person.

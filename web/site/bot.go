@@ -38,6 +38,7 @@ type botPage struct {
 	Places    []ladder.Standing
 	Ladder    string // that the chart and the records are of, "" without a place
 	Chart     chart
+	Rated     chart // the Elo of each version with its interval
 	Opponents []store.Opponent
 	Pager     pager
 	Matches   []shownMatch
@@ -142,6 +143,21 @@ func (s *Site) addRatings(v *visit, _ *parameters.Query, page *botPage) error {
 		if i > 0 && p.Version != points[i-1].Version {
 			page.Chart.Marks = append(page.Chart.Marks, mark{(float64(points[i-1].Count) + float64(p.Count)) / 2, "@" + v.words.Numbers.Sprint(p.Version)})
 		}
+	}
+	if err != nil {
+		return err
+	}
+	list, err := s.Store.StandingsOn(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions)
+	page.Rated = chart{Title: v.t("bot.versions-chart", "Bot", page.Bot.Name, "Ladder", page.Ladder), Bars: true}
+	for _, p := range slices.Backward(list) {
+		at := point{
+			X: float64(p.Version), Y: p.Rating(),
+			Label: v.t("bot.versions-point", "Version", p.Version, "Elo", whole(p.Rating()), "PlusMinus", plusMinus(p.PlusMinus), "Matches", p.Matches),
+		}
+		if plusMinus(p.PlusMinus) != "" {
+			at.Err = *p.PlusMinus
+		}
+		page.Rated.Points = append(page.Rated.Points, at)
 	}
 	return err
 }
@@ -286,6 +302,11 @@ type versionPage struct {
 	Version ladder.Version
 	Places  []ladder.Standing
 	Stages  []ladder.Stage
+}
+
+// Kept reports whether the owner can see the upload.
+func (p versionPage) Kept() bool {
+	return p.Own && p.Version.Bundle != "" && (p.Version.State != ladder.Failed || p.Version.Hash != "")
 }
 
 // Usable reports whether the owner can make the version live again.

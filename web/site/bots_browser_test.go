@@ -45,8 +45,18 @@ func TestBotPagesInBrowser(t *testing.T) {
 	webtest.Eval[bool](b, `(document.querySelector('#token, [name=token]').value = '`+s.AdaToken+`', true)`)
 	b.Click(`main form button`)
 	b.Wait(`#own`)
+	m, games := s.Finished("tebes-4")
+	s.Must(s.Store.SetUnplayable(t.Context(), m.Versions[0], "cobol"))
+	_, err := s.Store.Suspend(t.Context(), m.Versions[0], m.ID, "too many faults to finish each of its last 3 matches\nthe last fault: KeyError\nsubmit a new version to bring the bot back")
+	s.Must(err)
 	look("bot-own", "/bots/lola")
 	look("version-own", "/bots/lola/versions/2")
+	look("account-messages", "/account")
+	look("game-own", fmt.Sprintf("/games/%d", games[0].ID))
+	look("match-fault", fmt.Sprintf("/matches/%d", m.ID))
+	look("lost", "/bots/lola/lost")
+	look("pairs-lola", "/ladders/brisca/pairs")
+	look("pair", "/ladders/brisca/pairs/lola@1/@random@1")
 }
 
 // The values of a chart are read by the pointer and by the arrow keys.
@@ -61,7 +71,7 @@ func TestChartByKeyboard(t *testing.T) {
 	read := func(want int, what string) {
 		t.Helper()
 		tips := webtest.Eval[[]string](b, shown)
-		labels := b.Attributes(".point", "aria-label")
+		labels := b.Attributes("figure:first-of-type .point", "aria-label")
 		if len(labels) != 10 || len(tips) != 1 || tips[0] != labels[want] {
 			t.Errorf("%s: %q is shown of %q", what, tips, labels)
 		}

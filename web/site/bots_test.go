@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/webtest"
 )
@@ -56,13 +58,16 @@ func lola(s *webtest.Still) {
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.House("greedy")})
 	}
 	s.Play("tebes-4", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal("zz", "Traceback (most recent call last):\nKeyError: 'zz'\n")})
-	p := ladder.Play{
-		ID: "AGAINST", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
-		Bots: []ladder.PlaySeat{{Seat: 1, Version: v.ID, BotID: v.BotID}},
+	variant := kit.Get[*rules.Variant](s.T)(brisca.Game.Resolve(nil))
+	for i, ranks := range [][]int{{2, 1}, {2, 1}, {2, 1}, {2, 1}, {1, 1}, {1, 2}, {1, 2}} {
+		p := ladder.Play{
+			ID: fmt.Sprint("AGAINST", i), Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
+			Seats: []ladder.PlaySeat{{}, {Seat: 1, Version: v.ID, BotID: v.BotID}},
+		}
+		_, _, err := s.Store.AddPlay(ctx, p, netip.Addr{}, 0, false)
+		s.Must(err)
+		s.Must(s.Store.FinishPlay(ctx, p.ID, variant, ranks, nil))
 	}
-	_, _, err := s.Store.AddPlay(ctx, p, netip.Addr{}, 0, false)
-	s.Must(err)
-	s.Must(s.Store.FinishPlay(ctx, p.ID, "loss", nil, map[int]rules.Record{1: {Games: 7, Wins: 4, Draws: 1, Losses: 2}}))
 }
 
 // What pages of bots show, without a browser.
@@ -72,6 +77,14 @@ func TestBotPages(t *testing.T) {
 	lola(s)
 	c, own := s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
+	other, bob := s.Ladder.Person("bob", false), s.Client()
+	token, _, err := s.Store.AddToken(t.Context(), other.ID, "", ladder.ScopeSubmit, time.Time{})
+	s.Must(err)
+	s.SignIn(bob, token)
+	_, games := s.Finished("tebes-4")
+	fault := games[0]
+	seat := slices.IndexFunc(fault.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" })
+	log := fmt.Sprintf("/games/%d/stderr/%d", fault.ID, seat)
 	for _, x := range []struct {
 		client     *http.Client
 		path       string
@@ -100,6 +113,24 @@ func TestBotPages(t *testing.T) {
 		{own, "/bots/lola/versions/1", 200, []string{"Make it live", "No stage has begun"}, nil},
 		{c, "/bots/lola/versions/3", 404, []string{"has no version 3"}, nil},
 		{c, "/bots/lola/versions/02", 404, []string{"version &#34;02&#34;"}, nil},
+		{c, "/bots/lola/versions/2/files", 303, nil, nil},
+		{own, "/bots/lola/versions/2/files", 404, []string{"is not kept"}, nil},
+		{bob, "/bots/lola/versions/2/files", 403, []string{"only the owner may fetch an upload"}, nil},
+		{bob, "/bots/lola/versions/2/upload", 403, []string{"only the owner may fetch an upload"}, nil},
+		{c, "/bots/lola/lost", 200, []string{"illegal move", fmt.Sprintf(`href="/games/%d"`, fault.ID)}, []string{"#stderr"}},
+		{own, "/bots/lola/lost", 200, []string{fmt.Sprintf(`href="/games/%d#stderr"`, fault.ID)}, nil},
+		{c, "/bots/quiet/lost", 404, nil, nil},
+		{own, fmt.Sprintf("/games/%d", fault.ID), 200, []string{"What your bots wrote to stderr", "KeyError", log + `"`}, nil},
+		{bob, fmt.Sprintf("/games/%d", fault.ID), 200, nil, []string{"wrote to stderr</h2>", "KeyError", log}},
+		{own, log, 200, []string{"KeyError: 'zz'"}, nil},
+		{bob, log, 403, []string{"only the owner may see what a bot wrote"}, nil},
+		{own, fmt.Sprintf("/games/%d/stderr/7", fault.ID), 404, []string{"has no seat 7"}, nil},
+		{c, "/ladders/brisca/pairs", 200, []string{`href="/ladders/brisca/pairs/lola@2/@random@1"`, "in 4 matches"}, nil},
+		{c, "/ladders/brisca/pairs/lola@2/@random@1", 200, []string{"<b>4</b>", "Difference in Elo", `href="/bots/lola/versions/2"`, `href="/matches/`}, nil},
+		{c, "/ladders/brisca/pairs/@random@1/lola@1", 200, []string{"<b>3</b>"}, nil},
+		{c, "/ladders/teams/pairs/lola@2/@random@1", 200, []string{"They have not met on this ladder."}, nil},
+		{c, "/ladders/brisca/pairs/lola@3/@random@1", 404, []string{"has no version 3"}, nil},
+		{c, "/ladders/brisca/pairs/lola/@random@1", 404, []string{"version &#34;lola&#34; does not exist"}, nil},
 		{c, "/people/ada", 200, []string{`href="/bots/lola"`, "/ladders/brisca"}, nil},
 		{c, "/people/nobody", 404, []string{"person &#34;nobody&#34; does not exist"}, nil},
 		{c, "/search", 200, []string{"A part of the name of a bot"}, nil},
@@ -298,7 +329,7 @@ func TestHostileBots(t *testing.T) {
 		s.Ladder.Live(v.ID, store.Built{Label: text, Hash: webtest.Hash, Language: text, Command: []string{text}})
 		move := strings.NewReplacer("\n", "", "\r", "").Replace(text)
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal(move, text)})
-		_, err = s.Store.Suspend(ctx, v.ID, text)
+		_, err = s.Store.Suspend(ctx, v.ID, 0, text)
 		s.Must(err)
 		for _, path := range []string{"/bots", "/bots/" + bot, "/bots/" + bot + "/versions", "/bots/" + bot + "/versions/1", "/people/" + name, "/search?q=" + name, "/bots/" + bot + "/feed.atom", "/bots/" + bot + "/badge.svg"} {
 			a := s.Get(own, path)

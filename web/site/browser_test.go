@@ -161,7 +161,7 @@ func sortByClick(t *testing.T, s *webtest.Still) {
 	b.Quiet()
 }
 
-// The switches of language and colours work and stay.
+// The switches of language, colours and cards work and stay.
 func switches(t *testing.T, s *webtest.Still) {
 	b := webtest.Open(t, webtest.Start(t), s.URL+"/sign-in")
 	b.Home = s.URL
@@ -172,7 +172,11 @@ func switches(t *testing.T, s *webtest.Still) {
 	if back := webtest.Eval[string](b, "getComputedStyle(document.documentElement).backgroundColor"); back != "rgb(23, 20, 15)" {
 		t.Errorf("the dark page has the colour %s", back)
 	}
+	b.Click(`.bottom a[href*="deck=french"]`)
+	b.Wait(`html[data-deck="french"]`)
 	b.Go(s.URL + "/")
-	b.Wait(`html[lang="ca"][data-theme="dark"]`)
+	b.Wait(`html[lang="ca"][data-theme="dark"][data-deck="french"]`)
+	b.Click(`.bottom a[href*="deck=auto"]`)
+	b.Wait(`html:not([data-deck])`)
 	b.Quiet()
 }

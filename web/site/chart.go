@@ -45,6 +45,7 @@ func bounds(values []float64) (low, high float64) {
 type point struct {
 	X, Y  float64
 	Label string
+	Err   float64 // half of the interval of Y, in a chart with Bars
 }
 
 // mark is a vertical line in a chart with a text at its top.
@@ -60,6 +61,7 @@ type chart struct {
 	XTitle string // what X counts
 	Points []point
 	Marks  []mark
+	Bars   bool // single values with their intervals, above the name of each, not a line
 }
 
 // The size of a chart in units of its view box, and the space around its area. Above the area is
@@ -69,7 +71,7 @@ const (
 	chartLeft, chartRight, chartTop, chartBaseline = 54, 14, 36, 226
 )
 
-// Empty reports whether there are too few values for a line.
+// Empty reports whether there are too few values to draw.
 func (c chart) Empty() bool { return len(c.Points) < 2 }
 
 // chartText returns a text for a chart, escaped and not longer than fits.
@@ -84,11 +86,15 @@ type scale struct {
 func (c chart) scale() scale {
 	var values []float64
 	for _, p := range c.Points {
-		values = append(values, p.Y)
+		values = append(values, p.Y-p.Err, p.Y+p.Err)
 	}
 	low, high := bounds(values)
 	step := ticks(high - low)
-	return scale{math.Floor(low/step) * step, math.Ceil(high/step) * step, step, c.Points[0].X, c.Points[len(c.Points)-1].X}
+	s := scale{math.Floor(low/step) * step, math.Ceil(high/step) * step, step, c.Points[0].X, c.Points[len(c.Points)-1].X}
+	if c.Bars {
+		s.first, s.last = s.first-0.5, s.last+0.5
+	}
+	return s
 }
 
 func (s scale) x(at float64) float64 {
@@ -109,11 +115,18 @@ func (c chart) SVG() template.HTML {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="linechart" viewBox="0 0 %d %d" role="group" aria-label="%s">`, chartWidth, chartHeight, chartText(c.Title))
 	c.writeAxes(&b, s)
-	b.WriteString(`<polyline points="`)
-	for _, p := range c.Points {
-		fmt.Fprintf(&b, "%.1f,%.1f ", s.x(p.X), s.y(p.Y))
+	if c.Bars {
+		for _, p := range c.Points {
+			fmt.Fprintf(&b, `<line class="bar" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/><circle class="value" cx="%.1f" cy="%.1f" r="5"/>`,
+				s.x(p.X), s.x(p.X), s.y(p.Y-p.Err), s.y(p.Y+p.Err), s.x(p.X), s.y(p.Y))
+		}
+	} else {
+		b.WriteString(`<polyline points="`)
+		for _, p := range c.Points {
+			fmt.Fprintf(&b, "%.1f,%.1f ", s.x(p.X), s.y(p.Y))
+		}
+		b.WriteString(`"/>`)
 	}
-	b.WriteString(`"/>`)
 	for i := range c.Points {
 		c.writePoint(&b, s, i)
 	}
@@ -127,6 +140,12 @@ func (c chart) writeAxes(b *strings.Builder, s scale) {
 			chartLeft, chartWidth-chartRight, s.y(at), s.y(at), chartLeft-6, s.y(at)+4, whole(at))
 	}
 	const below = chartHeight - 10
+	if c.Bars {
+		for _, p := range c.Points {
+			fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%d" text-anchor="middle">@%s</text>`, s.x(p.X), below, whole(p.X))
+		}
+		return
+	}
 	fmt.Fprintf(b, `<text class="tick" x="%d" y="%d">%s</text><text class="tick" x="%d" y="%d" text-anchor="end">%s</text>`,
 		chartLeft, below, whole(s.first), chartWidth-chartRight, below, whole(s.last))
 	fmt.Fprintf(b, `<text class="tick" x="%d" y="%d" text-anchor="middle">%s</text>`, (chartLeft+chartWidth)/2, below, chartText(c.XTitle))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/rules"
@@ -36,13 +37,14 @@ type playForm struct {
 	Bot, Other string
 	Bot2, Bot3 string            // at further seats; "": the same again
 	Seat       string            // "": any
+	Bank       string            // minutes of each person; "": no clock
 	Options    map[string]string // of the game; others have their defaults
 }
 
 // readPlayForm reads a form by its fields.
 func readPlayForm(field func(name string) string) playForm {
 	f := playForm{
-		Game: field("game"), Bot: field("bot"), Other: field("other"), Bot2: field("bot2"), Bot3: field("bot3"), Seat: field("seat"),
+		Game: field("game"), Bot: field("bot"), Other: field("other"), Bot2: field("bot2"), Bot3: field("bot3"), Seat: field("seat"), Bank: field("bank"),
 		Options: map[string]string{},
 	}
 	if g, err := games.Find(f.Game); err == nil {
@@ -57,7 +59,7 @@ func readPlayForm(field func(name string) string) playForm {
 
 // formOf returns the form in which a game was chosen.
 func formOf(p ladder.Play) playForm {
-	f := playForm{Game: p.Game, Seat: strconv.Itoa(p.Seat), Options: map[string]string{}}
+	f := playForm{Game: p.Game, Seat: strconv.Itoa(p.Opener), Options: map[string]string{}}
 	if g, err := games.Find(p.Game); err == nil {
 		for _, o := range g.Options {
 			if value := p.Options[o.Name]; value != o.DefaultText() || o.Name == rules.OpeningOption.Name {
@@ -65,18 +67,34 @@ func formOf(p ladder.Play) playForm {
 			}
 		}
 	}
-	for i, bot := range []*string{&f.Bot, &f.Bot2, &f.Bot3} {
-		if i < len(p.Bots) && (i == 0 || p.Bots[i].Bot != f.Bot) {
-			*bot = p.Bots[i].Bot
+	if p.Bank != 0 {
+		f.Bank = strconv.Itoa(int(p.Bank.Minutes()))
+	}
+	for i, other := range slices.Delete(occupants(p), p.Opener, p.Opener+1) {
+		if fields := []*string{&f.Bot, &f.Bot2, &f.Bot3}; i < len(fields) && (i == 0 || other != f.Bot) {
+			*fields[i] = other
 		}
 	}
 	return f
 }
 
+// occupants returns the bots of a game by seat, and play.Invited for people.
+func occupants(p ladder.Play) []string {
+	n := len(p.Seats)
+	if v, err := (ladder.Ladder{Game: p.Game, Options: p.Options}).Variant(); err == nil { // some may not have come
+		n = v.Players
+	}
+	list := slices.Repeat([]string{play.Invited}, n)
+	for _, b := range p.Bots() {
+		list[b.Seat] = b.Bot
+	}
+	return list
+}
+
 // address returns the address of the page with this form.
 func (f playForm) address() string {
 	q := url.Values{}
-	for name, value := range map[string]string{"game": f.Game, "bot": f.Bot, "other": f.Other, "bot2": f.Bot2, "bot3": f.Bot3, "seat": f.Seat} {
+	for name, value := range map[string]string{"game": f.Game, "bot": f.Bot, "other": f.Other, "bot2": f.Bot2, "bot3": f.Bot3, "seat": f.Seat, "bank": f.Bank} {
 		if value != "" {
 			q.Set(name, value)
 		}
@@ -96,8 +114,15 @@ func (f playForm) choice() (c play.Choice, err error) {
 	}
 	for _, bot := range []string{first, f.Bot2, f.Bot3} {
 		if bot != "" {
-			c.Bots = append(c.Bots, bot)
+			c.Others = append(c.Others, bot)
 		}
+	}
+	if f.Bank != "" {
+		minutes, err := strconv.Atoi(f.Bank)
+		if err != nil {
+			return c, ladder.Errorf(ladder.Invalid, "try 5", "bank cannot be %q", ladder.Clip(f.Bank))
+		}
+		c.Bank = time.Duration(minutes) * time.Minute
 	}
 	if f.Seat != "" {
 		if c.Seat, err = strconv.Atoi(f.Seat); err != nil {
@@ -124,8 +149,9 @@ type playPage struct {
 	Levels   []playBot // house bots, the weakest first
 	House    []playBot // others
 	Bots     []playBot
-	Refused  string        // why the visitor cannot play at all: "guests" may not, or there are "none"
+	Refused  string        // why the visitor cannot play at all; see Site.refused
 	Problem  *wire.Problem // why the choice was refused
+	Banks    []string      // minutes
 	Own      []*play.Table // games of the visitor that are not over
 	MoveTime int           // seconds
 }
@@ -212,12 +238,9 @@ func (s *Site) choosePlay(v *visit, status int, form playForm, problem *wire.Pro
 		g = games.All()[0]
 		form.Game = g.Name
 	}
-	page := playPage{Title: titleOf(g.Name), Problem: problem, Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
-	switch ladder.CodeOf(s.Play.Allowed(v.Actor)) {
-	case ladder.Forbidden:
-		page.Refused = "none"
-	case ladder.Unauthorized:
-		page.Refused = "guests"
+	page := playPage{Title: titleOf(g.Name), Problem: problem, Refused: s.refused(v), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	for _, bank := range play.Banks {
+		page.Banks = append(page.Banks, strconv.Itoa(int(bank.Minutes())))
 	}
 	if err := s.offerBots(v, &page, &form); err != nil {
 		return err
@@ -225,7 +248,7 @@ func (s *Site) choosePlay(v *visit, status int, form playForm, problem *wire.Pro
 	page.Form = form
 	for _, other := range games.All() {
 		link := playLink{Name: other.Name, Title: titleOf(other.Name), Current: other == g}
-		link.Address = playForm{Game: other.Name, Bot: form.Bot, Other: form.Other, Seat: form.Seat}.address()
+		link.Address = playForm{Game: other.Name, Bot: form.Bot, Other: form.Other, Seat: form.Seat, Bank: form.Bank}.address()
 		if picture := "home/" + other.Name + ".svg"; s.assets.has(picture) {
 			link.Picture = picture
 		}
@@ -239,13 +262,24 @@ func (s *Site) choosePlay(v *visit, status int, form playForm, problem *wire.Pro
 	return v.page(status, "play", page)
 }
 
+// refused returns why a visitor cannot play at all: "guests" may not, or there are "none"; "" if they can.
+func (s *Site) refused(v *visit) string {
+	switch ladder.CodeOf(s.Play.Allowed(v.Actor)) {
+	case ladder.Forbidden:
+		return "none"
+	case ladder.Unauthorized:
+		return "guests"
+	}
+	return ""
+}
+
 // offerBots lists the bots that play the game. Where the form names none of them, it gets the middle level.
 func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
 	versions, err := s.Store.LiveVersions(v.ctx(), playBots)
 	if err != nil {
 		return err
 	}
-	chosen, middle := "", ""
+	chosen, middle, invited := "", "", form.Bot == play.Invited
 	if form.Bot == otherBot {
 		form.Bot = form.Other
 	}
@@ -269,8 +303,10 @@ func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
 		}
 	}
 	slices.SortFunc(page.Levels, func(a, b playBot) int { return a.Number - b.Number })
-	form.Bot, form.Other = cmp.Or(chosen, middle), ""
-	if levelOf(form.Bot) == nil {
+	switch form.Bot, form.Other = cmp.Or(chosen, middle), ""; {
+	case invited:
+		form.Bot = play.Invited
+	case levelOf(form.Bot) == nil:
 		form.Bot, form.Other = otherBot, form.Bot
 	}
 	return nil
@@ -295,7 +331,7 @@ func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
 			return
 		}
 		seen = append(seen, settings)
-		address := playForm{Game: g.Name, Bot: form.Bot, Other: form.Other, Seat: form.Seat, Options: options}.address()
+		address := playForm{Game: g.Name, Bot: form.Bot, Other: form.Other, Seat: form.Seat, Bank: form.Bank, Options: options}.address()
 		list = append(list, playLink{Title: title, Address: address, Current: settings == now})
 	}
 	add(v.t("play.plain"), nil)

@@ -3,7 +3,6 @@ package site
 import (
 	"archive/zip"
 	"bytes"
-	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -91,7 +90,7 @@ func (s *Site) downloadProgram(v *visit) error {
 		return err
 	}
 	defer leave()
-	v.attach("application/octet-stream", s.programInfo().File)
+	v.download("application/octet-stream", s.programInfo().File)
 	http.ServeContent(v.w, v.r, "", info.ModTime(), f)
 	return nil
 }
@@ -122,14 +121,7 @@ func (s *Site) downloadStarter(v *visit) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	v.attach("application/zip", name+".zip")
+	v.download("application/zip", name+".zip")
 	v.w.Write(b.Bytes()) // a client that is gone gets no other answer
 	return nil
-}
-
-// attach sends the header of a file that a browser keeps.
-func (v *visit) attach(kind, name string) {
-	v.begun = true
-	v.w.Header().Set("Content-Type", kind)
-	v.w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, name))
 }

@@ -79,3 +79,32 @@ func TestFaultOnAllPages(t *testing.T) {
 		})
 	}
 }
+
+// A message keeps its lines, leads to its match and is counted until its page is opened, in the reader's
+// language.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStill(t, nil)
+	v := s.Live("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
+	m := s.Play("tebes-4", []int64{v.ID, s.Version("@random")}, map[int64]webtest.Player{v.ID: crash("")})
+	kit.Get[bool](t)(s.Store.Suspend(t.Context(), v.ID, m.ID, "too many faults\n"+strings.Repeat("a line of its stderr\n", 60)+"the end"))
+	own := s.Client()
+	s.SignIn(own, s.AdaToken)
+	get := func(path, lang string) string { return s.Get(own, path, "Accept-Language", lang).Body }
+	if page := get("/", "en"); !strings.Contains(page, "1 unread message<") {
+		t.Errorf("the head of the page counts no message: %s", page)
+	}
+	for lang, text := range map[string]string{"en": "Version 1 of lola is suspended", "ca": "La versió 1 de lola està suspesa", "es": "La versión 1 de lola está suspendida"} {
+		for _, path := range []string{"/account", "/bots/lola"} {
+			page := get(path, lang)
+			for _, want := range []string{text, "too many faults\na line of its stderr\n", "\nthe end</p>", fmt.Sprintf(`href="/matches/%d"`, m.ID), fmt.Sprintf(`href="/submissions/%d"`, v.ID)} {
+				if !strings.Contains(page, want) {
+					t.Errorf("%s in %s lacks %q: %s", path, lang, want, page)
+				}
+			}
+		}
+	}
+	if page := get("/account", "en"); strings.Contains(page, "unread message") || strings.Contains(page, `<span class="tag win">new</span>`) {
+		t.Errorf("a message that was read is unread: %s", page)
+	}
+}

@@ -124,7 +124,8 @@ func TestOthersRefused(t *testing.T) {
 	admin, anna, bert := w.Client(), w.Client(), w.Client()
 	w.SignIn(admin, w.Token)
 	w.SignIn(anna, register(t, w, "anna"))
-	w.SignIn(bert, register(t, w, "bert"))
+	bertToken := register(t, w, "bert")
+	w.SignIn(bert, bertToken)
 	// The trial would go on; the first stage fails.
 	id := submitBot(w, anna, "secret-bot", w.Archive(brokenBot(t)))
 	token := w.Get(anna, "/account/tokens").Body
@@ -152,6 +153,9 @@ func TestOthersRefused(t *testing.T) {
 		{bert, "GET", "/account/people", "", 403},
 		{bert, "POST", "/account/people/block", "name=anna", 403},
 		{bert, "POST", "/account/people/unblock", "name=anna", 403},
+		{bert, "POST", "/account/people/reset", "name=anna", 403},
+		{admin, "POST", "/account/people/reset", "name=admin", 409},
+		{admin, "POST", "/account/people/reset", "name=nobody", 404},
 		{admin, "POST", "/account/people/promote", "name=anna", 404},
 		{admin, "POST", "/account/people/block", "name=admin", 409},
 		{w.Client(), "GET", "/submissions/" + id, "", 303},
@@ -176,6 +180,19 @@ func TestOthersRefused(t *testing.T) {
 	if a := w.Get(anna, "/account"); !strings.Contains(a.Body, "secret-bot") || strings.Contains(w.Get(bert, "/account").Body, "secret-bot") {
 		t.Error("the accounts show other bots than their own")
 	}
+	// Who has lost their token gets another, once; what they had ends at once.
+	a := w.Post(admin, "/account/people/reset", "name=bert")
+	key := regexp.MustCompile(`value="(timba_\w+)"`).FindStringSubmatch(a.Body)
+	if a.Status != http.StatusOK || key == nil || a.Header.Get("Cache-Control") != "no-store" || strings.Contains(w.Get(admin, "/account/people").Body, key[1]) {
+		t.Fatalf("reset answers %d %v: %s", a.Status, a.Header, a.Body)
+	}
+	if a := w.Get(bert, "/account"); a.Status != http.StatusSeeOther {
+		t.Errorf("the old session answers %d", a.Status)
+	}
+	if a := w.Post(w.Client(), "/sign-in", "token="+bertToken); a.Status != http.StatusUnauthorized {
+		t.Errorf("the old token answers %d", a.Status)
+	}
+	w.SignIn(bert, key[1])
 	// A blocked person's session ends at once.
 	if a := w.Post(admin, "/account/people/block", "name=anna"); a.Status != http.StatusSeeOther {
 		t.Fatalf("block answers %d: %s", a.Status, a.Body)

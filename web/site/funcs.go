@@ -19,34 +19,37 @@ import (
 // funcs returns the functions of templates in one language. README.md lists them.
 func (s *Site) funcs(l *messages.Language) template.FuncMap {
 	return template.FuncMap{
-		"t":         l.Say,
-		"asset":     s.assets.url,
-		"languages": func() []string { return messages.Languages },
-		"nav":       nav,
-		"more":      more,
-		"number":    func(n any) string { return l.Numbers.Sprint(n) },
-		"elo":       func(x any) string { return whole(x) },
-		"plusminus": plusMinus,
-		"percent":   func(part, of float64) string { return percent(part, of) },
-		"time":      func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
-		"age":       func(at time.Time) template.HTML { return timeTag(at, age(l, s.Service.Now().Sub(at))) },
-		"duration":  func(d time.Duration) string { return d.Round(duration(d)).String() },
-		"cut":       cut,
-		"lines":     logLines,
-		"said":      func(n int, text string) template.HTML { return said(l, n, text) },
-		"translate": func(text string) string { text, _ = l.Translate(text); return text },
-		"option":    func(name, value string) string { return optionName(l, name, value) },
-		"ticks":     codeSpans,
-		"botname":   func(name string) string { return botTitle(l, name) },
-		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
-		"sparkline": func(values []float64) template.HTML { return sparkline(l, values) },
-		"dict":      dict,
-		"usable":    usable,
-		"crumbs":    crumbs,
-		"fixed":     func(digits int, x float64) string { return strconv.FormatFloat(x, 'f', digits, 64) },
-		"signed":    func(before, after float64) string { return fmt.Sprintf("%+.1f", after-before) },
-		"join":      func(names []string) string { return strings.Join(names, ", ") },
-		"next":      func(i int) int { return i + 1 },
+		"t":          l.Say,
+		"asset":      s.assets.url,
+		"languages":  func() []string { return messages.Languages },
+		"nav":        nav,
+		"more":       more,
+		"number":     func(n any) string { return l.Numbers.Sprint(n) },
+		"elo":        func(x any) string { return whole(x) },
+		"plusminus":  plusMinus,
+		"percent":    func(part, of float64) string { return percent(part, of) },
+		"time":       func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
+		"age":        func(at time.Time) template.HTML { return timeTag(at, age(l, s.Service.Now().Sub(at))) },
+		"duration":   func(d time.Duration) string { return d.Round(duration(d)).String() },
+		"cut":        cut,
+		"lines":      logLines,
+		"said":       func(n int, text string) template.HTML { return said(l, n, text) },
+		"translate":  func(text string) string { text, _ = l.Translate(text); return text },
+		"option":     func(name, value string) string { return optionName(l, name, value) },
+		"ticks":      codeSpans,
+		"botname":    func(name string) string { return botTitle(l, name) },
+		"seatname":   func(name string, bot bool) string { return seatName(l, name, bot) },
+		"minutes":    minutes,
+		"botpath":    func(name string) string { return "/bots/" + url.PathEscape(name) },
+		"sparkline":  func(values []float64) template.HTML { return sparkline(l, values) },
+		"dict":       dict,
+		"preference": func(name string) []string { return append([]string{"auto"}, preferences[name]...) },
+		"usable":     usable,
+		"crumbs":     crumbs,
+		"fixed":      func(digits int, x float64) string { return strconv.FormatFloat(x, 'f', digits, 64) },
+		"signed":     func(before, after float64) string { return fmt.Sprintf("%+.1f", after-before) },
+		"join":       func(names []string) string { return strings.Join(names, ", ") },
+		"next":       func(i int) int { return i + 1 },
 		"when": func(is bool, text string) string {
 			if is {
 				return text
@@ -79,12 +82,25 @@ func crumbs(pairs ...string) (list []map[string]string) {
 	return list
 }
 
-// botName returns what people call a bot at a table: a level by its name, another house bot without
-// what the command line needs, "greedy, noise 20" for "@greedy:noise=20".
+// botName returns what people call a bot at a table: a level by its name.
 func botName(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
 		return l.Say("play.level." + level.Name)
 	}
+	return plainName(name)
+}
+
+// botTitle returns the name of a bot in full: with the number of a level, "amateur, level 3".
+func botTitle(l *messages.Language, name string) string {
+	if level := levelOf(name); level != nil {
+		return l.Say("table.level", "Name", l.Say("play.level."+level.Name), "Number", level.Number)
+	}
+	return plainName(name)
+}
+
+// plainName returns the name of a house bot without what the command line needs, "greedy, noise 20"
+// for "@greedy:noise=20".
+func plainName(name string) string {
 	house, ok := strings.CutPrefix(name, "@")
 	if !ok {
 		return cut(40, name)
@@ -98,12 +114,9 @@ func botName(l *messages.Language, name string) string {
 	return cut(60, house)
 }
 
-// botTitle returns the name of a bot in full: with the number of a level, "amateur, level 3".
-func botTitle(l *messages.Language, name string) string {
-	if level := levelOf(name); level != nil {
-		return l.Say("table.level", "Name", botName(l, name), "Number", level.Number)
-	}
-	return botName(l, name)
+// minutes returns a time as minutes and seconds: "4:05".
+func minutes(d time.Duration) string {
+	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
 // none stands for a value that is not known.

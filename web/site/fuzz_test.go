@@ -45,12 +45,12 @@ func pagesOf(v *visit, text string) map[string]any {
 	place := ladder.Standing{Ladder: name, Bot: name, Version: 1, Owner: name, Elo: 1000, Matches: 2, Games: 4, Rank: 1, Active: true}
 	m := ladder.Match{ID: 1, Ladder: name, Bots: []string{name, "@random"}, Numbers: []int{1, 1}, Created: at, Finished: at, Changes: []ladder.Change{{}, {}}}
 	listed := store.ListedBot{Bot: b, Owner: name, Number: 1, State: ladder.Live, Language: text, Label: text}
-	ch := chart{Title: text, XTitle: text, Points: []point{{1, 1, text}, {2, 2, text}}, Marks: []mark{{1.5, text}}}
+	ch := chart{Title: text, XTitle: text, Points: []point{{X: 1, Y: 1, Label: text}, {X: 2, Y: 2, Label: text}}, Marks: []mark{{1.5, text}}}
 	return map[string]any{
 		"bots": botsPage{Query: text[:min(len(text), 256)], Bots: []store.ListedBot{listed}, Languages: []string{name}, Ladders: []store.LadderInfo{{Ladder: ladder.Ladder{Name: name, Title: text}}}},
 		"bot": botPage{
 			Bot: b, Owner: name, Own: true, Versions: []ladder.Version{ver}, Places: []ladder.Standing{place, place}, Ladder: name, Chart: ch,
-			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Text: text, Created: at}}, Links: v.links(name),
+			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Kind: "failed", Bot: name, Version: 1, Match: 1, Reason: text, Created: at}}, Links: v.links(name),
 			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, Played: name}, Note: faultNote{Text: cut(maxFaultText, text), Advice: []string{cut(maxFaultText, text)}, Log: text}}},
 			Problem:  &wire.Problem{Detail: text, Hint: text},
 		},

@@ -25,6 +25,7 @@ type gamePage struct {
 	ladder.Game
 	Match    ladder.Match
 	Faults   []faultNote
+	Logs     []seatLog
 	SameDeal []ladder.Game // of the same deal, by rotation, this game among them
 	Embedded bool          // the page is in a frame of another
 	Embed    string        // the address for frames of other sites, "" if the operator allows none
@@ -143,6 +144,9 @@ func (s *Site) game(v *visit) error {
 	if page.Faults, err = s.notes(v, page.Match, page.Game, r); err != nil {
 		return err
 	}
+	if page.Logs, err = s.logs(v, page.Match, page.Game); err != nil {
+		return err
+	}
 	list, err := s.Store.Games(v.ctx(), page.MatchID)
 	if err != nil {
 		return err
@@ -165,6 +169,9 @@ func (s *Site) gamePage(v *visit) (gamePage, *referee.Replay, error) {
 	}
 	r, g, err := decode(data)
 	if err == nil {
+		for i := range r.Seats {
+			r.Seats[i].Name = botTitle(v.words, r.Seats[i].Name)
+		}
 		page.gameView, err = newGameView(r, g)
 	}
 	if err != nil {
@@ -197,7 +204,7 @@ func (s *Site) replayJSON(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.download("application/json", page.ID, "json")
+	v.download("application/json", fmt.Sprintf("game-%d.json", page.ID))
 	v.w.Write(data) // a client that is gone gets no other answer
 	return nil
 }
@@ -234,7 +241,7 @@ func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee
 	if err := write(&b, r, g); err != nil {
 		return fmt.Errorf("the replay of game %d: %w", page.ID, err)
 	}
-	v.download(kind, page.ID, ext)
+	v.download(kind, fmt.Sprintf("game-%d.%s", page.ID, ext))
 	v.w.Write(b.Bytes()) // a client that is gone gets no other answer
 	return nil
 }
@@ -251,6 +258,9 @@ func decode(data []byte) (*referee.Replay, *rules.Game, error) {
 
 // download sends the header of a file that a browser keeps. A replay never changes, but its
 // exports may.
-func (v *visit) download(kind string, id int64, ext string) {
-	v.attach(kind, fmt.Sprintf("game-%d.%s", id, ext))
+func (v *visit) download(kind, name string) {
+	v.begun = true
+	h := v.w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, name))
 }

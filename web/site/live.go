@@ -111,6 +111,8 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 				return p, err
 			}
 		}
+	case "play":
+		return p, s.playParts(name, part)
 	default:
 		return p, fmt.Errorf("site: topic %q does not exist", ladder.Clip(topic))
 	}

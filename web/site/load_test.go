@@ -33,6 +33,7 @@ var unlinked = map[string]string{
 	"GET /matches/new":                             "/matches/new?bot=@greedy",
 	"GET /submissions/{submission}/progress":       "",
 	"GET /games/{game}/embed":                      "/games/100000/embed",
+	"GET /games/{game}/stderr/{seat}":              "", // of a bot that has written something
 	"GET /live/{match}":                            "", // of a match in progress
 	"GET /play/{id}":                               "",
 	"GET /matches/{match}/games/{deal}/{rotation}": "", // from a script, to a game
@@ -66,7 +67,14 @@ func TestFirstLoad(t *testing.T) {
 	w := webtest.New(t, "", 2)
 	x := crawler{World: w, c: w.Client(), mux: http.NewServeMux(), visited: map[string]int{}, assets: map[string]asset{}}
 	w.SignIn(x.c, w.Token)
-	id := submitBot(w, x.c, "crawled", w.Archive(starter(t, "python")))
+	archive := w.Archive(starter(t, "python"))
+	id := submitBot(w, x.c, "crawled", archive)
+	if a := w.Get(x.c, "/bots/crawled/versions/1/files"); a.Status != http.StatusOK || !strings.Contains(a.Body, "<code>timba.toml</code>") {
+		t.Errorf("the files of an upload: status %d: %s", a.Status, a.Body)
+	}
+	if a := w.Get(x.c, "/bots/crawled/versions/1/upload"); a.Status != http.StatusOK || a.Body != string(archive) {
+		t.Errorf("the upload: status %d, %d bytes", a.Status, len(a.Body))
+	}
 	if a := w.Get(x.c, "/submissions/"+id+"/progress"); a.Status != http.StatusOK {
 		t.Errorf("the progress answers %d", a.Status)
 	}
@@ -99,7 +107,7 @@ func (x *crawler) crawl(queue []string) {
 		u := kit.Get[*url.URL](x.T)(url.Parse(address))
 		u.Fragment = ""
 		_, pattern := x.mux.Handler(&http.Request{Method: http.MethodGet, URL: u, Host: "test"})
-		if pattern == "" || seen[u.String()] || x.visited[pattern] == perRoute || u.Query().Has("lang") || u.Query().Has("theme") {
+		if pattern == "" || seen[u.String()] || x.visited[pattern] == perRoute || u.Query().Has("lang") || u.Query().Has("theme") || u.Query().Has("deck") {
 			continue
 		}
 		seen[u.String()] = true

@@ -18,7 +18,7 @@ import (
 
 const (
 	matchDeals  = 20 // on a page
-	matchFaults = 5  // games on a page whose faults are explained in full
+	matchFaults = 5  // on a page are explained in full, and the others of the same game
 )
 
 // matchPage is the data of the page "match".
@@ -34,6 +34,7 @@ type matchPage struct {
 	Played  []dealRow
 	Faults  []faultNote
 	Unsaid  bool // there are more faults on the page than are explained
+	Left    []leftOut
 	Pager   pager
 }
 
@@ -47,6 +48,12 @@ type dealRow struct {
 type dealGame struct {
 	ladder.Game
 	Slots [][]ladder.GameSeat // the seats of each bot
+}
+
+// leftOut is a bot and in how many games of the page it was not started, for its faults before them.
+type leftOut struct {
+	Bot   string
+	Games int
 }
 
 // faultNote is a fault of a game with what is to be said of it.
@@ -132,6 +139,7 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 		return err
 	}
 	page.Outcome = outcomeOf(len(page.Bots), variant.Sides, list)
+	started := page.leaveOut(list, deals)
 	list = slices.DeleteFunc(list, func(g ladder.Game) bool { return !slices.Contains(deals, g.Deal) })
 	for _, g := range list {
 		game := dealGame{g, make([][]ladder.GameSeat, len(page.Bots))}
@@ -144,17 +152,48 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 		last := &page.Played[len(page.Played)-1]
 		last.Games = append(last.Games, game)
 	}
-	return s.addFaults(v, page, list)
+	return s.addFaults(v, page, slices.DeleteFunc(list, func(g ladder.Game) bool { return !started[g.ID] }))
 }
 
-// addFaults explains the faults of the first games that have any.
-func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.Game) error {
-	told := 0
-	for _, g := range list {
-		if !slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" }) {
-			continue
+// leaveOut counts the games of some deals in which bots were disqualified, out of all games of the match in
+// their order, and returns the games that have a fault of a bot that was started.
+func (p *matchPage) leaveOut(all []ladder.Game, deals []int) (started map[int64]bool) {
+	started = map[int64]bool{}
+	faults, left := make([][]int, len(p.Bots)), make([]int, len(p.Bots)) // the deals of the faults
+	for _, g := range all {
+		for _, seat := range g.Seats {
+			earlier := 0
+			for _, deal := range faults[seat.Slot] {
+				if deal < g.Deal {
+					earlier++
+				}
+			}
+			switch {
+			case seat.Fault == "":
+			case earlier < referee.MaxFaults:
+				started[g.ID] = true
+			case slices.Contains(deals, g.Deal):
+				left[seat.Slot]++
+			}
 		}
-		if told++; told > matchFaults {
+		for _, seat := range g.Seats {
+			for range seat.Faults {
+				faults[seat.Slot] = append(faults[seat.Slot], g.Deal)
+			}
+		}
+	}
+	for slot, n := range left {
+		if n > 0 {
+			p.Left = append(p.Left, leftOut{p.Bots[slot], n})
+		}
+	}
+	return started
+}
+
+// addFaults explains the faults of the first games.
+func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.Game) error {
+	for _, g := range list {
+		if len(page.Faults) >= matchFaults {
 			page.Unsaid = true
 			return nil
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // shownMatch is a match with how it ended.
@@ -29,27 +30,25 @@ type outcome struct {
 func outcomeOf(bots, sides int, games []ladder.Game) *outcome {
 	n := min(bots, sides) // one bot may play for all seats of a side
 	score, first := make([]float64, n), make([]int, n)
+	var all rating.DealResult
 	for _, g := range games {
-		rank := make([]int, n)
-		for _, s := range g.Seats {
-			if side := s.Slot % n; rank[side] == 0 || s.Rank < rank[side] {
-				rank[side] = s.Rank
+		seats, won := make([]rating.Seat, len(g.Seats)), make([]int, n)
+		for i, s := range g.Seats {
+			side := s.Slot % n
+			seats[i] = rating.Seat{Bot: side, Side: side, Rank: s.Rank}
+			if s.Rank == 1 {
+				won[side] = 1
 			}
 		}
-		for side, r := range rank {
-			if r == 1 {
-				first[side]++
-			}
-			for other, beside := range rank {
-				switch {
-				case other == side:
-				case r < beside:
-					score[side] += 1 / float64(n-1)
-				case r == beside:
-					score[side] += 0.5 / float64(n-1)
-				}
-			}
+		all.Add(seats)
+		for side := range won {
+			first[side] += won[side]
 		}
+	}
+	for _, d := range all.Deal() {
+		part := float64(d.Games) / float64(n-1)
+		score[d.A] += d.Score * part
+		score[d.B] += (1 - d.Score) * part
 	}
 	order := make([]int, n)
 	for side := range order {

@@ -39,3 +39,25 @@ func TestOutcome(t *testing.T) {
 		t.Errorf("partners are not together: %v", o.Sides)
 	}
 }
+
+// Games in which a bot was disqualified take one line, and their faults are not explained.
+func TestLeftOut(t *testing.T) {
+	var games []ladder.Game
+	for deal := range 4 {
+		for rotation := range 2 {
+			g := ladder.Game{ID: int64(10*deal + rotation), Deal: deal, Rotation: rotation, Seats: []ladder.GameSeat{{Slot: 0}, {Slot: 1}}}
+			g.Seats[1].Fault, g.Seats[1].Faults = "exit", 1
+			games = append(games, g)
+		}
+	}
+	p := matchPage{shownMatch: shownMatch{Match: ladder.Match{Bots: []string{"good", "bad"}}}}
+	started := p.leaveOut(games, []int{1, 2})
+	if len(p.Left) != 1 || p.Left[0] != (leftOut{"bad", 2}) {
+		t.Errorf("%v are left out, want bad in the two games of deal 2", p.Left)
+	}
+	for _, g := range games {
+		if started[g.ID] != (g.Deal < 2) {
+			t.Errorf("deal %d, rotation %d: it was started: %v", g.Deal, g.Rotation, started[g.ID])
+		}
+	}
+}

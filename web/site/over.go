@@ -17,9 +17,9 @@ import (
 	"github.com/timba-arena/timba/web/board"
 )
 
-// over is the card of a game against bots that has ended.
+// over is the card of a game of people and bots that has ended.
 type over struct {
-	Result string // of the person: one of ladder's results
+	Result string // of the seat that it tells of: one of ladder's results
 	Head   string // who has won, and the score
 	Why    string // what decided the game besides the score, "" for nothing
 	Said   string // about a fault, in English
@@ -46,27 +46,28 @@ type overSeat struct {
 // overTrick is what a trick was worth, and the seat that took it.
 type overTrick struct{ Seat, Points int }
 
-// newOver returns the card of a finished game for a visitor.
-func newOver(v *visit, p ladder.Play, r *referee.Replay, g *rules.Game, names []string, frames []board.Frame) (*over, error) {
+// newOver returns the card of a finished game for a visitor. It tells of a seat; own is that of the visitor, -1 for
+// none.
+func newOver(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, frames []board.Frame) (*over, error) {
 	variant, err := r.Resolve(g)
 	if err != nil {
 		return nil, err
 	}
-	o := &over{Result: ladder.PlayResult(rules.RecordOf(variant, r.Ranks, p.Seat)), Next: nextLevel(p)}
+	o := &over{Result: ladder.PlayResult(rules.RecordOf(variant, r.Ranks, seat)), Next: nextLevel(p)}
 	scored := g.Display.Board == nil && len(r.Faults) == 0
 	o.sides(variant, r, names, scored)
 	if o.told(v, frames, len(r.Seats)); !scored {
 		o.Tricks = nil
 	}
-	who := speaker{v, owns(v, p), p.Seat, names}
-	own, other := o.scores(variant.Side(p.Seat), variant)
-	switch o.Head = who.say(results[o.Result], p.Seat); {
+	who := speaker{v, own, names}
+	points, other := o.scores(variant.Side(seat), variant)
+	switch o.Head = who.say(results[o.Result], seat); {
 	case scored && len(o.Sides) == 2:
-		o.Head = v.t("over.score", "Result", o.Head, "Own", own, "Other", other)
+		o.Head = v.t("over.score", "Result", o.Head, "Own", points, "Other", other)
 	case scored && o.Result == ladder.PlayWin:
-		o.Head = who.say(ahead, p.Seat, "Points", own)
+		o.Head = who.say(ahead, seat, "Points", points)
 	case scored:
-		o.Head = who.say(placed, p.Seat, "Place", ordinal(v, r.Ranks[p.Seat]), "Sides", len(o.Sides), "Points", own)
+		o.Head = who.say(placed, seat, "Place", ordinal(v, r.Ranks[seat]), "Sides", len(o.Sides), "Points", points)
 	}
 	o.why(who, r, g, frames)
 	return o, nil
@@ -82,7 +83,8 @@ var (
 	ahead  = voices{"over.you.ahead", "over.they.ahead"}
 	placed = voices{"over.you.place", "over.they.place"}
 	ended  = map[fault.Kind]voices{
-		fault.Resigned: {"over.you.resigned", "over.they.resigned"}, fault.Late: {"over.you.late", "over.they.late"}, fault.ConnectionLost: {"over.you.lost", "over.they.lost"},
+		fault.Resigned: {"over.you.resigned", "over.they.resigned"}, fault.Late: {"over.you.late", "over.they.late"}, fault.LateBank: {"over.you.bank", "over.they.bank"},
+		fault.ConnectionLost: {"over.you.lost", "over.they.lost"},
 	}
 	forfeited = voices{"over.you.forfeited", "over.they.forfeited"}
 )
@@ -95,15 +97,38 @@ func ordinal(v *visit, rank int) string {
 	return v.t("board.ordinal.any", "rank", rank)
 }
 
-// owns reports whether a visitor is the person who played.
-func owns(v *visit, p ladder.Play) bool {
-	return service.Actor{Person: ladder.Person{ID: p.PersonID}, Session: p.Session}.Same(v.Actor)
+// seatIn returns the seat at which a visitor played, -1 if there is none.
+func seatIn(v *visit, p ladder.Play) int {
+	for _, s := range p.People() {
+		if (service.Actor{Person: ladder.Person{ID: s.PersonID}, Session: s.Session}).Same(v.Actor) {
+			return s.Seat
+		}
+	}
+	return -1
 }
 
-// nextLevel returns the level above that of all bots of a game, nil if there is none.
+// toldOf returns the seat that the result of a finished game tells of: the visitor's own, else that of the person who
+// was best.
+func toldOf(p ladder.Play, own int, ranks []int) int {
+	best := p.Opener
+	for _, s := range p.People() {
+		switch {
+		case s.Seat == own:
+			return own
+		case ranks[s.Seat] < ranks[best]:
+			best = s.Seat
+		}
+	}
+	return best
+}
+
+// nextLevel returns the level above that of all bots of a game of one person, nil if there is none.
 func nextLevel(p ladder.Play) *house.Level {
 	var next *house.Level
-	for _, b := range p.Bots {
+	if len(p.People()) > 1 {
+		return nil
+	}
+	for _, b := range p.Bots() {
 		level := levelOf(b.Bot)
 		if level == nil || level.Number >= len(house.Levels()) {
 			return nil
@@ -271,17 +296,16 @@ func lastView(frames []board.Frame) map[string]string {
 	return view
 }
 
-// speaker says what a seat did, in the second person to the person who sat there.
+// speaker says what a seat did, in the second person to who sat there.
 type speaker struct {
 	*visit
-	own   bool // the visitor is that person
-	seat  int
+	own   int // the seat of the visitor, -1 for none
 	names []string
 }
 
 // say returns a text about a seat.
 func (s speaker) say(text voices, seat int, args ...any) string {
-	if s.own && seat == s.seat {
+	if seat == s.own {
 		return s.t(text.you, args...)
 	}
 	return s.t(text.they, append(args, "Name", s.names[seat])...)
@@ -289,7 +313,7 @@ func (s speaker) say(text voices, seat int, args ...any) string {
 
 // event returns an event of the boards in words.
 func (s speaker) event(key string, seat int) string {
-	if s.own && seat == s.seat {
+	if seat == s.own {
 		return s.t("board.you." + key)
 	}
 	return s.t("board.event."+key, "who", s.names[seat])

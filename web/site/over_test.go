@@ -36,15 +36,18 @@ func stillPlay(t *testing.T, s *webtest.Still, id string, seat int, r *referee.R
 	t.Helper()
 	r.Seats[seat].Name = "ada"
 	bot := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "@random"))
-	p := ladder.Play{ID: id, PersonID: s.Ada.ID, Game: r.Game, Options: r.Options, Seat: seat, Commitment: webtest.Hash}
+	p := ladder.Play{ID: id, Game: r.Game, Options: r.Options, Opener: seat, Commitment: webtest.Hash}
 	for i := range r.Seats {
 		if i != seat {
-			p.Bots = append(p.Bots, ladder.PlaySeat{Seat: i, Version: s.Version("@random"), BotID: bot.ID})
+			p.Seats = append(p.Seats, ladder.PlaySeat{Seat: i, Version: s.Version("@random"), BotID: bot.ID})
+		} else {
+			p.Seats = append(p.Seats, ladder.PlaySeat{Seat: i, PersonID: s.Ada.ID})
 		}
 	}
 	_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0, false)
 	s.Must(err)
-	s.Must(s.Store.FinishPlay(t.Context(), id, "", r.Encode(), nil))
+	v := kit.Get[*rules.Variant](t)(r.Resolve(kit.Get[*rules.Game](t)(games.Find(r.Game))))
+	s.Must(s.Store.FinishPlay(t.Context(), id, v, r.Ranks, r.Encode()))
 }
 
 // The card of a game says to the person and to others who has won, with the score of the seat's side, and
@@ -153,7 +156,7 @@ func TestOverBroken(t *testing.T) {
 		{ladder.BrokenByBot + ":@champion:level=4", "intermediate, level 4 failed, which is a fault of this server."},
 	} {
 		id := "BROKEN" + strconv.Itoa(i)
-		p := ladder.Play{ID: id, Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash, Bots: []ladder.PlaySeat{{Seat: 1, Version: s.Version("@random"), BotID: bot.ID}}}
+		p := ladder.Play{ID: id, Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash, Seats: []ladder.PlaySeat{{}, {Seat: 1, Version: s.Version("@random"), BotID: bot.ID}}}
 		_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0, false)
 		s.Must(err)
 		s.Must(s.Store.BreakPlay(t.Context(), id, c.why))

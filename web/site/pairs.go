@@ -15,6 +15,7 @@ type cell struct {
 	store.Tally
 	Self bool
 	Tone string // "win", "loss" or "even"
+	URL  string // of the page of both
 }
 
 // pairsRow is a version with its scores against those of the page, in their order.
@@ -57,7 +58,9 @@ func (s *Site) pairs(v *visit) error {
 	for _, p := range list {
 		row := pairsRow{Standing: p}
 		for _, other := range list {
-			row.Cells = append(row.Cells, cellOf(tallies[[2]int64{p.VersionID, other.VersionID}], p.VersionID == other.VersionID))
+			c := cellOf(tallies[[2]int64{p.VersionID, other.VersionID}], p.VersionID == other.VersionID)
+			c.URL = pairPath(page.Ladder.Name, p.Bot, p.Version, other.Bot, other.Version)
+			row.Cells = append(row.Cells, c)
 		}
 		page.Rows = append(page.Rows, row)
 	}

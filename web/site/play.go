@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/play"
 )
 
@@ -29,35 +31,44 @@ type tablePage struct {
 	Title      string // the game
 	Others     string // who else plays
 	Board      bool   // the game has no tricks
+	Several    bool   // people, or one with a bank
 	Rules      template.HTML
 	Commitment referee.Hex
 	Data       template.JS // for the script
 }
 
-// table shows a game: the visitor's own while it is played, and any that is over.
+// table shows a game: one that waits for people, the visitor's own while it is played, and any that is over.
 func (s *Site) table(v *visit) error {
 	id := v.r.PathValue("id")
 	t := s.Play.Table(id)
 	if t == nil {
 		return s.played(v, id)
 	}
+	if t.Waiting() {
+		return s.waiting(v, t, http.StatusOK, nil)
+	}
 	seat, err := seatOf(v, t)
 	if err != nil {
 		return err
 	}
 	display := t.Variant.Game.Display
-	names := t.Names(seat, v.t("table.you"))
 	var sides []int
-	var others []string
-	for i, name := range names {
-		if i != seat {
-			others = append(others, botTitle(v.words, name))
+	var names, others []string
+	for i, shown := range t.Shown() {
+		name := seatName(v.words, shown.Name, shown.Bot)
+		if i == seat {
+			name = v.t("table.you")
+		} else if shown.Bot {
+			others = append(others, botTitle(v.words, shown.Name))
+		} else {
+			others = append(others, name)
 		}
-		names[i] = botName(v.words, name)
+		names = append(names, name)
 		sides = append(sides, t.Variant.Side(i))
 	}
 	page := tablePage{
-		Table: t, Title: titleOf(t.Choice.Game), Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
+		Several: len(t.People()) > 1 || t.Choice.Bank > 0,
+		Table:   t, Title: titleOf(t.Choice.Game), Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
 	}
 	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
 		return err
@@ -68,13 +79,24 @@ func (s *Site) table(v *visit) error {
 	}
 	data, err := json.Marshal(map[string]any{
 		"socket": "/ws/play/" + id, "display": display, "seat": seat, "names": names, "sides": sides,
-		"move": s.Play.Limits.Move.Milliseconds(), "left": left.Milliseconds(),
+		"move": s.Play.Limits.Move.Milliseconds(), "bank": t.Choice.Bank.Milliseconds(), "left": left.Milliseconds(), "now": time.Now().UnixMilli(),
 	})
 	if err != nil {
 		return err
 	}
 	page.Data = template.JS(data)
 	return v.page(http.StatusOK, "table", page)
+}
+
+// seatName returns what a bot or a person is called; a person without a name is a guest.
+func seatName(l *messages.Language, name string, bot bool) string {
+	switch {
+	case bot:
+		return botName(l, name)
+	case name == "":
+		return l.Say("bot.guest")
+	}
+	return name
 }
 
 // seatOf returns the seat of the visitor at a table, or an error.
@@ -89,6 +111,8 @@ func seatOf(v *visit, t *play.Table) (int, error) {
 type playedPage struct {
 	ladder.Play
 	gameView
+	Own     int   // the seat of the visitor, -1 for none
+	Seat    int   // of which the card tells
 	Over    *over // nil: the game is broken
 	Cause   ladder.Breaking
 	Culprit string // the bot that was the cause
@@ -109,7 +133,7 @@ func (s *Site) played(v *visit, id string) error {
 	if page.Play, err = s.Store.Play(v.ctx(), id); err != nil {
 		return err
 	}
-	page.gameView.Title = titleOf(page.Game)
+	page.gameView.Title, page.Own = titleOf(page.Game), seatIn(v, page.Play)
 	if page.State != ladder.PlayFinished {
 		page.Cause, page.Culprit = page.Broken.Cause()
 		page.Culprit = botTitle(v.words, page.Culprit)
@@ -125,7 +149,8 @@ func (s *Site) played(v *visit, id string) error {
 		page.gameView, err = newGameView(r, g)
 	}
 	if err == nil {
-		page.Over, err = newOver(v, page.Play, r, g, page.names(), page.Played.Frames)
+		page.Seat = toldOf(page.Play, page.Own, r.Ranks)
+		page.Over, err = newOver(v, page.Play, page.Seat, page.Own, r, g, page.names(), page.Played.Frames)
 	}
 	if err != nil {
 		return fmt.Errorf("the replay of game %q: %w", id, err)
@@ -135,14 +160,10 @@ func (s *Site) played(v *visit, id string) error {
 
 // nameSeats gives the seats of a replay the names that the visitor reads.
 func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
-	for _, b := range p.Bots {
-		r.Seats[b.Seat].Name = botName(v.words, b.Bot)
-	}
-	switch {
-	case owns(v, p.Play):
-		r.Seats[p.Seat].Name = v.t("table.you")
-	case p.Person == "":
-		r.Seats[p.Seat].Name = v.t("bot.guest")
+	for _, x := range p.Seats {
+		if r.Seats[x.Seat].Name = seatName(v.words, cmp.Or(x.Bot, x.Person), x.BotID != 0); x.Seat == p.Own {
+			r.Seats[x.Seat].Name = v.t("table.you")
+		}
 	}
 }
 
@@ -175,10 +196,11 @@ func (s *Site) resigned(v *visit) error {
 		if err != nil {
 			return err
 		}
-		t.Resign(seat)
-		select { // the bots may have to end their move
-		case <-t.Over():
-		case <-v.ctx().Done():
+		if t.Resign(seat); len(t.People()) == 1 {
+			select { // the bots may have to end their move
+			case <-t.Over():
+			case <-v.ctx().Done():
+			}
 		}
 	}
 	v.redirect("/play/" + id)
@@ -192,12 +214,16 @@ func (s *Site) rematch(v *visit) error {
 	if err != nil {
 		return err
 	}
-	c := play.Choice{Game: p.Game, Options: p.Options, Seat: (p.Seat + 1) % (len(p.Bots) + 1)}
-	for _, b := range p.Bots {
-		c.Bots = append(c.Bots, b.Bot)
+	c := play.Choice{Game: p.Game, Options: p.Options, Bank: p.Bank}
+	all := occupants(p)
+	c.Seat = (p.Opener + 1) % len(all)
+	for seat := range all { // each sits one seat further on
+		if seat != c.Seat {
+			c.Others = append(c.Others, all[(seat+len(all)-1)%len(all)])
+		}
 	}
 	if next := nextLevel(p); next != nil && v.r.PostForm.Get("level") == "next" {
-		c.Bots = []string{"@" + next.Spec}
+		c.Others = []string{"@" + next.Spec}
 	}
 	t, err := s.open(v, c)
 	if err != nil {
@@ -212,6 +238,9 @@ func (s *Site) tableSocket(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil {
 		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", ladder.Clip(v.r.PathValue("id")))
+	}
+	if t.Waiting() {
+		return ladder.Errorf(ladder.Conflict, "wait until all seats are taken", "this game has not begun")
 	}
 	seat, err := seatOf(v, t)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/play"
@@ -242,7 +243,7 @@ func TestPlayRestartRaced(t *testing.T) {
 	kit.Until(t, "the page says that the server is away", func() bool { return webtest.Eval[bool](b, away) })
 	w.Restart()
 	b.Wait(`main > .notice`)
-	if text := b.Text("main"); !strings.Contains(text, "Ningú") {
+	if text := b.Text("main"); !strings.Contains(text, "ningú") {
 		t.Errorf("the page says %q", text)
 	}
 	if n := webtest.Eval[int64](b, `document.querySelectorAll('h1').length`); n != 1 {
@@ -507,7 +508,7 @@ func TestPlayBoundsRaced(t *testing.T) {
 		if a := opened(w, first, briscaForm); a.Status != http.StatusSeeOther {
 			t.Errorf("the second table answers %d", a.Status)
 		}
-		if a := opened(w, first, briscaForm); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Body, "the limit for one person is 2 games against bots at the same time") {
+		if a := opened(w, first, briscaForm); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Body, "the limit for one person is 2 games at the same time") {
 			t.Errorf("the third table answers %d", a.Status)
 		}
 		if a := opened(w, second, briscaForm); a.Status != http.StatusSeeOther {
@@ -518,7 +519,7 @@ func TestPlayBoundsRaced(t *testing.T) {
 		"game=chess&bot=@random&seat=0":                "chess",
 		"game=brisca&bot=@nobody&seat=0":               "does not exist",
 		"game=brisca&bot=@champion:level%3D9&seat=0":   "does not exist",
-		"game=brisca&seat=0":                           "no bot to play against",
+		"game=brisca&seat=0":                           "nobody to play against",
 		"game=brisca&bot=@random&seat=2":               "seat 2 does not exist",
 		"game=brisca&bot=other&other=@nobody&seat=0":   "does not exist",
 		"game=brisca&bot=@random&bot2=@greedy&seat=0":  "too many for 2 seats",
@@ -730,11 +731,12 @@ func TestPlayedInfoIsCut(t *testing.T) {
 	bot := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "@random"))
 	p := ladder.Play{
 		ID: "TALK", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
-		Bots: []ladder.PlaySeat{{Seat: 1, Version: s.Version("@random"), BotID: bot.ID}},
+		Seats: []ladder.PlaySeat{{}, {Seat: 1, Version: s.Version("@random"), BotID: bot.ID}},
 	}
 	_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1, false)
 	s.Must(err)
-	s.Must(s.Store.FinishPlay(t.Context(), p.ID, "win", r.Encode(), nil))
+	v := kit.Get[*rules.Variant](t)(r.Resolve(brisca.Game))
+	s.Must(s.Store.FinishPlay(t.Context(), p.ID, v, r.Ranks, r.Encode()))
 	a := s.Get(s.Client(), "/play/"+p.ID)
 	if a.Status != http.StatusOK || !strings.Contains(a.Body, "pv=xxx") || len(a.Body) > 200_000 {
 		t.Errorf("status %d, %d bytes: %.2000s", a.Status, len(a.Body), a.Body)

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -86,8 +87,8 @@ type frame struct {
 // Lang returns the language of the page.
 func (f frame) Lang() string { return f.words.Tag }
 
-// Theme returns "light", "dark", or "" as the browser prefers.
-func (f frame) Theme() string { return f.theme }
+// Preference returns what the visitor has chosen; see preferences.
+func (f frame) Preference(name string) string { return f.preference(name) }
 
 // Path returns the path of the page's address.
 func (f frame) Path() string { return f.r.URL.Path }
@@ -97,6 +98,27 @@ func (f frame) Origin() string { return f.origin() }
 
 // With returns the page's address with a parameter changed; "" removes it.
 func (f frame) With(name, value string) string { return with(f.r, name, value) }
+
+// BotNames returns what people call the house bots of the ladders, as JSON by their names, for modules that
+// learn of a match after the page.
+func (f frame) BotNames() (template.JS, error) {
+	names := map[string]string{}
+	for _, l := range f.site.Config.Ladders {
+		for _, bot := range l.House {
+			names[bot] = botTitle(f.words, bot)
+		}
+	}
+	text, err := json.Marshal(names) // which writes <, > and & as escapes
+	return template.JS(text), err
+}
+
+// Unread returns how many messages the visitor has not read.
+func (f frame) Unread() (int, error) {
+	if f.Person.ID == 0 {
+		return 0, nil
+	}
+	return f.site.Store.CountUnseen(f.ctx(), f.Person.ID)
+}
 
 // Script returns the address of the page's module, "" without one.
 func (f frame) Script() (string, error) {

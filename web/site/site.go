@@ -61,11 +61,15 @@ func (s *Site) routes() []route {
 		{"GET /ladders", false, s.ladders},
 		{"GET /ladders/{ladder}", false, s.standings},
 		{"GET /ladders/{ladder}/pairs", false, s.pairs},
+		{"GET /ladders/{ladder}/pairs/{one}/{other}", false, s.pair},
 
 		{"GET /bots", false, s.bots},
 		{"GET /bots/{bot}", false, s.bot},
 		{"GET /bots/{bot}/versions", false, s.versions},
 		{"GET /bots/{bot}/versions/{version}", false, s.version},
+		{"GET /bots/{bot}/versions/{version}/files", true, s.files},
+		{"GET /bots/{bot}/versions/{version}/upload", true, s.uploadOf},
+		{"GET /bots/{bot}/lost", false, s.lost},
 		{"GET /bots/{bot}/badge.svg", false, s.badge},
 		{"GET /bots/{bot}/feed.atom", false, s.feed},
 		{"POST /bots/{bot}/withdraw", true, s.withdraw},
@@ -92,6 +96,7 @@ func (s *Site) routes() []route {
 		{"POST /account/invites", true, s.addInvite},
 		{"POST /account/invites/revoke", true, s.revokeInvite},
 		{"GET /account/people", true, s.members},
+		{"POST /account/people/reset", true, s.resetTokens},
 		{"POST /account/people/{what}", true, s.block},
 
 		{"GET /download", false, s.download},
@@ -119,11 +124,14 @@ func (s *Site) routes() []route {
 		{"GET /games/{game}/replay.json", false, s.replayJSON},
 		{"GET /games/{game}/replay.html", false, s.replayPage},
 		{"GET /games/{game}/replay.csv", false, s.replayCSV},
+		{"GET /games/{game}/stderr/{seat}", true, s.stderr},
 
 		{"GET /rules/{game}", false, s.rules},
 		{"GET /play", false, s.play},
 		{"POST /play", false, s.playOpened},
 		{"GET /play/{id}", false, s.table},
+		{"POST /play/{id}/sit", false, s.satDown},
+		{"POST /play/{id}/cancel", false, s.cancelled},
 		{"POST /play/{id}/resign", false, s.resigned},
 		{"POST /play/{id}/rematch", false, s.rematch},
 		{"GET /play/{id}/replay.json", false, s.playReplay},
@@ -183,6 +191,9 @@ func New(o Options) (*Site, error) {
 		})
 	}
 	s.Live.Render = s.parts
+	if s.Play != nil {
+		s.Play.Changed = func(id string) { s.Live.Move(playTopic + id) }
+	}
 	return s, nil
 }
 

@@ -23,7 +23,6 @@ type visit struct {
 	w     http.ResponseWriter
 	r     *http.Request
 	words *messages.Language // that of the page
-	theme string             // "light", "dark", or "" as the browser prefers
 	begun bool               // the answer has begun
 }
 
@@ -34,8 +33,6 @@ func visitOf(r *http.Request) *visit { return r.Context().Value(visitKey{}).(*vi
 // The names of the site's cookies.
 const (
 	sessionCookie = "timba_session" // its key
-	langCookie    = "timba_lang"
-	themeCookie   = "timba_theme"
 )
 
 func cookie(r *http.Request, name string) string {
@@ -47,13 +44,12 @@ func cookie(r *http.Request, name string) string {
 
 // enter begins a visit. The visit that it returns with an error can only fail.
 func (s *Site) enter(w http.ResponseWriter, r *http.Request) (*visit, error) {
-	v := &visit{Request: middleware.Of(r), site: s, w: w, theme: cookie(r, themeCookie)}
+	v := &visit{Request: middleware.Of(r), site: s, w: w}
 	v.r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
-	v.words = s.pages.languages[messages.Choose(cookie(r, langCookie), r.Header.Get("Accept-Language"))]
-	if !slices.Contains(themes, v.theme) {
-		v.theme = ""
-	}
+	v.words = s.pages.languages[messages.Choose(v.preference("lang"), r.Header.Get("Accept-Language"))]
 	s.headers(w.Header())
+	_, pattern := s.mux.Handler(r)
+	v.Cheap = (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costly, pattern)
 	err := s.Middleware.Identify(w, r, cookie(r, sessionCookie), s.Service.Visitor)
 	if ladder.CodeOf(err) == ladder.Unauthorized {
 		v.forget() // the session has ended
@@ -62,28 +58,51 @@ func (s *Site) enter(w http.ResponseWriter, r *http.Request) (*visit, error) {
 	return v, err
 }
 
-var themes = []string{"light", "dark"}
+// costly are the pages that cost as much as a call of the API: they search, or are downloads.
+var costly = []string{
+	"GET /search", "GET /games/{game}/replay.json", "GET /games/{game}/replay.html", "GET /games/{game}/replay.csv", "GET /play/{id}/replay.json",
+}
 
-// prefer sets a language or a theme that the address asks for, and redirects to the address
-// without that.
+// preferences are what a visitor may choose for all pages: by a parameter of any address, whose
+// choice a cookie keeps. Any other value, such as "auto", takes the choice back.
+var preferences = map[string][]string{
+	"lang":  messages.Languages,
+	"theme": {"light", "dark"},     // else as the browser prefers
+	"deck":  {"colours", "french"}, // of cards; else the Spanish one
+}
+
+func preferenceCookie(name string) string { return "timba_" + name }
+
+// preference returns what the visitor has chosen, "" if nothing.
+func (v *visit) preference(name string) string {
+	if value := cookie(v.r, preferenceCookie(name)); slices.Contains(preferences[name], value) {
+		return value
+	}
+	return ""
+}
+
+// prefer keeps the preferences that the address asks for, and redirects to the address without them.
 func (v *visit) prefer() bool {
-	query := v.r.URL.Query()
-	lang, theme := query.Get("lang"), query.Get("theme")
-	if v.r.Method != http.MethodGet || !query.Has("lang") && !query.Has("theme") {
+	if v.r.Method != http.MethodGet {
 		return false
 	}
-	if slices.Contains(messages.Languages, lang) {
-		v.setCookie(langCookie, lang, preferenceAge)
+	query, asked := v.r.URL.Query(), false
+	for name, values := range preferences {
+		if !query.Has(name) {
+			continue
+		}
+		asked = true
+		if value := query.Get(name); slices.Contains(values, value) {
+			v.setCookie(preferenceCookie(name), value, preferenceAge)
+		} else if name != "lang" {
+			v.setCookie(preferenceCookie(name), "", -1)
+		}
+		query.Del(name)
 	}
-	if slices.Contains(themes, theme) {
-		v.setCookie(themeCookie, theme, preferenceAge)
-	} else if query.Has("theme") {
-		v.setCookie(themeCookie, "", -1)
+	if asked {
+		v.redirect((&url.URL{Path: "/" + strings.TrimLeft(v.r.URL.Path, "/"), RawQuery: query.Encode()}).String())
 	}
-	query.Del("lang")
-	query.Del("theme")
-	v.redirect((&url.URL{Path: "/" + strings.TrimLeft(v.r.URL.Path, "/"), RawQuery: query.Encode()}).String())
-	return true
+	return asked
 }
 
 // The ages of cookies in seconds.

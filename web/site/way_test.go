@@ -172,6 +172,15 @@ func TestMemberPages(t *testing.T) {
 		examine(b, w.URL+p.path, p.name)
 	}
 	b.Look(1280, 900, false)
+	b.Go(w.URL + "/account/people")
+	b.Click(".actions details summary")
+	b.Picture(*screens, "people-reset")
+	b.Click(".actions details button")
+	ready(b, ".made #key")
+	if text := b.Text(".made"); !strings.Contains(text, "anna has a new token") || !strings.HasPrefix(webtest.Eval[string](b, "document.getElementById('key').value"), "timba_") {
+		t.Errorf("after the reset the page says %q", text)
+	}
+	b.Picture(*screens, "people-made")
 	b.Go(w.URL + "/account/tokens")
 	b.Click(`form[action="/account/tokens"] button`)
 	ready(b, "#key")

@@ -39,6 +39,33 @@ func Result[T any](cmd *cobra.Command, get func(cmd *cobra.Command, args []strin
 	return cmd
 }
 
+// SecretFlag adds --out to a command that prints a secret: a new file, which only its owner can read.
+func SecretFlag(cmd *cobra.Command) *cobra.Command {
+	var out string
+	cmd.Flags().StringVar(&out, "out", "", "write it to this new `FILE`, which only you can read, instead of stdout")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if out == "" || out == "-" {
+			return run(cmd, args)
+		}
+		f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("out: %q exists: delete it, or name another file with --out", out)
+		}
+		if err != nil {
+			return cannotWrite(out, err)
+		}
+		cmd.SetOut(f)
+		if err := errors.Join(run(cmd, args), f.Close()); err != nil {
+			os.Remove(out)
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", ladder.Plain(out))
+		return nil
+	}
+	return cmd
+}
+
 // JSONFlag adds --json to a command.
 func JSONFlag(cmd *cobra.Command, to *bool) {
 	cmd.Flags().BoolVar(to, "json", false, "write the result as JSON")

@@ -39,6 +39,12 @@ WHERE match_slots.version_id = sqlc.arg(version_id) AND match_slots.match_id < s
   AND (CAST(sqlc.arg(state) AS TEXT) = '' OR match_rows.state = CAST(sqlc.arg(state) AS TEXT))
 ORDER BY match_slots.match_id DESC LIMIT sqlc.arg(n);
 
+-- name: MatchesOfPair :many
+SELECT match_rows.* FROM match_slots AS own CROSS JOIN match_slots AS other ON other.match_id = own.match_id CROSS JOIN match_rows ON match_rows.id = own.match_id
+WHERE own.version_id = sqlc.arg(version_id) AND other.version_id = sqlc.arg(against) AND own.match_id < sqlc.arg(before)
+  AND match_rows.ladder_id = sqlc.arg(ladder_id)
+ORDER BY own.match_id DESC LIMIT sqlc.arg(n);
+
 -- name: OldestIn :many
 SELECT * FROM match_rows WHERE state = ? ORDER BY id LIMIT ?;
 

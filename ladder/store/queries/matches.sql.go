@@ -521,6 +521,65 @@ func (q *Queries) MatchesOfBot(ctx context.Context, arg MatchesOfBotParams) ([]M
 	return items, nil
 }
 
+const matchesOfPair = `-- name: MatchesOfPair :many
+SELECT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM match_slots AS own CROSS JOIN match_slots AS other ON other.match_id = own.match_id CROSS JOIN match_rows ON match_rows.id = own.match_id
+WHERE own.version_id = ?1 AND other.version_id = ?2 AND own.match_id < ?3
+  AND match_rows.ladder_id = ?4
+ORDER BY own.match_id DESC LIMIT ?5
+`
+
+type MatchesOfPairParams struct {
+	VersionID int64
+	Against   int64
+	Before    int64
+	LadderID  sql.NullInt64
+	N         int64
+}
+
+func (q *Queries) MatchesOfPair(ctx context.Context, arg MatchesOfPairParams) ([]MatchRow, error) {
+	rows, err := q.db.QueryContext(ctx, matchesOfPair,
+		arg.VersionID,
+		arg.Against,
+		arg.Before,
+		arg.LadderID,
+		arg.N,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MatchRow
+	for rows.Next() {
+		var i MatchRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.LadderID,
+			&i.Game,
+			&i.Options,
+			&i.Clock,
+			&i.Deals,
+			&i.State,
+			&i.AskedBy,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Finished,
+			&i.Ord,
+			&i.DistinctDeals,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const matchesOfVersion = `-- name: MatchesOfVersion :many
 SELECT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM match_slots JOIN match_rows ON match_rows.id = match_slots.match_id
 WHERE match_slots.version_id = ?1 AND match_slots.match_id < ?2

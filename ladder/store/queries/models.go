@@ -166,8 +166,13 @@ type Message struct {
 	ID        int64
 	PersonID  int64
 	VersionID sql.NullInt64
-	Text      string
+	Kind      string
+	Bot       string
+	Number    int64
+	MatchID   sql.NullInt64
+	Reason    string
 	Created   int64
+	Seen      sql.NullInt64
 }
 
 type Pair struct {
@@ -194,26 +199,27 @@ type Person struct {
 
 type Play struct {
 	ID         string
-	PersonID   sql.NullInt64
-	Session    int64
 	Game       string
 	Options    string
-	Seat       int64
+	Opener     int64
+	Bank       int64
 	State      string
 	Commitment string
 	Began      int64
 	Ended      sql.NullInt64
 	Size       sql.NullInt64
 	Replay     []byte
-	Result     sql.NullString
 	Broken     string
 }
 
 type PlaySeat struct {
 	PlayID    string
 	Seat      int64
-	VersionID int64
-	BotID     int64
+	VersionID sql.NullInt64
+	BotID     sql.NullInt64
+	PersonID  sql.NullInt64
+	Session   int64
+	Sat       sql.NullInt64
 	Wins      int64
 	Draws     int64
 	Losses    int64

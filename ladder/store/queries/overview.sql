@@ -15,6 +15,9 @@ FROM json_each(CAST(sqlc.arg(wanted) AS TEXT)) AS want
 CROSS JOIN changes ON changes.ladder_id = CAST(sqlc.arg(ladder_id) AS INTEGER)
   AND changes.version_id = json_extract(want.value, '$[0]') AND changes.number = json_extract(want.value, '$[1]');
 
+-- name: PairOf :one
+SELECT * FROM pairs WHERE ladder_id = ? AND a = ? AND b = ?;
+
 -- name: PairsAmong :many
 -- The counts of versions with each other; versions is a JSON list of IDs.
 SELECT pairs.a, pairs.b, pairs.matches, pairs.deals, pairs.score

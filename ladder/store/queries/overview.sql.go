@@ -20,6 +20,28 @@ func (q *Queries) CountActive(ctx context.Context, ladderID int64) (int64, error
 	return count, err
 }
 
+const pairOf = `-- name: PairOf :one
+SELECT ladder_id, a, b, matches, deals, score, squares, wins, draws, losses FROM pairs WHERE ladder_id = ? AND a = ? AND b = ?
+`
+
+func (q *Queries) PairOf(ctx context.Context, ladderID int64, a int64, b int64) (Pair, error) {
+	row := q.db.QueryRowContext(ctx, pairOf, ladderID, a, b)
+	var i Pair
+	err := row.Scan(
+		&i.LadderID,
+		&i.A,
+		&i.B,
+		&i.Matches,
+		&i.Deals,
+		&i.Score,
+		&i.Squares,
+		&i.Wins,
+		&i.Draws,
+		&i.Losses,
+	)
+	return i, err
+}
+
 const pairsAmong = `-- name: PairsAmong :many
 SELECT pairs.a, pairs.b, pairs.matches, pairs.deals, pairs.score
 FROM json_each(CAST(?1 AS TEXT)) AS x

@@ -54,6 +54,11 @@ SELECT versions.id FROM versions WHERE versions.bot_id = ?
 SELECT entries.version_id, versions.number, entries.matches FROM versions CROSS JOIN entries ON entries.version_id = versions.id
 WHERE versions.bot_id = ? AND entries.ladder_id = ? AND entries.matches > 0 ORDER BY versions.number DESC LIMIT ?;
 
+-- name: StandingsOnLadder :many
+-- The last versions of a bot that have played on a ladder, the last one first.
+SELECT standing_rows.* FROM versions CROSS JOIN standing_rows ON standing_rows.version_id = versions.id
+WHERE versions.bot_id = ? AND standing_rows.ladder_id = ? AND standing_rows.matches > 0 ORDER BY versions.number DESC LIMIT ?;
+
 -- name: RatingPoints :many
 -- Changes by matches with certain numbers; wanted is a JSON list of [version, number].
 SELECT changes.version_id, changes.number, changes.elo_after, changes.match_id, matches.finished

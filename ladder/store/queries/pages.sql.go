@@ -350,7 +350,7 @@ func (q *Queries) ListBots(ctx context.Context, arg ListBotsParams) ([]ListBotsR
 }
 
 const messagesOfBot = `-- name: MessagesOfBot :many
-SELECT messages.id, messages.person_id, messages.version_id, messages.text, messages.created FROM versions CROSS JOIN messages ON messages.version_id = versions.id
+SELECT messages.id, messages.person_id, messages.version_id, messages.kind, messages.bot, messages.number, messages.match_id, messages.reason, messages.created, messages.seen FROM versions CROSS JOIN messages ON messages.version_id = versions.id
 WHERE versions.bot_id = ? ORDER BY messages.id DESC LIMIT ?
 `
 
@@ -368,8 +368,13 @@ func (q *Queries) MessagesOfBot(ctx context.Context, botID int64, limit int64) (
 			&i.ID,
 			&i.PersonID,
 			&i.VersionID,
-			&i.Text,
+			&i.Kind,
+			&i.Bot,
+			&i.Number,
+			&i.MatchID,
+			&i.Reason,
 			&i.Created,
+			&i.Seen,
 		); err != nil {
 			return nil, err
 		}
@@ -555,6 +560,62 @@ func (q *Queries) RatingPoints(ctx context.Context, wanted string, ladderID int6
 			&i.EloAfter,
 			&i.MatchID,
 			&i.Finished,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const standingsOnLadder = `-- name: StandingsOnLadder :many
+SELECT standing_rows.ladder_id, standing_rows.version_id, standing_rows.predecessor, standing_rows.since, standing_rows.start, standing_rows.elo, standing_rows.uncertainty, standing_rows.held, standing_rows.active, standing_rows."last", standing_rows.last_at, standing_rows.matches, standing_rows.games, standing_rows.wins, standing_rows.draws, standing_rows.losses, standing_rows.faults, standing_rows.fit, standing_rows.plus_minus, standing_rows.number, standing_rows.remote, standing_rows.bot_id, standing_rows.name, standing_rows.person_id, standing_rows.owner, standing_rows.ladder FROM versions CROSS JOIN standing_rows ON standing_rows.version_id = versions.id
+WHERE versions.bot_id = ? AND standing_rows.ladder_id = ? AND standing_rows.matches > 0 ORDER BY versions.number DESC LIMIT ?
+`
+
+// The last versions of a bot that have played on a ladder, the last one first.
+func (q *Queries) StandingsOnLadder(ctx context.Context, botID int64, ladderID int64, limit int64) ([]StandingRow, error) {
+	rows, err := q.db.QueryContext(ctx, standingsOnLadder, botID, ladderID, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []StandingRow
+	for rows.Next() {
+		var i StandingRow
+		if err := rows.Scan(
+			&i.LadderID,
+			&i.VersionID,
+			&i.Predecessor,
+			&i.Since,
+			&i.Start,
+			&i.Elo,
+			&i.Uncertainty,
+			&i.Held,
+			&i.Active,
+			&i.Last,
+			&i.LastAt,
+			&i.Matches,
+			&i.Games,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+			&i.Faults,
+			&i.Fit,
+			&i.PlusMinus,
+			&i.Number,
+			&i.Remote,
+			&i.BotID,
+			&i.Name,
+			&i.PersonID,
+			&i.Owner,
+			&i.Ladder,
 		); err != nil {
 			return nil, err
 		}

@@ -32,6 +32,9 @@ SELECT * FROM tokens WHERE person_id = ? ORDER BY id;
 -- The valid tokens of a person.
 SELECT count(*) FROM tokens WHERE person_id = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?);
 
+-- name: RevokeTokensOf :exec
+UPDATE tokens SET revoked = sqlc.arg(now) WHERE person_id = sqlc.arg(person_id) AND revoked IS NULL;
+
 -- name: RevokeToken :execrows
 UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ? AND person_id = ?;
 
@@ -48,7 +51,13 @@ SELECT * FROM invites ORDER BY id;
 UPDATE invites SET person_id = ? WHERE id = ? AND person_id IS NULL;
 
 -- name: AddMessage :exec
-INSERT INTO messages (person_id, version_id, text, created) VALUES (?, ?, ?, ?);
+INSERT INTO messages (person_id, version_id, kind, bot, number, match_id, reason, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: CountUnseen :one
+SELECT count(*) FROM messages WHERE person_id = ? AND seen IS NULL;
+
+-- name: SetSeen :exec
+UPDATE messages SET seen = ? WHERE person_id = sqlc.arg(person_id) AND id >= sqlc.arg(first) AND id <= sqlc.arg(last) AND seen IS NULL;
 
 -- name: MessagesAfter :many
 SELECT * FROM messages WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?;

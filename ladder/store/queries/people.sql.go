@@ -47,13 +47,17 @@ func (q *Queries) AddInvite(ctx context.Context, arg AddInviteParams) (Invite, e
 }
 
 const addMessage = `-- name: AddMessage :exec
-INSERT INTO messages (person_id, version_id, text, created) VALUES (?, ?, ?, ?)
+INSERT INTO messages (person_id, version_id, kind, bot, number, match_id, reason, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type AddMessageParams struct {
 	PersonID  int64
 	VersionID sql.NullInt64
-	Text      string
+	Kind      string
+	Bot       string
+	Number    int64
+	MatchID   sql.NullInt64
+	Reason    string
 	Created   int64
 }
 
@@ -61,7 +65,11 @@ func (q *Queries) AddMessage(ctx context.Context, arg AddMessageParams) error {
 	_, err := q.db.ExecContext(ctx, addMessage,
 		arg.PersonID,
 		arg.VersionID,
-		arg.Text,
+		arg.Kind,
+		arg.Bot,
+		arg.Number,
+		arg.MatchID,
+		arg.Reason,
 		arg.Created,
 	)
 	return err
@@ -181,6 +189,17 @@ func (q *Queries) CountTokens(ctx context.Context, personID int64, expires sql.N
 	return count, err
 }
 
+const countUnseen = `-- name: CountUnseen :one
+SELECT count(*) FROM messages WHERE person_id = ? AND seen IS NULL
+`
+
+func (q *Queries) CountUnseen(ctx context.Context, personID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countUnseen, personID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const inviteByPublic = `-- name: InviteByPublic :one
 SELECT id, public, hash, name, invited_by, created, expires, person_id FROM invites WHERE public = ?
 `
@@ -238,7 +257,7 @@ func (q *Queries) Invites(ctx context.Context) ([]Invite, error) {
 }
 
 const lastMessages = `-- name: LastMessages :many
-SELECT id, person_id, version_id, text, created FROM messages WHERE person_id = ? ORDER BY id DESC LIMIT ?
+SELECT id, person_id, version_id, kind, bot, number, match_id, reason, created, seen FROM messages WHERE person_id = ? ORDER BY id DESC LIMIT ?
 `
 
 func (q *Queries) LastMessages(ctx context.Context, personID int64, limit int64) ([]Message, error) {
@@ -254,8 +273,13 @@ func (q *Queries) LastMessages(ctx context.Context, personID int64, limit int64)
 			&i.ID,
 			&i.PersonID,
 			&i.VersionID,
-			&i.Text,
+			&i.Kind,
+			&i.Bot,
+			&i.Number,
+			&i.MatchID,
+			&i.Reason,
 			&i.Created,
+			&i.Seen,
 		); err != nil {
 			return nil, err
 		}
@@ -271,7 +295,7 @@ func (q *Queries) LastMessages(ctx context.Context, personID int64, limit int64)
 }
 
 const messagesAfter = `-- name: MessagesAfter :many
-SELECT id, person_id, version_id, text, created FROM messages WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?
+SELECT id, person_id, version_id, kind, bot, number, match_id, reason, created, seen FROM messages WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?
 `
 
 func (q *Queries) MessagesAfter(ctx context.Context, personID int64, iD int64, limit int64) ([]Message, error) {
@@ -287,8 +311,13 @@ func (q *Queries) MessagesAfter(ctx context.Context, personID int64, iD int64, l
 			&i.ID,
 			&i.PersonID,
 			&i.VersionID,
-			&i.Text,
+			&i.Kind,
+			&i.Bot,
+			&i.Number,
+			&i.MatchID,
+			&i.Reason,
 			&i.Created,
+			&i.Seen,
 		); err != nil {
 			return nil, err
 		}
@@ -395,6 +424,36 @@ func (q *Queries) RevokeToken(ctx context.Context, revoked sql.NullInt64, iD int
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const revokeTokensOf = `-- name: RevokeTokensOf :exec
+UPDATE tokens SET revoked = ?1 WHERE person_id = ?2 AND revoked IS NULL
+`
+
+func (q *Queries) RevokeTokensOf(ctx context.Context, now sql.NullInt64, personID int64) error {
+	_, err := q.db.ExecContext(ctx, revokeTokensOf, now, personID)
+	return err
+}
+
+const setSeen = `-- name: SetSeen :exec
+UPDATE messages SET seen = ? WHERE person_id = ?2 AND id >= ?3 AND id <= ?4 AND seen IS NULL
+`
+
+type SetSeenParams struct {
+	Seen     sql.NullInt64
+	PersonID int64
+	First    int64
+	Last     int64
+}
+
+func (q *Queries) SetSeen(ctx context.Context, arg SetSeenParams) error {
+	_, err := q.db.ExecContext(ctx, setSeen,
+		arg.Seen,
+		arg.PersonID,
+		arg.First,
+		arg.Last,
+	)
+	return err
 }
 
 const setServed = `-- name: SetServed :exec

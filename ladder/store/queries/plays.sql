@@ -1,24 +1,23 @@
 -- name: AddPlay :exec
-INSERT INTO plays (id, person_id, session, game, options, seat, state, commitment, began) VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?);
+INSERT INTO plays (id, game, options, opener, bank, state, commitment, began) VALUES (?, ?, ?, ?, ?, 'open', ?, ?);
 
 -- name: AddPlaySeat :exec
-INSERT INTO play_seats (play_id, seat, version_id, bot_id) VALUES (?, ?, ?, ?);
+INSERT INTO play_seats (play_id, seat, version_id, bot_id, person_id, session, sat) VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: Play :one
-SELECT plays.id, plays.person_id, plays.session, coalesce(people.name, '') AS person, plays.game, plays.options, plays.seat, plays.state, plays.broken,
-  plays.commitment, plays.began, plays.ended
-FROM plays LEFT JOIN people ON people.id = plays.person_id WHERE plays.id = ?;
+SELECT id, game, options, opener, bank, state, broken, commitment, began, ended FROM plays WHERE id = ?;
 
 -- name: PlaySeats :many
-SELECT play_seats.seat, play_seats.version_id, play_seats.bot_id, bots.name, versions.number FROM play_seats
-JOIN bots ON bots.id = play_seats.bot_id JOIN versions ON versions.id = play_seats.version_id
+SELECT sqlc.embed(play_seats), coalesce(bots.name, '') AS bot, coalesce(versions.number, 0) AS number, coalesce(people.name, '') AS person FROM play_seats
+LEFT JOIN bots ON bots.id = play_seats.bot_id LEFT JOIN versions ON versions.id = play_seats.version_id
+LEFT JOIN people ON people.id = play_seats.person_id
 WHERE play_seats.play_id = ? ORDER BY play_seats.seat;
 
 -- name: PlayReplay :one
 SELECT replay FROM plays WHERE id = ? AND state = 'finished';
 
 -- name: CountPlaysSince :one
-SELECT count(*) FROM plays WHERE person_id = ? AND began >= ?;
+SELECT count(*) FROM play_seats WHERE person_id = ? AND sat >= ?;
 
 -- name: CountGuestPlays :one
 SELECT count(*) FROM guest_plays WHERE address = ? AND began >= ?;
@@ -27,19 +26,21 @@ SELECT count(*) FROM guest_plays WHERE address = ? AND began >= ?;
 INSERT INTO guest_plays (address, began) VALUES (?, ?);
 
 -- name: GivePlay :execrows
-UPDATE plays SET person_id = ? WHERE id = ? AND state = 'open' AND person_id IS NULL;
+UPDATE play_seats SET person_id = ? WHERE play_id = ? AND seat = ? AND sat IS NOT NULL AND person_id IS NULL
+  AND EXISTS (SELECT 1 FROM plays WHERE plays.id = play_seats.play_id AND plays.state = 'open');
 
 -- name: ForgetGuestPlay :exec
 -- A game is counted no longer as one from an address.
 DELETE FROM guest_plays WHERE rowid = (
-  SELECT g.rowid FROM plays JOIN guest_plays AS g ON g.address = sqlc.arg(address) AND g.began = plays.began WHERE plays.id = sqlc.arg(id) LIMIT 1);
+  SELECT g.rowid FROM play_seats JOIN guest_plays AS g ON g.address = sqlc.arg(address) AND g.began = play_seats.sat
+  WHERE play_seats.play_id = sqlc.arg(id) AND play_seats.seat = sqlc.arg(seat) LIMIT 1);
 
 -- name: DeleteGuestPlays :exec
 -- Those that count no more.
 DELETE FROM guest_plays WHERE began < ?;
 
 -- name: FinishPlay :execrows
-UPDATE plays SET state = 'finished', ended = ?, result = ?, size = ?, replay = ? WHERE id = ? AND state = 'open';
+UPDATE plays SET state = 'finished', ended = ?, size = ?, replay = ? WHERE id = ? AND state = 'open';
 
 -- name: ScorePlaySeat :exec
 UPDATE play_seats SET wins = ?, draws = ?, losses = ?, ended = ? WHERE play_id = ? AND seat = ?;
@@ -56,14 +57,16 @@ SELECT CAST(coalesce(sum(wins), 0) AS INTEGER) AS wins, CAST(coalesce(sum(draws)
 FROM play_seats WHERE bot_id = ?;
 
 -- name: PlaysOf :many
--- The last games of a person.
-SELECT id, game, seat, state, coalesce(result, '') AS result, began, ended FROM plays WHERE person_id = ? ORDER BY began DESC LIMIT ?;
+-- The last games in which a person sat.
+SELECT plays.id, plays.game, plays.opener, plays.state, plays.began, plays.ended
+FROM play_seats JOIN plays ON plays.id = play_seats.play_id WHERE play_seats.person_id = ? ORDER BY play_seats.sat DESC LIMIT ?;
 
 -- name: PlaysAgainst :many
 -- The last games that count in a bot's record against people.
 SELECT play_seats.play_id, play_seats.seat, play_seats.ended, play_seats.wins, play_seats.draws, play_seats.losses, plays.game,
   coalesce(people.name, '') AS person
-FROM play_seats JOIN plays ON plays.id = play_seats.play_id LEFT JOIN people ON people.id = plays.person_id
+FROM play_seats JOIN plays ON plays.id = play_seats.play_id
+LEFT JOIN play_seats AS opener ON opener.play_id = plays.id AND opener.seat = plays.opener LEFT JOIN people ON people.id = opener.person_id
 WHERE play_seats.bot_id = ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.ended DESC LIMIT ?;
 
 -- name: LiveVersions :many

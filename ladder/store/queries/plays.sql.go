@@ -20,16 +20,15 @@ func (q *Queries) AddGuestPlay(ctx context.Context, address string, began int64)
 }
 
 const addPlay = `-- name: AddPlay :exec
-INSERT INTO plays (id, person_id, session, game, options, seat, state, commitment, began) VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?)
+INSERT INTO plays (id, game, options, opener, bank, state, commitment, began) VALUES (?, ?, ?, ?, ?, 'open', ?, ?)
 `
 
 type AddPlayParams struct {
 	ID         string
-	PersonID   sql.NullInt64
-	Session    int64
 	Game       string
 	Options    string
-	Seat       int64
+	Opener     int64
+	Bank       int64
 	Commitment string
 	Began      int64
 }
@@ -37,11 +36,10 @@ type AddPlayParams struct {
 func (q *Queries) AddPlay(ctx context.Context, arg AddPlayParams) error {
 	_, err := q.db.ExecContext(ctx, addPlay,
 		arg.ID,
-		arg.PersonID,
-		arg.Session,
 		arg.Game,
 		arg.Options,
-		arg.Seat,
+		arg.Opener,
+		arg.Bank,
 		arg.Commitment,
 		arg.Began,
 	)
@@ -49,14 +47,17 @@ func (q *Queries) AddPlay(ctx context.Context, arg AddPlayParams) error {
 }
 
 const addPlaySeat = `-- name: AddPlaySeat :exec
-INSERT INTO play_seats (play_id, seat, version_id, bot_id) VALUES (?, ?, ?, ?)
+INSERT INTO play_seats (play_id, seat, version_id, bot_id, person_id, session, sat) VALUES (?, ?, ?, ?, ?, ?, ?)
 `
 
 type AddPlaySeatParams struct {
 	PlayID    string
 	Seat      int64
-	VersionID int64
-	BotID     int64
+	VersionID sql.NullInt64
+	BotID     sql.NullInt64
+	PersonID  sql.NullInt64
+	Session   int64
+	Sat       sql.NullInt64
 }
 
 func (q *Queries) AddPlaySeat(ctx context.Context, arg AddPlaySeatParams) error {
@@ -65,6 +66,9 @@ func (q *Queries) AddPlaySeat(ctx context.Context, arg AddPlaySeatParams) error 
 		arg.Seat,
 		arg.VersionID,
 		arg.BotID,
+		arg.PersonID,
+		arg.Session,
+		arg.Sat,
 	)
 	return err
 }
@@ -105,11 +109,11 @@ func (q *Queries) CountGuestPlays(ctx context.Context, address string, began int
 }
 
 const countPlaysSince = `-- name: CountPlaysSince :one
-SELECT count(*) FROM plays WHERE person_id = ? AND began >= ?
+SELECT count(*) FROM play_seats WHERE person_id = ? AND sat >= ?
 `
 
-func (q *Queries) CountPlaysSince(ctx context.Context, personID sql.NullInt64, began int64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countPlaysSince, personID, began)
+func (q *Queries) CountPlaysSince(ctx context.Context, personID sql.NullInt64, sat sql.NullInt64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countPlaysSince, personID, sat)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -126,12 +130,11 @@ func (q *Queries) DeleteGuestPlays(ctx context.Context, began int64) error {
 }
 
 const finishPlay = `-- name: FinishPlay :execrows
-UPDATE plays SET state = 'finished', ended = ?, result = ?, size = ?, replay = ? WHERE id = ? AND state = 'open'
+UPDATE plays SET state = 'finished', ended = ?, size = ?, replay = ? WHERE id = ? AND state = 'open'
 `
 
 type FinishPlayParams struct {
 	Ended  sql.NullInt64
-	Result sql.NullString
 	Size   sql.NullInt64
 	Replay []byte
 	ID     string
@@ -140,7 +143,6 @@ type FinishPlayParams struct {
 func (q *Queries) FinishPlay(ctx context.Context, arg FinishPlayParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, finishPlay,
 		arg.Ended,
-		arg.Result,
 		arg.Size,
 		arg.Replay,
 		arg.ID,
@@ -153,21 +155,23 @@ func (q *Queries) FinishPlay(ctx context.Context, arg FinishPlayParams) (int64, 
 
 const forgetGuestPlay = `-- name: ForgetGuestPlay :exec
 DELETE FROM guest_plays WHERE rowid = (
-  SELECT g.rowid FROM plays JOIN guest_plays AS g ON g.address = ?1 AND g.began = plays.began WHERE plays.id = ?2 LIMIT 1)
+  SELECT g.rowid FROM play_seats JOIN guest_plays AS g ON g.address = ?1 AND g.began = play_seats.sat
+  WHERE play_seats.play_id = ?2 AND play_seats.seat = ?3 LIMIT 1)
 `
 
 // A game is counted no longer as one from an address.
-func (q *Queries) ForgetGuestPlay(ctx context.Context, address string, iD string) error {
-	_, err := q.db.ExecContext(ctx, forgetGuestPlay, address, iD)
+func (q *Queries) ForgetGuestPlay(ctx context.Context, address string, iD string, seat int64) error {
+	_, err := q.db.ExecContext(ctx, forgetGuestPlay, address, iD, seat)
 	return err
 }
 
 const givePlay = `-- name: GivePlay :execrows
-UPDATE plays SET person_id = ? WHERE id = ? AND state = 'open' AND person_id IS NULL
+UPDATE play_seats SET person_id = ? WHERE play_id = ? AND seat = ? AND sat IS NOT NULL AND person_id IS NULL
+  AND EXISTS (SELECT 1 FROM plays WHERE plays.id = play_seats.play_id AND plays.state = 'open')
 `
 
-func (q *Queries) GivePlay(ctx context.Context, personID sql.NullInt64, iD string) (int64, error) {
-	result, err := q.db.ExecContext(ctx, givePlay, personID, iD)
+func (q *Queries) GivePlay(ctx context.Context, personID sql.NullInt64, playID string, seat int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, givePlay, personID, playID, seat)
 	if err != nil {
 		return 0, err
 	}
@@ -255,19 +259,15 @@ func (q *Queries) LiveVersions(ctx context.Context, limit int64) ([]VersionRow, 
 }
 
 const play = `-- name: Play :one
-SELECT plays.id, plays.person_id, plays.session, coalesce(people.name, '') AS person, plays.game, plays.options, plays.seat, plays.state, plays.broken,
-  plays.commitment, plays.began, plays.ended
-FROM plays LEFT JOIN people ON people.id = plays.person_id WHERE plays.id = ?
+SELECT id, game, options, opener, bank, state, broken, commitment, began, ended FROM plays WHERE id = ?
 `
 
 type PlayRow struct {
 	ID         string
-	PersonID   sql.NullInt64
-	Session    int64
-	Person     string
 	Game       string
 	Options    string
-	Seat       int64
+	Opener     int64
+	Bank       int64
 	State      string
 	Broken     string
 	Commitment string
@@ -280,12 +280,10 @@ func (q *Queries) Play(ctx context.Context, id string) (PlayRow, error) {
 	var i PlayRow
 	err := row.Scan(
 		&i.ID,
-		&i.PersonID,
-		&i.Session,
-		&i.Person,
 		&i.Game,
 		&i.Options,
-		&i.Seat,
+		&i.Opener,
+		&i.Bank,
 		&i.State,
 		&i.Broken,
 		&i.Commitment,
@@ -307,17 +305,17 @@ func (q *Queries) PlayReplay(ctx context.Context, id string) ([]byte, error) {
 }
 
 const playSeats = `-- name: PlaySeats :many
-SELECT play_seats.seat, play_seats.version_id, play_seats.bot_id, bots.name, versions.number FROM play_seats
-JOIN bots ON bots.id = play_seats.bot_id JOIN versions ON versions.id = play_seats.version_id
+SELECT play_seats.play_id, play_seats.seat, play_seats.version_id, play_seats.bot_id, play_seats.person_id, play_seats.session, play_seats.sat, play_seats.wins, play_seats.draws, play_seats.losses, play_seats.ended, coalesce(bots.name, '') AS bot, coalesce(versions.number, 0) AS number, coalesce(people.name, '') AS person FROM play_seats
+LEFT JOIN bots ON bots.id = play_seats.bot_id LEFT JOIN versions ON versions.id = play_seats.version_id
+LEFT JOIN people ON people.id = play_seats.person_id
 WHERE play_seats.play_id = ? ORDER BY play_seats.seat
 `
 
 type PlaySeatsRow struct {
-	Seat      int64
-	VersionID int64
-	BotID     int64
-	Name      string
-	Number    int64
+	PlaySeat PlaySeat
+	Bot      string
+	Number   int64
+	Person   string
 }
 
 func (q *Queries) PlaySeats(ctx context.Context, playID string) ([]PlaySeatsRow, error) {
@@ -330,11 +328,20 @@ func (q *Queries) PlaySeats(ctx context.Context, playID string) ([]PlaySeatsRow,
 	for rows.Next() {
 		var i PlaySeatsRow
 		if err := rows.Scan(
-			&i.Seat,
-			&i.VersionID,
-			&i.BotID,
-			&i.Name,
+			&i.PlaySeat.PlayID,
+			&i.PlaySeat.Seat,
+			&i.PlaySeat.VersionID,
+			&i.PlaySeat.BotID,
+			&i.PlaySeat.PersonID,
+			&i.PlaySeat.Session,
+			&i.PlaySeat.Sat,
+			&i.PlaySeat.Wins,
+			&i.PlaySeat.Draws,
+			&i.PlaySeat.Losses,
+			&i.PlaySeat.Ended,
+			&i.Bot,
 			&i.Number,
+			&i.Person,
 		); err != nil {
 			return nil, err
 		}
@@ -352,7 +359,8 @@ func (q *Queries) PlaySeats(ctx context.Context, playID string) ([]PlaySeatsRow,
 const playsAgainst = `-- name: PlaysAgainst :many
 SELECT play_seats.play_id, play_seats.seat, play_seats.ended, play_seats.wins, play_seats.draws, play_seats.losses, plays.game,
   coalesce(people.name, '') AS person
-FROM play_seats JOIN plays ON plays.id = play_seats.play_id LEFT JOIN people ON people.id = plays.person_id
+FROM play_seats JOIN plays ON plays.id = play_seats.play_id
+LEFT JOIN play_seats AS opener ON opener.play_id = plays.id AND opener.seat = plays.opener LEFT JOIN people ON people.id = opener.person_id
 WHERE play_seats.bot_id = ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.ended DESC LIMIT ?
 `
 
@@ -368,7 +376,7 @@ type PlaysAgainstRow struct {
 }
 
 // The last games that count in a bot's record against people.
-func (q *Queries) PlaysAgainst(ctx context.Context, botID int64, limit int64) ([]PlaysAgainstRow, error) {
+func (q *Queries) PlaysAgainst(ctx context.Context, botID sql.NullInt64, limit int64) ([]PlaysAgainstRow, error) {
 	rows, err := q.db.QueryContext(ctx, playsAgainst, botID, limit)
 	if err != nil {
 		return nil, err
@@ -401,20 +409,20 @@ func (q *Queries) PlaysAgainst(ctx context.Context, botID int64, limit int64) ([
 }
 
 const playsOf = `-- name: PlaysOf :many
-SELECT id, game, seat, state, coalesce(result, '') AS result, began, ended FROM plays WHERE person_id = ? ORDER BY began DESC LIMIT ?
+SELECT plays.id, plays.game, plays.opener, plays.state, plays.began, plays.ended
+FROM play_seats JOIN plays ON plays.id = play_seats.play_id WHERE play_seats.person_id = ? ORDER BY play_seats.sat DESC LIMIT ?
 `
 
 type PlaysOfRow struct {
 	ID     string
 	Game   string
-	Seat   int64
+	Opener int64
 	State  string
-	Result string
 	Began  int64
 	Ended  sql.NullInt64
 }
 
-// The last games of a person.
+// The last games in which a person sat.
 func (q *Queries) PlaysOf(ctx context.Context, personID sql.NullInt64, limit int64) ([]PlaysOfRow, error) {
 	rows, err := q.db.QueryContext(ctx, playsOf, personID, limit)
 	if err != nil {
@@ -427,9 +435,8 @@ func (q *Queries) PlaysOf(ctx context.Context, personID sql.NullInt64, limit int
 		if err := rows.Scan(
 			&i.ID,
 			&i.Game,
-			&i.Seat,
+			&i.Opener,
 			&i.State,
-			&i.Result,
 			&i.Began,
 			&i.Ended,
 		); err != nil {
@@ -458,7 +465,7 @@ type RecordAgainstPeopleRow struct {
 	Losses int64
 }
 
-func (q *Queries) RecordAgainstPeople(ctx context.Context, botID int64) (RecordAgainstPeopleRow, error) {
+func (q *Queries) RecordAgainstPeople(ctx context.Context, botID sql.NullInt64) (RecordAgainstPeopleRow, error) {
 	row := q.db.QueryRowContext(ctx, recordAgainstPeople, botID)
 	var i RecordAgainstPeopleRow
 	err := row.Scan(&i.Wins, &i.Draws, &i.Losses)

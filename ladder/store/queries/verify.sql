@@ -61,11 +61,11 @@ WHERE coalesce(entries.active, 0) <> (
 ) ORDER BY versions.id;
 
 -- name: PlaysAfter :many
-SELECT sqlc.embed(plays), coalesce(people.name, '') AS person
-FROM plays LEFT JOIN people ON people.id = plays.person_id WHERE plays.id > ? ORDER BY plays.id LIMIT ?;
+SELECT * FROM plays WHERE id > ? ORDER BY id LIMIT ?;
 
 -- name: PlayersOf :many
--- The bots of a game of a person.
-SELECT sqlc.embed(play_seats), versions.hash, bots.name, bots.person_id
-FROM play_seats JOIN versions ON versions.id = play_seats.version_id JOIN bots ON bots.id = play_seats.bot_id
+-- The people and bots of a game of people.
+SELECT sqlc.embed(play_seats), coalesce(versions.hash, '') AS hash, coalesce(bots.name, people.name, '') AS name, bots.person_id AS owner
+FROM play_seats LEFT JOIN versions ON versions.id = play_seats.version_id LEFT JOIN bots ON bots.id = play_seats.bot_id
+LEFT JOIN people ON people.id = play_seats.person_id
 WHERE play_seats.play_id = ? ORDER BY play_seats.seat;

@@ -298,8 +298,9 @@ func (q *Queries) LastOrder(ctx context.Context, ladderID sql.NullInt64) (int64,
 }
 
 const playersOf = `-- name: PlayersOf :many
-SELECT play_seats.play_id, play_seats.seat, play_seats.version_id, play_seats.bot_id, play_seats.wins, play_seats.draws, play_seats.losses, play_seats.ended, versions.hash, bots.name, bots.person_id
-FROM play_seats JOIN versions ON versions.id = play_seats.version_id JOIN bots ON bots.id = play_seats.bot_id
+SELECT play_seats.play_id, play_seats.seat, play_seats.version_id, play_seats.bot_id, play_seats.person_id, play_seats.session, play_seats.sat, play_seats.wins, play_seats.draws, play_seats.losses, play_seats.ended, coalesce(versions.hash, '') AS hash, coalesce(bots.name, people.name, '') AS name, bots.person_id AS owner
+FROM play_seats LEFT JOIN versions ON versions.id = play_seats.version_id LEFT JOIN bots ON bots.id = play_seats.bot_id
+LEFT JOIN people ON people.id = play_seats.person_id
 WHERE play_seats.play_id = ? ORDER BY play_seats.seat
 `
 
@@ -307,10 +308,10 @@ type PlayersOfRow struct {
 	PlaySeat PlaySeat
 	Hash     string
 	Name     string
-	PersonID sql.NullInt64
+	Owner    sql.NullInt64
 }
 
-// The bots of a game of a person.
+// The people and bots of a game of people.
 func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow, error) {
 	rows, err := q.db.QueryContext(ctx, playersOf, playID)
 	if err != nil {
@@ -325,13 +326,16 @@ func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow,
 			&i.PlaySeat.Seat,
 			&i.PlaySeat.VersionID,
 			&i.PlaySeat.BotID,
+			&i.PlaySeat.PersonID,
+			&i.PlaySeat.Session,
+			&i.PlaySeat.Sat,
 			&i.PlaySeat.Wins,
 			&i.PlaySeat.Draws,
 			&i.PlaySeat.Losses,
 			&i.PlaySeat.Ended,
 			&i.Hash,
 			&i.Name,
-			&i.PersonID,
+			&i.Owner,
 		); err != nil {
 			return nil, err
 		}
@@ -347,40 +351,31 @@ func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow,
 }
 
 const playsAfter = `-- name: PlaysAfter :many
-SELECT plays.id, plays.person_id, plays.session, plays.game, plays.options, plays.seat, plays.state, plays.commitment, plays.began, plays.ended, plays.size, plays.replay, plays.result, plays.broken, coalesce(people.name, '') AS person
-FROM plays LEFT JOIN people ON people.id = plays.person_id WHERE plays.id > ? ORDER BY plays.id LIMIT ?
+SELECT id, game, options, opener, bank, state, commitment, began, ended, size, replay, broken FROM plays WHERE id > ? ORDER BY id LIMIT ?
 `
 
-type PlaysAfterRow struct {
-	Play   Play
-	Person string
-}
-
-func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]PlaysAfterRow, error) {
+func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]Play, error) {
 	rows, err := q.db.QueryContext(ctx, playsAfter, iD, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []PlaysAfterRow
+	var items []Play
 	for rows.Next() {
-		var i PlaysAfterRow
+		var i Play
 		if err := rows.Scan(
-			&i.Play.ID,
-			&i.Play.PersonID,
-			&i.Play.Session,
-			&i.Play.Game,
-			&i.Play.Options,
-			&i.Play.Seat,
-			&i.Play.State,
-			&i.Play.Commitment,
-			&i.Play.Began,
-			&i.Play.Ended,
-			&i.Play.Size,
-			&i.Play.Replay,
-			&i.Play.Result,
-			&i.Play.Broken,
-			&i.Person,
+			&i.ID,
+			&i.Game,
+			&i.Options,
+			&i.Opener,
+			&i.Bank,
+			&i.State,
+			&i.Commitment,
+			&i.Began,
+			&i.Ended,
+			&i.Size,
+			&i.Replay,
+			&i.Broken,
 		); err != nil {
 			return nil, err
 		}

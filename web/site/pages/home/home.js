@@ -1,6 +1,6 @@
 // One of the matches in progress on the table; the next one when it has ended.
 
-import { Board } from '../live/board.js';
+import { Board, nameOf } from '../live/board.js';
 import { say } from '../board/text.js';
 import { socket } from '../layout/parts.js';
 
@@ -15,7 +15,7 @@ socket.watch('games', ({ matches }) => {
   const { id, bots } = matches[0];
   figure.hidden = false;
   watch.href = `/live/${id}`;
-  watch.textContent = bots.join(` ${say('versus')} `);
+  watch.textContent = bots.map(nameOf).join(` ${say('versus')} `);
   shown = new Board(socket, id, stage, {
     small: true,
     ended: () => {

@@ -8,6 +8,11 @@ const still = matchMedia('(prefers-reduced-motion: reduce)');
 const longest = 600, shortest = 50; // milliseconds between two positions
 const catchUp = 1800; // in which all that have come are shown
 
+const names = JSON.parse(document.getElementById('botnames').textContent);
+
+// nameOf is what people call a bot.
+export const nameOf = (bot) => names[bot] ?? bot;
+
 export class Board {
   // stage is where it is drawn, small if it is one of several. shown is called after each drawing, ended with the state of the
   // match once it is over.
@@ -43,6 +48,7 @@ export class Board {
   begin(doc) {
     const another = this.at !== '' && this.at !== doc.at && doc.ply === 0;
     const { head, ...rest } = doc;
+    for (const seat of head.seats) seat.name = nameOf(seat.name);
     this.names = namesOf(head);
     this.game = { ...head, base: doc.ply, frames: rest.frames, moves: rest.moves, faults: rest.faults, over: false, adjudicated: '', differences: [] };
     this.at = doc.at;

@@ -3,7 +3,7 @@
 import { html } from '../board/dom.js';
 import { Socket } from '../layout/socket.js';
 import { say } from '../board/text.js';
-import { Board, place, status } from './board.js';
+import { Board, nameOf, place, status } from './board.js';
 
 const most = 20; // boards; Go's live.Limits.Topics is more
 const stay = 6000; // milliseconds for which a match that has ended stays
@@ -27,7 +27,7 @@ function cell(id, ladder, bots) {
   const where = html('p', { class: 'soft' }, ladder || say('unrated'));
   const now = html('p', { class: 'soft' }, ' ');
   const li = html('li', { class: 'panel', 'data-match': String(id) },
-    html('h2', {}, html('a', { href: `/live/${id}` }, bots.join(` ${say('versus')} `))), where, stage, now);
+    html('h2', {}, html('a', { href: `/live/${id}` }, bots.map(nameOf).join(` ${say('versus')} `))), where, stage, now);
   grid.append(li);
   const board = new Board(socket, id, stage, {
     small: true,

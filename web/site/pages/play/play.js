@@ -16,7 +16,7 @@ if (form) {
   for (const link of document.querySelectorAll('a[data-keeps]')) {
     link.addEventListener('click', () => {
       const to = new URL(link.href), chosen = new FormData(form);
-      for (const name of ['bot', 'other', 'seat']) to.searchParams.set(name, chosen.get(name) ?? '');
+      for (const name of ['bot', 'other', 'seat', 'bank']) to.searchParams.set(name, chosen.get(name) ?? '');
       link.href = to;
     });
   }

@@ -5,6 +5,7 @@ import { html } from '../board/dom.js';
 import { follow } from '../board/follow.js';
 import { columnsOf } from '../board/squares.js';
 import { eventText, list, parseView, say, viewText } from '../board/text.js';
+import { socket } from '../layout/parts.js';
 import { Stream } from '../layout/stream.js';
 
 const table = JSON.parse(document.getElementById('table').textContent);
@@ -45,7 +46,7 @@ function read(line) {
         step.told = true;
         break;
       }
-      deadline = performance.now() + (left >= 0 ? left : table.move);
+      deadline = performance.now() + (left >= 0 ? left : table.bank > 0 ? Number(words[1]) : table.move);
       left = -1;
   }
   steps.push(step);
@@ -214,12 +215,19 @@ function move(text) {
   draw(sent !== null);
 }
 
+const skew = Date.now() - table.now; // of this machine's clock against the server's
+
+const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+
 function tick() {
   clock.textContent = '';
   if (deadline !== null) {
     const seconds = Math.max(0, Math.ceil((deadline - performance.now()) / 1000));
-    clock.textContent = say('left', { time: `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}` });
+    clock.textContent = say('left', { time: minutes(seconds) });
     clock.classList.toggle('short', seconds <= 10);
+  }
+  for (const bank of document.querySelectorAll('[data-until]')) {
+    bank.textContent = minutes(Math.max(0, Math.ceil((Number(bank.dataset.until) - (Date.now() - skew)) / 1000)));
   }
 }
 
@@ -243,6 +251,7 @@ function end() {
   deadline = null;
   document.title = page.title;
   board.parentElement.append(document.adoptNode(card));
+  socket.again(board.closest('[data-topic]').dataset.topic); // for a rematch that was offered meanwhile
   card.focus({ preventScroll: true });
   card.scrollIntoView({ block: 'nearest' });
 }

@@ -1,0 +1,231 @@
+package play_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/web/play"
+	"github.com/timba-arena/timba/web/socket"
+)
+
+// four is a game of two people, who are partners, and two bots.
+var four = play.Choice{
+	Game: "brisca", Options: map[string]string{"players": "4", "teams": "yes"}, Others: []string{"@greedy", play.Invited, "@greedy"},
+}
+
+// two is a game of two people.
+var two = play.Choice{Game: "brisca", Others: []string{play.Invited}}
+
+// broken returns why a game was broken.
+func (w *world) broken(x *play.Table) ladder.Breaking {
+	w.t.Helper()
+	<-x.Over()
+	p, err := w.Store.Play(w.t.Context(), x.ID)
+	w.must(err)
+	return p.Broken
+}
+
+// A table waits until a second person has sat down by its link. The game is then that of both: in the limits, in
+// their lists and in the replay. The partners of people, bots, have no record.
+func TestPeople(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		var who []service.Actor
+		for i, name := range []string{"anna", "berta", "carla"} {
+			p := kit.Get[ladder.Person](t)(w.Store.AddPerson(t.Context(), name, false))
+			who = append(who, service.Actor{Person: p, Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})})
+		}
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), who[0], four))
+		if shown := x.Shown(); !x.Waiting() || shown[0].Name != "anna" || !shown[1].Bot || !shown[2].Free || shown[3].Name != "@greedy" {
+			t.Errorf("the table that waits has %+v", shown)
+		}
+		time.Sleep(limits.Wait - time.Second)
+		for range 2 { // the second time she sits there already
+			_, err := w.Sit(t.Context(), x, who[1])
+			w.must(err)
+		}
+		if seat := x.Seat(who[1]); seat != 2 || x.Waiting() {
+			t.Errorf("the second person has seat %d, and the table waits: %t", seat, x.Waiting())
+		}
+		_, err := w.Sit(t.Context(), x, who[2])
+		wantError(t, err, ladder.Conflict, "no seat of this table is free")
+		sitAt(w, x, 0, 0)
+		sitAt(w, x, 2, 0)
+		r := w.kept(x)
+		if r.Seats[0].Name != "anna" || r.Seats[1].Name != "@greedy" || r.Seats[2].Name != "berta" || r.Seats[3].Name != "@greedy#2" || len(r.Moves) != 40 {
+			t.Errorf("the replay has the seats %+v", r.Seats)
+		}
+		for _, one := range who[:2] {
+			list, err := w.Store.PlaysOf(t.Context(), one.Person.ID, 10)
+			w.must(err)
+			if len(list) != 1 || len(list[0].People()) != 2 || len(list[0].Bots()) != 2 || list[0].People()[1].Record.Games != 1 {
+				t.Errorf("the games of %s are %+v", one.Person.Name, list)
+			}
+		}
+	})
+}
+
+// A table ends for nobody when it has waited for too long, when who has opened it cancels it, and when one of those
+// who have sat down does not come.
+func TestPeopleDoNotCome(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		waits := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
+		cancelled := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(2, "10.0.0.2"), two))
+		absent := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(3, "10.0.0.3"), two))
+		key, err := w.Sit(t.Context(), absent, service.Actor{Address: netip.MustParseAddr("10.0.0.4")})
+		w.must(err)
+		if session, _, _, err := w.Store.Session(t.Context(), key); err != nil || absent.Seat(service.Actor{Session: session.ID}) != 1 {
+			t.Errorf("the guest who has come has no session: %v", err)
+		}
+		sitAt(w, absent, 0, 0)
+		wantError(t, cancelled.Cancel(guest(1, "10.0.0.1")), ladder.Forbidden, "only who has opened a table can cancel it")
+		wantError(t, absent.Cancel(guest(3, "10.0.0.3")), ladder.Conflict, "this game has begun")
+		w.must(cancelled.Cancel(guest(2, "10.0.0.2")))
+		for x, want := range map[*play.Table]ladder.Breaking{waits: ladder.BrokenByWait, cancelled: ladder.BrokenByCancel, absent: ladder.BrokenByAbsence} {
+			if got := w.broken(x); got != want {
+				t.Errorf("a game is broken by %q, want %q", got, want)
+			}
+		}
+		_, err = w.Sit(t.Context(), cancelled, guest(5, "10.0.0.5"))
+		if err == nil {
+			t.Error("somebody sits down at a table that is gone")
+		}
+	})
+}
+
+// Tables that wait count in the limits of a person, an address and all, and so do those at which one sits by a link.
+func TestOpenTablesLimits(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		l := limits
+		l.Games, l.Day = 5, 10
+		w := newWorld(t, laddertest.Dir(t), l)
+		a, b, c := guest(1, "10.0.0.1"), guest(2, "10.0.0.2"), guest(3, "10.0.0.3")
+		first := kit.Get[*play.Table](t)(w.Open(t.Context(), a, two))
+		second := kit.Get[*play.Table](t)(w.Open(t.Context(), a, two))
+		_, err := w.Open(t.Context(), a, two)
+		wantError(t, err, ladder.TooMany, "the limit for one person is 2 games at the same time")
+		for _, x := range []*play.Table{first, second} {
+			_, err := w.Sit(t.Context(), x, b)
+			w.must(err)
+		}
+		_, err = w.Open(t.Context(), guest(4, "10.0.0.2"), two)
+		wantError(t, err, ladder.TooMany, "the limit for one address is 2 games at the same time")
+		third := kit.Get[*play.Table](t)(w.Open(t.Context(), c, two))
+		_, err = w.Sit(t.Context(), third, b)
+		wantError(t, err, ladder.TooMany, "the limit for one person is 2 games at the same time")
+		if seat := third.Seat(b); seat >= 0 || !third.Waiting() {
+			t.Errorf("who is refused has seat %d", seat)
+		}
+		_, err = w.Sit(t.Context(), third, guest(5, "10.0.0.5"))
+		w.must(err)
+	})
+}
+
+// Games at which one sits by a link count in the limit of a day.
+func TestSittingCountsInADay(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		b := guest(2, "10.0.0.2")
+		for range limits.Day {
+			x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
+			_, err := w.Sit(t.Context(), x, b)
+			w.must(err)
+			near, _ := w.pipes()
+			x.Resign(0)
+			go x.Attach(t.Context(), 0, near)
+			near, _ = w.pipes()
+			go x.Attach(t.Context(), 1, near)
+			<-x.Over()
+		}
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(3, "10.0.0.3"), two))
+		_, err := w.Sit(t.Context(), x, b)
+		wantError(t, err, ladder.TooMany, "games were begun from your address within a day")
+		if seat := x.Seat(b); seat >= 0 || !x.Waiting() {
+			t.Errorf("who is refused has seat %d", seat)
+		}
+	})
+}
+
+// A person with a bank loses when it is empty, and not before; the others see how much is left, and who is away.
+func TestBank(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		c := two
+		c.Bank = time.Hour
+		_, err := w.Open(t.Context(), guest(1, "10.0.0.1"), c)
+		wantError(t, err, ladder.Invalid, "the time of a person cannot be 1h0m0s")
+		c.Bank = play.Banks[0]
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), c))
+		_, err = w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+		w.must(err)
+		near, far := w.pipes()
+		go x.Attach(t.Context(), 0, near)
+		far.Send(socket.Frame{Lines: []string{"ready"}})
+		sitAt(w, x, 1, 0)
+		awaitTurn(t, x)
+		began := time.Now()
+		time.Sleep(time.Minute)
+		if left, ok := x.Left(0); !ok || left != c.Bank-time.Minute {
+			t.Errorf("the person has %v left, %t", left, ok)
+		}
+		far.Close("")
+		bubble.Settle()
+		shown := x.Shown()
+		if !shown[0].Away || shown[1].Away || !shown[0].Turn || shown[0].Left != c.Bank || !shown[0].Until.Equal(began.Add(c.Bank)) {
+			t.Errorf("the seats are %+v", shown)
+		}
+		near, far = w.pipes()
+		go x.Attach(t.Context(), 0, near)
+		far.Send(socket.Frame{Ack: 0})
+		r := w.kept(x)
+		if took := time.Since(began); took < c.Bank || took > c.Bank+2*time.Second {
+			t.Errorf("the game lasts %v", took)
+		}
+		if len(r.Faults) != 1 || r.Faults[0].Seat != 0 || r.Faults[0].Reason.Kind != fault.LateBank {
+			t.Errorf("the faults are %v", r.Faults)
+		}
+	})
+}
+
+// A rematch keeps the seats for those who have played, under a name that a guest has got meanwhile, too.
+func TestKeptSeats(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		a, b := guest(1, "10.0.0.1"), guest(2, "10.0.0.2")
+		c := two
+		c.After, c.Kept = "BEFORE", map[int]service.Actor{1: b}
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), a, c))
+		if w.Rematch("BEFORE") != x || w.Rematch("OTHER") != nil {
+			t.Error("the rematch is not found")
+		}
+		_, err := w.Sit(t.Context(), x, guest(3, "10.0.0.3"))
+		wantError(t, err, ladder.Conflict, "no seat of this table is free")
+		_, err = w.Sit(t.Context(), x, b)
+		w.must(err)
+		if w.Rematch("BEFORE") != nil {
+			t.Error("the rematch is offered though all have come")
+		}
+		x.Resign(0)
+		for seat := range 2 {
+			near, _ := w.pipes()
+			go x.Attach(t.Context(), seat, near)
+		}
+		if r := w.kept(x); r.Seats[0].Name != "guest" || r.Seats[1].Name != "guest#2" {
+			t.Errorf("the replay has the seats %+v", r.Seats)
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
+	"golang.org/x/net/idna"
+
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/web/middleware"
+)
+
+// CheckDomain returns an error unless a certificate can be for a name.
+func CheckDomain(name string) error {
+	ascii, err := idna.Lookup.ToASCII(name)
+	if err != nil || ascii != name || !strings.Contains(name, ".") || strings.HasSuffix(name, ".") || net.ParseIP(name) != nil {
+		return fmt.Errorf("domain cannot be %q: try a name that leads to this machine, in lower case and without https://, such as arena.example.org", name)
+	}
+	return nil
+}
+
+// openDomain opens what obtains certificates, and the address that sends visitors to https.
+func (s *Server) openDomain() error {
+	c := s.Config.Certificate
+	var err error
+	if s.manager, err = certificates(c, s.Domain, s.Dir.Certificates()); err != nil {
+		return err
+	}
+	if s.plain, err = net.Listen("tcp", c.HTTP); err != nil {
+		return listenError(c.HTTP, "the key certificate.http", err)
+	}
+	return nil
+}
+
+// secure makes a server one for https, and returns the server of the address for http.
+func (s *Server) secure(web *http.Server) (plain *http.Server) {
+	web.TLSConfig = s.manager.TLSConfig()
+	return middleware.NewServer(s.manager.HTTPHandler(http.HandlerFunc(s.toHTTPS)), s.Log)
+}
+
+// certificates returns what obtains the certificate of a domain, and renews it when a third of its time is left.
+func certificates(c config.Certificate, domain, dir string) (*autocert.Manager, error) {
+	client := &acme.Client{DirectoryURL: c.Directory}
+	if c.Root != "" {
+		pem, err := os.ReadFile(c.Root)
+		if err != nil {
+			return nil, fmt.Errorf("certificate.root: %w", err)
+		}
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+		if !transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("certificate.root: %q has no certificate: name a file with one in PEM", c.Root)
+		}
+		client.HTTPClient = &http.Client{Transport: transport}
+	}
+	own := func(_ context.Context, host string) error {
+		if name, _, _ := strings.Cut(host, ":"); name != domain {
+			return fmt.Errorf("this is the server of %s alone", domain)
+		}
+		return nil
+	}
+	return &autocert.Manager{Prompt: autocert.AcceptTOS, Cache: autocert.DirCache(dir), HostPolicy: own, Client: client}, nil
+}
+
+// toHTTPS sends visitors to the same page by https. It refuses what may carry a secret.
+func (s *Server) toHTTPS(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		http.Error(w, "use "+s.URL(), http.StatusBadRequest)
+		return
+	}
+	http.Redirect(w, r, s.URL()+r.URL.RequestURI(), http.StatusMovedPermanently)
+}
+
+// How often the server looks at its certificate, and tries again to obtain its first one. ACME servers allow
+// few tries an hour.
+const (
+	lookAtCertificate   = time.Hour
+	tryCertificateAgain = 15 * time.Minute
+)
+
+// watchCertificate obtains the certificate before the first visitor needs it, and logs each that is new, until
+// the context ends. It may be in the middle of a try then.
+func (s *Server) watchCertificate(ctx context.Context) {
+	hello := &tls.ClientHelloInfo{ServerName: s.Domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
+	var last *x509.Certificate
+	for {
+		wait := lookAtCertificate
+		c, err := s.manager.GetCertificate(hello)
+		switch {
+		case err != nil:
+			s.Log.Error("there is no certificate: the name must lead to this machine, and its ports 80 and 443 must be open to the ACME server",
+				"domain", s.Domain, "directory", s.Config.Certificate.Directory, "err", err)
+			wait = tryCertificateAgain
+		case last == nil || !last.Equal(c.Leaf):
+			last = c.Leaf
+			s.Log.Info("a certificate is used", "domain", s.Domain, "expires", last.NotAfter)
+		case time.Until(last.NotAfter) < last.NotAfter.Sub(last.NotBefore)/4:
+			s.Log.Error("the certificate is not renewed", "domain", s.Domain, "expires", last.NotAfter)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// ownMachine serves requests of this machine alone.
+func ownMachine(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil || !net.ParseIP(host).IsLoopback() {
+			http.Error(w, "the metrics are for this machine alone", http.StatusForbidden)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,78 @@
+package site_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/site"
+	"github.com/timba-arena/timba/web/webtest"
+)
+
+// limited returns a competition where no minute passes, with so many requests a minute.
+func limited(t *testing.T, requests int) *webtest.Still {
+	return webtest.NewStill(t, func(o *site.Options) {
+		c, frozen := *o.Middleware.Service.Config, time.Now()
+		c.Limits.Requests = requests
+		o.Middleware = middleware.New(middleware.Options{Service: service.New(service.Options{
+			Store: o.Middleware.Service.Store, Config: &c, Now: func() time.Time { return frozen },
+		})})
+	})
+}
+
+// Thirty people behind one address read ten pages in the same minute, with the limits that a server has by
+// default, and each may still search as often as alone.
+func TestClassBehindOneAddress(t *testing.T) {
+	w := limited(t, 120)
+	pages := []string{"/", "/ladders", "/bots", "/matches", "/live", "/docs", "/ratings", "/people/ada", "/machines", "/protocol"}
+	for n := range 30 {
+		c := w.Client() // without an account
+		if n%2 == 0 {
+			p := w.Ladder.Person(fmt.Sprintf("pupil-%d", n), false)
+			token, _, err := w.Store.AddToken(t.Context(), p.ID, "test", ladder.ScopeSubmit, time.Time{})
+			w.Must(err)
+			w.SignIn(c, token)
+		}
+		for _, page := range pages {
+			if a := w.Get(c, page); a.Status != http.StatusOK {
+				t.Fatalf("person %d gets %d for %s: %s", n, a.Status, page, a.Body)
+			}
+		}
+		if n%2 == 0 {
+			for range 5 {
+				if a := w.Get(c, "/search?q=ada"); a.Status != http.StatusOK {
+					t.Fatalf("person %d searches and gets %d", n, a.Status)
+				}
+			}
+		}
+	}
+}
+
+// Pages that cost little have a limit, and those that cost more another, for a person and for an address; the
+// error says which.
+func TestLimitsOfPages(t *testing.T) {
+	// limit: limits.requests
+	w := limited(t, 8)
+	expect := func(c *http.Client, path string, may int, says string) {
+		t.Helper()
+		for n := range may {
+			if a := w.Get(c, path); a.Status != http.StatusOK {
+				t.Fatalf("%s: %d for the request %d of %d: %s", path, a.Status, n+1, may, a.Body)
+			}
+		}
+		if a := w.Get(c, path); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Body, says) || a.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: after %d requests %d %v", path, may, a.Status, a.Header)
+		}
+	}
+	nobody, ada := w.Client(), w.Client()
+	w.SignIn(ada, w.AdaToken) // which counts for the address
+	expect(nobody, "/search?q=x", 3, "the limit is 4 requests a minute for one address")
+	expect(nobody, "/docs", 80, "the limit is 80 pages a minute")
+	expect(ada, "/search?q=x", 8, "the limit is 8 requests a minute for one person")
+	expect(ada, "/docs", 80, "the limit is 80 pages a minute")
+}

@@ -1,0 +1,85 @@
+package site
+
+import (
+	"net/http"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+const lostMatches = 20 // on a page
+
+// lostPage is the data of the page "lost".
+type lostPage struct {
+	Bot         ladder.Bot
+	Own         bool
+	Games       []lostGame
+	First, Next string
+}
+
+// lostGame is a game in which a bot did not come first.
+type lostGame struct {
+	ladder.Game
+	Match  ladder.Match
+	Number int // of the bot's version
+	Seat   ladder.GameSeat
+	Others []string // the bots that were ahead
+	Best   float64  // the points of the best of them
+}
+
+// lost lists the games that a bot has lost, those of the last match first.
+func (s *Site) lost(v *visit) error {
+	page := lostPage{}
+	var err error
+	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
+		return err
+	}
+	page.Own = v.Owns(page.Bot.PersonID)
+	q := v.query()
+	before := readBefore(q)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Bot: page.Bot.Name, State: ladder.Finished, Before: before, Limit: lostMatches + 1})
+	if err != nil {
+		return err
+	}
+	list, page.First, page.Next = older(v, list, before, lostMatches, func(m ladder.Match) int64 { return m.ID })
+	ids := make([]int64, len(list))
+	for i, m := range list {
+		ids[i] = m.ID
+	}
+	games, err := s.Store.GamesOf(v.ctx(), ids)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		for _, g := range games[m.ID] {
+			page.Games = append(page.Games, lostIn(m, g, page.Bot.Name)...)
+		}
+	}
+	return v.page(http.StatusOK, "lost", page)
+}
+
+// lostIn returns what versions of a bot lost in a game: one entry for each slot.
+func lostIn(m ladder.Match, g ladder.Game, bot string) (list []lostGame) {
+	for slot, name := range m.Bots {
+		if name != bot {
+			continue
+		}
+		lost := lostGame{Game: g, Match: m, Number: m.Numbers[slot]}
+		seen := false
+		for _, seat := range g.Seats {
+			if seat.Slot == slot && (!seen || seat.Fault != "") {
+				lost.Seat, seen = seat, true
+			}
+			if seat.Rank == 1 && (len(lost.Others) == 0 || m.Bots[seat.Slot] != lost.Others[len(lost.Others)-1]) {
+				lost.Others, lost.Best = append(lost.Others, m.Bots[seat.Slot]), seat.Points
+			}
+		}
+		if seen && lost.Seat.Rank > 1 {
+			list = append(list, lost)
+		}
+	}
+	return list
+}

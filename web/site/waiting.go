@@ -1,0 +1,116 @@
+package site
+
+import (
+	"html/template"
+
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/play"
+)
+
+// waitingPage is the data of the page "waiting".
+type waitingPage struct {
+	*play.Table
+	Title   string // the game
+	Link    string // of the page, for others
+	Own     int    // the seat of the visitor, -1 for none
+	Opener  bool   // the visitor has opened the table
+	Rules   template.HTML
+	Options []template.HTML // in words
+	Refused string          // why the visitor cannot sit down; see playPage
+	Problem *wire.Problem   // why the visitor has not got a seat
+}
+
+// waiting shows a table that waits for people.
+func (s *Site) waiting(v *visit, t *play.Table, status int, problem *wire.Problem) error {
+	page := waitingPage{
+		Table: t, Title: titleOf(t.Choice.Game), Link: v.origin() + "/play/" + t.ID, Own: t.Seat(v.Actor), Refused: s.refused(v), Problem: problem,
+	}
+	page.Opener = page.Own == t.Choice.Seat
+	var err error
+	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
+		return err
+	}
+	if page.Options, err = optionsInWords(v, t); err != nil {
+		return err
+	}
+	return v.page(status, "waiting", page)
+}
+
+// optionsInWords returns what is chosen at a table as the rules describe it.
+func optionsInWords(v *visit, t *play.Table) (list []template.HTML, err error) {
+	text, err := rulesText(v, t.Variant.Game, nil)
+	if err != nil {
+		return nil, err
+	}
+	chosen := playPage{Rules: text, Form: playForm{Options: t.Variant.Settings.Map()}}
+	chosen.offerOptions(t.Variant.Game)
+	if chosen.Players > 0 {
+		list = append(list, template.HTML(v.t("waiting.players", "Count", chosen.Players)))
+	}
+	for _, o := range chosen.Options {
+		switch {
+		case o.Checked:
+			list = append(list, o.Text)
+		case o.Kind == "number" && o.Value != "0":
+			list = append(list, o.Text+template.HTML(": "+template.HTMLEscapeString(o.Value)))
+		}
+	}
+	clock := v.t("play.clock", "Time", int(v.site.Play.Limits.Move.Seconds()))
+	if bank := int(t.Choice.Bank.Minutes()); bank > 0 {
+		clock = v.t("waiting.bank", "Count", bank)
+	}
+	return append(list, template.HTML(template.HTMLEscapeString(clock))), nil
+}
+
+// satDown gives the visitor a seat at a table.
+func (s *Site) satDown(v *visit) error {
+	t := s.Play.Table(v.r.PathValue("id"))
+	if t == nil { // its page says what became of it
+		v.redirect("/play/" + v.r.PathValue("id"))
+		return nil
+	}
+	return s.sit(v, t)
+}
+
+func (s *Site) sit(v *visit, t *play.Table) error {
+	key, err := s.Play.Sit(v.ctx(), t, v.Actor)
+	if err != nil {
+		p, status, err := v.problem(err)
+		if err != nil || !t.Waiting() {
+			return err
+		}
+		return s.waiting(v, t, status, p)
+	}
+	if key != "" {
+		v.setCookie(sessionCookie, key, sessionAge)
+	}
+	v.redirect("/play/" + t.ID)
+	return nil
+}
+
+// cancelled gives up a table that the visitor has opened.
+func (s *Site) cancelled(v *visit) error {
+	id := v.r.PathValue("id")
+	if t := s.Play.Table(id); t != nil {
+		if err := t.Cancel(v.Actor); err != nil {
+			return err
+		}
+	}
+	v.redirect("/play/" + id)
+	return nil
+}
+
+// playTopic is the topic of the parts of pages about a table, before its ID.
+const playTopic = "play/"
+
+// playParts renders the parts of the pages about a game that move: who waits and plays, and the rematch that is offered.
+func (s *Site) playParts(id string, part func(page, name, key string, data any) error) error {
+	t := s.Play.Table(id)
+	if t == nil {
+		return part("played", "offer", "offer", s.Play.Rematch(id))
+	}
+	if err := part("waiting", "waiting-seats", "waiting", t); err != nil {
+		return err
+	}
+	return part("table", "table-seats", "seats", t)
+}
