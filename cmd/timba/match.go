@@ -59,8 +59,8 @@ func newMatch() *cobra.Command {
 			"the luck of the deal cancels. More bots than seats, or --format, make a tournament.\n\n" +
 			"A BOT is a house bot (@random, @first, @greedy), a directory with a timba.toml or a\n" +
 			"recognised main file (bot.py, bot.c, ...), such a file alone, or a command in quotes. If\n" +
-			"there are fewer bots than seats, they take the seats in turn. A bot with its own name, arguments, clock,\n" +
-			"memory or processes is written as 'cmd=BOT name=... movetime=...'.\n\n" +
+			"there are fewer bots than seats, they take the seats in turn. A bot with its own name,\n" +
+			"arguments, clock, memory or processes is written as 'cmd=BOT name=... movetime=...'.\n\n" +
 			"While it plays, the score is shown on stderr, and with --verbose each game; the result goes\n" +
 			"to stdout.\n\n" +
 			"--deal plays one deal of an earlier match again, --openings begins from the positions of a file:\n" +

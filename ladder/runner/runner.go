@@ -42,6 +42,9 @@ type Options struct {
 	// failure of the server: the version is tried again. nil: there are no
 	// submissions.
 	Submit func(ctx context.Context, version int64, core int) error
+	// Tryout returns a bot that waits to be tested, whose owner is none of some; nil: there is none. It has a core of
+	// its own as a submission has. nil: there are no tryouts.
+	Tryout func(busy []int64) *Tryout
 	// Sandbox is the sandbox of all but house bots; nil: none, for bots that come
 	// from nobody else.
 	Sandbox *match.Sandbox
@@ -89,6 +92,13 @@ type Options struct {
 	Registerer prometheus.Registerer // of the metrics; nil: nobody sees them
 	Log        *slog.Logger          // nil: none
 	Now        func() time.Time      // nil: the system's clock
+}
+
+// Tryout is a bot that is tested before it is submitted.
+type Tryout struct {
+	Owner  int64
+	Memory int64 // that it needs
+	Run    func(ctx context.Context, core int)
 }
 
 // Runner plays matches.
@@ -383,11 +393,12 @@ func (r *Runner) timer(now time.Time) <-chan time.Time {
 	return time.After(max(next.Sub(r.Now()), time.Millisecond))
 }
 
-// job is one thing to do on a core: a match, or a version's stages.
+// job is one thing to do on a core: a match, a version's stages, or a tryout.
 type job struct {
 	match     *ladder.Match
 	version   int64
-	owner     int64             // of the version
+	owner     int64             // of the version, or of the tryout
+	tryout    *Tryout           // in place of a version, which is a number of the tryout alone
 	rotations int               // of a match, that play together
 	memory    int64             // that it needs
 	spare     bool              // there was nothing else to do
@@ -440,9 +451,12 @@ type outcome struct {
 
 func (r *Runner) work(ctx context.Context, j *job) outcome {
 	o := outcome{job: j}
-	if j.match != nil {
+	switch {
+	case j.match != nil:
 		r.play(ctx, &o)
-	} else {
+	case j.tryout != nil:
+		r.try(ctx, &o)
+	default:
 		r.submit(ctx, &o)
 	}
 	return o
@@ -473,6 +487,9 @@ func (r *Runner) recheck(ctx context.Context) {
 // cancelled reports whether a job has been cancelled. Where that cannot be read it has
 // not been: the job comes to an end by itself.
 func (r *Runner) cancelled(ctx context.Context, j *job) bool {
+	if j.tryout != nil {
+		return false // who has it cancels it
+	}
 	if j.match == nil {
 		v, err := r.Store.Version(ctx, j.version)
 		return err == nil && v.State == ladder.Failed

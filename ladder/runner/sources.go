@@ -40,7 +40,7 @@ func (r *Runner) next(ctx context.Context, at place) (*job, error) {
 
 // began tells the sources of a job that has got a place.
 func (r *Runner) began(j *job, now time.Time) {
-	r.submissions.last = j.match == nil
+	r.submissions.began(j)
 	r.waiting.began(j)
 	r.ladders.began(j, now)
 }
@@ -73,7 +73,10 @@ func (r *Runner) measured(ctx context.Context, at place, j *job) (*job, error) {
 
 // measure finds out how much memory a job needs at a place.
 func (r *Runner) measure(ctx context.Context, at place, j *job) error {
-	if j.match == nil {
+	switch {
+	case j.tryout != nil:
+		return nil // it is known
+	case j.match == nil:
 		j.memory = r.Submission
 		return nil
 	}
@@ -115,13 +118,21 @@ func (r *Runner) mayPlay(ctx context.Context, at place, version int64, remote bo
 	return r.canPlay(ctx, at.machine, version)
 }
 
-// submissions offers versions that are to go through their stages.
+// submissions offers versions that are to go through their stages, and tryouts, which take turns with them.
 //
 //   - They run on this machine, on half of its cores at most, rounded up.
 //   - Owners take turns, as store.Pending has them, and each has one core.
 type submissions struct {
 	*Runner
-	last bool // the last job that got a place is one
+	last  bool  // the last job that got a place is one
+	tried bool  // the last of them was a tryout
+	tries int64 // tryouts so far
+}
+
+func (s *submissions) began(j *job) {
+	if s.last = j.match == nil; s.last {
+		s.tried = j.tryout != nil
+	}
 }
 
 // first reports whether a submission comes before matches.
@@ -142,6 +153,9 @@ func (s *submissions) next(ctx context.Context, at place) (*job, error) {
 	if s.Submit == nil || !at.Local || len(owners) >= (len(s.Local.Cores)+1)/2 {
 		return nil, nil
 	}
+	if j := s.tryout(owners); j != nil && !s.tried {
+		return j, nil
+	}
 	pending, err := s.Store.Pending(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the submissions: %w", err)
@@ -152,7 +166,23 @@ func (s *submissions) next(ctx context.Context, at place) (*job, error) {
 			return &job{version: v.ID, owner: v.Owner}, nil
 		}
 	}
-	return nil, nil
+	return s.tryout(owners), nil
+}
+
+// firstTryout is more than the numbers of versions, from which those of tryouts have to differ.
+const firstTryout = 1 << 52
+
+// tryout returns the first one that waits whose owner has nothing that runs; nil for none.
+func (s *submissions) tryout(owners []int64) *job {
+	if s.Tryout == nil {
+		return nil
+	}
+	t := s.Tryout(owners)
+	if t == nil {
+		return nil
+	}
+	s.tries++
+	return &job{version: firstTryout + s.tries, tryout: t, owner: t.Owner, memory: t.Memory}
 }
 
 // waiting offers the matches that wait: interrupted ones, and those that people asked for.

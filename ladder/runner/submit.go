@@ -49,6 +49,17 @@ func (r *Runner) submit(ctx context.Context, o *outcome) {
 	r.Log.Info("submission finished", "version", v.ID, "bot", v.Bot, "number", v.Number, "state", v.State)
 }
 
+// try tests a bot.
+func (r *Runner) try(ctx context.Context, o *outcome) {
+	if err := pinThread(o.core); err != nil {
+		r.pause(err)
+		return
+	}
+	began := time.Now()
+	o.tryout.Run(ctx, o.core)
+	o.took = time.Since(began)
+}
+
 func outcomeLabel(s ladder.Stage) string {
 	if s.OK {
 		return "ok"

@@ -77,7 +77,7 @@ func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.Upload, error
 		return bundle.Receive(in, s.Store.Dir(), limits)
 	}
 	if _, err := program.ForFile(u.File); err != nil {
-		return nil, ladder.Errorf(ladder.Invalid, "", "%w, packed as .zip or .tar.gz", err)
+		return nil, ladder.Errorf(ladder.Invalid, "", "%w", err)
 	}
 	content, err := io.ReadAll(io.LimitReader(in, limits.Upload+1))
 	switch {

@@ -229,20 +229,10 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	}
 	log := &transcript{}
 	log.hide(s.work+string(filepath.Separator), string(s.Dir)+string(filepath.Separator))
-	s.most = st.most
-	within := ctx
-	if !st.own {
-		var cancel context.CancelFunc
-		within, cancel = s.timeout(ctx, st.most)
-		defer cancel()
-	}
 	began := time.Now()
-	summary, err := st.run(s, within, log)
+	summary, err := s.within(ctx, st, log)
 	if err != nil && ctx.Err() != nil {
 		return false, ctx.Err() // begins again
-	}
-	if err != nil && errors.Is(err, context.DeadlineExceeded) && within.Err() != nil {
-		err = s.overtime()
 	}
 	var no *refusal
 	ours := err != nil && !errors.As(err, &no)
@@ -261,6 +251,22 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 		return true, nil
 	}
 	return false, s.Store.Fail(ctx, s.version.ID, fmt.Sprintf("%s: %s", st.name, firstLine(summary)))
+}
+
+// within runs a stage in its time.
+func (s *submission) within(ctx context.Context, st stage, log *transcript) (summary string, err error) {
+	s.most = st.most
+	within := ctx
+	if !st.own {
+		var cancel context.CancelFunc
+		within, cancel = s.timeout(ctx, st.most)
+		defer cancel()
+	}
+	summary, err = st.run(s, within, log)
+	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && within.Err() != nil {
+		err = s.overtime()
+	}
+	return summary, err
 }
 
 // overtime refuses a bot whose stage takes longer than it may.

@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
@@ -130,8 +131,13 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 	return fmt.Sprintf("%s against %s in %s, no fault", text.Count(played, "game"), ladder.Anchor, text.Count(len(list), "match")), nil
 }
 
-// play plays one match of the trial. The same files get the same deals.
+// play plays one match of the trial.
 func (s *submission) play(ctx context.Context, t trialMatch, bots []match.Bot, log *transcript) (played int, err error) {
+	return s.playDeals(ctx, t, bots, TrialDeals, log, func(g *referee.Result) error { return s.firstFault(t, g, log) })
+}
+
+// playDeals plays a match of so many deals. The same files get the same deals.
+func (s *submission) playDeals(ctx context.Context, t trialMatch, bots []match.Bot, deals int, log *transcript, done func(*referee.Result) error) (played int, err error) {
 	g, err := games.Find(t.game)
 	if err != nil {
 		return 0, err
@@ -144,11 +150,11 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []match.Bot, l
 	defer end(nil)
 	tally := referee.NewTally(variant, make([]referee.ReplaySeat, len(bots)))
 	match := &match.Match{
-		Variant: variant, Bots: bots, Deals: TrialDeals, Clock: t.clock, Workers: []int{s.core}, Together: 1, Patience: match.LatePatience,
-		Seed: sha256.Sum256([]byte("trial " + s.hash)),
+		Variant: variant, Bots: bots, Deals: deals, Clock: t.clock, Workers: []int{s.core}, Together: 1, Patience: match.LatePatience,
+		Seed: s.seed(),
 		Done: func(game *referee.Result) error {
 			tally.Add(game)
-			return s.firstFault(t, game, log)
+			return done(game)
 		},
 		Watch: func(game *referee.Game) {
 			s.own.Watch(game)
@@ -173,6 +179,9 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []match.Bot, l
 	fmt.Fprintf(log, "%-20s %s: %d won, %d drawn, %d lost\n", t.name, text.Count(score.Games, "game"), score.Wins, score.Draws, score.Losses)
 	return tally.Games, nil
 }
+
+// seed returns that of all matches of the bot on its way.
+func (s *submission) seed() rules.Seed { return sha256.Sum256([]byte("trial " + s.hash)) }
 
 // errHouse is a failure of our own: a bot of the house with a fault.
 var errHouse = errors.New("the house bot failed")

@@ -49,7 +49,7 @@ func ForFile(name string) (Manifest, error) {
 		}
 		return m, nil
 	}
-	return Manifest{}, fmt.Errorf("file %q: its name tells no language: try %s, with any name before the dot, or a directory with a %s",
+	return Manifest{}, fmt.Errorf("file %q: its name tells no language: try %s, with any name before the dot, or an archive of a directory with a %s",
 		name, strings.Join(known, ", "), ManifestFile)
 }
 

@@ -43,6 +43,7 @@ import (
 	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/site"
+	"github.com/timba-arena/timba/web/tryout"
 )
 
 // Options are what the operator of a server decides.
@@ -77,6 +78,7 @@ type Server struct {
 	Notice   string
 	room     ladder.Room
 	tables   *play.Tables
+	tryouts  *tryout.Tryouts
 	days     <-chan time.Time // when days begin, for tests; nil: by the clock
 	listener net.Listener
 	plain    net.Listener      // for http beside https; nil without a domain
@@ -228,8 +230,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	if hub != nil {
 		defer hub.Close()
 	}
-	r, err := s.runner(registry, hub, pipeline)
-	if err != nil {
+	var r *runner.Runner
+	s.tryouts = tryout.New(tryout.Options{Play: pipeline.Try, Memory: pipeline.TryoutMemory, Wake: func() { r.Wake() }, Log: s.Log})
+	if r, err = s.runner(registry, hub, pipeline); err != nil {
 		return err
 	}
 	s.tables = play.New(play.Options{
@@ -257,6 +260,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	group.Go(func() error { return s.remotes.Run(ctx) })
 	group.Go(func() error { return s.Live.Run(ctx) })
 	group.Go(func() error { return s.tables.Run(ctx) })
+	group.Go(func() error { return s.tryouts.Run(ctx) })
 	group.Go(func() error { return s.keepStorage(ctx, pipeline, s.everyDay(ctx)) })
 	group.Go(func() error { return s.keepMachines(playing, seen) })
 	group.Go(func() error { return s.watchBlocked(ctx, s.wake(r)) })
@@ -334,7 +338,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		Metrics:    metrics,
 	})
 	pages, err := site.New(site.Options{
-		Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables, Version: s.Version, Machines: machines,
+		Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables, Tryouts: s.tryouts, Version: s.Version, Machines: machines,
 	})
 	if err != nil {
 		return nil, err
@@ -366,6 +370,7 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 		Ladders:    s.Config.Ladders,
 		Resolve:    pipeline.Resolve,
 		Submit:     pipeline.Run,
+		Tryout:     s.tryouts.Next,
 		Sandbox:    s.botSandbox(),
 		Pause:      s.Config.Pause,
 		Idle:       60 * s.Config.Pause,

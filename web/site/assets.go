@@ -110,7 +110,7 @@ func packAssets() (*assets, error) {
 }
 
 // assetWindow is how far back a compressed file refers, in bytes: more than the files are large.
-const assetWindow = 1 << 18
+const assetWindow = 1 << 19
 
 func newAsset(kind string, data []byte, z *gzip.Writer, e *zstd.Encoder) (asset, error) {
 	a := asset{kind: kind, plain: data}
@@ -154,8 +154,10 @@ func (a *assets) imported(name string) (urls []string) {
 	return urls
 }
 
-// draws reports whether a module draws games.
-func (a *assets) draws(name string) bool { return slices.Contains(a.modules[name], "board/scene.js") }
+// draws reports whether a module draws games, perhaps by a module that it imports later.
+func (a *assets) draws(name string) bool {
+	return slices.Contains(a.modules[name], "board/scene.js") || bytes.Contains(a.files[name].plain, []byte("import('../board/"))
+}
 
 // has reports whether there is a file with a name.
 func (a *assets) has(name string) bool { _, ok := a.files[name]; return ok }

@@ -78,6 +78,7 @@ func TestPages(t *testing.T) {
 		{"join", "/join"},
 		{"submit-visitor", "/submit"},
 		{"download", "/download"},
+		{"write-visitor", "/write?game=teeko&language=c"},
 		{"docs", "/docs"},
 		{"ratings", "/ratings"},
 		{"docs-competing", "/docs/competing"},

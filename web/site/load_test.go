@@ -38,12 +38,15 @@ var unlinked = map[string]string{
 	"GET /play/{id}":                               "",
 	"GET /matches/{match}/games/{deal}/{rotation}": "", // from a script, to a game
 	"GET /play/{id}/replay.json":                   "",
+	"GET /write/{language}":                        "/write/python",
+	"GET /write/tests/{test}":                      "", // parts of a page, of a test
+	"GET /write/tests/{test}/games/{game}":         "",
 }
 
 var (
 	pageLinks   = regexp.MustCompile(`<a [^>]*href="(/[^"]*)"`)
 	pageFiles   = regexp.MustCompile(`<(?:link|script|img)[^>]* (?:href|src)="(/[^"]*)"`)
-	moduleFiles = regexp.MustCompile(`(?:from|import)\s*\(?['"](\.[^'"]*)['"]`)
+	moduleFiles = regexp.MustCompile(`(?:from|import)\s*['"](\.[^'"]*)['"]`) // what import() gets comes later
 )
 
 // crawler measures the pages of a competition.

@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/site/apidocs"
+	"github.com/timba-arena/timba/web/tryout"
 )
 
 // Options are the parts of a site. All but Version and Machines are required.
@@ -28,7 +29,8 @@ type Options struct {
 	Document   []byte       // the OpenAPI document of the API, as JSON
 	Live       *live.Hub    // shows the parts of pages that move, once the site is made
 	Play       *play.Tables // games of people against bots
-	Version    string       // of this program, for people
+	Tryouts    *tryout.Tryouts
+	Version    string // of this program, for people
 	// Machines returns the machines that play matches; nil: there are none.
 	Machines func() ([]ladder.Machine, error)
 }
@@ -102,6 +104,13 @@ func (s *Site) routes() []route {
 		{"GET /download", false, s.download},
 		{"GET /download/timba", false, s.downloadProgram},
 		{"GET /download/starters/{file}", false, s.downloadStarter},
+		{"GET /write", false, s.write},
+		{"POST /write", true, s.written},
+		{"GET /write/{language}", false, s.starter},
+		{"POST /write/tests", true, s.tryBot},
+		{"GET /write/tests/{test}", true, s.tryout},
+		{"POST /write/tests/{test}/cancel", true, s.cancelTryout},
+		{"GET /write/tests/{test}/games/{game}", true, s.tryoutGame},
 		{"GET /submit", false, s.submit},
 		{"POST /submit", true, s.submitted},
 		{"GET /submissions/{submission}", true, s.submission},
@@ -149,7 +158,7 @@ func nav() [][2]string {
 		{"/play", "play.nav"},
 		{"/live", "site.watch"},
 		{"/ladders", "home.ladders"},
-		{"/docs/writing-a-bot", "site.write"},
+		{"/write", "site.write"},
 	}
 }
 

@@ -6,8 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -100,6 +105,100 @@ func TestTheWholeWay(t *testing.T) {
 	if log := w.Log(); !strings.Contains(log, "path=/submit") || strings.Contains(log, token) || strings.Contains(log, strings.Split(link, "#")[1]) {
 		t.Errorf("the log has a secret, or no requests:\n%s", log)
 	}
+}
+
+// inEditor returns the value of an expression in which editor is the content of the editor.
+func inEditor[T any](b *webtest.Tab, expression string) T {
+	b.T.Helper()
+	return webtest.Eval[T](b, "(() => { const editor = document.getElementById('editor').shadowRoot.querySelector('.cm-content'); return "+expression+"; })()")
+}
+
+// A person writes a bot in the browser: the editor keeps the text until they are signed in, Tab leaves it after
+// Escape, a test shows games and stderr, and what is submitted gets on the standings.
+func TestFromIdeaToLadder(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, webtest.Calm, 0)
+	c := kit.Get[*client.Client](t)(client.New(w.URL, w.Token))
+	invite := kit.Get[wire.MadeInvite](t)(c.AddInvite(t.Context(), wire.NewInvite{}))
+	b := webtest.Open(t, in, w.URL+"/")
+	b.Home = w.URL
+	b.Look(1280, 900, false)
+	b.Click(`.hero a[href="/write"]`)
+	ready(b, "#editor[data-shown]")
+	if text := inEditor[string](b, "editor.textContent"); !strings.Contains(text, "import sys") || !strings.Contains(text, "my-bot") {
+		t.Fatalf("the editor begins with %.300q", text)
+	}
+	inEditor[bool](b, "(editor.focus(), true)")
+	webtest.Call(b, input.InsertText, input.InsertTextParams{Text: "import sys; print('anna thinks', file=sys.stderr)\n"})
+	b.Press(kb.Tab)
+	if at := webtest.Eval[string](b, "document.activeElement.id"); at != "editor" {
+		t.Errorf("Tab has left the editor for %q", at)
+	}
+	b.Run(chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(8))) // Shift takes the indent back
+	b.Press(kb.Escape, kb.Tab)
+	if webtest.Eval[string](b, "document.activeElement.id") == "editor" {
+		t.Error("Escape and Tab have not left the editor")
+	}
+	b.Accessible()
+	b.Picture(*screens, "write-guest")
+	b.Run(chromedp.SetValue(chromedp.CSS("#language"), "bash"))
+	webtest.Eval[bool](b, "document.getElementById('language').dispatchEvent(new Event('change'))")
+	ready(b, `#editor[data-shown$=".bash"]`)
+	if text := inEditor[string](b, "editor.textContent"); strings.Contains(text, "anna thinks") {
+		t.Error("the text of one language is that of another")
+	}
+	b.Go(w.URL + "/join#" + invite.Code)
+	ready(b, "#code:focus, #name:focus")
+	fill(b, "#name", "anna")
+	b.Click("form.stack button")
+	ready(b, `#key`)
+	b.Click(`form[action="/sign-in"] button:not([type="button"])`)
+	ready(b, `main a[href="/write"]`)
+	b.Click(`main a[href="/write"]`)
+	ready(b, `#editor[data-shown$=".bash"]`) // as it was left
+	b.Go(w.URL + "/write?game=brisca&language=python")
+	ready(b, `#editor[data-shown$=".python"]`)
+	if text := inEditor[string](b, "editor.textContent"); !strings.Contains(text, "anna thinks") {
+		t.Fatalf("the text is lost: %.300q", text)
+	}
+
+	b.Click("#test button")
+	ready(b, `#tryout .now[data-done="true"]`)
+	if n := b.Count(".tries button"); n != 10 || !strings.Contains(b.Text(".headline"), "All games are played") {
+		t.Fatalf("%d games: %s", n, b.Text("#tryout"))
+	}
+	ready(b, ".shown .player svg")
+	if text := b.Text(".shown pre"); !strings.Contains(text, "anna thinks") {
+		t.Errorf("stderr is %q", text)
+	}
+	b.Click(`.tries li:nth-child(3) button`)
+	ready(b, `.tries li:nth-child(3) [aria-pressed="true"]`)
+	ready(b, ".shown .player svg")
+	b.Accessible()
+	b.Picture(*screens, "write-desk-light")
+	b.Look(390, 844, true)
+	b.Accessible()
+	if wide := webtest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > 390 {
+		t.Errorf("on a phone the page is %d wide: %s", wide, webtest.Eval[string](b, "[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > 391).map((e) => e.tagName + '.' + e.getAttribute('class')).join(' ')"))
+	}
+	b.Picture(*screens, "write-phone-dark")
+	b.Look(1280, 900, false)
+
+	fill(b, "#bot", "no such name")
+	b.Click("#submit button")
+	ready(b, "#refused .notice")
+	b.Hush() // of the status 400
+	webtest.Eval[bool](b, "(document.getElementById('bot').value = '', true)")
+	fill(b, "#bot", "annas-idea")
+	b.Click("#submit button")
+	ready(b, `.now[data-done="true"] .step`)
+	if n := b.Count(".step.ok"); n != 4 {
+		t.Fatalf("%d of 4 stages are passed: %s", n, b.Text("#progress"))
+	}
+	b.Click(`#progress a[href="/ladders/brisca"]`)
+	ready(b, `.standings a[href="/bots/annas-idea"]`)
+	b.Quiet()
 }
 
 // The form says what is too large before it is sent, and takes a file that is dropped.

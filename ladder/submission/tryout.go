@@ -1,0 +1,139 @@
+package submission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// TryoutDeals is how many deals a bot plays in its tryout, each in both rotations.
+const TryoutDeals = 5
+
+// Tryout is a bot of one file that its author tests before it is submitted. It is built as a submission is, with the
+// same limits, and plays a match on the first ladder of a game. Nothing of it is kept.
+type Tryout struct {
+	File    string // its name tells the language
+	Text    string
+	Game    string
+	Against ladder.Version
+	Built   func()                               // called before the first game
+	Done    func(*referee.Result, []TryoutFault) // called with each game, in which the bot is number 0
+}
+
+// TryoutFault is a fault of the bot with what to change.
+type TryoutFault struct {
+	referee.Fault
+	Advice []string
+}
+
+// TryoutMemory returns the memory that a tryout can use.
+func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, error) {
+	t := p.trialsOf(ladder.Version{Games: []string{game}})
+	if len(t) == 0 {
+		return 0, ladder.Errorf(ladder.Invalid, "", "game %q does not exist", ladder.Clip(game))
+	}
+	v, err := ladder.Ladder{Game: game, Options: t[0].options}.Variant()
+	if err != nil {
+		return 0, err
+	}
+	need := max(p.buildLimit().Most(p.Level), p.Room.Bot, p.Room.Rotation(v, []bool{false, against.House()}))
+	if p.Room.Total > 0 && need > p.Room.Total {
+		return 0, ladder.Errorf(ladder.Invalid, "test against a house bot", "a match against %s can use %d MiB, and all bots together have %d MiB",
+			against.Bot, need>>20, p.Room.Total>>20)
+	}
+	return need, nil
+}
+
+// Try builds a bot and plays its games, on a core. It returns what the build said. An error that is the bot's has the
+// code Invalid; others are the context's, or a failure of our own.
+func (p *Pipeline) Try(ctx context.Context, t Tryout, core int) (said string, err error) {
+	work, err := p.Dir.MkdirTemp("tryout-")
+	if err != nil {
+		return "", fmt.Errorf("submission: %w", err)
+	}
+	defer os.RemoveAll(work)
+	s := &submission{Pipeline: p, core: core, work: work, made: &made{dir: filepath.Join(work, "source")}}
+	if err := program.WriteFile(s.made.dir, t.File, []byte(t.Text), []string{t.Game}); err != nil {
+		return "", fmt.Errorf("submission: %w", err)
+	}
+	if s.hash, err = program.HashDir(s.made.dir); err != nil {
+		return "", fmt.Errorf("submission: %w", err)
+	}
+	defer s.holds.hold(s.hash)()
+	log := &transcript{}
+	log.hide(work+string(filepath.Separator), string(p.Dir)+string(filepath.Separator))
+	play := func(s *submission, ctx context.Context, log *transcript) (string, error) {
+		return "", s.try(ctx, t, log)
+	}
+	for _, st := range []stage{{Build, "", BuildTime, false, (*submission).construct}, {Trial, "", TrialTime, true, play}} {
+		if _, err = s.within(ctx, st, log); err != nil {
+			break
+		}
+	}
+	var no *refusal
+	if errors.As(err, &no) && ctx.Err() == nil {
+		err = ladder.Errorf(ladder.Invalid, "", "%s", log.clean(no.text))
+	}
+	return log.String(), err
+}
+
+// construct builds a bot that nothing is known of in the store.
+func (s *submission) construct(ctx context.Context, log *transcript) (string, error) {
+	if err := s.readManifest(); err != nil {
+		return "", err
+	}
+	return s.make(ctx, s.made, log, s.work)
+}
+
+// try plays the games of a tryout.
+func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
+	s.version = ladder.Version{Bot: t.File, Command: s.manifest.Run, Hash: s.hash, Language: s.manifest.Language(), Games: []string{t.Game}}
+	if t.Against.Bot == t.File {
+		s.version.Bot += "#2"
+	}
+	if _, err := s.command(s.dir, s.manifest.Run); err != nil {
+		return err
+	}
+	bot, err := s.bot(s.dir, s.version)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	against, err := s.Resolve(ctx, t.Against)
+	if err != nil {
+		return err
+	}
+	for _, b := range []*match.Bot{&bot, &against} {
+		if b.Sandbox != nil {
+			b.Sandbox.Freeze = b.Sandbox.Level == sandbox.Full
+		}
+	}
+	t.Built()
+	_, err = s.playDeals(ctx, s.trials()[0], []match.Bot{bot, against}, TryoutDeals, log, func(g *referee.Result) error {
+		var faults []TryoutFault
+		for _, f := range g.Faults {
+			if g.Bots[f.Seat] != 0 {
+				if t.Against.House() && program.HouseFailed(f) {
+					return fmt.Errorf("submission: %s: %w: %v", t.Game, errHouse, f)
+				}
+				continue
+			}
+			c := bot.InCompetition(&g.Replay, f, g.Logs[f.Seat])
+			f.Text = f.TextIn(c)
+			faults = append(faults, TryoutFault{f, f.Reason.Advice(c)})
+		}
+		g.Reveal(s.seed())
+		t.Done(g, faults)
+		return nil
+	})
+	return err
+}

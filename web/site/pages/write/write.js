@@ -1,0 +1,169 @@
+// The editor: a text for each game and language, which the browser keeps; tests of it, and its submission.
+
+import { openEditor } from './codemirror.js';
+import { html } from '../board/dom.js';
+import { say } from '../board/text.js';
+
+const find = (id) => document.getElementById(id);
+const game = find('game'), language = find('language'), editor = find('editor'), box = find('tryout');
+const key = () => `timba.write.${game.value}.${language.value}`;
+const starters = new Map(); // texts by language
+
+// kept is what the browser keeps; some browsers keep nothing.
+const kept = {
+	get(name) { try { return localStorage.getItem(name); } catch { return null; } },
+	set(name, text) {
+		try {
+			if (text === null) localStorage.removeItem(name); else localStorage.setItem(name, text);
+			find('kept').textContent = '';
+		} catch { find('kept').textContent = say('lost'); }
+	},
+};
+
+const view = openEditor(editor, editor.dataset.label, (text) => kept.set(key(), text === starters.get(language.value) ? null : text));
+
+// open shows the text of the game and the language: what the browser keeps, else the starter.
+async function open() {
+	const at = key(), name = language.value;
+	find('rules').href = `/rules/${game.value}`;
+	kept.set('timba.write', JSON.stringify([game.value, name]));
+	for (const link of document.querySelectorAll('.signin')) link.href = `/sign-in?next=${encodeURIComponent(`/write?game=${game.value}&language=${name}`)}`;
+	if (!starters.has(name)) {
+		try {
+			const answer = await fetch(`/write/${name}`);
+			if (!answer.ok) throw new Error(answer.status);
+			starters.set(name, await answer.text());
+		} catch {
+			find('kept').textContent = say('away');
+		}
+	}
+	if (at !== key()) return;
+	view.show(kept.get(at) ?? starters.get(name) ?? '', name);
+	editor.dataset.shown = at;
+}
+
+// tell puts what the server answers into an element.
+function tell(element, text) {
+	const page = new DOMParser().parseFromString(text, 'text/html');
+	element.replaceChildren(...page.body.childNodes);
+}
+
+const fail = (element, text) => element.replaceChildren(html('div', { class: 'notice', role: 'alert' }, html('p', {}, text)));
+
+// send sends the text with the fields of a form, and returns the answer; null if there is none.
+async function send(form, element) {
+	const data = new FormData(form);
+	data.set('game', game.value);
+	data.set('language', language.value);
+	data.set('text', view.text);
+	const button = form.querySelector('button');
+	button.disabled = true;
+	try {
+		if (new Blob([view.text]).size > Number(find('write').dataset.limit)) {
+			fail(element, say('large'));
+			return null;
+		}
+		return await fetch(form.action, { method: 'POST', body: data });
+	} catch {
+		fail(element, say('away'));
+		return null;
+	} finally {
+		button.disabled = false;
+	}
+}
+
+// follow shows a test as it goes on, until it is over or another one has taken its place.
+async function follow() {
+	for (let now = box.querySelector('.now'), wait = 1000; now?.isConnected && now.dataset.done !== 'true';) {
+		try {
+			const answer = await fetch(`${now.dataset.url}?change=${now.dataset.change}`);
+			if (!now.isConnected) return;
+			if (answer.status === 429 || answer.status >= 500) throw new Error(answer.status);
+			show(await answer.text());
+			now = box.querySelector('.now');
+			wait = 1000;
+		} catch {
+			now.querySelector('.headline').textContent = say('away');
+			await new Promise((resolve) => { setTimeout(resolve, wait); });
+			wait = Math.min(wait * 2, 30000);
+		}
+	}
+}
+
+// show replaces the part of a test, but the game that is looked at, and what has the focus.
+function show(text) {
+	const shown = box.querySelector('.shown'), focus = box.contains(document.activeElement) && !shown?.contains(document.activeElement);
+	const at = focus ? document.activeElement.dataset?.game : null;
+	tell(box, text);
+	if (shown) {
+		box.append(shown);
+		mark(shown.dataset.game);
+	}
+	if (focus) ([...box.querySelectorAll('[data-game]')].find((e) => at && e.dataset.game === at) ?? box).focus();
+	for (const form of box.querySelectorAll('.cancel')) form.addEventListener('submit', cancel);
+	for (const button of box.querySelectorAll('button[data-game]')) button.addEventListener('click', () => look(button.dataset.game));
+	if (!box.querySelector('.shown') && box.querySelector('.now[data-done=true] button[data-game]')) look(box.querySelector('button[data-game]').dataset.game, false);
+}
+
+function mark(url) {
+	for (const button of box.querySelectorAll('button[data-game]')) button.setAttribute('aria-pressed', String(button.dataset.game === url));
+}
+
+async function cancel(event) {
+	event.preventDefault();
+	const answer = await fetch(event.target.action, { method: 'POST' }).catch(() => null);
+	if (answer) show(await answer.text()); else fail(box, say('away'));
+}
+
+// look shows a game of the test.
+async function look(url, chosen = true) {
+	const answer = await fetch(url).catch(() => null);
+	if (!answer) return;
+	const part = html('div', { class: 'shown' });
+	part.dataset.game = url;
+	tell(part, await answer.text());
+	const styles = [...part.querySelectorAll('link')];
+	document.head.append(...styles.filter((e) => !document.head.querySelector(`link[href="${e.getAttribute('href')}"]`)));
+	await Promise.all(styles.filter((e) => e.isConnected).map((e) => new Promise((resolve) => { e.onload = resolve; e.onerror = resolve; })));
+	box.querySelector('.shown')?.remove();
+	box.append(part);
+	mark(url);
+	const player = part.querySelector('.player');
+	if (!player) return;
+	const { startPlayer } = await import('../board/replay.js');
+	startPlayer(player, JSON.parse(part.querySelector('script').textContent), { part: true });
+	if (chosen) part.querySelector('h3').focus();
+}
+
+find('test')?.addEventListener('submit', async (event) => {
+	event.preventDefault();
+	const answer = await send(event.target, box);
+	if (!answer) return;
+	box.replaceChildren();
+	show(await answer.text());
+	box.focus();
+	follow();
+});
+
+find('submit')?.addEventListener('submit', async (event) => {
+	event.preventDefault();
+	const answer = await send(event.target, find('refused'));
+	if (!answer) return;
+	if (answer.ok && answer.redirected) location.assign(answer.url);
+	else tell(find('refused'), await answer.text());
+});
+
+find('again').addEventListener('click', () => {
+	if (kept.get(key()) !== null && !window.confirm(say('sure'))) return;
+	kept.set(key(), null);
+	open();
+});
+find('write').addEventListener('submit', (event) => event.preventDefault());
+for (const select of [game, language]) select.addEventListener('change', open);
+if (!location.search) {
+	const [last, spoken] = JSON.parse(kept.get('timba.write') ?? '[]');
+	for (const [select, value] of [[game, last], [language, spoken]]) {
+		if ([...select.options].some((o) => o.value === value)) select.value = value;
+	}
+}
+open();

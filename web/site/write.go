@@ -1,0 +1,268 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/ladder/submission"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/starters"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/tryout"
+)
+
+// writePage is the data of the page "write".
+type writePage struct {
+	Games     []*rules.Game
+	Languages []starters.Language
+	Game      string   // that is chosen
+	Language  string   // likewise
+	Bots      []string // to test against
+	Limit     int      // of a text in bytes
+}
+
+// maxOpponents is how many bots the editor names.
+const maxOpponents = 200
+
+// write shows the editor.
+func (s *Site) write(v *visit) error {
+	q := v.query()
+	page := writePage{Games: games.All(), Languages: starters.Languages, Limit: tryout.MaxText}
+	page.Game, page.Language = q.Text("game"), q.Text("language")
+	list, err := s.Store.ListBots(v.ctx(), store.BotFilter{}, 0, maxOpponents)
+	if err != nil {
+		return err
+	}
+	for _, b := range list {
+		page.Bots = append(page.Bots, b.Name)
+	}
+	return v.page(http.StatusOK, "write", page)
+}
+
+// starter sends the text with which a language begins in the editor.
+func (s *Site) starter(v *visit) error {
+	l, err := starters.Find(v.r.PathValue("language"))
+	if err != nil || l.Name != v.r.PathValue("language") {
+		return ladder.Errorf(ladder.NotFound, "/download lists them", "starter %q does not exist", ladder.Clip(v.r.PathValue("language")))
+	}
+	files, err := l.Files("my-bot")
+	if err != nil {
+		return err
+	}
+	v.begun = true
+	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	v.w.Write([]byte(files[l.Source])) // a client that is gone gets no other answer
+	return nil
+}
+
+// writing is what the editor sends: its fields are those of a form with a bot's text.
+type writing struct {
+	game   *rules.Game
+	source string // the name of the file
+	text   string
+}
+
+// writing reads what the editor sends.
+func (v *visit) writing() (w writing, err error) {
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, tryout.MaxText+maxForm)
+	var large *http.MaxBytesError
+	if err := v.r.ParseMultipartForm(tryout.MaxText + maxForm); errors.As(err, &large) {
+		return w, ladder.Errorf(ladder.TooLarge, "", "the text is larger than %s", bundle.Size(tryout.MaxText))
+	} else if err != nil {
+		return w, ladder.Errorf(ladder.Invalid, "", "the form cannot be read")
+	}
+	if w.game, err = games.Find(v.field("game")); err != nil {
+		return w, ladder.Errorf(ladder.Invalid, "", "%w", err)
+	}
+	l, err := starters.Find(v.field("language"))
+	if err != nil {
+		return w, ladder.Errorf(ladder.Invalid, "", "%w", err)
+	}
+	w.source, w.text = l.Source, strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n")
+	if len(w.text) > tryout.MaxText {
+		return w, ladder.Errorf(ladder.TooLarge, "", "the text is larger than %s", bundle.Size(tryout.MaxText))
+	}
+	return w, nil
+}
+
+// written submits what is in the editor as a bot of one file, which plays the game for which it was written.
+func (s *Site) written(v *visit) error {
+	w, err := v.writing()
+	if err != nil {
+		return v.refuse(err)
+	}
+	u := service.Upload{Bot: v.field("bot"), File: w.source, Content: strings.NewReader(w.text), Games: []string{w.game.Name}}
+	if u.Bot == "" {
+		return v.refuse(ladder.Errorf(ladder.Invalid, "", "%s", v.t("write.no-name")))
+	}
+	made, err := s.Middleware.Receive(v.w, v.r, u, -1)
+	if err != nil {
+		return v.refuse(err)
+	}
+	v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
+	return nil
+}
+
+// tryoutPart is the data of the part of the page "write" that shows a test.
+type tryoutPart struct {
+	tryout.Progress
+	ID      string
+	Won     int
+	Drawn   int
+	Lost    int
+	Shown   []shownTry
+	Problem *wire.Problem // why there is none
+}
+
+// shownTry is a game of a test as it is listed.
+type shownTry struct {
+	tryout.Game
+	Number int    // from 1
+	Result string // "won", "drawn" or "lost"
+}
+
+// refuse answers the editor with what is wrong.
+func (v *visit) refuse(err error) error {
+	p, status, err := v.problem(err)
+	if err != nil {
+		return err
+	}
+	return v.pageAs("tryout", status, "write", tryoutPart{Problem: p})
+}
+
+// tryBot begins a test of what is in the editor.
+func (s *Site) tryBot(v *visit) error {
+	w, err := v.writing()
+	if err != nil {
+		return v.refuse(err)
+	}
+	against, err := s.Store.LiveVersion(v.ctx(), v.field("against"))
+	switch {
+	case err != nil:
+	case !against.Plays(w.game.Name):
+		err = ladder.Errorf(ladder.Invalid, "choose another", "bot %q does not play %s", against.Bot, w.game.Name)
+	case against.Remote:
+		err = ladder.Errorf(ladder.Invalid, "choose another", "bot %q plays only matches: it is remote", against.Bot)
+	}
+	id := ""
+	if err == nil {
+		id, err = s.Tryouts.Add(v.Actor, submission.Tryout{File: w.source, Text: w.text, Game: w.game.Name, Against: against})
+	}
+	if err != nil {
+		return v.refuse(err)
+	}
+	v.redirect("/write/tests/" + id)
+	return nil
+}
+
+// tryoutWait is how long the editor waits for something to change before it asks again.
+const tryoutWait = 30 * time.Second
+
+// tryout shows how far a test is. With the parameter "change" it waits until that is another one.
+func (s *Site) tryout(v *visit) error {
+	q := v.query()
+	change := int(q.Number("change", 0, 1<<30, -1))
+	if err := q.Err(); err != nil {
+		return err
+	}
+	ctx := v.ctx()
+	if change >= 0 {
+		leave, err := s.Middleware.Waits.Enter(v.By())
+		if err != nil {
+			return err
+		}
+		defer leave()
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, tryoutWait)
+		defer cancel()
+	}
+	id := v.r.PathValue("test")
+	p, err := s.Tryouts.Await(ctx, v.Actor, id, change)
+	if err != nil {
+		return v.refuse(err)
+	}
+	part := tryoutPart{Progress: p, ID: id}
+	for i, g := range p.Games {
+		shown := shownTry{g, i + 1, "lost"}
+		rank := g.Ranks[g.Seats[0]]
+		switch first := slices.Min(g.Ranks); {
+		case rank == first && slices.Max(g.Ranks) == first:
+			shown.Result = "drawn"
+			part.Drawn++
+		case rank == first:
+			shown.Result = "won"
+			part.Won++
+		default:
+			part.Lost++
+		}
+		part.Shown = append(part.Shown, shown)
+	}
+	return v.pageAs("tryout", http.StatusOK, "write", part)
+}
+
+// cancelTryout ends a test.
+func (s *Site) cancelTryout(v *visit) error {
+	if err := s.Tryouts.Cancel(v.Actor, v.r.PathValue("test")); err != nil {
+		return v.refuse(err)
+	}
+	v.redirect("/write/tests/" + v.r.PathValue("test"))
+	return nil
+}
+
+// tryoutGamePart is the data of the part of the page "write" that shows a game of a test.
+type tryoutGamePart struct {
+	gameView
+	Number int
+	Stderr []string
+	Faults []faultNote
+}
+
+// tryoutGame shows a game of a test: its result, its replay, and what the bot wrote to stderr.
+func (s *Site) tryoutGame(v *visit) error {
+	number, err := parameters.PathID(v.r, "game")
+	if err != nil {
+		return err
+	}
+	p, err := s.Tryouts.Await(v.ctx(), v.Actor, v.r.PathValue("test"), -1)
+	if err != nil {
+		return v.refuse(err)
+	}
+	if number > int64(len(p.Games)) {
+		return v.refuse(ladder.Errorf(ladder.NotFound, "", "game %d does not exist", number))
+	}
+	g := p.Games[number-1]
+	r, rules, err := decode(g.Replay)
+	if err != nil {
+		return err
+	}
+	for i := range r.Seats {
+		r.Seats[i].Name = botName(v.words, r.Seats[i].Name)
+	}
+	part := tryoutGamePart{Number: int(number)}
+	for _, f := range g.Faults {
+		m := r.Match
+		part.Faults = append(part.Faults, faultNote{
+			Deal: m.Deal, Rotation: m.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: r.Seats[f.Seat].Name, Code: string(f.Code), Text: f.Text, Advice: f.Advice,
+		})
+	}
+	for _, text := range g.Stderr {
+		if text != "" {
+			part.Stderr = append(part.Stderr, text)
+		}
+	}
+	if part.gameView, err = newGameView(r, rules); err != nil {
+		return err
+	}
+	return v.pageAs("tryoutgame", http.StatusOK, "write", part)
+}

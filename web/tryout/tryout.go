@@ -1,0 +1,306 @@
+// Package tryout has the bots that people test before they submit them: a limited queue of them, and what became of
+// each, in memory and for a while. Package submission builds and plays them, when the runner has a core.
+package tryout
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/runner"
+	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/ladder/submission"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/web/admission"
+)
+
+// Options are the parts of Tryouts. All are required.
+type Options struct {
+	Play   func(context.Context, submission.Tryout, int) (said string, err error)
+	Memory func(game string, against ladder.Version) (int64, error)
+	Wake   func() // called when there is one more
+	Log    *slog.Logger
+}
+
+// Limits are how many may wait and run at the same time. A class is behind one address.
+var Limits = admission.Limits{Person: 1, Address: 30, Total: 60, What: "tests", Hint: "cancel one, or wait until it is over", Retry: 10 * time.Second}
+
+const (
+	// Keep is how long a tryout that is over can be looked at.
+	Keep = time.Hour
+	// maxKept is how many of those there are at most.
+	maxKept = 50
+	// MaxText is the largest size of a bot's text.
+	MaxText = 256 << 10
+	// maxLog is how much is kept of what a bot wrote to stderr in a game: the end.
+	maxLog = 32 << 10
+)
+
+// State is how far a tryout is.
+type State string
+
+// The states of tryouts.
+const (
+	Waiting  State = "waiting"
+	Building State = "building"
+	Playing  State = "playing"
+	Over     State = "over"
+	Failed   State = "failed" // because of the bot
+	Broken   State = "broken" // because of the server
+	Stopped  State = "stopped"
+)
+
+// Game is a game of a tryout.
+type Game struct {
+	Replay []byte
+	Seats  []int // of the bot
+	Ranks  []int // by seat
+	Faults []submission.TryoutFault
+	Stderr []string
+}
+
+// Progress is what is known of a tryout.
+type Progress struct {
+	Against string
+	State   State
+	Place   int    // among those that wait, 1 is next
+	Reason  string // of Failed
+	Said    string // by the build
+	Games   []Game
+	Change  int // a number that is another one when anything has changed
+}
+
+// Done reports whether the tryout has ended.
+func (p Progress) Done() bool { return p.State != Waiting && p.State != Building && p.State != Playing }
+
+// Tryouts are those that wait, run and are kept.
+type Tryouts struct {
+	Options
+	mu     sync.Mutex
+	all    []*tryout // the oldest first
+	closed bool
+}
+
+// tryout is one of them.
+type tryout struct {
+	id     string
+	who    service.Actor
+	memory int64
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	// What follows is under Tryouts.mu.
+
+	bot submission.Tryout
+	Progress
+	changed chan struct{} // closed at the next change
+}
+
+// New returns no tryouts.
+func New(o Options) *Tryouts { return &Tryouts{Options: o} }
+
+// Add takes a tryout in, in place of the last one of its owner, and returns its ID.
+func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err error) {
+	if err := who.Must(ladder.ScopeSubmit, "to test a bot"); err != nil {
+		return "", err
+	}
+	memory, err := x.Memory(t.Game, t.Against)
+	if err != nil {
+		return "", err
+	}
+	n := &tryout{bot: t, id: rand.Text(), who: who, memory: memory, changed: make(chan struct{})}
+	n.Progress = Progress{Against: t.Against.Bot, State: Waiting}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return "", ladder.Errorf(ladder.Unavailable, "", "the server stops")
+	}
+	own, near, all := 0, 0, 0
+	for _, o := range x.all {
+		if o.Done() {
+			continue
+		}
+		if all++; o.who.Same(who) {
+			own++
+		}
+		if o.who.Address == who.Address {
+			near++
+		}
+	}
+	if err := Limits.Check(own, near, all); err != nil {
+		return "", err
+	}
+	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.who.Same(who) && o.Done() })
+	x.all = append(x.all, n)
+	x.Wake()
+	return n.id, nil
+}
+
+// Next returns the first tryout that waits whose owner is none of some, for the runner; nil if there is none.
+func (x *Tryouts) Next(busy []int64) *runner.Tryout {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, n := range x.all {
+		if n.State == Waiting && !slices.Contains(busy, n.who.Person.ID) {
+			return &runner.Tryout{Owner: n.who.Person.ID, Memory: n.memory, Run: func(ctx context.Context, core int) { x.run(ctx, n, core) }}
+		}
+	}
+	return nil
+}
+
+// change changes a tryout, and tells those that wait for that; a place in the queue changes others, too.
+func (x *Tryouts) change(n *tryout, do func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if n.Done() {
+		return
+	}
+	waited := n.State == Waiting
+	do()
+	for _, o := range x.all {
+		if o == n || waited && o.State == Waiting {
+			o.Change++
+			close(o.changed)
+			o.changed = make(chan struct{})
+		}
+	}
+	if n.Done() {
+		n.cancel()
+		n.bot = submission.Tryout{}
+		time.AfterFunc(Keep, func() { x.forget(n) })
+		x.bound()
+	}
+}
+
+// bound forgets the oldest of too many that are over.
+func (x *Tryouts) bound() {
+	over := 0
+	for _, o := range slices.Backward(x.all) {
+		if o.Done() {
+			if over++; over > maxKept {
+				x.all = slices.DeleteFunc(x.all, func(p *tryout) bool { return p == o })
+			}
+		}
+	}
+}
+
+func (x *Tryouts) forget(n *tryout) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o == n })
+}
+
+// run plays a tryout.
+func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
+	stop := context.AfterFunc(ctx, n.cancel)
+	defer stop()
+	var t submission.Tryout
+	x.change(n, func() { n.State, t = Building, n.bot })
+	if t.Game == "" { // it was cancelled a moment ago
+		return
+	}
+	t.Built = func() { x.change(n, func() { n.State = Playing }) }
+	t.Done = func(g *referee.Result, faults []submission.TryoutFault) {
+		game := newGame(g)
+		game.Faults = faults
+		x.change(n, func() { n.Games = append(n.Games, game) })
+	}
+	said, err := x.Play(n.ctx, t, core)
+	x.change(n, func() {
+		n.Said = said
+		switch {
+		case err == nil:
+			n.State = Over
+		case ladder.CodeOf(err) == ladder.Invalid:
+			n.State, n.Reason = Failed, err.Error()
+		case n.ctx.Err() != nil:
+			n.State = Stopped
+		default:
+			n.State = Broken
+			x.Log.Error("a test of a bot failed because of the server", "err", err)
+		}
+	})
+}
+
+// newGame returns what is kept of a game.
+func newGame(g *referee.Result) Game {
+	game := Game{Replay: g.Encode(), Ranks: g.Ranks}
+	for seat, bot := range g.Bots {
+		if bot != 0 {
+			continue
+		}
+		game.Seats = append(game.Seats, seat)
+		log := g.Logs[seat]
+		game.Stderr = append(game.Stderr, ladder.Plain(string(log[max(0, len(log)-maxLog):])))
+	}
+	return game
+}
+
+// find returns a tryout of somebody.
+func (x *Tryouts) find(who service.Actor, id string) (*tryout, error) {
+	for _, n := range x.all {
+		if n.id == id && n.who.Same(who) {
+			return n, nil
+		}
+	}
+	return nil, ladder.Errorf(ladder.NotFound, "test the bot again", "this test does not exist, or was over an hour ago")
+}
+
+// Await returns how far a tryout of somebody is, when it is otherwise than at a change or the context ends.
+func (x *Tryouts) Await(ctx context.Context, who service.Actor, id string, change int) (Progress, error) {
+	for {
+		x.mu.Lock()
+		n, err := x.find(who, id)
+		if err != nil {
+			x.mu.Unlock()
+			return Progress{}, err
+		}
+		p, changed := n.Progress, n.changed
+		if p.State == Waiting {
+			for _, o := range x.all[:slices.Index(x.all, n)+1] {
+				if o.State == Waiting {
+					p.Place++
+				}
+			}
+		}
+		over := p.Change != change || p.Done() || x.closed || ctx.Err() != nil
+		x.mu.Unlock()
+		if over {
+			return p, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Cancel ends a tryout of somebody.
+func (x *Tryouts) Cancel(who service.Actor, id string) error {
+	x.mu.Lock()
+	n, err := x.find(who, id)
+	x.mu.Unlock()
+	if err == nil {
+		x.change(n, func() { n.State = Stopped })
+		x.Wake()
+	}
+	return err
+}
+
+// Run ends all tryouts when the context ends.
+func (x *Tryouts) Run(ctx context.Context) error {
+	<-ctx.Done()
+	x.mu.Lock()
+	x.closed = true
+	all := slices.Clone(x.all)
+	x.mu.Unlock()
+	for _, n := range all {
+		x.change(n, func() { n.State = Stopped })
+	}
+	return nil
+}
