@@ -34,6 +34,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"cut":        cut,
 		"lines":      logLines,
 		"said":       func(n int, text string) template.HTML { return said(l, n, text) },
+		"translate":  func(text string) string { text, _ = l.Translate(text); return text },
 		"option":     func(name, value string) string { return optionName(l, name, value) },
 		"ticks":      codeSpans,
 		"botname":    func(name string) string { return botTitle(l, name) },
@@ -49,7 +50,6 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"signed":     func(before, after float64) string { return fmt.Sprintf("%+.1f", after-before) },
 		"join":       func(names []string) string { return strings.Join(names, ", ") },
 		"next":       func(i int) int { return i + 1 },
-		"translate":  func(text string) string { text, _ = l.Translate(text); return text },
 		"when": func(is bool, text string) string {
 			if is {
 				return text

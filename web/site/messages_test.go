@@ -57,6 +57,12 @@ func TestMessagesUsed(t *testing.T) {
 			used[m[1]] = true
 		}
 	}
+	for name, values := range preferences { // the layout makes their keys
+		used["site."+name] = true
+		for _, value := range append(values, "auto") {
+			used["site."+name+"-"+value] = true
+		}
+	}
 	for key := range known {
 		if _, name, ok := strings.Cut(key, ".js."); ok && known["board."+name] != nil {
 			t.Errorf("%q has the name of a text of boards, which the same page may have", key)
