@@ -279,8 +279,11 @@ func (s Standing) Rating() float64 {
 }
 
 // Provisional reports whether the rating says little yet: half of its 95 % interval is 100 Elo or
-// more. Standings have such versions under the others.
-func (s Standing) Provisional() bool { return s.PlusMinus == nil || *s.PlusMinus >= 100 }
+// more, or it is the anchor, whose rating is given, in its first matches. Standings have such versions
+// under the others.
+func (s Standing) Provisional() bool {
+	return s.PlusMinus == nil || *s.PlusMinus >= 100 || *s.PlusMinus == 0 && s.Matches < 10
+}
 
 // ComparePlaces compares standings by their places: below 0 if a stands above b, 0 if they share a
 // rank.

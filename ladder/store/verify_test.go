@@ -223,7 +223,8 @@ func TestVerifyEveryColumn(t *testing.T) {
 			wantSound(t, c.Store)
 			_, err := c.writer.db.Exec("PRAGMA foreign_keys = 0")
 			kit.Must(t, err)
-			columns, list := c.rows("SELECT * FROM " + x.table + x.rows)
+			_, own := c.rows("SELECT group_concat(name, ', ') FROM pragma_table_info('" + x.table + "')") // without generated columns
+			columns, list := c.rows(fmt.Sprintf("SELECT %s FROM %s%s", own[0][0], x.table, x.rows))
 			if len(list) == 0 {
 				t.Fatal("it has no rows")
 			}

@@ -84,7 +84,7 @@ SELECT a AS other, matches FROM pairs WHERE ladder_id = ? AND b = ?;
 
 -- name: PastStandings :many
 SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 0
-ORDER BY coalesce(plus_minus < 100, 0) DESC, coalesce(fit, elo) DESC, version_id DESC;
+ORDER BY settled DESC, coalesce(fit, elo) DESC, version_id DESC;
 
 -- name: EntriesOfBot :many
 SELECT standing_rows.* FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
@@ -93,7 +93,7 @@ ORDER BY ladders.active DESC, ladders.position, ladders.id, standing_rows.number
 
 -- name: CountAbove :one
 SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1
-  AND (coalesce(plus_minus < 100, 0), coalesce(fit, elo)) > (CAST(sqlc.arg(settled) AS INTEGER), CAST(sqlc.arg(rating) AS REAL));
+  AND (settled, coalesce(fit, elo)) > (CAST(sqlc.arg(settled) AS INTEGER), CAST(sqlc.arg(rating) AS REAL));
 
 -- name: PairsOf :many
 SELECT a, b, deals, score, squares FROM pairs WHERE ladder_id = ?;

@@ -204,7 +204,7 @@ func (q *Queries) BoutsOf(ctx context.Context, ladderID sql.NullInt64, after sql
 
 const countAbove = `-- name: CountAbove :one
 SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1
-  AND (coalesce(plus_minus < 100, 0), coalesce(fit, elo)) > (CAST(?2 AS INTEGER), CAST(?3 AS REAL))
+  AND (settled, coalesce(fit, elo)) > (CAST(?2 AS INTEGER), CAST(?3 AS REAL))
 `
 
 func (q *Queries) CountAbove(ctx context.Context, ladderID int64, settled int64, rating float64) (int64, error) {
@@ -226,7 +226,7 @@ func (q *Queries) CountMatches(ctx context.Context, ladderID sql.NullInt64) (int
 }
 
 const entriesOfBot = `-- name: EntriesOfBot :many
-SELECT standing_rows.ladder_id, standing_rows.version_id, standing_rows.predecessor, standing_rows.since, standing_rows.start, standing_rows.elo, standing_rows.uncertainty, standing_rows.held, standing_rows.active, standing_rows."last", standing_rows.last_at, standing_rows.matches, standing_rows.games, standing_rows.wins, standing_rows.draws, standing_rows.losses, standing_rows.faults, standing_rows.fit, standing_rows.plus_minus, standing_rows.number, standing_rows.remote, standing_rows.bot_id, standing_rows.name, standing_rows.person_id, standing_rows.owner, standing_rows.ladder FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
+SELECT standing_rows.ladder_id, standing_rows.version_id, standing_rows.predecessor, standing_rows.since, standing_rows.start, standing_rows.elo, standing_rows.uncertainty, standing_rows.held, standing_rows.active, standing_rows."last", standing_rows.last_at, standing_rows.matches, standing_rows.games, standing_rows.wins, standing_rows.draws, standing_rows.losses, standing_rows.faults, standing_rows.fit, standing_rows.plus_minus, standing_rows.settled, standing_rows.number, standing_rows.remote, standing_rows.bot_id, standing_rows.name, standing_rows.person_id, standing_rows.owner, standing_rows.ladder FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
 WHERE standing_rows.bot_id = ?
 ORDER BY ladders.active DESC, ladders.position, ladders.id, standing_rows.number DESC
 `
@@ -260,6 +260,7 @@ func (q *Queries) EntriesOfBot(ctx context.Context, botID int64) ([]StandingRow,
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
+			&i.Settled,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
@@ -282,7 +283,7 @@ func (q *Queries) EntriesOfBot(ctx context.Context, botID int64) ([]StandingRow,
 }
 
 const entry = `-- name: Entry :one
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus FROM entries WHERE ladder_id = ? AND version_id = ?
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, settled FROM entries WHERE ladder_id = ? AND version_id = ?
 `
 
 func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (Entry, error) {
@@ -308,6 +309,7 @@ func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (E
 		&i.Faults,
 		&i.Fit,
 		&i.PlusMinus,
+		&i.Settled,
 	)
 	return i, err
 }
@@ -494,7 +496,7 @@ func (q *Queries) LastEntryOfBot(ctx context.Context, botID int64, ladderID int6
 }
 
 const members = `-- name: Members :many
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 1 ORDER BY version_id
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, settled, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 1 ORDER BY version_id
 `
 
 // The active versions of a ladder.
@@ -527,6 +529,7 @@ func (q *Queries) Members(ctx context.Context, ladderID int64) ([]StandingRow, e
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
+			&i.Settled,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
@@ -549,7 +552,7 @@ func (q *Queries) Members(ctx context.Context, ladderID int64) ([]StandingRow, e
 }
 
 const membersOfBot = `-- name: MembersOfBot :many
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE bot_id = ? AND active = 1 ORDER BY ladder_id, version_id
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, settled, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE bot_id = ? AND active = 1 ORDER BY ladder_id, version_id
 `
 
 // The active versions of a bot on all ladders.
@@ -582,6 +585,7 @@ func (q *Queries) MembersOfBot(ctx context.Context, botID int64) ([]StandingRow,
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
+			&i.Settled,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
@@ -783,8 +787,8 @@ func (q *Queries) PairsOf(ctx context.Context, ladderID int64) ([]PairsOfRow, er
 }
 
 const pastStandings = `-- name: PastStandings :many
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 0
-ORDER BY coalesce(plus_minus < 100, 0) DESC, coalesce(fit, elo) DESC, version_id DESC
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, settled, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 0
+ORDER BY settled DESC, coalesce(fit, elo) DESC, version_id DESC
 `
 
 func (q *Queries) PastStandings(ctx context.Context, ladderID int64) ([]StandingRow, error) {
@@ -816,6 +820,7 @@ func (q *Queries) PastStandings(ctx context.Context, ladderID int64) ([]Standing
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
+			&i.Settled,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,

@@ -79,6 +79,7 @@ type Entry struct {
 	Faults      int64
 	Fit         sql.NullFloat64
 	PlusMinus   sql.NullFloat64
+	Settled     int64
 }
 
 type Fingerprint struct {
@@ -307,6 +308,7 @@ type StandingRow struct {
 	Faults      int64
 	Fit         sql.NullFloat64
 	PlusMinus   sql.NullFloat64
+	Settled     int64
 	Number      int64
 	Remote      int64
 	BotID       int64

@@ -2,7 +2,7 @@
 
 -- name: TopStandings :many
 SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 1
-ORDER BY coalesce(plus_minus < 100, 0) DESC, coalesce(fit, elo) DESC, version_id DESC LIMIT ?;
+ORDER BY settled DESC, coalesce(fit, elo) DESC, version_id DESC LIMIT ?;
 
 -- name: CountActive :one
 SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1;

@@ -89,8 +89,8 @@ func (q *Queries) PairsAmong(ctx context.Context, versions string, ladderID int6
 
 const topStandings = `-- name: TopStandings :many
 
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 1
-ORDER BY coalesce(plus_minus < 100, 0) DESC, coalesce(fit, elo) DESC, version_id DESC LIMIT ?
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, settled, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 1
+ORDER BY settled DESC, coalesce(fit, elo) DESC, version_id DESC LIMIT ?
 `
 
 // Queries of pages that show a competition at a glance. Each reads a bounded number of rows.
@@ -123,6 +123,7 @@ func (q *Queries) TopStandings(ctx context.Context, ladderID int64, limit int64)
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
+			&i.Settled,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,

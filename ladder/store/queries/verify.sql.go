@@ -12,7 +12,7 @@ import (
 
 const allEntries = `-- name: AllEntries :many
 
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? ORDER BY since, version_id
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, settled, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? ORDER BY since, version_id
 `
 
 // Queries that read everything: only to verify a database.
@@ -45,6 +45,7 @@ func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]StandingRow
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
+			&i.Settled,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
