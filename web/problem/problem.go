@@ -92,8 +92,11 @@ func Seconds(d time.Duration) string {
 }
 
 // Failure returns what the log is told of an error that is a failure of the server: the error with
-// its cause. It returns nil for any other error.
+// its cause. It returns nil for any other error, such as that the client has gone.
 func Failure(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
 	cause := errors.Unwrap(err)
 	var e *ladder.Error
 	known := errors.As(err, &e)

@@ -61,7 +61,7 @@ func playOut(b *webtest.Tab, moves int) {
 		case "over":
 			return
 		case "":
-			b.Wait(`#board[data-turn="yes"]:not([data-sent]), #board[data-trick="ended"], .over, main > .notice`)
+			b.Wait(`#board[data-turn="yes"]:not([data-sent]), #board[data-trick="ended"], .over, main .notice`)
 		case "trick":
 			b.Click("#board") // goes on at once
 		case "covered":
@@ -242,7 +242,7 @@ func TestPlayRestartRaced(t *testing.T) {
 	away := `(() => { const text = document.getElementById('state')?.textContent ?? ''; return text.includes('no respon') || text.includes('perdut'); })()`
 	kit.Until(t, "the page says that the server is away", func() bool { return webtest.Eval[bool](b, away) })
 	w.Restart()
-	b.Wait(`main > .notice`)
+	b.Wait(`main .notice`)
 	if text := b.Text("main"); !strings.Contains(text, "ningú") {
 		t.Errorf("the page says %q", text)
 	}
