@@ -46,6 +46,7 @@ func TestFailure(t *testing.T) {
 		{&ladder.Error{Code: ladder.Unavailable, Text: "it cannot work", Err: broken}, "it cannot work\ndisk /secret is full"},
 		{broken, "disk /secret is full"},
 		{context.DeadlineExceeded, ""},
+		{fmt.Errorf("template: %w", context.Canceled), ""},
 		{&wire.Problem{Status: 422}, ""},
 	} {
 		got := ""
