@@ -117,6 +117,17 @@ func (v Version) Plays(game string) bool {
 	return len(v.Games) == 0
 }
 
+// AtOnce returns an error unless the version can play a single game here and now, outside of a match.
+func (v Version) AtOnce(game string) error {
+	switch {
+	case !v.Plays(game):
+		return Errorf(Invalid, "choose another", "bot %q does not play %s", v.Bot, game)
+	case v.Remote:
+		return Errorf(Invalid, "choose another", "bot %q plays only matches: it is remote", v.Bot)
+	}
+	return nil
+}
+
 // Stage is one step of a submission, with its log.
 type Stage struct {
 	Name    string // "unpack", "build", "check", "trial"

@@ -84,15 +84,10 @@ func (x *Table) choose(ctx context.Context, who service.Actor) error {
 // bot returns the live version of a bot that can sit at a table.
 func (t *Tables) bot(ctx context.Context, name, game string) (ladder.Version, error) {
 	v, err := t.Store.LiveVersion(ctx, name)
-	switch {
-	case err != nil:
-		return v, err
-	case !v.Plays(game):
-		return v, ladder.Errorf(ladder.Invalid, "choose another", "bot %q does not play %s", v.Bot, game)
-	case v.Remote:
-		return v, ladder.Errorf(ladder.Invalid, "choose another", "bot %q plays only matches: it is remote", v.Bot)
+	if err == nil {
+		err = v.AtOnce(game)
 	}
-	return v, nil
+	return v, err
 }
 
 // WithOpening returns options of a game with openings where every game would begin alike and the option is not set.

@@ -148,12 +148,8 @@ func (s *Site) tryBot(v *visit) error {
 		return v.refuse(err)
 	}
 	against, err := s.Store.LiveVersion(v.ctx(), v.field("against"))
-	switch {
-	case err != nil:
-	case !against.Plays(w.game.Name):
-		err = ladder.Errorf(ladder.Invalid, "choose another", "bot %q does not play %s", against.Bot, w.game.Name)
-	case against.Remote:
-		err = ladder.Errorf(ladder.Invalid, "choose another", "bot %q plays only matches: it is remote", against.Bot)
+	if err == nil {
+		err = against.AtOnce(w.game.Name)
 	}
 	id := ""
 	if err == nil {
