@@ -23,19 +23,21 @@ func (s *Service) AwaitEnd(a Actor, over <-chan struct{}) error {
 	defer stop()
 	for {
 		until, err := s.Store.Access(context.Background(), a.Session, a.Token.ID)
-		if code := ladder.CodeOf(err); code == ladder.Unauthorized || code == ladder.Forbidden {
+		var again <-chan time.Time
+		switch code := ladder.CodeOf(err); {
+		case code == ladder.Unauthorized || code == ladder.Forbidden:
 			return err
-		}
-		var expires <-chan time.Time
-		if !until.IsZero() {
-			expires = time.After(max(until.Sub(s.Now()), time.Second))
+		case err != nil: // the store cannot answer now
+			again = time.After(time.Second)
+		case !until.IsZero():
+			again = time.After(max(until.Sub(s.Now()), time.Second))
 		}
 		select {
 		case _, more := <-news:
 			if !more { // the server stops
 				news = nil
 			}
-		case <-expires:
+		case <-again:
 		case <-over:
 			return nil
 		}

@@ -603,10 +603,14 @@ func TestPlaySessionEndsRaced(t *testing.T) {
 	if code := closeCode(t, ws); code != socket.CloseRefused {
 		t.Errorf("the connection ends with %d", code)
 	}
-	if _, status := dial(w, first, table, nil); status != http.StatusForbidden {
-		t.Errorf("the browser whose session has ended comes back with %d", status)
+	again, _ := dial(w, first, table, nil) // had it not heard why
+	if code := closeCode(t, again); code != socket.CloseRefused {
+		t.Errorf("the browser whose session has ended comes back, and its connection ends with %d", code)
 	}
-	again, _ := dial(w, second, table, nil)
+	if _, status := dial(w, first, table, nil); status != http.StatusForbidden {
+		t.Errorf("then, without a session, the answer is %d", status)
+	}
+	again, _ = dial(w, second, table, nil)
 	again.WriteJSON(socket.Frame{})
 	awaitLine(t, again, "turn ")
 }

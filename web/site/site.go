@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"strings"
 	"sync"
 
 	"github.com/timba-arena/timba/ladder"
@@ -258,7 +259,11 @@ func (v *visit) run(rt route) {
 		}
 		err = ladder.Errorf(ladder.Unauthorized, "", "nobody is signed in")
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case v.ended && strings.HasPrefix(rt.pattern, "GET /ws/"):
+		err = v.hangUp()
+	default:
 		err = rt.serve(v)
 	}
 	if err != nil {

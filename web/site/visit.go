@@ -24,6 +24,7 @@ type visit struct {
 	r     *http.Request
 	words *messages.Language // that of the page
 	begun bool               // the answer has begun
+	ended bool               // the browser came with a session that has ended
 }
 
 type visitKey struct{}
@@ -52,8 +53,8 @@ func (s *Site) enter(w http.ResponseWriter, r *http.Request) (*visit, error) {
 	v.Cheap = (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costly, pattern)
 	err := s.Middleware.Identify(w, r, cookie(r, sessionCookie), s.Service.Visitor)
 	if ladder.CodeOf(err) == ladder.Unauthorized {
-		v.forget() // the session has ended
-		err = nil
+		v.forget()
+		v.ended, err = true, nil
 	}
 	return v, err
 }
@@ -135,6 +136,16 @@ func (v *visit) upgrade(l socket.Limits) (*socket.Conn, error) {
 	c, err := v.site.Middleware.Upgrade(v.w, v.r, l)
 	v.begun = err == nil
 	return c, err
+}
+
+// hangUp tells the page of a WebSocket that its session has ended, which its last connection may not have heard.
+// The browser then comes back without one.
+func (v *visit) hangUp() error {
+	c, err := v.upgrade(socket.Limits{})
+	if err == nil {
+		c.Shut(socket.CloseRefused, "the session has ended")
+	}
+	return err
 }
 
 // ctx returns the context of the request.

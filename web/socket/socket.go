@@ -81,7 +81,7 @@ const bufferSize = 512
 // buffers are for what is written.
 var buffers sync.Pool
 
-// Upgrade makes a request a WebSocket. An error has not been answered; where the client is gone
+// Upgrade makes a request a WebSocket, and sets the cookies of w. An error has not been answered; where the client is gone
 // meanwhile, Upgrade panics with http.ErrAbortHandler. Requests of pages of other origins are
 // refused; those of programs have no origin.
 func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
@@ -99,7 +99,7 @@ func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
 			refused = ladder.Errorf(code, "connect a WebSocket from a page of this site", "%s", strings.TrimPrefix(reason.Error(), "websocket: "))
 		},
 	}
-	ws, err := up.Upgrade(shortLimit{w, l.limiter()}, r, nil)
+	ws, err := up.Upgrade(shortLimit{w, l.limiter()}, r, http.Header{"Set-Cookie": w.Header()["Set-Cookie"]})
 	switch {
 	case refused != nil:
 		return nil, refused
