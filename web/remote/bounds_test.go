@@ -187,7 +187,7 @@ func TestSilence(t *testing.T) {
 		if !w.Online(silent) {
 			t.Error("the silent bot is not there")
 		}
-		time.Sleep(l.Silence + 2*time.Second)
+		time.Sleep(l.Silence + 10*time.Second)
 		if w.Online(silent) {
 			t.Error("the silent bot is still there")
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -155,7 +156,7 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 const maxReason = 120
 
 // endTime is how long a connection may take to end.
-const endTime = time.Second
+const endTime = 5 * time.Second
 
 // Shut closes the connection, with a code of RFC 6455, section 7.4, and a reason.
 func (c *Conn) Shut(code int, why string) {
@@ -165,8 +166,23 @@ func (c *Conn) Shut(code int, why string) {
 			why = why[:maxReason]
 		}
 		c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, why), time.Now().Add(endTime))
-		c.ws.Close()
+		go c.drain()
 	})
+}
+
+// drain reads what the other end has sent until it has closed, too, and closes the connection. Closed with
+// something unread, it would be reset, and the other end might not see the code.
+func (c *Conn) drain() {
+	defer c.ws.Close()
+	raw := c.ws.NetConn()
+	if s, ok := raw.(*counted); ok {
+		raw = s.Conn // beside who reads frames
+	}
+	if s, ok := raw.(interface{ CloseWrite() error }); ok {
+		s.CloseWrite()
+		raw.SetReadDeadline(time.Now().Add(endTime))
+		io.CopyN(io.Discard, raw, c.Frame)
+	}
 }
 
 // Send implements Wire.
