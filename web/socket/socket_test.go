@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -179,4 +180,35 @@ func TestSilence(t *testing.T) {
 			t.Errorf("the connection ends after %v", took)
 		}
 	})
+}
+
+// The other end sees why a connection is closed, also where what it sent has not been read.
+func TestShut(t *testing.T) {
+	t.Parallel()
+	sent := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "session", MaxAge: -1})
+		if c, err := socket.Upgrade(w, r, socket.Limits{}); err == nil {
+			<-sent
+			c.Shut(socket.CloseRefused, "the session has ended")
+		}
+	}))
+	t.Cleanup(server.Close)
+	ws, answer, err := websocket.DefaultDialer.Dial(strings.Replace(server.URL, "http", "ws", 1), nil)
+	kit.Must(t, err)
+	t.Cleanup(func() { ws.Close() })
+	if c := answer.Cookies(); len(c) != 1 || c[0].MaxAge != -1 {
+		t.Errorf("the cookies are %v", c)
+	}
+	for range 100 {
+		kit.Must(t, ws.WriteMessage(websocket.TextMessage, make([]byte, 512)))
+	}
+	sent <- struct{}{}
+	if _, _, err = ws.ReadMessage(); !websocket.IsCloseError(err, socket.CloseRefused) {
+		t.Errorf("the connection ends with %v", err)
+	}
+	// The end of this one is answered by that of the other.
+	if _, err := ws.NetConn().Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("then it is read: %v", err)
+	}
 }
