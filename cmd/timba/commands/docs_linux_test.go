@@ -26,6 +26,11 @@ import (
 var notRun = map[string]string{
 	"curl ":                   "web/api: TestDocumentation runs them",
 	"timba connect ":          "web/remote plays with real remote bots",
+	"mkdir arena ":            "TestYourOwnGame runs this and the next lines of docs/your-own-game.md",
+	"go mod ":                 "likewise",
+	"go work ":                "likewise",
+	"cp -r ../timba/":         "likewise",
+	"arena ":                  "likewise",
 	"go test ":                "they are tests",
 	"script/soak ":            "they are tests",
 	"go run ./cmd/timba demo": "testdata/script/demo.txt runs the demo",

@@ -84,6 +84,12 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if len(args) == 1 && !house.Plays(strings.TrimPrefix(bots[0], "@"), v.Game.Name) {
+		if f.level != "" {
+			return fmt.Errorf("level: %s has no levels: name bots, such as @random", v.Game.Name)
+		}
+		bots[0] = "@random"
+	}
 	if f.seat >= v.Players {
 		return fmt.Errorf("seat %d does not exist: the game has seats 0 to %d", f.seat, v.Players-1)
 	}

@@ -1,4 +1,5 @@
-// Package commands has the commands of the program timba.
+// Package commands has the commands of the program timba. A program of another module that adds games to those of
+// package games before it calls Main is timba with these games: docs/your-own-game.md.
 package commands
 
 import (
