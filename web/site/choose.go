@@ -141,7 +141,7 @@ type playPage struct {
 	Form     playForm
 	Games    []playLink
 	Title    string // of the chosen game
-	About    string // likewise
+	Known    bool   // see visit.knows
 	Rules    template.HTML
 	Presets  []playLink // options together: the usual ones, and those of ladders
 	Counts   []int      // of players; nil: the game has no choice of them
@@ -160,7 +160,7 @@ type playPage struct {
 // playLink is a link to the page with another game or other options.
 type playLink struct {
 	Name, Title, Address string
-	Picture              string // the name of a file, "" if there is none
+	Picture              string // the name of a file
 	Current              bool
 }
 
@@ -239,7 +239,7 @@ func (s *Site) choosePlay(v *visit, status int, form playForm, problem *wire.Pro
 		g = games.All()[0]
 		form.Game = g.Name
 	}
-	page := playPage{Title: titleOf(g.Name), About: v.about(g.Name), Problem: problem, Refused: s.refused(v), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	page := playPage{Title: titleOf(g.Name), Known: v.knows(g.Name), Problem: problem, Refused: s.refused(v), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	for _, bank := range play.Banks {
 		page.Banks = append(page.Banks, strconv.Itoa(int(bank.Minutes())))
 	}

@@ -15,16 +15,16 @@ const ladderPlaces = 3
 // gameLadders is a game with its ladders.
 type gameLadders struct {
 	Name, Title string
-	Picture     string // the name of a file, "" if there is none
+	Picture     string // the name of a file
 	Ladders     []shownLadder
 }
 
-// picture returns the name of the file with the picture of a game; "" for a game of another module.
+// picture returns the name of the file with the picture of a game. Games of other modules share one.
 func (s *Site) picture(game string) string {
 	if name := "home/" + game + ".svg"; s.assets.has(name) {
 		return name
 	}
-	return ""
+	return "home/other.svg"
 }
 
 // shownLadder is a ladder at a glance.

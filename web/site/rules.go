@@ -19,18 +19,12 @@ import (
 type rulesPage struct {
 	Title string
 	Name  string // of the game
-	About string
+	Known bool   // see visit.knows
 	Text  template.HTML
 }
 
-// about returns what a game is, in a sentence; "" for a game of another module.
-func (v *visit) about(game string) string {
-	key := "play.games." + game
-	if _, ok := v.words.Texts[key]; !ok {
-		return ""
-	}
-	return v.t(key)
-}
+// knows reports whether the site has texts about a game. It has none about games of other modules.
+func (v *visit) knows(game string) bool { return v.words.Texts["play.games."+game] != nil }
 
 // rules shows the rules of a game for people.
 func (s *Site) rules(v *visit) error {
@@ -42,7 +36,7 @@ func (s *Site) rules(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "rules", rulesPage{g.Display.Title, g.Name, v.about(g.Name), text})
+	return v.page(http.StatusOK, "rules", rulesPage{g.Display.Title, g.Name, v.knows(g.Name), text})
 }
 
 var (
