@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 )
 
 // maxKnown is how many versions are remembered, some 500 bytes each. Of more all are forgotten.
@@ -31,7 +31,7 @@ func newAbilities() abilities {
 const notKnown = "what it needs is not known"
 
 // classOf names what a machine can play: machines of one class can play the same.
-func classOf(m fleet.Machine) string {
+func classOf(m attempt.Machine) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%t %s %s %s %s", m.Local, m.OS, m.Arch, m.Sandbox, m.Version)
 	for _, name := range slices.Sorted(maps.Keys(m.Interpreters)) {

@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -69,15 +69,15 @@ type Options struct {
 	Standing func(ladder.Version) bool
 	// Local is the machine of this process. Submissions, matches that somebody asked for and those of
 	// remote versions are for it alone.
-	Local fleet.Machine
+	Local attempt.Machine
 	// Interpreters returns the versions of this machine's interpreters, for people; nil: none.
 	Interpreters func() map[string]string
 	// Fleet plays matches on other machines, one at a time on each of their cores; nil: there are none.
-	Fleet fleet.Fleet
+	Fleet Fleet
 	// Missing returns what a machine lacks that a version needs, "" for nothing. Where that is not known
 	// the version is for the machine in this process, which builds it again. nil: all machines can play
 	// all.
-	Missing func(ladder.Version, fleet.Machine) (lacks string, known bool)
+	Missing func(ladder.Version, attempt.Machine) (lacks string, known bool)
 	// Grace is how long running matches may continue when the runner is stopped.
 	Grace time.Duration
 	// Check returns an error if the server cannot play at all. It is called before
@@ -109,8 +109,8 @@ type Runner struct {
 	wake    chan struct{}
 	ended   chan outcome
 	fits    *fitter
-	journal fleet.Journal
-	here    func(context.Context, *outcome, fleet.Job) fleet.Result // playHere, but for tests
+	journal attempt.Journal
+	here    func(context.Context, *outcome, attempt.Job) attempt.Result // playHere, but for tests
 
 	// What follows belongs to the goroutine of Run, but for what placement says.
 
@@ -130,7 +130,7 @@ func New(o Options) (*Runner, error) {
 	if o.Fleet == nil {
 		o.Fleet = nobody{}
 	}
-	o.Local.Name, o.Local.Local, o.Local.Memory = fleet.Local, true, o.Room.Total
+	o.Local.Name, o.Local.Local, o.Local.Memory = attempt.Local, true, o.Room.Total
 	if o.Check == nil {
 		o.Check = func(context.Context) error { return nil }
 	}
@@ -244,7 +244,7 @@ func (r *Runner) Run(ctx context.Context) error {
 func (r *Runner) stop() {
 	for _, j := range r.placement.jobs {
 		if j.match != nil && !j.machine.Local {
-			j.end(fleet.ErrDetach)
+			j.end(attempt.ErrDetach)
 		}
 	}
 }

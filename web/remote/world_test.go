@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/service"
@@ -93,7 +93,7 @@ func newPlayed(t *testing.T, l remote.Limits) *world {
 	w.House(func(string) string { return strings.Repeat("0", 64) })
 	w.serve(t, remote.Options{Limits: l})
 	r, err := runner.New(runner.Options{
-		Store: w.Store, Ladders: w.Config.Ladders, Local: fleet.Machine{Cores: []int{cores.Any}},
+		Store: w.Store, Ladders: w.Config.Ladders, Local: attempt.Machine{Cores: []int{cores.Any}},
 		Remotes: w.Hub, Allowance: l.Allowance,
 		Resolve: func(_ context.Context, v ladder.Version) (match.Bot, error) {
 			return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/sandbox"
@@ -59,7 +60,7 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 		Sandbox:    bots,
 		Registerer: registry,
 		Log:        s.Log,
-		Built: func(ctx context.Context, b fleet.Bot) (dir string, err error) {
+		Built: func(ctx context.Context, b attempt.Bot) (dir string, err error) {
 			v, err := s.Store.Version(ctx, b.Version)
 			if err == nil {
 				err = p.Restore(ctx, v)
@@ -74,8 +75,8 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 }
 
 // local returns the machine of this process.
-func (s *Server) local() fleet.Machine {
-	return fleet.Machine{
+func (s *Server) local() attempt.Machine {
+	return attempt.Machine{
 		Version: s.Version, Protocol: fleet.Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
 		Sandbox: sandbox.Probe().Level.String(), Cores: s.Cores, Memory: s.room.Total,
 	}
@@ -83,7 +84,7 @@ func (s *Server) local() fleet.Machine {
 
 // missing returns what a machine lacks that a version needs; "" for nothing. It is known while the
 // version's files stand here, as they do not after a restore from a backup.
-func (s *Server) missing(v ladder.Version, m fleet.Machine) (lacks string, known bool) {
+func (s *Server) missing(v ladder.Version, m attempt.Machine) (lacks string, known bool) {
 	if v.House() || v.Remote {
 		return "", true
 	}
@@ -91,7 +92,7 @@ func (s *Server) missing(v ladder.Version, m fleet.Machine) (lacks string, known
 	if _, err := os.Stat(dir); err != nil {
 		return "", false
 	}
-	needs, err := fleet.NeedsOf(dir, v.Command)
+	needs, err := attempt.NeedsOf(dir, v.Command)
 	if err != nil {
 		return "", false
 	}
@@ -104,5 +105,5 @@ func (s *Server) missing(v ladder.Version, m fleet.Machine) (lacks string, known
 			return err == nil
 		})
 	}
-	return fleet.Able(m, needs), true
+	return attempt.Lacks(m, needs), true
 }

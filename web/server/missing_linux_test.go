@@ -8,8 +8,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/fleet"
 )
 
 // What a version needs is not known while its files do not stand here, as after a restore from a backup;
@@ -17,7 +17,7 @@ import (
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	s := &Server{Options: Options{Dir: datadir.Dir(t.TempDir())}}
-	local, other := fleet.Machine{Name: fleet.Local, Local: true, Arch: "amd64"}, fleet.Machine{Name: "lab-1", Arch: "arm64"}
+	local, other := attempt.Machine{Name: attempt.Local, Local: true, Arch: "amd64"}, attempt.Machine{Name: "lab-1", Arch: "arm64"}
 	exe := kit.Get[[]byte](t)(os.ReadFile("/proc/self/exe"))
 	elf := func(machine byte) string { // a header without parts
 		header := append([]byte(nil), exe[:64]...)
@@ -44,7 +44,7 @@ func TestMissing(t *testing.T) {
 			kit.Files(t, filepath.Join(s.Dir.Bots(), v.Hash), test.files)
 		}
 		for _, on := range []struct {
-			fleet.Machine
+			attempt.Machine
 			want string
 		}{{local, test.here}, {other, test.there}} {
 			lacks, known := s.missing(v, on.Machine)

@@ -1,4 +1,4 @@
-package fleet
+package attempt
 
 import (
 	"os"
@@ -48,7 +48,7 @@ func TestNeedsOf(t *testing.T) {
 	}
 }
 
-func TestAble(t *testing.T) {
+func TestLacks(t *testing.T) {
 	t.Parallel()
 	m := Machine{Name: "lab-1", Arch: "arm64", Interpreters: map[string]string{"python3": "3.12.4", "perl": "5.36.0"}}
 	for _, test := range []struct {
@@ -64,7 +64,7 @@ func TestAble(t *testing.T) {
 		{Needs{Interpreters: []string{"python3.13"}}, "python3.13"},
 		{Needs{Interpreters: []string{"something"}}, ""}, // machines do not tell of it
 	} {
-		if got := Able(m, test.needs); (got == "") != (test.missing == "") || !strings.Contains(got, test.missing) {
+		if got := Lacks(m, test.needs); (got == "") != (test.missing == "") || !strings.Contains(got, test.missing) {
 			t.Errorf("%+v lacks %q, want %q", test.needs, got, test.missing)
 		}
 	}

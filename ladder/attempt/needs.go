@@ -1,4 +1,4 @@
-package fleet
+package attempt
 
 import (
 	"debug/elf"
@@ -82,8 +82,8 @@ func archOf(path string) (arch string, ok bool) {
 	return arch, true
 }
 
-// Able returns what a machine lacks to play a bot, as text for people; "" if it can.
-func Able(m Machine, n Needs) (missing string) {
+// Lacks returns what a machine lacks to play a bot, as text for people; "" if it can.
+func Lacks(m Machine, n Needs) (missing string) {
 	if n.Arch != "" && n.Arch != m.Arch {
 		return fmt.Sprintf("a machine with the architecture %s (%s has %s)", n.Arch, m.Name, m.Arch)
 	}

@@ -1,18 +1,12 @@
-// Package fleet plays attempts at matches: Play on this machine, and a Hub on others, over NATS. The hub
-// hands a job to a machine and waits for its result; a Worker takes, plays and hands in.
-//
-// A job goes to one machine, on a subject that only this machine may read, because it has the
-// seed. The worker keeps a result on its disk until the server has stored it, and says so. Attempts have
-// numbers, and only the result of the newest one counts.
-package fleet
+package attempt
 
 import (
-	"context"
 	"errors"
 	"time"
-
-	"github.com/timba-arena/timba/referee"
 )
+
+// Local is the name of the machine of the server's process.
+const Local = "local"
 
 // Machine is what a worker tells of itself.
 type Machine struct {
@@ -50,21 +44,7 @@ var ErrUnavailable = errors.New("nothing can be handed to other machines")
 // ErrLost is the error of an attempt whose machine is gone, or knows nothing of it.
 var ErrLost = errors.New("the machine is lost")
 
-// Fleet is what a runner plays matches on other machines with. Hub is one.
-type Fleet interface {
-	// Machines returns the machines that are there, the refused and the draining included.
-	Machines() []Machine
-	// Changed receives, without blocking the fleet, after machines came, left or changed.
-	Changed() <-chan struct{}
-	// Play hands a job to a machine and gives its result to keep, once. An error of keep says that the
-	// result cannot be stored now: then the machine keeps it for the next server. Play returns that
-	// error, a *Contradiction for what cannot be a result of the job, and an error when the context
-	// ends (the machine is told to stop, and has a moment to do so) or the machine is lost (ErrLost):
-	// then the attempt is over, and a result of it that still comes is refused. With the cause
-	// ErrDetach the attempt is not over. What cannot be handed out at all is a *Failure, or
-	// ErrUnavailable.
-	Play(ctx context.Context, machine string, j Job, keep func(Result) error) error
-	// Adopt is Play of an attempt that an earlier server has handed out: j has no seed, but a
-	// commitment to it is known.
-	Adopt(ctx context.Context, machine string, j Job, commitment referee.Hex, keep func(Result) error) error
-}
+// Contradiction is the error of a result that cannot be one of its attempt.
+type Contradiction struct{ Text string }
+
+func (c *Contradiction) Error() string { return c.Text }
