@@ -2,7 +2,12 @@ package attempt
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // Local is the name of the machine of the server's process.
@@ -24,6 +29,34 @@ type Machine struct {
 	Local        bool              `json:"-"` // in the server's process
 	Seen         time.Time         `json:"-"`
 	Refused      string            `json:"-"` // why it gets no job, "" if it does
+}
+
+// Lacks returns what the machine lacks to play a version, as text for people; "" if it can.
+func (m Machine) Lacks(n ladder.Needs) string {
+	if n.Arch != "" && n.Arch != m.Arch {
+		return fmt.Sprintf("a machine with the architecture %s (%s has %s)", n.Arch, m.Name, m.Arch)
+	}
+	for _, name := range n.Interpreters {
+		if !m.has(name) {
+			return fmt.Sprintf("%s (%s does not have it)", name, m.Name)
+		}
+	}
+	return ""
+}
+
+// has reports whether a machine has an interpreter: python3.12 is python3 of version 3.12.
+func (m Machine) has(name string) bool {
+	if _, ok := m.Interpreters[name]; ok {
+		return true
+	}
+	base := strings.TrimRight(name, "0123456789.")
+	wanted := strings.TrimPrefix(name, base)
+	for _, have := range []string{base, base + "3"} {
+		if version, ok := m.Interpreters[have]; ok && wanted != "" && (version + ".")[:min(len(wanted)+1, len(version)+1)] == wanted+"." {
+			return true
+		}
+	}
+	return !interpreter.WellKnown(base) && !interpreter.WellKnown(base+"3") // machines do not tell of others
 }
 
 // Playing is an attempt that a machine plays.

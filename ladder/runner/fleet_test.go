@@ -272,6 +272,7 @@ func TestUnplayable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("needy", script(""))
+	w.Must(w.store.SetNeeds(t.Context(), v.Hash, ladder.Needs{Interpreters: []string{"swipl"}}))
 	f := w.machines("w1")
 	var mu sync.Mutex
 	now := time.Now()
@@ -282,12 +283,6 @@ func TestUnplayable(t *testing.T) {
 			defer mu.Unlock()
 			now = now.Add(time.Second) // the server's patience is short for the test
 			return now
-		}
-		o.Missing = func(v ladder.Version, m attempt.Machine) (string, bool) {
-			if v.Bot == "needy" && m.Interpreters["cobol"] == "" {
-				return fmt.Sprintf("cobol (%s does not have it)", m.Name), true
-			}
-			return "", true
 		}
 	})
 	told := func() string {
@@ -300,10 +295,10 @@ func TestUnplayable(t *testing.T) {
 	for told() == "" {
 		r.finished(1)
 	}
-	if text := told(); text != "cobol (local does not have it); cobol (w1 does not have it)" {
+	if text := told(); text != "swipl (local does not have it); swipl (w1 does not have it)" {
 		t.Errorf("it lacks %q", text)
 	}
-	f.Add(attempt.Machine{Name: "w2", Cores: []int{cores.Any}, Interpreters: map[string]string{"cobol": "85"}})
+	f.Add(attempt.Machine{Name: "w2", Cores: []int{cores.Any}, Interpreters: map[string]string{"swipl": "9.0"}})
 	r.until("it is played", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
 			return false
@@ -321,7 +316,7 @@ func TestUnplayable(t *testing.T) {
 		}
 	}
 	messages := kit.Get[[]ladder.Message](t)(w.store.Messages(t.Context(), w.person.ID, 0, 10))
-	if len(messages) != 2 || !strings.Contains(messages[1].Text()+messages[0].Text(), "no machine has what it needs: cobol") {
+	if len(messages) != 2 || !strings.Contains(messages[1].Text()+messages[0].Text(), "no machine has what it needs: swipl") {
 		t.Errorf("its owner is told %+v", messages)
 	}
 	if n := strings.Count(w.logged(), "no machine can play a version"); n != 1 {
@@ -329,12 +324,13 @@ func TestUnplayable(t *testing.T) {
 	}
 }
 
-// A version whose needs are not known is played by the server's own machine first, which builds it;
-// then they are known. Nobody is told that it cannot be played.
-func TestNeedsNotKnown(t *testing.T) {
+// A version that does not stand, as after a restore from a backup, is played by the server's own machine first, which
+// builds it; then it may need something else. Nobody is told that it cannot be played.
+func TestBuiltAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("restored", script(""))
+	w.Must(w.store.SetNeeds(t.Context(), v.Hash, ladder.Needs{Arch: "s390x"}))
 	f := w.machines("w1")
 	var here atomic.Bool // its build
 	ofIt := func(j attempt.Job) bool {
@@ -347,14 +343,15 @@ func TestNeedsNotKnown(t *testing.T) {
 		return w.playThere(ctx, j)
 	}
 	w.here = func(ctx context.Context, _ *outcome, j attempt.Job) attempt.Result {
-		if ofIt(j) {
+		if ofIt(j) && !here.Load() {
+			w.Must(w.store.SetNeeds(ctx, v.Hash, ladder.Needs{}))
 			here.Store(true)
 		}
 		return w.playThere(ctx, j)
 	}
 	r := w.run(1, func(o *Options) {
 		o.Fleet = f
-		o.Missing = func(x ladder.Version, _ attempt.Machine) (string, bool) { return "", x.ID != v.ID || here.Load() }
+		o.Standing = func(x ladder.Version) bool { return x.ID != v.ID || here.Load() }
 	})
 	r.until("another machine plays it", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {

@@ -65,7 +65,7 @@ type Options struct {
 	// Submission is the memory that the stages of a submission can use.
 	Submission int64
 	// Standing reports whether a version can be started without a build, which takes
-	// the memory of a submission; nil: all can.
+	// the memory of a submission, on this machine; nil: all can.
 	Standing func(ladder.Version) bool
 	// Local is the machine of this process. Submissions, matches that somebody asked for and those of
 	// remote versions are for it alone.
@@ -74,10 +74,8 @@ type Options struct {
 	Interpreters func() map[string]string
 	// Fleet plays matches on other machines, one at a time on each of their cores; nil: there are none.
 	Fleet Fleet
-	// Missing returns what a machine lacks that a version needs, "" for nothing. Where that is not known
-	// the version is for the machine in this process, which builds it again. nil: all machines can play
-	// all.
-	Missing func(ladder.Version, attempt.Machine) (lacks string, known bool)
+	// Finds reports whether this machine has an interpreter; nil: it has those that Local tells of.
+	Finds func(name string) bool
 	// Grace is how long running matches may continue when the runner is stopped.
 	Grace time.Duration
 	// Check returns an error if the server cannot play at all. It is called before
@@ -131,6 +129,12 @@ func New(o Options) (*Runner, error) {
 		o.Fleet = nobody{}
 	}
 	o.Local.Name, o.Local.Local, o.Local.Memory = attempt.Local, true, o.Room.Total
+	if o.Standing == nil {
+		o.Standing = func(ladder.Version) bool { return true }
+	}
+	if o.Finds == nil {
+		o.Finds = func(string) bool { return false }
+	}
 	if o.Check == nil {
 		o.Check = func(context.Context) error { return nil }
 	}
@@ -347,9 +351,6 @@ func (r *Runner) end(ctx context.Context, o outcome) {
 			r.placement.worked(o.machine)
 		case o.blamed:
 			r.placement.failed(o.machine, now)
-		}
-		if o.machine.Local {
-			r.able.built(o.match.Versions)
 		}
 	}
 	for _, name := range o.fine {

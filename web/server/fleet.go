@@ -4,13 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"os"
 	"runtime"
-	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/submission"
@@ -82,28 +79,16 @@ func (s *Server) local() attempt.Machine {
 	}
 }
 
-// missing returns what a machine lacks that a version needs; "" for nothing. It is known while the
-// version's files stand here, as they do not after a restore from a backup.
-func (s *Server) missing(v ladder.Version, m attempt.Machine) (lacks string, known bool) {
-	if v.House() || v.Remote {
-		return "", true
-	}
-	dir := s.Dir.Bot(v.Hash)
-	if _, err := os.Stat(dir); err != nil {
-		return "", false
-	}
-	needs, err := attempt.NeedsOf(dir, v.Command)
-	if err != nil {
-		return "", false
-	}
-	if m.Local { // which finds interpreters that machines do not tell of, and may start 32-bit programs
-		if needs.Arch == "386" || needs.Arch == "arm" {
-			needs.Arch = ""
-		}
-		needs.Interpreters = slices.DeleteFunc(needs.Interpreters, func(name string) bool {
+// finder returns a function that reports whether this machine has an interpreter, also one that machines do not
+// tell of. It looks once for each.
+func finder() func(name string) bool {
+	known := map[string]bool{}
+	return func(name string) bool {
+		found, ok := known[name]
+		if !ok {
 			_, err := interpreter.Find(name, "")
-			return err == nil
-		})
+			found, known[name] = err == nil, err == nil
+		}
+		return found
 	}
-	return attempt.Lacks(m, needs), true
 }
