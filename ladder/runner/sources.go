@@ -97,7 +97,7 @@ func (r *Runner) measure(ctx context.Context, at place, j *job) error {
 		if err != nil {
 			return err
 		}
-		if !v.standing {
+		if !v.Remote && !r.Standing(v.Version) {
 			j.memory = max(j.memory, build)
 		}
 	}
