@@ -363,8 +363,6 @@ func (w *wire) Read(p []byte) (int, error) {
 }
 
 // limitsOf returns limits with a time in seconds to come back and numbers of bots.
-func limitsOf(comeback time.Duration, person, address, total int) remote.Limits {
-	l := remote.LimitsOf(ladder.RemoteLimits{Comeback: comeback * time.Second, Allowance: 700 * time.Millisecond, Person: person, Total: total})
-	l.Address = address
-	return l
+func limitsOf(comeback time.Duration, person, total int) remote.Limits {
+	return remote.LimitsOf(ladder.RemoteLimits{Comeback: comeback * time.Second, Allowance: 700 * time.Millisecond, Person: person, Total: total})
 }
