@@ -7,6 +7,7 @@ package ladder
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,6 +95,7 @@ type Version struct {
 	Language string
 	Games    []string // claimed games; nil: all
 	Command  []string // in its directory; for a house bot its name, such as "@greedy"
+	Needs    Needs    // of its build
 	Remote   bool     // it runs on its owner's machine, and plays while it is connected
 	State    State
 	Reason   string // why it failed or was suspended, or why a live one is not played
@@ -102,6 +104,17 @@ type Version struct {
 	Created    time.Time
 	Began      time.Time // when it last went live; zero: not yet
 	Ended      time.Time // when it was retired, failed or suspended; zero: not yet
+}
+
+// Needs is what a machine must have to play a version.
+type Needs struct {
+	Arch         string   `json:"arch,omitempty"`         // as GOARCH; "" for any
+	Interpreters []string `json:"interpreters,omitempty"` // by the names of Machine.Interpreters
+}
+
+// Equal reports whether two are the same.
+func (n Needs) Equal(o Needs) bool {
+	return n.Arch == o.Arch && slices.Equal(n.Interpreters, o.Interpreters)
 }
 
 // House reports whether the version is of a house bot.

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/referee/cores"
@@ -119,7 +120,9 @@ func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 			defer link.Close()
 			w, err := fleet.NewWorker(link, fleet.WorkerOptions{
 				Version: "bench", Cores: []int{cores.Any}, Memory: 1 << 30, Dir: p.Dirs.worker(i), Log: logger,
-				Play: func(_ context.Context, j fleet.Job, _ fleet.PlayOptions) fleet.Result { return fleet.PlayAtRandom(j) },
+				Play: func(_ context.Context, j attempt.Job, _ attempt.Options) attempt.Result {
+					return attempt.PlayAtRandom(j)
+				},
 			})
 			if err != nil {
 				return err

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
@@ -88,7 +89,7 @@ func (b *builds) pack(ctx context.Context, hash string, built func(context.Conte
 		return made, err
 	}
 	if made.Size, err = b.write(dir, made.Tree); err != nil {
-		return made, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return made, fmt.Errorf("%w: %w", attempt.ErrUnavailable, err)
 	}
 	if err := b.makeRoom(made); err != nil {
 		return made, err
@@ -123,7 +124,7 @@ func (b *builds) makeRoom(fresh build) error {
 	}
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", attempt.ErrUnavailable, err)
 	}
 	var all []fs.FileInfo
 	over := -b.most
@@ -144,7 +145,7 @@ func (b *builds) makeRoom(fresh build) error {
 			continue
 		}
 		if err := os.Remove(b.path(info.Name())); err != nil {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+			return fmt.Errorf("%w: %w", attempt.ErrUnavailable, err)
 		}
 		over -= info.Size()
 	}

@@ -16,17 +16,18 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
 )
 
 // noisy makes the files of a bot that have so many bytes when they are packed, or a few more.
-func (a *arena) noisy(id int64, bytes int) Bot {
+func (a *arena) noisy(id int64, bytes int) attempt.Bot {
 	noise := make([]byte, bytes)
 	rand.Read(noise)
 	return a.bot(id, script("")+"# "+hex.EncodeToString(noise)+"\n")
 }
 
 // pack makes a bot ready to be fetched.
-func (a *arena) pack(b Bot) (build, error) {
+func (a *arena) pack(b attempt.Bot) (build, error) {
 	return a.builds.put(a.t.Context(), b.Hash, func(context.Context) (string, error) { return a.Built(a.t.Context(), b) })
 }
 
@@ -34,7 +35,7 @@ func (a *arena) pack(b Bot) (build, error) {
 func TestBuildsRoom(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
-	pack := func(b Bot) build {
+	pack := func(b attempt.Bot) build {
 		t.Helper()
 		return kit.Get[build](t)(a.pack(b))
 	}
@@ -92,7 +93,7 @@ func TestPackCancelled(t *testing.T) {
 			t.Error("the other does not wait for the same")
 		}
 		cancel()
-		if err := <-one; !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
+		if err := <-one; !errors.Is(err, context.Canceled) || errors.Is(err, attempt.ErrUnavailable) {
 			t.Errorf("who was cancelled is told %v", err)
 		}
 		if err := <-two; err != nil {
@@ -194,7 +195,7 @@ func TestFullDisk(t *testing.T) {
 	filler := filepath.Join(dir, "filler")
 	fill(t, filler)
 	j := job(1, 1, greedy, a.noisy(2, 1<<16))
-	if _, err := a.Play(t.Context(), "lab-1", j); !errors.Is(err, ErrUnavailable) || !errors.Is(err, syscall.ENOSPC) {
+	if _, err := a.Play(t.Context(), "lab-1", j); !errors.Is(err, attempt.ErrUnavailable) || !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("a bot on a full disk gave %v", err)
 	}
 	a.must(os.Remove(filler))

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
@@ -27,20 +28,15 @@ import (
 
 // Expected is what the result of an attempt is checked against.
 type Expected struct {
-	Job
+	attempt.Job
 	Commitment referee.Hex // to the seed, which a later server does not know
 }
-
-// Contradiction is the error of a result that cannot be one of its attempt.
-type Contradiction struct{ Text string }
-
-func (c *Contradiction) Error() string { return c.Text }
 
 // maxText is how many bytes of a text are kept that a machine may have made up.
 const maxText = 300
 
 func contradicts(format string, args ...any) error {
-	return &Contradiction{shown(fmt.Sprintf(format, args...))}
+	return &attempt.Contradiction{Text: shown(fmt.Sprintf(format, args...))}
 }
 
 // shown returns a text so that people can be shown it.
@@ -52,7 +48,7 @@ func shown(text string) string {
 // of the attempt is a *Contradiction.
 func (d *Delivery) Unpack(e Expected) (err error) {
 	if f := d.Failure; f != nil {
-		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b Bot) bool { return b.Version == f.Version }) {
+		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Bot) bool { return b.Version == f.Version }) {
 			return contradicts("it told of a failure of version %d, which does not play", f.Version)
 		}
 		return nil
@@ -72,7 +68,7 @@ func (d *Delivery) Unpack(e Expected) (err error) {
 	if n := e.Deals * len(e.Bots); len(d.Games) != n {
 		return contradicts("it has %d games where the match has %d", len(d.Games), n)
 	}
-	cutMatch(d.Games, len(e.Bots))
+	attempt.Cut(d.Games, len(e.Bots))
 	return nil
 }
 
@@ -170,7 +166,7 @@ func newChecker(e Expected) (*checker, error) {
 // it, and four for three of its logs.
 func (c *checker) bytes() int {
 	const head, fault, move = 64 << 10, 16 << 10, 256
-	most := head + c.variant.MaxPlies*move + c.variant.Players*(fault+6*keepInfo+2*(keepGameLog+note))
+	most := head + c.variant.MaxPlies*move + c.variant.Players*(fault+6*attempt.MaxInfo+2*attempt.MaxLog)
 	for _, b := range c.Bots { // they are in some faults
 		for _, word := range b.Command {
 			most += 6 * len(word)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
@@ -18,7 +19,7 @@ import (
 )
 
 // handIn returns what the server makes of a result of a machine.
-func handIn(t testing.TB, j Job, r Result) (Delivery, error) {
+func handIn(t testing.TB, j attempt.Job, r attempt.Result) (Delivery, error) {
 	t.Helper()
 	r.Machine = "lab-1"
 	d, err := Unpack(kit.Get[[]byte](t)(Pack(r, MaxPacked)))
@@ -29,9 +30,9 @@ func handIn(t testing.TB, j Job, r Result) (Delivery, error) {
 }
 
 // atRandom returns the result of a job, played without its bots.
-func atRandom(t testing.TB, j Job) Result {
+func atRandom(t testing.TB, j attempt.Job) attempt.Result {
 	t.Helper()
-	r := PlayAtRandom(j)
+	r := attempt.PlayAtRandom(j)
 	if r.Failure != nil {
 		t.Fatal(r.Failure)
 	}
@@ -39,11 +40,11 @@ func atRandom(t testing.TB, j Job) Result {
 }
 
 // of returns a job of a game, between a bot of the house and others.
-func of(game string, options map[string]string, bots int) Job {
+func of(game string, options map[string]string, bots int) attempt.Job {
 	j := job(1, 1, greedy)
 	j.Game, j.Options, j.Deals = game, options, 2
 	for i := 1; i < bots; i++ {
-		j.Bots = append(j.Bots, Bot{Version: int64(i + 1), Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("ab", 32), Command: []string{"sh", "bot.sh"}, Label: "1"})
+		j.Bots = append(j.Bots, attempt.Bot{Version: int64(i + 1), Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("ab", 32), Command: []string{"sh", "bot.sh"}, Label: "1"})
 	}
 	return j
 }
@@ -75,8 +76,8 @@ func TestContradictions(t *testing.T) {
 	t.Parallel()
 	j := of("tebes", map[string]string{"size": "4"}, 2)
 	j.Clock.Move, j.Clock.Margin = time.Minute, 50*time.Millisecond
-	at := func(r Result, deal, rotation int) *referee.Result { return r.Games[2*deal+rotation] }
-	bot := func(r Result) (g *referee.Result, seat int) { // not of the house
+	at := func(r attempt.Result, deal, rotation int) *referee.Result { return r.Games[2*deal+rotation] }
+	bot := func(r attempt.Result) (g *referee.Result, seat int) { // not of the house
 		g = at(r, 1, 0)
 		for i, slot := range g.Bots {
 			if slot == 1 {
@@ -87,81 +88,81 @@ func TestContradictions(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name   string
-		change func(r *Result)
+		change func(r *attempt.Result)
 		says   string // "": it is taken
 	}{
-		{"nothing", func(*Result) {}, ""},
-		{"other logs", func(r *Result) { at(*r, 0, 0).Logs[1] = []byte("hello\n") }, ""},
-		{"a bot that ends", func(r *Result) {
+		{"nothing", func(*attempt.Result) {}, ""},
+		{"other logs", func(r *attempt.Result) { at(*r, 0, 0).Logs[1] = []byte("hello\n") }, ""},
+		{"a bot that ends", func(r *attempt.Result) {
 			g, seat := bot(*r)
 			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
 		}, ""},
-		{"an illegal move", func(r *Result) { at(*r, 0, 1).Moves[0].Move = "z9" }, "deal 0, rotation 1: move 0 of seat 0"},
-		{"a move of another seat", func(r *Result) { at(*r, 0, 1).Moves[0].Seat = 1 }, "it is the turn of seat 0"},
-		{"a seat that there is not", func(r *Result) { at(*r, 0, 1).Moves[0].Seat = 77 }, "it is the turn of seat 0"},
-		{"moves that are left out", func(r *Result) { g := at(*r, 0, 1); g.Moves = g.Moves[:1] }, "the game is not over"},
-		{"a move too late", func(r *Result) { at(*r, 0, 0).Moves[1].MS = 60_060 }, "it took 60060 ms"},
-		{"other ranks", func(r *Result) { g := at(*r, 1, 1); g.Ranks = []int{3 - g.Ranks[0], 3 - g.Ranks[1]} }, "ranks are"},
-		{"other points", func(r *Result) { at(*r, 1, 1).Points[0] = 99 }, "points are"},
-		{"no ranks", func(r *Result) { at(*r, 1, 1).Ranks = nil }, "ranks are"},
-		{"another seed of the deal", func(r *Result) { at(*r, 1, 0).Seed[0]++ }, "seed is"},
-		{"another seed of a bot", func(r *Result) { at(*r, 1, 0).Seats[0].Seed++ }, "had the seed"},
-		{"another seed of the match", func(r *Result) { at(*r, 1, 0).Reveal([32]byte{1}) }, "commitment is"},
-		{"another commitment", func(r *Result) { at(*r, 1, 0).Commitment[0]++ }, "commitment"},
-		{"another name", func(r *Result) { g, i := bot(*r); g.Seats[i].Name = "victim" }, `sat "victim"`},
-		{"another version", func(r *Result) { g, i := bot(*r); g.Seats[i].Version = "2" }, `ran version "2"`},
-		{"another hash", func(r *Result) { g, i := bot(*r); g.Seats[i].SHA256 = strings.Repeat("0", 64) }, "with the hash 0000"},
-		{"no hash of the house", func(r *Result) { g, i := bot(*r); g.Seats[1-i].SHA256 = "x" }, "the hash of seat"},
-		{"bots exchanged", func(r *Result) { g := at(*r, 0, 0); g.Bots[0], g.Bots[1] = g.Bots[1], g.Bots[0] }, "where the rotation has"},
-		{"bots that there are not", func(r *Result) { at(*r, 0, 0).Bots[0] = -5 }, "where the rotation has"},
-		{"a clock", func(r *Result) { at(*r, 0, 0).Clock.Margin = 1 }, "its clock"},
-		{"a clock of a seat", func(r *Result) { at(*r, 0, 0).Seats[1].Untimed = true }, "a clock of its own"},
-		{"options", func(r *Result) { at(*r, 0, 0).Options["size"] = "6" }, "its options are"},
-		{"another game", func(r *Result) { at(*r, 0, 0).Game = "teeko" }, `the game is "teeko"`},
-		{"a fault after the end", func(r *Result) {
+		{"an illegal move", func(r *attempt.Result) { at(*r, 0, 1).Moves[0].Move = "z9" }, "deal 0, rotation 1: move 0 of seat 0"},
+		{"a move of another seat", func(r *attempt.Result) { at(*r, 0, 1).Moves[0].Seat = 1 }, "it is the turn of seat 0"},
+		{"a seat that there is not", func(r *attempt.Result) { at(*r, 0, 1).Moves[0].Seat = 77 }, "it is the turn of seat 0"},
+		{"moves that are left out", func(r *attempt.Result) { g := at(*r, 0, 1); g.Moves = g.Moves[:1] }, "the game is not over"},
+		{"a move too late", func(r *attempt.Result) { at(*r, 0, 0).Moves[1].MS = 60_060 }, "it took 60060 ms"},
+		{"other ranks", func(r *attempt.Result) { g := at(*r, 1, 1); g.Ranks = []int{3 - g.Ranks[0], 3 - g.Ranks[1]} }, "ranks are"},
+		{"other points", func(r *attempt.Result) { at(*r, 1, 1).Points[0] = 99 }, "points are"},
+		{"no ranks", func(r *attempt.Result) { at(*r, 1, 1).Ranks = nil }, "ranks are"},
+		{"another seed of the deal", func(r *attempt.Result) { at(*r, 1, 0).Seed[0]++ }, "seed is"},
+		{"another seed of a bot", func(r *attempt.Result) { at(*r, 1, 0).Seats[0].Seed++ }, "had the seed"},
+		{"another seed of the match", func(r *attempt.Result) { at(*r, 1, 0).Reveal([32]byte{1}) }, "commitment is"},
+		{"another commitment", func(r *attempt.Result) { at(*r, 1, 0).Commitment[0]++ }, "commitment"},
+		{"another name", func(r *attempt.Result) { g, i := bot(*r); g.Seats[i].Name = "victim" }, `sat "victim"`},
+		{"another version", func(r *attempt.Result) { g, i := bot(*r); g.Seats[i].Version = "2" }, `ran version "2"`},
+		{"another hash", func(r *attempt.Result) { g, i := bot(*r); g.Seats[i].SHA256 = strings.Repeat("0", 64) }, "with the hash 0000"},
+		{"no hash of the house", func(r *attempt.Result) { g, i := bot(*r); g.Seats[1-i].SHA256 = "x" }, "the hash of seat"},
+		{"bots exchanged", func(r *attempt.Result) { g := at(*r, 0, 0); g.Bots[0], g.Bots[1] = g.Bots[1], g.Bots[0] }, "where the rotation has"},
+		{"bots that there are not", func(r *attempt.Result) { at(*r, 0, 0).Bots[0] = -5 }, "where the rotation has"},
+		{"a clock", func(r *attempt.Result) { at(*r, 0, 0).Clock.Margin = 1 }, "its clock"},
+		{"a clock of a seat", func(r *attempt.Result) { at(*r, 0, 0).Seats[1].Untimed = true }, "a clock of its own"},
+		{"options", func(r *attempt.Result) { at(*r, 0, 0).Options["size"] = "6" }, "its options are"},
+		{"another game", func(r *attempt.Result) { at(*r, 0, 0).Game = "teeko" }, `the game is "teeko"`},
+		{"a fault after the end", func(r *attempt.Result) {
 			g := at(*r, 0, 0)
 			g.Faults = []referee.Fault{fault.New(g.Bots[1], len(g.Moves), fault.Reason{Kind: fault.Exited})}
 		}, "fault 0"},
-		{"a fault of nobody", func(r *Result) { at(*r, 0, 0).Faults = []referee.Fault{{Seat: 99}} }, "a fault is of seat 99"},
-		{"a fault of an unknown kind", func(r *Result) {
+		{"a fault of nobody", func(r *attempt.Result) { at(*r, 0, 0).Faults = []referee.Fault{{Seat: 99}} }, "a fault is of seat 99"},
+		{"a fault of an unknown kind", func(r *attempt.Result) {
 			g, seat := bot(*r)
 			fails(g, turnOf(g, seat), fault.Reason{Kind: "bad"})
 		}, `the reason "bad" is unknown`},
-		{"a fault with another text", func(r *Result) {
+		{"a fault with another text", func(r *attempt.Result) {
 			g, seat := bot(*r)
 			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
 			g.Faults[0].Text = "made up"
 		}, "the text is"},
-		{"a fault with another code", func(r *Result) {
+		{"a fault with another code", func(r *attempt.Result) {
 			g, seat := bot(*r)
 			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
 			g.Faults[0].Code = protocol.Timeout
 		}, "the code is"},
-		{"a legal move that is called illegal", func(r *Result) {
+		{"a legal move that is called illegal", func(r *attempt.Result) {
 			g, seat := bot(*r)
 			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(g.Moves[turnOf(g, seat)].Move), Detail: "no"})
 		}, "is legal"},
-		{"a connection that is lost", func(r *Result) {
+		{"a connection that is lost", func(r *attempt.Result) {
 			g, seat := bot(*r)
 			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.ConnectionLost})
 		}, "cannot have the fault"},
-		{"a failure of a house bot", func(r *Result) {
+		{"a failure of a house bot", func(r *attempt.Result) {
 			g, seat := bot(*r)
 			fails(g, turnOf(g, 1-seat), fault.Reason{Kind: fault.Exited, Status: 1})
 		}, "cannot have the fault"},
-		{"a game that is missing", func(r *Result) { r.Games = r.Games[1:] }, "it has 3 games"},
-		{"no game", func(r *Result) { r.Games = nil }, "it has 0 games"},
-		{"a game twice", func(r *Result) { r.Games[1] = r.Games[0] }, "it comes twice"},
-		{"a deal more", func(r *Result) { at(*r, 1, 1).Match.Deal = 2 }, "the match has no such game"},
-		{"a deal below 0", func(r *Result) { at(*r, 1, 1).Match.Deal = -1 }, "the match has no such game"},
-		{"an opening", func(r *Result) { at(*r, 1, 1).Match.Opening = 1 }, "it begins with an opening"},
-		{"an adjudication", func(r *Result) { at(*r, 1, 1).Adjudication = &referee.Adjudication{} }, "adjudicated"},
-		{"a time below 0", func(r *Result) { at(*r, 1, 1).Took = -1 }, "it took -1ns"},
-		{"more seats", func(r *Result) {
+		{"a game that is missing", func(r *attempt.Result) { r.Games = r.Games[1:] }, "it has 3 games"},
+		{"no game", func(r *attempt.Result) { r.Games = nil }, "it has 0 games"},
+		{"a game twice", func(r *attempt.Result) { r.Games[1] = r.Games[0] }, "it comes twice"},
+		{"a deal more", func(r *attempt.Result) { at(*r, 1, 1).Match.Deal = 2 }, "the match has no such game"},
+		{"a deal below 0", func(r *attempt.Result) { at(*r, 1, 1).Match.Deal = -1 }, "the match has no such game"},
+		{"an opening", func(r *attempt.Result) { at(*r, 1, 1).Match.Opening = 1 }, "it begins with an opening"},
+		{"an adjudication", func(r *attempt.Result) { at(*r, 1, 1).Adjudication = &referee.Adjudication{} }, "adjudicated"},
+		{"a time below 0", func(r *attempt.Result) { at(*r, 1, 1).Took = -1 }, "it took -1ns"},
+		{"more seats", func(r *attempt.Result) {
 			g := at(*r, 1, 1)
 			g.Seats, g.Bots, g.Logs = append(g.Seats, g.Seats[0]), append(g.Bots, 0), append(g.Logs, nil)
 		}, "3 seats"},
-		{"games played again below 0", func(r *Result) { r.Voids, r.Starved = -1, -1 }, "-1 games"},
+		{"games played again below 0", func(r *attempt.Result) { r.Voids, r.Starved = -1, -1 }, "-1 games"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := atRandom(t, j)
@@ -203,7 +204,7 @@ func TestHostileSizes(t *testing.T) { // not parallel: it counts memory
 		"a text":  `[{"game":"` + strings.Repeat("x", large) + `"}]`,
 		"nesting": strings.Repeat("[", large),
 	} {
-		head := kit.Get[[]byte](t)(json.Marshal(Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1"}))
+		head := kit.Get[[]byte](t)(json.Marshal(attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1"}))
 		message := compressor().EncodeAll([]byte(document), append(head, '\n'))
 		document = ""
 		if len(message) > 1<<20 {
@@ -216,7 +217,7 @@ func TestHostileSizes(t *testing.T) { // not parallel: it counts memory
 			err = d.Unpack(expected(j))
 		}
 		runtime.ReadMemStats(&after)
-		if _, ok := errors.AsType[*Contradiction](err); !ok {
+		if _, ok := errors.AsType[*attempt.Contradiction](err); !ok {
 			t.Errorf("%s: it is refused with %v", name, err)
 		}
 		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 100 {
@@ -229,17 +230,17 @@ func TestHostileSizes(t *testing.T) { // not parallel: it counts memory
 // what JSON writes longest.
 func TestLargestGames(t *testing.T) {
 	t.Parallel()
-	for _, j := range []Job{of("tebes", map[string]string{"size": "4"}, 2), of("podrida", map[string]string{"players": "12", "deck": "40"}, 12)} {
+	for _, j := range []attempt.Job{of("tebes", map[string]string{"size": "4"}, 2), of("podrida", map[string]string{"players": "12", "deck": "40"}, 12)} {
 		r := atRandom(t, j)
 		said := strings.Repeat("\x01<", 100)
 		for _, g := range r.Games {
-			n := keepInfo / len(said) * len(g.Seats)
+			n := attempt.MaxInfo / len(said) * len(g.Seats)
 			for i := range n {
 				m := &g.Moves[i%len(g.Moves)]
 				m.Info = append(m.Info, said)
 			}
 			for i := range g.Logs {
-				g.Logs[i] = bytes.Repeat([]byte{'\n', 0xff}, keepGameLog/2)
+				g.Logs[i] = bytes.Repeat([]byte{'\n', 0xff}, attempt.MaxLog/2)
 			}
 		}
 		c, err := newChecker(expected(j))
@@ -255,7 +256,7 @@ func TestLargestGames(t *testing.T) {
 
 // BenchmarkUnpack is what the server does with a result of another machine.
 func BenchmarkUnpack(b *testing.B) {
-	for name, j := range map[string]Job{
+	for name, j := range map[string]attempt.Job{
 		"tebes": of("tebes", nil, 2), "teeko": of("teeko", nil, 2), "brisca": of("brisca", nil, 2), "podrida": of("podrida", nil, 4),
 	} {
 		j.Core, j.Deals = cores.Any, 1

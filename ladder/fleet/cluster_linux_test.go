@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
 )
 
@@ -54,7 +55,7 @@ func guests(t *testing.T, tls bool) {
 	if n := testutil.ToFloat64(a.metrics.down); n != 1 {
 		t.Errorf("timba_fleet_down is %v", n)
 	}
-	if _, err := a.Play(t.Context(), "lab-1", job(3, 1, greedy, greedy2)); !errors.Is(err, ErrUnavailable) {
+	if _, err := a.Play(t.Context(), "lab-1", job(3, 1, greedy, greedy2)); !errors.Is(err, attempt.ErrUnavailable) {
 		t.Errorf("a match without NATS gave %v", err)
 	}
 	open()
@@ -117,7 +118,7 @@ func TestGuestReplies(t *testing.T) {
 	defer l.Close()
 	elsewhere := kit.Get[*nats.Subscription](t)(a.link.SubscribeSync("elsewhere"))
 	a.must(a.link.FlushTimeout(patience))
-	data := kit.Get[[]byte](t)(json.Marshal(heartbeat{Machine: Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
+	data := kit.Get[[]byte](t)(json.Marshal(heartbeat{Machine: attempt.Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
 	for _, subject := range services("lab-1") {
 		a.must(l.PublishMsg(&nats.Msg{Subject: subject, Reply: "elsewhere", Data: data}))
 	}
@@ -139,7 +140,7 @@ func TestGuestErrors(t *testing.T) {
 		creds, key []byte
 		name, want string
 	}{
-		{creds, key, Local, `the name "local" is that of the server's own`},
+		{creds, key, attempt.Local, `the name "local" is that of the server's own`},
 		{creds, key, "server", `the name "server" is that of the server's user`},
 		{creds, key, "Lab", `the name "Lab" is not valid`},
 		{[]byte("x"), key, "lab-1", "is not a file of credentials"},

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
 )
 
 // A match of a script and a house bot is played by a process that is connected over TLS.
@@ -107,7 +108,7 @@ func TestKilled(t *testing.T) {
 	a.must(p.Process.Kill())
 	<-p.ended
 	a.silent("lab-1")
-	if got := <-out; !errors.Is(got.err, ErrLost) {
+	if got := <-out; !errors.Is(got.err, attempt.ErrLost) {
 		t.Fatalf("the killed attempt gave %v", got.err)
 	}
 	a.gone("lab-1")
@@ -128,7 +129,7 @@ func TestKilledAndBack(t *testing.T) {
 	a.must(p.Process.Kill())
 	<-p.ended
 	a.start(p.settings)
-	if got := <-out; !errors.Is(got.err, ErrLost) {
+	if got := <-out; !errors.Is(got.err, attempt.ErrLost) {
 		t.Fatalf("the killed attempt gave %v", got.err)
 	}
 	again := job(1, 2, greedy, a.bot(3, script("")))
@@ -151,7 +152,7 @@ func TestStopped(t *testing.T) {
 	a.silent("lab-1")
 	got := <-out
 	a.must(p.Process.Signal(syscall.SIGCONT))
-	if !errors.Is(got.err, ErrLost) {
+	if !errors.Is(got.err, attempt.ErrLost) {
 		t.Fatalf("the stopped attempt gave %v", got.err)
 	}
 	a.there("lab-1")
@@ -207,7 +208,7 @@ func TestSentAgain(t *testing.T) {
 	if say.Play == nil || say.Play.Match != j.Match || say.Play.Seed != j.Seed {
 		t.Errorf("it is told %+v", say)
 	}
-	a.joins(l, func(b *heartbeat) { b.Playing = []Playing{{Match: 1, Attempt: 1}} })
+	a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}} })
 	longAgo()
 	a.joins(l, nil)
 	cancel()
@@ -216,7 +217,7 @@ func TestSentAgain(t *testing.T) {
 	if say.End == nil || *say.End != (attemptOf{1, 1}) {
 		t.Errorf("then it is told %+v", say)
 	}
-	a.submit(l, Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedCancelled}})
+	a.submit(l, attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedCancelled}})
 	if got := <-out; !errors.Is(got.err, context.Canceled) {
 		t.Errorf("the cancelled attempt gave %v", got.err)
 	}
@@ -233,13 +234,13 @@ func TestRestart(t *testing.T) {
 	out := a.playing(t.Context(), "lab-1", j)
 	a.has("lab-1", j)
 	a.must(a.Close())
-	if got := <-out; !errors.Is(got.err, ErrDetach) {
+	if got := <-out; !errors.Is(got.err, attempt.ErrDetach) {
 		t.Fatalf("the server's end gave %v", got.err)
 	}
 	open()
 	a.open(nil)
 	e := expected(j)
-	if err := a.Adopt(t.Context(), "lab-1", e.Job, e.Commitment, func(Result) error { return errTest }); err != errTest {
+	if err := a.Adopt(t.Context(), "lab-1", e.Job, e.Commitment, func(attempt.Result) error { return errTest }); err != errTest {
 		t.Fatalf("what cannot be stored gave %v", err)
 	}
 	a.must(a.Close())

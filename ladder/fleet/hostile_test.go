@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 )
@@ -32,7 +33,7 @@ func (a *arena) hostile(name string) *Link {
 // joins makes a hostile worker say that it is there.
 func (a *arena) joins(l *Link, change func(*heartbeat)) heartbeatReply {
 	a.t.Helper()
-	b := heartbeat{Machine: Machine{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
+	b := heartbeat{Machine: attempt.Machine{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
 	if change != nil {
 		change(&b)
 	}
@@ -134,7 +135,7 @@ func TestNewCredentials(t *testing.T) {
 }
 
 // submit hands in the result that a worker likes, on its own subject, and waits for the answer.
-func (a *arena) submit(l *Link, r Result) receipt {
+func (a *arena) submit(l *Link, r attempt.Result) receipt {
 	a.t.Helper()
 	packed := kit.Get[[]byte](a.t)(Pack(r, MaxPacked))
 	return a.part(l, partOf(r.Match, r.Attempt, packed), packed)
@@ -169,8 +170,8 @@ func TestForged(t *testing.T) {
 	j := job(1, 1, greedy, greedy2)
 	out := a.playing(t.Context(), "victim", j)
 	a.sent(1, 1)
-	forge := func(change func(*Result)) []byte { // packed
-		r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "victim", Failure: &Failure{Kind: FailedVersion, Version: 3, Text: "forged"}}
+	forge := func(change func(*attempt.Result)) []byte { // packed
+		r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "victim", Failure: &attempt.Failure{Kind: attempt.FailedVersion, Version: 3, Text: "forged"}}
 		change(&r)
 		return kit.Get[[]byte](t)(Pack(r, MaxPacked))
 	}
@@ -180,14 +181,14 @@ func TestForged(t *testing.T) {
 		by            *Link
 		data          []byte
 	}{
-		{"another machine in the name of the machine", gotForeign, evil, forge(func(*Result) {})},
-		{"another machine in its own name", gotForeign, evil, forge(func(r *Result) { r.Machine = "evil" })},
-		{"another machine with a seed of its own", gotForeign, evil, forge(func(r *Result) { r.Machine, r.Seed = "evil", foreign })},
-		{"the machine with another seed", gotForeign, victim, forge(func(r *Result) { r.Seed = other })},
+		{"another machine in the name of the machine", gotForeign, evil, forge(func(*attempt.Result) {})},
+		{"another machine in its own name", gotForeign, evil, forge(func(r *attempt.Result) { r.Machine = "evil" })},
+		{"another machine with a seed of its own", gotForeign, evil, forge(func(r *attempt.Result) { r.Machine, r.Seed = "evil", foreign })},
+		{"the machine with another seed", gotForeign, victim, forge(func(r *attempt.Result) { r.Seed = other })},
 		{"no line about the attempt", gotUnreadable, victim, []byte(`{"match":1}`)},
 		{"nothing", gotUnreadable, victim, nil},
 		{"nothing by another machine", gotForeign, evil, nil},
-		{"of another attempt", gotForeign, victim, forge(func(r *Result) { r.Attempt = 7 })},
+		{"of another attempt", gotForeign, victim, forge(func(r *attempt.Result) { r.Attempt = 7 })},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			before := a.counted(test.outcome)
@@ -216,7 +217,7 @@ func TestUploads(t *testing.T) {
 		return a.part(l, resultPart{attemptOf: attemptOf{match, 1}, Size: MaxPacked}, []byte("x"))
 	}
 	playing := map[int64]<-chan played{}
-	jobs := map[int64]Job{}
+	jobs := map[int64]attempt.Job{}
 	for match := range int64(5) {
 		jobs[match] = job(match, 1, greedy, greedy2)
 		name := "evil"
@@ -244,7 +245,7 @@ func TestUploads(t *testing.T) {
 	if got := a.part(evil, resultPart{attemptOf: attemptOf{3, 1}, Size: MaxPacked + 1}, []byte("x")); !got.Forget {
 		t.Errorf("a result that is too large is answered with %+v", got)
 	}
-	r := Result{Match: 0, Attempt: 1, Seed: jobs[0].Seed, Machine: "evil", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
+	r := attempt.Result{Match: 0, Attempt: 1, Seed: jobs[0].Seed, Machine: "evil", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "made up"}}
 	if got := a.submit(evil, r); !got.Forget { // which begins anew
 		t.Errorf("a result is answered with %+v", got)
 	}
@@ -264,14 +265,14 @@ func TestTwice(t *testing.T) {
 	out := a.playing(t.Context(), "lab-1", j)
 	a.sent(1, 1)
 	a.silent("lab-1")
-	if got := <-out; !errors.Is(got.err, ErrLost) {
+	if got := <-out; !errors.Is(got.err, attempt.ErrLost) {
 		t.Fatal(got.err)
 	}
 	next := job(1, 2, greedy, greedy2)
 	out = a.playing(t.Context(), "lab-1", next)
-	hand := func(j Job) {
+	hand := func(j attempt.Job) {
 		t.Helper()
-		r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
+		r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "made up"}}
 		a.submit(l, r)
 	}
 	hand(j)
@@ -294,10 +295,10 @@ func TestLies(t *testing.T) {
 	a := newArena(t, nil)
 	evil := a.hostile("evil")
 	a.joins(evil, nil)
-	for number, lie := range []func(*Result){
-		func(r *Result) { r.Games[0].Ranks = []int{2, 2} },
-		func(r *Result) { r.Games[0].Seats[0].Name = "victim" },
-		func(r *Result) { r.Games = nil },
+	for number, lie := range []func(*attempt.Result){
+		func(r *attempt.Result) { r.Games[0].Ranks = []int{2, 2} },
+		func(r *attempt.Result) { r.Games[0].Seats[0].Name = "victim" },
+		func(r *attempt.Result) { r.Games = nil },
 	} {
 		j := job(1, number+1, greedy, greedy2)
 		out := a.playing(t.Context(), "evil", j)
@@ -307,7 +308,7 @@ func TestLies(t *testing.T) {
 		lie(&r)
 		a.submit(evil, r)
 		got := <-out
-		if _, ok := errors.AsType[*Contradiction](got.err); !ok || len(got.Games) > 0 {
+		if _, ok := errors.AsType[*attempt.Contradiction](got.err); !ok || len(got.Games) > 0 {
 			t.Errorf("lie %d gives %d games, %v", number, len(got.Games), got.err)
 		}
 	}
@@ -395,7 +396,7 @@ func TestRemoved(t *testing.T) {
 	if _, err := a.keys.Add("lab-2"); err == nil {
 		t.Error("a name is given twice")
 	}
-	for _, name := range []string{"", Local, "Lab", "a.b", "a b", ">", "*", strings.Repeat("x", 41)} {
+	for _, name := range []string{"", attempt.Local, "Lab", "a.b", "a b", ">", "*", strings.Repeat("x", 41)} {
 		if _, err := a.keys.Add(name); err == nil {
 			t.Errorf("%q is the name of a worker", name)
 		}
@@ -452,7 +453,7 @@ func TestWords(t *testing.T) {
 		"an interpreter":     func(b *heartbeat) { b.Interpreters = map[string]string{strings.Repeat("x", MaxWord+1): "1"} },
 		"its version's line": func(b *heartbeat) { b.Interpreters = map[string]string{"python3": "3\n"} },
 	} {
-		b := heartbeat{Machine: Machine{Name: evil.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "bad"}
+		b := heartbeat{Machine: attempt.Machine{Name: evil.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "bad"}
 		change(&b)
 		data := kit.Get[[]byte](t)(json.Marshal(b))
 		a.must(evil.Publish(machinesSubject(evil.Name), data))

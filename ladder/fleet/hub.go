@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee/match"
 )
 
@@ -31,7 +32,7 @@ type HubOptions struct {
 	// URL and Creds are those of a NATS cluster that exists, instead of a server in this process.
 	URL, Creds string
 	// Built returns the directory with the built files of a bot; it makes them again if need be.
-	Built func(context.Context, Bot) (dir string, err error)
+	Built func(context.Context, attempt.Bot) (dir string, err error)
 	// Sandbox is that of all but house bots, on every machine, with the lowest level that a machine may
 	// have; nil: none.
 	Sandbox    *match.Sandbox
@@ -41,7 +42,7 @@ type HubOptions struct {
 	AckTime time.Duration
 }
 
-// Hub is a server's side of the fleet. It implements Fleet.
+// Hub is the server's side: it hands jobs to machines and waits for their results. It implements runner.Fleet.
 type Hub struct {
 	HubOptions
 	keys     *Keys
@@ -61,9 +62,9 @@ type Hub struct {
 	detached map[attemptOf]bool // left to the next server
 	trouble  error              // why the fleet cannot go on
 	machines map[string]*machine
-	attempts map[attemptOf]*attempt
+	attempts map[attemptOf]*awaited
 	// byMachine has the same attempts: a heartbeat looks at those of its machine alone.
-	byMachine map[string]map[attemptOf]*attempt
+	byMachine map[string]map[attemptOf]*awaited
 	over      *lru.Cache[attemptOf, struct{}] // attempts that have ended
 }
 
@@ -85,7 +86,7 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	h := &Hub{
 		HubOptions: o, metrics: newHubMetrics(o.Registerer), over: over,
 		changed: make(chan struct{}, 1), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{}, byMachine: map[string]map[attemptOf]*attempt{}, detached: map[attemptOf]bool{},
+		machines: map[string]*machine{}, attempts: map[attemptOf]*awaited{}, byMachine: map[string]map[attemptOf]*awaited{}, detached: map[attemptOf]bool{},
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := h.open(ctx); err != nil {
@@ -180,7 +181,7 @@ func (h *Hub) Close() error {
 }
 
 // Machines returns the machines that are there, by name.
-func (h *Hub) Machines() []Machine {
+func (h *Hub) Machines() []attempt.Machine {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return sortedMachines(h.machines)

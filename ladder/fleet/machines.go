@@ -13,12 +13,13 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/time/rate"
 
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/sandbox"
 )
 
 // machine is a machine as the hub knows it.
 type machine struct {
-	Machine
+	attempt.Machine
 	session  string
 	replaced []string // earlier sessions of the name, the newest last
 	limit    *rate.Limiter
@@ -28,8 +29,8 @@ type machine struct {
 // maxReplaced is how many earlier sessions of a name the hub remembers.
 const maxReplaced = 8
 
-func sortedMachines(all map[string]*machine) []Machine {
-	list := []Machine{}
+func sortedMachines(all map[string]*machine) []attempt.Machine {
+	list := []attempt.Machine{}
 	for _, m := range all {
 		if m.session != "" {
 			c := m.Machine
@@ -37,7 +38,7 @@ func sortedMachines(all map[string]*machine) []Machine {
 			list = append(list, c)
 		}
 	}
-	slices.SortFunc(list, func(a, b Machine) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b attempt.Machine) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 
@@ -45,7 +46,7 @@ func sortedMachines(all map[string]*machine) []Machine {
 func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var b heartbeat
-	if len(msg.Data) > MaxHeartbeat || json.Unmarshal(msg.Data, &b) != nil || b.Name != name || b.Session == "" || !b.printable() {
+	if len(msg.Data) > MaxHeartbeat || json.Unmarshal(msg.Data, &b) != nil || b.Name != name || b.Session == "" || !printable(b.Machine) {
 		h.Log.Debug("a heartbeat cannot be read", "machine", name, "bytes", len(msg.Data))
 		return
 	}
@@ -63,7 +64,7 @@ func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 
 // printable reports whether people can be shown what a machine says of itself: its words are short, and
 // printable ASCII.
-func (m *Machine) printable() bool {
+func printable(m attempt.Machine) bool {
 	words := []string{m.Version, m.OS, m.Arch, m.Sandbox}
 	for name, version := range m.Interpreters {
 		words = append(words, name, version)
@@ -154,7 +155,7 @@ func (h *Hub) update(b heartbeat) (a heartbeatReply, again [][]byte) {
 }
 
 // refuses returns why a machine gets no jobs, "" if it does.
-func (h *Hub) refuses(m Machine) string {
+func (h *Hub) refuses(m attempt.Machine) string {
 	switch {
 	case m.Protocol != Protocol:
 		return fmt.Sprintf("timba %s on %q has protocol %d, and the server has %d: install the server's version", m.Version, m.Name, m.Protocol, Protocol)
@@ -173,14 +174,14 @@ func enough(level string, least sandbox.Level) bool {
 }
 
 // sameMachine reports whether nothing has changed but the time.
-func sameMachine(a, b Machine) bool {
+func sameMachine(a, b attempt.Machine) bool {
 	a.Seen, b.Seen, a.Playing, b.Playing = time.Time{}, time.Time{}, nil, nil
 	return reflect.DeepEqual(a, b)
 }
 
 // acknowledge notes the attempts that a machine names, and returns those that have ended, and the jobs that it
 // should name by now and does not.
-func (h *Hub) acknowledge(m Machine) (over []attemptOf, again [][]byte) {
+func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf, again [][]byte) {
 	now := time.Now()
 	for _, p := range m.Playing {
 		key := attemptOf{p.Match, p.Attempt}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee/cores"
 )
 
@@ -16,14 +17,14 @@ func BenchmarkHeartbeat(b *testing.B) {
 			a := newArena(b, func(o *HubOptions) { o.Listen = "" })
 			var all []heartbeat
 			for i := range machines {
-				says := heartbeat{Machine: Machine{Name: fmt.Sprintf("lab-%d", i), Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
+				says := heartbeat{Machine: attempt.Machine{Name: fmt.Sprintf("lab-%d", i), Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
 				a.admit(says.Name, time.Now())
 				for n := range 4 {
 					j := job(int64(4*i+n), 1, greedy, greedy2)
 					if _, err := a.begin(says.Name, expected(j), acknowledged); err != nil {
 						b.Fatal(err)
 					}
-					says.Playing = append(says.Playing, Playing{Match: j.Match, Attempt: 1})
+					says.Playing = append(says.Playing, attempt.Playing{Match: j.Match, Attempt: 1})
 				}
 				all = append(all, says)
 			}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
@@ -70,7 +71,7 @@ func (a *arena) open(change func(*HubOptions)) {
 	a.t.Helper()
 	o := HubOptions{
 		Dir: a.dir, Listen: "127.0.0.1:0", AckTime: ackTime,
-		Built:   func(_ context.Context, b Bot) (string, error) { return filepath.Join(a.bots, b.Hash), nil },
+		Built:   func(_ context.Context, b attempt.Bot) (string, error) { return filepath.Join(a.bots, b.Hash), nil },
 		Sandbox: &match.Sandbox{Level: sandbox.Probe().Level, Limit: sandbox.DefaultLimit},
 		Log:     slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -122,21 +123,21 @@ done
 func script(before string) string { return strings.ReplaceAll(player, "BEFORE", before) }
 
 // bot makes the built files of a bot.
-func (a *arena) bot(id int64, script string) Bot {
+func (a *arena) bot(id int64, script string) attempt.Bot {
 	a.t.Helper()
 	sum := sha256.Sum256([]byte(script))
 	hash := hex.EncodeToString(sum[:])
 	kit.Files(a.t, filepath.Join(a.bots, hash), map[string]string{"bot.sh": script})
-	return Bot{Version: id, Name: "script" + hash[:8], Hash: hash, Command: []string{"sh", "bot.sh"}, Label: "1", Language: "Bash"}
+	return attempt.Bot{Version: id, Name: "script" + hash[:8], Hash: hash, Command: []string{"sh", "bot.sh"}, Label: "1", Language: "Bash"}
 }
 
 // greedy is a bot of the house.
-var greedy = Bot{Version: 1, Name: "@greedy", House: "@greedy", Label: "1"}
+var greedy = attempt.Bot{Version: 1, Name: "@greedy", House: "@greedy", Label: "1"}
 
 // job returns a short match of two bots.
-func job(id int64, number int, bots ...Bot) Job {
+func job(id int64, number int, bots ...attempt.Bot) attempt.Job {
 	seed := referee.Hex(referee.NewSeed())
-	return Job{
+	return attempt.Job{
 		Match: id, Attempt: number, Game: "tebes", Options: map[string]string{"size": "4"}, Deals: 1, Seed: seed,
 		Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Bots: bots, Core: cores.Any,
 	}
@@ -184,7 +185,7 @@ func (s settings) options(log *slog.Logger) WorkerOptions {
 		o.Cores = append(o.Cores, cores.Any)
 	}
 	if s.Gate != "" {
-		o.Play = func(ctx context.Context, j Job, p PlayOptions) Result {
+		o.Play = func(ctx context.Context, j attempt.Job, p attempt.Options) attempt.Result {
 			opened := make(chan error, 1)
 			go func() {
 				f, err := os.Open(s.Gate)
@@ -193,11 +194,11 @@ func (s settings) options(log *slog.Logger) WorkerOptions {
 			select {
 			case err := <-opened:
 				if err != nil {
-					return failed(j, err)
+					return attempt.Failed(j, err)
 				}
-				return Play(ctx, j, p)
+				return attempt.Play(ctx, j, p)
 			case <-ctx.Done():
-				return failed(j, ctx.Err())
+				return attempt.Failed(j, ctx.Err())
 			}
 		}
 	}
@@ -240,9 +241,9 @@ func (a *arena) worker(name string, gate ...string) *process {
 }
 
 // there waits until a machine takes jobs.
-func (a *arena) there(name string) Machine {
+func (a *arena) there(name string) attempt.Machine {
 	a.t.Helper()
-	var found Machine
+	var found attempt.Machine
 	kit.Until(a.t, name+" is there", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -289,26 +290,26 @@ func (a *arena) gone(name string) {
 
 // played is what comes of a call of Play.
 type played struct {
-	Result
+	attempt.Result
 	err error
 }
 
 // Play hands a job to a machine and returns its result.
-func (a *arena) Play(ctx context.Context, name string, j Job) (r Result, err error) {
-	err = a.Hub.Play(ctx, name, j, func(got Result) error { r = got; return nil })
+func (a *arena) Play(ctx context.Context, name string, j attempt.Job) (r attempt.Result, err error) {
+	err = a.Hub.Play(ctx, name, j, func(got attempt.Result) error { r = got; return nil })
 	return r, err
 }
 
 // adopt returns the result of a job that an earlier server has handed out.
-func (a *arena) adopt(name string, j Job) (r Result, err error) {
+func (a *arena) adopt(name string, j attempt.Job) (r attempt.Result, err error) {
 	e := expected(j)
 	e.Seed = referee.Hex{}
-	err = a.Adopt(a.t.Context(), name, e.Job, e.Commitment, func(got Result) error { r = got; return nil })
+	err = a.Adopt(a.t.Context(), name, e.Job, e.Commitment, func(got attempt.Result) error { r = got; return nil })
 	return r, err
 }
 
 // playing calls Play without waiting for it.
-func (a *arena) playing(ctx context.Context, name string, j Job) <-chan played {
+func (a *arena) playing(ctx context.Context, name string, j attempt.Job) <-chan played {
 	out := make(chan played, 1)
 	go func() {
 		r, err := a.Play(ctx, name, j)
@@ -318,7 +319,7 @@ func (a *arena) playing(ctx context.Context, name string, j Job) <-chan played {
 }
 
 // has waits until a machine tells that it has an attempt.
-func (a *arena) has(name string, j Job) {
+func (a *arena) has(name string, j attempt.Job) {
 	a.t.Helper()
 	kit.Until(a.t, name+" has the match", func() bool {
 		for _, m := range a.Machines() {
@@ -344,7 +345,7 @@ func (a *arena) sent(match int64, number int) {
 }
 
 // complete checks that a result has all games of its job.
-func (a *arena) complete(j Job, r Result, err error) {
+func (a *arena) complete(j attempt.Job, r attempt.Result, err error) {
 	a.t.Helper()
 	a.must(err)
 	if r.Failure != nil {
@@ -356,14 +357,14 @@ func (a *arena) complete(j Job, r Result, err error) {
 }
 
 // expected is what the result of a job is checked against.
-func expected(j Job) Expected {
+func expected(j attempt.Job) Expected {
 	return Expected{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
 }
 
 var errTest = errors.New("the test ends it")
 
 // greedy2 is another bot of the house.
-var greedy2 = Bot{Version: 3, Name: "@first", House: "@first", Label: "1"}
+var greedy2 = attempt.Bot{Version: 3, Name: "@first", House: "@first", Label: "1"}
 
 // within starts a worker in the process of the test. With a gate it plays when that is open.
 func (a *arena) within(name string, gate ...string) *Worker {

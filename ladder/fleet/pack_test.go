@@ -1,94 +1,13 @@
 package fleet
 
 import (
-	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/ladder/attempt"
 )
-
-func TestCutLog(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]string{0: "", 10 + note: strings.Repeat("x", 10+note), 100: "xxxxx\n[90 bytes cut]\nxxxxx"} {
-		got := cutLog(bytes.Repeat([]byte("x"), n), 10)
-		if string(got) != want || !bytes.Equal(cutLog(got, 10), got) {
-			t.Errorf("of %d bytes %q is left, want %q", n, got, want)
-		}
-	}
-}
-
-func TestCutInfo(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("x", keepInfo/2)
-	r := referee.Replay{Seats: make([]referee.ReplaySeat, 2), Moves: []referee.ReplayMove{
-		{Seat: 0, Info: []string{long, long}}, {Seat: 1, Info: []string{"a", "b"}},
-		{Seat: 0, Info: []string{"no room"}}, {Seat: 1, Info: []string{"c"}},
-	}}
-	cutInfo(&r)
-	for i, want := range []int{2, 2, 0, 1} {
-		if got := len(r.Moves[i].Info); got != want {
-			t.Errorf("move %d has %d infos, want %d", i, got, want)
-		}
-	}
-}
-
-// Each bot has its share of the logs of a match, and a game with a fault keeps its log, however much the games
-// before it wrote. Cutting twice is the same as cutting once.
-// Infos are kept from the first games on, as far as the bound goes. Cutting twice is the same as cutting once.
-func TestCutMatchInfo(t *testing.T) { // not parallel
-	defer func(was int) { keepMatchInfo = was }(keepMatchInfo)
-	keepMatchInfo = 50
-	var games []*referee.Result
-	for i := range 5 {
-		g := new(referee.Result)
-		g.Match.Deal = i
-		g.Moves = []referee.ReplayMove{{Info: []string{"1234567", "1234567"}}}
-		games = append(games, g)
-	}
-	for range 2 {
-		cutMatch(games, 2)
-		for i, g := range games {
-			if kept := len(g.Moves[0].Info); (kept > 0) != (i < 2) {
-				t.Errorf("of game %d %d infos are kept", i, kept)
-			}
-		}
-	}
-}
-
-func TestCutLogs(t *testing.T) {
-	t.Parallel()
-	var games []*referee.Result
-	for i := range 100 {
-		g := &referee.Result{Bots: []int{0, 1}, Logs: [][]byte{bytes.Repeat([]byte("x"), 1<<20), []byte("why it failed")}}
-		g.Match.Deal = i
-		if i == 99 {
-			g.Faults = []referee.Fault{{Seat: 1}}
-		}
-		games = append(games, g)
-	}
-	games[98].Logs[1] = bytes.Repeat([]byte("x"), 1<<20)
-	sum := func() (n int) {
-		for _, g := range games {
-			n += len(g.Logs[0])
-		}
-		return n
-	}
-	cutMatch(games, 2)
-	once := sum()
-	if once > keepMatchLog+100*note || once < keepMatchLog {
-		t.Errorf("%d bytes are left of a flood", once)
-	}
-	if got := string(games[99].Logs[1]); got != "why it failed" {
-		t.Errorf("of a game with a fault %q is kept", got)
-	}
-	if cutMatch(games, 2); sum() != once {
-		t.Errorf("of %d bytes %d are left", once, sum())
-	}
-}
 
 // A result that is too large loses what the bots said, and never its moves without saying so.
 func TestPack(t *testing.T) {
@@ -98,7 +17,7 @@ func TestPack(t *testing.T) {
 	j := job(1, 1, greedy, greedy2)
 	d, err := a.Play(t.Context(), "lab-1", j)
 	a.complete(j, d, err)
-	through := func(r Result, most int) Delivery {
+	through := func(r attempt.Result, most int) Delivery {
 		t.Helper()
 		back := kit.Get[Delivery](t)(Unpack(kit.Get[[]byte](t)(Pack(r, most))))
 		if back.Failure == nil {
@@ -123,7 +42,7 @@ func TestPack(t *testing.T) {
 	if back := through(d, whole+1000); len(back.Games) != len(d.Games) || len(back.Games[0].Logs[0]) > 0 {
 		t.Errorf("without its logs it has %d games", len(back.Games))
 	}
-	if back := through(d, 300); back.Failure == nil || back.Failure.Kind != FailedMachine {
+	if back := through(d, 300); back.Failure == nil || back.Failure.Kind != attempt.FailedMachine {
 		t.Errorf("what never fits gives %+v", back)
 	}
 }

@@ -2,266 +2,240 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"math/rand/v2"
-	"runtime/debug"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/protocol"
+	"github.com/nats-io/nats.go"
+
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// PlayOptions are how a machine plays an attempt.
-type PlayOptions struct {
-	// Program returns the bot of a slot, ready to be started, in its sandbox. An error is a failure of
-	// the machine or of the version, never the bot's.
-	Program func(ctx context.Context, slot int) (match.Bot, error)
-	Check   func(context.Context) error // returns an error if this machine cannot play; nil: it always can
-	Watch   func(*referee.Game)         // see match.Match; nil: nobody watches
-	Journal *Journal                    // nil: none
-}
+// state is how far an attempt is on its way to a result.
+type state int
 
-// The kinds of a Failure.
 const (
-	FailedHouse     = "house"     // a bot that is part of the program
-	FailedVersion   = "version"   // a version whose program cannot be prepared
-	FailedMachine   = "machine"   // the machine, not this match
-	FailedReferee   = "referee"   // the referee, again and again
-	FailedCancelled = "cancelled" // the match was ended before its time
+	preparing    state = iota // its bots are packed: its machine does not know of it, and it cannot be lost
+	sent                      // its job is sent to the machine, again after each heartbeat that does not name it
+	acknowledged              // a heartbeat has named it, or an earlier server has handed it out
+	received                  // its result is complete, and is checked and stored
 )
 
-var failureKinds = []string{FailedHouse, FailedVersion, FailedMachine, FailedReferee, FailedCancelled}
-
-// Error returns the text.
-func (f *Failure) Error() string { return f.Text }
-
-// errEarly ends a match in which a connection was lost. Its games count.
-var errEarly = errors.New("a connection was lost")
-
-// Play plays an attempt at a match on this machine. Its result has the games, or why there are none: that of
-// a context that has ended is FailedCancelled.
-func Play(ctx context.Context, j Job, o PlayOptions) Result {
-	if o.Journal == nil {
-		o.Journal = &Journal{Log: slog.New(slog.DiscardHandler)}
-	}
-	began := time.Now()
-	p := &run{Job: j, PlayOptions: o, result: Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}}
-	r := &p.result
-	if r.Failure = p.failure(ctx, p.play(ctx)); r.Failure != nil {
-		r.Games = nil
-	}
-	for _, g := range r.Games {
-		g.Reveal(rules.Seed(j.Seed))
-	}
-	cutMatch(r.Games, len(j.Bots))
-	r.Took = time.Since(began)
-	return *r
+// awaited is an attempt that the hub waits for, from its begin to one of these ends: its result is stored or
+// refused, it is cancelled, or it is lost, because no heartbeat has named it for AckTime. Then it is over, and a
+// result that still comes is refused. Or it is detached: left to the next server.
+type awaited struct {
+	attemptOf
+	machine  string
+	expected Expected
+	hashes   []string // of the bots that the machine fetches
+	job      []byte   // as it goes to the machine; nil of an attempt that an earlier server has handed out
+	state    state
+	sentAt   time.Time // last
+	named    time.Time // last, by a heartbeat, or when it was sent
+	upload   upload
+	lastPart *nats.Msg // of the result: its answer says that the machine may forget it
+	result   chan Delivery
+	lost     chan struct{}
+	lose     func() // closes lost
 }
 
-// failed returns the result of a job that this machine could not play.
-func failed(j Job, err error) Result {
-	f := &Failure{Kind: FailedMachine, Text: err.Error()}
-	if errors.Is(err, context.Canceled) {
-		f.Kind = FailedCancelled
-	}
-	return Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: f}
-}
-
-// run is an attempt while it is played.
-type run struct {
-	Job
-	PlayOptions
-	result Result
-}
-
-// failure returns why a match that ended with an error has no result; nil if it has one.
-func (p *run) failure(ctx context.Context, err error) *Failure {
-	var failed *Failure
-	switch {
-	case err == nil, errors.Is(err, errEarly):
-		return nil
-	case ctx.Err() != nil:
-		return &Failure{Kind: FailedCancelled, Text: ctx.Err().Error()}
-	case errors.As(err, &failed) && failed.Kind != FailedHouse:
-		return failed
-	}
-	if p.Check != nil { // a machine that starts no programs starts no house bots
-		if broken := p.Check(ctx); broken != nil {
-			return &Failure{Kind: FailedMachine, Text: fmt.Sprintf("%s (%s)", broken, err)}
-		}
-	}
-	if failed != nil {
-		return failed
-	}
-	return &Failure{Kind: FailedReferee, Text: err.Error()}
-}
-
-func (p *run) play(ctx context.Context) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			p.Journal.Log.Error("panic in a match", "match", p.Match, "panic", v, "stack", string(debug.Stack()))
-			err = fmt.Errorf("panic: %v", v)
-		}
-	}()
-	variant, err := ladder.Ladder{Game: p.Game, Options: p.Options}.Variant()
+// Play hands a job to a machine and its result to keep; see runner.Fleet.
+func (h *Hub) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
+	a, err := h.begin(machine, Expected{j, referee.Commitment(rules.Seed(j.Seed))}, preparing)
 	if err != nil {
 		return err
 	}
-	bots, err := p.programs(ctx)
+	if err := h.send(ctx, a, j); err != nil {
+		h.forget(a, true)
+		return err
+	}
+	return h.wait(ctx, a, keep)
+}
+
+// Adopt is Play of an attempt of an earlier server; see runner.Fleet.
+func (h *Hub) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error {
+	a, err := h.begin(machine, Expected{j, commitment}, acknowledged)
 	if err != nil {
 		return err
 	}
-	match := &match.Match{
-		Variant:  variant,
-		Bots:     bots,
-		Deals:    p.Deals,
-		Seed:     rules.Seed(p.Seed),
-		Clock:    p.Clock,
-		Workers:  []int{p.Core},
-		Together: p.Together,
-		Patience: match.LatePatience,
-		Watch:    p.Watch,
-		Done:     p.done,
-		Void:     p.void,
-		Busy:     func(used time.Duration) { p.Journal.busy(p.Job, used) },
-	}
-	return match.Play(ctx)
+	return h.wait(ctx, a, keep)
 }
 
-// programs returns the bots, under the names that they have in the match.
-func (p *run) programs(ctx context.Context) ([]match.Bot, error) {
-	bots := make([]match.Bot, len(p.Bots))
-	for slot, b := range p.Bots {
-		bot, err := p.Program(ctx, slot)
-		var failed *Failure
-		if errors.As(err, &failed) {
-			return nil, err
-		}
-		if err != nil {
-			return nil, notPrepared(b, err)
-		}
-		bot.Name = b.Name
-		bots[slot] = bot
+// begin makes the hub wait for an attempt.
+func (h *Hub) begin(machine string, e Expected, s state) (*awaited, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := attemptOf{e.Match, e.Attempt}
+	if h.attempts[key] != nil {
+		return nil, fmt.Errorf("fleet: attempt %d of match %d is already handed out", key.Attempt, key.Match)
 	}
-	return bots, nil
+	a := &awaited{
+		attemptOf: key, machine: machine, expected: e, state: s, named: time.Now(),
+		result: make(chan Delivery, 1), lost: make(chan struct{}),
+	}
+	a.lose = sync.OnceFunc(func() { close(a.lost) })
+	h.attempts[key] = a
+	if h.byMachine[machine] == nil {
+		h.byMachine[machine] = map[attemptOf]*awaited{}
+	}
+	h.byMachine[machine][key] = a
+	h.metrics.open.Set(float64(len(h.attempts)))
+	return a, nil
 }
 
-// notPrepared returns the failure of a version whose program cannot be had.
-func notPrepared(b Bot, err error) *Failure {
-	return &Failure{Kind: FailedVersion, Version: b.Version, Text: fmt.Sprintf("version %d cannot be prepared: %s", b.Version, err)}
+// wants reports whether a result is of this attempt: only who was given it knows the seed.
+func (a *awaited) wants(r attempt.Result) bool {
+	return a.machine == r.Machine && a.expected.Commitment == referee.Commitment(rules.Seed(r.Seed))
 }
 
-// done keeps a finished game. Where a house bot has failed the match is played again. A match in which
-// a connection was lost ends with that game.
-func (p *run) done(g *referee.Result) error {
-	for _, f := range g.Faults {
-		slot := g.Bots[f.Seat]
-		if p.Bots[slot].House != "" && program.HouseFailed(f) {
-			at := referee.FaultAt{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f}
-			return &Failure{Kind: FailedHouse, Version: p.Bots[slot].Version, Text: "a house bot failed: " + at.String()}
+// order returns what goes to the machine. The bots are packed by then.
+func (h *Hub) order(ctx context.Context, a *awaited, j attempt.Job) (order, error) {
+	o := order{Job: j, Machine: a.machine, Sandbox: h.Sandbox, Builds: map[string]build{}}
+	for _, b := range j.Bots {
+		if b.Remote {
+			return o, fmt.Errorf("fleet: version %d is connected to the server: only its own machine can play it", b.Version)
 		}
+		if b.Hash == "" || o.Builds[b.Hash].Tree != "" {
+			continue
+		}
+		packed, err := h.builds.put(ctx, b.Hash, func(ctx context.Context) (string, error) { return h.Built(ctx, b) })
+		switch {
+		case err == nil:
+		case ctx.Err() != nil, errors.Is(err, attempt.ErrUnavailable):
+			return o, err
+		default:
+			return o, attempt.NotPrepared(b, err)
+		}
+		o.Builds[b.Hash] = packed
+		a.hashes = append(a.hashes, b.Hash)
 	}
-	cutInfo(&g.Replay)
-	p.result.Games = append(p.result.Games, g)
-	if lostConnection(g) {
-		return errEarly
+	return o, nil
+}
+
+// send sends a job to its machine. It is sent again until a heartbeat names it.
+func (h *Hub) send(ctx context.Context, a *awaited, j attempt.Job) error {
+	o, err := h.order(ctx, a, j)
+	if err != nil {
+		return err
+	}
+	if status := h.link.Status(); status != nats.CONNECTED {
+		return fmt.Errorf("fleet: handing match %d to %q: %w (%s)", a.Match, a.machine, attempt.ErrUnavailable, status)
+	}
+	data, err := json.Marshal(command{Play: &o})
+	if err != nil {
+		return fmt.Errorf("fleet: %w", err)
+	}
+	h.mu.Lock()
+	a.job, a.state, a.sentAt = data, sent, time.Now()
+	a.named = a.sentAt
+	h.mu.Unlock()
+	if err := h.link.Publish(jobsSubject(a.machine), data); err != nil {
+		return fmt.Errorf("fleet: handing match %d to %q: %w: %w", a.Match, a.machine, attempt.ErrUnavailable, err)
 	}
 	return nil
 }
 
-// lostConnection reports whether a game was lost with a connection.
-func lostConnection(g *referee.Result) bool {
-	return slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Reason.Kind == fault.ConnectionLost })
-}
-
-func (p *run) void(deal, rotation int, err error) {
-	p.result.Voids++
-	var starved *match.Starved
-	if errors.As(err, &starved) {
-		p.result.Starved++
+// wait waits for the result of an attempt, and hands it to keep.
+func (h *Hub) wait(ctx context.Context, a *awaited, keep func(attempt.Result) error) error {
+	select {
+	case d := <-a.result:
+		return h.finish(a, d, keep)
+	case <-a.lost:
+		err := h.endWith(a, attempt.ErrLost, keep)
+		if errors.Is(err, attempt.ErrLost) {
+			h.metrics.lost.Inc()
+			h.withdraw(a)
+		}
+		return err
+	case <-h.ending.Done():
+		h.forget(a, false)
+		return attempt.ErrDetach
+	case <-ctx.Done():
 	}
-	p.Journal.Log.Warn("a game is void", "match", p.Match, "deal", deal, "rotation", rotation, "err", err)
-}
-
-// Journal logs what happens to the matches of a machine.
-type Journal struct {
-	Log *slog.Logger
-
-	mu   sync.Mutex
-	last time.Time // that the machine was busy
-}
-
-// busy logs that other programs use the core of a match, for all matches once a minute.
-func (l *Journal) busy(j Job, used time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if now := time.Now(); now.Sub(l.last) >= time.Minute {
-		l.last = now
-		l.Log.Warn("the machine is busy", "match", j.Match, "core", j.Core, "others used of a second", used)
+	if errors.Is(context.Cause(ctx), attempt.ErrDetach) {
+		h.forget(a, false)
+		return attempt.ErrDetach
 	}
+	h.withdraw(a)
+	stop := time.NewTimer(StopTime)
+	defer stop.Stop()
+	select {
+	case d := <-a.result:
+		a.result <- d
+	case <-a.lost:
+	case <-stop.C:
+	case <-h.ending.Done():
+	}
+	return h.endWith(a, ctx.Err(), keep)
 }
 
-// PlayAtRandom returns a result of a job that its bots could have, without them, with random moves: for a
-// worker that tests a server.
-func PlayAtRandom(j Job) Result {
-	r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}
-	v, err := ladder.Ladder{Game: j.Game, Options: j.Options}.Variant()
+// endWith ends an attempt with an error, unless the result has just come.
+func (h *Hub) endWith(a *awaited, err error, keep func(attempt.Result) error) error {
+	select {
+	case d := <-a.result:
+		if d.Failure == nil { // it was quicker
+			return h.finish(a, d, keep)
+		}
+	default:
+	}
+	h.forget(a, true)
+	return err
+}
+
+// finish checks a result and hands it to keep. Its machine may forget it when that has taken it, or when it can
+// be none of the attempt.
+func (h *Hub) finish(a *awaited, d Delivery, keep func(attempt.Result) error) error {
+	h.unpacking <- struct{}{}
+	err := d.Unpack(a.expected)
+	<-h.unpacking
+	if err == nil {
+		if err := keep(d.Result); err != nil {
+			h.forget(a, false)
+			return err
+		}
+	}
+	if d.Failure != nil && d.Failure.Kind == attempt.FailedMachine {
+		for _, hash := range a.hashes { // the machine may not have got one
+			h.builds.forget(hash)
+		}
+	}
+	h.forget(a, true)
+	return err
+}
+
+// withdraw tells the machine that an attempt is over.
+func (h *Hub) withdraw(a *awaited) {
+	data, err := json.Marshal(command{End: &a.attemptOf})
+	if err == nil {
+		err = h.link.Publish(jobsSubject(a.machine), data)
+	}
 	if err != nil {
-		return failed(j, err)
+		h.Log.Debug("a machine does not learn that an attempt is over", "machine", a.machine, "err", err)
 	}
-	for deal := range j.Deals {
-		for rotation := range j.Bots {
-			g, err := j.randomGame(v, deal, rotation)
-			if err != nil {
-				return failed(j, err)
-			}
-			g.Reveal(rules.Seed(j.Seed))
-			r.Games = append(r.Games, g)
-		}
-	}
-	return r
 }
 
-func (m *Job) randomGame(v *rules.Variant, deal, rotation int) (*referee.Result, error) {
-	seed := rules.Seed(m.Seed)
-	head := referee.Replay{
-		Timba: protocol.Version, Game: m.Game, Options: v.Settings.Map(),
-		Seed: referee.Hex(referee.DealSeed(seed, deal)), Commitment: referee.Commitment(seed),
-		Match: referee.ReplayMatch{Deal: deal, Rotation: rotation}, Clock: m.Clock.InReplay(),
+// forget ends the wait for an attempt. With over, its machine may forget the result, and one that still
+// comes is refused; else that is left to the next server.
+func (h *Hub) forget(a *awaited, over bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.attempts, a.attemptOf)
+	of := h.byMachine[a.machine]
+	if delete(of, a.attemptOf); len(of) == 0 {
+		delete(h.byMachine, a.machine)
 	}
-	r := &referee.Result{Logs: make([][]byte, v.Players), Took: time.Millisecond}
-	for seat := range v.Players {
-		slot := rules.BotAt(seat, rotation, len(m.Bots))
-		b := m.Bots[slot]
-		hash := b.Hash
-		if b.House != "" {
-			hash = strings.Repeat("0", len(referee.Hex{}.String()))
-		}
-		r.Bots = append(r.Bots, slot)
-		head.Seats = append(head.Seats, referee.ReplaySeat{
-			Name: b.Name, Version: b.Label, SHA256: hash, Seed: referee.BotSeed(seed, deal, rotation, seat),
-		})
+	h.metrics.open.Set(float64(len(h.attempts)))
+	if !over {
+		h.detached[a.attemptOf] = true
+		return
 	}
-	g := referee.NewGame(v, head, 0)
-	var legal []rules.Move
-	for g.Begin(); !g.Over(); {
-		legal = g.State.Legal(legal[:0])
-		move := g.State.MoveText(nil, legal[rand.IntN(len(legal))])
-		if err := g.Move(move, referee.Spent{Took: time.Millisecond}, nil); err != nil {
-			return nil, err
-		}
+	h.over.Add(a.attemptOf, struct{}{})
+	if a.lastPart != nil {
+		h.reply(a.lastPart, receipt{Forget: true})
 	}
-	g.End()
-	r.Replay = g.Record
-	return r, nil
 }

@@ -11,41 +11,19 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/ladder/attempt"
 )
-
-// A house bot that is late has lost its games, also those that it is disqualified from for that; with
-// any other fault it is a failure of the program.
-func TestHouseLate(t *testing.T) {
-	t.Parallel()
-	for kind, fails := range map[fault.Kind]bool{
-		fault.Late: false, fault.LateBank: false, fault.NotReading: false, fault.NoReady: false, fault.Disqualified: false,
-		fault.Exited: true, fault.IllegalMove: true, fault.NotStarted: true,
-	} {
-		p := &run{Job: Job{Bots: []Bot{{Name: "mine"}, greedy}}}
-		g := &referee.Result{Bots: []int{0, 1}}
-		g.Seats = make([]referee.ReplaySeat, 2)
-		f := fault.New(0, 0, fault.Reason{Kind: kind})
-		f.Seat = 1
-		g.Faults = []referee.Fault{f}
-		failure, failed := errors.AsType[*Failure](p.done(g))
-		if failed != fails || failed && failure.Kind != FailedHouse {
-			t.Errorf("%s: %v, want a failure: %v", kind, failure, fails)
-		}
-	}
-}
 
 // A bot whose files cannot be had is a failure of its version, not of the machine that was to play it.
 func TestNotBuilt(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, func(o *HubOptions) {
-		o.Built = func(context.Context, Bot) (string, error) { return "", errors.New("its upload is gone") }
+		o.Built = func(context.Context, attempt.Bot) (string, error) { return "", errors.New("its upload is gone") }
 	})
 	a.joins(a.hostile("lab-1"), nil)
 	_, err := a.Play(t.Context(), "lab-1", job(1, 1, greedy, a.bot(2, script(""))))
-	failure, ok := errors.AsType[*Failure](err)
-	if !ok || failure.Kind != FailedVersion || failure.Version != 2 || !strings.Contains(failure.Text, "its upload is gone") {
+	failure, ok := errors.AsType[*attempt.Failure](err)
+	if !ok || failure.Kind != attempt.FailedVersion || failure.Version != 2 || !strings.Contains(failure.Text, "its upload is gone") {
 		t.Errorf("it fails with %v", err)
 	}
 }
@@ -60,14 +38,14 @@ func TestLeft(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	out := a.playing(ctx, "lab-1", j)
 	a.sent(1, 1)
-	stop(ErrDetach)
-	if got := <-out; !errors.Is(got.err, ErrDetach) {
+	stop(attempt.ErrDetach)
+	if got := <-out; !errors.Is(got.err, attempt.ErrDetach) {
 		t.Fatalf("the server's stop gave %v", got.err)
 	}
 	a.mu.Lock()
 	a.began = time.Now().Add(-2 * a.AckTime)
 	a.mu.Unlock()
-	got := a.joins(l, func(b *heartbeat) { b.Playing = []Playing{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}} })
+	got := a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}} })
 	if want := []attemptOf{{2, 1}}; !slices.Equal(got.Over, want) {
 		t.Errorf("over are %v, want %v", got.Over, want)
 	}
@@ -84,7 +62,7 @@ func TestSlowBuild(t *testing.T) {
 	building, built := make(chan struct{}), make(chan struct{})
 	a := newArena(t, func(o *HubOptions) {
 		ready := o.Built
-		o.Built = func(ctx context.Context, b Bot) (string, error) {
+		o.Built = func(ctx context.Context, b attempt.Bot) (string, error) {
 			close(building)
 			<-built
 			return ready(ctx, b)
@@ -96,12 +74,12 @@ func TestSlowBuild(t *testing.T) {
 	j := job(1, 1, greedy, a.bot(2, script("")))
 	out := a.playing(t.Context(), "lab-1", j)
 	<-building
-	a.joins(l, func(b *heartbeat) { b.Playing = []Playing{{Match: 1, Attempt: 1}} }) // which it cannot know
+	a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}} }) // which it cannot know
 	a.silent("lab-1")
 	a.joins(l, nil)
 	close(built)
 	kit.Get[*nats.Msg](t)(words.NextMsg(patience))
-	r := Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
+	r := attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "made up"}}
 	a.submit(l, r)
 	if got := <-out; got.err != nil || got.Failure == nil {
 		t.Errorf("it gave %+v, %v", got.Result, got.err)

@@ -1,3 +1,9 @@
+// Package fleet plays attempts at matches on other machines, over NATS. The Hub of a server hands a job to a
+// machine and waits for its result; a Worker takes, plays and hands in.
+//
+// A job goes to one machine, on a subject that only this machine may read, because it has the
+// seed. The worker keeps a result on its disk until the server has stored it, and says so. Attempts have
+// numbers, and only the result of the newest one counts.
 package fleet
 
 import (
@@ -6,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee/match"
 )
 
@@ -84,14 +91,11 @@ func machineOf(subject string) string {
 	return machine
 }
 
-// Local is the name of the machine of the server's process.
-const Local = "local"
-
 var machineName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
 // checkName returns an error for what cannot be the name of a worker.
 func checkName(name string) error {
-	if name == Local {
+	if name == attempt.Local {
 		return fmt.Errorf("worker: the name %q is that of the server's own: choose another", name)
 	}
 	if !machineName.MatchString(name) {
@@ -108,7 +112,7 @@ type command struct {
 
 // order is a job on its way to a machine.
 type order struct {
-	Job
+	attempt.Job
 	Machine string           `json:"machine"` // nobody else may play it
 	Sandbox *match.Sandbox   `json:"sandbox,omitempty"`
 	Builds  map[string]build `json:"builds,omitempty"` // by Bot.Hash
@@ -145,7 +149,7 @@ func (a attemptOf) String() string { return fmt.Sprintf("%d-%d", a.Match, a.Atte
 
 // heartbeat is what a machine sends every few seconds, and when it changes.
 type heartbeat struct {
-	Machine
+	attempt.Machine
 	Session string `json:"session"` // of this run of the worker
 	Leaving bool   `json:"leaving,omitempty"`
 }

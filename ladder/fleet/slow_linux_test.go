@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee"
 )
 
@@ -79,16 +80,16 @@ func (l *line) carry(from, to net.Conn, sent, heard, total *int64) {
 }
 
 // large returns a result that is large when it is packed. It has failed: nobody plays it again.
-func large(j Job, bytes int) Result {
+func large(j attempt.Job, bytes int) attempt.Result {
 	noise := make([]byte, bytes)
 	rand.Read(noise)
-	r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
+	r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "made up"}}
 	r.Games = []*referee.Result{{Logs: [][]byte{noise}}}
 	return r
 }
 
 // over runs a test with a worker behind a line, which plays as play says; nil: as it should.
-func (l *line) over(t *testing.T, play func(context.Context, Job, PlayOptions) Result) *arena {
+func (l *line) over(t *testing.T, play func(context.Context, attempt.Job, attempt.Options) attempt.Result) *arena {
 	t.Helper()
 	a := newArena(t, nil)
 	o := settings{Dir: t.TempDir()}.options(a.HubOptions.Log)
@@ -110,10 +111,10 @@ func (l *line) fetches(t *testing.T, bytes int) {
 // handsIn requires that a worker behind the line hands in a result of so many bytes.
 func (l *line) handsIn(t *testing.T, bytes int) {
 	t.Parallel()
-	a := l.over(t, func(_ context.Context, j Job, _ PlayOptions) Result { return large(j, bytes) })
+	a := l.over(t, func(_ context.Context, j attempt.Job, _ attempt.Options) attempt.Result { return large(j, bytes) })
 	r, err := a.Play(t.Context(), "lab-1", job(1, 1, greedy, greedy2))
 	a.must(err)
-	if r.Failure == nil || r.Failure.Kind != FailedReferee {
+	if r.Failure == nil || r.Failure.Kind != attempt.FailedReferee {
 		t.Errorf("it gave %+v", r.Failure)
 	}
 	l.check(t)

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/sandbox"
@@ -34,7 +35,7 @@ type WorkerOptions struct {
 	Dir    string                      // of the cache of bots, the results that are not handed in yet, and temporary files
 	Cache  int64                       // bytes of the cache; 0: DefaultCache
 
-	Play func(context.Context, Job, PlayOptions) Result // plays a match; nil: Play
+	Play func(context.Context, attempt.Job, attempt.Options) attempt.Result // plays a match; nil: attempt.Play
 
 	Registerer prometheus.Registerer // nil: nobody sees the metrics
 	Log        *slog.Logger          // nil: none
@@ -44,13 +45,13 @@ type WorkerOptions struct {
 type Worker struct {
 	WorkerOptions
 	link    *Link
-	about   Machine
+	about   attempt.Machine
 	session string
 	cache   *cache
 	outbox  outbox
 	left    []packedResult // by an earlier run
 	metrics *workerMetrics
-	journal Journal
+	journal attempt.Journal
 	cores   map[int]chan struct{} // each with room for its matches
 	up      *semaphore.Weighted   // the line to the server, with room for PartSize; see ask
 	down    *semaphore.Weighted   // and from there
@@ -88,14 +89,14 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 		WorkerOptions: o, link: link, session: rand.Text(), metrics: newWorkerMetrics(o.Registerer),
 		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1),
 		up: semaphore.NewWeighted(PartSize), down: semaphore.NewWeighted(PartSize),
-		playing: map[attemptOf]*playing{}, ackTime: AckTime, journal: Journal{Log: o.Log},
+		playing: map[attemptOf]*playing{}, ackTime: AckTime, journal: attempt.Journal{Log: o.Log},
 	}
 	w.draining, w.drain = context.WithCancel(context.Background())
 	if o.Play == nil {
-		w.Play = Play
+		w.Play = attempt.Play
 	}
 	var err error
-	w.about = Machine{
+	w.about = attempt.Machine{
 		Name: link.Name, Version: o.Version, Protocol: Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
 		Sandbox: sandbox.Probe().Level.String(), Interpreters: interpreter.Versions(), Cores: o.Cores, Memory: o.Memory,
 	}
@@ -224,7 +225,7 @@ func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatRe
 	b := heartbeat{Machine: w.about, Session: w.session, Leaving: leaving}
 	b.Draining = leaving || w.draining.Err() != nil
 	for key, p := range w.playing {
-		b.Playing = append(b.Playing, Playing{Match: key.Match, Attempt: key.Attempt, Core: p.core})
+		b.Playing = append(b.Playing, attempt.Playing{Match: key.Match, Attempt: key.Attempt, Core: p.core})
 	}
 	w.mu.Unlock()
 	data, err := json.Marshal(b)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
@@ -43,7 +44,7 @@ func (w *Worker) play(ctx context.Context, o order) {
 	w.deliver(ctx, p)
 }
 
-func (w *Worker) count(r Result) {
+func (w *Worker) count(r attempt.Result) {
 	outcome := "played"
 	if r.Failure != nil {
 		outcome = r.Failure.Kind
@@ -56,14 +57,14 @@ func (w *Worker) count(r Result) {
 }
 
 // playOnCore plays an attempt when its core is free, with its bots in their sandboxes.
-func (w *Worker) playOnCore(ctx context.Context, o order) Result {
+func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	if !slices.Contains(w.Cores, o.Core) {
-		return failed(o.Job, fmt.Errorf("%s does not play on core %d", w.link.Name, o.Core))
+		return attempt.Failed(o.Job, fmt.Errorf("%s does not play on core %d", w.link.Name, o.Core))
 	}
 	select {
 	case w.cores[o.Core] <- struct{}{}:
 	case <-ctx.Done():
-		return failed(o.Job, ctx.Err())
+		return attempt.Failed(o.Job, ctx.Err())
 	}
 	defer func() { <-w.cores[o.Core] }()
 	w.metrics.playing.Inc()
@@ -74,7 +75,7 @@ func (w *Worker) playOnCore(ctx context.Context, o order) Result {
 			f()
 		}
 	}()
-	return w.Play(ctx, o.Job, PlayOptions{
+	return w.Play(ctx, o.Job, attempt.Options{
 		Check: w.Check, Journal: &w.journal,
 		Program: func(ctx context.Context, slot int) (match.Bot, error) {
 			b, release, err := w.program(ctx, o, slot)
@@ -172,7 +173,9 @@ func (w *Worker) ask(ctx context.Context, line *semaphore.Weighted, bytes int, s
 }
 
 // machineError makes an error one of this machine.
-func machineError(err error) error { return &Failure{Kind: FailedMachine, Text: err.Error()} }
+func machineError(err error) error {
+	return &attempt.Failure{Kind: attempt.FailedMachine, Text: err.Error()}
+}
 
 // How handing in and fetching are tried again.
 const (

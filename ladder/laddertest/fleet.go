@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -14,33 +15,33 @@ import (
 // Fleet is a fleet without a network: its machines are in the process of the test.
 type Fleet struct {
 	// Player plays a job on a machine; it is set before the first one.
-	Player func(ctx context.Context, machine string, j fleet.Job) fleet.Result
+	Player func(ctx context.Context, machine string, j attempt.Job) attempt.Result
 	// Quick returns the result of a job at once, instead of Player, for benchmarks.
-	Quick func(fleet.Job) fleet.Result
+	Quick func(attempt.Job) attempt.Result
 
 	mu       sync.Mutex
-	machines []fleet.Machine
-	playing  map[fleet.Playing]*attempt
+	machines []attempt.Machine
+	playing  map[attempt.Playing]*played
 	changed  chan struct{}
 }
 
-// attempt is one that a machine plays.
-type attempt struct {
+// played is an attempt that a machine plays.
+type played struct {
 	machine string
 	core    int
 	cancel  context.CancelFunc
 	lost    chan struct{}
 	done    chan struct{} // closed with the result
-	result  fleet.Result
+	result  attempt.Result
 }
 
 // NewFleet returns a fleet without machines.
 func NewFleet() *Fleet {
-	return &Fleet{playing: map[fleet.Playing]*attempt{}, changed: make(chan struct{}, 1)}
+	return &Fleet{playing: map[attempt.Playing]*played{}, changed: make(chan struct{}, 1)}
 }
 
 // Add adds a machine, or changes it.
-func (f *Fleet) Add(m fleet.Machine) {
+func (f *Fleet) Add(m attempt.Machine) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.remove(m.Name)
@@ -62,7 +63,7 @@ func (f *Fleet) Lose(name string) {
 }
 
 func (f *Fleet) remove(name string) {
-	f.machines = slices.DeleteFunc(f.machines, func(m fleet.Machine) bool { return m.Name == name })
+	f.machines = slices.DeleteFunc(f.machines, func(m attempt.Machine) bool { return m.Name == name })
 }
 
 func (f *Fleet) tell() {
@@ -73,23 +74,23 @@ func (f *Fleet) tell() {
 }
 
 // Leave makes a result wait for the server that adopts its attempt.
-func (f *Fleet) Leave(r fleet.Result) {
-	a := &attempt{machine: r.Machine, cancel: func() {}, lost: make(chan struct{}), done: make(chan struct{}), result: r}
+func (f *Fleet) Leave(r attempt.Result) {
+	a := &played{machine: r.Machine, cancel: func() {}, lost: make(chan struct{}), done: make(chan struct{}), result: r}
 	close(a.done)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.playing[fleet.Playing{Match: r.Match, Attempt: r.Attempt}] = a
+	f.playing[attempt.Playing{Match: r.Match, Attempt: r.Attempt}] = a
 }
 
-// Machines is of fleet.Fleet, as what follows.
-func (f *Fleet) Machines() []fleet.Machine {
+// Machines is of runner.Fleet, as what follows.
+func (f *Fleet) Machines() []attempt.Machine {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := slices.Clone(f.machines)
 	for i := range out {
 		for key, a := range f.playing {
 			if a.machine == out[i].Name {
-				out[i].Playing = append(slices.Clone(out[i].Playing), fleet.Playing{Match: key.Match, Attempt: key.Attempt, Core: a.core})
+				out[i].Playing = append(slices.Clone(out[i].Playing), attempt.Playing{Match: key.Match, Attempt: key.Attempt, Core: a.core})
 			}
 		}
 	}
@@ -98,19 +99,19 @@ func (f *Fleet) Machines() []fleet.Machine {
 
 func (f *Fleet) Changed() <-chan struct{} { return f.changed }
 
-func (f *Fleet) Play(ctx context.Context, machine string, j fleet.Job, keep func(fleet.Result) error) error {
+func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
 	e := fleet.Expected{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
 	if f.Quick != nil {
 		return hand(e, f.Quick(j), machine, keep)
 	}
 	f.mu.Lock()
-	if !slices.ContainsFunc(f.machines, func(m fleet.Machine) bool { return m.Name == machine }) {
+	if !slices.ContainsFunc(f.machines, func(m attempt.Machine) bool { return m.Name == machine }) {
 		f.mu.Unlock()
-		return fleet.ErrLost
+		return attempt.ErrLost
 	}
 	plays, cancel := context.WithCancel(context.Background())
-	a := &attempt{machine: machine, core: j.Core, cancel: cancel, lost: make(chan struct{}), done: make(chan struct{})}
-	f.playing[fleet.Playing{Match: j.Match, Attempt: j.Attempt}] = a
+	a := &played{machine: machine, core: j.Core, cancel: cancel, lost: make(chan struct{}), done: make(chan struct{})}
+	f.playing[attempt.Playing{Match: j.Match, Attempt: j.Attempt}] = a
 	f.mu.Unlock()
 	go func() {
 		defer close(a.done)
@@ -122,13 +123,13 @@ func (f *Fleet) Play(ctx context.Context, machine string, j fleet.Job, keep func
 
 // The compressor is made here, and in no bubble of a test.
 func init() {
-	if _, err := fleet.Pack(fleet.Result{}, fleet.MaxPacked); err != nil {
+	if _, err := fleet.Pack(attempt.Result{}, fleet.MaxPacked); err != nil {
 		panic(err)
 	}
 }
 
 // hand hands a result to keep, as it comes out at the other end of a connection.
-func hand(e fleet.Expected, r fleet.Result, machine string, keep func(fleet.Result) error) error {
+func hand(e fleet.Expected, r attempt.Result, machine string, keep func(attempt.Result) error) error {
 	r.Machine = machine
 	data, err := fleet.Pack(r, fleet.MaxPacked)
 	if err != nil {
@@ -144,29 +145,29 @@ func hand(e fleet.Expected, r fleet.Result, machine string, keep func(fleet.Resu
 	return keep(d.Result)
 }
 
-func (f *Fleet) Adopt(ctx context.Context, machine string, j fleet.Job, commitment referee.Hex, keep func(fleet.Result) error) error {
+func (f *Fleet) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error {
 	f.mu.Lock()
-	a := f.playing[fleet.Playing{Match: j.Match, Attempt: j.Attempt}]
+	a := f.playing[attempt.Playing{Match: j.Match, Attempt: j.Attempt}]
 	f.mu.Unlock()
 	if a == nil || a.machine != machine {
-		return fleet.ErrLost
+		return attempt.ErrLost
 	}
 	return f.wait(ctx, a, fleet.Expected{Job: j, Commitment: commitment}, keep)
 }
 
-func (f *Fleet) wait(ctx context.Context, a *attempt, e fleet.Expected, keep func(fleet.Result) error) error {
-	key := fleet.Playing{Match: e.Match, Attempt: e.Attempt}
+func (f *Fleet) wait(ctx context.Context, a *played, e fleet.Expected, keep func(attempt.Result) error) error {
+	key := attempt.Playing{Match: e.Match, Attempt: e.Attempt}
 	select {
 	case <-a.done:
 		f.forget(key)
 		return hand(e, a.result, a.machine, keep)
 	case <-a.lost:
 		f.forget(key)
-		return fleet.ErrLost
+		return attempt.ErrLost
 	case <-ctx.Done():
 	}
-	if errors.Is(context.Cause(ctx), fleet.ErrDetach) {
-		return fleet.ErrDetach // it plays on
+	if errors.Is(context.Cause(ctx), attempt.ErrDetach) {
+		return attempt.ErrDetach // it plays on
 	}
 	a.cancel()
 	<-a.done
@@ -177,7 +178,7 @@ func (f *Fleet) wait(ctx context.Context, a *attempt, e fleet.Expected, keep fun
 	return ctx.Err()
 }
 
-func (f *Fleet) forget(key fleet.Playing) {
+func (f *Fleet) forget(key attempt.Playing) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.playing, key)

@@ -9,29 +9,32 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 )
 
 // maxKnown is how many versions are remembered, some 500 bytes each. Of more all are forgotten.
 const maxKnown = 100_000
 
-// abilities remembers versions, and which machines can play them.
+// abilities remembers versions, and who is to be told that no machine can play theirs.
 type abilities struct {
-	versions map[int64]ladder.Version
-	missing  map[string]map[int64]string // by class of machines and version; "" where nothing is, or notKnown
-	looked   time.Time                   // when it was last looked for versions that no machine can play
-	lacking  map[int64]string            // what those lacked then that nobody has been told of
+	versions map[int64]remembered
+	looked   time.Time        // when it was last looked for versions that no machine can play
+	lacking  map[int64]string // what those lacked then that nobody has been told of
+}
+
+// remembered is a version that is remembered. What one needs that does not stand is what its last build needed: it is
+// built again on this machine, before it can play on another.
+type remembered struct {
+	ladder.Version
+	standing bool
 }
 
 func newAbilities() abilities {
-	return abilities{versions: map[int64]ladder.Version{}, missing: map[string]map[int64]string{}}
+	return abilities{versions: map[int64]remembered{}}
 }
 
-// notKnown stands for what a version needs while its files do not stand here.
-const notKnown = "what it needs is not known"
-
 // classOf names what a machine can play: machines of one class can play the same.
-func classOf(m fleet.Machine) string {
+func classOf(m attempt.Machine) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%t %s %s %s %s", m.Local, m.OS, m.Arch, m.Sandbox, m.Version)
 	for _, name := range slices.Sorted(maps.Keys(m.Interpreters)) {
@@ -40,65 +43,43 @@ func classOf(m fleet.Machine) string {
 	return b.String()
 }
 
-// version returns a version that has been built, of which nothing but its state changes any more.
-func (r *Runner) version(ctx context.Context, id int64) (ladder.Version, error) {
-	if v, ok := r.able.versions[id]; ok {
+// version returns a version that has been built, of which nothing but its state changes while its build stands.
+func (r *Runner) version(ctx context.Context, id int64) (remembered, error) {
+	v, ok := r.able.versions[id]
+	if ok && (v.standing || !r.Standing(v.Version)) {
 		return v, nil
 	}
-	v, err := r.Store.Version(ctx, id)
-	if err != nil {
+	var err error
+	if v.Version, err = r.Store.Version(ctx, id); err != nil {
 		return v, err
 	}
+	v.standing = v.Remote || r.Standing(v.Version)
 	if len(r.able.versions) >= maxKnown {
 		clear(r.able.versions)
-		clear(r.able.missing)
 	}
 	r.able.versions[id] = v
 	return v, nil
 }
 
-// missing returns what a machine lacks that a version needs; "" where it can play it, or
-// notKnown.
-func (r *Runner) missing(ctx context.Context, m *machine, id int64) (string, error) {
-	known := r.able.missing[m.class]
-	if known == nil {
-		known = map[int64]string{}
-		r.able.missing[m.class] = known
-	}
-	if text, ok := known[id]; ok {
-		return text, nil
-	}
-	v, err := r.version(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	lacks, sure := r.Missing(v, m.Machine)
-	if !sure {
-		lacks = notKnown
-	}
-	known[id] = lacks
-	return lacks, nil
-}
-
-// built makes the runner ask again for what was not known of versions that were played here.
-func (a *abilities) built(versions []int64) {
-	for _, missing := range a.missing {
-		for _, id := range versions {
-			if missing[id] == notKnown {
-				delete(missing, id)
-			}
+// lacks returns what a machine does not have that a version needs; "" where it can play it.
+func (r *Runner) lacks(m *machine, v remembered) string {
+	n := v.Needs
+	if m.Local { // it may start 32-bit programs
+		if n.Arch == "386" || n.Arch == "arm" {
+			n.Arch = ""
 		}
+		n.Interpreters = slices.DeleteFunc(slices.Clone(n.Interpreters), r.Finds)
 	}
+	return m.Lacks(n)
 }
 
-// canPlay reports whether a machine has what a version needs. One whose needs are not known is for this
-// machine, which builds it again.
+// canPlay reports whether a machine has what a version needs.
 func (r *Runner) canPlay(ctx context.Context, m *machine, id int64) bool {
-	if r.Missing == nil {
-		return true
+	v, err := r.version(ctx, id)
+	if err != nil || !v.standing {
+		return err == nil && m.Local
 	}
-	missing, err := r.missing(ctx, m, id)
-	return err == nil && (missing == "" || missing == notKnown && m.Local)
+	return r.lacks(m, v) == ""
 }
 
 // patience is how long no machine could play a version before its owner is told: a worker may have
@@ -109,23 +90,18 @@ const patience = time.Minute
 // one can play again: their owners, and the operator.
 func (r *Runner) tellUnplayable(ctx context.Context) {
 	a, now := &r.able, r.Now()
-	if r.Missing == nil || now.Sub(a.looked) < patience {
+	if now.Sub(a.looked) < patience {
 		return
 	}
 	machines := r.placement.classes()
 	if len(machines) == 0 {
 		return
 	}
-	maps.DeleteFunc(a.missing, func(class string, _ map[int64]string) bool { return machines[class] == nil })
-	before, here := a.lacking, r.placement.local().class
+	before := a.lacking
 	a.looked, a.lacking = now, map[int64]string{}
 	unplayable := 0
 	for id, v := range a.versions {
-		text := ""
-		if v.Unplayable != "" || a.missing[here][id] != "" { // where this machine lacks nothing, it plays
-			text = r.lacking(ctx, machines, id)
-		}
-		switch {
+		switch text := r.lacking(machines, v); {
 		case text == v.Unplayable:
 		case text != "" && text != before[id]:
 			a.lacking[id] = text
@@ -147,12 +123,12 @@ func (a *abilities) looksAgain() (at time.Time) {
 	return at
 }
 
-// lacking returns what no machine has that a version needs; "" where one can play it, or may.
-func (r *Runner) lacking(ctx context.Context, machines map[string]*machine, id int64) string {
+// lacking returns what no machine has that a version needs; "" where one can play it.
+func (r *Runner) lacking(machines map[string]*machine, v remembered) string {
 	var lacks []string
 	for _, m := range machines {
-		text, err := r.missing(ctx, m, id)
-		if err != nil || text == "" || text == notKnown {
+		text := r.lacks(m, v)
+		if text == "" || !v.standing && m.Local {
 			return ""
 		}
 		lacks = append(lacks, text)
@@ -162,7 +138,7 @@ func (r *Runner) lacking(ctx context.Context, machines map[string]*machine, id i
 }
 
 // tellOf tells what no machine has that a version needs; "": it can be played again.
-func (r *Runner) tellOf(ctx context.Context, v ladder.Version, missing string) {
+func (r *Runner) tellOf(ctx context.Context, v remembered, missing string) {
 	if now, err := r.Store.Version(ctx, v.ID); err != nil || now.State != ladder.Live {
 		return
 	}

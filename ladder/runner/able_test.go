@@ -1,31 +1,59 @@
 package runner
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// A runner remembers maxKnown versions; with one more it forgets the others, and what machines lack
-// for them.
+// A runner remembers maxKnown versions; with one more it forgets the others.
 func TestVersionsKnown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	r := w.idle(1, nil)
-	want := w.bot("late", script(""))
+	first := w.bot("late", script(""))
 	for id := int64(1); id < maxKnown; id++ {
-		r.able.versions[-id] = ladder.Version{}
+		r.able.versions[-id] = remembered{}
 	}
-	ids := []int64{want.ID, w.bot("later", script("")).ID}
-	for i, known := range []int{maxKnown, 1} {
-		r.able.missing["class"] = map[int64]string{-1: "python3"}
-		v := kit.Get[ladder.Version](t)(r.version(t.Context(), ids[i]))
-		if v.ID != ids[i] || len(r.able.versions) != known {
-			t.Errorf("version %d: it is %d, and %d are known, want %d", ids[i], v.ID, len(r.able.versions), known)
+	ids := []int64{first.ID, w.bot("later", script("")).ID}
+	for i, want := range []int{maxKnown, 1} {
+		v := kit.Get[remembered](t)(r.version(t.Context(), ids[i]))
+		if v.ID != ids[i] || len(r.able.versions) != want {
+			t.Errorf("version %d: it is %d, and %d are known, want %d", ids[i], v.ID, len(r.able.versions), want)
 		}
-		if kept := len(r.able.missing) > 0; kept != (known > 1) {
-			t.Errorf("version %d: what machines lack is kept: %t", ids[i], kept)
+	}
+}
+
+// This machine may start 32-bit programs, and finds interpreters that machines do not tell of.
+func TestLacks(t *testing.T) {
+	t.Parallel()
+	r := newWorld(t, tiny).idle(1, func(o *Options) {
+		o.Local.Arch = "amd64"
+		o.Finds = func(name string) bool { return name == "python3" }
+	})
+	other := &machine{Machine: attempt.Machine{Name: "lab-1", Arch: "arm64", Interpreters: map[string]string{"node": "22.1.0"}}}
+	for _, test := range []struct {
+		needs       ladder.Needs
+		here, there string // what is lacking
+	}{
+		{ladder.Needs{}, "", ""},
+		{ladder.Needs{Arch: "arm64"}, "arm64", ""},
+		{ladder.Needs{Arch: "386"}, "", "386"},
+		{ladder.Needs{Interpreters: []string{"python3"}}, "", "python3"},
+		{ladder.Needs{Interpreters: []string{"node"}}, "node", ""},
+		{ladder.Needs{Interpreters: []string{"python3", "python2.0"}}, "python2.0", "python3"},
+	} {
+		v := remembered{Version: ladder.Version{Needs: test.needs}}
+		for m, want := range map[*machine]string{r.placement.local(): test.here, other: test.there} {
+			if lacks := r.lacks(m, v); (lacks == "") != (want == "") || !strings.Contains(lacks, want) {
+				t.Errorf("for %+v %s lacks %q, want %q", test.needs, m.Name, lacks, want)
+			}
+		}
+		if len(v.Needs.Interpreters) != len(test.needs.Interpreters) {
+			t.Errorf("of %+v %+v is left", test.needs, v.Needs)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
@@ -38,11 +38,11 @@ func TestRecheck(t *testing.T) {
 	f := w.machines()
 	const n = 5 * firstMatches
 	for i := range n / firstMatches {
-		f.Add(fleet.Machine{Name: fmt.Sprintf("w%d", i+1), Cores: slices.Repeat([]int{cores.Any}, firstMatches)})
+		f.Add(attempt.Machine{Name: fmt.Sprintf("w%d", i+1), Cores: slices.Repeat([]int{cores.Any}, firstMatches)})
 	}
-	f.Player = func(ctx context.Context, _ string, j fleet.Job) (r fleet.Result) {
+	f.Player = func(ctx context.Context, _ string, j attempt.Job) (r attempt.Result) {
 		<-ctx.Done()
-		r.Failure = &fleet.Failure{Kind: fleet.FailedCancelled, Text: "ended"}
+		r.Failure = &attempt.Failure{Kind: attempt.FailedCancelled, Text: "ended"}
 		return r
 	}
 	store := &counted{}
@@ -102,8 +102,8 @@ func TestOverOwnTime(t *testing.T) {
 					}
 					return b, nil
 				}
-				result := r.playHere(ctx, o, fleet.Job{
-					Match: 1, Attempt: 1, Game: "brisca", Bots: []fleet.Bot{{Name: "a"}, {Name: "b"}}, Deals: 1,
+				result := r.playHere(ctx, o, attempt.Job{
+					Match: 1, Attempt: 1, Game: "brisca", Bots: []attempt.Bot{{Name: "a"}, {Name: "b"}}, Deals: 1,
 					Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}, Core: cores.Any, Together: 1,
 				})
 				if errors.Is(context.Cause(ctx), errOverTime) != c.over || (result.Failure != nil) != c.over {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/store"
 )
 
@@ -66,9 +66,9 @@ const serverStopped = "the server stopped"
 func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	m := o.match
 	var (
-		failure *fleet.Failure
+		failure *attempt.Failure
 		told    toldError
-		lie     *fleet.Contradiction
+		lie     *attempt.Contradiction
 		reason  = "the referee failed"
 		label   = "referee"
 		failed  = true // the attempt counts
@@ -87,28 +87,28 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	case why == errHeld:
 		reason, label, failed = fmt.Sprintf("machine %q had it for too long", name), "held", false
 		r.suspend(o.machine, fmt.Sprintf("it had match %d for longer than a match can take", m.ID))
-	case cause != nil || kind == fleet.FailedCancelled && told.Failure == nil:
+	case cause != nil || kind == attempt.FailedCancelled && told.Failure == nil:
 		reason, label, failed = serverStopped, "stop", false
-	case errors.As(why, &lie) && name != fleet.Local:
+	case errors.As(why, &lie) && name != attempt.Local:
 		reason, label, failed = fmt.Sprintf("machine %q handed in what cannot be of the match", name), "contradiction", false
 		r.suspend(o.machine, fmt.Sprintf("what it handed in for match %d cannot be: %s", m.ID, lie))
 	case told.Failure != nil:
 		reason, label = fmt.Sprintf("machine %q could not play", name), "machine"
-		failed = kind != fleet.FailedMachine && kind != fleet.FailedCancelled && !failedOn(m, name, o.attempt.Number)
+		failed = kind != attempt.FailedMachine && kind != attempt.FailedCancelled && !failedOn(m, name, o.attempt.Number)
 		o.blamed = true
-		if kind == fleet.FailedVersion {
+		if kind == attempt.FailedVersion {
 			o.again = append(o.again, thereName(name, told.Version))
 		}
 	case errors.As(why, new(lostError)): // perhaps by this match: it counts
 		reason, label = fmt.Sprintf("machine %q was lost", name), "lost"
 		o.blamed = true
-	case errors.As(why, new(serverError)), kind == fleet.FailedMachine && name == fleet.Local:
+	case errors.As(why, new(serverError)), kind == attempt.FailedMachine && name == attempt.Local:
 		reason, label, failed = "the server could not play", "server", false
 		r.pause(why) // the match is the first one after it
-	case kind == fleet.FailedMachine: // it does not take what is handed out
+	case kind == attempt.FailedMachine: // it does not take what is handed out
 		reason, label, failed = fmt.Sprintf("machine %q could not play", name), "machine", false
 		o.blamed = true
-	case kind == fleet.FailedVersion, kind == fleet.FailedHouse:
+	case kind == attempt.FailedVersion, kind == attempt.FailedHouse:
 		reason, label = failure.Text, kind
 		o.again = append(o.again, matchName(m.ID), versionName(failure.Version))
 	default:

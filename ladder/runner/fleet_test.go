@@ -14,8 +14,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -26,9 +26,9 @@ import (
 func (w *world) machines(others ...string) *laddertest.Fleet {
 	f := laddertest.NewFleet()
 	for _, name := range others {
-		f.Add(fleet.Machine{Name: name, Cores: []int{cores.Any, cores.Any}})
+		f.Add(attempt.Machine{Name: name, Cores: []int{cores.Any, cores.Any}})
 	}
-	f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result { return w.playThere(ctx, j) }
+	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result { return w.playThere(ctx, j) }
 	return f
 }
 
@@ -50,11 +50,11 @@ func TestMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.Add(fleet.Machine{Name: "old", Cores: []int{0}, Refused: "protocol 0"})
-	f.Add(fleet.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
+	f.Add(attempt.Machine{Name: "old", Cores: []int{0}, Refused: "protocol 0"})
+	f.Add(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
 	r := w.run(1, func(o *Options) { o.Fleet = f })
 	r.finished(6)
-	f.Add(fleet.Machine{Name: "w2", Cores: []int{0, 1}})
+	f.Add(attempt.Machine{Name: "w2", Cores: []int{0, 1}})
 	r.until("the new one plays", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
 			return false
@@ -83,8 +83,8 @@ func TestLostMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	stuck := make(chan fleet.Job, 100)
-	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+	stuck := make(chan attempt.Job, 100)
+	f.Player = func(ctx context.Context, machine string, j attempt.Job) attempt.Result {
 		if machine == "w1" {
 			stuck <- j
 			<-ctx.Done()
@@ -114,10 +114,10 @@ func TestMatchThatEndsItsWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines()
-	comes := func() { f.Add(fleet.Machine{Name: "w1", Cores: []int{cores.Any}}) }
+	comes := func() { f.Add(attempt.Machine{Name: "w1", Cores: []int{cores.Any}}) }
 	over := make(chan struct{})
 	t.Cleanup(func() { close(over) })
-	f.Player = func(context.Context, string, fleet.Job) (r fleet.Result) {
+	f.Player = func(context.Context, string, attempt.Job) (r attempt.Result) {
 		f.Lose("w1")
 		comes()
 		<-over
@@ -144,8 +144,8 @@ func TestNextServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	begun, end := make(chan fleet.Job, 100), make(chan struct{})
-	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+	begun, end := make(chan attempt.Job, 100), make(chan struct{})
+	f.Player = func(ctx context.Context, machine string, j attempt.Job) attempt.Result {
 		if machine == "w1" {
 			begun <- j
 			<-end
@@ -153,7 +153,7 @@ func TestNextServer(t *testing.T) {
 		return w.playThere(ctx, j)
 	}
 	first := w.run(1, func(o *Options) { o.Fleet = f })
-	handed := []fleet.Job{<-begun, <-begun}
+	handed := []attempt.Job{<-begun, <-begun}
 	first.stop()
 	for _, j := range handed {
 		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), j.Match))
@@ -197,7 +197,7 @@ func TestAdopted(t *testing.T) {
 		v := kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID))
 		ids = append(ids, v[0].ID)
 	}
-	begin := func(machine string) fleet.Result {
+	begin := func(machine string) attempt.Result {
 		seed := referee.NewSeed()
 		b := w.store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: ids}, Machine: machine, Seed: seed}})[0]
 		w.Must(b.Err)
@@ -206,12 +206,12 @@ func TestAdopted(t *testing.T) {
 			v := kit.Get[ladder.Version](t)(w.store.Version(t.Context(), id))
 			versions = append(versions, v)
 		}
-		result := w.playThere(t.Context(), fleet.NewJob(&b.Match, versions, 1, referee.Hex(seed)))
+		result := w.playThere(t.Context(), attempt.NewJob(&b.Match, versions, 1, referee.Hex(seed)))
 		result.Machine = machine
 		return result
 	}
-	good, bad, own := begin("w9"), begin("w9"), begin(fleet.Local)
-	bad.Games, bad.Failure = nil, &fleet.Failure{Kind: fleet.FailedReferee, Text: "panic"}
+	good, bad, own := begin("w9"), begin("w9"), begin(attempt.Local)
+	bad.Games, bad.Failure = nil, &attempt.Failure{Kind: attempt.FailedReferee, Text: "panic"}
 	f.Leave(good)
 	f.Leave(bad)
 	r := w.run(0, func(o *Options) { o.Fleet = f })
@@ -236,10 +236,10 @@ func TestSmallMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.Add(fleet.Machine{Name: "small", Cores: []int{cores.Any, cores.Any}, Memory: 2*ladder.HouseMemory - 1})
-	f.Add(fleet.Machine{Name: "tight", Cores: []int{cores.Any}, Memory: 2 * ladder.HouseMemory})
-	stuck := make(chan fleet.Job, 100)
-	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+	f.Add(attempt.Machine{Name: "small", Cores: []int{cores.Any, cores.Any}, Memory: 2*ladder.HouseMemory - 1})
+	f.Add(attempt.Machine{Name: "tight", Cores: []int{cores.Any}, Memory: 2 * ladder.HouseMemory})
+	stuck := make(chan attempt.Job, 100)
+	f.Player = func(ctx context.Context, machine string, j attempt.Job) attempt.Result {
 		if machine == "w1" {
 			stuck <- j
 			<-ctx.Done()
@@ -272,6 +272,7 @@ func TestUnplayable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("needy", script(""))
+	w.Must(w.store.SetNeeds(t.Context(), v.Hash, ladder.Needs{Interpreters: []string{"swipl"}}))
 	f := w.machines("w1")
 	var mu sync.Mutex
 	now := time.Now()
@@ -282,12 +283,6 @@ func TestUnplayable(t *testing.T) {
 			defer mu.Unlock()
 			now = now.Add(time.Second) // the server's patience is short for the test
 			return now
-		}
-		o.Missing = func(v ladder.Version, m fleet.Machine) (string, bool) {
-			if v.Bot == "needy" && m.Interpreters["cobol"] == "" {
-				return fmt.Sprintf("cobol (%s does not have it)", m.Name), true
-			}
-			return "", true
 		}
 	})
 	told := func() string {
@@ -300,10 +295,10 @@ func TestUnplayable(t *testing.T) {
 	for told() == "" {
 		r.finished(1)
 	}
-	if text := told(); text != "cobol (local does not have it); cobol (w1 does not have it)" {
+	if text := told(); text != "swipl (local does not have it); swipl (w1 does not have it)" {
 		t.Errorf("it lacks %q", text)
 	}
-	f.Add(fleet.Machine{Name: "w2", Cores: []int{cores.Any}, Interpreters: map[string]string{"cobol": "85"}})
+	f.Add(attempt.Machine{Name: "w2", Cores: []int{cores.Any}, Interpreters: map[string]string{"swipl": "9.0"}})
 	r.until("it is played", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
 			return false
@@ -321,7 +316,7 @@ func TestUnplayable(t *testing.T) {
 		}
 	}
 	messages := kit.Get[[]ladder.Message](t)(w.store.Messages(t.Context(), w.person.ID, 0, 10))
-	if len(messages) != 2 || !strings.Contains(messages[1].Text()+messages[0].Text(), "no machine has what it needs: cobol") {
+	if len(messages) != 2 || !strings.Contains(messages[1].Text()+messages[0].Text(), "no machine has what it needs: swipl") {
 		t.Errorf("its owner is told %+v", messages)
 	}
 	if n := strings.Count(w.logged(), "no machine can play a version"); n != 1 {
@@ -329,32 +324,34 @@ func TestUnplayable(t *testing.T) {
 	}
 }
 
-// A version whose needs are not known is played by the server's own machine first, which builds it;
-// then they are known. Nobody is told that it cannot be played.
-func TestNeedsNotKnown(t *testing.T) {
+// A version that does not stand, as after a restore from a backup, is played by the server's own machine first, which
+// builds it; then it may need something else. Nobody is told that it cannot be played.
+func TestBuiltAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("restored", script(""))
+	w.Must(w.store.SetNeeds(t.Context(), v.Hash, ladder.Needs{Arch: "s390x"}))
 	f := w.machines("w1")
 	var here atomic.Bool // its build
-	ofIt := func(j fleet.Job) bool {
-		return slices.ContainsFunc(j.Bots, func(b fleet.Bot) bool { return b.Version == v.ID })
+	ofIt := func(j attempt.Job) bool {
+		return slices.ContainsFunc(j.Bots, func(b attempt.Bot) bool { return b.Version == v.ID })
 	}
-	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+	f.Player = func(ctx context.Context, machine string, j attempt.Job) attempt.Result {
 		if ofIt(j) && !here.Load() {
 			t.Errorf("%s plays it before it is built", machine)
 		}
 		return w.playThere(ctx, j)
 	}
-	w.here = func(ctx context.Context, _ *outcome, j fleet.Job) fleet.Result {
-		if ofIt(j) {
+	w.here = func(ctx context.Context, _ *outcome, j attempt.Job) attempt.Result {
+		if ofIt(j) && !here.Load() {
+			w.Must(w.store.SetNeeds(ctx, v.Hash, ladder.Needs{}))
 			here.Store(true)
 		}
 		return w.playThere(ctx, j)
 	}
 	r := w.run(1, func(o *Options) {
 		o.Fleet = f
-		o.Missing = func(x ladder.Version, _ fleet.Machine) (string, bool) { return "", x.ID != v.ID || here.Load() }
+		o.Standing = func(x ladder.Version) bool { return x.ID != v.ID || here.Load() }
 	})
 	r.until("another machine plays it", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
@@ -380,8 +377,8 @@ func TestBeginTogether(t *testing.T) {
 	f := w.machines("w1", "w2", "w3", "w4", "w5")
 	var mu sync.Mutex
 	plays := map[int64]int{}
-	jobs := make(chan fleet.Job, 10)
-	f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
+	jobs := make(chan attempt.Job, 10)
+	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
 		mu.Lock()
 		for _, b := range j.Bots {
 			plays[b.Version]++
@@ -389,7 +386,7 @@ func TestBeginTogether(t *testing.T) {
 		mu.Unlock()
 		jobs <- j
 		<-ctx.Done()
-		return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedCancelled, Text: "ended"}}
+		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedCancelled, Text: "ended"}}
 	}
 	r := w.run(0, func(o *Options) { o.Fleet = f })
 	seen := map[int64]bool{}
@@ -419,7 +416,7 @@ func TestHostileMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+	f.Player = func(ctx context.Context, machine string, j attempt.Job) attempt.Result {
 		r := w.playThere(ctx, j)
 		if machine == "w1" && r.Failure == nil { // its other match is ended when it is suspended
 			r.Games[0].Faults = []referee.Fault{{Seat: 99}}
@@ -446,10 +443,10 @@ type unbuilt struct {
 	name string
 }
 
-func (f *unbuilt) Play(ctx context.Context, machine string, j fleet.Job, keep func(fleet.Result) error) error {
+func (f *unbuilt) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
 	for _, b := range j.Bots {
 		if b.Name == f.name {
-			return &fleet.Failure{Kind: fleet.FailedVersion, Version: b.Version, Text: "its upload is gone"}
+			return &attempt.Failure{Kind: attempt.FailedVersion, Version: b.Version, Text: "its upload is gone"}
 		}
 	}
 	return f.Fleet.Play(ctx, machine, j, keep)
@@ -482,9 +479,9 @@ type away struct {
 	is atomic.Bool
 }
 
-func (f *away) Play(ctx context.Context, machine string, j fleet.Job, keep func(fleet.Result) error) error {
+func (f *away) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
 	if f.is.Load() {
-		return fmt.Errorf("handing out: %w", fleet.ErrUnavailable)
+		return fmt.Errorf("handing out: %w", attempt.ErrUnavailable)
 	}
 	return f.Fleet.Play(ctx, machine, j, keep)
 }
@@ -498,7 +495,7 @@ func TestUnavailable(t *testing.T) {
 		o.Fleet = f
 		o.Check = func(context.Context) error {
 			if f.is.Load() {
-				return fleet.ErrUnavailable
+				return attempt.ErrUnavailable
 			}
 			return nil
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 )
@@ -20,7 +20,7 @@ type Watcher interface {
 
 // playHere plays a match on the machine of this process: here matches are watched, have a limit of time,
 // and remote bots.
-func (r *Runner) playHere(ctx context.Context, o *outcome, j fleet.Job) fleet.Result {
+func (r *Runner) playHere(ctx context.Context, o *outcome, j attempt.Job) attempt.Result {
 	var watch []func(*referee.Game)
 	// Who plays from outside could be helped by what is seen of a deal in another rotation.
 	if r.Watch != nil && !(o.match.Rated && slices.Contains(o.match.Remote, true)) {
@@ -38,7 +38,7 @@ func (r *Runner) playHere(ctx context.Context, o *outcome, j fleet.Job) fleet.Re
 			}
 		})
 	}
-	return fleet.Play(ctx, j, fleet.PlayOptions{
+	return attempt.Play(ctx, j, attempt.Options{
 		Program: func(ctx context.Context, slot int) (match.Bot, error) {
 			return r.program(ctx, o.versions[slot], o.match)
 		},

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/referee/cores"
 )
@@ -25,16 +25,16 @@ import (
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		result func(fleet.Job, fleet.Result) fleet.Result
+		result func(attempt.Job, attempt.Result) attempt.Result
 		why    string
 	}{
-		"ranks": {func(_ fleet.Job, r fleet.Result) fleet.Result {
+		"ranks": {func(_ attempt.Job, r attempt.Result) attempt.Result {
 			slices.Reverse(r.Games[0].Ranks)
 			r.Games[0].Ranks[0]++
 			return r
 		}, "ranks are"},
-		"a failure of a bot that it never had": {func(j fleet.Job, r fleet.Result) fleet.Result {
-			r.Games, r.Failure = nil, &fleet.Failure{Kind: fleet.FailedVersion, Version: 4711, Text: "it is broken"}
+		"a failure of a bot that it never had": {func(j attempt.Job, r attempt.Result) attempt.Result {
+			r.Games, r.Failure = nil, &attempt.Failure{Kind: attempt.FailedVersion, Version: 4711, Text: "it is broken"}
 			return r
 		}, "a failure of version 4711, which does not play"},
 	} {
@@ -45,13 +45,13 @@ func TestSuspended(t *testing.T) {
 			f := w.machines("w1")
 			var given atomic.Int32
 			both := make(chan struct{})
-			f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
+			f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
 				if given.Add(1) == 1 { // one core plays on until it is told to end
 					<-ctx.Done()
 					close(both)
-					return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedCancelled}}
+					return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedCancelled}}
 				}
-				return test.result(j, fleet.PlayAtRandom(j))
+				return test.result(j, attempt.PlayAtRandom(j))
 			}
 			registry := prometheus.NewRegistry()
 			r := w.run(1, func(o *Options) { o.Fleet, o.Registerer = f, registry })
@@ -73,7 +73,7 @@ func TestSuspended(t *testing.T) {
 			}
 			kit.Wait(t, "what it played on has ended", both)
 			f.Lose("w1")
-			f.Add(fleet.Machine{Name: "w1", Cores: []int{cores.Any}})
+			f.Add(attempt.Machine{Name: "w1", Cores: []int{cores.Any}})
 			r.until("both are played elsewhere", func(e events.Event) bool { return all(e) && len(waits) == 0 })
 			r.finished(5)
 			m := machineNamed(t, r.Machines(nil), "w1")
@@ -100,15 +100,15 @@ func TestFirstMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines()
-	f.Add(fleet.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
+	f.Add(attempt.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
 	given, ends := make(chan struct{}, 100), make(chan struct{})
-	f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
+	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
 		given <- struct{}{}
 		select {
 		case <-ends:
 		case <-ctx.Done():
 		}
-		return fleet.PlayAtRandom(j)
+		return attempt.PlayAtRandom(j)
 	}
 	r := w.run(0, func(o *Options) { o.Fleet = f })
 	for range firstMatches {
@@ -137,18 +137,18 @@ func TestFirstMatches(t *testing.T) {
 // bot that it speaks of are played elsewhere.
 func TestToldFailures(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{fleet.FailedVersion, fleet.FailedHouse, fleet.FailedReferee, fleet.FailedMachine, fleet.FailedCancelled, "other"} {
+	for _, kind := range []string{attempt.FailedVersion, attempt.FailedHouse, attempt.FailedReferee, attempt.FailedMachine, attempt.FailedCancelled, "other"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tiny)
 			v := w.bot("victim", script(""))
 			w.atRandom()
 			f := w.machines()
-			f.Add(fleet.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
+			f.Add(attempt.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
 			var told atomic.Int32
-			f.Player = func(_ context.Context, _ string, j fleet.Job) fleet.Result {
+			f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result {
 				told.Add(1)
-				return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: kind, Version: j.Bots[0].Version, Text: "it is broken"}}
+				return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: kind, Version: j.Bots[0].Version, Text: "it is broken"}}
 			}
 			var hours atomic.Int32 // nothing rests for so long
 			r := w.run(1, func(o *Options) {
@@ -187,14 +187,14 @@ func TestHeldForEver(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, strings.NewReplacer(`size = "4"`, `size = "4", limit = "10"`, "600000", "1000").Replace(tiny))
 		f := laddertest.NewFleet()
-		f.Add(fleet.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
-		f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
+		f.Add(attempt.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
+		f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
 			<-ctx.Done()
-			return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedCancelled}}
+			return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedCancelled}}
 		}
-		w.here = func(_ context.Context, _ *outcome, j fleet.Job) fleet.Result {
+		w.here = func(_ context.Context, _ *outcome, j attempt.Job) attempt.Result {
 			time.Sleep(20 * time.Second)
-			return fleet.PlayAtRandom(j)
+			return attempt.PlayAtRandom(j)
 		}
 		began := time.Now()
 		r := w.run(1, func(o *Options) { o.Fleet = f })
@@ -233,8 +233,8 @@ func TestFullDiskBlamesNoMachine(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, tiny)
 		f := laddertest.NewFleet()
-		f.Add(fleet.Machine{Name: "w1", Cores: []int{cores.Any}})
-		f.Player = func(_ context.Context, _ string, j fleet.Job) fleet.Result { return fleet.PlayAtRandom(j) }
+		f.Add(attempt.Machine{Name: "w1", Cores: []int{cores.Any}})
+		f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
 		disk := &full{failures: math.MaxInt, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
 		r := w.run(0, func(o *Options) { o.Fleet, disk.Store, o.Store = f, o.Store, disk })
 		r.until("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
@@ -263,12 +263,12 @@ func TestOneWordCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines()
-	f.Add(fleet.Machine{Name: "w1", Cores: []int{cores.Any}})
-	f.Player = func(_ context.Context, machine string, j fleet.Job) fleet.Result {
+	f.Add(attempt.Machine{Name: "w1", Cores: []int{cores.Any}})
+	f.Player = func(_ context.Context, machine string, j attempt.Job) attempt.Result {
 		if machine != "w1" {
-			return fleet.PlayAtRandom(j)
+			return attempt.PlayAtRandom(j)
 		}
-		return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedReferee, Text: "panic"}}
+		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "panic"}}
 	}
 	var hours atomic.Int32
 	r := w.run(0, func(o *Options) {
@@ -288,7 +288,7 @@ func TestOneWordCountsOnce(t *testing.T) {
 		hours.Add(1)
 		r.Wake()
 	}
-	f.Add(fleet.Machine{Name: "w2", Cores: []int{cores.Any}})
+	f.Add(attempt.Machine{Name: "w2", Cores: []int{cores.Any}})
 	r.until("another plays it", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == first })
 	r.stop()
 }

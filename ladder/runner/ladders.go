@@ -118,7 +118,7 @@ func (l *ladders) job(ctx context.Context, x ladder.Ladder, p *matchmaking.Pool,
 		if err != nil {
 			return nil, err
 		}
-		j.versions = append(j.versions, v)
+		j.versions = append(j.versions, v.Version)
 		m.Bots, m.Numbers, m.Remote = append(m.Bots, v.Bot), append(m.Numbers, v.Number), append(m.Remote, v.Remote)
 	}
 	j.idle = !p.Contains(func(p *matchmaking.Player) bool { return slices.Contains(slots, p.ID) && !known(p) })

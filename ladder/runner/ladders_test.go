@@ -8,7 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/cores"
@@ -46,7 +46,7 @@ func TestIdle(t *testing.T) {
 	w := newWorld(t, tiny)
 	now := time.Now()
 	r := kit.Get[*Runner](t)(New(Options{
-		Store: playedStore{w.store, map[string]*matchmaking.Pool{}}, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}},
+		Store: playedStore{w.store, map[string]*matchmaking.Pool{}}, Ladders: w.config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}},
 		Idle: time.Hour, Now: func() time.Time { return now },
 	}))
 	next := func() *ladder.Match {
@@ -71,7 +71,7 @@ func TestIdle(t *testing.T) {
 				t.Errorf("the next look is at %s, want %s", r.ladders.quiet, want)
 			}
 			// A machine for which nothing fits does not end the wait.
-			if j, err := r.ladders.next(t.Context(), place{&machine{Machine: fleet.Machine{Memory: 1}}, now}); j != nil || err != nil || r.ladders.quiet.IsZero() {
+			if j, err := r.ladders.next(t.Context(), place{&machine{Machine: attempt.Machine{Memory: 1}}, now}); j != nil || err != nil || r.ladders.quiet.IsZero() {
 				t.Errorf("a machine without memory plays %v, %v; the next look is at %s", j, err, r.ladders.quiet)
 			}
 			now = now.Add(time.Hour / 4)
@@ -101,7 +101,7 @@ deals = 1
 clock = {movetime = 600000, startup = 600000}
 house = ["@random", "@greedy"]
 `)
-	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}}})
+	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}}})
 	w.Must(err)
 	r.ladders.spent["teeko"] = 1000
 	ladders := func(n int) (names []string) {
@@ -127,7 +127,7 @@ func TestPause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}}, Pause: time.Minute})
+	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}}, Pause: time.Minute})
 	w.Must(err)
 	l := &r.ladders
 	old, fresh := matchmaking.Player{Matches: ladder.EnoughMatches}, matchmaking.Player{Matches: ladder.EnoughMatches - 1}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/ladder/fleet"
 )
 
 // machineNamed returns a machine of a list.
@@ -33,10 +33,10 @@ func TestMachinesAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.Add(fleet.Machine{Name: "old", Cores: []int{0}, Refused: "protocol 0", Version: "0.1"})
-	f.Add(fleet.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
-	begun, goOn := make(chan fleet.Job, 100), make(chan struct{})
-	f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
+	f.Add(attempt.Machine{Name: "old", Cores: []int{0}, Refused: "protocol 0", Version: "0.1"})
+	f.Add(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
+	begun, goOn := make(chan attempt.Job, 100), make(chan struct{})
+	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
 		begun <- j
 		<-goOn
 		result := w.playThere(ctx, j)
@@ -61,7 +61,7 @@ func TestMachinesAreTold(t *testing.T) {
 	}
 	w1 := machineNamed(t, list, "w1")
 	var plays []ladder.MachineMatch
-	for _, j := range []fleet.Job{first, second} {
+	for _, j := range []attempt.Job{first, second} {
 		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), j.Match))
 		plays = append(plays, ladder.MachineMatch{Match: j.Match, Attempt: 1, Ladder: m.Ladder, Bots: m.Bots, Numbers: m.Numbers, Began: m.Attempts[0].Began})
 	}
@@ -91,8 +91,8 @@ func TestMachineThatFailsIsTold(t *testing.T) {
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
 	now := time.Unix(1000, 0) // a rest does not end
-	f.Player = func(_ context.Context, _ string, j fleet.Job) fleet.Result {
-		return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedMachine, Text: "/secret/dir is full"}}
+	f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result {
+		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedMachine, Text: "/secret/dir is full"}}
 	}
 	r := w.run(1, func(o *Options) { o.Fleet, o.Now = f, func() time.Time { return now } })
 	r.until("w1 fails", func(e events.Event) bool { return e.Kind == events.MatchBroken })

@@ -18,9 +18,9 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -48,7 +48,7 @@ type world struct {
 	log    *strings.Builder  // under mu
 	broken map[string]string // bots that cannot be had, and why
 	mu     sync.Mutex
-	here   func(context.Context, *outcome, fleet.Job) fleet.Result // what the machine of the server plays with; nil: playHere
+	here   func(context.Context, *outcome, attempt.Job) attempt.Result // what the machine of the server plays with; nil: playHere
 }
 
 // tiny is a ladder of the shortest matches. Its clock is long: the machine is
@@ -214,8 +214,8 @@ func hashOf(text string) string {
 }
 
 // playThere plays a job as a worker on another machine does.
-func (w *world) playThere(ctx context.Context, j fleet.Job) fleet.Result {
-	return fleet.Play(ctx, j, fleet.PlayOptions{Program: func(ctx context.Context, slot int) (match.Bot, error) {
+func (w *world) playThere(ctx context.Context, j attempt.Job) attempt.Result {
+	return attempt.Play(ctx, j, attempt.Options{Program: func(ctx context.Context, slot int) (match.Bot, error) {
 		v, err := w.store.Version(ctx, j.Bots[slot].Version)
 		if err != nil {
 			return match.Bot{}, err
@@ -238,5 +238,5 @@ func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
 
 // atRandom makes the machine of the server play at random.
 func (w *world) atRandom() {
-	w.here = func(_ context.Context, _ *outcome, j fleet.Job) fleet.Result { return fleet.PlayAtRandom(j) }
+	w.here = func(_ context.Context, _ *outcome, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
 }

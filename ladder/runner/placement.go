@@ -12,7 +12,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 )
 
 // placement knows where jobs are played: the machines, and the jobs that each has.
@@ -34,20 +34,24 @@ type placement struct {
 
 // machine is one that matches are played on.
 type machine struct {
-	fleet.Machine        // empty but for Name and Seen while it is away
-	here          bool   // it is not away
-	class         string // what it can play; see classOf
-	jobs          []*job
-	saving        int64  // memory that has to be free before it gets a job
-	played        int    // matches, since it came
-	backoff              // after it failed
-	suspended     string // why it gets nothing more until the server starts again; "" if it does
+	attempt.Machine        // empty but for Name and Seen while it is away
+	here            bool   // it is not away
+	class           string // what it can play; see classOf
+	jobs            []*job
+	saving          int64  // memory that has to be free before it gets a job
+	played          int    // matches, since it came
+	backoff                // after it failed
+	suspended       string // why it gets nothing more until the server starts again; "" if it does
 
 	// What follows is counted since the server started, for people.
 
 	hour                            hour
 	finished, void, starved, broken int64
 }
+
+// maxMachines is how many machines are remembered: some thousands can be connected, and those that are there
+// are never the oldest.
+const maxMachines = 10_000
 
 // place is a free core of a machine at a time.
 type place struct {
@@ -56,7 +60,7 @@ type place struct {
 }
 
 func newPlacement() *placement {
-	known, err := lru.New[string, *machine](2 * fleet.MaxConnections) // those that are there are never the oldest
+	known, err := lru.New[string, *machine](maxMachines)
 	if err != nil {
 		panic("runner: " + err.Error()) // only for a size below 1
 	}
@@ -70,7 +74,7 @@ func (p *placement) local() *machine { return p.there[0] }
 func (p *placement) of(name string) *machine {
 	m, ok := p.known.Get(name)
 	if !ok {
-		m = &machine{Machine: fleet.Machine{Name: name}}
+		m = &machine{Machine: attempt.Machine{Name: name}}
 		p.known.Add(name, m)
 	}
 	return m
@@ -85,7 +89,7 @@ func (p *placement) note(m *machine, change func(*machine)) {
 
 // sync takes in what machines there are, this one included, and returns those that have come and left. Of
 // one that has left, the jobs come to an end by themselves.
-func (p *placement) sync(now []fleet.Machine) (come, left []*machine) {
+func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	slices.SortFunc(now, byName)
@@ -110,7 +114,7 @@ func (p *placement) sync(now []fleet.Machine) (come, left []*machine) {
 	}
 	for _, m := range before {
 		if !slices.Contains(p.there, m) {
-			m.Machine, m.here = fleet.Machine{Name: m.Name, Seen: m.Seen}, false
+			m.Machine, m.here = attempt.Machine{Name: m.Name, Seen: m.Seen}, false
 			left = append(left, m)
 		}
 	}
@@ -118,7 +122,7 @@ func (p *placement) sync(now []fleet.Machine) (come, left []*machine) {
 }
 
 // byName orders machines, that of this process first.
-func byName(a, b fleet.Machine) int {
+func byName(a, b attempt.Machine) int {
 	switch {
 	case a.Local == b.Local:
 		return strings.Compare(a.Name, b.Name)
@@ -368,7 +372,7 @@ func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 		delete(away, told.Name)
 	}
 	for name := range away {
-		there = append(there, fleet.Machine{Name: name})
+		there = append(there, attempt.Machine{Name: name})
 	}
 	slices.SortFunc(there, byName)
 	p := r.placement

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 )
 
 // Whatever jobs come and in whatever order they end: no more cores and memory are handed out than there are,
@@ -16,7 +16,7 @@ func TestPlacement(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.Int64Range(0, 20).Draw(t, "memory")
-		m := fleet.Machine{Cores: make([]int, rapid.IntRange(1, 5).Draw(t, "cores")), Memory: total, Local: true}
+		m := attempt.Machine{Cores: make([]int, rapid.IntRange(1, 5).Draw(t, "cores")), Memory: total, Local: true}
 		for i := range m.Cores {
 			m.Cores[i] = i
 		}
@@ -25,7 +25,7 @@ func TestPlacement(t *testing.T) {
 			most = 20
 		}
 		p, now := newPlacement(), time.Now()
-		p.sync([]fleet.Machine{m})
+		p.sync([]attempt.Machine{m})
 		left := rapid.SliceOfN(rapid.Int64Range(0, most), 0, 30).Draw(t, "jobs")
 		for id := int64(1); len(left) > 0 || len(p.local().jobs) > 0; {
 			for at := range p.places(now) {
@@ -60,7 +60,7 @@ func TestPlacement(t *testing.T) {
 func TestSaving(t *testing.T) {
 	t.Parallel()
 	p, now := newPlacement(), time.Now()
-	p.sync([]fleet.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 10}})
+	p.sync([]attempt.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 10}})
 	at := place{p.local(), now}
 	free := func() bool { return p.isFree(p.local(), now) }
 	small := &job{version: 1, memory: 4}
@@ -76,7 +76,7 @@ func TestSaving(t *testing.T) {
 		t.Error("there is room for it, and it gets nothing")
 	}
 	p.take(at, &job{version: 4, memory: 10})
-	if p.sync([]fleet.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 9}}); p.local().saving != 0 {
+	if p.sync([]attempt.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 9}}); p.local().saving != 0 {
 		t.Error("it saves more than it has")
 	}
 }
@@ -86,12 +86,12 @@ func TestSaving(t *testing.T) {
 func TestMachineJobs(t *testing.T) {
 	t.Parallel()
 	p, now := newPlacement(), time.Now()
-	local, w := fleet.Machine{Name: fleet.Local, Local: true}, fleet.Machine{Name: "w", Cores: []int{0, 1, 2, 3, 4, 5, 6}}
+	local, w := attempt.Machine{Name: attempt.Local, Local: true}, attempt.Machine{Name: "w", Cores: []int{0, 1, 2, 3, 4, 5, 6}}
 	awaited := &job{match: &ladder.Match{ID: 9}, awaited: true, attempt: ladder.Attempt{Number: 2}}
-	p.sync([]fleet.Machine{local})
+	p.sync([]attempt.Machine{local})
 	p.adopt("w", awaited, now)
-	w.Playing = []fleet.Playing{{Match: 9, Attempt: 2, Core: 3}}
-	p.sync([]fleet.Machine{w, local})
+	w.Playing = []attempt.Playing{{Match: 9, Attempt: 2, Core: 3}}
+	p.sync([]attempt.Machine{w, local})
 	id := int64(10)
 	fill := func() (n int) {
 		for at := range p.places(now) {
@@ -111,8 +111,8 @@ func TestMachineJobs(t *testing.T) {
 		{func() { p.failed(m, now) }, 0},
 		{func() { now = now.Add(maxBackoff); m.jobs = nil }, 1},
 		{func() { p.worked(m) }, firstMatches + 1},
-		{func() { p.sync([]fleet.Machine{local}); m.jobs = nil }, 0},
-		{func() { p.sync([]fleet.Machine{w, local}) }, firstMatches},
+		{func() { p.sync([]attempt.Machine{local}); m.jobs = nil }, 0},
+		{func() { p.sync([]attempt.Machine{w, local}) }, firstMatches},
 	} {
 		if c.change(); fill() != c.want {
 			t.Errorf("%d: it has %d jobs, want %d more", i, len(m.jobs), c.want)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 )
@@ -19,7 +19,7 @@ type serverError struct{ error }
 type lostError struct{ error }
 
 // toldError is a failure that another machine tells of. Only that machine is blamed on its word.
-type toldError struct{ *fleet.Failure }
+type toldError struct{ *attempt.Failure }
 
 // Why a job is ended before its time.
 var (
@@ -73,7 +73,7 @@ func (r *Runner) adopt(ctx context.Context) error {
 		switch h.Machine {
 		case "": // nobody plays it: the server has broken it off
 			continue
-		case fleet.Local:
+		case attempt.Local:
 			r.metrics.broken.WithLabelValues("stop").Inc()
 			r.Log.Info("match interrupted", "match", h.Match, "attempt", h.Attempt, "why", serverStopped)
 			if _, err := r.Store.Break(ctx, h.Match, h.Attempt, serverStopped, false); err != nil {
@@ -106,7 +106,7 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 			"versions", o.match.Versions, "machine", o.attempt.Machine, "commitment", o.attempt.Commitment.String())
 	}
 	err := r.handOut(ctx, o)
-	if !errors.Is(err, fleet.ErrDetach) { // the next server adopts it
+	if !errors.Is(err, attempt.ErrDetach) { // the next server adopts it
 		r.settle(ctx, o, err)
 	}
 }
@@ -120,24 +120,24 @@ func (r *Runner) handOut(ctx context.Context, o *outcome) error {
 		}
 		o.versions = append(o.versions, v)
 	}
-	j := fleet.NewJob(o.match, o.versions, o.attempt.Number, referee.Hex(o.seed))
+	j := attempt.NewJob(o.match, o.versions, o.attempt.Number, referee.Hex(o.seed))
 	began := time.Now()
 	// The machine is ended with held, which says nothing any more once the result has come.
 	held, over := context.WithTimeoutCause(ctx, r.mayHold(o), errHeld)
 	defer over()
 	var kept error // what is not the machine's to keep for another server
-	keep := func(result fleet.Result) error {
+	keep := func(result attempt.Result) error {
 		o.took = time.Since(began)
 		kept = r.keep(ctx, o, result)
-		if errors.As(kept, new(serverError)) && errors.Is(context.Cause(ctx), fleet.ErrDetach) {
-			return fleet.ErrDetach
+		if errors.As(kept, new(serverError)) && errors.Is(context.Cause(ctx), attempt.ErrDetach) {
+			return attempt.ErrDetach
 		}
 		return nil
 	}
 	var err error
 	if o.awaited {
 		err = r.Fleet.Adopt(held, o.attempt.Machine, j, o.attempt.Commitment, keep)
-	} else if j.Core, j.Together = o.core, o.rotations; o.attempt.Machine == fleet.Local {
+	} else if j.Core, j.Together = o.core, o.rotations; o.attempt.Machine == attempt.Local {
 		err = keep(r.here(ctx, o, j))
 	} else {
 		err = r.Fleet.Play(held, o.attempt.Machine, j, keep)
@@ -149,9 +149,9 @@ func (r *Runner) handOut(ctx context.Context, o *outcome) error {
 	case err == nil:
 		return kept
 	case ctx.Err() != nil:
-	case errors.Is(err, fleet.ErrUnavailable):
+	case errors.Is(err, attempt.ErrUnavailable):
 		err = serverError{err}
-	case errors.Is(err, fleet.ErrLost):
+	case errors.Is(err, attempt.ErrLost):
 		err = lostError{err}
 	case held.Err() != nil && errors.Is(err, held.Err()):
 		err = errHeld
@@ -178,8 +178,8 @@ func (r *Runner) mayHold(o *outcome) time.Duration {
 }
 
 // keep stores the games of a result.
-func (r *Runner) keep(ctx context.Context, o *outcome, result fleet.Result) error {
-	elsewhere := o.attempt.Machine != fleet.Local
+func (r *Runner) keep(ctx context.Context, o *outcome, result attempt.Result) error {
+	elsewhere := o.attempt.Machine != attempt.Local
 	if f := result.Failure; f != nil && elsewhere {
 		return toldError{f}
 	}
@@ -201,7 +201,7 @@ func (r *Runner) keep(ctx context.Context, o *outcome, result fleet.Result) erro
 		})
 	}
 	if err != nil && elsewhere && !errors.As(err, new(serverError)) && !errors.Is(err, store.ErrOver) {
-		return toldError{&fleet.Failure{Kind: fleet.FailedMachine, Text: fmt.Sprintf("what it handed in cannot be stored: %s", err)}}
+		return toldError{&attempt.Failure{Kind: attempt.FailedMachine, Text: fmt.Sprintf("what it handed in cannot be stored: %s", err)}}
 	}
 	return err
 }
@@ -226,16 +226,35 @@ func (r *Runner) settle(ctx context.Context, o *outcome, err error) {
 	}
 }
 
+// Fleet is what a runner plays matches on other machines with.
+type Fleet interface {
+	// Machines returns the machines that are there, the refused and the draining included.
+	Machines() []attempt.Machine
+	// Changed receives, without blocking the fleet, after machines came, left or changed.
+	Changed() <-chan struct{}
+	// Play hands a job to a machine and gives its result to keep, once. An error of keep says that the
+	// result cannot be stored now: then the machine keeps it for the next server. Play returns that
+	// error, an *attempt.Contradiction for what cannot be a result of the job, and an error when the
+	// context ends (the machine is told to stop, and has a moment to do so) or the machine is lost
+	// (attempt.ErrLost): then the attempt is over, and a result of it that still comes is refused. With
+	// the cause attempt.ErrDetach the attempt is not over. What cannot be handed out at all is an
+	// *attempt.Failure, or attempt.ErrUnavailable.
+	Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error
+	// Adopt is Play of an attempt that an earlier server has handed out: j has no seed, but a
+	// commitment to it is known.
+	Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error
+}
+
 // nobody is a fleet without machines.
 type nobody struct{}
 
-func (nobody) Machines() []fleet.Machine { return nil }
-func (nobody) Changed() <-chan struct{}  { return nil }
+func (nobody) Machines() []attempt.Machine { return nil }
+func (nobody) Changed() <-chan struct{}    { return nil }
 
-func (nobody) Play(context.Context, string, fleet.Job, func(fleet.Result) error) error {
-	return fleet.ErrLost
+func (nobody) Play(context.Context, string, attempt.Job, func(attempt.Result) error) error {
+	return attempt.ErrLost
 }
 
-func (nobody) Adopt(context.Context, string, fleet.Job, referee.Hex, func(fleet.Result) error) error {
-	return fleet.ErrLost
+func (nobody) Adopt(context.Context, string, attempt.Job, referee.Hex, func(attempt.Result) error) error {
+	return attempt.ErrLost
 }

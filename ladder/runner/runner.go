@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -65,19 +65,17 @@ type Options struct {
 	// Submission is the memory that the stages of a submission can use.
 	Submission int64
 	// Standing reports whether a version can be started without a build, which takes
-	// the memory of a submission; nil: all can.
+	// the memory of a submission, on this machine; nil: all can.
 	Standing func(ladder.Version) bool
 	// Local is the machine of this process. Submissions, matches that somebody asked for and those of
 	// remote versions are for it alone.
-	Local fleet.Machine
+	Local attempt.Machine
 	// Interpreters returns the versions of this machine's interpreters, for people; nil: none.
 	Interpreters func() map[string]string
 	// Fleet plays matches on other machines, one at a time on each of their cores; nil: there are none.
-	Fleet fleet.Fleet
-	// Missing returns what a machine lacks that a version needs, "" for nothing. Where that is not known
-	// the version is for the machine in this process, which builds it again. nil: all machines can play
-	// all.
-	Missing func(ladder.Version, fleet.Machine) (lacks string, known bool)
+	Fleet Fleet
+	// Finds reports whether this machine has an interpreter; nil: it has those that Local tells of.
+	Finds func(name string) bool
 	// Grace is how long running matches may continue when the runner is stopped.
 	Grace time.Duration
 	// Check returns an error if the server cannot play at all. It is called before
@@ -109,8 +107,8 @@ type Runner struct {
 	wake    chan struct{}
 	ended   chan outcome
 	fits    *fitter
-	journal fleet.Journal
-	here    func(context.Context, *outcome, fleet.Job) fleet.Result // playHere, but for tests
+	journal attempt.Journal
+	here    func(context.Context, *outcome, attempt.Job) attempt.Result // playHere, but for tests
 
 	// What follows belongs to the goroutine of Run, but for what placement says.
 
@@ -130,7 +128,13 @@ func New(o Options) (*Runner, error) {
 	if o.Fleet == nil {
 		o.Fleet = nobody{}
 	}
-	o.Local.Name, o.Local.Local, o.Local.Memory = fleet.Local, true, o.Room.Total
+	o.Local.Name, o.Local.Local, o.Local.Memory = attempt.Local, true, o.Room.Total
+	if o.Standing == nil {
+		o.Standing = func(ladder.Version) bool { return true }
+	}
+	if o.Finds == nil {
+		o.Finds = func(string) bool { return false }
+	}
 	if o.Check == nil {
 		o.Check = func(context.Context) error { return nil }
 	}
@@ -244,7 +248,7 @@ func (r *Runner) Run(ctx context.Context) error {
 func (r *Runner) stop() {
 	for _, j := range r.placement.jobs {
 		if j.match != nil && !j.machine.Local {
-			j.end(fleet.ErrDetach)
+			j.end(attempt.ErrDetach)
 		}
 	}
 }
@@ -347,9 +351,6 @@ func (r *Runner) end(ctx context.Context, o outcome) {
 			r.placement.worked(o.machine)
 		case o.blamed:
 			r.placement.failed(o.machine, now)
-		}
-		if o.machine.Local {
-			r.able.built(o.match.Versions)
 		}
 	}
 	for _, name := range o.fine {

@@ -85,7 +85,7 @@ func (r *Runner) measure(ctx context.Context, at place, j *job) error {
 		return nil // play tells what is wrong
 	}
 	j.rotations, j.memory = r.roomOf(at).Together(v, j.match.House(), max(1, len(at.Cores)))
-	if r.Standing == nil || !at.Local {
+	if !at.Local {
 		return nil
 	}
 	build := r.Submission // or as much as there is
@@ -97,7 +97,7 @@ func (r *Runner) measure(ctx context.Context, at place, j *job) error {
 		if err != nil {
 			return err
 		}
-		if !v.Remote && !r.Standing(v) {
+		if !v.Remote && !r.Standing(v.Version) {
 			j.memory = max(j.memory, build)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/store"
 )
 
@@ -32,7 +32,7 @@ func (quietStore) Generation() uint64 { return 0 }
 func alone(cores int, share float64) (*Runner, place) {
 	r := &Runner{Options: Options{Store: quietStore{}}, placement: newPlacement(), backoffs: backoffs{}}
 	r.waiting = waiting{Runner: r, read: true, credit: credit{share: share}, served: map[int64]int{}}
-	r.placement.sync([]fleet.Machine{{Local: true, Cores: make([]int, cores)}})
+	r.placement.sync([]attempt.Machine{{Local: true, Cores: make([]int, cores)}})
 	return r, place{r.placement.local(), time.Unix(0, 0)}
 }
 
@@ -80,7 +80,7 @@ func TestNext(t *testing.T) {
 				house = append(house, kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID))[0].ID)
 			}
 			if c.interrupted {
-				b := w.store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: fleet.Local}})[0]
+				b := w.store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: attempt.Local}})[0]
 				w.Must(b.Err)
 				kit.Get[bool](t)(w.store.Break(t.Context(), b.Match.ID, 1, serverStopped, false))
 			}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/cores"
@@ -53,9 +53,9 @@ func BenchmarkFleet(b *testing.B) {
 	b.Logf("%d versions in %s", versions, time.Since(began).Round(time.Second))
 	f := laddertest.NewFleet()
 	for i := range 100 {
-		f.Add(fleet.Machine{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
+		f.Add(attempt.Machine{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
 	}
-	f.Quick = func(j fleet.Job) fleet.Result { return fleet.PlayAtRandom(j) }
+	f.Quick = func(j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
 	r := w.run(0, func(o *Options) { o.Fleet, o.Log = f, nil })
 	r.finished(200)
 	asked, stop := make(chan []time.Duration), make(chan struct{})

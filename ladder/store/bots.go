@@ -66,7 +66,7 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 		return err
 	}
 	if live.ID != 0 && live.Label == h.Label {
-		return tx.SetBuilt(ctx, queries.SetBuiltParams{Label: live.Label, Hash: h.Hash, Language: live.Language, Games: list(h.Games), Command: live.Command, ID: live.ID})
+		return tx.SetBuilt(ctx, queries.SetBuiltParams{Label: live.Label, Hash: h.Hash, Language: live.Language, Games: list(h.Games), Command: live.Command, Needs: live.Needs, ID: live.ID})
 	}
 	if err := tx.retire(ctx, b.ID, nullStamp(tx.now)); err != nil {
 		return err

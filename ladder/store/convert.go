@@ -94,6 +94,9 @@ func version(v queries.VersionRow) (ladder.Version, error) {
 	if len(out.Games) == 0 {
 		out.Games = nil
 	}
+	if err := parse("a version's needs", v.Needs, &out.Needs); err != nil {
+		return out, err
+	}
 	return out, parse("a version's command", v.Command, &out.Command)
 }
 

@@ -40,6 +40,7 @@ var scanned = map[string]string{
 	"Archives":      "for backup and verify",
 	"WronglyActive": "for verify: all versions, once for each ladder",
 	"ArchivedBytes": "a row for some thousand matches, once a day",
+	"SetNeeds":      "once for a build after a restore on another kind of machine",
 	"UsageByGame":   "for timba admin storage: all results",
 	"CountResults":  "for verify",
 	"AddSettings":   "only while a reference is broken",

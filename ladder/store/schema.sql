@@ -81,6 +81,7 @@ CREATE TABLE versions (
   began    INTEGER,
   ended    INTEGER,
   remote   INTEGER NOT NULL DEFAULT 0 CHECK (remote IN (0, 1)), -- a program on its owner's machine: it plays while it is connected
+  needs    TEXT    NOT NULL DEFAULT '{}' CHECK (json_valid(needs)), -- of the build, from a machine; see ladder.Needs
   unplayable TEXT  NOT NULL DEFAULT '', -- what no machine has that the version needs; '': it can be played
   UNIQUE (bot_id, number),
   UNIQUE (id, bot_id),

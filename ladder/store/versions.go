@@ -56,6 +56,7 @@ type Built struct {
 	Language string
 	Games    []string
 	Command  []string
+	Needs    ladder.Needs
 }
 
 // SetBuilt stores what is known of a version after its build.
@@ -66,9 +67,14 @@ func (s *Store) SetBuilt(ctx context.Context, versionID int64, b Built) error {
 		}
 		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
 		return tx.SetBuilt(ctx, queries.SetBuiltParams{
-			Label: b.Label, Hash: b.Hash, Language: b.Language, Games: list(b.Games), Command: list(b.Command), ID: versionID,
+			Label: b.Label, Hash: b.Hash, Language: b.Language, Games: list(b.Games), Command: list(b.Command), Needs: text(b.Needs), ID: versionID,
 		})
 	})
+}
+
+// SetNeeds keeps what the versions need whose files are built again.
+func (s *Store) SetNeeds(ctx context.Context, hash string, n ladder.Needs) error {
+	return s.update(ctx, func(tx *Tx) error { return tx.SetNeeds(ctx, text(n), hash) })
 }
 
 func list(words []string) string {

@@ -68,6 +68,7 @@ func (s *submission) build(ctx context.Context, log *transcript) (string, error)
 	fmt.Fprintf(log, "run: %s\n", strings.Join(m.Run, " "))
 	err = s.Store.SetBuilt(ctx, s.version.ID, store.Built{
 		Label: label(m.Version, log), Hash: s.hash, Language: m.Language(), Games: claimed, Command: m.Run,
+		Needs: needsOf(s.made.dir, m.Run),
 	})
 	if err != nil {
 		return "", err

@@ -143,6 +143,11 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version) error {
 	if _, err := p.make(ctx, m, &transcript{}, work); err != nil {
 		return err
 	}
+	if needs := needsOf(m.dir, v.Command); !needs.Equal(v.Needs) { // it was built on another machine before
+		if err := p.Store.SetNeeds(ctx, v.Hash, needs); err != nil {
+			return err
+		}
+	}
 	return p.install(m)
 }
 

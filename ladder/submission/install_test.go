@@ -92,6 +92,26 @@ func TestSharedAndRestored(t *testing.T) {
 	plays(t, w.Config.Ladders[1], first)
 }
 
+// What a version needs is kept with it, and again when it is built on another machine, as after a restore from a
+// backup.
+func TestNeedsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.built(w.add("one", fileTree(t, map[string]string{
+		"timba.toml": "run = [\"perl\", \"bot.pl\"]\n", "bot.pl": "", "README": "one",
+	})))
+	want := ladder.Needs{Interpreters: []string{"perl"}}
+	for range 2 {
+		if v, _ = w.version(v.ID); !v.Needs.Equal(want) {
+			t.Errorf("it needs %+v, want %+v", v.Needs, want)
+		}
+		kit.Must(t, w.Store.SetNeeds(t.Context(), v.Hash, ladder.Needs{Arch: "s390x"}))
+		v, _ = w.version(v.ID)
+		kit.Must(t, os.RemoveAll(w.Dir.Bot(v.Hash)))
+		kit.Must(t, w.Restore(t.Context(), v))
+	}
+}
+
 // plays wants a bot to play a game without fault.
 func plays(t *testing.T, c ladder.Ladder, bot match.Bot) {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
@@ -28,7 +29,7 @@ const MiddleLevel = 4
 var levelNames = [topLevel]string{"beginner", "learner", "amateur", "intermediate", "advanced", "expert", "master", "champion"}
 
 // Levels returns the levels from the weakest on. They play the games of the champion.
-func Levels() (list []Level) {
+var Levels = sync.OnceValue(func() (list []Level) {
 	for i, name := range levelNames {
 		l := Level{Number: i + 1, Name: name, Spec: "champion"}
 		if l.Number < topLevel {
@@ -37,7 +38,7 @@ func Levels() (list []Level) {
 		list = append(list, l)
 	}
 	return list
-}
+})
 
 // FindLevel returns the level of a name or a number.
 func FindLevel(text string) (Level, error) {

@@ -11,7 +11,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Limits are how many there may be at the same time.
+// Limits are how many there may be at the same time: of a person, from an address where nobody is signed in (0:
+// as many as in all) and in all.
 type Limits struct {
 	Person, Address, Total int
 
@@ -26,7 +27,7 @@ func (l Limits) Check(ofPerson, fromAddress, all int) error {
 	switch {
 	case ofPerson >= l.Person:
 		most = fmt.Sprintf(" for one person is %d", l.Person)
-	case fromAddress >= l.Address:
+	case l.Address > 0 && fromAddress >= l.Address:
 		most = fmt.Sprintf(" for one address is %d", l.Address)
 	case all >= l.Total:
 		most = fmt.Sprintf(" is %d", l.Total)
@@ -69,9 +70,9 @@ func (p *Places) Enter(by By) (leave func(), err error) {
 	by = by.One()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ofPerson, fromAddress := p.taken[by], -1
+	ofPerson, fromAddress := p.taken[by], 0
 	if by.Person == 0 {
-		ofPerson, fromAddress = -1, p.taken[by]
+		ofPerson, fromAddress = 0, p.taken[by]
 	}
 	if err := p.limits.Check(ofPerson, fromAddress, p.all); err != nil {
 		return nil, err

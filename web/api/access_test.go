@@ -89,6 +89,7 @@ func accessCases() map[string]accessCase {
 		"GET /api/v1/me":                                         plain("/api/v1/me"),
 		"GET /api/v1/me/bots":                                    plain("/api/v1/me/bots"),
 		"GET /api/v1/me/messages":                                {good: 200, make: func(w *world, who string) call { return call{path: "/api/v1/me/messages"} }},
+		"PUT /api/v1/me/messages/seen":                           {good: 204, make: func(*world, string) call { return call{path: "/api/v1/me/messages/seen", body: `{"first":1,"last":2}`} }},
 		"GET /api/v1/tokens":                                     plain("/api/v1/tokens"),
 		"GET /api/v1/admin/invites":                              plain("/api/v1/admin/invites"),
 		"GET /api/v1/admin/people":                               plain("/api/v1/admin/people"),

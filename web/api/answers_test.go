@@ -120,6 +120,29 @@ func same[T any](t *testing.T, w *world, _ T, c call) {
 	})
 }
 
+// Who has read messages says so, of their own alone.
+func TestSeeMessages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	all := func() []wire.Message { return get[wire.Page[wire.Message]](w, at("/me/messages").by("ada read")).Items }
+	last := all()[len(all())-1].ID
+	for _, x := range []struct {
+		who   string
+		first int64
+		seen  bool
+	}{{"bob read", 1, false}, {"ada read", last + 1, false}, {"ada read", 1, true}} {
+		rec := w.ask(call{method: "PUT", path: "/api/v1/me/messages/seen", who: x.who, body: fmt.Sprintf(`{"first":%d,"last":%d}`, x.first, x.first+last)})
+		if rec.Code != http.StatusNoContent {
+			t.Errorf("%+v: %d, %s", x, rec.Code, rec.Body)
+		}
+		for _, m := range all() {
+			if m.Seen.IsZero() == x.seen {
+				t.Errorf("after %+v message %d is seen at %s", x, m.ID, m.Seen)
+			}
+		}
+	}
+}
+
 // Matches can be chosen in many ways.
 func TestMatches(t *testing.T) {
 	t.Parallel()

@@ -112,6 +112,7 @@ func (a *api) routes() []route {
 		{"GET /api/v1/me", ladder.ScopeRead, false, plain(a.me)},
 		{"GET /api/v1/me/bots", ladder.ScopeRead, false, a.myBots},
 		{"GET /api/v1/me/messages", ladder.ScopeRead, false, a.messages},
+		{"PUT /api/v1/me/messages/seen", ladder.ScopeRead, false, plain(a.seeMessages)},
 		{"DELETE /api/v1/me/token", ladder.ScopeRead, false, plain(a.forgetToken)},
 		{"GET /api/v1/tokens", ladder.ScopeAll, false, plain(a.tokens)},
 		{"POST /api/v1/tokens", ladder.ScopeAll, false, plain(a.addToken)},

@@ -64,12 +64,24 @@ func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
 	page := wire.Page[wire.Message]{Items: []wire.Message{}}
 	for _, m := range list {
 		after = m.ID
-		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text(), Created: m.Created})
+		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text(), Created: m.Created, Seen: m.Seen})
 	}
 	if after > 0 {
 		page.Next = parameters.CursorOf("message", after)
 	}
 	return respond(w, http.StatusOK, page)
+}
+
+func (a *api) seeMessages(w http.ResponseWriter, r *http.Request) error {
+	var seen wire.SeenMessages
+	if err := decode(w, r, &seen); err != nil {
+		return err
+	}
+	if err := a.Store.SetSeen(r.Context(), middleware.Of(r).Person.ID, seen.First, seen.Last); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {

@@ -42,11 +42,11 @@ func TestReplaysPageAdjudication(t *testing.T) {
 	}{
 		"draw": {
 			adjudicated(t, &referee.Adjudication{Draw: rule(10)}, referee.Adjudicated{As: referee.AsDraw}, []int{1, 1}, [2]string{"0", "-10"}),
-			"The game is drawn. It was adjudicated: draw by scores.", "adjudicated: draw by scores", "draw plies=4,score=10,from=12",
+			"The game is drawn. It was adjudicated: a draw by the scores.", "It was adjudicated: a draw by the scores.", "draw plies=4,score=10,from=12",
 		},
 		"resignation": {
 			adjudicated(t, &referee.Adjudication{Resign: rule(9)}, referee.Adjudicated{As: referee.AsResign, Seats: []int{1}}, []int{1, 2}, [2]string{"9", "-9.5"}),
-			"alfil wins. It was adjudicated: bruna (seat 1) resigns, by the scores of all.", "adjudicated: bruna (seat 1) resigns, by the scores of all", "resign plies=4,score=9,from=12",
+			"alfil wins. It was adjudicated: bruna resigns, by the scores of all.", "It was adjudicated: bruna resigns, by the scores of all.", "resign plies=4,score=9,from=12",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,6 +67,10 @@ func TestReplaysPageAdjudication(t *testing.T) {
 			}
 			if got := webtest.Eval[string](b.Tab, `document.querySelector('.facts').textContent`); !strings.Contains(got, c.facts) {
 				t.Errorf("the details do not have %q: %q", c.facts, got)
+			}
+			webtest.Eval[bool](b.Tab, `(() => { const box = document.querySelector('select.language'); box.value = 'ca'; return box.dispatchEvent(new Event('change')); })()`)
+			if got := b.Text(".endline"); !strings.HasPrefix(got, "Adjudicada: ") {
+				t.Errorf("in Catalan the list of moves ends with %q", got)
 			}
 			b.Quiet()
 		})

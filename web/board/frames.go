@@ -27,10 +27,10 @@ type Game struct {
 	Moves      []Move        `json:"moves"`
 	Faults     []fault       `json:"faults"`
 	Over       bool          `json:"over"` // by the rules; false if a forfeit or the bots' scores ended the game
-	// Adjudicated is how the bots' scores ended the game, in words, "" if they did not.
-	Adjudicated  string   `json:"adjudicated"`
-	Adjudication string   `json:"adjudication"` // the rules by which they could, in words; "" for none
-	Differences  []string `json:"differences"`  // between the replay and the rules; see Replay.Verify
+	// Adjudicated is how the bots' scores ended the game, nil if they did not.
+	Adjudicated  *referee.Adjudicated `json:"adjudicated"`
+	Adjudication string               `json:"adjudication"` // the rules by which they could, in words; "" for none
+	Differences  []string             `json:"differences"`  // between the replay and the rules; see Replay.Verify
 }
 
 type (
@@ -89,7 +89,7 @@ func NewGame(r *referee.Replay, g *rules.Game) (*Game, error) {
 	}
 	game := &Game{
 		Name: r.Game, Display: g.Display, Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
-		Adjudicated: r.Ending(), Faults: append([]fault{}, r.Faults...), Own: []string{}, Differences: []string{}, Moves: []Move{},
+		Adjudicated: r.Adjudicated, Faults: append([]fault{}, r.Faults...), Own: []string{}, Differences: []string{}, Moves: []Move{},
 	}
 	if r.Adjudication != nil {
 		game.Adjudication = r.Adjudication.String()

@@ -435,7 +435,12 @@ export function stateText(game, frame, names, over) {
   if (!over) return `${frame.last ? `${moveLabel(frame.last, names, columns(game, frame))}. ` : ''}${say('player.turn', { name: names[frame.turn] ?? '' })}`;
   const best = names.filter((_, seat) => game.seats[seat].rank === 1);
   const result = best.length === names.length ? say('player.drawn') : say('player.wins', { names: best.join(say('player.and')), count: best.length });
-  return game.adjudicated ? `${result} ${say('player.ended', { how: game.adjudicated })}` : result;
+  return game.adjudicated ? `${result} ${adjudicated(game, names)}` : result;
+}
+
+// adjudicated tells how the bots' scores ended a game.
+function adjudicated({ adjudicated: { as, seats = [] } }, names) {
+  return say(`player.adjudicated.${as}`, { names: seats.map((seat) => names[seat]).join(say('player.and')), count: seats.length });
 }
 
 // moveText is a move in its shortest form: a card has its emblem.
@@ -490,7 +495,7 @@ export function moveList(game, frames, names, jump) {
     round(next);
   });
   faults(game.moves.length);
-  if (game.adjudicated) lines.push(html('p', { class: 'endline' }, game.adjudicated));
+  if (game.adjudicated) lines.push(html('p', { class: 'endline' }, adjudicated(game, names)));
   return lines;
 }
 

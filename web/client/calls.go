@@ -327,6 +327,15 @@ func (c *Client) Messages(ctx context.Context) iter.Seq2[wire.Message, error] {
 	return pages[wire.Message](ctx, c, "/me/messages", nil)
 }
 
+// SetSeen notes that the user has read the messages with IDs from the first to the last one.
+func (c *Client) SetSeen(ctx context.Context, first, last int64) error {
+	data, err := json.Marshal(wire.SeenMessages{First: first, Last: last})
+	if err != nil {
+		return err
+	}
+	return c.tell(ctx, request{method: http.MethodPut, path: "/me/messages/seen", kind: "application/json", body: Body(data)})
+}
+
 // ForgetToken revokes the client's own token.
 func (c *Client) ForgetToken(ctx context.Context) error { return c.forget(ctx, "/me/token") }
 

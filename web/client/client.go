@@ -264,7 +264,12 @@ func send[T any](ctx context.Context, c *Client, q request, doc any) (T, error) 
 }
 
 func (c *Client) forget(ctx context.Context, path string) error {
-	resp, err := c.do(ctx, request{method: http.MethodDelete, path: path})
+	return c.tell(ctx, request{method: http.MethodDelete, path: path})
+}
+
+// tell sends a request that is answered by no document.
+func (c *Client) tell(ctx context.Context, q request) error {
+	resp, err := c.do(ctx, q)
 	if err != nil {
 		return err
 	}

@@ -136,10 +136,9 @@ type faultDoc struct {
 
 // result is the end of a game.
 type result struct {
-	Ranks       []int     `json:"ranks"`
-	Points      []float64 `json:"points"`
-	Over        bool      `json:"over"` // by the rules
-	Adjudicated string    `json:"adjudicated"`
+	Ranks  []int     `json:"ranks"`
+	Points []float64 `json:"points"`
+	Over   bool      `json:"over"` // by the rules
 }
 
 // doc returns the message with the frames from ply first on.
@@ -159,7 +158,7 @@ func (f *feed) doc(first int) gameDoc {
 		d.Left = append(d.Left, f.from.left[seat].Milliseconds())
 	}
 	if f.over {
-		d.Result = &result{r.Ranks, r.Points, f.state.Turn() == rules.Over, r.Ending()}
+		d.Result = &result{r.Ranks, r.Points, f.state.Turn() == rules.Over}
 	}
 	return d
 }

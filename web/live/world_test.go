@@ -20,7 +20,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
@@ -71,7 +71,7 @@ func newWorld(t *testing.T, toml string, limits live.Limits) *world {
 		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil
 	}
 	r := kit.Get[*runner.Runner](t)(runner.New(runner.Options{
-		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Local: fleet.Machine{Cores: []int{cores.Any}}, Watch: w.hub.Watch,
+		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}}, Watch: w.hub.Watch,
 	}))
 	w.server = bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(w.serve)})
 	ctx, cancel := context.WithCancel(context.Background())

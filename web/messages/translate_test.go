@@ -1,11 +1,15 @@
 package messages_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,6 +100,39 @@ func TestTitlesTranslated(t *testing.T) {
 						t.Errorf("%s: %q is not translated", l.Tag, text)
 					}
 				}
+			}
+		}
+	}
+}
+
+// What a server says of an archive, and what to do, is translated.
+func TestArchiveErrorsTranslated(t *testing.T) {
+	verbs := regexp.MustCompile(`%[a-zA-Z]`)
+	var said []string
+	for _, file := range kit.Get[[]string](t)(filepath.Glob("../../ladder/bundle/*.go")) {
+		if strings.HasSuffix(file, "_test.go") || filepath.Base(file) == "pack.go" { // which commands use
+			continue
+		}
+		ast.Inspect(kit.Get[*ast.File](t)(parser.ParseFile(token.NewFileSet(), file, nil, 0)), func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if f, ok := call.Fun.(*ast.Ident); ok && (f.Name == "invalid" || f.Name == "tooLarge") {
+					for _, arg := range call.Args {
+						if text, ok := arg.(*ast.BasicLit); ok && text.Kind == token.STRING {
+							said = append(said, verbs.ReplaceAllString(kit.Get[string](t)(strconv.Unquote(text.Value)), "7"))
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+	if len(said) < 50 {
+		t.Errorf("only %d texts", len(said))
+	}
+	for _, l := range kit.Get[[]*messages.Language](t)(messages.All())[1:] {
+		for _, text := range said {
+			if translated, ok := l.Translate(text); !ok {
+				t.Errorf("%s: %q is not translated: %q", l.Tag, text, translated)
 			}
 		}
 	}

@@ -57,7 +57,7 @@ type Limits struct {
 	ladder.PlayLimits
 	Memory  int64         // bytes of all their bots; 0: as much as they want
 	Person  int           // at the same time, of one person or guest
-	Address int           // at the same time, from one address
+	Address int           // at the same time, of guests from one address
 	Wait    time.Duration // for people to come by the link
 	Back    time.Duration // for a person to come back
 	Frames  int           // a second that a page may send on average, and four times as many at once
@@ -286,7 +286,7 @@ func (t *Tables) check(who service.Actor, at *Table) error {
 		if x.Seat(who) >= 0 {
 			own++
 		}
-		if x.from(who.Address) {
+		if who.Person.ID == 0 && x.from(who.Address) {
 			near++
 		}
 	}

@@ -3,6 +3,7 @@ package play_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/netip"
@@ -353,6 +354,37 @@ func TestLimits(t *testing.T) {
 		wantError(t, err, ladder.Unavailable, "no memory for the bots")
 		_, err = open(c, brisca)
 		w.must(err)
+	})
+}
+
+// Thirty people behind one address play at the same time, each as many games as alone. A guest beside them has those
+// of the address, which are others'.
+func TestClassBehindOneAddress(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		l := limits
+		l.Games, l.Memory = 100, 0
+		w := newWorld(t, laddertest.Dir(t), l)
+		near := guest(1, "10.0.0.1")
+		for n := range 30 {
+			p, err := w.Store.AddPerson(t.Context(), fmt.Sprintf("pupil-%d", n), false)
+			w.must(err)
+			who := service.Actor{Person: p, Address: near.Address}
+			for range limits.Person {
+				_, err = w.Open(t.Context(), who, two)
+				w.must(err)
+			}
+			who.Address = netip.MustParseAddr("10.0.0.2")
+			_, err = w.Open(t.Context(), who, two)
+			wantError(t, err, ladder.TooMany, "the limit for one person is 2 games at the same time")
+		}
+		for range limits.Address {
+			_, err := w.Open(t.Context(), near, two)
+			w.must(err)
+			near.Session++
+		}
+		_, err := w.Open(t.Context(), near, two)
+		wantError(t, err, ladder.TooMany, "the limit for one address is 2 games at the same time")
 	})
 }
 

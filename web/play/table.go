@@ -116,11 +116,11 @@ func (x *Table) who(seat int) service.Actor {
 	return x.Seats[seat].Who
 }
 
-// from reports whether somebody at the table came from an address.
+// from reports whether a guest at the table came from an address.
 func (x *Table) from(address netip.Addr) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Who.Address == address })
+	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Who.Person.ID == 0 && s.Who.Address == address })
 }
 
 // reserve takes a free seat for somebody: one that is kept for them, or one that is kept for nobody.

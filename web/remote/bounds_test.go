@@ -42,7 +42,7 @@ func ended(t *testing.T, ws *websocket.Conn, what string) {
 }
 
 // many are limits for many bots at the same time.
-var many = limitsOf(30, 1000, 1000, 1000)
+var many = limitsOf(30, 1000, 1000)
 
 // bot starts a client, and returns its bot for a match.
 func (w *world) bot(t *testing.T, c *remote.Client) match.Bot {
@@ -117,7 +117,7 @@ func TestTotal(t *testing.T) {
 	// limit: remote.total
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, limitsOf(30, 3, 10, 2))
+		w := newWorld(t, limitsOf(30, 3, 2))
 		more := w.good(t)
 		w.good(t)
 		third := w.client(w.token, "third")
@@ -125,10 +125,28 @@ func TestTotal(t *testing.T) {
 			t.Errorf("a third bot ends with %v", err)
 		}
 		more()
-		none := newWorld(t, limitsOf(30, 3, 10, 0))
+		none := newWorld(t, limitsOf(30, 3, 0))
 		third = none.client(none.token, "third")
 		if err := third.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the limit is 0 remote bots") {
 			t.Errorf("where none may come a bot ends with %v", err)
+		}
+	})
+}
+
+// Thirty people behind one address have a bot connected at the same time, each as many as alone.
+func TestClassBehindOneAddress(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, limitsOf(30, 1, 30))
+		for n := range 30 {
+			_, token := w.person(t, fmt.Sprintf("pupil-%d", n), ladder.ScopeSubmit)
+			ws, _, err := w.dial(token, fmt.Sprintf("far-%d", n), nil)
+			w.Must(err)
+			t.Cleanup(func() { ws.Close() })
+			err = w.client(token, fmt.Sprintf("more-%d", n)).Run(t.Context())
+			if err == nil || !strings.Contains(err.Error(), "the limit for one person is 1 remote bots at the same time") {
+				t.Errorf("another bot of person %d ends with %v", n, err)
+			}
 		}
 	})
 }

@@ -3,7 +3,6 @@ package remote
 import (
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -102,14 +101,14 @@ func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Req
 		return err
 	}
 	h.awaitEnd(ask, v.Person.ID)
-	if err := h.mayCome(ask, v.Person.ID, v.Address); err != nil {
+	if err := h.mayCome(ask, v.Person.ID); err != nil {
 		return err
 	}
 	version, err := h.Store.ConnectRemote(r.Context(), v.Person.ID, ask.RemoteVersion, h.Bounds)
 	if err != nil {
 		return err
 	}
-	b, err := h.come(version, ask, v.Address)
+	b, err := h.come(version, ask)
 	if err != nil {
 		return err
 	}
@@ -169,13 +168,13 @@ func (b *bot) there() bool {
 }
 
 // mayCome refuses a bot that is connected elsewhere, and what is over the limits.
-func (h *Hub) mayCome(ask asked, person int64, address netip.Addr) error {
+func (h *Hub) mayCome(ask asked, person int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server is stopping")
 	}
-	ofPerson, fromAddress, all := 0, 0, 0
+	ofPerson, all := 0, 0
 	for _, b := range h.bots {
 		if !b.there() && !b.coming {
 			continue
@@ -190,20 +189,17 @@ func (h *Hub) mayCome(ask asked, person int64, address netip.Addr) error {
 		if b.version.Owner == person {
 			ofPerson++
 		}
-		if b.address == address {
-			fromAddress++
-		}
 	}
 	l := admission.Limits{
-		Person: h.Limits.Person, Address: h.Limits.Address, Total: h.Limits.Total,
+		Person: h.Limits.Person, Total: h.Limits.Total,
 		What: "remote bots", Hint: "end another one, or try again later", Retry: time.Minute,
 	}
-	return l.Check(ofPerson, fromAddress, all)
+	return l.Check(ofPerson, 0, all)
 }
 
 // come keeps a place for a bot.
-func (h *Hub) come(v ladder.Version, ask asked, address netip.Addr) (*bot, error) {
-	if err := h.mayCome(ask, v.Owner, address); err != nil { // others may have come meanwhile
+func (h *Hub) come(v ladder.Version, ask asked) (*bot, error) {
+	if err := h.mayCome(ask, v.Owner); err != nil { // others may have come meanwhile
 		return nil, err
 	}
 	h.mu.Lock()
@@ -213,7 +209,7 @@ func (h *Hub) come(v ladder.Version, ask asked, address netip.Addr) (*bot, error
 		b = &bot{sessions: map[int64]*session{}, matches: map[int64]int{}, since: time.Now()}
 		h.bots[v.ID] = b
 	}
-	b.version, b.address, b.instance, b.coming = v, address, ask.instance, true
+	b.version, b.instance, b.coming = v, ask.instance, true
 	return b, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -29,14 +28,13 @@ type Options struct {
 // Limits bound remote bots. LimitsOf returns usual ones.
 type Limits struct {
 	ladder.RemoteLimits
-	Address int           // bots that may be connected from one address
 	Frames  int           // a second that a bot may send on average, and as many at once
 	Silence time.Duration // without a sign of life, after which a connection ends
 }
 
 // LimitsOf returns the limits that an operator has configured.
 func LimitsOf(l ladder.RemoteLimits) Limits {
-	return Limits{RemoteLimits: l, Address: max(10, l.Total/10), Frames: 2000, Silence: 15 * time.Second}
+	return Limits{RemoteLimits: l, Frames: 2000, Silence: 15 * time.Second}
 }
 
 // Hub has the remote bots of a server.
@@ -55,7 +53,6 @@ type Hub struct {
 // bot is one remote version.
 type bot struct {
 	version  ladder.Version
-	address  netip.Addr
 	instance string    // of its client
 	link     *link     // nil while it is away
 	coming   bool      // it is about to have a link

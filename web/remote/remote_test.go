@@ -26,7 +26,7 @@ import (
 func TestPlays(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newPlayed(t, limitsOf(30, 3, 10, 10))
+		w := newPlayed(t, limitsOf(30, 3, 10))
 		f := start(t, w.client(w.token, "far"))
 		if s := f.await(t, "online", online); s.Online.Version != 1 || s.Online.Allowance != 700 || s.Online.Comeback != 30 {
 			t.Errorf("online as %+v", s.Online)
@@ -74,7 +74,7 @@ func TestPlays(t *testing.T) {
 func TestLeavesWhileMatched(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newPlayed(t, limitsOf(30, 3, 10, 10))
+		w := newPlayed(t, limitsOf(30, 3, 10))
 		p := &network{to: w.server, limit: 0}
 		letGo := p.holdAfter("}}\n") // the end of the welcome
 		defer letGo()
@@ -122,7 +122,7 @@ func TestLeavesWhileMatched(t *testing.T) {
 func TestComesBack(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newPlayed(t, limitsOf(60, 3, 10, 10))
+		w := newPlayed(t, limitsOf(60, 3, 10))
 		p := &network{to: w.server, limit: 3000}
 		c := w.client(w.token, "far")
 		c.Dial = p.dial
@@ -147,7 +147,7 @@ func TestLost(t *testing.T) {
 	// limit: remote.allowance, remote.comeback
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newPlayed(t, limitsOf(1, 3, 10, 10))
+		w := newPlayed(t, limitsOf(1, 3, 10))
 		p := &network{to: w.server, limit: 0}
 		var g gate
 		t.Cleanup(g.open)
@@ -202,7 +202,7 @@ func TestLost(t *testing.T) {
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newPlayed(t, limitsOf(60, 3, 10, 10))
+		w := newPlayed(t, limitsOf(60, 3, 10))
 		p, token := w.person(t, "ben", ladder.ScopeSubmit)
 		_, admin := w.person(t, "root", ladder.ScopeAll)
 		var g gate
@@ -237,7 +237,7 @@ func TestBlocked(t *testing.T) {
 func TestRevoked(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newPlayed(t, limitsOf(60, 3, 10, 10))
+		w := newPlayed(t, limitsOf(60, 3, 10))
 		p, token := w.person(t, "ben", ladder.ScopeSubmit)
 		another, _, err := w.Store.AddToken(t.Context(), p.ID, "", ladder.ScopeSubmit, time.Time{})
 		w.Must(err)
@@ -261,7 +261,7 @@ func TestLimits(t *testing.T) {
 	// limit: remote.person
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newPlayed(t, limitsOf(30, 1, 2, 10))
+		w := newPlayed(t, limitsOf(30, 1, 2))
 		first := start(t, w.client(w.token, "one"))
 		first.await(t, "online", online)
 		refused := func(c *remote.Client, want string) {
@@ -277,7 +277,7 @@ func TestLimits(t *testing.T) {
 		_, ben := w.person(t, "ben", ladder.ScopeSubmit)
 		_, reader := w.person(t, "reader", ladder.ScopeRead)
 		start(t, w.client(carl, "three")).await(t, "online", online)
-		refused(w.client(ben, "four"), "the limit for one address is 2 remote bots at the same time")
+		refused(w.client(ben, "four"), "the limit is 2 remote bots at the same time")
 		refused(w.client(reader, "five"), `needs the scope "submit"`)
 		refused(w.client("timba_nonsense", "five"), "the token is not valid")
 		refused(w.client(ben, "one"), "is somebody else's")
@@ -293,7 +293,7 @@ func TestLimits(t *testing.T) {
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newPlayed(t, limitsOf(30, 1000, 1000, 1000))
+		w := newPlayed(t, limitsOf(30, 1000, 1000))
 		good := start(t, w.client(w.token, "good"))
 		good.await(t, "online", online)
 		_, token := w.person(t, "mallory", ladder.ScopeSubmit)

@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/service"
@@ -93,7 +93,7 @@ func newPlayed(t *testing.T, l remote.Limits) *world {
 	w.House(func(string) string { return strings.Repeat("0", 64) })
 	w.serve(t, remote.Options{Limits: l})
 	r, err := runner.New(runner.Options{
-		Store: w.Store, Ladders: w.Config.Ladders, Local: fleet.Machine{Cores: []int{cores.Any}},
+		Store: w.Store, Ladders: w.Config.Ladders, Local: attempt.Machine{Cores: []int{cores.Any}},
 		Remotes: w.Hub, Allowance: l.Allowance,
 		Resolve: func(_ context.Context, v ladder.Version) (match.Bot, error) {
 			return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
@@ -363,8 +363,6 @@ func (w *wire) Read(p []byte) (int, error) {
 }
 
 // limitsOf returns limits with a time in seconds to come back and numbers of bots.
-func limitsOf(comeback time.Duration, person, address, total int) remote.Limits {
-	l := remote.LimitsOf(ladder.RemoteLimits{Comeback: comeback * time.Second, Allowance: 700 * time.Millisecond, Person: person, Total: total})
-	l.Address = address
-	return l
+func limitsOf(comeback time.Duration, person, total int) remote.Limits {
+	return remote.LimitsOf(ladder.RemoteLimits{Comeback: comeback * time.Second, Allowance: 700 * time.Millisecond, Person: person, Total: total})
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"os"
 	"runtime"
-	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/sandbox"
@@ -59,7 +57,7 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 		Sandbox:    bots,
 		Registerer: registry,
 		Log:        s.Log,
-		Built: func(ctx context.Context, b fleet.Bot) (dir string, err error) {
+		Built: func(ctx context.Context, b attempt.Bot) (dir string, err error) {
 			v, err := s.Store.Version(ctx, b.Version)
 			if err == nil {
 				err = p.Restore(ctx, v)
@@ -74,35 +72,23 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 }
 
 // local returns the machine of this process.
-func (s *Server) local() fleet.Machine {
-	return fleet.Machine{
+func (s *Server) local() attempt.Machine {
+	return attempt.Machine{
 		Version: s.Version, Protocol: fleet.Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
 		Sandbox: sandbox.Probe().Level.String(), Cores: s.Cores, Memory: s.room.Total,
 	}
 }
 
-// missing returns what a machine lacks that a version needs; "" for nothing. It is known while the
-// version's files stand here, as they do not after a restore from a backup.
-func (s *Server) missing(v ladder.Version, m fleet.Machine) (lacks string, known bool) {
-	if v.House() || v.Remote {
-		return "", true
-	}
-	dir := s.Dir.Bot(v.Hash)
-	if _, err := os.Stat(dir); err != nil {
-		return "", false
-	}
-	needs, err := fleet.NeedsOf(dir, v.Command)
-	if err != nil {
-		return "", false
-	}
-	if m.Local { // which finds interpreters that machines do not tell of, and may start 32-bit programs
-		if needs.Arch == "386" || needs.Arch == "arm" {
-			needs.Arch = ""
-		}
-		needs.Interpreters = slices.DeleteFunc(needs.Interpreters, func(name string) bool {
+// finder returns a function that reports whether this machine has an interpreter, also one that machines do not
+// tell of. It looks once for each.
+func finder() func(name string) bool {
+	known := map[string]bool{}
+	return func(name string) bool {
+		found, ok := known[name]
+		if !ok {
 			_, err := interpreter.Find(name, "")
-			return err == nil
-		})
+			found, known[name] = err == nil, err == nil
+		}
+		return found
 	}
-	return fleet.Able(m, needs), true
 }

@@ -375,7 +375,7 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 		Pause:      s.Config.Pause,
 		Idle:       60 * s.Config.Pause,
 		Local:      s.local(),
-		Missing:    s.missing,
+		Finds:      finder(),
 		Grace:      s.Grace,
 		Check:      s.check(hub),
 		Watch:      s.Live.Watch,

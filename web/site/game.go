@@ -113,7 +113,6 @@ func trim(g *board.Game) {
 		}
 		g.Moves[i].Info = short
 	}
-	g.Adjudicated = cut(maxFaultText, g.Adjudicated)
 	for i := range g.Differences {
 		g.Differences[i] = cut(maxFaultText, g.Differences[i])
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -190,17 +189,16 @@ func (s *Site) tryout(v *visit) error {
 	}
 	part := tryoutPart{Progress: p, ID: id}
 	for i, g := range p.Games {
-		shown := shownTry{g, i + 1, "lost"}
-		rank := g.Ranks[g.Seats[0]]
-		switch first := slices.Min(g.Ranks); {
-		case rank == first && slices.Max(g.Ranks) == first:
-			shown.Result = "drawn"
-			part.Drawn++
-		case rank == first:
+		shown := shownTry{g, i + 1, "drawn"}
+		switch g.Score {
+		case 1:
 			shown.Result = "won"
 			part.Won++
-		default:
+		case 0:
+			shown.Result = "lost"
 			part.Lost++
+		default:
+			part.Drawn++
 		}
 		part.Shown = append(part.Shown, shown)
 	}

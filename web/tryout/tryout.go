@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/web/admission"
 )
 
@@ -26,8 +27,8 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Limits are how many may wait and run at the same time. A class is behind one address.
-var Limits = admission.Limits{Person: 1, Address: 30, Total: 60, What: "tests", Hint: "cancel one, or wait until it is over", Retry: 10 * time.Second}
+// Limits are how many may wait and run at the same time.
+var Limits = admission.Limits{Person: 1, Total: 60, What: "tests", Hint: "cancel one, or wait until it is over", Retry: 10 * time.Second}
 
 const (
 	// Keep is how long a tryout that is over can be looked at.
@@ -57,8 +58,7 @@ const (
 // Game is a game of a tryout.
 type Game struct {
 	Replay []byte
-	Seats  []int // of the bot
-	Ranks  []int // by seat
+	Score  float64 // of the bot against the other: 1, ½ or 0
 	Faults []submission.TryoutFault
 	Stderr []string
 }
@@ -80,6 +80,7 @@ func (p Progress) Done() bool { return p.State != Waiting && p.State != Building
 // Tryouts are those that wait, run and are kept.
 type Tryouts struct {
 	Options
+	places *admission.Places
 	mu     sync.Mutex
 	all    []*tryout // the oldest first
 	closed bool
@@ -92,6 +93,7 @@ type tryout struct {
 	memory int64
 	ctx    context.Context
 	cancel context.CancelFunc
+	leave  func() // its place
 
 	// What follows is under Tryouts.mu.
 
@@ -101,7 +103,7 @@ type tryout struct {
 }
 
 // New returns no tryouts.
-func New(o Options) *Tryouts { return &Tryouts{Options: o} }
+func New(o Options) *Tryouts { return &Tryouts{Options: o, places: admission.NewPlaces(Limits)} }
 
 // Add takes a tryout in, in place of the last one of its owner, and returns its ID.
 func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err error) {
@@ -120,19 +122,7 @@ func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err er
 	if x.closed {
 		return "", ladder.Errorf(ladder.Unavailable, "", "the server stops")
 	}
-	own, near, all := 0, 0, 0
-	for _, o := range x.all {
-		if o.Done() {
-			continue
-		}
-		if all++; o.who.Same(who) {
-			own++
-		}
-		if o.who.Address == who.Address {
-			near++
-		}
-	}
-	if err := Limits.Check(own, near, all); err != nil {
+	if n.leave, err = x.places.Enter(admission.By{Person: who.Person.ID}); err != nil {
 		return "", err
 	}
 	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.who.Same(who) && o.Done() })
@@ -171,6 +161,7 @@ func (x *Tryouts) change(n *tryout, do func()) {
 	}
 	if n.Done() {
 		n.cancel()
+		n.leave()
 		n.bot = submission.Tryout{}
 		time.AfterFunc(Keep, func() { x.forget(n) })
 		x.bound()
@@ -179,14 +170,14 @@ func (x *Tryouts) change(n *tryout, do func()) {
 
 // bound forgets the oldest of too many that are over.
 func (x *Tryouts) bound() {
-	over := 0
-	for _, o := range slices.Backward(x.all) {
-		if o.Done() {
-			if over++; over > maxKept {
-				x.all = slices.DeleteFunc(x.all, func(p *tryout) bool { return p == o })
-			}
+	over := len(x.all) - x.places.Taken()
+	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool {
+		if !o.Done() || over <= maxKept {
+			return false
 		}
-	}
+		over--
+		return true
+	})
 }
 
 func (x *Tryouts) forget(n *tryout) {
@@ -229,13 +220,14 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 
 // newGame returns what is kept of a game.
 func newGame(g *referee.Result) Game {
-	game := Game{Replay: g.Encode(), Ranks: g.Ranks}
-	for seat, bot := range g.Bots {
-		if bot != 0 {
+	bot := func(seat int) int { return g.Bots[seat] }
+	var result rating.DealResult
+	result.Add(rating.Seats(g.Bots, bot, g.Ranks, g.Points))
+	game := Game{Replay: g.Encode(), Score: result.Deal()[0].Score}
+	for seat, log := range g.Logs {
+		if bot(seat) != 0 {
 			continue
 		}
-		game.Seats = append(game.Seats, seat)
-		log := g.Logs[seat]
 		game.Stderr = append(game.Stderr, ladder.Plain(string(log[max(0, len(log)-maxLog):])))
 	}
 	return game

@@ -17,13 +17,14 @@ import (
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/submission"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/tryout"
 )
 
 func person(id int64) service.Actor {
 	return service.Actor{
 		Person: ladder.Person{ID: id}, Token: ladder.Token{ID: id, Scope: ladder.ScopeSubmit},
-		Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(id / int64(tryout.Limits.Address))}),
+		Address: netip.MustParseAddr("10.0.0.1"), // of a class
 	}
 }
 
@@ -58,7 +59,7 @@ func state(t *testing.T, x *tryout.Tryouts, who service.Actor, id string) tryout
 	return kit.Get[tryout.Progress](t)(x.Await(t.Context(), who, id, -1))
 }
 
-// A person has one tryout at the same time, an address and all have a few; another's is nobody's business.
+// A person has one tryout at the same time, wherever they are, and all have a few; another's is nobody's business.
 func TestLimits(t *testing.T) {
 	x := newTryouts()
 	refused := func(who service.Actor, words string) {
@@ -69,17 +70,11 @@ func TestLimits(t *testing.T) {
 	}
 	first := add(t, x, person(1), "")
 	refused(person(1), "for one person is 1")
-	for n := int64(2); n < int64(tryout.Limits.Address); n++ {
+	far := person(1)
+	far.Address = netip.MustParseAddr("10.0.0.2")
+	refused(far, "for one person is 1")
+	for n := int64(2); n <= int64(tryout.Limits.Total); n++ {
 		add(t, x, person(n), "")
-	}
-	near := person(int64(tryout.Limits.Address))
-	near.Address = person(1).Address
-	add(t, x, near, "")
-	near = person(1000)
-	near.Address = person(1).Address
-	refused(near, "for one address is 30")
-	for n := range int64(tryout.Limits.Total - tryout.Limits.Address) {
-		add(t, x, person(100*30+n), "")
 	}
 	refused(person(5000), "the limit is 60")
 	if p := state(t, x, person(1), first); p.Place != 1 || p.State != tryout.Waiting {
@@ -99,7 +94,7 @@ func TestLimits(t *testing.T) {
 	if _, err := x.Await(t.Context(), person(1), first, -1); ladder.CodeOf(err) != ladder.NotFound {
 		t.Errorf("the one before is kept: %v", err)
 	}
-	guest := service.Actor{Address: near.Address}
+	guest := service.Actor{Address: far.Address}
 	if _, err := x.Add(guest, submission.Tryout{}); ladder.CodeOf(err) != ladder.Unauthorized {
 		t.Errorf("a guest: %v", err)
 	}
@@ -161,4 +156,53 @@ func TestRun(t *testing.T) {
 			t.Errorf("after an hour: %v", err)
 		}
 	})
+}
+
+// Of tryouts that are over the newest are kept.
+func TestKept(t *testing.T) {
+	x := newTryouts()
+	var ids []string
+	for n := range int64(60) {
+		id := add(t, x, person(n+1), "fine")
+		x.Next(nil).Run(t.Context(), 0)
+		ids = append(ids, id)
+	}
+	for n, id := range ids {
+		_, err := x.Await(t.Context(), person(int64(n+1)), id, -1)
+		if kept := err == nil; kept != (n >= 10) {
+			t.Errorf("tryout %d of 60 is kept: %t", n+1, kept)
+		}
+	}
+}
+
+// The score of a game is that of the bot's best seat against the other's, as on a ladder.
+func TestScore(t *testing.T) {
+	games := []struct {
+		bots, ranks []int
+		want        float64
+	}{
+		{[]int{0, 1}, []int{1, 2}, 1},
+		{[]int{1, 0}, []int{1, 2}, 0},
+		{[]int{0, 1}, []int{1, 1}, 0.5},
+		{[]int{1, 0, 1, 0}, []int{2, 3, 4, 1}, 1},
+		{[]int{0, 1, 0, 1}, []int{1, 1, 3, 3}, 0.5},
+	}
+	x := tryout.New(tryout.Options{
+		Play: func(_ context.Context, b submission.Tryout, _ int) (string, error) {
+			for _, g := range games {
+				r := &referee.Result{Bots: g.bots, Logs: make([][]byte, len(g.bots))}
+				r.Ranks, r.Points = g.ranks, make([]float64, len(g.bots))
+				b.Done(r, nil)
+			}
+			return "", nil
+		},
+		Memory: func(string, ladder.Version) (int64, error) { return 0, nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
+	})
+	id := add(t, x, person(1), "")
+	x.Next(nil).Run(t.Context(), 0)
+	for i, g := range state(t, x, person(1), id).Games {
+		if g.Score != games[i].want {
+			t.Errorf("bots %v with the ranks %v: the score is %v, want %v", games[i].bots, games[i].ranks, g.Score, games[i].want)
+		}
+	}
 }

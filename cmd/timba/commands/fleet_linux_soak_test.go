@@ -21,8 +21,8 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
 )
 
@@ -87,7 +87,7 @@ func (c *chaos) play(t *testing.T, machines ...string) {
 
 func (c *chaos) allPlay(t *testing.T) {
 	t.Helper()
-	names := []string{fleet.Local}
+	names := []string{attempt.Local}
 	for _, w := range c.workers {
 		names = append(names, w.name)
 	}
@@ -204,7 +204,7 @@ func (c *chaos) end(t *testing.T) {
 	// A server that stops leaves what other machines have to the next one.
 	until(t, "nothing is left to machines that have left", func() bool {
 		for _, m := range c.matches(t) {
-			if m.State == ladder.Running && m.Attempts[len(m.Attempts)-1].Machine != fleet.Local {
+			if m.State == ladder.Running && m.Attempts[len(m.Attempts)-1].Machine != attempt.Local {
 				return false
 			}
 		}

@@ -24,7 +24,11 @@ func newMessages() *cobra.Command {
 	cli.CountFlag(cmd, &last, "last", 20, "only so many, the newest")
 	return fromServer(cmd, true, func(ctx context.Context, c *client.Client, _ []string) ([]wire.Message, error) {
 		all, err := client.Collect(c.Messages(ctx), 0)
-		return all[max(0, len(all)-last):], err
+		shown := all[max(0, len(all)-last):]
+		if err == nil && len(shown) > 0 {
+			err = c.SetSeen(ctx, shown[0].ID, shown[len(shown)-1].ID)
+		}
+		return shown, err
 	}, showMessages)
 }
 

@@ -86,7 +86,10 @@ SELECT number FROM versions WHERE bot_id = ? AND state IN ('queued', 'building',
 UPDATE versions SET state = ?, reason = ?, began = ?, ended = ? WHERE id = ?;
 
 -- name: SetBuilt :exec
-UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ? WHERE id = ?;
+UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ?, needs = ? WHERE id = ?;
+
+-- name: SetNeeds :exec
+UPDATE versions SET needs = ? WHERE hash = ?;
 
 -- name: SetHash :exec
 UPDATE versions SET hash = ? WHERE id = ?;

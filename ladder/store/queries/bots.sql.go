@@ -374,7 +374,7 @@ func (q *Queries) LastNumber(ctx context.Context, botID int64) (int64, error) {
 }
 
 const lastVersions = `-- name: LastVersions :many
-SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.unplayable, version_rows.name, version_rows.person_id FROM json_each(CAST(?1 AS TEXT)) AS wanted
+SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.unplayable, version_rows.name, version_rows.person_id FROM json_each(CAST(?1 AS TEXT)) AS wanted
 CROSS JOIN version_rows ON version_rows.bot_id = wanted.value
   AND version_rows.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = wanted.value)
 `
@@ -405,6 +405,7 @@ func (q *Queries) LastVersions(ctx context.Context, bots string) ([]VersionRow, 
 			&i.Began,
 			&i.Ended,
 			&i.Remote,
+			&i.Needs,
 			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,
@@ -423,7 +424,7 @@ func (q *Queries) LastVersions(ctx context.Context, bots string) ([]VersionRow, 
 }
 
 const liveVersion = `-- name: LiveVersion :one
-SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND state = 'live'
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND state = 'live'
 `
 
 func (q *Queries) LiveVersion(ctx context.Context, botID int64) (VersionRow, error) {
@@ -445,6 +446,7 @@ func (q *Queries) LiveVersion(ctx context.Context, botID int64) (VersionRow, err
 		&i.Began,
 		&i.Ended,
 		&i.Remote,
+		&i.Needs,
 		&i.Unplayable,
 		&i.Name,
 		&i.PersonID,
@@ -529,7 +531,7 @@ func (q *Queries) OpenVersionsOf(ctx context.Context, personID sql.NullInt64) ([
 }
 
 const pendingVersions = `-- name: PendingVersions :many
-SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.unplayable, version_rows.name, version_rows.person_id, people.served,
+SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.unplayable, version_rows.name, version_rows.person_id, people.served,
   EXISTS (SELECT 1 FROM stages WHERE stages.version_id = version_rows.id) AS begun
 FROM version_rows JOIN people ON people.id = version_rows.person_id
 WHERE version_rows.state IN ('queued', 'building', 'checking', 'trial') AND people.blocked IS NULL ORDER BY version_rows.id
@@ -566,6 +568,7 @@ func (q *Queries) PendingVersions(ctx context.Context) ([]PendingVersionsRow, er
 			&i.VersionRow.Began,
 			&i.VersionRow.Ended,
 			&i.VersionRow.Remote,
+			&i.VersionRow.Needs,
 			&i.VersionRow.Unplayable,
 			&i.VersionRow.Name,
 			&i.VersionRow.PersonID,
@@ -598,7 +601,7 @@ func (q *Queries) RetiredSince(ctx context.Context, botID int64, ended sql.NullI
 }
 
 const setBuilt = `-- name: SetBuilt :exec
-UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ? WHERE id = ?
+UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ?, needs = ? WHERE id = ?
 `
 
 type SetBuiltParams struct {
@@ -607,6 +610,7 @@ type SetBuiltParams struct {
 	Language string
 	Games    string
 	Command  string
+	Needs    string
 	ID       int64
 }
 
@@ -617,6 +621,7 @@ func (q *Queries) SetBuilt(ctx context.Context, arg SetBuiltParams) error {
 		arg.Language,
 		arg.Games,
 		arg.Command,
+		arg.Needs,
 		arg.ID,
 	)
 	return err
@@ -628,6 +633,15 @@ UPDATE versions SET hash = ? WHERE id = ?
 
 func (q *Queries) SetHash(ctx context.Context, hash string, iD int64) error {
 	_, err := q.db.ExecContext(ctx, setHash, hash, iD)
+	return err
+}
+
+const setNeeds = `-- name: SetNeeds :exec
+UPDATE versions SET needs = ? WHERE hash = ?
+`
+
+func (q *Queries) SetNeeds(ctx context.Context, needs string, hash string) error {
+	_, err := q.db.ExecContext(ctx, setNeeds, needs, hash)
 	return err
 }
 
@@ -708,7 +722,7 @@ func (q *Queries) Stages(ctx context.Context, versionID int64) ([]Stage, error) 
 }
 
 const versionByID = `-- name: VersionByID :one
-SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable, name, person_id FROM version_rows WHERE id = ?
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE id = ?
 `
 
 func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionRow, error) {
@@ -730,6 +744,7 @@ func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionRow, error)
 		&i.Began,
 		&i.Ended,
 		&i.Remote,
+		&i.Needs,
 		&i.Unplayable,
 		&i.Name,
 		&i.PersonID,
@@ -738,7 +753,7 @@ func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionRow, error)
 }
 
 const versionByNumber = `-- name: VersionByNumber :one
-SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND number = ?
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND number = ?
 `
 
 func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64) (VersionRow, error) {
@@ -760,6 +775,7 @@ func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64
 		&i.Began,
 		&i.Ended,
 		&i.Remote,
+		&i.Needs,
 		&i.Unplayable,
 		&i.Name,
 		&i.PersonID,
@@ -768,7 +784,7 @@ func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64
 }
 
 const versionsIn = `-- name: VersionsIn :many
-SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable, name, person_id FROM version_rows WHERE state = ? ORDER BY id
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE state = ? ORDER BY id
 `
 
 func (q *Queries) VersionsIn(ctx context.Context, state string) ([]VersionRow, error) {
@@ -796,6 +812,7 @@ func (q *Queries) VersionsIn(ctx context.Context, state string) ([]VersionRow, e
 			&i.Began,
 			&i.Ended,
 			&i.Remote,
+			&i.Needs,
 			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,

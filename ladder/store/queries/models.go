@@ -347,6 +347,7 @@ type Version struct {
 	Began      sql.NullInt64
 	Ended      sql.NullInt64
 	Remote     int64
+	Needs      string
 	Unplayable string
 }
 
@@ -366,6 +367,7 @@ type VersionRow struct {
 	Began      sql.NullInt64
 	Ended      sql.NullInt64
 	Remote     int64
+	Needs      string
 	Unplayable string
 	Name       string
 	PersonID   sql.NullInt64

@@ -319,6 +319,13 @@ type Message struct {
 	ID      int64     `json:"id"`
 	Text    string    `json:"text"`
 	Created time.Time `json:"created"`
+	Seen    time.Time `json:"seen,omitzero"` // absent: it is unread
+}
+
+// SeenMessages are the messages that somebody has read, by the IDs of the first and the last one.
+type SeenMessages struct {
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
 }
 
 // Invite is an invite, with which one person may join.

@@ -50,7 +50,7 @@ export class Board {
     const { head, ...rest } = doc;
     for (const seat of head.seats) seat.name = nameOf(seat.name);
     this.names = namesOf(head);
-    this.game = { ...head, base: doc.ply, frames: rest.frames, moves: rest.moves, faults: rest.faults, over: false, adjudicated: '', differences: [] };
+    this.game = { ...head, base: doc.ply, frames: rest.frames, moves: rest.moves, faults: rest.faults, over: false, differences: [] };
     this.at = doc.at;
     this.looking = null;
     // A game that begins is shown from its deal; one that was found in progress as it is.
@@ -63,9 +63,9 @@ export class Board {
     this.game.moves.push(...doc.moves);
   }
 
-  finish({ ranks, points, over, adjudicated }) {
+  finish({ ranks, points, over }) {
     this.game.seats.forEach((s, seat) => Object.assign(s, { rank: ranks[seat], points: points[seat] }));
-    Object.assign(this.game, { finished: true, over, adjudicated });
+    Object.assign(this.game, { finished: true, over });
   }
 
   // step shows the next position, and goes on until the last one is shown.

@@ -1,6 +1,10 @@
-package fleet
+// Package attempt plays one attempt at a match on this machine: a Job, which has all that a machine needs for it,
+// becomes a Result. Other machines are told the same and answer the same; package fleet carries both.
+package attempt
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -52,15 +56,38 @@ type Result struct {
 
 // Failure is why a match has no result. None is a fault of a bot: those are part of the games.
 type Failure struct {
-	Kind    string `json:"kind"`              // house, version, machine, referee, cancelled
+	Kind    string `json:"kind"`
 	Version int64  `json:"version,omitempty"` // that failed
 	Text    string `json:"text"`
 }
 
-// Delivery is a result as it comes from a machine. Its games come with Unpack.
-type Delivery struct {
-	Result
-	packed []byte // its games
+// The kinds of a Failure.
+const (
+	FailedHouse     = "house"     // a bot that is part of the program
+	FailedVersion   = "version"   // a version whose program cannot be prepared
+	FailedMachine   = "machine"   // the machine, not this match
+	FailedReferee   = "referee"   // the referee, again and again
+	FailedCancelled = "cancelled" // the match was ended before its time
+)
+
+// FailureKinds has all of them.
+var FailureKinds = []string{FailedHouse, FailedVersion, FailedMachine, FailedReferee, FailedCancelled}
+
+// Error returns the text.
+func (f *Failure) Error() string { return f.Text }
+
+// NotPrepared returns the failure of a version whose program cannot be had.
+func NotPrepared(b Bot, err error) *Failure {
+	return &Failure{Kind: FailedVersion, Version: b.Version, Text: fmt.Sprintf("version %d cannot be prepared: %s", b.Version, err)}
+}
+
+// Failed returns the result of a job that this machine could not play.
+func Failed(j Job, err error) Result {
+	f := &Failure{Kind: FailedMachine, Text: err.Error()}
+	if errors.Is(err, context.Canceled) {
+		f.Kind = FailedCancelled
+	}
+	return Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: f}
 }
 
 // NewJob returns the job of an attempt at a match. versions are those of its slots. Core and

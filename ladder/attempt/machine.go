@@ -1,18 +1,17 @@
-// Package fleet plays attempts at matches: Play on this machine, and a Hub on others, over NATS. The hub
-// hands a job to a machine and waits for its result; a Worker takes, plays and hands in.
-//
-// A job goes to one machine, on a subject that only this machine may read, because it has the
-// seed. The worker keeps a result on its disk until the server has stored it, and says so. Attempts have
-// numbers, and only the result of the newest one counts.
-package fleet
+package attempt
 
 import (
-	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
+
+// Local is the name of the machine of the server's process.
+const Local = "local"
 
 // Machine is what a worker tells of itself.
 type Machine struct {
@@ -30,6 +29,34 @@ type Machine struct {
 	Local        bool              `json:"-"` // in the server's process
 	Seen         time.Time         `json:"-"`
 	Refused      string            `json:"-"` // why it gets no job, "" if it does
+}
+
+// Lacks returns what the machine lacks to play a version, as text for people; "" if it can.
+func (m Machine) Lacks(n ladder.Needs) string {
+	if n.Arch != "" && n.Arch != m.Arch {
+		return fmt.Sprintf("a machine with the architecture %s (%s has %s)", n.Arch, m.Name, m.Arch)
+	}
+	for _, name := range n.Interpreters {
+		if !m.has(name) {
+			return fmt.Sprintf("%s (%s does not have it)", name, m.Name)
+		}
+	}
+	return ""
+}
+
+// has reports whether a machine has an interpreter: python3.12 is python3 of version 3.12.
+func (m Machine) has(name string) bool {
+	if _, ok := m.Interpreters[name]; ok {
+		return true
+	}
+	base := strings.TrimRight(name, "0123456789.")
+	wanted := strings.TrimPrefix(name, base)
+	for _, have := range []string{base, base + "3"} {
+		if version, ok := m.Interpreters[have]; ok && wanted != "" && (version + ".")[:min(len(wanted)+1, len(version)+1)] == wanted+"." {
+			return true
+		}
+	}
+	return !interpreter.WellKnown(base) && !interpreter.WellKnown(base+"3") // machines do not tell of others
 }
 
 // Playing is an attempt that a machine plays.
@@ -50,21 +77,7 @@ var ErrUnavailable = errors.New("nothing can be handed to other machines")
 // ErrLost is the error of an attempt whose machine is gone, or knows nothing of it.
 var ErrLost = errors.New("the machine is lost")
 
-// Fleet is what a runner plays matches on other machines with. Hub is one.
-type Fleet interface {
-	// Machines returns the machines that are there, the refused and the draining included.
-	Machines() []Machine
-	// Changed receives, without blocking the fleet, after machines came, left or changed.
-	Changed() <-chan struct{}
-	// Play hands a job to a machine and gives its result to keep, once. An error of keep says that the
-	// result cannot be stored now: then the machine keeps it for the next server. Play returns that
-	// error, a *Contradiction for what cannot be a result of the job, and an error when the context
-	// ends (the machine is told to stop, and has a moment to do so) or the machine is lost (ErrLost):
-	// then the attempt is over, and a result of it that still comes is refused. With the cause
-	// ErrDetach the attempt is not over. What cannot be handed out at all is a *Failure, or
-	// ErrUnavailable.
-	Play(ctx context.Context, machine string, j Job, keep func(Result) error) error
-	// Adopt is Play of an attempt that an earlier server has handed out: j has no seed, but a
-	// commitment to it is known.
-	Adopt(ctx context.Context, machine string, j Job, commitment referee.Hex, keep func(Result) error) error
-}
+// Contradiction is the error of a result that cannot be one of its attempt.
+type Contradiction struct{ Text string }
+
+func (c *Contradiction) Error() string { return c.Text }

@@ -1,0 +1,83 @@
+package attempt
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/timba-arena/timba/referee"
+)
+
+// Bots write as much as the referee allows, and the store never deletes anything:
+// these are the limits of what it stores of a match.
+const (
+	MaxLog  = keepGameLog + note // bytes of one bot's log of a game
+	MaxInfo = 32 << 10           // of the info that a seat sends in one game
+
+	keepGameLog  = 16 << 10
+	keepMatchLog = 96 << 10 // of all logs of a bot in a match
+)
+
+// keepMatchInfo is how much of the info of all seats of a match is kept, in bytes of its document. With it
+// the replays of a match stay far below what the store can read again.
+var keepMatchInfo = 64 << 20
+
+// note is more than the note on what was cut of a log takes.
+const note = 64
+
+// cutLog returns the beginning and the end of a log, with a note between them on what
+// was cut.
+func cutLog(log []byte, most int) []byte {
+	if len(log) <= most+note {
+		return log
+	}
+	text := fmt.Sprintf("\n[%d bytes cut]\n", len(log)-most)
+	head := most / 2
+	cut := append([]byte{}, log[:head]...)
+	cut = append(cut, text...)
+	return append(cut, log[len(log)-(most-head):]...)
+}
+
+// cutInfo drops what seats send about their moves beyond MaxInfo. What is needed to
+// rebuild a position stays.
+func cutInfo(r *referee.Replay) {
+	said := make([]int, len(r.Seats))
+	for i := range r.Moves {
+		m := &r.Moves[i]
+		for j, text := range m.Info {
+			if said[m.Seat] += len(text); said[m.Seat] > MaxInfo {
+				m.Info = m.Info[:j:j]
+				break
+			}
+		}
+		if len(m.Info) == 0 {
+			m.Info = nil
+		}
+	}
+}
+
+// Cut brings the games of a match between some bots into the order of the deals, and cuts their logs
+// and infos: each bot has a share of the logs, and one with a fault its log of that game in any case; infos
+// are kept from the first games on. Cutting twice is the same as cutting once.
+func Cut(games []*referee.Result, bots int) {
+	slices.SortFunc(games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+	left := slices.Repeat([]int{keepMatchLog}, bots)
+	info := 0
+	for _, g := range games {
+		for i, m := range g.Moves {
+			for _, text := range m.Info {
+				info += len(text) + len(`"",`)
+			}
+			if info > keepMatchInfo {
+				g.Moves[i].Info = nil
+			}
+		}
+		for seat, bot := range g.Bots {
+			most := keepGameLog
+			if !slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Seat == seat }) {
+				most = min(most, left[bot])
+			}
+			g.Logs[seat] = cutLog(g.Logs[seat], most)
+			left[bot] = max(0, left[bot]-len(g.Logs[seat]))
+		}
+	}
+}

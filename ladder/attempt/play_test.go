@@ -1,0 +1,30 @@
+package attempt
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+)
+
+// A house bot that is late has lost its games, also those that it is disqualified from for that; with
+// any other fault it is a failure of the program.
+func TestHouseLate(t *testing.T) {
+	t.Parallel()
+	for kind, fails := range map[fault.Kind]bool{
+		fault.Late: false, fault.LateBank: false, fault.NotReading: false, fault.NoReady: false, fault.Disqualified: false,
+		fault.Exited: true, fault.IllegalMove: true, fault.NotStarted: true,
+	} {
+		p := &run{Job: Job{Bots: []Bot{{Name: "mine"}, {Version: 1, Name: "@greedy", House: "@greedy"}}}}
+		g := &referee.Result{Bots: []int{0, 1}}
+		g.Seats = make([]referee.ReplaySeat, 2)
+		f := fault.New(0, 0, fault.Reason{Kind: kind})
+		f.Seat = 1
+		g.Faults = []referee.Fault{f}
+		failure, failed := errors.AsType[*Failure](p.done(g))
+		if failed != fails || failed && failure.Kind != FailedHouse {
+			t.Errorf("%s: %v, want a failure: %v", kind, failure, fails)
+		}
+	}
+}
