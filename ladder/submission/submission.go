@@ -138,6 +138,7 @@ type submission struct {
 	release func()        // what is held of the build
 	own     match.OwnTime // of the trial
 	most    time.Duration // for the stage that runs
+	quick   bool          // the check is a short one
 	*made
 }
 
@@ -227,8 +228,7 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	if err := s.Store.BeginStage(ctx, s.version.ID, st.name); err != nil {
 		return false, err
 	}
-	log := &transcript{}
-	log.hide(s.work+string(filepath.Separator), string(s.Dir)+string(filepath.Separator))
+	log := s.transcript()
 	began := time.Now()
 	summary, err := s.within(ctx, st, log)
 	if err != nil && ctx.Err() != nil {
@@ -251,6 +251,13 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 		return true, nil
 	}
 	return false, s.Store.Fail(ctx, s.version.ID, fmt.Sprintf("%s: %s", st.name, firstLine(summary)))
+}
+
+// transcript returns an empty log, which hides the server's directories.
+func (s *submission) transcript() *transcript {
+	t := &transcript{}
+	t.hide(s.work+string(filepath.Separator), string(s.Dir)+string(filepath.Separator))
+	return t
 }
 
 // within runs a stage in its time.

@@ -35,7 +35,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 	o := s.Check
 	o.Clock, o.Outside, o.OnServer = s.clock(), false, true // a stranger's bot never runs without the sandbox
 	o.Done = func(c check.Check) { c.WriteLine(log) }
-	o.Yield = s.yield
+	o.Yield, o.Quick = s.yield, o.Quick || s.quick
 	quick := ""
 	if o.Quick {
 		quick = " --quick"
