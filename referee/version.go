@@ -8,8 +8,25 @@ import (
 // Version returns the version of timba: that of its module, "devel" if that is not known. Replays and results
 // carry it.
 var Version = sync.OnceValue(func() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return versionIn(info)
 	}
 	return "devel"
 })
+
+// versionIn returns the version of timba in a program, which may be that of another module.
+func versionIn(info *debug.BuildInfo) string {
+	m := &info.Main
+	for _, d := range info.Deps {
+		if d.Path == "github.com/timba-arena/timba" {
+			m = d
+		}
+	}
+	if m.Replace != nil {
+		m = m.Replace
+	}
+	if m.Version == "" || m.Version == "(devel)" {
+		return "devel"
+	}
+	return m.Version
+}

@@ -61,8 +61,8 @@ var allowed = map[string]string{
 	"referee/program/manifest_test.go TestManifestErrors": "plays nothing",
 	"referee/match/replay_test.go TestReplaysTampered":    "plays nothing",
 	"referee/check/report_test.go TestRefusals":           "plays nothing",
-	"cmd/timba/play_linux_test.go TestPlayClock":          "has a person who never answers, first",
-	"cmd/timba/play_linux_test.go TestPlayFaults":         "has a bot that never answers, and a person without a clock",
+	"cmd/timba/commands/play_linux_test.go TestPlayClock": "has a person who never answers, first",
+	"cmd/timba/commands/play_linux_test.go TestPlayFaults":"has a bot that never answers, and a person without a clock",
 	"ladder/submission/failures_test.go TestLateInTrial":  "has a bot that never answers, before its opponent has a turn",
 	"sandbox/attack/run_linux_test.go poll":               "looks at something else between two waits",
 	"sandbox/attack/judge_linux_test.go judgeWord":        "dials where an attack says, and perhaps nobody answers",
@@ -444,7 +444,7 @@ func TestWalks(t *testing.T) {
 // TestRulesOfScripts: the bots of scripts have a minute for each move.
 func TestRulesOfScripts(t *testing.T) {
 	used := map[string]bool{}
-	for _, path := range Get[[]string](t)(filepath.Glob("../../cmd/timba/testdata/*/*.txt")) {
+	for _, path := range Get[[]string](t)(filepath.Glob("../../cmd/timba/commands/testdata/*/*.txt")) {
 		for n, line := range strings.Split(string(Get[[]byte](t)(os.ReadFile(path))), "\n") {
 			if !playing.MatchString(line) || strings.Contains(line, " --resume ") {
 				continue

@@ -96,8 +96,8 @@ func resolveHouse(l *ladder.Ladder) error {
 		if err != nil {
 			return err
 		}
-		if games := house.Games(spec); games != nil && !slices.Contains(games, l.Game) {
-			return fmt.Errorf("house cannot have %q, which plays %s: try %s", name, strings.Join(games, ", "), strings.Join(standing(l.Game), ", "))
+		if !house.Plays(spec, l.Game) {
+			return fmt.Errorf("house cannot have %q, which plays %s: try %s", name, strings.Join(house.Games(spec), ", "), strings.Join(standing(l.Game), ", "))
 		}
 		if slices.Contains(bots, "@"+spec) {
 			return fmt.Errorf("house cannot have %q twice: name each once", "@"+spec)

@@ -28,7 +28,7 @@ type boardBot struct {
 
 func (b *boardBot) Answer(t *protocol.Turn) protocol.Answer {
 	r := b.of(t)
-	random := protocol.Answer{Move: t.Moves.At(r.Below(t.Moves.Len()))}
+	random := b.guess(t)
 	thinker, ok := b.thinkers[t.Game.Name]
 	if !ok {
 		return random

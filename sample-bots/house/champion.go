@@ -1,6 +1,9 @@
 package house
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/teeko"
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
@@ -34,6 +37,8 @@ var championGames = map[string]func(l limits, memory int) thinker{
 		}
 	},
 }
+
+var championPlays = slices.Sorted(maps.Keys(championGames))
 
 func championSearch(memory int) alphabeta.Options {
 	return alphabeta.Options{Table: memory, Reduce: true, Deeper: true}

@@ -28,7 +28,7 @@ const MiddleLevel = 4
 
 var levelNames = [topLevel]string{"beginner", "learner", "amateur", "intermediate", "advanced", "expert", "master", "champion"}
 
-// Levels returns the levels from the weakest on. They play every game.
+// Levels returns the levels from the weakest on. They play the games of the champion.
 var Levels = sync.OnceValue(func() (list []Level) {
 	for i, name := range levelNames {
 		l := Level{Number: i + 1, Name: name, Spec: "champion"}

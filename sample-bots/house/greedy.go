@@ -44,7 +44,7 @@ func (g *greedy) Answer(t *protocol.Turn) protocol.Answer {
 	r := g.of(t)
 	j, ok := g.judges[t.Game.Name]
 	if !ok || g.noise > r.Below(100) || !g.read(t, j) {
-		return protocol.Answer{Move: t.Moves.At(r.Below(t.Moves.Len())), Info: []byte("play=random")}
+		return g.guess(t)
 	}
 	var best []byte
 	top, ties, i := math.Inf(-1), 0, 0

@@ -24,7 +24,7 @@ type Player interface {
 type Bot struct {
 	Name string
 	Help string // one line
-	// Games are those that the bot is made for, nil for all; it plays others at random.
+	// Games are those that the bot is made for, nil for all; it plays others at random, and says so.
 	Games []string
 	// Simple reports whether the bot plays every game with next to no time: it is suggested first.
 	Simple bool
@@ -44,7 +44,7 @@ func List() []Bot {
 		{"random", "plays any legal move", nil, true, newRandom},
 		{"first", "plays the first move of the list", nil, true, newFirst},
 		{"greedy", "looks one move ahead and plays the most valuable move; where it plays at random, its info is play=random", nil, true, newGreedy},
-		{"champion", "searches as deep as its clock allows", nil, false, newChampion},
+		{"champion", "searches as deep as its clock allows", championPlays, false, newChampion},
 		{"brisca-basic", "leads low and answers with the card that gains most", briscaOnly, false, newBriscaBasic},
 		{"brisca-weighted", "weighs what a card gains against what it costs", briscaOnly, false, newBriscaWeighted},
 		{"brisca-minimax", "the same, and plays the last tricks of two players by exact minimax", briscaOnly, false, newBriscaMinimax},
@@ -123,6 +123,12 @@ func Names() (n []string) {
 // the running one. Tests with the race detector replace it, as programs with it start slowly.
 var Executable = os.Executable
 
+// Plays reports whether the bot of a spec is made for a game.
+func Plays(spec, game string) bool {
+	made := Games(spec)
+	return made == nil || slices.Contains(made, game)
+}
+
 // Games returns the games that the bot of a spec is made for, nil for all.
 func Games(spec string) []string {
 	name, _, _ := strings.Cut(spec, ":")
@@ -134,8 +140,14 @@ func Games(spec string) []string {
 	return nil
 }
 
-// Standing returns the specs of the bots on a default ladder of a game.
-func Standing(game string) []string { return slices.Clone(standing[game]) }
+// Standing returns the specs of the bots on a default ladder of a game, the weakest first. A game of another module
+// has none that are made for it.
+func Standing(game string) []string {
+	if bots, ok := standing[game]; ok {
+		return slices.Clone(bots)
+	}
+	return []string{"random", "first"}
+}
 
 // standing are the specs of the bots on the default ladders of a game, the weakest first.
 // docs/house-bots.md has their ratings. With the clock of those ladders, each needs some 15 ms at

@@ -113,8 +113,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", spec, out.String(), want)
 		}
 	}
-	// Greedy says where it plays at random: in a game that it does not know, and by its noise.
-	for spec, game := range map[string]string{"greedy": "mus", "greedy:noise=100": "brisca"} {
+	// A bot says where it plays at random: in a game that it does not know, and by its noise.
+	for spec, game := range map[string]string{"greedy": "mus", "greedy:noise=100": "brisca", "champion": "mus", "tebes-minimax": "mus"} {
 		var out bytes.Buffer
 		kit.Must(t, Run(spec, strings.NewReader(strings.Replace(in, "game brisca", "game "+game, 1)), &out))
 		if lines := strings.Split(out.String(), "\n"); len(lines) != 4 || lines[1] != "info play=random" {

@@ -19,6 +19,13 @@ func (d *dice) of(t *protocol.Turn) *rules.Rand {
 	return &d.rand
 }
 
+// guess is the answer of a bot that plays at random, and says so.
+func (d *dice) guess(t *protocol.Turn) protocol.Answer {
+	return protocol.Answer{Move: t.Moves.At(d.of(t).Below(t.Moves.Len())), Info: guessed}
+}
+
+var guessed = []byte("play=random")
+
 // random plays a legal move; all are equally likely.
 type random struct{ dice }
 

@@ -9,8 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/timba-arena/timba/referee/rules/games"
 )
 
 //go:embed all:python all:c all:bash all:javascript all:cpp all:rust all:java all:go all:perl all:ruby all:lua all:tcl all:php
@@ -134,6 +138,10 @@ func (l Language) Files(name string) (map[string]string, error) {
 	fill := strings.NewReplacer("NAME", name, "TITLE", l.Title, "SOURCE", l.Source,
 		"DEBUG", l.Debug, "COMMENT", l.Comment, "FLUSH", l.Flush)
 	content := map[string]string{"README.md": fill.Replace(readme)}
+	var plays []string
+	for _, g := range games.All() {
+		plays = append(plays, strconv.Quote(g.Name))
+	}
 	entries, err := files.ReadDir(l.Name)
 	for _, e := range entries {
 		data, err := files.ReadFile(l.Name + "/" + e.Name())
@@ -142,8 +150,12 @@ func (l Language) Files(name string) (map[string]string, error) {
 		}
 		content[e.Name()] = strings.ReplaceAll(string(data), "my-"+l.Name+"-bot", name) // in the manifest and the source
 	}
+	content["timba.toml"] = claim.ReplaceAllString(content["timba.toml"], "games = ["+strings.Join(plays, ", ")+"]")
 	return content, err
 }
+
+// claim is the line of a manifest with the games that the bot plays.
+var claim = regexp.MustCompile(`(?m)^games = .*$`)
 
 // checkEmpty returns an error for a directory that is not empty; a new git repository passes.
 func checkEmpty(dir string) error {

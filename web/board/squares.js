@@ -88,7 +88,7 @@ function name(board, view, scene, seat, width, y) {
     svg('rect', { x: x + 2, y: y + 2, width: width - 4, height: plate.height - 4, rx: 12, class: 'plateback' }),
     svg('rect', { x: x + 2, y: y + 2, width: 10, height: plate.height - 4, rx: 5, class: 'platedot' }),
     svg('circle', { cx: x + 38, cy: y + plate.height / 2, r: 14, class: `chip ${kind === 'b' ? 'dark' : 'light'}` }),
-    svg('text', { x: x + 64, y: y + plate.height / 2 + 8, class: 'name' }, clip(title, width - 300, 24), svg('tspan', { class: 'colour' }, `  ${colour}`)),
+    svg('text', { x: x + 64, y: y + plate.height / 2 + 8, class: 'name' }, clip(title, width - 210 - 14 * facts.length, 24), svg('tspan', { class: 'colour' }, `  ${colour}`)),
     svg('text', { x: x + width - 16, y: y + plate.height / 2 + 8, class: 'points', 'text-anchor': 'end' }, facts));
 }
 

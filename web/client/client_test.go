@@ -20,7 +20,7 @@ import (
 var bg = context.Background()
 
 // serve returns a server that answers as the test says. What the real one answers is
-// tested in web/api and by the scripts of cmd/timba.
+// tested in web/api and by the scripts of cmd/timba/commands.
 func serve(t *testing.T, answer func(n int64, w http.ResponseWriter, r *http.Request)) *Client {
 	t.Helper()
 	var n atomic.Int64

@@ -105,6 +105,6 @@ func WithOpening(game string, given map[string]string) map[string]string {
 	if given == nil {
 		given = map[string]string{}
 	}
-	given[name] = strconv.Itoa(rules.DefaultOpening)
+	given[name] = strconv.Itoa(v.StandardOpening())
 	return given
 }

@@ -141,6 +141,7 @@ type playPage struct {
 	Form     playForm
 	Games    []playLink
 	Title    string // of the chosen game
+	Known    bool   // see visit.knows
 	Rules    template.HTML
 	Presets  []playLink // options together: the usual ones, and those of ladders
 	Counts   []int      // of players; nil: the game has no choice of them
@@ -159,7 +160,7 @@ type playPage struct {
 // playLink is a link to the page with another game or other options.
 type playLink struct {
 	Name, Title, Address string
-	Picture              string // the name of a file, "" if there is none
+	Picture              string // the name of a file
 	Current              bool
 }
 
@@ -238,7 +239,7 @@ func (s *Site) choosePlay(v *visit, status int, form playForm, problem *wire.Pro
 		g = games.All()[0]
 		form.Game = g.Name
 	}
-	page := playPage{Title: titleOf(g.Name), Problem: problem, Refused: s.refused(v), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	page := playPage{Title: titleOf(g.Name), Known: v.knows(g.Name), Problem: problem, Refused: s.refused(v), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	for _, bank := range play.Banks {
 		page.Banks = append(page.Banks, strconv.Itoa(int(bank.Minutes())))
 	}
@@ -247,11 +248,8 @@ func (s *Site) choosePlay(v *visit, status int, form playForm, problem *wire.Pro
 	}
 	page.Form = form
 	for _, other := range games.All() {
-		link := playLink{Name: other.Name, Title: titleOf(other.Name), Current: other == g}
+		link := playLink{Name: other.Name, Title: titleOf(other.Name), Picture: s.picture(other.Name), Current: other == g}
 		link.Address = playForm{Game: other.Name, Bot: form.Bot, Other: form.Other, Seat: form.Seat, Bank: form.Bank}.address()
-		if picture := "home/" + other.Name + ".svg"; s.assets.has(picture) {
-			link.Picture = picture
-		}
 		page.Games = append(page.Games, link)
 	}
 	if page.Rules, err = rulesText(v, g, nil); err != nil {
@@ -273,13 +271,14 @@ func (s *Site) refused(v *visit) string {
 	return ""
 }
 
-// offerBots lists the bots that play the game. Where the form names none of them, it gets the middle level.
+// offerBots lists the bots that play the game. Where the form names none of them, it gets the middle level, or @random
+// if the game has no levels.
 func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
 	versions, err := s.Store.LiveVersions(v.ctx(), playBots)
 	if err != nil {
 		return err
 	}
-	chosen, middle, invited := "", "", form.Bot == play.Invited
+	chosen, middle, anchor, invited := "", "", "", form.Bot == play.Invited
 	if form.Bot == otherBot {
 		form.Bot = form.Other
 	}
@@ -289,6 +288,9 @@ func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
 		}
 		if b.Bot == form.Bot {
 			chosen = b.Bot
+		}
+		if b.Bot == ladder.Anchor {
+			anchor = b.Bot
 		}
 		switch level := levelOf(b.Bot); {
 		case level != nil:
@@ -303,7 +305,7 @@ func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
 		}
 	}
 	slices.SortFunc(page.Levels, func(a, b playBot) int { return a.Number - b.Number })
-	switch form.Bot, form.Other = cmp.Or(chosen, middle), ""; {
+	switch form.Bot, form.Other = cmp.Or(chosen, middle, anchor), ""; {
 	case invited:
 		form.Bot = play.Invited
 	case levelOf(form.Bot) == nil:

@@ -15,7 +15,16 @@ const ladderPlaces = 3
 // gameLadders is a game with its ladders.
 type gameLadders struct {
 	Name, Title string
+	Picture     string // the name of a file
 	Ladders     []shownLadder
+}
+
+// picture returns the name of the file with the picture of a game. Games of other modules share one.
+func (s *Site) picture(game string) string {
+	if name := "home/" + game + ".svg"; s.assets.has(name) {
+		return name
+	}
+	return "home/other.svg"
 }
 
 // shownLadder is a ladder at a glance.
@@ -43,7 +52,7 @@ func (s *Site) gameLadders(ctx context.Context) (list []gameLadders, err error) 
 		return nil, err
 	}
 	for _, g := range games.All() {
-		game := gameLadders{Name: g.Name, Title: titleOf(g.Name)}
+		game := gameLadders{Name: g.Name, Title: titleOf(g.Name), Picture: s.picture(g.Name)}
 		for _, l := range glances {
 			if l.Game != g.Name {
 				continue

@@ -236,7 +236,9 @@ func (o *over) why(who speaker, r *referee.Replay, g *rules.Game, frames []board
 		return
 	}
 	if b := g.Display.Board; b != nil {
-		o.Why = who.t(endings[endingOf(b, lastView(frames), r.Ranks)])
+		if who.knows(g.Name) { // others may end in other ways
+			o.Why = who.t(endings[endingOf(b, lastView(frames), r.Ranks)])
+		}
 		return
 	}
 	for _, event := range frames[len(frames)-1].Events.All {

@@ -19,8 +19,12 @@ import (
 type rulesPage struct {
 	Title string
 	Name  string // of the game
+	Known bool   // see visit.knows
 	Text  template.HTML
 }
+
+// knows reports whether the site has texts about a game. It has none about games of other modules.
+func (v *visit) knows(game string) bool { return v.words.Texts["play.games."+game] != nil }
 
 // rules shows the rules of a game for people.
 func (s *Site) rules(v *visit) error {
@@ -32,7 +36,7 @@ func (s *Site) rules(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "rules", rulesPage{g.Display.Title, g.Name, text})
+	return v.page(http.StatusOK, "rules", rulesPage{g.Display.Title, g.Name, v.knows(g.Name), text})
 }
 
 var (
@@ -40,11 +44,15 @@ var (
 	optionItem = regexp.MustCompile(`<li><code>([a-z0-9]+)(?:=([a-z0-9]+))?</code>`)
 )
 
-// rulesText returns the rules of a game in the language of a visitor, as HTML. With settings, the items
-// about options that they have are marked.
+// rulesText returns the rules of a game in the language of a visitor, or else in English, as HTML. With settings, the
+// items about options that they have are marked.
 func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML, error) {
 	var b bytes.Buffer
-	if err := markdown.Convert([]byte(g.Text(v.words.Tag)), &b); err != nil {
+	source, english := g.Text(v.words.Tag), false
+	if source == "" {
+		source, english = g.Text("en"), true
+	}
+	if err := markdown.Convert([]byte(source), &b); err != nil {
 		return "", fmt.Errorf("the rules of %s: %w", g.Name, err)
 	}
 	text := optionItem.ReplaceAllStringFunc(dress(b.String()), func(item string) string {
@@ -60,5 +68,8 @@ func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML,
 		}
 		return `<li class="used">` + item[len("<li>"):] + ` <b class="tag">` + template.HTMLEscapeString(v.t("rules.used")) + `</b>`
 	})
+	if english {
+		text = `<div lang="en">` + text + `</div>`
+	}
 	return template.HTML(text), nil
 }

@@ -12,8 +12,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -126,16 +126,15 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("command %q does not exist: %s --help lists the commands", path+" "+args[0], path)
 }
 
-// Version returns the version of the module and of Go, .
+// Version returns the version of timba and of Go.
 func Version() string {
 	return referee.Version() + " " + runtime.Version()
 }
 
 // Self returns the command that started this program, for suggested commands.
 func Self() string {
-	if strings.Contains(os.Args[0], "go-build") {
-		name, _, _ := strings.Cut(filepath.Base(os.Args[0]), ".") // without .exe or .test
-		return "go run ./cmd/" + name
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != "" && strings.Contains(os.Args[0], "go-build") {
+		return "go run ." + strings.TrimPrefix(info.Path, info.Main.Path)
 	}
 	return text.Quote(os.Args[0])
 }

@@ -24,8 +24,9 @@ type Documented struct {
 // it begins with a program.
 func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Documented) {
 	t.Helper()
-	for _, page := range kit.Get[[]string](t)(kit.Pages("../..")) {
-		data := kit.Get[[]byte](t)(os.ReadFile(filepath.Join("../..", page)))
+	root := root(t)
+	for _, page := range kit.Get[[]string](t)(kit.Pages(root)) {
+		data := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(root, page)))
 		kind, last := "", false // last: the line before is a command
 		for line := range strings.Lines(string(data)) {
 			line = strings.TrimSuffix(line, "\n")
@@ -63,6 +64,18 @@ func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Documented) {
 		}
 	}
 	return list
+}
+
+// root returns the directory of the module, from that of a test.
+func root(t *testing.T) string {
+	t.Helper()
+	for dir := ".."; len(dir) < 30; dir += "/.." {
+		if _, err := os.Stat(dir + "/go.mod"); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("no directory above that of the test has a go.mod")
+	return ""
 }
 
 // program matches a command line of a program.
@@ -145,8 +158,9 @@ func Words(program, line string) (commands [][]string) {
 func CheckText(t *testing.T, newRoot func() *cobra.Command, least int) {
 	inline := regexp.MustCompile("`(?:\\./)?" + newRoot().Name() + " ([a-z][^`]*)`")
 	found := 0
-	for _, page := range kit.Get[[]string](t)(kit.Pages("../..")) {
-		data := kit.Get[[]byte](t)(os.ReadFile(filepath.Join("../..", page)))
+	root := root(t)
+	for _, page := range kit.Get[[]string](t)(kit.Pages(root)) {
+		data := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(root, page)))
 		for _, m := range inline.FindAllStringSubmatch(string(data), -1) {
 			found++
 			first, others, _ := strings.Cut(strings.Fields(m[1])[0], "\\|")

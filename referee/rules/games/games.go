@@ -3,6 +3,7 @@ package games
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/timba-arena/timba/referee/rules"
@@ -16,13 +17,22 @@ import (
 // List is a list of games, in display order.
 type List []*rules.Game
 
+var all = List{brisca.Game, tute.Game, podrida.Game, tebes.Game, teeko.Game}
+
 // All returns every game.
-func All() List {
-	return List{brisca.Game, tute.Game, podrida.Game, tebes.Game, teeko.Game}
+func All() List { return slices.Clone(all) }
+
+// Add adds a game of another module. A program calls it first of all, before its commands. It panics if there is a
+// game with the name already.
+func Add(g *rules.Game) {
+	if _, err := Find(g.Name); err == nil {
+		panic(fmt.Sprintf("games: there is a game %q already: try another Name", g.Name))
+	}
+	all = append(all, g)
 }
 
 // Find returns the game with a name, among all games. The error lists the names.
-func Find(name string) (*rules.Game, error) { return All().Find(name) }
+func Find(name string) (*rules.Game, error) { return all.Find(name) }
 
 // Find returns the game with a name. The error lists the names.
 func (l List) Find(name string) (*rules.Game, error) {

@@ -1,0 +1,443 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/server"
+)
+
+// office serves an admin's requests: a server, or the data directory itself.
+type office interface {
+	AddInvite(context.Context, wire.NewInvite) (wire.MadeInvite, error)
+	Invites(context.Context) ([]wire.Invite, error)
+	RevokeInvite(ctx context.Context, id int64) error
+	Everybody(context.Context) ([]wire.Person, error)
+	Block(ctx context.Context, name string, out bool) (wire.Person, error)
+}
+
+type adminFlags struct{ data string }
+
+func newAdmin() *cobra.Command {
+	f := new(adminFlags)
+	cmd := &cobra.Command{
+		Use:   "admin",
+		Short: "Run a competition: invites, people, backups",
+		Long: "Commands for the operator of a competition. They use the server's API with an admin's token\n" +
+			"(timba login), or with --data the data directory itself, even while the server runs.",
+	}
+	cmd.PersistentFlags().StringVar(&f.data, "data", "", "use this data `DIR` instead of a server")
+	return cli.Group(cmd, newInvite(f), newInvites(f), newPeople(f), newBlock(f, true), newBlock(f, false), newToken(f), newAdminWorker(f), newWorkers(f), newBackup(f), newVerify(f), newRerate(f), newStorage(f))
+}
+
+// fromOffice makes a command that prints what the data directory answers if --data is set, else the server.
+func fromOffice[T any](f *adminFlags, cmd *cobra.Command, get func(ctx context.Context, o office, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
+	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
+		if f.data == "" {
+			c, err := adminClient(cmd)
+			if err != nil {
+				return answer, err
+			}
+			return get(cmd.Context(), remoteOffice{c}, args)
+		}
+		err = f.open(store.Options{}, func(s *store.Store) error {
+			answer, err = get(cmd.Context(), localOffice{s}, args)
+			return err
+		})
+		return answer, err
+	}, show)
+}
+
+// open calls do with the data directory, which --data must name.
+func (f *adminFlags) open(o store.Options, do func(*store.Store) error) error {
+	if f.data == "" {
+		return errors.New("data: name the server's data directory with --data DIR")
+	}
+	s, err := store.Open(f.data, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(s), s.Close())
+}
+
+// adminClient connects to the server, where --data names no directory.
+func adminClient(cmd *cobra.Command) (*client.Client, error) {
+	c, err := connect(cmd, true)
+	if err != nil {
+		return nil, fmt.Errorf("%w: or name the data directory with --data DIR", err)
+	}
+	return c, nil
+}
+
+func newInvite(f *adminFlags) *cobra.Command {
+	var name, expires string
+	cmd := &cobra.Command{
+		Use:     "invite",
+		Short:   "Make an invite and print its code, which is shown only once",
+		Long:    "Makes an invite for one person, who joins with timba login URL --invite CODE --name NAME.",
+		Example: "  timba admin invite --name ada\n  timba admin invite --data /var/lib/timba --expires 7d",
+		Args:    cobra.NoArgs,
+	}
+	cmd.Flags().StringVar(&name, "name", "", "the `NAME` for which it is valid (default: any)")
+	cmd.Flags().StringVar(&expires, "expires", "", "how long it is valid, such as 12h or 7d (default: for ever)")
+	return fromOffice(f, cmd, func(ctx context.Context, o office, _ []string) (wire.MadeInvite, error) {
+		until, err := untilTime(expires)
+		if err != nil {
+			return wire.MadeInvite{}, err
+		}
+		return o.AddInvite(ctx, wire.NewInvite{Name: name, Expires: until})
+	}, func(w io.Writer, i wire.MadeInvite) { fmt.Fprintln(w, i.Code) })
+}
+
+// revoked is the document of `timba admin invites --revoke ID --json`.
+type revoked struct {
+	ID int64 `json:"revoked"`
+}
+
+func newInvites(f *adminFlags) *cobra.Command {
+	var revoke int64
+	cmd := &cobra.Command{
+		Use:     "invites",
+		Short:   "List the unused invites, or revoke one",
+		Example: "  timba admin invites\n  timba admin invites --revoke 3",
+		Args:    cobra.NoArgs,
+	}
+	cli.CountFlag(cmd, &revoke, "revoke", 0, "revoke the invite with this `ID`")
+	return fromOffice(f, cmd, func(ctx context.Context, o office, _ []string) (any, error) {
+		if revoke != 0 {
+			return revoked{revoke}, o.RevokeInvite(ctx, revoke)
+		}
+		return o.Invites(ctx)
+	}, func(w io.Writer, answer any) {
+		switch answer := answer.(type) {
+		case revoked:
+			fmt.Fprintf(w, "revoked invite %d\n", answer.ID)
+		case []wire.Invite:
+			cli.Rows(w, "id|for|by|made|expires", answer, func(i wire.Invite) []any {
+				return []any{i.ID, cli.OrDash(i.Name), cli.OrDash(i.By), since(i.Created), since(i.Expires)}
+			})
+		}
+	})
+}
+
+func newPeople(f *adminFlags) *cobra.Command {
+	return fromOffice(f, &cobra.Command{
+		Use:   "people",
+		Short: "List the people who have joined",
+		Args:  cobra.NoArgs,
+	}, func(ctx context.Context, o office, _ []string) ([]wire.Person, error) { return o.Everybody(ctx) }, func(w io.Writer, people []wire.Person) {
+		cli.Rows(w, "name||joined|blocked", people, func(p wire.Person) []any {
+			admin := ""
+			if p.Admin {
+				admin = "admin"
+			}
+			return []any{p.Name, admin, since(p.Created), since(p.Blocked)}
+		})
+	})
+}
+
+func newBlock(f *adminFlags, out bool) *cobra.Command {
+	use, short, done := "block NAME", "Block a person: their tokens stop working, their bots stop playing", "blocked"
+	if !out {
+		use, short, done = "unblock NAME", "Unblock a person", "unblocked"
+	}
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
+	return fromOffice(f, cmd, func(ctx context.Context, o office, args []string) (wire.Person, error) {
+		return o.Block(ctx, args[0], out)
+	}, func(w io.Writer, p wire.Person) { fmt.Fprintln(w, done, p.Name) })
+}
+
+// remoteOffice asks a server.
+type remoteOffice struct{ *client.Client }
+
+func (o remoteOffice) Everybody(ctx context.Context) ([]wire.Person, error) {
+	return client.Collect(o.People(ctx), 0)
+}
+
+// localOffice works on the data directory.
+type localOffice struct{ *store.Store }
+
+func (o localOffice) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {
+	code, i, err := o.Store.AddInvite(ctx, 0, n.Name, n.Expires)
+	return wire.MadeInvite{Invite: wire.Invite{ID: i.ID, Name: i.Name, Created: i.Created, Expires: i.Expires}, Code: code}, err
+}
+
+func (o localOffice) Invites(ctx context.Context) ([]wire.Invite, error) {
+	people, err := o.Store.People(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := map[int64]string{}
+	for _, p := range people {
+		names[p.ID] = p.Name
+	}
+	all, err := o.Store.Invites(ctx)
+	open := []wire.Invite{}
+	for _, i := range all {
+		if i.PersonID == 0 && (i.Expires.IsZero() || i.Expires.After(time.Now())) {
+			open = append(open, wire.Invite{ID: i.ID, Name: i.Name, By: names[i.By], Created: i.Created, Expires: i.Expires})
+		}
+	}
+	return open, err
+}
+
+func (o localOffice) Everybody(ctx context.Context) ([]wire.Person, error) {
+	all, err := o.Store.People(ctx)
+	people := []wire.Person{}
+	for _, p := range all {
+		people = append(people, personDoc(p))
+	}
+	return people, err
+}
+
+func (o localOffice) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
+	p, err := o.PersonByName(ctx, name)
+	if err != nil {
+		return wire.Person{}, err
+	}
+	if err := o.BlockPerson(ctx, p.ID, out); err != nil {
+		return wire.Person{}, err
+	}
+	p, err = o.Person(ctx, p.ID)
+	return personDoc(p), err
+}
+
+func personDoc(p ladder.Person) wire.Person {
+	return wire.Person{Name: p.Name, Admin: p.Admin, Created: p.Created, Blocked: p.Blocked}
+}
+
+// tokenKey is the document of `timba admin token NAME --json`.
+type tokenKey struct {
+	ID  int64  `json:"id"`
+	Key string `json:"key"`
+}
+
+// newToken returns the command for a person who has lost all tokens. It needs access to the
+// data directory.
+func newToken(f *adminFlags) *cobra.Command {
+	var t newTokenFlags
+	cmd := &cobra.Command{
+		Use:   "token NAME",
+		Short: "Make a token for a person and print its key, which is shown only once",
+		Long: "Makes a token for a person who has lost theirs. It runs on the server's machine. The first start\n" +
+			"creates an admin whose name is admin. timba tokens lists and revokes tokens.",
+		Example: "  timba admin token --data /var/lib/timba admin",
+		Args:    cobra.ExactArgs(1),
+	}
+	t.add(cmd, ladder.ScopeAll, "made on the server")
+	return cli.SecretFlag(cli.Result(cmd, func(cmd *cobra.Command, args []string) (made tokenKey, err error) {
+		until, err := untilTime(t.expires)
+		if err != nil {
+			return made, err
+		}
+		err = f.open(store.Options{}, func(s *store.Store) error {
+			p, err := s.PersonByName(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			key, token, err := s.AddToken(cmd.Context(), p.ID, t.label, ladder.Scope(t.scope), until)
+			made = tokenKey{token.ID, key}
+			return err
+		})
+		return made, err
+	}, func(w io.Writer, made tokenKey) { fmt.Fprintln(w, made.Key) }))
+}
+
+// newAdminWorker returns the commands for the credentials of workers. They need access to the data
+// directory.
+func newAdminWorker(f *adminFlags) *cobra.Command {
+	return cli.Group(&cobra.Command{
+		Use:   "worker",
+		Short: "Give other machines credentials to play matches",
+		Long: "Commands for the credentials with which timba worker plays matches of this competition on other\n" +
+			"machines. They run on the server's machine, even while the server runs. Credentials allow a\n" +
+			"worker to take the jobs that it is given, to fetch bots and to hand in results, and nothing else.",
+	}, newWorkerAdd(f), newWorkerRemove(f), newWorkerList(f))
+}
+
+// keys calls do with the keys of the data directory, which --data must name.
+func (f *adminFlags) keys(do func(*fleet.Keys) error) error {
+	err := f.open(store.Options{ReadOnly: true}, func(*store.Store) error { return nil }) // it is the directory of a competition
+	if err != nil {
+		return err
+	}
+	k, err := fleet.OpenKeys(datadir.Dir(f.data).Fleet())
+	if err != nil {
+		return err
+	}
+	return do(k)
+}
+
+// credential is the document of `timba admin worker add NAME --json`.
+type credential struct {
+	Name  string `json:"name"`
+	Creds string `json:"creds"`
+	User  string `json:"user,omitempty"` // its public key, in a NATS cluster that exists
+}
+
+func newWorkerAdd(f *adminFlags) *cobra.Command {
+	var creds, key string
+	cmd := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Make credentials for a worker and print their file, which is shown only once",
+		Long: "Makes credentials for a worker and prints their file, which is shown only once: of the server with the\n" +
+			"data directory, or, with --creds and --account-key, of the NATS cluster that timba serve --nats uses.",
+		Example: "  timba admin worker add lab-1 --data /var/lib/timba --out lab-1.creds\n" +
+			"  timba admin worker add lab-2 --creds server.creds --account-key ACCOUNT.nk --out lab-2.creds",
+		Args: cobra.ExactArgs(1),
+	}
+	cmd.Flags().StringVar(&creds, "creds", "", "the `FILE` with the credentials of the server for a NATS cluster that exists")
+	cmd.Flags().StringVar(&key, "account-key", "", "the `FILE` with the key of the server's account in that cluster")
+	cmd.MarkFlagsRequiredTogether("creds", "account-key")
+	return cli.SecretFlag(cli.Result(cmd, func(cmd *cobra.Command, args []string) (made credential, err error) {
+		if creds != "" {
+			return addGuest(creds, key, args[0])
+		}
+		err = f.keys(func(k *fleet.Keys) error {
+			file, err := k.Add(args[0])
+			made = credential{Name: args[0], Creds: string(file)}
+			return err
+		})
+		return made, err
+	}, func(w io.Writer, made credential) {
+		if made.User != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "the public key of the user of %s is %s\n", text.Quote(made.Name), made.User)
+		}
+		io.WriteString(w, made.Creds)
+	}))
+}
+
+// addGuest makes a credential in the NATS cluster of a server, whose credentials are in a file, with the
+// key of its account.
+func addGuest(creds, key, name string) (made credential, err error) {
+	server, err := os.ReadFile(creds)
+	if err != nil {
+		return made, fmt.Errorf("creds: %w", err)
+	}
+	seed, err := os.ReadFile(key)
+	if err != nil {
+		return made, fmt.Errorf("account-key: %w", err)
+	}
+	file, user, err := fleet.AddGuest(server, seed, name)
+	return credential{name, string(file), user}, err
+}
+
+// removed is the document of `timba admin worker remove NAME --json`.
+type removed struct {
+	Name string `json:"name"`
+}
+
+func newWorkerRemove(f *adminFlags) *cobra.Command {
+	return cli.Result(&cobra.Command{
+		Use:     "remove NAME",
+		Short:   "Make the credentials of a worker invalid: a running server cuts it off at once",
+		Example: "  timba admin worker remove lab-3 --data /var/lib/timba",
+		Args:    cobra.ExactArgs(1),
+	}, func(_ *cobra.Command, args []string) (removed, error) {
+		return removed{args[0]}, f.keys(func(k *fleet.Keys) error { return k.Remove(args[0]) })
+	}, func(w io.Writer, r removed) { fmt.Fprintf(w, "removed %s\n", text.Quote(r.Name)) })
+}
+
+func newWorkerList(f *adminFlags) *cobra.Command {
+	return cli.Result(&cobra.Command{
+		Use:     "list",
+		Short:   "List the workers that have credentials, or had them",
+		Example: "  timba admin worker list --data /var/lib/timba",
+		Args:    cobra.NoArgs,
+	}, func(*cobra.Command, []string) (list []fleet.Credential, err error) {
+		err = f.keys(func(k *fleet.Keys) error {
+			all, err := k.Workers()
+			list = append([]fleet.Credential{}, all...) // [] in JSON
+			return err
+		})
+		return list, err
+	}, func(w io.Writer, list []fleet.Credential) {
+		cli.Rows(w, "name|added|removed", list, func(c fleet.Credential) []any {
+			return []any{c.Name, c.Added.Format(time.DateTime), since(c.Removed)}
+		})
+	})
+}
+
+// newWorkers returns the command that shows the machines.
+func newWorkers(f *adminFlags) *cobra.Command {
+	return cli.Result(&cobra.Command{
+		Use:   "workers",
+		Short: "Show the machines that play matches, what they play, and why one gets none",
+		Long: "Shows the server's own machine and all workers: whether they get matches and why not, their version\n" +
+			"of timba, what they play, and what they have finished since the server started. Workers with\n" +
+			"credentials that are not connected are away. With --data it shows what a running server has\n" +
+			"written in the last seconds; while none runs, all workers are away.",
+		Example: "  timba admin workers\n  timba admin workers --data /var/lib/timba",
+		Args:    cobra.NoArgs,
+	}, f.workers, showWorkers)
+}
+
+// workers returns the machines, from the data directory if --data is set, else from the server.
+func (f *adminFlags) workers(cmd *cobra.Command, _ []string) (list []wire.Machine, err error) {
+	if f.data == "" {
+		c, err := adminClient(cmd)
+		if err != nil {
+			return nil, err
+		}
+		return client.Collect(c.Machines(cmd.Context()), 0)
+	}
+	runs := false
+	err = f.open(store.Options{ReadOnly: true}, func(*store.Store) (err error) { // it is the directory of a competition
+		list, runs, err = server.ReadMachines(datadir.Dir(f.data), time.Now())
+		return err
+	})
+	if err == nil && !runs {
+		fmt.Fprintln(cmd.ErrOrStderr(), "no server runs with this data directory: nothing is played")
+	}
+	return list, err
+}
+
+// showWorkers shows machines as a table, then what each plays, then why some get no matches.
+func showWorkers(w io.Writer, list []wire.Machine) {
+	cli.Rows(w, "name|state|cores|playing|last hour|matches|void|starved|broken|timba|system|sandbox|seen", list, func(m wire.Machine) []any {
+		o := m.Operator
+		if o == nil {
+			o = &wire.MachineOperator{}
+		}
+		system := cli.OrDash(m.Arch)
+		if o.OS != "" {
+			system = o.OS + "/" + m.Arch
+		}
+		return []any{m.Name, m.State, m.Cores, len(m.Playing), m.LastHour, m.Finished, m.Void, m.Starved, o.Broken, cli.OrDash(m.Version), system, cli.OrDash(m.Sandbox), since(m.Seen)}
+	})
+	var playing [][]any
+	for _, m := range list {
+		for _, p := range m.Playing {
+			playing = append(playing, []any{m.Name, p.Match, p.Attempt, cli.OrDash(p.Ladder), strings.Join(p.Bots, ", "), since(p.Began)})
+		}
+	}
+	if len(playing) > 0 {
+		fmt.Fprintln(w)
+		cli.Rows(w, "machine|match|attempt|ladder|bots|began", playing, func(row []any) []any { return row })
+	}
+	for _, m := range list {
+		if m.Reason == "" {
+			continue
+		}
+		until := ""
+		if m.State == string(ladder.MachinePaused) {
+			until = ", until " + m.Until.Local().Format(time.TimeOnly)
+		}
+		fmt.Fprintf(w, "\n%s %s: %s%s\n", m.Name, m.State, m.Reason, until)
+	}
+}

@@ -1,0 +1,399 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/ladder/submission"
+	"github.com/timba-arena/timba/referee/text"
+)
+
+// fromData makes a command that prints what the data directory answers, which --data must name.
+func fromData[T any](f *adminFlags, cmd *cobra.Command, get func(cmd *cobra.Command, s *store.Store, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
+	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
+		err = f.open(store.Options{ReadOnly: true}, func(s *store.Store) error {
+			answer, err = get(cmd, s, args)
+			return err
+		})
+		return answer, err
+	}, show)
+}
+
+// backup is the document of `timba admin backup DIR --json`.
+type backup struct {
+	Dir    string `json:"folder"`
+	Bytes  int64  `json:"bytes"`
+	Config bool   `json:"configuration"` // whether it has one
+}
+
+func newBackup(f *adminFlags) *cobra.Command {
+	var config string
+	cmd := fromData(f, &cobra.Command{
+		Use:   "backup DIR",
+		Short: "Back up a competition to a new directory, even while the server runs",
+		Long: "Writes a snapshot of the database, the uploads and the configuration to a directory that does not\n" +
+			"exist yet. Matches continue meanwhile. The backup is a data directory itself: timba admin verify\n" +
+			"can check it, and to restore it you copy it back. See docs/operating.md.",
+		Example: "  timba admin backup --data /var/lib/timba /backup/timba-2026-01-31\n" +
+			"  timba admin backup --data /var/lib/timba --config /etc/timba.toml /backup/other",
+		Args: cobra.ExactArgs(1),
+	}, func(cmd *cobra.Command, s *store.Store, args []string) (b backup, err error) {
+		b.Dir = args[0]
+		if err := s.Backup(cmd.Context(), b.Dir, config); err != nil {
+			return b, err
+		}
+		if b.Bytes, err = datadir.Size(b.Dir); err != nil {
+			return b, sizeError(b.Dir)
+		}
+		_, err = os.Stat(datadir.Dir(b.Dir).Config())
+		b.Config = err == nil
+		return b, nil
+	}, func(w io.Writer, b backup) {
+		fmt.Fprintf(w, "wrote %s, %s\n", b.Dir, bundle.Size(b.Bytes))
+		if !b.Config {
+			fmt.Fprintf(w, "It has no configuration: the data directory has none. Name the server's with --config FILE.\n")
+		}
+	})
+	cmd.Flags().StringVar(&config, "config", "", "configuration `file` of the server (default: timba.toml in its directory)")
+	return cmd
+}
+
+// verified is the document of `timba admin verify --json`.
+type verified struct {
+	Differences []store.Difference `json:"differences"`
+}
+
+func newVerify(f *adminFlags) *cobra.Command {
+	return fromData(f, &cobra.Command{
+		Use:   "verify",
+		Short: "Rebuild every game and every rating, and print the differences",
+		Long: "Rebuilds every game of matches and of people from its replay and every rating from the matches,\n" +
+			"and prints the differences from the database. The server may run meanwhile.\n\n" +
+			"Exit status: 0 no differences, 1 differences, 2 the data cannot be read, 3 interrupted.",
+		Example: "  timba admin verify --data /var/lib/timba",
+		Args:    cobra.NoArgs,
+	}, verify, func(w io.Writer, v verified) {
+		for _, d := range v.Differences {
+			fmt.Fprintln(w, d)
+		}
+		fmt.Fprintf(w, "%s found\n", text.Count(len(v.Differences), "difference"))
+	})
+}
+
+func verify(cmd *cobra.Command, s *store.Store, _ []string) (verified, error) {
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "matches")
+	found, err := s.Verify(cmd.Context(), func(done, total int64) { bar.Set(int(done), int(total)) })
+	bar.Clear()
+	switch {
+	case errors.Is(err, context.Canceled):
+		err = cli.ErrNoVerdict
+	case err == nil && len(found) > 0:
+		err = cli.ErrFault
+	}
+	return verified{append([]store.Difference{}, found...)}, err
+}
+
+// rerated is the document of `timba admin rerate --json`.
+type rerated struct {
+	DryRun  bool            `json:"dry_run"`
+	Ladders []store.Rerated `json:"ladders"`
+}
+
+func newRerate(f *adminFlags) *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "rerate [LADDER...]",
+		Short: "Compute all ratings again by the formula of this timba, and show how they change",
+		Long: "Computes the ratings of all ladders, or of some, again from their matches in their order: after a\n" +
+			"release that has other constants. Until then each ladder goes on by the constants that it has.\n" +
+			"The server must not run. A ladder changes as a whole or not at all; with --dry-run nothing\n" +
+			"changes.",
+		Example: "  timba admin rerate --data /var/lib/timba --dry-run\n  timba admin rerate --data /var/lib/timba brisca-2",
+		Args:    cobra.ArbitraryArgs,
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the changes, and make none")
+	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (r rerated, err error) {
+		r = rerated{dry, []store.Rerated{}}
+		err = f.open(store.Options{Exclusive: true}, func(s *store.Store) error { return r.rerate(cmd, s, args) })
+		if errors.Is(err, context.Canceled) {
+			err = cli.ErrNoVerdict // the ladders until then have changed
+		}
+		return r, err
+	}, func(w io.Writer, r rerated) {
+		for _, l := range r.Ladders {
+			showRerated(w, l, dry)
+		}
+	})
+}
+
+// rerate computes the ratings of some ladders, or of all, one after another.
+func (r *rerated) rerate(cmd *cobra.Command, s *store.Store, names []string) error {
+	if len(names) == 0 {
+		ladders, err := s.Ladders(cmd.Context())
+		if err != nil {
+			return err
+		}
+		for _, l := range ladders {
+			names = append(names, l.Name)
+		}
+	}
+	for _, name := range names {
+		bar := cli.NewProgress(cmd.ErrOrStderr(), "matches")
+		l, err := s.Rerate(cmd.Context(), name, r.DryRun, func(done, total int64) { bar.Set(int(done), int(total)) })
+		bar.Clear()
+		if err != nil {
+			return err
+		}
+		r.Ladders = append(r.Ladders, l)
+	}
+	return nil
+}
+
+// showRerated shows the versions of a ladder whose ratings change.
+func showRerated(w io.Writer, r store.Rerated, dry bool) {
+	changed := slices.DeleteFunc(slices.Clone(r.Versions), func(v store.ReratedVersion) bool { return v.Before == v.After })
+	would := ""
+	if dry {
+		would = " would"
+	}
+	fmt.Fprintf(w, "%s: %s, %s of %s%s change\n", r.Ladder, text.Count(int(r.Matches), "match"), text.Count(len(changed), "rating"), text.Count(len(r.Versions), "version"), would)
+	if r.Before != r.After {
+		fmt.Fprintf(w, "formula before: %s\nformula after:  %s\n", r.Before, r.After)
+	}
+	if len(changed) > 0 {
+		cli.Rows(w, "bot|version|matches|before|after|change", changed, func(v store.ReratedVersion) []any {
+			return []any{v.Bot, v.Number, v.Matches, fmt.Sprintf("%.1f", v.Before), fmt.Sprintf("%.1f", v.After), fmt.Sprintf("%+.1f", v.After-v.Before)}
+		})
+	}
+}
+
+func newStorage(f *adminFlags) *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "storage [DIR...]",
+		Short: "Show what a competition takes on the disk, what a match costs, and how it grows",
+		Long: "Shows the bytes of each part of the data directory and of each table, what a match of each game takes\n" +
+			"on average, what the last day and week have added, when the disk is full at this rate, and what the\n" +
+			"server would move or remove now by [storage] in its configuration. Other directories count, too: those\n" +
+			"of backups, and that of a worker. It changes nothing, and the server may run meanwhile.",
+		Example: "  timba admin storage --data /var/lib/timba\n  timba admin storage --data /var/lib/timba --json",
+		Args:    cobra.ArbitraryArgs,
+	}
+	cmd.Flags().StringVar(&path, "config", "", "the configuration `FILE` (default: timba.toml of the data directory)")
+	return fromData(f, cmd, func(cmd *cobra.Command, s *store.Store, args []string) (storage, error) {
+		return storageOf(cmd.Context(), s, path, args)
+	}, func(w io.Writer, s storage) { s.show(w) })
+}
+
+// storage is the document of `timba admin storage --json`. All sizes are in bytes.
+type storage struct {
+	Parts    []storagePart      `json:"parts"`
+	Free     *int64             `json:"free"` // of the disk with the data directory; null: not known
+	Disk     *int64             `json:"disk"`
+	Unused   int64              `json:"unused"` // within the database, for new matches
+	Tables   []store.TableUsage `json:"tables"`
+	Games    []store.GameUsage  `json:"games"`
+	Day      store.Growth       `json:"day"`
+	Week     store.Growth       `json:"week"`
+	Forecast storageForecast    `json:"forecast"`
+	Due      storageDue         `json:"due"`
+}
+
+type storagePart struct {
+	Name  string `json:"name"`
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+}
+
+// storageForecast is how the data go on to grow at the rate of the last week, or of the time since the first
+// match.
+type storageForecast struct {
+	Days    float64  `json:"days"` // by which it goes
+	Daily   int64    `json:"daily"`
+	Monthly int64    `json:"monthly"` // in 30 days
+	Yearly  int64    `json:"yearly"`
+	Full    *float64 `json:"full"` // days until the disk is full; null: not at this rate, or not known
+}
+
+// storageDue is what the server would move or remove now.
+type storageDue struct {
+	Matches     int   `json:"matches"`
+	MatchBytes  int64 `json:"match_bytes"`
+	ArchiveFull bool  `json:"archive_full"`
+	Builds      int   `json:"builds"`
+	BuildBytes  int64 `json:"build_bytes"`
+}
+
+// storageOf measures a data directory, and other directories.
+func storageOf(ctx context.Context, s *store.Store, path string, others []string) (doc storage, err error) {
+	if path == "" {
+		path = s.Dir().Config()
+	} else if _, err := os.Stat(path); err != nil {
+		return doc, fmt.Errorf("configuration: %q cannot be read: name the file of the server's --config", path)
+	}
+	c, err := config.Read(path)
+	if err != nil {
+		return doc, err
+	}
+	u, err := s.Usage(ctx)
+	if err != nil {
+		return doc, err
+	}
+	if doc.Parts, err = storageParts(s.Dir(), u.Bytes, others); err != nil {
+		return doc, err
+	}
+	doc.Unused, doc.Day, doc.Week = u.Free, u.Day, u.Week
+	doc.Tables, doc.Games = append([]store.TableUsage{}, u.Tables...), append([]store.GameUsage{}, u.Games...)
+	if free, disk, err := datadir.Free(string(s.Dir())); err == nil {
+		doc.Free, doc.Disk = &free, &disk
+	}
+	doc.Forecast = forecast(u, doc.Free)
+	doc.Due, err = storageIsDue(ctx, s, c, u.At)
+	return doc, err
+}
+
+// storageParts returns the parts of a data directory, and then other directories.
+func storageParts(dir datadir.Dir, database int64, others []string) ([]storagePart, error) {
+	parts := []storagePart{
+		{"database", dir.Database(), database}, {"archive", dir.Archive(), 0}, {"uploads", dir.Bundles(), 0}, {"built bots", dir.Bots(), 0},
+		{"fleet", dir.Fleet(), 0}, {"temporary", dir.Temp(), 0},
+	}
+	rest, err := datadir.Size(string(dir))
+	if err != nil {
+		return nil, sizeError(string(dir))
+	}
+	for i := range parts {
+		if p := &parts[i]; i > 0 {
+			if p.Bytes, err = datadir.Size(p.Path); err != nil {
+				return nil, sizeError(p.Path)
+			}
+		}
+		rest -= parts[i].Bytes
+	}
+	parts = append(parts, storagePart{"other files", string(dir), max(0, rest)})
+	for _, path := range others {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("storage: %s is not a directory: name those of backups, or that of a worker", text.Quote(path))
+		}
+		bytes, err := datadir.Size(path)
+		if err != nil {
+			return nil, sizeError(path)
+		}
+		parts = append(parts, storagePart{filepath.Base(path), path, bytes})
+	}
+	return parts, nil
+}
+
+func sizeError(path string) error {
+	return fmt.Errorf("storage: the directory %s cannot be read: try it as the user of the server", text.Quote(path))
+}
+
+// leastSpan is the shortest time by which a forecast goes.
+const leastSpan = time.Hour
+
+// forecast goes by the last week, or by the time since the first match if that is shorter.
+func forecast(u store.Usage, free *int64) (f storageForecast) {
+	span := u.At.Sub(u.First)
+	if u.First.IsZero() || span < leastSpan {
+		return f
+	}
+	f.Days = min(span, 7*24*time.Hour).Hours() / 24
+	daily := float64(u.Week.Bytes+u.Week.Uploads) / f.Days
+	f.Daily, f.Monthly, f.Yearly = int64(daily), int64(30*daily), int64(365*daily)
+	if free != nil && daily >= 1 {
+		days := math.Round(float64(*free+u.Free)/daily*10) / 10
+		f.Full = &days
+	}
+	return f
+}
+
+func storageIsDue(ctx context.Context, s *store.Store, c *config.Config, now time.Time) (due storageDue, err error) {
+	moved, err := s.WouldMove(ctx, c.Storage)
+	if err != nil {
+		return due, err
+	}
+	builds, err := submission.Builds(ctx, s)
+	if err != nil {
+		return due, err
+	}
+	due.Matches, due.MatchBytes, due.ArchiveFull = moved.Matches, moved.Bytes, moved.Full
+	for _, b := range submission.Choose(builds, c.Storage, now) {
+		due.Builds++
+		due.BuildBytes += b.Bytes
+	}
+	return due, nil
+}
+
+// mostTables is how many tables and indexes are shown.
+const mostTables = 12
+
+func (d storage) show(w io.Writer) {
+	cli.Rows(w, "what|size|path", d.Parts, func(p storagePart) []any { return []any{p.Name, bundle.Size(p.Bytes), p.Path} })
+	fmt.Fprintf(w, "%s of the database are free for new matches\n", bundle.Size(d.Unused))
+	if d.Free != nil {
+		fmt.Fprintf(w, "%s of %s on the disk are free\n", bundle.Size(*d.Free), bundle.Size(*d.Disk))
+	}
+	fmt.Fprintln(w)
+	tables := d.Tables
+	if more := len(tables) - mostTables; more > 0 {
+		rest := store.TableUsage{Table: fmt.Sprintf("%d more", more)}
+		for _, t := range tables[mostTables:] {
+			rest.Bytes += t.Bytes
+		}
+		tables = append(slices.Clone(tables[:mostTables]), rest)
+	}
+	cli.Rows(w, "table|index|size", tables, func(t store.TableUsage) []any { return []any{t.Table, cli.OrDash(t.Index), bundle.Size(t.Bytes)} })
+	fmt.Fprintln(w)
+	if len(d.Games) == 0 {
+		fmt.Fprintln(w, "no match has finished yet")
+	} else {
+		size := func(bytes float64) string { return bundle.Size(int64(bytes)) }
+		cli.Rows(w, "game|matches|games|a match|replays|logs|rows|before compression", d.Games, func(g store.GameUsage) []any {
+			return []any{g.Game, g.Matches, g.Games, size(g.Bytes), size(g.Replays), size(g.Logs), size(g.Rows), size(g.Unpacked)}
+		})
+	}
+	showGrowth(w, "day", d.Day)
+	showGrowth(w, "week", d.Week)
+	d.Forecast.show(w)
+	d.Due.show(w)
+}
+
+func showGrowth(w io.Writer, span string, g store.Growth) {
+	fmt.Fprintf(w, "the last %s added %s with %s, and uploads of %s\n", span, text.Count(int(g.Matches), "match"), bundle.Size(g.Bytes), bundle.Size(g.Uploads))
+}
+
+func (f storageForecast) show(w io.Writer) {
+	switch {
+	case f.Days == 0:
+		fmt.Fprintln(w, "a forecast needs an hour since the first match")
+	case f.Full == nil:
+		fmt.Fprintf(w, "at this rate: %s a day\n", bundle.Size(f.Daily))
+	default:
+		fmt.Fprintf(w, "at this rate: %s a day, %s in 30 days, %s in a year; the disk is full in %s\n",
+			bundle.Size(f.Daily), bundle.Size(f.Monthly), bundle.Size(f.Yearly), text.Count(int(min(*f.Full, math.MaxInt32)), "day"))
+	}
+}
+
+func (d storageDue) show(w io.Writer) {
+	fmt.Fprintf(w, "due now: %s to move to files, %s; %s to remove, %s\n",
+		text.Count(d.Matches, "match"), bundle.Size(d.MatchBytes), text.Count(d.Builds, "built bot"), bundle.Size(d.BuildBytes))
+	if d.ArchiveFull {
+		fmt.Fprintln(w, "the archive is full: old replays stay in the database: try a larger storage.size")
+	}
+}

@@ -1,0 +1,415 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
+)
+
+func newBots() *cobra.Command {
+	var mine bool
+	var owner string
+	cmd := &cobra.Command{
+		Use:   "bots [BOT]",
+		Short: "List the bots of the competition, or one bot's versions and standings",
+		Long: "Lists the bots of the competition, or with BOT its versions and standings; a bot that is called\n" +
+			"like a command below needs timba bots show BOT. The commands below are for your own bots, show\n" +
+			"and history for any.",
+		Example: "  timba bots --mine\n  timba bots mybot\n  timba bots withdraw mybot",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	cmd.Flags().BoolVar(&mine, "mine", false, "only your own bots")
+	cmd.Flags().StringVar(&owner, "owner", "", "only the bots of this person")
+	cmd.MarkFlagsMutuallyExclusive("mine", "owner")
+	cmd.AddCommand(newBotsShow(), newBotsWithdraw(), newBotsRestore(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
+	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (any, error) {
+		if mine && len(args) > 0 {
+			return nil, errors.New("bots: --mine excludes a bot's name: choose one")
+		}
+		c, err := connect(cmd, mine)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(args) > 0:
+			return oneBot(cmd.Context(), c, args)
+		case mine:
+			return client.Collect(c.MyBots(cmd.Context()), 0)
+		}
+		return client.Collect(c.Bots(cmd.Context(), owner), 0)
+	}, func(w io.Writer, answer any) {
+		switch answer := answer.(type) {
+		case botReport:
+			showBot(w, answer)
+		case []wire.Bot:
+			showBots(w, answer)
+		}
+	})
+}
+
+// newBotsShow shows a bot of any name, also of a command's.
+func newBotsShow() *cobra.Command {
+	return fromServer(&cobra.Command{
+		Use:     "show BOT",
+		Short:   "Show one bot's versions and standings",
+		Example: "  timba bots show mybot",
+		Args:    cobra.ExactArgs(1),
+	}, false, oneBot, showBot)
+}
+
+func showBots(w io.Writer, bots []wire.Bot) {
+	if len(bots) == 0 {
+		fmt.Fprintln(w, "no bots yet: send one with timba submit DIR")
+		return
+	}
+	cli.Rows(w, "bot|owner|plays|last version|state|submitted", bots, func(b wire.Bot) []any {
+		plays, last, state, submitted := "-", "-", "-", "-"
+		if b.Live > 0 {
+			plays = fmt.Sprintf("@%d", b.Live)
+		}
+		if v := b.Latest; v != nil {
+			last, state, submitted = versionText(*v), v.State, since(v.Created)
+			if v.Remote && v.Version == b.Live {
+				plays += ", remote, " + onlineText(*v)
+			}
+		}
+		if !b.Withdrawn.IsZero() {
+			state = "withdrawn"
+		}
+		return []any{b.Name, ownerText(b.Owner, b.House), plays, last, state, submitted}
+	})
+}
+
+// onlineText returns whether a remote version is connected.
+func onlineText(v wire.Version) string {
+	if v.Online {
+		return "online"
+	}
+	return "offline"
+}
+
+func ownerText(owner string, house bool) string {
+	if house {
+		return "(house)"
+	}
+	return cli.OrDash(owner)
+}
+
+// versionText returns a version's number and, in brackets, the label from its manifest.
+func versionText(v wire.Version) string {
+	if v.Label == "" {
+		return fmt.Sprintf("@%d", v.Version)
+	}
+	return fmt.Sprintf("@%d (%s)", v.Version, v.Label)
+}
+
+// botReport is the document of `timba bots BOT --json`.
+type botReport struct {
+	wire.Bot
+	Versions []wire.Version `json:"versions"`
+}
+
+func oneBot(ctx context.Context, c *client.Client, args []string) (r botReport, err error) {
+	if r.Bot, err = c.Bot(ctx, args[0]); err != nil {
+		return r, err
+	}
+	r.Versions, err = client.Collect(c.Versions(ctx, args[0]), 0)
+	return r, err
+}
+
+func showBot(w io.Writer, b botReport) {
+	fmt.Fprintf(w, "%s, owner: %s\n", b.Name, ownerText(b.Owner, b.House))
+	if !b.Withdrawn.IsZero() {
+		fmt.Fprintf(w, "withdrawn %s\n", since(b.Withdrawn))
+	}
+	fmt.Fprintln(w)
+	cli.Rows(w, "version|state|language|games|submitted|hash", b.Versions, func(v wire.Version) []any {
+		games := cmp.Or(strings.Join(v.Games, ","), "all")
+		return []any{versionText(v), v.State, cli.OrDash(v.Language), games, since(v.Created), hashText(v.SHA256)}
+	})
+	for _, v := range b.Versions {
+		if v.Reason != "" {
+			fmt.Fprintf(w, "@%d: %s\n", v.Version, v.Reason)
+		}
+	}
+	if len(b.Standings) > 0 {
+		fmt.Fprintln(w)
+		printStandings(w, b.Standings, true)
+	}
+}
+
+// hashText returns the beginning of a version's hash.
+func hashText(sha256 string) string { return cli.OrDash(sha256[:min(len(sha256), 12)]) }
+
+// printStandings prints a table of standings; ladders adds a column with the ladder.
+func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
+	head := "|bot|owner|Elo|fit|± 95 %|matches|games|wins|draws|losses|faults|last"
+	if ladders {
+		head = "ladder|" + head
+	}
+	cli.Rows(w, head, standings, func(s wire.Standing) []any {
+		fit, width := "-", "-"
+		if s.Fit != nil && s.Fit.Elo != nil {
+			fit = fmt.Sprintf("%.1f", *s.Fit.Elo)
+		}
+		if s.Fit != nil && s.Fit.PlusMinus != nil {
+			width = fmt.Sprintf("%.1f", *s.Fit.PlusMinus)
+		}
+		name := fmt.Sprintf("%s@%d", s.Bot, s.Version)
+		if s.Remote {
+			name += " (remote)"
+		}
+		if !s.Active {
+			name += " (inactive)"
+		}
+		row := []any{s.Rank, name, ownerText(s.Owner, s.House), fmt.Sprintf("%.1f", s.Elo), fit, width, s.Matches, s.Games, s.Wins, s.Draws, s.Losses, s.Faults, since(s.Last)}
+		if ladders {
+			row = append([]any{s.Ladder}, row...)
+		}
+		return row
+	})
+}
+
+func newBotsWithdraw() *cobra.Command {
+	return &cobra.Command{
+		Use:     "withdraw BOT",
+		Short:   "Take your bot off the ladders; its history and its name stay",
+		Example: "  timba bots withdraw mybot",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return changeBot(cmd, args[0], func(c *client.Client) (wire.Bot, error) { return c.Withdraw(cmd.Context(), args[0]) })
+		},
+	}
+}
+
+func newBotsRestore() *cobra.Command {
+	return &cobra.Command{
+		Use:     "restore BOT",
+		Short:   "Bring your bot back that you have withdrawn",
+		Example: "  timba bots restore mybot",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return changeBot(cmd, args[0], func(c *client.Client) (wire.Bot, error) { return c.Restore(cmd.Context(), args[0]) })
+		},
+	}
+}
+
+func newBotsUse() *cobra.Command {
+	return &cobra.Command{
+		Use:   "use BOT N",
+		Short: "Let an earlier version of your bot play again",
+		Long: "Makes version N of your bot live again, which was live before: it goes on with its own rating,\n" +
+			"and the version that is live now rests.",
+		Example: "  timba bots use mybot 3",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := strconv.Atoi(args[1])
+			if err != nil || n < 1 {
+				return fmt.Errorf("version %q: give its number, as in timba bots use %s 3", args[1], args[0])
+			}
+			return changeBot(cmd, args[0], func(c *client.Client) (wire.Bot, error) { return c.UseVersion(cmd.Context(), args[0], n) })
+		},
+	}
+}
+
+// changeBot changes a bot and tells what plays of it then.
+func changeBot(cmd *cobra.Command, name string, change func(*client.Client) (wire.Bot, error)) error {
+	c, err := connect(cmd, true)
+	if err != nil {
+		return err
+	}
+	b, err := change(c)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	switch {
+	case !b.Withdrawn.IsZero():
+		fmt.Fprintf(w, "%s is withdrawn: timba bots restore %s brings it back\n", name, name)
+	case b.Live == 0:
+		fmt.Fprintf(w, "%s is back, and no version of it is live: timba bots %s lists them\n", name, name)
+	default:
+		fmt.Fprintf(w, "%s@%d is live\n", name, b.Live)
+	}
+	return nil
+}
+
+func newBotsCancel() *cobra.Command {
+	return &cobra.Command{
+		Use:     "cancel BOT",
+		Short:   "Cancel your submission that waits for its turn",
+		Example: "  timba bots cancel mybot",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := connect(cmd, true)
+			if err != nil {
+				return err
+			}
+			b, err := c.Bot(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if b.Latest == nil || b.Latest.Submission == 0 {
+				return fmt.Errorf("bots: %s has no submission of yours: timba bots --mine lists your bots", args[0])
+			}
+			s, err := c.CancelSubmission(cmd.Context(), b.Latest.Submission)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "cancelled %s@%d\n", s.Version.Bot, s.Version.Version)
+			return nil
+		},
+	}
+}
+
+func newBotsFetch() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "fetch BOT[@N]",
+		Short: "Fetch what you have uploaded, byte for byte",
+		Long: "Fetches the upload of a version of your bot: the live one, or if there is none the last, unless\n" +
+			"@N names another. It is written to a file of the current directory, such as mybot-3.tar.gz.",
+		Example: "  timba bots fetch mybot\n  timba bots fetch mybot@3 --out old.tar.gz",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			bot, n, err := botRef(args[0])
+			if err != nil {
+				return err
+			}
+			c, err := connect(cmd, true)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				b, err := c.Bot(cmd.Context(), bot)
+				if err != nil {
+					return err
+				}
+				if n = b.Live; n == 0 && b.Latest != nil {
+					n = b.Latest.Version
+				}
+			}
+			u, err := c.Upload(cmd.Context(), bot, n)
+			if err != nil {
+				return err
+			}
+			defer u.Body.Close()
+			if out == "" {
+				out = u.Name
+			}
+			size, err := writeUpload(out, u.Body)
+			if err != nil {
+				return fmt.Errorf("bots: %w", err)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s@%d is in %s, %s\n", bot, n, out, bundle.Size(size))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "write it to this `FILE`")
+	return cmd
+}
+
+// writeUpload writes a new file, or none.
+func writeUpload(path string, from io.Reader) (int64, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return 0, fmt.Errorf("%q exists: delete it, or name another file with --out", path)
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(f, from)
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(path)
+	}
+	return n, err
+}
+
+func newBotsHistory() *cobra.Command {
+	var ladder string
+	var last int
+	cmd := &cobra.Command{
+		Use:   "history BOT[@N]",
+		Short: "How the rating of a bot has moved, match by match",
+		Long: "Shows what each match has done to the rating of a version: the live one, or if there is none the\n" +
+			"last, unless @N names another. Where a ladder has more matches than are shown, they are evenly spaced.",
+		Example: "  timba bots history mybot --ladder tebes-4\n  timba bots history mybot@3 --last 1000 --json",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.Flags().StringVar(&ladder, "ladder", "", "only on this ladder")
+	cli.CountFlag(cmd, &last, "last", 20, "at most so many matches of each ladder")
+	return fromServer(cmd, false, func(ctx context.Context, c *client.Client, args []string) ([]history, error) {
+		bot, n, err := botRef(args[0])
+		if err != nil {
+			return nil, err
+		}
+		return historiesOf(ctx, c, bot, n, ladder, last)
+	}, showHistories)
+}
+
+// history is what the matches of one ladder have done to a version's rating.
+type history struct {
+	Ladder  string        `json:"ladder"`
+	Changes []wire.Change `json:"changes"`
+}
+
+// historiesOf returns a version's history on a ladder, or on all that the bot is on.
+func historiesOf(ctx context.Context, c *client.Client, bot string, n int, ladder string, last int) ([]history, error) {
+	b, err := c.Bot(ctx, bot)
+	if err != nil {
+		return nil, err
+	}
+	var ladders []string
+	for _, s := range b.Standings { // a version each
+		if len(ladders) == 0 || ladders[len(ladders)-1] != s.Ladder {
+			ladders = append(ladders, s.Ladder)
+		}
+	}
+	if ladder != "" {
+		ladders = []string{ladder}
+	}
+	histories := []history{}
+	for _, name := range ladders {
+		changes, err := c.History(ctx, bot, name, n, last)
+		if err != nil {
+			return nil, err
+		}
+		if len(changes) > 0 {
+			histories = append(histories, history{name, changes})
+		}
+	}
+	return histories, nil
+}
+
+func showHistories(w io.Writer, histories []history) {
+	if len(histories) == 0 {
+		fmt.Fprintln(w, "no match has moved its rating yet")
+		return
+	}
+	type row struct {
+		ladder string
+		wire.Change
+	}
+	var rows []row
+	for _, h := range histories {
+		for _, c := range h.Changes {
+			rows = append(rows, row{h.Ladder, c})
+		}
+	}
+	cli.Rows(w, "ladder|version|number|match|before|after|change|score|expected", rows, func(r row) []any {
+		return []any{r.ladder, fmt.Sprintf("@%d", r.Version), r.Number, r.Match, fmt.Sprintf("%.1f", r.Before), fmt.Sprintf("%.1f", r.After),
+			fmt.Sprintf("%+.1f", r.After-r.Before), fmt.Sprintf("%.3f", r.Score), fmt.Sprintf("%.3f", r.Expected)}
+	})
+}

@@ -1,0 +1,143 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// checkDefaults are the options that flags do not change. Tests give bots more time.
+var checkDefaults = check.Defaults()
+
+// checkFlags are the flags of a check, as users write them.
+type checkFlags struct {
+	games                     []string
+	seed                      string
+	movetime, margin, startup int
+	quick, json, outside      bool
+	sandbox                   sandboxFlags
+	time                      time.Duration
+}
+
+func newCheck() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check BOT",
+		Short: "Check whether a bot follows the protocol, and print what to change",
+		Long: "Starts a bot and tests all that SPEC.md requires of bots: the greeting, every game with\n" +
+			"every option, dozens of games in one process, unknown lines and keys, the clock, the\n" +
+			"goodbye. For each failure it prints the last lines of both sides and what to change.\n" +
+			"The bot is sandboxed as in a match.\n\n" +
+			"A BOT is a house bot (@random), a directory with a timba.toml or a recognised main file\n" +
+			"(bot.py, bot.c, ...), such a file alone, or a command in quotes.\n\n" +
+			"Exit status: 0 the bot passes (perhaps with warnings), 1 it fails, 2 wrong usage or an\n" +
+			"error of timba, 3 interrupted.",
+		Example: "  timba check mybot\n" +
+			"  timba check \"python3 bot.py\" --games brisca,tute --quick\n" +
+			"  timba check ./mybot --movetime 100 --json",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.games, "games", nil, "play only these `games` (default: all that the bot claims)")
+	flags.StringVar(&f.seed, "seed", "0", "seed: 64 hexadecimal digits or a number; the same seed deals the same games")
+	cli.MsFlag(cmd, &f.movetime, "movetime", 1000, 1, "milliseconds for each move")
+	cli.MsFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
+	cli.MsFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of the bot to its ready")
+	flags.BoolVar(&f.quick, "quick", false, "fewer games: each option once, without all pairs of options")
+	flags.DurationVar(&f.time, "time", checkDefaults.Time, "start no more games after this time")
+	f.sandbox.add(cmd)
+	flags.BoolVar(&f.outside, "outside", false, "if the bot fails in the sandbox, also run it outside, with all your rights")
+	flags.BoolVar(&f.json, "json", false, "write the report as JSON")
+	return cmd
+}
+
+func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	sandboxed, err := f.sandbox.choose(cmd, []string{bot})
+	if err != nil {
+		return err
+	}
+	p, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).Resolve(cmd.Context(), bot)
+	if err != nil {
+		return err
+	}
+	p.Sandbox = sandboxed
+	// It would hide that a bot in Python does not flush, and would fail on other machines.
+	os.Unsetenv("PYTHONUNBUFFERED")
+	noticeCredit(cmd.ErrOrStderr())
+	w := cmd.OutOrStdout()
+	if !f.json {
+		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), o.Clock, f.seed)
+		f.show(&o, w, cmd.ErrOrStderr())
+	}
+	result, err := check.Run(cmd.Context(), p, o)
+	switch {
+	case err != nil && match.IsCancelled(err):
+		fmt.Fprintln(cmd.ErrOrStderr(), "interrupted")
+		return cli.ErrNoVerdict
+	case err != nil:
+		return err
+	}
+	if f.json {
+		data, err := result.JSON()
+		if err != nil {
+			return err
+		}
+		w.Write(data)
+	} else {
+		result.WriteSummary(w)
+	}
+	if result.Verdict == check.Failed {
+		return cli.ErrFault
+	}
+	return nil
+}
+
+func (f *checkFlags) options() (check.Options, error) {
+	o := checkDefaults
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	o.Clock = referee.Clock{Move: ms(f.movetime), Margin: ms(f.margin), Startup: ms(f.startup)}
+	o.Quick, o.Outside, o.Time = f.quick, f.outside, f.time
+	if err := o.Clock.Check(); err != nil {
+		return o, err
+	}
+	if f.time <= 0 {
+		return o, fmt.Errorf("check: time cannot be %v: try 2m", f.time)
+	}
+	var err error
+	if o.Seed, err = referee.ParseSeed(f.seed); err != nil {
+		return o, err
+	}
+	for _, name := range f.games {
+		g, err := games.Find(name)
+		if err != nil {
+			return o, err
+		}
+		o.Games = append(o.Games, g)
+	}
+	return o, nil
+}
+
+// show prints each check when it ends and, on a terminal, the progress of the games.
+func (f *checkFlags) show(o *check.Options, w, errs io.Writer) {
+	bar := cli.NewProgress(errs, "games")
+	o.Progress = bar.Set
+	o.Done = func(c check.Check) {
+		bar.Clear()
+		c.WriteLine(w)
+	}
+}

@@ -1,0 +1,101 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/web/client"
+)
+
+// connect returns a client of the user's server. mine requires a token.
+func connect(cmd *cobra.Command, mine bool) (*client.Client, error) {
+	a, err := client.CurrentAccount()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case a.URL == "":
+		return nil, fmt.Errorf("no server: run timba login URL, or set %s", client.EnvURL)
+	case a.Token == "" && mine:
+		return nil, fmt.Errorf("no token for %s: run timba login %s, or set %s", a.URL, a.URL, client.EnvToken)
+	}
+	return dial(cmd, a)
+}
+
+// fromServer makes a command that prints what the user's server answers. mine requires a token.
+func fromServer[T any](cmd *cobra.Command, mine bool, get func(ctx context.Context, c *client.Client, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
+	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
+		c, err := connect(cmd, mine)
+		if err != nil {
+			return answer, err
+		}
+		return get(cmd.Context(), c, args)
+	}, show)
+}
+
+func dial(cmd *cobra.Command, a client.Account) (*client.Client, error) {
+	c, err := client.New(a.URL, a.Token)
+	if err != nil {
+		return nil, err
+	}
+	c.Agent = "timba/" + strings.Fields(cli.Version())[0]
+	errs := cmd.ErrOrStderr()
+	c.Waiting = func(why error, wait time.Duration) {
+		fmt.Fprintf(errs, "%v: retrying in %s\n", why, wait.Round(100*time.Millisecond))
+	}
+	return c, nil
+}
+
+// since returns how long ago a time was, such as "5 min ago", or how far away it is, such as
+// "in 5 min"; its date when that is two days or more.
+func since(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	form, d := "%d %s ago", time.Since(t)
+	if d < 0 {
+		form, d = "in %d %s", -d
+	}
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf(form, int(d.Seconds()), "s")
+	case d < time.Hour:
+		return fmt.Sprintf(form, int(d.Minutes()), "min")
+	case d < 48*time.Hour:
+		return fmt.Sprintf(form, int(d.Hours()), "h")
+	}
+	return t.Local().Format("2006-01-02")
+}
+
+// botRef splits NAME@N. A house bot's name begins with @. The version is 0 if the reference
+// has none.
+func botRef(ref string) (bot string, version int, err error) {
+	at := strings.LastIndexByte(ref, '@')
+	if at <= 0 {
+		return ref, 0, nil
+	}
+	if _, err := fmt.Sscanf(ref[at+1:], "%d", &version); err != nil || version < 1 || fmt.Sprint(version) != ref[at+1:] {
+		return "", 0, fmt.Errorf("bot %q: write NAME, or NAME@N with the number of a version", ref)
+	}
+	return ref[:at], version, nil
+}
+
+// readSecret returns the first line of a file, or of stdin for "-".
+func readSecret(cmd *cobra.Command, path string) (string, error) {
+	data, err := cli.ReadInput(cmd, path, 4096)
+	if err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(data)), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		return "", errors.New("token: the input is empty: a token begins with timba_")
+	}
+	return line, nil
+}

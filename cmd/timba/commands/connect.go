@@ -1,0 +1,145 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/cmd/internal/startbot"
+	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/remote"
+)
+
+type connectFlags struct {
+	server, token, tokenFile string
+	bot, label               string
+	games                    []string
+	fresh, once              bool
+}
+
+func newConnect() *cobra.Command {
+	var f connectFlags
+	cmd := &cobra.Command{
+		Use:   "connect --bot NAME -- COMMAND [ARG...]",
+		Short: "Play in the competition with a bot that runs on this machine",
+		Long: "Connects a program on this machine to a competition: it plays while it is connected. The first\n" +
+			"time the bot is made, with a version that is marked as remote; later the same version goes on,\n" +
+			"with its rating. COMMAND is started once for each rotation of a match, as timba match does, but\n" +
+			"without a sandbox.\n\n" +
+			"The margin of the clock is larger for the wire. When the connection breaks the clock stands\n" +
+			"still, and the program has some seconds to come back, which it does by itself: only the game\n" +
+			"that it is in is lost if it takes longer. After Ctrl-C the match that is played ends first; the\n" +
+			"second Ctrl-C leaves at once.\n\n" +
+			"Exit status: 0 it has left, 2 the server refuses it or cannot be reached, 3 it left at once.",
+		Example: "  timba connect --bot mybot -- python3 bot.py\n" +
+			"  timba connect --server https://timba.example --token-file token.txt --bot mybot --games teeko,tebes -- ./bot",
+		Args: cobra.MinimumNArgs(1),
+		// Flags after COMMAND would be its own.
+		DisableFlagsInUseLine: true,
+		RunE:                  func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // what follows the command is the command's
+	flags.StringVar(&f.server, "server", "", "the `URL` of the server (default: that of timba login)")
+	flags.StringVar(&f.token, "token", "", "a `TOKEN` of scope submit, which other users of this machine can see (default: that of timba login)")
+	flags.StringVar(&f.tokenFile, "token-file", "", "read the token from a `FILE`, - for stdin")
+	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition")
+	flags.StringVar(&f.label, "label", "", "a `TEXT` that names a new version, such as 1.2")
+	flags.StringSliceVar(&f.games, "games", nil, "the `GAMES` that a new version plays, separated by commas (default: all)")
+	flags.BoolVar(&f.fresh, "new-version", false, "make a new version, also where one is live")
+	flags.BoolVar(&f.once, "once", false, "leave after one match")
+	cmd.MarkFlagRequired("bot")
+	cmd.MarkFlagsMutuallyExclusive("token", "token-file")
+	return cmd
+}
+
+func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return fmt.Errorf("connect: %q is not a program that can be started: give a program on the PATH, or a path such as ./bot that is executable", args[0])
+	}
+	c, err := f.client(cmd)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	r := &remote.Client{
+		URL: c.URL, Token: c.Token, Agent: c.Agent, Bot: f.bot, Label: f.label, Games: f.games, New: f.fresh, Once: f.once,
+		Command: args, Stderr: cmd.ErrOrStderr(),
+		Tell: func(s remote.State) {
+			if text := s.Text(); text != "" {
+				fmt.Fprintf(w, "%s  %s\n", time.Now().Format(time.TimeOnly), text)
+			}
+		},
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, startbot.Endings()...)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
+	defer cancel()
+	go leaveBy(ctx, signals, cmd.Context().Done(), r.Leave, cancel)
+	err = r.Run(ctx)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return cli.ErrNoVerdict
+	case err != nil:
+		return fmt.Errorf("connect: %w", err)
+	}
+	return nil
+}
+
+// leaveBy leaves with the first signal or when the command's context is done, and leaves at once
+// with the second signal. It returns then, or when ctx has ended. The first signal also ends the
+// command's context, before or after it comes here.
+func leaveBy(ctx context.Context, signals <-chan os.Signal, done <-chan struct{}, leave, atOnce func()) {
+	for n := 0; n < 2; {
+		select {
+		case <-signals:
+			n++
+		case <-done:
+			done = nil
+		case <-ctx.Done():
+			return
+		}
+		leave()
+	}
+	atOnce()
+}
+
+// client returns a client of the server that the flags name, or of the user's.
+func (f *connectFlags) client(cmd *cobra.Command) (*client.Client, error) {
+	a, err := client.CurrentAccount()
+	if err != nil && (f.server == "" || f.token == "" && f.tokenFile == "") {
+		return nil, err
+	}
+	if f.server != "" {
+		c, err := client.New(f.server, "")
+		if err != nil {
+			return nil, err
+		}
+		if c.URL != a.URL {
+			a = client.Account{URL: c.URL} // a token is only for the server that it was saved with
+		}
+	}
+	if f.token != "" {
+		a.Token = f.token
+	}
+	if f.tokenFile != "" {
+		if a.Token, err = readSecret(cmd, f.tokenFile); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case a.URL == "":
+		return nil, fmt.Errorf("no server: name one with --server URL, or run timba login URL")
+	case a.Token == "":
+		return nil, fmt.Errorf("no token for %s: run timba login %s, or give one with --token-file FILE", a.URL, a.URL)
+	}
+	return dial(cmd, a)
+}

@@ -1,0 +1,203 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/web/client"
+)
+
+// connectLadders have clocks that a busy machine keeps.
+const connectLadders = `
+registration = "open"
+[limits]
+requests = 1000000
+time = "168h"
+[play]
+guests = true
+[[ladder]]
+name = "teeko"
+game = "teeko"
+deals = 1
+clock = {movetime = 600000, startup = 600000}
+house = ["@random", "@first"]
+`
+
+// join registers a person, and returns a client with their credentials.
+func (s *served) join(t *testing.T, name string) *client.Client {
+	t.Helper()
+	c := kit.Get[*client.Client](t)(client.New(s.url, ""))
+	joined, err := c.Register(t.Context(), name, "")
+	kit.Must(t, err)
+	c.Token = joined.Key
+	return c
+}
+
+// connected is a timba connect that runs.
+type connected struct {
+	*exec.Cmd
+	text  kit.Output
+	ended chan struct{}
+}
+
+func (c *connected) said() string { return c.text.String() }
+
+// connectBot starts timba connect with a bot that waits until the end of a pipe.
+func connectBot(t *testing.T, s *served, token, bot string, pipe *os.File) *connected {
+	t.Helper()
+	c := &connected{ended: make(chan struct{})}
+	c.Cmd = exec.Command("timba", "connect", "--server", s.url, "--token-file", "-", "--bot", bot, "--",
+		"sh", "-c", `[ ! -e "$0" ] || cat "$0" 2>/dev/null; exec timba bot first`, pipe.Name())
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(token), &c.text, &c.text
+	kit.Must(t, c.Start())
+	go func() {
+		c.Wait()
+		close(c.ended)
+	}()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("timba connect says:\n%s", c.said())
+		}
+		release(pipe) // the bot, which has the same stderr, ends when its input does
+		c.Process.Kill()
+		<-c.ended
+	})
+	return c
+}
+
+// await waits until it has said something.
+func (c *connected) await(t *testing.T, pattern string) {
+	t.Helper()
+	re := regexp.MustCompile(pattern)
+	until(t, "timba connect says "+pattern, func() bool {
+		select {
+		case <-c.ended:
+			if !re.MatchString(c.said()) {
+				t.Fatalf("timba connect has ended, %v, and has not said %s:\n%s", c.ProcessState, pattern, c.said())
+			}
+		default:
+		}
+		return re.MatchString(c.said())
+	})
+}
+
+// exits waits for its end and requires its status.
+func (c *connected) exits(t *testing.T, status int) {
+	t.Helper()
+	kit.Wait(t, "timba connect ends", c.ended)
+	if got := c.ProcessState.ExitCode(); got != status {
+		t.Errorf("%v, want status %d:\n%s", c.ProcessState, status, c.said())
+	}
+}
+
+// held returns a pipe for whose end the bot of connectBot waits.
+func held(t *testing.T) *os.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "wait")
+	kit.Must(t, syscall.Mkfifo(path, 0o600))
+	return kit.Get[*os.File](t)(os.OpenFile(path, os.O_RDWR, 0))
+}
+
+// release ends a pipe, also for a bot that has not opened it yet.
+func release(pipe *os.File) {
+	os.Remove(pipe.Name())
+	pipe.Close()
+}
+
+// timba connect plays a rated match; the first Ctrl-C lets it end the match, the second leaves
+// at once; and it says why the server does not want it.
+func TestConnect(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, connectLadders)
+	s := a.serve(t, "--workers", "1", "--grace", "0s")
+	token := s.join(t, "mel").Token
+
+	pipe := held(t)
+	c := connectBot(t, s, token, "far", pipe)
+	c.await(t, `online as far@1: margin 250 ms more for the wire, 30 s to come back after a break`)
+	c.await(t, `playing match \d+, teeko: `)
+	c.Process.Signal(os.Interrupt)
+	c.await(t, `leaving after what is played now; Ctrl-C again leaves at once, and loses it`)
+	release(pipe)
+	c.exits(t, cli.ExitGood)
+	c.await(t, `match \d+ over: score [01]\.\d+, Elo 1000 to \d+`)
+	if n := strings.Count(c.said(), "playing match"); n != 1 {
+		t.Errorf("%d matches began:\n%s", n, c.said())
+	}
+
+	c = connectBot(t, s, token, "far", held(t))
+	c.await(t, `playing match \d+, teeko: `)
+	c.Process.Signal(os.Interrupt)
+	c.await(t, `leaving after`)
+	c.Process.Signal(os.Interrupt)
+	c.exits(t, cli.ExitNoVerdict)
+	if said := c.said(); strings.Contains(said, "over") || strings.Contains(said, "broken off") {
+		t.Errorf("it has waited for the match:\n%s", said)
+	}
+
+	c = connectBot(t, s, strings.Repeat("x", 40), "far", held(t))
+	c.exits(t, cli.ExitError)
+	c.await(t, `(?m)^timba: .*the token is not valid`)
+
+	a.timba(t, "", "admin", "block", "mel", "--data", a.dir)
+	c = connectBot(t, s, token, "far", held(t))
+	c.exits(t, cli.ExitError)
+	c.await(t, `(?m)^timba: .*person "mel" is blocked`)
+	a.kill(t, s)
+}
+
+// However the command is told to end, it leaves once or at once.
+func TestLeaveBy(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		signals int
+		done    bool
+		leaves  bool
+		atOnce  bool
+	}{
+		{"nothing", 0, false, false, false},
+		{"the context without a signal", 0, true, true, false},
+		{"a signal", 1, true, true, false},
+		{"a signal before the context", 1, false, true, false},
+		{"two signals", 2, true, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			signals, done := make(chan os.Signal, 2), make(chan struct{})
+			for range c.signals {
+				signals <- os.Interrupt
+			}
+			if c.done {
+				close(done)
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ended := errors.New("ended")
+			left, events := false, 0
+			want := c.signals
+			if c.done && c.signals < 2 {
+				want++
+			}
+			if want == 0 {
+				cancel(ended)
+			}
+			leave := func() {
+				left = true
+				if events++; events == want && !c.atOnce {
+					cancel(ended)
+				}
+			}
+			leaveBy(ctx, signals, done, leave, func() { cancel(nil) })
+			if left != c.leaves || errors.Is(context.Cause(ctx), ended) == c.atOnce {
+				t.Errorf("it leaves: %v, at once: %v", left, !errors.Is(context.Cause(ctx), ended))
+			}
+		})
+	}
+}

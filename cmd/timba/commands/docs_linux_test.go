@@ -1,0 +1,414 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/cmd/internal/clitest"
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/proc"
+)
+
+// notRun are the command lines of the documentation that this test does not run, by their
+// beginning, and why.
+var notRun = map[string]string{
+	"curl ":                   "web/api: TestDocumentation runs them",
+	"timba connect ":          "web/remote plays with real remote bots",
+	"mkdir arena ":            "TestYourOwnGame runs this and the next lines of docs/your-own-game.md",
+	"go mod ":                 "likewise",
+	"go work ":                "likewise",
+	"cp -r ../timba/":         "likewise",
+	"arena ":                  "likewise",
+	"go test ":                "they are tests",
+	"script/soak ":            "they are tests",
+	"go run ./cmd/timba demo": "testdata/script/demo.txt runs the demo",
+	"timba admin rerate ":     "a server runs on the directory; testdata/script/demo.txt runs it",
+	"timba demo":              "testdata/script/demo.txt runs the demo",
+	"script/test":             "it runs this test",
+	"make ":                   "it runs this test",
+	"git clone ":              "it needs the network",
+	"go build ":               "the test binary is timba",
+	"gdb ":                    "a debugger waits for a person",
+	"(gdb) ":                  "a debugger waits for a person",
+	"timba worker ":           "TestWorker runs a worker of a server",
+	"timba serve --data /var/lib/timba --domain ":           "web/server: TestCertificate obtains certificates",
+	"timba serve --data /var/lib/timba --nats ":             "ladder/fleet TestGuests and TestServeNats run a NATS cluster",
+	"timba admin worker add lab-2 --creds ":                 "TestServeNats makes such credentials",
+	"timba login $URL":                                      "TestCompetition runs these commands of docs/writing-a-bot.md",
+	"timba replay feed game.json --seat 0 > game.in && gdb": "a debugger waits for a person",
+}
+
+// rewritten are the parts of command lines that are something else in the world of the test:
+// shorter, or at another address.
+var rewritten = append(clitest.Shorter, []clitest.Rule{
+	{From: regexp.MustCompile(`(match .*)--deals \d+`), To: "$1--deals 3"},
+	{From: regexp.MustCompile(`(match .*)--deals 3 --sprt`), To: "$1--deals 30 --sprt"},
+	{From: regexp.MustCompile(`(--resume \S+ --deals) 3`), To: "$1 12"},
+	{From: regexp.MustCompile(`((?:check|match) .*--movetime) 100\b`), To: "$1 60000"}, // the machine is busy with other tests
+	{From: regexp.MustCompile(` movetime=50\b`), To: " movetime=60000"},
+	{From: regexp.MustCompile(`/var/lib/timba`), To: "$$DATA"},
+	{From: regexp.MustCompile(`/etc/timba\.toml`), To: "$$DATA/timba.toml"},
+	{From: regexp.MustCompile(`0\.0\.0\.0:4222`), To: "127.0.0.1:0"},
+	{From: regexp.MustCompile(`/backup/`), To: "backup-"},
+	{From: regexp.MustCompile(`https?://(127\.0\.0\.1:8080|localhost:8080|timba\.example\.org)`), To: "$$TIMBA_ADDRESS"},
+	{From: regexp.MustCompile(`--invite CODE --name ada`), To: "--invite $$CODE --name eva"},
+	{From: regexp.MustCompile(`--game 1234`), To: "--game $$GAME"},
+	{From: regexp.MustCompile(`--match 77`), To: "--match $$MATCH"},
+	{From: regexp.MustCompile(`matches 1234`), To: "matches $$MATCH"},
+}...)
+
+// otherwise are the lines with another status than 0, and what they say.
+var otherwise = map[string]struct {
+	status int
+	text   string
+}{
+	"timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10":                 {cli.ExitNoVerdict, "no verdict"},
+	"timba match brisca mybot mybot-old --deals 10000 --sprt elo0=0,elo1=10 --out test": {cli.ExitNoVerdict, "no verdict"},
+	"timba bots cancel mybot": {cli.ExitError, "already"},
+}
+
+// library is where the documented commands are run: a server with an account, and directories
+// with bots and replays.
+type library struct {
+	a        *arena
+	env      []string
+	admin    string
+	template string
+	shared   sync.Mutex // the server, and the account on it
+	models   sync.Mutex // the directory of models, which one experiment uses
+}
+
+// TestDocumentedCommands runs every command line of the pages and of --help. Pages run at the same
+// time, but for the lines that the server sees.
+func TestDocumentedCommands(t *testing.T) { // not parallel: its server plays until the last page is done
+	kit.Slow(t)
+	lines := linesToRun(t)
+	kit.Needs(t, "python3")
+	l := newLibrary(t)
+	pages, ran := map[string][]clitest.Documented{}, map[string]bool{}
+	for _, d := range lines {
+		if line := rewrite(d.Line, nil); long.MatchString(line) {
+			if ran[line] {
+				continue
+			}
+			ran[line] = true
+		}
+		pages[d.Where] = append(pages[d.Where], d)
+	}
+	t.Run("pages", func(t *testing.T) { // they end before the server
+		for where, lines := range pages {
+			t.Run(where, func(t *testing.T) {
+				t.Parallel()
+				dir := l.room(t)
+				for _, d := range lines {
+					l.run(t, d, dir)
+				}
+			})
+		}
+	})
+}
+
+// long matches lines that take long and do the same on every page; they are run once.
+var long = regexp.MustCompile(`^timba(-lab experiment| check mybot$| doctor)`)
+
+// ofServer are the commands that talk to a server. The pages share one, and an account.
+var ofServer = []string{"login", "logout", "submit", "connect", "bots", "standings", "matches", "logs", "messages", "replays", "tokens", "admin"}
+
+// TestDocumentedUsage requires every command in the pages and in --help to exist, with its flags.
+func TestDocumentedUsage(t *testing.T) {
+	t.Parallel()
+	linesToRun(t)
+	clitest.CheckUsage(t, newRoot, 100)
+	clitest.CheckText(t, newRoot, 50)
+}
+
+// TestExitStatuses: SPEC.md, docs/matches.md and --help name the exit statuses alike.
+func TestExitStatuses(t *testing.T) {
+	t.Parallel()
+	rows := ""
+	for status, meaning := range cli.Statuses {
+		rows += fmt.Sprintf("| %d | %s |\n", status, meaning)
+	}
+	for _, page := range []string{"../../../SPEC.md", "../../../docs/matches.md"} {
+		if text := string(kit.Get[[]byte](t)(os.ReadFile(page))); !strings.Contains(text, rows) {
+			t.Errorf("%s does not have the exit statuses:\n%s", page, rows)
+		}
+	}
+	root := newRoot()
+	for _, cmd := range []*cobra.Command{root, kit.Get[*cobra.Command](t)(find(root, "match"))} {
+		if !strings.HasSuffix(cmd.Long, cli.StatusHelp()) {
+			t.Errorf("%s --help does not have the exit statuses", cmd.CommandPath())
+		}
+	}
+}
+
+func find(root *cobra.Command, name string) (*cobra.Command, error) {
+	cmd, _, err := root.Find([]string{name})
+	return cmd, err
+}
+
+// linesToRun returns the command lines that are run, and checks that each entry of the tables
+// is of use.
+func linesToRun(t *testing.T) (run []clitest.Documented) {
+	t.Helper()
+	lines := clitest.Lines(t, newRoot)
+	if len(lines) < 100 {
+		t.Fatalf("%d command lines", len(lines))
+	}
+	used := map[string]bool{}
+	for _, d := range lines {
+		skip := ""
+		for start := range notRun {
+			if strings.HasPrefix(d.Line, start) && len(start) > len(skip) {
+				skip = start
+			}
+		}
+		used[skip] = true
+		if skip == "" {
+			run = append(run, d)
+		}
+	}
+	for start := range notRun {
+		if !used[start] {
+			t.Errorf("notRun: no command line begins with %q", start)
+		}
+	}
+	for line := range otherwise {
+		if !slices.ContainsFunc(run, func(d clitest.Documented) bool { return d.Line == line }) {
+			t.Errorf("otherwise: there is no command line %q", line)
+		}
+	}
+	for _, r := range rewritten {
+		if !slices.ContainsFunc(run, func(d clitest.Documented) bool { return r.From.MatchString(rewrite(d.Line, r.From)) }) {
+			t.Errorf("rewritten: no command line has %s", r.From)
+		}
+	}
+	return run
+}
+
+// rewrite returns a command line as it is run; the rules from one with the pattern before on are
+// left out, nil for none.
+func rewrite(line string, before *regexp.Regexp) string {
+	for _, r := range rewritten {
+		if r.From == before {
+			break
+		}
+		line = r.From.ReplaceAllString(line, r.To)
+	}
+	return line
+}
+
+// newLibrary starts a server and makes the directories.
+func newLibrary(t *testing.T) *library {
+	t.Helper()
+	var config strings.Builder
+	config.WriteString("[limits]\nrequests = 200000\nversions = 100\ntime = \"168h\"\n")
+	for _, l := range []string{"name = \"brisca-2\"\ngame = \"brisca\"", "name = \"tebes-4\"\ngame = \"tebes\"\noptions = {size = \"4\"}", "name = \"teeko\"\ngame = \"teeko\""} {
+		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 60000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
+	}
+	l := &library{a: newArena(t, config.String()), template: t.TempDir()}
+	l.a.program = undetected(t)
+	proc.Program(t, "timba-lab") // in the same directory
+	s := l.a.serve(t, "--workers", "1")
+	l.admin = s.token
+	var codes []string
+	for range 4 { // of which an example revokes the third
+		codes = append(codes, strings.TrimSpace(l.a.timba(t, "", "admin", "invite", "--data", l.a.dir)))
+	}
+	l.a.timba(t, "", "login", s.url, "--invite", codes[0], "--name", "ada")
+	l.env = append(os.Environ(), "PATH="+strings.Join([]string{filepath.Dir(l.a.program), filepath.Dir(proc.Program(t, "timba-lab")), os.Getenv("PATH")}, ":"), "CODE="+codes[1], "HOME="+l.a.home, "XDG_CONFIG_HOME="+l.a.home, "XDG_CACHE_HOME="+filepath.Join(l.template, ".cache"),
+		"DATA="+l.a.dir, "TIMBA_ADDRESS="+s.url)
+	l.sh(t, l.template, strings.Join([]string{
+		"timba init python mybot", "timba init python new", "timba init bash old", "timba init bash mybot-old",
+		"cp mybot/bot.py bot.py", "(echo '#!/usr/bin/env python3'; cat bot.py) > bot", "chmod +x bot",
+		"timba match brisca --movetime 60000 'python3 " + faulty + "' @random --deals 3 --seed 1 --out replays || test $? = 1",
+		"cp -r replays games", "cp replays/games/0000-00000-0.json game.json",
+		"timba tokens add --scope all > token.txt",
+		"python3 -m zipfile -c mybot.zip mybot/*",
+		"timba submit mybot", "for n in 2 3; do echo \"# $n\" >> mybot/bot.py; timba submit mybot; done", "timba matches ask brisca-2 mybot @greedy --watch --json > match.json || timba matches ask brisca-2 mybot @greedy --json > match.json",
+	}, "\n"))
+	var match struct{ ID int64 }
+	data, err := os.ReadFile(filepath.Join(l.template, "match.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &match)
+	}
+	if err != nil {
+		t.Fatal(err, string(data))
+	}
+	var games struct {
+		Games []struct{ ID int64 }
+	}
+	out := l.a.timba(t, "", "matches", fmt.Sprint(match.ID), "--games", "--json")
+	if err := json.Unmarshal([]byte(out), &games); err != nil || len(games.Games) == 0 {
+		t.Fatal(err, out)
+	}
+	l.env = append(l.env, fmt.Sprintf("MATCH=%d", match.ID), fmt.Sprintf("GAME=%d", games.Games[0].ID))
+	return l
+}
+
+// faulty is a bot that ends in the middle of each game.
+const faulty = `-c "
+import sys
+n = 0
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == \"timba\": print(\"ready\", flush=True)
+    if words[0] == \"turn\":
+        n += 1
+        if n == 9: sys.exit(1)
+        print(\"move\", words[3], flush=True)
+"`
+
+// sh runs commands that must succeed.
+func (l *library) sh(t *testing.T, dir, script string) {
+	t.Helper()
+	if out, status := l.shell(t, dir, "set -ex\n"+script, ""); status != 0 {
+		t.Fatalf("status %d:\n%s", status, out)
+	}
+}
+
+func (l *library) shell(t *testing.T, dir, script, stdin string, env ...string) (out string, status int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
+	cmd.Env = append(slices.Clone(l.env), env...)
+	var all bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &all, &all
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return all.String(), cmd.ProcessState.ExitCode()
+}
+
+// room makes the directory in which the lines of one page or command are run.
+func (l *library) room(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(l.template)); err != nil {
+		t.Fatal(err)
+	}
+	l.sh(t, dir, "chmod +x bot")
+	return dir
+}
+
+// clocked are the commands whose bots have a second for a move.
+var clocked = regexp.MustCompile(`^timba (match|check)\b`)
+
+var makes = regexp.MustCompile(`init \w+ (\S+)|match .*--out (\S+)`)
+
+// run runs one command line.
+func (l *library) run(t *testing.T, d clitest.Documented, dir string) {
+	t.Helper()
+	line := rewrite(d.Line, nil)
+	if slices.ContainsFunc(clitest.Words("timba", d.Line), func(words []string) bool { return slices.Contains(ofServer, words[0]) }) {
+		l.shared.Lock()
+		defer l.shared.Unlock()
+	}
+	if strings.Contains(line, "experiment thesis") {
+		l.models.Lock()
+		defer l.models.Unlock()
+	}
+	if m := makes.FindStringSubmatch(line); m != nil {
+		l.sh(t, dir, "rm -rf "+m[1]+m[2])
+	}
+	var env []string
+	stdin := "quit\n"
+	switch {
+	case strings.HasPrefix(line, "timba admin worker remove "):
+		line = strings.Replace(line, "remove", "add", 1) + " && " + line
+	case strings.HasPrefix(line, "timba admin "):
+		env = []string{"TIMBA_URL=" + l.value("TIMBA_ADDRESS"), "TIMBA_TOKEN=" + l.admin}
+	case strings.HasPrefix(line, "timba login "):
+		env = []string{"XDG_CONFIG_HOME=" + filepath.Join(dir, ".config")}
+		l.sh(t, dir, "timba tokens add --scope all > token.txt") // an example revokes another
+		token, err := os.ReadFile(filepath.Join(dir, "token.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdin = string(token)
+	case strings.HasPrefix(line, "timba submit "):
+		l.sh(t, dir, fmt.Sprintf("if test -d mybot; then echo '# %s' >> mybot/bot.py; python3 -m zipfile -c mybot.zip mybot/*; fi", d.Where+line))
+	case line == "timba bots cancel mybot":
+		l.sh(t, dir, "echo '# to be cancelled' >> mybot/bot.py && timba submit mybot")
+	case line == "timba bots restore mybot":
+		line = "timba bots withdraw mybot && " + line
+	case line == "timba bots use mybot 3":
+		line = "timba bots use mybot 1 && " + line
+	case line == "timba bots withdraw mybot":
+		line += " && timba bots restore mybot"
+	case strings.HasPrefix(line, "timba-lab env --listen "):
+		line = "timeout -s INT 2 " + line + "; s=$?; test $s = 124"
+	case strings.HasPrefix(line, "timba serve "):
+		l.serves(t, dir, regexp.MustCompile(` --listen \S+`).ReplaceAllString(strings.ReplaceAll(line, "$DATA", "served"), "")+" --listen 127.0.0.1:0")
+		return
+	}
+	if !strings.Contains(line, "--movetime") && !strings.Contains(line, "--resume") {
+		line = clocked.ReplaceAllString(line, "$0 --movetime 60000") // as above
+	}
+	want := otherwise[d.Line]
+	if strings.HasSuffix(d.Line, "sha256sum") {
+		want.text = d.Shows
+	}
+	out, status := l.shell(t, dir, line, stdin, env...)
+	if strings.Contains(line, "--watch=false") { // other lines need the bot
+		until(t, "the version is through", func() bool {
+			list, _ := l.shell(t, dir, "timba bots mybot --json", "")
+			return !regexp.MustCompile(`"state": ?"(queued|building|checking|trial)"`).MatchString(list)
+		})
+	}
+	if status != want.status || !strings.Contains(out, want.text) {
+		t.Errorf("%s: %s\n(run as %s): status %d, want %d and %q\n%s", d.Where, d.Line, line, status, want.status, want.text, out)
+	}
+}
+
+// serves runs a command line that starts a server, and ends it with Ctrl-C when it serves.
+func (l *library) serves(t *testing.T, dir, line string) {
+	t.Helper()
+	cmd := exec.Command(l.a.program, clitest.Words("timba", line)[0]...)
+	cmd.Dir, cmd.Env = dir, l.env
+	var said kit.Output
+	cmd.Stdout, cmd.Stderr = &said, &said
+	kit.Must(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill() })
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		cmd.Wait()
+	}()
+	until(t, line+" serves", func() bool {
+		select {
+		case <-ended:
+			t.Fatalf("%s: %v\n%s", line, cmd.ProcessState, said.String())
+		default:
+		}
+		return strings.Contains(said.String(), " on http://")
+	})
+	kit.Must(t, cmd.Process.Signal(os.Interrupt))
+	kit.Wait(t, line+" ends", ended)
+	if !cmd.ProcessState.Success() {
+		t.Errorf("%s: %v\n%s", line, cmd.ProcessState, said.String())
+	}
+}
+
+// value returns the value of a variable of the environment.
+func (l *library) value(name string) string {
+	for _, v := range l.env {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,101 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// examination is the document of `timba doctor --json`.
+type examination struct {
+	Level  string        `json:"level"`
+	Layers []layerResult `json:"layers"`
+	Trials []trialResult `json:"attacks,omitempty"`
+}
+
+type layerResult struct {
+	Name  string `json:"name"`
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+	Fix   string `json:"fix,omitempty"`
+}
+
+type trialResult struct {
+	Name    string `json:"name"`
+	Blocked bool   `json:"blocked"`
+	Text    string `json:"text"`
+}
+
+func newDoctor() *cobra.Command {
+	var require string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Show how well this machine can sandbox a bot",
+		Long: "Makes a sandbox of each level and attacks the best one. The levels are NONE, WEAK,\n" +
+			"REDUCED and FULL; docs/sandbox.md describes what each prevents.\n\n" +
+			"Exit status: 0 the level is sufficient and every attack was blocked, 1 it is not, or\n" +
+			"an attack got through, 2 wrong usage.",
+		Example: "  timba doctor\n  timba doctor --require full",
+		Args:    cobra.NoArgs,
+	}
+	cmd.Flags().StringVar(&require, "require", "reduced", "the required `level`: none|weak|reduced|full; the exit status is 1 below it")
+	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (e examination, err error) {
+		want, err := sandbox.ParseLevel(require)
+		if err != nil {
+			return e, err
+		}
+		report := sandbox.Probe()
+		e = examine(cmd.Context(), report)
+		if err := cmd.Context().Err(); err != nil {
+			return e, err
+		}
+		through := slices.ContainsFunc(e.Trials, func(t trialResult) bool { return !t.Blocked })
+		if report.Level < want || through {
+			return e, cli.ErrFault
+		}
+		return e, nil
+	}, showExamination)
+}
+
+func examine(ctx context.Context, r sandbox.Report) examination {
+	e := examination{Level: r.Level.String()}
+	for _, l := range r.Layers {
+		result := layerResult{Name: l.Name, OK: l.OK, Fix: l.Fix}
+		if l.Err != nil {
+			result.Error = l.Err.Error()
+		}
+		e.Layers = append(e.Layers, result)
+	}
+	if r.Level > sandbox.None && ctx.Err() == nil {
+		for _, t := range sandbox.SelfTest(r.Level) {
+			e.Trials = append(e.Trials, trialResult(t))
+		}
+	}
+	return e
+}
+
+func showExamination(w io.Writer, e examination) {
+	cli.Rows(w, "layer||why", e.Layers, func(l layerResult) []any {
+		return []any{l.Name, map[bool]string{true: "ok", false: "missing"}[l.OK], l.Error}
+	})
+	for _, l := range e.Layers {
+		if !l.OK {
+			fmt.Fprintf(w, "\n%s needs: %s\n", l.Name, l.Fix)
+		}
+	}
+	fmt.Fprintf(w, "\nlevel: %s\n", e.Level)
+	if len(e.Trials) == 0 {
+		fmt.Fprintln(w, "bots run with all your rights: play only programs that you trust")
+		return
+	}
+	fmt.Fprintln(w)
+	cli.Rows(w, "a program that||", e.Trials, func(t trialResult) []any {
+		return []any{t.Name, map[bool]string{true: "blocked", false: "GOT THROUGH"}[t.Blocked], t.Text}
+	})
+}

@@ -1,0 +1,98 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/text"
+)
+
+func newGames() *cobra.Command {
+	return &cobra.Command{
+		Use:     "games [GAME]",
+		Short:   "List the games, or one game's options and rules",
+		Example: "  timba games\n  timba games brisca",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return listGames(cmd.OutOrStdout())
+			}
+			g, err := games.Find(args[0])
+			if err != nil {
+				return err
+			}
+			text.Game(cmd.OutOrStdout(), g, 0)
+			return nil
+		},
+		ValidArgsFunction: cli.CompleteGame,
+	}
+}
+
+func listGames(w io.Writer) error {
+	cli.Rows(w, "game|options (the default first)", games.All(), func(g *rules.Game) []any {
+		var options []string
+		for _, o := range g.Options {
+			if o.Values != nil {
+				options = append(options, o.Name+"="+strings.Join(o.Values, "|"))
+			} else {
+				options = append(options, fmt.Sprintf("%s=%s (%s)", o.Name, o.DefaultText(), o.Allowed()))
+			}
+		}
+		return []any{g.Name, strings.Join(options, " ")}
+	})
+	_, err := fmt.Fprintln(w, "\ntimba games GAME shows the rules of a game.")
+	return err
+}
+
+// resolveGame returns a game with the options of "name=value" words. Unless they set players,
+// it is the number of bots if that is more than 1.
+func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
+	g, err := games.Find(game)
+	if err != nil {
+		return nil, err
+	}
+	given := make(map[string]string)
+	for _, word := range set {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok {
+			return nil, fmt.Errorf("option %q: write name=value, as in players=2", word)
+		}
+		if old, twice := given[name]; twice && old != value {
+			return nil, fmt.Errorf("option %s is set to %q and to %q: choose one", name, old, value)
+		}
+		given[name] = value
+	}
+	if _, ok := given["players"]; !ok && bots > 1 && hasPlayers(g) {
+		given["players"] = strconv.Itoa(bots)
+	}
+	return g.Resolve(given)
+}
+
+// withOpening returns the variant with openings where its deals would all be the same and
+// the option is not set.
+func withOpening(v *rules.Variant, set []string) (*rules.Variant, error) {
+	name := rules.OpeningOption.Name
+	given := v.Settings.Map()
+	if _, ok := given[name]; v.Chance || !ok || slices.ContainsFunc(set, func(word string) bool { return strings.HasPrefix(word, name+"=") }) {
+		return v, nil
+	}
+	given[name] = strconv.Itoa(v.StandardOpening())
+	return v.Game.Resolve(given)
+}
+
+func hasPlayers(g *rules.Game) bool {
+	for _, o := range g.Options {
+		if o.Name == "players" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,37 @@
+package commands
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/proc"
+)
+
+// timba links nothing of the laboratory: no trainers, no measurements, no library that draws plots. Each
+// house bot in a match is a start of this program.
+func TestImports(t *testing.T) {
+	laboratory := regexp.MustCompile(`^gonum\.org/v1/plot|/timba/lab(/|$)`)
+	for _, pkg := range proc.Dependencies(t, ".") {
+		if laboratory.MatchString(pkg) {
+			t.Errorf("timba links %s", pkg)
+		}
+	}
+}
+
+// A house bot runs before the packages of a server are initialized.
+func TestBotStartsEarly(t *testing.T) {
+	cmd := exec.Command(proc.Program(t, "timba"), "bot", "first")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	var trace kit.Output
+	cmd.Stderr = &trace
+	kit.Must(t, cmd.Run())
+	for pkg, want := range map[string]bool{"github.com/timba-arena/timba/sample-bots/house": true, "net/http": false, "github.com/prometheus/client_golang/prometheus": false} {
+		if strings.Contains(trace.String(), "init "+pkg+" ") != want {
+			t.Errorf("%s is initialized before the bot runs: want %t\n%s", pkg, want, trace.String())
+		}
+	}
+}

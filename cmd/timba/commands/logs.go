@@ -1,0 +1,120 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
+)
+
+// gameLog is the document of `timba logs --game ID --seat N --json`.
+type gameLog struct {
+	Game int64  `json:"game"`
+	Seat int    `json:"seat"`
+	Log  string `json:"log"`
+}
+
+func newLogs() *cobra.Command {
+	var g gameLog
+	cmd := &cobra.Command{
+		Use:   "logs BOT[@N] [STAGE]",
+		Short: "Show the logs of your bot's stages, or its log of a game",
+		Long: "Shows the stages of a version of your bot (the last one, unless @N names another) and the log of\n" +
+			"the stage that failed. With STAGE (unpack, build, check, trial) it shows only that stage's log.\n" +
+			"With --game and --seat it shows what the bot wrote to standard error in that game.",
+		Example: "  timba logs mybot\n  timba logs mybot@3 build\n  timba logs --game 1234 --seat 0",
+		Args:    cobra.MaximumNArgs(2),
+	}
+	cli.CountFlag(cmd, &g.Game, "game", 0, "the ID of a `GAME`")
+	cli.NumberFlag(cmd, &g.Seat, "seat", 0, 0, math.MaxInt, "the `SEAT` in the game, from 0")
+	cmd.MarkFlagsRequiredTogether("game", "seat")
+	var version string // that has the stages
+	return fromServer(cmd, true, func(ctx context.Context, c *client.Client, args []string) (any, error) {
+		switch {
+		case g.Game != 0 && len(args) > 0:
+			return nil, errors.New("logs: --game excludes a bot's name, as in timba logs --game 1234 --seat 0")
+		case g.Game != 0:
+			data, err := c.GameLog(ctx, g.Game, g.Seat)
+			g.Log = string(data)
+			return g, err
+		case len(args) == 0:
+			return nil, errors.New("logs: name one of your bots, as in timba logs mybot; timba bots --mine lists them")
+		}
+		bot, n, err := versionArg(ctx, c, args[0])
+		if err != nil {
+			return nil, err
+		}
+		if len(args) > 1 {
+			return c.Stage(ctx, bot, n, args[1])
+		}
+		version = fmt.Sprintf("%s@%d", bot, n)
+		return stagesOf(ctx, c, bot, n)
+	}, func(w io.Writer, answer any) {
+		switch answer := answer.(type) {
+		case gameLog:
+			if cli.Terminal(cmd.OutOrStdout()) {
+				answer.Log = ladder.Plain(answer.Log) // a bot's output must not control the terminal
+			}
+			io.WriteString(w, answer.Log)
+		case wire.Stage:
+			io.WriteString(w, answer.Log)
+		case []wire.Stage:
+			fmt.Fprintln(w, version)
+			showStages(w, answer)
+		}
+	})
+}
+
+// versionArg returns the version that an argument names, the last one of the bot without a number.
+func versionArg(ctx context.Context, c *client.Client, arg string) (bot string, n int, err error) {
+	bot, n, err = botRef(arg)
+	if err != nil || n > 0 {
+		return bot, n, err
+	}
+	last, err := client.Collect(c.Versions(ctx, bot), 1)
+	if err != nil {
+		return "", 0, err
+	}
+	if len(last) == 0 {
+		return "", 0, fmt.Errorf("logs: %s has no versions yet", bot)
+	}
+	return bot, last[0].Version, nil
+}
+
+// stagesOf returns the stages of a version, those that failed with their logs.
+func stagesOf(ctx context.Context, c *client.Client, bot string, n int) ([]wire.Stage, error) {
+	stages, err := c.Stages(ctx, bot, n)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range stages {
+		if !s.OK && !s.Ended.IsZero() {
+			if stages[i], err = c.Stage(ctx, bot, n, s.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return stages, nil
+}
+
+func showStages(w io.Writer, stages []wire.Stage) {
+	for _, s := range stages {
+		if s.Ended.IsZero() {
+			fmt.Fprintf(w, "%-7s began %s\n", s.Name, since(s.Began))
+			continue
+		}
+		printStage(w, s)
+	}
+	printFailure(w, stages)
+	if len(stages) == 0 {
+		fmt.Fprintln(w, "no stage has begun yet")
+	}
+}

@@ -1,0 +1,586 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament"
+	"github.com/timba-arena/timba/referee/tournament/report"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// matchFlags are the flags of a match, as users write them.
+type matchFlags struct {
+	deals               int
+	deal, rotation      int
+	openings            string
+	ply                 int
+	seed                string
+	set                 []string
+	movetime, bank, inc int
+	margin, startup     int
+	concurrency         int
+	affinity            string
+	sandbox             sandboxFlags
+	format              string
+	rounds              int
+	score               scoreFlags
+	sprt                string
+	draw, resign        string
+	out, resume         string
+	json, log           bool
+}
+
+func newMatch() *cobra.Command {
+	var f matchFlags
+	cmd := &cobra.Command{
+		Use:   "match GAME BOT BOT...",
+		Short: "Play a match or a tournament between bots",
+		Long: "Plays a match: each deal once for every rotation of the bots over the seats, so that\n" +
+			"the luck of the deal cancels. More bots than seats, or --format, make a tournament.\n\n" +
+			"A BOT is a house bot (@random, @first, @greedy), a directory with a timba.toml or a\n" +
+			"recognised main file (bot.py, bot.c, ...), such a file alone, or a command in quotes. If\n" +
+			"there are fewer bots than seats, they take the seats in turn. A bot with its own name,\n" +
+			"arguments, clock, memory or processes is written as 'cmd=BOT name=... movetime=...'.\n\n" +
+			"While it plays, the score is shown on stderr, and with --verbose each game; the result goes\n" +
+			"to stdout.\n\n" +
+			"--deal plays one deal of an earlier match again, --openings begins from the positions of a file:\n" +
+			"a line of text for each, as timba replay export --format text writes them, or one replay.\n\n" +
+			"With --out every game is saved when it ends. --resume resumes after Ctrl-C, a failure or a\n" +
+			"crash; a match that ends early prints that command. All is then as at the start, but for\n" +
+			"what is shown and --concurrency. With more --deals it extends the match.\n\n" +
+			cli.StatusHelp(),
+		Example: "  timba match brisca @greedy @random --deals 50\n" +
+			"  timba match tute ./mybot @greedy @greedy @random --set teams=yes --out replays\n" +
+			"  timba match teeko \"python3 bot.py\" @greedy --movetime 100 --seed 7\n" +
+			"  timba match teeko 'name=new cmd=\"./bot -c 2\" movetime=50' ./old\n" +
+			"  timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10\n" +
+			"  timba match brisca ./new ./old --seed 7 --deal 3 --rotation 1\n" +
+			"  timba match tute ./new ./old --openings replays/games/0000-00000-0.json --ply 12\n" +
+			"  timba match --resume replays\n" +
+			"  timba match --resume replays --deals 5000",
+		Args:              cobra.ArbitraryArgs, // run checks them: --resume needs none
+		ValidArgsFunction: cli.CompleteBots,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, args)
+		},
+	}
+	flags := cmd.Flags()
+	cli.NumberFlag(cmd, &f.deals, "deals", 10, 1, 1_000_000_000, "deals of a match, each played in every rotation")
+	cli.NumberFlag(cmd, &f.deal, "deal", -1, 0, 999_999_999, "play only this deal of the match with the same --seed")
+	cli.NumberFlag(cmd, &f.rotation, "rotation", -1, 0, rules.MaxSeats-1, "with --deal: play only this rotation of it")
+	flags.StringVar(&f.openings, "openings", "", "begin with the openings of this `FILE`, lines of text or a replay")
+	cli.NumberFlag(cmd, &f.ply, "ply", -1, 0, rules.MaxPlies, "with --openings: begin after so many of their moves (default: all)")
+	flags.StringVar(&f.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
+	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
+	f.addClock(cmd)
+	cli.NumberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
+	flags.StringVar(&f.affinity, "affinity", "auto", "bind each game and its bots to one core: `auto|on|off`")
+	f.sandbox.add(cmd)
+	f.score.add(cmd)
+	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
+	cli.CountFlag(cmd, &f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
+	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
+	flags.StringVar(&f.draw, "draw", "", "end a game as drawn when the scores of all bots agree, as `plies=8,score=10,from=40`")
+	flags.StringVar(&f.resign, "resign", "", "end a game as lost when the scores of all bots agree, as `plies=3,score=600`")
+	flags.StringVar(&f.out, "out", "", "save the replays and logs in this `DIR`")
+	flags.StringVar(&f.resume, "resume", "", "resume the match of this `DIR`")
+	flags.BoolVar(&f.json, "json", false, "write the result as JSON")
+	flags.BoolVar(&f.log, "log", false, "show both sides of every pipe, with times")
+	cmd.MarkFlagsMutuallyExclusive("json", "log") // both write to stdout
+	cmd.MarkFlagsMutuallyExclusive("deal", "deals")
+	return cmd
+}
+
+func (f *matchFlags) addClock(cmd *cobra.Command) {
+	cli.MsFlag(cmd, &f.movetime, "movetime", 0, 1, "milliseconds for each move (default 1000)")
+	cli.MsFlag(cmd, &f.bank, "bank", 0, 1, "milliseconds for a whole game, instead of movetime")
+	cli.MsFlag(cmd, &f.inc, "inc", 0, 0, "milliseconds added to the bank after each move")
+	cli.MsFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
+	cli.MsFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
+}
+
+func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
+	if err := f.score.parse(); err != nil {
+		return err
+	}
+	var dir *tournament.Dir
+	var plan tournament.Config
+	var err error
+	if f.resume != "" {
+		dir, plan, err = f.oldPlan(cmd, args)
+	} else {
+		plan, err = f.newPlan(args, cmd.Flags().Changed("deals"))
+	}
+	defer func() { dir.Close() }()
+	if err != nil {
+		return err
+	}
+	specs := plan.Specs()
+	bots := make([]string, len(specs))
+	for i, s := range specs {
+		bots[i] = s.Bot
+	}
+	sandboxed, err := f.sandbox.choose(cmd, bots)
+	if err != nil {
+		return err
+	}
+	if was, is := plan.Sandbox.Level, f.sandbox.Level; f.resume != "" && was != is {
+		return fmt.Errorf("resume: the sandbox had level %s and has now %s: resume where it has the same level, or start a new tournament", was, is)
+	}
+	plan.Sandbox = f.sandbox.Sandbox
+	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveSpecs(cmd.Context(), specs)
+	if err != nil {
+		return err
+	}
+	played, err := plan.Enter(programs)
+	if err != nil {
+		return err
+	}
+	t, err := tournament.New(plan)
+	if err != nil {
+		return err
+	}
+	workers, err := tournament.Workers(f.concurrency, f.affinity)
+	if err != nil {
+		return err
+	}
+	if err := sandboxBots(played, programs, sandboxed); err != nil {
+		return err
+	}
+	if f.format != "" {
+		f.noticeSeats(cmd.ErrOrStderr(), t)
+	}
+	noticeCores(cmd.ErrOrStderr(), f.concurrency)
+	noticeCredit(cmd.ErrOrStderr())
+	noticeMemory(cmd.ErrOrStderr(), t.Variant.Players, played, sandbox.MachineMemory())
+	switch {
+	case dir == nil:
+		dir, err = f.newDir(plan)
+	case cmd.Flags().Changed("deals"):
+		err = dir.Replace(plan)
+	}
+	if err != nil {
+		return err
+	}
+	return f.play(cmd, &report.Run{State: t, Programs: played, Dir: dir, Workers: workers, Self: cli.Self()})
+}
+
+func (f *matchFlags) clock() referee.Clock {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	c := referee.Clock{Move: ms(f.movetime), Bank: ms(f.bank), Inc: ms(f.inc), Margin: ms(f.margin), Startup: ms(f.startup)}
+	if c.Move == 0 && c.Bank == 0 {
+		c.Move = referee.DefaultClock.Move
+	}
+	return c
+}
+
+// resolve returns the game's variant and the format. Without --format, bots that fit at one
+// table play a single match, and more bots play a round-robin.
+func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.Format, error) {
+	if f.format != "" {
+		v, err := resolveGame(game, f.set, 0)
+		return v, tournament.Format(f.format), err
+	}
+	v, err := resolveGame(game, f.set, bots)
+	if err != nil { // too many for one table
+		v, err = resolveGame(game, f.set, 0)
+	}
+	if err == nil && bots > v.Players {
+		return v, tournament.RoundRobin, nil
+	}
+	return v, tournament.Single, err
+}
+
+// noticeSeats says how many bots play at a table where a format is named and they would fit at one.
+func (f *matchFlags) noticeSeats(w io.Writer, t *tournament.State) {
+	bots := len(t.Bots)
+	if bots == t.Variant.Players || slices.ContainsFunc(f.set, func(word string) bool { return strings.HasPrefix(word, "players=") }) {
+		return
+	}
+	if all, err := resolveGame(t.Game, f.set, bots); err != nil || all.Players != bots {
+		return
+	}
+	fmt.Fprintf(w, "notice: a table has %d seats, as players=%d is the default of %s, and not one for each of the %d bots: --set players=%d would seat them at one table\n",
+		t.Variant.Players, t.Variant.Players, t.Game, bots, bots)
+}
+
+// newDir returns the directory of a match that begins: the one that the user named, else one in the
+// user's cache for games with faults.
+func (f *matchFlags) newDir(plan tournament.Config) (*tournament.Dir, error) {
+	if f.out != "" {
+		return tournament.CreateDir(f.out, plan)
+	}
+	cache, err := program.CacheDir("faults")
+	if err != nil {
+		return nil, err
+	}
+	program.Prune(cache)
+	name := fmt.Sprintf("%s-%d", time.Now().Format("20060102-150405"), os.Getpid())
+	return &tournament.Dir{Path: filepath.Join(cache, name), FaultsOnly: true}, nil
+}
+
+// play plays a tournament and prints its report, also where it ends early.
+func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
+	w, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
+	if !f.json {
+		r.WriteHead(w)
+	}
+	if f.log {
+		r.TraceTo(w)
+	}
+	board := f.score.board(r, errs, f.log)
+	ended := r.Play(cmd.Context(), board.game, board.say)
+	board.live.Clear()
+	var early *tournament.Early
+	if errors.As(ended, &early) {
+		f.noteEarly(cmd, r, early.Why)
+	} else if ended != nil {
+		return ended
+	}
+	kept, err := f.write(w, r)
+	if err == nil && early == nil && !r.Dir.FaultsOnly {
+		err = r.Dir.Result(kept)
+	}
+	if early != nil || err != nil {
+		return f.ended(cmd, r, err)
+	}
+	return f.verdict(r)
+}
+
+// write writes the result to stdout, and returns it as the directory keeps it.
+func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
+	var data, out bytes.Buffer
+	if err := cli.WriteJSON(&data, r.Document()); err != nil {
+		return nil, err
+	}
+	if f.json {
+		out = data
+	} else {
+		r.WriteTables(&out)
+	}
+	_, err := w.Write(out.Bytes())
+	return data.Bytes(), err
+}
+
+// verdict returns the error for the exit status of a match that was played to its end: the answer of its
+// sequential test, else whether a bot had a fault.
+func (f *matchFlags) verdict(r *report.Run) error {
+	if r.SPRT == nil {
+		if len(r.Faults) > 0 {
+			return cli.ErrFault
+		}
+		return nil
+	}
+	switch p := r.Matches()[0].Progress; {
+	case p == nil || p.Verdict == rating.Continue:
+		return cli.ErrNoVerdict
+	case p.Verdict == rating.AcceptH0:
+		return cli.ErrFault
+	}
+	return nil
+}
+
+// newPlan returns the plan of a match that begins. Its bots have no hashes, and only the names
+// that the user gave them.
+func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Config, err error) {
+	if len(args) < 2 {
+		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
+	}
+	p = tournament.Config{Program: referee.Version(), Game: args[0], Rounds: f.rounds, Deals: f.deals, Clock: f.clock()}
+	if err := f.startOf(&p, dealsGiven); err != nil {
+		return p, err
+	}
+	for _, arg := range args[1:] {
+		s, err := program.ParseSpec(arg)
+		if err != nil {
+			return p, err
+		}
+		if info, err := os.Stat(s.Bot); err == nil && info.IsDir() {
+			if path, err := filepath.Abs(s.Bot); err == nil {
+				s.Bot = path
+			}
+		}
+		p.Bots = append(p.Bots, tournament.Entrant{Spec: s})
+	}
+	v, format, err := f.resolve(p.Game, len(p.Bots))
+	if err == nil {
+		v, err = withOpening(v, f.set)
+	}
+	if err != nil {
+		return p, err
+	}
+	p.Format, p.Options = format, v.Settings.Map()
+	if f.rounds != 0 && format != tournament.Swiss {
+		return p, errors.New("match: --rounds goes with --format swiss")
+	}
+	p.Seed = referee.Hex(referee.NewSeed())
+	if f.seed != "" {
+		seed, err := referee.ParseSeed(f.seed)
+		if err != nil {
+			return p, err
+		}
+		p.Seed = referee.Hex(seed)
+	}
+	if f.sprt != "" {
+		test, err := rating.ParseSPRT(f.sprt)
+		if err != nil {
+			return p, err
+		}
+		p.SPRT = &test
+	}
+	if p.Adjudication.Draw, err = scoreRule("--draw", f.draw); err != nil {
+		return p, err
+	}
+	p.Adjudication.Resign, err = scoreRule("--resign", f.resign)
+	return p, err
+}
+
+// startOf sets which deals a match has and how they begin.
+func (f *matchFlags) startOf(p *tournament.Config, dealsGiven bool) error {
+	switch {
+	case f.rotation >= 0 && f.deal < 0:
+		return errors.New("match: --rotation goes with --deal")
+	case f.ply >= 0 && f.openings == "":
+		return errors.New("match: --ply goes with --openings")
+	case f.deal >= 0 && f.seed == "":
+		return errors.New("match: --deal needs the --seed of the match that had the deal: the match printed it, and its replays have it as match.seed")
+	}
+	if f.deal >= 0 {
+		p.First, p.Deals = f.deal, 1
+		if f.rotation >= 0 {
+			p.Rotation = &f.rotation
+		}
+	}
+	if f.openings == "" {
+		return nil
+	}
+	openings, options, err := readOpenings(f.openings, p.Game, f.set, f.ply)
+	if err != nil {
+		return err
+	}
+	p.Openings, f.set = openings, options
+	if !dealsGiven && f.deal < 0 {
+		p.Deals = len(openings)
+	}
+	return nil
+}
+
+// scoreRule reads a rule of adjudication; nil for none.
+func scoreRule(flag, text string) (*referee.ScoreRule, error) {
+	if text == "" {
+		return nil, nil
+	}
+	rule, err := referee.ParseScoreRule(flag, text)
+	return &rule, err
+}
+
+// shownFlags are the flags that change how a match is played and shown but none of its results.
+var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval"}
+
+// oldPlan returns the directory of the match that goes on, and its plan, with more deals if the user
+// wants them.
+func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir, tournament.Config, error) {
+	var p tournament.Config
+	if len(args) > 0 {
+		return nil, p, fmt.Errorf("resume: the game and the bots are those of the start, and %q is one too many: give only --resume %s", args[0], f.resume)
+	}
+	var fixed []string
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Name != "resume" && flag.Name != "deals" && !slices.Contains(shownFlags, flag.Name) {
+			fixed = append(fixed, "--"+flag.Name)
+		}
+	})
+	if fixed != nil {
+		return nil, p, fmt.Errorf("resume: %s cannot change: leave it out, as the match goes on as it began, or begin another one with --out DIR", strings.Join(fixed, ", "))
+	}
+	dir, p, err := tournament.OpenDir(f.resume)
+	if err != nil {
+		return nil, p, err
+	}
+	f.sandbox.Sandbox = p.Sandbox
+	if cmd.Flags().Changed("deals") {
+		err = p.Extend(f.deals)
+	}
+	return dir, p, err
+}
+
+// noteEarly notes in a run why its match ended early.
+func (f *matchFlags) noteEarly(cmd *cobra.Command, r *report.Run, why error) {
+	kind, said := report.Failed, cli.Message(why)
+	if cause := context.Cause(cmd.Context()); cause != nil && match.IsCancelled(why) {
+		kind, said = report.Interrupted, cause.Error() // which signal it was
+	}
+	r.EndEarly(kind, said, f.resumeLine(cmd, r.Dir))
+}
+
+// ended tells on stderr that a match has ended early, or that its result could not be written, and
+// what to do. It returns the error for the exit status.
+func (f *matchFlags) ended(cmd *cobra.Command, r *report.Run, unwritten error) error {
+	w, status := cmd.ErrOrStderr(), cli.ErrTold
+	games := text.Count(r.Games, "game")
+	switch {
+	case r.Early == nil:
+	case r.Early.Why == report.Failed:
+		fmt.Fprintf(w, "timba: %s\nended after %s\n", r.Early.Text, games)
+	default:
+		fmt.Fprintf(w, "interrupted after %s\n", games)
+		if unwritten == nil {
+			status = cli.ErrNoVerdict
+		}
+	}
+	if unwritten != nil {
+		fmt.Fprintf(w, "timba: the result is not written: %s\n", cli.Message(unwritten))
+	}
+	if line := f.resumeLine(cmd, r.Dir); line != "" {
+		fmt.Fprintf(w, "resume: %s\n", line)
+	} else {
+		fmt.Fprintf(w, "not kept: %s: only a match with --out DIR can be resumed\n", games)
+	}
+	return status
+}
+
+// resumeLine returns the command that resumes the match of a directory, with the flags that were
+// given and are not in its plan; "" where nothing can be resumed.
+func (f *matchFlags) resumeLine(cmd *cobra.Command, dir *tournament.Dir) string {
+	if dir.FaultsOnly {
+		return ""
+	}
+	words := []string{"match", "--resume", dir.Path}
+	for _, name := range shownFlags {
+		switch flag := cmd.Flags().Lookup(name); {
+		case !flag.Changed || flag.Value.String() == "false":
+		case flag.Value.Type() == "bool":
+			words = append(words, "--"+name)
+		default:
+			words = append(words, "--"+name, flag.Value.String())
+		}
+	}
+	return cli.CommandLine(words...)
+}
+
+// scoreFlags say what a match shows while it is played.
+type scoreFlags struct {
+	interval       string
+	quiet, verbose bool
+
+	deals int           // the interval, 0 for one of time
+	every time.Duration // the interval
+}
+
+func (f *scoreFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.interval, "score-interval", "10s", "where stderr is no terminal, a score after so many deals or so much time: `100|10s`")
+	flags.BoolVar(&f.quiet, "quiet", false, "show no running score")
+	flags.BoolVar(&f.verbose, "verbose", false, "show each game when it ends, in a line")
+}
+
+// The most and the least often that the score is written.
+const (
+	redraw   = 250 * time.Millisecond // on a terminal
+	shortest = 100 * time.Millisecond
+	longest  = 24 * time.Hour
+)
+
+// parse reads the interval.
+func (f *scoreFlags) parse() (err error) {
+	if f.deals, err = strconv.Atoi(f.interval); err == nil && f.deals >= 1 {
+		return nil
+	}
+	f.deals = 0
+	if f.every, err = time.ParseDuration(f.interval); err == nil && f.every >= shortest && f.every <= longest {
+		return nil
+	}
+	return fmt.Errorf("score-interval cannot be %q: give a number of deals, as 100, or a time from 100ms to 24h, as 10s", f.interval)
+}
+
+// scoreboard shows the running score and the games of a match on stderr: on a terminal the score
+// in place, elsewhere a line from time to time.
+type scoreboard struct {
+	run            *report.Run
+	w              io.Writer
+	live           *text.Live // nil where the score is written line by line
+	quiet, verbose bool
+	deals          int           // a line after so many, 0 for one after every
+	every          time.Duration // between two scores
+	next           time.Time     // of the next score by time
+	last           int           // deals played before the last game
+}
+
+// shareOfScore is the part of the time, one in so many, that the score may take at most: the
+// ratings of large tournaments take long.
+const shareOfScore = 20
+
+// board returns the scoreboard of a run. traced is whether the lines of bots go to stdout, which
+// is no place for a score then.
+func (f *scoreFlags) board(r *report.Run, w io.Writer, traced bool) *scoreboard {
+	b := &scoreboard{run: r, w: w, quiet: f.quiet, verbose: f.verbose, deals: f.deals, every: f.every}
+	if !traced && !f.quiet {
+		b.live = text.NewLive(w)
+	}
+	if b.live != nil {
+		b.deals, b.every = 0, redraw
+	} else {
+		b.next = time.Now().Add(b.every)
+	}
+	return b
+}
+
+// game shows a finished game.
+func (b *scoreboard) game(m *tournament.Match, g *referee.Result) {
+	if b.verbose {
+		b.say(b.run.GameLine(m, g))
+	}
+	if b.quiet || !b.due() {
+		return
+	}
+	began := time.Now()
+	b.score()
+	b.next = time.Now().Add(max(b.every, shareOfScore*time.Since(began)))
+}
+
+// due reports whether it is time for a score. On a terminal it also is when there are figures for
+// the first time, after the first deal.
+func (b *scoreboard) due() bool {
+	n, _ := b.run.Played()
+	last := b.last
+	b.last = n
+	switch {
+	case b.deals > 0:
+		return n != last && n%b.deals == 0
+	case b.live != nil && last == 0 && n > 0:
+		return true
+	}
+	return !time.Now().Before(b.next)
+}
+
+// score writes the score.
+func (b *scoreboard) score() {
+	if b.live != nil {
+		b.live.Draw(b.run.Score(b.live.Columns()))
+		return
+	}
+	fmt.Fprintln(b.w, b.run.ScoreLine())
+}
+
+// say writes a line above the score.
+func (b *scoreboard) say(line string) { b.live.Above(b.w, line) }

@@ -1,0 +1,252 @@
+package commands
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/person"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// playFlags are the flags of a game with a person.
+type playFlags struct {
+	matchFlags
+	seat  int
+	name  string
+	timed bool
+	level string
+}
+
+// timedMove is the milliseconds for each move of a game in which a person has a clock.
+const timedMove = 60_000
+
+func newPlay() *cobra.Command {
+	var f playFlags
+	cmd := &cobra.Command{
+		Use:   "play GAME [BOT...]",
+		Short: "Play against bots in the terminal",
+		Long: "You play at a table with bots. You see what your seat may see, drawn as a table or a board.\n" +
+			"Name bots as for timba match, or choose a level; the default is " + middleLevel() + ". If there\n" +
+			"are too few bots, they take the seats in turn.\n\n" +
+			"A number that you type always means what it stands beside on the screen: a card, a bid or\n" +
+			"a square. ? shows the rules and all that can be typed; quit forfeits the game. A game\n" +
+			"begins with the bare deal or board, unless you set opening. You have no time limit,\n" +
+			"unless you set --timed.",
+		Example: "  timba play brisca\n" +
+			"  timba play tute --level expert\n" +
+			"  timba play teeko ./mybot --seat 1\n" +
+			"  timba play tute @greedy --set players=4 --set teams=yes",
+		ValidArgsFunction: cli.CompleteGame,
+		Args:              cobra.MinimumNArgs(1),
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	cli.NumberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "your seat")
+	flags.StringVar(&f.level, "level", "", "level of the opponents that have no name, 1 to 8 or beginner to champion")
+	flags.StringVar(&f.name, "name", "you", "your name in the replay")
+	flags.StringVar(&f.matchFlags.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
+	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
+	cli.MsFlag(cmd, &f.movetime, "movetime", 1000, 1, "milliseconds that a bot has for each move; with --timed 60000, if not set")
+	cli.MsFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
+	cli.MsFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
+	f.sandbox.add(cmd)
+	flags.BoolVar(&f.timed, "timed", false, "the clock runs for you, too, and counts down beside the prompt")
+	flags.StringVar(&f.out, "out", "", "save the replay in this `FILE` (default: in your cache directory)")
+	return cmd
+}
+
+func (f *playFlags) run(cmd *cobra.Command, args []string) error {
+	if f.timed && !cmd.Flags().Changed("movetime") {
+		f.movetime = timedMove
+	}
+	bots, err := f.opponents(args[1:])
+	if err != nil {
+		return err
+	}
+	v, err := f.resolve(args[0], len(bots)+1)
+	if err != nil {
+		return err
+	}
+	if len(args) == 1 && !house.Plays(strings.TrimPrefix(bots[0], "@"), v.Game.Name) {
+		if f.level != "" {
+			return fmt.Errorf("level: %s has no levels: name bots, such as @random", v.Game.Name)
+		}
+		bots[0] = "@random"
+	}
+	if f.seat >= v.Players {
+		return fmt.Errorf("seat %d does not exist: the game has seats 0 to %d", f.seat, v.Players-1)
+	}
+	if len(bots) > v.Players-1 {
+		return fmt.Errorf("play: %d bots and you are too many for %d seats: name fewer bots", len(bots), v.Players)
+	}
+	seed := referee.NewSeed()
+	if f.matchFlags.seed != "" {
+		if seed, err = referee.ParseSeed(f.matchFlags.seed); err != nil {
+			return err
+		}
+	}
+	out, err := f.path(v)
+	if err != nil {
+		return err
+	}
+	seats, err := f.bots(cmd, v, bots)
+	if err != nil {
+		return err
+	}
+	m := match.Match{Variant: v, Bots: seats, Deals: 1, Seed: seed, Clock: f.clock(), Only: []int{0}}
+	if err := m.Check(); err != nil {
+		return err
+	}
+	noticeCredit(cmd.ErrOrStderr())
+	return f.sit(cmd, m, out)
+}
+
+// middleLevel returns the name and the number of the level for people who choose none.
+func middleLevel() string {
+	l := house.Levels()[house.MiddleLevel-1]
+	return fmt.Sprintf("%s (%d)", l.Name, l.Number)
+}
+
+// opponents returns the bots to play against: those that are named, else the one of the level.
+func (f *playFlags) opponents(named []string) ([]string, error) {
+	if len(named) > 0 && f.level != "" {
+		return nil, fmt.Errorf("level: bots are named, %s first: name bots or choose a level", text.Quote(named[0]))
+	}
+	if len(named) > 0 {
+		return named, nil
+	}
+	level, err := house.FindLevel(cmp.Or(f.level, strconv.Itoa(house.MiddleLevel)))
+	return []string{"@" + level.Spec}, err
+}
+
+// resolve returns the game with its options. The number of players follows from the number
+// of bots if the game allows it.
+func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
+	v, err := resolveGame(game, f.set, players)
+	if err == nil {
+		return v, nil
+	}
+	if fewer, other := resolveGame(game, f.set, 0); other == nil && fewer.Players >= players {
+		return fewer, nil
+	}
+	return nil, err
+}
+
+// bots returns the bots of all seats; the person's has no command yet.
+func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []string) ([]match.Bot, error) {
+	var all []string
+	for i := range v.Players - 1 {
+		all = append(all, bots[i%len(bots)])
+	}
+	sandboxed, err := f.sandbox.choose(cmd, all)
+	if err != nil {
+		return nil, err
+	}
+	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), all)
+	if err != nil {
+		return nil, err
+	}
+	var seats []match.Bot
+	for _, p := range programs {
+		if !p.Plays(v.Game.Name) {
+			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
+		}
+		if !p.House {
+			p.Sandbox = sandboxed
+		}
+		seats = append(seats, p.Bot)
+	}
+	you := match.Bot{Name: f.name, Hash: person.Hash(), Untimed: !f.timed}
+	return slices.Insert(seats, f.seat, you), nil
+}
+
+// path returns the file of the replay.
+func (f *playFlags) path(v *rules.Variant) (string, error) {
+	if f.out != "" {
+		if _, err := os.Stat(f.out); err == nil {
+			return "", fmt.Errorf("out: %q exists: name a new file", f.out)
+		}
+		temp, err := cli.TempBeside(f.out) // it can be written
+		if err != nil {
+			return "", err
+		}
+		temp.Close()
+		return f.out, os.Remove(temp.Name())
+	}
+	cache, err := program.CacheDir("played")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(cache, fmt.Sprintf("%s-%s-%d.json", time.Now().Format("20060102-150405"), v.Game.Name, os.Getpid())), nil
+}
+
+// hintBot is the house bot that gives hints.
+const hintBot = "greedy"
+
+func hint(t *protocol.Turn) protocol.Answer {
+	bot, err := house.Find(hintBot)
+	if err != nil {
+		panic(err) // a constant
+	}
+	return bot.Answer(t)
+}
+
+// sit plays the game and saves its replay.
+func (f *playFlags) sit(cmd *cobra.Command, m match.Match, out string) error {
+	w := cmd.OutOrStdout()
+	in, err := person.NewPrompter(cmd.InOrStdin(), w)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	p := person.Person{Match: m, Seat: f.seat, In: in, Out: w, Hint: hint, HintName: "@" + hintBot, Repeats: repeats(m.Bots)}
+	game, err := p.Play(cmd.Context())
+	switch {
+	case errors.Is(err, person.ErrQuit):
+		fmt.Fprintln(w, "you left the game, which the others did not finish: no replay is kept")
+		return nil
+	case cmd.Context().Err() != nil:
+		fmt.Fprintln(w, "\nthe game was interrupted: no replay is kept")
+		return cli.ErrNoVerdict
+	case err != nil:
+		return err
+	}
+	game.Reveal(m.Seed)
+	if err := os.WriteFile(out, game.Encode(), 0o644); err != nil {
+		return fmt.Errorf("out: %w", err)
+	}
+	if err := p.Farewell(&game.Replay); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nreplay: %s\nlook at it: %s replay show %s\n", out, cli.Self(), text.Quote(out))
+	if slices.ContainsFunc(game.Faults, func(x referee.Fault) bool { return x.Seat != f.seat }) {
+		fmt.Fprintf(w, "why: %s explain %s\n", cli.Self(), text.Quote(out))
+		return cli.ErrFault
+	}
+	return nil
+}
+
+// repeats reports whether all bots repeat their moves when a game is replayed: only house
+// bots are sure to.
+func repeats(bots []match.Bot) bool {
+	return !slices.ContainsFunc(bots, func(b match.Bot) bool {
+		return b.Command != nil && !strings.HasPrefix(b.Name, "@")
+	})
+}

@@ -1,0 +1,148 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/client/mirror"
+)
+
+type replaysFlags struct {
+	match, game   int64
+	after, ladder string
+	out           string
+	json          bool
+}
+
+func newReplays() *cobra.Command {
+	var f replaysFlags
+	cmd := &cobra.Command{
+		Use:   "replays",
+		Short: "Download replays from the competition: of a game, of a match, or all",
+		Long: "Downloads the replay of a game, the replays of a match, or all replays, the oldest first.\n\n" +
+			"--out DIR writes one file for each game, game-ID.json, for timba replay. --out FILE (.ndjson or\n" +
+			".jsonl) writes one line for each game, with the cursor after it. Without --out the lines go to\n" +
+			"standard output. If DIR or FILE already has replays, only newer ones are downloaded: the same\n" +
+			"command resumes an interrupted download, and later fetches the new replays.",
+		Example: "  timba replays --game 1234 | timba replay show -\n  timba replays --match 77 --out match77\n  timba replays --ladder brisca-2 --out brisca.ndjson",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.json && (f.out == "" || f.out == "-") {
+				return errors.New("replays: --json needs --out: without it the replays go to stdout")
+			}
+			c, err := connect(cmd, false)
+			if err != nil {
+				return err
+			}
+			return f.run(cmd, c)
+		},
+	}
+	flags := cmd.Flags()
+	cli.CountFlag(cmd, &f.match, "match", 0, "the replays of the match with this `ID`")
+	cli.CountFlag(cmd, &f.game, "game", 0, "the replay of the game with this `ID`")
+	flags.StringVar(&f.after, "after", "", "the replays after this `CURSOR`")
+	flags.StringVar(&f.ladder, "ladder", "", "only replays of this ladder")
+	flags.StringVar(&f.out, "out", "", "a directory, or a file ending in .ndjson or .jsonl")
+	cli.JSONFlag(cmd, &f.json)
+	cmd.MarkFlagsMutuallyExclusive("match", "game", "after")
+	cmd.MarkFlagsMutuallyExclusive("match", "ladder")
+	cmd.MarkFlagsMutuallyExclusive("game", "ladder")
+	return cmd
+}
+
+func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
+	if f.game != 0 {
+		return f.one(cmd, c)
+	}
+	to, err := f.mirror(cmd)
+	if err != nil {
+		return err
+	}
+	lines := f.lines(cmd.Context(), c, to.Cursor)
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "games")
+	n, err := fetch(lines, to, bar)
+	bar.Clear()
+	if err = errors.Join(err, to.Close()); err != nil {
+		if f.out != "" {
+			err = fmt.Errorf("replays: %w: %s saved: run the same command to resume", err, text.Count(n, "replay"))
+		}
+		return err
+	}
+	switch {
+	case f.json:
+		return cli.WriteJSON(cmd.OutOrStdout(), struct {
+			Replays int    `json:"replays"`
+			Cursor  string `json:"cursor,omitempty"`
+			Out     string `json:"out"`
+		}{n, to.Cursor, f.out})
+	case f.out != "":
+		fmt.Fprintf(cmd.OutOrStdout(), "saved %s in %s\n", text.Count(n, "replay"), f.out)
+	}
+	return nil
+}
+
+// lines returns the replays of the flags; saved is the cursor of the last saved replay, or "".
+func (f *replaysFlags) lines(ctx context.Context, c *client.Client, saved string) iter.Seq2[wire.ReplayLine, error] {
+	if f.match != 0 {
+		return c.MatchReplays(ctx, f.match)
+	}
+	after := f.after
+	if saved != "" {
+		after = saved
+	}
+	return c.ReplaysAfter(ctx, after, f.ladder)
+}
+
+func fetch(lines iter.Seq2[wire.ReplayLine, error], to *mirror.Mirror, bar *cli.Progress) (n int, err error) {
+	for line, err := range lines {
+		if err != nil {
+			return n, err
+		}
+		if err := to.Add(line); err != nil {
+			return n, err
+		}
+		n++
+		bar.Set(n, 0)
+	}
+	return n, nil
+}
+
+// one downloads the replay of one game, byte for byte.
+func (f *replaysFlags) one(cmd *cobra.Command, c *client.Client) error {
+	data, err := c.Replay(cmd.Context(), f.game)
+	if err != nil {
+		return err
+	}
+	path := f.out
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, mirror.GameFile(f.game))
+	}
+	if err := cli.WriteFile(cmd, path, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+		return err
+	}
+	if f.json {
+		return cli.WriteJSON(cmd.OutOrStdout(), struct {
+			Game int64  `json:"game"`
+			Out  string `json:"out"`
+		}{f.game, path})
+	}
+	return nil
+}
+
+func (f *replaysFlags) mirror(cmd *cobra.Command) (*mirror.Mirror, error) {
+	if f.out == "" {
+		return mirror.To(cmd.OutOrStdout()), nil
+	}
+	return mirror.Open(f.out, f.ladder, f.match != 0)
+}

@@ -1,0 +1,23 @@
+// Package commands has the commands of the program timba. A program of another module that adds games to those of
+// package games before it calls Main is timba with these games: docs/your-own-game.md.
+package commands
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+)
+
+// Main is the main function of timba.
+func Main() { cli.Main(newRoot) }
+
+func newRoot() *cobra.Command {
+	return cli.Root(&cobra.Command{
+		Use:   "timba",
+		Short: "A referee for bots that play games of cards and boards",
+		Long:  "timba plays matches between bots written in any language. It exchanges lines with them over\nstdin and stdout, validates every move, keeps the clocks and records replays.\n\nTry: timba demo",
+	},
+		newMatch(), newCheck(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newExplain(), newPlay(), cli.NewBot(), newDoctor(),
+		newLogin(), newLogout(), newSubmit(), newConnect(), newBots(), newStandings(), newMatches(), newLogs(), newMessages(), newReplays(), newTokens(), newAdmin(), newServe(), newWorker(),
+	)
+}

@@ -1,0 +1,136 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/internal/size"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/tournament"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// sandboxFlags are the flags on sandboxes, as users write them.
+type sandboxFlags struct{ tournament.Sandbox }
+
+func (f *sandboxFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.Mode, "sandbox", sandbox.Auto, "sandbox the bots: `auto|off`, or the required level: weak|reduced|full")
+	cli.SizeFlag(cmd, &f.Memory, "memory", size.Bytes(sandbox.DefaultLimit.Memory), "memory of a bot in a sandbox, as `SIZE`: 300m, 2g")
+	cli.CountFlag(cmd, &f.Processes, "processes", sandbox.DefaultLimit.Processes, "processes and threads of a bot in a sandbox")
+	flags.StringVar(&f.Ponder, "ponder", "on", "whether a bot may think while it is not its turn: `on|off`; off needs a sandbox of level full")
+}
+
+// choose returns how the bots of a command are sandboxed, nil for not at all, prints a notice
+// where needed, and sets the level. House bots are part of this program and need no sandbox.
+func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*match.Sandbox, error) {
+	s := &match.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
+	s.Limit.Memory, s.Limit.Processes = int64(f.Memory), f.Processes
+	if _, err := s.Limit.Check(); err != nil {
+		return nil, err
+	}
+	if f.Ponder != "on" && f.Ponder != "off" {
+		return nil, fmt.Errorf("ponder cannot be %q: try on or off", f.Ponder)
+	}
+	if s.Freeze && strings.EqualFold(f.Mode, sandbox.Auto) {
+		f.Mode = sandbox.Full.String()
+	}
+	if err := sandbox.CheckMode(f.Mode); err != nil {
+		return nil, err
+	}
+	f.Mode = strings.ToLower(f.Mode)
+	if !slices.ContainsFunc(bots, func(b string) bool { return !strings.HasPrefix(b, "@") }) {
+		return nil, nil
+	}
+	level, notice, err := sandbox.Choose(f.Mode)
+	if s.Level = level; err != nil {
+		if s.Freeze {
+			err = fmt.Errorf("ponder cannot be off: only a cgroup can stop a bot while it is not its turn: %w", err)
+		}
+		return nil, err
+	}
+	if notice != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), notice)
+	}
+	if s.Freeze && s.Level < sandbox.Full {
+		return nil, fmt.Errorf("ponder cannot be off: only a cgroup can stop a bot while it is not its turn, which needs level FULL, and this machine has %s", s.Level)
+	}
+	f.Level = s.Level.String()
+	if s.Level == sandbox.None {
+		return nil, nil
+	}
+	return s, nil
+}
+
+// buildLevel returns the level at which builds run. Below REDUCED builds cannot run in the
+// sandbox: with --sandbox auto they then run without one.
+func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
+	if s == nil || s.Level < sandbox.Reduced && f.Mode == sandbox.Auto {
+		return sandbox.None
+	}
+	return s.Level
+}
+
+// sandboxBots sets the sandbox of the bots of a match that are not house bots, each with its own
+// limits. s is nil for none.
+func sandboxBots(bots []match.Bot, programs []program.Program, s *match.Sandbox) error {
+	for i, p := range programs {
+		if p.House || s == nil {
+			continue
+		}
+		own := *s
+		own.Limit = p.Own.Limit(s.Limit)
+		if _, err := own.Limit.Check(); err != nil {
+			return fmt.Errorf("bot %q: %w", p.Name, err)
+		}
+		bots[i].Sandbox = &own
+	}
+	return nil
+}
+
+// noticeCores says so where more games are played at the same time than there are cores.
+func noticeCores(w io.Writer, concurrency int) {
+	if notice := tournament.Crowded(concurrency); notice != "" {
+		fmt.Fprintf(w, "notice: %s\n", notice)
+	}
+}
+
+// noticeCredit says so where late bots get no credit on this machine.
+func noticeCredit(w io.Writer) {
+	if err := cores.Check(cores.All()); err != nil {
+		fmt.Fprintf(w, "notice: %v: a bot that is late because the machine is busy gets no credit\n", err)
+	}
+}
+
+// noticeMemory says so where the bots of a match can use more memory than there is, by
+// the limits of their sandboxes: every rotation has processes of its own.
+func noticeMemory(w io.Writer, seats int, bots []match.Bot, machine int64) {
+	var mosts []int64 // by sandboxed bot, the most memory that a process of it can use
+	for _, b := range bots {
+		if b.Sandbox != nil {
+			mosts = append(mosts, b.Sandbox.Limit.Most(b.Sandbox.Level))
+		}
+	}
+	slices.Sort(mosts)
+	slices.Reverse(mosts)
+	mosts = mosts[:min(seats, len(mosts))]
+	var need int64
+	for _, most := range mosts {
+		need += int64(seats) * most
+	}
+	if machine > 0 && need > machine {
+		each := fmt.Sprintf("%d MiB each", mosts[0]>>20)
+		if mosts[len(mosts)-1] != mosts[0] {
+			each = "at most " + each
+		}
+		fmt.Fprintf(w, "notice: %d processes of bots can use %d MiB at once, %s, and this machine has %d MiB: try a smaller --memory\n",
+			seats*len(mosts), need>>20, each, machine>>20)
+	}
+}

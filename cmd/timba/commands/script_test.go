@@ -1,0 +1,43 @@
+package commands
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/cmd/internal/clitest"
+	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/ladder/fleet/fleettest"
+)
+
+// TestMain makes the test binary run as timba, also as a house bot.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "bot" { // a match of this process starts house bots
+		os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if len(os.Args) == 3 && os.Args[1] == fleettest.Mode { // a NATS server beside timba
+		if err := fleettest.Main(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	database.NoSync = true
+	checkDefaults.Grace = time.Hour
+	testscript.Main(proc.Clean(m), map[string]func(){
+		"timba": func() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs the scripts of testdata/script, each in its own directory.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	clitest.Scripts(t, "testdata/script", scriptCommands)
+}
+
+// scriptCommands are commands of scripts that others do not need.
+var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){"screen": screen}

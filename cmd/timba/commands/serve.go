@@ -1,0 +1,213 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/internal/size"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/server"
+)
+
+// serveFlags are the flags of a server; the other settings are in the configuration.
+type serveFlags struct {
+	data, listen, domain string
+	config               string
+	workers              int
+	memory               size.Bytes
+	sandbox              string
+	grace                time.Duration
+	proxies              []string
+	logLevel, logFormat  string
+	nats                 natsFlags
+}
+
+func newServe() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve --data DIR",
+		Short: "Serve a competition: accept bots, play matches day and night, rate the bots",
+		Long: "Serves a competition from one directory: its HTTP API, the stages of submissions and the\n" +
+			"matches. The first start makes the directory, the database and a configuration with\n" +
+			"comments, and prints an admin token, once. See docs/operating.md.\n\n" +
+			"On Ctrl-C or SIGTERM the server waits for running matches, at most for --grace; a second\n" +
+			"signal ends it at once. Finished matches are never lost, even after kill -9.\n\n" +
+			"Exit status: 0 stopped, 2 wrong usage, or it cannot serve.",
+		Example: "  timba serve --data /var/lib/timba\n" +
+			"  timba serve --data /var/lib/timba --domain arena.example.org\n" +
+			"  timba serve --data ./arena --listen 127.0.0.1:8080 --workers 1\n" +
+			"  timba serve --data /var/lib/timba --cluster 0.0.0.0:4222",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.data, "data", "", "the data `DIR` of the competition")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the HTTP server; port 0 for a free one")
+	flags.StringVar(&f.domain, "domain", "", "serve https under this `NAME`, on the ports 443 and 80, with a certificate of Let's Encrypt, whose terms you thereby accept")
+	flags.StringVar(&f.config, "config", "", "configuration `file` (default: timba.toml in the directory)")
+	cli.CountFlag(cmd, &f.workers, "workers", 0, "matches at the same time (default: from the configuration, else one for each core)")
+	cli.SizeFlag(cmd, &f.memory, "memory", 0, "memory that all bots have together, as `SIZE`: 800m, 6g (default: as configured, what the machine has)")
+	flags.StringVar(&f.sandbox, "sandbox", "", "the required sandbox `level`: reduced|full (default: from the configuration)")
+	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long running matches may continue after Ctrl-C")
+	flags.StringSliceVar(&f.proxies, "trust-proxy", nil, "`addresses` of proxies whose X-Forwarded-For is trusted, such as 127.0.0.1 or 10.0.0.0/8")
+	f.nats.add(cmd)
+	cmd.MarkFlagRequired("data")
+	flags.StringVar(&f.logLevel, "log-level", "info", "lowest level that is logged: `debug|info|warn|error`; debug has a line for each match and request")
+	flags.StringVar(&f.logFormat, "log-format", "text", "format of the log: `text|json`")
+	return cmd
+}
+
+func (f *serveFlags) run(cmd *cobra.Command) error {
+	o, err := f.options(cmd)
+	if err != nil {
+		return err
+	}
+	s, err := server.Open(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "serving %s on %s\nsite: %s/\n", s.Dir, s.URL(), s.URL())
+	printNotices(w, s)
+	if s.Token != "" { // on the first start only
+		s.Beside = func(context.Context) error { // the log has its first line
+			showToken(w, s)
+			return nil
+		}
+	}
+	return errors.Join(s.Serve(cmd.Context()), s.Close())
+}
+
+// printNotices prints what the server has changed for this machine, and what is not safe.
+func printNotices(w io.Writer, s *server.Server) {
+	if s.Notice != "" {
+		fmt.Fprintln(w, "notice: "+s.Notice)
+	}
+	if s.Unencrypted() {
+		fmt.Fprintln(w, "warning: there is no TLS: whoever is on the way can read tokens and change pages. Start it with\n"+
+			"  --domain NAME, which obtains a certificate, or behind a proxy with TLS, on 127.0.0.1 with --trust-proxy.")
+	}
+}
+
+// showToken shows the admin's token, apart from what else is on a terminal.
+func showToken(w io.Writer, s *server.Server) {
+	file := s.Dir.AdminToken()
+	fmt.Fprintf(w, "\nadmin token: %s\n"+
+		"log in with: %s login %s --token-file %s\n"+
+		"The token is not shown again. It is also in %s, which only you can read:\n"+
+		"delete that file once you have logged in.\n\n", s.Token, cli.Self(), s.LocalURL(), text.Quote(file), file)
+}
+
+// database is how servers open theirs; tests do not wait for the disk.
+var database store.Options
+
+// options returns the options of the server from the flags and the configuration.
+func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
+	o = server.Options{Listen: f.listen, Domain: f.domain, Grace: f.grace, Version: cli.Version(), Database: database}
+	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
+		return o, err
+	}
+	if f.domain != "" {
+		if err := server.CheckDomain(f.domain); err != nil {
+			return o, err
+		}
+		if !cmd.Flags().Changed("listen") {
+			o.Listen = ":443"
+		}
+	}
+	dir, err := filepath.Abs(f.data)
+	if err != nil {
+		return o, fmt.Errorf("data: %w", err)
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return o, fmt.Errorf("data: %q is not a directory: name one", dir)
+	}
+	o.Dir = datadir.Dir(dir)
+	if o.Config, err = f.readConfig(o.Dir); err != nil {
+		return o, err
+	}
+	if o.Cluster, err = f.nats.options(); err != nil {
+		return o, err
+	}
+	if f.grace < 0 {
+		return o, fmt.Errorf("grace cannot be %s: try 0s or more", f.grace)
+	}
+	for _, p := range f.proxies {
+		prefix, err := parsePrefix(p)
+		if err != nil {
+			return o, err
+		}
+		o.Proxies = append(o.Proxies, prefix)
+	}
+	if o.Cores, err = server.Cores(f.workers, o.Config); err != nil {
+		return o, err
+	}
+	o.Level, err = server.RequireLevel(o.Config.Sandbox)
+	return o, err
+}
+
+// readConfig returns the configuration of --config, else of the directory.
+func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
+	path := f.config
+	if path == "" {
+		path = dir.Config()
+	} else if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	c, err := config.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	c.Memory = cmp.Or(f.memory, c.Memory)
+	if f.sandbox == "" {
+		return c, nil
+	}
+	level, err := sandbox.ParseLevel(f.sandbox)
+	if err != nil || level < sandbox.Reduced {
+		return nil, fmt.Errorf("sandbox cannot be %q: try reduced or full: a server does not run bots with less", f.sandbox)
+	}
+	c.Sandbox = level
+	return c, nil
+}
+
+// parsePrefix parses an address or a network.
+func parsePrefix(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, fmt.Errorf("trust-proxy cannot be %q: try an address such as 127.0.0.1 or a network such as 10.0.0.0/8", text)
+	}
+	return p, nil
+}
+
+func newLog(w io.Writer, level, format string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, fmt.Errorf("log-level cannot be %q: try debug, info, warn or error", level)
+	}
+	o := &slog.HandlerOptions{Level: l}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, o)), nil
+	}
+	return nil, fmt.Errorf("log-format cannot be %q: try text or json", format)
+}

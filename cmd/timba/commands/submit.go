@@ -1,0 +1,199 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
+)
+
+type submitFlags struct {
+	bot         string
+	watch, json bool
+}
+
+func newSubmit() *cobra.Command {
+	var f submitFlags
+	cmd := &cobra.Command{
+		Use:   "submit DIR|FILE",
+		Short: "Submit a bot to the competition",
+		Long: "Packs a bot's directory, sends it, and reports its stages: it is unpacked, built and checked in\n" +
+			"the sandbox, plays a trial match, and is then live. If a version fails, the previous version\n" +
+			"stays live. A FILE is a bot of one file, such as bot.py, whose name tells the language, or a\n" +
+			".zip or .tar.gz that you have packed.\n\n" +
+			"Files that match " + bundle.IgnoreFile + " are left out; its syntax is that of .gitignore. Try timba check DIR\n" +
+			"first.\n\n" +
+			"Exit status: 0 it is live, 1 a stage failed, 2 it could not be sent, 3 interrupted.",
+		Example: "  timba submit mybot\n  timba submit bot.py --bot mybot\n  timba submit mybot.zip --bot mybot\n  timba submit mybot --watch=false",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition (default: the name in its manifest)")
+	flags.BoolVar(&f.watch, "watch", true, "report the stages until the end")
+	cli.JSONFlag(cmd, &f.json)
+	return cmd
+}
+
+func (f *submitFlags) run(cmd *cobra.Command, path string) error {
+	c, err := connect(cmd, true)
+	if err != nil {
+		return err
+	}
+	data, kind, err := f.archive(cmd, path)
+	if err != nil {
+		return err
+	}
+	file := ""
+	if kind == single {
+		file = filepath.Base(path)
+	}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "bytes")
+	s, err := c.Submit(cmd.Context(), f.bot, file, kind, func() (io.Reader, int64) {
+		return io.TeeReader(bytes.NewReader(data), &sent{bar: bar, all: len(data)}), int64(len(data))
+	})
+	bar.Clear()
+	if err != nil {
+		return fmt.Errorf("submit: %w", err)
+	}
+	w := cmd.OutOrStdout()
+	if !f.json {
+		fmt.Fprintf(w, "sent %s as %s@%d, %s\n", path, s.Version.Bot, s.Version.Version, bundle.Size(int64(len(data))))
+	}
+	if f.watch {
+		progress := w
+		if f.json {
+			progress = io.Discard
+		}
+		s, err = follow(cmd.Context(), progress, c, s)
+	}
+	if f.json {
+		err = errors.Join(err, cli.WriteJSON(w, s))
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted; the server continues: timba logs %s@%d shows the stages\n", s.Version.Bot, s.Version.Version)
+		return cli.ErrNoVerdict
+	case err != nil:
+		return err
+	case s.Version.State == "failed":
+		return cli.ErrFault
+	}
+	return nil
+}
+
+// sent shows how many bytes have been sent.
+type sent struct {
+	bar       *cli.Progress
+	done, all int
+}
+
+func (s *sent) Write(p []byte) (int, error) {
+	s.done += len(p)
+	s.bar.Set(s.done, s.all)
+	return len(p), nil
+}
+
+// single is the media type of a bot of one file, which the server packs.
+const single = "text/plain"
+
+// archive packs a directory, or reads a file, and returns its media type. It checks no
+// limits: the server rejects what is too large before the upload.
+func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kind string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, "", fmt.Errorf("submit: %w", err)
+	}
+	if !info.IsDir() {
+		if data, err = os.ReadFile(path); err != nil {
+			return nil, "", fmt.Errorf("submit: %w", err)
+		}
+		if _, archive := bundle.IsArchive(bytes.NewReader(data), path); !archive {
+			return data, single, nil
+		}
+		kind = "application/octet-stream"
+		if strings.HasSuffix(strings.ToLower(path), ".zip") {
+			kind = "application/zip"
+		}
+		return data, kind, nil
+	}
+	m, err := program.ReadManifest(path)
+	if err != nil {
+		return nil, "", fmt.Errorf("submit: %w", err)
+	}
+	if f.bot == "" {
+		f.bot = m.Name
+	}
+	limits := bundle.Default
+	limits.Upload, limits.Unpacked, limits.Files = 1<<30, 4<<30, 100_000
+	p, err := bundle.Pack(path, limits)
+	if err != nil {
+		return nil, "", fmt.Errorf("submit: %w", err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "packed %s, %s\n", text.Count(len(p.Files), "file"), bundle.Size(p.Bytes))
+	return p.Data, "application/gzip", nil
+}
+
+// follow prints each stage when it ends, and the log of a stage that failed.
+func follow(ctx context.Context, w io.Writer, c *client.Client, s wire.Submission) (wire.Submission, error) {
+	printed, place := 0, 1
+	for next, err := range c.Follow(ctx, s.ID) {
+		if err != nil {
+			return s, err
+		}
+		s = next
+		if s.Place > 0 && s.Place != place {
+			fmt.Fprintf(w, "%-7s place %d in the queue\n", "waiting", s.Place)
+			place = s.Place
+		}
+		if printed > len(s.Stages) {
+			printed = 0 // the server was restarted, and began again
+		}
+		for ; printed < len(s.Stages) && !s.Stages[printed].Ended.IsZero(); printed++ {
+			printStage(w, s.Stages[printed])
+		}
+	}
+	name := fmt.Sprintf("%s@%d", s.Version.Bot, s.Version.Version)
+	switch s.Version.State {
+	case "live":
+		fmt.Fprintf(w, "%s is live: timba bots %s\n", name, s.Version.Bot)
+	case "failed":
+		printFailure(w, s.Stages)
+		fmt.Fprintf(w, "%s failed: %s\n", name, cli.OrDash(s.Version.Reason))
+	default:
+		fmt.Fprintf(w, "%s is %s\n", name, s.Version.State)
+	}
+	return s, nil
+}
+
+func printStage(w io.Writer, s wire.Stage) {
+	verdict := "ok"
+	if !s.OK {
+		verdict = "failed"
+	}
+	line := fmt.Sprintf("%-7s %-6s %7s  %s", s.Name, verdict, s.Ended.Sub(s.Began).Round(10*time.Millisecond), s.Summary)
+	fmt.Fprintln(w, strings.TrimRight(line, " "))
+}
+
+// printFailure prints the log of the stage that failed.
+func printFailure(w io.Writer, stages []wire.Stage) {
+	for _, s := range stages {
+		if !s.OK && !s.Ended.IsZero() && s.Log != "" {
+			fmt.Fprintf(w, "\n%s\n\n", strings.TrimRight(s.Log, "\n"))
+		}
+	}
+}

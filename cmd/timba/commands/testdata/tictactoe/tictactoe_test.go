@@ -1,0 +1,9 @@
+package tictactoe
+
+import (
+	"testing"
+
+	"github.com/timba-arena/timba/referee/rules/rulestest"
+)
+
+func TestKit(t *testing.T) { rulestest.Run(t, Game, rulestest.Options{}) }

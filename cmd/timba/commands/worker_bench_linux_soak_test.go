@@ -1,0 +1,62 @@
+//go:build soak && linux
+
+package commands
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee/cores"
+)
+
+// BenchmarkWorkers counts the matches a second of a server that plays on one core, alone and with a
+// worker on another core of the same machine: docs/operating.md, "Other machines". Run it with
+// -benchtime 400x: an iteration is a match.
+func BenchmarkWorkers(b *testing.B) {
+	all := cores.All()
+	if len(all) < 2 {
+		b.Skip("two workers need two cores")
+	}
+	b.Run("one", func(b *testing.B) { benchWorkers(b, cores.Any) })
+	b.Run("two", func(b *testing.B) { benchWorkers(b, all[1]) })
+}
+
+// benchWorkers plays b.N matches, with a worker on a core unless that is referee.AnyCore.
+func benchWorkers(b *testing.B, core int) {
+	if b.N == 1 {
+		return // only the run that counts is prepared
+	}
+	a := newArena(b, "pause = 0\nidle = 0\n"+quickLadders(20)) // no ladder rests
+	s := a.serve(b, "--workers", "1", "--cluster", "127.0.0.1:0")
+	if core != cores.Any {
+		creds := filepath.Join(b.TempDir(), "lab-1.creds")
+		kit.Must(b, os.WriteFile(creds, []byte(a.timba(b, "", "admin", "worker", "add", "lab-1", "--data", a.dir)), 0o600))
+		cmd, _ := a.worker(s.cluster(b), creds, b.TempDir())
+		cmd.Args = append([]string{"taskset", "-c", strconv.Itoa(core)}, cmd.Args...)
+		var err error
+		if cmd.Path, err = exec.LookPath("taskset"); err != nil {
+			b.Fatal(err)
+		}
+		kit.Must(b, cmd.Start())
+		b.Cleanup(func() {
+			cmd.Process.Kill()
+			cmd.Wait()
+		})
+		kit.Until(b, "the worker plays", func() bool { return strings.Contains(s.log(), "machine=lab-1 ") })
+	}
+	finished := func() int { return strings.Count(s.log(), `msg="match finished"`) }
+	reach := func(n int) {
+		kit.Until(b, "matches are finished", func() bool { return finished() >= n })
+	}
+	reach(20)
+	from := finished()
+	b.ResetTimer()
+	reach(from + b.N)
+	b.StopTimer()
+	b.ReportMetric(float64(finished()-from)/b.Elapsed().Seconds(), "matches/s")
+}

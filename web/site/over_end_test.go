@@ -1,0 +1,22 @@
+package site
+
+import (
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/web/messages"
+)
+
+// The card of a game on a board says how it ended, unless it is a game of another module.
+func TestOverEnd(t *testing.T) {
+	who := speaker{&visit{words: kit.Get[[]*messages.Language](t)(messages.All())[0]}, 0, nil}
+	for name, want := range map[string]string{"teeko": "Four pieces form a line or a square.", "tictactoe": ""} {
+		g, o := *teeko.Game, over{}
+		g.Name = name
+		if o.why(who, &referee.Replay{Ranks: []int{1, 2}}, &g, nil); o.Why != want {
+			t.Errorf("%s ends with %q, want %q", name, o.Why, want)
+		}
+	}
+}
