@@ -1,5 +1,5 @@
 // Package attempt plays one attempt at a match on this machine: a Job, which has all that a machine needs for it,
-// becomes a Result. Other machines are told the same and answer the same; package fleet carries both.
+// becomes a Result. Other machines are told the same and answer the same; package cluster carries both.
 package attempt
 
 import (

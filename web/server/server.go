@@ -26,9 +26,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
@@ -353,7 +353,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 	})), nil
 }
 
-func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {
+func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {
 	memory, err := pipeline.Memory()
 	if err != nil {
 		return nil, err
@@ -402,7 +402,7 @@ func (s *Server) botSandbox() *match.Sandbox {
 const room = 1 << 20
 
 // check returns a check of this machine and of its fleet, if it has one.
-func (s *Server) check(h *fleet.Hub) func(context.Context) error {
+func (s *Server) check(h *cluster.Hub) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if h != nil && h.Err() != nil {
 			return h.Err()
