@@ -80,12 +80,13 @@ func (p *Pipeline) level() sandbox.Level {
 	return p.Level
 }
 
-// botSandbox returns the sandbox of submitted bots; nil for none.
-func (p *Pipeline) botSandbox() *match.Sandbox {
+// Sandbox returns that of submitted bots in a match, where they are stopped between their turns if that can be; nil
+// for none.
+func (p *Pipeline) Sandbox() *match.Sandbox {
 	if p.level() == sandbox.None {
 		return nil
 	}
-	return &match.Sandbox{Level: p.Level, Limit: p.Config.BotLimit()}
+	return &match.Sandbox{Level: p.Level, Limit: p.Config.BotLimit(), Freeze: p.Level == sandbox.Full}
 }
 
 // buildLimit returns that of a build, which takes no more than all bots together have.

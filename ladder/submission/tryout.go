@@ -12,7 +12,6 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // TryoutDeals is how many deals a bot plays in its tryout, each in both rotations.
@@ -142,11 +141,6 @@ func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
 	against, err := s.Resolve(ctx, t.Against)
 	if err != nil {
 		return err
-	}
-	for _, b := range []*match.Bot{&bot, &against} {
-		if b.Sandbox != nil {
-			b.Sandbox.Freeze = b.Sandbox.Level == sandbox.Full
-		}
 	}
 	t.Built()
 	_, err = s.playDeals(ctx, s.trials()[0], []match.Bot{bot, against}, TryoutDeals, log, func(g *referee.Result) error {

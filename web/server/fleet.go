@@ -46,7 +46,7 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 		}
 		certificate = &pair
 	}
-	bots := s.botSandbox()
+	bots := p.Sandbox()
 	if bots != nil {
 		bots.Level = s.Config.Sandbox // which other machines must have
 	}
