@@ -39,7 +39,8 @@ func (b Breaking) Cause() (cause Breaking, bot string) {
 	return Breaking(head), bot
 }
 
-// Play is a game of one person or more, and bots at the other seats. It does not move the ratings of bots.
+// Play is a game of one person or more, and bots at the other seats. It does not move the ratings of bots, and those of
+// people only if it is Rated.
 type Play struct {
 	ID         string // cannot be guessed
 	Game       string
@@ -65,7 +66,10 @@ type PlaySeat struct {
 	PersonID int64        // 0: a bot or a guest
 	Person   string       // the name; "" of a guest
 	Session  int64        // of a person, in which they sat down
+	Sat      time.Time    // when the person sat down
 	Record   rules.Record // in this game, of a seat that counts
+	Before   float64      // the person's rating before a game that is rated; else 0, as After
+	After    float64
 }
 
 // GuestName is the name of a guest in a replay.
@@ -103,6 +107,30 @@ func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 		}
 	}
 	return records
+}
+
+// Rated reports whether a finished game moves the ratings of its people: all seats are theirs, and all have accounts.
+func (p Play) Rated(v *rules.Variant) bool {
+	return len(p.Seats) == v.Players && !slices.ContainsFunc(p.Seats, func(s PlaySeat) bool { return s.PersonID == 0 })
+}
+
+// PersonRating is the rating of a person in a game, by their rated games against other people; package rating makes it.
+type PersonRating struct {
+	Game        string
+	PersonID    int64
+	Person      string // the name; "" in a list of the ratings of one person
+	Rating      float64
+	Deviation   float64
+	Provisional bool         // the deviation is large
+	Record      rules.Record // in the rated games
+}
+
+// PlayRecord is the record of a person in their finished games with others of one kind.
+type PlayRecord struct {
+	Game   string
+	People bool   // other people were there
+	Bot    string // the only bot that was; "" for several
+	rules.Record
 }
 
 // The results of a game for a person.

@@ -45,12 +45,18 @@ type Game struct {
 	text        []byte // of a move
 }
 
+// The moves of a game, and the bytes of the lines of a turn, for which there is room from the beginning.
+const (
+	usualMoves = 64
+	usualLines = 1 << 10
+)
+
 // NewGame returns a game that has not begun, of which head has all that is known before: the seeds,
 // seats and clocks. Lines are written for the seats that listen.
 func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	stream := rules.NewStream(rules.Seed(head.Seed))
 	g := &Game{Variant: v, Record: head, State: v.Deal(&stream), forfeits: forfeits{variant: v}, listening: listening}
-	g.Record.Moves, g.Record.Faults = []ReplayMove{}, []Fault{}
+	g.Record.Moves, g.Record.Faults = make([]ReplayMove, 0, usualMoves), []Fault{}
 	g.Record.Adjudicated, g.Record.Ranks, g.Record.Points = nil, nil, nil
 	if a := head.Adjudication; a != nil && a.Check() == nil {
 		g.adjudicator = newAdjudicator(*a, v)
@@ -78,7 +84,7 @@ func (g *Game) Begin() bool {
 	g.begun = true
 	for seat := range g.lines {
 		if g.listens(seat) { // the lines of faults before the game come after it
-			begin := appendGame(nil, g.Variant, g.timers[seat].clock, seat, g.Record.Seats[seat].Seed)
+			begin := appendGame(make([]byte, 0, usualLines), g.Variant, g.timers[seat].clock, seat, g.Record.Seats[seat].Seed)
 			g.lines[seat] = append(begin, g.lines[seat]...)
 		}
 	}

@@ -154,6 +154,7 @@ func (c *siteCompetition) pages(b Site) []*page {
 		{name: "lost games", path: func() string { return bot() + "/lost" }},
 		{name: "version", path: func() string { return bot() + "/versions/1" }},
 		{name: "person", path: func() string { return fmt.Sprintf("/people/person-%d", r.IntN(bots)) }},
+		{name: "people", path: func() string { return "/people" }},
 		{name: "search", path: func() string { return fmt.Sprintf("/search?q=t-%d", r.IntN(bots)) }},
 		{name: "search, nothing", path: func() string { return "/search?q=nothing" }},
 		{name: "badge", path: func() string { return bot() + "/badge.svg" }},

@@ -42,11 +42,7 @@ const (
 // Expected returns the expected score of a player that is diff Elo stronger.
 func Expected(diff float64) float64 {
 	const perElo = math.Ln10 / 400
-	if diff < 0 {
-		e := exp(perElo * diff)
-		return e / (1 + e)
-	}
-	return 1 / (1 + exp(perElo*-diff))
+	return logistic(perElo * diff)
 }
 
 // Player is a version before a match. A version without matches on the ladder has

@@ -289,6 +289,34 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 	kit.Must(c.tb, rm.Play(bg))
 }
 
+// playedTogether plays a game in which only people sit, and keeps it; those without a name are guests.
+func (c *competition) playedTogether(id string, l ladder.Ladder, people ...ladder.Person) {
+	c.tb.Helper()
+	v := kit.Get[*rules.Variant](c.tb)(l.Variant())
+	seed, from := referee.NewSeed(), netip.MustParseAddr("192.0.2.1")
+	p := ladder.Play{ID: id, Game: l.Game, Options: l.Options, Commitment: referee.Commitment(seed).String()}
+	rm := match.Match{Variant: v, Deals: 1, Only: []int{0}, Seed: seed, Clock: l.Clock}
+	for seat, who := range people {
+		s := ladder.PlaySeat{Seat: seat, PersonID: who.ID}
+		var err error
+		if p.Seats = append(p.Seats, s); seat == 0 {
+			_, _, err = c.AddPlay(bg, p, from, 0, false)
+		} else {
+			_, _, err = c.SitPlay(bg, id, s, from, 0, false)
+		}
+		kit.Must(c.tb, err)
+		rm.Bots = append(rm.Bots, match.Bot{
+			Name: cmp.Or(who.Name, ladder.GuestName), Hash: bundleOf(9), Untimed: true,
+			Serve: func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) },
+		})
+	}
+	rm.Done = func(g *referee.Result) error {
+		g.Reveal(seed)
+		return c.FinishPlay(bg, id, v, g.Ranks, g.Encode())
+	}
+	kit.Must(c.tb, rm.Play(bg))
+}
+
 // wantGame returns a referee's game as the store has to tell it.
 func wantGame(g *referee.Result) ladder.Game {
 	out := ladder.Game{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Plies: len(g.Moves)}

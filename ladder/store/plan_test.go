@@ -32,19 +32,21 @@ func generatedStatements(t *testing.T) map[string]string {
 
 // scanned are the statements that may read a whole table, and why.
 var scanned = map[string]string{
-	"People":        "an operator's list",
-	"Invites":       "an operator's list",
-	"Ladders":       "a dozen rows",
-	"UpdateActive":  "once at the start of a server",
-	"Bundles":       "for backup and verify",
-	"Archives":      "for backup and verify",
-	"WronglyActive": "for verify: all versions, once for each ladder",
-	"ArchivedBytes": "a row for some thousand matches, once a day",
-	"SetNeeds":      "once for a build after a restore on another kind of machine",
-	"UsageByGame":   "for timba admin storage: all results",
-	"CountResults":  "for verify",
-	"AddSettings":   "only while a reference is broken",
-	"Opponents":     "the pairs of a bot's versions, of which it makes sums",
+	"People":           "an operator's list",
+	"Invites":          "an operator's list",
+	"Ladders":          "a dozen rows",
+	"UpdateActive":     "once at the start of a server",
+	"Bundles":          "for backup and verify",
+	"Archives":         "for backup and verify",
+	"WronglyActive":    "for verify: all versions, once for each ladder",
+	"ArchivedBytes":    "a row for some thousand matches, once a day",
+	"SetNeeds":         "once for a build after a restore on another kind of machine",
+	"UsageByGame":      "for timba admin storage: all results",
+	"CountResults":     "for verify",
+	"AddSettings":      "only while a reference is broken",
+	"Opponents":        "the pairs of a bot's versions, of which it makes sums",
+	"AllPersonRatings": "for verify",
+	"PersonRecords":    "the games of a person, of which it makes sums",
 }
 
 // How every statement finds its rows: none reads a whole table, but for those

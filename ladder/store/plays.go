@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/netip"
 	"time"
 
@@ -116,7 +117,8 @@ func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Ti
 	return tx.AddGuestPlay(ctx, address.String(), stamp(now))
 }
 
-// FinishPlay ends an open game with its ranks and its replay, and counts it for the people and bots.
+// FinishPlay ends an open game with its ranks and its replay, and counts it for the people and bots, and in the
+// ratings of people if it is rated.
 func (s *Store) FinishPlay(ctx context.Context, id string, v *rules.Variant, ranks []int, replay []byte) error {
 	data := s.codec.pack(replay)
 	return s.update(ctx, func(tx *Tx) error {
@@ -138,7 +140,10 @@ func (s *Store) FinishPlay(ctx context.Context, id string, v *rules.Variant, ran
 				return err
 			}
 		}
-		return nil
+		if !p.Rated(v) {
+			return nil
+		}
+		return ratePlay(ctx, tx, id, p, v, ranks)
 	})
 }
 
@@ -185,7 +190,8 @@ func playSeats(ctx context.Context, tx *Tx, id string) (list []ladder.PlaySeat, 
 		x := r.PlaySeat
 		list = append(list, ladder.PlaySeat{
 			Seat: int(x.Seat), Version: x.VersionID.Int64, BotID: x.BotID.Int64, Bot: r.Bot, Number: int(r.Number),
-			PersonID: x.PersonID.Int64, Person: r.Person, Session: x.Session, Record: recordOf(x.Wins, x.Draws, x.Losses),
+			PersonID: x.PersonID.Int64, Person: r.Person, Session: x.Session, Sat: nullMoment(x.Sat), Record: recordOf(x.Wins, x.Draws, x.Losses),
+			Before: x.RatingBefore.Float64, After: x.RatingAfter.Float64,
 		})
 	}
 	return list, err
@@ -207,6 +213,43 @@ func (s *Store) PlaysOf(ctx context.Context, personID int64, n int) (list []ladd
 				return err
 			}
 			list = append(list, p)
+		}
+		return err
+	})
+	return list, err
+}
+
+// FinishedPlaysOf returns the last finished games in which a person sat down before a time in microseconds since 1970, 0
+// for any, the newest first, at most n: without their options and commitments.
+func (s *Store) FinishedPlaysOf(ctx context.Context, personID, before int64, n int) (list []ladder.Play, err error) {
+	err = s.view(ctx, func(tx *Tx) error {
+		rows, err := tx.FinishedPlaysOf(ctx, nullID(personID), someID(cmp.Or(before, math.MaxInt64)), int64(n))
+		for _, r := range rows {
+			p := ladder.Play{ID: r.ID, Game: r.Game, Opener: int(r.Opener), State: ladder.PlayFinished, Began: moment(r.Began), Ended: nullMoment(r.Ended)}
+			if p.Seats, err = playSeats(ctx, tx, r.ID); err != nil {
+				return err
+			}
+			list = append(list, p)
+		}
+		return err
+	})
+	return list, err
+}
+
+// PlayRecords returns the records of a person in their finished games, by game and by who else sat there.
+func (s *Store) PlayRecords(ctx context.Context, personID int64) (list []ladder.PlayRecord, err error) {
+	err = s.view(ctx, func(tx *Tx) error {
+		rows, err := tx.PersonRecords(ctx, nullID(personID))
+		for _, r := range rows {
+			x := ladder.PlayRecord{Game: r.Game, People: r.People > 0, Record: recordOf(r.Wins, r.Draws, r.Losses)}
+			if r.BotID > 0 {
+				b, err := tx.Bot(ctx, r.BotID)
+				if err != nil {
+					return err
+				}
+				x.Bot = b.Name
+			}
+			list = append(list, x)
 		}
 		return err
 	})

@@ -327,6 +327,8 @@ CREATE TABLE plays (
   size       INTEGER,
   replay     BLOB,
   broken     TEXT    NOT NULL DEFAULT '', -- why the server ended it: see ladder.Play
+  rated      INTEGER UNIQUE CHECK (rated > 0), -- the order of those that move ratings of people, from 1; NULL: it moves none
+  CHECK (rated IS NULL OR state = 'finished'),
   CHECK ((ended IS NULL) = (state = 'open')),
   CHECK ((replay IS NULL) = (state <> 'finished')),
   CHECK ((broken = '') = (state <> 'broken'))
@@ -347,6 +349,8 @@ CREATE TABLE play_seats (
   draws      INTEGER NOT NULL DEFAULT 0,
   losses     INTEGER NOT NULL DEFAULT 0,
   ended      INTEGER, -- of a seat that counts in the record of the person or bot
+  rating_before REAL, -- of the person, in a game that moves it
+  rating_after  REAL,
   PRIMARY KEY (play_id, seat),
   FOREIGN KEY (version_id, bot_id) REFERENCES versions (id, bot_id),
   CHECK ((version_id IS NULL) = (bot_id IS NULL)),
@@ -357,6 +361,22 @@ CREATE INDEX play_seats_bot ON play_seats (bot_id, wins, draws, losses);
 CREATE INDEX play_seats_version ON play_seats (version_id);
 CREATE INDEX play_seats_ended ON play_seats (bot_id, ended) WHERE ended IS NOT NULL;
 CREATE INDEX play_seats_person ON play_seats (person_id, sat);
+
+-- The ratings of people, which their games against each other move, with the record of these games.
+CREATE TABLE person_ratings (
+  game        TEXT    NOT NULL,
+  person_id   INTEGER NOT NULL REFERENCES people (id),
+  rating      REAL    NOT NULL,
+  deviation   REAL    NOT NULL,
+  volatility  REAL    NOT NULL,
+  wins        INTEGER NOT NULL,
+  draws       INTEGER NOT NULL,
+  losses      INTEGER NOT NULL,
+  provisional INTEGER NOT NULL AS (deviation > 110),
+  PRIMARY KEY (game, person_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX person_ratings_order ON person_ratings (game, provisional, rating DESC); -- the provisional last
+CREATE INDEX person_ratings_person ON person_ratings (person_id);
 
 -- The games of people without an account, for a day.
 CREATE TABLE guest_plays (

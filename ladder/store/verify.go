@@ -25,8 +25,8 @@ import (
 //   - the database by SQLite's own checks, then the uploads and the archive by their hashes;
 //   - every game of a match and of a person from its replay by the rules, with its seeds,
 //     commitments, players and results;
-//   - every rating, sum and count of every ladder from its matches in their order,
-//     bit by bit.
+//   - every rating, sum and count of every ladder from its matches in their order, and every
+//     rating of a person from their games, bit by bit.
 //
 // Of some columns nothing else in the database tells, so they are not compared:
 //
@@ -38,7 +38,8 @@ import (
 //     has of these is compared with its hash alone, and what a game of a person has with none;
 //   - of an entry: since when it is on the ladder as long as its first match and its Elo at
 //     the start are right, and its fit, which the server makes from all matches again, after the next one;
-//   - of a game of a person: when it began, and when it ended unless it counts for a bot;
+//   - of a game of a person: when it began, when it ended unless it counts for a bot, and which of several
+//     people opened its table;
 //   - of an archive file, when it was made.
 //
 // Matches may go on meanwhile: those that finish later are left for the next time.

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
@@ -21,10 +22,26 @@ type checkedPlay struct {
 	where string
 	row   queries.Play
 	seats []queries.PlayersOfRow
+
+	variant *rules.Variant // of a rated game, as ranks; nil: it is none
+	ranks   []int
 }
 
-// plays checks the games of people and bots, a page of them on all processors.
+// plays checks the games of people and bots, and then the ratings of people.
 func (v *verifier) plays() error {
+	var people peopleRatings
+	if err := v.store.view(v.ctx, func(tx *Tx) error { return people.read(v.ctx, tx) }); err != nil {
+		return err
+	}
+	err := v.eachPlay(people.add)
+	if err == nil {
+		people.compare(&v.findings)
+	}
+	return err
+}
+
+// eachPlay checks the games of people and bots, a page of them on all processors.
+func (v *verifier) eachPlay(checked func(*checkedPlay)) error {
 	for last := ""; ; {
 		var list []*checkedPlay
 		err := v.store.view(v.ctx, func(tx *Tx) error {
@@ -50,6 +67,7 @@ func (v *verifier) plays() error {
 		}
 		for _, p := range list {
 			v.findings = append(v.findings, p.findings...)
+			checked(p)
 		}
 		last = list[len(list)-1].row.ID
 	}
@@ -58,7 +76,7 @@ func (v *verifier) plays() error {
 // check plays a finished game again, and compares what follows from it; of others nothing does.
 func (p *checkedPlay) check(c *codec) {
 	want := p.row
-	want.Size = sql.NullInt64{}
+	want.Size, want.Rated = sql.NullInt64{}, sql.NullInt64{}
 	var records map[int]rules.Record
 	if p.row.State == string(ladder.PlayFinished) {
 		replay, v, size := p.replay(c)
@@ -68,6 +86,9 @@ func (p *checkedPlay) check(c *codec) {
 		want.Game, want.Commitment, want.Size = replay.Game, replay.Commitment.String(), nullID(int64(size))
 		want.Bank = replay.ClockOf(int(p.row.Opener)).Bank
 		records = p.play().Records(v, replay.Ranks)
+		if p.play().Rated(v) {
+			p.variant, p.ranks, want.Rated = v, replay.Ranks, p.row.Rated
+		}
 		p.checkReplay(replay, v)
 	}
 	p.compare(p.where, p.row, want)
@@ -77,6 +98,9 @@ func (p *checkedPlay) check(c *codec) {
 		want.Wins, want.Draws, want.Losses, want.Ended = int64(r.Wins), int64(r.Draws), int64(r.Losses), sql.NullInt64{}
 		if counts {
 			want.Ended = p.row.Ended
+		}
+		if p.variant == nil {
+			want.RatingBefore, want.RatingAfter = sql.NullFloat64{}, sql.NullFloat64{}
 		}
 		p.compare(fmt.Sprintf("%s, seat %d", p.where, s.PlaySeat.Seat), s.PlaySeat, want)
 	}
@@ -156,7 +180,75 @@ func (p *checkedPlay) checkReplay(r *referee.Replay, v *rules.Variant) {
 // play returns the game with its seats.
 func (p *checkedPlay) play() (out ladder.Play) {
 	for _, s := range p.seats {
-		out.Seats = append(out.Seats, ladder.PlaySeat{Seat: int(s.PlaySeat.Seat), BotID: s.PlaySeat.BotID.Int64})
+		out.Seats = append(out.Seats, ladder.PlaySeat{Seat: int(s.PlaySeat.Seat), BotID: s.PlaySeat.BotID.Int64, PersonID: s.PlaySeat.PersonID.Int64})
 	}
 	return out
+}
+
+// peopleRatings are the ratings of people as they were at one moment, and the games that have moved them.
+type peopleRatings struct {
+	stored []queries.PersonRating
+	last   int64 // the order of the last game
+	games  []*checkedPlay
+}
+
+func (x *peopleRatings) read(ctx context.Context, tx *Tx) (err error) {
+	if x.last, err = tx.LastRated(ctx); err != nil {
+		return err
+	}
+	x.stored, err = tx.AllPersonRatings(ctx)
+	return err
+}
+
+// add adds a game if it is rated, and was not finished later.
+func (x *peopleRatings) add(p *checkedPlay) {
+	if p.variant == nil || p.row.Rated.Int64 > x.last {
+		return
+	}
+	p.row.Replay = nil // there may be many
+	x.games = append(x.games, p)
+}
+
+// compare rates all games again in their order, and compares what comes out.
+func (x *peopleRatings) compare(found *findings) {
+	type key struct {
+		game   string
+		person int64
+	}
+	slices.SortFunc(x.games, func(a, b *checkedPlay) int { return cmp.Compare(a.row.Rated.Int64, b.row.Rated.Int64) })
+	now, last := map[key]queries.PersonRating{}, int64(0)
+	for _, g := range x.games {
+		if order := g.row.Rated.Int64; order != last+1 {
+			found.differ("ratings of people", "no game has order %d, and %s has %d", last+1, g.where, order)
+		}
+		last = g.row.Rated.Int64
+		var before []queries.PersonRating
+		for _, s := range g.seats {
+			r, played := now[key{g.row.Game, s.PlaySeat.PersonID.Int64}]
+			if !played {
+				r = newPersonRating(g.row.Game, s.PlaySeat.PersonID.Int64)
+			}
+			before = append(before, r)
+		}
+		for seat, r := range ratePeople(g.variant, before, g.ranks) {
+			now[key{r.Game, r.PersonID}] = r
+			want := g.seats[seat].PlaySeat
+			want.RatingBefore, want.RatingAfter = someFloat(before[seat].Rating), someFloat(r.Rating)
+			found.compare(fmt.Sprintf("%s, seat %d", g.where, seat), g.seats[seat].PlaySeat, want)
+		}
+	}
+	for _, r := range x.stored {
+		where, k := fmt.Sprintf("rating of person %d in %s", r.PersonID, r.Game), key{r.Game, r.PersonID}
+		if want, played := now[k]; played {
+			want.Provisional = r.Provisional // which follows from the deviation
+			found.compare(where, r, want)
+		} else {
+			found.differ(where, "they have played no rated game")
+		}
+		delete(now, k)
+	}
+	missing := slices.SortedFunc(maps.Keys(now), func(a, b key) int { return cmp.Or(cmp.Compare(a.game, b.game), cmp.Compare(a.person, b.person)) })
+	for _, k := range missing {
+		found.differ(fmt.Sprintf("rating of person %d in %s", k.person, k.game), "it is missing")
+	}
 }

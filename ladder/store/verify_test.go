@@ -58,6 +58,8 @@ func busy(tb testing.TB) *competition {
 	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-e", Game: "tebes", Options: ladders[0].Options, Seats: []ladder.PlaySeat{{PersonID: anna.ID}}}, netip.Addr{}, 0, false)
 	kit.Must(tb, err)
 	kit.Must(tb, c.BreakPlay(bg, "game-e", ladder.BrokenByFailure))
+	c.playedTogether("game-f", ladders[0], berta, anna)
+	c.playedTogether("game-g", ladders[0], anna, berta)
 	return c
 }
 
@@ -171,6 +173,13 @@ func TestVerifyDamage(t *testing.T) {
 		{"the options of a person's game", "UPDATE plays SET options = json_set(options, '$.board', 'random') WHERE id = 'game-a'", "game game-a", "the options are "},
 		{"a person's game that is not finished", "UPDATE plays SET state = 'broken', broken = 'stop', replay = NULL, size = NULL WHERE id = 'game-a'", "game game-a, seat 1", "ended is "},
 		{"the result of an open game", "UPDATE play_seats SET wins = 1 WHERE play_id = 'game-d'", "game game-d, seat 0", "wins is 1 where 0 is due"},
+		{"the rating of a person", "UPDATE person_ratings SET rating = rating + 1 WHERE person_id = (SELECT id FROM people WHERE name = 'anna')", "rating of person ", "rating is "},
+		{"no rating", "DELETE FROM person_ratings WHERE person_id = (SELECT id FROM people WHERE name = 'anna')", "rating of person ", "it is missing"},
+		{"a rating too many", "INSERT INTO person_ratings (game, person_id, rating, deviation, volatility, wins, draws, losses) SELECT 'tute', id, 1500, 350, 0.06, 1, 0, 0 FROM people WHERE name = 'anna'", "rating of person ", "they have played no rated game"},
+		{"the order of rated games", "UPDATE plays SET rated = rated + 5 WHERE id = 'game-g'", "ratings of people", "no game has order 2, and game game-g has 7"},
+		{"a rated game without an order", "UPDATE plays SET rated = NULL WHERE id = 'game-f'", "ratings of people", "no game has order 1, and game game-f has 0"},
+		{"a game that is not rated", "UPDATE plays SET rated = 3 WHERE id = 'game-a'", "game game-a", "rated is 3 where none is due"},
+		{"what a game has moved", "UPDATE play_seats SET rating_after = rating_after + 1 WHERE play_id = 'game-f' AND seat = 0", "game game-f, seat 0", "rating after is "},
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
@@ -195,6 +204,7 @@ var notCompared = map[string]string{
 	"fits.created":       "when it was made",
 	"archives.created":   "when it was made",
 	"plays.began":        "when the person came",
+	"plays.opener":       "which of several people opened the table",
 	"play_seats.sat":     "when the person came",
 	"play_seats.session": "in which browser it was",
 }
@@ -211,6 +221,7 @@ func TestVerifyEveryColumn(t *testing.T) {
 		{"results", "", false}, {"fingerprints", "", false}, {"settings", "", false}, {"documents", "", false}, {"documents", "", true}, {"archives", "", true},
 		{"changes", "", false}, {"entries", "", false}, {"pairs", "", false},
 		{"plays", " WHERE state = 'finished'", false}, {"play_seats", " WHERE play_id IN (SELECT id FROM plays WHERE state = 'finished')", false},
+		{"person_ratings", "", false},
 	} {
 		t.Run(fmt.Sprintf("%s, moved %t", x.table, x.moved), func(t *testing.T) {
 			t.Parallel()

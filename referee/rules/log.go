@@ -1,9 +1,10 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"math/bits"
-	"strings"
+	"strconv"
 )
 
 // Seats is a set of seats, one bit each.
@@ -15,46 +16,65 @@ const All Seats = 1<<MaxSeats - 1
 // Only returns the set of one seat.
 func Only(seat int) Seats { return 1 << seat }
 
-// Event is something that happened in a game, a verb and its arguments, and the seats that
-// see it. What some seats must not see is "?" in an event of its own for them.
-type Event struct {
-	To   Seats
-	Text string
+// Log is the events of a move: what happened in the game, each with the seats that see it. What some
+// seats must not see is "?" in an event of its own for them. Its memory is reused for the next move.
+type Log struct {
+	events []event
+	text   []byte // of all events
 }
 
-// Log is the events of a move. Its memory is reused for the next move.
-type Log []Event
+type event struct {
+	to   Seats
+	text []byte
+}
 
 // Reset empties the log.
-func (l *Log) Reset() { *l = (*l)[:0] }
+func (l *Log) Reset() { l.events, l.text = l.events[:0], l.text[:0] }
 
-// Add appends an event.
-func (l *Log) Add(to Seats, format string, args ...any) {
-	*l = append(*l, Event{to, fmt.Sprintf(format, args...)})
+// Add appends an event: a verb and its arguments, which are written with a space between them. It is
+// called at every move, and package fmt, which writes values of other types, would take most of the time.
+func (l *Log) Add(to Seats, words ...any) {
+	begin := len(l.text)
+	for i, word := range words {
+		if i > 0 {
+			l.text = append(l.text, ' ')
+		}
+		switch w := word.(type) {
+		case string:
+			l.text = append(l.text, w...)
+		case int:
+			l.text = strconv.AppendInt(l.text, int64(w), 10)
+		case fmt.Stringer:
+			l.text = append(l.text, w.String()...)
+		default:
+			l.text = fmt.Append(l.text, w)
+		}
+	}
+	l.events = append(l.events, event{to, l.text[begin:]})
 }
 
 // Events appends the events that a seat sees, each as prefix, text and LF.
-func (l Log) Events(dst []byte, seat int, prefix string) []byte {
-	for _, e := range l {
-		if e.To&Only(seat) != 0 {
-			dst = append(append(append(dst, prefix...), e.Text...), '\n')
+func (l *Log) Events(dst []byte, seat int, prefix string) []byte {
+	for _, e := range l.events {
+		if e.to&Only(seat) != 0 {
+			dst = append(append(append(dst, prefix...), e.text...), '\n')
 		}
 	}
 	return dst
 }
 
 // Seen returns the events that a seat sees.
-func (l Log) Seen(seat int) []string { return l.common(Only(seat)) }
+func (l *Log) Seen(seat int) []string { return l.common(Only(seat)) }
 
 // Common returns the events that all of so many seats see, and none that says different things to
 // different seats.
-func (l Log) Common(seats int) []string { return l.common(Only(seats) - 1) }
+func (l *Log) Common(seats int) []string { return l.common(Only(seats) - 1) }
 
 // common returns the events that all of some seats see.
-func (l Log) common(seats Seats) (events []string) {
-	for _, e := range l {
-		if e.To&seats == seats {
-			events = append(events, e.Text)
+func (l *Log) common(seats Seats) (events []string) {
+	for _, e := range l.events {
+		if e.to&seats == seats {
+			events = append(events, string(e.text))
 		}
 	}
 	return events
@@ -62,14 +82,14 @@ func (l Log) common(seats Seats) (events []string) {
 
 // Open returns the events with all cards open: an event for one seat names the seat, and
 // the event for the others, with "?", is left out.
-func (l Log) Open() (events []string) {
-	for _, e := range l {
+func (l *Log) Open() (events []string) {
+	for _, e := range l.events {
 		switch {
-		case strings.Contains(e.Text, " ?"):
-		case bits.OnesCount16(uint16(e.To)) == 1:
-			events = append(events, fmt.Sprintf("%s (seat %d)", e.Text, bits.TrailingZeros16(uint16(e.To))))
+		case bytes.Contains(e.text, []byte(" ?")):
+		case bits.OnesCount16(uint16(e.to)) == 1:
+			events = append(events, fmt.Sprintf("%s (seat %d)", e.text, bits.TrailingZeros16(uint16(e.to))))
 		default:
-			events = append(events, e.Text)
+			events = append(events, string(e.text))
 		}
 	}
 	return events

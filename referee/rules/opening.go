@@ -34,7 +34,7 @@ func (o *Opening) Plies() int { return int(o.plies) }
 
 // Start logs the opening. Each of its moves is logged by play.
 func (o *Opening) Start(log *Log, play func(Move)) {
-	log.Add(All, "%s %d", OpeningOption.Name, o.Plies())
+	log.Add(All, OpeningOption.Name, o.Plies())
 	for _, m := range o.moves[:o.plies] {
 		play(m)
 	}

@@ -105,7 +105,7 @@ func TestPodridaWorldsAreConsistent(t *testing.T) {
 		v := kit.Get[*rules.Variant](t)(podrida.Game.Resolve(map[string]string{
 			"players": strconv.Itoa(rapid.IntRange(3, 6).Draw(t, "players")),
 			"deck":    rapid.SampledFrom([]string{"40", "48"}).Draw(t, "deck"),
-			"rounds":  rapid.SampledFrom([]string{"up", "updown"}).Draw(t, "rounds"),
+			"rounds":  rapid.SampledFrom([]string{"up", "updown", "short"}).Draw(t, "rounds"),
 		}))
 		r := rules.NewRand(rapid.Uint64().Draw(t, "seed"))
 		src := rules.FastStream(r)

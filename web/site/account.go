@@ -52,20 +52,20 @@ type ownPlay struct {
 	Own    int    // the seat
 	Title  string // of the game
 	Result string // of the person; "" for none
+	Sat    time.Time
 }
 
-// playsOf returns the last games of a person.
-func (s *Site) playsOf(ctx context.Context, p ladder.Person) (out []ownPlay, err error) {
-	list, err := s.Store.PlaysOf(ctx, p.ID, botPlays)
+// playsOf returns games as those of a person.
+func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 	for _, play := range list {
 		for _, seat := range play.Seats {
 			if seat.PersonID == p.ID {
-				out = append(out, ownPlay{play, seat.Seat, titleOf(play.Game), ladder.PlayResult(seat.Record)})
+				out = append(out, ownPlay{play, seat.Seat, titleOf(play.Game), ladder.PlayResult(seat.Record), seat.Sat})
 				break
 			}
 		}
 	}
-	return out, err
+	return out
 }
 
 // account shows one's own bots, messages and sessions.
@@ -86,9 +86,11 @@ func (s *Site) account(v *visit) error {
 	for _, b := range bots {
 		page.Bots = append(page.Bots, ownBot{b, last[b.ID]})
 	}
-	if page.Plays, err = s.playsOf(v.ctx(), v.Person); err != nil {
+	plays, err := s.Store.PlaysOf(v.ctx(), v.Person.ID, botPlays)
+	if err != nil {
 		return err
 	}
+	page.Plays = playsOf(v.Person, plays)
 	all, err := s.Store.LastMessages(v.ctx(), v.Person.ID, maxMessages)
 	if err != nil {
 		return err

@@ -73,12 +73,17 @@ func readBefore(q *parameters.Query) int64 { return q.Number("before", 1, 1<<53-
 // older returns the rows of a page out of those read, one more than fit, and the addresses of the
 // first and the next page.
 func older[T any](v *visit, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
+	return olderBy(v, "before", rows, before, size, key)
+}
+
+// olderBy does so for a list that goes on by a parameter of its own.
+func olderBy[T any](v *visit, name string, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
 	if before > 0 {
-		first = with(v.r, "before", "")
+		first = with(v.r, name, "")
 	}
 	if len(rows) > size {
 		rows = rows[:size]
-		next = with(v.r, "before", strconv.FormatInt(key(rows[size-1]), 10))
+		next = with(v.r, name, strconv.FormatInt(key(rows[size-1]), 10))
 	}
 	return rows, first, next
 }

@@ -63,6 +63,7 @@ func TestPages(t *testing.T) {
 	_, boards := s.Finished("tebes-4")
 	_, teams := s.Finished("teams")
 	states := matchStates(s)
+	met(s)
 	b := webtest.Open(t, webtest.Start(t), "about:blank")
 	b.Home = s.URL
 	for _, p := range []struct{ name, path string }{
@@ -85,6 +86,8 @@ func TestPages(t *testing.T) {
 		{"data", "/data"},
 		{"search", "/search?q=brisca"},
 		{"machines", "/machines"},
+		{"people", "/people?game=teeko"},
+		{"person", "/people/ada"},
 		{"matches", "/matches"},
 		{"matches-empty", "/matches?bot=nobody&rated=no"},
 		{"match", fmt.Sprintf("/matches/%d", cards.ID)},

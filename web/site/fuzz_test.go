@@ -56,7 +56,11 @@ func pagesOf(v *visit, text string) map[string]any {
 		},
 		"versions": versionsPage{Bot: b, Own: true, Versions: []ladder.Version{ver}},
 		"version":  versionPage{Bot: b, Owner: name, Own: true, Version: ver, Places: []ladder.Standing{place}, Stages: []ladder.Stage{{Name: text, Summary: text, Log: text, Ended: at}}},
-		"person":   personPage{Person: ladder.Person{Name: name, Created: at}, Bots: []personBot{{listed, []ladder.Standing{place}}}},
+		"person": personPage{
+			Person: ladder.Person{Name: name, Created: at}, Bots: []personBot{{listed, []ladder.Standing{place}}}, Records: []ladder.PlayRecord{{Bot: name}},
+			Plays: personPlays{List: []ownPlay{{Play: ladder.Play{Seats: []ladder.PlaySeat{{Person: name, PersonID: 1}}}, Own: 1, Result: ladder.PlayWin}}},
+		},
+		"people": peoplePage{Game: "brisca", List: []ladder.PersonRating{{Person: name, Rating: 1500}}},
 		"machines": machinesPage{Machines: []machineRow{{Machine: ladder.Machine{
 			Name: name, State: ladder.MachineRefused, Reason: text, Version: text, Arch: text, Sandbox: text, Seen: at,
 			Playing: []ladder.MachineMatch{{Match: 1, Bots: []string{name, name}, Numbers: []int{1, 1}, Began: at}},

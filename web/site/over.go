@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"html/template"
 	"maps"
 	"math"
@@ -39,8 +40,9 @@ type overSide struct {
 
 // overSeat is a seat of a side.
 type overSeat struct {
-	Seat int
-	Name string
+	Seat   int
+	Name   string
+	Rating string // of the person after the game and what it has moved: "1662 (+162)"; "" for none
 }
 
 // overTrick is what a trick was worth, and the seat that took it.
@@ -56,6 +58,7 @@ func newOver(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules
 	o := &over{Result: ladder.PlayResult(rules.RecordOf(variant, r.Ranks, seat)), Next: nextLevel(p)}
 	scored := g.Display.Board == nil && len(r.Faults) == 0
 	o.sides(variant, r, names, scored)
+	o.rate(p)
 	if o.told(v, frames, len(r.Seats)); !scored {
 		o.Tricks = nil
 	}
@@ -146,7 +149,7 @@ func (o *over) sides(variant *rules.Variant, r *referee.Replay, names []string, 
 	for side := range variant.Sides {
 		s := overSide{Rank: r.Ranks[side]} // the first seat of a side has its number
 		for seat := side; seat < len(r.Seats); seat += variant.Sides {
-			s.Seats = append(s.Seats, overSeat{seat, names[seat]})
+			s.Seats = append(s.Seats, overSeat{Seat: seat, Name: names[seat]})
 			points[side] += r.Points[seat]
 		}
 		if scored {
@@ -160,6 +163,19 @@ func (o *over) sides(variant *rules.Variant, r *referee.Replay, names []string, 
 		}
 	}
 	slices.SortStableFunc(o.Sides, func(a, b overSide) int { return a.Rank - b.Rank })
+}
+
+// rate fills in the ratings of people.
+func (o *over) rate(p ladder.Play) {
+	for _, side := range o.Sides {
+		for i, at := range side.Seats {
+			for _, s := range p.Seats {
+				if before, after := math.Round(s.Before), math.Round(s.After); s.Seat == at.Seat && after != 0 {
+					side.Seats[i].Rating = fmt.Sprintf("%.0f (%+.0f)", after, after-before)
+				}
+			}
+		}
+	}
 }
 
 // scores returns the points of a side, and those of the best other one.

@@ -1,13 +1,20 @@
 package site
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-const personBots = 10 // on a page
+const (
+	personBots    = 10 // on a page
+	playsOfPerson = 15
+	ratedPeople   = 50
+)
 
 // personBot is a bot of a person with its places.
 type personBot struct {
@@ -20,10 +27,19 @@ type personPage struct {
 	Person      ladder.Person
 	Self        bool
 	Bots        []personBot
+	First, Next string // addresses of pages of bots, "" at the ends
+	Ratings     []ladder.PersonRating
+	Records     []ladder.PlayRecord
+	Plays       personPlays
+}
+
+// personPlays are finished games of a person.
+type personPlays struct {
+	List        []ownPlay
 	First, Next string // addresses of pages, "" at the ends
 }
 
-// person shows a person's bots and their places.
+// person shows a person's ratings, games and bots.
 func (s *Site) person(v *visit) error {
 	page := personPage{}
 	var err error
@@ -32,8 +48,11 @@ func (s *Site) person(v *visit) error {
 	}
 	page.Self = v.visitedBy(page.Person)
 	q := v.query()
-	before := readBefore(q)
+	before, played := readBefore(q), q.Number("played", 1, 1<<53-1, 0)
 	if err := q.Err(); err != nil {
+		return err
+	}
+	if err := s.addPlays(v, &page, played); err != nil {
 		return err
 	}
 	list, err := s.Store.BotsOf(v.ctx(), page.Person, before, personBots+1)
@@ -55,5 +74,75 @@ func (s *Site) person(v *visit) error {
 	return v.page(http.StatusOK, "person", page)
 }
 
+// addPlays adds a person's ratings, records and finished games, of those in which they sat down before a time.
+func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
+	id := page.Person.ID
+	if page.Ratings, err = s.Store.RatingsOf(v.ctx(), id); err != nil {
+		return err
+	}
+	if page.Records, err = s.Store.PlayRecords(v.ctx(), id); err != nil {
+		return err
+	}
+	slices.SortStableFunc(page.Records, func(a, b ladder.PlayRecord) int { return cmp.Or(cmp.Compare(a.Game, b.Game), b.Games-a.Games) })
+	list, err := s.Store.FinishedPlaysOf(v.ctx(), id, before, playsOfPerson+1)
+	p := &page.Plays
+	p.List, p.First, p.Next = olderBy(v, "played", playsOf(page.Person, list), before, playsOfPerson, func(x ownPlay) int64 { return x.Sat.UnixMicro() })
+	return err
+}
+
 // visitedBy reports whether a person is the one who is signed in.
 func (v *visit) visitedBy(p ladder.Person) bool { return v.Person.ID != 0 && v.Person.ID == p.ID }
+
+// peoplePage is the data of the page "people".
+type peoplePage struct {
+	Game  string
+	Games []ratedGame // in which people have ratings
+	List  []ladder.PersonRating
+	Pager pager
+}
+
+// ratedGame is a game and the address of its ratings.
+type ratedGame struct{ Name, Title, URL string }
+
+// people shows the ratings of people in a game.
+func (s *Site) people(v *visit) error {
+	var names []string
+	for _, g := range games.All() {
+		names = append(names, g.Name)
+	}
+	q := v.query()
+	page := peoplePage{Game: q.Choice("game", names...)}
+	at := int(q.Number("page", 1, maxPage, 1))
+	if err := q.Err(); err != nil {
+		return err
+	}
+	total := 0
+	for _, g := range games.All() {
+		n, err := s.Store.CountRated(v.ctx(), g.Name)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			page.Game = cmp.Or(page.Game, g.Name)
+			page.Games = append(page.Games, ratedGame{g.Name, titleOf(g.Name), with(v.r, "game", g.Name)})
+		}
+		if page.Game == g.Name {
+			total = n
+		}
+	}
+	page.Pager = pagerOf(v, at, total, ratedPeople)
+	var err error
+	page.List, err = s.Store.RatedPeople(v.ctx(), page.Game, (page.Pager.Page-1)*ratedPeople, ratedPeople)
+	if err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "people", page)
+}
+
+// Rank returns the rank of a row of the list, 0 of one that is provisional.
+func (p peoplePage) Rank(row int) int {
+	if p.List[row].Provisional {
+		return 0
+	}
+	return p.Pager.From + row
+}

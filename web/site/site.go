@@ -78,6 +78,7 @@ func (s *Site) routes() []route {
 		{"POST /bots/{bot}/withdraw", true, s.withdraw},
 		{"POST /bots/{bot}/restore", true, s.restore},
 		{"POST /bots/{bot}/use", true, s.useVersion},
+		{"GET /people", false, s.people},
 		{"GET /people/{name}", false, s.person},
 		{"GET /search", false, s.search},
 		{"GET /docs", false, s.docs},

@@ -198,6 +198,18 @@ type Person struct {
 	Served  sql.NullInt64
 }
 
+type PersonRating struct {
+	Game        string
+	PersonID    int64
+	Rating      float64
+	Deviation   float64
+	Volatility  float64
+	Wins        int64
+	Draws       int64
+	Losses      int64
+	Provisional int64
+}
+
 type Play struct {
 	ID         string
 	Game       string
@@ -211,20 +223,23 @@ type Play struct {
 	Size       sql.NullInt64
 	Replay     []byte
 	Broken     string
+	Rated      sql.NullInt64
 }
 
 type PlaySeat struct {
-	PlayID    string
-	Seat      int64
-	VersionID sql.NullInt64
-	BotID     sql.NullInt64
-	PersonID  sql.NullInt64
-	Session   int64
-	Sat       sql.NullInt64
-	Wins      int64
-	Draws     int64
-	Losses    int64
-	Ended     sql.NullInt64
+	PlayID       string
+	Seat         int64
+	VersionID    sql.NullInt64
+	BotID        sql.NullInt64
+	PersonID     sql.NullInt64
+	Session      int64
+	Sat          sql.NullInt64
+	Wins         int64
+	Draws        int64
+	Losses       int64
+	Ended        sql.NullInt64
+	RatingBefore sql.NullFloat64
+	RatingAfter  sql.NullFloat64
 }
 
 type Rerate struct {

@@ -69,6 +69,48 @@ FROM play_seats JOIN plays ON plays.id = play_seats.play_id
 LEFT JOIN play_seats AS opener ON opener.play_id = plays.id AND opener.seat = plays.opener LEFT JOIN people ON people.id = opener.person_id
 WHERE play_seats.bot_id = ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.ended DESC LIMIT ?;
 
+-- name: FinishedPlaysOf :many
+-- The last finished games in which a person sat down before a time.
+SELECT plays.id, plays.game, plays.opener, plays.began, plays.ended
+FROM play_seats JOIN plays ON plays.id = play_seats.play_id
+WHERE play_seats.person_id = ? AND play_seats.sat < ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.sat DESC LIMIT ?;
+
+-- name: PersonRecords :many
+-- The finished games of a person by game and by who else sat there: other people, one bot (its ID) or several (0).
+SELECT game, CAST(people > 0 AS INTEGER) AS people, CAST(CASE WHEN people = 0 AND lowest = highest THEN lowest ELSE 0 END AS INTEGER) AS bot_id,
+  CAST(sum(wins) AS INTEGER) AS wins, CAST(sum(draws) AS INTEGER) AS draws, CAST(sum(losses) AS INTEGER) AS losses
+FROM (
+  SELECT plays.game, own.wins, own.draws, own.losses, count(other.sat) AS people, min(other.bot_id) AS lowest, max(other.bot_id) AS highest
+  FROM play_seats AS own JOIN plays ON plays.id = own.play_id
+  JOIN play_seats AS other ON other.play_id = own.play_id AND other.seat <> own.seat
+  WHERE own.person_id = ? AND own.ended IS NOT NULL GROUP BY own.play_id
+) GROUP BY 1, 2, 3;
+
+-- name: RatePlay :exec
+UPDATE plays SET rated = ? WHERE id = ?;
+
+-- name: RatePlaySeat :exec
+UPDATE play_seats SET rating_before = ?, rating_after = ? WHERE play_id = ? AND seat = ?;
+
+-- name: PersonRating :one
+SELECT * FROM person_ratings WHERE game = ? AND person_id = ?;
+
+-- name: SetPersonRating :exec
+INSERT INTO person_ratings (game, person_id, rating, deviation, volatility, wins, draws, losses) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (game, person_id) DO UPDATE SET rating = excluded.rating, deviation = excluded.deviation, volatility = excluded.volatility,
+  wins = excluded.wins, draws = excluded.draws, losses = excluded.losses;
+
+-- name: RatingsOf :many
+SELECT * FROM person_ratings WHERE person_id = ? ORDER BY game;
+
+-- name: CountRated :one
+-- The people with a rating in a game who are not blocked.
+SELECT count(*) FROM person_ratings JOIN people ON people.id = person_ratings.person_id WHERE game = ? AND people.blocked IS NULL;
+
+-- name: RatedPeople :many
+SELECT sqlc.embed(person_ratings), people.name FROM person_ratings CROSS JOIN people ON people.id = person_ratings.person_id
+WHERE game = ? AND people.blocked IS NULL ORDER BY provisional, rating DESC, person_id LIMIT ? OFFSET ?;
+
 -- name: LiveVersions :many
 -- The live versions of bots that are not withdrawn and whose owners are not blocked.
 SELECT version_rows.* FROM version_rows CROSS JOIN bots ON bots.id = version_rows.bot_id LEFT JOIN people ON people.id = bots.person_id

@@ -119,6 +119,18 @@ func (q *Queries) CountPlaysSince(ctx context.Context, personID sql.NullInt64, s
 	return count, err
 }
 
+const countRated = `-- name: CountRated :one
+SELECT count(*) FROM person_ratings JOIN people ON people.id = person_ratings.person_id WHERE game = ? AND people.blocked IS NULL
+`
+
+// The people with a rating in a game who are not blocked.
+func (q *Queries) CountRated(ctx context.Context, game string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countRated, game)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const deleteGuestPlays = `-- name: DeleteGuestPlays :exec
 DELETE FROM guest_plays WHERE began < ?
 `
@@ -151,6 +163,50 @@ func (q *Queries) FinishPlay(ctx context.Context, arg FinishPlayParams) (int64, 
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const finishedPlaysOf = `-- name: FinishedPlaysOf :many
+SELECT plays.id, plays.game, plays.opener, plays.began, plays.ended
+FROM play_seats JOIN plays ON plays.id = play_seats.play_id
+WHERE play_seats.person_id = ? AND play_seats.sat < ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.sat DESC LIMIT ?
+`
+
+type FinishedPlaysOfRow struct {
+	ID     string
+	Game   string
+	Opener int64
+	Began  int64
+	Ended  sql.NullInt64
+}
+
+// The last finished games in which a person sat down before a time.
+func (q *Queries) FinishedPlaysOf(ctx context.Context, personID sql.NullInt64, sat sql.NullInt64, limit int64) ([]FinishedPlaysOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, finishedPlaysOf, personID, sat, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FinishedPlaysOfRow
+	for rows.Next() {
+		var i FinishedPlaysOfRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Game,
+			&i.Opener,
+			&i.Began,
+			&i.Ended,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const forgetGuestPlay = `-- name: ForgetGuestPlay :exec
@@ -260,6 +316,78 @@ func (q *Queries) LiveVersions(ctx context.Context, limit int64) ([]VersionRow, 
 	return items, nil
 }
 
+const personRating = `-- name: PersonRating :one
+SELECT game, person_id, rating, deviation, volatility, wins, draws, losses, provisional FROM person_ratings WHERE game = ? AND person_id = ?
+`
+
+func (q *Queries) PersonRating(ctx context.Context, game string, personID int64) (PersonRating, error) {
+	row := q.db.QueryRowContext(ctx, personRating, game, personID)
+	var i PersonRating
+	err := row.Scan(
+		&i.Game,
+		&i.PersonID,
+		&i.Rating,
+		&i.Deviation,
+		&i.Volatility,
+		&i.Wins,
+		&i.Draws,
+		&i.Losses,
+		&i.Provisional,
+	)
+	return i, err
+}
+
+const personRecords = `-- name: PersonRecords :many
+SELECT game, CAST(people > 0 AS INTEGER) AS people, CAST(CASE WHEN people = 0 AND lowest = highest THEN lowest ELSE 0 END AS INTEGER) AS bot_id,
+  CAST(sum(wins) AS INTEGER) AS wins, CAST(sum(draws) AS INTEGER) AS draws, CAST(sum(losses) AS INTEGER) AS losses
+FROM (
+  SELECT plays.game, own.wins, own.draws, own.losses, count(other.sat) AS people, min(other.bot_id) AS lowest, max(other.bot_id) AS highest
+  FROM play_seats AS own JOIN plays ON plays.id = own.play_id
+  JOIN play_seats AS other ON other.play_id = own.play_id AND other.seat <> own.seat
+  WHERE own.person_id = ? AND own.ended IS NOT NULL GROUP BY own.play_id
+) GROUP BY 1, 2, 3
+`
+
+type PersonRecordsRow struct {
+	Game   string
+	People int64
+	BotID  int64
+	Wins   int64
+	Draws  int64
+	Losses int64
+}
+
+// The finished games of a person by game and by who else sat there: other people, one bot (its ID) or several (0).
+func (q *Queries) PersonRecords(ctx context.Context, personID sql.NullInt64) ([]PersonRecordsRow, error) {
+	rows, err := q.db.QueryContext(ctx, personRecords, personID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PersonRecordsRow
+	for rows.Next() {
+		var i PersonRecordsRow
+		if err := rows.Scan(
+			&i.Game,
+			&i.People,
+			&i.BotID,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const play = `-- name: Play :one
 SELECT id, game, options, opener, bank, state, broken, commitment, began, ended FROM plays WHERE id = ?
 `
@@ -307,7 +435,7 @@ func (q *Queries) PlayReplay(ctx context.Context, id string) ([]byte, error) {
 }
 
 const playSeats = `-- name: PlaySeats :many
-SELECT play_seats.play_id, play_seats.seat, play_seats.version_id, play_seats.bot_id, play_seats.person_id, play_seats.session, play_seats.sat, play_seats.wins, play_seats.draws, play_seats.losses, play_seats.ended, coalesce(bots.name, '') AS bot, coalesce(versions.number, 0) AS number, coalesce(people.name, '') AS person FROM play_seats
+SELECT play_seats.play_id, play_seats.seat, play_seats.version_id, play_seats.bot_id, play_seats.person_id, play_seats.session, play_seats.sat, play_seats.wins, play_seats.draws, play_seats.losses, play_seats.ended, play_seats.rating_before, play_seats.rating_after, coalesce(bots.name, '') AS bot, coalesce(versions.number, 0) AS number, coalesce(people.name, '') AS person FROM play_seats
 LEFT JOIN bots ON bots.id = play_seats.bot_id LEFT JOIN versions ON versions.id = play_seats.version_id
 LEFT JOIN people ON people.id = play_seats.person_id
 WHERE play_seats.play_id = ? ORDER BY play_seats.seat
@@ -341,6 +469,8 @@ func (q *Queries) PlaySeats(ctx context.Context, playID string) ([]PlaySeatsRow,
 			&i.PlaySeat.Draws,
 			&i.PlaySeat.Losses,
 			&i.PlaySeat.Ended,
+			&i.PlaySeat.RatingBefore,
+			&i.PlaySeat.RatingAfter,
 			&i.Bot,
 			&i.Number,
 			&i.Person,
@@ -455,6 +585,117 @@ func (q *Queries) PlaysOf(ctx context.Context, personID sql.NullInt64, limit int
 	return items, nil
 }
 
+const ratePlay = `-- name: RatePlay :exec
+UPDATE plays SET rated = ? WHERE id = ?
+`
+
+func (q *Queries) RatePlay(ctx context.Context, rated sql.NullInt64, iD string) error {
+	_, err := q.db.ExecContext(ctx, ratePlay, rated, iD)
+	return err
+}
+
+const ratePlaySeat = `-- name: RatePlaySeat :exec
+UPDATE play_seats SET rating_before = ?, rating_after = ? WHERE play_id = ? AND seat = ?
+`
+
+type RatePlaySeatParams struct {
+	RatingBefore sql.NullFloat64
+	RatingAfter  sql.NullFloat64
+	PlayID       string
+	Seat         int64
+}
+
+func (q *Queries) RatePlaySeat(ctx context.Context, arg RatePlaySeatParams) error {
+	_, err := q.db.ExecContext(ctx, ratePlaySeat,
+		arg.RatingBefore,
+		arg.RatingAfter,
+		arg.PlayID,
+		arg.Seat,
+	)
+	return err
+}
+
+const ratedPeople = `-- name: RatedPeople :many
+SELECT person_ratings.game, person_ratings.person_id, person_ratings.rating, person_ratings.deviation, person_ratings.volatility, person_ratings.wins, person_ratings.draws, person_ratings.losses, person_ratings.provisional, people.name FROM person_ratings CROSS JOIN people ON people.id = person_ratings.person_id
+WHERE game = ? AND people.blocked IS NULL ORDER BY provisional, rating DESC, person_id LIMIT ? OFFSET ?
+`
+
+type RatedPeopleRow struct {
+	PersonRating PersonRating
+	Name         string
+}
+
+func (q *Queries) RatedPeople(ctx context.Context, game string, limit int64, offset int64) ([]RatedPeopleRow, error) {
+	rows, err := q.db.QueryContext(ctx, ratedPeople, game, limit, offset)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RatedPeopleRow
+	for rows.Next() {
+		var i RatedPeopleRow
+		if err := rows.Scan(
+			&i.PersonRating.Game,
+			&i.PersonRating.PersonID,
+			&i.PersonRating.Rating,
+			&i.PersonRating.Deviation,
+			&i.PersonRating.Volatility,
+			&i.PersonRating.Wins,
+			&i.PersonRating.Draws,
+			&i.PersonRating.Losses,
+			&i.PersonRating.Provisional,
+			&i.Name,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ratingsOf = `-- name: RatingsOf :many
+SELECT game, person_id, rating, deviation, volatility, wins, draws, losses, provisional FROM person_ratings WHERE person_id = ? ORDER BY game
+`
+
+func (q *Queries) RatingsOf(ctx context.Context, personID int64) ([]PersonRating, error) {
+	rows, err := q.db.QueryContext(ctx, ratingsOf, personID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PersonRating
+	for rows.Next() {
+		var i PersonRating
+		if err := rows.Scan(
+			&i.Game,
+			&i.PersonID,
+			&i.Rating,
+			&i.Deviation,
+			&i.Volatility,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+			&i.Provisional,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const recordAgainstPeople = `-- name: RecordAgainstPeople :one
 SELECT CAST(coalesce(sum(wins), 0) AS INTEGER) AS wins, CAST(coalesce(sum(draws), 0) AS INTEGER) AS draws,
   CAST(coalesce(sum(losses), 0) AS INTEGER) AS losses
@@ -495,6 +736,37 @@ func (q *Queries) ScorePlaySeat(ctx context.Context, arg ScorePlaySeatParams) er
 		arg.Ended,
 		arg.PlayID,
 		arg.Seat,
+	)
+	return err
+}
+
+const setPersonRating = `-- name: SetPersonRating :exec
+INSERT INTO person_ratings (game, person_id, rating, deviation, volatility, wins, draws, losses) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (game, person_id) DO UPDATE SET rating = excluded.rating, deviation = excluded.deviation, volatility = excluded.volatility,
+  wins = excluded.wins, draws = excluded.draws, losses = excluded.losses
+`
+
+type SetPersonRatingParams struct {
+	Game       string
+	PersonID   int64
+	Rating     float64
+	Deviation  float64
+	Volatility float64
+	Wins       int64
+	Draws      int64
+	Losses     int64
+}
+
+func (q *Queries) SetPersonRating(ctx context.Context, arg SetPersonRatingParams) error {
+	_, err := q.db.ExecContext(ctx, setPersonRating,
+		arg.Game,
+		arg.PersonID,
+		arg.Rating,
+		arg.Deviation,
+		arg.Volatility,
+		arg.Wins,
+		arg.Draws,
+		arg.Losses,
 	)
 	return err
 }

@@ -63,6 +63,13 @@ WHERE coalesce(entries.active, 0) <> (
 -- name: PlaysAfter :many
 SELECT * FROM plays WHERE id > ? ORDER BY id LIMIT ?;
 
+-- name: LastRated :one
+-- The order of the last game that has moved ratings of people.
+SELECT CAST(coalesce(max(rated), 0) AS INTEGER) AS rated FROM plays;
+
+-- name: AllPersonRatings :many
+SELECT * FROM person_ratings ORDER BY game, person_id;
+
 -- name: PlayersOf :many
 -- The people and bots of a game of people.
 SELECT sqlc.embed(play_seats), coalesce(versions.hash, '') AS hash, coalesce(bots.name, people.name, '') AS name, bots.person_id AS owner

@@ -105,6 +105,43 @@ func (q *Queries) AllPairs(ctx context.Context, ladderID int64) ([]Pair, error) 
 	return items, nil
 }
 
+const allPersonRatings = `-- name: AllPersonRatings :many
+SELECT game, person_id, rating, deviation, volatility, wins, draws, losses, provisional FROM person_ratings ORDER BY game, person_id
+`
+
+func (q *Queries) AllPersonRatings(ctx context.Context) ([]PersonRating, error) {
+	rows, err := q.db.QueryContext(ctx, allPersonRatings)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PersonRating
+	for rows.Next() {
+		var i PersonRating
+		if err := rows.Scan(
+			&i.Game,
+			&i.PersonID,
+			&i.Rating,
+			&i.Deviation,
+			&i.Volatility,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+			&i.Provisional,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countFingerprints = `-- name: CountFingerprints :one
 SELECT count(*) FROM fingerprints WHERE ladder_id = ? AND ord <= ?
 `
@@ -298,8 +335,20 @@ func (q *Queries) LastOrder(ctx context.Context, ladderID sql.NullInt64) (int64,
 	return ord, err
 }
 
+const lastRated = `-- name: LastRated :one
+SELECT CAST(coalesce(max(rated), 0) AS INTEGER) AS rated FROM plays
+`
+
+// The order of the last game that has moved ratings of people.
+func (q *Queries) LastRated(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, lastRated)
+	var rated int64
+	err := row.Scan(&rated)
+	return rated, err
+}
+
 const playersOf = `-- name: PlayersOf :many
-SELECT play_seats.play_id, play_seats.seat, play_seats.version_id, play_seats.bot_id, play_seats.person_id, play_seats.session, play_seats.sat, play_seats.wins, play_seats.draws, play_seats.losses, play_seats.ended, coalesce(versions.hash, '') AS hash, coalesce(bots.name, people.name, '') AS name, bots.person_id AS owner
+SELECT play_seats.play_id, play_seats.seat, play_seats.version_id, play_seats.bot_id, play_seats.person_id, play_seats.session, play_seats.sat, play_seats.wins, play_seats.draws, play_seats.losses, play_seats.ended, play_seats.rating_before, play_seats.rating_after, coalesce(versions.hash, '') AS hash, coalesce(bots.name, people.name, '') AS name, bots.person_id AS owner
 FROM play_seats LEFT JOIN versions ON versions.id = play_seats.version_id LEFT JOIN bots ON bots.id = play_seats.bot_id
 LEFT JOIN people ON people.id = play_seats.person_id
 WHERE play_seats.play_id = ? ORDER BY play_seats.seat
@@ -334,6 +383,8 @@ func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow,
 			&i.PlaySeat.Draws,
 			&i.PlaySeat.Losses,
 			&i.PlaySeat.Ended,
+			&i.PlaySeat.RatingBefore,
+			&i.PlaySeat.RatingAfter,
 			&i.Hash,
 			&i.Name,
 			&i.Owner,
@@ -352,7 +403,7 @@ func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow,
 }
 
 const playsAfter = `-- name: PlaysAfter :many
-SELECT id, game, options, opener, bank, state, commitment, began, ended, size, replay, broken FROM plays WHERE id > ? ORDER BY id LIMIT ?
+SELECT id, game, options, opener, bank, state, commitment, began, ended, size, replay, broken, rated FROM plays WHERE id > ? ORDER BY id LIMIT ?
 `
 
 func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]Play, error) {
@@ -377,6 +428,7 @@ func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]Pla
 			&i.Size,
 			&i.Replay,
 			&i.Broken,
+			&i.Rated,
 		); err != nil {
 			return nil, err
 		}

@@ -179,7 +179,7 @@ func (t *Table) Collect(bonus int16, log *rules.Log) {
 	t.Leader, t.Mover = t.Winner, int8(t.Winner)
 	t.InTrick, t.Pot = 0, 0
 	if log != nil {
-		log.Add(rules.All, "trick %d %d", t.Winner, won)
+		log.Add(rules.All, "trick", int(t.Winner), int(won))
 	}
 	if t.Last() {
 		t.Mover = rules.Over
@@ -221,9 +221,9 @@ func (t *Table) logDraw(seat int, c Card, log *rules.Log) {
 	if c == t.Trump {
 		who = rules.All
 	}
-	log.Add(who, "draw %d %s", seat, c)
+	log.Add(who, "draw", seat, c)
 	if others := rules.All &^ who; others != 0 {
-		log.Add(others, "draw %d ?", seat)
+		log.Add(others, "draw", seat, "?")
 	}
 }
 
@@ -255,7 +255,7 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 	t.Trump = c
 	t.Pack[TableCards-1] = c
 	if log != nil {
-		log.Add(rules.All, "swap %d %s", t.Mover, c)
+		log.Add(rules.All, "swap", int(t.Mover), c)
 	}
 }
 
@@ -304,7 +304,7 @@ func logInstant(seat int, why string, log *rules.Log) {
 	if log == nil {
 		return
 	}
-	log.Add(rules.All, "instant %d %s", seat, why)
+	log.Add(rules.All, "instant", seat, why)
 }
 
 // Instant reports whether a seat has held what wins at once since the trick began.

@@ -17,14 +17,14 @@ func (t *Table) LogDeal(log *rules.Log) {
 		for n := seat; n < int(t.Next); n += players {
 			hand = append(hand, t.Pack[n])
 		}
-		log.Add(rules.Only(seat), "deal %s", Text(nil, hand))
+		log.Add(rules.Only(seat), "deal", string(Text(nil, hand)))
 	}
-	log.Add(rules.All, "trump %s", t.Trump)
+	log.Add(rules.All, "trump", t.Trump)
 }
 
 // LogPlay logs a card played.
 func LogPlay(seat int, c Card, log *rules.Log) {
-	log.Add(rules.All, "play %d %s", seat, c)
+	log.Add(rules.All, "play", seat, c)
 }
 
 // View appends what a seat may know: the keys that the games have in common.

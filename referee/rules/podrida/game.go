@@ -5,13 +5,13 @@
 // a suit the cards rank 1, 12, 11, 10, 9, 8, 7 down to 2.
 //
 // Rounds of 1, 2, ... max cards are played, max being the pack divided by the
-// seats, rounded down; with rounds=updown they then go down again to 1, max
-// being played once. The dealer of round 1 is the last seat and the deal moves
-// on by one seat each round. Every round shuffles the pack anew from its
-// starting order, on the same stream, and deals one card at a time from the
-// seat after the dealer. The next card is turned up and its suit is trumps; when
-// the pack is used up, the last card dealt, the dealer's, is shown to all and
-// its suit is trumps.
+// seats, rounded down, and with rounds=short at most 5; with rounds=updown they
+// then go down again to 1, max being played once. The dealer of round 1 is the
+// last seat and the deal moves on by one seat each round. Every round shuffles
+// the pack anew from its starting order, on the same stream, and deals one card
+// at a time from the seat after the dealer. The next card is turned up and its
+// suit is trumps; when the pack is used up, the last card dealt, the dealer's,
+// is shown to all and its suit is trumps.
 //
 // From the seat after the dealer on, each seat bids how many tricks it will
 // win, 0 to the number of cards. From round 3 on the last bidder, the dealer,
@@ -42,6 +42,8 @@ const (
 	maxSeats = rules.MaxSeats
 	// maxCards is the most cards that a hand ever has: the large pack for three.
 	maxCards = baraja.Cards / minSeats
+	// shortCards is the most cards of a hand in a short game.
+	shortCards = 5
 	// MostMoves is the most moves that a position has: the bids on the largest hand.
 	MostMoves = maxCards + 1
 )
@@ -53,7 +55,7 @@ var Game = &rules.Game{
 	Options: []rules.Option{
 		{Name: "players", Min: minSeats, Max: maxSeats, Default: 4, Help: "how many seats play"},
 		{Name: "deck", Values: []string{"48", "40"}, Help: "the pack: 48 cards, or 40 without the eights and nines"},
-		{Name: "rounds", Values: []string{"up", "updown"}, Help: "hands of 1, 2, ... cards up to the most that the pack gives, or up and down to 1 again"},
+		{Name: "rounds", Values: []string{"up", "updown", "short"}, Help: "hands of 1, 2, ... cards up to the most that the pack gives, up and down to 1 again, or up to 5"},
 	},
 	Display: rules.Display{Title: "La Podrida", Cards: Ranking.Display()},
 	Variant: variantOf,
@@ -68,6 +70,7 @@ func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
 		Players: uint8(settings.Int("players")),
 		Deck:    uint8(settings.Int("deck")),
 		UpDown:  settings.Get("rounds") == "updown",
+		Short:   settings.Get("rounds") == "short",
 	}), nil
 }
 
@@ -76,10 +79,17 @@ type Rules struct {
 	Players uint8 // 3 to 12
 	Deck    uint8 // 48 or 40
 	UpDown  bool
+	Short   bool
 }
 
 // Max returns the number of cards of the largest hand.
-func (r Rules) Max() int { return int(r.Deck / r.Players) }
+func (r Rules) Max() int {
+	largest := int(r.Deck / r.Players)
+	if r.Short {
+		return min(largest, shortCards)
+	}
+	return largest
+}
 
 // Rounds returns how many rounds a game has.
 func (r Rules) Rounds() int {

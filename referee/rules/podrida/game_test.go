@@ -59,12 +59,14 @@ func TestPodridaRounds(t *testing.T) {
 		rules Rules
 		want  string
 	}{
-		{Rules{4, 48, false}, "[1 2 3 4 5 6 7 8 9 10 11 12]"},
-		{Rules{5, 48, false}, "[1 2 3 4 5 6 7 8 9]"},
-		{Rules{9, 40, false}, "[1 2 3 4]"},
-		{Rules{12, 48, true}, "[1 2 3 4 3 2 1]"},
-		{Rules{12, 40, true}, "[1 2 3 2 1]"},
-		{Rules{3, 40, false}, "[1 2 3 4 5 6 7 8 9 10 11 12 13]"},
+		{Rules{4, 48, false, false}, "[1 2 3 4 5 6 7 8 9 10 11 12]"},
+		{Rules{5, 48, false, false}, "[1 2 3 4 5 6 7 8 9]"},
+		{Rules{9, 40, false, false}, "[1 2 3 4]"},
+		{Rules{12, 48, true, false}, "[1 2 3 4 3 2 1]"},
+		{Rules{12, 40, true, false}, "[1 2 3 2 1]"},
+		{Rules{3, 40, false, false}, "[1 2 3 4 5 6 7 8 9 10 11 12 13]"},
+		{Rules{4, 48, false, true}, "[1 2 3 4 5]"},
+		{Rules{12, 40, false, true}, "[1 2 3]"},
 	} {
 		var got []int
 		for round := 1; round <= c.rules.Rounds(); round++ {
@@ -151,16 +153,16 @@ func TestPodridaBids(t *testing.T) {
 		bids  string
 		want  string
 	}{
-		{"first bidder", Rules{4, 48, false}, 3, "", "0 1 2 3"},
-		{"third bidder", Rules{4, 48, false}, 3, "1 1", "0 1 2 3"},
-		{"last bidder", Rules{4, 48, false}, 3, "1 1 0", "0 2 3"},
-		{"last bidder may not bid 0", Rules{4, 48, false}, 3, "1 1 1", "1 2 3"},
-		{"last bidder may not bid all", Rules{4, 48, false}, 3, "0 0 0", "0 1 2"},
-		{"the sum is past the cards", Rules{4, 48, false}, 3, "3 3 3", "0 1 2 3"},
-		{"round 1 is free", Rules{4, 48, false}, 1, "1 0 0", "0 1"},
-		{"round 2 is free", Rules{4, 48, false}, 2, "1 0 0", "0 1 2"},
-		{"the number of the round counts, not of cards", Rules{12, 40, true}, 5, "0 0 0 0 0 0 0 0 0 0 0", "0"},
-		{"all bids high", Rules{12, 48, false}, 4, "4 4 4 4 4 4 4 4 4 4 4", "0 1 2 3 4"},
+		{"first bidder", Rules{4, 48, false, false}, 3, "", "0 1 2 3"},
+		{"third bidder", Rules{4, 48, false, false}, 3, "1 1", "0 1 2 3"},
+		{"last bidder", Rules{4, 48, false, false}, 3, "1 1 0", "0 2 3"},
+		{"last bidder may not bid 0", Rules{4, 48, false, false}, 3, "1 1 1", "1 2 3"},
+		{"last bidder may not bid all", Rules{4, 48, false, false}, 3, "0 0 0", "0 1 2"},
+		{"the sum is past the cards", Rules{4, 48, false, false}, 3, "3 3 3", "0 1 2 3"},
+		{"round 1 is free", Rules{4, 48, false, false}, 1, "1 0 0", "0 1"},
+		{"round 2 is free", Rules{4, 48, false, false}, 2, "1 0 0", "0 1 2"},
+		{"the number of the round counts, not of cards", Rules{12, 40, true, false}, 5, "0 0 0 0 0 0 0 0 0 0 0", "0"},
+		{"all bids high", Rules{12, 48, false, false}, 4, "4 4 4 4 4 4 4 4 4 4 4", "0 1 2 3 4"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			stream := rules.NewStream(rules.Seed{})
@@ -315,7 +317,7 @@ func TestPodridaOptions(t *testing.T) {
 		{"players", "2", `podrida: option players cannot be "2": try 3 to 12`},
 		{"players", "13", `podrida: option players cannot be "13": try 3 to 12`},
 		{"deck", "52", `podrida: option deck cannot be "52": try 48 or 40`},
-		{"rounds", "down", `podrida: option rounds cannot be "down": try up or updown`},
+		{"rounds", "down", `podrida: option rounds cannot be "down": try up or updown or short`},
 	} {
 		if _, err := Game.Resolve(map[string]string{c.name: c.value}); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: got  %v\nwant %s", c.name, c.value, err, c.want)

@@ -17,7 +17,7 @@ import (
 // strings, slices and maps, for the other one to be compared with.
 type naive struct {
 	players, deck int
-	updown        bool
+	updown, short bool
 	below         func(uint64) int
 
 	ply, round, cards, dealer int
@@ -35,7 +35,7 @@ type naive struct {
 }
 
 func newNaive(r Rules, seed [32]byte) *naive {
-	g := &naive{players: int(r.Players), deck: int(r.Deck), updown: r.UpDown,
+	g := &naive{players: int(r.Players), deck: int(r.Deck), updown: r.UpDown, short: r.Short,
 		below: rulestest.NaiveStream(seed), points: map[int]int{}, told: map[int][]string{}}
 	g.deal()
 	return g
@@ -43,7 +43,7 @@ func newNaive(r Rules, seed [32]byte) *naive {
 
 // sizes lists the hands of the rounds.
 func (g *naive) sizes() (list []int) {
-	for n := 1; n*g.players <= g.deck; n++ {
+	for n := 1; n*g.players <= g.deck && (n <= 5 || !g.short); n++ {
 		list = append(list, n)
 	}
 	if g.updown {
@@ -284,7 +284,7 @@ func newPair(t kit.T, r Rules, seed rules.Seed) *rulestest.Pair[*naive] {
 func everyRules() (list []Rules) {
 	for players := uint8(minSeats); players <= maxSeats; players++ {
 		for _, deck := range []uint8{48, 40} {
-			list = append(list, Rules{players, deck, false}, Rules{players, deck, true})
+			list = append(list, Rules{players, deck, false, false}, Rules{players, deck, true, false}, Rules{players, deck, false, true})
 		}
 	}
 	return list
@@ -328,7 +328,7 @@ func TestPodridaAgainstNaiveProperty(t *testing.T) {
 // is for the seed.
 func FuzzPlay(f *testing.F) {
 	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
-		r := Rules{Players: minSeats + head[0]%(maxSeats-minSeats+1), Deck: 48 - head[1]%2*8, UpDown: head[2]%2 == 1}
+		r := Rules{Players: minSeats + head[0]%(maxSeats-minSeats+1), Deck: 48 - head[1]%2*8, UpDown: head[2]%3 == 1, Short: head[2]%3 == 2}
 		return newPair(t, r, rules.Seed{head[3]})
 	})
 }

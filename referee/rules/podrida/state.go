@@ -224,7 +224,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 
 func (s *State) bid(n int8, log *rules.Log) {
 	if log != nil {
-		log.Add(rules.All, "bid %d %d", s.turn, n)
+		log.Add(rules.All, "bid", int(s.turn), int(n))
 	}
 	s.bids[s.turn] = n
 	s.bidSum += uint8(n)
@@ -234,7 +234,7 @@ func (s *State) bid(n int8, log *rules.Log) {
 
 func (s *State) play(c baraja.Card, log *rules.Log) {
 	if log != nil {
-		log.Add(rules.All, "play %d %s", s.turn, c)
+		log.Add(rules.All, "play", int(s.turn), c)
 	}
 	s.hands[s.turn] &^= 1 << (c & 63)
 	s.played[s.count] = c
@@ -251,7 +251,7 @@ func (s *State) play(c baraja.Card, log *rules.Log) {
 
 func (s *State) endTrick(log *rules.Log) {
 	if log != nil {
-		log.Add(rules.All, "trick %d", s.winner)
+		log.Add(rules.All, "trick", int(s.winner))
 	}
 	s.tricks[s.winner]++
 	s.leader, s.turn = s.winner, s.winner
@@ -271,7 +271,7 @@ func (s *State) endRound(log *rules.Log) {
 		}
 	}
 	if log != nil {
-		log.Add(rules.All, "score %s", strings.Trim(fmt.Sprint(s.points[:s.rules.Players]), "[]"))
+		log.Add(rules.All, "score", strings.Trim(fmt.Sprint(s.points[:s.rules.Players]), "[]"))
 	}
 	if s.round == s.last {
 		s.turn = rules.Over

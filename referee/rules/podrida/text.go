@@ -22,7 +22,7 @@ func (s *State) Start(log *rules.Log) {
 
 // logRound logs a round's deal, the cards given in the order dealt.
 func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
-	log.Add(rules.All, "round %d cards=%d dealer=%d", s.round, s.cards, s.dealer)
+	log.Add(rules.All, fmt.Sprintf("round %d cards=%d dealer=%d", s.round, s.cards, s.dealer))
 	players := int(s.rules.Players)
 	first := int(s.next(s.dealer))
 	var hand []baraja.Card
@@ -31,9 +31,9 @@ func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 		for i := (seat - first + players) % players; i < len(dealt); i += players {
 			hand = append(hand, dealt[i])
 		}
-		log.Add(rules.Only(seat), "deal %s", baraja.Text(nil, hand))
+		log.Add(rules.Only(seat), "deal", string(baraja.Text(nil, hand)))
 	}
-	log.Add(rules.All, "trump %s %s", s.turned.Suit(), s.turned)
+	log.Add(rules.All, "trump", s.turned.Suit(), s.turned)
 }
 
 // View appends the complete view of a seat.

@@ -120,11 +120,11 @@ func (s *State) Start(log *rules.Log) {
 
 func logMove(log *rules.Log, seat int, m rules.Move, captured, extra bool) {
 	var text [8]byte
-	log.Add(rules.All, "play %d %s", seat, moveText(text[:0], m))
+	log.Add(rules.All, "play", seat, string(moveText(text[:0], m)))
 	if captured {
-		log.Add(rules.All, "capture %d %d", seat, int(m)%maxSquares)
+		log.Add(rules.All, "capture", seat, int(m)%maxSquares)
 	}
 	if extra {
-		log.Add(rules.All, "extra %d", seat)
+		log.Add(rules.All, "extra", seat)
 	}
 }

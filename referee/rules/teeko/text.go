@@ -21,7 +21,7 @@ func (s *State) Start(log *rules.Log) {
 }
 
 func (s *State) logPlay(log *rules.Log, seat int, m rules.Move) {
-	log.Add(rules.All, "play %d %s", seat, s.MoveText(nil, m))
+	log.Add(rules.All, "play", seat, string(s.MoveText(nil, m)))
 }
 
 // View appends the board, which side the seat is, and the phase.

@@ -76,7 +76,7 @@ func (s *State) logSong(seat int, log *rules.Log) {
 	if log == nil || !ok {
 		return
 	}
-	log.Add(rules.All, "sing %d %s %d", seat, suit, s.Song(suit))
+	log.Add(rules.All, "sing", seat, suit, int(s.Song(suit)))
 }
 
 // DeclaredBy returns the suit that a seat has declared in this trick, if it has.
@@ -94,6 +94,6 @@ func (s *State) scoreSong(log *rules.Log) {
 	s.Table.Points[s.Winner] += s.Song(suit)
 	s.Sung |= 1 << suit
 	if log != nil {
-		log.Add(rules.All, "song %d %d", s.Winner, s.Song(suit))
+		log.Add(rules.All, "song", int(s.Winner), int(s.Song(suit)))
 	}
 }

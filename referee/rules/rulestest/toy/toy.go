@@ -202,7 +202,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 		case s.has("event text"):
 			more = " "
 		}
-		log.Add(rules.All, "play %d %d%s", s.turn, m, more)
+		log.Add(rules.All, "play", s.turn, fmt.Sprint(m, more))
 	}
 	if s.table < 0 {
 		s.table = int8(m)
@@ -218,7 +218,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 	s.table = -1
 	if log != nil {
-		log.Add(rules.All, "trick %d", s.turn)
+		log.Add(rules.All, "trick", s.turn)
 	}
 }
 

@@ -64,7 +64,7 @@ func (s *State) Start(log *rules.Log) {
 		if s.has("start leaks") {
 			deal += " " + cardsText(s.hands[1-seat])
 		}
-		log.Add(rules.Only(seat), "deal %s", deal)
+		log.Add(rules.Only(seat), "deal", deal)
 	}
 	if s.has("start changes") {
 		s.noise++

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
+)
+
+// Games in which people with accounts sit at all seats move ratings, one for each game, and no others do.
+func TestPersonRatings(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	var people []ladder.Person
+	for _, name := range []string{"anna", "berta", "carla", "dora"} {
+		people = append(people, kit.Get[ladder.Person](t)(c.AddPerson(bg, name, false)))
+	}
+	anna, berta := people[0], people[1]
+	tebes, brisca := testLadders(t)[0], testLadders(t)[1]
+	c.played("alone", anna, tebes, 0, "@random")
+	c.playedTogether("guest", tebes, anna, ladder.Person{})
+	if n := kit.Get[int](t)(c.CountRated(bg, "tebes")); n != 0 {
+		t.Fatalf("%d people have a rating", n)
+	}
+	c.playedTogether("team", brisca, people...)
+	for n := range 20 {
+		c.playedTogether(fmt.Sprint("two-", n), tebes, anna, berta)
+	}
+	p := kit.Get[ladder.Play](t)(c.Play(bg, "team"))
+	for i, s := range p.Seats {
+		if s.Before != 1500 || s.After != p.Seats[(i+2)%4].After || (s.After > 1500) != (s.Record.Wins == 1) {
+			t.Errorf("the team's game has moved %+v", s)
+		}
+	}
+	c.playedTogether("last", tebes, people[2], people[3])
+
+	list := kit.Get[[]ladder.PersonRating](t)(c.RatedPeople(bg, "tebes", 0, 10))
+	if len(list) != 4 || list[0].Rating < list[1].Rating || list[2].Rating < list[3].Rating {
+		t.Fatalf("the list is %+v", list)
+	}
+	for i, r := range list {
+		if r.Provisional != (i > 1) || r.Provisional != (r.Deviation > 110) || r.Record.Games != []int{20, 20, 1, 1}[i] {
+			t.Errorf("place %d is %+v", i, r)
+		}
+	}
+	if rest := kit.Get[[]ladder.PersonRating](t)(c.RatedPeople(bg, "tebes", 3, 10)); !slices.Equal(rest, list[3:]) {
+		t.Errorf("the rest of the list is %+v", rest)
+	}
+	own := kit.Get[[]ladder.PersonRating](t)(c.RatingsOf(bg, anna.ID))
+	if len(own) != 2 || own[0].Game != "brisca" || own[1].Game != "tebes" || own[1].Record.Games != 20 {
+		t.Errorf("the ratings of a person are %+v", own)
+	}
+	kit.Must(t, c.BlockPerson(bg, berta.ID, true))
+	if n := kit.Get[int](t)(c.CountRated(bg, "tebes")); n != 3 {
+		t.Errorf("%d people are not blocked", n)
+	}
+	wantSound(t, c.Store)
+}
+
+// The finished games of a person are there page by page, with a record by game and by who else sat there.
+func TestPlaysOfAPerson(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	anna := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+	berta := kit.Get[ladder.Person](t)(c.AddPerson(bg, "berta", false))
+	two, four := testLadders(t)[0], testLadders(t)[1]
+	next := func() { c.clock.skip(day) }
+	c.played("a", anna, two, 0, "@random")
+	next()
+	c.played("b", anna, two, 1, "@random")
+	next()
+	c.played("c", anna, four, 0, "@random", "@first")
+	next()
+	c.playedTogether("d", two, anna, berta)
+	next()
+	c.playedTogether("e", two, ladder.Person{}, anna)
+	c.played("f", berta, two, 0, "@random")
+
+	var seen []string
+	for before := int64(0); ; {
+		list := kit.Get[[]ladder.Play](t)(c.FinishedPlaysOf(bg, anna.ID, before, 2))
+		if len(list) == 0 {
+			break
+		}
+		for _, p := range list {
+			seen = append(seen, p.ID)
+			for _, s := range p.Seats {
+				if s.PersonID == anna.ID {
+					before = s.Sat.UnixMicro()
+				}
+			}
+		}
+	}
+	if !slices.Equal(seen, []string{"e", "d", "c", "b", "a"}) {
+		t.Errorf("the games are %q", seen)
+	}
+	got := map[string]int{}
+	for _, r := range kit.Get[[]ladder.PlayRecord](t)(c.PlayRecords(bg, anna.ID)) {
+		got[fmt.Sprint(r.Game, " ", r.People, " ", r.Bot)] = r.Games
+	}
+	want := map[string]int{"tebes false @random": 2, "brisca false ": 1, "tebes true ": 2}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the records are %v, want %v", got, want)
+	}
+}
