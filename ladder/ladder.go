@@ -120,6 +120,9 @@ func (n Needs) Equal(o Needs) bool {
 // House reports whether the version is of a house bot.
 func (v Version) House() bool { return strings.HasPrefix(v.Bot, "@") }
 
+// Shown returns the version as people see it: its label, or its number where it has none.
+func (v Version) Shown() string { return cmp.Or(v.Label, fmt.Sprint(v.Number)) }
+
 // Plays reports whether the version claims to play a game.
 func (v Version) Plays(game string) bool {
 	for _, g := range v.Games {

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/web/server"
 )
@@ -109,7 +109,7 @@ func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 	for i := range p.Count {
 		group.Go(func() error {
 			joining <- struct{}{}
-			link, err := fleet.Dial(ctx, "nats://"+p.Address, p.Dirs.creds(i), logger)
+			link, err := cluster.Dial(ctx, "nats://"+p.Address, p.Dirs.creds(i), logger)
 			<-joining
 			if ctx.Err() != nil {
 				return nil
@@ -118,7 +118,7 @@ func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 				return err
 			}
 			defer link.Close()
-			w, err := fleet.NewWorker(link, fleet.WorkerOptions{
+			w, err := cluster.NewWorker(link, cluster.WorkerOptions{
 				Version: "bench", Cores: []int{cores.Any}, Memory: 1 << 30, Dir: p.Dirs.worker(i), Log: logger,
 				Play: func(_ context.Context, j attempt.Job, _ attempt.Options) attempt.Result {
 					return attempt.PlayAtRandom(j)

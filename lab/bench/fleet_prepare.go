@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sandbox"
@@ -109,7 +109,7 @@ func fillFleet(ctx context.Context, dir datadir.Dir, c *config.Config, versions 
 
 // addWorkers gives credentials to n workers.
 func (d fleetDirs) addWorkers(dir datadir.Dir, n int) error {
-	keys, err := fleet.OpenKeys(dir.Fleet())
+	keys, err := cluster.OpenKeys(dir.Fleet())
 	if err != nil {
 		return err
 	}

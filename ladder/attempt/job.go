@@ -1,5 +1,5 @@
 // Package attempt plays one attempt at a match on this machine: a Job, which has all that a machine needs for it,
-// becomes a Result. Other machines are told the same and answer the same; package fleet carries both.
+// becomes a Result. Other machines are told the same and answer the same; package cluster carries both.
 package attempt
 
 import (
@@ -100,7 +100,7 @@ func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed refere
 	}
 	taken := map[string]bool{}
 	for _, v := range versions {
-		b := Bot{Version: v.ID, Name: uniqueName(v, taken), Label: v.Label}
+		b := Bot{Version: v.ID, Name: uniqueName(v, taken), Label: v.Shown()}
 		switch {
 		case v.House():
 			b.House = v.Bot
@@ -108,9 +108,6 @@ func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed refere
 			b.Remote = true
 		default:
 			b.Hash, b.Command, b.Language = v.Hash, v.Command, v.Language
-		}
-		if b.Label == "" {
-			b.Label = fmt.Sprint(v.Number)
 		}
 		j.Bots = append(j.Bots, b)
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/timba-arena/timba/ladder/attempt"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -100,7 +100,7 @@ func (f *Fleet) Machines() []attempt.Machine {
 func (f *Fleet) Changed() <-chan struct{} { return f.changed }
 
 func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
-	e := fleet.Expected{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
+	e := cluster.Expected{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
 	if f.Quick != nil {
 		return hand(e, f.Quick(j), machine, keep)
 	}
@@ -123,19 +123,19 @@ func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep fu
 
 // The compressor is made here, and in no bubble of a test.
 func init() {
-	if _, err := fleet.Pack(attempt.Result{}, fleet.MaxPacked); err != nil {
+	if _, err := cluster.Pack(attempt.Result{}, cluster.MaxPacked); err != nil {
 		panic(err)
 	}
 }
 
 // hand hands a result to keep, as it comes out at the other end of a connection.
-func hand(e fleet.Expected, r attempt.Result, machine string, keep func(attempt.Result) error) error {
+func hand(e cluster.Expected, r attempt.Result, machine string, keep func(attempt.Result) error) error {
 	r.Machine = machine
-	data, err := fleet.Pack(r, fleet.MaxPacked)
+	data, err := cluster.Pack(r, cluster.MaxPacked)
 	if err != nil {
 		return err
 	}
-	d, err := fleet.Unpack(data)
+	d, err := cluster.Unpack(data)
 	if err == nil {
 		err = d.Unpack(e)
 	}
@@ -152,10 +152,10 @@ func (f *Fleet) Adopt(ctx context.Context, machine string, j attempt.Job, commit
 	if a == nil || a.machine != machine {
 		return attempt.ErrLost
 	}
-	return f.wait(ctx, a, fleet.Expected{Job: j, Commitment: commitment}, keep)
+	return f.wait(ctx, a, cluster.Expected{Job: j, Commitment: commitment}, keep)
 }
 
-func (f *Fleet) wait(ctx context.Context, a *played, e fleet.Expected, keep func(attempt.Result) error) error {
+func (f *Fleet) wait(ctx context.Context, a *played, e cluster.Expected, keep func(attempt.Result) error) error {
 	key := attempt.Playing{Match: e.Match, Attempt: e.Attempt}
 	select {
 	case <-a.done:

@@ -11,8 +11,8 @@ import (
 // the store.
 func TestDependencies(t *testing.T) {
 	for pkg, not := range map[string][]string{
-		".":        {"nats-io/", "timba/ladder/fleet"},
-		"../fleet": {"timba/ladder/runner", "timba/ladder/store"},
+		".":          {"nats-io/", "timba/ladder/cluster"},
+		"../cluster": {"timba/ladder/runner", "timba/ladder/store"},
 	} {
 		for _, path := range proc.Dependencies(t, pkg) {
 			for _, other := range not {

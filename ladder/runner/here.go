@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
@@ -40,7 +39,10 @@ func (r *Runner) playHere(ctx context.Context, o *outcome, j attempt.Job) attemp
 	}
 	return attempt.Play(ctx, j, attempt.Options{
 		Program: func(ctx context.Context, slot int) (match.Bot, error) {
-			return r.program(ctx, o.versions[slot], o.match)
+			if v := o.versions[slot]; v.Remote {
+				return r.Remotes.Bot(v, o.match), nil
+			}
+			return r.Resolve(ctx, o.versions[slot])
 		},
 		Check: r.Check, Journal: &r.journal,
 		Watch: func(g *referee.Game) {
@@ -49,17 +51,4 @@ func (r *Runner) playHere(ctx context.Context, o *outcome, j attempt.Job) attemp
 			}
 		},
 	})
-}
-
-// program returns the program of a version; all but house bots and remote ones are sandboxed.
-func (r *Runner) program(ctx context.Context, v ladder.Version, m *ladder.Match) (bot match.Bot, err error) {
-	if v.Remote {
-		bot = r.Remotes.Bot(v, m)
-	} else if bot, err = r.Resolve(ctx, v); err != nil {
-		return bot, err
-	}
-	if bot.Sandbox = nil; bot.Serve == nil && !v.House() {
-		bot.Sandbox = r.Sandbox
-	}
-	return bot, nil
 }

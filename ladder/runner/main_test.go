@@ -133,6 +133,14 @@ func (w *world) idle(n int, change func(*Options)) *Runner {
 	if change != nil {
 		change(&o)
 	}
+	resolve := o.Resolve
+	o.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
+		b, err := resolve(ctx, v)
+		if !v.House() {
+			b.Sandbox = o.Sandbox
+		}
+		return b, err
+	}
 	return kit.Get[*Runner](w.t)(New(o))
 }
 

@@ -31,8 +31,8 @@ import (
 type Options struct {
 	Store   Store
 	Ladders []ladder.Ladder
-	// Resolve returns a version as a program that can be started. An error is a
-	// failure of the server, never the bot's.
+	// Resolve returns a version as a program that can be started, in its sandbox. An error
+	// is a failure of the server, never the bot's.
 	Resolve func(context.Context, ladder.Version) (match.Bot, error)
 	// Remotes are the remote versions; nil: there are none.
 	Remotes Remotes
@@ -45,8 +45,8 @@ type Options struct {
 	// Tryout returns a bot that waits to be tested, whose owner is none of some; nil: there is none. It has a core of
 	// its own as a submission has. nil: there are no tryouts.
 	Tryout func(busy []int64) *Tryout
-	// Sandbox is the sandbox of all but house bots; nil: none, for bots that come
-	// from nobody else.
+	// Sandbox is the sandbox of all but house bots, to tell what went wrong in it; nil: none, for bots that
+	// come from nobody else.
 	Sandbox *match.Sandbox
 	// Pause is the time between two matches of a ladder whose versions all have had
 	// ladder.EnoughMatches of them; 0: none.

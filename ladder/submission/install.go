@@ -67,7 +67,7 @@ func makeReadOnly(path string, mode fs.FileMode) error {
 	return errors.Join(f.Chmod(mode), f.Sync(), f.Close())
 }
 
-// Resolve returns a version as a program that can be started. A bot of the house is
+// Resolve returns a version as a program that can be started, in its sandbox. A bot of the house is
 // part of this program; others stand in the data directory, and are made again from
 // their upload when they are gone. They stay there until the context has ended. An error
 // is a failure of our own.
@@ -92,11 +92,7 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (match.Bot, error) {
 	if err != nil {
 		return match.Bot{}, fmt.Errorf("submission: version %d of %s: %w", v.Number, v.Bot, err)
 	}
-	label := v.Label
-	if label == "" {
-		label = fmt.Sprint(v.Number)
-	}
-	return match.Bot{Name: v.Bot, Version: label, Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.botSandbox(), Language: v.Language}, nil
+	return match.Bot{Name: v.Bot, Version: v.Shown(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
 }
 
 // Restore makes a version's directory again from its upload, when it is gone. What

@@ -80,12 +80,13 @@ func (p *Pipeline) level() sandbox.Level {
 	return p.Level
 }
 
-// botSandbox returns the sandbox of submitted bots; nil for none.
-func (p *Pipeline) botSandbox() *match.Sandbox {
+// Sandbox returns that of submitted bots in a match, where they are stopped between their turns if that can be; nil
+// for none.
+func (p *Pipeline) Sandbox() *match.Sandbox {
 	if p.level() == sandbox.None {
 		return nil
 	}
-	return &match.Sandbox{Level: p.Level, Limit: p.Config.BotLimit()}
+	return &match.Sandbox{Level: p.Level, Limit: p.Config.BotLimit(), Freeze: p.Level == sandbox.Full}
 }
 
 // buildLimit returns that of a build, which takes no more than all bots together have.
@@ -138,6 +139,7 @@ type submission struct {
 	release func()        // what is held of the build
 	own     match.OwnTime // of the trial
 	most    time.Duration // for the stage that runs
+	quick   bool          // the check is a short one
 	*made
 }
 
@@ -227,8 +229,7 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	if err := s.Store.BeginStage(ctx, s.version.ID, st.name); err != nil {
 		return false, err
 	}
-	log := &transcript{}
-	log.hide(s.work+string(filepath.Separator), string(s.Dir)+string(filepath.Separator))
+	log := s.transcript()
 	began := time.Now()
 	summary, err := s.within(ctx, st, log)
 	if err != nil && ctx.Err() != nil {
@@ -251,6 +252,13 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 		return true, nil
 	}
 	return false, s.Store.Fail(ctx, s.version.ID, fmt.Sprintf("%s: %s", st.name, firstLine(summary)))
+}
+
+// transcript returns an empty log, which hides the server's directories.
+func (s *submission) transcript() *transcript {
+	t := &transcript{}
+	t.hide(s.work+string(filepath.Separator), string(s.Dir)+string(filepath.Separator))
+	return t
 }
 
 // within runs a stage in its time.

@@ -10,6 +10,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/sample-bots/starters"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // Starters of each kind, interpreted and compiled, come through to the ladders.
@@ -45,7 +46,7 @@ func TestStartersGoLive(t *testing.T) {
 			}
 		}
 		bot, err := w.Resolve(t.Context(), v)
-		if err != nil || bot.Hash != v.Hash || !strings.HasPrefix(bot.Dir, w.Dir.Bots()) || bot.Sandbox == nil {
+		if err != nil || bot.Hash != v.Hash || !strings.HasPrefix(bot.Dir, w.Dir.Bots()) || bot.Sandbox == nil || bot.Sandbox.Freeze != (w.Level == sandbox.Full) {
 			t.Errorf("%s: it resolves to %+v, %v", name, bot, err)
 		}
 		info, err := os.Stat(filepath.Join(bot.Dir, "timba.toml"))

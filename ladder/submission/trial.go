@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // TrialDeals is how many deals a bot plays against @random on each ladder, each in
@@ -32,10 +31,13 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 	if err != nil {
 		return "", err
 	}
+	if bot.Sandbox != nil {
+		bot.Sandbox.Freeze = false // as at home
+	}
 	o := s.Check
 	o.Clock, o.Outside, o.OnServer = s.clock(), false, true // a stranger's bot never runs without the sandbox
 	o.Done = func(c check.Check) { c.WriteLine(log) }
-	o.Yield = s.yield
+	o.Yield, o.Quick = s.yield, o.Quick || s.quick
 	quick := ""
 	if o.Quick {
 		quick = " --quick"
@@ -111,9 +113,6 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
 		return "", err
-	}
-	if bot.Sandbox != nil { // in a match it is stopped between its turns where that can be
-		bot.Sandbox.Freeze = bot.Sandbox.Level == sandbox.Full
 	}
 	random, err := program.Resolver{}.Resolve(ctx, ladder.Anchor)
 	if err != nil {
@@ -200,7 +199,7 @@ func (s *submission) firstFault(t trialMatch, g *referee.Result, log *transcript
 	if ours(f) {
 		return fmt.Errorf("submission: %s: %w: %v", t.name, errHouse, f)
 	}
-	c := match.Bot{Language: s.version.Language, Sandbox: s.botSandbox()}.InCompetition(&g.Replay, f, g.Logs[f.Seat])
+	c := match.Bot{Language: s.version.Language, Sandbox: s.Sandbox()}.InCompetition(&g.Replay, f, g.Logs[f.Seat])
 	text := f.TextIn(c)
 	where := fmt.Sprintf("%s, deal %d, rotation %d, seat %d, ply %d", t.name, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
 	fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, text)

@@ -6,16 +6,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // TryoutDeals is how many deals a bot plays in its tryout, each in both rotations.
 const TryoutDeals = 5
+
+// TryoutCheckTime is how long the check of a tryout may take, by the bot's own time.
+const TryoutCheckTime = time.Minute
 
 // Tryout is a bot of one file that its author tests before it is submitted. It is built as a submission is, with the
 // same limits, and plays a match on the first ladder of a game. Nothing of it is kept.
@@ -26,6 +29,14 @@ type Tryout struct {
 	Against ladder.Version
 	Built   func()                               // called before the first game
 	Done    func(*referee.Result, []TryoutFault) // called with each game, in which the bot is number 0
+	Checked func(TryoutCheck)                    // called after the games
+}
+
+// TryoutCheck is what the conformance kit finds.
+type TryoutCheck struct {
+	OK      bool
+	Summary string
+	Log     string
 }
 
 // TryoutFault is a fault of the bot with what to change.
@@ -68,8 +79,7 @@ func (p *Pipeline) Try(ctx context.Context, t Tryout, core int) (said string, er
 		return "", fmt.Errorf("submission: %w", err)
 	}
 	defer s.holds.hold(s.hash)()
-	log := &transcript{}
-	log.hide(work+string(filepath.Separator), string(p.Dir)+string(filepath.Separator))
+	log := s.transcript()
 	play := func(s *submission, ctx context.Context, log *transcript) (string, error) {
 		return "", s.try(ctx, t, log)
 	}
@@ -79,10 +89,30 @@ func (p *Pipeline) Try(ctx context.Context, t Tryout, core int) (said string, er
 		}
 	}
 	var no *refusal
-	if errors.As(err, &no) && ctx.Err() == nil {
+	switch {
+	case err == nil:
+		err = s.tryCheck(ctx, t)
+	case errors.As(err, &no) && ctx.Err() == nil:
 		err = ladder.Errorf(ladder.Invalid, "", "%s", log.clean(no.text))
 	}
 	return log.String(), err
+}
+
+// tryCheck runs the conformance kit on the bot of a tryout.
+func (s *submission) tryCheck(ctx context.Context, t Tryout) error {
+	log, result := s.transcript(), TryoutCheck{OK: true}
+	s.quick = true
+	summary, err := s.within(ctx, stage{Check, "", TryoutCheckTime, true, (*submission).check}, log)
+	var no *refusal
+	if errors.As(err, &no) && ctx.Err() == nil {
+		result.OK, summary, err = false, log.clean(no.text), nil
+	}
+	if err != nil {
+		return err
+	}
+	result.Summary, result.Log = summary, log.String()
+	t.Checked(result)
+	return nil
 }
 
 // construct builds a bot that nothing is known of in the store.
@@ -111,11 +141,6 @@ func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
 	against, err := s.Resolve(ctx, t.Against)
 	if err != nil {
 		return err
-	}
-	for _, b := range []*match.Bot{&bot, &against} {
-		if b.Sandbox != nil {
-			b.Sandbox.Freeze = b.Sandbox.Level == sandbox.Full
-		}
 	}
 	t.Built()
 	_, err = s.playDeals(ctx, s.trials()[0], []match.Bot{bot, against}, TryoutDeals, log, func(g *referee.Result) error {

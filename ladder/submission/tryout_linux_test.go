@@ -12,22 +12,26 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// try tests a bot of one file and returns its games.
-func (w *world) try(ctx context.Context, file, text string) (games []*referee.Result, said string, err error) {
+// try tests a bot of one file and returns its games, and what the kit finds.
+func (w *world) try(ctx context.Context, file, text string) (games []*referee.Result, check TryoutCheck, said string, err error) {
 	w.t.Helper()
 	t := Tryout{File: file, Text: text, Game: "tebes", Against: ladder.Version{Bot: "@random"}, Built: func() {}}
 	t.Done = func(g *referee.Result, _ []TryoutFault) { games = append(games, g) }
+	t.Checked = func(c TryoutCheck) { check = c }
 	said, err = w.Try(ctx, t, cores.Any)
-	return games, said, err
+	return games, check, said, err
 }
 
 // A bot that is tested is built as a submission is and plays ten games; nothing of it is left.
 func TestTryout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	games, _, err := w.try(t.Context(), "bot.sh", shell("echo thinking >&2; "))
+	games, check, _, err := w.try(t.Context(), "bot.sh", shell("echo thinking >&2; "))
 	if err != nil || len(games) != 2*TryoutDeals {
 		t.Fatalf("%d games, %v", len(games), err)
+	}
+	if !check.OK || !strings.Contains(check.Summary, "passes") || !strings.Contains(check.Log, "timba check") {
+		t.Errorf("the check says %+v", check)
 	}
 	for _, g := range games {
 		seat := 0
@@ -52,7 +56,7 @@ func TestTryoutFails(t *testing.T) {
 		"it does not compile": {"bot.c", "int main(void) { return x; }", "cc: ", "‘x’ undeclared"},
 		"a strange name":      {"bot.txt", "", "tells no language", ""},
 	} {
-		games, said, err := w.try(t.Context(), c.file, c.text)
+		games, _, said, err := w.try(t.Context(), c.file, c.text)
 		if err == nil || !strings.Contains(err.Error(), c.err) || len(games) > 0 || c.said != "" && (ladder.CodeOf(err) != ladder.Invalid || !strings.Contains(said, "undeclared")) {
 			t.Errorf("%s: %d games, %v\n%s", name, len(games), err, said)
 		}
@@ -62,10 +66,13 @@ func TestTryoutFails(t *testing.T) {
 		"memory": `x=$(head -c 256m /dev/zero | tr '\0' x); echo "${#x} were had" >&2; [ ${#x} -gt 1000000 ] || exit 3`,
 		"disk":   `head -c 1g /dev/zero >here || exit 3; echo was had >&2`,
 	} {
-		games, _, err := w.try(t.Context(), "bot.sh", text+"\n"+shell(""))
+		games, check, _, err := w.try(t.Context(), "bot.sh", text+"\n"+shell(""))
 		if err != nil || len(games) != 2*TryoutDeals {
 			t.Errorf("%s: %d games, %v", name, len(games), err)
 			continue
+		}
+		if check.OK || check.Summary == "" {
+			t.Errorf("%s: the check says %+v", name, check)
 		}
 		for _, g := range games {
 			if len(g.Faults) == 0 || strings.Contains(fmt.Sprintf("%s", g.Logs), "had") {

@@ -32,9 +32,8 @@ import (
 type Options struct {
 	Store   *store.Store
 	Limits  Limits
-	Room    ladder.Room // for the memory of one bot
-	Resolve func(context.Context, ladder.Version) (match.Bot, error)
-	Sandbox *match.Sandbox // of all but house bots; nil: none
+	Room    ladder.Room                                              // for the memory of one bot
+	Resolve func(context.Context, ladder.Version) (match.Bot, error) // in its sandbox
 	Log     *slog.Logger
 	// Changed is told of a table that is seen differently now, by its ID; nil: nobody is told. It does not wait.
 	Changed func(id string)

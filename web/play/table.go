@@ -77,9 +77,6 @@ func (x *Table) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if b.Sandbox = nil; !s.Version.House() {
-			b.Sandbox = x.tables.Sandbox
-		}
 		x.bots = append(x.bots, b)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder/attempt"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
@@ -34,7 +34,7 @@ type Cluster struct {
 }
 
 // openHub starts what matches are handed to other machines with; nil where there are none.
-func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline) (*fleet.Hub, error) {
+func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline) (*cluster.Hub, error) {
 	if s.Cluster.Listen == "" && s.Cluster.URL == "" {
 		return nil, nil
 	}
@@ -46,11 +46,11 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 		}
 		certificate = &pair
 	}
-	bots := s.botSandbox()
+	bots := p.Sandbox()
 	if bots != nil {
 		bots.Level = s.Config.Sandbox // which other machines must have
 	}
-	hub, err := fleet.OpenHub(ctx, fleet.HubOptions{
+	hub, err := cluster.OpenHub(ctx, cluster.HubOptions{
 		Dir:    s.Dir.Fleet(),
 		Listen: s.Cluster.Listen, Certificate: certificate,
 		URL: s.Cluster.URL, Creds: s.Cluster.Creds,
@@ -74,7 +74,7 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 // local returns the machine of this process.
 func (s *Server) local() attempt.Machine {
 	return attempt.Machine{
-		Version: s.Version, Protocol: fleet.Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
+		Version: s.Version, Protocol: cluster.Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
 		Sandbox: sandbox.Probe().Level.String(), Cores: s.Cores, Memory: s.room.Total,
 	}
 }

@@ -14,8 +14,8 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -34,7 +34,7 @@ func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 		if s.Cluster.URL != "" {
 			return r.Machines(nil), nil
 		}
-		added, err := fleet.ReadAdded(s.Dir.Fleet())
+		added, err := cluster.ReadAdded(s.Dir.Fleet())
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs boo
 			return written.Machines, true, nil
 		}
 	}
-	added, err := fleet.ReadAdded(dir.Fleet())
+	added, err := cluster.ReadAdded(dir.Fleet())
 	if err != nil {
 		return nil, false, err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/fleet"
 )
 
 // The list in the data directory counts while a server keeps it up. Without one the workers with
@@ -24,7 +24,7 @@ func TestReadMachines(t *testing.T) {
 	if _, err := os.Stat(dir.Fleet()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("reading has made %s: %v", dir.Fleet(), err)
 	}
-	keys, err := fleet.OpenKeys(dir.Fleet())
+	keys, err := cluster.OpenKeys(dir.Fleet())
 	kit.Must(t, err)
 	for _, name := range []string{"lab-1", "lab-2"} {
 		_, err := keys.Add(name)

@@ -26,9 +26,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
@@ -236,7 +236,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	}
 	s.tables = play.New(play.Options{
-		Store: s.Store, Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: pipeline.Resolve, Sandbox: s.botSandbox(), Log: s.Log,
+		Store: s.Store, Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: pipeline.Resolve, Log: s.Log,
 	})
 	seen := s.machines(r)
 	handler, err := s.handler(r, registry, seen)
@@ -353,7 +353,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 	})), nil
 }
 
-func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {
+func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {
 	memory, err := pipeline.Memory()
 	if err != nil {
 		return nil, err
@@ -371,13 +371,13 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 		Resolve:    pipeline.Resolve,
 		Submit:     pipeline.Run,
 		Tryout:     s.tryouts.Next,
-		Sandbox:    s.botSandbox(),
+		Sandbox:    pipeline.Sandbox(),
 		Pause:      s.Config.Pause,
 		Idle:       60 * s.Config.Pause,
 		Local:      s.local(),
 		Finds:      finder(),
 		Grace:      s.Grace,
-		Check:      s.check(hub),
+		Check:      s.check(hub, pipeline.Sandbox()),
 		Watch:      s.Live.Watch,
 		Registerer: registry,
 		Log:        s.Log,
@@ -390,24 +390,16 @@ func (s *Server) runner(registry *prometheus.Registry, hub *fleet.Hub, pipeline 
 	return runner.New(o)
 }
 
-// botSandbox returns how bots are sandboxed; nil if the configuration requires no sandbox.
-func (s *Server) botSandbox() *match.Sandbox {
-	if s.Config.Sandbox == sandbox.None {
-		return nil
-	}
-	return &match.Sandbox{Level: s.Level, Limit: s.Config.BotLimit(), Freeze: s.Level == sandbox.Full}
-}
-
 // room is the free disk space in bytes that the server needs to resume after a failure.
 const room = 1 << 20
 
 // check returns a check of this machine and of its fleet, if it has one.
-func (s *Server) check(h *fleet.Hub) func(context.Context) error {
+func (s *Server) check(h *cluster.Hub, bots *match.Sandbox) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if h != nil && h.Err() != nil {
 			return h.Err()
 		}
-		return CheckMachine(ctx, s.Dir.Temp(), s.botSandbox())
+		return CheckMachine(ctx, s.Dir.Temp(), bots)
 	}
 }
 

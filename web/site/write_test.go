@@ -77,7 +77,7 @@ func TestEditorRefused(t *testing.T) {
 		a = w.Get(c, path)
 		return strings.Contains(a.Body, `data-done="true"`)
 	})
-	if !strings.Contains(a.Body, "0 won, 0 drawn, 10 lost") || !strings.Contains(a.Body, "1 fault<") {
+	if !strings.Contains(a.Body, "0 won, 0 drawn, 10 lost") || !strings.Contains(a.Body, "1 fault<") || !strings.Contains(a.Body, "Conformance with the protocol") {
 		t.Errorf("a bot that fails: %s", a.Body)
 	}
 	if a = w.Get(c, path+"/games/1"); !strings.Contains(a.Body, "ValueError: of anna") || !strings.Contains(a.Body, "faultnote") {

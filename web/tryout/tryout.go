@@ -71,7 +71,8 @@ type Progress struct {
 	Reason  string // of Failed
 	Said    string // by the build
 	Games   []Game
-	Change  int // a number that is another one when anything has changed
+	Check   *submission.TryoutCheck // nil: it has not run
+	Change  int                     // a number that is another one when anything has changed
 }
 
 // Done reports whether the tryout has ended.
@@ -201,6 +202,7 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 		game.Faults = faults
 		x.change(n, func() { n.Games = append(n.Games, game) })
 	}
+	t.Checked = func(c submission.TryoutCheck) { x.change(n, func() { n.Check = &c }) }
 	said, err := x.Play(n.ctx, t, core)
 	x.change(n, func() {
 		n.Said = said

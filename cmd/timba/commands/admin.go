@@ -13,8 +13,8 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -271,12 +271,12 @@ func newAdminWorker(f *adminFlags) *cobra.Command {
 }
 
 // keys calls do with the keys of the data directory, which --data must name.
-func (f *adminFlags) keys(do func(*fleet.Keys) error) error {
+func (f *adminFlags) keys(do func(*cluster.Keys) error) error {
 	err := f.open(store.Options{ReadOnly: true}, func(*store.Store) error { return nil }) // it is the directory of a competition
 	if err != nil {
 		return err
 	}
-	k, err := fleet.OpenKeys(datadir.Dir(f.data).Fleet())
+	k, err := cluster.OpenKeys(datadir.Dir(f.data).Fleet())
 	if err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 		if creds != "" {
 			return addGuest(creds, key, args[0])
 		}
-		err = f.keys(func(k *fleet.Keys) error {
+		err = f.keys(func(k *cluster.Keys) error {
 			file, err := k.Add(args[0])
 			made = credential{Name: args[0], Creds: string(file)}
 			return err
@@ -333,7 +333,7 @@ func addGuest(creds, key, name string) (made credential, err error) {
 	if err != nil {
 		return made, fmt.Errorf("account-key: %w", err)
 	}
-	file, user, err := fleet.AddGuest(server, seed, name)
+	file, user, err := cluster.AddGuest(server, seed, name)
 	return credential{name, string(file), user}, err
 }
 
@@ -349,7 +349,7 @@ func newWorkerRemove(f *adminFlags) *cobra.Command {
 		Example: "  timba admin worker remove lab-3 --data /var/lib/timba",
 		Args:    cobra.ExactArgs(1),
 	}, func(_ *cobra.Command, args []string) (removed, error) {
-		return removed{args[0]}, f.keys(func(k *fleet.Keys) error { return k.Remove(args[0]) })
+		return removed{args[0]}, f.keys(func(k *cluster.Keys) error { return k.Remove(args[0]) })
 	}, func(w io.Writer, r removed) { fmt.Fprintf(w, "removed %s\n", text.Quote(r.Name)) })
 }
 
@@ -359,15 +359,15 @@ func newWorkerList(f *adminFlags) *cobra.Command {
 		Short:   "List the workers that have credentials, or had them",
 		Example: "  timba admin worker list --data /var/lib/timba",
 		Args:    cobra.NoArgs,
-	}, func(*cobra.Command, []string) (list []fleet.Credential, err error) {
-		err = f.keys(func(k *fleet.Keys) error {
+	}, func(*cobra.Command, []string) (list []cluster.Credential, err error) {
+		err = f.keys(func(k *cluster.Keys) error {
 			all, err := k.Workers()
-			list = append([]fleet.Credential{}, all...) // [] in JSON
+			list = append([]cluster.Credential{}, all...) // [] in JSON
 			return err
 		})
 		return list, err
-	}, func(w io.Writer, list []fleet.Credential) {
-		cli.Rows(w, "name|added|removed", list, func(c fleet.Credential) []any {
+	}, func(w io.Writer, list []cluster.Credential) {
+		cli.Rows(w, "name|added|removed", list, func(c cluster.Credential) []any {
 			return []any{c.Name, c.Added.Format(time.DateTime), since(c.Removed)}
 		})
 	})

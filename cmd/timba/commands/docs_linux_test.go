@@ -44,7 +44,7 @@ var notRun = map[string]string{
 	"(gdb) ":                  "a debugger waits for a person",
 	"timba worker ":           "TestWorker runs a worker of a server",
 	"timba serve --data /var/lib/timba --domain ":           "web/server: TestCertificate obtains certificates",
-	"timba serve --data /var/lib/timba --nats ":             "ladder/fleet TestGuests and TestServeNats run a NATS cluster",
+	"timba serve --data /var/lib/timba --nats ":             "ladder/cluster TestGuests and TestServeNats run a NATS cluster",
 	"timba admin worker add lab-2 --creds ":                 "TestServeNats makes such credentials",
 	"timba login $URL":                                      "TestCompetition runs these commands of docs/writing-a-bot.md",
 	"timba replay feed game.json --seat 0 > game.in && gdb": "a debugger waits for a person",

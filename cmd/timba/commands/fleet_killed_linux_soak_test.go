@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/cluster"
 )
 
 // fleetKills and fleetCuts are the numbers of kills of the server, of kills of workers, and of cut
@@ -37,7 +37,7 @@ const (
 	longStop = time.Minute
 	// shortStop is for how long a worker is stopped that keeps its matches. A bot has no more for a
 	// move in quickLadders.
-	shortStop = fleet.AckTime - 4*time.Second
+	shortStop = cluster.AckTime - 4*time.Second
 )
 
 // fleetLadders are ladders whose matches take about a second, and that never pause.

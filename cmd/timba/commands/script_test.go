@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/cmd/internal/clitest"
 	"github.com/timba-arena/timba/internal/kit/proc"
-	"github.com/timba-arena/timba/ladder/fleet/fleettest"
+	"github.com/timba-arena/timba/ladder/cluster/clustertest"
 )
 
 // TestMain makes the test binary run as timba, also as a house bot.
@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "bot" { // a match of this process starts house bots
 		os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	if len(os.Args) == 3 && os.Args[1] == fleettest.Mode { // a NATS server beside timba
-		if err := fleettest.Main(os.Args[2]); err != nil {
+	if len(os.Args) == 3 && os.Args[1] == clustertest.Mode { // a NATS server beside timba
+		if err := clustertest.Main(os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -22,8 +22,8 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/size"
+	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/config"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
@@ -60,7 +60,7 @@ func newWorker() *cobra.Command {
 	cli.CountFlag(cmd, &f.cores, "cores", 0, "matches at the same time (default: one for each core)")
 	cli.SizeFlag(cmd, &f.memory, "memory", 0, "memory that all bots have together, as `SIZE`: 800m, 6g (default: what the machine has)")
 	flags.StringVar(&f.data, "data", "", "the `DIR` for bots and results (default: in the user's cache)")
-	cli.SizeFlag(cmd, &f.cache, "cache", fleet.DefaultCache, "how much of the disk bots may take, as `SIZE`")
+	cli.SizeFlag(cmd, &f.cache, "cache", cluster.DefaultCache, "how much of the disk bots may take, as `SIZE`")
 	flags.StringVar(&f.metrics, "metrics", "", "`address` where Prometheus finds /metrics (default: none)")
 	flags.StringVar(&f.logLevel, "log-level", "info", "lowest level that is logged: `debug|info|warn|error`")
 	flags.StringVar(&f.logFormat, "log-format", "text", "format of the log: `text|json`")
@@ -87,7 +87,7 @@ func (f *workerFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer unlock()
-	link, err := fleet.Dial(cmd.Context(), f.nats, f.creds, o.Log)
+	link, err := cluster.Dial(cmd.Context(), f.nats, f.creds, o.Log)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (f *workerFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer stop()
-	w, err := fleet.NewWorker(link, o)
+	w, err := cluster.NewWorker(link, o)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (f *workerFlags) run(cmd *cobra.Command) (err error) {
 }
 
 // options returns the options of the worker from the flags and what the machine has.
-func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err error) {
+func (f *workerFlags) options(cmd *cobra.Command) (o cluster.WorkerOptions, err error) {
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
 	}

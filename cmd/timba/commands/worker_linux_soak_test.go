@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/fleet/fleettest"
+	"github.com/timba-arena/timba/ladder/cluster/clustertest"
 )
 
 // cluster waits until workers can connect to a server, and returns the URL.
@@ -115,9 +115,9 @@ func TestWorker(t *testing.T) {
 
 // TestServeNats covers docs/operating.md, "A NATS cluster that exists": with credentials of its account,
 // the server and a worker play over a NATS server that is a process of its own, with TLS. What happens
-// when that is lost, TestGuests of ladder/fleet has.
+// when that is lost, TestGuests of ladder/cluster has.
 func TestServeNats(t *testing.T) {
-	c := fleettest.Start(t, "../../../docs/operating.md", true)
+	c := clustertest.Start(t, "../../../docs/operating.md", true)
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1", "--nats", c.URL, "--creds", c.Creds)
 	add := exec.Command(a.program, "admin", "worker", "add", "lab-1", "--creds", c.Creds, "--account-key", c.Key)

@@ -1,0 +1,254 @@
+package cluster
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// No worker is trusted: what it hands in is played again by the rules before it is stored. A worker
+// that lies can still give its bots a fault, or other legal moves: which a bot has made only its own
+// machine knows.
+
+// Expected is what the result of an attempt is checked against.
+type Expected struct {
+	attempt.Job
+	Commitment referee.Hex // to the seed, which a later server does not know
+}
+
+// maxText is how many bytes of a text are kept that a machine may have made up.
+const maxText = 300
+
+func contradicts(format string, args ...any) error {
+	return &attempt.Contradiction{Text: shown(fmt.Sprintf(format, args...))}
+}
+
+// shown returns a text so that people can be shown it.
+func shown(text string) string {
+	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
+}
+
+// Unpack unpacks the games. They are played again one by one, as they come, and the first that cannot be one
+// of the attempt is a *Contradiction.
+func (d *Delivery) Unpack(e Expected) (err error) {
+	if f := d.Failure; f != nil {
+		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Bot) bool { return b.Version == f.Version }) {
+			return contradicts("it told of a failure of version %d, which does not play", f.Version)
+		}
+		return nil
+	}
+	defer func() {
+		if v := recover(); v != nil { // in the rules, at what no game can be
+			err = contradicts("it cannot be played again: %v", v)
+		}
+	}()
+	c, err := newChecker(e)
+	if err != nil {
+		return err
+	}
+	if err := d.unpack(c.game, c.bytes()); err != nil {
+		return err
+	}
+	if n := e.Deals * len(e.Bots); len(d.Games) != n {
+		return contradicts("it has %d games where the match has %d", len(d.Games), n)
+	}
+	attempt.Cut(d.Games, len(e.Bots))
+	return nil
+}
+
+// allowance is a reader that reads so many bytes.
+type allowance struct {
+	io.Reader
+	left int
+}
+
+var errTooLong = errors.New("a game is too long")
+
+func (a *allowance) Read(p []byte) (int, error) {
+	if a.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := a.Reader.Read(p[:min(len(p), a.left)])
+	a.left -= n
+	return n, err
+}
+
+// unpack unpacks the games, each of at most so many bytes, and takes those that check allows.
+func (d *Delivery) unpack(check func(*referee.Result) error, most int) error {
+	// It keeps no more of what it reads than a window.
+	z, err := zstd.NewReader(bytes.NewReader(d.packed),
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MaxPacked))
+	if err != nil {
+		return contradicts("its games cannot be unpacked: %s", err)
+	}
+	defer z.Close()
+	in := &allowance{z, most}
+	games := json.NewDecoder(in)
+	if _, err := games.Token(); err != nil { // of a list, or null
+		return contradicts("its games cannot be read: %s", err)
+	}
+	d.Games = nil
+	for games.More() {
+		in.left = most
+		g := new(referee.Result)
+		if err := games.Decode(&unpacked{Result: g, Faults: (*fewFaults)(&g.Faults)}); err != nil {
+			return contradicts("game %d cannot be read: %s", len(d.Games), err)
+		}
+		if len(g.Bots) != len(g.Seats) || len(g.Logs) != len(g.Seats) {
+			return contradicts("game %d has %d bots and %d logs for %d seats", len(d.Games), len(g.Bots), len(g.Logs), len(g.Seats))
+		}
+		if err := check(g); err != nil {
+			return err
+		}
+		d.Games = append(d.Games, g)
+	}
+	return nil
+}
+
+// unpacked is a game whose faults are bounded as they are read: in memory they are some hundred times
+// as large.
+type unpacked struct {
+	*referee.Result
+	Faults *fewFaults `json:"faults"`
+}
+
+type fewFaults []referee.Fault
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *fewFaults) UnmarshalJSON(data []byte) error {
+	list := json.NewDecoder(bytes.NewReader(data))
+	if _, err := list.Token(); err != nil {
+		return err
+	}
+	*f = fewFaults{}
+	for list.More() {
+		var next referee.Fault
+		if err := list.Decode(&next); err != nil {
+			return err
+		}
+		if *f = append(*f, next); len(*f) > rules.MaxSeats {
+			return errors.New("it has more faults than seats")
+		}
+	}
+	return nil
+}
+
+// checker checks the games of one attempt.
+type checker struct {
+	Expected
+	variant *rules.Variant
+	clock   referee.ClockMS
+	seen    map[referee.ReplayMatch]bool
+}
+
+func newChecker(e Expected) (*checker, error) {
+	v, err := ladder.Ladder{Game: e.Game, Options: e.Options}.Variant()
+	return &checker{Expected: e, variant: v, clock: e.Clock.InReplay(), seen: map[referee.ReplayMatch]bool{}}, err
+}
+
+// bytes returns the most bytes that a game can have: six for each of what a bot says, as JSON may write
+// it, and four for three of its logs.
+func (c *checker) bytes() int {
+	const head, fault, move = 64 << 10, 16 << 10, 256
+	most := head + c.variant.MaxPlies*move + c.variant.Players*(fault+6*attempt.MaxInfo+2*attempt.MaxLog)
+	for _, b := range c.Bots { // they are in some faults
+		for _, word := range b.Command {
+			most += 6 * len(word)
+		}
+	}
+	return most
+}
+
+// game checks one game.
+func (c *checker) game(g *referee.Result) error {
+	err := c.head(g)
+	if err == nil {
+		err = c.seats(g)
+	}
+	if err == nil {
+		for _, err = range g.Verify(c.variant.Game) {
+			break // one is enough
+		}
+	}
+	if err != nil {
+		return contradicts("deal %d, rotation %d: %s", g.Match.Deal, g.Match.Rotation, strings.TrimPrefix(err.Error(), "replay: "))
+	}
+	return nil
+}
+
+// maxGame is how much longer than by its clock alone a game can take: programs start, and others use
+// the machine.
+const maxGame = 24 * time.Hour
+
+func (c *checker) head(g *referee.Result) error {
+	at := referee.ReplayMatch{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
+	v, err := g.Resolve(c.variant.Game)
+	switch {
+	case err != nil:
+		return err
+	case !reflect.DeepEqual(v.Settings, c.variant.Settings):
+		return fmt.Errorf("its options are %.100v", g.Options)
+	case g.Match.Opening != 0:
+		return errors.New("it begins with an opening, which no game of a competition does")
+	case g.Timba != protocol.Version:
+		return fmt.Errorf("it is of version %d of the protocol", g.Timba)
+	case g.Match.Seed == nil || g.Commitment != c.Commitment:
+		return errors.New("its commitment is not that of the attempt")
+	case !reflect.DeepEqual(g.Clock, c.clock):
+		return errors.New("its clock is not that of the match")
+	case g.Adjudication != nil || g.Adjudicated != nil:
+		return errors.New("it is adjudicated, which no game of a competition is")
+	case at.Deal < 0 || at.Deal >= c.Deals || at.Rotation < 0 || at.Rotation >= len(c.Bots):
+		return errors.New("the match has no such game")
+	case c.seen[at]:
+		return errors.New("it comes twice")
+	case g.Took < 0 || g.Took > c.Clock.Longest(c.variant.MaxPlies, c.variant.Players)+maxGame:
+		return fmt.Errorf("it took %s", g.Took)
+	}
+	c.seen[at] = true
+	return nil
+}
+
+func (c *checker) seats(g *referee.Result) error {
+	for i, s := range g.Seats {
+		slot := rules.BotAt(i, g.Match.Rotation, len(c.Bots))
+		b := c.Bots[slot]
+		switch {
+		case g.Bots[i] != slot:
+			return fmt.Errorf("seat %d was played by bot %d where the rotation has bot %d", i, g.Bots[i], slot)
+		case s.Name != b.Name:
+			return fmt.Errorf("at seat %d sat %.60q where the match has %q", i, s.Name, b.Name)
+		case s.Clock != nil || s.Untimed:
+			return fmt.Errorf("seat %d has a clock of its own, or none", i)
+		case b.House != "" && len(s.Version) > MaxWord: // its version and its hash are those of the worker's timba
+			return fmt.Errorf("the version of seat %d has %d bytes", i, len(s.Version))
+		case b.House == "" && (s.Version != b.Label || s.SHA256 != b.Hash):
+			return fmt.Errorf("at seat %d ran version %.60q with the hash %.64s where the match has %q, %s", i, s.Version, s.SHA256, b.Label, b.Hash)
+		}
+	}
+	for _, f := range g.Faults {
+		if f.Seat < 0 || f.Seat >= len(g.Seats) {
+			return fmt.Errorf("a fault is of seat %d", f.Seat)
+		}
+		if b := c.Bots[g.Bots[f.Seat]]; f.Reason.Kind == fault.ConnectionLost || b.House != "" && program.HouseFailed(f) {
+			return fmt.Errorf("seat %d, %s, cannot have the fault %s", f.Seat, b.Name, f.Reason.Kind)
+		}
+	}
+	return nil
+}

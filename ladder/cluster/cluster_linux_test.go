@@ -1,0 +1,168 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/cluster/clustertest"
+)
+
+const operating = "../../docs/operating.md"
+
+// guest makes the credentials of a worker in a cluster that exists, and returns their file.
+func guest(t *testing.T, c *clustertest.Cluster, name string) string {
+	t.Helper()
+	read := kit.Get[[]byte](t)
+	text, _, err := AddGuest(read(os.ReadFile(c.Creds)), read(os.ReadFile(c.Key)), name)
+	kit.Must(t, err)
+	file := filepath.Join(t.TempDir(), name+".creds")
+	kit.Must(t, os.WriteFile(file, text, 0o600))
+	return file
+}
+
+// In a NATS cluster that exists, set up as docs/operating.md says, workers play. When NATS is killed in the middle of matches and comes back, all connect again, the match is
+// there, and matches go on.
+func TestGuests(t *testing.T) {
+	t.Parallel()
+	guests(t, true)
+}
+
+func guests(t *testing.T, tls bool) {
+	c := clustertest.Start(t, operating, tls)
+	file, open := gate(t)
+	a := newArena(t, func(o *HubOptions) {
+		o.Listen, o.URL, o.Creds, o.Registerer = "", c.URL, c.Creds, prometheus.NewPedanticRegistry()
+	})
+	a.start(settings{URL: c.URL, Creds: guest(t, c, "lab-1"), Dir: t.TempDir(), Gate: file})
+	a.there("lab-1")
+	j := job(1, 1, greedy, greedy2)
+	wait := a.playing(t.Context(), "lab-1", j)
+	a.has("lab-1", j)
+	c.Kill()
+	kit.Until(t, "the hub tells that NATS is gone", func() bool { return a.Err() != nil })
+	if n := testutil.ToFloat64(a.metrics.down); n != 1 {
+		t.Errorf("timba_fleet_down is %v", n)
+	}
+	if _, err := a.Play(t.Context(), "lab-1", job(3, 1, greedy, greedy2)); !errors.Is(err, attempt.ErrUnavailable) {
+		t.Errorf("a match without NATS gave %v", err)
+	}
+	open()
+	c.Run()
+	got := <-wait
+	a.complete(j, got.Result, got.err)
+	kit.Until(t, "the hub goes on", func() bool { return a.Err() == nil })
+	if n := testutil.ToFloat64(a.metrics.down); n != 0 {
+		t.Errorf("timba_fleet_down is %v", n)
+	}
+	a.there("lab-1")
+	j = job(4, 1, greedy, a.bot(2, script("")))
+	r, err := a.Play(t.Context(), "lab-1", j)
+	a.complete(j, r, err)
+}
+
+// A worker of a cluster that exists has the subjects of docs/operating.md, and no others.
+func TestGuestPermissions(t *testing.T) {
+	t.Parallel()
+	page := kit.Get[[]byte](t)(os.ReadFile(operating))
+	p := workerPermissions("NAME")
+	for what, want := range map[string]jwt.StringList{"publish": p.Pub.Allow, "subscribe": p.Sub.Allow} {
+		line := regexp.MustCompile(`(?m)^\| ` + what + ` \| (.*) \|$`).FindSubmatch(page)
+		if line == nil {
+			t.Fatalf("the page has no row %q", what)
+		}
+		got := strings.Split(strings.ReplaceAll(string(line[1]), "`", ""), ", ")
+		if len(got) != len(want) {
+			t.Errorf("%s: the page has %d subjects, want %d", what, len(got), len(want))
+		}
+		for _, subject := range got {
+			if !want.Contains(subject) {
+				t.Errorf("%s: %s is in the page alone", what, subject)
+			}
+		}
+	}
+	c := clustertest.Start(t, operating, true)
+	a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
+	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.HubOptions.Log))
+	defer l.Close()
+	for _, subject := range []string{"jobs.lab-1", "results.lab-2", "files.lab-2"} {
+		if !denied(l, subject, func() error { return l.Publish(subject, nil) }) {
+			t.Errorf("a worker may publish on %s", subject)
+		}
+	}
+	for _, subject := range []string{"jobs.lab-2", "results.*", "files.*", ">"} {
+		if !denied(l, subject, func() error { _, err := l.Subscribe(subject, func(*nats.Msg) {}); return err }) {
+			t.Errorf("a worker may read %s", subject)
+		}
+	}
+}
+
+// A worker in the account of the server gets its answers in its own inbox alone: NATS would do what else it is
+// told with the rights of the server.
+func TestGuestReplies(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Start(t, operating, false)
+	a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
+	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.HubOptions.Log))
+	defer l.Close()
+	elsewhere := kit.Get[*nats.Subscription](t)(a.link.SubscribeSync("elsewhere"))
+	a.must(a.link.FlushTimeout(patience))
+	data := kit.Get[[]byte](t)(json.Marshal(heartbeat{Machine: attempt.Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
+	for _, subject := range services("lab-1") {
+		a.must(l.PublishMsg(&nats.Msg{Subject: subject, Reply: "elsewhere", Data: data}))
+	}
+	a.joins(l, nil)
+	kit.Get[*nats.Msg](t)(l.Request(resultsSubject("lab-1"), []byte("x"), patience)) // what was asked before is answered
+	a.must(a.link.FlushTimeout(patience))
+	if n, _, err := elsewhere.Pending(); n != 0 || err != nil {
+		t.Errorf("%d answers go elsewhere, %v", n, err)
+	}
+}
+
+// What is wrong with the account or the credentials is said with what to try.
+func TestGuestErrors(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Start(t, operating, false)
+	read := kit.Get[[]byte](t)
+	creds, key := read(os.ReadFile(c.Creds)), read(os.ReadFile(c.Key))
+	for _, test := range []struct {
+		creds, key []byte
+		name, want string
+	}{
+		{creds, key, attempt.Local, `the name "local" is that of the server's own`},
+		{creds, key, "server", `the name "server" is that of the server's user`},
+		{creds, key, "Lab", `the name "Lab" is not valid`},
+		{[]byte("x"), key, "lab-1", "is not a file of credentials"},
+		{creds, []byte("x"), "lab-1", "not a file with the key of an account"},
+		{creds, creds, "lab-1", "the key is not that of an account"},
+	} {
+		if _, _, err := AddGuest(test.creds, test.key, test.name); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v, want %s", test.name, err, test.want)
+		}
+	}
+	if _, err := Dial(t.Context(), c.URL, c.Creds, newArena(t, nil).HubOptions.Log); err != nil {
+		t.Error(err)
+	}
+	_, err := OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: guest(t, c, "lab-1")})
+	if err == nil || !strings.Contains(err.Error(), `the credentials of the worker "lab-1"`) {
+		t.Errorf("a hub with the credentials of a worker: %v", err)
+	}
+	page := filepath.Join(t.TempDir(), "page.md")
+	small := strings.Replace(string(read(os.ReadFile(operating))), "listen: ", "max_payload: 65536\nlisten: ", 1)
+	kit.Must(t, os.WriteFile(page, []byte(small), 0o600))
+	c = clustertest.Start(t, page, false)
+	if _, err := OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: c.Creds}); err == nil || !strings.Contains(err.Error(), "max_payload of 65536") {
+		t.Errorf("a hub where messages are small: %v", err)
+	}
+}

@@ -1,0 +1,288 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
+)
+
+// A match of a script and a house bot is played by a process that is connected over TLS.
+func TestRemote(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	p := a.worker("lab-1")
+	j := job(1, 1, greedy, a.bot(2, script("")))
+	d, err := a.Play(t.Context(), "lab-1", j)
+	a.complete(j, d, err)
+	if d.Machine != "lab-1" || d.Took <= 0 {
+		t.Errorf("it was played by %q in %s", d.Machine, d.Took)
+	}
+	m := a.there("lab-1")
+	if m.Arch == "" || m.Sandbox == "" || len(m.Cores) != 1 || m.Interpreters == nil {
+		t.Errorf("the machine tells %+v", m)
+	}
+	a.must(p.Process.Signal(syscall.SIGTERM))
+	if err := <-p.ended; err != nil {
+		t.Errorf("after SIGTERM: %v", err)
+	}
+	left, err := os.ReadDir(filepath.Join(p.settings.Dir, "results"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("results stay after they are handed in: %v, %v", left, err)
+	}
+	a.gone("lab-1")
+}
+
+// gate makes a gate that is closed: what plays behind it waits until open is called.
+func gate(t *testing.T) (path string, open func()) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "gate")
+	kit.Must(t, syscall.Mkfifo(path, 0o600))
+	return path, func() {
+		f, err := os.OpenFile(path, os.O_RDWR, 0) // reading waits for somebody who could write
+		kit.Must(t, err)
+		t.Cleanup(func() { f.Close() })
+	}
+}
+
+// endless is a bot that does not move.
+var endless = script("test $verb = turn && exec sleep 1d")
+
+// A worker that drains finishes what it has.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	file, open := gate(t)
+	p := a.worker("lab-1", file)
+	j := job(1, 1, greedy, a.bot(2, script("")))
+	out := a.playing(t.Context(), "lab-1", j)
+	a.has("lab-1", j)
+	a.must(p.Process.Signal(syscall.SIGTERM))
+	kit.Until(t, "it drains", func() bool { return a.there("lab-1").Draining })
+	open()
+	got := <-out
+	a.complete(j, got.Result, got.err)
+	if err := <-p.ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A worker that is removed while it plays says so, and ends on the first signal: nobody would take the result.
+func TestRemovedWhilePlaying(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	p := a.worker("lab-1")
+	j := job(1, 1, greedy, a.bot(2, endless))
+	a.playing(t.Context(), "lab-1", j)
+	a.has("lab-1", j)
+	a.must(a.keys.Remove("lab-1"))
+	kit.Until(t, "it says so", func() bool {
+		return strings.Contains(p.log.String(), "NATS refuses the credentials: they were removed")
+	})
+	a.must(p.Process.Signal(syscall.SIGTERM))
+	if err := <-p.ended; err == nil || !strings.Contains(p.log.String(), `worker "lab-1": NATS refuses the credentials`) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// A match on a machine that is killed is lost, and its next attempt is played elsewhere.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	p := a.worker("lab-1")
+	a.worker("lab-2")
+	j := job(1, 1, greedy, a.bot(2, endless))
+	out := a.playing(t.Context(), "lab-1", j)
+	a.has("lab-1", j)
+	a.must(p.Process.Kill())
+	<-p.ended
+	a.silent("lab-1")
+	if got := <-out; !errors.Is(got.err, attempt.ErrLost) {
+		t.Fatalf("the killed attempt gave %v", got.err)
+	}
+	a.gone("lab-1")
+	again := job(1, 2, greedy, a.bot(3, script("")))
+	d, err := a.Play(t.Context(), "lab-2", again)
+	a.complete(again, d, err)
+}
+
+// A match on a machine whose worker is killed and comes back is lost at once: the new worker does not
+// have it.
+func TestKilledAndBack(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	p := a.worker("lab-1")
+	j := job(1, 1, greedy, a.bot(2, endless))
+	out := a.playing(t.Context(), "lab-1", j)
+	a.has("lab-1", j)
+	a.must(p.Process.Kill())
+	<-p.ended
+	a.start(p.settings)
+	if got := <-out; !errors.Is(got.err, attempt.ErrLost) {
+		t.Fatalf("the killed attempt gave %v", got.err)
+	}
+	again := job(1, 2, greedy, a.bot(3, script("")))
+	d, err := a.Play(t.Context(), "lab-1", again)
+	a.complete(again, d, err)
+}
+
+// A worker that was stopped for longer than the acknowledgement time learns that its attempt is
+// over, and takes jobs again.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	p := a.worker("lab-1")
+	j := job(1, 1, greedy, a.bot(2, endless))
+	out := a.playing(t.Context(), "lab-1", j)
+	a.has("lab-1", j)
+	a.must(p.Process.Signal(syscall.SIGSTOP))
+	kit.Until(t, "it is stopped", func() bool { return stopped(t, p.Process.Pid) })
+	a.link.FlushTimeout(patience) // the hub has been sent what it told before
+	a.silent("lab-1")
+	got := <-out
+	a.must(p.Process.Signal(syscall.SIGCONT))
+	if !errors.Is(got.err, attempt.ErrLost) {
+		t.Fatalf("the stopped attempt gave %v", got.err)
+	}
+	a.there("lab-1")
+	again := job(1, 2, greedy, a.bot(3, script("")))
+	d, err := a.Play(t.Context(), "lab-1", again)
+	a.complete(again, d, err)
+}
+
+// A match that is cancelled ends on its machine, at once.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	a.worker("lab-1")
+	j := job(1, 1, greedy, a.bot(2, endless))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	out := a.playing(ctx, "lab-1", j)
+	a.has("lab-1", j)
+	cancel(errTest)
+	if got := <-out; !errors.Is(got.err, context.Canceled) {
+		t.Fatalf("the cancelled attempt gave %v", got.err)
+	}
+	kit.Until(t, "the machine has nothing to play", func() bool { return len(a.there("lab-1").Playing) == 0 })
+	again := job(2, 1, greedy, greedy2)
+	d, err := a.Play(t.Context(), "lab-1", again)
+	a.complete(again, d, err)
+}
+
+// A job that does not reach its machine is sent again until that names it, and then no more.
+func TestSentAgain(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	l := a.hostile("lab-1")
+	a.joins(l, nil)
+	j := job(1, 1, greedy, greedy2)
+	ctx, cancel := context.WithCancel(t.Context())
+	out := a.playing(ctx, "lab-1", j)
+	longAgo := func() (sent bool) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		at := a.attempts[attemptOf{1, 1}]
+		if at == nil || at.state == preparing {
+			return false
+		}
+		at.sentAt = time.Now().Add(-HeartbeatTime)
+		return true
+	}
+	kit.Until(t, "it is sent", longAgo)
+	a.must(a.link.FlushTimeout(patience))
+	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
+	a.joins(l, nil)
+	var say command
+	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
+	if say.Play == nil || say.Play.Match != j.Match || say.Play.Seed != j.Seed {
+		t.Errorf("it is told %+v", say)
+	}
+	a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}} })
+	longAgo()
+	a.joins(l, nil)
+	cancel()
+	say = command{}
+	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
+	if say.End == nil || *say.End != (attemptOf{1, 1}) {
+		t.Errorf("then it is told %+v", say)
+	}
+	a.submit(l, attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedCancelled}})
+	if got := <-out; !errors.Is(got.err, context.Canceled) {
+		t.Errorf("the cancelled attempt gave %v", got.err)
+	}
+}
+
+// A result that is handed in while there is no server is there when the next one comes. It comes
+// again until a server has taken it, and then never.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	file, open := gate(t)
+	p := a.worker("lab-1", file)
+	j := job(1, 1, greedy, greedy2)
+	out := a.playing(t.Context(), "lab-1", j)
+	a.has("lab-1", j)
+	a.must(a.Close())
+	if got := <-out; !errors.Is(got.err, attempt.ErrDetach) {
+		t.Fatalf("the server's end gave %v", got.err)
+	}
+	open()
+	a.open(nil)
+	e := expected(j)
+	if err := a.Adopt(t.Context(), "lab-1", e.Job, e.Commitment, func(attempt.Result) error { return errTest }); err != errTest {
+		t.Fatalf("what cannot be stored gave %v", err)
+	}
+	a.must(a.Close())
+	a.open(nil)
+	r, err := a.adopt("lab-1", j)
+	a.complete(j, r, err)
+	a.there("lab-1") // it has come back by itself
+	kit.Until(t, "nothing is left", func() bool { return len(left(t, p)) == 0 && len(a.there("lab-1").Playing) == 0 })
+}
+
+// left returns the results on the disk of a worker.
+func left(t *testing.T, p *process) []string {
+	t.Helper()
+	return kit.Get[[]string](t)(filepath.Glob(filepath.Join(p.settings.Dir, "results", "*"+resultSuffix)))
+}
+
+// A worker that is killed with a finished result hands it in when it is back.
+func TestResultOnDisk(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	file, open := gate(t)
+	p := a.worker("lab-1", file)
+	j := job(1, 1, greedy, greedy2)
+	out := a.playing(t.Context(), "lab-1", j)
+	a.has("lab-1", j)
+	a.must(a.Close())
+	<-out
+	open()
+	kit.Until(t, "the result is on the disk", func() bool { return len(left(t, p)) == 1 })
+	a.must(p.Process.Kill())
+	<-p.ended
+	a.open(nil)
+	a.start(p.settings)
+	d, err := a.adopt("lab-1", j)
+	a.complete(j, d, err)
+	kit.Until(t, "the result is gone from the disk", func() bool { return len(left(t, p)) == 0 })
+}
+
+// stopped reports whether the kernel has stopped a process.
+func stopped(t *testing.T, pid int) bool {
+	t.Helper()
+	stat := kit.Get[[]byte](t)(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))
+	_, after, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(after, "T")
+}

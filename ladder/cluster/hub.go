@@ -1,0 +1,264 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/referee/match"
+)
+
+// HubOptions are the options of a Hub.
+type HubOptions struct {
+	Dir string // of the keys and the packed bots
+	// Listen is the address where the NATS server in this process is open to workers; "" for
+	// none, port 0 for a free one.
+	Listen string
+	// Certificate is that of the address; nil: one that the server makes, which workers know
+	// from their credentials.
+	Certificate *tls.Certificate
+	// URL and Creds are those of a NATS cluster that exists, instead of a server in this process.
+	URL, Creds string
+	// Built returns the directory with the built files of a bot; it makes them again if need be.
+	Built func(context.Context, attempt.Bot) (dir string, err error)
+	// Sandbox is that of all but house bots, on every machine, with the lowest level that a machine may
+	// have; nil: none.
+	Sandbox    *match.Sandbox
+	Registerer prometheus.Registerer // nil: nobody sees the metrics
+	Log        *slog.Logger          // nil: none
+	// AckTime is how long a machine may not name an attempt before that is lost; 0: AckTime.
+	AckTime time.Duration
+}
+
+// Hub is the server's side: it hands jobs to machines and waits for their results. It implements runner.Fleet.
+type Hub struct {
+	HubOptions
+	keys     *Keys
+	embedded *embedded // nil with a cluster that exists
+	link     *Link
+	builds   *builds
+	metrics  *hubMetrics
+
+	changed   chan struct{}
+	unpacking chan struct{} // with room for results that are unpacked at once: it takes memory
+	ending    context.Context
+	end       context.CancelFunc
+	running   sync.WaitGroup
+
+	mu       sync.Mutex
+	began    time.Time
+	detached map[attemptOf]bool // left to the next server
+	trouble  error              // why the fleet cannot go on
+	machines map[string]*machine
+	attempts map[attemptOf]*awaited
+	// byMachine has the same attempts: a heartbeat looks at those of its machine alone.
+	byMachine map[string]map[attemptOf]*awaited
+	over      *lru.Cache[attemptOf, struct{}] // attempts that have ended
+}
+
+// maxOver is how many attempts that are over the hub remembers, for as long as others may be adopted.
+const maxOver = 10_000
+
+// OpenHub starts the NATS server in this process, or connects to the one that there is.
+func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.AckTime == 0 {
+		o.AckTime = AckTime
+	}
+	over, err := lru.New[attemptOf, struct{}](maxOver)
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	h := &Hub{
+		HubOptions: o, metrics: newHubMetrics(o.Registerer), over: over,
+		changed: make(chan struct{}, 1), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		machines: map[string]*machine{}, attempts: map[attemptOf]*awaited{}, byMachine: map[string]map[attemptOf]*awaited{}, detached: map[attemptOf]bool{},
+	}
+	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
+	if err := h.open(ctx); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+func (h *Hub) open(ctx context.Context) error {
+	if h.URL != "" && h.Listen != "" {
+		return errors.New("fleet: --cluster opens this server's own NATS: leave out --nats, or --cluster")
+	}
+	if err := h.connect(ctx); err != nil {
+		return err
+	}
+	var err error
+	if h.builds, err = openBuilds(filepath.Join(h.Dir, "bots")); err != nil {
+		return err
+	}
+	h.began = time.Now()
+	for subject, take := range map[string]nats.MsgHandler{
+		machinesSubject("*"): h.handleHeartbeat, resultsSubject("*"): h.handleResult, filesSubject("*"): h.handleFile,
+	} {
+		if _, err := h.link.Subscribe(subject, take); err != nil {
+			return fmt.Errorf("nats: %w", err)
+		}
+	}
+	h.running.Go(h.watch)
+	return nil
+}
+
+func (h *Hub) connect(ctx context.Context) (err error) {
+	if h.URL != "" {
+		if err := checkServer(h.Creds); err != nil {
+			return err
+		}
+		if h.link, err = Dial(ctx, h.URL, h.Creds, h.Log); err != nil {
+			return err
+		}
+		if most := h.link.MaxPayload(); most < MaxMessage {
+			return fmt.Errorf("fleet: the NATS at %s has a max_payload of %d bytes: allow %d", h.link.ConnectedUrlRedacted(), most, MaxMessage)
+		}
+		return nil
+	}
+	if h.keys, err = OpenKeys(h.Dir); err != nil {
+		return err
+	}
+	h.embedded, err = startEmbedded(h.keys, h.Listen, h.Certificate, h.Log)
+	if err != nil {
+		h.embedded = nil // not what is half open
+		return err
+	}
+	if h.link, err = h.embedded.link("server", serverPermissions(), h.Log); err == nil {
+		h.registerWire()
+	}
+	return err
+}
+
+// checkServer returns an error if a file of credentials is that of a worker. A file that cannot be read is
+// left to Dial.
+func checkServer(file string) error {
+	creds, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	claims, _, err := readCreds(file, creds)
+	if err == nil && claims.Pub.Allow.Contains(resultsSubject(claims.Name)) {
+		return fmt.Errorf("fleet: %q has the credentials of the worker %q: give the server those of a user of its own", file, claims.Name)
+	}
+	return nil
+}
+
+// Address returns where workers connect, as host:port; "" if they cannot.
+func (h *Hub) Address() string {
+	if h.embedded == nil || h.Listen == "" {
+		return ""
+	}
+	return h.embedded.Addr().String()
+}
+
+// Close ends the hub. What is handed out stays with the machines, which keep its results for the next hub.
+func (h *Hub) Close() error {
+	h.end()
+	h.running.Wait()
+	if h.link != nil {
+		h.link.Close()
+	}
+	if h.embedded != nil && h.embedded.Server != nil {
+		h.embedded.close()
+	}
+	return nil
+}
+
+// Machines returns the machines that are there, by name.
+func (h *Hub) Machines() []attempt.Machine {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return sortedMachines(h.machines)
+}
+
+// Changed receives after machines came, left or changed.
+func (h *Hub) Changed() <-chan struct{} { return h.changed }
+
+func (h *Hub) notifyChanged() {
+	select {
+	case h.changed <- struct{}{}:
+	default: // it will be looked anyway
+	}
+}
+
+// watch looks for attempts that are lost, machines that are gone, workers that were removed, and the connection
+// to NATS.
+func (h *Hub) watch() {
+	heartbeats := time.NewTicker(min(HeartbeatTime, h.AckTime/4))
+	defer heartbeats.Stop()
+	list := time.NewTicker(listEvery)
+	defer list.Stop()
+	connected := h.link.StatusChanged(nats.CONNECTED)
+	defer h.link.RemoveStatusListener(connected)
+	last := time.Now()
+	for {
+		select {
+		case <-h.ending.Done():
+			return
+		case <-list.C:
+			if h.embedded == nil {
+				continue
+			}
+			if err := h.embedded.reload(); err != nil {
+				h.Log.Warn("the list of workers cannot be read", "err", err)
+			}
+		case <-connected: // nobody was heard meanwhile
+			h.renew()
+			h.checkConnection()
+		case <-heartbeats.C:
+			// Who was stopped or cut off has heard of nobody.
+			if !h.checkConnection() || time.Since(last) > h.AckTime/2 {
+				h.renew()
+			}
+			last = time.Now()
+			h.expire(last)
+		}
+	}
+}
+
+// listEvery is how often the hub looks whether workers were removed.
+const listEvery = 500 * time.Millisecond
+
+// Err returns why nothing can be handed out; nil while all is well.
+func (h *Hub) Err() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.trouble
+}
+
+// checkConnection notes whether NATS can be reached, and reports it.
+func (h *Hub) checkConnection() (connected bool) {
+	var err error
+	if status := h.link.Status(); status != nats.CONNECTED {
+		err = fmt.Errorf("nats: the server cannot be reached (%s)", status)
+	}
+	h.mu.Lock()
+	was := h.trouble
+	h.trouble = err
+	h.mu.Unlock()
+	switch {
+	case err != nil && was == nil:
+		h.metrics.down.Set(1)
+		h.Log.Error("the fleet cannot go on: machines keep their results", "err", err)
+	case err == nil && was != nil:
+		h.metrics.down.Set(0)
+		h.Log.Info("the fleet goes on")
+	}
+	return err == nil
+}

@@ -1,0 +1,227 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+	renameio "github.com/google/renameio/v2/maybe"
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+)
+
+// Keys are what a server gives credentials with: the key of its NATS account, its certificate
+// authority, and the list of workers. They are files in a directory that only its owner can read.
+type Keys struct {
+	dir     string
+	account nkeys.KeyPair
+	public  string
+	authority
+}
+
+// Credential is that of a worker.
+type Credential struct {
+	Name    string    `json:"name"`
+	Account string    `json:"account"` // its public key
+	Added   time.Time `json:"added"`
+	Removed time.Time `json:"removed,omitzero"` // zero: it is valid
+}
+
+// OpenKeys opens the keys in a directory. It makes those that are missing.
+func OpenKeys(dir string) (*Keys, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	k := &Keys{dir: dir}
+	unlock, err := k.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if k.account, err = openSeed(filepath.Join(dir, "account.key")); err != nil {
+		return nil, err
+	}
+	if k.public, err = k.account.PublicKey(); err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	k.authority, err = openAuthority(filepath.Join(dir, "authority.pem"))
+	return k, err
+}
+
+// lock keeps other processes from changing the files.
+func (k *Keys) lock() (unlock func() error, err error) {
+	l := flock.New(filepath.Join(k.dir, "lock"), flock.SetPermissions(0o600))
+	if err := l.Lock(); err != nil {
+		return nil, fmt.Errorf("fleet: locking the keys: %w", err)
+	}
+	return l.Close, nil
+}
+
+// openSeed reads the key of an account, or makes it.
+func openSeed(path string) (nkeys.KeyPair, error) {
+	seed, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		pair, err := nkeys.CreateAccount()
+		if err != nil {
+			return nil, fmt.Errorf("fleet: %w", err)
+		}
+		if seed, err = pair.Seed(); err != nil {
+			return nil, fmt.Errorf("fleet: %w", err)
+		}
+		return pair, writeSecret(path, seed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	pair, err := nkeys.FromSeed(seed)
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %s is not a key (%w): delete it, and give all workers new credentials", path, err)
+	}
+	return pair, nil
+}
+
+// writeSecret writes a file that only its owner can read, completely or not at all.
+func writeSecret(path string, data []byte) error {
+	if err := renameio.WriteFile(path, data, 0o600); err != nil {
+		return fmt.Errorf("fleet: %w", err)
+	}
+	return nil
+}
+
+func (k *Keys) listPath() string { return filepath.Join(k.dir, "workers.json") }
+
+// Workers returns all credentials, the removed included, in the order in which they were added.
+func (k *Keys) Workers() ([]Credential, error) {
+	data, err := os.ReadFile(k.listPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	var list []Credential
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("fleet: %s: %w", k.listPath(), err)
+	}
+	return list, nil
+}
+
+// change changes the list of workers.
+func (k *Keys) change(how func([]Credential) ([]Credential, error)) error {
+	unlock, err := k.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	list, err := k.Workers()
+	if err != nil {
+		return err
+	}
+	if list, err = how(list); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(list, "", " ")
+	if err != nil {
+		return fmt.Errorf("fleet: %w", err)
+	}
+	return writeSecret(k.listPath(), append(data, '\n'))
+}
+
+// valid returns where the valid credential of a name is in a list; -1 for none.
+func valid(list []Credential, name string) int {
+	return slices.IndexFunc(list, func(c Credential) bool { return c.Name == name && c.Removed.IsZero() })
+}
+
+// Add makes a credential for a worker and returns the text of its file, which is kept nowhere.
+func (k *Keys) Add(name string) (creds []byte, err error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	account, err := nkeys.CreateAccount() // its key is not kept: it has one user for ever
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	public, err := account.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	user, err := newUser(account, name, workerPermissions(name))
+	if err != nil {
+		return nil, err
+	}
+	err = k.change(func(list []Credential) ([]Credential, error) {
+		if valid(list, name) >= 0 {
+			return nil, fmt.Errorf("worker: %q exists: remove it first, or choose another name", name)
+		}
+		return append(list, Credential{Name: name, Account: public, Added: time.Now().UTC().Truncate(time.Second)}), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	creds, err = jwt.FormatUserConfig(user.jwt, user.seed)
+	return append(creds, k.certificatePEM()...), err
+}
+
+// Remove makes a credential invalid for ever.
+func (k *Keys) Remove(name string) error {
+	return k.change(func(list []Credential) ([]Credential, error) {
+		i := valid(list, name)
+		if i < 0 {
+			return nil, fmt.Errorf("worker: there is none with the name %q: timba admin worker list shows all", name)
+		}
+		list[i].Removed = time.Now().UTC().Truncate(time.Second)
+		return list, nil
+	})
+}
+
+// user is a new user.
+type user struct {
+	public, jwt string
+	seed        []byte
+}
+
+// newUser makes a user of an account, with permissions.
+func newUser(account nkeys.KeyPair, name string, may jwt.UserPermissionLimits, change ...func(*jwt.UserClaims)) (u user, err error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return u, fmt.Errorf("fleet: %w", err)
+	}
+	if u.public, err = pair.PublicKey(); err != nil {
+		return u, fmt.Errorf("fleet: %w", err)
+	}
+	if u.seed, err = pair.Seed(); err != nil {
+		return u, fmt.Errorf("fleet: %w", err)
+	}
+	claims := jwt.NewUserClaims(u.public)
+	claims.Name = name
+	claims.UserPermissionLimits = may
+	for _, f := range change {
+		f(claims)
+	}
+	if u.jwt, err = claims.Encode(account); err != nil {
+		return u, fmt.Errorf("fleet: %w", err)
+	}
+	return u, nil
+}
+
+// ReadAdded returns when the workers were added whose credentials are valid, by name. It reads the
+// directory of the keys, and makes nothing in it.
+func ReadAdded(dir string) (map[string]time.Time, error) {
+	list, err := (&Keys{dir: dir}).Workers()
+	if err != nil {
+		return nil, err
+	}
+	added := map[string]time.Time{}
+	for _, c := range list {
+		if c.Removed.IsZero() {
+			added[c.Name] = c.Added
+		}
+	}
+	return added, nil
+}

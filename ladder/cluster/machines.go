@@ -1,0 +1,266 @@
+package cluster
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/time/rate"
+
+	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// machine is a machine as the hub knows it.
+type machine struct {
+	attempt.Machine
+	session  string
+	replaced []string // earlier sessions of the name, the newest last
+	limit    *rate.Limiter
+	reading  bool // a part of a bot's files is read for it
+}
+
+// maxReplaced is how many earlier sessions of a name the hub remembers.
+const maxReplaced = 8
+
+func sortedMachines(all map[string]*machine) []attempt.Machine {
+	list := []attempt.Machine{}
+	for _, m := range all {
+		if m.session != "" {
+			c := m.Machine
+			c.Playing = slices.Clone(c.Playing)
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b attempt.Machine) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// handleHeartbeat takes a heartbeat of a machine, and answers.
+func (h *Hub) handleHeartbeat(msg *nats.Msg) {
+	name := machineOf(msg.Subject)
+	var b heartbeat
+	if len(msg.Data) > MaxHeartbeat || json.Unmarshal(msg.Data, &b) != nil || b.Name != name || b.Session == "" || !printable(b.Machine) {
+		h.Log.Debug("a heartbeat cannot be read", "machine", name, "bytes", len(msg.Data))
+		return
+	}
+	if !h.admit(name, time.Now()) { // what is not readable may be another's doing, and does not count
+		return
+	}
+	a, again := h.update(b)
+	h.reply(msg, a)
+	for _, job := range again {
+		if err := h.link.Publish(jobsSubject(name), job); err != nil {
+			h.Log.Debug("a job cannot be sent again", "machine", name, "err", err)
+		}
+	}
+}
+
+// printable reports whether people can be shown what a machine says of itself: its words are short, and
+// printable ASCII.
+func printable(m attempt.Machine) bool {
+	words := []string{m.Version, m.OS, m.Arch, m.Sandbox}
+	for name, version := range m.Interpreters {
+		words = append(words, name, version)
+	}
+	return !slices.ContainsFunc(words, func(word string) bool {
+		return len(word) > MaxWord || strings.ContainsFunc(word, func(r rune) bool { return r < ' ' || r > '~' })
+	})
+}
+
+func (h *Hub) reply(msg *nats.Msg, answer any) {
+	data, err := json.Marshal(answer)
+	if err != nil {
+		h.Log.Debug("a machine cannot be answered", "machine", machineOf(msg.Subject), "err", err)
+		return
+	}
+	h.respond(msg, data)
+}
+
+// respond answers a machine. In an account of its own its messages are answered there; in that of the server the
+// answer goes nowhere but to the machine, since NATS would do what it is told with the rights of the server.
+func (h *Hub) respond(msg *nats.Msg, data []byte) {
+	name := machineOf(msg.Subject)
+	if h.embedded == nil && !strings.HasPrefix(msg.Reply, inboxPrefix(name)+".") {
+		h.Log.Debug("a machine wants its answer elsewhere", "machine", name, "reply", msg.Reply)
+		return
+	}
+	if err := msg.Respond(data); err != nil {
+		h.Log.Debug("a machine cannot be answered", "machine", name, "err", err)
+	}
+}
+
+// admit reports whether a heartbeat of a machine is read now: more than MaxHeartbeats are not.
+func (h *Hub) admit(name string, now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m := h.machine(name, now)
+	return m != nil && m.limit.AllowN(now, 1)
+}
+
+// machine returns what the hub knows of a machine; nil where none can have the name. Whoever calls it holds
+// the lock.
+func (h *Hub) machine(name string, now time.Time) *machine {
+	m := h.machines[name]
+	if m == nil && checkName(name) == nil {
+		m = &machine{limit: rate.NewLimiter(MaxHeartbeats, 4*MaxHeartbeats)}
+		m.Seen = now
+		h.machines[name] = m
+	}
+	return m
+}
+
+// update notes a heartbeat, and returns the answer and the jobs that did not reach the machine.
+func (h *Hub) update(b heartbeat) (a heartbeatReply, again [][]byte) {
+	a.AckTime = h.AckTime
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m := h.machines[b.Name]
+	if m == nil { // it has just gone
+		return a, nil
+	}
+	if slices.Contains(m.replaced, b.Session) {
+		a.Refused, a.End = fmt.Sprintf("another worker has the credentials of %q: add one for each worker", b.Name), true
+		return a, nil
+	}
+	if m.session != b.Session && m.session != "" {
+		m.replaced = append(m.replaced, m.session)
+		m.replaced = m.replaced[max(0, len(m.replaced)-maxReplaced):]
+		h.expireSoon(b.Name) // a new worker names below what the old one has left to hand in
+	}
+	if m.session == "" {
+		h.Log.Debug("a machine is there", "machine", b.Name, "version", b.Version, "cores", len(b.Cores), "arch", b.Arch, "sandbox", b.Sandbox)
+	}
+	m.session = b.Session
+	b.Machine.Seen = time.Now()
+	b.Machine.Refused = h.refuses(b.Machine)
+	a.Refused = b.Machine.Refused
+	news := !sameMachine(m.Machine, b.Machine)
+	m.Machine = b.Machine
+	a.Over, again = h.acknowledge(m.Machine)
+	if b.Leaving {
+		h.remove(b.Name)
+		news = true
+	}
+	if news {
+		h.notifyChanged()
+	}
+	return a, again
+}
+
+// refuses returns why a machine gets no jobs, "" if it does.
+func (h *Hub) refuses(m attempt.Machine) string {
+	switch {
+	case m.Protocol != Protocol:
+		return fmt.Sprintf("timba %s on %q has protocol %d, and the server has %d: install the server's version", m.Version, m.Name, m.Protocol, Protocol)
+	case h.Sandbox != nil && !enough(m.Sandbox, h.Sandbox.Level):
+		return fmt.Sprintf("%q has a sandbox of level %s, and the competition requires %s: timba doctor shows what is missing", m.Name, m.Sandbox, h.Sandbox.Level)
+	case len(m.Cores) == 0:
+		return fmt.Sprintf("%q has no cores to play on", m.Name)
+	}
+	return ""
+}
+
+// enough reports whether the level of a machine's sandbox is at least the one that bots need.
+func enough(level string, least sandbox.Level) bool {
+	got, err := sandbox.ParseLevel(level)
+	return err == nil && got >= least
+}
+
+// sameMachine reports whether nothing has changed but the time.
+func sameMachine(a, b attempt.Machine) bool {
+	a.Seen, b.Seen, a.Playing, b.Playing = time.Time{}, time.Time{}, nil, nil
+	return reflect.DeepEqual(a, b)
+}
+
+// acknowledge notes the attempts that a machine names, and returns those that have ended, and the jobs that it
+// should name by now and does not.
+func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf, again [][]byte) {
+	now := time.Now()
+	for _, p := range m.Playing {
+		key := attemptOf{p.Match, p.Attempt}
+		a := h.attempts[key]
+		switch {
+		case a != nil && a.machine == m.Name:
+			a.named = now
+			if a.state == sent {
+				a.state = acknowledged
+			}
+		case a == nil && h.mayCome(key):
+		default:
+			over = append(over, key)
+		}
+	}
+	for _, a := range h.byMachine[m.Name] {
+		if a.state == sent && now.Sub(a.sentAt) >= HeartbeatTime {
+			a.sentAt = now
+			again = append(again, a.job)
+		}
+	}
+	return over, again
+}
+
+// mayCome reports whether somebody may still wait for an attempt that nobody waits for: this server in a moment,
+// or the next one. Whoever calls it holds the lock.
+func (h *Hub) mayCome(key attemptOf) bool {
+	return !h.over.Contains(key) && (h.detached[key] || time.Since(h.began) < h.AckTime)
+}
+
+// settle is how long what was handed in last may be on its way.
+const settle = 2 * time.Second
+
+// expireSoon makes the attempts of a machine be lost in a moment that it does not name again. Whoever calls it
+// holds the lock.
+func (h *Hub) expireSoon(name string) {
+	for _, a := range h.byMachine[name] {
+		a.named = time.Now().Add(settle - h.AckTime)
+	}
+}
+
+// remove forgets a machine whose worker ends.
+func (h *Hub) remove(name string) {
+	h.expireSoon(name)
+	h.Log.Debug("a machine has left", "machine", name)
+	delete(h.machines, name)
+}
+
+// renew counts all machines as heard now, and all attempts as named.
+func (h *Hub) renew() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	for _, m := range h.machines {
+		m.Seen = now
+	}
+	for _, a := range h.attempts {
+		a.named = now
+	}
+}
+
+// expire forgets machines that are gone, and loses attempts that their machines do not name.
+func (h *Hub) expire(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, m := range slices.Collect(maps.Values(h.machines)) {
+		if now.Sub(m.Seen) <= h.AckTime {
+			continue
+		}
+		if m.session != "" {
+			h.Log.Warn("a machine is gone", "machine", m.Name, "seen", m.Seen)
+			h.notifyChanged()
+		}
+		maps.DeleteFunc(h.machines, func(_ string, o *machine) bool { return o == m })
+	}
+	for key, a := range h.attempts {
+		if a.state > preparing && now.Sub(a.named) > h.AckTime {
+			h.Log.Warn("an attempt is lost", "match", key.Match, "attempt", key.Attempt, "machine", a.machine)
+			a.lose()
+		}
+	}
+}

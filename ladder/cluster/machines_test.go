@@ -1,0 +1,38 @@
+package cluster
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/referee/cores"
+)
+
+// BenchmarkHeartbeat is what the server does with a heartbeat of one of many machines that play four matches
+// each. It costs the same however many machines there are.
+func BenchmarkHeartbeat(b *testing.B) {
+	for _, machines := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprintf("machines=%d", machines), func(b *testing.B) {
+			a := newArena(b, func(o *HubOptions) { o.Listen = "" })
+			var all []heartbeat
+			for i := range machines {
+				says := heartbeat{Machine: attempt.Machine{Name: fmt.Sprintf("lab-%d", i), Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
+				a.admit(says.Name, time.Now())
+				for n := range 4 {
+					j := job(int64(4*i+n), 1, greedy, greedy2)
+					if _, err := a.begin(says.Name, expected(j), acknowledged); err != nil {
+						b.Fatal(err)
+					}
+					says.Playing = append(says.Playing, attempt.Playing{Match: j.Match, Attempt: 1})
+				}
+				all = append(all, says)
+			}
+			n := 0
+			for b.Loop() {
+				a.update(all[n%machines])
+				n++
+			}
+		})
+	}
+}

@@ -1,0 +1,392 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/cluster/clustertest"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// TestMain lets the test binary be a house bot or a worker.
+func TestMain(m *testing.M) {
+	flag.Set("test.parallel", "8") // they wait for each other's processes and heartbeats more than they compute
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House, "worker": workerProcess, clustertest.Mode: clustertest.Main}, nil)
+}
+
+// ackTime is that of the tests: nothing is lost because a machine is busy.
+const ackTime = 2 * time.Hour
+
+// patience is for what must come: only the deadline of the test run ends the wait.
+const patience = time.Hour
+
+// arena is a server's fleet in a test.
+type arena struct {
+	*Hub
+	t    testing.TB
+	dir  string
+	bots string // the directory of the built bots, each under its hash
+	log  *kit.Output
+	at   string               // where workers connect, also when the hub opens again
+	lead func(address string) // from there
+}
+
+// newArena opens a hub, for workers on a free port.
+func newArena(t testing.TB, change func(*HubOptions)) *arena {
+	t.Helper()
+	kit.Slow(t)
+	a := &arena{t: t, dir: t.TempDir(), bots: t.TempDir(), log: new(kit.Output)}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the log:\n%s", a.log)
+		}
+	})
+	a.at, a.lead = kit.Forward(t)
+	a.open(change)
+	return a
+}
+
+func (a *arena) open(change func(*HubOptions)) {
+	a.t.Helper()
+	o := HubOptions{
+		Dir: a.dir, Listen: "127.0.0.1:0", AckTime: ackTime,
+		Built:   func(_ context.Context, b attempt.Bot) (string, error) { return filepath.Join(a.bots, b.Hash), nil },
+		Sandbox: &match.Sandbox{Level: sandbox.Probe().Level, Limit: sandbox.DefaultLimit},
+		Log:     slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	if change != nil {
+		change(&o)
+	}
+	var err error
+	a.Hub, err = OpenHub(a.t.Context(), o)
+	a.must(err)
+	a.lead(a.Address())
+	hub := a.Hub
+	a.t.Cleanup(func() { hub.Close() })
+}
+
+// deaf makes the server look for nothing any more. Its NATS goes on.
+func (a *arena) deaf() {
+	a.end()
+	a.running.Wait()
+}
+
+func (a *arena) must(err error) {
+	a.t.Helper()
+	kit.Must(a.t, err)
+}
+
+// creds makes a credential and returns its file.
+func (a *arena) creds(name string) string {
+	a.t.Helper()
+	text := kit.Get[[]byte](a.t)(a.keys.Add(name))
+	file := filepath.Join(a.t.TempDir(), name+".creds")
+	a.must(os.WriteFile(file, text, 0o600))
+	return file
+}
+
+// url returns where workers connect.
+func (a *arena) url() string { return "nats://" + a.at }
+
+// player is a script that plays the first move; BEFORE runs at each line.
+const player = `while read -r verb ply left move rest; do
+	BEFORE
+	case $verb in
+	timba) echo "ready script 1" ;;
+	turn) echo "move $move" ;;
+	bye) exit ;;
+	esac
+done
+`
+
+func script(before string) string { return strings.ReplaceAll(player, "BEFORE", before) }
+
+// bot makes the built files of a bot.
+func (a *arena) bot(id int64, script string) attempt.Bot {
+	a.t.Helper()
+	sum := sha256.Sum256([]byte(script))
+	hash := hex.EncodeToString(sum[:])
+	kit.Files(a.t, filepath.Join(a.bots, hash), map[string]string{"bot.sh": script})
+	return attempt.Bot{Version: id, Name: "script" + hash[:8], Hash: hash, Command: []string{"sh", "bot.sh"}, Label: "1", Language: "Bash"}
+}
+
+// greedy is a bot of the house.
+var greedy = attempt.Bot{Version: 1, Name: "@greedy", House: "@greedy", Label: "1"}
+
+// job returns a short match of two bots.
+func job(id int64, number int, bots ...attempt.Bot) attempt.Job {
+	seed := referee.Hex(referee.NewSeed())
+	return attempt.Job{
+		Match: id, Attempt: number, Game: "tebes", Options: map[string]string{"size": "4"}, Deals: 1, Seed: seed,
+		Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Bots: bots, Core: cores.Any,
+	}
+}
+
+// settings are those of a worker that is a process.
+type settings struct {
+	URL, Creds, Dir string
+	Cores           int
+	Cache           int64
+	Protocol        int    `json:",omitempty"`
+	Gate            string `json:",omitempty"` // see gate; "": it plays at once
+}
+
+// workerProcess is a worker as a process of its own. It drains on SIGTERM.
+func workerProcess(text string) error {
+	var s settings
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	ctx := context.Background()
+	link, err := Dial(ctx, s.URL, s.Creds, log)
+	if err != nil {
+		return err
+	}
+	defer link.Close()
+	w, err := NewWorker(link, s.options(log))
+	if err != nil {
+		return err
+	}
+	w.about.Protocol = cmp.Or(s.Protocol, Protocol)
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	go func() {
+		<-stop
+		w.Drain()
+	}()
+	return w.Run(ctx)
+}
+
+func (s settings) options(log *slog.Logger) WorkerOptions {
+	o := WorkerOptions{Version: "test", Dir: s.Dir, Cache: s.Cache, Log: log, Memory: 1 << 30}
+	for range max(1, s.Cores) {
+		o.Cores = append(o.Cores, cores.Any)
+	}
+	if s.Gate != "" {
+		o.Play = func(ctx context.Context, j attempt.Job, p attempt.Options) attempt.Result {
+			opened := make(chan error, 1)
+			go func() {
+				f, err := os.Open(s.Gate)
+				opened <- errors.Join(err, f.Close())
+			}()
+			select {
+			case err := <-opened:
+				if err != nil {
+					return attempt.Failed(j, err)
+				}
+				return attempt.Play(ctx, j, p)
+			case <-ctx.Done():
+				return attempt.Failed(j, ctx.Err())
+			}
+		}
+	}
+	return o
+}
+
+// process is a worker that runs as a process.
+type process struct {
+	*exec.Cmd
+	settings
+	log   *kit.Output
+	ended chan error
+}
+
+// start starts a worker as a process of its own, which ends with the test.
+func (a *arena) start(s settings) *process {
+	a.t.Helper()
+	text := kit.Get[[]byte](a.t)(json.Marshal(s))
+	p := &process{Cmd: exec.Command(os.Args[0], "worker", string(text)), settings: s, log: new(kit.Output), ended: make(chan error, 1)}
+	p.Stderr, p.Stdout = p.log, p.log
+	p.Env = append(os.Environ(), "TMPDIR="+a.t.TempDir())
+	a.must(p.Start())
+	go func() { p.ended <- p.Wait() }()
+	a.t.Cleanup(func() {
+		p.Process.Kill()
+		if a.t.Failed() {
+			a.t.Logf("the worker's log:\n%s", p.log)
+		}
+	})
+	return p
+}
+
+// worker starts a worker with new credentials and waits until it is there. With a gate it plays
+// when that is open.
+func (a *arena) worker(name string, gate ...string) *process {
+	a.t.Helper()
+	p := a.start(settings{URL: a.url(), Creds: a.creds(name), Dir: a.t.TempDir(), Gate: strings.Join(gate, "")})
+	a.there(name)
+	return p
+}
+
+// there waits until a machine takes jobs.
+func (a *arena) there(name string) attempt.Machine {
+	a.t.Helper()
+	var found attempt.Machine
+	kit.Until(a.t, name+" is there", func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		m := a.machines[name]
+		if m != nil {
+			found = m.Machine
+		}
+		return m != nil && m.session != ""
+	})
+	return found
+}
+
+// silent makes the hub have heard nothing of a machine and its attempts for longer than it may be
+// silent.
+func (a *arena) silent(name string) {
+	a.t.Helper()
+	a.mu.Lock()
+	now := time.Now()
+	past := now.Add(-a.AckTime - time.Second)
+	if m := a.machines[name]; m != nil {
+		m.Seen = past
+	}
+	for _, at := range a.attempts {
+		if at.machine == name {
+			at.named = past
+		}
+	}
+	a.mu.Unlock()
+	a.expire(now)
+}
+
+// gone waits until a machine is not there any more.
+func (a *arena) gone(name string) {
+	a.t.Helper()
+	kit.Until(a.t, name+" is gone", func() bool {
+		for _, m := range a.Machines() {
+			if m.Name == name {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// played is what comes of a call of Play.
+type played struct {
+	attempt.Result
+	err error
+}
+
+// Play hands a job to a machine and returns its result.
+func (a *arena) Play(ctx context.Context, name string, j attempt.Job) (r attempt.Result, err error) {
+	err = a.Hub.Play(ctx, name, j, func(got attempt.Result) error { r = got; return nil })
+	return r, err
+}
+
+// adopt returns the result of a job that an earlier server has handed out.
+func (a *arena) adopt(name string, j attempt.Job) (r attempt.Result, err error) {
+	e := expected(j)
+	e.Seed = referee.Hex{}
+	err = a.Adopt(a.t.Context(), name, e.Job, e.Commitment, func(got attempt.Result) error { r = got; return nil })
+	return r, err
+}
+
+// playing calls Play without waiting for it.
+func (a *arena) playing(ctx context.Context, name string, j attempt.Job) <-chan played {
+	out := make(chan played, 1)
+	go func() {
+		r, err := a.Play(ctx, name, j)
+		out <- played{r, err}
+	}()
+	return out
+}
+
+// has waits until a machine tells that it has an attempt.
+func (a *arena) has(name string, j attempt.Job) {
+	a.t.Helper()
+	kit.Until(a.t, name+" has the match", func() bool {
+		for _, m := range a.Machines() {
+			for _, p := range m.Playing {
+				if m.Name == name && p.Match == j.Match && p.Attempt == j.Attempt {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+// sent waits until an attempt is sent to its machine.
+func (a *arena) sent(match int64, number int) {
+	a.t.Helper()
+	kit.Until(a.t, "the attempt is sent", func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		at := a.attempts[attemptOf{match, number}]
+		return at != nil && at.state > preparing
+	})
+}
+
+// complete checks that a result has all games of its job.
+func (a *arena) complete(j attempt.Job, r attempt.Result, err error) {
+	a.t.Helper()
+	a.must(err)
+	if r.Failure != nil {
+		a.t.Fatalf("match %d failed: %s: %s", j.Match, r.Failure.Kind, r.Failure.Text)
+	}
+	if len(r.Games) != j.Deals*len(j.Bots) {
+		a.t.Fatalf("match %d has %d games, want %d", j.Match, len(r.Games), j.Deals*len(j.Bots))
+	}
+}
+
+// expected is what the result of a job is checked against.
+func expected(j attempt.Job) Expected {
+	return Expected{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
+}
+
+var errTest = errors.New("the test ends it")
+
+// greedy2 is another bot of the house.
+var greedy2 = attempt.Bot{Version: 3, Name: "@first", House: "@first", Label: "1"}
+
+// within starts a worker in the process of the test. With a gate it plays when that is open.
+func (a *arena) within(name string, gate ...string) *Worker {
+	a.t.Helper()
+	link := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.HubOptions.Log))
+	return a.runs(link, settings{Dir: a.t.TempDir(), Gate: strings.Join(gate, "")}.options(a.HubOptions.Log))
+}
+
+// runs starts a worker over a link, which ends with the test.
+func (a *arena) runs(link *Link, o WorkerOptions) *Worker {
+	a.t.Helper()
+	w := kit.Get[*Worker](a.t)(NewWorker(link, o))
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	a.t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			a.t.Error(err)
+		}
+		link.Close()
+	})
+	a.there(link.Name)
+	return w
+}

@@ -1,0 +1,99 @@
+package cluster
+
+import (
+	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// hubMetrics are those of the server. docs/operating.md lists them.
+type hubMetrics struct {
+	open    prometheus.Gauge
+	results *prometheus.CounterVec // by what became of them
+	lost    prometheus.Counter
+	bytes   prometheus.Counter
+	down    prometheus.Gauge
+}
+
+// What becomes of a result.
+const (
+	gotWanted     = "wanted"
+	gotOld        = "old"     // of an attempt that is over
+	gotForeign    = "foreign" // of a match that the machine was not given
+	gotUnreadable = "unreadable"
+	gotAgain      = ""     // it comes again, and is not counted
+	gotPart       = "part" // of one, which is not counted either
+)
+
+func newHubMetrics(to prometheus.Registerer) *hubMetrics {
+	m := &hubMetrics{
+		open:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_attempts", Help: "Attempts that machines have and the server waits for."}),
+		results: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "timba_fleet_results_total", Help: "Results that came in, by what became of them."}, []string{"outcome"}),
+		lost:    prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_attempts_lost_total", Help: "Attempts whose machine was lost."}),
+		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_result_bytes_total", Help: "Bytes of the results that came in, compressed."}),
+		down:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_down", Help: "1 while NATS cannot be reached."}),
+	}
+	for _, outcome := range []string{gotWanted, gotOld, gotForeign, gotUnreadable} {
+		m.results.WithLabelValues(outcome)
+	}
+	if to != nil {
+		to.MustRegister(m.open, m.results, m.lost, m.bytes, m.down)
+	}
+	return m
+}
+
+// registerWire registers the bytes of the messages between NATS in this process and other machines,
+// as NATS counts them: without TLS, the lines of its protocol, and what the server itself reads and sends.
+func (h *Hub) registerWire() {
+	if h.Registerer == nil || h.embedded == nil {
+		return
+	}
+	for direction, count := range map[string]func(all *natsserver.Varz, own nats.Statistics) float64{
+		"in": func(all *natsserver.Varz, own nats.Statistics) float64 {
+			return float64(all.InBytes) - float64(own.OutBytes)
+		},
+		"out": func(all *natsserver.Varz, own nats.Statistics) float64 {
+			return float64(all.OutBytes) - float64(own.InBytes)
+		},
+	} {
+		h.Registerer.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "timba_fleet_wire_bytes_total", Help: "Bytes of the messages from (in) and to (out) other machines.",
+			ConstLabels: prometheus.Labels{"direction": direction},
+		}, func() float64 {
+			all, err := h.embedded.Varz(nil)
+			if err != nil {
+				return 0
+			}
+			return max(0, count(all, h.link.Stats()))
+		}))
+	}
+}
+
+// workerMetrics are those of a worker. docs/operating.md lists them.
+type workerMetrics struct {
+	playing  prometheus.Gauge
+	attempts *prometheus.CounterVec // by outcome
+	void     prometheus.Counter
+	starved  prometheus.Counter
+	waiting  prometheus.Gauge
+	cache    prometheus.Gauge
+	fetched  prometheus.Counter
+	took     prometheus.Histogram
+}
+
+func newWorkerMetrics(to prometheus.Registerer) *workerMetrics {
+	m := &workerMetrics{
+		playing:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_playing", Help: "Matches that this worker plays."}),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "timba_worker_attempts_total", Help: "Attempts that ended, by outcome: played, or the kind of the failure."}, []string{"outcome"}),
+		void:     prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_worker_games_void_total", Help: "Games played again."}),
+		starved:  prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_worker_games_starved_total", Help: "Games played again because others used the core."}),
+		waiting:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_results_waiting", Help: "Results that are not handed in yet."}),
+		cache:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_cache_bytes", Help: "Bytes of the bots in the cache."}),
+		fetched:  prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_worker_bots_fetched_total", Help: "Bots fetched from the server."}),
+		took:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: "timba_worker_match_seconds", Help: "How long played matches took.", Buckets: prometheus.ExponentialBuckets(0.25, 2, 11)}),
+	}
+	if to != nil {
+		to.MustRegister(m.playing, m.attempts, m.void, m.starved, m.waiting, m.cache, m.fetched, m.took)
+	}
+	return m
+}

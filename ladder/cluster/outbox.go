@@ -1,0 +1,158 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	renameio "github.com/google/renameio/v2/maybe"
+)
+
+// packedResult is a result that is to be handed in.
+type packedResult struct {
+	attemptOf
+	packed []byte
+}
+
+// outbox keeps results on the disk until the server has them, so that a worker which is killed
+// hands them in when it is back.
+type outbox struct{ dir string }
+
+const resultSuffix = ".result"
+
+// openOutbox opens the directory and returns what an earlier run left there.
+func openOutbox(dir string) (o outbox, left []packedResult, err error) {
+	o.dir = dir
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return o, nil, fmt.Errorf("results: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return o, nil, fmt.Errorf("results: %w", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return o, nil, fmt.Errorf("results: %w", err)
+		}
+		r, err := Unpack(data)
+		info, statErr := e.Info()
+		if err != nil || statErr != nil || !strings.HasSuffix(path, resultSuffix) || time.Since(info.ModTime()) > KeepResults {
+			if err := os.Remove(path); err != nil { // half written, or too old to be wanted
+				return o, nil, fmt.Errorf("results: %w", err)
+			}
+			continue
+		}
+		left = append(left, packedResult{attemptOf{r.Match, r.Attempt}, data})
+	}
+	return o, left, nil
+}
+
+func (o outbox) path(a attemptOf) string { return filepath.Join(o.dir, a.String()+resultSuffix) }
+
+// keep writes a result, completely or not at all.
+func (o outbox) keep(p packedResult) error {
+	if err := renameio.WriteFile(o.path(p.attemptOf), p.packed, 0o600); err != nil {
+		return fmt.Errorf("results: %w", err)
+	}
+	return nil
+}
+
+// drop forgets a result.
+func (o outbox) drop(a attemptOf) error {
+	if err := os.Remove(o.path(a)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("results: %w", err)
+	}
+	return nil
+}
+
+// deliver hands in a result, a part at a time, until the server says that it may be forgotten. It gives up when
+// the attempt is over, or the worker ends: then the result stays on the disk.
+func (w *Worker) deliver(ctx context.Context, p packedResult) {
+	defer w.exit(p.attemptOf)
+	w.metrics.waiting.Inc()
+	defer w.metrics.waiting.Dec()
+	ctx, end := w.handing(ctx, p.attemptOf)
+	defer end()
+	sum := sha256.Sum256(p.packed)
+	part := resultPart{attemptOf: p.attemptOf, Sum: hex.EncodeToString(sum[:]), Size: len(p.packed)}
+	for wait := firstRetry; ; {
+		r, err := w.handIn(ctx, part, p.packed)
+		if r.Forget || errors.Is(context.Cause(ctx), errOver) {
+			break
+		}
+		if err == nil {
+			part.Offset, wait = r.Next, firstRetry
+			continue
+		}
+		if ctx.Err() == nil && wait == firstRetry {
+			w.Log.Warn("a result cannot be handed in yet", "match", p.Match, "attempt", p.Attempt, "err", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+			wait = min(2*wait, lastRetry)
+		}
+		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errOver) {
+			return
+		}
+	}
+	if err := w.outbox.drop(p.attemptOf); err != nil {
+		w.Log.Warn("a result that is handed in cannot be deleted", "match", p.Match, "err", err)
+	}
+}
+
+// handIn hands in the part of a packed result that the server wants next.
+func (w *Worker) handIn(ctx context.Context, p resultPart, packed []byte) (r receipt, err error) {
+	message, err := json.Marshal(p)
+	if err != nil {
+		return r, err
+	}
+	part := packed[p.Offset:min(p.Offset+PartSize, len(packed))]
+	message = append(append(message, '\n'), part...)
+	answer, err := w.ask(ctx, w.up, len(part), resultsSubject(w.link.Name), message)
+	if err == nil {
+		err = json.Unmarshal(answer, &r)
+	}
+	switch {
+	case err != nil:
+		return receipt{}, err
+	case r.Full:
+		return r, errors.New("the server waits until it has stored others of this worker")
+	case !r.Forget && (r.Next < 0 || r.Next >= len(packed)):
+		return r, fmt.Errorf("the server wants byte %d of %d", r.Next, len(packed))
+	}
+	return r, nil
+}
+
+// handing returns the context of handing in: a cancelled match still hands in that it was, and
+// one that is over does not.
+func (w *Worker) handing(ctx context.Context, key attemptOf) (context.Context, context.CancelFunc) {
+	stop := func() {}
+	if errors.Is(context.Cause(ctx), errCancelled) {
+		ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), StopTime)
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a := w.playing[key]; a != nil {
+		a.end = func(cause error) {
+			if errors.Is(cause, errOver) { // what is played is handed in, even if it was cancelled just now
+				end(cause)
+			}
+		}
+	}
+	return ctx, func() {
+		end(nil)
+		stop()
+	}
+}

@@ -1,0 +1,93 @@
+package cluster
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/timba-arena/timba/ladder/attempt"
+)
+
+// compressor is safe for several goroutines.
+var compressor = sync.OnceValue(func() *zstd.Encoder {
+	w, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	return w
+})
+
+// Pack returns a result as it is handed in, in at most so many bytes: a line about the attempt, and the
+// games, compressed. What is too large loses what the bots said beside their moves, the logs first, and
+// becomes a Failure in the end.
+func Pack(r attempt.Result, most int) ([]byte, error) {
+	games := r.Games
+	r.Games = nil
+	for cut := 0; ; cut++ {
+		switch cut {
+		case 0:
+		case 1:
+			for _, g := range games {
+				clear(g.Logs)
+			}
+		case 2:
+			for _, g := range games {
+				for i := range g.Moves {
+					g.Moves[i].Info = nil
+				}
+			}
+		default:
+			games = nil
+			r.Failure = &attempt.Failure{Kind: attempt.FailedMachine, Text: fmt.Sprintf("the result has more than %d bytes: play fewer deals, or allow larger messages", most)}
+		}
+		packed, err := json.Marshal(r)
+		if err != nil {
+			return nil, fmt.Errorf("result: %w", err)
+		}
+		packed = append(packed, '\n')
+		document, err := json.Marshal(games)
+		if err != nil {
+			return nil, fmt.Errorf("result: %w", err)
+		}
+		packed = compressor().EncodeAll(document, packed)
+		if len(packed) <= most && len(document) <= MaxResult || cut > 2 {
+			return packed, nil
+		}
+	}
+}
+
+// Delivery is a result as it comes from a machine. Its games come with Unpack.
+type Delivery struct {
+	attempt.Result
+	packed []byte // its games
+}
+
+// Unpack reads what Pack returns, or anything that a machine hands in instead. The games are left to
+// Delivery.Unpack.
+func Unpack(data []byte) (d Delivery, err error) {
+	head, games, ok := bytes.Cut(data[:min(len(data), MaxPacked)], []byte("\n"))
+	if !ok || len(head) > MaxHead {
+		return d, errors.New("result: it does not begin with a line about its attempt")
+	}
+	if err := json.Unmarshal(head, &d.Result); err != nil {
+		return d, fmt.Errorf("result: %w", err)
+	}
+	switch {
+	case len(d.Games) > 0:
+		return d, errors.New("result: it has games in the line about its attempt")
+	case d.Starved < 0 || d.Voids < d.Starved || d.Voids > maxVoids || d.Took < 0 || d.Took > KeepResults:
+		return d, fmt.Errorf("result: %d games, %d of them starved, were played again in %s", d.Voids, d.Starved, d.Took)
+	}
+	if f := d.Failure; f != nil {
+		if f.Text = shown(f.Text); !slices.Contains(attempt.FailureKinds, f.Kind) {
+			f.Kind = attempt.FailedMachine
+		}
+	}
+	d.packed = games
+	return d, nil
+}
+
+// maxVoids is how many games a machine can have played again, in a match.
+const maxVoids = 1_000_000

@@ -1,0 +1,241 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// state is how far an attempt is on its way to a result.
+type state int
+
+const (
+	preparing    state = iota // its bots are packed: its machine does not know of it, and it cannot be lost
+	sent                      // its job is sent to the machine, again after each heartbeat that does not name it
+	acknowledged              // a heartbeat has named it, or an earlier server has handed it out
+	received                  // its result is complete, and is checked and stored
+)
+
+// awaited is an attempt that the hub waits for, from its begin to one of these ends: its result is stored or
+// refused, it is cancelled, or it is lost, because no heartbeat has named it for AckTime. Then it is over, and a
+// result that still comes is refused. Or it is detached: left to the next server.
+type awaited struct {
+	attemptOf
+	machine  string
+	expected Expected
+	hashes   []string // of the bots that the machine fetches
+	job      []byte   // as it goes to the machine; nil of an attempt that an earlier server has handed out
+	state    state
+	sentAt   time.Time // last
+	named    time.Time // last, by a heartbeat, or when it was sent
+	upload   upload
+	lastPart *nats.Msg // of the result: its answer says that the machine may forget it
+	result   chan Delivery
+	lost     chan struct{}
+	lose     func() // closes lost
+}
+
+// Play hands a job to a machine and its result to keep; see runner.Fleet.
+func (h *Hub) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
+	a, err := h.begin(machine, Expected{j, referee.Commitment(rules.Seed(j.Seed))}, preparing)
+	if err != nil {
+		return err
+	}
+	if err := h.send(ctx, a, j); err != nil {
+		h.forget(a, true)
+		return err
+	}
+	return h.wait(ctx, a, keep)
+}
+
+// Adopt is Play of an attempt of an earlier server; see runner.Fleet.
+func (h *Hub) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error {
+	a, err := h.begin(machine, Expected{j, commitment}, acknowledged)
+	if err != nil {
+		return err
+	}
+	return h.wait(ctx, a, keep)
+}
+
+// begin makes the hub wait for an attempt.
+func (h *Hub) begin(machine string, e Expected, s state) (*awaited, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := attemptOf{e.Match, e.Attempt}
+	if h.attempts[key] != nil {
+		return nil, fmt.Errorf("fleet: attempt %d of match %d is already handed out", key.Attempt, key.Match)
+	}
+	a := &awaited{
+		attemptOf: key, machine: machine, expected: e, state: s, named: time.Now(),
+		result: make(chan Delivery, 1), lost: make(chan struct{}),
+	}
+	a.lose = sync.OnceFunc(func() { close(a.lost) })
+	h.attempts[key] = a
+	if h.byMachine[machine] == nil {
+		h.byMachine[machine] = map[attemptOf]*awaited{}
+	}
+	h.byMachine[machine][key] = a
+	h.metrics.open.Set(float64(len(h.attempts)))
+	return a, nil
+}
+
+// wants reports whether a result is of this attempt: only who was given it knows the seed.
+func (a *awaited) wants(r attempt.Result) bool {
+	return a.machine == r.Machine && a.expected.Commitment == referee.Commitment(rules.Seed(r.Seed))
+}
+
+// order returns what goes to the machine. The bots are packed by then.
+func (h *Hub) order(ctx context.Context, a *awaited, j attempt.Job) (order, error) {
+	o := order{Job: j, Machine: a.machine, Sandbox: h.Sandbox, Builds: map[string]build{}}
+	for _, b := range j.Bots {
+		if b.Remote {
+			return o, fmt.Errorf("fleet: version %d is connected to the server: only its own machine can play it", b.Version)
+		}
+		if b.Hash == "" || o.Builds[b.Hash].Tree != "" {
+			continue
+		}
+		packed, err := h.builds.put(ctx, b.Hash, func(ctx context.Context) (string, error) { return h.Built(ctx, b) })
+		switch {
+		case err == nil:
+		case ctx.Err() != nil, errors.Is(err, attempt.ErrUnavailable):
+			return o, err
+		default:
+			return o, attempt.NotPrepared(b, err)
+		}
+		o.Builds[b.Hash] = packed
+		a.hashes = append(a.hashes, b.Hash)
+	}
+	return o, nil
+}
+
+// send sends a job to its machine. It is sent again until a heartbeat names it.
+func (h *Hub) send(ctx context.Context, a *awaited, j attempt.Job) error {
+	o, err := h.order(ctx, a, j)
+	if err != nil {
+		return err
+	}
+	if status := h.link.Status(); status != nats.CONNECTED {
+		return fmt.Errorf("fleet: handing match %d to %q: %w (%s)", a.Match, a.machine, attempt.ErrUnavailable, status)
+	}
+	data, err := json.Marshal(command{Play: &o})
+	if err != nil {
+		return fmt.Errorf("fleet: %w", err)
+	}
+	h.mu.Lock()
+	a.job, a.state, a.sentAt = data, sent, time.Now()
+	a.named = a.sentAt
+	h.mu.Unlock()
+	if err := h.link.Publish(jobsSubject(a.machine), data); err != nil {
+		return fmt.Errorf("fleet: handing match %d to %q: %w: %w", a.Match, a.machine, attempt.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// wait waits for the result of an attempt, and hands it to keep.
+func (h *Hub) wait(ctx context.Context, a *awaited, keep func(attempt.Result) error) error {
+	select {
+	case d := <-a.result:
+		return h.finish(a, d, keep)
+	case <-a.lost:
+		err := h.endWith(a, attempt.ErrLost, keep)
+		if errors.Is(err, attempt.ErrLost) {
+			h.metrics.lost.Inc()
+			h.withdraw(a)
+		}
+		return err
+	case <-h.ending.Done():
+		h.forget(a, false)
+		return attempt.ErrDetach
+	case <-ctx.Done():
+	}
+	if errors.Is(context.Cause(ctx), attempt.ErrDetach) {
+		h.forget(a, false)
+		return attempt.ErrDetach
+	}
+	h.withdraw(a)
+	stop := time.NewTimer(StopTime)
+	defer stop.Stop()
+	select {
+	case d := <-a.result:
+		a.result <- d
+	case <-a.lost:
+	case <-stop.C:
+	case <-h.ending.Done():
+	}
+	return h.endWith(a, ctx.Err(), keep)
+}
+
+// endWith ends an attempt with an error, unless the result has just come.
+func (h *Hub) endWith(a *awaited, err error, keep func(attempt.Result) error) error {
+	select {
+	case d := <-a.result:
+		if d.Failure == nil { // it was quicker
+			return h.finish(a, d, keep)
+		}
+	default:
+	}
+	h.forget(a, true)
+	return err
+}
+
+// finish checks a result and hands it to keep. Its machine may forget it when that has taken it, or when it can
+// be none of the attempt.
+func (h *Hub) finish(a *awaited, d Delivery, keep func(attempt.Result) error) error {
+	h.unpacking <- struct{}{}
+	err := d.Unpack(a.expected)
+	<-h.unpacking
+	if err == nil {
+		if err := keep(d.Result); err != nil {
+			h.forget(a, false)
+			return err
+		}
+	}
+	if d.Failure != nil && d.Failure.Kind == attempt.FailedMachine {
+		for _, hash := range a.hashes { // the machine may not have got one
+			h.builds.forget(hash)
+		}
+	}
+	h.forget(a, true)
+	return err
+}
+
+// withdraw tells the machine that an attempt is over.
+func (h *Hub) withdraw(a *awaited) {
+	data, err := json.Marshal(command{End: &a.attemptOf})
+	if err == nil {
+		err = h.link.Publish(jobsSubject(a.machine), data)
+	}
+	if err != nil {
+		h.Log.Debug("a machine does not learn that an attempt is over", "machine", a.machine, "err", err)
+	}
+}
+
+// forget ends the wait for an attempt. With over, its machine may forget the result, and one that still
+// comes is refused; else that is left to the next server.
+func (h *Hub) forget(a *awaited, over bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.attempts, a.attemptOf)
+	of := h.byMachine[a.machine]
+	if delete(of, a.attemptOf); len(of) == 0 {
+		delete(h.byMachine, a.machine)
+	}
+	h.metrics.open.Set(float64(len(h.attempts)))
+	if !over {
+		h.detached[a.attemptOf] = true
+		return
+	}
+	h.over.Add(a.attemptOf, struct{}{})
+	if a.lastPart != nil {
+		h.reply(a.lastPart, receipt{Forget: true})
+	}
+}

@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
+)
+
+// A bot whose files cannot be had is a failure of its version, not of the machine that was to play it.
+func TestNotBuilt(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, func(o *HubOptions) {
+		o.Built = func(context.Context, attempt.Bot) (string, error) { return "", errors.New("its upload is gone") }
+	})
+	a.joins(a.hostile("lab-1"), nil)
+	_, err := a.Play(t.Context(), "lab-1", job(1, 1, greedy, a.bot(2, script(""))))
+	failure, ok := errors.AsType[*attempt.Failure](err)
+	if !ok || failure.Kind != attempt.FailedVersion || failure.Version != 2 || !strings.Contains(failure.Text, "its upload is gone") {
+		t.Errorf("it fails with %v", err)
+	}
+}
+
+// A machine keeps an attempt that a stopping server leaves to the next one, however long the stop takes.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	l := a.hostile("lab-1")
+	a.joins(l, nil)
+	j := job(1, 1, greedy, greedy2)
+	ctx, stop := context.WithCancelCause(t.Context())
+	out := a.playing(ctx, "lab-1", j)
+	a.sent(1, 1)
+	stop(attempt.ErrDetach)
+	if got := <-out; !errors.Is(got.err, attempt.ErrDetach) {
+		t.Fatalf("the server's stop gave %v", got.err)
+	}
+	a.mu.Lock()
+	a.began = time.Now().Add(-2 * a.AckTime)
+	a.mu.Unlock()
+	got := a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}} })
+	if want := []attemptOf{{2, 1}}; !slices.Equal(got.Over, want) {
+		t.Errorf("over are %v, want %v", got.Over, want)
+	}
+	for match, want := range map[int64]string{1: gotAgain, 2: gotOld} {
+		if got, _, _ := a.take("lab-1", resultPart{attemptOf: attemptOf{match, 1}}, nil, nil); got != want {
+			t.Errorf("a result of match %d is %q, want %q", match, got, want)
+		}
+	}
+}
+
+// An attempt is not lost while its bots are prepared, however long that takes: its machine does not know of it.
+func TestSlowBuild(t *testing.T) {
+	t.Parallel()
+	building, built := make(chan struct{}), make(chan struct{})
+	a := newArena(t, func(o *HubOptions) {
+		ready := o.Built
+		o.Built = func(ctx context.Context, b attempt.Bot) (string, error) {
+			close(building)
+			<-built
+			return ready(ctx, b)
+		}
+	})
+	l := a.hostile("lab-1")
+	a.joins(l, nil)
+	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
+	j := job(1, 1, greedy, a.bot(2, script("")))
+	out := a.playing(t.Context(), "lab-1", j)
+	<-building
+	a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}} }) // which it cannot know
+	a.silent("lab-1")
+	a.joins(l, nil)
+	close(built)
+	kit.Get[*nats.Msg](t)(words.NextMsg(patience))
+	r := attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "made up"}}
+	a.submit(l, r)
+	if got := <-out; got.err != nil || got.Failure == nil {
+		t.Errorf("it gave %+v, %v", got.Result, got.err)
+	}
+}

@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+)
+
+// handleResult takes a message in which a machine hands in a part of a result. The answer to the last one says that
+// the machine may forget the result: it is stored, or will never be. Without an answer it comes again.
+func (h *Hub) handleResult(msg *nats.Msg) {
+	name := machineOf(msg.Subject)
+	h.metrics.bytes.Add(float64(len(msg.Data)))
+	head, data, _ := bytes.Cut(msg.Data, []byte("\n"))
+	var p resultPart
+	outcome, answer, err := gotUnreadable, receipt{}, json.Unmarshal(head, &p)
+	if err == nil {
+		outcome, answer, err = h.take(name, p, data, msg)
+	}
+	switch outcome {
+	case gotAgain:
+		return
+	case gotPart:
+		h.reply(msg, answer)
+		return
+	case gotWanted:
+	default:
+		h.Log.Warn("a result is refused", "why", outcome, "machine", name, "match", p.Match, "attempt", p.Attempt, "err", err)
+		h.reply(msg, receipt{Forget: true})
+	}
+	h.metrics.results.WithLabelValues(outcome).Inc()
+}
+
+// take adds a part to the result of an attempt, and gives one that is complete to who waits for it. It returns
+// what becomes of it, and the answer to a part. What is not of an attempt of the machine is not kept.
+func (h *Hub) take(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := h.attempts[p.attemptOf]
+	switch {
+	case a == nil && h.mayCome(p.attemptOf):
+		return gotAgain, answer, nil
+	case a == nil:
+		return gotOld, answer, nil
+	case a.machine != name:
+		return gotForeign, answer, nil
+	case a.state == received:
+		a.lastPart = msg
+		return gotAgain, answer, nil
+	case p.Size < 0 || p.Size > MaxPacked:
+		return gotUnreadable, answer, fmt.Errorf("result: it has %d bytes of at most %d", p.Size, MaxPacked)
+	case p.Sum != a.upload.Sum || p.Size != a.upload.Size:
+		if h.uploading(name)-a.upload.Size+p.Size > MaxUploads {
+			return gotPart, receipt{Full: true}, nil
+		}
+		a.upload = upload{Sum: p.Sum, Size: p.Size}
+	}
+	u := &a.upload
+	if p.Offset == len(u.packed) {
+		u.packed = append(u.packed, data[:min(len(data), u.Size-len(u.packed))]...)
+	}
+	if len(u.packed) < u.Size {
+		return gotPart, receipt{Next: len(u.packed)}, nil
+	}
+	d, err := u.unpack()
+	switch {
+	case err != nil:
+		outcome = gotUnreadable
+	case d.Machine != name || d.Match != p.Match || d.Attempt != p.Attempt || !a.wants(d.Result):
+		outcome = gotForeign
+	default:
+		u.packed, a.lastPart, a.state = nil, msg, received
+		a.result <- d
+		return gotWanted, answer, nil
+	}
+	a.upload = upload{}
+	return outcome, answer, err
+}
+
+// upload is what a machine has handed in of a result.
+type upload struct {
+	Sum    string // SHA-256 of all of it, in hexadecimal
+	Size   int    // of all of it
+	packed []byte
+}
+
+func (u *upload) unpack() (Delivery, error) {
+	if sum := sha256.Sum256(u.packed); hex.EncodeToString(sum[:]) != u.Sum {
+		return Delivery{}, fmt.Errorf("result: its %d bytes do not have the hash %.64q", u.Size, u.Sum)
+	}
+	return Unpack(u.packed)
+}
+
+// uploading returns how many bytes the results have that a machine hands in. Whoever calls it holds the lock.
+func (h *Hub) uploading(machine string) (bytes int) {
+	for _, a := range h.byMachine[machine] {
+		bytes += a.upload.Size
+	}
+	return bytes
+}

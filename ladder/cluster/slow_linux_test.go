@@ -1,0 +1,140 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"net"
+	"sync"
+	"testing"
+
+	"golang.org/x/time/rate"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/referee"
+)
+
+// line carries the connections of a worker as a slow line does, where the heartbeats of a connection come too
+// late behind a long message: one that sends more than a burst before it hears anything is cut.
+type line struct {
+	burst int64
+	most  int64 // bytes after which a connection is cut in any case; 0: never
+	// speed is how many bytes a second it carries in each direction; 0: all that come.
+	speed rate.Limit
+
+	mu   sync.Mutex
+	cuts int
+}
+
+// to returns the URL of a server behind the line.
+func (l *line) to(t *testing.T, server string) (url string) {
+	t.Helper()
+	listener := kit.Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", server)
+			if err != nil {
+				near.Close()
+				continue
+			}
+			counts := new([2]int64)
+			var total int64
+			for i, ends := range [2][2]net.Conn{{near, far}, {far, near}} {
+				go l.carry(ends[0], ends[1], &counts[i], &counts[1-i], &total)
+			}
+		}
+	}()
+	return "nats://" + listener.Addr().String()
+}
+
+// carry carries one direction.
+func (l *line) carry(from, to net.Conn, sent, heard, total *int64) {
+	defer from.Close()
+	defer to.Close()
+	speed := rate.NewLimiter(cmp.Or(l.speed, rate.Inf), 4096)
+	for buffer := make([]byte, 4096); ; {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		l.mu.Lock()
+		*sent, *heard, *total = *sent+int64(n), 0, *total+int64(n)
+		cut := *sent > l.burst || l.most > 0 && *total > l.most
+		if cut {
+			l.cuts++
+		}
+		l.mu.Unlock()
+		if cut || speed.WaitN(context.Background(), n) != nil {
+			return
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// large returns a result that is large when it is packed. It has failed: nobody plays it again.
+func large(j attempt.Job, bytes int) attempt.Result {
+	noise := make([]byte, bytes)
+	rand.Read(noise)
+	r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "made up"}}
+	r.Games = []*referee.Result{{Logs: [][]byte{noise}}}
+	return r
+}
+
+// over runs a test with a worker behind a line, which plays as play says; nil: as it should.
+func (l *line) over(t *testing.T, play func(context.Context, attempt.Job, attempt.Options) attempt.Result) *arena {
+	t.Helper()
+	a := newArena(t, nil)
+	o := settings{Dir: t.TempDir()}.options(a.HubOptions.Log)
+	o.Play = play
+	a.runs(kit.Get[*Link](t)(Dial(t.Context(), l.to(t, a.at), a.creds("lab-1"), a.HubOptions.Log)), o)
+	return a
+}
+
+// fetches requires that a worker behind the line fetches a bot of so many bytes.
+func (l *line) fetches(t *testing.T, bytes int) {
+	t.Parallel()
+	a := l.over(t, nil)
+	j := job(1, 1, greedy, a.noisy(2, bytes))
+	r, err := a.Play(t.Context(), "lab-1", j)
+	a.complete(j, r, err)
+	l.check(t)
+}
+
+// handsIn requires that a worker behind the line hands in a result of so many bytes.
+func (l *line) handsIn(t *testing.T, bytes int) {
+	t.Parallel()
+	a := l.over(t, func(_ context.Context, j attempt.Job, _ attempt.Options) attempt.Result { return large(j, bytes) })
+	r, err := a.Play(t.Context(), "lab-1", job(1, 1, greedy, greedy2))
+	a.must(err)
+	if r.Failure == nil || r.Failure.Kind != attempt.FailedReferee {
+		t.Errorf("it gave %+v", r.Failure)
+	}
+	l.check(t)
+}
+
+// check requires that the line was cut if it is one that is cut.
+func (l *line) check(t *testing.T) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if got := l.cuts > 0; got != (l.most > 0) {
+		t.Errorf("the line was cut %d times", l.cuts)
+	}
+}
+
+// A large bot and a large result arrive over a slow line, also over one that is cut again and again.
+func TestSlowLine(t *testing.T) {
+	t.Parallel()
+	for name, most := range map[string]int64{"slow": 0, "cut": 3 << 20} {
+		t.Run(name+" fetches", func(t *testing.T) { (&line{burst: 1 << 19, most: most}).fetches(t, 5<<20) })
+		t.Run(name+" hands in", func(t *testing.T) { (&line{burst: 1 << 19, most: most}).handsIn(t, 5<<20) })
+	}
+}

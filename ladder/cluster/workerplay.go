@@ -1,0 +1,184 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// play plays an attempt on its core and hands in the result. Of an attempt that is over, and of
+// one that the end of this worker interrupts, there is none.
+func (w *Worker) play(ctx context.Context, o order) {
+	key := attemptOf{o.Match, o.Attempt}
+	r := w.playOnCore(ctx, o)
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errOver) || ctx.Err() != nil && !errors.Is(cause, errCancelled) {
+		w.exit(key)
+		return
+	}
+	r.Machine = w.link.Name
+	w.count(r)
+	packed, err := Pack(r, MaxPacked)
+	if err != nil {
+		w.Log.Error("a result cannot be handed in", "match", o.Match, "err", err)
+		w.exit(key)
+		return
+	}
+	p := packedResult{key, packed}
+	if !errors.Is(cause, errCancelled) { // that is not worth keeping
+		if err := w.outbox.keep(p); err != nil {
+			w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
+		}
+	}
+	w.deliver(ctx, p)
+}
+
+func (w *Worker) count(r attempt.Result) {
+	outcome := "played"
+	if r.Failure != nil {
+		outcome = r.Failure.Kind
+	} else {
+		w.metrics.took.Observe(r.Took.Seconds())
+	}
+	w.metrics.attempts.WithLabelValues(outcome).Inc()
+	w.metrics.void.Add(float64(r.Voids))
+	w.metrics.starved.Add(float64(r.Starved))
+}
+
+// playOnCore plays an attempt when its core is free, with its bots in their sandboxes.
+func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
+	if !slices.Contains(w.Cores, o.Core) {
+		return attempt.Failed(o.Job, fmt.Errorf("%s does not play on core %d", w.link.Name, o.Core))
+	}
+	select {
+	case w.cores[o.Core] <- struct{}{}:
+	case <-ctx.Done():
+		return attempt.Failed(o.Job, ctx.Err())
+	}
+	defer func() { <-w.cores[o.Core] }()
+	w.metrics.playing.Inc()
+	defer w.metrics.playing.Dec()
+	var done []func()
+	defer func() {
+		for _, f := range done {
+			f()
+		}
+	}()
+	return w.Play(ctx, o.Job, attempt.Options{
+		Check: w.Check, Journal: &w.journal,
+		Program: func(ctx context.Context, slot int) (match.Bot, error) {
+			b, release, err := w.program(ctx, o, slot)
+			if release != nil {
+				done = append(done, release)
+			}
+			return b, err
+		},
+	})
+}
+
+// program returns the bot of a slot: of the house, or from the server. Its files stay until
+// release is called.
+func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot, release func(), err error) {
+	b := o.Bots[slot]
+	if b.House != "" {
+		p, err := program.Resolver{}.Resolve(ctx, b.House)
+		p.Bot.Sandbox, p.Bot.Temp = nil, w.Temp()
+		return p.Bot, nil, err
+	}
+	if len(b.Command) == 0 {
+		return bot, nil, errors.New("it has no command")
+	}
+	packed := o.Builds[b.Hash]
+	dir, release, err := w.cache.use(ctx, packed.Tree, func(ctx context.Context, into string) error {
+		w.metrics.fetched.Inc()
+		part := func(p filePart) ([]byte, error) { return w.part(ctx, p) }
+		return unpackTree(&packedBot{build: packed, part: part}, into)
+	})
+	if err != nil {
+		return bot, nil, machineError(err)
+	}
+	w.metrics.cache.Set(float64(w.cache.bytes()))
+	private, err := filepath.Abs(w.Dir)
+	if err != nil {
+		return bot, release, machineError(err)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return bot, release, machineError(err)
+	}
+	if err := program.Allowed(dir, private, b.Command[0]); err != nil {
+		return bot, release, err
+	}
+	command, err := program.Manifest{Run: b.Command}.Command(dir)
+	if err != nil {
+		return bot, release, err
+	}
+	bot = match.Bot{Version: b.Label, Command: command, Dir: dir, Temp: w.Temp(), Hash: b.Hash, Language: b.Language}
+	if o.Sandbox != nil {
+		s := *o.Sandbox
+		s.Level = sandbox.Probe().Level // at least the level that the server requires
+		s.Freeze = s.Level == sandbox.Full
+		bot.Sandbox = &s
+	}
+	return bot, release, nil
+}
+
+// fetchTime is how long a worker tries to fetch a part of a bot.
+const fetchTime = 3 * time.Minute
+
+// part fetches a part of the packed files of a bot. While the server does not answer it tries again.
+func (w *Worker) part(ctx context.Context, p filePart) ([]byte, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	within, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		part, err := w.ask(within, w.down, PartSize, filesSubject(w.link.Name), data)
+		switch {
+		case err == nil && len(part) > 0:
+			return part, nil
+		case err == nil:
+			return nil, errNoBot
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-within.Done():
+			return nil, err
+		case <-time.After(wait):
+		}
+	}
+}
+
+// ask sends a request of so many bytes, or for so many, when the line is free for them: on one that is slow
+// the heartbeats of the connection wait behind all that is on its way.
+func (w *Worker) ask(ctx context.Context, line *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
+	if err := line.Acquire(ctx, int64(bytes)); err != nil {
+		return nil, err
+	}
+	defer line.Release(int64(bytes))
+	return w.link.ask(ctx, subject, data)
+}
+
+// machineError makes an error one of this machine.
+func machineError(err error) error {
+	return &attempt.Failure{Kind: attempt.FailedMachine, Text: err.Error()}
+}
+
+// How handing in and fetching are tried again.
+const (
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 5 * time.Second
+)
