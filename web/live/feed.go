@@ -122,7 +122,7 @@ type head struct {
 
 // place is where a game is in its match.
 type place struct {
-	ID       int64 `json:"id"`
+	ID       int64 `json:"id"` // 0: it is a game of people
 	Deal     int   `json:"deal"`
 	Rotation int   `json:"rotation"`
 }
@@ -164,10 +164,10 @@ func (f *feed) doc(first int) gameDoc {
 }
 
 func (f *feed) head() *head {
-	r, v, info := &f.from.replay, f.match.variant, f.match.info
+	r, v, m := &f.from.replay, f.match.variant, f.match
 	h := &head{
-		Ladder: info.Ladder, Match: place{info.ID, r.Match.Deal, r.Match.Rotation}, Name: r.Game, Display: v.Game.Display,
-		Clock: r.Clock, Keys: f.closed.Keys(), Own: []string{}, Deals: info.Deals, Rotations: len(info.Versions),
+		Ladder: m.info.Ladder, Match: place{m.info.ID, r.Match.Deal, r.Match.Rotation}, Name: r.Game, Display: v.Game.Display,
+		Clock: r.Clock, Keys: f.closed.Keys(), Own: []string{}, Deals: m.deals, Rotations: m.rotations,
 	}
 	for _, o := range v.Settings {
 		h.Options = append(h.Options, [2]string{o.Name, o.Value})

@@ -22,6 +22,8 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/socket"
 )
@@ -70,7 +72,7 @@ func DefaultLimits(total int) Limits {
 // DefaultHold is long enough to see how a game has ended.
 const DefaultHold = 4 * time.Second
 
-// Hub has the matches in progress and the sockets that watch. Run makes it work.
+// Hub has the matches and games of people in progress, and the sockets that watch. Run makes it work.
 type Hub struct {
 	Options
 	// Render returns the parts of a page, in a language; see Parts. It is set before Run; without it
@@ -84,14 +86,15 @@ type Hub struct {
 
 	mu      sync.Mutex
 	closed  bool
-	matches map[int64]*match
+	matches map[string]*match // by topic, as games of people
 	sockets map[*subscriber]struct{}
 }
 
-// Topics that are not those of a page. A match is topicMatch and its ID.
+// Topics that are not those of a page. A match is topicMatch and its ID, a game of people topicTable and its ID.
 const (
 	topicGames = "games"
 	topicMatch = "match/"
+	topicTable = "table/"
 )
 
 // NewHub returns a Hub.
@@ -100,7 +103,7 @@ func NewHub(o Options) *Hub {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	h := &Hub{
 		Options: o, queues: socket.Queues{Length: o.Limits.Queue, Each: o.Limits.Waiting, All: o.Limits.All}, boot: strconv.FormatUint(rand.Uint64(), 36),
-		matches: map[int64]*match{}, sockets: map[*subscriber]struct{}{},
+		matches: map[string]*match{}, sockets: map[*subscriber]struct{}{},
 	}
 	h.places = admission.NewPlaces(admission.Limits{
 		Person: o.Limits.Person, Address: o.Limits.Address, Total: o.Limits.Total,
@@ -111,24 +114,27 @@ func NewHub(o Options) *Hub {
 	return h
 }
 
-// Game is a match in progress, for a list.
+// Game is a match in progress, or a game of people, for a list.
 type Game struct {
-	ID     int64    `json:"id"`
-	Ladder string   `json:"ladder"` // "" for an unrated match
-	Bots   []string `json:"bots"`   // by slot
+	Topic  string   `json:"topic"`
+	URL    string   `json:"url"`    // of its page
+	ID     int64    `json:"id"`     // of a match
+	Ladder string   `json:"ladder"` // of a match; "" for an unrated one
+	Title  string   `json:"title"`  // of the game that people play; "" for a match
+	Bots   []string `json:"bots"`   // who plays: by slot, or by seat
 }
 
-// Games returns the matches in progress that are shown, the oldest first.
+// Games returns what is in progress and shown, the games of people first, and then the matches, the oldest first.
 func (h *Hub) Games() []Game {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	list := make([]Game, 0, len(h.matches))
-	for id, m := range h.matches {
-		if !m.ended.Load() {
-			list = append(list, Game{id, m.info.Ladder, m.info.Bots})
+	for _, m := range h.matches {
+		if m.listed && !m.ended.Load() {
+			list = append(list, m.info)
 		}
 	}
-	slices.SortFunc(list, func(a, b Game) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b Game) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Topic, b.Topic)) })
 	return list
 }
 
@@ -139,19 +145,73 @@ func (h *Hub) Watch(info *ladder.Match, versions []ladder.Version) runner.Watche
 	if err != nil {
 		return nil
 	}
+	id := strconv.FormatInt(info.ID, 10)
+	m := newMatch(h, Game{Topic: topicMatch + id, URL: "/live/" + id, ID: info.ID, Ladder: info.Ladder, Bots: info.Bots}, v)
+	m.deals, m.rotations, m.listed = info.Deals, len(info.Versions), true
+	if m = h.add(m); m == nil {
+		return nil
+	}
+	return m
+}
+
+// add begins to show a match, or goes on to show that of its topic. It returns nil once the hub is closed.
+func (h *Hub) add(m *match) *match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil
 	}
-	m := h.matches[info.ID]
-	if m == nil {
-		m = newMatch(h, info, v)
-		h.matches[info.ID] = m
+	if known := h.matches[m.info.Topic]; known != nil {
+		m = known
 	}
+	h.matches[m.info.Topic] = m
 	m.ended.Store(false)
 	h.pages.move(topicGames)
 	return m
+}
+
+// Table is a game of people that is shown.
+type Table struct{ m *match }
+
+// Table shows a game of people from now on to who has its link, and in the list if it is listed. moved is called, if
+// somebody begins or ends to watch it.
+func (h *Hub) Table(id string, v *rules.Variant, names []string, listed bool, moved func()) Table {
+	m := newMatch(h, Game{Topic: topicTable + id, URL: "/play/" + id, Title: v.Game.Display.Title, Bots: names}, v)
+	m.listed, m.moved = listed, moved
+	return Table{h.add(m)}
+}
+
+// Position shows a position of the game.
+func (t Table) Position(g *referee.Game) {
+	if t.m != nil {
+		t.m.Position(g)
+	}
+}
+
+// End tells those who watch the game what became of it.
+func (t Table) End(state ladder.PlayState) {
+	if t.m == nil {
+		return
+	}
+	h := t.m.hub
+	h.mu.Lock()
+	delete(h.matches, t.m.info.Topic)
+	h.mu.Unlock()
+	h.pages.move(topicGames)
+	t.m.over(string(state))
+}
+
+// Watching returns how many watch a game of people.
+func (h *Hub) Watching(id string) int {
+	h.mu.Lock()
+	m := h.matches[topicTable+id]
+	h.mu.Unlock()
+	if m == nil {
+		return 0
+	}
+	m.sending.Lock()
+	defer m.sending.Unlock()
+	return len(m.watchers)
 }
 
 // eventsKept is how many events wait for Run.
@@ -214,14 +274,14 @@ func (h *Hub) settle(ctx context.Context) {
 			continue
 		}
 		h.mu.Lock()
-		gone := h.matches[m.info.ID] == m && m.ended.Load() // else it has begun again meanwhile
+		gone := h.matches[m.info.Topic] == m && m.ended.Load() // else it has begun again meanwhile
 		if gone {
-			delete(h.matches, m.info.ID)
+			delete(h.matches, m.info.Topic)
 			h.pages.move(topicGames)
 		}
 		h.mu.Unlock()
 		if gone {
-			m.over(now.State)
+			m.over(string(now.State))
 		}
 	}
 }

@@ -3,25 +3,27 @@ package live
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// match is a match in progress. The runner's worker leaves each position in now; a goroutine that
+// match is a match in progress, or a game of people. Who plays it leaves each position in now; a goroutine that
 // runs while somebody watches takes the newest from there, so that the match does not wait.
 type match struct {
-	hub     *Hub
-	info    *ladder.Match
-	variant *rules.Variant
-	ended   atomic.Bool // no more positions come, perhaps for a while
-	awake   chan struct{}
+	hub       *Hub
+	info      Game
+	variant   *rules.Variant
+	deals     int // of a match, as rotations
+	rotations int
+	listed    bool
+	moved     func()      // is called when somebody begins or ends to watch
+	ended     atomic.Bool // no more positions come, perhaps for a while
+	awake     chan struct{}
 
 	mu   sync.Mutex
 	now  snapshot
@@ -47,8 +49,8 @@ type snapshot struct {
 	over   bool
 }
 
-func newMatch(h *Hub, info *ladder.Match, v *rules.Variant) *match {
-	return &match{hub: h, info: info, variant: v, awake: make(chan struct{}, 1), watchers: map[*subscriber]struct{}{}}
+func newMatch(h *Hub, info Game, v *rules.Variant) *match {
+	return &match{hub: h, info: info, variant: v, awake: make(chan struct{}, 1), watchers: map[*subscriber]struct{}{}, moved: func() {}}
 }
 
 // Position keeps a position; see runner.Watcher. It allocates nothing.
@@ -112,6 +114,7 @@ func (m *match) join(w *subscriber, a ask) bool {
 		return false
 	}
 	m.watchers[w] = struct{}{}
+	m.moved()
 	if m.shown == nil {
 		m.shown, m.whole = &feed{match: m}, nil
 		m.advance()
@@ -130,7 +133,7 @@ func (m *match) join(w *subscriber, a ask) bool {
 	if msg == nil || first != m.shown.base {
 		var err error
 		if msg, err = m.encode(first); err != nil {
-			m.hub.Log.Error("live: a game cannot be encoded", "match", m.info.ID, "err", err)
+			m.hub.Log.Error("live: a game cannot be encoded", "topic", m.info.Topic, "err", err)
 			return true
 		}
 		if first == m.shown.base {
@@ -145,6 +148,7 @@ func (m *match) leave(w *subscriber) {
 	m.sending.Lock()
 	defer m.sending.Unlock()
 	delete(m.watchers, w)
+	m.moved()
 	m.rest()
 }
 
@@ -201,7 +205,7 @@ func (m *match) advance() bool {
 		return false
 	}
 	if err := f.advance(s); err != nil {
-		m.hub.Log.Error("live: a game cannot be shown", "match", m.info.ID, "err", err)
+		m.hub.Log.Error("live: a game cannot be shown", "topic", m.info.Topic, "err", err)
 		*f = feed{match: m, number: s.number, over: s.over, base: len(s.replay.Moves) + 1} // has no frames
 		return false
 	}
@@ -217,7 +221,7 @@ func (m *match) broadcast(before mark) {
 	}
 	msg, err := m.encode(first)
 	if err != nil {
-		m.hub.Log.Error("live: a game cannot be encoded", "match", m.info.ID, "err", err)
+		m.hub.Log.Error("live: a game cannot be encoded", "topic", m.info.Topic, "err", err)
 		return
 	}
 	if first == m.shown.base {
@@ -232,16 +236,14 @@ func (m *match) broadcast(before mark) {
 // its base, and else as what follows.
 func (m *match) encode(first int) (*socket.Message, error) {
 	doc := m.shown.doc(first)
-	doc.Topic, doc.At = m.topic(), m.name(m.shown.number)
+	doc.Topic, doc.At = m.info.Topic, m.name(m.shown.number)
 	return socket.Encode(doc)
 }
-
-func (m *match) topic() string { return topicMatch + strconv.FormatInt(m.info.ID, 10) }
 
 // name identifies a game of the match in this process.
 func (m *match) name(number int) string { return fmt.Sprintf("%s-%d", m.hub.boot, number) }
 
-// overDoc tells those who watch a match that it is over: the state that it has now, "" if it
+// overDoc tells those who watch a match or a game of people that it is over: the state that it has now, "" if it
 // does not exist.
 type overDoc struct {
 	Topic string `json:"topic"`
@@ -249,8 +251,8 @@ type overDoc struct {
 }
 
 // over tells those who watch how the match has ended.
-func (m *match) over(state ladder.MatchState) {
-	msg, err := socket.Encode(overDoc{m.topic(), string(state)})
+func (m *match) over(state string) {
+	msg, err := socket.Encode(overDoc{m.info.Topic, state})
 	m.sending.Lock()
 	defer m.sending.Unlock()
 	if m.shown != nil && m.shown.number > 0 {

@@ -99,6 +99,9 @@ type ask struct {
 	Lang  string `json:"lang"` // of a page
 }
 
+// gameTopic is the form of the topics of matches and games of people.
+var gameTopic = regexp.MustCompile(`^(` + topicMatch + `[1-9][0-9]{0,17}|` + topicTable + `[A-Z0-9]{1,40})$`)
+
 // pageTopic is the form of the topics of pages.
 var pageTopic = regexp.MustCompile(`^(games|home|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64}|play/[A-Z0-9]{1,40})$`)
 
@@ -127,36 +130,41 @@ func (w *subscriber) handle(a ask) error {
 
 // watch begins to watch a topic, and returns how to leave it.
 func (w *subscriber) watch(a ask) (leave func(), err error) {
-	h := w.hub
-	switch id, match := strings.CutPrefix(a.Watch, topicMatch); {
-	case match:
-		n, err := strconv.ParseInt(id, 10, 64)
-		if err != nil || n < 1 || strconv.FormatInt(n, 10) != id || a.Ply < 0 {
+	switch {
+	case gameTopic.MatchString(a.Watch):
+		if a.Ply < 0 {
 			return nil, errMessage
 		}
-		return h.watchMatch(w, n, a), nil
+		return w.hub.watchMatch(w, a), nil
 	case pageTopic.MatchString(a.Watch):
-		return h.pages.watch(w, a.Watch, a.Lang)
+		return w.hub.pages.watch(w, a.Watch, a.Lang)
 	}
 	return nil, errMessage
 }
 
-// watchMatch begins to watch a match. Of one that is not in progress it tells the state.
-func (h *Hub) watchMatch(w *subscriber, id int64, a ask) (leave func()) {
+// watchMatch begins to watch a match or a game of people. Of one that is not in progress it tells the state.
+func (h *Hub) watchMatch(w *subscriber, a ask) (leave func()) {
 	h.mu.Lock()
-	m := h.matches[id]
+	m := h.matches[a.Watch]
 	h.mu.Unlock()
 	if m != nil && m.join(w, a) {
 		return func() { m.leave(w) }
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), h.Limits.Write)
 	defer cancel()
-	state := ladder.MatchState("")
-	if now, err := h.Store.Match(ctx, id); err == nil {
-		state = now.State
-	}
-	if m, err := socket.Encode(overDoc{a.Watch, string(state)}); err == nil {
+	if m, err := socket.Encode(overDoc{a.Watch, h.state(ctx, a.Watch)}); err == nil {
 		w.Put(m)
 	}
 	return func() {}
+}
+
+// state returns the state of a match or a game of people, "" if it does not exist.
+func (h *Hub) state(ctx context.Context, topic string) string {
+	if id, table := strings.CutPrefix(topic, topicTable); table {
+		p, _ := h.Store.Play(ctx, id)
+		return string(p.State)
+	}
+	id, _ := strconv.ParseInt(strings.TrimPrefix(topic, topicMatch), 10, 64)
+	m, _ := h.Store.Match(ctx, id)
+	return string(m.State)
 }

@@ -3,6 +3,7 @@ package play_test
 import (
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/socket"
@@ -270,6 +272,78 @@ func TestFollows(t *testing.T) {
 		}
 		if mine = lines(0); !strings.Contains(mine, "event play 0 "+move+"\nview ") {
 			t.Errorf("who has moved gets %q", mine)
+		}
+	})
+}
+
+// seen is a play.Watcher that keeps what it sees.
+type seen struct {
+	positions atomic.Int64
+	end       chan ladder.PlayState
+}
+
+func (s *seen) Position(*referee.Game)     { s.positions.Add(1) }
+func (s *seen) End(state ladder.PlayState) { s.end <- state }
+
+// Who watches sees each position of a game, once all its seats are taken, and how it has ended; not a table that waits.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		var watched []*seen
+		w.Watch = func(*play.Table) play.Watcher {
+			watched = append(watched, &seen{end: make(chan ladder.PlayState, 1)})
+			return watched[len(watched)-1]
+		}
+		waits := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(2, "10.0.0.2"), two))
+		bubble.Settle()
+		if len(watched) > 0 {
+			t.Error("a table that waits is watched")
+		}
+		_, err := w.Sit(t.Context(), x, guest(3, "10.0.0.3"))
+		w.must(err)
+		sitAt(w, x, 0, 0)
+		sitAt(w, x, 1, 0)
+		<-x.Over()
+		if end := <-watched[0].end; end != ladder.PlayFinished || watched[0].positions.Load() != 42 { // and the end
+			t.Errorf("who watches sees %d positions, and that it is %s", watched[0].positions.Load(), end)
+		}
+		_, err = w.Sit(t.Context(), waits, guest(3, "10.0.0.3"))
+		w.must(err)
+		<-waits.Over() // as nobody comes
+		if end := <-watched[1].end; end != ladder.PlayBroken {
+			t.Errorf("a game to which nobody comes is %s", end)
+		}
+	})
+}
+
+// Who sits down twice at the same time has one seat.
+func TestSitOnce(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		l := limits
+		l.Day = 0
+		w := newWorld(t, laddertest.Dir(t), l)
+		four := play.Choice{Game: "brisca", Options: map[string]string{"players": "4"}, Others: []string{play.Invited}}
+		for range 40 {
+			x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), four))
+			begin, done := make(chan struct{}), make(chan error)
+			for range 50 {
+				go func() {
+					<-begin
+					_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+					done <- err
+				}()
+			}
+			close(begin)
+			for range 50 {
+				w.must(<-done)
+			}
+			if n := len(x.People()); n != 2 {
+				t.Fatalf("two people have %d seats", n)
+			}
+			w.must(x.Cancel(guest(1, "10.0.0.1")))
 		}
 	})
 }

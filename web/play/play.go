@@ -28,7 +28,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Tables. All but Changed are required.
+// Options are the parts of a Tables. All but Changed and Watch are required.
 type Options struct {
 	Store   *store.Store
 	Limits  Limits
@@ -37,6 +37,16 @@ type Options struct {
 	Log     *slog.Logger
 	// Changed is told of a table that is seen differently now, by its ID; nil: nobody is told. It does not wait.
 	Changed func(id string)
+	// Watch returns who sees the game of a table whose seats are all taken; nil: nobody does.
+	Watch func(*Table) Watcher
+}
+
+// Watcher sees a game as it is played. It must not make the game wait.
+type Watcher interface {
+	// Position is called with each position; see match.Match.Watch.
+	Position(*referee.Game)
+	// End is called when the game is over and kept.
+	End(ladder.PlayState)
 }
 
 // Tables are all games of people that are played now, or wait for people.
@@ -226,11 +236,11 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 // Sit gives somebody a seat at a table that waits for people, unless they have one. A guest without a session gets
 // one, whose key Sit returns. The game begins when the last seat is taken.
 func (t *Tables) Sit(ctx context.Context, x *Table, who service.Actor) (key string, err error) {
-	if err := t.Allowed(who); err != nil || x.Seat(who) >= 0 {
+	if err := t.Allowed(who); err != nil {
 		return "", err
 	}
 	seat, err := t.reserve(x, who)
-	if err != nil {
+	if err != nil || seat < 0 {
 		return "", err
 	}
 	newGuest := who.Person.ID == 0 && who.Session == 0
@@ -239,10 +249,13 @@ func (t *Tables) Sit(ctx context.Context, x *Table, who service.Actor) (key stri
 	return key, err
 }
 
-// reserve takes a free seat, or returns the limit that this breaks.
+// reserve takes a free seat, -1 for somebody who has one, or returns the limit that this breaks.
 func (t *Tables) reserve(x *Table, who service.Actor) (seat int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if x.Seat(who) >= 0 {
+		return -1, nil
+	}
 	if err := t.check(who, x); err != nil {
 		return -1, err
 	}

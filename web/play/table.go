@@ -34,6 +34,7 @@ type Table struct {
 	tables *Tables
 	memory int64
 	bots   []match.Bot
+	watch  Watcher // nil: nobody sees the game, or it has not begun
 	end    context.CancelCauseFunc
 	full   chan struct{} // closed when no seat waits for a person
 	came   chan struct{} // closed when all people have come
@@ -85,8 +86,8 @@ func (x *Table) prepare(ctx context.Context) error {
 // bankMargin is what a person with a bank has beyond it, for the way of the last move.
 const bankMargin = time.Second
 
-// names returns what the seats are called in the replay: each as no other.
-func (x *Table) names() (list []string) {
+// Names returns what the seats are called in the replay: each as no other.
+func (x *Table) Names() (list []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	taken := map[string]int{}
@@ -360,7 +361,7 @@ var (
 	moveVerb = []byte("move ")
 )
 
-// saw notes whose turn it is, and what is left of the banks.
+// saw notes whose turn it is, and what is left of the banks, and shows the position to those who watch.
 func (x *Table) saw(g *referee.Game) {
 	x.mu.Lock()
 	x.turn, x.since = g.Turn(), time.Now()
@@ -371,6 +372,9 @@ func (x *Table) saw(g *referee.Game) {
 		s.left = g.Left(seat)
 	}
 	x.mu.Unlock()
+	if x.watch != nil {
+		x.watch.Position(g)
+	}
 	if x.Choice.Bank != 0 {
 		x.tables.Changed(x.ID)
 	}
@@ -416,7 +420,9 @@ func (x *Table) run(ctx context.Context) {
 	if err == nil {
 		err = x.keep(game)
 	}
+	state := ladder.PlayFinished
 	if err != nil {
+		state = ladder.PlayBroken
 		why := breaking(err)
 		if cause, _ := why.Cause(); cause == ladder.BrokenByBot || cause == ladder.BrokenByFailure {
 			x.tables.Log.Warn("a game of a person is broken", "game", x.ID, "err", err)
@@ -429,6 +435,9 @@ func (x *Table) run(ctx context.Context) {
 	close(x.over)
 	x.close(err)
 	x.tables.Changed(x.ID)
+	if x.watch != nil {
+		x.watch.End(state)
+	}
 	if x.Choice.After != "" {
 		x.tables.Changed(x.Choice.After)
 	}
@@ -486,6 +495,9 @@ func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 	if x.Choice.After != "" {
 		x.tables.Changed(x.Choice.After) // which offers it no longer
 	}
+	if x.tables.Watch != nil {
+		x.watch = x.tables.Watch(x)
+	}
 	late := errNobody
 	if len(x.People()) > 1 {
 		late = errAbsent
@@ -493,7 +505,7 @@ func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 	if err := await(ctx, x.came, x.tables.Limits.Back, late); err != nil {
 		return nil, err
 	}
-	for seat, name := range x.names() {
+	for seat, name := range x.Names() {
 		x.bots[seat].Name = name
 	}
 	m := match.Match{
@@ -524,7 +536,8 @@ func (x *Table) keep(g *referee.Result) error {
 		}
 	}
 	g.Reveal(x.Seed)
-	for seat, name := range x.names() {
+	g.Seats = slices.Clone(g.Seats) // which those who watch read
+	for seat, name := range x.Names() {
 		g.Seats[seat].Name = name // a guest may have signed in
 	}
 	return x.tables.Store.FinishPlay(context.WithoutCancel(x.tables.ctx), x.ID, x.Variant, g.Ranks, g.Encode())

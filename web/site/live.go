@@ -12,20 +12,31 @@ import (
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/play"
 )
 
 // livePage is the data of the page "live".
 type livePage struct{ Games []live.Game }
 
-// live shows all matches in progress.
+// live shows all matches in progress, and games of people.
 func (s *Site) live(v *visit) error {
-	return v.page(http.StatusOK, "live", livePage{s.Live.Games()})
+	page := livePage{s.Live.Games()}
+	for i, g := range page.Games {
+		if t := s.Play.Table(strings.TrimPrefix(g.URL, "/play/")); t != nil {
+			page.Games[i].Bots = seatNames(v, t)
+		}
+	}
+	return v.page(http.StatusOK, "live", page)
 }
 
 // watchPage is the data of the page "watch".
 type watchPage struct {
-	Match ladder.Match
-	Live  bool // it is in progress, and shown
+	Topic string
+	Names []string     // who plays
+	Match ladder.Match // of a match
+	Table *play.Table  // of a game of people; nil: it is a match
+	Title string       // of the game
+	Live  bool         // it is in progress, and shown
 }
 
 // watch shows one match in progress.
@@ -38,8 +49,23 @@ func (s *Site) watch(v *visit) error {
 	if page.Match, err = s.Store.Match(v.ctx(), id); err != nil {
 		return err
 	}
-	page.Live = s.shows(id)
+	page.Topic, page.Names, page.Live = "match/"+v.r.PathValue("match"), page.Match.Bots, s.shows(id)
 	return v.page(http.StatusOK, "watch", page)
+}
+
+// watchTable shows a game of people to somebody who does not play.
+func (s *Site) watchTable(v *visit, t *play.Table) error {
+	page := watchPage{Topic: "table/" + t.ID, Table: t, Title: titleOf(t.Choice.Game), Live: true}
+	page.Names = seatNames(v, t)
+	return v.page(http.StatusOK, "watch", page)
+}
+
+// seatNames returns who plays at a table.
+func seatNames(v *visit, t *play.Table) (list []string) {
+	for _, seat := range t.Shown() {
+		list = append(list, seatName(v.words, seat.Name, seat.Bot))
+	}
+	return list
 }
 
 // shows reports whether a match can be watched now: the server's own machine plays it.

@@ -29,7 +29,7 @@ func alternate(a, b *webtest.Tab) {
 // who is there and who is away. Others watch, and see no hand.
 func TestPlayPeople(t *testing.T) {
 	t.Parallel()
-	in, other := webtest.Start(t), webtest.Start(t)
+	in, other, third := webtest.Start(t), webtest.Start(t), webtest.Start(t)
 	w := webtest.New(t, playRules, 0)
 	a := webtest.Open(t, in, w.URL+"/play?lang=en")
 	a.Home = w.URL
@@ -72,7 +72,34 @@ func TestPlayPeople(t *testing.T) {
 	b.Go(link)
 	kit.Until(t, "the other is back", func() bool { return !strings.Contains(a.Text(`.seats`), "away") })
 
+	c := webtest.Open(t, third, w.URL+"/live?lang=es")
+	c.Home = w.URL
+	c.Wait(`#games [data-match] .stage[data-ply] svg`)
+	c.Picture(*screens, "live-people")
+	c.Click(`#games a`)
+	c.Wait(`#stage[data-ply] svg`)
+	c.Wait(`#moves button.move`)
+	if text := c.Text("h1") + c.Text(`.watching`); !strings.Contains(text, "admin") || !strings.Contains(text, "una persona invitada") || strings.Contains(text, "guest") || c.Count(open) > 0 {
+		t.Errorf("who watches sees %q, with %d open cards", text, c.Count(open))
+	}
+	c.Accessible()
+	c.Picture(*screens, "watch-people")
+	kit.Until(t, "the players see that somebody watches", func() bool { return strings.Contains(a.Text(`.seats`), "1 watching") })
+
 	alternate(a, b)
+	c.Wait(`#watch[data-over="finished"]`)
+	kit.Until(t, "the result is shown", func() bool {
+		return strings.Contains(c.Text(`#over`), "ha") && !strings.Contains(c.Text(`#over`), "La partida ha acabado.")
+	})
+	c.Look(390, 844, true)
+	if wide := webtest.Eval[int64](c, "document.documentElement.scrollWidth"); wide > 390 {
+		t.Errorf("on a phone the page of who watches is %d wide", wide)
+	}
+	c.Accessible()
+	c.Picture(*screens, "watched-people-phone-dark")
+	c.Click(`#over a`)
+	c.Wait(`#player svg`)
+	c.Quiet()
 	for name, tab := range map[string]*webtest.Tab{"over-people": a, "over-people-phone-dark": b} {
 		tab.Accessible()
 		tab.Picture(*screens, name)
@@ -87,9 +114,9 @@ func TestPlayPeople(t *testing.T) {
 	if text := a.Text(`.seats`); !strings.HasPrefix(strings.Join(strings.Fields(text), " "), "Seat 0 random") {
 		t.Errorf("the rematch has the seats %q", text)
 	}
-	c := w.Client()
-	w.SignIn(c, w.Token)
-	if page := w.Get(c, "/account").Body; !strings.Contains(page, `href="`+strings.TrimPrefix(link, w.URL)+`"`) {
+	own := w.Client()
+	w.SignIn(own, w.Token)
+	if page := w.Get(own, "/account").Body; !strings.Contains(page, `href="`+strings.TrimPrefix(link, w.URL)+`"`) {
 		t.Error("the account of who came by the link does not have the game")
 	}
 	a.Quiet()

@@ -38,7 +38,7 @@ type tablePage struct {
 	Data       template.JS // for the script
 }
 
-// table shows a game: one that waits for people, the visitor's own while it is played, and any that is over.
+// table shows a game: one that waits for people, one that is played, to play or to watch it, or one that is over.
 func (s *Site) table(v *visit) error {
 	id := v.r.PathValue("id")
 	t := s.Play.Table(id)
@@ -48,9 +48,9 @@ func (s *Site) table(v *visit) error {
 	if t.Waiting() {
 		return s.waiting(v, t, http.StatusOK, nil)
 	}
-	seat, err := seatOf(v, t)
-	if err != nil {
-		return err
+	seat := t.Seat(v.Actor)
+	if seat < 0 {
+		return s.watchTable(v, t)
 	}
 	display := t.Variant.Game.Display
 	var sides []int
@@ -71,6 +71,7 @@ func (s *Site) table(v *visit) error {
 		Several: len(t.People()) > 1 || t.Choice.Bank > 0,
 		Table:   t, Title: titleOf(t.Choice.Game), Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
 	}
+	var err error
 	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
 		return err
 	}

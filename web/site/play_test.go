@@ -488,8 +488,11 @@ func TestPlayBoundsRaced(t *testing.T) {
 		if a := w.Get(second, "/play"); a.Header.Get("Set-Cookie") != "" {
 			t.Errorf("a page begins a session: %q", a.Header.Get("Set-Cookie"))
 		}
-		if a := w.Get(second, table); a.Status != http.StatusForbidden {
-			t.Errorf("the page of somebody else's table answers %d", a.Status)
+		if a := w.Get(second, table); a.Status != http.StatusOK || !strings.Contains(a.Body, `data-match="table/`) || strings.Contains(a.Body, "/resign") {
+			t.Errorf("the page of somebody else's table answers %d: %s", a.Status, a.Body)
+		}
+		if a := w.Get(second, "/live"); strings.Contains(a.Body, table) {
+			t.Error("a game of one person is listed")
 		}
 		if _, status := dial(w, second, table, nil); status != http.StatusForbidden {
 			t.Errorf("the socket of somebody else's table answers %d", status)

@@ -204,6 +204,9 @@ func New(o Options) (*Site, error) {
 	s.Live.Render = s.parts
 	if s.Play != nil {
 		s.Play.Changed = func(id string) { s.Live.Move(playTopic + id) }
+		s.Play.Watch = func(t *play.Table) play.Watcher {
+			return s.Live.Table(t.ID, t.Variant, t.Names(), len(t.People()) > 1, func() { s.Play.Changed(t.ID) })
+		}
 	}
 	return s, nil
 }

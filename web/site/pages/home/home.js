@@ -12,11 +12,11 @@ let shown = null;
 socket.watch('games', ({ matches }) => {
   others.textContent = matches.length > 1 ? say('others', { count: matches.length - 1 }) : '';
   if (shown || matches.length === 0) return;
-  const { id, bots } = matches[0];
+  const { topic, url, bots } = matches.find((m) => m.id > 0) ?? matches[0]; // bots are faster than people
   figure.hidden = false;
-  watch.href = `/live/${id}`;
+  watch.href = url;
   watch.textContent = bots.map(nameOf).join(` ${say('versus')} `);
-  shown = new Board(socket, id, stage, {
+  shown = new Board(socket, topic, stage, {
     small: true,
     ended: () => {
       socket.leave(shown.topic);

@@ -1,4 +1,4 @@
-// A match in progress: the positions that come are shown one after the other.
+// A match or a game of people in progress: the positions that come are shown one after the other.
 
 import { html } from '../board/dom.js';
 import { drawGame, expand, namesOf, sceneOf, sizeOf } from '../board/scene.js';
@@ -10,14 +10,14 @@ const catchUp = 1800; // in which all that have come are shown
 
 const names = JSON.parse(document.getElementById('botnames').textContent);
 
-// nameOf is what people call a bot.
-export const nameOf = (bot) => names[bot] ?? bot;
+// nameOf is what people call a bot, or a guest; one of several with the name has a number.
+export const nameOf = (bot) => names[bot] ?? names[bot.replace(/#\d+$/, '')] ?? bot;
 
 export class Board {
   // stage is where it is drawn, small if it is one of several. shown is called after each drawing, ended with the state of the
   // match once it is over.
-  constructor(socket, id, stage, { small = false, shown = () => {}, ended = () => {} } = {}) {
-    Object.assign(this, { id, stage, small, shown, ended, topic: `match/${id}`, game: null, at: '', ply: -1, looking: null, timer: null });
+  constructor(socket, topic, stage, { small = false, shown = () => {}, ended = () => {} } = {}) {
+    Object.assign(this, { topic, stage, small, shown, ended, game: null, at: '', ply: -1, looking: null, timer: null });
     new ResizeObserver(() => this.draw(false)).observe(stage);
     socket.watch(this.topic, (doc) => this.heard(doc, socket), () => (this.game ? { game: this.at, ply: this.end() } : {}));
   }
@@ -109,9 +109,9 @@ export class Board {
   }
 }
 
-// place says which game of a match it is.
+// place says which game of a match it is; nothing of a game of people.
 export function place({ match, deals, rotations }) {
-  return say('place', { deal: match.deal + 1, deals, rotation: match.rotation + 1, rotations });
+  return match.id === 0 ? '' : say('place', { deal: match.deal + 1, deals, rotation: match.rotation + 1, rotations });
 }
 
 // status is the line that says whether the page is connected.

@@ -1,4 +1,4 @@
-// All matches in progress, each as a small board.
+// All matches and games of people in progress, each as a small board.
 
 import { html } from '../board/dom.js';
 import { Socket } from '../layout/socket.js';
@@ -13,8 +13,8 @@ const cells = new Map();
 const socket = new Socket(status(document.getElementById('status')));
 
 socket.watch('games', ({ matches }) => {
-  for (const { id, ladder, bots } of matches) {
-    if (!cells.has(id) && cells.size < most) cells.set(id, cell(id, ladder, bots));
+  for (const game of matches) {
+    if (!cells.has(game.topic) && cells.size < most) cells.set(game.topic, cell(game));
   }
   none.hidden = cells.size > 0;
 });
@@ -22,22 +22,22 @@ for (const li of grid.querySelectorAll('[data-match]')) {
   li.remove(); // the list of the socket has them again, or they are over
 }
 
-function cell(id, ladder, bots) {
+function cell({ topic, url, ladder, title, bots }) {
   const stage = html('div', { class: 'stage', 'aria-hidden': 'true' });
-  const where = html('p', { class: 'soft' }, ladder || say('unrated'));
+  const where = html('p', { class: 'soft' }, title || ladder || say('unrated'));
   const now = html('p', { class: 'soft' }, ' ');
-  const li = html('li', { class: 'panel', 'data-match': String(id) },
-    html('h2', {}, html('a', { href: `/live/${id}` }, bots.map(nameOf).join(` ${say('versus')} `))), where, stage, now);
+  const li = html('li', { class: 'panel', 'data-match': topic },
+    html('h2', {}, html('a', { href: url }, bots.map(nameOf).join(` ${say('versus')} `))), where, stage, now);
   grid.append(li);
-  const board = new Board(socket, id, stage, {
+  const board = new Board(socket, topic, stage, {
     small: true,
     shown: ({ game }) => { now.textContent = place(game); },
     ended: () => {
       socket.leave(board.topic);
-      now.textContent = say('over');
+      now.textContent = say(title ? 'ended' : 'over');
       setTimeout(() => {
         li.remove();
-        cells.delete(id);
+        cells.delete(topic);
         none.hidden = cells.size > 0;
         socket.again('games');
       }, stay);

@@ -1,4 +1,4 @@
-// One match in progress: a board, the clocks and the moves.
+// One match or game of people in progress: a board, the clocks and the moves.
 
 import { html } from '../board/dom.js';
 import { moveList, stateText } from '../board/replay.js';
@@ -40,13 +40,24 @@ if (root) {
     root.dataset.over = state;
     element('over').hidden = false;
     const replay = element('replay'), at = board.game?.match;
-    if (at && state === 'finished') {
+    if (replay && at && state === 'finished') {
       replay.href = `/matches/${at.id}/games/${at.deal}/${at.rotation}`;
       replay.hidden = false;
     }
     element('over').querySelector('p').textContent = state === 'finished' ? say('finished') : say('broken');
+    if (root.dataset.table !== undefined) result();
     clocks(board);
   }
+}
+
+// result tells how a game of people has ended, as its page has it now.
+async function result() {
+  const said = element('over').querySelector('p');
+  said.textContent = say('over');
+  try {
+    const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), 'text/html');
+    said.textContent = page.querySelector('.over h2, .notice p')?.textContent ?? said.textContent;
+  } catch { /* the link leads there */ }
 }
 
 function seats(b, frame, names) {
@@ -61,7 +72,7 @@ function seats(b, frame, names) {
 
 // clocks shows the time that each seat has, counting down for the one to move.
 function clocks(b) {
-  if (!b.game || !b.left) return;
+  if (!b.game || !b.left || root.dataset.table === 'untimed') return;
   const turn = b.game.frames.at(-1).turn, running = !b.game.finished && b.over === undefined;
   document.querySelectorAll('#seats .clock').forEach((cell, seat) => {
     const spent = running && seat === turn ? performance.now() - b.since : 0;

@@ -1,0 +1,81 @@
+package live_test
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// A game of people is shown as a match is, without a hand, in the list only if it is listed; and who watches it is
+// counted, and told its end.
+func TestTable(t *testing.T) {
+	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
+		w.begun()
+		v := refereetest.Variant(t, "brisca", "")
+		var moved atomic.Int64
+		table := w.hub.Table("LISTED", v, []string{"anna", ladder.GuestName}, true, func() { moved.Add(1) })
+		w.hub.Table("ALONE", v, []string{"anna", "@random"}, false, func() {})
+		list := w.hub.Games()
+		if len(list) != 2 || list[1].ID == 0 || !slices.Equal(list[0].Bots, []string{"anna", "guest"}) ||
+			list[0].Topic != "table/LISTED" || list[0].URL != "/play/LISTED" || list[0].Title != "Brisca" {
+			t.Errorf("the list is %+v", list)
+		}
+		c, lost := w.dial(""), w.dial("")
+		for _, one := range []*client{c, lost} {
+			one.say(`{"watch":"table/LISTED"}`)
+		}
+		m := match.Match{Variant: v, Deals: 1, Only: []int{0}, Seed: referee.NewSeed(), Clock: referee.Clock{Move: time.Minute, Startup: time.Minute}, Watch: table.Position}
+		moves := make(chan struct{})
+		for _, name := range []string{"anna", ladder.GuestName} {
+			m.Bots = append(m.Bots, match.Bot{Name: name, Hash: bundle, Serve: func(in io.Reader, out io.Writer) error {
+				return house.Run("random", in, gated{out, moves})
+			}})
+		}
+		played := make(chan error, 1)
+		go func() { played <- m.Play(t.Context()) }()
+		moves <- struct{}{}
+		var all collected
+		for len(all.at) == 0 || len(all.moves[all.at[0]]) == 0 {
+			w.Must(all.add(c.page("table/LISTED")))
+		}
+		lost.page("table/LISTED")
+		if n := w.hub.Watching("LISTED"); n != 2 || moved.Load() != 2 {
+			t.Errorf("%d watch, after %d have come or gone", n, moved.Load())
+		}
+		lost.Close()
+		bubble.Settle()
+		close(moves)
+		w.Must(<-played)
+		table.End(ladder.PlayFinished)
+		for all.over == "" {
+			w.Must(all.add(c.page("table/LISTED")))
+		}
+		frames := all.frames[all.at[0]]
+		if len(all.at) != 1 || len(frames) != 41 || all.over != "finished" || moved.Load() != 3 {
+			t.Errorf("what has come is %d games, %d positions and %q; %d have come or gone", len(all.at), len(frames), all.over, moved.Load())
+		}
+		for _, f := range frames {
+			if hand := f.Common["hand"]; strings.Trim(hand, "?,-") != "" || f.Own != nil {
+				t.Fatalf("a position has an open hand: %+v", f)
+			}
+		}
+		late := w.dial("")
+		late.say(`{"watch":"table/LISTED"}`)
+		if d := late.page("table/LISTED"); d.Over == nil || w.hub.Watching("LISTED") != 0 {
+			t.Errorf("who comes later gets %+v", d)
+		}
+	})
+}
+
+// bundle is the hash of a program of a test.
+const bundle = "0000000000000000000000000000000000000000000000000000000000000000"
