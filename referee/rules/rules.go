@@ -44,6 +44,9 @@ type Game struct {
 // that begins with an option in backticks, or with its name and a value, is about that option: the site
 // describes it so where it is chosen.
 func (g *Game) Text(language string) string {
+	if g.Texts == nil {
+		return ""
+	}
 	text, err := fs.ReadFile(g.Texts, "rules."+language+".md")
 	if err != nil {
 		return ""
@@ -74,7 +77,8 @@ type Variant struct {
 	// FromView returns a position that has the observed view and legal moves. What is
 	// hidden from the seat is drawn from r among all that the view leaves possible, as
 	// by Redealer. An error has the key and the
-	// impossible value. It allocates little more than the state.
+	// impossible value. It allocates little more than the state. House bots search with it: where
+	// none searches this game, it may be nil.
 	FromView func(o Observation, r *Rand) (State, error)
 }
 

@@ -25,14 +25,17 @@ func (w *walk) fromViews() error {
 // same in it, the game to go on from it to its end, and wrong views to be refused.
 func (w *walk) fromView(seat int) error {
 	o := rules.Observe(w.s, seat)
+	if len(o.View) > protocol.MaxLine {
+		return fmt.Errorf("view: %d bytes are more than a line", len(o.View))
+	}
+	if w.v.FromView == nil {
+		return nil
+	}
 	if w.s.Turn() == rules.Over {
 		if _, err := w.v.FromView(o, w.r); !errors.Is(err, rules.ErrOver) {
 			return fmt.Errorf("from view: says %v after the end, not ErrOver", err)
 		}
 		return nil
-	}
-	if len(o.View) > protocol.MaxLine {
-		return fmt.Errorf("view: %d bytes are more than a line", len(o.View))
 	}
 	r := *w.r
 	made, err := w.v.FromView(o, w.r)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/bits"
 	"strconv"
-	"strings"
 
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -30,8 +29,7 @@ var Game = &rules.Game{
 		opening := settings.Int(rules.OpeningOption.Name)
 		return &rules.Variant{
 			Game: g, Settings: settings, Players: 2, Sides: 2, Prize: 1, Chance: opening > 0, MaxPlies: squares,
-			Deal:     func(src *rules.Stream) rules.State { return rules.DrawOpening(new(state), opening, src, begin) },
-			FromView: fromView,
+			Deal: func(src *rules.Stream) rules.State { return rules.DrawOpening(new(state), opening, src, begin) },
 		}, nil
 	},
 }
@@ -147,16 +145,4 @@ func (s *state) View(dst []byte, seat int) []byte {
 func (s *state) Clone() rules.State {
 	c := *s
 	return &c
-}
-
-// fromView is the inverse of View.
-func fromView(o rules.Observation, _ *rules.Rand) (rules.State, error) {
-	view, s := o.Read(name, 2), &state{ply: o.Ply}
-	for square, piece := range view.Value("board") {
-		if owner := strings.IndexByte(letters, piece); owner >= 0 && square < squares {
-			s.pieces[owner] |= 1 << square
-		}
-	}
-	s.opening = rules.OpeningOf(bits.OnesCount16(s.pieces[0]|s.pieces[1]) - s.ply)
-	return view.Made(s)
 }
