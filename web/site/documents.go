@@ -17,6 +17,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	tables "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -118,7 +119,7 @@ func (s *Site) render(file, key, lang string, english *document) (*document, err
 	m := goldmark.New(
 		// Cells are aligned by attributes: the content security policy forbids styles.
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(&links, 0))),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(&links, 0), util.Prioritized(labeller{}, 0))),
 	)
 	var b bytes.Buffer
 	if err := m.Convert(source, &b); err != nil {
@@ -133,7 +134,7 @@ var headingTags = regexp.MustCompile(`<(h[2-6]) id="([^"]*)">(.*?)</h[2-6]>`)
 // dress makes headings links to themselves, and what can be wider than the page scroll by keyboard, too.
 func dress(page string) string {
 	page = headingTags.ReplaceAllString(page, `<$1 id="$2"><a class="anchor" href="#$2">$3</a></$1>`)
-	return strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>").Replace(page)
+	return strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table class="cards">`, "</table>", "</table></div>").Replace(page)
 }
 
 // linker turns the addresses of a document into those of the site, and notes its headings.
@@ -173,7 +174,30 @@ func (l *linker) Transform(tree *ast.Document, r text.Reader, _ parser.Context) 
 	})
 }
 
-// plainText returns the text of a heading.
+// labeller notes in the cells of tables with more than two columns what their columns are called, which small
+// windows show.
+type labeller struct{}
+
+// Transform implements parser.ASTTransformer.
+func (labeller) Transform(tree *ast.Document, r text.Reader, _ parser.Context) {
+	ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		row, ok := n.(*tables.TableRow)
+		if !ok || !entering {
+			return ast.WalkContinue, nil
+		}
+		head := row.Parent().FirstChild()
+		if head.ChildCount() == 2 {
+			return ast.WalkSkipChildren, nil
+		}
+		cell, name := row.FirstChild().NextSibling(), head.FirstChild().NextSibling()
+		for ; cell != nil && name != nil; cell, name = cell.NextSibling(), name.NextSibling() {
+			cell.SetAttributeString("data-label", plainText(name, r.Source()))
+		}
+		return ast.WalkSkipChildren, nil
+	})
+}
+
+// plainText returns the text of a heading or a cell.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

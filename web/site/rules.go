@@ -9,6 +9,8 @@ import (
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/util"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/rules"
@@ -40,7 +42,7 @@ func (s *Site) rules(v *visit) error {
 }
 
 var (
-	markdown   = goldmark.New(goldmark.WithExtensions(extension.Table))
+	markdown   = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(labeller{}, 0))))
 	optionItem = regexp.MustCompile(`<li><code>([a-z0-9]+)(?:=([a-z0-9]+))?</code>`)
 )
 

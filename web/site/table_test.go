@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/timba-arena/timba/web/webtest"
@@ -20,7 +21,8 @@ func sit(b *webtest.Tab, w *webtest.World, bot, game string, seat int, options s
 }
 
 // The keyboard alone plays on after a trick; what happened is told no sooner than it is shown, and in the
-// second person; the title says whose turn it is; the last trick is shown again by a button.
+// second person; the title says whose turn it is; the last trick is shown again by a button. What happens is
+// heard, unless a button says otherwise, which the browser keeps.
 func TestTableTricks(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -28,6 +30,7 @@ func TestTableTricks(t *testing.T) {
 	b := webtest.Open(t, in, w.URL+"/play")
 	b.Home = w.URL
 	sit(b, w, "@random", "brisca", 0, "")
+	webtest.Eval[bool](b, countTones)
 	const title = `document.title`
 	if text := webtest.Eval[string](b, title); text != "● Your turn · Brisca · timba" {
 		t.Errorf("the title is %q", text)
@@ -67,8 +70,31 @@ func TestTableTricks(t *testing.T) {
 	}
 	b.Click("#last")
 	b.Wait(`#board[data-turn="yes"]`)
+	heard := webtest.Eval[int](b, "tones")
+	if heard < 9 { // those of one's own moves, and two of each turn
+		t.Errorf("three tricks have %d tones", heard)
+	}
+	b.Click("#sound")
+	b.Wait(`#sound[aria-pressed="false"]`)
+	playOut(b, 1)
+	b.Wait(`#board[data-trick="ended"], #board[data-turn="yes"]`)
+	if n := webtest.Eval[int](b, "tones"); n != heard {
+		t.Errorf("without sound there are %d tones", n-heard)
+	}
+	b.Go(webtest.Eval[string](b, "location.href"))
+	b.Wait(`#sound[aria-pressed="false"]`)
+	b.Click("#sound")
+	b.Wait(`#sound[aria-pressed="true"]`)
 	b.Quiet()
 }
+
+// countTones counts the tones that a page makes.
+const countTones = `(() => {
+	window.tones = 0;
+	const { start } = OscillatorNode.prototype;
+	OscillatorNode.prototype.start = function (at) { window.tones++; start.call(this, at); };
+	return true;
+})()`
 
 // In a game on a board people see their colour, names, and squares as a1 to d4, with their own side at
 // the bottom and the corners that they want in their colour.
@@ -117,7 +143,7 @@ func TestTableBoard(t *testing.T) {
 }
 
 // Partners are marked, and the score of both teams stands above the table, as on the card at the end. The
-// table fills a phone's screen.
+// table fills a phone's screen, and is silent.
 func TestTableTeams(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -125,7 +151,9 @@ func TestTableTeams(t *testing.T) {
 	b := webtest.Open(t, in, w.URL+"/play")
 	b.Home = w.URL
 	b.Look(390, 844, true)
+	webtest.Call(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
 	sit(b, w, "@random", "brisca", 1, "players=4 teams=yes")
+	b.Wait(`#sound[aria-pressed="false"]`)
 	if got := strings.Join(b.Attributes(`.plate:has(.badge.partner)`, "data-plate"), " "); got != "3" {
 		t.Errorf("the seats %q are marked as partners, want 3", got)
 	}

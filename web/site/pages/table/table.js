@@ -7,6 +7,7 @@ import { columnsOf } from '../board/squares.js';
 import { eventText, list, parseView, say, viewText } from '../board/text.js';
 import { socket } from '../layout/parts.js';
 import { Stream } from '../layout/stream.js';
+import { sound } from './sound.js';
 
 const table = JSON.parse(document.getElementById('table').textContent);
 const element = (id) => document.getElementById(id);
@@ -71,6 +72,7 @@ async function show(step) {
       sent = null;
       if (step.told) break;
       turn = step.words.slice(2);
+      sound('turn');
       draw();
       break;
     case 'event': await happen(step); break;
@@ -100,6 +102,7 @@ async function happen({ text, words: [verb, word, move], told }) {
   if (made) sent = null;
   else view = follow(display, view, text, me);
   if (told || !['play', 'capture', 'bid', 'score'].includes(verb)) return;
+  if (verb === 'play' && !made) sound('move');
   draw(verb === 'play' && !made);
   if (!made && verb !== 'capture') await pause(Math.min(pauses.play, patience / (steps.length + 1)));
 }
@@ -208,6 +211,7 @@ function move(text) {
   if (!turn) return;
   turn = null;
   deadline = null;
+  sound('move');
   stream.answer(`move ${text}`);
   if (!text.includes(':') || text.startsWith('bid:')) { // what follows is known, and shown at once
     sent = text.startsWith('bid:') ? `bid ${me} ${text.slice('bid:'.length)}` : `play ${me} ${text}`;
@@ -249,10 +253,11 @@ function end() {
     return;
   }
   for (const open of document.querySelectorAll('dialog[open]')) open.close();
-  for (const button of document.querySelectorAll('.tools button')) button.disabled = true;
+  for (const button of document.querySelectorAll('.tools button:not(#sound)')) button.disabled = true;
   looking = null;
   deadline = null;
   document.title = page.title;
+  sound('end');
   board.parentElement.append(document.adoptNode(card));
   socket.again(board.closest('[data-topic]').dataset.topic); // for a rematch that was offered meanwhile
   card.focus({ preventScroll: true });
