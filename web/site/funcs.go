@@ -35,6 +35,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"lines":      logLines,
 		"said":       func(n int, text string) template.HTML { return said(l, n, text) },
 		"translate":  func(text string) string { text, _ = l.Translate(text); return text },
+		"ladder":     func(name string) string { return s.ladderTitle(l, name) },
 		"option":     func(name, value string) string { return optionName(l, name, value) },
 		"ticks":      codeSpans,
 		"botname":    func(name string) string { return botTitle(l, name) },
@@ -61,6 +62,17 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"matchstate": matchState,
 		"house":      func(bot string) bool { return strings.HasPrefix(bot, "@") },
 	}
+}
+
+// ladderTitle returns the title of a ladder; its name once the configuration has none of that name.
+func (s *Site) ladderTitle(l *messages.Language, name string) string {
+	for _, ladder := range s.Config.Ladders {
+		if ladder.Name == name {
+			name, _ = l.Translate(ladder.Title)
+			break
+		}
+	}
+	return cut(60, name)
 }
 
 // dict returns a map of pairs of a key and a value, for templates with several arguments.
