@@ -77,6 +77,10 @@ func begin(ctx context.Context, b Bot, scratch string) (Conn, error) {
 	if b.Serve == nil {
 		return start(ctx, b, scratch)
 	}
+	return newLocal(ctx, b.Serve, scratch), nil
+}
+
+func newLocal(ctx context.Context, serve func(lines io.Reader, answers io.Writer) error, scratch string) *local {
 	l := &local{
 		ctx:     ctx,
 		in:      newInbox(),
@@ -86,10 +90,10 @@ func begin(ctx context.Context, b Bot, scratch string) (Conn, error) {
 		scratch: scratch,
 	}
 	go func() {
-		l.why = b.Serve(l.in, outbox{l})
+		l.why = serve(l.in, outbox{l})
 		close(l.ended)
 	}()
-	return l, nil
+	return l
 }
 
 // Begin begins a turn: the bot's time is that of everybody. Such a bot is never stopped.

@@ -10,30 +10,24 @@ import (
 	"sync"
 	"time"
 
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is a bot as a child process on systems without poll on processes: goroutines
-// read its pipes.
+// process is a bot as a child process on systems without poll on processes: a local bot that copies its
+// lines to the process, and the answers back.
 type process struct {
-	ctx     context.Context
+	*local
 	sandbox *sandbox.Process // of level None
-	in      *os.File
-	read    chan []byte    // output on stdout; closed at its end
+	stdin   *os.File
 	done    chan struct{}  // closed when the process has ended
 	status  sandbox.Status // then
-	lines   lineBuffer
-	pending []byte // read but not split into lines yet
 	mu      sync.Mutex
 	log     []byte
-	scratch string
 }
 
 func start(ctx context.Context, b Bot, scratch string) (c Conn, err error) {
-	p := &process{ctx: ctx, read: make(chan []byte), done: make(chan struct{}), scratch: scratch}
 	spec, err := b.spec(scratch)
 	if err != nil {
 		return nil, err
@@ -56,42 +50,43 @@ func start(ctx context.Context, b Bot, scratch string) (c Conn, err error) {
 		}
 		defer (*theirs).Close()
 	}
+	p := &process{stdin: ours[0], done: make(chan struct{})}
 	if p.sandbox, err = sandbox.Start(spec); err != nil {
 		return nil, startError(b, err)
 	}
-	p.in = ours[0]
-	go func() {
-		defer close(p.read)
-		defer ours[1].Close()
-		for {
-			buf := make([]byte, protocol.MaxLine)
-			n, err := ours[1].Read(buf)
-			if n > 0 {
-				select {
-				case p.read <- buf[:n]:
-				case <-p.ctx.Done():
-				}
+	go p.wait(ours[2])
+	p.local = newLocal(ctx, func(lines io.Reader, answers io.Writer) error {
+		how := make(chan fault.Kind, 2)
+		go func() {
+			if _, err := io.Copy(p.stdin, lines); err != nil {
+				how <- fault.InputClosed
 			}
-			if err != nil {
-				return
-			}
-		}
-	}()
+			p.stdin.Close()
+		}()
+		go func() {
+			io.Copy(answers, ours[1])
+			ours[1].Close()
+			how <- fault.OutputClosed
+		}()
+		return p.gone(<-how)
+	}, scratch)
+	return p, nil
+}
+
+// wait waits for the end of the process and of its stderr.
+func (p *process) wait(stderr *os.File) {
 	logged := make(chan struct{})
 	go func() {
 		defer close(logged)
-		defer ours[2].Close()
-		io.Copy(stderrOf{p}, ours[2])
+		defer stderr.Close()
+		io.Copy(stderrOf{p}, stderr)
 	}()
-	go func() {
-		p.status = p.sandbox.Wait()
-		select {
-		case <-logged:
-		case <-time.After(100 * time.Millisecond): // a child with stderr open
-		}
-		close(p.done)
-	}()
-	return p, nil
+	p.status = p.sandbox.Wait()
+	select {
+	case <-logged:
+	case <-time.After(100 * time.Millisecond): // a child with stderr open
+	}
+	close(p.done)
 }
 
 // stderrOf collects the stderr of a process.
@@ -104,86 +99,6 @@ func (w stderrOf) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Begin does nothing: no bot is ever stopped here.
-func (p *process) Begin(time.Time, time.Duration) error { return nil }
-
-// Lost returns nothing: nobody counts here for whom the cores work.
-func (p *process) Lost(time.Time, time.Time, bool) cores.Lost { return cores.Lost{} }
-
-// observe does nothing, for the same reason.
-func (p *process) observe(*cores.Watch, *cores.Reading) {}
-
-func (p *process) Send(lines []byte, deadline time.Time) (int, error) {
-	sent := make(chan error, 1)
-	own := append([]byte(nil), lines...)
-	go func() {
-		_, err := p.in.Write(own)
-		sent <- err
-	}()
-	timer := time.NewTimer(max(time.Until(deadline), 50*time.Millisecond))
-	defer timer.Stop()
-	select {
-	case err := <-sent:
-		if err != nil {
-			return 0, p.gone(fault.InputClosed)
-		}
-		return len(lines), nil
-	case <-p.ctx.Done():
-		return 0, p.ctx.Err()
-	case <-timer.C:
-		return len(lines), notReading // the goroutine still writes
-	}
-}
-
-func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
-	timer := time.NewTimer(max(0, deadline.Sub(now)))
-	defer timer.Stop()
-	for {
-		if n := copy(p.lines.room(), p.pending); n > 0 {
-			p.pending = p.pending[n:]
-			p.lines.added(n)
-		}
-		line, ok, err := p.lines.next()
-		if ok || err != nil {
-			return line, now, err
-		}
-		select {
-		case data, open := <-p.read:
-			now = time.Now()
-			if !open {
-				return nil, now, p.gone(fault.OutputClosed)
-			}
-			p.pending = data
-		case <-p.ctx.Done():
-			return nil, now, p.ctx.Err()
-		case <-timer.C:
-			return nil, time.Now(), ErrLate
-		}
-	}
-}
-
-// gone returns the fault of a bot whose pipe has ended: how, if it runs on.
-func (p *process) gone(how fault.Kind) error {
-	select {
-	case <-p.done:
-		return exitReason(p.status)
-	case <-time.After(100 * time.Millisecond):
-		return fault.Reason{Kind: how}
-	}
-}
-
-// exitReason returns how a process ended.
-func exitReason(s sandbox.Status) fault.Reason {
-	if s.Signal != 0 {
-		return fault.Reason{Kind: fault.Ended, Detail: "signal: " + s.Signal.String()}
-	}
-	return fault.Reason{Kind: fault.Exited, Status: s.Code}
-}
-
-func (p *process) Rest() []byte { return p.lines.rest() }
-
-func (p *process) Answered() { p.lines.answered() }
-
 func (p *process) Stderr() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,36 +107,28 @@ func (p *process) Stderr() []byte {
 	return log
 }
 
+// observe does nothing: nobody counts here for whom the cores work.
+func (p *process) observe(*cores.Watch, *cores.Reading) {}
+
+// gone returns the fault of a bot whose pipe has ended: how, if it runs on.
+func (p *process) gone(how fault.Kind) fault.Reason {
+	select {
+	case <-p.done:
+	case <-time.After(100 * time.Millisecond):
+		return fault.Reason{Kind: how}
+	}
+	if s := p.status; s.Signal != 0 {
+		return fault.Reason{Kind: fault.Ended, Detail: "signal: " + s.Signal.String()}
+	}
+	return fault.Reason{Kind: fault.Exited, Status: p.status.Code}
+}
+
 func (p *process) Close(grace time.Duration) {
-	go func() { // unblock the reader
-		for range p.read {
-		}
-	}()
 	if grace > 0 {
-		select {
-		case <-p.done:
-		case <-time.After(grace):
-		}
+		p.Wait(time.Now().Add(grace))
 	}
 	p.sandbox.Kill()
 	<-p.done
-	p.in.Close()
-	dropScratch(p.scratch)
-}
-
-func (p *process) CloseInput() { p.in.Close() }
-
-func (p *process) Wait(deadline time.Time) (end End, ok bool) {
-	go func() { // discards output, so that the process does not block
-		for range p.read {
-		}
-	}()
-	timer := time.NewTimer(max(0, time.Until(deadline)))
-	defer timer.Stop()
-	select {
-	case <-p.done:
-		return End{Reason: exitReason(p.status)}, true
-	case <-timer.C:
-		return End{}, false
-	}
+	p.stdin.Close()
+	p.local.Close(0)
 }
