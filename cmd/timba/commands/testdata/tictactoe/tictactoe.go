@@ -92,7 +92,7 @@ func (s *state) Apply(m rules.Move, log *rules.Log) {
 	s.pieces[seat] |= 1 << m
 	s.ply++
 	if log != nil {
-		log.Add(rules.All, "play %d %d", seat, m)
+		log.Add(rules.All, "play", seat, int(m))
 	}
 }
 
@@ -100,7 +100,7 @@ func (s *state) Start(log *rules.Log) {
 	if s.opening.Plies() > 0 {
 		seat := 0
 		s.opening.Start(log, func(m rules.Move) {
-			log.Add(rules.All, "play %d %d", seat, m)
+			log.Add(rules.All, "play", seat, int(m))
 			seat = 1 - seat
 		})
 	}
