@@ -320,7 +320,10 @@ func TestFlood(t *testing.T) {
 	a := newArena(t, nil)
 	victim, evil := a.hostile("victim"), a.hostile("evil")
 	for range 100 {
-		a.must(evil.Publish(resultsSubject("evil"), make([]byte, 1<<20)))
+		// Where the server has ended its connection, the client keeps some of it for the next one.
+		if err := evil.Publish(resultsSubject("evil"), make([]byte, 1<<20)); !errors.Is(err, nats.ErrReconnectBufExceeded) {
+			a.must(err)
+		}
 	}
 	if _, err := victim.Request(resultsSubject("victim"), []byte("x"), patience); err != nil {
 		t.Errorf("another is not answered: %v", err)

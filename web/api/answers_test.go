@@ -166,8 +166,8 @@ func TestAskedMatches(t *testing.T) {
 	for range 3 {
 		get[wire.Match](w, ask)
 	}
-	if w.woken != 3 {
-		t.Errorf("the server is woken %d times for 3 matches", w.woken)
+	if w.woken.Load() != 3 {
+		t.Errorf("the server is woken %d times for 3 matches", w.woken.Load())
 	}
 	rec := w.ask(ask)
 	if rec.Code != 409 || rec.Header().Get("Retry-After") != "" || !strings.Contains(rec.Body.String(), "3 unrated matches at a time") {

@@ -89,7 +89,7 @@ func TestCancel(t *testing.T) {
 			t.Errorf("%s: %d %s", who, code, said)
 		}
 	}
-	woken := w.woken
+	woken := w.woken.Load()
 	for _, m := range []ladder.Match{waits, runs} {
 		who := map[int64]string{waits.ID: "ada submit", runs.ID: "root all"}[m.ID]
 		if code, said := cancel(m, who); code != http.StatusOK {
@@ -106,8 +106,8 @@ func TestCancel(t *testing.T) {
 			}
 		}
 	}
-	if w.woken != woken+2 {
-		t.Errorf("the runner was woken %d times, want twice", w.woken-woken)
+	if w.woken.Load() != woken+2 {
+		t.Errorf("the runner was woken %d times, want twice", w.woken.Load()-woken)
 	}
 	for _, m := range []ladder.Match{waits, w.rated} {
 		if code, said := cancel(m, "root all"); code != http.StatusConflict || !strings.Contains(said, "already") {
@@ -135,7 +135,7 @@ func TestBlockEndsAll(t *testing.T) {
 	kit.Must(t, w.store.Begin(bg, []store.Start{{Match: runs.ID, Seed: seed}})[0].Err)
 	kit.Must(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
 	get[wire.Person](w, call{method: http.MethodPut, path: "/api/v1/admin/people/ada/block", who: "root all"})
-	if w.woken == 0 {
+	if w.woken.Load() == 0 {
 		t.Error("the runner was not woken")
 	}
 	for _, id := range []int64{waits.ID, runs.ID, w.running.ID, theirs.ID} { // adabot plays in all

@@ -274,12 +274,12 @@ func TestWithdrawal(t *testing.T) {
 	if b := change("PUT", "/withdrawal", ""); b.Withdrawn.IsZero() || b.Live != 0 || b.Latest.State != "retired" {
 		t.Errorf("withdrawn: %+v", b)
 	}
-	woken := w.woken
+	woken := w.woken.Load()
 	if b := change("DELETE", "/withdrawal", ""); !b.Withdrawn.IsZero() || b.Live != 2 {
 		t.Errorf("restored: %+v", b)
 	}
-	if b := change("PUT", "/live", `{"version":1}`); b.Live != 1 || w.woken != woken+2 {
-		t.Errorf("an earlier version: %+v, woken %d times", b, w.woken-woken)
+	if b := change("PUT", "/live", `{"version":1}`); b.Live != 1 || w.woken.Load() != woken+2 {
+		t.Errorf("an earlier version: %+v, woken %d times", b, w.woken.Load()-woken)
 	}
 	want := archive(t, "bot.py", "pass")
 	w.keep(v.Bundle, want)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ type world struct {
 	api     *api
 	http    http.Handler
 	log     *kit.Output
-	woken   int
+	woken   atomic.Int32
 	uploads byte
 	keys    map[string]string // "ada read" and so on
 	now     time.Time
@@ -98,7 +99,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 	w.matches()
 	o := Options{
 		Middleware: middleware.New(middleware.Options{
-			Service: service.New(service.Options{Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken++ }}),
+			Service: service.New(service.Options{Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken.Add(1) }}),
 			Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		}),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
