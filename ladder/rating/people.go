@@ -3,6 +3,7 @@ package rating
 import (
 	"math"
 
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -34,14 +35,7 @@ func People(v *rules.Variant, before []Person, ranks []int) []Person {
 			if v.Side(other) == v.Side(seat) {
 				continue
 			}
-			d := duel{opponent, 0.5}
-			switch {
-			case ranks[seat] < ranks[other]:
-				d.score = 1
-			case ranks[seat] > ranks[other]:
-				d.score = 0
-			}
-			duels = append(duels, d)
+			duels = append(duels, duel{opponent, rating.RankScore(ranks[seat], ranks[other])})
 		}
 		after[seat] = p.after(duels)
 	}

@@ -56,7 +56,7 @@ func (s *DealResult) Add(seats []Seat) {
 	}
 	for key, d := range game {
 		ranks := best[key]
-		add(s.sums, Duel{A: d.A, B: d.B, Games: 1, Score: rankScore(ranks[0], ranks[1]), Points: d.Points / float64(d.Games)})
+		add(s.sums, Duel{A: d.A, B: d.B, Games: 1, Score: RankScore(ranks[0], ranks[1]), Points: d.Points / float64(d.Games)})
 	}
 }
 
@@ -86,7 +86,8 @@ func add(to map[[2]int]Duel, d Duel) {
 	to[key] = sum
 }
 
-func rankScore(a, b int) float64 {
+// RankScore returns the score of a seat with rank a against one with rank b: 1, ½ or 0.
+func RankScore(a, b int) float64 {
 	switch {
 	case a < b:
 		return 1

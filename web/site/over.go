@@ -42,7 +42,7 @@ type overSide struct {
 type overSeat struct {
 	Seat   int
 	Name   string
-	Rating string // of the person after the game and what it has moved: "1662 (+162)"; "" for none
+	Rating string // see ratingOf
 }
 
 // overTrick is what a trick was worth, and the seat that took it.
@@ -57,8 +57,7 @@ func newOver(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules
 	}
 	o := &over{Result: ladder.PlayResult(rules.RecordOf(variant, r.Ranks, seat)), Next: nextLevel(p)}
 	scored := g.Display.Board == nil && len(r.Faults) == 0
-	o.sides(variant, r, names, scored)
-	o.rate(p)
+	o.sides(p, variant, r, names, scored)
 	if o.told(v, frames, len(r.Seats)); !scored {
 		o.Tricks = nil
 	}
@@ -144,12 +143,12 @@ func nextLevel(p ladder.Play) *house.Level {
 }
 
 // sides fills in the sides, the best first.
-func (o *over) sides(variant *rules.Variant, r *referee.Replay, names []string, scored bool) {
+func (o *over) sides(p ladder.Play, variant *rules.Variant, r *referee.Replay, names []string, scored bool) {
 	points := make([]float64, variant.Sides)
 	for side := range variant.Sides {
 		s := overSide{Rank: r.Ranks[side]} // the first seat of a side has its number
 		for seat := side; seat < len(r.Seats); seat += variant.Sides {
-			s.Seats = append(s.Seats, overSeat{Seat: seat, Name: names[seat]})
+			s.Seats = append(s.Seats, overSeat{seat, names[seat], ratingOf(p, seat)})
 			points[side] += r.Points[seat]
 		}
 		if scored {
@@ -165,17 +164,14 @@ func (o *over) sides(variant *rules.Variant, r *referee.Replay, names []string, 
 	slices.SortStableFunc(o.Sides, func(a, b overSide) int { return a.Rank - b.Rank })
 }
 
-// rate fills in the ratings of people.
-func (o *over) rate(p ladder.Play) {
-	for _, side := range o.Sides {
-		for i, at := range side.Seats {
-			for _, s := range p.Seats {
-				if before, after := math.Round(s.Before), math.Round(s.After); s.Seat == at.Seat && after != 0 {
-					side.Seats[i].Rating = fmt.Sprintf("%.0f (%+.0f)", after, after-before)
-				}
-			}
-		}
+// ratingOf returns the rating of the person at a seat after the game and what it has moved: "1662 (+162)"; "" for none.
+func ratingOf(p ladder.Play, seat int) string {
+	i := slices.IndexFunc(p.Seats, func(s ladder.PlaySeat) bool { return s.Seat == seat && s.After != 0 })
+	if i < 0 {
+		return ""
 	}
+	before, after := math.Round(p.Seats[i].Before), math.Round(p.Seats[i].After)
+	return fmt.Sprintf("%.0f (%+.0f)", after, after-before)
 }
 
 // scores returns the points of a side, and those of the best other one.
