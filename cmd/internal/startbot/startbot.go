@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -48,7 +47,8 @@ func init() {
 		os.Exit(ExitNoVerdict)
 	}()
 	if err := house.Run(spec, os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), err)
+		name := os.Args[0][strings.LastIndexAny(os.Args[0], `/\`)+1:] // path/filepath is ready late
+		fmt.Fprintf(os.Stderr, "%s: %v\n", strings.TrimSuffix(name, ".exe"), err)
 		os.Exit(ExitError)
 	}
 	os.Exit(0)

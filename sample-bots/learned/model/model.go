@@ -4,6 +4,7 @@ package model
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -13,8 +14,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
@@ -26,7 +25,6 @@ const magic = "timba-model 1"
 const (
 	MaxHeader = 1 << 20
 	MaxBody   = 4 << 30 // bytes that are not compressed
-	window    = 8 << 20 // of the compression
 )
 
 // The kinds of models.
@@ -82,13 +80,9 @@ func Write(w io.Writer, h Header, body func(io.Writer) error) error {
 	if _, err := fmt.Fprintf(w, "%s %08x\n%s\n", magic, crc32.ChecksumIEEE(line), line); err != nil {
 		return err
 	}
-	z, err := zstd.NewWriter(w, zstd.WithEncoderCRC(true), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
-	if err != nil {
-		return err
-	}
+	z := gzip.NewWriter(w) // zstd would delay a house bot's start: its imports are initialized last
 	buffered := bufio.NewWriter(z)
 	if err := body(buffered); err != nil {
-		z.Close()
 		return err
 	}
 	if err := buffered.Flush(); err != nil {
@@ -99,7 +93,6 @@ func Write(w io.Writer, h Header, body func(io.Writer) error) error {
 
 // Body is what follows a header. End must be called after all has been read.
 type Body struct {
-	z    *zstd.Decoder
 	r    *bufio.Reader
 	left int64
 }
@@ -113,11 +106,11 @@ func Read(r io.Reader) (Header, *Body, error) {
 	if err := h.Check(); err != nil {
 		return h, nil, err
 	}
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window), zstd.WithDecoderLowmem(true))
+	z, err := gzip.NewReader(r)
 	if err != nil {
-		return h, nil, fmt.Errorf("model: %w", err)
+		return h, nil, damaged(err)
 	}
-	return h, &Body{z: z, r: bufio.NewReaderSize(z, 64<<10), left: MaxBody}, nil
+	return h, &Body{r: bufio.NewReaderSize(z, 64<<10), left: MaxBody}, nil
 }
 
 func readHeader(r *io.Reader) (h Header, err error) {
@@ -172,9 +165,8 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// End returns why the body is damaged or longer than what has been read, and frees its memory.
+// End returns why the body is damaged or longer than what has been read.
 func (b *Body) End() error {
-	defer b.z.Close()
 	switch _, err := b.r.ReadByte(); {
 	case err == nil:
 		return errors.New("model: the body is longer than its header says: the file is damaged")
