@@ -231,20 +231,38 @@ func (b *Tab) Press(keys ...string) {
 	}
 }
 
-// Click clicks on what a selector finds first.
+// Click clicks on the middle of what a selector finds first, when that is shown and nothing covers it.
+// The click is made where the element is found, in one step: a mouse may come too late on a page that
+// moves.
 func (b *Tab) Click(selector string) {
 	b.T.Helper()
-	for {
-		_, err := chromedp.Run(b.Ctx, chromedp.Click(chromedp.CSS(selector)))
-		if err == nil {
-			return
-		}
-		if !strings.Contains(err.Error(), "Could not find node with given id") {
-			b.T.Fatalf("clicking on %s: %v", selector, err)
-		}
-		// The page has replaced it before it was clicked: the new one is clicked.
+	kit.Until(b.T, selector+" can be clicked", func() bool {
+		clicked, err := chromedp.Run(b.Ctx, chromedp.Evaluate[bool](fmt.Sprintf(`(() => {
+			const wanted = document.querySelector(%q);
+			if (!wanted) return false;
+			wanted.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+			const box = wanted.getClientRects()[0];
+			if (!box) return false;
+			const x = box.left + box.width / 2, y = box.top + box.height / 2;
+			const found = document.elementFromPoint(x, y);
+			return (wanted.contains(found) || found?.closest('label')?.control === wanted) && (%s)(x, y);
+		})()`, selector, ClickAt), func(p *runtime.EvaluateParams) { p.UserGesture = new(true) }))
+		return err == nil && clicked || b.Ctx.Err() != nil // else the page that was asked is gone
+	})
+	if err := b.Ctx.Err(); err != nil {
+		b.T.Fatalf("clicking on %s: %v", selector, err)
 	}
 }
+
+// ClickAt is a function of JavaScript that clicks at a point of the window, as a mouse does: what is there
+// gets the focus, and the click. It returns true.
+const ClickAt = `(x, y) => {
+	const e = document.elementFromPoint(x, y);
+	document.activeElement?.blur();
+	e.closest('a[href], button, input, select, textarea, summary, [tabindex]')?.focus({ preventScroll: true });
+	e.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, composed: true, detail: 1, view: window, clientX: x, clientY: y }));
+	return true;
+}`
 
 // Wait waits until a selector finds something, also on the page to which this one is about to give
 // way. Only the deadline of the test run ends the wait.
