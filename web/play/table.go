@@ -278,12 +278,8 @@ func (x *Table) Shown() (list []Shown) {
 func (x *Table) Attach(ctx context.Context, seat int, c socket.Wire) error {
 	s := x.Seats[seat]
 	x.mu.Lock()
-	first := !s.came
-	s.came = true
+	x.comes(s)
 	s.there++
-	if first && !slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.line != nil && !s.came }) {
-		close(x.came)
-	}
 	x.mu.Unlock()
 	x.tables.Changed(x.ID)
 	defer func() {
@@ -312,10 +308,22 @@ func (w waiting) Close(why string) {
 	w.Wire.Close(why)
 }
 
+// comes notes that a person has come, or will not. The game begins after the last one. The caller has locked x.mu.
+func (x *Table) comes(s *Seat) {
+	if s.came {
+		return
+	}
+	s.came = true
+	if !slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.line != nil && !s.came }) {
+		close(x.came)
+	}
+}
+
 // Resign gives the game up for a person's seat. It loses when it is its turn.
 func (x *Table) Resign(seat int) {
 	x.mu.Lock()
 	x.Seats[seat].resigned = true
+	x.comes(x.Seats[seat])
 	x.mu.Unlock()
 	x.Seats[seat].line.Close(fault.Reason{Kind: fault.Resigned})
 	x.tables.Changed(x.ID)

@@ -343,6 +343,9 @@ func TestPlayForm(t *testing.T) {
 		page = w.Get(c, table).Body
 		return strings.Contains(page, "/rematch")
 	})
+	if !strings.Contains(page, "You resigned.") {
+		t.Errorf("who resigns before the page of the table connects reads %s", page)
+	}
 	_, rest, _ := strings.Cut(page, `href="/play?`)
 	query, _, _ := strings.Cut(rest, `"`)
 	page = w.Get(c, "/play?"+strings.ReplaceAll(query, "&amp;", "&")).Body
