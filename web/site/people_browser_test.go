@@ -12,7 +12,7 @@ import (
 // alternate plays the seats of two people at random to the end of their game.
 func alternate(a, b *webtest.Tab) {
 	a.T.Helper()
-	for a.Count(`.over`) == 0 || b.Count(`.over`) == 0 {
+	kit.Until(a.T, "the game is over", func() bool {
 		for _, tab := range []*webtest.Tab{a, b} {
 			switch webtest.Eval[string](tab, step) {
 			case "trick":
@@ -21,7 +21,8 @@ func alternate(a, b *webtest.Tab) {
 				tab.T.Fatal("a move is covered by others")
 			}
 		}
-	}
+		return a.Count(`.over`) > 0 && b.Count(`.over`) > 0
+	})
 }
 
 // Two people, one of them a guest, play at a table with two bots, from the invite to the card, with clocks. Each sees
