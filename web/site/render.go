@@ -101,14 +101,15 @@ func (f frame) Origin() string { return f.origin() }
 // With returns the page's address with a parameter changed; "" removes it.
 func (f frame) With(name, value string) string { return with(f.r, name, value) }
 
-// BotNames returns what people call the house bots of the ladders, levels and guests, as JSON by their names, for
-// modules that learn of a match after the page.
+// BotNames returns what people call the house bots of the ladders, levels and guests, as JSON by their names, and
+// the titles of the ladders, by "/" and their names, for modules that learn of a match after the page.
 func (f frame) BotNames() (template.JS, error) {
 	names := map[string]string{ladder.GuestName: f.words.Say("bot.guest")}
 	for _, level := range house.Levels() {
 		names["@"+level.Spec] = botTitle(f.words, "@"+level.Spec)
 	}
 	for _, l := range f.site.Config.Ladders {
+		names["/"+l.Name] = f.site.ladderTitle(f.words, l.Name)
 		for _, bot := range l.House {
 			names[bot] = botTitle(f.words, bot)
 		}

@@ -24,7 +24,7 @@ for (const li of grid.querySelectorAll('[data-match]')) {
 
 function cell({ topic, url, ladder, title, bots }) {
   const stage = html('div', { class: 'stage', 'aria-hidden': 'true' });
-  const where = html('p', { class: 'soft' }, title || ladder || say('unrated'));
+  const where = html('p', { class: 'soft' }, title || (ladder ? nameOf(`/${ladder}`) : say('unrated')));
   const now = html('p', { class: 'soft' }, ' ');
   const li = html('li', { class: 'panel', 'data-match': topic },
     html('h2', {}, html('a', { href: url }, bots.map(nameOf).join(` ${say('versus')} `))), where, stage, now);
