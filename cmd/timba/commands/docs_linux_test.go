@@ -55,6 +55,8 @@ var notRun = map[string]string{
 var rewritten = append(clitest.Shorter, []clitest.Rule{
 	{From: regexp.MustCompile(`(match .*)--deals \d+`), To: "$1--deals 3"},
 	{From: regexp.MustCompile(`(match .*)--deals 3 --sprt`), To: "$1--deals 30 --sprt"},
+	{From: regexp.MustCompile(`(match podrida .*)--deals 3`), To: "$1--deals 1"},
+	{From: regexp.MustCompile(`(match teeko .* ./old)$`), To: "$1 --deals 3"},
 	{From: regexp.MustCompile(`(--resume \S+ --deals) 3`), To: "$1 12"},
 	{From: regexp.MustCompile(`((?:check|match) .*--movetime) 100\b`), To: "$1 60000"}, // the machine is busy with other tests
 	{From: regexp.MustCompile(` movetime=50\b`), To: " movetime=60000"},
