@@ -78,11 +78,12 @@ func TestOverTime(t *testing.T) {
 
 const large = 300 << 20
 
-// Twelve seats of large bots fit into the memory one rotation at a time: never more
+// Six seats of large bots fit into the memory one rotation at a time: never more
 // processes run than fit, and the matches finish beside the rated ones.
-func TestTwelveSeats(t *testing.T) {
+func TestManySeats(t *testing.T) {
 	// limit: limits.memory
 	t.Parallel()
+	const seats = 6
 	w := newWorld(t, bounded)
 	dir := t.TempDir()
 	// Each process leaves its number and the time of its start, as others get the same number later, and counts
@@ -101,21 +102,21 @@ done
 echo $n >> %[1]s.most
 `, dir)
 	var ids []int64
-	for i := range 12 {
+	for i := range seats {
 		ids = append(ids, w.bot(fmt.Sprintf("large%d", i), count+script("")).ID)
 	}
-	room := ladder.Room{Total: 12*large + large/2, Bot: large}
+	room := ladder.Room{Total: seats*large + large/2, Bot: large}
 	var asked []int64
 	other := w.Person("bob", false)
 	for _, by := range []int64{w.person.ID, other.ID} {
 		m := kit.Get[ladder.Match](t)(w.store.AddMatch(t.Context(), store.NewMatch{
-			Versions: ids, Game: "podrida", Options: map[string]string{"players": "12", "deck": "40"}, Clock: w.config.Ladders[0].Clock, Deals: 1, AskedBy: by, Room: room,
+			Versions: ids, Game: "podrida", Options: map[string]string{"players": fmt.Sprint(seats)}, Clock: w.config.Ladders[0].Clock, Deals: 1, AskedBy: by, Room: room,
 		}))
 		asked = append(asked, m.ID)
 	}
 	r := w.run(2, func(o *Options) { o.Room, o.Share, o.Time, o.Sandbox = room, 0.5, time.Hour, nil })
 	finished := 0
-	r.until("both matches of twelve", func(e events.Event) bool {
+	r.until("both matches", func(e events.Event) bool {
 		if e.Kind == events.MatchBroken {
 			t.Errorf("match %d is broken off: %s", e.Match, e.Text)
 		}
@@ -129,8 +130,8 @@ echo $n >> %[1]s.most
 		t.Errorf("%d jobs have memory at the end", len(jobs))
 	}
 	most := mostProcesses(t, dir+".most")
-	if most != 12 {
-		t.Errorf("%d of the bots ran at once, want the 12 that fit", most)
+	if most != seats {
+		t.Errorf("%d of the bots ran at once, want the %d that fit", most, seats)
 	}
 }
 

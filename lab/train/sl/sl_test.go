@@ -148,7 +148,7 @@ func games(t *testing.T, a, b *learned.SL, m cards.Mode, n int) {
 
 // The seed decides the files bit by bit, also where it is interrupted in the middle of an epoch.
 func TestSameModel(t *testing.T) {
-	set := data(t, "brisca2", 40)
+	set := data(t, "brisca2", 20)
 	files := func(c Config) string {
 		return runtest.Same(t, &c)
 	}
