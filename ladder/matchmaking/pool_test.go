@@ -186,7 +186,7 @@ func (l *rule) finish(versions []int64, r *rand.Rand) (moved []Moved) {
 }
 
 // A pool chooses opponents as often as the rule does.
-func TestPoolOpponents(t *testing.T) {
+func TestPoolOpponentsPlain(t *testing.T) {
 	const choices = 40_000
 	for _, uncertainty := range []float64{0.02, 30} {
 		l := &rule{sides: []int{0, 1}, finished: 1000, players: experienced(300)}

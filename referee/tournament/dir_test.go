@@ -68,7 +68,7 @@ func resumable(t testing.TB) map[string]func(more int) *local {
 
 // A tournament that was called off after any number of games and goes on from its
 // directory ends like one that was never interrupted, byte for byte but for times.
-func TestResumeAfterEveryGame(t *testing.T) {
+func TestResumeAfterEveryGamePlain(t *testing.T) {
 	for name, tour := range resumable(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
