@@ -153,6 +153,7 @@ func TestSurprise(t *testing.T) {
 // On ladders as competitions have them the fit is nearer to the truth than Elo: in the order, in the
 // distance from the anchor, and in its intervals.
 func TestFitIsNearer(t *testing.T) {
+	kit.Slow(t)
 	populations := kit.Get[[]Population](t)(Populate(context.Background(), Config{Runs: 1, Seed: 1}))
 	for _, p := range populations {
 		last := p.Points[len(p.Points)-1]

@@ -95,6 +95,7 @@ func TestResumeWithOtherGames(t *testing.T) {
 // Every variant and encoding learns more than the commonest class, and its model plays legal moves
 // as the net in memory does.
 func TestVariants(t *testing.T) {
+	kit.Slow(t)
 	for _, test := range []struct{ mode, variant, encoding string }{
 		{"brisca2", PH, features.Scaled}, {"brisca2", WL, features.Unscaled}, {"tute2", P, features.Scaled}, {"follow-teams", PH, features.Unscaled},
 	} {
