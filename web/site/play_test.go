@@ -47,7 +47,7 @@ const step = `(() => {
 	const box = e.getBoundingClientRect();
 	for (const part of [0.5, 0.25, 0.12, 0.06]) {
 		const x = box.left + box.width * part, y = box.top + box.height / 2;
-		if (e.contains(document.elementFromPoint(x, y)) && (` + webtest.ClickAt + `)(x, y)) return 'moved';
+		if ((` + webtest.ClickAt + `)(e, x, y)) return 'moved';
 	}
 	return 'covered';
 })()`

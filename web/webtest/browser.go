@@ -244,8 +244,7 @@ func (b *Tab) Click(selector string) {
 			const box = wanted.getClientRects()[0];
 			if (!box) return false;
 			const x = box.left + box.width / 2, y = box.top + box.height / 2;
-			const found = document.elementFromPoint(x, y);
-			return (wanted.contains(found) || found?.closest('label')?.control === wanted) && (%s)(x, y);
+			return (%s)(wanted, x, y);
 		})()`, selector, ClickAt), func(p *runtime.EvaluateParams) { p.UserGesture = new(true) }))
 		return err == nil && clicked || b.Ctx.Err() != nil // else the page that was asked is gone
 	})
@@ -255,9 +254,11 @@ func (b *Tab) Click(selector string) {
 }
 
 // ClickAt is a function of JavaScript that clicks at a point of the window, as a mouse does: what is there
-// gets the focus, and the click. It returns true.
-const ClickAt = `(x, y) => {
+// gets the focus, and the click. It returns false, and does nothing, if that is not the wanted element, nor in
+// it or its label.
+const ClickAt = `(wanted, x, y) => {
 	const e = document.elementFromPoint(x, y);
+	if (!wanted.contains(e) && e?.closest('label')?.control !== wanted) return false;
 	document.activeElement?.blur();
 	e.closest('a[href], button, input, select, textarea, summary, [tabindex]')?.focus({ preventScroll: true });
 	e.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, composed: true, detail: 1, view: window, clientX: x, clientY: y }));
