@@ -101,9 +101,9 @@ func (f frame) Origin() string { return f.origin() }
 // With returns the page's address with a parameter changed; "" removes it.
 func (f frame) With(name, value string) string { return with(f.r, name, value) }
 
-// BotNames returns what people call the house bots of the ladders, levels and guests, as JSON by their names, and
+// Names returns what people call the house bots of the ladders, levels and guests, as JSON by their names, and
 // the titles of the ladders, by "/" and their names, for modules that learn of a match after the page.
-func (f frame) BotNames() (template.JS, error) {
+func (f frame) Names() (template.JS, error) {
 	names := map[string]string{ladder.GuestName: f.words.Say("bot.guest")}
 	for _, level := range house.Levels() {
 		names["@"+level.Spec] = botTitle(f.words, "@"+level.Spec)

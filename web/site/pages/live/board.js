@@ -8,7 +8,7 @@ const still = matchMedia('(prefers-reduced-motion: reduce)');
 const longest = 600, shortest = 50; // milliseconds between two positions
 const catchUp = 1800; // in which all that have come are shown
 
-const names = JSON.parse(document.getElementById('botnames').textContent);
+const names = JSON.parse(document.getElementById('names').textContent);
 
 // nameOf is what people call a bot, or a guest; one of several with the name has a number.
 export const nameOf = (bot) => names[bot] ?? names[bot.replace(/#\d+$/, '')] ?? bot;
