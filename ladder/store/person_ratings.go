@@ -83,10 +83,14 @@ func (s *Store) RatingsOf(ctx context.Context, personID int64) (list []ladder.Pe
 	return list, explain(err)
 }
 
-// CountRated returns how many people have a rating in a game: of those who are not blocked.
-func (s *Store) CountRated(ctx context.Context, game string) (int, error) {
-	n, err := s.read.CountRated(ctx, game)
-	return int(n), explain(err)
+// CountRated returns how many people have a rating, by game: of those who are not blocked.
+func (s *Store) CountRated(ctx context.Context) (map[string]int, error) {
+	rows, err := s.read.CountRated(ctx)
+	people := map[string]int{}
+	for _, r := range rows {
+		people[r.Game] = int(r.People)
+	}
+	return people, explain(err)
 }
 
 // RatedPeople returns the ratings of a game, the highest first and the provisional ones last, at most n from skip on: of

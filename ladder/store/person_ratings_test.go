@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -21,8 +22,8 @@ func TestPersonRatings(t *testing.T) {
 	tebes, brisca := testLadders(t)[0], testLadders(t)[1]
 	c.played("alone", anna, tebes, 0, "@random")
 	c.playedTogether("guest", tebes, anna, ladder.Person{})
-	if n := kit.Get[int](t)(c.CountRated(bg, "tebes")); n != 0 {
-		t.Fatalf("%d people have a rating", n)
+	if n := kit.Get[map[string]int](t)(c.CountRated(bg)); len(n) != 0 {
+		t.Fatalf("people have ratings: %v", n)
 	}
 	c.playedTogether("team", brisca, people...)
 	for n := range 20 {
@@ -53,8 +54,8 @@ func TestPersonRatings(t *testing.T) {
 		t.Errorf("the ratings of a person are %+v", own)
 	}
 	kit.Must(t, c.BlockPerson(bg, berta.ID, true))
-	if n := kit.Get[int](t)(c.CountRated(bg, "tebes")); n != 3 {
-		t.Errorf("%d people are not blocked", n)
+	if n := kit.Get[map[string]int](t)(c.CountRated(bg)); !maps.Equal(n, map[string]int{"brisca": 3, "tebes": 3}) {
+		t.Errorf("those not blocked are %v", n)
 	}
 	wantSound(t, c.Store)
 }

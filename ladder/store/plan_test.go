@@ -46,6 +46,7 @@ var scanned = map[string]string{
 	"AddSettings":      "only while a reference is broken",
 	"Opponents":        "the pairs of a bot's versions, of which it makes sums",
 	"AllPersonRatings": "for verify",
+	"CountRated":       "the ratings of people, of which it makes sums",
 	"PersonRecords":    "the games of a person, of which it makes sums",
 }
 

@@ -116,22 +116,17 @@ func (s *Site) people(v *visit) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	total := 0
-	for _, g := range games.All() {
-		n, err := s.Store.CountRated(v.ctx(), g.Name)
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			page.Game = cmp.Or(page.Game, g.Name)
-			page.Games = append(page.Games, ratedGame{g.Name, titleOf(g.Name), with(v.r, "game", g.Name)})
-		}
-		if page.Game == g.Name {
-			total = n
+	rated, err := s.Store.CountRated(v.ctx())
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if rated[name] > 0 {
+			page.Game = cmp.Or(page.Game, name)
+			page.Games = append(page.Games, ratedGame{name, titleOf(name), with(v.r, "game", name)})
 		}
 	}
-	page.Pager = pagerOf(v, at, total, ratedPeople)
-	var err error
+	page.Pager = pagerOf(v, at, rated[page.Game], ratedPeople)
 	page.List, err = s.Store.RatedPeople(v.ctx(), page.Game, (page.Pager.Page-1)*ratedPeople, ratedPeople)
 	if err != nil {
 		return err

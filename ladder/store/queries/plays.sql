@@ -103,9 +103,10 @@ ON CONFLICT (game, person_id) DO UPDATE SET rating = excluded.rating, deviation 
 -- name: RatingsOf :many
 SELECT * FROM person_ratings WHERE person_id = ? ORDER BY game;
 
--- name: CountRated :one
--- The people with a rating in a game who are not blocked.
-SELECT count(*) FROM person_ratings JOIN people ON people.id = person_ratings.person_id WHERE game = ? AND people.blocked IS NULL;
+-- name: CountRated :many
+-- The people with ratings who are not blocked, by game.
+SELECT game, count(*) AS people FROM person_ratings JOIN people ON people.id = person_ratings.person_id
+WHERE people.blocked IS NULL GROUP BY game;
 
 -- name: RatedPeople :many
 SELECT sqlc.embed(person_ratings), people.name FROM person_ratings CROSS JOIN people ON people.id = person_ratings.person_id

@@ -119,16 +119,38 @@ func (q *Queries) CountPlaysSince(ctx context.Context, personID sql.NullInt64, s
 	return count, err
 }
 
-const countRated = `-- name: CountRated :one
-SELECT count(*) FROM person_ratings JOIN people ON people.id = person_ratings.person_id WHERE game = ? AND people.blocked IS NULL
+const countRated = `-- name: CountRated :many
+SELECT game, count(*) AS people FROM person_ratings JOIN people ON people.id = person_ratings.person_id
+WHERE people.blocked IS NULL GROUP BY game
 `
 
-// The people with a rating in a game who are not blocked.
-func (q *Queries) CountRated(ctx context.Context, game string) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countRated, game)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+type CountRatedRow struct {
+	Game   string
+	People int64
+}
+
+// The people with ratings who are not blocked, by game.
+func (q *Queries) CountRated(ctx context.Context) ([]CountRatedRow, error) {
+	rows, err := q.db.QueryContext(ctx, countRated)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CountRatedRow
+	for rows.Next() {
+		var i CountRatedRow
+		if err := rows.Scan(&i.Game, &i.People); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const deleteGuestPlays = `-- name: DeleteGuestPlays :exec
