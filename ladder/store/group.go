@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 )
@@ -65,35 +64,42 @@ func (s *Store) writeGroups(ctx context.Context) {
 		if n == 0 {
 			return
 		}
-		errs, err := s.writeGroup(ctx, list)
-		for i, c := range list {
-			if err != nil { // none of them is written
-				errs[i] = s.update(ctx, func(tx *Tx) error { return c.make(ctx, tx) })
-			}
-			c.err <- errs[i]
+		for i, err := range s.writeGroup(ctx, list) {
+			list[i].err <- err
 		}
 	}
 }
 
-// writeGroup makes changes in one transaction, and returns the error of each. With an error of
-// the transaction none of them is made.
-func (s *Store) writeGroup(ctx context.Context, list []*write) ([]error, error) {
+// writeGroup makes changes in one transaction, and returns the error of each. Where one is refused, those before it
+// are made in a transaction of their own, and those after it in a further one, so each change is made twice at
+// most. With an error of the transaction, such as a full disk, they are made one by one.
+func (s *Store) writeGroup(ctx context.Context, list []*write) []error {
 	errs := make([]error, len(list))
-	if len(list) == 1 {
-		return errs, errAlone
-	}
-	err := s.update(ctx, func(tx *Tx) error {
-		for i, c := range list {
-			refused, err := tx.savepoint(ctx, func() error { return explain(c.make(ctx, tx)) })
-			if err != nil {
-				return err
+	most := len(list)
+	for from, to := 0, most; from < len(list); {
+		at := to // what is refused
+		err := s.update(ctx, func(tx *Tx) error {
+			for i := from; i < to; i++ {
+				if err := list[i].make(ctx, tx); err != nil {
+					at = i
+					return err
+				}
 			}
-			errs[i] = refused
+			return nil
+		})
+		switch {
+		case err == nil:
+			from = to
+		case at == from, to == from+1:
+			errs[from] = err
+			from++
+		case at < to:
+			to = at
+			continue
+		default:
+			most = 1
 		}
-		return nil
-	})
-	return errs, err
+		to = min(from+most, len(list))
+	}
+	return errs
 }
-
-// errAlone says that a group is of one change, which needs no savepoint.
-var errAlone = errors.New("the change is alone")

@@ -22,22 +22,6 @@ type Tx struct {
 	waits   bool           // it changes which matches wait
 }
 
-// savepoint runs f, whose error undoes what it has written. The second error is one of the transaction.
-func (tx *Tx) savepoint(ctx context.Context, f func() error) (refused, err error) {
-	if _, err := tx.sql.ExecContext(ctx, "SAVEPOINT f"); err != nil {
-		return nil, err
-	}
-	before := *tx
-	if refused = f(); refused != nil {
-		*tx = before
-		if _, err := tx.sql.ExecContext(ctx, "ROLLBACK TO f"); err != nil {
-			return refused, fmt.Errorf("%w (%w)", err, refused)
-		}
-	}
-	_, err = tx.sql.ExecContext(ctx, "RELEASE f")
-	return refused, err
-}
-
 // view runs f on one state of the database.
 func (s *Store) view(ctx context.Context, f func(*Tx) error) error {
 	begun, err := s.readers.begin(ctx)
