@@ -180,6 +180,12 @@ func resolveCommand(line string) (Program, error) {
 		return Program{}, err
 	}
 	path, err := exec.LookPath(words[0])
+	if _, house := house.Canonical(words[0]); err != nil && house == nil {
+		return Program{}, fmt.Errorf("bot: %q is not a directory or command: try the house bot @%s", line, line)
+	}
+	if _, missing := os.Stat(words[0]); err != nil && missing != nil && len(words) == 1 && strings.ContainsAny(line, "/.") {
+		return Program{}, fmt.Errorf("bot: %q does not exist: try @random, the path of a directory with a timba.toml, or a command in quotes", line)
+	}
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %q is not a house bot, directory or command: try @random, the path of a directory with a timba.toml, or a command in quotes", line)
 	}
