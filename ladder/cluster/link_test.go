@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nats-io/jwt/v2"
@@ -50,21 +51,30 @@ func TestDialSays(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `worker "lab-1": NATS refuses the credentials`) {
 		t.Errorf("it ends with %v", err)
 	}
-	if log := said.text.String(); strings.Count(log, "nobody answers as NATS") != 1 {
+	if log := said.all(); strings.Count(log, "nobody answers as NATS") != 1 {
 		t.Errorf("the log is %s", log)
 	}
 }
 
-// said is a log that calls a function once it has certain words. One handler writes at a time.
+// said is a log that calls a function once it has certain words.
 type said struct {
+	mu    sync.Mutex
 	text  bytes.Buffer
 	until string
 	then  func()
 }
 
 func (s *said) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if bytes.Contains(line, []byte(s.until)) {
 		defer s.then()
 	}
 	return s.text.Write(line)
+}
+
+func (s *said) all() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
