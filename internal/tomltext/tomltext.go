@@ -13,6 +13,7 @@ var (
 	place     = regexp.MustCompile(`(?s)^toml: (?:line ([0-9]+) ?)?(?:\(last key "([^"]*)"\))?: (.*)$`)
 	otherType = regexp.MustCompile(`^incompatible types: TOML value has type (\S+); destination has type (\S+)$`)
 	noTable   = regexp.MustCompile(`^type mismatch for .*: expected table but found (\S+)$`)
+	curly     = regexp.MustCompile(`^expected value but found '[“”„‘’«»]' instead$`)
 	noQuotes  = regexp.MustCompile(`^expected value but found (".*") instead$`)
 )
 
@@ -37,6 +38,10 @@ func Message(err error) string {
 		says = fmt.Sprintf("must be a table, as in {name = value}, not %s", typeName(m[1]))
 	} else if m := noQuotes.FindStringSubmatch(says); m != nil {
 		says = fmt.Sprintf(`%s is not in quotes: write text as "text", and a list of words as ["one", "two"]`, m[1])
+	} else if curly.MatchString(says) {
+		says = `text begins and ends with straight quotes: write "text"`
+	} else if says == "strings cannot contain newlines" {
+		says = "the quote that ends the text is missing: both quotes stand in one line"
 	}
 	for _, detail := range []string{" for int64", " for float64"} {
 		says, _, _ = strings.Cut(says, detail)

@@ -36,7 +36,8 @@ func TestMessage(t *testing.T) {
 		"[tables]\nnumber = 5":             "line 1: tables: must be a list in brackets, or a list of tables, as in [[name]], not a table",
 		"list = [\"one\"":                  "line 1: list: expected a comma (',') or array terminator (']'), but got end of file",
 		"number = 99999999999999999999999": "line 1: number: 99999999999999999999999 is out of range",
-		"text = \"one\ntwo\"":              "line 1: text: strings cannot contain newlines",
+		"text = \"one\ntwo\"":              "line 1: text: the quote that ends the text is missing: both quotes stand in one line",
+		"text = “one”":                     `line 1: text: text begins and ends with straight quotes: write "text"`,
 	} {
 		_, err := toml.Decode(document, new(table))
 		if err == nil {

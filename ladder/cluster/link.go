@@ -24,6 +24,7 @@ type Link struct {
 	lose      context.CancelFunc
 	refused   context.Context // until NATS refuses the credentials; new with each connection
 	refuse    context.CancelFunc
+	missed    bool // it was logged that nobody answers, since there was a connection
 }
 
 // Dial connects to NATS with a file of credentials. Where nobody answers it tries again
@@ -45,7 +46,7 @@ func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error
 	if err != nil {
 		return nil, err
 	}
-	if err := l.wait(ctx); err != nil {
+	if err := l.wait(ctx, log); err != nil {
 		l.Close()
 		return nil, err
 	}
@@ -105,7 +106,11 @@ func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Lin
 			l.taken()
 			log.Info("connected to NATS again", "url", c.ConnectedUrl())
 		}),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.refusedBy(err, log) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
+			if !l.refusedBy(err, log) {
+				l.missedBy(err, url, log)
+			}
+		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if !l.refusedBy(err, log) {
 				log.Warn("NATS reports an error", "err", err)
@@ -147,6 +152,16 @@ func (l *Link) refusedBy(err error, log *slog.Logger) bool {
 	return true
 }
 
+// missedBy logs the first error of a connection that cannot be made.
+func (l *Link) missedBy(err error, url string, log *slog.Logger) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.missed {
+		log.Warn("nobody answers as NATS: trying again until somebody does", "url", url, "err", err)
+	}
+	l.missed = true
+}
+
 // whenRefused is closed when NATS refuses the credentials.
 func (l *Link) whenRefused() <-chan struct{} {
 	l.mu.Lock()
@@ -158,6 +173,7 @@ func (l *Link) whenRefused() <-chan struct{} {
 func (l *Link) taken() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.missed = false
 	l.refuse()
 	l.refused, l.refuse = context.WithCancel(context.Background())
 }
@@ -191,9 +207,12 @@ func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, er
 	return nil, err
 }
 
-// wait waits for the first connection.
-func (l *Link) wait(ctx context.Context) error {
-	for status := l.StatusChanged(nats.CONNECTED, nats.CLOSED); ; {
+// wait waits for the first connection. Before it NATS tells no handler that the credentials are refused.
+func (l *Link) wait(ctx context.Context, log *slog.Logger) error {
+	for status := l.StatusChanged(nats.CONNECTED, nats.CLOSED, nats.RECONNECTING); ; {
+		if err := l.LastError(); err != nil {
+			l.refusedBy(err, log)
+		}
 		switch l.Status() {
 		case nats.CONNECTED:
 			l.taken()

@@ -60,7 +60,9 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 	switch {
 	case len(failed) == 1:
 		return "", refuse("%s", failed[0])
-	case len(failed) > 1:
+	case len(failed) == 2:
+		return "", refuse("%s; and 1 other check fails, too", failed[0])
+	case len(failed) > 2:
 		return "", refuse("%s; and %s fail, too", failed[0], text.Count(len(failed)-1, "other check"))
 	case len(warned) > 0:
 		return fmt.Sprintf("passes, with warnings: %s", strings.Join(warned, ", ")), nil

@@ -193,7 +193,7 @@ func (r Reason) late(c Circumstances) []string {
 	}
 	switch {
 	case c.Turns == 0:
-		return []string{"it has not answered a turn of this game yet, so check the output first: " + flushing(c),
+		return []string{"it has not answered a turn of this game yet, so check the output first: " + flushing(c) + "; then look for an endless loop",
 			"read line by line: a bot that waits for the end of its input or for a full buffer never begins"}
 	case c.Movetime > 0 && c.Longest > float64(c.Movetime)/2:
 		return []string{fmt.Sprintf("think for less: its longest think before was %.0f ms of %d ms. Check the clock inside the search, not only between its depths, and keep some milliseconds in reserve", c.Longest, c.Movetime),

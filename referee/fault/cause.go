@@ -111,8 +111,28 @@ func causeOf(lines []string, i int) string {
 	if next := goesOn(lines, i); next != "" {
 		line += " " + next
 	}
-	return shortened(line)
+	return shortened(line) + mistakeAt(lines, i)
 }
+
+// placeOf finds the line that has a mistake of syntax above the error: of Python and of Node.
+var placeOf = expressions(`^File "(?:.*/)?([^"]+)", line ([0-9]+)`, `^(?:.*/)?([^/ ]+\.[cm]?js):([0-9]+)$`)
+
+// mistakeAt returns where a program is wrong whose text is read and not run, to follow its error; else "".
+func mistakeAt(lines []string, i int) string {
+	if !mistyped.MatchString(lines[i]) {
+		return ""
+	}
+	for _, line := range slices.Backward(lines[max(0, i-6):i]) {
+		for _, re := range placeOf() {
+			if m := re.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+				return " (" + m[1] + ", line " + m[2] + ")"
+			}
+		}
+	}
+	return ""
+}
+
+var mistyped = regexp.MustCompile(`^(Syntax|Indentation|Tab)Error: `)
 
 // goesOn returns the message below a cause that only says where it is, or what kind of
 // error it is; "" for others.

@@ -38,6 +38,10 @@ var restrictions = []restriction{
 	{words: []string{"Permission denied", "permission denied", "EACCES"},
 		did: "was denied access to %s", names: quotedPath, change: "write only to $TMPDIR, and read only files in the bot's directory"},
 	// What a bot looked for and did not find.
+	{words: []string{"Cannot find module '/", "Cannot find module '.", "can't open file '", "Can't open perl script", "Could not open input file"},
+		anywhere: true, did: "looked for %s, which is not there", names: quotedFile, change: "compare the name with that of the file, in capital letters, too: what a bot starts or imports is in its own directory"},
+	{words: []string{"attempted relative import"},
+		anywhere: true, did: "imports a file as part of a package, and is started as a file", change: `write "import helpers" or "from helpers import ..." without the dot: the file that is started belongs to no package`},
 	{words: []string{"ModuleNotFoundError", "Cannot find module", "cannot load such file", "@INC contains", "' not found:"},
 		anywhere: true, did: "needs the module %s, which is not there", names: quotedModule, change: "use only the standard library, or put the module into the bot's directory, as files or in a virtual environment that runs the bot: a match has no modules that were installed with pip, npm or the like for one user"},
 	{words: []string{"No such file or directory", "no such file or directory", "ENOENT", "FileNotFoundException", "NoSuchFileException", "cannot open file"},
@@ -57,6 +61,9 @@ var quotedModule = []*regexp.Regexp{
 	regexp.MustCompile(`(?:Cannot find module|named|load such file --|locate) ['"]?([^'" ]+?)['"]?(?: |$)`),
 	regexp.MustCompile(`module '([^']+)' not found`),
 }
+
+// quotedFile finds the file that an interpreter was to read in its error message.
+var quotedFile = slices.Concat(quotedModule, []*regexp.Regexp{regexp.MustCompile(`input file: (\S+)`)}, quotedPath)
 
 // searched is how many of the last lines of a log are searched for a restriction.
 const searched = 40

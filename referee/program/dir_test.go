@@ -16,7 +16,8 @@ func TestDirErrors(t *testing.T) {
 		words []string
 	}{
 		"not installed": {map[string]string{"timba.toml": `run = ["no-such-program"]`}, []string{"no-such-program", "install it, or change run in timba.toml"}},
-		"not there":     {map[string]string{"timba.toml": `run = ["./bot"]`}, []string{"bot", "chmod +x"}},
+		"not there":     {map[string]string{"timba.toml": `run = ["./bot"]`}, []string{"bot", "write it, or change run in timba.toml"}},
+		"one word":      {map[string]string{"timba.toml": `run = ["python3 bot.py"]`}, []string{"python3 bot.py", `quotes of its own, as in ["python3", "bot.py"]`}},
 		"not a program": {map[string]string{"timba.toml": `run = ["./bot"]`, "bot": ""}, []string{"permission denied", "chmod +x"}},
 		"not built":     {map[string]string{"timba.toml": "build = [\"true\"]\nrun = [\"./bot\"]"}, []string{"let the build make it"}},
 		"no builder":    {map[string]string{"timba.toml": "build = [\"no-such-compiler\", \"a\"]\nrun = [\"./bot\"]"}, []string{"building", "no-such-compiler a"}},

@@ -310,18 +310,23 @@ func (m Manifest) Command(dir string) ([]string, error) {
 	}
 	var err error
 	if command[0], err = exec.LookPath(command[0]); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, m.fixRun())
+		return nil, fmt.Errorf("%w: %s", err, m.fixRun(err))
 	}
 	return command, nil
 }
 
 // fixRun returns what to do if the program in run cannot be started.
-func (m Manifest) fixRun() string {
+func (m Manifest) fixRun(err error) string {
 	switch {
+	case strings.Contains(m.Run[0], " "):
+		return "each word of run has quotes of its own, as in [\"python3\", \"bot.py\"]"
 	case !strings.Contains(m.Run[0], "/"):
 		return "install it, or change run in " + ManifestFile
 	case len(m.Build) > 0:
 		return "let the build make it executable, or change run in " + ManifestFile
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "write it, or change run in " + ManifestFile
 	}
 	return "chmod +x it, or change run in " + ManifestFile
 }

@@ -116,6 +116,9 @@ func (r Resolver) ResolveSpecs(ctx context.Context, specs []Spec) ([]Program, er
 func (r Resolver) resolveAll(ctx context.Context, specs []Spec, number bool) ([]Program, error) {
 	var programs []Program
 	for _, s := range specs {
+		if len(s.Args) == 0 && interprets(s.Bot) {
+			return nil, fmt.Errorf("bot: %q runs no file: put the whole command in quotes, as in \"python3 bot.py\"", s.Bot)
+		}
 		p, err := r.Resolve(ctx, s.Bot)
 		if err != nil {
 			return nil, err
@@ -131,6 +134,12 @@ func (r Resolver) resolveAll(ctx context.Context, specs []Spec, number bool) ([]
 		programs = append(programs, p)
 	}
 	return programs, nameAll(programs, specs, number)
+}
+
+// interprets reports whether a BOT is nothing but an interpreter.
+func interprets(bot string) bool {
+	_, err := os.Stat(bot)
+	return err != nil && !strings.Contains(bot, "/") && slices.ContainsFunc(mainFiles, func(m mainFile) bool { return m.run[0] == bot })
 }
 
 // suggestion lists the house bots, to stand before other kinds of bots.
@@ -180,6 +189,12 @@ func resolveCommand(line string) (Program, error) {
 		return Program{}, err
 	}
 	path, err := exec.LookPath(words[0])
+	if _, house := house.Canonical(words[0]); err != nil && house == nil {
+		return Program{}, fmt.Errorf("bot: %q is not a directory or command: try the house bot @%s", line, line)
+	}
+	if _, missing := os.Stat(words[0]); err != nil && missing != nil && len(words) == 1 && strings.ContainsAny(line, "/.") {
+		return Program{}, fmt.Errorf("bot: %q does not exist: try @random, the path of a directory with a timba.toml, or a command in quotes", line)
+	}
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %q is not a house bot, directory or command: try @random, the path of a directory with a timba.toml, or a command in quotes", line)
 	}

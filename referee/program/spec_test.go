@@ -140,6 +140,15 @@ func TestArgs(t *testing.T) {
 	}
 }
 
+// Whoever forgets the quotes around a command names an interpreter and a file.
+func TestInterpreterAlone(t *testing.T) {
+	_, err := withHouse.ResolveSpecs(t.Context(), []Spec{{Bot: "python3"}, {Bot: "@random"}})
+	refused(t, err, `"python3" runs no file`, "in quotes")
+	if interprets("./bot") {
+		t.Error("a program is taken for an interpreter")
+	}
+}
+
 // docs/matches.md, "Bots of a local match": every key of a bot and of [match].
 func TestSpecKeysAreDocumented(t *testing.T) {
 	page := kit.Get[[]byte](t)(os.ReadFile("../../docs/matches.md"))

@@ -41,7 +41,7 @@ func (c *Config) checkFormat(v *rules.Variant) error {
 		return nil
 	case RoundRobin, Gauntlet, Swiss:
 		if n < k {
-			return fmt.Errorf("tournament: %s needs %d bots or more to fill a table, not %d: name more bots or leave the format out", f, k, n)
+			return fmt.Errorf("tournament: %s needs %d bots or more to fill a table, not %d: name more bots, set fewer players, or leave the format out", f, k, n)
 		}
 		if f == RoundRobin && tooMany(n, k) || f == Gauntlet && tooMany(n-1, k-1) {
 			return fmt.Errorf("tournament: %s with %d bots at tables of %d would be more than %d matches: try --format swiss", f, n, k, maxMatches)

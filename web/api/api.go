@@ -234,7 +234,7 @@ func (rt route) check(a service.Actor) error {
 		}
 	}
 	if rt.admin && !a.Person.Admin {
-		return ladder.Errorf(ladder.Forbidden, "", "%s is for admins", rt.pattern)
+		return ladder.Errorf(ladder.Forbidden, "use the token of an admin", "%s is for admins", rt.pattern)
 	}
 	return nil
 }

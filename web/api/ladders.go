@@ -45,6 +45,9 @@ func standingDoc(s ladder.Standing) wire.Standing {
 		Matches: s.Matches, Games: s.Games, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses, Faults: s.Faults,
 		Active: s.Active, Last: s.Last,
 	}
+	if s.Matches == 0 {
+		doc.Rank = 0
+	}
 	if s.Fit != nil || s.PlusMinus != nil {
 		doc.Fit = &wire.Fit{Elo: s.Fit, PlusMinus: s.PlusMinus}
 	}

@@ -185,6 +185,8 @@ func why(err error) string {
 	switch {
 	case errors.As(err, &name):
 		return fmt.Sprintf("there is no address of the name %q", name.Name)
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return "it has no https: begin the address with http://"
 	case errors.As(err, &number):
 		return number.Error()
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

@@ -156,6 +156,12 @@ func TestStrangers(t *testing.T) {
 	if _, err := nobody.Me(bg); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
 		t.Error(err)
 	}
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	secure := kit.Get[*Client](t)(New(strings.Replace(plain.URL, "http:", "https:", 1), ""))
+	if _, err := secure.Me(bg); err == nil || !strings.Contains(err.Error(), "it has no https: begin the address with http://") {
+		t.Error(err)
+	}
 }
 
 func TestCancel(t *testing.T) {

@@ -174,7 +174,11 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 		if !s.Active {
 			name += " (inactive)"
 		}
-		row := []any{s.Rank, name, ownerText(s.Owner, s.House), fmt.Sprintf("%.1f", s.Elo), fit, width, s.Matches, s.Games, s.Wins, s.Draws, s.Losses, s.Faults, since(s.Last)}
+		rank := "-"
+		if s.Rank > 0 {
+			rank = strconv.Itoa(s.Rank)
+		}
+		row := []any{rank, name, ownerText(s.Owner, s.House), fmt.Sprintf("%.1f", s.Elo), fit, width, s.Matches, s.Games, s.Wins, s.Draws, s.Losses, s.Faults, since(s.Last)}
 		if ladders {
 			row = append([]any{s.Ladder}, row...)
 		}

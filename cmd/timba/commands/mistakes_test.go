@@ -51,7 +51,7 @@ var mistakes = []mistake{
 		local: []string{"start fewer, or allow more with --processes; the limit was 64"}, message: []string{"start fewer; the limit was 64"}},
 	{name: "js-throw", needs: "node", all: []string{gone, `its stderr says "TypeError: Cannot read properties of undefined (reading 'cards')"`, sayWhy}},
 	{name: "js-read-only", needs: "node", all: []string{gone, "it tried to write cache.txt", "write to $TMPDIR"}},
-	{name: "js-syntax", needs: "node", all: []string{gone, `its stderr says "SyntaxError: missing ) after argument list"`, sayWhy}},
+	{name: "js-syntax", needs: "node", all: []string{gone, `its stderr says "SyntaxError: missing ) after argument list (bot.js, line 5)"`, sayWhy}},
 	{name: "js-module", needs: "node", all: []string{gone, "it needs the module lodash, which is not there"}},
 	{name: "c-segfault", needs: "cc", all: []string{"the process was killed by signal 11 (SIGSEGV)", "build with -g -fsanitize=address,undefined"}},
 	{name: "c-assert", needs: "cc", all: []string{"the process was killed by signal 6 (SIGABRT)", "bot.c:10: main: Assertion `", sayWhy}},

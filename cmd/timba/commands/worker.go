@@ -27,6 +27,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/server"
 )
@@ -104,7 +105,7 @@ func (f *workerFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "worker %s: connected to %s, plays on %d cores\n", link.Name, link.ConnectedUrlRedacted(), len(o.Cores))
+	fmt.Fprintf(cmd.OutOrStdout(), "worker %s: connected to %s, plays on %s\n", link.Name, link.ConnectedUrlRedacted(), text.Count(len(o.Cores), "core"))
 	daemon.SdNotify(false, daemon.SdNotifyReady) // no effect without systemd
 	drain := context.AfterFunc(cmd.Context(), func() {
 		daemon.SdNotify(false, daemon.SdNotifyStopping)
