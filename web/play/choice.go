@@ -19,7 +19,7 @@ type Choice struct {
 	Game    string
 	Options map[string]string // those that are not left out have their defaults
 	Seat    int
-	Others  []string      // at the other seats in turn, at least one: bots, whose live versions play, or Invited
+	Others  []string      // at the seats after Seat in turn, at least one: bots, whose live versions play, or Invited
 	Bank    time.Duration // of each person for the game, one of Banks; 0: they have no clock
 	// Of a rematch:
 	After string                // the game after which it is played, "" for none
@@ -54,14 +54,11 @@ func (x *Table) choose(ctx context.Context, who service.Actor) error {
 		return ladder.Errorf(ladder.Invalid, "try 5m", "the time of a person cannot be %v", c.Bank)
 	}
 	house := make([]bool, n)
-	people, others := 0, 0
+	people := 0
 	for seat := range n {
 		s := &Seat{Kept: c.Kept[seat]}
 		x.Seats = append(x.Seats, s)
-		other := c.Others[others%len(c.Others)]
-		if seat != c.Seat {
-			others++
-		}
+		other := c.Others[(seat-c.Seat-1+n)%n%len(c.Others)]
 		if seat == c.Seat || other == Invited {
 			s.line = socket.NewStream(socket.StreamOptions{Back: x.tables.Limits.Back, Replay: true})
 			house[seat] = true

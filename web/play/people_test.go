@@ -35,6 +35,25 @@ func (w *world) broken(x *play.Table) ladder.Breaking {
 	return p.Broken
 }
 
+// The others sit after who opens a table, whichever seat that is: in teams the second one is the partner.
+func TestPartner(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		for seat := range 4 {
+			c := four
+			c.Seat = seat
+			who := guest(int64(seat+1), "10.0.0.1")
+			x := kit.Get[*play.Table](t)(w.Open(t.Context(), who, c))
+			shown := x.Shown()
+			if next, partner, third := shown[(seat+1)%4], shown[(seat+2)%4], shown[(seat+3)%4]; !next.Bot || !partner.Free || !third.Bot {
+				t.Errorf("who opens seat %d has %+v", seat, shown)
+			}
+			w.must(x.Cancel(who))
+		}
+	})
+}
+
 // A table waits until a second person has sat down by its link. The game is then that of both: in the limits, in
 // their lists and in the replay. The partners of people, bots, have no record.
 func TestPeople(t *testing.T) {

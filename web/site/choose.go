@@ -70,9 +70,10 @@ func formOf(p ladder.Play) playForm {
 	if p.Bank != 0 {
 		f.Bank = strconv.Itoa(int(p.Bank.Minutes()))
 	}
-	for i, other := range slices.Delete(occupants(p), p.Opener, p.Opener+1) {
-		if fields := []*string{&f.Bot, &f.Bot2, &f.Bot3}; i < len(fields) && (i == 0 || other != f.Bot) {
-			*fields[i] = other
+	all := occupants(p)
+	for i, field := range []*string{&f.Bot, &f.Bot2, &f.Bot3} {
+		if other := all[(p.Opener+1+i)%len(all)]; i < len(all)-1 && (i == 0 || other != f.Bot) {
+			*field = other
 		}
 	}
 	return f
@@ -112,7 +113,11 @@ func (f playForm) choice() (c play.Choice, err error) {
 	if first == otherBot {
 		first = f.Other
 	}
-	for _, bot := range []string{first, f.Bot2, f.Bot3} {
+	second := f.Bot2
+	if second == "" && f.Bot3 != "" {
+		second = first
+	}
+	for _, bot := range []string{first, second, f.Bot3} {
 		if bot != "" {
 			c.Others = append(c.Others, bot)
 		}

@@ -236,10 +236,8 @@ func (s *Site) rematch(v *visit) error {
 			}
 		}
 	}
-	for seat := range all {
-		if seat != c.Seat {
-			c.Others = append(c.Others, all[(seat+len(all)-1)%len(all)])
-		}
+	for i := range len(all) - 1 {
+		c.Others = append(c.Others, all[(c.Seat+i)%len(all)])
 	}
 	if level := nextLevel(p); level != nil && v.r.PostForm.Get("level") == "next" {
 		c.Others = []string{"@" + level.Spec}
