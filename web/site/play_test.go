@@ -116,6 +116,8 @@ func playGames(t *testing.T, games []chosen) {
 			b.Wait(`.over`)
 			b.Picture(*screens, "over-"+c.game)
 			b.Accessible()
+			b.Click(`#aside`)
+			b.Wait(`.side .over`)
 			card := b.Text(`.over`)
 			b.Go(webtest.Eval[string](b, "location.href"))
 			b.Wait(`#player svg`)

@@ -173,6 +173,12 @@ func TestTableTeams(t *testing.T) {
 	if n := b.Count(".over .sides li"); n != 2 {
 		t.Errorf("the card has %d sides", n)
 	}
+	b.Click(`#aside`)
+	b.Wait(`.side .over`)
+	if b.Count(`.at .over, #aside`) != 0 {
+		t.Error("the card that was put aside covers the table")
+	}
+	b.Accessible()
 	b.Quiet()
 }
 

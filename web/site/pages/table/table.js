@@ -255,13 +255,26 @@ function end() {
   for (const open of document.querySelectorAll('dialog[open]')) open.close();
   for (const button of document.querySelectorAll('.tools button:not(#sound)')) button.disabled = true;
   looking = null;
+  turn = null;
   deadline = null;
+  tell(say('over'));
   document.title = page.title;
   sound('end');
   board.parentElement.append(document.adoptNode(card));
+  const aside = element('aside');
+  card.prepend(aside);
+  aside.hidden = false;
+  aside.addEventListener('click', () => putAside(card, aside));
   socket.again(board.closest('[data-topic]').dataset.topic); // for a rematch that was offered meanwhile
   card.focus({ preventScroll: true });
   card.scrollIntoView({ block: 'nearest' });
+}
+
+// putAside puts the card beside the table, which it covers.
+function putAside(card, button) {
+  button.remove();
+  document.querySelector('.side').prepend(card);
+  card.focus({ preventScroll: true });
 }
 
 for (const button of document.querySelectorAll('[data-opens]')) button.addEventListener('click', () => element(button.dataset.opens).showModal());
