@@ -19,6 +19,8 @@ const beat = 900; // milliseconds a move at speed 1
 //               #ply=12&seat=1, or 'query', as in ?ply=12&seat=1
 //   last        whether it begins with the last position where the address has none
 //   bottom      the seat at the bottom while all is open; 0 if not given
+//   me          the seat of the reader, if there is one
+//   plain       whether it leaves out what only authors of bots read
 export function startPlayer(root, game, options = {}) {
   const player = new Player(root, game, options);
   player.build();
@@ -29,8 +31,8 @@ export function startPlayer(root, game, options = {}) {
 }
 
 class Player {
-  constructor(root, game, { part = false, address = 'hash', last = false, bottom = 0 }) {
-    Object.assign(this, { root, game, part, address, bottom, frames: expand(game), lines: scores(game) });
+  constructor(root, game, { part = false, address = 'hash', last = false, bottom = 0, me, plain = false }) {
+    Object.assign(this, { root, game, part, address, bottom, me, plain, frames: expand(game), lines: scores(game) });
     this.worst = worst(this.lines);
     this.end = this.frames.length - 1;
     this.most = Math.max(...this.frames.flatMap((frame) => frame.views.map((view) => list(view.hand).length)));
@@ -75,12 +77,12 @@ class Player {
               game.faults.length > 0 && this.button('fault'), this.worst !== null && this.button('worst')),
             this.slider, this.count, this.speedBox),
           this.lines.some((l) => l.length) && panel(say('player.scores'), 'chartpanel', this.chart),
-          html('details', { class: 'panel linepanel' }, html('summary', {}, say('player.viewline')), this.line)),
+          !this.plain && html('details', { class: 'panel linepanel' }, html('summary', {}, say('player.viewline')), this.line)),
         html('div', { class: 'right' },
           panel(say('player.seats'), 'seatspanel', this.seats),
           panel(say('player.moves'), 'movespanel', this.moves),
           panel(say('player.events'), 'eventspanel', this.events),
-          panel(say('player.thoughts'), 'thoughtspanel', this.thoughts))),
+          !this.plain && panel(say('player.thoughts'), 'thoughtspanel', this.thoughts))),
       html(this.part ? 'p' : 'footer', { class: 'foot' }, say(this.hidden() ? 'player.help' : 'player.help-board')));
     this.drawn = null;
   }
@@ -271,7 +273,7 @@ class Player {
     const view = viewOf(frame, seat);
     const scene = sceneOf(game, frame, seat, ply === this.end);
     this.draw(view, { ...scene, bottom: this.bottom, hand: this.most, moving });
-    this.now.replaceChildren(stateText(game, frame, this.names, ply === this.end));
+    this.now.replaceChildren(stateText(game, frame, this.names, ply === this.end, this.me));
     this.seats.replaceChildren(...seatList(game, frame, scene.out, ply === this.end));
     this.showEvents(frame);
     const made = ply > 0 ? game.moves[ply - 1] : null;
@@ -310,7 +312,7 @@ class Player {
     const faults = game.faults.filter((f) => f.ply === ply);
     const said = eventsOf(frame, seat);
     this.events.replaceChildren(
-      ...said.map((event) => html('li', {}, html('span', {}, eventText(event, { who: (s) => this.names[s] ?? say('seat', { seat: s }), columns: columns(game, frame) })), html('code', {}, event))),
+      ...said.map((event) => html('li', {}, html('span', {}, eventText(event, { who: (s) => this.names[s] ?? say('seat', { seat: s }), me: this.me, columns: columns(game, frame) })), !this.plain && html('code', {}, event))),
       ...faults.map((f) => html('li', { class: 'bad' },
         html('span', {}, say('moves.forfeits', { name: this.names[f.seat], code: f.code })),
         // The full text may reveal the bot's cards.
@@ -430,11 +432,14 @@ function moveLabel(move, names, columns) {
   return say(move.standin ? 'moves.standin' : 'moves.made', { name: names[move.seat], move: moveName(move.move, columns) });
 }
 
-// stateText is the state of a game in one line; over is whether it has ended with a frame.
-export function stateText(game, frame, names, over) {
-  if (!over) return `${frame.last ? `${moveLabel(frame.last, names, columns(game, frame))}. ` : ''}${say('player.turn', { name: names[frame.turn] ?? '' })}`;
+// stateText is the state of a game in one line; over is whether it has ended with a frame, and me the seat of the reader.
+export function stateText(game, frame, names, over, me) {
+  if (!over) {
+    const turn = frame.turn === me ? say('player.turn-you') : say('player.turn', { name: names[frame.turn] ?? '' });
+    return `${frame.last ? `${moveLabel(frame.last, names, columns(game, frame))}. ` : ''}${turn}`;
+  }
   const best = names.filter((_, seat) => game.seats[seat].rank === 1);
-  const result = best.length === names.length ? say('player.drawn') : say('player.wins', { names: best.join(say('player.and')), count: best.length });
+  const result = best.length === names.length ? say('player.drawn') : best.length === 1 && best[0] === names[me] ? say('player.wins-you') : say('player.wins', { names: best.join(say('player.and')), count: best.length });
   return game.adjudicated ? `${result} ${adjudicated(game, names)}` : result;
 }
 

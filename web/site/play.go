@@ -170,6 +170,9 @@ func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
 		if r.Seats[x.Seat].Name = seatName(v.words, cmp.Or(x.Bot, x.Person), x.BotID != 0); x.Seat == p.Own {
 			r.Seats[x.Seat].Name = v.t("table.you")
 		}
+		if strings.HasPrefix(x.Bot, "@") {
+			r.Seats[x.Seat].Version = "" // that of the program
+		}
 	}
 }
 

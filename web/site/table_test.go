@@ -215,6 +215,9 @@ func TestTableResign(t *testing.T) {
 	other.Quiet()
 	b.Click(`.over a[href$="?ply=0"]`)
 	b.Wait(`.player[data-ply="0"]`)
+	if text := b.Text(".now"); text != "Your turn." {
+		t.Errorf("the review of one's own game says %q", text)
+	}
 	b.Go(table)
 	b.Wait(`.player[data-ply]:not([data-ply="0"])`)
 	b.Click(`form:has([name="level"]) button`)

@@ -3,4 +3,9 @@ import { startPlayer } from '../board/replay.js';
 import '../layout/parts.js';
 
 const data = document.getElementById('replay'), player = document.getElementById('player');
-if (data) startPlayer(player, JSON.parse(data.textContent), { part: true, address: 'query', last: true, bottom: Number(player.dataset.seat) });
+const { seat, me } = player?.dataset ?? {};
+if (data) {
+  startPlayer(player, JSON.parse(data.textContent), {
+    part: true, address: 'query', last: true, bottom: Number(seat), me: me === undefined ? undefined : Number(me), plain: true,
+  });
+}
