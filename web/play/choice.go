@@ -60,7 +60,7 @@ func (x *Table) choose(ctx context.Context, who service.Actor) error {
 		x.Seats = append(x.Seats, s)
 		other := c.Others[(seat-c.Seat-1+n)%n%len(c.Others)]
 		if seat == c.Seat || other == Invited {
-			s.line = socket.NewStream(socket.StreamOptions{Back: x.tables.Limits.Back, Replay: true})
+			s.line, s.left = socket.NewStream(socket.StreamOptions{Back: x.tables.Limits.Back, Replay: true}), c.Bank
 			house[seat] = true
 			people++
 		} else if s.Version, err = x.tables.bot(ctx, other, c.Game); err != nil {

@@ -42,12 +42,15 @@ func TestPartner(t *testing.T) {
 		w := newWorld(t, laddertest.Dir(t), limits)
 		for seat := range 4 {
 			c := four
-			c.Seat = seat
+			c.Seat, c.Bank = seat, play.Banks[0]
 			who := guest(int64(seat+1), "10.0.0.1")
 			x := kit.Get[*play.Table](t)(w.Open(t.Context(), who, c))
 			shown := x.Shown()
 			if next, partner, third := shown[(seat+1)%4], shown[(seat+2)%4], shown[(seat+3)%4]; !next.Bot || !partner.Free || !third.Bot {
 				t.Errorf("who opens seat %d has %+v", seat, shown)
+			}
+			if left := shown[seat].Left; left != c.Bank {
+				t.Errorf("before the game begins who opens seat %d has %v left", seat, left)
 			}
 			w.must(x.Cancel(who))
 		}
