@@ -62,7 +62,7 @@ func TestBoardModules(t *testing.T) {
 				.map((e) => eventText(e, { who: (s) => 'AB'[s] }))`,
 			`["B plays the 12 (rey) of copas","A draws a card face down","B takes the trick, 14 points","B takes the trick","A sings oros for 20","B bids 1",
 			"The round is over: A 10, B -10","The card turned up is the 10 (sota) of copas: copas are trumps","The trump card is the 3 of bastos","B has 5 of copas, 7 of bastos",
-			"Round 2: 1 card each, A deals","A reaches a corner and moves once more","The game begins after 6 random plies","The game begins after 1 random ply","The game begins without an opening","new 1 thing","play x","constructor 0"]`,
+			"Round 2: 1 card each, A deals","A reaches a corner and moves once more","The game begins after 6 random moves","The game begins after 1 random move","The game begins without an opening","new 1 thing","play x","constructor 0"]`,
 		},
 		"events of the reader": {
 			`['play 1 12c', 'play 0 12c', 'trick 1 1', 'draw 1 3o', 'bid 1 2', 'deal 5c', 'round 2 cards=3 dealer=1'].map((e) => eventText(e, { who: (s) => 'AB'[s], me: 1 }))`,

@@ -222,7 +222,7 @@ func TestTableResign(t *testing.T) {
 	b.Wait(`.player[data-ply]:not([data-ply="0"])`)
 	b.Click(`form:has([name="level"]) button`)
 	b.Wait(`#board[data-turn="yes"]`)
-	if text := b.Text("h1"); text != "Teeko you and learner, level 2" {
+	if text := b.Text("h1"); text != "Teeko with learner, level 2" {
 		t.Errorf("the next game is %q", text)
 	}
 	b.Quiet()
