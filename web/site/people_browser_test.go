@@ -129,7 +129,7 @@ func TestPlayCancel(t *testing.T) {
 	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
 	table := w.Post(first, "/play", "game=tebes&bot=%2B&seat=0").Header.Get("Location")
-	if a := w.Get(second, table); a.Status != http.StatusOK || !strings.Contains(a.Body, `action="`+table+`/sit"`) || strings.Contains(a.Body, "/cancel") || a.Header.Get("Set-Cookie") != "" {
+	if a := w.Get(second, table); a.Status != http.StatusOK || !strings.Contains(a.Body, `action="`+table+`/sit"`) || !strings.Contains(a.Body, "drawn after 400 moves") || strings.Contains(a.Body, "/cancel") || a.Header.Get("Set-Cookie") != "" {
 		t.Errorf("the page of the link answers %d: %s", a.Status, a.Body)
 	}
 	if a := w.Post(second, table+"/cancel", ""); a.Status != http.StatusForbidden {

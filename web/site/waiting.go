@@ -52,7 +52,7 @@ func optionsInWords(v *visit, t *play.Table) (list []template.HTML, err error) {
 		case o.Checked:
 			list = append(list, o.Text)
 		case o.Kind == "number" && o.Value != "0":
-			list = append(list, o.Text+template.HTML(": "+template.HTMLEscapeString(o.Value)))
+			list = append(list, template.HTML(template.HTMLEscapeString(optionName(v.words, o.Name, o.Value))))
 		}
 	}
 	clock := v.t("play.clock", "Time", int(v.site.Play.Limits.Move.Seconds()))
