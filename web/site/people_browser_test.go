@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -81,6 +82,9 @@ func TestPlayPeople(t *testing.T) {
 	c.Wait(`#moves button.move`)
 	if text := c.Text("h1") + c.Text(`.watching`); !strings.Contains(text, "admin") || !strings.Contains(text, "una persona invitada") || strings.Contains(text, "guest") || c.Count(open) > 0 {
 		t.Errorf("who watches sees %q, with %d open cards", text, c.Count(open))
+	}
+	if text := c.Text(`#seats`); !regexp.MustCompile(`[45]:\d\d`).MatchString(text) {
+		t.Errorf("who watches sees the clocks %q", text)
 	}
 	c.Accessible()
 	c.Picture(*screens, "watch-people")

@@ -8,6 +8,7 @@ import { Board, place, status } from '../live/board.js';
 
 const element = (id) => document.getElementById(id);
 const root = element('watch');
+const people = root?.dataset.table !== undefined;
 if (root) {
   const socket = new Socket(status(element('status')));
   const back = element('back');
@@ -26,7 +27,7 @@ if (root) {
     const key = `${b.at} ${game.base} ${all} ${game.faults.length}`;
     if (key !== listed) { // the moves that have been shown
       listed = key;
-      element('moves').replaceChildren(...moveList({ ...game, moves: game.moves.slice(0, all) }, b.frames.slice(0, all + 1), names, (n) => b.look(n + game.base)));
+      element('moves').replaceChildren(...moveList({ ...game, moves: game.moves.slice(0, all), faults: people ? [] : game.faults }, b.frames.slice(0, all + 1), names, (n) => b.look(n + game.base)));
       element('moves').scrollTop = element('moves').scrollHeight;
     }
     for (const button of element('moves').querySelectorAll('button.move')) {
@@ -45,7 +46,7 @@ if (root) {
       replay.hidden = false;
     }
     element('over').querySelector('p').textContent = state === 'finished' ? say('finished') : say('broken');
-    if (root.dataset.table !== undefined) result();
+    if (people) result();
     clocks(board);
   }
 }
@@ -56,7 +57,8 @@ async function result() {
   said.textContent = say('over');
   try {
     const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), 'text/html');
-    said.textContent = page.querySelector('.over h2, .notice p')?.textContent ?? said.textContent;
+    const told = [...page.querySelectorAll('.over :is(h2, .why)')].map((e) => e.textContent);
+    said.textContent = told.join('. ') || page.querySelector('.notice p')?.textContent || said.textContent;
   } catch { /* the link leads there */ }
 }
 
@@ -65,7 +67,7 @@ function seats(b, frame, names) {
   const points = frame.views[0].points?.split(',');
   return game.seats.map((s, seat) => html('tr', { class: `seat${seat}${frame.turn === seat && !b.last() ? ' turn' : ''}`, 'data-seat': String(seat) },
     html('td', {}, html('span', { class: 'dot' }, String(seat))),
-    html('th', { scope: 'row' }, names[seat], game.faults.some((f) => f.seat === seat) && html('span', { class: 'tag loss' }, say('forfeit'))),
+    html('th', { scope: 'row' }, names[seat], !people && game.faults.some((f) => f.seat === seat) && html('span', { class: 'tag loss' }, say('forfeit'))),
     html('td', { class: 'number' }, b.last() ? String(s.points) : points?.[seat] ?? ''),
     html('td', { class: 'number clock' }, '')));
 }
@@ -76,7 +78,8 @@ function clocks(b) {
   const turn = b.game.frames.at(-1).turn, running = !b.game.finished && b.over === undefined;
   document.querySelectorAll('#seats .clock').forEach((cell, seat) => {
     const spent = running && seat === turn ? performance.now() - b.since : 0;
-    const text = `${(Math.max(0, b.left[seat] - spent) / 1000).toFixed(1)} s`;
+    const seconds = Math.max(0, b.left[seat] - spent) / 1000, whole = Math.ceil(seconds);
+    const text = people ? `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}` : `${seconds.toFixed(1)} s`;
     if (cell.textContent !== text) cell.textContent = text;
   });
 }
