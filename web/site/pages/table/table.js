@@ -262,7 +262,7 @@ function end() {
   sound('end');
   board.parentElement.append(document.adoptNode(card));
   const aside = element('aside');
-  card.prepend(aside);
+  card.querySelector(':scope > .fields').append(aside);
   aside.hidden = false;
   aside.addEventListener('click', () => putAside(card, aside));
   socket.again(board.closest('[data-topic]').dataset.topic); // for a rematch that was offered meanwhile
