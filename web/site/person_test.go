@@ -73,7 +73,7 @@ func TestPeoplePages(t *testing.T) {
 		{"/people?game=teeko", "en", 200, []string{`<td class="number">1</td><th scope="row"><a href="/people/ada">ada</a>`, `href="/people/bob"`, "14 / 0 / 6", `aria-current="true">Teeko`, `href="/people?game=tebes"`}, []string{"carla", `<span class="tag">provisional`}},
 		{"/people?game=tebes", "ca", 200, []string{`<td class="number">–</td><th scope="row"><a href="/people/carla">`, "1662", `<span class="tag">provisional`, "Puntuacions de les persones"}, nil},
 		{"/people", "en", 200, []string{`aria-current="true">Brisca`}, nil},
-		{"/people?game=podrida", "en", 200, []string{"Nobody has a rating in this game yet.", `href="/play?game=podrida&amp;bot=%2B"`}, []string{"<table"}},
+		{"/people?game=podrida", "en", 200, []string{"Nobody has a rating in La Podrida yet.", `href="/play?game=podrida&amp;bot=%2B"`}, []string{"<table"}},
 		{"/people?game=chess", "en", 400, []string{"game cannot be"}, nil},
 		{"/people/ada", "en", 200, []string{`href="/people?game=teeko"`, "14 / 0 / 6", "people</td>", `href="/play/CARDS">`, `href="/play/RANDOM">Won</a> · Tebes ·`, `href="/play/CARLA">Lost</a>`, `title="@random"`}, []string{"/play/OPEN", "/play/BOB0\""}},
 		{"/people/carla", "es", 200, []string{`>Victoria</a>`, "personas"}, []string{"Todavía no ha enviado"}},
