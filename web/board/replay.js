@@ -312,7 +312,7 @@ class Player {
     this.events.replaceChildren(
       ...said.map((event) => html('li', {}, html('span', {}, eventText(event, { who: (s) => this.names[s] ?? say('seat', { seat: s }), columns: columns(game, frame) })), html('code', {}, event))),
       ...faults.map((f) => html('li', { class: 'bad' },
-        html('span', {}, say('moves.forfeits', { name: this.names[f.seat], code: f.code })),
+        html('span', {}, say('moves.forfeits', { name: this.names[f.seat], code: say(`fault.${f.code}`) })),
         // The full text may reveal the bot's cards.
         seat === null || seat === f.seat ? html('span', { class: 'faulttext' }, f.text) : null)),
       ...(said.length + faults.length === 0 ? [html('li', { class: 'none' }, say('player.noevents'))] : []));
@@ -416,7 +416,7 @@ function seatTable(game, frame, out, end, teams) {
           me && html('span', { class: `side ${me === 'b' ? 'dark' : 'light'}`, title: say(`colour.${me}`) }),
           !end && (frame.views[seat].extra ?? '').includes(me) && html('span', { class: 'tagword' }, say('seats.extra')),
           teams && html('span', { class: 'tagword' }, say('seats.team', { team: s.side + 1 })),
-          fault && html('span', { class: 'tagword bad' }, say('seats.fault', { code: fault.code }))),
+          fault && html('span', { class: 'tagword bad' }, say('seats.fault', { code: say(`fault.${fault.code}`) }))),
         html('td', { class: 'number' }, String(pointsAt(frame, seat, game, end) ?? '')),
         html('td', { class: 'number' }, end ? String(s.rank) : ''));
     })));
@@ -467,7 +467,7 @@ export function moveList(game, frames, names, jump) {
   };
   const faults = (ply) => game.faults.filter((f) => f.ply === ply).forEach((f) => {
     lines.push(html('p', { class: 'faultline' }, html('button', { type: 'button', class: 'fault', 'data-fault': f.seat, click: () => jump(f.ply) },
-      say('moves.forfeits', { name: names[f.seat], code: f.code }))));
+      say('moves.forfeits', { name: names[f.seat], code: say(`fault.${f.code}`) }))));
     line = null;
   });
   const round = (frame) => {
