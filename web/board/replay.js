@@ -301,7 +301,8 @@ class Player {
     const top = this.stage.getBoundingClientRect().top;
     let above = top + window.scrollY;
     if (above > window.innerHeight / 2) above = top - this.root.getBoundingClientRect().top; // what is above the player is read first
-    const below = this.now.offsetHeight + this.controls.offsetHeight + 30;
+    const covered = parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom) || 0; // by a bar at the bottom of a telephone
+    const below = this.now.offsetHeight + this.controls.offsetHeight + 30 + covered;
     return Math.max(340, window.innerHeight - above - below);
   }
 
