@@ -305,11 +305,14 @@ func (s Standing) Rating() float64 {
 	return s.Elo
 }
 
+// Anchor reports whether it is the anchor, whose rating is given.
+func (s Standing) Anchor() bool { return s.PlusMinus != nil && *s.PlusMinus == 0 }
+
 // Provisional reports whether the rating says little yet: half of its 95 % interval is 100 Elo or
 // more, or it is the anchor, whose rating is given, in its first matches. Standings have such versions
 // under the others.
 func (s Standing) Provisional() bool {
-	return s.PlusMinus == nil || *s.PlusMinus >= 100 || *s.PlusMinus == 0 && s.Matches < 10
+	return s.PlusMinus == nil || *s.PlusMinus >= 100 || s.Anchor() && s.Matches < 10
 }
 
 // ComparePlaces compares standings by their places: below 0 if a stands above b, 0 if they share a

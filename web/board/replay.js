@@ -303,7 +303,8 @@ class Player {
     const top = this.stage.getBoundingClientRect().top;
     let above = top + window.scrollY;
     if (above > window.innerHeight / 2) above = top - this.root.getBoundingClientRect().top; // what is above the player is read first
-    const below = this.now.offsetHeight + this.controls.offsetHeight + 30;
+    const covered = parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom) || 0; // by a bar at the bottom of a telephone
+    const below = this.now.offsetHeight + this.controls.offsetHeight + 30 + covered;
     return Math.max(340, window.innerHeight - above - below);
   }
 
@@ -314,7 +315,7 @@ class Player {
     this.events.replaceChildren(
       ...said.map((event) => html('li', {}, html('span', {}, eventText(event, { who: (s) => this.names[s] ?? say('seat', { seat: s }), me: this.me, columns: columns(game, frame) })), !this.plain && html('code', {}, event))),
       ...faults.map((f) => html('li', { class: 'bad' },
-        html('span', {}, say('moves.forfeits', { name: this.names[f.seat], code: f.code })),
+        html('span', {}, say('moves.forfeits', { name: this.names[f.seat], code: say(`fault.${f.code}`) })),
         // The full text may reveal the bot's cards.
         seat === null || seat === f.seat ? html('span', { class: 'faulttext' }, f.text) : null)),
       ...(said.length + faults.length === 0 ? [html('li', { class: 'none' }, say('player.noevents'))] : []));
@@ -418,7 +419,7 @@ function seatTable(game, frame, out, end, teams) {
           me && html('span', { class: `side ${me === 'b' ? 'dark' : 'light'}`, title: say(`colour.${me}`) }),
           !end && (frame.views[seat].extra ?? '').includes(me) && html('span', { class: 'tagword' }, say('seats.extra')),
           teams && html('span', { class: 'tagword' }, say('seats.team', { team: s.side + 1 })),
-          fault && html('span', { class: 'tagword bad' }, say('seats.fault', { code: fault.code }))),
+          fault && html('span', { class: 'tagword bad' }, say('seats.fault', { code: say(`fault.${fault.code}`) }))),
         html('td', { class: 'number' }, String(pointsAt(frame, seat, game, end) ?? '')),
         html('td', { class: 'number' }, end ? String(s.rank) : ''));
     })));
@@ -472,7 +473,7 @@ export function moveList(game, frames, names, jump) {
   };
   const faults = (ply) => game.faults.filter((f) => f.ply === ply).forEach((f) => {
     lines.push(html('p', { class: 'faultline' }, html('button', { type: 'button', class: 'fault', 'data-fault': f.seat, click: () => jump(f.ply) },
-      say('moves.forfeits', { name: names[f.seat], code: f.code }))));
+      say('moves.forfeits', { name: names[f.seat], code: say(`fault.${f.code}`) }))));
     line = null;
   });
   const round = (frame) => {

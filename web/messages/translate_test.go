@@ -28,6 +28,17 @@ func TestTranslate(t *testing.T) {
 		{"the limit for one person is 3 uploads at the same time", "el límit d’una persona és de 3 pujades alhora", "el límite de una persona es de 3 subidas a la vez"},
 		{"archive: it is empty", "arxiu: és buit", "archivo: está vacío"},
 		{"try {b} to {a}", "prova de {b} a {a}", "prueba de {b} a {a}"},
+		{
+			"check: tute: the process exited with status 1 instead of sending the move of ply 9: its stderr says \"KeyError: 'c'\"; to change: its stderr says why; send it the same lines by hand to see it again; and 2 other checks fail, too",
+			"comprovar: tute: el procés ha acabat amb l’estat 1 en lloc d’enviar la jugada 9: el seu stderr diu \"KeyError: 'c'\"; què cal canviar: el seu stderr diu per què; envia-li les mateixes línies a mà per tornar-ho a veure; i fallen 2 comprovacions més",
+			"comprobar: tute: el proceso ha terminado con el estado 1 en lugar de enviar la jugada 9: su stderr dice \"KeyError: 'c'\"; qué cambiar: su stderr dice por qué; envíale las mismas líneas a mano para volver a verlo; y fallan 2 comprobaciones más",
+		},
+		{
+			"first game: no move of ply 3 within 20 ms and the margin: it came 88 ms later; to change: it needs about 110 ms for this move, and has 20",
+			"first game: cap jugada 3 en 20 ms i el marge: ha arribat 88 ms després; què cal canviar: necessita uns 110 ms per a aquesta jugada, i en té 20",
+			"first game: ninguna jugada 3 en 20 ms y el margen: ha llegado 88 ms después; qué cambiar: necesita unos 110 ms para esta jugada, y tiene 20",
+		},
+		{"the process was killed by signal 11 (SIGSEGV) instead of sending the move of ply 2", "el procés l’ha matat el senyal 11 (SIGSEGV) en lloc d’enviar la jugada 2", "al proceso lo ha matado la señal 11 (SIGSEGV) en lugar de enviar la jugada 2"},
 		{"what to change: use less\nTraceback", "què cal canviar: fes-ne servir menys\nTraceback", "qué cambiar: usa menos\nTraceback"},
 	} {
 		for i, want := range []string{c.english, c.ca, c.es} {

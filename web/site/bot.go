@@ -134,7 +134,7 @@ func (s *Site) addRatings(v *visit, _ *parameters.Query, page *botPage) error {
 		return nil
 	}
 	points, err := s.Store.Ratings(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, chartPoints)
-	page.Chart = chart{Title: v.t("bot.chart", "Bot", page.Bot.Name, "Ladder", page.Ladder), XTitle: v.t("word.matches")}
+	page.Chart = chart{Title: v.t("bot.chart", "Bot", page.Bot.Name, "Ladder", s.ladderTitle(v.words, page.Ladder)), XTitle: v.t("word.matches")}
 	for i, p := range points {
 		page.Chart.Points = append(page.Chart.Points, point{
 			X: float64(p.Count), Y: p.Elo,
@@ -148,7 +148,7 @@ func (s *Site) addRatings(v *visit, _ *parameters.Query, page *botPage) error {
 		return err
 	}
 	list, err := s.Store.StandingsOn(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions)
-	page.Rated = chart{Title: v.t("bot.versions-chart", "Bot", page.Bot.Name, "Ladder", page.Ladder), Bars: true}
+	page.Rated = chart{Title: v.t("bot.versions-chart", "Bot", page.Bot.Name, "Ladder", s.ladderTitle(v.words, page.Ladder)), Bars: true}
 	for _, p := range slices.Backward(list) {
 		at := point{
 			X: float64(p.Version), Y: p.Rating(),

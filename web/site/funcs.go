@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,7 +29,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"percent":    func(part, of float64) string { return percent(part, of) },
 		"time":       func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
 		"age":        func(at time.Time) template.HTML { return timeTag(at, age(l, s.Service.Now().Sub(at))) },
-		"duration":   func(d time.Duration) string { return d.Round(duration(d)).String() },
+		"duration":   func(d time.Duration) string { return span(l, d) },
 		"cut":        cut,
 		"lines":      logLines,
 		"said":       func(n int, text string) template.HTML { return said(l, n, text) },
@@ -49,8 +48,8 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"preference": func(name string) []string { return append([]string{"auto"}, preferences[name]...) },
 		"usable":     usable,
 		"crumbs":     crumbs,
-		"fixed":      func(digits int, x float64) string { return strconv.FormatFloat(x, 'f', digits, 64) },
-		"signed":     func(before, after float64) string { return fmt.Sprintf("%+.1f", after-before) },
+		"fixed":      func(digits int, x float64) string { return decimal(l, "%.*f", digits, x) },
+		"signed":     func(before, after float64) string { return decimal(l, "%+.1f", after-before) },
 		"join":       func(names []string) string { return strings.Join(names, ", ") },
 		"next":       func(i int) int { return i + 1 },
 		"when": func(is bool, text string) string {
@@ -192,15 +191,22 @@ func age(l *messages.Language, d time.Duration) string {
 	return l.Say("site.age.now")
 }
 
-// duration returns the precision in which people read a duration.
-func duration(d time.Duration) time.Duration {
+// span returns a duration as people read it: "26 ms", "7.8 s", "2 min 5 s".
+func span(l *messages.Language, d time.Duration) string {
 	switch {
 	case d < time.Second:
-		return time.Millisecond
+		return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
 	case d < time.Minute:
-		return 100 * time.Millisecond
+		return decimal(l, "%.1f s", d.Seconds())
 	}
-	return time.Second
+	d = d.Round(time.Second)
+	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// decimal returns text with a number, with the decimal mark of the language and without marks between thousands.
+func decimal(l *messages.Language, format string, args ...any) string {
+	mark := strings.Trim(l.Numbers.Sprint(0.5), "05")
+	return strings.Replace(fmt.Sprintf(format, args...), ".", mark, 1)
 }
 
 // cut returns what a bot or a person wrote, for a page: control characters, among them those

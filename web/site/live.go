@@ -36,10 +36,9 @@ type watchPage struct {
 	Match ladder.Match // of a match
 	Table *play.Table  // of a game of people; nil: it is a match
 	Title string       // of the game
-	Live  bool         // it is in progress, and shown
 }
 
-// watch shows one match in progress.
+// watch shows one match in progress. The page of the match has what is known of another one.
 func (s *Site) watch(v *visit) error {
 	id, err := parameters.PathID(v.r, "match")
 	if err != nil {
@@ -49,13 +48,17 @@ func (s *Site) watch(v *visit) error {
 	if page.Match, err = s.Store.Match(v.ctx(), id); err != nil {
 		return err
 	}
-	page.Topic, page.Names, page.Live = "match/"+v.r.PathValue("match"), page.Match.Bots, s.shows(id)
+	if !s.shows(id) {
+		v.redirect("/matches/" + v.r.PathValue("match"))
+		return nil
+	}
+	page.Topic, page.Names = "match/"+v.r.PathValue("match"), page.Match.Bots
 	return v.page(http.StatusOK, "watch", page)
 }
 
 // watchTable shows a game of people to somebody who does not play.
 func (s *Site) watchTable(v *visit, t *play.Table) error {
-	page := watchPage{Topic: "table/" + t.ID, Table: t, Title: titleOf(t.Choice.Game), Live: true}
+	page := watchPage{Topic: "table/" + t.ID, Table: t, Title: titleOf(t.Choice.Game)}
 	page.Names = seatNames(v, t)
 	return v.page(http.StatusOK, "watch", page)
 }

@@ -72,7 +72,7 @@ func TestWatchToTheEnd(t *testing.T) {
 		t.Errorf("the replay is at %q", at)
 	}
 	b.Go(fmt.Sprintf("%s/live/%d", w.URL, id))
-	b.Wait(fmt.Sprintf(`.empty a[href="/matches/%d"]`, id))
+	b.Wait("body.page-match") // that of a match that has ended
 	b.Quiet()
 }
 

@@ -20,8 +20,8 @@ type shownMatch struct {
 type outcome struct {
 	Sides [][]int   // the slots of each side, the best side first
 	score []float64 // of two sides: games won, and half of those drawn
-	first int       // games in which the best side was first, alone or not
-	games int
+	First int       // games in which the best side was first, alone or not
+	Games int
 	Tied  bool // the best two are equal
 }
 
@@ -55,7 +55,7 @@ func outcomeOf(bots, sides int, games []ladder.Game) *outcome {
 		order[side] = side
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
-	o := &outcome{games: len(games), first: first[order[0]], Tied: n > 1 && score[order[0]]-score[order[1]] < 1e-9}
+	o := &outcome{Games: len(games), First: first[order[0]], Tied: n > 1 && score[order[0]]-score[order[1]] < 1e-9}
 	for _, side := range order {
 		var slots []int
 		for slot := side; slot < bots; slot += n {
@@ -66,13 +66,12 @@ func outcomeOf(bots, sides int, games []ladder.Game) *outcome {
 	return o
 }
 
-// Text returns the result in figures: "3½ – ½", or "5 / 8" where the best of more than two sides
-// was first in five of eight games.
+// Text returns the result of two sides in figures: "3½ – ½". That of more sides is "".
 func (o *outcome) Text() string {
-	if len(o.Sides) == 2 {
-		return points(o.score[0]) + " – " + points(o.score[1])
+	if len(o.Sides) != 2 {
+		return ""
 	}
-	return strconv.Itoa(o.first) + " / " + strconv.Itoa(o.games)
+	return points(o.score[0]) + " – " + points(o.score[1])
 }
 
 // points returns wins and halves: "3½".

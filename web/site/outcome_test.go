@@ -26,7 +26,7 @@ func TestOutcome(t *testing.T) {
 		{"two bots", 2, 2, []ladder.Game{game(1, 2), game(2, 1), game(2, 1)}, "2 – 1", 1, false},
 		{"a draw", 2, 2, []ladder.Game{game(1, 2), game(1, 1)}, "1½ – ½", 0, false},
 		{"equal", 2, 2, []ladder.Game{game(1, 2), game(2, 1)}, "1 – 1", 0, true},
-		{"three bots", 3, 3, []ladder.Game{game(2, 1, 3), game(2, 3, 1), game(1, 2, 3)}, "1 / 3", 0, false},
+		{"three bots", 3, 3, []ladder.Game{game(2, 1, 3), game(2, 3, 1), game(1, 2, 3)}, "", 0, false},
 		{"two teams of one bot each", 2, 2, []ladder.Game{teams}, "1 – 0", 1, false},
 		{"partners", 4, 2, []ladder.Game{partners, partners}, "2 – 0", 1, false},
 	} {
@@ -34,6 +34,9 @@ func TestOutcome(t *testing.T) {
 		if o.Text() != test.text || o.Sides[0][0] != test.best || o.Tied != test.tied {
 			t.Errorf("%s: %q, %v, tied %v; want %q, slot %d, %v", test.name, o.Text(), o.Sides, o.Tied, test.text, test.best, test.tied)
 		}
+	}
+	if o := outcomeOf(3, 3, []ladder.Game{game(2, 1, 3), game(2, 3, 1), game(1, 2, 3)}); o.First != 1 || o.Games != 3 {
+		t.Errorf("the best of three is first in %d of %d", o.First, o.Games)
 	}
 	if o := outcomeOf(4, 2, []ladder.Game{partners}); len(o.Sides) != 2 || o.Sides[0][1] != 3 {
 		t.Errorf("partners are not together: %v", o.Sides)
