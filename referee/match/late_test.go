@@ -140,6 +140,39 @@ func TestClocksCredit(t *testing.T) {
 	}
 }
 
+// heldBack is a bot whose answers are read late, because the referee had no core.
+type heldBack struct{ talker }
+
+func (c *heldBack) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	if len(c.lines) > 1 {
+		time.Sleep(400 * time.Millisecond)
+	}
+	return c.talker.Line(time.Now(), deadline)
+}
+
+// Lost knows only of an answer that it may have been there for long.
+func (c *heldBack) Lost(since, now time.Time, answered bool) (l cores.Lost) {
+	if answered {
+		l.Known = now.Sub(since)
+	}
+	return cores.Lost{Known: l.Known, Most: l.Known}
+}
+
+// Clocks: where the referee was late to read, no bot is blamed for the infos that stand before its move.
+func TestClocksInfosBeforeMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Only: []int{0}}
+		m.Clock = referee.Clock{Move: 100 * time.Millisecond, Startup: time.Second}
+		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
+			return &heldBack{talker{answer: func(l protocol.RefLine) string { return "info score=1\n" + firstMove(l) }, scratch: scratch}}, nil
+		}
+		g := playAll(t, m)[0]
+		if len(g.Faults) > 0 || len(g.Moves) == 0 || g.Moves[0].Info == nil {
+			t.Errorf("the moves are %+v, the faults %v", g.Moves, g.Faults)
+		}
+	})
+}
+
 // Clocks: a bank pays the bot's own time alone, whether it is late or not, and the replay says how.
 func TestClocksCreditOfBanks(t *testing.T) {
 	const ms = time.Millisecond

@@ -255,8 +255,9 @@ func (s *seat) ask(g *referee.Game) error {
 			return err
 		}
 		var credit time.Duration
-		if none || at.After(limit.due) {
-			why, answered := referee.Late(s.clock), isAnswer(line)
+		// Another line than an answer proves nothing: where the referee was late, the answer may be behind it.
+		if answered := isAnswer(line); none || answered && at.After(limit.due) {
+			why := referee.Late(s.clock)
 			if !answered {
 				why = why.Waiting(s.conn.Rest(), movesIn(lines))
 			}
