@@ -318,13 +318,18 @@ func (s Standing) Provisional() bool {
 // ComparePlaces compares standings by their places: below 0 if a stands above b, 0 if they share a
 // rank.
 func ComparePlaces(a, b Standing) int {
-	if a.Provisional() != b.Provisional() {
-		if b.Provisional() {
-			return -1
-		}
+	return cmp.Or(cmp.Compare(b.Settled(), a.Settled()), cmp.Compare(b.Rating(), a.Rating()))
+}
+
+// Settled returns how settled the rating is: 0 without a match, 1 while it is provisional, then 2.
+func (s Standing) Settled() int {
+	switch {
+	case s.Matches == 0:
+		return 0
+	case s.Provisional():
 		return 1
 	}
-	return cmp.Compare(b.Rating(), a.Rating())
+	return 2
 }
 
 // Invite is a code with which one person can open an account.

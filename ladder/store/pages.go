@@ -166,7 +166,7 @@ func (tx *Tx) placed(ctx context.Context, rows []queries.StandingRow) (out []lad
 	for _, r := range rows {
 		place := standing(r)
 		if place.Active {
-			above, err := tx.CountAbove(ctx, r.LadderID, oneIf(!place.Provisional()), place.Rating())
+			above, err := tx.CountAbove(ctx, r.LadderID, int64(place.Settled()), place.Rating())
 			if err != nil {
 				return nil, err
 			}
