@@ -309,10 +309,10 @@ func (s Standing) Rating() float64 {
 func (s Standing) Anchor() bool { return s.PlusMinus != nil && *s.PlusMinus == 0 }
 
 // Provisional reports whether the rating says little yet: half of its 95 % interval is 100 Elo or
-// more, or it is the anchor, whose rating is given, in its first matches. Standings have such versions
-// under the others.
+// more, or it is the anchor, whose rating is given, as long as others need for such an interval.
+// Standings have such versions under the others.
 func (s Standing) Provisional() bool {
-	return s.PlusMinus == nil || *s.PlusMinus >= 100 || s.Anchor() && s.Matches < 10
+	return s.PlusMinus == nil || *s.PlusMinus >= 100 || s.Anchor() && s.Matches < 40
 }
 
 // ComparePlaces compares standings by their places: below 0 if a stands above b, 0 if they share a

@@ -271,7 +271,7 @@ CREATE TABLE entries (
   faults      INTEGER NOT NULL DEFAULT 0,
   fit         REAL,
   plus_minus  REAL,
-  settled     INTEGER NOT NULL AS ((matches > 0) * (1 + coalesce(plus_minus < 100 AND (plus_minus > 0 OR matches >= 10), 0))), -- see ladder.Standing
+  settled     INTEGER NOT NULL AS ((matches > 0) * (1 + coalesce(plus_minus < 100 AND (plus_minus > 0 OR matches >= 40), 0))), -- see ladder.Standing
   PRIMARY KEY (ladder_id, version_id),
   FOREIGN KEY (ladder_id, predecessor) REFERENCES entries (ladder_id, version_id)
 ) STRICT, WITHOUT ROWID;

@@ -57,7 +57,7 @@ func TestPlayPeople(t *testing.T) {
 	b.Click(`form[action$="/sit"] button`)
 	b.Wait(`#board svg`)
 	a.Wait(`#board svg`)
-	if text := a.Text(`.seats`); !strings.Contains(text, "admin") || !strings.Contains(text, "5:00") && !strings.Contains(text, "4:5") {
+	if text := webtest.Eval[string](a, "document.querySelector('.seats').innerText"); !strings.Contains(text, "admin") || !strings.Contains(text, "a guest\n(you)") || strings.Count(text, "(you)") != 1 || !strings.Contains(text, "5:00") && !strings.Contains(text, "4:5") {
 		t.Errorf("the table has the seats %q", text)
 	}
 	a.Wait(`#board[data-turn="yes"]`)

@@ -30,6 +30,7 @@ func (s *Site) open(v *visit, c play.Choice) (*play.Table, error) {
 type tablePage struct {
 	*play.Table
 	Title      string // the game
+	Own        int    // the seat of the visitor
 	Others     string // who else plays
 	Board      bool   // the game has no tricks
 	Several    bool   // people, or one with a bank
@@ -69,7 +70,7 @@ func (s *Site) table(v *visit) error {
 	}
 	page := tablePage{
 		Several: len(t.People()) > 1 || t.Choice.Bank > 0,
-		Table:   t, Title: titleOf(t.Choice.Game), Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
+		Table:   t, Title: titleOf(t.Choice.Game), Own: seat, Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
 	}
 	var err error
 	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
