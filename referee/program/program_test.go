@@ -59,14 +59,14 @@ func TestCommandErrors(t *testing.T) {
 		"  ":                  {`"  "`, "check the quotes"},
 		`sh "bot.py`:          {`"sh \"bot.py"`, "check the quotes"},
 		"no-such-program x":   {`"no-such-program x"`, "not a house bot, directory or command", "try @random"},
-		"./no/such/directory": {`"./no/such/directory"`, "not a house bot, directory or command"},
+		"./no/such/directory": {`"./no/such/directory"`, "does not exist", "try @random"},
 		"cat x | sh bot.py":   {"'|'", "commands are not run by a shell", "sh -c"},
 		"sh bot.py > log":     {"'>'", "commands are not run by a shell"},
 		"sh bot.py; true":     {"';'"},
 		"> log":               {"'>'"},
 		"data":                {`"data": its name tells no language`, "bot.py", "timba.toml", "chmod +x"},
 		"my bot.py":           {`"my bot.py"`, "rename it, as in bot.py"},
-		"random":              {`"random"`, "try @random"},
+		"random":              {`"random"`, "try the house bot @random"},
 		"sh bot.py $(date) (": {"check the quotes"},
 	} {
 		_, err := withHouse.Resolve(t.Context(), line)
