@@ -89,6 +89,7 @@ func TestExamples(t *testing.T) {
 
 // TestWalk walks in an empty directory and in one with a model's data.
 func TestWalk(t *testing.T) {
+	kit.Slow(t)
 	made := t.TempDir()
 	clitest.Make(t, newRoot, made, "train data --mode brisca2 --each 1 --out data")
 	for _, bare := range []bool{true, false} {
