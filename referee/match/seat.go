@@ -26,7 +26,7 @@ type seat struct {
 
 	conn    Conn // nil while no process runs
 	version string
-	started time.Time
+	greeted time.Time
 	pending error // a fault that was found after the last turn of a game, for the next game
 
 	// Of the game that is played:
@@ -167,16 +167,18 @@ func (s *seat) launch() error {
 	if err != nil {
 		return err
 	}
-	s.conn, s.started = c, started
+	s.conn = c
 	greeting := protocol.AppendGreeting(nil)
 	s.trace(false, started, greeting)
-	return startup(s.write(greeting, s.given(started, s.clock.Startup, 0)))
+	err = startup(s.write(greeting, s.given(started, s.clock.Startup, 0)))
+	s.greeted = time.Now() // a referee without a core greets late, which is not the bot's time
+	return err
 }
 
 // greet waits for the "ready" of a new process.
 func (s *seat) greet() error {
 	now := time.Now()
-	limit := s.given(s.started, s.clock.Startup, 0)
+	limit := s.given(s.greeted, s.clock.Startup, 0)
 	deadline := limit.due
 	for {
 		line, at, err := s.conn.Line(now, deadline)
