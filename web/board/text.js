@@ -31,6 +31,9 @@ export function say(key, values = {}) {
 // said reports whether there is a text.
 export function said(key) { return Object.hasOwn(texts, key); }
 
+// minutes returns whole seconds as a clock shows them: 4:05.
+export const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+
 // suits are the letters of the suits.
 export const suits = ['o', 'c', 'e', 'b'];
 

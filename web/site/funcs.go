@@ -29,6 +29,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"percent":    func(part, of float64) string { return percent(part, of) },
 		"time":       func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
 		"age":        func(at time.Time) template.HTML { return timeTag(at, age(l, s.Service.Now().Sub(at))) },
+		"faultname":  func(code any) string { return cut(40, l.Say(fmt.Sprint("board.fault.", code))) },
 		"duration":   func(d time.Duration) string { return span(l, d) },
 		"cut":        cut,
 		"lines":      logLines,

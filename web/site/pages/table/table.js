@@ -4,7 +4,7 @@ import { drawPosition } from '../board/choices.js';
 import { html } from '../board/dom.js';
 import { follow } from '../board/follow.js';
 import { columnsOf } from '../board/squares.js';
-import { eventText, list, parseView, say, viewText } from '../board/text.js';
+import { eventText, list, minutes, parseView, say, viewText } from '../board/text.js';
 import { socket } from '../layout/parts.js';
 import { Stream } from '../layout/stream.js';
 import { sound } from './sound.js';
@@ -223,8 +223,6 @@ function move(text) {
 }
 
 const skew = Date.now() - table.now; // of this machine's clock against the server's
-
-const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 
 function tick() {
   clock.textContent = '';

@@ -3,7 +3,7 @@
 import { html } from '../board/dom.js';
 import { moveList, stateText } from '../board/replay.js';
 import { Socket } from '../layout/socket.js';
-import { say } from '../board/text.js';
+import { minutes, say } from '../board/text.js';
 import { Board, place, status } from '../live/board.js';
 
 const element = (id) => document.getElementById(id);
@@ -78,8 +78,8 @@ function clocks(b) {
   const turn = b.game.frames.at(-1).turn, running = !b.game.finished && b.over === undefined;
   document.querySelectorAll('#seats .clock').forEach((cell, seat) => {
     const spent = running && seat === turn ? performance.now() - b.since : 0;
-    const seconds = Math.max(0, b.left[seat] - spent) / 1000, whole = Math.ceil(seconds);
-    const text = people ? `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}` : `${seconds.toFixed(1)} s`;
+    const seconds = Math.max(0, b.left[seat] - spent) / 1000;
+    const text = people ? minutes(Math.ceil(seconds)) : `${seconds.toFixed(1)} s`;
     if (cell.textContent !== text) cell.textContent = text;
   });
 }
