@@ -169,7 +169,8 @@ func burn(how string) error {
 	return nil
 }
 
-// hogs are processes that are no bot's and use one core once they are let loose.
+// hogs are processes that are no bot's and use one core once they are let loose. They stay in the session
+// of the test: what share the kernel gives to a new session at first depends on what it did on other cores.
 type hogs struct {
 	begin []io.Writer
 	all   []*exec.Cmd
@@ -180,7 +181,6 @@ func hog(t testing.TB, core int) *hogs {
 	h := &hogs{}
 	for range 4 {
 		cmd := exec.Command(self(t), "burn", fmt.Sprintf("core=%d", core))
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
