@@ -22,6 +22,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
@@ -41,6 +42,17 @@ type Program struct {
 // Plays reports whether a program claims to play a game.
 func (p Program) Plays(game string) bool {
 	return p.Games == nil || slices.Contains(p.Games, game)
+}
+
+// Check returns an error unless the program plays a variant: by its manifest, and a house bot by its model.
+func (p Program) Check(v *rules.Variant) error {
+	if !p.Plays(v.Game.Name) {
+		return fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
+	}
+	if p.House {
+		return house.Check(p.Command[2], v)
+	}
+	return nil
 }
 
 // HouseFailed reports whether a fault of a house bot is a failure of this program. One that is late has

@@ -9,7 +9,6 @@ package tournament
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/referee"
@@ -65,9 +64,13 @@ func (c *Config) Specs() (specs []program.Spec) {
 // Enter notes the names and hashes of the programs of the bots, and returns the bots that play. A bot
 // that has a hash must be the same program.
 func (c *Config) Enter(programs []program.Program) (bots []match.Bot, err error) {
+	v, err := c.variant()
+	if err != nil {
+		return nil, err
+	}
 	for i, p := range programs {
-		if !p.Plays(c.Game) {
-			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, c.Game, strings.Join(p.Games, ", "))
+		if err := p.Check(v); err != nil {
+			return nil, err
 		}
 		if was := c.Bots[i]; was.SHA256 != "" && was.SHA256 != p.Hash {
 			return nil, fmt.Errorf("resume: bot %d, %q, is not the program that it was: its hash was %.12s and is now %.12s; start a new tournament with it",

@@ -100,6 +100,21 @@ func (l *learner) of(mode cards.Mode) (a *learned.Agent, err error) {
 	return a, nil
 }
 
+// Check returns an error unless the model of the bot of a spec, if it has one, is for a variant.
+func Check(spec string, v *rules.Variant) error {
+	p, err := Find(spec)
+	if err != nil {
+		return err
+	}
+	if b, ok := p.(*boardBot); ok {
+		if l, ok := b.thinkers[v.Game.Name].(*learner); ok {
+			mode, _ := cards.ModeOf(v)
+			_, err = l.of(mode)
+		}
+	}
+	return err
+}
+
 func (l *learner) begin(v *rules.Variant, _ rules.State, _ int) (err error) {
 	mode, _ := cards.ModeOf(v)
 	l.agent, err = l.of(mode)

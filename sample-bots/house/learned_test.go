@@ -1,6 +1,7 @@
 package house
 
 import (
+	"fmt"
 	"io/fs"
 	"regexp"
 	"strings"
@@ -102,6 +103,9 @@ func TestModelErrors(t *testing.T) {
 		}
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, not %s", spec, err, want)
+		}
+		if checked := Check(spec, resolve(t, brisca.Game, "").variant); fmt.Sprint(checked) != fmt.Sprint(err) {
+			t.Errorf("%s: Check says %v, and the first turn %v", spec, checked, err)
 		}
 	}
 }

@@ -165,8 +165,8 @@ func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []string) ([
 	}
 	var seats []match.Bot
 	for _, p := range programs {
-		if !p.Plays(v.Game.Name) {
-			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
+		if err := p.Check(v); err != nil {
+			return nil, err
 		}
 		if !p.House {
 			p.Sandbox = sandboxed

@@ -28,7 +28,7 @@ func BenchmarkWorkers(b *testing.B) {
 
 // benchWorkers plays 200 matches for each iteration, with a worker on a core unless that is referee.AnyCore.
 func benchWorkers(b *testing.B, core int) {
-	a := newArena(b, "pause = 0\nidle = 0\n"+quickLadders(20)) // no ladder rests
+	a := newArena(b, "pause = \"0s\"\n"+quickLadders(20))
 	s := a.serve(b, "--workers", "1", "--cluster", "127.0.0.1:0")
 	if core != cores.Any {
 		creds := filepath.Join(b.TempDir(), "lab-1.creds")

@@ -95,8 +95,9 @@ type documentFault struct {
 	Ply      int          `json:"ply"`
 	Code     string       `json:"code"`
 	Reason   fault.Reason `json:"reason"`
-	Text     string       `json:"text"`
-	Replay   string       `json:"replay"` // path
+	Text     string       `json:"text"`             // with what the replay and the log tell of the cause
+	Change   string       `json:"change,omitempty"` // the most likely advice
+	Replay   string       `json:"replay"`           // path
 }
 
 // Document returns the result so far.
@@ -155,7 +156,15 @@ func (r *Run) Document() Document {
 		doc.Adjudicated = &n
 	}
 	for _, f := range r.Faults {
-		doc.Faults = append(doc.Faults, documentFault{f.Name, f.Match, f.Deal, f.Rotation, f.Seat, f.Ply, string(f.Code), f.Reason, f.Text, r.Dir.Replay(f.Match, f.Deal, f.Rotation)})
+		c, known := r.circumstances(f, r.Programs[matches[f.Match].Bots[f.Bot]])
+		change := ""
+		if known {
+			change = f.Reason.Advice(c)[0]
+		}
+		doc.Faults = append(doc.Faults, documentFault{
+			f.Name, f.Match, f.Deal, f.Rotation, f.Seat, f.Ply, string(f.Code), f.Reason, f.TextIn(c), change,
+			r.Dir.Replay(f.Match, f.Deal, f.Rotation),
+		})
 	}
 	return doc
 }

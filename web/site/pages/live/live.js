@@ -40,7 +40,7 @@ function cell({ topic, url, ladder, title, bots }) {
         cells.delete(topic);
         none.hidden = cells.size > 0;
         socket.again('games');
-      }, stay);
+      }, board.game ? stay : 0); // of a short match no position may have come
     },
   });
   return board;

@@ -224,16 +224,17 @@ function move(text) {
 
 const skew = Date.now() - table.now; // of this machine's clock against the server's
 
+// tick shows the clocks in the list of seats, and that of the seat to move over the board.
 function tick() {
-  clock.textContent = '';
-  if (deadline !== null) {
-    const seconds = Math.max(0, Math.ceil((deadline - performance.now()) / 1000));
-    clock.textContent = say('left', { time: minutes(seconds) });
-    clock.classList.toggle('short', seconds <= 10);
-  }
+  const until = (ms) => Math.max(0, Math.ceil(ms / 1000));
+  let left = deadline === null ? null : until(deadline - performance.now());
   for (const bank of document.querySelectorAll('[data-until]')) {
-    bank.textContent = minutes(Math.max(0, Math.ceil((Number(bank.dataset.until) - (Date.now() - skew)) / 1000)));
+    const seconds = until(Number(bank.dataset.until) - (Date.now() - skew));
+    bank.textContent = minutes(seconds);
+    left ??= seconds;
   }
+  clock.textContent = left === null ? '' : say('left', { time: minutes(left) });
+  clock.classList.toggle('short', deadline !== null && left <= 10);
 }
 
 // ended takes the page of the game once it is over; what has happened is shown before.
