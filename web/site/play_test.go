@@ -179,7 +179,7 @@ func TestPlaySignIn(t *testing.T) {
 	ready(b, `section[aria-labelledby="sessions"]:not(:has(form))`)
 	b.Picture(*screens, "sessions-one-desk-light")
 	b.Click(`form[action="/sign-out"] button`)
-	ready(b, `.who a[href^="/sign-in"]`)
+	ready(b, `.who > a[href^="/sign-in"]`)
 	b.Quiet()
 }
 

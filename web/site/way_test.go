@@ -52,7 +52,7 @@ func TestTheWholeWay(t *testing.T) {
 	ready(b, "#link")
 	link := webtest.Eval[string](b, "document.getElementById('link').value")
 	b.Click(`form[action="/sign-out"] button`)
-	ready(b, `.who a[href^="/sign-in"]`)
+	ready(b, `.who > a[href^="/sign-in"]`)
 
 	b.Go(link)
 	ready(b, "#code:focus, #name:focus") // the module has taken the code from the address
