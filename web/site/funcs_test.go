@@ -23,3 +23,22 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+// What is shown of an interval does not contradict whether the rating is provisional.
+func TestInterval(t *testing.T) {
+	for x, want := range map[float64]string{0: "±0", 34.5: "±35", 98.6: "±99", 99.6: "±99", 100: "±100", 100.4: "±100"} {
+		if got := plusMinus(&x); got != want {
+			t.Errorf("%v is %q, want %q", x, got, want)
+		}
+	}
+	for x, want := range map[float64]string{72.2: "±73", 110: "±110", 110.2: "±111"} {
+		if got := deviation(x); got != want {
+			t.Errorf("deviation %v is %q, want %q", x, got, want)
+		}
+	}
+	for x, want := range map[float64]string{-0.3: "0", -0.6: "-1", 0: "0"} {
+		if got := whole(x); got != want {
+			t.Errorf("%v is %q, want %q", x, got, want)
+		}
+	}
+}
