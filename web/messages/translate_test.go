@@ -26,6 +26,7 @@ func TestTranslate(t *testing.T) {
 		{"the token is not valid", "el token no és vàlid", "el token no es válido"},
 		{`bot "a b" has no version 3`, `el bot "a b" no té la versió 3`, `el bot "a b" no tiene la versión 3`},
 		{"the limit for one person is 3 uploads at the same time", "el límit d’una persona és de 3 pujades alhora", "el límite de una persona es de 3 subidas a la vez"},
+		{"1 file, 236 bytes", "1 fitxer, 236 bytes", "1 fichero, 236 bytes"},
 		{"archive: it is empty", "arxiu: és buit", "archivo: está vacío"},
 		{"try {b} to {a}", "prova de {b} a {a}", "prueba de {b} a {a}"},
 		{
@@ -35,8 +36,8 @@ func TestTranslate(t *testing.T) {
 		},
 		{
 			"first game: no move of ply 3 within 20 ms and the margin: it came 88 ms later; to change: it needs about 110 ms for this move, and has 20",
-			"first game: cap jugada 3 en 20 ms i el marge: ha arribat 88 ms després; què cal canviar: necessita uns 110 ms per a aquesta jugada, i en té 20",
-			"first game: ninguna jugada 3 en 20 ms y el margen: ha llegado 88 ms después; qué cambiar: necesita unos 110 ms para esta jugada, y tiene 20",
+			"primera partida: cap jugada 3 en 20 ms i el marge: ha arribat 88 ms després; què cal canviar: necessita uns 110 ms per a aquesta jugada, i en té 20",
+			"primera partida: ninguna jugada 3 en 20 ms y el margen: ha llegado 88 ms después; qué cambiar: necesita unos 110 ms para esta jugada, y tiene 20",
 		},
 		{"the process was killed by signal 11 (SIGSEGV) instead of sending the move of ply 2", "el procés l’ha matat el senyal 11 (SIGSEGV) en lloc d’enviar la jugada 2", "al proceso lo ha matado la señal 11 (SIGSEGV) en lugar de enviar la jugada 2"},
 		{"what to change: use less\nTraceback", "què cal canviar: fes-ne servir menys\nTraceback", "qué cambiar: usa menos\nTraceback"},
