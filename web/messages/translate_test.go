@@ -40,6 +40,7 @@ func TestTranslate(t *testing.T) {
 			"primera partida: ninguna jugada 3 en 20 ms y el margen: ha llegado 88 ms después; qué cambiar: necesita unos 110 ms para esta jugada, y tiene 20",
 		},
 		{"the process was killed by signal 11 (SIGSEGV) instead of sending the move of ply 2", "el procés l’ha matat el senyal 11 (SIGSEGV) en lloc d’enviar la jugada 2", "al proceso lo ha matado la señal 11 (SIGSEGV) en lugar de enviar la jugada 2"},
+		{"what to change:\n- use less\nTraceback", "què cal canviar:\n- fes-ne servir menys\nTraceback", "qué cambiar:\n- usa menos\nTraceback"},
 		{"what to change: use less\nTraceback", "què cal canviar: fes-ne servir menys\nTraceback", "qué cambiar: usa menos\nTraceback"},
 	} {
 		for i, want := range []string{c.english, c.ca, c.es} {
