@@ -107,17 +107,16 @@ type gameDoc struct {
 
 // head is what a game has from its beginning on, with the names of board.Game.
 type head struct {
-	Ladder    string          `json:"ladder"`
-	Match     place           `json:"match"`
-	Name      string          `json:"game"`
-	Display   rules.Display   `json:"display"`
-	Options   [][2]string     `json:"options"`
-	Clock     referee.ClockMS `json:"clock"`
-	Seats     []board.Seat    `json:"seats"`
-	Keys      []string        `json:"keys"`
-	Own       []string        `json:"own"` // none
-	Deals     int             `json:"deals"`
-	Rotations int             `json:"rotations"`
+	Ladder  string          `json:"ladder"`
+	Match   place           `json:"match"`
+	Name    string          `json:"game"`
+	Display rules.Display   `json:"display"`
+	Options [][2]string     `json:"options"`
+	Clock   referee.ClockMS `json:"clock"`
+	Seats   []board.Seat    `json:"seats"`
+	Keys    []string        `json:"keys"`
+	Own     []string        `json:"own"` // none
+	Deals   int             `json:"deals"`
 }
 
 // place is where a game is in its match.
@@ -167,7 +166,7 @@ func (f *feed) head() *head {
 	r, v, m := &f.from.replay, f.match.variant, f.match
 	h := &head{
 		Ladder: m.info.Ladder, Match: place{m.info.ID, r.Match.Deal, r.Match.Rotation}, Name: r.Game, Display: v.Game.Display,
-		Clock: r.Clock, Keys: f.closed.Keys(), Own: []string{}, Deals: m.deals, Rotations: m.rotations,
+		Clock: r.Clock, Keys: f.closed.Keys(), Own: []string{}, Deals: m.deals,
 	}
 	for _, o := range v.Settings {
 		h.Options = append(h.Options, [2]string{o.Name, o.Value})

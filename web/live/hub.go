@@ -147,7 +147,7 @@ func (h *Hub) Watch(info *ladder.Match, versions []ladder.Version) runner.Watche
 	}
 	id := strconv.FormatInt(info.ID, 10)
 	m := newMatch(h, Game{Topic: topicMatch + id, URL: "/live/" + id, ID: info.ID, Ladder: info.Ladder, Bots: info.Bots}, v)
-	m.deals, m.rotations, m.listed = info.Deals, len(info.Versions), true
+	m.deals, m.listed = info.Deals, true
 	if m = h.add(m); m == nil {
 		return nil
 	}

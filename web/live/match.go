@@ -15,15 +15,14 @@ import (
 // match is a match in progress, or a game of people. Who plays it leaves each position in now; a goroutine that
 // runs while somebody watches takes the newest from there, so that the match does not wait.
 type match struct {
-	hub       *Hub
-	info      Game
-	variant   *rules.Variant
-	deals     int // of a match, as rotations
-	rotations int
-	listed    bool
-	moved     func()      // is called when somebody begins or ends to watch
-	ended     atomic.Bool // no more positions come, perhaps for a while
-	awake     chan struct{}
+	hub     *Hub
+	info    Game
+	variant *rules.Variant
+	deals   int // of a match
+	listed  bool
+	moved   func()      // is called when somebody begins or ends to watch
+	ended   atomic.Bool // no more positions come, perhaps for a while
+	awake   chan struct{}
 
 	mu   sync.Mutex
 	now  snapshot

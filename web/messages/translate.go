@@ -64,9 +64,11 @@ func (l *Language) Translate(english string) (text string, ok bool) {
 	}
 	if lines := strings.SplitAfter(english, "\n"); len(lines) > 1 {
 		for i, line := range lines {
-			translated, known := l.Translate(strings.TrimSuffix(line, "\n"))
+			whole := strings.TrimSuffix(line, "\n")
+			item := strings.TrimPrefix(whole, "- ") // of a list
+			translated, known := l.Translate(item)
 			ok = ok || known
-			lines[i] = translated + line[len(strings.TrimSuffix(line, "\n")):]
+			lines[i] = strings.TrimSuffix(whole, item) + translated + strings.TrimPrefix(line, whole)
 		}
 		return strings.Join(lines, ""), ok
 	}

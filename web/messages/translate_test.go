@@ -26,6 +26,22 @@ func TestTranslate(t *testing.T) {
 		{"the token is not valid", "el token no és vàlid", "el token no es válido"},
 		{`bot "a b" has no version 3`, `el bot "a b" no té la versió 3`, `el bot "a b" no tiene la versión 3`},
 		{"the limit for one person is 3 uploads at the same time", "el límit d’una persona és de 3 pujades alhora", "el límite de una persona es de 3 subidas a la vez"},
+		{
+			`build: timba.toml: line 1: name: "x" is not in quotes: write text as "text", and a list of words as ["one", "two"]`,
+			`construir: timba.toml: línia 1: name: "x" no és entre cometes: escriu un text com a "text", i una llista de paraules com a ["una", "dues"]`,
+			`construir: timba.toml: línea 1: name: "x" no está entre comillas: escribe un texto como "texto", y una lista de palabras como ["una", "dos"]`,
+		},
+		{
+			`timba.toml: run must be a list of words, as in ["python3", "bot.py"], not "bot"`,
+			`timba.toml: run ha de ser una llista de paraules, com a ["python3", "bot.py"], i no "bot"`,
+			`timba.toml: run debe ser una lista de palabras, como en ["python3", "bot.py"], y no "bot"`,
+		},
+		{
+			`first game: "7e" is no line of the protocol: a bot prints ready, move or info; to change: the verb is missing: print "move 7e"`,
+			`primera partida: "7e" no és cap línia del protocol: un bot escriu «ready», «move» o «info»; què cal canviar: falta el verb: escriu "move 7e"`,
+			`primera partida: "7e" no es ninguna línea del protocolo: un bot escribe «ready», «move» o «info»; qué cambiar: falta el verbo: escribe "move 7e"`,
+		},
+		{"1 file, 236 bytes", "1 fitxer, 236 bytes", "1 fichero, 236 bytes"},
 		{"archive: it is empty", "arxiu: és buit", "archivo: está vacío"},
 		{"try {b} to {a}", "prova de {b} a {a}", "prueba de {b} a {a}"},
 		{
@@ -35,10 +51,11 @@ func TestTranslate(t *testing.T) {
 		},
 		{
 			"first game: no move of ply 3 within 20 ms and the margin: it came 88 ms later; to change: it needs about 110 ms for this move, and has 20",
-			"first game: cap jugada 3 en 20 ms i el marge: ha arribat 88 ms després; què cal canviar: necessita uns 110 ms per a aquesta jugada, i en té 20",
-			"first game: ninguna jugada 3 en 20 ms y el margen: ha llegado 88 ms después; qué cambiar: necesita unos 110 ms para esta jugada, y tiene 20",
+			"primera partida: cap jugada 3 en 20 ms i el marge: ha arribat 88 ms després; què cal canviar: necessita uns 110 ms per a aquesta jugada, i en té 20",
+			"primera partida: ninguna jugada 3 en 20 ms y el margen: ha llegado 88 ms después; qué cambiar: necesita unos 110 ms para esta jugada, y tiene 20",
 		},
 		{"the process was killed by signal 11 (SIGSEGV) instead of sending the move of ply 2", "el procés l’ha matat el senyal 11 (SIGSEGV) en lloc d’enviar la jugada 2", "al proceso lo ha matado la señal 11 (SIGSEGV) en lugar de enviar la jugada 2"},
+		{"what to change:\n- use less\nTraceback", "què cal canviar:\n- fes-ne servir menys\nTraceback", "qué cambiar:\n- usa menos\nTraceback"},
 		{"what to change: use less\nTraceback", "què cal canviar: fes-ne servir menys\nTraceback", "qué cambiar: usa menos\nTraceback"},
 	} {
 		for i, want := range []string{c.english, c.ca, c.es} {
@@ -57,7 +74,7 @@ func TestTranslate(t *testing.T) {
 // Every text of the program has three lines, with the places of the first one, and the program says it.
 func TestProgram(t *testing.T) {
 	var source strings.Builder
-	for _, dir := range []string{"protocol", "referee", "ladder", "web"} {
+	for _, dir := range []string{"internal/tomltext", "protocol", "referee", "ladder", "web"} {
 		kit.Must(t, filepath.WalkDir("../../"+dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && (filepath.Ext(path) == ".go" || d.Name() == "timba.toml") && !strings.HasSuffix(path, "_test.go") {
 				var data []byte

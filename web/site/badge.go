@@ -103,11 +103,14 @@ const (
 // badgeOf draws a badge. It is English, as what it is embedded in is anybody's.
 func badgeOf(p ladder.Standing) []byte {
 	left, right := cut(badgeText, cmp.Or(p.Ladder, "timba")), "not rated"
-	if p.Matches > 0 {
+	switch {
+	case p.Matches == 0:
+	case p.Provisional():
+		right = fmt.Sprintf("Elo %s provisional", whole(p.Rating()))
+	case p.Rank > 0:
+		right = fmt.Sprintf("Elo %s · #%d", whole(p.Rating()), p.Rank)
+	default:
 		right = "Elo " + whole(p.Rating())
-	}
-	if p.Matches > 0 && p.Rank > 0 {
-		right += fmt.Sprintf(" · #%d", p.Rank)
 	}
 	half := func(text string) float64 { return float64(utf8.RuneCountInString(text))*badgeGlyph + 2*badgePad }
 	wl, wr := half(left), half(right)

@@ -26,6 +26,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"number":     func(n any) string { return l.Numbers.Sprint(n) },
 		"elo":        func(x any) string { return whole(x) },
 		"plusminus":  plusMinus,
+		"deviation":  deviation,
 		"percent":    func(part, of float64) string { return percent(part, of) },
 		"time":       func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
 		"age":        func(at time.Time) template.HTML { return timeTag(at, age(l, s.Service.Now().Sub(at))) },
@@ -141,7 +142,7 @@ func whole(x any) string {
 	switch x := x.(type) {
 	case float64:
 		if !math.IsInf(x, 0) && !math.IsNaN(x) {
-			return strings.TrimPrefix(fmt.Sprintf("%.0f", x), "-0")
+			return fmt.Sprintf("%.0f", math.Round(x)+0) // which is not -0
 		}
 	case *float64:
 		if x != nil {
@@ -151,13 +152,20 @@ func whole(x any) string {
 	return none
 }
 
-// plusMinus returns half the width of an interval, such as "±35"; "" where it is not known.
+// plusMinus returns half the width of an interval, such as "±35"; "" where it is not known. One below 100, with which
+// a rating is not provisional, is not rounded to 100.
 func plusMinus(x *float64) string {
-	if text := whole(x); text != none {
-		return "±" + text
+	switch {
+	case whole(x) == none:
+		return ""
+	case *x < 100:
+		return "±" + whole(min(*x, 99))
 	}
-	return ""
+	return "±" + whole(*x)
 }
+
+// deviation returns that of a person's rating, such as "±73", rounded up: above 110 the rating is provisional.
+func deviation(x float64) string { return "±" + whole(math.Ceil(x)) }
 
 // percent returns a share, such as "62 %".
 func percent(part, of float64) string {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/messages"
 )
 
@@ -21,5 +22,37 @@ func TestSpan(t *testing.T) {
 				t.Errorf("%s: %v is %q, want %q", l.Tag, d, got, want[i])
 			}
 		}
+	}
+}
+
+// What is shown of an interval does not contradict whether the rating is provisional.
+func TestInterval(t *testing.T) {
+	for x, want := range map[float64]string{0: "±0", 34.5: "±35", 98.6: "±99", 99.6: "±99", 100: "±100", 100.4: "±100"} {
+		if got := plusMinus(&x); got != want {
+			t.Errorf("%v is %q, want %q", x, got, want)
+		}
+	}
+	for x, want := range map[float64]string{72.2: "±73", 110: "±110", 110.2: "±111"} {
+		if got := deviation(x); got != want {
+			t.Errorf("deviation %v is %q, want %q", x, got, want)
+		}
+	}
+	for x, want := range map[float64]string{-0.3: "0", -0.6: "-1", 0: "0"} {
+		if got := whole(x); got != want {
+			t.Errorf("%v is %q, want %q", x, got, want)
+		}
+	}
+}
+
+// The games that a bot did not start, after faults that disqualified it, are one line of those that it lost.
+func TestLostOnce(t *testing.T) {
+	m := ladder.Match{Bots: []string{"a", "b"}, Numbers: []int{1, 1}}
+	var games []ladder.Game
+	for i, fault := range []string{"", "exit", "startup", "startup", "startup"} {
+		games = append(games, ladder.Game{ID: int64(i), Seats: []ladder.GameSeat{{Slot: 0, Rank: 1}, {Seat: 1, Slot: 1, Rank: 2, Fault: fault}}})
+	}
+	list := lostOf(m, games, "b")
+	if len(list) != 3 || list[2].ID != 2 || list[2].More != 2 || list[1].More != 0 {
+		t.Errorf("%+v", list)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/protocol"
 )
 
 const lostMatches = 20 // on a page
@@ -25,6 +26,7 @@ type lostGame struct {
 	Seat   ladder.GameSeat
 	Others []string // the bots that were ahead
 	Best   float64  // the points of the best of them
+	More   int      // games of the match that it did not start, either: most often it was disqualified
 }
 
 // lost lists the games that a bot has lost, those of the last match first.
@@ -54,11 +56,27 @@ func (s *Site) lost(v *visit) error {
 		return err
 	}
 	for _, m := range list {
-		for _, g := range games[m.ID] {
-			page.Games = append(page.Games, lostIn(m, g, page.Bot.Name)...)
-		}
+		page.Games = append(page.Games, lostOf(m, games[m.ID], page.Bot.Name)...)
 	}
 	return v.page(http.StatusOK, "lost", page)
+}
+
+// lostOf returns the games of a match that a bot lost. The first that a version did not start stands for all of those.
+func lostOf(m ladder.Match, games []ladder.Game, bot string) (list []lostGame) {
+	unstarted := map[int]int{} // by version, its place in the list
+	for _, g := range games {
+		for _, lost := range lostIn(m, g, bot) {
+			if lost.Seat.Fault == string(protocol.Startup) {
+				if first, found := unstarted[lost.Number]; found {
+					list[first].More++
+					continue
+				}
+				unstarted[lost.Number] = len(list)
+			}
+			list = append(list, lost)
+		}
+	}
+	return list
 }
 
 // lostIn returns what versions of a bot lost in a game: one entry for each slot.

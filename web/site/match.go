@@ -3,6 +3,7 @@ package site
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -41,6 +42,7 @@ type matchPage struct {
 // dealRow is a deal in the table of a match, with its games by rotation.
 type dealRow struct {
 	Deal  int
+	Last  int // deal that the row stands for
 	Games []dealGame
 }
 
@@ -147,12 +149,28 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 			game.Slots[seat.Slot] = append(game.Slots[seat.Slot], seat)
 		}
 		if n := len(page.Played); n == 0 || page.Played[n-1].Deal != g.Deal {
-			page.Played = append(page.Played, dealRow{Deal: g.Deal})
+			page.Played = append(page.Played, dealRow{Deal: g.Deal, Last: g.Deal})
 		}
 		last := &page.Played[len(page.Played)-1]
 		last.Games = append(last.Games, game)
 	}
+	page.Played = joined(page.Played)
 	return s.addFaults(v, page, slices.DeleteFunc(list, func(g ladder.Game) bool { return !started[g.ID] }))
+}
+
+// joined joins deals that follow each other if their games ended alike without a move, as when a bot was disqualified.
+func joined(rows []dealRow) (out []dealRow) {
+	alike := func(a, b dealGame) bool {
+		return a.Plies == 0 && b.Plies == 0 && reflect.DeepEqual(a.Slots, b.Slots)
+	}
+	for _, row := range rows {
+		if n := len(out); n > 0 && slices.EqualFunc(out[n-1].Games, row.Games, alike) {
+			out[n-1].Last = row.Deal
+		} else {
+			out = append(out, row)
+		}
+	}
+	return out
 }
 
 // leaveOut counts the games of some deals in which bots were disqualified, out of all games of the match in

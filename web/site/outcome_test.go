@@ -1,6 +1,7 @@
 package site
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/timba-arena/timba/ladder"
@@ -62,5 +63,21 @@ func TestLeftOut(t *testing.T) {
 		if started[g.ID] != (g.Deal < 2) {
 			t.Errorf("deal %d, rotation %d: it was started: %v", g.Deal, g.Rotation, started[g.ID])
 		}
+	}
+}
+
+// Deals without a move are one row.
+func TestJoined(t *testing.T) {
+	var rows []dealRow
+	for deal, plies := range []int{9, 0, 0, 8, 0} {
+		games := []dealGame{{ladder.Game{Plies: plies}, [][]ladder.GameSeat{{{Rank: 1}}, {{Seat: 1, Rank: 2, Fault: "startup"}}}}}
+		rows = append(rows, dealRow{Deal: deal, Last: deal, Games: games})
+	}
+	var got [][2]int
+	for _, row := range joined(rows) {
+		got = append(got, [2]int{row.Deal, row.Last})
+	}
+	if !slices.Equal(got, [][2]int{{0, 0}, {1, 2}, {3, 3}, {4, 4}}) {
+		t.Errorf("%v", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
@@ -174,6 +175,9 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 		if !s.Active {
 			name += " (inactive)"
 		}
+		if provisional(s) {
+			name += " (provisional)"
+		}
 		rank := "-"
 		if s.Rank > 0 {
 			rank = strconv.Itoa(s.Rank)
@@ -184,6 +188,15 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 		}
 		return row
 	})
+}
+
+// provisional reports whether a rating says little yet.
+func provisional(s wire.Standing) bool {
+	place := ladder.Standing{Matches: s.Matches}
+	if s.Fit != nil {
+		place.PlusMinus = s.Fit.PlusMinus
+	}
+	return place.Provisional()
 }
 
 func newBotsWithdraw() *cobra.Command {

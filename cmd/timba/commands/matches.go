@@ -99,6 +99,8 @@ func botsText(m wire.Match) string {
 type matchReport struct {
 	wire.Match
 	Games []wire.Game `json:"games,omitempty"`
+
+	played []wire.Game // also if they are not shown
 }
 
 func oneMatch(ctx context.Context, c *client.Client, arg string, games bool) (r matchReport, err error) {
@@ -106,22 +108,50 @@ func oneMatch(ctx context.Context, c *client.Client, arg string, games bool) (r 
 	if err != nil {
 		return r, err
 	}
-	if r.Match, err = c.Match(ctx, id); err == nil && games {
-		r.Games, err = client.Collect(c.Games(ctx, id), 0)
+	if r.Match, err = c.Match(ctx, id); err == nil {
+		r.played, err = client.Collect(c.Games(ctx, id), 0)
+	}
+	if games {
+		r.Games = r.played
 	}
 	return r, err
 }
 
 func showMatch(w io.Writer, r matchReport) {
-	printMatch(w, r.Match)
+	printMatch(w, r)
 	if len(r.Games) > 0 {
 		fmt.Fprintln(w)
 		printGames(w, r.Games)
 	}
 }
 
-func printMatch(w io.Writer, m wire.Match) {
-	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m), text.Count(m.Deals, "deal"), m.Clock)
+// record returns how many games a slot of a match has won, drawn and lost.
+func (r matchReport) record(slot int) (won, drawn, lost int) {
+	side := 1 // slots of one
+	if r.Options["teams"] == "yes" {
+		side = max(1, len(r.Versions)/2)
+	}
+	for _, g := range r.played {
+		first := map[int]bool{}
+		for _, s := range g.Seats {
+			if s.Rank == 1 {
+				first[s.Slot] = true
+			}
+		}
+		switch {
+		case !first[slot]:
+			lost++
+		case len(first) > side:
+			drawn++
+		default:
+			won++
+		}
+	}
+	return won, drawn, lost
+}
+
+func printMatch(w io.Writer, m matchReport) {
+	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m.Match), text.Count(m.Deals, "deal"), m.Clock)
 	made := "made"
 	if m.AskedBy != "" {
 		made = "asked for by " + m.AskedBy
@@ -140,6 +170,9 @@ func printMatch(w io.Writer, m wire.Match) {
 	slices.Sort(options)
 	fmt.Fprintf(w, "%s %s\n\n", m.Game, strings.Join(options, " "))
 	head := "bot|owner|hash"
+	if len(m.played) > 0 {
+		head += "|won|drawn|lost"
+	}
 	if len(m.Changes) > 0 {
 		head += "|Elo before|after|moved|score|expected|K"
 	}
@@ -150,6 +183,10 @@ func printMatch(w io.Writer, m wire.Match) {
 			name += " (remote)"
 		}
 		row := []any{name, ownerText(v.Owner, v.House), hashText(v.SHA256)}
+		if len(m.played) > 0 {
+			won, drawn, lost := m.record(slot)
+			row = append(row, won, drawn, lost)
+		}
 		for _, c := range m.Changes {
 			if c.Slot == slot {
 				row = append(row, fmt.Sprintf("%.1f", c.Before), fmt.Sprintf("%.1f", c.After), fmt.Sprintf("%+.1f", c.After-c.Before),
@@ -208,7 +245,7 @@ func newMatchesAsk() *cobra.Command {
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	cli.CountFlag(cmd, &f.deals, "deals", 0, "deals of the match, each played in every rotation (default: the server's choice)")
 	flags.BoolVar(&f.watch, "watch", false, "wait until it ends, and show it")
-	return fromServer(cmd, true, f.ask, func(w io.Writer, m wire.Match) {
+	return fromServer(cmd, true, f.ask, func(w io.Writer, m matchReport) {
 		if f.watch {
 			printMatch(w, m)
 		} else {
@@ -217,7 +254,7 @@ func newMatchesAsk() *cobra.Command {
 	})
 }
 
-func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string) (m wire.Match, err error) {
+func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string) (m matchReport, err error) {
 	what := args[0]
 	asked := wire.AskedMatch{Deals: f.deals, Bots: args[1:]}
 	ladders, err := c.Ladders(ctx)
@@ -235,8 +272,10 @@ func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string) (m 
 		}
 		asked.Game, asked.Options = what, v.Settings.Map()
 	}
-	if m, err = c.AskMatch(ctx, asked); err == nil && f.watch {
-		m, err = await(ctx, c, m)
+	if m.Match, err = c.AskMatch(ctx, asked); err == nil && f.watch {
+		if m.Match, err = await(ctx, c, m.Match); err == nil {
+			m.played, err = client.Collect(c.Games(ctx, m.ID), 0)
+		}
 	}
 	return m, err
 }

@@ -181,11 +181,14 @@ func follow(ctx context.Context, w io.Writer, c *client.Client, s wire.Submissio
 }
 
 func printStage(w io.Writer, s wire.Stage) {
-	verdict := "ok"
+	verdict, summary := "ok", s.Summary
 	if !s.OK {
 		verdict = "failed"
 	}
-	line := fmt.Sprintf("%-7s %-6s %7s  %s", s.Name, verdict, s.Ended.Sub(s.Began).Round(10*time.Millisecond), s.Summary)
+	if !s.OK && s.Log != "" {
+		summary = "" // printFailure shows it
+	}
+	line := fmt.Sprintf("%-7s %-6s %7s  %s", s.Name, verdict, s.Ended.Sub(s.Began).Round(10*time.Millisecond), summary)
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 

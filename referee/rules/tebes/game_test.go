@@ -323,8 +323,8 @@ func TestTebesErrors(t *testing.T) {
 		{"", "18-6", `tebes: "18-6" is not legal: the opponent's piece on 12 is in the way`},
 		{"", "18-12", `tebes: "18-12" is not legal: from 18, a square of its own colour, a piece captures two squares away`},
 		{"", "24-12", `tebes: "24-12" is not legal: from 24, a square of the other colour, a piece captures one square away`},
-		{"", "36-1", `tebes: "36-1" is not a move: write two squares from 0 to 35, as in 19-14`},
-		{"", "19-14-", `tebes: "19-14-" is not a move: write two squares from 0 to 35, as in 19-14`},
+		{"", "36-1", `tebes: "36-1" is not a move: write two squares from 0 to 35, as in 18-12`},
+		{"", "19-14-", `tebes: "19-14-" is not a move: write two squares from 0 to 35, as in 18-12`},
 	} {
 		s := start(t, "")
 		play(t, s, row.moves)

@@ -85,8 +85,10 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 			return rules.Move(from*maxSquares + to), nil
 		}
 	}
-	return 0, fmt.Errorf("tebes: %q is not a move: write two squares from 0 to %d, as in 19-14",
-		text, int(s.rules.Size)*int(s.rules.Size)-1)
+	size := int(s.rules.Size)
+	middle := size * size / 2 // the first square below the middle, from which a step goes forward
+	return 0, fmt.Errorf("tebes: %q is not a move: write two squares from 0 to %d, as in %d-%d",
+		text, size*size-1, middle, middle-size)
 }
 
 // number reads one or two digits without a zero in front.

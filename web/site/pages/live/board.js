@@ -109,9 +109,9 @@ export class Board {
   }
 }
 
-// place says which game of a match it is; nothing of a game of people.
-export function place({ match, deals, rotations }) {
-  return match.id === 0 ? '' : say('place', { deal: match.deal + 1, deals, rotation: match.rotation + 1, rotations });
+// place says which game of a match it is, counted as in replays; nothing of a game of people.
+export function place({ match: { id, deal, rotation }, deals }) {
+  return id === 0 ? '' : say('place', { deal, rotation, deals });
 }
 
 // status is the line that says whether the page is connected.
