@@ -169,6 +169,7 @@ function draw(moving = false) {
   const { cards } = display;
   const ended = showing ?? looking;
   const shown = ended ? { ...view, [cards.trick]: '-' } : view;
+  score.textContent = teams ? say('teams', teamPoints()) : '';
   const put = () => drawPosition(board, { display, names: table.names, view: viewText(shown), turn: turn ? me : -2, last, trick: ended, leaving: ended?.leaving, partners, captures },
     { seat: me, legal: turn && !ended ? turn : [], onMove: move, moving, height: room() });
   const below = put().nextElementSibling?.offsetHeight ?? 0;
@@ -176,7 +177,6 @@ function draw(moving = false) {
   board.dataset.turn = turn && !ended ? 'yes' : 'no';
   board.dataset.trick = ended ? 'ended' : '';
   if (element('last')) element('last').disabled = trick === null || over !== null;
-  score.textContent = teams ? say('teams', teamPoints()) : '';
   tell(instead);
 }
 
