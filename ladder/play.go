@@ -128,8 +128,9 @@ type PersonRating struct {
 // PlayRecord is the record of a person in their finished games with others of one kind.
 type PlayRecord struct {
 	Game   string
-	People bool   // other people were there
-	Bot    string // the only bot that was; "" for several
+	People bool    // other people were there
+	Rating float64 // the mean of theirs in rated games; 0 without any
+	Bot    string  // the only bot that was; "" for several
 	rules.Record
 }
 

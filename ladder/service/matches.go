@@ -53,7 +53,7 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 	case asked.Deals < 0:
 		return n, ladder.Errorf(ladder.Invalid, "leave it out, or give a number", "deals cannot be %d", asked.Deals)
 	case len(asked.Bots) < 2 || len(asked.Bots) > rules.MaxSeats:
-		return n, ladder.Errorf(ladder.Invalid, "try 2 to "+strconv.Itoa(rules.MaxSeats), "bots cannot be %d", len(asked.Bots))
+		return n, ladder.Errorf(ladder.Invalid, "try 2 to "+strconv.Itoa(rules.MaxSeats), "the number of bots cannot be %d", len(asked.Bots))
 	}
 	if asked.Ladder != "" {
 		l, err := s.Store.Ladder(ctx, asked.Ladder)

@@ -296,7 +296,7 @@ func TestUnratedMatches(t *testing.T) {
 	wantError(t, ask(func(n *NewMatch) { n.Game = "mus" }), ladder.Invalid, `match: game "mus" does not exist: try brisca, tute, podrida, tebes, teeko`)
 	wantError(t, ask(func(n *NewMatch) { n.Options = map[string]string{"size": "9"} }), ladder.Invalid, `match: tebes: option size cannot be "9": try 6 or 4`)
 	wantError(t, ask(func(n *NewMatch) { n.Deals = 101 }), ladder.Invalid, "match: deals cannot be 101: try 1 to 100")
-	wantError(t, ask(func(n *NewMatch) { n.Versions = ids[:1] }), ladder.Invalid, "match: bots cannot be 1 in a game of 2 seats: try 2")
+	wantError(t, ask(func(n *NewMatch) { n.Versions = ids[:1] }), ladder.Invalid, "match: the number of bots cannot be 1 in a game of 2 seats: try 2")
 	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], 99} }), ladder.NotFound, "version 99 does not exist")
 	wantError(t, ask(func(n *NewMatch) { n.Clock = referee.Clock{} }), ladder.Invalid, "match: clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms")
 	fresh := c.submitted(p.ID, "anna-bot")

@@ -100,6 +100,9 @@ func TestPlaysOfAPerson(t *testing.T) {
 	got := map[string]int{}
 	for _, r := range kit.Get[[]ladder.PlayRecord](t)(c.PlayRecords(bg, anna.ID)) {
 		got[fmt.Sprint(r.Game, " ", r.People, " ", r.Bot)] = r.Games
+		if want := map[bool]float64{true: 1500}[r.People]; r.Rating != want {
+			t.Errorf("%s with people %v: the others are rated %v on average, want %v", r.Game, r.People, r.Rating, want)
+		}
 	}
 	want := map[string]int{"tebes false @random": 2, "brisca false ": 1, "tebes true ": 2}
 	if fmt.Sprint(got) != fmt.Sprint(want) {

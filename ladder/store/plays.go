@@ -241,7 +241,7 @@ func (s *Store) PlayRecords(ctx context.Context, personID int64) (list []ladder.
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PersonRecords(ctx, nullID(personID))
 		for _, r := range rows {
-			x := ladder.PlayRecord{Game: r.Game, People: r.People > 0, Record: recordOf(r.Wins, r.Draws, r.Losses)}
+			x := ladder.PlayRecord{Game: r.Game, People: r.People > 0, Rating: r.Rating, Record: recordOf(r.Wins, r.Draws, r.Losses)}
 			if r.BotID > 0 {
 				b, err := tx.Bot(ctx, r.BotID)
 				if err != nil {

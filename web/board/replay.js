@@ -315,7 +315,7 @@ class Player {
     this.events.replaceChildren(
       ...said.map((event) => html('li', {}, html('span', {}, eventText(event, { who: (s) => this.names[s] ?? say('seat', { seat: s }), me: this.me, columns: columns(game, frame) })), !this.plain && html('code', {}, event))),
       ...faults.map((f) => html('li', { class: 'bad' },
-        html('span', {}, say('moves.forfeits', { name: this.names[f.seat], code: say(`fault.${f.code}`) })),
+        html('span', {}, faultText(f, this.names)),
         // The full text may reveal the bot's cards.
         seat === null || seat === f.seat ? html('span', { class: 'faulttext' }, f.text) : null)),
       ...(said.length + faults.length === 0 ? [html('li', { class: 'none' }, say('player.noevents'))] : []));
@@ -433,6 +433,9 @@ function moveLabel(move, names, columns) {
   return say(move.standin ? 'moves.standin' : 'moves.made', { name: names[move.seat], move: moveName(move.move, columns) });
 }
 
+// faultText is who has lost by which fault.
+const faultText = (fault, names) => say('moves.forfeits', { name: names[fault.seat], code: say(`fault.${fault.code}`) });
+
 // stateText is the state of a game in one line; over is whether it has ended with a frame, and me the seat of the reader.
 export function stateText(game, frame, names, over, me) {
   if (!over) {
@@ -473,7 +476,7 @@ export function moveList(game, frames, names, jump) {
   };
   const faults = (ply) => game.faults.filter((f) => f.ply === ply).forEach((f) => {
     lines.push(html('p', { class: 'faultline' }, html('button', { type: 'button', class: 'fault', 'data-fault': f.seat, click: () => jump(f.ply) },
-      say('moves.forfeits', { name: names[f.seat], code: say(`fault.${f.code}`) }))));
+      faultText(f, names))));
     line = null;
   });
   const round = (frame) => {

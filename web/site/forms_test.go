@@ -202,6 +202,29 @@ func TestOthersRefused(t *testing.T) {
 	}
 }
 
+// Who opens an account is led back to where they came from, if that was somewhere on this site.
+func TestJoinLeadsBack(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, webtest.Calm, 0)
+	c := kit.Get[*client.Client](t)(client.New(w.URL, w.Token))
+	for i, x := range []struct{ next, field, leads string }{
+		{"/play/abc?a=b", "/play/abc?a=b", "/play/abc?a=b"}, {"", "", "/submit"}, {"/", "", "/submit"}, {"//evil.example", "", "/submit"},
+	} {
+		guest, q := w.Client(), url.Values{"next": {x.next}}
+		if body := w.Get(guest, "/sign-in?"+q.Encode()).Body; x.field != "" && !strings.Contains(body, `href="/join?next=`+strings.ToLower(url.QueryEscape(x.field))+`"`) {
+			t.Errorf("%q: the page to sign in is %s", x.next, body)
+		}
+		if body := w.Get(guest, "/join?"+q.Encode()).Body; !strings.Contains(body, `name="next" value="`+x.field+`"`) {
+			t.Errorf("%q: the form is %s", x.next, body)
+		}
+		q.Set("name", "anna"+strconv.Itoa(i))
+		q.Set("code", kit.Get[wire.MadeInvite](t)(c.AddInvite(t.Context(), wire.NewInvite{})).Code)
+		if a := w.Post(guest, "/join", q.Encode()); a.Status != http.StatusCreated || !strings.Contains(a.Body, `name="next" value="`+x.leads+`"`) || strings.Contains(a.Body, "upload a bot") == (x.field != "") {
+			t.Errorf("%q: the account is opened with %d: %s", x.next, a.Status, a.Body)
+		}
+	}
+}
+
 // register opens an account by the API, and returns its token.
 func register(t *testing.T, w *webtest.World, name string) string {
 	t.Helper()

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,7 +13,8 @@ import (
 
 // joinPage is the data of the page "join".
 type joinPage struct {
-	Open    bool // an invite is not needed
+	Open    bool   // an invite is not needed
+	Next    string // where the visitor came from; "" for nowhere
 	Name    string
 	Code    string
 	Problem *wire.Problem
@@ -23,16 +25,25 @@ type joinPage struct {
 // join shows the form to open an account. A link of an invite has its code behind "#", which
 // browsers do not send; the page's module writes it into the form.
 func (s *Site) join(v *visit) error {
+	next := cameFrom(v.query().Text("next"))
 	if v.Person.ID != 0 {
-		v.redirect("/account")
+		v.redirect(cmp.Or(next, "/account"))
 		return nil
 	}
-	return v.page(http.StatusOK, "join", joinPage{Open: s.Config.Open()})
+	return v.page(http.StatusOK, "join", joinPage{Open: s.Config.Open(), Next: next})
+}
+
+// cameFrom returns an address of this site from which somebody came to open an account, "" for the home page.
+func cameFrom(next string) string {
+	if next = local(next); next == "/" {
+		return ""
+	}
+	return next
 }
 
 // joined opens an account, and shows its token.
 func (s *Site) joined(v *visit) error {
-	page := joinPage{Open: s.Config.Open(), Name: v.field("name"), Code: v.field("code")}
+	page := joinPage{Open: s.Config.Open(), Next: cameFrom(v.field("next")), Name: v.field("name"), Code: v.field("code")}
 	status := http.StatusCreated
 	err := s.Middleware.Joining.Take(v.w, v.Address)
 	if err == nil {

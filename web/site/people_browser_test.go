@@ -110,6 +110,9 @@ func TestPlayPeople(t *testing.T) {
 	}
 	a.Click(`form[action$="/rematch"] button`)
 	a.Wait(`#link`)
+	if text := a.Text(`.lead`); !strings.HasPrefix(text, "You have offered a rematch to admin: ") || a.Count(`.lead a[href="`+strings.TrimPrefix(link, w.URL)+`"]`) != 1 {
+		t.Errorf("who offers a rematch reads %q", text)
+	}
 	b.Wait(`.offer button`)
 	b.Accessible()
 	b.Picture(*screens, "offer-phone-dark")

@@ -418,7 +418,7 @@ func TestPlayRefused(t *testing.T) {
 	if text := b.Text("main"); !strings.Contains(text, "people with an account") || !strings.Contains(text, "How to play Brisca") {
 		t.Errorf("the page says %q", text)
 	}
-	if n := b.Count(`main a[href^="/sign-in"], main a[href="/join"], main a[href="/live"]`); n != 3 {
+	if n := b.Count(`main a[href^="/sign-in"], main a[href="/join?next=/play"], main a[href="/live"]`); n != 3 {
 		t.Errorf("the page has %d of three links", n)
 	}
 	b.Quiet()

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -164,8 +165,12 @@ func TestTableTeams(t *testing.T) {
 	if box[0] > 100 || box[1] < 800 || box[1] > 844 || box[2] < 360 {
 		t.Errorf("the table is from %v to %v and %v wide, on a screen of 390 by 844", box[0], box[1], box[2])
 	}
+	webtest.Eval[bool](b, `(window.tops = new Set(), new MutationObserver(() => tops.add(document.getElementById('board').offsetTop)).observe(document.querySelector('.at'), { childList: true, subtree: true }), true)`)
 	playOut(b, 0)
 	b.Wait(`.over`)
+	if tops := webtest.Eval[[]float64](b, `[...tops]`); len(tops) != 1 {
+		t.Errorf("the table jumps: its top is at %v", tops)
+	}
 	score := regexp.MustCompile(`\d+`).FindAllString(b.Text("#score"), -1)
 	if head, want := b.Text(".over h2"), fmt.Sprintf(", %s to %s", score[0], score[1]); !strings.HasSuffix(head, want) {
 		t.Errorf("the card says %q, want %q", head, want)
@@ -180,6 +185,28 @@ func TestTableTeams(t *testing.T) {
 	}
 	b.Accessible()
 	b.Quiet()
+}
+
+// Bids in several lines are on the screen of a phone with the table.
+func TestTableBids(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	b.Look(390, 844, false)
+	begin(b, w, "podrida", "players=4 rounds=short")
+	b.Wait(`#board .words`)
+	webtest.Eval[int64](b, `document.styleSheets[0].insertRule('#board .words button { min-width: 200px; }', document.styleSheets[0].cssRules.length)`) // as many would be
+	b.Look(380, 844, false)                                                                                                                             // it is drawn again
+	var box []float64
+	kit.Until(t, "the bids have two lines", func() bool {
+		box = webtest.Eval[[]float64](b, `(() => { const r = document.querySelector('#board .words').getBoundingClientRect(); return [r.height, r.bottom + scrollY, document.getElementById('board').clientWidth]; })()`)
+		return box[0] > 90 && box[2] < 375
+	})
+	if box[1] > 844 {
+		t.Errorf("the bids end at %v, on a screen 844 high", box[1])
+	}
 }
 
 // Resigning is asked for, and the card says so; the same guest reads "you" when the page is loaded again,

@@ -2,6 +2,9 @@ package site
 
 import (
 	"html/template"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
@@ -14,6 +17,7 @@ type waitingPage struct {
 	Link    string // of the page, for others
 	Own     int    // the seat of the visitor, -1 for none
 	Opener  bool   // the visitor has opened the table
+	Offered string // to whom, if the game is a rematch
 	Rules   template.HTML
 	Options []template.HTML // in words
 	Refused string          // why the visitor cannot sit down; see playPage
@@ -26,6 +30,11 @@ func (s *Site) waiting(v *visit, t *play.Table, status int, problem *wire.Proble
 		Table: t, Title: titleOf(t.Choice.Game), Link: v.origin() + "/play/" + t.ID, Own: t.Seat(v.Actor), Refused: s.refused(v), Problem: problem,
 	}
 	page.Opener = page.Own == t.Choice.Seat
+	var others []string
+	for _, seat := range slices.Sorted(maps.Keys(t.Choice.Kept)) {
+		others = append(others, seatName(v.words, t.Choice.Kept[seat].Person.Name, false))
+	}
+	page.Offered = strings.Join(others, ", ")
 	var err error
 	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
 		return err

@@ -76,11 +76,11 @@ FROM play_seats JOIN plays ON plays.id = play_seats.play_id
 WHERE play_seats.person_id = ? AND play_seats.sat < ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.sat DESC LIMIT ?;
 
 -- name: PersonRecords :many
--- The finished games of a person by game and by who else sat there: other people, one bot (its ID) or several (0).
+-- The finished games of a person by game and by who else sat there: other people, with the mean of their ratings, one bot (its ID) or several (0).
 SELECT game, CAST(people > 0 AS INTEGER) AS people, CAST(CASE WHEN people = 0 AND lowest = highest THEN lowest ELSE 0 END AS INTEGER) AS bot_id,
-  CAST(sum(wins) AS INTEGER) AS wins, CAST(sum(draws) AS INTEGER) AS draws, CAST(sum(losses) AS INTEGER) AS losses
+  CAST(sum(wins) AS INTEGER) AS wins, CAST(sum(draws) AS INTEGER) AS draws, CAST(sum(losses) AS INTEGER) AS losses, CAST(coalesce(avg(rating), 0) AS REAL) AS rating
 FROM (
-  SELECT plays.game, own.wins, own.draws, own.losses, count(other.sat) AS people, min(other.bot_id) AS lowest, max(other.bot_id) AS highest
+  SELECT plays.game, own.wins, own.draws, own.losses, avg(other.rating_before) AS rating, count(other.sat) AS people, min(other.bot_id) AS lowest, max(other.bot_id) AS highest
   FROM play_seats AS own JOIN plays ON plays.id = own.play_id
   JOIN play_seats AS other ON other.play_id = own.play_id AND other.seat <> own.seat
   WHERE own.person_id = ? AND own.ended IS NOT NULL GROUP BY own.play_id

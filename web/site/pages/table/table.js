@@ -155,10 +155,11 @@ function tell(text) {
 
 const took = (winner) => (winner === me ? say('took-you') : say('took', { who: who(winner) }));
 
+let words = 0; // the height of the buttons below the board
+
 // room is the height that the board may have: on a phone the rest of the screen.
 function room() {
   const above = board.getBoundingClientRect().top + window.scrollY;
-  const words = turn?.some((move) => move.includes(':')) ? 66 : 0; // of the buttons below it
   const rest = window.innerHeight - above - words - 8;
   return Math.max(display.cards ? 480 : 300, Math.min(rest, display.cards ? board.clientWidth * 2.1 : 900));
 }
@@ -168,12 +169,14 @@ function draw(moving = false) {
   const { cards } = display;
   const ended = showing ?? looking;
   const shown = ended ? { ...view, [cards.trick]: '-' } : view;
-  drawPosition(board, { display, names: table.names, view: viewText(shown), turn: turn ? me : -2, last, trick: ended, leaving: ended?.leaving, partners, captures },
+  score.textContent = teams ? say('teams', teamPoints()) : '';
+  const put = () => drawPosition(board, { display, names: table.names, view: viewText(shown), turn: turn ? me : -2, last, trick: ended, leaving: ended?.leaving, partners, captures },
     { seat: me, legal: turn && !ended ? turn : [], onMove: move, moving, height: room() });
+  const below = put().nextElementSibling?.offsetHeight ?? 0;
+  if (words !== (words = below && below + 22)) put(); // their lines are known once they are there
   board.dataset.turn = turn && !ended ? 'yes' : 'no';
   board.dataset.trick = ended ? 'ended' : '';
   if (element('last')) element('last').disabled = trick === null || over !== null;
-  score.textContent = teams ? say('teams', teamPoints()) : '';
   tell(instead);
 }
 
