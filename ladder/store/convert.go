@@ -79,6 +79,14 @@ func bot(b queries.Bot) ladder.Bot {
 	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, Created: moment(b.Created), Withdrawn: nullMoment(b.Withdrawn)}
 }
 
+// each returns what rows are, in their order.
+func each[R, T any](rows []R, of func(R) T) (out []T) {
+	for _, r := range rows {
+		out = append(out, of(r))
+	}
+	return out
+}
+
 func version(v queries.VersionRow) (ladder.Version, error) {
 	out := ladder.Version{
 		ID: v.ID, BotID: v.BotID, Bot: v.Name, Owner: v.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
