@@ -63,14 +63,14 @@ func person(p queries.Person) ladder.Person {
 
 func token(t queries.Token) ladder.Token {
 	return ladder.Token{
-		ID: t.ID, PersonID: t.PersonID, Label: t.Label, Scope: ladder.Scope(t.Scope),
+		ID: t.ID, Label: t.Label, Scope: ladder.Scope(t.Scope),
 		Created: moment(t.Created), Used: nullMoment(t.Used), Expires: nullMoment(t.Expires), Revoked: nullMoment(t.Revoked),
 	}
 }
 
 func message(m queries.Message) ladder.Message {
 	return ladder.Message{
-		ID: m.ID, PersonID: m.PersonID, Kind: ladder.MessageKind(m.Kind), Version: m.VersionID.Int64, Bot: m.Bot, Number: int(m.Number),
+		ID: m.ID, Kind: ladder.MessageKind(m.Kind), Version: m.VersionID.Int64, Bot: m.Bot, Number: int(m.Number),
 		Match: m.MatchID.Int64, Reason: m.Reason, Created: moment(m.Created), Seen: nullMoment(m.Seen),
 	}
 }

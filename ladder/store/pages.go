@@ -139,6 +139,15 @@ func (s *Store) Placed(ctx context.Context, botID int64) (versionID int64, err e
 	return versionID, explain(none(err, nil))
 }
 
+// PlacesOfBot returns the places of the version that Placed returns.
+func (s *Store) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
+	id, err := s.Placed(ctx, botID)
+	if err != nil {
+		return nil, err
+	}
+	return s.PlacesOf(ctx, id)
+}
+
 // PlacesOf returns the places of a version on all ladders, in the order of the ladders.
 func (s *Store) PlacesOf(ctx context.Context, versionID int64) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {

@@ -104,7 +104,7 @@ func (s *Store) RatedPeople(ctx context.Context, game string, skip, n int) (list
 
 func personRating(r queries.PersonRating) ladder.PersonRating {
 	return ladder.PersonRating{
-		Game: r.Game, PersonID: r.PersonID, Rating: r.Rating, Deviation: r.Deviation, Provisional: r.Provisional != 0,
+		Game: r.Game, Rating: r.Rating, Deviation: r.Deviation, Provisional: r.Provisional != 0,
 		Record: recordOf(r.Wins, r.Draws, r.Losses),
 	}
 }
