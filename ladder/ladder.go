@@ -36,14 +36,13 @@ const (
 // Token is an access token of a person. Its text is shown once and never stored:
 // the store has its SHA-256.
 type Token struct {
-	ID       int64
-	PersonID int64
-	Label    string
-	Scope    Scope
-	Created  time.Time
-	Used     time.Time // to the minute; zero: never
-	Expires  time.Time // zero: never
-	Revoked  time.Time // zero: not revoked
+	ID      int64
+	Label   string
+	Scope   Scope
+	Created time.Time
+	Used    time.Time // to the minute; zero: never
+	Expires time.Time // zero: never
+	Revoked time.Time // zero: not revoked
 }
 
 // Session is that of a browser: of a person who has signed in, or of a guest who plays.
@@ -344,16 +343,15 @@ type Invite struct {
 
 // Message is a notice for a bot's owner, such as a failed stage or a suspended version.
 type Message struct {
-	ID       int64
-	PersonID int64
-	Kind     MessageKind
-	Version  int64 // 0: it is about a match, or the version is forgotten
-	Bot      string
-	Number   int   // of the version
-	Match    int64 // that it is about, or in which the version had its last fault; 0 for none
-	Reason   string
-	Created  time.Time
-	Seen     time.Time // zero: it is unread
+	ID      int64
+	Kind    MessageKind
+	Version int64 // 0: it is about a match, or the version is forgotten
+	Bot     string
+	Number  int   // of the version
+	Match   int64 // that it is about, or in which the version had its last fault; 0 for none
+	Reason  string
+	Created time.Time
+	Seen    time.Time // zero: it is unread
 }
 
 // MessageKind is what a message tells.

@@ -117,7 +117,6 @@ func (p Play) Rated(v *rules.Variant) bool {
 // PersonRating is the rating of a person in a game, by their rated games against other people; package rating makes it.
 type PersonRating struct {
 	Game        string
-	PersonID    int64
 	Person      string // the name; "" in a list of the ratings of one person
 	Rating      float64
 	Deviation   float64

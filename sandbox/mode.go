@@ -1,8 +1,6 @@
 package sandbox
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // The modes that a user can choose, besides the names of levels. Auto is the best level
 // available, Off is no sandbox.

@@ -209,12 +209,6 @@ func (e *embedded) link(name string, may jwt.UserPermissionLimits, log *slog.Log
 	return connect("", name, log, nats.InProcessServer(e.Server), nats.UserJWTAndSeed(u.jwt, string(u.seed)))
 }
 
-// close ends the server.
-func (e *embedded) close() {
-	e.Shutdown()
-	e.WaitForShutdown()
-}
-
 // natsLog passes on what the NATS server warns of. What it notes in passing is left out.
 type natsLog struct{ *slog.Logger }
 

@@ -233,7 +233,7 @@ func TestRestart(t *testing.T) {
 	j := job(1, 1, greedy, greedy2)
 	out := a.playing(t.Context(), "lab-1", j)
 	a.has("lab-1", j)
-	a.must(a.Close())
+	a.Close()
 	if got := <-out; !errors.Is(got.err, attempt.ErrDetach) {
 		t.Fatalf("the server's end gave %v", got.err)
 	}
@@ -243,7 +243,7 @@ func TestRestart(t *testing.T) {
 	if err := a.Adopt(t.Context(), "lab-1", e.Job, e.Commitment, func(attempt.Result) error { return errTest }); err != errTest {
 		t.Fatalf("what cannot be stored gave %v", err)
 	}
-	a.must(a.Close())
+	a.Close()
 	a.open(nil)
 	r, err := a.adopt("lab-1", j)
 	a.complete(j, r, err)
@@ -266,7 +266,7 @@ func TestResultOnDisk(t *testing.T) {
 	j := job(1, 1, greedy, greedy2)
 	out := a.playing(t.Context(), "lab-1", j)
 	a.has("lab-1", j)
-	a.must(a.Close())
+	a.Close()
 	<-out
 	open()
 	kit.Until(t, "the result is on the disk", func() bool { return len(left(t, p)) == 1 })

@@ -90,7 +90,8 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := h.open(ctx); err != nil {
-		return nil, errors.Join(err, h.Close())
+		h.Close()
+		return nil, err
 	}
 	return h, nil
 }
@@ -168,16 +169,16 @@ func (h *Hub) Address() string {
 }
 
 // Close ends the hub. What is handed out stays with the machines, which keep its results for the next hub.
-func (h *Hub) Close() error {
+func (h *Hub) Close() {
 	h.end()
 	h.running.Wait()
 	if h.link != nil {
 		h.link.Close()
 	}
 	if h.embedded != nil && h.embedded.Server != nil {
-		h.embedded.close()
+		h.embedded.Shutdown()
+		h.embedded.WaitForShutdown()
 	}
-	return nil
 }
 
 // Machines returns the machines that are there, by name.

@@ -145,7 +145,9 @@ func (h *Hub) update(b heartbeat) (a heartbeatReply, again [][]byte) {
 	m.Machine = b.Machine
 	a.Over, again = h.acknowledge(m.Machine)
 	if b.Leaving {
-		h.remove(b.Name)
+		h.expireSoon(b.Name)
+		h.Log.Debug("a machine has left", "machine", b.Name)
+		delete(h.machines, b.Name)
 		news = true
 	}
 	if news {
@@ -221,13 +223,6 @@ func (h *Hub) expireSoon(name string) {
 	for _, a := range h.byMachine[name] {
 		a.named = time.Now().Add(settle - h.AckTime)
 	}
-}
-
-// remove forgets a machine whose worker ends.
-func (h *Hub) remove(name string) {
-	h.expireSoon(name)
-	h.Log.Debug("a machine has left", "machine", name)
-	delete(h.machines, name)
 }
 
 // renew counts all machines as heard now, and all attempts as named.

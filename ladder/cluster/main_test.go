@@ -83,7 +83,7 @@ func (a *arena) open(change func(*HubOptions)) {
 	a.must(err)
 	a.lead(a.Address())
 	hub := a.Hub
-	a.t.Cleanup(func() { hub.Close() })
+	a.t.Cleanup(hub.Close)
 }
 
 // deaf makes the server look for nothing any more. Its NATS goes on.

@@ -54,7 +54,7 @@ func makeAuthority(path string) (authority, error) {
 	if err != nil {
 		return authority{}, fmt.Errorf("fleet: %w", err)
 	}
-	template := template(authorityYears)
+	template := template()
 	template.Subject.CommonName = "timba authority"
 	template.IsCA, template.BasicConstraintsValid = true, true
 	template.KeyUsage = x509.KeyUsageCertSign
@@ -77,14 +77,14 @@ func makeAuthority(path string) (authority, error) {
 
 // template returns what the certificates have in common. They are valid from a day ago: clocks
 // differ.
-func template(years int) *x509.Certificate {
+func template() *x509.Certificate {
 	serial, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	now := time.Now()
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      pkix.Name{Organization: []string{"timba"}},
 		NotBefore:    now.AddDate(0, 0, -1),
-		NotAfter:     now.AddDate(years, 0, 0),
+		NotAfter:     now.AddDate(authorityYears, 0, 0),
 	}
 }
 
@@ -100,7 +100,7 @@ func (a authority) serverTLS() (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
-	template := template(authorityYears)
+	template := template()
 	template.DNSNames = []string{certificateName}
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}

@@ -29,10 +29,6 @@ type remembered struct {
 	standing bool
 }
 
-func newAbilities() abilities {
-	return abilities{versions: map[int64]remembered{}}
-}
-
 // classOf names what a machine can play: machines of one class can play the same.
 func classOf(m attempt.Machine) string {
 	var b strings.Builder

@@ -149,7 +149,7 @@ func New(o Options) (*Runner, error) {
 		wake:      make(chan struct{}, 1),
 		ended:     make(chan outcome, maxStarts),
 		placement: newPlacement(),
-		able:      newAbilities(),
+		able:      abilities{versions: map[int64]remembered{}},
 		backoffs:  backoffs{},
 	}
 	r.journal.Log, r.here = o.Log, r.playHere
@@ -327,7 +327,9 @@ func (r *Runner) giveBack(j *job, took time.Duration) {
 	if j.match != nil && !j.awaited {
 		r.release(j.match, len(j.match.Versions))
 	}
-	r.over(j, took, r.Now())
+	now := r.Now()
+	r.waiting.ended(j, now)
+	r.ladders.ended(j, took, now)
 }
 
 // start starts a job on its core.

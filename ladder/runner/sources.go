@@ -45,12 +45,6 @@ func (r *Runner) began(j *job, now time.Time) {
 	r.ladders.began(j, now)
 }
 
-// over tells the sources of a job that has ended; took is 0 for one that did not begin.
-func (r *Runner) over(j *job, took time.Duration, now time.Time) {
-	r.waiting.ended(j, now)
-	r.ladders.ended(j, took, now)
-}
-
 // measured returns a job with the memory that it needs at a place; nil for one that is dropped, because it
 // never fits or is over its time.
 func (r *Runner) measured(ctx context.Context, at place, j *job) (*job, error) {

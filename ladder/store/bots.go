@@ -259,11 +259,7 @@ func (s *Store) Bots(ctx context.Context, personID int64, p Page) ([]ladder.Bot,
 	} else {
 		rows, err = s.read.BotsOfAfter(ctx, nullID(personID), p.After, p.limit())
 	}
-	var out []ladder.Bot
-	for _, b := range rows {
-		out = append(out, bot(b))
-	}
-	return out, explain(err)
+	return each(rows, bot), explain(err)
 }
 
 // Bot returns a bot by its name.
@@ -309,5 +305,10 @@ func noVersion(id int64) error { return notFound("", "version %d does not exist"
 // openStates are those of a version that is on its way.
 var openStates = []ladder.State{ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial}
 
-// noLimit stands for the end of a list that goes downwards.
-const noLimit = math.MaxInt64
+// below returns the bound of a list that goes downwards, which has none with 0.
+func below(bound int64) int64 {
+	if bound <= 0 {
+		return math.MaxInt64
+	}
+	return bound
+}

@@ -13,11 +13,7 @@ import (
 // versions by number, and the order of the last match in them. sides has the side
 // of each slot. Pairs will not do there: their counts know nothing of partners.
 func (s *Store) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []rating.Bout, upto int64, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
+	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		upto = l.Finished
 		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))
 		if err != nil {

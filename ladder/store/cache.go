@@ -33,7 +33,6 @@ type ladderState struct {
 
 	// What follows is guarded by cache.mu.
 
-	finished int64
 	members  map[int64]*member // by version
 	order    []*member         // by place; nil until somebody asks
 	places   []ladder.Standing // nil: something has changed
@@ -137,7 +136,7 @@ func (s *ladderState) apply(c Change) {
 
 // finish takes in a finished match.
 func (s *ladderState) finish(c Change) {
-	s.finished, s.places = c.order, nil
+	s.places = nil
 	moved := make([]matchmaking.Moved, len(c.entries))
 	for slot, after := range c.entries {
 		moved[slot] = matchmaking.Moved{ID: after.VersionID, Elo: after.Elo, Uncertainty: after.Uncertainty, Matches: after.Matches}
@@ -292,7 +291,7 @@ func (tx *Tx) readLadder(ctx context.Context, name string) (*ladderState, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &ladderState{row: row, finished: row.Finished}
+	out := &ladderState{row: row}
 	members, err := tx.Members(ctx, row.ID)
 	if err != nil {
 		return nil, err

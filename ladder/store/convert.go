@@ -63,20 +63,28 @@ func person(p queries.Person) ladder.Person {
 
 func token(t queries.Token) ladder.Token {
 	return ladder.Token{
-		ID: t.ID, PersonID: t.PersonID, Label: t.Label, Scope: ladder.Scope(t.Scope),
+		ID: t.ID, Label: t.Label, Scope: ladder.Scope(t.Scope),
 		Created: moment(t.Created), Used: nullMoment(t.Used), Expires: nullMoment(t.Expires), Revoked: nullMoment(t.Revoked),
 	}
 }
 
 func message(m queries.Message) ladder.Message {
 	return ladder.Message{
-		ID: m.ID, PersonID: m.PersonID, Kind: ladder.MessageKind(m.Kind), Version: m.VersionID.Int64, Bot: m.Bot, Number: int(m.Number),
+		ID: m.ID, Kind: ladder.MessageKind(m.Kind), Version: m.VersionID.Int64, Bot: m.Bot, Number: int(m.Number),
 		Match: m.MatchID.Int64, Reason: m.Reason, Created: moment(m.Created), Seen: nullMoment(m.Seen),
 	}
 }
 
 func bot(b queries.Bot) ladder.Bot {
 	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, Created: moment(b.Created), Withdrawn: nullMoment(b.Withdrawn)}
+}
+
+// each returns what rows are, in their order.
+func each[R, T any](rows []R, of func(R) T) (out []T) {
+	for _, r := range rows {
+		out = append(out, of(r))
+	}
+	return out
 }
 
 func version(v queries.VersionRow) (ladder.Version, error) {

@@ -86,49 +86,37 @@ type LadderInfo struct {
 	ladder.Ladder
 	Active   bool  // in the configuration
 	Finished int64 // matches: the order of the last one
-	Fitted   int64 // the order of the last match in its fit; 0 without
 }
 
 // Ladders lists the ladders in the order of the configuration, then those that
 // are no longer played.
 func (s *Store) Ladders(ctx context.Context) (out []LadderInfo, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		rows, err := tx.Ladders(ctx)
+	rows, err := s.read.Ladders(ctx)
+	if err != nil {
+		return nil, explain(err)
+	}
+	for _, l := range rows {
+		info, err := ladderInfo(l)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, l := range rows {
-			info, err := ladderInfo(ctx, tx, l)
-			if err != nil {
-				return err
-			}
-			out = append(out, info)
-		}
-		return nil
-	})
-	return out, err
+		out = append(out, info)
+	}
+	return out, nil
 }
 
 // Ladder returns a ladder by its name.
 func (s *Store) Ladder(ctx context.Context, name string) (out LadderInfo, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
-		out, err = ladderInfo(ctx, tx, l)
-		return err
-	})
-	return out, err
+	l, err := s.read.ladder(ctx, name)
+	if err != nil {
+		return out, explain(err)
+	}
+	return ladderInfo(l)
 }
 
-func ladderInfo(ctx context.Context, tx *Tx, l queries.Ladder) (LadderInfo, error) {
+func ladderInfo(l queries.Ladder) (LadderInfo, error) {
 	c, err := ladderConfig(l)
-	if err != nil {
-		return LadderInfo{}, err
-	}
-	fit, err := tx.Fit(ctx, l.ID)
-	return LadderInfo{Ladder: c, Active: l.Active != 0, Finished: l.Finished, Fitted: fit.Upto}, none(err, nil)
+	return LadderInfo{Ladder: c, Active: l.Active != 0, Finished: l.Finished}, err
 }
 
 func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
@@ -161,20 +149,10 @@ func (s *Store) onStandings(ctx context.Context, name string, f func(*ladderStat
 // Inactive returns the versions of a ladder that do not play any more, by their
 // last rating.
 func (s *Store) Inactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
+	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PastStandings(ctx, l.ID)
-		if err != nil {
-			return err
-		}
-		out = make([]ladder.Standing, len(rows))
-		for i, r := range rows {
-			out[i] = standing(r)
-		}
-		return nil
+		out = each(rows, standing)
+		return err
 	})
 	return out, err
 }
@@ -195,11 +173,7 @@ func (s *Store) StandingsOf(ctx context.Context, botID int64) (out []ladder.Stan
 // Pairs returns the counts of a ladder for a fit, with the versions by number, and
 // the order of the last match in them.
 func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []rating.Pair, upto int64, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
+	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		upto = l.Finished
 		rows, err := tx.PairsOf(ctx, l.ID)
 		if err != nil {

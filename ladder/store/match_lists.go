@@ -46,10 +46,7 @@ func (s *Store) Matches(ctx context.Context, f MatchFilter) (out []ladder.Match,
 }
 
 func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, error) {
-	before, limit, state := f.Before, int64(f.Limit), string(f.State)
-	if before <= 0 {
-		before = noLimit
-	}
+	before, limit, state := below(f.Before), int64(f.Limit), string(f.State)
 	if limit <= 0 {
 		limit = 50
 	}
@@ -156,11 +153,7 @@ func (tx *Tx) fill(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match
 // History returns how the Elo of a version on a ladder went: at most limit of its
 // changes, evenly spaced, the last one among them; 0 for all.
 func (s *Store) History(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
+	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		e, err := tx.Entry(ctx, l.ID, versionID)
 		if err != nil {
 			return none(err, notFound("", "version %d has not played on ladder %q", versionID, name))

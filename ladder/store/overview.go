@@ -40,7 +40,7 @@ func (s *Store) Glances(ctx context.Context, n int) (out []Glance, err error) {
 }
 
 func glance(ctx context.Context, tx *Tx, l queries.Ladder, n int64) (g Glance, err error) {
-	if g.LadderInfo, err = ladderInfo(ctx, tx, l); err != nil {
+	if g.LadderInfo, err = ladderInfo(l); err != nil {
 		return g, err
 	}
 	if g.Active, err = tx.CountActive(ctx, l.ID); err != nil {
@@ -79,11 +79,7 @@ func (s *Store) Trends(ctx context.Context, name string, of []ladder.Standing, n
 		return nil, err
 	}
 	out := make(map[int64][]float64, len(of))
-	err = s.view(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
+	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.TrendPoints(ctx, string(list), l.ID)
 		for _, r := range rows { // in the order of the list
 			out[r.VersionID] = append(out[r.VersionID], r.EloAfter)
@@ -109,16 +105,12 @@ type Meeting struct {
 
 // Meeting returns what a version has against another one on a ladder, nothing if they have not met.
 func (s *Store) Meeting(ctx context.Context, name string, a, b int64) (out Meeting, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
+	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		r, err := tx.PairOf(ctx, l.ID, min(a, b), max(a, b))
 		if err != nil {
 			return none(err, nil)
 		}
-		out = Meeting{Tally{r.Matches, r.Deals, r.Score}, r.Squares, rules.Record{Games: int(r.Wins + r.Draws + r.Losses), Wins: int(r.Wins), Draws: int(r.Draws), Losses: int(r.Losses)}}
+		out = Meeting{Tally{r.Matches, r.Deals, r.Score}, r.Squares, recordOf(r.Wins, r.Draws, r.Losses)}
 		if a > b {
 			turned := stats.Pair{Deals: r.Deals, Score: r.Score, Squares: r.Squares}.Reverse()
 			out.Score, out.Squares, out.Wins, out.Losses = turned.Score, turned.Squares, out.Losses, out.Wins
@@ -136,11 +128,7 @@ func (s *Store) Tallies(ctx context.Context, name string, versions []int64) (map
 		return nil, err
 	}
 	out := map[[2]int64]Tally{}
-	err = s.view(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
+	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PairsAmong(ctx, string(list), l.ID)
 		for _, r := range rows {
 			out[[2]int64{r.A, r.B}] = Tally{r.Matches, r.Deals, r.Score}

@@ -32,10 +32,7 @@ type BotFilter struct {
 
 // ListBots returns bots with an ID below before, 0 for all, the newest first, at most n.
 func (s *Store) ListBots(ctx context.Context, f BotFilter, before int64, n int) (out []ListedBot, err error) {
-	p := queries.ListBotsParams{Before: before, Name: strings.ToLower(f.Name), House: -1, Language: f.Language, N: int64(n)}
-	if before <= 0 {
-		p.Before = noLimit
-	}
+	p := queries.ListBotsParams{Before: below(before), Name: strings.ToLower(f.Name), House: -1, Language: f.Language, N: int64(n)}
 	if f.House != nil {
 		p.House = oneIf(*f.House)
 	}
@@ -59,10 +56,7 @@ func (s *Store) ListBots(ctx context.Context, f BotFilter, before int64, n int) 
 // BotsOf returns the bots of a person with an ID below before, 0 for all, the newest first, at
 // most n.
 func (s *Store) BotsOf(ctx context.Context, p ladder.Person, before int64, n int) (out []ListedBot, err error) {
-	if before <= 0 {
-		before = noLimit
-	}
-	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), before, int64(n))
+	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), below(before), int64(n))
 	for _, r := range rows {
 		out = append(out, ListedBot{bot(r.Bot), p.Name, int(r.Number), ladder.State(r.State), r.Language, r.Label})
 	}
@@ -122,11 +116,7 @@ func merge(first, others []string, n int) []string {
 // VersionsBefore returns the versions of a bot with a number below before, 0 for all, the last
 // one first, at most n, -1 for all.
 func (s *Store) VersionsBefore(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
-	number := int64(before)
-	if number <= 0 {
-		number = noLimit
-	}
-	rows, err := s.read.VersionsOfBefore(ctx, botID, number, int64(n))
+	rows, err := s.read.VersionsOfBefore(ctx, botID, below(int64(before)), int64(n))
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -147,6 +137,15 @@ func (s *Store) VersionOf(ctx context.Context, b ladder.Bot, number int) (out la
 func (s *Store) Placed(ctx context.Context, botID int64) (versionID int64, err error) {
 	versionID, err = s.read.LastPlaced(ctx, botID)
 	return versionID, explain(none(err, nil))
+}
+
+// PlacesOfBot returns the places of the version that Placed returns.
+func (s *Store) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
+	id, err := s.Placed(ctx, botID)
+	if err != nil {
+		return nil, err
+	}
+	return s.PlacesOf(ctx, id)
 }
 
 // PlacesOf returns the places of a version on all ladders, in the order of the ladders.
@@ -179,15 +178,9 @@ func (tx *Tx) placed(ctx context.Context, rows []queries.StandingRow) (out []lad
 
 // StandingsOn returns the last versions of a bot that have played on a ladder, at most n, the last one first.
 func (s *Store) StandingsOn(ctx context.Context, name string, botID int64, n int) (out []ladder.Standing, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
+	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(n))
-		for _, r := range rows {
-			out = append(out, standing(r))
-		}
+		out = each(rows, standing)
 		return err
 	})
 	return out, err
@@ -205,11 +198,7 @@ type RatingPoint struct {
 // Ratings returns how the Elo of a bot on a ladder went over its last versions: at most n points,
 // evenly spaced over the matches, the last one among them.
 func (s *Store) Ratings(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
+	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
 		if err != nil {
 			return err
@@ -263,11 +252,7 @@ type Opponent struct {
 // Opponents returns the record of a bot's last versions against each opponent on a ladder, those
 // with most games first: n after skip others, and how many there are.
 func (s *Store) Opponents(ctx context.Context, name string, botID int64, versions, skip, n int) (out []Opponent, total int, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
+	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
 		if err != nil {
 			return err
@@ -283,8 +268,7 @@ func (s *Store) Opponents(ctx context.Context, name string, botID int64, version
 		rows, err := tx.Opponents(ctx, queries.OpponentsParams{Versions: string(list), LadderID: l.ID, N: int64(n), Skip: int64(skip)})
 		for _, r := range rows {
 			total = int(r.Total)
-			record := rules.Record{Games: int(r.Wins + r.Draws + r.Losses), Wins: int(r.Wins), Draws: int(r.Draws), Losses: int(r.Losses)}
-			out = append(out, Opponent{r.Name, Tally{r.Matches, r.Deals, r.Score}, record})
+			out = append(out, Opponent{r.Name, Tally{r.Matches, r.Deals, r.Score}, recordOf(r.Wins, r.Draws, r.Losses)})
 		}
 		return err
 	})
@@ -327,8 +311,5 @@ func (s *Store) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit
 // MessagesOf returns the last messages about versions of a bot, the newest first, at most n.
 func (s *Store) MessagesOf(ctx context.Context, botID int64, n int) (out []ladder.Message, err error) {
 	rows, err := s.read.MessagesOfBot(ctx, botID, int64(n))
-	for _, m := range rows {
-		out = append(out, message(m))
-	}
-	return out, explain(err)
+	return each(rows, message), explain(err)
 }

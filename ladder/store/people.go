@@ -32,12 +32,8 @@ func (tx *Tx) addPerson(ctx context.Context, name string, admin bool) (ladder.Pe
 
 // People lists everybody in the order in which they came.
 func (s *Store) People(ctx context.Context) ([]ladder.Person, error) {
-	var out []ladder.Person
 	rows, err := s.read.People(ctx)
-	for _, p := range rows {
-		out = append(out, person(p))
-	}
-	return out, explain(err)
+	return each(rows, person), explain(err)
 }
 
 // Person returns a person by ID.
@@ -106,13 +102,13 @@ func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 // Messages returns those to a person after an ID, the oldest first, at most limit.
 func (s *Store) Messages(ctx context.Context, personID, after int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.MessagesAfter(ctx, personID, after, int64(limit))
-	return messages(rows), explain(err)
+	return each(rows, message), explain(err)
 }
 
 // LastMessages returns the last messages to a person, the newest first, at most limit.
 func (s *Store) LastMessages(ctx context.Context, personID int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.LastMessages(ctx, personID, int64(limit))
-	return messages(rows), explain(err)
+	return each(rows, message), explain(err)
 }
 
 // CountUnseen returns how many messages to a person are unread.
@@ -126,13 +122,6 @@ func (s *Store) SetSeen(ctx context.Context, personID, first, last int64) error 
 	return s.update(ctx, func(tx *Tx) error {
 		return tx.SetSeen(ctx, queries.SetSeenParams{Seen: nullStamp(tx.now), PersonID: personID, First: first, Last: last})
 	})
-}
-
-func messages(rows []queries.Message) (out []ladder.Message) {
-	for _, m := range rows {
-		out = append(out, message(m))
-	}
-	return out
 }
 
 // AddInvite makes a code with which one person can register, as name if it is not
@@ -159,12 +148,8 @@ func (s *Store) AddInvite(ctx context.Context, by int64, name string, expires ti
 
 // Invites lists all of them, used or not.
 func (s *Store) Invites(ctx context.Context) ([]ladder.Invite, error) {
-	var out []ladder.Invite
 	rows, err := s.read.Invites(ctx)
-	for _, i := range rows {
-		out = append(out, invitation(i))
-	}
-	return out, explain(err)
+	return each(rows, invitation), explain(err)
 }
 
 // RevokeInvite takes an invite back that nobody has used.

@@ -77,10 +77,7 @@ func someFloat(x float64) sql.NullFloat64 { return sql.NullFloat64{Float64: x, V
 // RatingsOf returns the ratings of a person, by game.
 func (s *Store) RatingsOf(ctx context.Context, personID int64) (list []ladder.PersonRating, err error) {
 	rows, err := s.read.RatingsOf(ctx, personID)
-	for _, r := range rows {
-		list = append(list, personRating(r))
-	}
-	return list, explain(err)
+	return each(rows, personRating), explain(err)
 }
 
 // CountRated returns how many people have a rating, by game: of those who are not blocked.
@@ -107,7 +104,7 @@ func (s *Store) RatedPeople(ctx context.Context, game string, skip, n int) (list
 
 func personRating(r queries.PersonRating) ladder.PersonRating {
 	return ladder.PersonRating{
-		Game: r.Game, PersonID: r.PersonID, Rating: r.Rating, Deviation: r.Deviation, Provisional: r.Provisional != 0,
+		Game: r.Game, Rating: r.Rating, Deviation: r.Deviation, Provisional: r.Provisional != 0,
 		Record: recordOf(r.Wins, r.Draws, r.Losses),
 	}
 }

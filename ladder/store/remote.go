@@ -57,7 +57,7 @@ func (tx *Tx) goesOn(ctx context.Context, p queries.Person, n RemoteVersion) (ou
 	if b.Withdrawn.Valid {
 		return out, withdrawn(b)
 	}
-	rows, err := tx.VersionsOfBefore(ctx, b.ID, noLimit, -1)
+	rows, err := tx.VersionsOfBefore(ctx, b.ID, below(0), -1)
 	if err != nil {
 		return out, err
 	}

@@ -135,10 +135,7 @@ func session(r queries.Session) ladder.Session {
 // Sessions lists a person's sessions, those used last first.
 func (s *Store) Sessions(ctx context.Context, personID int64) (list []ladder.Session, err error) {
 	rows, err := s.read.SessionsOf(ctx, nullID(personID), stamp(s.now()))
-	for _, r := range rows {
-		list = append(list, session(r))
-	}
-	return list, explain(err)
+	return each(rows, session), explain(err)
 }
 
 // EndSession ends a session of a person.

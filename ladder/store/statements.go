@@ -15,10 +15,6 @@ type statements struct {
 	all map[string]*sql.Stmt
 }
 
-func newStatements(db *sql.DB) *statements {
-	return &statements{db: db, all: map[string]*sql.Stmt{}}
-}
-
 // known returns a statement that is prepared, nil for one that is not.
 func (s *statements) known(query string) *sql.Stmt {
 	s.mu.RLock()

@@ -187,7 +187,7 @@ func open(path string, params url.Values, conns int) (*statements, error) {
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
-	return newStatements(db), nil
+	return &statements{db: db, all: map[string]*sql.Stmt{}}, nil
 }
 
 // Close ends all connections and gives the lock back. Every method fails after it.

@@ -164,12 +164,8 @@ func usable(p ladder.Person, t ladder.Token, now time.Time) error {
 
 // Tokens lists a person's tokens, revoked ones, too.
 func (s *Store) Tokens(ctx context.Context, personID int64) ([]ladder.Token, error) {
-	var out []ladder.Token
 	rows, err := s.read.TokensOf(ctx, personID)
-	for _, t := range rows {
-		out = append(out, token(t))
-	}
-	return out, explain(err)
+	return each(rows, token), explain(err)
 }
 
 // RevokeToken makes a person's token invalid for ever, and ends its sessions.

@@ -14,7 +14,6 @@ import (
 // Tx is a transaction.
 type Tx struct {
 	*queries.Queries
-	sql *statementsTx
 	now time.Time // of all that it writes
 
 	events  []events.Event // that its commit tells
@@ -30,7 +29,18 @@ func (s *Store) view(ctx context.Context, f func(*Tx) error) error {
 	}
 	defer begun.prepare(ctx)
 	defer begun.Rollback() // it has changed nothing
-	return explain(undone(ctx, f(&Tx{Queries: queries.New(begun), sql: begun, now: s.now()})))
+	return explain(undone(ctx, f(&Tx{Queries: queries.New(begun), now: s.now()})))
+}
+
+// viewLadder is view, with a ladder that exists.
+func (s *Store) viewLadder(ctx context.Context, name string, f func(*Tx, queries.Ladder) error) error {
+	return s.view(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
+		if err != nil {
+			return err
+		}
+		return f(tx, l)
+	})
 }
 
 // update runs f in one transaction, which is committed if f returns nil and changes nothing otherwise.
@@ -49,7 +59,7 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 	}
 	defer begun.prepare(ctx)
 	defer begun.Rollback() // after a panic of f: prepare needs the connection
-	tx := &Tx{Queries: queries.New(begun), sql: begun, now: s.now()}
+	tx := &Tx{Queries: queries.New(begun), now: s.now()}
 	if err = s.noticeOthers(ctx, begun); err == nil {
 		err = f(tx)
 	}

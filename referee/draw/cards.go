@@ -130,7 +130,7 @@ func (d *drawing) table(c *rules.Cards) block {
 	body = append(body, "")
 	body = append(body, d.seatTable(c)...)
 	body = append(body, "")
-	hand := list(v.Get(c.Hand), ",")
+	hand := list(v.Get(c.Hand))
 	cards := d.boxes(hand, d.captions(hand), d.width()-2)
 	if len(hand) == 0 {
 		cards = block{"-"}
@@ -146,7 +146,7 @@ func (d *drawing) crowded() bool { return 4*d.seats+1 > d.width()-1 }
 // onTable returns the cards of the trick in the order played, the seat that led, and the
 // place of the card that wins so far, -1 for none.
 func (d *drawing) onTable(c *rules.Cards) (cards []string, leader, winning int) {
-	cards = list(d.p.View.Get(c.Trick), ",")
+	cards = list(d.p.View.Get(c.Trick))
 	leader = max(0, d.p.Turn) + d.seats - len(cards)%d.seats // where the view does not tell
 	if _, ok := d.p.View.Lookup("leader"); ok {
 		leader = d.p.View.Int("leader")
@@ -237,7 +237,7 @@ func (d *drawing) captions(hand []string) []string {
 // the songs done.
 func (d *drawing) gone(c *rules.Cards) block {
 	var out block
-	if sung := list(d.p.View.Get("sung"), ","); len(sung) > 0 {
+	if sung := list(d.p.View.Get("sung")); len(sung) > 0 {
 		line := d.Dim("sung")
 		for _, suit := range sung {
 			line += "  " + d.seatCell("declared", suit)
@@ -245,7 +245,7 @@ func (d *drawing) gone(c *rules.Cards) block {
 		out = append(out, line)
 	}
 	var bySuit [4][]int
-	played := list(d.p.View.Get("played"), ",")
+	played := list(d.p.View.Get("played"))
 	for _, text := range played {
 		if card, err := baraja.Parse(text); err == nil {
 			bySuit[card.Suit()] = append(bySuit[card.Suit()], card.Rank())

@@ -102,11 +102,11 @@ func (d *drawing) toMove(columns int) string {
 }
 
 // list returns the items of a list in a view: none when it is "-".
-func list(value, separator string) []string {
+func list(value string) []string {
 	if value == "" || value == "-" {
 		return nil
 	}
-	return strings.Split(value, separator)
+	return strings.Split(value, ",")
 }
 
 // at returns item i, "" where there is none.

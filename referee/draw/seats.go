@@ -99,7 +99,7 @@ func (d *drawing) spread(rows [][]string) block {
 func (d *drawing) below(seat int) block {
 	words, open := d.openHand(seat)
 	if !open {
-		for _, card := range list(at(strings.Split(d.p.View.Get("known"), "/"), seat), ",") {
+		for _, card := range list(at(strings.Split(d.p.View.Get("known"), "/"), seat)) {
 			words = append(words, d.Card(card))
 		}
 		if len(words) > 0 {
@@ -122,7 +122,7 @@ func (d *drawing) openHand(seat int) (cards []string, open bool) {
 	if seat == d.p.Seat || at(d.p.Open, seat) == "" {
 		return nil, false
 	}
-	for _, card := range list(protocol.Pairs(d.p.Open[seat]).Get(d.p.Display.Cards.Hand), ",") {
+	for _, card := range list(protocol.Pairs(d.p.Open[seat]).Get(d.p.Display.Cards.Hand)) {
 		cards = append(cards, d.Card(card))
 	}
 	return cards, len(cards) > 0

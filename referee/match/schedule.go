@@ -174,7 +174,7 @@ func (s *schedule) out(deal int) (out []bool, ok bool) {
 			}
 		}
 		out[bot] = n >= referee.MaxFaults
-		if !out[bot] && n+unfinished*s.seatsOf(bot) >= referee.MaxFaults {
+		if !out[bot] && n+unfinished*s.mostSeats() >= referee.MaxFaults {
 			return nil, false
 		}
 	}
@@ -184,8 +184,8 @@ func (s *schedule) out(deal int) (out []bool, ok bool) {
 // below returns how many numbers of a sorted list are less than another.
 func below(list []int, n int) int { return sort.SearchInts(list, n) }
 
-// seatsOf returns the maximum number of seats of a bot in a game.
-func (s *schedule) seatsOf(bot int) int {
+// mostSeats returns the maximum number of seats of a bot in a game.
+func (s *schedule) mostSeats() int {
 	n := len(s.match.Bots)
 	return (s.match.Variant.Players + n - 1) / n
 }

@@ -18,7 +18,6 @@ const NoSongs = "no-songs"
 // SL plays the moves that a net values most. It is for one goroutine.
 type SL struct {
 	Header  model.Header
-	Mode    cards.Mode
 	net     *net.Net
 	encoder features.Encoder
 	work    *net.Work
@@ -45,13 +44,13 @@ func ReadSL(h model.Header, b *model.Body) (*SL, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewSL(h, m, e, n), nil
+	return NewSL(h, e, n), nil
 }
 
 // NewSL returns the agent of a net.
-func NewSL(h model.Header, m cards.Mode, e features.Encoder, n *net.Net) *SL {
+func NewSL(h model.Header, e features.Encoder, n *net.Net) *SL {
 	return &SL{
-		Header: h, Mode: m, net: n, encoder: e, work: n.NewWork(), sums: make([]float32, n.Sizes[1]),
+		Header: h, net: n, encoder: e, work: n.NewWork(), sums: make([]float32, n.Sizes[1]),
 		noSongs: slices.Contains(h.Defects, NoSongs),
 	}
 }

@@ -23,8 +23,8 @@ var files = []attack{
 	{Name: "read-var", Help: "lists /var, /run, /home, /srv, /boot or /mnt", Run: readVar},
 	{Name: "read-tmp", Help: "finds the harness's directory in /tmp", Run: readTmp},
 	{Name: "dot-dot", Help: "reads a file outside by a path with many ..", Run: dotDot},
-	{Name: "symlink", Help: "reads a file outside through a symbolic link", Run: symlink},
-	{Name: "hard-link", Help: "links a file outside into the directory for temporary files and reads it", Run: hardLink},
+	{Name: "symlink", Help: "reads a file outside through a symbolic link", Run: linked(os.Symlink)},
+	{Name: "hard-link", Help: "links a file outside into the directory for temporary files and reads it", Run: linked(os.Link)},
 	{Name: "bind-handle", Help: "opens a file outside by its handle (open_by_handle_at)", Run: byHandle, Ends: endForbidden,
 		Idle: both(rootOnly("open_by_handle_at needs CAP_DAC_READ_SEARCH"), never("there are no handles on this file system", hasHandles))},
 	{Name: "write-root", Help: "makes a file in /", Run: writeIn("/"), Idle: rootOnly("/ is root's")},
@@ -120,28 +120,19 @@ func dotDot(t *target) (string, error) {
 	return readMarked(t, strings.Repeat("../", 40)+t.Secret[1:])
 }
 
-func symlink(t *target) (string, error) {
-	dir, err := os.MkdirTemp(scratch(), t.prefix())
-	if err != nil {
-		return "", err
+// linked reads a file outside through a link in the directory for temporary files.
+func linked(link func(from, to string) error) func(*target) (string, error) {
+	return func(t *target) (string, error) {
+		dir, err := os.MkdirTemp(scratch(), t.prefix())
+		if err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(dir)
+		if err := link(t.Secret, dir+"/link"); err != nil {
+			return "", err
+		}
+		return readMarked(t, dir+"/link")
 	}
-	defer os.RemoveAll(dir)
-	if err := os.Symlink(t.Secret, dir+"/link"); err != nil {
-		return "", err
-	}
-	return readMarked(t, dir+"/link")
-}
-
-func hardLink(t *target) (string, error) {
-	dir, err := os.MkdirTemp(scratch(), t.prefix())
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	if err := os.Link(t.Secret, dir+"/link"); err != nil {
-		return "", err
-	}
-	return readMarked(t, dir+"/link")
 }
 
 func byHandle(t *target) (string, error) {

@@ -19,9 +19,9 @@ const (
 )
 
 var memory = []attack{
-	{Name: "mem-anon", Help: "256 MB in one process", Run: memAnon, Ends: endMemory},
+	{Name: "mem-anon", Help: "256 MB in one process", Run: hoardOf(unix.MAP_PRIVATE), Ends: endMemory},
 	{Name: "mem-many", Help: "256 MB in eight processes", Run: memMany, Ends: endMemory | endProcesses},
-	{Name: "mem-shared", Help: "256 MB of anonymous shared memory", Run: memShared, Ends: endMemory},
+	{Name: "mem-shared", Help: "256 MB of anonymous shared memory", Run: hoardOf(unix.MAP_SHARED), Ends: endMemory},
 	{Name: "mem-hidden", Help: "256 MB of anonymous shared memory that no resident set shows", Run: memHidden, Ends: endMemory},
 	{Name: "mem-zero", Help: "256 MB of /dev/zero, mapped to be shared, that no resident set shows", Run: memZero, Ends: endMemory},
 	{Name: "mem-tables", Help: "160 MB of page tables, for memory that is only looked at", Run: memTables, Ends: endMemory},
@@ -64,13 +64,16 @@ func kept(what string) (string, error) {
 	return what, nil
 }
 
-func memAnon(*target) (string, error) {
-	for n := 0; n < hoard; n += 16 << 20 {
-		if _, err := take(16<<20, unix.MAP_PRIVATE); err != nil {
-			return "", err
+// hoardOf takes anonymous memory, private or shared.
+func hoardOf(flags int) func(*target) (string, error) {
+	return func(*target) (string, error) {
+		for n := 0; n < hoard; n += 16 << 20 {
+			if _, err := take(16<<20, flags); err != nil {
+				return "", err
+			}
 		}
+		return kept("256 MB")
 	}
-	return kept("256 MB")
 }
 
 func memMany(*target) (string, error) {
@@ -83,15 +86,6 @@ func memMany(*target) (string, error) {
 		touch(m)
 		return 0
 	}, "256 MB in 8 processes")
-}
-
-func memShared(*target) (string, error) {
-	for n := 0; n < hoard; n += 16 << 20 {
-		if _, err := take(16<<20, unix.MAP_SHARED); err != nil {
-			return "", err
-		}
-	}
-	return kept("256 MB")
 }
 
 // memHidden gives touched pages of shared memory back: they leave the resident

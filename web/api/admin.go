@@ -15,20 +15,7 @@ func inviteDoc(i service.Invite) wire.Invite {
 
 // invites lists the invites that can still be used.
 func (a *api) invites(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.New(r)
-	from, limit := q.CursorID("cursor", "invite"), q.Limit()
-	if err := q.Done(); err != nil {
-		return err
-	}
-	all, err := a.Service.Invites(r.Context(), middleware.Of(r).Actor)
-	if err != nil {
-		return err
-	}
-	docs := []wire.Invite{}
-	for _, i := range all {
-		docs = append(docs, inviteDoc(i))
-	}
-	return respond(w, http.StatusOK, cut(docs, from, limit, "invite"))
+	return list(w, r, "invite", a.Service.Invites, inviteDoc)
 }
 
 func (a *api) addInvite(w http.ResponseWriter, r *http.Request) error {
@@ -44,32 +31,11 @@ func (a *api) addInvite(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) revokeInvite(w http.ResponseWriter, r *http.Request) error {
-	id, err := parameters.PathID(r, "invite")
-	if err != nil {
-		return err
-	}
-	if err := a.Service.RevokeInvite(r.Context(), middleware.Of(r).Actor, id); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return revoke(w, r, "invite", a.Service.RevokeInvite)
 }
 
 func (a *api) people(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.New(r)
-	from, limit := q.CursorID("cursor", "person"), q.Limit()
-	if err := q.Done(); err != nil {
-		return err
-	}
-	all, err := a.Service.People(r.Context(), middleware.Of(r).Actor)
-	if err != nil {
-		return err
-	}
-	docs := make([]wire.Person, len(all))
-	for i, p := range all {
-		docs[i] = personDoc(p)
-	}
-	return respond(w, http.StatusOK, cut(docs, from, limit, "person"))
+	return list(w, r, "person", a.Service.People, personDoc)
 }
 
 func (a *api) block(w http.ResponseWriter, r *http.Request) error   { return a.setBlocked(w, r, true) }

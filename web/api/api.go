@@ -283,8 +283,7 @@ func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, 
 			w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD")
 			w.Header().Set("Access-Control-Max-Age", "86400")
 		}
-		w.WriteHeader(http.StatusNoContent)
-		return nil
+		return done(w)
 	}
 	return ladder.Errorf(problem.NotAllowed, "try "+allow, "%q does not support %s", ladder.Clip(r.URL.Path), ladder.Clip(r.Method))
 }

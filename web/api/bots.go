@@ -226,11 +226,7 @@ func (a *api) stages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := wire.Page[wire.Stage]{Items: []wire.Stage{}}
-	for _, s := range stages {
-		page.Items = append(page.Items, stageDoc(s, false))
-	}
-	return respond(w, http.StatusOK, page)
+	return respond(w, http.StatusOK, wire.Page[wire.Stage]{Items: docs(stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, false) })})
 }
 
 func (a *api) stageLog(w http.ResponseWriter, r *http.Request) error {

@@ -42,11 +42,8 @@ func (a *api) games(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	docs := make([]wire.Game, len(all))
-	for i, g := range all {
-		docs[i] = gameDoc(g, m)
-	}
-	return respond(w, http.StatusOK, cut(docs, from, limit, "game"))
+	games := docs(all, func(g ladder.Game) wire.Game { return gameDoc(g, m) })
+	return respond(w, http.StatusOK, cut(games, from, limit, "game"))
 }
 
 // pathGame returns the game in the path, and its match.

@@ -24,11 +24,7 @@ func (a *api) ladders(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := wire.Page[wire.Ladder]{Items: make([]wire.Ladder, len(all))}
-	for i, l := range all {
-		page.Items[i] = ladderDoc(l)
-	}
-	return respond(w, http.StatusOK, page)
+	return respond(w, http.StatusOK, wire.Page[wire.Ladder]{Items: docs(all, ladderDoc)})
 }
 
 func (a *api) ladder(w http.ResponseWriter, r *http.Request) error {
@@ -72,11 +68,7 @@ func (a *api) standings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := wire.Page[wire.Standing]{Items: make([]wire.Standing, len(places.Items)), Next: places.Next}
-	for i, s := range places.Items {
-		page.Items[i] = standingDoc(s)
-	}
-	return respond(w, http.StatusOK, page)
+	return respond(w, http.StatusOK, wire.Page[wire.Standing]{Items: docs(places.Items, standingDoc), Next: places.Next})
 }
 
 func (a *api) activeStandings(ctx context.Context, name string, from int64, limit int) (page wire.Page[ladder.Standing], err error) {

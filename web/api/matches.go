@@ -117,28 +117,24 @@ func (a *api) match(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	doc, err := a.fullMatch(r.Context(), m)
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, doc)
+	return a.answerMatch(w, r, http.StatusOK, m)
 }
 
-// fullMatch returns the complete document of a match.
-func (a *api) fullMatch(ctx context.Context, m ladder.Match) (wire.Match, error) {
-	people := a.names()
+// answerMatch answers with the complete document of a match.
+func (a *api) answerMatch(w http.ResponseWriter, r *http.Request, status int, m ladder.Match) error {
+	ctx, people := r.Context(), a.names()
 	doc, err := a.matchDoc(ctx, m, people)
 	if err != nil {
-		return doc, err
+		return err
 	}
 	for i, id := range m.Versions {
 		v, err := a.Store.Version(ctx, id)
 		if err != nil {
-			return doc, err
+			return err
 		}
 		doc.Versions[i].SHA256 = v.Hash
 		if doc.Versions[i].Owner, err = people.of(ctx, v.Owner); err != nil {
-			return doc, err
+			return err
 		}
 	}
 	for _, t := range m.Attempts {
@@ -148,7 +144,7 @@ func (a *api) fullMatch(ctx context.Context, m ladder.Match) (wire.Match, error)
 		}
 		doc.Attempts = append(doc.Attempts, attempt)
 	}
-	return doc, nil
+	return respond(w, status, doc)
 }
 
 func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
@@ -160,12 +156,8 @@ func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	doc, err := a.fullMatch(r.Context(), m)
-	if err != nil {
-		return err
-	}
 	w.Header().Set("Location", "/api/v1/matches/"+strconv.FormatInt(m.ID, 10))
-	return respond(w, http.StatusAccepted, doc)
+	return a.answerMatch(w, r, http.StatusAccepted, m)
 }
 
 // cancelMatch drops a match that is not over.
@@ -178,9 +170,5 @@ func (a *api) cancelMatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	doc, err := a.fullMatch(r.Context(), m)
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, doc)
+	return a.answerMatch(w, r, http.StatusOK, m)
 }

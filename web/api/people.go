@@ -80,8 +80,7 @@ func (a *api) seeMessages(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Store.SetSeen(r.Context(), middleware.Of(r).Person.ID, seen.First, seen.Last); err != nil {
 		return err
 	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return done(w)
 }
 
 func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
@@ -89,20 +88,15 @@ func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Service.RevokeToken(r.Context(), by, by.Token.ID); err != nil {
 		return err
 	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return done(w)
 }
 
 func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
-	list, err := a.Service.Tokens(r.Context(), middleware.Of(r).Actor)
+	all, err := a.Service.Tokens(r.Context(), middleware.Of(r).Actor)
 	if err != nil {
 		return err
 	}
-	page := wire.Page[wire.Token]{Items: []wire.Token{}}
-	for _, t := range list {
-		page.Items = append(page.Items, tokenDoc(t))
-	}
-	return respond(w, http.StatusOK, page)
+	return respond(w, http.StatusOK, wire.Page[wire.Token]{Items: docs(all, tokenDoc)})
 }
 
 func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
@@ -118,13 +112,5 @@ func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
-	id, err := parameters.PathID(r, "token")
-	if err != nil {
-		return err
-	}
-	if err := a.Service.RevokeToken(r.Context(), middleware.Of(r).Actor, id); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return revoke(w, r, "token", a.Service.RevokeToken)
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +14,9 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/parameters"
 	"github.com/timba-arena/timba/web/problem"
 )
 
@@ -23,6 +27,47 @@ func respond(w http.ResponseWriter, status int, v any) error {
 	w.WriteHeader(status)
 	_, err := w.Write(data)
 	return gone(err)
+}
+
+// done answers without a document.
+func done(w http.ResponseWriter) error {
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// docs returns the documents of items.
+func docs[T, D any](items []T, doc func(T) D) []D {
+	out := make([]D, len(items))
+	for i, item := range items {
+		out[i] = doc(item)
+	}
+	return out
+}
+
+// list answers with a page of all items that the actor may see; kind is that of its cursors.
+func list[T, D any](w http.ResponseWriter, r *http.Request, kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) error {
+	q := parameters.New(r)
+	from, limit := q.CursorID("cursor", kind), q.Limit()
+	if err := q.Done(); err != nil {
+		return err
+	}
+	items, err := all(r.Context(), middleware.Of(r).Actor)
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, cut(docs(items, doc), from, limit, kind))
+}
+
+// revoke revokes what has the ID in the path, a thing of a kind.
+func revoke(w http.ResponseWriter, r *http.Request, kind string, f func(context.Context, service.Actor, int64) error) error {
+	id, err := parameters.PathID(r, kind)
+	if err != nil {
+		return err
+	}
+	if err := f(r.Context(), middleware.Of(r).Actor, id); err != nil {
+		return err
+	}
+	return done(w)
 }
 
 // encoded returns a document as a line.

@@ -43,11 +43,8 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) submissionDoc(p service.Progress) wire.Submission {
-	doc := wire.Submission{ID: p.Version.ID, Version: a.versionDoc(p.Version, true), Done: p.Done, Place: p.Place, Stages: []wire.Stage{}}
-	for _, s := range p.Stages {
-		doc.Stages = append(doc.Stages, stageDoc(s, true))
-	}
-	return doc
+	stages := docs(p.Stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, true) })
+	return wire.Submission{ID: p.Version.ID, Version: a.versionDoc(p.Version, true), Done: p.Done, Place: p.Place, Stages: stages}
 }
 
 // cancel ends a submission that waits to be begun.

@@ -25,7 +25,7 @@ type page struct {
 const stay = 16
 
 // page returns the lines of the page to show now.
-func (d *screen) page(ctx context.Context, width, height int) ([]string, error) {
+func (d *screen) page(ctx context.Context, width int) ([]string, error) {
 	if d.last == 0 {
 		return []string{"the first match is being played: its game comes next, then the standings"}, nil
 	}

@@ -230,7 +230,7 @@ func sized(width, height int) (int, int) {
 // draw shows the page on the terminal, and the news below it.
 func (d *screen) draw(ctx context.Context) error {
 	width, height := d.size()
-	body, err := d.page(ctx, width, height)
+	body, err := d.page(ctx, width)
 	if err != nil {
 		return err
 	}

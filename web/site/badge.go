@@ -76,11 +76,7 @@ func (s *Site) badge(v *visit) error {
 			return err
 		}
 	}
-	id, err := s.Store.Placed(v.ctx(), b.ID)
-	if err != nil {
-		return err
-	}
-	places, err := s.Store.PlacesOf(v.ctx(), id)
+	places, err := s.Store.PlacesOfBot(v.ctx(), b.ID)
 	if err != nil {
 		return err
 	}

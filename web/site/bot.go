@@ -111,11 +111,8 @@ func (s *Site) addPlaces(v *visit, q *parameters.Query, page *botPage) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	id, err := s.Store.Placed(v.ctx(), page.Bot.ID)
-	if err != nil {
-		return err
-	}
-	if page.Places, err = s.Store.PlacesOf(v.ctx(), id); err != nil {
+	var err error
+	if page.Places, err = s.Store.PlacesOfBot(v.ctx(), page.Bot.ID); err != nil {
 		return err
 	}
 	on := func(p ladder.Standing) bool { return p.Ladder == page.Ladder }
@@ -200,11 +197,7 @@ func (s *Site) botParts(ctx context.Context, name string) (page botPage, err err
 	if page.Bot, err = s.Store.Bot(ctx, name); err != nil {
 		return page, err
 	}
-	id, err := s.Store.Placed(ctx, page.Bot.ID)
-	if err != nil {
-		return page, err
-	}
-	if page.Places, err = s.Store.PlacesOf(ctx, id); err != nil {
+	if page.Places, err = s.Store.PlacesOfBot(ctx, page.Bot.ID); err != nil {
 		return page, err
 	}
 	page.Matches, err = s.latestOf(ctx, page.Bot.Name)

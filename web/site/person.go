@@ -61,11 +61,7 @@ func (s *Site) person(v *visit) error {
 	}
 	list, page.First, page.Next = older(v, list, before, personBots, func(b store.ListedBot) int64 { return b.ID })
 	for _, b := range list {
-		id, err := s.Store.Placed(v.ctx(), b.ID)
-		if err != nil {
-			return err
-		}
-		places, err := s.Store.PlacesOf(v.ctx(), id)
+		places, err := s.Store.PlacesOfBot(v.ctx(), b.ID)
 		if err != nil {
 			return err
 		}

@@ -20,14 +20,13 @@ import (
 // generation; its children inherit what it has learned.
 type agents struct {
 	*Config
-	mode       cards.Mode
 	keys       policy.Keys
 	crossovers []dictionaryCrossover
 }
 
 // newAgents returns the species of a valid configuration.
-func newAgents(c *Config, m cards.Mode) species[*dictionary] {
-	a := &agents{Config: c, mode: m}
+func newAgents(c *Config, _ cards.Mode) species[*dictionary] {
+	a := &agents{Config: c}
 	a.keys, _ = policy.ParseKeys(c.Keys)
 	a.crossovers, _ = named("", c.Crossovers, dictionaryCrossovers, func(o dictionaryCrossover) string { return o.name })
 	return a

@@ -240,5 +240,5 @@ func TestTruncate(t *testing.T) {
 
 // agent returns the agent of the net of a training.
 func agent(tr *Training) *learned.SL {
-	return learned.NewSL(tr.Header(), tr.rows.set.Mode, tr.rows.encoder, tr.net)
+	return learned.NewSL(tr.Header(), tr.rows.encoder, tr.net)
 }

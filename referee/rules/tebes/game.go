@@ -42,6 +42,7 @@
 package tebes
 
 import (
+	"cmp"
 	"embed"
 
 	"github.com/timba-arena/timba/referee/rules"
@@ -93,10 +94,7 @@ type Rules struct {
 
 // lastPly returns the number of plies at which the game is over.
 func (r Rules) lastPly() uint16 {
-	if r.Limit == 0 {
-		return rules.MaxPlies
-	}
-	return r.Limit
+	return cmp.Or(r.Limit, rules.MaxPlies)
 }
 
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {

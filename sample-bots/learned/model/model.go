@@ -108,7 +108,7 @@ func Read(r io.Reader) (Header, *Body, error) {
 	}
 	z, err := gzip.NewReader(r)
 	if err != nil {
-		return h, nil, damaged(err)
+		return h, nil, Damaged(err)
 	}
 	return h, &Body{r: bufio.NewReaderSize(z, 64<<10), left: MaxBody}, nil
 }
@@ -171,12 +171,13 @@ func (b *Body) End() error {
 	case err == nil:
 		return errors.New("model: the body is longer than its header says: the file is damaged")
 	case !errors.Is(err, io.EOF):
-		return damaged(err)
+		return Damaged(err)
 	}
 	return nil
 }
 
-func damaged(err error) error {
+// Damaged returns the error of a body that cannot be read to its end.
+func Damaged(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
@@ -205,7 +206,7 @@ func ReadFloats(r io.Reader, x []float32) error {
 	for len(x) > 0 {
 		part := x[:min(len(x), len(memory)/4)]
 		if _, err := io.ReadFull(r, memory[:4*len(part)]); err != nil {
-			return damaged(err)
+			return Damaged(err)
 		}
 		for i := range part {
 			part[i] = math.Float32frombits(binary.LittleEndian.Uint32(memory[4*i:]))

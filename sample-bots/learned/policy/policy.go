@@ -97,7 +97,7 @@ func countStates(words []uint64) (n int) {
 func ReadPolicy(r io.Reader) (*Policy, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:1]); err != nil {
-		return nil, damaged(err)
+		return nil, model.Damaged(err)
 	}
 	p := &Policy{width: int(size[0])}
 	if p.width < minWidth || p.width > maxWidth {
@@ -105,11 +105,11 @@ func ReadPolicy(r io.Reader) (*Policy, error) {
 	}
 	for n := range p.shards {
 		if _, err := io.ReadFull(r, size[:]); err != nil {
-			return nil, damaged(err)
+			return nil, model.Damaged(err)
 		}
 		b, err := model.ReadBytes(r, int64(binary.LittleEndian.Uint32(size[:]))*int64(p.width+1))
 		if err != nil {
-			return nil, damaged(err)
+			return nil, model.Damaged(err)
 		}
 		if p.shards[n] = readWords(b, p.width); !increasing(p.shards[n]) {
 			return nil, errors.New("model: the body is damaged: the states are not in order")
@@ -140,11 +140,4 @@ func increasing(words []uint64) bool {
 		}
 	}
 	return true
-}
-
-func damaged(err error) error {
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return fmt.Errorf("model: the body is damaged: %w", err)
 }
