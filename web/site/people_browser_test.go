@@ -121,6 +121,12 @@ func TestPlayPeople(t *testing.T) {
 	if text := a.Text(`.seats`); !strings.HasPrefix(strings.Join(strings.Fields(text), " "), "Seat 0 random") {
 		t.Errorf("the rematch has the seats %q", text)
 	}
+	a.Wait(`#board[data-turn="yes"]`)
+	b.Click(`[data-opens="resign"]`)
+	b.Click(`#resign form button`)
+	kit.Until(t, "who has resigned reads that the others play on", func() bool {
+		return b.Text(`#state`) == "Has abandonat. Els altres continuen jugant…" && b.Count(`[data-opens="resign"]`) == 0
+	})
 	own := w.Client()
 	w.SignIn(own, w.Token)
 	if page := w.Get(own, "/account").Body; !strings.Contains(page, `href="`+strings.TrimPrefix(link, w.URL)+`"`) {

@@ -83,6 +83,7 @@ func (s *Site) table(v *visit) error {
 	data, err := json.Marshal(map[string]any{
 		"socket": "/ws/play/" + id, "display": display, "seat": seat, "names": names, "sides": sides,
 		"move": s.Play.Limits.Move.Milliseconds(), "bank": t.Choice.Bank.Milliseconds(), "left": left.Milliseconds(), "now": time.Now().UnixMilli(),
+		"resigned": t.Resigned(seat),
 	})
 	if err != nil {
 		return err

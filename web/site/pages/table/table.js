@@ -150,7 +150,7 @@ function announce(text) {
 function tell(text) {
   instead = text;
   document.title = turn && !instead ? `● ${say('yours')} · ${title}` : title;
-  announce(instead ?? (showing ? took(showing.winner) : turn ? say('yours') : say('theirs')));
+  announce(instead ?? (showing ? took(showing.winner) : turn ? say('yours') : say(table.resigned ? 'resigned' : 'theirs')));
 }
 
 const took = (winner) => (winner === me ? say('took-you') : say('took', { who: who(winner) }));
