@@ -33,9 +33,9 @@ type ladderState struct {
 
 	// What follows is guarded by cache.mu.
 
-	members  map[int64]*member // by version
-	order    []*member         // by place; nil until somebody asks
-	places   []ladder.Standing // nil: something has changed
+	members map[int64]*member // by version
+	order   []*member         // by place; nil until somebody asks
+	places  []ladder.Standing // nil: something has changed
 }
 
 // member is an active version on a ladder.

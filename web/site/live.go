@@ -23,7 +23,7 @@ func (s *Site) live(v *visit) error {
 	page := livePage{s.Live.Games()}
 	for i, g := range page.Games {
 		if t := s.Play.Table(strings.TrimPrefix(g.URL, "/play/")); t != nil {
-			page.Games[i].Bots = seatNames(v, t)
+			page.Games[i].Bots = sideNames(v, t)
 		}
 	}
 	return v.page(http.StatusOK, "live", page)
@@ -59,14 +59,19 @@ func (s *Site) watch(v *visit) error {
 // watchTable shows a game of people to somebody who does not play.
 func (s *Site) watchTable(v *visit, t *play.Table) error {
 	page := watchPage{Topic: "table/" + t.ID, Table: t, Title: titleOf(t.Choice.Game)}
-	page.Names = seatNames(v, t)
+	page.Names = sideNames(v, t)
 	return v.page(http.StatusOK, "watch", page)
 }
 
-// seatNames returns who plays at a table.
-func seatNames(v *visit, t *play.Table) (list []string) {
-	for _, seat := range t.Shown() {
-		list = append(list, seatName(v.words, seat.Name, seat.Bot))
+// sideNames returns who plays at a table, partners together.
+func sideNames(v *visit, t *play.Table) []string {
+	list := make([]string, t.Variant.Sides)
+	for i, seat := range t.Shown() {
+		side := t.Variant.Side(i)
+		if list[side] != "" {
+			list[side] += " + "
+		}
+		list[side] += seatName(v.words, seat.Name, seat.Bot)
 	}
 	return list
 }
