@@ -75,7 +75,7 @@ func TestPeoplePages(t *testing.T) {
 		{"/people", "en", 200, []string{`aria-current="true">Brisca`}, nil},
 		{"/people?game=podrida", "en", 200, []string{"Nobody has a rating in La Podrida yet.", `href="/play?game=podrida&amp;bot=%2B"`}, []string{"<table"}},
 		{"/people?game=chess", "en", 400, []string{"game cannot be"}, nil},
-		{"/people/ada", "en", 200, []string{`href="/people?game=teeko"`, "14 / 0 / 6", "people</td>", `href="/play/CARDS">`, `href="/play/RANDOM">Won</a> · Tebes ·`, `href="/play/CARLA">Lost</a>`, `title="@random"`}, []string{"/play/OPEN", "/play/BOB0\""}},
+		{"/people/ada", "en", 200, []string{`href="/people?game=teeko"`, "14 / 0 / 6", "people <span class=\"soft\">rated 1500 on average</span></td>", `href="/play/CARDS">`, `href="/play/RANDOM">Won</a> · Tebes ·`, `href="/play/CARLA">Lost</a>`, `title="@random"`}, []string{"/play/OPEN", "/play/BOB0\""}},
 		{"/people/carla", "es", 200, []string{`>Victoria</a>`, "personas"}, []string{"Todavía no ha enviado"}},
 		{"/people/ada?played=x", "en", 400, []string{"played"}, nil},
 		{"/play", "en", 200, []string{`href="/people?game=`}, nil},
