@@ -156,13 +156,9 @@ func (r *Run) Document() Document {
 		doc.Adjudicated = &n
 	}
 	for _, f := range r.Faults {
-		c, known := r.circumstances(f, r.Programs[matches[f.Match].Bots[f.Bot]])
-		change := ""
-		if known {
-			change = f.Reason.Advice(c)[0]
-		}
+		text, change := r.cause(f, r.Programs[matches[f.Match].Bots[f.Bot]])
 		doc.Faults = append(doc.Faults, documentFault{
-			f.Name, f.Match, f.Deal, f.Rotation, f.Seat, f.Ply, string(f.Code), f.Reason, f.TextIn(c), change,
+			f.Name, f.Match, f.Deal, f.Rotation, f.Seat, f.Ply, string(f.Code), f.Reason, text, change,
 			r.Dir.Replay(f.Match, f.Deal, f.Rotation),
 		})
 	}

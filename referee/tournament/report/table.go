@@ -160,15 +160,14 @@ func (r *Run) writeFaults(w io.Writer) {
 		shown += n
 		replay := text.Quote(dir.Replay(f.Match, f.Deal, f.Rotation))
 		bot := r.Programs[matches[f.Match].Bots[f.Bot]]
-		c, known := r.circumstances(f, bot)
-		told := f.FaultAt
-		told.Text = f.TextIn(c)
+		told, change := f.FaultAt, ""
+		told.Text, change = r.cause(f, bot)
 		fmt.Fprintf(w, "- %s\n", told)
 		if n > 1 {
 			fmt.Fprintf(w, "  and %s more of this kind\n", text.Count(n-1, "fault"))
 		}
-		if known {
-			fmt.Fprintf(w, "  change: %s\n", f.Reason.Advice(c)[0])
+		if change != "" {
+			fmt.Fprintf(w, "  change: %s\n", change)
 		}
 		fmt.Fprintf(w, "  look: %s replay show %s\n  why: %s explain %s\n", r.Self, replay, r.Self, replay)
 		if line := r.check(bot); line != "" && !f.Disqualified() {
@@ -183,19 +182,24 @@ func (r *Run) writeFaults(w io.Writer) {
 	}
 }
 
-// circumstances returns those of a bot's fault; ok is false where its game cannot be read.
-func (r *Run) circumstances(f Fault, bot match.Bot) (c fault.Circumstances, ok bool) {
+// cause returns the text of a bot's fault, with what its game and its log tell of the cause, and what to
+// change, "" where the game cannot be read.
+func (r *Run) cause(f Fault, bot match.Bot) (text, change string) {
 	data, err := os.ReadFile(r.Dir.Replay(f.Match, f.Deal, f.Rotation))
 	if err != nil {
-		return c, false
+		return f.Text, ""
 	}
 	replay, err := referee.DecodeReplay(data)
 	if err != nil {
-		return c, false
+		return f.Text, ""
 	}
 	log, _ := os.ReadFile(r.Dir.Log(f.Match, f.Deal, f.Rotation, f.Seat)) // most bots write none
-	c, err = replay.Circumstances(r.Variant.Game, f.Fault, log)
-	return bot.Describe(c, true), err == nil
+	c, err := replay.Circumstances(r.Variant.Game, f.Fault, log)
+	c = bot.Describe(c, true)
+	if err == nil {
+		change = f.Reason.Advice(c)[0]
+	}
+	return f.TextIn(c), change
 }
 
 // check returns the command that checks a bot as this tournament plays; "" for a house bot.
