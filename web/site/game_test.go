@@ -69,7 +69,7 @@ func gameHTML(t testing.TB, v *visit, data []byte) ([]byte, error) {
 		page.Seats = append(page.Seats, ladder.GameSeat{Seat: i, Slot: i, Rank: seat.Rank, Points: seat.Points})
 	}
 	var b bytes.Buffer
-	err = v.site.pages.templates["en/game"].ExecuteTemplate(&b, "layout", frame{v, "game", page})
+	err = v.site.pages.templates["en/game"]().ExecuteTemplate(&b, "layout", frame{v, "game", page})
 	return b.Bytes(), err
 }
 

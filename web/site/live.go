@@ -95,7 +95,7 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 	}
 	part := func(page, name, key string, data any) error {
 		var b bytes.Buffer
-		err := s.pages.templates[lang+"/"+page].ExecuteTemplate(&b, name, data)
+		err := s.pages.templates[lang+"/"+page]().ExecuteTemplate(&b, name, data)
 		p.HTML[key] = b.String()
 		return err
 	}

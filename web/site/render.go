@@ -11,6 +11,7 @@ import (
 	"path"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/gzhttp"
 
@@ -39,7 +40,9 @@ func (s *Site) headers(h http.Header) {
 type pages struct {
 	site      *Site
 	languages []*messages.Language
-	templates map[string]*template.Template // by language and page: "en/home"
+	// templates are parsed when they are first needed, by language and page: "en/home". All of them
+	// together take 25 MB.
+	templates map[string]func() *template.Template
 	compress  func(http.Handler) http.HandlerFunc
 }
 
@@ -47,7 +50,7 @@ type pages struct {
 const layoutDir = "pages/layout"
 
 func newPages(s *Site) (*pages, error) {
-	p := &pages{site: s, templates: map[string]*template.Template{}}
+	p := &pages{site: s, templates: map[string]func() *template.Template{}}
 	var err error
 	if p.languages, err = messages.All(); err != nil {
 		return nil, err
@@ -69,11 +72,9 @@ func newPages(s *Site) (*pages, error) {
 			if path.Dir(name) == layoutDir {
 				continue
 			}
-			t, err := template.Must(layout.Clone()).ParseFS(pageFiles, name)
-			if err != nil {
-				return nil, fmt.Errorf("site: %w", err)
-			}
-			p.templates[l.Tag+"/"+page] = t
+			p.templates[l.Tag+"/"+page] = sync.OnceValue(func() *template.Template {
+				return template.Must(template.Must(layout.Clone()).ParseFS(pageFiles, name))
+			})
 		}
 	}
 	return p, nil
@@ -162,7 +163,7 @@ func (v *visit) pageAs(template string, status int, name string, data any) error
 		return fmt.Errorf("site: page %q does not exist", name)
 	}
 	var b bytes.Buffer
-	if err := t.ExecuteTemplate(&b, template, frame{v, name, data}); err != nil {
+	if err := t().ExecuteTemplate(&b, template, frame{v, name, data}); err != nil {
 		return err
 	}
 	v.begun = true
