@@ -23,6 +23,8 @@ func (t Time) Ended() time.Duration { return max(0, t.CPU-t.Alive) }
 
 // Player is a bot as the kernel counts it.
 type Player interface {
+	// CPU returns the CPU time of all its processes.
+	CPU() time.Duration
 	// Time returns what the bot has had of the cores, and for how long it has waited for one;
 	// ok is false where the kernel does not tell all of it.
 	Time() (t Time, ok bool)
@@ -133,8 +135,7 @@ func (w *Watch) Remove(p Player) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
 	if w.players.all[p] {
-		t, _ := p.Time()
-		w.players.gone += t.CPU
+		w.players.gone += p.CPU()
 		delete(w.players.all, p)
 	}
 }
@@ -144,11 +145,14 @@ type Reading struct {
 	At time.Time
 	Counts
 	bots time.Duration // what the players have used
-	of   map[Player]Time
+
+	self  Time // what one of them has had; nothing before it starts
+	known bool // all of that
 }
 
-// Read returns a Reading, nil where the kernel does not tell.
-func (w *Watch) Read(now time.Time) *Reading {
+// Read returns a Reading for a bot, nil where the kernel does not tell. The bot is nil before it
+// starts.
+func (w *Watch) Read(self Player, now time.Time) *Reading {
 	if w == nil {
 		return nil
 	}
@@ -158,13 +162,14 @@ func (w *Watch) Read(now time.Time) *Reading {
 	}
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
-	r := &Reading{At: now, Counts: counts, bots: w.players.gone, of: make(map[Player]Time, len(w.players.all))}
+	r := &Reading{At: now, Counts: counts, bots: w.players.gone}
 	for p := range w.players.all {
-		t, ok := p.Time()
-		if ok {
-			r.of[p] = t
+		if p != self {
+			r.bots += p.CPU()
+			continue
 		}
-		r.bots += t.CPU
+		r.self, r.known = p.Time()
+		r.bots += r.self.CPU
 	}
 	return r
 }
@@ -183,18 +188,14 @@ func (l Lost) Plus(m Lost) Lost {
 	return Lost{l.Known + m.Known, l.Known + m.Most, l.Stolen + m.Stolen}
 }
 
-// Lost returns what a bot has lost since a reading. It is nothing where the kernel does not tell.
+// Lost returns what a bot has lost between two readings. It is nothing where the kernel does not tell.
 // unread is how long an answer of the bot may have been there before the worker could read it.
 // unseen is how long a wait may be that the kernel has not counted yet.
-func (w *Watch) Lost(p Player, from, to *Reading, unread, unseen time.Duration) Lost {
-	if w == nil || from == nil || to == nil {
+func (w *Watch) Lost(from, to *Reading, unread, unseen time.Duration) Lost {
+	if w == nil || from == nil || to == nil || !to.known {
 		return Lost{}
 	}
-	self, ok := to.of[p]
-	if !ok {
-		return Lost{}
-	}
-	was := from.of[p] // zero for a bot that has started since
+	self, was := to.self, from.self
 	wall := to.At.Sub(from.At)
 	stolen := max(0, to.Stolen-from.Stolen) / time.Duration(w.cores)
 	// What the worker does for its readings, on a busy core, is not the bot's time either. Without

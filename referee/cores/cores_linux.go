@@ -101,7 +101,7 @@ func (k *kernel) Read() (c Counts, err error) {
 }
 
 func (k *kernel) Running() int {
-	load, err := os.ReadFile("/proc/loadavg")
+	load, err := proc.Read("/proc/loadavg")
 	f := bytes.Fields(load)
 	if err != nil || len(f) < 4 {
 		return 0

@@ -23,6 +23,7 @@ type player struct {
 	unknown bool
 }
 
+func (p *player) CPU() time.Duration { return p.time.CPU }
 func (p *player) Time() (Time, bool) { return p.time, !p.unknown }
 
 // What a bot has lost in a second, from what the kernel has counted in it.
@@ -73,10 +74,10 @@ func TestLost(t *testing.T) {
 		w.Add(bot)
 		w.Add(other)
 		now := time.Unix(0, 0)
-		from := w.Read(now)
+		from := w.Read(bot, now)
 		counters.Counts, bot.time, other.time = c.counts, c.self, self(c.opponent, 0)
-		to := w.Read(now.Add(time.Second))
-		if got := w.Lost(bot, from, to, c.unread, c.unseen); got != (Lost{c.known, c.most, c.counts.Stolen}) {
+		to := w.Read(bot, now.Add(time.Second))
+		if got := w.Lost(from, to, c.unread, c.unseen); got != (Lost{c.known, c.most, c.counts.Stolen}) {
 			t.Errorf("%s: it has lost %v, at most %v; want %v, %v", c.name, got.Known, got.Most, c.known, c.most)
 		}
 	}
@@ -87,12 +88,13 @@ func TestFirstReadings(t *testing.T) {
 	early, late := &player{}, &player{}
 	w := New(&counted{}, 1, new(Players))
 	w.Add(early)
-	first := w.Read(time.Unix(0, 0))
+	first := w.Read(early, time.Unix(0, 0))
 	early.time.Waited = 600 * time.Millisecond
-	second := w.Read(time.Unix(1, 0))
+	second := w.Read(late, time.Unix(1, 0))
 	w.Add(late)
-	to := w.Read(time.Unix(2, 0))
-	if a, b := w.Lost(early, first, to, 0, 0), w.Lost(late, second, to, 0, 0); a.Known != 600*time.Millisecond || b.Known != 0 {
+	a := w.Lost(first, w.Read(early, time.Unix(2, 0)), 0, 0)
+	b := w.Lost(second, w.Read(late, time.Unix(2, 0)), 0, 0)
+	if a.Known != 600*time.Millisecond || b.Known != 0 {
 		t.Errorf("they have lost %v and %v, want 600ms and 0s", a.Known, b.Known)
 	}
 }
@@ -104,9 +106,9 @@ func TestPlayersOfAllWorkers(t *testing.T) {
 	w := New(&counted{}, 1, all)
 	w.Add(bot)
 	New(&counted{}, 1, all).Add(partner)
-	from := w.Read(time.Unix(0, 0))
+	from := w.Read(bot, time.Unix(0, 0))
 	partner.time.CPU, bot.time = 700*time.Millisecond, Time{CPU: 200 * time.Millisecond, Alive: 200 * time.Millisecond, Waited: 800 * time.Millisecond}
-	if got := w.Lost(bot, from, w.Read(time.Unix(1, 0)), 0, 0); got.Known != 100*time.Millisecond {
+	if got := w.Lost(from, w.Read(bot, time.Unix(1, 0)), 0, 0); got.Known != 100*time.Millisecond {
 		t.Errorf("it has lost %v", got)
 	}
 }
@@ -117,12 +119,12 @@ func TestRemoved(t *testing.T) {
 	w := New(&counted{}, 1, new(Players))
 	w.Add(bot)
 	w.Add(gone)
-	from := w.Read(time.Unix(0, 0))
+	from := w.Read(bot, time.Unix(0, 0))
 	gone.time.CPU = 700 * time.Millisecond
 	w.Remove(gone)
 	w.Remove(gone)
 	bot.time.Waited = time.Second
-	if got := w.Lost(bot, from, w.Read(time.Unix(1, 0)), 0, 0); got.Known != 300*time.Millisecond {
+	if got := w.Lost(from, w.Read(bot, time.Unix(1, 0)), 0, 0); got.Known != 300*time.Millisecond {
 		t.Errorf("it has lost %v", got)
 	}
 }
@@ -132,17 +134,17 @@ func TestUnknown(t *testing.T) {
 	counters, bot := &counted{}, &player{unknown: true}
 	w := New(counters, 1, new(Players))
 	w.Add(bot)
-	from := w.Read(time.Unix(0, 0))
+	from := w.Read(bot, time.Unix(0, 0))
 	bot.time.Waited = time.Second
-	if got := w.Lost(bot, from, w.Read(time.Unix(1, 0)), 0, time.Second); got != (Lost{}) {
+	if got := w.Lost(from, w.Read(bot, time.Unix(1, 0)), 0, time.Second); got != (Lost{}) {
 		t.Errorf("a bot of which not all is known has lost %v", got)
 	}
 	counters.err = errors.New("no such file")
-	if w.Read(time.Unix(2, 0)) != nil {
+	if w.Read(bot, time.Unix(2, 0)) != nil {
 		t.Error("there is a reading without counters")
 	}
 	bot.unknown, counters.err = false, nil
-	if got := w.Lost(bot, nil, w.Read(time.Unix(3, 0)), 0, 0); got != (Lost{}) {
+	if got := w.Lost(nil, w.Read(bot, time.Unix(3, 0)), 0, 0); got != (Lost{}) {
 		t.Errorf("without a first reading it has lost %v", got)
 	}
 	var none *Watch
@@ -150,7 +152,7 @@ func TestUnknown(t *testing.T) {
 	none.Remove(bot)
 	none.Gave(from, from)
 	none.Close()
-	if r := none.Read(time.Now()); r != nil || none.Lost(bot, r, r, 0, 0) != (Lost{}) {
+	if r := none.Read(bot, time.Now()); r != nil || none.Lost(r, r, 0, 0) != (Lost{}) {
 		t.Error("no watch tells something")
 	}
 }
@@ -159,9 +161,9 @@ func TestUnknown(t *testing.T) {
 func TestBusy(t *testing.T) {
 	counters := &counted{}
 	w := New(counters, 2, new(Players))
-	from := w.Read(time.Unix(0, 0))
+	from := w.Read(nil, time.Unix(0, 0))
 	counters.Idle = 1200 * time.Millisecond
-	w.Gave(from, w.Read(time.Unix(1, 0)))
+	w.Gave(from, w.Read(nil, time.Unix(1, 0)))
 	if used, of := w.Busy(); used != 800*time.Millisecond || of != 2*time.Second {
 		t.Errorf("others used %v of %v", used, of)
 	}

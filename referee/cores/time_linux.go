@@ -2,7 +2,6 @@ package cores
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -13,20 +12,31 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Of returns what a bot has had of the processors; ok is false where the system does not tell all:
+// Bot is a bot as the kernel counts it.
+type Bot struct {
+	process *sandbox.Process
+	tree    tree
+}
+
+// NewBot returns a Bot that has been started.
+func NewBot(p *sandbox.Process) *Bot { return &Bot{process: p} }
+
+// Time returns what the bot has had of the cores; ok is false where the system does not tell all:
 // without a cgroup, the time of a child is lost whose parent ignores its end. Of a bot without a
 // sandbox, what Forgets and what is no longer below its first process is for the caller to find out.
-func Of(p *sandbox.Process) (t Time, ok bool) {
+func (b *Bot) Time() (t Time, ok bool) {
+	p := b.process
 	file := p.Threads()
 	if file == "" {
 		pid := p.Pid()
 		if pid == 0 {
 			return Time{CPU: p.CPU()}, false
 		}
-		t, ok = OfProcess(pid)
+		b.tree.look(pid)
+		t, ok = b.tree.time()
 		return t, ok && (p.Level() == sandbox.None || !Forgets(pid))
 	}
-	list, err := os.ReadFile(file)
+	list, err := proc.Read(file)
 	if err != nil { // it has ended
 		t.CPU = p.CPU()
 		return t, t.CPU > 0
@@ -39,6 +49,15 @@ func Of(p *sandbox.Process) (t Time, ok bool) {
 	// Last, so that it is not less than what the threads have had.
 	t.CPU = p.CPU()
 	return t, t.CPU > 0
+}
+
+// CPU returns the CPU time of the bot's processes, as Time does.
+func (b *Bot) CPU() time.Duration {
+	if pid := b.process.Pid(); pid > 0 && b.process.Threads() == "" {
+		b.tree.look(pid)
+		return b.tree.cpu()
+	}
+	return b.process.CPU()
 }
 
 // CPU returns the CPU time of a bot, which is quick to read: without a sandbox that of its first
@@ -60,7 +79,7 @@ func Ready(p *sandbox.Process) Threads {
 		}
 		return ready
 	}
-	list, err := os.ReadFile(file)
+	list, err := proc.Read(file)
 	if err != nil {
 		return nil
 	}
@@ -73,22 +92,91 @@ func Ready(p *sandbox.Process) Threads {
 // OfProcess returns what a process and its descendants have had of the processors. Ended ones
 // that nobody waited for are missing. ok is false where the system does not tell.
 func OfProcess(pid int) (t Time, ok bool) {
-	dir := "/proc/" + strconv.Itoa(pid)
-	for _, tid := range proc.Numbers(dir + "/task") {
-		task := dir + "/task/" + strconv.Itoa(tid)
-		one, err := ofThread(task)
-		if err != nil {
-			continue // it has ended
+	var tr tree
+	tr.look(pid)
+	return tr.time()
+}
+
+// tree is a process with its descendants, as they were when the newest process or thread of the
+// machine was made. While that is the newest, they can only have become fewer.
+type tree struct {
+	newest    string
+	processes []process // the first one is the root
+}
+
+// process is a process of a tree.
+type process struct {
+	pid       int
+	dir       string // in /proc
+	threads   []string
+	childless bool
+	waitedFor time.Duration // the CPU time of its ended children
+}
+
+// look finds the processes below a process, if any was made on the machine since the last look.
+func (t *tree) look(root int) {
+	newest := newest()
+	if newest != "" && newest == t.newest && t.processes[0].pid == root {
+		return
+	}
+	t.newest, t.processes = newest, t.processes[:0]
+	for below := []int{root}; len(below) > 0; below = below[1:] {
+		pid := below[0]
+		p := process{pid: pid, dir: "/proc/" + strconv.Itoa(pid), childless: true}
+		for _, tid := range proc.Numbers(p.dir + "/task") {
+			thread := p.dir + "/task/" + strconv.Itoa(tid)
+			p.threads = append(p.threads, thread)
+			children, _ := proc.Read(thread + "/children")
+			for _, child := range bytes.Fields(children) {
+				if pid, err := strconv.Atoi(string(child)); err == nil {
+					below, p.childless = append(below, pid), false
+				}
+			}
 		}
-		ok = true
-		t.Alive, t.Waited = t.Alive+one.CPU, t.Waited+one.Waited
+		p.waitedFor = waitedFor(p.dir)
+		t.processes = append(t.processes, p)
 	}
-	for _, child := range proc.Children(pid) {
-		below, _ := OfProcess(child)
-		t.CPU, t.Alive, t.Waited = t.CPU+below.CPU, t.Alive+below.Alive, t.Waited+below.Waited
+}
+
+// newest returns what tells the newest process or thread of the machine from others; "" if that is
+// not known.
+func newest() string {
+	load, err := proc.Read("/proc/loadavg")
+	if err != nil {
+		return ""
 	}
-	t.CPU += own(pid) + waitedFor(dir)
-	return t, ok
+	return string(load[bytes.LastIndexByte(load, ' ')+1:])
+}
+
+// cpu returns the CPU time of the processes, and of their ended children that were waited for.
+func (t *tree) cpu() (sum time.Duration) {
+	for i := range t.processes {
+		p := &t.processes[i]
+		had := own(p.pid)
+		if had == 0 {
+			continue // it has ended, and its parent has its time
+		}
+		if !p.childless {
+			p.waitedFor = waitedFor(p.dir)
+		}
+		sum += had + p.waitedFor
+	}
+	return sum
+}
+
+// time returns what the processes have had of the cores. ok is false if the root has ended.
+func (t *tree) time() (had Time, ok bool) {
+	for i, p := range t.processes {
+		for _, thread := range p.threads {
+			if one, err := ofThread(thread); err == nil { // else it has ended
+				had.Alive, had.Waited = had.Alive+one.CPU, had.Waited+one.Waited
+				ok = ok || i == 0
+			}
+		}
+	}
+	// Last, so that it is not less than what the threads have had.
+	had.CPU = t.cpu()
+	return had, ok
 }
 
 // addBelow adds the threads of a process and of its descendants that run or wait for a core.
@@ -116,7 +204,7 @@ func (t Threads) add(dir string) {
 func Forgets(pid int) bool {
 	const bit = 1 << (unix.SIGCHLD - 1)
 	return slices.ContainsFunc(proc.Below(pid), func(pid int) bool {
-		status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+		status, err := proc.Read("/proc/" + strconv.Itoa(pid) + "/status")
 		if err != nil {
 			return false
 		}
@@ -130,7 +218,7 @@ func Forgets(pid int) bool {
 // ofThread returns the CPU time of a thread and how long it was ready to run and did not;
 // Alive is 0. The kernel counts both in nanoseconds.
 func ofThread(dir string) (t Time, err error) {
-	data, err := os.ReadFile(dir + "/schedstat")
+	data, err := proc.Read(dir + "/schedstat")
 	if err != nil {
 		return t, err
 	}

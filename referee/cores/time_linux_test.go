@@ -40,6 +40,53 @@ func TestOfProcess(t *testing.T) {
 	}
 }
 
+// A process that starts after a look is found by the next one, and what it has used is not lost when it ends.
+func TestTreeGrows(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "exec 3<&0; read x; (i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; echo done; read x <&3) & wait; echo over; read x")
+	in, err := cmd.StdinPipe()
+	kit.Must(t, err)
+	out, err := cmd.StdoutPipe()
+	kit.Must(t, err)
+	kit.Must(t, cmd.Start())
+	defer cmd.Wait()
+	defer in.Close()
+	lines := bufio.NewScanner(out)
+	var tr tree
+	look := func(want int) time.Duration {
+		t.Helper()
+		tr.look(cmd.Process.Pid)
+		had, ok := tr.time()
+		if !ok || len(tr.processes) < want || had.CPU != tr.cpu() {
+			t.Errorf("it has %d processes and %v, known: %v; want %d processes", len(tr.processes), had, ok, want)
+		}
+		return had.CPU
+	}
+	alone := look(1)
+	if len(tr.processes) != 1 {
+		t.Errorf("it begins with %d processes", len(tr.processes))
+	}
+	in.Write([]byte("\n"))
+	lines.Scan()
+	both := look(2)
+	if both < alone+10*time.Millisecond {
+		t.Errorf("with its child it has used %v, alone %v", both, alone)
+	}
+	in.Write([]byte("\n"))
+	lines.Scan()
+	if after := look(1); after < both-2*proc.Tick {
+		t.Errorf("after the end of its child it has used %v, before %v", after, both)
+	}
+}
+
+// A reading of a bot in the middle of a turn.
+func BenchmarkTime(b *testing.B) {
+	var tr tree
+	for b.Loop() {
+		tr.look(os.Getpid())
+		tr.time()
+	}
+}
+
 // A process that ignores the end of its children is known by that.
 func TestForgets(t *testing.T) {
 	if Forgets(os.Getpid()) {

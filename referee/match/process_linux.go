@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -33,6 +34,7 @@ type process struct {
 	turn                  turnTime
 	bot                   Bot
 	sandbox               *sandbox.Process // also of a bot without a sandbox; nil in a test without a process
+	used                  *cores.Bot       // by its processes; nil without a watch
 	scratch               string
 }
 
@@ -389,7 +391,7 @@ func (p *process) closeOut() {
 }
 
 func (p *process) Close(grace time.Duration) {
-	p.turn.watch.Remove(p)
+	p.turn.watch.Remove(p.used)
 	if p.sandbox != nil {
 		if grace > 0 {
 			p.awaitExit(time.Now().Add(grace))

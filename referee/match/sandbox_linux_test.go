@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
@@ -187,10 +188,7 @@ func TestSandboxedThinks(t *testing.T) {
 }
 
 // thought returns how long a bot has had the processor.
-func thought(p *process) time.Duration {
-	t, _ := p.Time()
-	return t.CPU
-}
+func thought(p *process) time.Duration { return cores.NewBot(p.sandbox).CPU() }
 
 // TestSandboxedStopped: a stopped bot can be ended, by the end of the match and by
 // another's fault, and what it had written before is there afterwards.

@@ -149,7 +149,7 @@ func startBot(ctx context.Context, b Bot, w *cores.Watch, start startFunc) (c Co
 	if err != nil {
 		return nil, started, err
 	}
-	first := w.Read(time.Now())
+	first := w.Read(nil, time.Now())
 	started = time.Now()
 	if c, err = start(ctx, b, scratch); err != nil {
 		dropScratch(scratch)

@@ -59,15 +59,15 @@ func (p *process) sampleIfDue(now time.Time) time.Duration {
 		if late > firstReading {
 			t.watch.Delayed()
 		}
-		t.first = t.watch.Read(now)
+		t.first = t.watch.Read(p.used, now)
 		t.last, t.overslept = t.first, 0
 		if t.own >= 0 {
 			t.had = p.cpu()
 		}
 	case len(p.ready()) == 0:
 		// All of its waits are counted, and none of them is time in which it sleeps from now on.
-		if to := t.watch.Read(now); to != nil {
-			t.lost = t.lost.Plus(t.watch.Lost(p, t.last, to, 0, 0))
+		if to := t.watch.Read(p.used, now); to != nil {
+			t.lost = t.lost.Plus(t.watch.Lost(t.last, to, 0, 0))
 			t.last = to
 			t.waits.Begin(now)
 		}
@@ -88,7 +88,8 @@ func (t *turnTime) slept(from, to time.Time, asked time.Duration) {
 // observe has the watch count the process from its start on, before which the reading was made.
 func (p *process) observe(w *cores.Watch, first *cores.Reading) {
 	p.turn.watch = w
-	w.Add(p)
+	p.used = cores.NewBot(p.sandbox)
+	w.Add(p.used)
 	if first != nil {
 		p.turn.begin(first.At, 0)
 		p.turn.first, p.turn.last, p.turn.due = first, first, first.At.Add(stopSlice)
@@ -119,7 +120,7 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 	if !answered {
 		ready = p.ready()
 	}
-	to := t.watch.Read(now)
+	to := t.watch.Read(p.used, now)
 	if to == nil {
 		return cores.Lost{}
 	}
@@ -130,7 +131,7 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 	} else {
 		unseen = t.waits.Longest(ready, now)
 	}
-	lost := t.lost.Plus(t.watch.Lost(p, t.last, to, unread, unseen))
+	lost := t.lost.Plus(t.watch.Lost(t.last, to, unread, unseen))
 	if lost.Most > 0 && p.bare() {
 		if answered || turn >= t.searched { // which takes long
 			t.searched, t.hidden = 2*turn, min(turn, t.hidden+p.hidden(turn))
@@ -168,9 +169,6 @@ func (t *turnTime) used(cpu time.Duration) time.Duration {
 // cpu returns the CPU time of the bot. Outside of a sandbox it is that of its first process alone,
 // which is read at the beginning of turns.
 func (p *process) cpu() time.Duration { return cores.CPU(p.sandbox) }
-
-// Time returns what the bot has had of the processors.
-func (p *process) Time() (t cores.Time, ok bool) { return cores.Of(p.sandbox) }
 
 // ready returns the threads of the bot that run or wait for a core.
 func (p *process) ready() cores.Threads {

@@ -35,7 +35,7 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	kernel := kernelMemory{perFile: r.config.PerFile, seen: map[string]bool{}}
 	for _, pid := range pids() {
 		dir := "/proc/" + strconv.Itoa(pid)
-		if status, err := os.ReadFile(dir + "/status"); err == nil {
+		if status, err := proc.Read(dir + "/status"); err == nil {
 			// The kernel's tables of many small mappings are memory, too.
 			memory += (proc.Kilobytes(status, "\nRssAnon:") + proc.Kilobytes(status, "\nRssShmem:") + proc.Kilobytes(status, "\nVmPTE:")) << 10
 			threads += int(proc.Kilobytes(status, "\nThreads:"))
