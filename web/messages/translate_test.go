@@ -51,8 +51,8 @@ func TestTranslate(t *testing.T) {
 		},
 		{
 			"first game: no move of ply 3 within 20 ms and the margin: it came 88 ms later; to change: it needs about 110 ms for this move, and has 20",
-			"primera partida: cap jugada 3 en 20 ms i el marge: ha arribat 88 ms després; què cal canviar: necessita uns 110 ms per a aquesta jugada, i en té 20",
-			"primera partida: ninguna jugada 3 en 20 ms y el margen: ha llegado 88 ms después; qué cambiar: necesita unos 110 ms para esta jugada, y tiene 20",
+			"primera partida: sense resposta a la jugada 3 en 20 ms i el marge: ha arribat 88 ms després; què cal canviar: necessita uns 110 ms per a aquesta jugada, i en té 20",
+			"primera partida: sin respuesta en la jugada 3 en 20 ms y el margen: ha llegado 88 ms después; qué cambiar: necesita unos 110 ms para esta jugada, y tiene 20",
 		},
 		{"the process was killed by signal 11 (SIGSEGV) instead of sending the move of ply 2", "el procés l’ha matat el senyal 11 (SIGSEGV) en lloc d’enviar la jugada 2", "al proceso lo ha matado la señal 11 (SIGSEGV) en lugar de enviar la jugada 2"},
 		{"what to change:\n- use less\nTraceback", "què cal canviar:\n- fes-ne servir menys\nTraceback", "qué cambiar:\n- usa menos\nTraceback"},
