@@ -17,7 +17,7 @@ type waitingPage struct {
 	Link    string // of the page, for others
 	Own     int    // the seat of the visitor, -1 for none
 	Opener  bool   // the visitor has opened the table
-	Host    string // who has opened the table
+	Host    string // who has opened the table, "" for a guest
 	Offered string // to whom, if the game is a rematch
 	Rules   template.HTML
 	Options []template.HTML // in words
@@ -31,7 +31,7 @@ func (s *Site) waiting(v *visit, t *play.Table, status int, problem *wire.Proble
 		Table: t, Title: titleOf(t.Choice.Game), Link: v.origin() + "/play/" + t.ID, Own: t.Seat(v.Actor), Refused: s.refused(v), Problem: problem,
 	}
 	page.Opener = page.Own == t.Choice.Seat
-	page.Host = seatName(v.words, t.Shown()[t.Choice.Seat].Name, false)
+	page.Host = t.Shown()[t.Choice.Seat].Name
 	var others []string
 	for _, seat := range slices.Sorted(maps.Keys(t.Choice.Kept)) {
 		others = append(others, seatName(v.words, t.Choice.Kept[seat].Person.Name, false))
