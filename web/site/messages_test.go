@@ -19,6 +19,13 @@ var (
 	keyInGo   = regexp.MustCompile(`"([a-z]+(?:\.[a-z-]+)+)"`)
 )
 
+// The templates of all pages are right, which a site parses only when a page is first asked for.
+func TestTemplates(t *testing.T) {
+	for _, parse := range kit.Get[*pages](t)(newPages(new(Site))).templates {
+		parse() // it panics otherwise
+	}
+}
+
 // Every message is used, and every one that is used exists.
 func TestMessagesUsed(t *testing.T) {
 	known := kit.Get[[]*messages.Language](t)(messages.All())[0].Texts
