@@ -1,9 +1,11 @@
 package webtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,6 +115,8 @@ type Tab struct {
 	// Home is what addresses of requests may begin with: the page itself, or its server.
 	Home string
 
+	fail context.CancelCauseFunc // ends all that waits
+
 	mu       sync.Mutex
 	noise    []string
 	requests []string
@@ -124,11 +128,12 @@ func Open(t *testing.T, browser context.Context, url string) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
+	ctx, fail := context.WithCancelCause(ctx)
 	if end, ok := t.Deadline(); ok {
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-10*time.Second)) // time to say what did not come
 		t.Cleanup(cancel)
 	}
-	b := &Tab{T: t, Ctx: ctx, Home: url}
+	b := &Tab{T: t, Ctx: ctx, Home: url, fail: fail}
 	kit.Must(t, chromedp.Listen(ctx, b.listen))
 	Call(b, network.Enable, network.EnableParams{})
 	Call(b, log.Enable, cdp.Empty{})
@@ -146,6 +151,10 @@ func (b *Tab) listen(event any) {
 		b.noise = append(b.noise, fmt.Sprintf("console.%s: %v", e.Type, e.Args))
 	case *log.EventEntryAdded:
 		b.noise = append(b.noise, fmt.Sprintf("%s: %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
+	case *network.EventResponseReceived:
+		if e.Type == network.ResourceTypeDocument && e.Response.Status == http.StatusInternalServerError {
+			b.fail(fmt.Errorf("%s is a page of an error of the server", e.Response.URL))
+		}
 	case *network.EventRequestWillBeSent:
 		b.requests = append(b.requests, e.Request.URL)
 	}
@@ -266,7 +275,7 @@ const ClickAt = `(wanted, x, y) => {
 }`
 
 // Wait waits until a selector finds something, also on the page to which this one is about to give
-// way. Only the deadline of the test run ends the wait.
+// way. Only an error of the server or the deadline of the test run ends the wait.
 func (b *Tab) Wait(selector string) {
 	b.T.Helper()
 	var found bool
@@ -277,7 +286,7 @@ func (b *Tab) Wait(selector string) {
 	}
 	kit.Until(b.T, selector+" comes", wait)
 	if err != nil || !found {
-		b.T.Fatalf("%s did not come (%v)", selector, err)
+		b.T.Fatalf("%s did not come (%v)", selector, cmp.Or(context.Cause(b.Ctx), err))
 	}
 }
 
