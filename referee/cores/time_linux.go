@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -138,11 +139,18 @@ func (t *tree) look(root int) {
 	}
 }
 
+// kernelsLoad reports whether /proc/loadavg is the kernel's own. In some containers it is that of
+// lxcfs, which is made anew every five seconds.
+var kernelsLoad = sync.OnceValue(func() bool {
+	var fs unix.Statfs_t
+	return unix.Statfs("/proc/loadavg", &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC
+})
+
 // newest returns what tells the newest process or thread of the machine from others; "" if that is
 // not known.
 func newest() string {
 	load, err := proc.Read("/proc/loadavg")
-	if err != nil {
+	if err != nil || !kernelsLoad() {
 		return ""
 	}
 	return string(load[bytes.LastIndexByte(load, ' ')+1:])
