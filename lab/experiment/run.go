@@ -21,6 +21,7 @@ type Options struct {
 	NodeRate  int     // nodes that the bots have instead of a second of their time; 0 for the time
 	// TrainScale is of the study's games, episodes and generations that models learn from; 0 for Scale, at most 1.
 	TrainScale float64
+	Games      string // the file of the games that were played; "" for none
 	Models     string // the directory of the models that are trained
 	ModelsSize int    // MiB that it may have
 	Seed       rules.Seed
@@ -124,7 +125,7 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 func (r *Report) count(rows [][]result) {
 	for _, g := range slices.Concat(rows...) {
 		r.Games++
-		r.Drawn += int(one(g.drawn))
+		r.Drawn += int(one(g.Drawn))
 	}
 }
 
