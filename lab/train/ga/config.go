@@ -275,21 +275,14 @@ func (c *Config) checkAgents() error {
 }
 
 // named returns the operators of some names.
-func named[T any](kind string, names []string, all []T, name func(T) string) (chosen []T, err error) {
-	var known []string
-	for _, o := range all {
-		known = append(known, name(o))
-	}
-	for _, want := range names {
-		found := false
-		for i, o := range all {
-			if known[i] == want {
-				chosen, found = append(chosen, o), true
-			}
-		}
-		if !found {
+func named[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
+	known := names(all, name)
+	for _, want := range wanted {
+		i := slices.Index(known, want)
+		if i < 0 {
 			return nil, fmt.Errorf("%s %q does not exist: try some of %s", kind, want, strings.Join(known, ","))
 		}
+		chosen = append(chosen, all[i])
 	}
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("%s \"\": at least one is needed: try some of %s", kind, strings.Join(known, ","))
@@ -298,17 +291,14 @@ func named[T any](kind string, names []string, all []T, name func(T) string) (ch
 }
 
 // CrossoverNames returns the names of all crossovers.
-func CrossoverNames() (names []string) {
-	for _, c := range crossovers {
-		names = append(names, c.name)
-	}
-	return names
-}
+func CrossoverNames() []string { return names(crossovers, func(c crossover) string { return c.name }) }
 
 // MutationNames returns the names of all mutations.
-func MutationNames() (names []string) {
-	for _, m := range mutations {
-		names = append(names, m.name)
+func MutationNames() []string { return names(mutations, func(m mutation) string { return m.name }) }
+
+func names[T any](all []T, name func(T) string) (list []string) {
+	for _, o := range all {
+		list = append(list, name(o))
 	}
-	return names
+	return list
 }

@@ -18,7 +18,6 @@ import (
 type search[I any] struct {
 	Config
 	mode    cards.Mode
-	policy  Policy
 	species species[I]
 	rules   []baraja.TableRules
 	rival   func() (Agent, error) // nil for none
@@ -71,7 +70,6 @@ func newSearch[I any](c Config, workers int, rival func() (Agent, error), of fun
 	}
 	s.mode, _ = cards.ParseMode(c.Mode) // checked above, as the others
 	s.rules, _ = s.mode.Combinations(c.Rules)
-	s.policy = newPolicy(c.Policy, c.Crossover, c.Mutation, c.keeps(defectTuned))
 	s.species = of(&s.Config, s.mode)
 	s.members = s.species.first(c.Population, stream(c.Seed, forBirth, 0))
 	for range max(1, workers) {
@@ -207,7 +205,7 @@ func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	if o.random, err = s.test(ctx, s.members[o.elite[0]], testGames, stream(s.Seed, forTest, s.generation)); err != nil {
 		return o, err
 	}
-	o.crossover, o.mutation = s.policy.ratios(s.generation, s.Generations)
+	o.crossover, o.mutation = s.ratios(s.generation)
 	parents := make([]I, len(o.elite))
 	if err := s.each(ctx, len(parents), func(_ *desk[I], k int) {
 		parents[k] = s.species.taught(s.members[o.elite[k]], o.lessons[o.elite[k]])

@@ -33,7 +33,18 @@ func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(*c, m, in.Workers)
+	var rival func() (Agent, error)
+	switch c.Rival {
+	case "":
+	case RandomRival:
+		rival = func() (Agent, error) { return &Random{}, nil }
+	default:
+		rival = func() (Agent, error) { return newRival(c.Rival, m) }
+	}
+	if c.Variant == Agents {
+		return newSearch(*c, in.Workers, rival, newAgents)
+	}
+	return newSearch(*c, in.Workers, rival, newNets)
 }
 
 // Report is what has come of a search, as result.json has it.
@@ -60,21 +71,6 @@ func (r Report) String() string {
 	}
 	fmt.Fprintf(&b, "against random players: %.1f %% of %s won, %.1f points a game\n", 100*r.Random.Share(), text.Count(r.Random.Games, "game"), r.Random.Mean())
 	return b.String()
-}
-
-func start(c Config, m cards.Mode, workers int) (run.Trainer, error) {
-	var rival func() (Agent, error)
-	switch {
-	case c.Rival == "":
-	case c.Rival == RandomRival:
-		rival = func() (Agent, error) { return &Random{}, nil }
-	default:
-		rival = func() (Agent, error) { return newRival(c.Rival, m) }
-	}
-	if c.Variant == Agents {
-		return newSearch(c, workers, rival, newAgents)
-	}
-	return newSearch(c, workers, rival, newNets)
 }
 
 // Progress returns the generations that have been bred, and all.

@@ -105,20 +105,18 @@ func TestExplore(t *testing.T) {
 	table.Learn(spread(1), 2, 1, 0)
 	a, r := policy.Agent{States: table}, rules.NewRand(1)
 	for _, k := range []policy.Key{spread(1), spread(2)} {
-		var count [3]int
+		explored := 0
 		for range 4000 {
-			action, why := Explore(&a, &policy.View{Key: k, Legal: 0b1111}, 0.25, r)
-			count[why]++
-			if why == Known && action != 2 || action > 3 {
-				t.Fatalf("action %d, choice %d", action, why)
+			action, chosen, known := Explore(&a, &policy.View{Key: k, Legal: 0b1111}, 0.25, r)
+			if !chosen {
+				explored++
+			}
+			if known && action != 2 || action > 3 || known != (chosen && k == spread(1)) {
+				t.Fatalf("state %x: action %d, chosen %t, known %t", k, action, chosen, known)
 			}
 		}
-		chosen := Known
-		if k != spread(1) {
-			chosen = Unknown
-		}
-		if count[Exploring] < 900 || count[Exploring] > 1100 || count[Exploring]+count[chosen] != 4000 {
-			t.Errorf("of 4000 choices in state %x: %v", k, count)
+		if explored < 900 || explored > 1100 {
+			t.Errorf("%d of 4000 choices in state %x are random", explored, k)
 		}
 	}
 }

@@ -134,10 +134,7 @@ func modelOf(t testing.TB, change func(*Config)) []byte {
 	c.Keys, c.Episodes, c.Memory = allKeys[3], 300, 4
 	change(&c)
 	kit.Must(t, c.Check())
-	l := New(c, Cards(c))
-	for l.Episodes < l.config.Episodes {
-		kit.Must(t, l.Batch(t.Context(), 2))
-	}
+	l := train(t, c, 2, Cards(c))
 	var b bytes.Buffer
 	h := model.Header{Kind: model.RL, Mode: c.Mode, Variant: c.Variant, Encoding: c.Encoding(), Defects: c.Defects}
 	kit.Must(t, model.Write(&b, h, func(w io.Writer) error {

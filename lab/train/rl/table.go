@@ -1,6 +1,7 @@
 package rl
 
 import (
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -195,35 +196,36 @@ func (t *Table) Set(p Pair) bool {
 	return true
 }
 
-// Shard calls a function with the pairs of a part of the table, in no order, until it returns
-// false.
-func (t *Table) Shard(n int, yield func(Pair) bool) {
-	s := &t.shards[n]
-	for i, word := range s.words {
-		if word != 0 && !yield(s.pair(n, i)) {
-			return
+// Shard returns the pairs of a part of the table, in no order.
+func (t *Table) Shard(n int) iter.Seq[Pair] {
+	return func(yield func(Pair) bool) {
+		s := &t.shards[n]
+		for i, word := range s.words {
+			if word != 0 && !yield(s.pair(n, i)) {
+				return
+			}
 		}
 	}
 }
 
-// All calls a function with all pairs, in no order, until it returns false.
-func (t *Table) All(yield func(Pair) bool) {
-	more := true
-	for n := 0; n < policy.Shards && more; n++ {
-		t.Shard(n, func(p Pair) bool {
-			more = yield(p)
-			return more
-		})
+// All returns all pairs, in no order.
+func (t *Table) All() iter.Seq[Pair] {
+	return func(yield func(Pair) bool) {
+		for n := range t.shards {
+			for p := range t.Shard(n) {
+				if !yield(p) {
+					return
+				}
+			}
+		}
 	}
 }
 
 // Merge adds the pairs of another table: the mean of a pair that both have is weighted by the
 // counts.
 func (t *Table) Merge(other *Table) {
-	for n := range t.shards {
-		t.Reserve(n, t.shards[n].used+other.shards[n].used)
-	}
-	other.All(func(p Pair) bool {
+	t.makeRoom(other)
+	for p := range other.All() {
 		if own, ok := t.Find(p.Key, p.Action); ok {
 			n := float32(own.Count) + float32(p.Count)
 			if n > 0 {
@@ -232,8 +234,22 @@ func (t *Table) Merge(other *Table) {
 			p.Count = uint16(min(int(own.Count)+int(p.Count), maxCount))
 		}
 		t.Set(p)
-		return true
-	})
+	}
+}
+
+// Count adds the counts of another table's pairs, as votes.
+func (t *Table) Count(other *Table) {
+	t.makeRoom(other)
+	for p := range other.All() {
+		t.Vote(p.Key, p.Action, int(p.Count))
+	}
+}
+
+// makeRoom makes room for the pairs of another table.
+func (t *Table) makeRoom(other *Table) {
+	for n := range t.shards {
+		t.Reserve(n, t.shards[n].used+other.shards[n].used)
+	}
 }
 
 // Clone returns a copy that is independent.
@@ -244,17 +260,6 @@ func (t *Table) Clone() *Table {
 		s.words, s.means = slices.Clone(s.words), slices.Clone(s.means)
 	}
 	return c
-}
-
-// Count adds the counts of another table's pairs, as votes.
-func (t *Table) Count(other *Table) {
-	for n := range t.shards {
-		t.Reserve(n, t.shards[n].used+other.shards[n].used)
-	}
-	other.All(func(p Pair) bool {
-		t.Vote(p.Key, p.Action, int(p.Count))
-		return true
-	})
 }
 
 func (s *shard) pair(n, i int) Pair { return decode(n, s.words[i], s.means[i]) }
