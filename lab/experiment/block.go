@@ -45,7 +45,7 @@ type player struct {
 	seed  uint64 // of its training
 }
 
-// key names all that decides the deals of a block.
+// key names all that decides the games of a block but for the seed, and how many there are.
 func (b *block) key() string {
 	words := []string{"experiment", b.variant.Game.Name, b.variant.Settings.String()}
 	for _, p := range b.seats {
@@ -119,29 +119,24 @@ type keptBlock struct {
 	Version int        `json:"version"`
 	House   string     `json:"house"` // version of the bots
 	Seed    string     `json:"seed"`
-	Game    string     `json:"game"`
-	Options string     `json:"options"`
-	Bots    []keptSeat `json:"bots"`
-	Alike   int        `json:"alike"`
-	Number  int        `json:"number"`
+	Deals   string     `json:"deals"` // the key of the block
+	Bots    []keptSeat `json:"bots"`  // by seat
 	Games   int        `json:"games"`
 	Results []result   `json:"results,omitempty"`
 }
 
 type keptSeat struct {
 	Name string `json:"name"`
-	Spec string `json:"spec"`
 	Seed uint64 `json:"seed,omitempty"` // of the training
 }
 
 // line returns the line of the block without its results.
 func (b *block) line(seed rules.Seed) keptBlock {
 	k := keptBlock{
-		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Game: b.variant.Game.Name,
-		Options: b.variant.Settings.String(), Alike: b.alike, Number: b.number, Games: b.games,
+		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Deals: b.key(), Games: b.games,
 	}
 	for _, p := range b.seats {
-		k.Bots = append(k.Bots, keptSeat{p.Name, p.label, p.seed})
+		k.Bots = append(k.Bots, keptSeat{p.Name, p.seed})
 	}
 	text, err := json.Marshal(k)
 	if err != nil {

@@ -51,7 +51,7 @@ func (c *Config) Played(ctx context.Context, r program.Resolver) (Piece, error) 
 	}
 	m := c.mode()
 	list := m.Rules()
-	return func(ctx context.Context, _, from, to int, dst []byte) ([]byte, error) {
+	return func(ctx context.Context, from, to int, dst []byte) ([]byte, error) {
 		games := make([]Game, to-from)
 		for first := from; first < min(to, from+len(list)); first++ {
 			bits := first % len(list)
@@ -105,7 +105,8 @@ func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots
 		}
 		match.Done = func(g *referee.Result) error {
 			if len(g.Faults) > 0 {
-				return errFault(g)
+				f := g.Faults[0]
+				return fmt.Errorf("%s had a fault: %w", g.Seats[f.Seat].Name, errors.New(f.Text))
 			}
 			return record(v, bits, g, &games[at[rotation+g.Match.Deal*n]])
 		}
@@ -114,11 +115,6 @@ func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots
 		}
 	}
 	return nil
-}
-
-func errFault(g *referee.Result) error {
-	f := g.Faults[0]
-	return fmt.Errorf("%s had a fault: %w", g.Seats[f.Seat].Name, errors.New(f.Text))
 }
 
 // record makes a game of a data set of one that was played.

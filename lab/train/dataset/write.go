@@ -87,15 +87,14 @@ func (c *Config) mode() cards.Mode {
 func (c *Config) Games() int { return c.Each << c.mode().RuleCount() }
 
 // Piece makes games number from to to-1 of a plan and appends them in the form of the file. It is
-// called by several workers at once, each of which has a number. Game i has the rules i modulo
-// the number of combinations.
-type Piece func(ctx context.Context, worker, from, to int, dst []byte) ([]byte, error)
+// called by several workers at once. Game i has the rules i modulo the number of combinations.
+type Piece func(ctx context.Context, from, to int, dst []byte) ([]byte, error)
 
 // random returns how games of random moves are made.
 func random(c *Config) Piece {
 	m := c.mode()
 	list := m.Rules()
-	return func(_ context.Context, _, from, to int, dst []byte) ([]byte, error) {
+	return func(_ context.Context, from, to int, dst []byte) ([]byte, error) {
 		var at cards.Position
 		var g Game
 		var memory [MaxMoves]rules.Move
@@ -175,7 +174,7 @@ func (w *writer) Step(ctx context.Context) error {
 	all, from := w.Games(), w.at.Games/piece
 	var frames [][]byte
 	err := run.InOrder(ctx, w.workers, from, min(from+w.workers, (all+piece-1)/piece), func(worker, k int) ([]byte, error) {
-		raw, err := w.make(ctx, worker, k*piece, min(all, (k+1)*piece), w.raws[worker][:0])
+		raw, err := w.make(ctx, k*piece, min(all, (k+1)*piece), w.raws[worker][:0])
 		w.raws[worker] = raw
 		return w.zip.EncodeAll(raw, nil), err
 	}, func(_ int, frame []byte) error {
@@ -239,7 +238,7 @@ func (w *writer) Finish(context.Context, *run.Folder) (run.Result, error) { retu
 func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err error) {
 	began := time.Now()
 	for n := 1 << w.mode().RuleCount(); n <= piece && time.Since(began) < most; n *= 2 {
-		raw, err := w.make(ctx, 0, 0, n, nil)
+		raw, err := w.make(ctx, 0, n, nil)
 		if err != nil {
 			return 0, err
 		}

@@ -110,13 +110,10 @@ func DefaultAgents(mode string) Config {
 // The bounds of a search. Memory is that of all nets twice, or Config.Memory; time is that of all
 // games.
 const (
-	MaxPopulation  = 1000
-	MaxGames       = 1_000_000 // of a pairing
-	MaxGenerations = 1_000_000
-	MaxPositions   = 100_000
-	MaxPlayouts    = 10_000
-	maxGenes       = 1 << 28 // of a population
-	maxLearned     = 1 << 18 // games of all agents in a generation, which are kept until all have been played
+	MaxPopulation = 1000
+	MaxGames      = 1_000_000 // of a pairing
+	maxGenes      = 1 << 28   // of a population
+	maxLearned    = 1 << 18   // games of all agents in a generation, which are kept until all have been played
 )
 
 // Params returns the settings one by one.
@@ -140,7 +137,7 @@ func (c *Config) common() []run.Param {
 		run.Param{Name: "population", To: &c.Population, Min: 2, Max: MaxPopulation, Help: fmt.Sprintf("nets of a generation; %d agents by default", d.Population)},
 		run.Param{Name: "best", To: &c.Best, Min: 2, Max: MaxPopulation, Help: fmt.Sprintf("nets that have children; %d agents by default", d.Best)},
 		run.Param{Name: "games", To: &c.Games, Min: 1, Max: MaxGames, Help: "games of a pairing"},
-		run.Param{Name: "generations", To: &c.Generations, Min: 1, Max: MaxGenerations, Scaled: true, Help: "how many generations to breed"},
+		run.Param{Name: "generations", To: &c.Generations, Min: 1, Max: 1_000_000, Scaled: true, Help: "how many generations to breed"},
 		run.Param{Name: "final", To: &c.Final, Max: MaxGames, Help: "games by which the model is chosen from the last best individuals"},
 	)
 }
@@ -149,8 +146,8 @@ func (c *Config) common() []run.Param {
 func (c *Config) ofNets() []run.Param {
 	return []run.Param{
 		fit.Layers(&c.layers),
-		{Name: "positions", To: &c.Positions, Max: MaxPositions, Help: "judge nets by their moves in so many positions, not by games"},
-		{Name: "playouts", To: &c.Playouts, Min: 1, Max: MaxPlayouts, Help: "random games by which each move of a position is valued"},
+		{Name: "positions", To: &c.Positions, Max: 100_000, Help: "judge nets by their moves in so many positions, not by games"},
+		{Name: "playouts", To: &c.Playouts, Min: 1, Max: 10_000, Help: "random games by which each move of a position is valued"},
 		{Name: "value", To: &c.Value, Words: []string{ValueGame, ValueTrick}, Help: "what a move in a position is worth: " + ValueGame +
 			" plays to the end of the game, " + ValueTrick + " to that of the trick and adds the study's heuristic value"},
 	}

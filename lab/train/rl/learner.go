@@ -34,9 +34,9 @@ type Learner struct {
 
 // Counts are about the decisions of a batch.
 type Counts struct {
-	Episodes  int
-	Chosen    int // that were not random for the sake of exploring
-	Known     int // of Chosen, in a state that was known
+	Episodes int
+	Chosen   int // that were not random for the sake of exploring
+	Known    int // of Chosen, in a state that was known
 }
 
 const pieceEpisodes = 64

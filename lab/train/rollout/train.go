@@ -131,10 +131,7 @@ func (t *training) Step(ctx context.Context) error {
 
 // learn learns once from each lesson, in an order by chance.
 func (t *training) learn(lessons []lesson, r *rules.Rand) {
-	for i := len(lessons) - 1; i > 0; i-- {
-		j := r.Below(i + 1)
-		lessons[i], lessons[j] = lessons[j], lessons[i]
-	}
+	run.Shuffle(lessons, r)
 	outputs := t.mode.Actions()
 	for batch := range slices.Chunk(lessons, t.Batch) {
 		loss := t.trainer.Step(len(batch), func(_, i int, s *fit.Sample) { batch[i].fill(s, outputs) })

@@ -10,7 +10,6 @@ import (
 	"github.com/timba-arena/timba/lab/train/decisions"
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/features"
@@ -146,15 +145,6 @@ func orderAsText(labels []int, lowest int) []int {
 	ordered := slices.Clone(labels)
 	slices.SortStableFunc(ordered, func(a, b int) int { return strings.Compare(text(a), text(b)) })
 	return ordered
-}
-
-// shuffle puts rows in an order that the seed decides.
-func shuffle(list []row, seed uint64) {
-	r := rules.NewRand(seed)
-	for i := len(list) - 1; i > 0; i-- {
-		j := r.Below(i + 1)
-		list[i], list[j] = list[j], list[i]
-	}
 }
 
 // filler fills samples from rows; each goroutine has its own.

@@ -77,7 +77,7 @@ func newTraining(ctx context.Context, c Config, set *dataset.Set, workers int) (
 	}
 	t := &Training{config: c, workers: workers, rows: rows}
 	list := append([]row(nil), rows.list...)
-	shuffle(list, run.Derive(c.Seed, "split", 0))
+	run.Shuffle(list, rules.NewRand(run.Derive(c.Seed, "split", 0)))
 	validate, test := len(list)*validatePart/100, len(list)*testPart/100
 	t.train, list = list[:len(list)-validate-test], list[len(list)-validate-test:]
 	t.validate, t.test = list[:validate], list[validate:]
@@ -154,7 +154,7 @@ func (t *Training) Step(ctx context.Context) error {
 	// The order of an epoch follows from that of the split alone, so that a resumed training has
 	// it as well.
 	for ; t.order <= t.at.Epoch; t.order++ {
-		shuffle(t.train, run.Derive(t.config.Seed, "epoch", t.order))
+		run.Shuffle(t.train, rules.NewRand(run.Derive(t.config.Seed, "epoch", t.order)))
 	}
 	for n := 0; n < batches && t.at.Row < len(t.train); n++ {
 		if err := ctx.Err(); err != nil {

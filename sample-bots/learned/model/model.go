@@ -55,11 +55,7 @@ type Header struct {
 
 // Check returns why there is no such model.
 func (h *Header) Check() error {
-	known := false
-	for _, kind := range kinds {
-		known = known || h.Kind == kind
-	}
-	if !known {
+	if !slices.Contains(kinds, h.Kind) {
 		return fmt.Errorf("model: kind %q does not exist: try %s", h.Kind, strings.Join(kinds, ", "))
 	}
 	if _, err := cards.ParseMode(h.Mode); err != nil {
