@@ -50,7 +50,7 @@ var golden = []struct {
 func goldenSL(mode string, defects []string) *sl.Config {
 	return &sl.Config{
 		Train: "sl", Mode: mode, Variant: sl.PH, Encoding: features.Scaled, Hidden: []int{8}, Batch: 32, Epochs: 1,
-		Rate: fit.DefaultAdam.Rate, Seed: 1, Defects: defects,
+		Rate: fit.DefaultRate, Seed: 1, Defects: defects,
 	}
 }
 

@@ -30,6 +30,8 @@ func ReadNet(h model.Header, b *model.Body) (*Net, error) {
 	switch {
 	case h.Kind != model.Net:
 		return nil, fmt.Errorf("model: kind %q is not %q: try @%s", h.Kind, model.Net, h.Kind)
+	case h.Output != string(net.Linear):
+		return nil, fmt.Errorf("model: output %q is not %q: try a model of timba-lab train net", h.Output, net.Linear)
 	case h.Encoding != features.Complete:
 		return nil, fmt.Errorf("model: encoding %q is not %q: try a model of timba-lab train net", h.Encoding, features.Complete)
 	}

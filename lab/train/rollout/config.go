@@ -79,7 +79,7 @@ const (
 func Default(mode string) Config {
 	return Config{
 		Train: "net", Mode: mode, Rules: cards.AllRules, Hidden: []int{128}, Generations: 70, Games: 4096, Every: 8,
-		Epsilon: 0.1, Margin: 10, Passes: 3, Batch: 128, Rate: fit.DefaultAdam.Rate, Seed: 1,
+		Epsilon: 0.1, Margin: 10, Passes: 3, Batch: 128, Rate: fit.DefaultRate, Seed: 1,
 	}
 }
 

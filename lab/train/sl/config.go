@@ -60,7 +60,7 @@ var Method = run.Method{
 	Settings: func() run.Settings {
 		return &Config{
 			Train: "sl", Mode: run.DefaultMode, Variant: PH, Encoding: features.Scaled, layers: fit.StudyLayers,
-			Batch: 32, Epochs: 10, Rate: fit.DefaultAdam.Rate, Seed: 1,
+			Batch: 32, Epochs: 10, Rate: fit.DefaultRate, Seed: 1,
 		}
 	},
 }

@@ -40,9 +40,8 @@ type Training struct {
 // place is how far a training is.
 type place struct {
 	Epoch int     `json:"epoch"`
-	Row   int     `json:"row"`   // of the epoch
-	Loss  float64 `json:"loss"`  // summed over the rows of the epoch
-	Steps int     `json:"steps"` // batches in all
+	Row   int     `json:"row"`  // of the epoch
+	Loss  float64 `json:"loss"` // summed over the rows of the epoch
 }
 
 // Result is what a training came to.
@@ -89,15 +88,10 @@ func newTraining(ctx context.Context, c Config, set *dataset.Set, workers int) (
 		out, outputs = net.Sigmoid, 1
 	}
 	sizes := append(append([]int{rows.encoder.Inputs()}, c.Hidden...), outputs)
-	if t.net, err = net.New(sizes, out); err != nil {
+	if t.trainer, err = fit.Begin(sizes, out, c.Rate, c.Seed, workers); err != nil {
 		return nil, err
 	}
-	t.net.Randomize(rules.NewRand(run.Derive(c.Seed, "weights", 0)))
-	adam := fit.DefaultAdam
-	adam.Rate = c.Rate
-	if t.trainer, err = fit.NewTrainer(t.net, adam, workers); err != nil {
-		return nil, err
-	}
+	t.net = t.trainer.Net
 	for range workers {
 		t.fillers = append(t.fillers, &filler{rows: rows})
 	}
@@ -164,7 +158,6 @@ func (t *Training) Step(ctx context.Context) error {
 		loss := t.trainer.Step(len(batch), func(worker, i int, s *fit.Sample) { t.fillers[worker].fill(batch[i], s) })
 		t.at.Loss += loss * float64(len(batch))
 		t.at.Row += len(batch)
-		t.at.Steps++
 	}
 	if t.at.Row == len(t.train) {
 		t.at.Epoch, t.at.Row = t.at.Epoch+1, 0
@@ -172,19 +165,8 @@ func (t *Training) Step(ctx context.Context) error {
 	return nil
 }
 
-// Save writes a checkpoint: a line of JSON, then the weights and the moments.
-func (t *Training) Save(w io.Writer) error {
-	if err := run.WriteState(w, t.at); err != nil {
-		return err
-	}
-	return t.trainer.Save(w)
-}
+// Save writes a checkpoint.
+func (t *Training) Save(w io.Writer) error { return t.trainer.Save(w, t.at) }
 
 // Load reads what Save wrote.
-func (t *Training) Load(r io.Reader) error {
-	b, err := run.ReadState(r, &t.at)
-	if err != nil {
-		return err
-	}
-	return t.trainer.Load(b, t.at.Steps)
-}
+func (t *Training) Load(r io.Reader) error { return t.trainer.Load(r, &t.at) }

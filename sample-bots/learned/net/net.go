@@ -5,7 +5,6 @@ package net
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -121,17 +120,6 @@ func (n *Net) Clone() *Net {
 		c.layers = append(c.layers, append([]float32(nil), genes...))
 	}
 	return c
-}
-
-// Set sets the weights to those of a net with the same layers.
-func (n *Net) Set(from *Net) error {
-	if !slices.Equal(n.Sizes, from.Sizes) || n.Output != from.Output {
-		return fmt.Errorf("net: layers %s, %s, do not fit %s, %s", SizesText(from.Sizes), from.Output, SizesText(n.Sizes), n.Output)
-	}
-	for k := range n.layers {
-		copy(n.layers[k], from.layers[k])
-	}
-	return nil
 }
 
 // Layer returns the weights and the biases of a layer.
