@@ -71,12 +71,7 @@ func (l *Learned) named() string {
 }
 
 // kept returns the defects, for people.
-func (l *Learned) kept() string {
-	if len(l.Defects) == 0 {
-		return "none"
-	}
-	return strings.Join(l.Defects, ", ")
-}
+func (l *Learned) kept() string { return cmp.Or(strings.Join(l.Defects, ", "), "none") }
 
 // spec returns the house bot that plays by the model.
 func (l *Learned) spec() string {

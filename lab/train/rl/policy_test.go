@@ -32,7 +32,7 @@ func TestPolicy(t *testing.T) {
 			k := spread(i)
 			want, tried := table.Best(k, policy.AllActions)
 			got, ok := p.Best(k, policy.AllActions)
-			if keep := tried && table.visits(k) >= visits; ok != keep || ok && got != want {
+			if keep := tried && table.best(k, policy.AllActions).visits >= visits; ok != keep || ok && got != want {
 				t.Fatalf("state %d: %d %t, not %d %t", i, got, ok, want, keep)
 			}
 			if ok {
@@ -67,7 +67,7 @@ func TestPolicyUntried(t *testing.T) {
 		known, negative := 0, 0
 		for i := range uint64(1600) {
 			k := spread(i)
-			if table.visits(k) < visits {
+			if table.best(k, policy.AllActions).visits < visits {
 				if _, ok := p.Best(k, policy.AllActions); ok {
 					t.Errorf("state %d was visited too seldom", i)
 				}

@@ -113,6 +113,7 @@ type best struct {
 	mean   float32
 	count  uint64
 	tried  uint64 // all that were tried, a bit each
+	visits int    // of the state
 }
 
 func (t *Table) best(k policy.Key, legal uint64) (b best) {
@@ -129,6 +130,7 @@ func (t *Table) best(k policy.Key, legal uint64) (b best) {
 		if count := word & maxCount; word>>(64-policy.RestBits) == rest && count > 0 { // else a vote that was taken back
 			a, mean := uint8(word>>countBits&(policy.MaxActions-1)), s.means[i]
 			b.tried |= 1 << a
+			b.visits += int(count)
 			if legal>>a&1 != 0 && (!b.known || mean > b.mean || mean == b.mean && (count > b.count || count == b.count && a < b.action)) {
 				b.action, b.known, b.mean, b.count = a, true, mean, count
 			}

@@ -4,6 +4,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (f *Folder) check(config []byte) error {
 		for name := range sides[0] {
 			if compact(before[name]) != compact(now[name]) {
 				return fmt.Errorf("run %q was begun with %s %s, not %s: resume it with the same flags, or choose another --out",
-					f.Dir, name, orNone(compact(before[name])), orNone(compact(now[name])))
+					f.Dir, name, cmp.Or(compact(before[name]), "none"), cmp.Or(compact(now[name]), "none"))
 			}
 		}
 	}
@@ -120,13 +121,6 @@ func compact(raw json.RawMessage) string {
 		return string(raw)
 	}
 	return b.String()
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
 }
 
 // open writes the configuration and opens the files that grow.
