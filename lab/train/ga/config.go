@@ -201,10 +201,10 @@ func (c *Config) Check() error {
 		return err
 	}
 	mode, _ := cards.ParseMode(c.Mode)
-	if err := within("population", c.Population, mode.Players, MaxPopulation); err != nil {
-		return err
-	}
-	if err := within("best", c.Best, 2, c.Population); err != nil {
+	if err := run.Check([]run.Param{
+		{Name: "population", To: &c.Population, Min: float64(mode.Players), Max: MaxPopulation},
+		{Name: "best", To: &c.Best, Min: 2, Max: float64(c.Population)},
+	}); err != nil {
 		return err
 	}
 	if err := cards.CheckRules(c.Mode, c.Rules); err != nil {
@@ -214,14 +214,6 @@ func (c *Config) Check() error {
 		return c.checkAgents()
 	}
 	return c.checkNets(mode)
-}
-
-// within returns an error for a value that is not from low to top.
-func within(name string, value, low, top int) error {
-	if value < low || value > top {
-		return fmt.Errorf("%s cannot be \"%d\": try %d to %d", name, value, low, top)
-	}
-	return nil
 }
 
 // checkNets returns why there is no such search for nets.
@@ -255,7 +247,8 @@ func (c *Config) checkAgents() error {
 		return err
 	}
 	n := tables(c.Population, c.Best)
-	if err := within("memory", c.Memory, (n*rl.MinMemory+1<<20-1)>>20, rl.MaxMiB); err != nil {
+	least := float64((n*rl.MinMemory + 1<<20 - 1) >> 20)
+	if err := run.Check([]run.Param{{Name: "memory", To: &c.Memory, Min: least, Max: rl.MaxMiB}}); err != nil {
 		return fmt.Errorf("%w, for %d tables", err, n)
 	}
 	if games := c.Population * c.Games; games > maxLearned {

@@ -33,8 +33,6 @@ func (p *netPlayer) use(n *net.Net, _ bool) {
 	p.Use(n)
 }
 
-func (p *netPlayer) end(*cards.Position) {}
-
 func (p *netPlayer) lessons() []rl.Update { return nil }
 
 // Begin starts a game.
