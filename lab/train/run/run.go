@@ -32,11 +32,10 @@ const (
 
 // Folder is the directory of a run that is open.
 type Folder struct {
-	Dir      string
-	lock     *flock.Flock
-	log      *os.File
-	metrics  *table
-	prepared time.Duration
+	Dir     string
+	lock    *flock.Flock
+	log     *os.File
+	metrics *table
 }
 
 // Open opens a run's directory. A new run needs a directory that does not exist or is empty; a
