@@ -61,14 +61,12 @@ func stream(seed uint64, purpose string, number int) *rules.Rand {
 	return rules.NewRand(run.Derive(seed, purpose, number))
 }
 
-// newSearch returns a search before its first generation. of makes its species. rival makes the
-// agent to play against, for each worker; it is nil when individuals play against each other.
+// newSearch returns a search before its first generation. The config is valid. of makes its species.
+// rival makes the agent to play against, for each worker; it is nil when individuals play against each
+// other.
 func newSearch[I any](c Config, workers int, rival func() (Agent, error), of func(*Config, cards.Mode) species[I]) (*search[I], error) {
 	s := &search[I]{Config: c, rival: rival, counts: map[string]int{}}
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	s.mode, _ = cards.ParseMode(c.Mode) // checked above, as the others
+	s.mode, _ = cards.ParseMode(c.Mode)
 	s.rules, _ = s.mode.Combinations(c.Rules)
 	s.species = of(&s.Config, s.mode)
 	s.members = s.species.first(c.Population, stream(c.Seed, forBirth, 0))

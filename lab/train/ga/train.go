@@ -27,12 +27,9 @@ const (
 	testGames = 120
 )
 
-// Begin begins a search.
+// Begin begins a search. The config is valid.
 func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
-	m, err := cards.ParseMode(c.Mode)
-	if err != nil {
-		return nil, err
-	}
+	m, _ := cards.ParseMode(c.Mode)
 	var rival func() (Agent, error)
 	switch c.Rival {
 	case "":

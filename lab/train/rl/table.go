@@ -160,7 +160,6 @@ func (t *Table) Learn(k policy.Key, action uint8, value, least float32) bool {
 	s := &t.shards[k.Shard()]
 	i := t.place(k, action)
 	if i < 0 {
-		s.turned++
 		return false
 	}
 	if s.words[i]&maxCount < maxCount {
@@ -176,7 +175,6 @@ func (t *Table) Vote(k policy.Key, action uint8, by int) {
 	s := &t.shards[k.Shard()]
 	i := t.place(k, action)
 	if i < 0 {
-		s.turned++
 		return
 	}
 	count := int(s.words[i]&maxCount) + by
@@ -190,7 +188,6 @@ func (t *Table) Set(p Pair) bool {
 	s := &t.shards[p.Key.Shard()]
 	i := t.place(p.Key, p.Action)
 	if i < 0 {
-		s.turned++
 		return false
 	}
 	s.words[i] = s.words[i]&^maxCount | uint64(p.Count)
@@ -300,7 +297,7 @@ func (s *shard) find(rest uint64, action uint8) (int, bool) {
 }
 
 // place returns the slot in its shard of a pair, which it adds with a count of 0 if need be, or
-// -1 if there is no room. A word is not 0 even then, as the rest of a key is not.
+// -1 if there is no room: then it is turned away. A word is not 0 even then, as the rest of a key is not.
 func (t *Table) place(k policy.Key, action uint8) int {
 	s, rest, limit := &t.shards[k.Shard()], k.Rest(), t.limit
 	if len(s.words) == 0 {
@@ -316,6 +313,7 @@ func (t *Table) place(k policy.Key, action uint8) int {
 	}
 	if float64(s.used+1) > most*float64(len(s.words)) {
 		if len(s.words) >= limit {
+			s.turned++
 			return -1
 		}
 		s.resize(min(2*len(s.words), limit))

@@ -66,12 +66,9 @@ type place struct {
 }
 
 // newTraining begins with the weights of a net, or with random ones if it is nil.
-func newTraining(c Config, from *net.Net, workers int) (*training, error) {
-	m, err := cards.ParseMode(c.Mode)
-	if err != nil {
-		return nil, err
-	}
-	t := &training{Config: c, mode: m, workers: workers}
+func newTraining(c Config, from *net.Net, workers int) (t *training, err error) {
+	m, _ := cards.ParseMode(c.Mode)
+	t = &training{Config: c, mode: m, workers: workers}
 	if from != nil {
 		t.trainer = fit.NewTrainer(from.Clone(), c.Rate, workers)
 	} else if t.trainer, err = fit.Begin(sizes(m, c.Hidden), net.Linear, c.Rate, c.Seed, workers); err != nil {

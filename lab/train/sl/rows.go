@@ -38,15 +38,12 @@ const wonClass = 1
 
 // newRows computes the labels of all decisions.
 func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Rows, error) {
-	e, err := features.NewEncoder(set.Mode, c.Encoding)
-	if err != nil {
-		return nil, err
-	}
+	e, _ := features.NewEncoder(set.Mode, c.Encoding) // Check has found it
 	r := &Rows{set: set, encoder: e, rules: set.Mode.Rules(), truncated: slices.Contains(c.Defects, Truncated)}
 	all := min(set.Games, c.Games)
 	var values []int16
 	const piece = 2000
-	err = run.InOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {
+	err := run.InOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {
 		return labelGames(r, c.Variant, k*piece, min(all, (k+1)*piece)), nil
 	}, func(k int, made []int16) error {
 		for game := k * piece; game < min(all, (k+1)*piece); game++ {
