@@ -17,7 +17,6 @@ type Learner struct {
 	games   func() Game
 	game    Game // of evaluations
 	workers int
-	returns returns
 	agents  []policy.Agent
 	states  []*Table // by agent
 	votes   []*Table // by agent; nil without
@@ -53,7 +52,7 @@ const votesPart = 4
 // New returns a learner that has learned nothing. Games makes the games to learn; each is used by
 // one goroutine. The config is valid.
 func New(c Config, workers int, games func() Game) *Learner {
-	l := &Learner{config: c, games: games, game: games(), workers: workers, returns: newReturns(&c)}
+	l := &Learner{config: c, games: games, game: games(), workers: workers}
 	memory := int64(c.Memory) << 20 / int64(c.Agents)
 	for range c.Agents {
 		states := memory
@@ -195,7 +194,7 @@ func (p *player) play(out *piece, first, n int) {
 	r := rules.NewRand(run.Derive(p.learner.config.Seed, "episodes", first))
 	for episode := first; episode < first+n; episode++ {
 		p.episode(episode, r, &out.counts)
-		p.learner.returns.each(p.decisions, p.final, func(d *decision, value float32) {
+		p.learner.config.returns(p.decisions, p.final, func(d *decision, value float32) {
 			list := &out.updates[p.learner.agentOf(int(d.seat), episode)][d.key.Shard()]
 			*list = append(*list, Update{d.key, d.abs, d.legal, value, d.action})
 		})
@@ -232,7 +231,7 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 		g.Play(&p.view, d.action)
 	}
 	for seat := range p.final {
-		if p.final[seat] = g.Score(seat); l.returns.won {
+		if p.final[seat] = g.Score(seat); l.config.Reward == Won {
 			p.final[seat] = g.Standing(seat)
 		}
 	}

@@ -8,15 +8,12 @@ import (
 // every visit, from points, without a discount, as the study does.
 type Trace struct {
 	decisions []decision
-	returns   returns
+	config    Config
 	final     [1]int
 }
 
 // NewTrace returns a trace without decisions.
-func NewTrace() *Trace {
-	c := Default("")
-	return &Trace{returns: newReturns(&c)}
-}
+func NewTrace() *Trace { return &Trace{config: Default("")} }
 
 // Begin forgets the last episode.
 func (t *Trace) Begin() { t.decisions = t.decisions[:0] }
@@ -30,7 +27,7 @@ func (t *Trace) Add(s *policy.View, action uint8, score int) {
 // at the end.
 func (t *Trace) End(score int, updates []Update) []Update {
 	t.final[0] = score
-	t.returns.each(t.decisions, t.final[:], func(d *decision, value float32) {
+	t.config.returns(t.decisions, t.final[:], func(d *decision, value float32) {
 		updates = append(updates, Update{Key: d.key, Abs: d.abs, Value: value, Action: d.action})
 	})
 	return updates
