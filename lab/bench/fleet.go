@@ -43,7 +43,6 @@ const ladderWorkers, ladderVersions = 10, 100
 // fleetColumns are those of both tables, after the first.
 const fleetColumns = "|matches/s|standings ms|server CPU µs|workers CPU µs|memory MB|sent B|received B|disk B|joined s|matches"
 
-// Run measures.
 func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	if err := chart.Check(b.Plot); err != nil {
 		return nil, err

@@ -17,7 +17,6 @@ type Ladder struct {
 	Plot string // file for the curves; "" for none
 }
 
-// Run measures.
 func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	if err := chart.Check(b.Plot); err != nil {
 		return nil, err

@@ -48,7 +48,6 @@ type Config struct {
 	Bots  []string `json:"bots,omitempty"` // that play, by seat of the first rotation; none for random play
 }
 
-// Params returns the settings one by one.
 func (c *Config) Params() []run.Param {
 	return append(run.Common(&c.Mode, &c.Seed),
 		run.Param{Name: "each", To: &c.Each, Min: 1, Max: MaxGames, Scaled: true, Help: "games of each combination of the optional rules"},
@@ -66,7 +65,6 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	return err
 }
 
-// Check returns why there is no such data set.
 func (c *Config) Check() error {
 	if err := run.Check(c.Params()); err != nil {
 		return err
@@ -166,7 +164,6 @@ func (c *Config) Begin(ctx context.Context, in run.Input) (_ run.Trainer, err er
 	return w, err
 }
 
-// Progress returns the games that were made, and all.
 func (w *writer) Progress() (done, all int) { return w.at.Games, w.Games() }
 
 // Step makes a piece for each worker.
@@ -228,10 +225,8 @@ func (w *writer) Save(to io.Writer) error {
 	return json.NewEncoder(to).Encode(w.at)
 }
 
-// Load reads what Save wrote.
 func (w *writer) Load(r io.Reader) error { return json.NewDecoder(r).Decode(&w.at) }
 
-// Finish returns how large the file is.
 func (w *writer) Finish(context.Context, *run.Folder) (run.Result, error) { return w.at, nil }
 
 // Sample makes some games with one worker: a step of slow bots would take too long.

@@ -243,7 +243,6 @@ func (e *explorer) use(d *dictionary, learns bool) {
 	e.agent.States, e.learns, e.updates = d, learns, nil
 }
 
-// Begin starts a game.
 func (e *explorer) Begin(r *rules.Rand) {
 	e.rand = r
 	e.trace.Begin()

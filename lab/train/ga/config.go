@@ -116,7 +116,6 @@ const (
 	maxLearned    = 1 << 18   // games of all agents in a generation, which are kept until all have been played
 )
 
-// Params returns the settings one by one.
 func (c *Config) Params() []run.Param { return slices.Concat(c.common(), c.ofNets(), c.ofAgents()) }
 
 // common returns the settings of both variants.
@@ -195,7 +194,6 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 	return c.Check()
 }
 
-// Check returns why there is no such search.
 func (c *Config) Check() error {
 	if err := run.Check(c.common()); err != nil {
 		return err

@@ -27,7 +27,6 @@ const (
 	testGames = 120
 )
 
-// Begin begins a search. The config is valid.
 func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
 	m, _ := cards.ParseMode(c.Mode)
 	var rival func() (Agent, error)
@@ -70,7 +69,6 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// Progress returns the generations that have been bred, and all.
 func (s *search[I]) Progress() (done, all int) { return s.generation, s.Generations }
 
 // Step plays a generation and makes the next.
@@ -80,7 +78,6 @@ func (s *search[I]) Step(ctx context.Context) (err error) {
 	return err
 }
 
-// Report adds the metrics of a generation.
 func (s *search[I]) Report(f *run.Folder) error {
 	if s.last.turned > 0 && !s.full {
 		s.full = true
@@ -197,7 +194,6 @@ type state struct {
 	Counts     map[string]int `json:"counts"` // crossovers and mutations made
 }
 
-// Save writes a checkpoint.
 func (s *search[I]) Save(w io.Writer) error {
 	if err := run.WriteState(w, state{s.generation, len(s.members), s.counts}); err != nil {
 		return err
@@ -210,7 +206,6 @@ func (s *search[I]) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote.
 func (s *search[I]) Load(r io.Reader) error {
 	var at state
 	b, err := run.ReadState(r, &at)

@@ -112,7 +112,6 @@ func Default(mode string) Config {
 	}
 }
 
-// Params returns the settings one by one.
 func (c *Config) Params() []run.Param {
 	return append(run.Common(&c.Mode, &c.Seed),
 		run.Published(&c.Defects, Defects),
@@ -146,7 +145,6 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 	return c.Check()
 }
 
-// Check returns an error for what cannot be learned with.
 func (c *Config) Check() error {
 	if err := run.Check(c.Params()); err != nil {
 		return err

@@ -37,12 +37,10 @@ func (r Report) String() string {
 	return s
 }
 
-// Begin begins a training. The config is valid.
 func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
 	return New(*c, in.Workers, Cards(*c)), nil
 }
 
-// Progress returns the episodes that have been played, and all.
 func (l *Learner) Progress() (done, all int) { return l.Episodes, l.config.Episodes }
 
 // Report adds a line of metrics now and then: when an episode that is a multiple has been played.
@@ -80,7 +78,6 @@ func (l *Learner) pairs() (n int) {
 	return n
 }
 
-// Finish writes the model and the plots.
 func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
 	r := Report{memory: l.config.Memory, Pairs: l.pairs(), Turned: l.Turned(), Tally: l.evaluate()}
 	l.merge()

@@ -83,7 +83,6 @@ func Default(mode string) Config {
 	}
 }
 
-// Params returns the settings one by one.
 func (c *Config) Params() []run.Param {
 	return append(run.Common(&c.Mode, &c.Seed),
 		run.Param{Name: "layers", To: &c.layers, Help: "the units of the hidden `LAYERS`"},
@@ -140,7 +139,6 @@ func (c *Config) parse(data []byte) (*net.Net, error) {
 	return n, nil
 }
 
-// Check returns why a net cannot be trained so.
 func (c *Config) Check() error {
 	if err := run.Check(c.Params()); err != nil {
 		return err

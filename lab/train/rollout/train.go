@@ -81,12 +81,10 @@ func newTraining(c Config, from *net.Net, workers int) (t *training, err error) 
 	return t, nil
 }
 
-// Begin begins a training. The config is valid.
 func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
 	return newTraining(*c, c.first, in.Workers)
 }
 
-// Progress returns the generations that have been played, and all.
 func (t *training) Progress() (done, all int) { return t.at.Generation, t.Generations }
 
 // Step plays the games of a generation and learns from them. When the context ends, nothing
@@ -161,7 +159,6 @@ func (t *training) test(n int) (sum run.Tally) {
 	return sum
 }
 
-// Finish writes the model and the plots.
 func (t *training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
 	h := model.Header{Kind: model.Net, Mode: t.Mode, Encoding: features.Complete, Seed: t.Seed}
 	t.net.Describe(&h)
@@ -185,10 +182,8 @@ const (
 	diskElse    = 100 << 10 // the plots and metrics
 )
 
-// Save writes a checkpoint.
 func (t *training) Save(w io.Writer) error { return t.trainer.Save(w, t.at) }
 
-// Load reads what Save wrote.
 func (t *training) Load(r io.Reader) error {
 	err := t.trainer.Load(r, &t.at)
 	if err == nil && (t.at.Generation < 0 || t.at.Generation > t.Generations) {

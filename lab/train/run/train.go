@@ -29,7 +29,7 @@ type Settings interface {
 	// Complete sets what follows from the settings that were given, and returns why there is no such
 	// training.
 	Complete(given func(name string) bool) error
-	// Begin prepares the training.
+	// Begin prepares the training, whose settings are complete.
 	Begin(context.Context, Input) (Trainer, error)
 }
 

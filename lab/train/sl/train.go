@@ -98,7 +98,6 @@ func newTraining(ctx context.Context, c Config, set *dataset.Set, workers int) (
 	return t, nil
 }
 
-// Progress returns the rows that were learned from, and all.
 func (t *Training) Progress() (done, all int) {
 	return t.at.Epoch*len(t.train) + t.at.Row, t.config.Epochs * len(t.train)
 }
@@ -165,8 +164,6 @@ func (t *Training) Step(ctx context.Context) error {
 	return nil
 }
 
-// Save writes a checkpoint.
 func (t *Training) Save(w io.Writer) error { return t.trainer.Save(w, t.at) }
 
-// Load reads what Save wrote.
 func (t *Training) Load(r io.Reader) error { return t.trainer.Load(r, &t.at) }
