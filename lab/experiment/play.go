@@ -51,16 +51,11 @@ func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Learn
 
 // play plays the matches, but for the blocks whose results were kept. It returns the games of each, in
 // an order that does not depend on the workers; with an error, those that were finished.
-func (e *Experiment) play(ctx context.Context, o *Options, report *Report) ([][]result, error) {
+func (e *Experiment) play(ctx context.Context, o *Options, report *Report, kept *kept) ([][]result, error) {
 	found, err := e.findPlayers(ctx, o, report.Models)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := openKept(o.Games)
-	if err != nil {
-		return nil, err
-	}
-	defer kept.close()
 	blocks := e.blocks(o, found)
 	played := 0
 	var left []*block

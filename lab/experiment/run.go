@@ -132,6 +132,14 @@ func (r *Report) count(rows [][]result) {
 // results returns the results of each row, in one way after the other; none if it ends before there
 // are any.
 func (e *Experiment) results(ctx context.Context, o *Options, r *Report) ([][]result, error) {
+	var games *kept
+	if e.kind() == ofMatches { // before models learn, so that a damaged file is known in time
+		var err error
+		if games, err = openKept(o.Games); err != nil {
+			return nil, err
+		}
+		defer games.close()
+	}
 	if len(e.Models) > 0 {
 		c, err := openCache(o.Models, o.ModelsSize)
 		if err != nil {
@@ -149,5 +157,5 @@ func (e *Experiment) results(ctx context.Context, o *Options, r *Report) ([][]re
 	if e.kind() == ofTrainings {
 		return e.train(ctx, o, r)
 	}
-	return e.play(ctx, o, r)
+	return e.play(ctx, o, r, games)
 }
