@@ -3,6 +3,7 @@ package sl
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -99,14 +100,11 @@ func (r *Rows) classify(values []int16, c *Config) error {
 		}
 		return nil
 	}
-	found := map[int16]bool{}
+	class := map[int]uint16{}
 	for _, v := range values {
-		found[v] = true
+		class[int(v)] = 0
 	}
-	for v := range found {
-		r.labels = append(r.labels, int(v))
-	}
-	slices.Sort(r.labels)
+	r.labels = slices.Sorted(maps.Keys(class))
 	if slices.Contains(c.Defects, TextLabels) {
 		lowest := lowestBrisca
 		if r.set.Mode.Tute {
@@ -117,12 +115,11 @@ func (r *Rows) classify(values []int16, c *Config) error {
 	if len(r.labels) > net.MaxUnits {
 		return fmt.Errorf("the data set has %d distinct labels: at most %d are possible", len(r.labels), net.MaxUnits)
 	}
-	class := map[int16]uint16{}
 	for i, label := range r.labels {
-		class[int16(label)] = uint16(i)
+		class[label] = uint16(i)
 	}
 	for i, v := range values {
-		r.list[i].class = class[v]
+		r.list[i].class = class[int(v)]
 	}
 	return nil
 }
