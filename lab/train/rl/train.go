@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
@@ -126,4 +127,32 @@ func (l *Learner) Size() (memory, disk int64) {
 	const overhead = 128 << 20 // the memory besides the tables
 	tables := min(int64(l.config.Memory)<<20, int64(float64(l.Bytes())*float64(l.config.Episodes)/float64(l.Episodes)))
 	return tables + overhead, 2 * tables
+}
+
+// Tally is how games ended for an agent.
+type Tally struct {
+	run.Tally
+	Score int `json:"score"` // the sum of Game.Score
+}
+
+// Evaluate plays games of an agent against random players, from one seat after the other; in
+// teams it plays for its partner, too.
+func Evaluate(g Game, a *policy.Agent, games int, seed uint64) (t Tally) {
+	r := rules.NewRand(seed)
+	var s policy.View
+	for n := range games {
+		seat := n % g.Players()
+		g.Deal(n/g.Players(), r)
+		for g.Turn() != rules.Over {
+			g.Look(&s)
+			action := policy.Random(s.Legal, r)
+			if g.Side(g.Turn()) == g.Side(seat) {
+				action, _ = a.Choose(&s, r)
+			}
+			g.Play(&s, action)
+		}
+		t.Count(g.Standing(seat))
+		t.Score += g.Score(seat)
+	}
+	return t
 }
