@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,7 +167,8 @@ func openKept(path string) (*kept, error) {
 	if k.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
 		return nil, err
 	}
-	k.lock = flock.New(path)
+	// Not the file itself: on Windows nobody could read it.
+	k.lock = flock.New(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock"))
 	if held, err := k.lock.TryLock(); err != nil || !held {
 		k.file.Close()
 		return nil, errors.Join(fmt.Errorf("%q is in use by another experiment: wait for its end, or choose another --out", path), err)
