@@ -195,7 +195,10 @@ func (k *kept) read(path string) error {
 		}
 		k.results[b.Key] = b.Results
 	}
-	return k.file.Truncate(int64(len(whole)))
+	if len(whole) == len(data) {
+		return nil
+	}
+	return os.Truncate(path, int64(len(whole)))
 }
 
 // add keeps the results of a block.
