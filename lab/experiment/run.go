@@ -108,7 +108,10 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 	r.Interrupted = err != nil
 	r.Seconds = time.Since(began).Seconds()
 	if e.kind() != ofModels {
-		r.count(rows)
+		for _, g := range slices.Concat(rows...) {
+			r.Games++
+			r.Drawn += int(one(g.Drawn))
+		}
 	}
 	if len(rows) == 0 { // it has ended before the first game
 		rows = make([][]result, len(e.rows)*len(e.ways()))
@@ -119,14 +122,6 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	return r, err
-}
-
-// count counts the games.
-func (r *Report) count(rows [][]result) {
-	for _, g := range slices.Concat(rows...) {
-		r.Games++
-		r.Drawn += int(one(g.Drawn))
-	}
 }
 
 // results returns the results of each row, in one way after the other; none if it ends before there

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,11 +30,7 @@ func seats(m cards.Mode, given []string) ([]string, error) {
 	case 0, m.Players:
 		return given, nil
 	case 1:
-		bots := make([]string, m.Players)
-		for seat := range bots {
-			bots[seat] = given[0]
-		}
-		return bots, nil
+		return slices.Repeat(given, m.Players), nil
 	}
 	return nil, fmt.Errorf("mode %v has %d seats: name 1 bot or %d, not %d", m, m.Players, m.Players, len(given))
 }
