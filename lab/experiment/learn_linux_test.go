@@ -82,6 +82,11 @@ func TestSeeds(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
+	dir := t.TempDir()
+	kit.Get[[]string](t)(r.Save(dir))
+	if csv := string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, "learned.csv")))); strings.Count(csv, ",3,8,") != 4 {
+		t.Errorf("the number of models is missing in\n%s", csv)
+	}
 	var text strings.Builder
 	r.Write(&text)
 	for _, want := range []string{"SL, seed 1", "SL, seed 3", "Student's interval of\ntheir means"} {
