@@ -48,10 +48,7 @@ func newBench() *cobra.Command {
 			"in the same run:\n\n" +
 			"  turn      one turn through the referee, with two bots that answer at once, compared\n" +
 			"            with a bare program that exchanges the same bytes with the same bots\n" +
-			"  playout   random games through the rules, on one core\n" +
-			"  games     whole games between @random processes, on all cores\n" +
-			"  restart   games of a C bot against @greedy at Teeko, compared with a referee that\n" +
-			"            starts new processes for each game",
+			"  games     whole games between @random processes, on all cores",
 	}
 	timeFlag(cmd, &b.Time, time.Second, time.Millisecond, "about how long each figure is measured")
 	cmd.AddCommand(newBenchDuplicates(), newBenchEnv(), newBenchFair(), newBenchFleet(), newBenchLadder(),

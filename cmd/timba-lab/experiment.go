@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -39,7 +40,8 @@ func newExperiment() *cobra.Command {
 			"experiments find them. --train-scale trains them with less than the study's games, episodes or\n" +
 			"generations, by default with the part that --scale has of its games.\n\n" +
 			"After Ctrl-C the figures are those of the games that have ended. A training goes on from there when\n" +
-			"the experiment is run again.\n\n" +
+			"the experiment is run again, and so do the games with --out, in whose directory EXPERIMENT-games.jsonl\n" +
+			"keeps their results: a game that is in this file is not played again.\n\n" +
 			"Exit status: 0 good, also where figures differ, 2 wrong usage or an error of timba, 3 interrupted.",
 		Example: "  timba-lab experiment\n" +
 			"  timba-lab experiment teeko-5\n" +
@@ -60,7 +62,7 @@ func newExperiment() *cobra.Command {
 	addParams(cmd, f.Params())
 	flags.StringVar(&f.seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
 	cli.NumberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
-	flags.StringVar(&f.out, "out", "", "write the figures as CSV, and the plots, into this `DIR`")
+	flags.StringVar(&f.out, "out", "", "write the figures as CSV, the plots and the results of games into this `DIR`")
 	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
@@ -98,6 +100,7 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 		if err := os.MkdirAll(f.out, 0o755); err != nil {
 			return err
 		}
+		o.Games = filepath.Join(f.out, name+"-games.jsonl")
 	}
 	if o.Models == "" && len(e.Models) > 0 {
 		if o.Models, err = program.CacheDir("models"); err != nil {
@@ -123,6 +126,9 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	if err == nil && r.Interrupted {
 		if r.All > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %s of %d\n", text.Count(r.Games, "game"), r.All)
+		}
+		if len(e.Matches) > 0 && f.out != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "the same command goes on with the games; their results are in %s\n", text.Quote(o.Games))
 		}
 		if len(e.Models) > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "the same command goes on with the training; the models are in %s\n", text.Quote(o.Models))

@@ -34,7 +34,6 @@ type Duplicates struct {
 	Seed  string // for referee.ParseSeed
 }
 
-// Run measures.
 func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	seed, err := referee.ParseSeed(b.Seed)
 	if err != nil {

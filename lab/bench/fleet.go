@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/timba-arena/timba/lab/chart"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -43,9 +42,8 @@ const ladderWorkers, ladderVersions = 10, 100
 // fleetColumns are those of both tables, after the first.
 const fleetColumns = "|matches/s|standings ms|server CPU µs|workers CPU µs|memory MB|sent B|received B|disk B|joined s|matches"
 
-// Run measures.
 func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
-	if err := chart.Check(b.Plot); err != nil {
+	if err := checkPlot(b.Plot); err != nil {
 		return nil, err
 	}
 	if len(b.Workers) == 0 {

@@ -8,14 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -33,12 +31,9 @@ name = "smallest"
 game = "tebes"
 options = {size = "4"}
 deals = 1
-clock = {movetime = 20000}
+clock = {movetime = 20000, startup = 60000}
 house = ["@random"]
 `
-
-// fleetClock is that of the ladder.
-var fleetClock = referee.Clock{Move: 20 * time.Second, Startup: time.Minute}
 
 // fleetConfig returns the configuration of the server, with one ladder: one of the default configuration,
 // or "" for the smallest.
@@ -53,10 +48,9 @@ func fleetConfig(ladderName string) (*config.Config, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("bench fleet: the default configuration has no ladder %q: try brisca-2", ladderName)
 		}
-		all[i].House = c.Ladders[0].House
+		all[i].House, all[i].Clock = c.Ladders[0].House, c.Ladders[0].Clock
 		c.Ladders = all[i : i+1]
 	}
-	c.Ladders[0].Clock = fleetClock
 	c.Sandbox = sandbox.None
 	return c, nil
 }

@@ -6,9 +6,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/timba-arena/timba/lab/chart"
 	"github.com/timba-arena/timba/lab/simulation"
-	"github.com/timba-arena/timba/lab/simulation/curves"
 )
 
 // Ladder measures how fast a ladder finds the order of its bots.
@@ -17,9 +15,8 @@ type Ladder struct {
 	Plot string // file for the curves; "" for none
 }
 
-// Run measures.
 func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
-	if err := chart.Check(b.Plot); err != nil {
+	if err := checkPlot(b.Plot); err != nil {
 		return nil, err
 	}
 	found, err := simulation.Measure(ctx, b.Config, log)
@@ -27,7 +24,7 @@ func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		return nil, err
 	}
 	if b.Plot != "" {
-		if err := curves.Draw(found, b.Plot); err != nil {
+		if err := b.draw(found); err != nil {
 			return nil, err
 		}
 	}

@@ -38,7 +38,6 @@ type Openings struct {
 	Seed  string // for referee.ParseSeed
 }
 
-// Run measures.
 func (b Openings) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	seed, err := referee.ParseSeed(b.Seed)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/timba-arena/timba/referee"
@@ -20,30 +19,21 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/referee/rules/teeko"
-	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// Speed measures turns, playouts, games and new processes.
+// Speed measures turns and games.
 type Speed struct {
 	Time time.Duration // approximate time for each figure
 }
 
 // Run measures. It tells log what is missing on this machine.
 func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
-	echo, err := echoBot(ctx, log)
+	turns, err := b.turns(ctx, log)
 	if err != nil {
 		return nil, err
 	}
-	r := newReport()
-	for _, measure := range []func(context.Context, match.Bot) (Table, error){b.turns, b.playouts, b.games, b.restart} {
-		t, err := measure(ctx, echo)
-		if err != nil {
-			return nil, err
-		}
-		r.Tables = append(r.Tables, t)
-	}
-	return r, nil
+	games, err := b.games(ctx)
+	return newReport(turns, games), err
 }
 
 // findBot returns the bot of a BOT argument.
@@ -84,8 +74,12 @@ func echoBot(ctx context.Context, log io.Writer) (match.Bot, error) {
 const rounds = 7
 
 // turns measures turns at every game, in microseconds, in the same games with and without the referee.
-func (b Speed) turns(ctx context.Context, bot match.Bot) (Table, error) {
+func (b Speed) turns(ctx context.Context, log io.Writer) (Table, error) {
 	t := newTable("turn|referee µs|floor µs|ratio")
+	bot, err := echoBot(ctx, log)
+	if err != nil {
+		return t, err
+	}
 	for _, g := range games.All() {
 		through, floor, err := b.turn(ctx, g, bot)
 		if err != nil {
@@ -183,37 +177,8 @@ func quantile(xs []float64, part float64) float64 {
 	return xs[min(len(xs)-1, int(part*float64(len(xs))))]
 }
 
-// playouts measures random games through the rules on one core, including the deals.
-func (b Speed) playouts(ctx context.Context, _ match.Bot) (Table, error) {
-	t := newTable("playout|games/s|million moves/s")
-	for _, g := range games.All() {
-		v, err := g.Resolve(nil)
-		if err != nil {
-			return t, err
-		}
-		r, space := rules.NewRand(1), make([]rules.Move, rules.MaxMoves)
-		n, moves := 0, 0
-		began := time.Now()
-		for time.Since(began) < b.Time {
-			if err := ctx.Err(); err != nil {
-				return t, err
-			}
-			for range 16 {
-				stream := rules.FastStream(r)
-				s := v.Deal(&stream)
-				search.Playout(s, r, space)
-				n++
-				moves += s.Ply()
-			}
-		}
-		seconds := time.Since(began).Seconds()
-		t.add(g.Name, whole(float64(n)/seconds), figure{"%.2g", float64(moves) / seconds / 1e6})
-	}
-	return t, nil
-}
-
 // games measures whole games between processes of @random on all cores.
-func (b Speed) games(ctx context.Context, _ match.Bot) (Table, error) {
+func (b Speed) games(ctx context.Context) (Table, error) {
 	t := newTable("games|games/s|moves/s")
 	bot, err := findBot(ctx, "@random")
 	if err != nil {
@@ -224,7 +189,9 @@ func (b Speed) games(ctx context.Context, _ match.Bot) (Table, error) {
 		if err != nil {
 			return t, err
 		}
-		useAllCores(m)
+		if cores := cores.All(); len(cores) > 0 {
+			m.Workers = cores
+		}
 		for m.Deals = 20; ; m.Deals *= 4 {
 			n, moves := 0, 0
 			m.Done = func(g *referee.Result) error { n++; moves += len(g.Moves); return nil }
@@ -239,53 +206,4 @@ func (b Speed) games(ctx context.Context, _ match.Bot) (Table, error) {
 		}
 	}
 	return t, nil
-}
-
-func useAllCores(m *match.Match) {
-	if cores := cores.All(); len(cores) > 0 {
-		m.Workers = cores
-	}
-}
-
-// restart measures the same games at Teeko of a bot against @greedy twice, on all cores: with one
-// process for each bot and rotation, as timba plays, and in matches of one deal, so that each game has
-// new processes.
-func (b Speed) restart(ctx context.Context, bot match.Bot) (Table, error) {
-	t := newTable("restart|games|games/s|with new processes|ratio")
-	greedy, err := findBot(ctx, "@greedy")
-	if err != nil {
-		return t, err
-	}
-	m, err := newMatch(teeko.Game, bot)
-	if err != nil {
-		return t, err
-	}
-	m.Bots[1] = greedy
-	useAllCores(m)
-	m.Deals = max(1, int(1000*b.Time.Seconds()))
-	kept, err := rate(m.Deals*2, func() error { return m.Play(ctx) })
-	if err != nil {
-		return t, err
-	}
-	once := *m
-	once.Deals = 1
-	n := max(1, m.Deals/10)
-	anew, err := rate(n*2, func() error {
-		for i := range n {
-			once.Seed = m.Seed.Derive(strconv.Itoa(i))
-			if err := once.Play(ctx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	t.add(m.Variant.Game.Name, m.Deals*2, whole(kept), whole(anew), tenth(kept/anew))
-	return t, err
-}
-
-// rate calls do, which does n things, and returns how many that is per second.
-func rate(n int, do func() error) (float64, error) {
-	began := time.Now()
-	err := do()
-	return float64(n) / time.Since(began).Seconds(), err
 }

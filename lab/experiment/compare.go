@@ -39,6 +39,7 @@ type Figure struct {
 	Row       string          `json:"row"`
 	Column    string          `json:"column"`
 	Games     int             `json:"games"`
+	Models    int             `json:"models,omitempty"` // trained with as many seeds, of which Ours has the interval
 	Ours      rating.Estimate `json:"ours"`
 	Sample    int             `json:"sample"` // games of the study
 	Published rating.Estimate `json:"published"`
@@ -63,11 +64,11 @@ func (e *Experiment) compare(t *Table, w way, rows [][]result) Result {
 			if t.Counts {
 				published *= 100 / float64(row.games)
 			}
-			r.Figures = append(r.Figures, figure(m, rows[i], row.name, column, published, row.games))
+			r.Figures = append(r.Figures, figure(m, rows[i], column, published, row))
 		}
 	}
 	if t.Total != 0 {
-		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), all, t.columns()[0], t.Total, sample))
+		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), t.columns()[0], t.Total, row{name: all, games: sample, trained: 1}))
 	}
 	for _, f := range r.Figures {
 		r.Agree += int(one(f.Verdict == Agrees))
@@ -76,12 +77,15 @@ func (e *Experiment) compare(t *Table, w way, rows [][]result) Result {
 	return r
 }
 
-func figure(m measure, games []result, row, column string, published float64, sample int) Figure {
-	f := Figure{Row: row, Column: column, Games: len(games), Ours: m.estimate(games, column), Sample: sample}
+func figure(m measure, games []result, column string, published float64, of row) Figure {
+	f := Figure{Row: of.name, Column: column, Games: len(games), Ours: m.estimate(games, column), Sample: of.games}
 	if m.kind == ofModels && len(games) > 0 {
 		f.Games = games[0].size
 	}
-	f.Published = m.published(published, sample, f.Ours, len(games))
+	f.Published = m.published(published, of.games, f.Ours, len(games))
+	if of.trained > 1 {
+		f.Models, f.Ours = of.trained, m.replicated(games, column, of.trained)
+	}
 	f.Verdict = m.verdict(f)
 	return f
 }

@@ -45,9 +45,10 @@ type Experiment struct {
 
 // row is a row of the tables: a match, a training or a model.
 type row struct {
-	name   string
-	games  int      // of the study, or what a model learns from
-	absent []string // columns without a figure: bots that do not play, parts that a model does not have
+	name    string
+	games   int      // of the study, or what a model learns from
+	trained int      // seeds of its models, at least 1
+	absent  []string // columns without a figure: bots that do not play, parts that a model does not have
 }
 
 // has reports whether a column has a figure in the row.
@@ -64,6 +65,7 @@ type Match struct {
 	Games    int               // of the study; 0 for those of the experiment
 
 	variant *rules.Variant
+	trained int // seeds of its models, at least 1
 }
 
 // Table is a published table and what is measured for it.
@@ -220,6 +222,8 @@ func (e *Experiment) checkTable(t *Table) error {
 		return fmt.Errorf("counts are for shares, not for measure %q", t.Measure)
 	case t.Total != 0 && len(t.columns()) != 1:
 		return fmt.Errorf("total is for one column, not for %d", len(t.columns()))
+	case t.Total != 0 && slices.ContainsFunc(e.rows, func(r row) bool { return r.trained > 1 }):
+		return errors.New("total is not for models with seeds")
 	}
 	sides := e.players()
 	if len(e.Grid) > 0 {

@@ -202,7 +202,7 @@ func TestBudget(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	wins := func(won, games int) (list []result) {
 		for i := range games {
-			list = append(list, result{won: map[bool]string{true: "a"}[i < won], turns: float64(30 + i%3)})
+			list = append(list, result{Won: map[bool]string{true: "a"}[i < won], Turns: float64(30 + i%3)})
 		}
 		return list
 	}
@@ -227,7 +227,7 @@ func TestVerdict(t *testing.T) {
 		{measures["nodes"], wins(1, 10), 1, 1, Differs},
 		{measures["move-time"], wins(1, 10), 1, 1, NotCompared},
 	} {
-		f := figure(c.m, c.games, "row", "a", c.published, c.sample)
+		f := figure(c.m, c.games, "a", c.published, row{name: "row", games: c.sample, trained: 1})
 		if f.Verdict != c.want {
 			t.Errorf("%+v: %q, want %q", f, f.Verdict, c.want)
 		}
@@ -253,9 +253,10 @@ func TestPublishedInterval(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	v := kit.Get[*rules.Variant](t)(brisca.Game.Resolve(nil))
 	e := &Experiment{Game: "brisca", Matches: []Match{
-		{Name: "four", Bots: []string{"a", "b", "b", "b"}, variant: v}, {Name: "two", Bots: []string{"a", "b"}, Fixed: true, variant: v},
+		{Name: "four", Bots: []string{"a", "b", "b", "b"}, variant: v, trained: 1},
+		{Name: "two", Bots: []string{"a", "b"}, Fixed: true, variant: v, trained: 1},
 	}}
-	found := map[way]map[string]player{asNamed: {"a": {label: "@a"}, "b": {label: "@b"}}}
+	found := map[way]map[string][]player{asNamed: {"a": {{label: "@a"}}, "b": {{label: "@b"}}}}
 	for _, games := range []int{1, 3, 4, 45, 100} {
 		type order struct {
 			row   int
@@ -285,6 +286,27 @@ func TestBlocks(t *testing.T) {
 		}
 		if sum != games || count[order{1, "a#0"}] != games {
 			t.Errorf("%d games: %v", games, count)
+		}
+	}
+}
+
+// No two blocks of a match have the same deals, also where the same bots sit in several of its orders:
+// partners that change seats, or a bot that plays itself. Nor have those of two seeds of a model.
+func TestBlocksDiffer(t *testing.T) {
+	found := map[string][]player{"a": {{label: "@a1"}, {label: "@a2"}}, "b": {{label: "@b"}}}
+	for _, m := range []Match{
+		{Bots: []string{"a", "b", "a", "b"}}, {Bots: []string{"b", "b"}}, {Bots: []string{"a", "b", "b"}, Permuted: true},
+	} {
+		m.variant = kit.Get[*rules.Variant](t)(brisca.Game.Resolve(nil))
+		seen := map[string]bool{}
+		for _, instance := range []int{0, 1} {
+			for _, b := range m.blocks(60, mostGames, instance, found) {
+				if key := b.key(); seen[key] && m.Bots[0] == "a" || instance == 0 && seen[key] {
+					t.Errorf("%q: deals %s twice", m.Bots, key)
+				} else {
+					seen[key] = true
+				}
+			}
 		}
 	}
 }
@@ -322,10 +344,38 @@ func TestMatchOfAllRules(t *testing.T) {
 // A score is 1 for a game won, one half for one drawn, in percent: from a seat or of a bot.
 func TestScore(t *testing.T) {
 	m := measures["score"]
-	games := []result{{won: "a", seat: 0}, {won: "b", seat: 1}, {won: "a", seat: 1}, {seat: -1, drawn: true}}
+	games := []result{{Won: "a", Seat: 0}, {Won: "b", Seat: 1}, {Won: "a", Seat: 1}, {Seat: -1, Drawn: true}}
 	for bot, want := range map[string]float64{"a": 62.5, "b": 37.5, seated: 37.5} {
 		if e := m.estimate(games, bot); e.Value != want || e.Low >= want || e.High <= want {
 			t.Errorf("%s: %+v, want %v", bot, e, want)
 		}
+	}
+}
+
+// The games of one model depend on each other: models that won 50, 60 and 70 % have the mean 60 and a
+// standard deviation of 10; Student's quantile of two degrees of freedom is 4.3027, so that the interval
+// is 60 +- 4.3027 x 10 / sqrt 3, however many games there are.
+func TestReplicated(t *testing.T) {
+	var games []result
+	for instance, won := range []int{5, 12, 7} {
+		for i := range []int{10, 20, 10}[instance] {
+			games = append(games, result{instance: instance, Won: map[bool]string{true: "a"}[i < won], Turns: float64(won)})
+		}
+	}
+	f := figure(measures["wins"], games, "a", 60, row{name: "row", games: 100, trained: 3})
+	if f.Models != 3 || f.Games != 40 || math.Abs(f.Ours.Value-60) > 1e-9 || math.Abs(f.Ours.Low-35.159) > 0.001 || math.Abs(f.Ours.High-84.841) > 0.001 {
+		t.Errorf("%+v", f)
+	}
+	if alone := figure(measures["wins"], games[:10], "a", 60, row{games: 100, trained: 3}); alone.Verdict != NotCompared {
+		t.Errorf("one model of three is compared: %+v", alone)
+	}
+	// Means of 5, 12 and 7: 8 +- 4.3027 x sqrt 13 / sqrt 3, and no fewer turns than none.
+	f = figure(measures["turns"], games, "turns", 8, row{games: 100, trained: 3})
+	if math.Abs(f.Ours.Value-8) > 1e-9 || f.Ours.Low != 0 || math.Abs(f.Ours.High-16.957) > 0.001 {
+		t.Errorf("%+v", f)
+	}
+	wins := measures["wins"]
+	if most := wins.mean([]float64{90, 95, 99}); most.High != 100 {
+		t.Errorf("a share of more than 100 %%: %+v", most)
 	}
 }

@@ -50,7 +50,7 @@ var golden = []struct {
 func goldenSL(mode string, defects []string) *sl.Config {
 	return &sl.Config{
 		Train: "sl", Mode: mode, Variant: sl.PH, Encoding: features.Scaled, Hidden: []int{8}, Batch: 32, Epochs: 1,
-		Rate: fit.DefaultAdam.Rate, Seed: 1, Defects: defects,
+		Rate: fit.DefaultRate, Seed: 1, Defects: defects,
 	}
 }
 
@@ -109,7 +109,7 @@ func TestGoldenMoves(t *testing.T) {
 				p.Bots[seat] = "@" + kind
 			}
 			games := kit.Get[dataset.Piece](t)(p.Played(t.Context(), program.Resolver{}))
-			moves := kit.Get[[]byte](t)(games(t.Context(), 0, p.Games()-4, p.Games(), nil))
+			moves := kit.Get[[]byte](t)(games(t.Context(), p.Games()-4, p.Games(), nil))
 			fmt.Fprintf(&text, "@%s %s: %x\n", kind, mode, sha256.Sum256(moves))
 		}
 	}

@@ -26,6 +26,7 @@ type Learned struct {
 	Way       way      `json:"way,omitempty"` // "as published" or "mended", where both are played
 	Method    string   `json:"method"`
 	Mode      string   `json:"mode"`
+	Seed      uint64   `json:"seed"`
 	Defects   []string `json:"defects"`
 	Size      int      `json:"size"`  // games of the data set, episodes or generations
 	Study     int      `json:"study"` // as many in the study
@@ -37,6 +38,9 @@ type Learned struct {
 	Workers   int      `json:"workers"`
 	Dir       string   `json:"dir"` // of its run
 
+	row      int  // of the models
+	instance int  // which of the model's seeds
+	seeded   bool // the model names its seeds
 	method   *run.Method
 	settings run.Settings
 	data     *Learned // the data set of sl
@@ -58,13 +62,16 @@ func (l *Learned) had() string {
 	return text + l.More
 }
 
-// kept returns the defects, for people.
-func (l *Learned) kept() string {
-	if len(l.Defects) == 0 {
-		return "none"
+// named returns the name, with the seed where the model names its seeds, for people.
+func (l *Learned) named() string {
+	if !l.seeded {
+		return l.Name
 	}
-	return strings.Join(l.Defects, ", ")
+	return fmt.Sprintf("%s, seed %d", l.Name, l.Seed)
 }
+
+// kept returns the defects, for people.
+func (l *Learned) kept() string { return cmp.Or(strings.Join(l.Defects, ", "), "none") }
 
 // spec returns the house bot that plays by the model.
 func (l *Learned) spec() string {
@@ -80,21 +87,25 @@ func (e *Experiment) learn(ctx context.Context, o *Options, c *cache, r *Report)
 	seed := binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) // as timba-lab train takes it
 	for _, w := range e.ways() {
 		for i := range e.Models {
-			l, err := e.Models[i].plan(w, o.TrainScale, seed)
-			if err != nil {
-				return err // for no scale: completeModels has checked the rest
-			}
-			title := l.Name
-			if w != asNamed {
-				title += ", " + string(w)
-			}
-			if err := l.train(ctx, o, c, title); err != nil {
-				if ctx.Err() == nil {
-					err = fmt.Errorf("model %q: %w", l.Name, err)
+			m := &e.Models[i]
+			for instance, seed := range m.seeds(seed) {
+				l, err := m.plan(w, o.TrainScale, seed)
+				if err != nil {
+					return err // for no scale: completeModels has checked the rest
 				}
-				return err
+				l.row, l.instance = i, instance
+				title := l.named()
+				if w != asNamed {
+					title += ", " + string(w)
+				}
+				if err := l.train(ctx, o, c, title); err != nil {
+					if ctx.Err() == nil {
+						err = fmt.Errorf("model %q: %w", l.Name, err)
+					}
+					return err
+				}
+				r.Models = append(r.Models, *l)
 			}
-			r.Models = append(r.Models, *l)
 		}
 	}
 	return c.prune()
@@ -142,7 +153,7 @@ func (e *Experiment) learnedRows(list []Learned) [][]result {
 	for i := range list {
 		l := &list[i]
 		took := map[string]float64{parts[0]: l.Making, parts[1]: l.Preparing, parts[2]: l.Training}
-		rows[i] = []result{{seat: -1, parts: took, size: l.Size}}
+		rows[l.row] = append(rows[l.row], result{Seat: -1, instance: l.instance, parts: took, size: l.Size})
 	}
 	return rows
 }

@@ -69,6 +69,38 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// A model with seeds is trained once with each, and plays the games of the match each time.
+func TestSeeds(t *testing.T) {
+	kit.Slow(t)
+	e := parsed(t, strings.Replace(nets, `layers = "8"`, "layers = \"8\"\nseeds = [1, 2, 3]", 1))
+	r := kit.Get[*Report](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
+	if len(r.Models) != 6 || r.Games != 48 || r.All != 48 || r.Models[5].Seed != 3 || r.Models[5].Way != mended {
+		t.Errorf("%d games of %d, models %+v", r.Games, r.All, r.Models)
+	}
+	for _, f := range r.Tables[0].Figures {
+		if f.Models != 3 || f.Games != 24 {
+			t.Errorf("%+v", f)
+		}
+	}
+	dir := t.TempDir()
+	kit.Get[[]string](t)(r.Save(dir))
+	if csv := string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, "learned.csv")))); strings.Count(csv, ",3,8,") != 4 {
+		t.Errorf("the number of models is missing in\n%s", csv)
+	}
+	var text strings.Builder
+	r.Write(&text)
+	for _, want := range []string{"SL, seed 1", "SL, seed 3", "Student's interval of\ntheir means"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, &text)
+		}
+	}
+	e = parsed(t, strings.Replace(timed, `layers = "8"`, "layers = \"8\"\nseeds = [4, 2]", 1))
+	r = kit.Get[*Report](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
+	if f := r.Tables[0].Figures[1]; len(r.Models) != 4 || f.Row != "net" || f.Models != 2 || f.Ours.Low == f.Ours.High {
+		t.Errorf("%d models, %+v", len(r.Models), f)
+	}
+}
+
 // Neither the directory nor the number of workers changes a figure.
 func TestModelsAreDeterministic(t *testing.T) {
 	kit.Slow(t)
@@ -125,10 +157,10 @@ func TestFindPlayers(t *testing.T) {
 	e := parsed(t, nets)
 	o := learning(t.TempDir(), 1)
 	r := kit.Get[*Report](t)(e.Run(t.Context(), o))
-	found := kit.Get[map[way]map[string]player](t)(e.findPlayers(t.Context(), &o, r.Models))
+	found := kit.Get[map[way]map[string][]player](t)(e.findPlayers(t.Context(), &o, r.Models))
 	for i, w := range e.ways() {
 		want := "@sl:model=" + filepath.Base(r.Models[i].Dir)
-		if p := found[w]["SL"]; p.label != want || found[w]["random"].label != "@random" {
+		if p := found[w]["SL"]; len(p) != 1 || p[0].label != want || found[w]["random"][0].label != "@random" {
 			t.Errorf("%s: %+v, want %s", w, found[w], want)
 		}
 	}

@@ -124,6 +124,7 @@ func (e *Experiment) addMatch(m *Match) error {
 	case m.Permuted && (m.Fixed || len(m.Bots) > mostPermuted):
 		return fmt.Errorf("permuted is for at most %d bots that are not fixed", mostPermuted)
 	}
+	m.trained = 1
 	for _, name := range m.Bots {
 		if _, ok := e.Bots[name]; ok {
 			continue
@@ -135,10 +136,14 @@ func (e *Experiment) addMatch(m *Match) error {
 		if mode, ok := cards.ModeOf(m.variant); !ok || mode.String() != model.Mode {
 			return fmt.Errorf("model %q is for %s, not for %s %s", name, model.Mode, e.Game, m.variant.Settings)
 		}
+		if n := model.trained(); m.trained > 1 && n > 1 && n != m.trained {
+			return fmt.Errorf("model %q has %d seeds, another %d: give them as many", name, n, m.trained)
+		}
+		m.trained = max(m.trained, model.trained())
 	}
 	plays := func(name string) bool { return slices.Contains(m.Bots, name) }
 	e.Matches = append(e.Matches, *m)
-	e.rows = append(e.rows, row{name: m.Name, games: m.Games, absent: slices.DeleteFunc(e.players(), plays)})
+	e.rows = append(e.rows, row{name: m.Name, games: m.Games, trained: m.trained, absent: slices.DeleteFunc(e.players(), plays)})
 	return nil
 }
 

@@ -23,36 +23,36 @@ type measure struct {
 // measures by the name that files have.
 var measures = map[string]measure{
 	"wins": {share: true, unit: "%", of: func(r *result, bot string) float64 {
-		return one(r.won == bot || r.seat == 0 && bot == seated)
+		return one(r.Won == bot || r.Seat == 0 && bot == seated)
 	}},
 	"first": {share: true, unit: "%", of: func(r *result, bot string) float64 {
-		return one(slices.Contains(r.first, bot))
+		return one(slices.Contains(r.First, bot))
 	}},
 	"score": {share: true, unit: "%", of: func(r *result, bot string) float64 {
 		switch {
-		case r.drawn:
+		case r.Drawn:
 			return 0.5
 		case bot == seated:
-			return one(r.seat == 0)
+			return one(r.Seat == 0)
 		}
-		return one(r.won == bot)
+		return one(r.Won == bot)
 	}},
 	"points": {signed: true, unit: "points", of: func(r *result, bot string) float64 {
 		if bot == seated {
-			return r.opening
+			return r.Opening
 		}
-		return r.points[bot]
+		return r.Points[bot]
 	}},
 	"endings":   {share: true, unit: "%", columns: endings, of: ended},
-	"turns":     {unit: "turns", columns: []string{"turns"}, of: func(r *result, _ string) float64 { return r.turns }},
-	"nodes":     {exact: true, unit: "nodes", columns: []string{"nodes a move"}, of: func(r *result, _ string) float64 { return r.nodes }},
-	"move-time": {machine: true, unit: "s", columns: []string{"seconds a move"}, of: func(r *result, _ string) float64 { return r.think }},
-	"game-time": {machine: true, unit: "s", columns: []string{"seconds a game"}, of: func(r *result, _ string) float64 { return r.took }},
+	"turns":     {unit: "turns", columns: []string{"turns"}, of: func(r *result, _ string) float64 { return r.Turns }},
+	"nodes":     {exact: true, unit: "nodes", columns: []string{"nodes a move"}, of: func(r *result, _ string) float64 { return r.Nodes }},
+	"move-time": {machine: true, unit: "s", columns: []string{"seconds a move"}, of: func(r *result, _ string) float64 { return r.Think }},
+	"game-time": {machine: true, unit: "s", columns: []string{"seconds a game"}, of: func(r *result, _ string) float64 { return r.Took }},
 	"lms":       {kind: ofTrainings, share: true, unit: "%", columns: outcomes, of: ended},
 	"learning":  {kind: ofModels, machine: true, unit: "s", columns: parts, of: func(r *result, part string) float64 { return r.parts[part] }},
 }
 
-func ended(r *result, ending string) float64 { return one(r.ending == ending) }
+func ended(r *result, ending string) float64 { return one(r.Ending == ending) }
 
 // endings are those of Tebes; the rest of the games is drawn by the limit.
 var endings = []string{"corners", "no moves", "too few pieces"}
@@ -66,19 +66,21 @@ var outcomes = []string{"won", "lost", "drawn"}
 
 // result is what the measures need of a game.
 type result struct {
-	won     string   // the name of the bot that alone, or with its partner, has the first rank, "" for none
-	seat    int      // its seat, -1 for none
-	first   []string // the bots that have the first rank
-	drawn   bool
-	ending  string
-	points  map[string]float64 // by bot, the mean of its seats
-	opening float64            // points of seat 0
-	turns   float64
-	nodes   float64            // a move, of those that tell
-	think   float64            // seconds a move
-	took    float64            // seconds
-	parts   map[string]float64 // seconds, of parts
-	size    int                // of what was learned from
+	Won     string             `json:"won,omitempty"` // the bot that alone, or with its partner, has the first rank
+	Seat    int                `json:"seat"`          // its seat, -1 for none
+	First   []string           `json:"first"`         // the bots that have the first rank
+	Drawn   bool               `json:"drawn,omitempty"`
+	Ending  string             `json:"ending,omitempty"`
+	Points  map[string]float64 `json:"points"`  // by bot, the mean of its seats
+	Opening float64            `json:"opening"` // points of seat 0
+	Turns   float64            `json:"turns"`
+	Nodes   float64            `json:"nodes"` // a move, of those that tell
+	Think   float64            `json:"think"` // seconds a move
+	Took    float64            `json:"took"`  // seconds
+
+	instance int                // which of its models' seeds
+	parts    map[string]float64 // seconds, of parts
+	size     int                // of what was learned from
 }
 
 func one(is bool) float64 {
@@ -106,7 +108,7 @@ func (t *Table) columns() []string {
 	return t.Of
 }
 
-// estimate returns the figure of a column over games, with its interval.
+// estimate returns the figure of a column over games, with its interval, as if they were independent.
 func (m *measure) estimate(games []result, column string) rating.Estimate {
 	values := make([]float64, len(games))
 	sum := 0.0
@@ -117,9 +119,30 @@ func (m *measure) estimate(games []result, column string) rating.Estimate {
 	if m.share {
 		return percent(rating.Proportion(sum/float64(max(1, len(games))), len(games)))
 	}
+	return m.mean(values)
+}
+
+// replicated returns the figure of a column over games of models that were trained with so many seeds.
+// The games of one model depend on each other: the sample is the models, each with the mean of its games.
+func (m *measure) replicated(games []result, column string, seeds int) rating.Estimate {
+	var means []float64
+	for i := range seeds {
+		own := slices.DeleteFunc(slices.Clone(games), func(r result) bool { return r.instance != i })
+		if len(own) > 0 {
+			means = append(means, m.estimate(own, column).Value)
+		}
+	}
+	return m.mean(means)
+}
+
+// mean returns the mean of values of the measure, whose interval has only what they can be.
+func (m *measure) mean(values []float64) rating.Estimate {
 	e := rating.Mean(values)
 	if !m.signed && !math.IsInf(e.Low, 0) {
 		e.Low = max(0, e.Low)
+	}
+	if m.share && !math.IsInf(e.High, 0) {
+		e.High = min(100, e.High)
 	}
 	return e
 }

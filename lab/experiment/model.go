@@ -18,11 +18,12 @@ import (
 
 // Model is an agent that learns before it plays, or a data set, which only takes time.
 type Model struct {
-	Name    string // in matches, or the row of the tables
-	Method  string // of timba-lab train
-	Mode    string // of cards.Modes
-	Defects string // of the study, that are kept, joined by commas
-	Workers int    // goroutines that learn; 0 for as many as games are played at the same time
+	Name    string   // in matches, or the row of the tables
+	Method  string   // of timba-lab train
+	Mode    string   // of cards.Modes
+	Defects string   // of the study, that are kept, joined by commas
+	Workers int      // goroutines that learn; 0 for as many as games are played at the same time
+	Seeds   []uint64 // a training with each; nil for one with that of the games
 	// Settings are those of the method, and of the data set that it learns from, by the names of the
 	// flags of timba-lab train. The others are as these flags have them.
 	Settings map[string]string
@@ -82,6 +83,9 @@ func expand(table map[string]any) (list []map[string]any) {
 // readModel returns the model of a table. The keys that are no fields are settings.
 func readModel(table map[string]any) (m Model, err error) {
 	m.Settings = map[string]string{}
+	seeds, seeded := table["seeds"]
+	table = maps.Clone(table)
+	delete(table, "seeds")
 	for key, value := range table {
 		m.Settings[key] = fmt.Sprint(value)
 	}
@@ -91,6 +95,9 @@ func readModel(table map[string]any) (m Model, err error) {
 		return value
 	}
 	m.Name, m.Method, m.Mode, m.Defects = take("name"), take("method"), take("mode"), take("defects")
+	if m.Seeds = readSeeds(seeds); seeded && m.Seeds == nil {
+		return m, fmt.Errorf("seeds cannot be %v: try a list of different numbers from 0 on", seeds)
+	}
 	workers := run.Param{Name: "workers", To: &m.Workers, Min: 1, Max: 256}
 	if text := take(workers.Name); text != "" && workers.Set(text) != nil {
 		return m, fmt.Errorf("workers cannot be %q: try %s", text, workers.Allowed())
@@ -102,6 +109,30 @@ func readModel(table map[string]any) (m Model, err error) {
 	}
 	return m, nil
 }
+
+// readSeeds returns the seeds of a list, nil where it cannot be.
+func readSeeds(value any) (seeds []uint64) {
+	list, _ := value.([]any)
+	for _, v := range list {
+		n, ok := v.(int64)
+		if !ok || n < 0 || slices.Contains(seeds, uint64(n)) {
+			return nil
+		}
+		seeds = append(seeds, uint64(n))
+	}
+	return seeds
+}
+
+// seeds returns the seeds of the trainings, which is that of the games where the model names none.
+func (m *Model) seeds(games uint64) []uint64 {
+	if len(m.Seeds) == 0 {
+		return []uint64{games}
+	}
+	return m.Seeds
+}
+
+// trained returns how often the model is trained.
+func (m *Model) trained() int { return len(m.seeds(0)) }
 
 // The methods that are not like the others: a data set, and the learning from one.
 var (
@@ -132,7 +163,7 @@ func (e *Experiment) completeModels() error {
 			return fmt.Errorf("model %q: %w", m.Name, err)
 		}
 		if e.kind() == ofModels {
-			e.rows = append(e.rows, row{name: m.Name, games: l.Size, absent: absentParts(m.Method)})
+			e.rows = append(e.rows, row{name: m.Name, games: l.Size, trained: m.trained(), absent: absentParts(m.Method)})
 		}
 	}
 	return nil
@@ -180,7 +211,7 @@ func (m *Model) plan(w way, scale float64, seed uint64) (*Learned, error) {
 		return nil, err
 	}
 	l := &Learned{
-		Name: m.Name, Way: w, Method: m.Method, Mode: m.Mode, Defects: []string{},
+		Name: m.Name, Way: w, Method: m.Method, Mode: m.Mode, Seed: seed, Defects: []string{}, seeded: len(m.Seeds) > 0,
 		method: method, settings: method.Settings(), workers: m.Workers,
 	}
 	given, internal := maps.Clone(m.Settings), map[string]string{"mode": m.Mode, "seed": strconv.FormatUint(seed, 10)}

@@ -171,6 +171,12 @@ func TestParseRefusesModels(t *testing.T) {
 		{strings.Replace(learned, "both = true", "", 1), `layers = "8"`, `defects = "late"`, `defect "late" does not exist`},
 		{learned, `population = 8`, `population = 1`, `population cannot be "1"`},
 		{learned, `population = 8`, `workers = 1000`, `workers cannot be "1000": try 1 to 256`},
+		{learned, `layers = "8"`, `seeds = 3`, `model "SL": seeds cannot be 3: try a list of different numbers`},
+		{learned, `layers = "8"`, `seeds = [1, 1]`, `seeds cannot be [1 1]`},
+		{learned, `layers = "8"`, `seeds = [-1]`, `seeds cannot be [-1]`},
+		{learned, `layers = "8"`, `seeds = []`, `seeds cannot be []`},
+		{strings.Replace(learned, `layers = "8"`, `seeds = [1, 2]`, 1), `method = "rl"`, "method = \"rl\"\nseeds = [1, 2, 3]",
+			`match "SL - RL": model "RL" has 3 seeds, another 2: give them as many`},
 		{learned, `layers = "8"`, `layers = ["8", "9"]`, `model "SL": layers is a list: the name needs {layers}`},
 		{learned, `layers = "8"`, `defects = ["truncated"]`, `defects is a list: the name needs {defects}`},
 		{learned, `name = "SL"`, `name = "SL {layers}"`, `bot "SL" is not among the bots`},
@@ -347,7 +353,7 @@ func TestOrders(t *testing.T) {
 // A game that is shared counts for all who share it; partners share no game with each other.
 func TestFirst(t *testing.T) {
 	m := measures["first"]
-	games := []result{{first: []string{"a"}}, {first: []string{"a", "b"}}, {first: []string{"b"}}, {first: []string{"a"}}}
+	games := []result{{First: []string{"a"}}, {First: []string{"a", "b"}}, {First: []string{"b"}}, {First: []string{"a"}}}
 	for bot, want := range map[string]float64{"a": 75, "b": 50, "c": 0} {
 		if e := m.estimate(games, bot); e.Value != want {
 			t.Errorf("%s: %v, want %v", bot, e.Value, want)

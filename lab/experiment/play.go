@@ -18,123 +18,61 @@ import (
 	"github.com/timba-arena/timba/referee/rules/tebes"
 )
 
-// The most games of a block. It is more for matches of models: their files may be large.
-const (
-	mostGames        = 10
-	mostGamesLearned = 100
-)
-
 // clock is longer than any bot of a study thinks: depth, nodes and their own time limit them.
 var clock = referee.Clock{Move: 10 * time.Minute, Margin: time.Second, Startup: time.Minute}
 
-// block is the games of a match between two starts of the bots' processes, in one order of the bots.
-type block struct {
-	row     int // a match of a way: the matches of each way follow those of the one before
-	variant *rules.Variant
-	seats   []player
-	number  int // among the blocks of the same match and order
-	games   int
-	results []result
-}
-
-// player is a bot of a match in a way.
-type player struct {
-	match.Bot
-	label string // its spec, the same wherever the models are
-}
-
-// key names all that decides the games of a block, but for their number.
-func (b *block) key() string {
-	words := []string{"experiment", b.variant.Game.Name, b.variant.Settings.String()}
-	for _, p := range b.seats {
-		words = append(words, p.label)
-	}
-	return strings.Join(append(words, strconv.Itoa(b.number)), "/")
-}
-
-// findPlayers finds the bots of the matches in each way, by their names.
-func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Learned) (map[way]map[string]player, error) {
-	found := map[way]map[string]player{}
-	add := func(w way, name, spec, label string) error {
+// findPlayers finds the bots of the matches in each way, by their names: one for each seed of a model.
+func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Learned) (map[way]map[string][]player, error) {
+	found := map[way]map[string][]player{}
+	add := func(w way, name, spec, label string, seed uint64) error {
 		p, err := o.Resolver.Resolve(ctx, spec)
 		if err == nil {
-			found[w][name] = player{p.Bot, label}
+			found[w][name] = append(found[w][name], player{p.Bot, label, seed})
 		}
 		return err
 	}
 	for _, w := range e.ways() {
-		found[w] = map[string]player{}
+		found[w] = map[string][]player{}
 		for name, spec := range e.Bots {
 			spec = budget(spec, o.TimeScale, o.NodeRate)
-			if err := add(w, name, spec, spec); err != nil {
+			if err := add(w, name, spec, spec, 0); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for i := range models {
 		m := &models[i]
-		if err := add(m.Way, m.Name, m.spec(), m.label()); err != nil {
+		if err := add(m.Way, m.Name, m.spec(), m.label(), m.Seed); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
 }
 
-// blocks returns the games of all matches. All have their first blocks before any has its second, so
-// that an interrupted experiment has figures of each.
-func (e *Experiment) blocks(o *Options, found map[way]map[string]player) (list []*block) {
-	for i, w := range e.ways() {
-		for j := range e.Matches {
-			m := &e.Matches[j]
-			most := mostGames
-			if slices.ContainsFunc(m.Bots, func(name string) bool { return e.Models.find(name) != nil }) {
-				most = mostGamesLearned
-			}
-			list = append(list, m.blocks(i*len(e.Matches)+j, o.games(m.Games), most, found[w])...)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b *block) int { return a.number - b.number })
-	return list
-}
-
-// blocks returns the games of the match, about as many in every order of its bots.
-func (m *Match) blocks(row, games, most int, found map[string]player) (list []*block) {
-	orders := m.orders()
-	for i, order := range orders {
-		seats := make([]player, len(order))
-		for seat, bot := range order {
-			seats[seat] = found[m.Bots[bot]]
-			seats[seat].Name = m.Bots[bot] + copyMark + strconv.Itoa(bot)
-		}
-		left := games / len(orders)
-		if i < games%len(orders) {
-			left++
-		}
-		for n := 0; left > 0; n++ {
-			list = append(list, &block{row: row, variant: m.variant, seats: seats, number: n, games: min(left, most)})
-			left -= most
-		}
-	}
-	return list
-}
-
-// play plays the matches. It returns the games of each, in an order that does not depend on the
-// workers; with an error, those that were finished.
-func (e *Experiment) play(ctx context.Context, o *Options, report *Report) ([][]result, error) {
+// play plays the matches, but for the blocks whose results were kept. It returns the games of each, in
+// an order that does not depend on the workers; with an error, those that were finished.
+func (e *Experiment) play(ctx context.Context, o *Options, report *Report, kept *kept) ([][]result, error) {
 	found, err := e.findPlayers(ctx, o, report.Models)
 	if err != nil {
 		return nil, err
 	}
 	blocks := e.blocks(o, found)
+	played := 0
+	var left []*block
+	for _, b := range blocks {
+		if b.results = kept.results[b.line(o.Seed).Key]; b.results == nil {
+			left = append(left, b)
+		}
+		played += len(b.results)
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var mu sync.Mutex
-	played := 0
-	run.Each(len(o.Workers), len(blocks), func(worker, i int) {
+	run.Each(len(o.Workers), len(left), func(worker, i int) {
 		if ctx.Err() != nil {
 			return
 		}
-		b := blocks[i]
+		b := left[i]
 		err := b.play(ctx, o, o.Workers[worker], func(r result) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -142,13 +80,23 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report) ([][]
 			played++
 			o.Progress("", "games", played, report.All)
 		})
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			line := b.line(o.Seed)
+			line.Results = b.results
+			err = kept.add(line)
+		}
 		if err != nil {
 			stop(err)
 		}
 	})
 	rows := make([][]result, len(e.ways())*len(e.Matches))
 	for _, b := range blocks {
-		rows[b.row] = append(rows[b.row], b.results...)
+		for _, r := range b.results {
+			r.instance = b.instance
+			rows[b.row] = append(rows[b.row], r)
+		}
 	}
 	return rows, context.Cause(ctx)
 }
@@ -181,27 +129,27 @@ const copyMark = "#"
 
 // look returns what the measures need of a game.
 func look(v *rules.Variant, g *referee.Result) (result, error) {
-	r := result{seat: -1, points: map[string]float64{}, turns: float64(len(g.Moves)), took: g.Took.Seconds(), opening: g.Points[0]}
+	r := result{Seat: -1, Points: map[string]float64{}, Turns: float64(len(g.Moves)), Took: g.Took.Seconds(), Opening: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}
 	for seat, s := range g.Seats {
 		name, _, _ := strings.Cut(s.Name, copyMark)
-		r.points[name] += g.Points[seat]
+		r.Points[name] += g.Points[seat]
 		seats[name]++
 		if g.Ranks[seat] == 1 {
-			r.won, r.seat = name, seat
+			r.Won, r.Seat = name, seat
 			firsts[v.Side(seat)] = true
-			if !slices.Contains(r.first, name) {
-				r.first = append(r.first, name)
+			if !slices.Contains(r.First, name) {
+				r.First = append(r.First, name)
 			}
 		}
 	}
 	for name, n := range seats {
-		r.points[name] /= n
+		r.Points[name] /= n
 	}
 	if len(firsts) > 1 {
-		r.won, r.seat, r.drawn = "", -1, true
+		r.Won, r.Seat, r.Drawn = "", -1, true
 	}
-	r.nodes, r.think = thought(g.Moves)
+	r.Nodes, r.Think = thought(g.Moves)
 	if v.Game != tebes.Game {
 		return r, nil
 	}
@@ -210,7 +158,7 @@ func look(v *rules.Variant, g *referee.Result) (result, error) {
 			return r, err
 		}
 		if step.Next == nil {
-			r.ending = step.State.(*tebes.State).Ending()
+			r.Ending = step.State.(*tebes.State).Ending()
 		}
 	}
 	return r, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ func WriteList(w io.Writer, list []*Experiment) {
 // total returns the games of a run.
 func (e *Experiment) total(o *Options) (n int) {
 	for _, m := range e.Matches {
-		n += len(e.ways()) * o.games(m.Games)
+		n += len(e.ways()) * m.trained * o.games(m.Games)
 	}
 	for _, t := range e.Trainings {
 		n += o.games(t.Games)
@@ -112,7 +113,7 @@ func (r *Report) writeModels(w io.Writer) {
 	t.AppendHeader(table.Row{"model", "", "method", "mode", "learned from", "defects", "time", "run"})
 	for i := range r.Models {
 		m := &r.Models[i]
-		t.AppendRow(table.Row{m.Name, m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(m.took()), m.entry})
+		t.AppendRow(table.Row{m.named(), m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(m.took()), m.entry})
 	}
 	t.Render()
 }
@@ -158,6 +159,10 @@ func (r *Result) write(w io.Writer) {
 		t.AppendRow(table.Row{f.Row, column, ours, r.ends(f.Ours), f.Games, r.value(f.Published), r.ends(f.Published), sample, last})
 	}
 	t.Render()
+	if slices.ContainsFunc(r.Figures, func(f Figure) bool { return f.Models > 1 }) {
+		fmt.Fprint(w, "\nwhere models were trained with several seeds, ours is the mean over them, with Student's interval of\n"+
+			"their means: games of one model depend on each other\n")
+	}
 	if r.Agree+r.Differ > 0 {
 		fmt.Fprintf(w, "\n%d of %s agree within the intervals\n", r.Agree, text.Count(r.Agree+r.Differ, "figure"))
 	}

@@ -21,6 +21,7 @@ type Options struct {
 	NodeRate  int     // nodes that the bots have instead of a second of their time; 0 for the time
 	// TrainScale is of the study's games, episodes and generations that models learn from; 0 for Scale, at most 1.
 	TrainScale float64
+	Games      string // the file of the games that were played; "" for none
 	Models     string // the directory of the models that are trained
 	ModelsSize int    // MiB that it may have
 	Seed       rules.Seed
@@ -107,7 +108,10 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 	r.Interrupted = err != nil
 	r.Seconds = time.Since(began).Seconds()
 	if e.kind() != ofModels {
-		r.count(rows)
+		for _, g := range slices.Concat(rows...) {
+			r.Games++
+			r.Drawn += int(one(g.Drawn))
+		}
 	}
 	if len(rows) == 0 { // it has ended before the first game
 		rows = make([][]result, len(e.rows)*len(e.ways()))
@@ -120,17 +124,17 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 	return r, err
 }
 
-// count counts the games.
-func (r *Report) count(rows [][]result) {
-	for _, g := range slices.Concat(rows...) {
-		r.Games++
-		r.Drawn += int(one(g.drawn))
-	}
-}
-
 // results returns the results of each row, in one way after the other; none if it ends before there
 // are any.
 func (e *Experiment) results(ctx context.Context, o *Options, r *Report) ([][]result, error) {
+	var games *kept
+	if e.kind() == ofMatches { // before models learn, so that a damaged file is known in time
+		var err error
+		if games, err = openKept(o.Games); err != nil {
+			return nil, err
+		}
+		defer games.close()
+	}
 	if len(e.Models) > 0 {
 		c, err := openCache(o.Models, o.ModelsSize)
 		if err != nil {
@@ -148,5 +152,5 @@ func (e *Experiment) results(ctx context.Context, o *Options, r *Report) ([][]re
 	if e.kind() == ofTrainings {
 		return e.train(ctx, o, r)
 	}
-	return e.play(ctx, o, r)
+	return e.play(ctx, o, r, games)
 }

@@ -46,12 +46,12 @@ func (r *Report) saveCSV(path string) error {
 	}
 	defer f.Close()
 	w := csv.NewWriter(f)
-	w.Write([]string{"table", "measure", "row", "column", "games", "ours", "low", "high", "sample", "published", "published_low", "published_high", "verdict", "way"})
+	w.Write([]string{"table", "measure", "row", "column", "games", "ours", "low", "high", "models", "sample", "published", "published_low", "published_high", "verdict", "way"})
 	for _, t := range r.Tables {
 		for _, g := range t.Figures {
 			w.Write([]string{
 				t.Number, t.Measure, g.Row, g.Column, strconv.Itoa(g.Games), finite(g.Ours.Value), finite(g.Ours.Low), finite(g.Ours.High),
-				strconv.Itoa(g.Sample), finite(g.Published.Value), finite(g.Published.Low), finite(g.Published.High), string(g.Verdict), string(t.Way),
+				strconv.Itoa(max(1, g.Models)), strconv.Itoa(g.Sample), finite(g.Published.Value), finite(g.Published.Low), finite(g.Published.High), string(g.Verdict), string(t.Way),
 			})
 		}
 	}

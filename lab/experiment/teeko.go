@@ -54,7 +54,7 @@ func (e *Experiment) completeTrainings() error {
 		}
 		known = append(known, t.Name)
 		if !t.Hidden {
-			e.rows = append(e.rows, row{name: t.Name, games: t.Games})
+			e.rows = append(e.rows, row{name: t.Name, games: t.Games, trained: 1})
 		}
 	}
 	return nil
@@ -103,7 +103,7 @@ func (e *Experiment) train(ctx context.Context, o *Options, report *Report) (row
 func gamesOf(r lms.Report) (list []result) {
 	for i, n := range []int{r.Won, r.Lost, r.Drawn} {
 		for range n {
-			list = append(list, result{seat: -1, ending: outcomes[i], drawn: outcomes[i] == "drawn"})
+			list = append(list, result{Seat: -1, Ending: outcomes[i], Drawn: outcomes[i] == "drawn"})
 		}
 	}
 	return list

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -69,10 +70,9 @@ func Methods() []Method {
 	methods := []Method{
 		ours,
 		{Name: "timba's Elo, random pairing", Arrivals: true, pair: random, rate: byOutcome, fit: true},
+		{Name: "TrueSkill a game, random pairing", Arrivals: true, pair: random, rate: trueSkill},
+		{Name: "TrueSkill a game, timba's pairing", pair: published, rate: trueSkill},
 	}
-	methods = append(methods,
-		Method{Name: "TrueSkill a game, random pairing", Arrivals: true, pair: random, rate: trueSkill},
-		Method{Name: "TrueSkill a game, timba's pairing", pair: published, rate: trueSkill})
 	for _, k := range []float64{20, 32, 64, 128, 256} {
 		name := fmt.Sprintf("Elo K=%v a match, ", k)
 		methods = append(methods,
@@ -148,15 +148,7 @@ func ranks(values []float64) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case values[a] < values[b]:
-			return -1
-		case values[a] > values[b]:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	out := make([]float64, len(values))
 	for i := 0; i < len(order); {
 		j := i

@@ -46,10 +46,7 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 		body.End()
 		return nil, fmt.Errorf("model: kind %q is not %q: try @%s", h.Kind, kind, h.Kind)
 	}
-	m, err := cards.ParseMode(h.Mode)
-	if err != nil {
-		return nil, err
-	}
+	m, _ := cards.ParseMode(h.Mode) // model.Read has found it
 	a := &Agent{Header: h, Mode: m}
 	switch kind {
 	case model.SL:

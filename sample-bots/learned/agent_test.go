@@ -66,7 +66,8 @@ func TestReadSLErrors(t *testing.T) {
 // A net for other inputs is refused.
 func TestReadNetErrors(t *testing.T) {
 	for want, h := range map[string]model.Header{
-		`encoding "unscaled"`: {Kind: model.Net, Mode: "brisca2", Encoding: "unscaled"},
+		`encoding "unscaled"`: {Kind: model.Net, Mode: "brisca2", Encoding: "unscaled", Output: "linear"},
+		`output "softmax"`:    {Kind: model.Net, Mode: "brisca2", Encoding: "complete", Output: "softmax"},
 		"layers 3-41":         {Kind: model.Net, Mode: "brisca2", Encoding: "complete", Layers: []int{3, 41}, Output: "linear"},
 	} {
 		if _, err := ReadNet(h, nil); err == nil || !strings.Contains(err.Error(), want) {

@@ -99,10 +99,7 @@ type GAModel struct {
 
 // ReadGA reads a model of the kind ga, to the end of its body.
 func ReadGA(h model.Header, b *model.Body) (m GAModel, err error) {
-	mode, err := cards.ParseMode(h.Mode)
-	if err != nil {
-		return m, err
-	}
+	mode, _ := cards.ParseMode(h.Mode) // model.Read has found it
 	switch {
 	case h.Variant == model.RL:
 		keys, err := policy.ParseKeys(h.Encoding)

@@ -30,13 +30,12 @@ func ReadNet(h model.Header, b *model.Body) (*Net, error) {
 	switch {
 	case h.Kind != model.Net:
 		return nil, fmt.Errorf("model: kind %q is not %q: try @%s", h.Kind, model.Net, h.Kind)
+	case h.Output != string(net.Linear):
+		return nil, fmt.Errorf("model: output %q is not %q: try a model of timba-lab train net", h.Output, net.Linear)
 	case h.Encoding != features.Complete:
 		return nil, fmt.Errorf("model: encoding %q is not %q: try a model of timba-lab train net", h.Encoding, features.Complete)
 	}
-	m, err := cards.ParseMode(h.Mode)
-	if err != nil {
-		return nil, err
-	}
+	m, _ := cards.ParseMode(h.Mode) // model.Read has found it
 	e := features.NewTable(m)
 	n, err := net.Read(h, b, e.Inputs(), m.Actions())
 	if err != nil {

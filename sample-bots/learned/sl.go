@@ -28,10 +28,7 @@ type SL struct {
 
 // ReadSL reads the agent of a model of the kind sl, to the end of its body.
 func ReadSL(h model.Header, b *model.Body) (*SL, error) {
-	m, err := cards.ParseMode(h.Mode)
-	if err != nil {
-		return nil, err
-	}
+	m, _ := cards.ParseMode(h.Mode) // model.Read has found it
 	e, err := features.NewEncoder(m, h.Encoding)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)

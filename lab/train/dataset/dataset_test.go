@@ -131,7 +131,7 @@ func TestErrors(t *testing.T) {
 func TestCheck(t *testing.T) {
 	m := mode(t, "tute2")
 	p := &Config{Mode: m.String(), Each: 1, Seed: 3}
-	raw := kit.Get[[]byte](t)(random(p)(t.Context(), 0, 0, 1, nil))
+	raw := kit.Get[[]byte](t)(random(p)(t.Context(), 0, 1, nil))
 	for _, test := range []struct {
 		change func(*Game)
 		want   string
@@ -174,7 +174,7 @@ func BenchmarkRandom(b *testing.B) {
 			var memory []byte
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				memory, _ = games(context.Background(), 0, i, i+1, memory[:0])
+				memory, _ = games(context.Background(), i, i+1, memory[:0])
 			}
 		})
 	}

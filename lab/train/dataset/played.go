@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,11 +30,7 @@ func seats(m cards.Mode, given []string) ([]string, error) {
 	case 0, m.Players:
 		return given, nil
 	case 1:
-		bots := make([]string, m.Players)
-		for seat := range bots {
-			bots[seat] = given[0]
-		}
-		return bots, nil
+		return slices.Repeat(given, m.Players), nil
 	}
 	return nil, fmt.Errorf("mode %v has %d seats: name 1 bot or %d, not %d", m, m.Players, m.Players, len(given))
 }
@@ -51,7 +48,7 @@ func (c *Config) Played(ctx context.Context, r program.Resolver) (Piece, error) 
 	}
 	m := c.mode()
 	list := m.Rules()
-	return func(ctx context.Context, _, from, to int, dst []byte) ([]byte, error) {
+	return func(ctx context.Context, from, to int, dst []byte) ([]byte, error) {
 		games := make([]Game, to-from)
 		for first := from; first < min(to, from+len(list)); first++ {
 			bits := first % len(list)
@@ -105,7 +102,8 @@ func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots
 		}
 		match.Done = func(g *referee.Result) error {
 			if len(g.Faults) > 0 {
-				return errFault(g)
+				f := g.Faults[0]
+				return fmt.Errorf("%s had a fault: %w", g.Seats[f.Seat].Name, errors.New(f.Text))
 			}
 			return record(v, bits, g, &games[at[rotation+g.Match.Deal*n]])
 		}
@@ -114,11 +112,6 @@ func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots
 		}
 	}
 	return nil
-}
-
-func errFault(g *referee.Result) error {
-	f := g.Faults[0]
-	return fmt.Errorf("%s had a fault: %w", g.Seats[f.Seat].Name, errors.New(f.Text))
 }
 
 // record makes a game of a data set of one that was played.

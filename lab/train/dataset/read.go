@@ -43,7 +43,7 @@ func Load(path string, most int) (*Set, error) {
 
 // Read is Load from a reader.
 func Read(r io.Reader, most int) (*Set, error) {
-	b := bufio.NewReader(r)
+	b := bufio.NewReaderSize(r, maxHeader)
 	s := &Set{}
 	if err := s.readHeader(b); err != nil {
 		return nil, err
@@ -75,24 +75,16 @@ func (s *Set) readHeader(b *bufio.Reader) error {
 	if n, err := io.ReadFull(b, first); err != nil || string(first) != magic {
 		return fmt.Errorf("the first line is %q, not %q: is this a file of timba-lab train data?", first[:n], magic)
 	}
-	var line []byte
-	for len(line) < maxHeader {
-		c, err := b.ReadByte()
-		if err != nil {
-			return fmt.Errorf("the header, line 2: %w", err)
-		}
-		if c == '\n' {
-			break
-		}
-		line = append(line, c)
+	line, err := b.ReadSlice('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &s.Header)
 	}
-	if err := json.Unmarshal(line, &s.Header); err != nil {
+	if err != nil {
 		return fmt.Errorf("the header, line 2: %w", err)
 	}
 	if s.Games < 1 || s.Games > MaxGames {
 		return fmt.Errorf("the header, line 2: games cannot be %d: 1 to %d are possible", s.Games, MaxGames)
 	}
-	var err error
 	s.Mode, err = cards.ParseMode(s.Header.Mode)
 	return err
 }

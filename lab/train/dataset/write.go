@@ -48,7 +48,6 @@ type Config struct {
 	Bots  []string `json:"bots,omitempty"` // that play, by seat of the first rotation; none for random play
 }
 
-// Params returns the settings one by one.
 func (c *Config) Params() []run.Param {
 	return append(run.Common(&c.Mode, &c.Seed),
 		run.Param{Name: "each", To: &c.Each, Min: 1, Max: MaxGames, Scaled: true, Help: "games of each combination of the optional rules"},
@@ -66,7 +65,6 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	return err
 }
 
-// Check returns why there is no such data set.
 func (c *Config) Check() error {
 	if err := run.Check(c.Params()); err != nil {
 		return err
@@ -87,15 +85,14 @@ func (c *Config) mode() cards.Mode {
 func (c *Config) Games() int { return c.Each << c.mode().RuleCount() }
 
 // Piece makes games number from to to-1 of a plan and appends them in the form of the file. It is
-// called by several workers at once, each of which has a number. Game i has the rules i modulo
-// the number of combinations.
-type Piece func(ctx context.Context, worker, from, to int, dst []byte) ([]byte, error)
+// called by several workers at once. Game i has the rules i modulo the number of combinations.
+type Piece func(ctx context.Context, from, to int, dst []byte) ([]byte, error)
 
 // random returns how games of random moves are made.
 func random(c *Config) Piece {
 	m := c.mode()
 	list := m.Rules()
-	return func(_ context.Context, _, from, to int, dst []byte) ([]byte, error) {
+	return func(_ context.Context, from, to int, dst []byte) ([]byte, error) {
 		var at cards.Position
 		var g Game
 		var memory [MaxMoves]rules.Move
@@ -167,7 +164,6 @@ func (c *Config) Begin(ctx context.Context, in run.Input) (_ run.Trainer, err er
 	return w, err
 }
 
-// Progress returns the games that were made, and all.
 func (w *writer) Progress() (done, all int) { return w.at.Games, w.Games() }
 
 // Step makes a piece for each worker.
@@ -175,7 +171,7 @@ func (w *writer) Step(ctx context.Context) error {
 	all, from := w.Games(), w.at.Games/piece
 	var frames [][]byte
 	err := run.InOrder(ctx, w.workers, from, min(from+w.workers, (all+piece-1)/piece), func(worker, k int) ([]byte, error) {
-		raw, err := w.make(ctx, worker, k*piece, min(all, (k+1)*piece), w.raws[worker][:0])
+		raw, err := w.make(ctx, k*piece, min(all, (k+1)*piece), w.raws[worker][:0])
 		w.raws[worker] = raw
 		return w.zip.EncodeAll(raw, nil), err
 	}, func(_ int, frame []byte) error {
@@ -229,17 +225,15 @@ func (w *writer) Save(to io.Writer) error {
 	return json.NewEncoder(to).Encode(w.at)
 }
 
-// Load reads what Save wrote.
 func (w *writer) Load(r io.Reader) error { return json.NewDecoder(r).Decode(&w.at) }
 
-// Finish returns how large the file is.
 func (w *writer) Finish(context.Context, *run.Folder) (run.Result, error) { return w.at, nil }
 
 // Sample makes some games with one worker: a step of slow bots would take too long.
 func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err error) {
 	began := time.Now()
 	for n := 1 << w.mode().RuleCount(); n <= piece && time.Since(began) < most; n *= 2 {
-		raw, err := w.make(ctx, 0, 0, n, nil)
+		raw, err := w.make(ctx, 0, n, nil)
 		if err != nil {
 			return 0, err
 		}

@@ -2,7 +2,6 @@
 package fit
 
 import (
-	"fmt"
 	"io"
 	"math"
 
@@ -10,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
@@ -21,46 +21,46 @@ const Shard = 16
 // Sample is a row to learn from: inputs, and the class or the outputs that are wanted.
 type Sample struct {
 	net.Inputs
-	Class int       // the wanted class, if Want is nil
-	Want  []float32 // the wanted outputs, nil for those of Class; Any where nothing is wanted
+	Class int       // the wanted class of a softmax
+	Want  []float32 // the wanted outputs of other nets; Any where nothing is wanted
 }
 
-// Any stands for an output that is not learned from. A softmax has none.
+// Any stands for an output that is not learned from.
 var Any = float32(math.Inf(1))
 
-// Adam is the parameters of Kingma and Ba (2015).
-type Adam struct {
-	Rate    float64
-	Beta1   float64
-	Beta2   float64
-	Epsilon float64
-}
-
-// DefaultAdam has the values of the paper, and a rate of 0.001.
-var DefaultAdam = Adam{Rate: 0.001, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7}
+// The parameters of Kingma and Ba (2015), with the values of the paper.
+const (
+	DefaultRate = 0.001
+	beta1       = 0.9
+	beta2       = 0.999
+	epsilon     = 1e-7
+)
 
 // Trainer trains a net. The loss is the mean cross-entropy of a softmax or a sigmoid, and half
 // the mean squared error of linear outputs.
 type Trainer struct {
-	net     *net.Net
-	adam    Adam
+	Net     *net.Net
+	Rate    float64 // of the next steps
 	workers int
 	steps   int
 	moments [2][][]float32
 	shards  []*part
 }
 
+// Begin returns a trainer of a net of random weights, which the seed decides.
+func Begin(sizes []int, out net.Output, rate float64, seed uint64, workers int) (*Trainer, error) {
+	n, err := net.New(sizes, out)
+	if err != nil {
+		return nil, err
+	}
+	n.Randomize(rules.NewRand(run.Derive(seed, "weights", 0)))
+	return NewTrainer(n, rate, workers), nil
+}
+
 // NewTrainer returns a trainer for batches of any size. The result does not depend on the number
 // of workers.
-func NewTrainer(n *net.Net, a Adam, workers int) (*Trainer, error) {
-	if !(a.Rate > 0 && a.Rate <= 1) {
-		return nil, fmt.Errorf("net: rate cannot be %v: above 0, at most 1", a.Rate)
-	}
-	t := &Trainer{net: n, adam: a, workers: max(1, workers)}
-	for i := range t.moments {
-		t.moments[i] = zeros(n)
-	}
-	return t, nil
+func NewTrainer(n *net.Net, rate float64, workers int) *Trainer {
+	return &Trainer{Net: n, Rate: rate, workers: max(1, workers), moments: [2][][]float32{zeros(n), zeros(n)}}
 }
 
 func zeros(n *net.Net) (list [][]float32) {
@@ -70,23 +70,34 @@ func zeros(n *net.Net) (list [][]float32) {
 	return list
 }
 
-// SetRate changes the rate of the next steps.
-func (t *Trainer) SetRate(rate float64) { t.adam.Rate = rate }
+// state is the first line of a checkpoint.
+type state struct {
+	Steps int `json:"steps"` // batches in all
+	Place any `json:"place"`
+}
 
-// Save writes the weights and what Adam keeps besides them, for Load.
-func (t *Trainer) Save(w io.Writer) error {
+// Save writes a checkpoint: a line of JSON with a place, then the weights and what Adam keeps besides them.
+func (t *Trainer) Save(w io.Writer, place any) error {
+	if err := run.WriteState(w, state{t.steps, place}); err != nil {
+		return err
+	}
 	return t.each(func(x []float32) error { return model.WriteFloats(w, x) })
 }
 
-// Load sets the trainer and its net to what Save wrote after so many steps.
-func (t *Trainer) Load(r io.Reader, steps int) error {
-	t.steps = steps
-	return t.each(func(x []float32) error { return model.ReadFloats(r, x) })
+// Load sets the place, the trainer and its net to what Save wrote.
+func (t *Trainer) Load(r io.Reader, place any) error {
+	at := state{Place: place}
+	b, err := run.ReadState(r, &at)
+	if err != nil {
+		return err
+	}
+	t.steps = at.Steps
+	return t.each(func(x []float32) error { return model.ReadFloats(b, x) })
 }
 
 // each calls do with all numbers of the training: the weights, then the moments.
 func (t *Trainer) each(do func(x []float32) error) error {
-	for _, list := range [][][]float32{t.net.Genes(), t.moments[0], t.moments[1]} {
+	for _, list := range [][][]float32{t.Net.Genes(), t.moments[0], t.moments[1]} {
 		for _, x := range list {
 			if err := do(x); err != nil {
 				return err
@@ -119,7 +130,7 @@ func newPart(n *net.Net) *part {
 func (t *Trainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
 	n := (size + Shard - 1) / Shard
 	for len(t.shards) < n {
-		t.shards = append(t.shards, newPart(t.net))
+		t.shards = append(t.shards, newPart(t.Net))
 	}
 	run.Each(t.workers, n, func(worker, k int) {
 		p := t.shards[k]
@@ -129,7 +140,7 @@ func (t *Trainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
 			s.Reset()
 			fill(worker, k*Shard+i, s)
 		}
-		gradient(t.net, p, rows)
+		gradient(t.Net, p, rows)
 	})
 	loss := 0.0
 	for _, p := range t.shards[:n] {
@@ -146,30 +157,30 @@ const pieces = 4
 func (t *Trainer) update(shards, size int) {
 	t.steps++
 	scale := float32(1 / float64(size))
-	rate := t.adam.Rate * math.Sqrt(1-math.Pow(t.adam.Beta2, float64(t.steps))) / (1 - math.Pow(t.adam.Beta1, float64(t.steps)))
+	rate := t.Rate * math.Sqrt(1-math.Pow(beta2, float64(t.steps))) / (1 - math.Pow(beta1, float64(t.steps)))
 	run.Each(min(t.workers, pieces), pieces, func(_, piece int) {
-		for k, genes := range t.net.Genes() {
+		for k, genes := range t.Net.Genes() {
 			from, to := piece*len(genes)/pieces, (piece+1)*len(genes)/pieces
 			sum := t.shards[0].grads[k][from:to]
 			for _, p := range t.shards[1:shards] {
 				axpy(1, p.grads[k][from:to], sum)
 			}
-			t.adam.apply(genes[from:to], sum, t.moments[0][k][from:to], t.moments[1][k][from:to], scale, float32(rate))
+			adam(genes[from:to], sum, t.moments[0][k][from:to], t.moments[1][k][from:to], scale, float32(rate))
 		}
 	})
 }
 
-// apply makes a step of Adam; the bias of the moments is corrected in the rate.
-func (a *Adam) apply(genes, grads, first, second []float32, scale, rate float32) {
-	b1, b2, eps := float32(a.Beta1), float32(a.Beta2), float32(a.Epsilon)
-	c1, c2 := 1-b1, 1-b2
+// adam makes a step; the bias of the moments is corrected in the rate.
+func adam(genes, grads, first, second []float32, scale, rate float32) {
+	const b1, b2 = float32(beta1), float32(beta2)
+	const c1, c2 = 1 - b1, 1 - b2
 	grads, first, second = grads[:len(genes)], first[:len(genes)], second[:len(genes)]
 	for i := range genes {
 		g := grads[i] * scale
 		m := b1*first[i] + c1*g
 		v := b2*second[i] + c2*g*g
 		first[i], second[i] = m, v
-		genes[i] -= rate * m / (float32(math.Sqrt(float64(v))) + eps)
+		genes[i] -= rate * m / (float32(math.Sqrt(float64(v))) + float32(epsilon))
 	}
 }
 
@@ -249,8 +260,8 @@ func errors(n *net.Net, p *part, rows int) (loss float64) {
 	for i := range rows {
 		s := &p.samples[i]
 		row := p.deltas[last][i*out : (i+1)*out]
-		if s.Want == nil {
-			loss -= classLoss(n, row, s.Class)
+		if n.Output == net.Softmax {
+			loss -= math.Log(float64(row[s.Class]) + tiny)
 			row[s.Class] -= 1
 			continue
 		}
@@ -266,27 +277,9 @@ func errors(n *net.Net, p *part, rows int) (loss float64) {
 	return loss
 }
 
-// classLoss returns less the loss of a row of outputs of which one is wanted to be 1.
-func classLoss(n *net.Net, row []float32, class int) (l float64) {
-	if n.Output == net.Softmax {
-		return math.Log(float64(row[class]) + tiny)
-	}
-	for j, x := range row {
-		want := float32(0)
-		if j == class {
-			want = 1
-		}
-		l += wantLoss(n, x, want)
-	}
-	return l
-}
-
-// wantLoss returns less the loss of an output.
+// wantLoss returns less the loss of an output of a net that is no softmax.
 func wantLoss(n *net.Net, x, want float32) float64 {
-	switch n.Output {
-	case net.Softmax:
-		return float64(want) * math.Log(float64(x)+tiny)
-	case net.Sigmoid:
+	if n.Output == net.Sigmoid {
 		return float64(want)*math.Log(float64(x)+tiny) + float64(1-want)*math.Log(1-float64(x)+tiny)
 	}
 	return -float64(x-want) * float64(x-want) / 2

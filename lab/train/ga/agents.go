@@ -143,9 +143,9 @@ const spreadShards = policy.Shards / 8
 func disagreement(t, other *rl.Table) float64 {
 	both, differ := 0, 0
 	for n := range spreadShards {
-		t.Shard(n, func(p rl.Pair) bool {
+		for p := range t.Shard(n) {
 			if best, _ := t.BestTried(p.Key); best != p.Action {
-				return true // once for each state
+				continue // once for each state
 			}
 			if best, known := other.BestTried(p.Key); known {
 				both++
@@ -153,8 +153,7 @@ func disagreement(t, other *rl.Table) float64 {
 					differ++
 				}
 			}
-			return true
-		})
+		}
 	}
 	return float64(differ) / float64(max(1, both))
 }
@@ -244,7 +243,6 @@ func (e *explorer) use(d *dictionary, learns bool) {
 	e.agent.States, e.learns, e.updates = d, learns, nil
 }
 
-// Begin starts a game.
 func (e *explorer) Begin(r *rules.Rand) {
 	e.rand = r
 	e.trace.Begin()
@@ -257,7 +255,7 @@ func (e *explorer) Choose(p *cards.Position, legal []rules.Move) rules.Move {
 		action, _ := e.agent.Choose(&e.view, e.rand)
 		return e.view.Move(action)
 	}
-	action, _ := rl.Explore(&e.agent, &e.view, e.epsilon, e.rand)
+	action, _, _ := rl.Explore(&e.agent, &e.view, e.epsilon, e.rand)
 	e.seat = p.Turn()
 	e.trace.Add(&e.view, action, p.Lead(e.seat))
 	return e.view.Move(action)

@@ -399,7 +399,7 @@ func TestAgentsConfigErrors(t *testing.T) {
 	} {
 		c := smallAgents("brisca2")
 		change(&c)
-		if _, err := c.Begin(t.Context(), run.Input{Workers: 1}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := c.Check(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %s...", err, want)
 		}
 	}

@@ -110,16 +110,12 @@ func DefaultAgents(mode string) Config {
 // The bounds of a search. Memory is that of all nets twice, or Config.Memory; time is that of all
 // games.
 const (
-	MaxPopulation  = 1000
-	MaxGames       = 1_000_000 // of a pairing
-	MaxGenerations = 1_000_000
-	MaxPositions   = 100_000
-	MaxPlayouts    = 10_000
-	maxGenes       = 1 << 28 // of a population
-	maxLearned     = 1 << 18 // games of all agents in a generation, which are kept until all have been played
+	MaxPopulation = 1000
+	MaxGames      = 1_000_000 // of a pairing
+	maxGenes      = 1 << 28   // of a population
+	maxLearned    = 1 << 18   // games of all agents in a generation, which are kept until all have been played
 )
 
-// Params returns the settings one by one.
 func (c *Config) Params() []run.Param { return slices.Concat(c.common(), c.ofNets(), c.ofAgents()) }
 
 // common returns the settings of both variants.
@@ -140,7 +136,7 @@ func (c *Config) common() []run.Param {
 		run.Param{Name: "population", To: &c.Population, Min: 2, Max: MaxPopulation, Help: fmt.Sprintf("nets of a generation; %d agents by default", d.Population)},
 		run.Param{Name: "best", To: &c.Best, Min: 2, Max: MaxPopulation, Help: fmt.Sprintf("nets that have children; %d agents by default", d.Best)},
 		run.Param{Name: "games", To: &c.Games, Min: 1, Max: MaxGames, Help: "games of a pairing"},
-		run.Param{Name: "generations", To: &c.Generations, Min: 1, Max: MaxGenerations, Scaled: true, Help: "how many generations to breed"},
+		run.Param{Name: "generations", To: &c.Generations, Min: 1, Max: 1_000_000, Scaled: true, Help: "how many generations to breed"},
 		run.Param{Name: "final", To: &c.Final, Max: MaxGames, Help: "games by which the model is chosen from the last best individuals"},
 	)
 }
@@ -149,8 +145,8 @@ func (c *Config) common() []run.Param {
 func (c *Config) ofNets() []run.Param {
 	return []run.Param{
 		fit.Layers(&c.layers),
-		{Name: "positions", To: &c.Positions, Max: MaxPositions, Help: "judge nets by their moves in so many positions, not by games"},
-		{Name: "playouts", To: &c.Playouts, Min: 1, Max: MaxPlayouts, Help: "random games by which each move of a position is valued"},
+		{Name: "positions", To: &c.Positions, Max: 100_000, Help: "judge nets by their moves in so many positions, not by games"},
+		{Name: "playouts", To: &c.Playouts, Min: 1, Max: 10_000, Help: "random games by which each move of a position is valued"},
 		{Name: "value", To: &c.Value, Words: []string{ValueGame, ValueTrick}, Help: "what a move in a position is worth: " + ValueGame +
 			" plays to the end of the game, " + ValueTrick + " to that of the trick and adds the study's heuristic value"},
 	}
@@ -198,16 +194,15 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 	return c.Check()
 }
 
-// Check returns why there is no such search.
 func (c *Config) Check() error {
 	if err := run.Check(c.common()); err != nil {
 		return err
 	}
 	mode, _ := cards.ParseMode(c.Mode)
-	if err := within("population", c.Population, mode.Players, MaxPopulation); err != nil {
-		return err
-	}
-	if err := within("best", c.Best, 2, c.Population); err != nil {
+	if err := run.Check([]run.Param{
+		{Name: "population", To: &c.Population, Min: float64(mode.Players), Max: MaxPopulation},
+		{Name: "best", To: &c.Best, Min: 2, Max: float64(c.Population)},
+	}); err != nil {
 		return err
 	}
 	if err := cards.CheckRules(c.Mode, c.Rules); err != nil {
@@ -217,14 +212,6 @@ func (c *Config) Check() error {
 		return c.checkAgents()
 	}
 	return c.checkNets(mode)
-}
-
-// within returns an error for a value that is not from low to top.
-func within(name string, value, low, top int) error {
-	if value < low || value > top {
-		return fmt.Errorf("%s cannot be \"%d\": try %d to %d", name, value, low, top)
-	}
-	return nil
 }
 
 // checkNets returns why there is no such search for nets.
@@ -258,7 +245,8 @@ func (c *Config) checkAgents() error {
 		return err
 	}
 	n := tables(c.Population, c.Best)
-	if err := within("memory", c.Memory, (n*rl.MinMemory+1<<20-1)>>20, rl.MaxMiB); err != nil {
+	least := float64((n*rl.MinMemory + 1<<20 - 1) >> 20)
+	if err := run.Check([]run.Param{{Name: "memory", To: &c.Memory, Min: least, Max: rl.MaxMiB}}); err != nil {
 		return fmt.Errorf("%w, for %d tables", err, n)
 	}
 	if games := c.Population * c.Games; games > maxLearned {
@@ -275,21 +263,14 @@ func (c *Config) checkAgents() error {
 }
 
 // named returns the operators of some names.
-func named[T any](kind string, names []string, all []T, name func(T) string) (chosen []T, err error) {
-	var known []string
-	for _, o := range all {
-		known = append(known, name(o))
-	}
-	for _, want := range names {
-		found := false
-		for i, o := range all {
-			if known[i] == want {
-				chosen, found = append(chosen, o), true
-			}
-		}
-		if !found {
+func named[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
+	known := names(all, name)
+	for _, want := range wanted {
+		i := slices.Index(known, want)
+		if i < 0 {
 			return nil, fmt.Errorf("%s %q does not exist: try some of %s", kind, want, strings.Join(known, ","))
 		}
+		chosen = append(chosen, all[i])
 	}
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("%s \"\": at least one is needed: try some of %s", kind, strings.Join(known, ","))
@@ -298,17 +279,54 @@ func named[T any](kind string, names []string, all []T, name func(T) string) (ch
 }
 
 // CrossoverNames returns the names of all crossovers.
-func CrossoverNames() (names []string) {
-	for _, c := range crossovers {
-		names = append(names, c.name)
-	}
-	return names
-}
+func CrossoverNames() []string { return names(crossovers, func(c crossover) string { return c.name }) }
 
 // MutationNames returns the names of all mutations.
-func MutationNames() (names []string) {
-	for _, m := range mutations {
-		names = append(names, m.name)
+func MutationNames() []string { return names(mutations, func(m mutation) string { return m.name }) }
+
+func names[T any](all []T, name func(T) string) (list []string) {
+	for _, o := range all {
+		list = append(list, name(o))
 	}
-	return names
+	return list
+}
+
+// PolicyNames are the five policies of the study. The ratios that change were proposed by A.
+// Hassanat and others (2019): ilm-dhc begins with little mutation and much crossover, and turns
+// them round by the last generation; dhm-ilc is the reverse.
+var PolicyNames = []string{policyILM, policyDHM, policyHalf, policyTuned, policyCustom}
+
+const (
+	policyILM    = "ilm-dhc"
+	policyDHM    = "dhm-ilc"
+	policyHalf   = "half"
+	policyTuned  = "tuned"
+	policyCustom = "custom"
+)
+
+// The ratios of the policy tuned; the study's code crosses over less often than its text says.
+const (
+	tunedCrossover   = 0.93
+	tunedAsPublished = 0.90
+	tunedMutation    = 0.03
+)
+
+// ratios returns how likely the parents of children of a generation are crossed over, and a child
+// mutates. Generations count from 0.
+func (c *Config) ratios(generation int) (crossover, mutation float64) {
+	done := float64(generation) / float64(max(1, c.Generations-1))
+	switch c.Policy {
+	case policyILM:
+		return 1 - done, done
+	case policyDHM:
+		return done, 1 - done
+	case policyHalf:
+		return 0.5, 0.5
+	case policyTuned:
+		if c.keeps(defectTuned) {
+			return tunedAsPublished, tunedMutation
+		}
+		return tunedCrossover, tunedMutation
+	}
+	return c.Crossover, c.Mutation
 }

@@ -19,10 +19,11 @@ type crossover struct {
 // child those of the second.
 var crossovers = []crossover{
 	{"one-point", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
-		alternate(a, b, x, y, []int{between(r, 1, len(a)-1)})
+		multivariate(a, b, x, y, []int{between(r, 1, len(a)-1)}, everySecond(2))
 	})},
 	{"several-points", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
-		alternate(a, b, x, y, cuts(len(a), r))
+		points := cuts(len(a), r)
+		multivariate(a, b, x, y, points, everySecond(len(points)+1))
 	})},
 	{"uniform", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
 		for i := range a {
@@ -80,19 +81,13 @@ func cuts(n int, r *rules.Rand) []int {
 	return points
 }
 
-// alternate gives x the genes of a and y those of b up to the first cut, the other way round up
-// to the second, and so on.
-func alternate(a, b, x, y []float32, cuts []int) {
-	from := 0
-	for i := range len(cuts) + 1 {
-		to := len(a)
-		if i < len(cuts) {
-			to = cuts[i]
-		}
-		copy(x[from:to], a[from:to])
-		copy(y[from:to], b[from:to])
-		a, b, from = b, a, to
+// everySecond marks the second of n segments, the fourth and so on as swapped.
+func everySecond(n int) []bool {
+	swapped := make([]bool, n)
+	for i := range swapped {
+		swapped[i] = i%2 == 1
 	}
+	return swapped
 }
 
 // multivariate gives x the genes of a and y those of b, the other way round in the segments

@@ -24,9 +24,11 @@ func TestCrossovers(t *testing.T) {
 		cross func(x, y []float32)
 		x, y  []float32
 	}{
-		{"one point, behind gene 3", func(x, y []float32) { alternate(parentA, parentB, x, y, []int{3}) },
+		{"one point, behind gene 3", func(x, y []float32) { multivariate(parentA, parentB, x, y, []int{3}, everySecond(2)) },
 			[]float32{1, 2, 3, 40, 50, 60, 70, 80}, []float32{10, 20, 30, 4, 5, 6, 7, 8}},
-		{"several points, behind 2, 5 and 7", func(x, y []float32) { alternate(parentA, parentB, x, y, []int{2, 5, 7}) },
+		{"several points, behind 2, 5 and 7", func(x, y []float32) {
+			multivariate(parentA, parentB, x, y, []int{2, 5, 7}, everySecond(4))
+		},
 			[]float32{1, 2, 30, 40, 50, 6, 7, 80}, []float32{10, 20, 3, 4, 5, 60, 70, 8}},
 		{"average", func(x, y []float32) { average(parentA, parentB, x); copy(y, x) },
 			[]float32{5.5, 11, 16.5, 22, 27.5, 33, 38.5, 44}, []float32{5.5, 11, 16.5, 22, 27.5, 33, 38.5, 44}},
@@ -136,8 +138,11 @@ func TestPolicies(t *testing.T) {
 		{"tuned", true, 3, 0.90, 0.03},
 		{"custom", false, 3, 0.8, 0.2},
 	} {
-		p := newPolicy(test.name, 0.8, 0.2, test.down)
-		if c, m := p.ratios(test.generation, 101); c != test.crossover || m != test.mutation {
+		config := Config{Policy: test.name, Crossover: 0.8, Mutation: 0.2, Generations: 101}
+		if test.down {
+			config.Defects = []string{defectTuned}
+		}
+		if c, m := config.ratios(test.generation); c != test.crossover || m != test.mutation {
 			t.Errorf("%s: generation %d has %v and %v, want %v and %v", test.name, test.generation, c, m, test.crossover, test.mutation)
 		}
 	}

@@ -45,10 +45,7 @@ func (d *dictionary) set(p rl.Pair) {
 // sorted returns all of a dictionary, by key and action.
 func (d *dictionary) sorted() []rl.Pair {
 	pairs := make([]rl.Pair, 0, d.table.Len()+len(d.drawn))
-	d.table.All(func(p rl.Pair) bool {
-		pairs = append(pairs, p)
-		return true
-	})
+	pairs = slices.AppendSeq(pairs, d.table.All())
 	for k, place := range d.drawn {
 		pairs = append(pairs, rl.Pair{Key: k, Action: drawing, Count: uint16(place)})
 	}
@@ -117,15 +114,11 @@ type dictionaryCrossover struct {
 // the order of their keys. Average, flat and arithmetic crossover work on the means.
 var dictionaryCrossovers = []dictionaryCrossover{
 	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
-		return segments([]policy.Key{randomKey(r)}, []bool{false, true})
+		return segments([]policy.Key{randomKey(r)}, everySecond(2))
 	}},
 	{"several-points", func(n int, _ float64, r *rules.Rand) mix {
 		cuts := keyCuts(n, r)
-		swapped := make([]bool, len(cuts)+1)
-		for i := range swapped {
-			swapped[i] = i%2 == 1
-		}
-		return segments(cuts, swapped)
+		return segments(cuts, everySecond(len(cuts)+1))
 	}},
 	{"uniform", func(_ int, _ float64, r *rules.Rand) mix {
 		return func(a, b []rl.Pair) (x, y []rl.Pair) {

@@ -3,7 +3,6 @@
 package ga
 
 import (
-	"hash/maphash"
 	"math"
 
 	"github.com/timba-arena/timba/referee/rules"
@@ -50,20 +49,6 @@ func (g Genome) distance(other Genome) float64 {
 	}
 	return sum / float64(n)
 }
-
-// hash returns a number that is the same for the same genes, within a process.
-func (g Genome) hash() uint64 {
-	var h maphash.Hash
-	h.SetSeed(hashSeed)
-	for _, v := range g {
-		for _, x := range v {
-			maphash.WriteComparable(&h, x)
-		}
-	}
-	return h.Sum64()
-}
-
-var hashSeed = maphash.MakeSeed()
 
 // unit returns a number from 0 up to but not including 1.
 func unit(r *rules.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }

@@ -37,17 +37,12 @@ func (s *search[I]) positions(ctx context.Context) ([]judged, error) {
 	pool := make([]judged, s.Positions)
 	err := s.each(ctx, len(pool), func(d *desk[I], i int) {
 		r := rules.NewRand(run.Derive(s.Seed, forPositions, window*s.Positions+i))
-		pool[i] = d.judge(s.Playouts, s.Value == ValueTrick, r)
+		pool[i] = d.value(d.reach(r), s.Playouts, s.Value == ValueTrick, r)
 	})
 	if err == nil {
 		s.pool, s.window = pool, window
 	}
 	return pool, err
-}
-
-// judge reaches a position by random moves and plays out each of its moves.
-func (d *desk[I]) judge(playouts int, byTrick bool, r *rules.Rand) (j judged) {
-	return d.value(d.reach(r), playouts, byTrick, r)
 }
 
 // value values the moves of the position.

@@ -25,7 +25,7 @@ func TestJudge(t *testing.T) {
 		}
 		found++
 		const playouts = 4000
-		j, s := d.judge(playouts, false, &before), d.position
+		j, s := d.value(d.reach(&before), playouts, false, &before), d.position
 		for i, m := range s.Legal(nil) {
 			end := s
 			end.Apply(m, nil)

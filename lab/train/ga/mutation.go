@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -35,11 +36,7 @@ var mutations = []mutation{
 	}},
 	{"partial-shuffle", func(v []float32, r *rules.Rand) {
 		from, to := segment(v, r)
-		part := v[from:to]
-		for i := len(part) - 1; i > 0; i-- {
-			j := r.Below(i + 1)
-			part[i], part[j] = part[j], part[i]
-		}
+		run.Shuffle(v[from:to], r)
 	}},
 	{"inversion", func(v []float32, r *rules.Rand) {
 		from, to := segment(v, r)

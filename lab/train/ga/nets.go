@@ -2,6 +2,7 @@ package ga
 
 import (
 	"errors"
+	"hash/maphash"
 	"io"
 
 	"github.com/timba-arena/timba/lab/train/rl"
@@ -116,9 +117,12 @@ func (b *nets) figures(members []*net.Net, elite []int) ([]run.Value, uint64) {
 
 // distinct returns how many nets are different.
 func distinct(members []*net.Net) int {
-	seen := map[uint64]bool{}
+	seen, seed := map[uint64]bool{}, maphash.MakeSeed()
 	for _, n := range members {
-		seen[genesOf(n).hash()] = true
+		var h maphash.Hash
+		h.SetSeed(seed)
+		n.Write(&h) // without an error
+		seen[h.Sum64()] = true
 	}
 	return len(seen)
 }

@@ -33,11 +33,8 @@ func (p *netPlayer) use(n *net.Net, _ bool) {
 	p.Use(n)
 }
 
-func (p *netPlayer) end(*cards.Position) {}
-
 func (p *netPlayer) lessons() []rl.Update { return nil }
 
-// Begin starts a game.
 func (p *netPlayer) Begin(*rules.Rand) { p.GA.Begin() }
 
 // choose returns the place of the action with the highest output in a position, the first of equal
@@ -65,10 +62,8 @@ func sizes(m cards.Mode, hidden []int) []int {
 // Random plays any legal move.
 type Random struct{ r *rules.Rand }
 
-// Begin starts a game.
 func (a *Random) Begin(r *rules.Rand) { a.r = r }
 
-// Choose returns any legal move, each as likely as the others.
 func (a *Random) Choose(_ *cards.Position, legal []rules.Move) rules.Move {
 	return legal[a.r.Below(len(legal))]
 }

@@ -37,7 +37,6 @@ func newRival(spec string, m cards.Mode) (Agent, error) {
 	return b, err
 }
 
-// Begin starts a game.
 func (b *rival) Begin(r *rules.Rand) {
 	b.rand = r
 	clear(b.playing)

@@ -18,7 +18,6 @@ import (
 type search[I any] struct {
 	Config
 	mode    cards.Mode
-	policy  Policy
 	species species[I]
 	rules   []baraja.TableRules
 	rival   func() (Agent, error) // nil for none
@@ -62,16 +61,13 @@ func stream(seed uint64, purpose string, number int) *rules.Rand {
 	return rules.NewRand(run.Derive(seed, purpose, number))
 }
 
-// newSearch returns a search before its first generation. of makes its species. rival makes the
-// agent to play against, for each worker; it is nil when individuals play against each other.
+// newSearch returns a search before its first generation. The config is valid. of makes its species.
+// rival makes the agent to play against, for each worker; it is nil when individuals play against each
+// other.
 func newSearch[I any](c Config, workers int, rival func() (Agent, error), of func(*Config, cards.Mode) species[I]) (*search[I], error) {
 	s := &search[I]{Config: c, rival: rival, counts: map[string]int{}}
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	s.mode, _ = cards.ParseMode(c.Mode) // checked above, as the others
+	s.mode, _ = cards.ParseMode(c.Mode)
 	s.rules, _ = s.mode.Combinations(c.Rules)
-	s.policy = newPolicy(c.Policy, c.Crossover, c.Mutation, c.keeps(defectTuned))
 	s.species = of(&s.Config, s.mode)
 	s.members = s.species.first(c.Population, stream(c.Seed, forBirth, 0))
 	for range max(1, workers) {
@@ -207,7 +203,7 @@ func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	if o.random, err = s.test(ctx, s.members[o.elite[0]], testGames, stream(s.Seed, forTest, s.generation)); err != nil {
 		return o, err
 	}
-	o.crossover, o.mutation = s.policy.ratios(s.generation, s.Generations)
+	o.crossover, o.mutation = s.ratios(s.generation)
 	parents := make([]I, len(o.elite))
 	if err := s.each(ctx, len(parents), func(_ *desk[I], k int) {
 		parents[k] = s.species.taught(s.members[o.elite[k]], o.lessons[o.elite[k]])

@@ -301,7 +301,7 @@ func TestConfigErrors(t *testing.T) {
 	} {
 		c := small("brisca2")
 		change(&c)
-		if _, err := c.Begin(t.Context(), run.Input{Workers: 1}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := c.Check(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %s...", err, want)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
@@ -56,8 +55,6 @@ type player[I any] interface {
 	Agent
 	// use sets the individual. One that learns explores.
 	use(i I, learns bool)
-	// end is called after a game.
-	end(p *cards.Position)
 	// lessons returns what the individual has to learn from the games since use.
 	lessons() []rl.Update
 }

@@ -27,13 +27,20 @@ const (
 	testGames = 120
 )
 
-// Begin begins a search.
 func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
-	m, err := cards.ParseMode(c.Mode)
-	if err != nil {
-		return nil, err
+	m, _ := cards.ParseMode(c.Mode)
+	var rival func() (Agent, error)
+	switch c.Rival {
+	case "":
+	case RandomRival:
+		rival = func() (Agent, error) { return &Random{}, nil }
+	default:
+		rival = func() (Agent, error) { return newRival(c.Rival, m) }
 	}
-	return start(*c, m, in.Workers)
+	if c.Variant == Agents {
+		return newSearch(*c, in.Workers, rival, newAgents)
+	}
+	return newSearch(*c, in.Workers, rival, newNets)
 }
 
 // Report is what has come of a search, as result.json has it.
@@ -62,22 +69,6 @@ func (r Report) String() string {
 	return b.String()
 }
 
-func start(c Config, m cards.Mode, workers int) (run.Trainer, error) {
-	var rival func() (Agent, error)
-	switch {
-	case c.Rival == "":
-	case c.Rival == RandomRival:
-		rival = func() (Agent, error) { return &Random{}, nil }
-	default:
-		rival = func() (Agent, error) { return newRival(c.Rival, m) }
-	}
-	if c.Variant == Agents {
-		return newSearch(c, workers, rival, newAgents)
-	}
-	return newSearch(c, workers, rival, newNets)
-}
-
-// Progress returns the generations that have been bred, and all.
 func (s *search[I]) Progress() (done, all int) { return s.generation, s.Generations }
 
 // Step plays a generation and makes the next.
@@ -87,7 +78,6 @@ func (s *search[I]) Step(ctx context.Context) (err error) {
 	return err
 }
 
-// Report adds the metrics of a generation.
 func (s *search[I]) Report(f *run.Folder) error {
 	if s.last.turned > 0 && !s.full {
 		s.full = true
@@ -204,7 +194,6 @@ type state struct {
 	Counts     map[string]int `json:"counts"` // crossovers and mutations made
 }
 
-// Save writes a checkpoint.
 func (s *search[I]) Save(w io.Writer) error {
 	if err := run.WriteState(w, state{s.generation, len(s.members), s.counts}); err != nil {
 		return err
@@ -217,7 +206,6 @@ func (s *search[I]) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote.
 func (s *search[I]) Load(r io.Reader) error {
 	var at state
 	b, err := run.ReadState(r, &at)

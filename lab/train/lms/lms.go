@@ -31,7 +31,7 @@ type Training struct {
 	Fixed   bool    // the weights stay as they are
 	Steady  bool    // nobody who plays by weights moves at random
 	Blind   bool    // nobody who plays by weights sees that a move wins at once
-	Replace bool    // each step of learning replaces the weights, see teekolms.Weights.Replace
+	Replace bool    // each step of learning replaces the weights, see teekolms.Weights.Learn
 	Limit   int     // plies of a game; 0 for those of the study's first experiments
 
 	Self     bool              `toml:"-"` // the opponent plays by the same weights, else at random
@@ -136,10 +136,6 @@ func (t *Training) learn(w *teekolms.Weights, seen []teekolms.Features, end floa
 		if i+1 < len(seen) {
 			train = w.Value(seen[i+1])
 		}
-		if t.Replace {
-			w.Replace(f, train, t.Mu)
-		} else {
-			w.Learn(f, train, t.Mu)
-		}
+		w.Learn(f, train, t.Mu, t.Replace)
 	}
 }

@@ -7,13 +7,19 @@ import (
 	"io"
 	"math"
 
+	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Save writes all that the learner needs to go on: the episodes, then each table, little-endian.
-// Load reads it.
+// place is how far a learner is.
+type place struct {
+	Episodes int    `json:"episodes"`
+	Since    Counts `json:"since"` // the last line of metrics
+}
+
+// Save writes a checkpoint: a line of JSON, then each table, little-endian. Load reads it.
 func (l *Learner) Save(w io.Writer) error {
-	if err := binary.Write(w, binary.LittleEndian, int64(l.Episodes)); err != nil {
+	if err := run.WriteState(w, place{l.Episodes, l.since}); err != nil {
 		return err
 	}
 	for _, t := range l.tables() {
@@ -25,20 +31,22 @@ func (l *Learner) Save(w io.Writer) error {
 }
 
 // Load goes on with what Save wrote. The learner is new and has the same config.
-func (l *Learner) Load(r io.Reader) error {
-	var episodes int64
-	if err := binary.Read(r, binary.LittleEndian, &episodes); err != nil {
+func (l *Learner) Load(from io.Reader) error {
+	var at place
+	r, err := run.ReadState(from, &at)
+	if err != nil {
 		return err
 	}
-	if episodes < 0 || episodes > int64(l.config.Episodes) {
-		return fmt.Errorf("%d episodes are not among the %d of the run", episodes, l.config.Episodes)
+	if at.Episodes < 0 || at.Episodes > l.config.Episodes {
+		return fmt.Errorf("%d episodes are not among the %d of the run", at.Episodes, l.config.Episodes)
 	}
-	l.Episodes = int(episodes)
+	l.Episodes, l.since = at.Episodes, at.Since
 	for _, t := range l.tables() {
 		if err := t.Load(r); err != nil {
 			return err
 		}
 	}
+	l.full = l.Turned() > 0
 	return nil
 }
 

@@ -101,13 +101,8 @@ type Config struct {
 	Defects    []string `json:"defects,omitempty"` // of the study, that are kept
 }
 
-// Limits of a Config.
-const (
-	MaxEpisodes = 1_000_000_000
-	MaxBatch    = 1 << 16
-	MaxAgents   = 8
-	MaxMiB      = 1 << 18
-)
+// MaxMiB is the most memory of tables.
+const MaxMiB = 1 << 18
 
 // Default returns the study's parameters for a mode.
 func Default(mode string) Config {
@@ -117,7 +112,6 @@ func Default(mode string) Config {
 	}
 }
 
-// Params returns the settings one by one.
 func (c *Config) Params() []run.Param {
 	return append(run.Common(&c.Mode, &c.Seed),
 		run.Published(&c.Defects, Defects),
@@ -128,10 +122,10 @@ func (c *Config) Params() []run.Param {
 		Untried(&c.Untried, ""),
 		run.Rules(&c.Rules, "in turn"),
 		run.Param{Name: "first-visit", To: &c.FirstVisit, Help: "learn only from the first of equal decisions in a game"},
-		run.Param{Name: "episodes", To: &c.Episodes, Min: 1, Max: MaxEpisodes, Scaled: true, Help: "games to play"},
-		run.Param{Name: "agents", To: &c.Agents, Min: 1, Max: MaxAgents, Help: "agents that learn: 1 plays against itself, the seats go round among several"},
+		run.Param{Name: "episodes", To: &c.Episodes, Min: 1, Max: 1_000_000_000, Scaled: true, Help: "games to play"},
+		run.Param{Name: "agents", To: &c.Agents, Min: 1, Max: 8, Help: "agents that learn: 1 plays against itself, the seats go round among several"},
 		Memory(&c.Memory, "MiB that the tables may take"),
-		run.Param{Name: "batch", To: &c.Batch, Min: 1, Max: MaxBatch, Help: "episodes between two updates of the tables"},
+		run.Param{Name: "batch", To: &c.Batch, Min: 1, Max: 1 << 16, Help: "episodes between two updates of the tables"},
 		run.Param{Name: "visits", To: &c.Visits, Min: 1, Max: MaxVisits, Help: "the model has the states that were visited at least so often"},
 		run.Param{Name: "epsilon", To: &c.Epsilon, Max: 1, Help: "how often an action is random, at first"},
 		run.Param{Name: "fall", To: &c.Fall, Max: 1, Help: "how much epsilon falls with each episode"},
@@ -151,7 +145,6 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 	return c.Check()
 }
 
-// Check returns an error for what cannot be learned with.
 func (c *Config) Check() error {
 	if err := run.Check(c.Params()); err != nil {
 		return err

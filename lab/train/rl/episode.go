@@ -57,43 +57,34 @@ type Update struct {
 	Action uint8
 }
 
-// returns is how the decisions of an episode become returns.
-type returns struct {
-	gamma             float64
-	first, won        bool
-	late, carry, last bool
-}
-
-func newReturns(c *Config) returns {
-	return returns{c.Gamma, c.FirstVisit, c.Reward == Won, c.has(Late), c.has(Carry), c.has(Last)}
-}
-
-// each calls a function with the returns of an episode's decisions: seat by seat, the last one
+// returns calls a function with the returns of an episode's decisions: seat by seat, the last one
 // first. Final has what the seats have at the end: their scores, or their standings if those are
 // the reward.
-func (r *returns) each(decisions []decision, final []int, emit func(d *decision, value float32)) {
+func (c *Config) returns(decisions []decision, final []int, emit func(d *decision, value float32)) {
+	late, carry, last, won := c.has(Late), c.has(Carry), c.has(Last), c.Reward == Won
 	g := 0.0
 	for seat, end := range final {
-		if !r.carry {
+		if !carry {
 			g = 0
 		}
 		later := -1 // the seat's next decision
+		next := end // the score before it
 		for i := len(decisions) - 1; i >= 0; i-- {
 			d := &decisions[i]
-			if int(d.seat) != seat || r.last && later >= 0 && decisions[later].trick == d.trick {
+			if int(d.seat) != seat || last && later >= 0 && decisions[later].trick == d.trick {
 				continue
 			}
-			next := end
-			if later >= 0 {
-				next = r.score(&decisions[later])
+			score := int(d.score)
+			if won { // only the end counts
+				score = 0
 			}
 			value := g
-			g = float64(next-r.score(d)) + float64(d.heuristic) + r.gamma*g
-			if !r.late {
+			g = float64(next-score) + float64(d.heuristic) + c.Gamma*g
+			if !late {
 				value = g
 			}
-			later = i
-			if r.first && repeated(decisions[:i], d) {
+			later, next = i, score
+			if c.FirstVisit && repeated(decisions[:i], d) {
 				continue
 			}
 			emit(d, float32(value))
@@ -101,17 +92,38 @@ func (r *returns) each(decisions []decision, final []int, emit func(d *decision,
 	}
 }
 
-// score returns the points before a decision that count for its reward.
-func (r *returns) score(d *decision) int {
-	if r.won {
-		return 0
-	}
-	return int(d.score)
-}
-
 // repeated reports whether an earlier decision of the seat is the same.
 func repeated(earlier []decision, d *decision) bool {
 	return slices.ContainsFunc(earlier, func(e decision) bool {
 		return e.seat == d.seat && e.action == d.action && e.key == d.key
 	})
+}
+
+// Trace keeps what one seat decides in an episode, and returns what there is to learn from it: by
+// every visit, from points, without a discount, as the study does.
+type Trace struct {
+	decisions []decision
+	config    Config
+	final     [1]int
+}
+
+// NewTrace returns a trace without decisions.
+func NewTrace() *Trace { return &Trace{config: Default("")} }
+
+// Begin forgets the last episode.
+func (t *Trace) Begin() { t.decisions = t.decisions[:0] }
+
+// Add adds a decision. The score is that of Game.Score before it.
+func (t *Trace) Add(s *policy.View, action uint8, score int) {
+	t.decisions = append(t.decisions, decision{key: s.Key, abs: s.Abs, action: action, score: int16(score)})
+}
+
+// End appends what there is to learn from the episode, the last decision first. The score is that
+// at the end.
+func (t *Trace) End(score int, updates []Update) []Update {
+	t.final[0] = score
+	t.config.returns(t.decisions, t.final[:], func(d *decision, value float32) {
+		updates = append(updates, Update{Key: d.key, Abs: d.abs, Value: value, Action: d.action})
+	})
+	return updates
 }

@@ -24,33 +24,33 @@ var threeTricks = []decision{
 
 func TestReturns(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		returns returns
-		want    string // seat, action and return, in the order in which they are learned
+		name   string
+		config Config
+		want   string // seat, action and return, in the order in which they are learned
 	}{
-		{"mended", returns{gamma: 1}, "0:6=3 0:3=-1 0:1=9 0:40=9 1:5=-3 1:4=1 1:2=-9"},
-		{"gamma", returns{gamma: 0.5}, "0:6=3 0:3=-2.5 0:1=8.75 0:40=4.375 1:5=-3 1:4=2.5 1:2=-8.75"},
-		{"late: without the trick's own reward", returns{gamma: 1, late: true}, "0:6=0 0:3=3 0:1=-1 0:40=9 1:5=0 1:4=-3 1:2=1"},
-		{"carry: seat 1 begins with the 9 of seat 0", returns{gamma: 1, carry: true}, "0:6=3 0:3=-1 0:1=9 0:40=9 1:5=6 1:4=10 1:2=0"},
-		{"last: no exchange", returns{gamma: 1, last: true}, "0:6=3 0:3=-1 0:1=9 1:5=-3 1:4=1 1:2=-9"},
-		{"all three", returns{gamma: 1, late: true, carry: true, last: true}, "0:6=0 0:3=3 0:1=-1 1:5=9 1:4=6 1:2=10"},
+		{"mended", Config{Gamma: 1}, "0:6=3 0:3=-1 0:1=9 0:40=9 1:5=-3 1:4=1 1:2=-9"},
+		{"gamma", Config{Gamma: 0.5}, "0:6=3 0:3=-2.5 0:1=8.75 0:40=4.375 1:5=-3 1:4=2.5 1:2=-8.75"},
+		{"late: without the trick's own reward", Config{Gamma: 1, Defects: []string{Late}}, "0:6=0 0:3=3 0:1=-1 0:40=9 1:5=0 1:4=-3 1:2=1"},
+		{"carry: seat 1 begins with the 9 of seat 0", Config{Gamma: 1, Defects: []string{Carry}}, "0:6=3 0:3=-1 0:1=9 0:40=9 1:5=6 1:4=10 1:2=0"},
+		{"last: no exchange", Config{Gamma: 1, Defects: []string{Last}}, "0:6=3 0:3=-1 0:1=9 1:5=-3 1:4=1 1:2=-9"},
+		{"all three", Config{Gamma: 1, Defects: []string{Late, Carry, Last}}, "0:6=0 0:3=3 0:1=-1 1:5=9 1:4=6 1:2=10"},
 	} {
-		if got := learned(&c.returns, threeTricks, []int{9, -9}); got != c.want {
+		if got := learned(&c.config, threeTricks, []int{9, -9}); got != c.want {
 			t.Errorf("%s:\n%s, not\n%s", c.name, got, c.want)
 		}
 	}
 }
 
-func learned(r *returns, decisions []decision, final []int) string {
+func learned(c *Config, decisions []decision, final []int) string {
 	var words []string
-	r.each(decisions, final, func(d *decision, value float32) {
+	c.returns(decisions, final, func(d *decision, value float32) {
 		words = append(words, fmt.Sprintf("%d:%d=%v", d.seat, d.action, value))
 	})
 	return strings.Join(words, " ")
 }
 
 func TestReturnsWon(t *testing.T) {
-	r := returns{gamma: 0.5, won: true}
+	r := Config{Gamma: 0.5, Reward: Won}
 	if got, want := learned(&r, threeTricks, []int{1, -1}), "0:6=1 0:3=0.5 0:1=0.25 0:40=0.125 1:5=-1 1:4=-0.5 1:2=-0.25"; got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
@@ -59,7 +59,7 @@ func TestReturnsWon(t *testing.T) {
 func TestReturnsHeuristic(t *testing.T) {
 	d := slices.Clone(threeTricks)
 	d[0].heuristic, d[6].heuristic = 100, -5
-	r := returns{gamma: 1}
+	r := Config{Gamma: 1}
 	if got, want := learned(&r, d, []int{9, -9}), "0:6=-2 0:3=-6 0:1=4 0:40=104 1:5=-3 1:4=1 1:2=-9"; got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
@@ -73,7 +73,7 @@ func TestFirstVisit(t *testing.T) {
 		{seat: 0, key: 7, action: 1, score: 3}, // the same as the first
 		{seat: 0, key: 8, action: 1, score: 7}, // another state
 	}
-	every, first := returns{gamma: 1}, returns{gamma: 1, first: true}
+	every, first := Config{Gamma: 1}, Config{Gamma: 1, FirstVisit: true}
 	final := []int{15, -15}
 	if got, want := learned(&every, d, final), "0:1=8 0:1=12 0:2=14 0:1=15 1:1=-15"; got != want {
 		t.Errorf("every visit: %s, not %s", got, want)
@@ -105,20 +105,18 @@ func TestExplore(t *testing.T) {
 	table.Learn(spread(1), 2, 1, 0)
 	a, r := policy.Agent{States: table}, rules.NewRand(1)
 	for _, k := range []policy.Key{spread(1), spread(2)} {
-		var count [3]int
+		explored := 0
 		for range 4000 {
-			action, why := Explore(&a, &policy.View{Key: k, Legal: 0b1111}, 0.25, r)
-			count[why]++
-			if why == Known && action != 2 || action > 3 {
-				t.Fatalf("action %d, choice %d", action, why)
+			action, chosen, known := Explore(&a, &policy.View{Key: k, Legal: 0b1111}, 0.25, r)
+			if !chosen {
+				explored++
+			}
+			if known && action != 2 || action > 3 || known != (chosen && k == spread(1)) {
+				t.Fatalf("state %x: action %d, chosen %t, known %t", k, action, chosen, known)
 			}
 		}
-		chosen := Known
-		if k != spread(1) {
-			chosen = Unknown
-		}
-		if count[Exploring] < 900 || count[Exploring] > 1100 || count[Exploring]+count[chosen] != 4000 {
-			t.Errorf("of 4000 choices in state %x: %v", k, count)
+		if explored < 900 || explored > 1100 {
+			t.Errorf("%d of 4000 choices in state %x are random", explored, k)
 		}
 	}
 }

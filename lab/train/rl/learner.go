@@ -15,27 +15,27 @@ import (
 type Learner struct {
 	config  Config
 	games   func() Game
-	returns returns
+	game    Game // of evaluations
+	workers int
 	agents  []policy.Agent
 	states  []*Table // by agent
 	votes   []*Table // by agent; nil without
 	pieces  []piece
-	players int
 
 	// Episodes is how many have been played.
 	Episodes int
-	// Counts are of the last batch.
-	Counts Counts
+	last     Counts // of the last batch
+	since    Counts // since the last line of metrics
+	full     bool   // the log says that the tables are full
 
 	collected int64 // bytes of the tables when garbage was last collected
 }
 
 // Counts are about the decisions of a batch.
 type Counts struct {
-	Episodes  int
-	Decisions int
-	Chosen    int // that were not random for the sake of exploring
-	Known     int // of Chosen, in a state that was known
+	Episodes int
+	Chosen   int // that were not random for the sake of exploring
+	Known    int // of Chosen, in a state that was known
 }
 
 const pieceEpisodes = 64
@@ -51,8 +51,8 @@ const votesPart = 4
 
 // New returns a learner that has learned nothing. Games makes the games to learn; each is used by
 // one goroutine. The config is valid.
-func New(c Config, games func() Game) *Learner {
-	l := &Learner{config: c, games: games, returns: newReturns(&c), players: games().Players()}
+func New(c Config, workers int, games func() Game) *Learner {
+	l := &Learner{config: c, games: games, game: games(), workers: workers}
 	memory := int64(c.Memory) << 20 / int64(c.Agents)
 	for range c.Agents {
 		states := memory
@@ -76,16 +76,16 @@ func New(c Config, games func() Game) *Learner {
 	return l
 }
 
-// Batch plays the next batch and learns from it. When the context ends, it returns the error, and
+// Step plays the next batch and learns from it. When the context ends, it returns the error, and
 // nothing of the batch has happened.
-func (l *Learner) Batch(ctx context.Context, workers int) error {
+func (l *Learner) Step(ctx context.Context) error {
 	n := min(l.config.Batch, l.config.Episodes-l.Episodes)
 	pieces := l.pieces[:(n+pieceEpisodes-1)/pieceEpisodes]
-	players := make([]*player, min(workers, len(pieces)))
+	players := make([]*player, min(l.workers, len(pieces)))
 	for i := range players {
 		players[i] = l.newPlayer()
 	}
-	run.Each(workers, len(pieces), func(worker, i int) {
+	run.Each(l.workers, len(pieces), func(worker, i int) {
 		if ctx.Err() == nil {
 			first := i * pieceEpisodes
 			players[worker].play(&pieces[i], l.Episodes+first, min(pieceEpisodes, n-first))
@@ -94,11 +94,11 @@ func (l *Learner) Batch(ctx context.Context, workers int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	run.Each(workers, policy.Shards*len(l.agents), func(_, i int) { l.apply(pieces, i/policy.Shards, i%policy.Shards) })
+	run.Each(l.workers, policy.Shards*len(l.agents), func(_, i int) { l.apply(pieces, i/policy.Shards, i%policy.Shards) })
 	l.Episodes += n
-	l.Counts = Counts{}
+	l.last = Counts{}
 	for i := range pieces {
-		l.Counts.add(pieces[i].counts)
+		l.last.add(pieces[i].counts)
 	}
 	l.collect()
 	return nil
@@ -166,7 +166,6 @@ func (l *Learner) Turned() (n uint64) {
 
 func (c *Counts) add(d Counts) {
 	c.Episodes += d.Episodes
-	c.Decisions += d.Decisions
 	c.Chosen += d.Chosen
 	c.Known += d.Known
 }
@@ -181,7 +180,7 @@ type player struct {
 }
 
 func (l *Learner) newPlayer() *player {
-	return &player{learner: l, game: l.games(), final: make([]int, l.players)}
+	return &player{learner: l, game: l.games(), final: make([]int, l.game.Players())}
 }
 
 // play plays so many episodes from one on.
@@ -195,7 +194,7 @@ func (p *player) play(out *piece, first, n int) {
 	r := rules.NewRand(run.Derive(p.learner.config.Seed, "episodes", first))
 	for episode := first; episode < first+n; episode++ {
 		p.episode(episode, r, &out.counts)
-		p.learner.returns.each(p.decisions, p.final, func(d *decision, value float32) {
+		p.learner.config.returns(p.decisions, p.final, func(d *decision, value float32) {
 			list := &out.updates[p.learner.agentOf(int(d.seat), episode)][d.key.Shard()]
 			*list = append(*list, Update{d.key, d.abs, d.legal, value, d.action})
 		})
@@ -217,12 +216,12 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 		d := decision{
 			key: p.view.Key, abs: p.view.Abs, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.Trick()),
 		}
-		var choice Choice
-		d.action, choice = Explore(&l.agents[l.agentOf(seat, episode)], &p.view, epsilon, r)
-		if choice != Exploring {
+		var chosen, known bool
+		d.action, chosen, known = Explore(&l.agents[l.agentOf(seat, episode)], &p.view, epsilon, r)
+		if chosen {
 			counts.Chosen++
 		}
-		if choice == Known {
+		if known {
 			counts.Known++
 		}
 		if heuristic {
@@ -232,10 +231,19 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 		g.Play(&p.view, d.action)
 	}
 	for seat := range p.final {
-		if p.final[seat] = g.Score(seat); l.returns.won {
+		if p.final[seat] = g.Score(seat); l.config.Reward == Won {
 			p.final[seat] = g.Standing(seat)
 		}
 	}
 	counts.Episodes++
-	counts.Decisions += len(p.decisions)
+}
+
+// Explore returns a random action with the probability epsilon, else what the agent has chosen, and
+// whether it knows the state.
+func Explore(a *policy.Agent, v *policy.View, epsilon float64, r *rules.Rand) (action uint8, chosen, known bool) {
+	if r.Uint64()>>32 < uint64(epsilon*(1<<32)) {
+		return policy.Random(v.Legal, r), false, false
+	}
+	action, known = a.Choose(v, r)
+	return action, true, known
 }

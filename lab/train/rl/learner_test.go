@@ -73,11 +73,11 @@ func stonesConfig(episodes int) Config {
 	return c
 }
 
-func train(t *testing.T, c Config, workers int, games func() Game) *Learner {
+func train(t testing.TB, c Config, workers int, games func() Game) *Learner {
 	t.Helper()
-	l := New(c, games)
+	l := New(c, workers, games)
 	for l.Episodes < l.config.Episodes {
-		kit.Must(t, l.Batch(t.Context(), workers))
+		kit.Must(t, l.Step(t.Context()))
 	}
 	return l
 }
@@ -157,8 +157,8 @@ func TestWorkersRaced(t *testing.T) {
 		one := train(t, c, 1, Cards(c))
 		for _, workers := range []int{2, 7} {
 			other := train(t, c, workers, Cards(c))
-			if one.Counts != other.Counts || one.states[0].Len() == 0 {
-				t.Errorf("%s: %d workers: %+v, not %+v", variant, workers, other.Counts, one.Counts)
+			if one.last != other.last || one.states[0].Len() == 0 {
+				t.Errorf("%s: %d workers: %+v, not %+v", variant, workers, other.last, one.last)
 			}
 			for i, table := range one.tables() {
 				if !maps.Equal(pairs(table), pairs(other.tables()[i])) {
@@ -187,28 +187,28 @@ func TestResume(t *testing.T) {
 	c := Default("tute3")
 	c.Variant, c.Episodes, c.Batch, c.Memory = policy.ManyStates, 900, 200, 4
 	whole := train(t, c, 2, Cards(c))
-	part := New(c, Cards(c))
+	part := New(c, 2, Cards(c))
 	for part.Episodes < 400 {
-		kit.Must(t, part.Batch(t.Context(), 2))
+		kit.Must(t, part.Step(t.Context()))
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := part.Batch(ended, 2); err == nil || part.Episodes != 400 {
+	if err := part.Step(ended); err == nil || part.Episodes != 400 {
 		t.Errorf("a batch in a context that has ended: %v, %d episodes", err, part.Episodes)
 	}
 	var saved bytes.Buffer
 	kit.Must(t, part.Save(&saved))
 	data := bytes.Clone(saved.Bytes())
-	again := New(c, Cards(c))
+	again := New(c, 3, Cards(c))
 	kit.Must(t, again.Load(&saved))
 	for again.Episodes < again.config.Episodes {
-		kit.Must(t, again.Batch(t.Context(), 3))
+		kit.Must(t, again.Step(t.Context()))
 	}
 	if !bytes.Equal(written(t, whole), written(t, again)) {
 		t.Error("the model differs")
 	}
 	for _, n := range []int{0, 7, 12, len(data) / 2, len(data) - 1} {
-		if err := New(c, Cards(c)).Load(bytes.NewReader(data[:n])); err == nil {
+		if err := New(c, 1, Cards(c)).Load(bytes.NewReader(data[:n])); err == nil {
 			t.Errorf("%d bytes of %d are loaded", n, len(data))
 		}
 	}
@@ -238,12 +238,11 @@ func TestVotes(t *testing.T) {
 		want[plainPair{s.Abs, best}]++
 	}
 	got := map[plainPair]int{}
-	l.votes[0].All(func(p Pair) bool {
+	for p := range l.votes[0].All() {
 		if p.Count > 0 {
 			got[plainPair{p.Key, p.Action}] = int(p.Count)
 		}
-		return true
-	})
+	}
 	if !maps.Equal(got, want) {
 		t.Errorf("votes %v, not %v", got, want)
 	}

@@ -27,7 +27,7 @@ func WritePolicy(w io.Writer, t *Table, visits int, drawn map[policy.Key]uint8) 
 		for _, rest := range slices.Compact(rests) {
 			k := policy.KeyOf(shard, rest)
 			b := t.best(k, policy.AllActions)
-			if !b.known || p.Has(k) || t.visits(k) < visits {
+			if !b.known || p.Has(k) || b.visits < visits {
 				continue
 			}
 			if place, ok := drawn[k]; ok {
@@ -48,18 +48,4 @@ func WritePolicy(w io.Writer, t *Table, visits int, drawn map[policy.Key]uint8) 
 		}
 	}
 	return p.States, nil
-}
-
-// visits returns how often a state was visited.
-func (t *Table) visits(k policy.Key) (n int) {
-	s := &t.shards[k.Shard()]
-	for i := s.home(k.Rest()); s.words[i] != 0; {
-		if s.words[i]>>(64-policy.RestBits) == k.Rest() {
-			n += int(s.words[i] & maxCount)
-		}
-		if i++; i == len(s.words) {
-			i = 0
-		}
-	}
-	return n
 }

@@ -32,7 +32,7 @@ func TestPolicy(t *testing.T) {
 			k := spread(i)
 			want, tried := table.Best(k, policy.AllActions)
 			got, ok := p.Best(k, policy.AllActions)
-			if keep := tried && table.visits(k) >= visits; ok != keep || ok && got != want {
+			if keep := tried && table.best(k, policy.AllActions).visits >= visits; ok != keep || ok && got != want {
 				t.Fatalf("state %d: %d %t, not %d %t", i, got, ok, want, keep)
 			}
 			if ok {
@@ -67,7 +67,7 @@ func TestPolicyUntried(t *testing.T) {
 		known, negative := 0, 0
 		for i := range uint64(1600) {
 			k := spread(i)
-			if table.visits(k) < visits {
+			if table.best(k, policy.AllActions).visits < visits {
 				if _, ok := p.Best(k, policy.AllActions); ok {
 					t.Errorf("state %d was visited too seldom", i)
 				}
@@ -134,10 +134,7 @@ func modelOf(t testing.TB, change func(*Config)) []byte {
 	c.Keys, c.Episodes, c.Memory = allKeys[3], 300, 4
 	change(&c)
 	kit.Must(t, c.Check())
-	l := New(c, Cards(c))
-	for l.Episodes < l.config.Episodes {
-		kit.Must(t, l.Batch(t.Context(), 2))
-	}
+	l := train(t, c, 2, Cards(c))
 	var b bytes.Buffer
 	h := model.Header{Kind: model.RL, Mode: c.Mode, Variant: c.Variant, Encoding: c.Encoding(), Defects: c.Defects}
 	kit.Must(t, model.Write(&b, h, func(w io.Writer) error {

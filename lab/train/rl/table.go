@@ -1,6 +1,7 @@
 package rl
 
 import (
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -112,6 +113,7 @@ type best struct {
 	mean   float32
 	count  uint64
 	tried  uint64 // all that were tried, a bit each
+	visits int    // of the state
 }
 
 func (t *Table) best(k policy.Key, legal uint64) (b best) {
@@ -128,6 +130,7 @@ func (t *Table) best(k policy.Key, legal uint64) (b best) {
 		if count := word & maxCount; word>>(64-policy.RestBits) == rest && count > 0 { // else a vote that was taken back
 			a, mean := uint8(word>>countBits&(policy.MaxActions-1)), s.means[i]
 			b.tried |= 1 << a
+			b.visits += int(count)
 			if legal>>a&1 != 0 && (!b.known || mean > b.mean || mean == b.mean && (count > b.count || count == b.count && a < b.action)) {
 				b.action, b.known, b.mean, b.count = a, true, mean, count
 			}
@@ -157,7 +160,6 @@ func (t *Table) Learn(k policy.Key, action uint8, value, least float32) bool {
 	s := &t.shards[k.Shard()]
 	i := t.place(k, action)
 	if i < 0 {
-		s.turned++
 		return false
 	}
 	if s.words[i]&maxCount < maxCount {
@@ -173,7 +175,6 @@ func (t *Table) Vote(k policy.Key, action uint8, by int) {
 	s := &t.shards[k.Shard()]
 	i := t.place(k, action)
 	if i < 0 {
-		s.turned++
 		return
 	}
 	count := int(s.words[i]&maxCount) + by
@@ -187,7 +188,6 @@ func (t *Table) Set(p Pair) bool {
 	s := &t.shards[p.Key.Shard()]
 	i := t.place(p.Key, p.Action)
 	if i < 0 {
-		s.turned++
 		return false
 	}
 	s.words[i] = s.words[i]&^maxCount | uint64(p.Count)
@@ -195,35 +195,36 @@ func (t *Table) Set(p Pair) bool {
 	return true
 }
 
-// Shard calls a function with the pairs of a part of the table, in no order, until it returns
-// false.
-func (t *Table) Shard(n int, yield func(Pair) bool) {
-	s := &t.shards[n]
-	for i, word := range s.words {
-		if word != 0 && !yield(s.pair(n, i)) {
-			return
+// Shard returns the pairs of a part of the table, in no order.
+func (t *Table) Shard(n int) iter.Seq[Pair] {
+	return func(yield func(Pair) bool) {
+		s := &t.shards[n]
+		for i, word := range s.words {
+			if word != 0 && !yield(s.pair(n, i)) {
+				return
+			}
 		}
 	}
 }
 
-// All calls a function with all pairs, in no order, until it returns false.
-func (t *Table) All(yield func(Pair) bool) {
-	more := true
-	for n := 0; n < policy.Shards && more; n++ {
-		t.Shard(n, func(p Pair) bool {
-			more = yield(p)
-			return more
-		})
+// All returns all pairs, in no order.
+func (t *Table) All() iter.Seq[Pair] {
+	return func(yield func(Pair) bool) {
+		for n := range t.shards {
+			for p := range t.Shard(n) {
+				if !yield(p) {
+					return
+				}
+			}
+		}
 	}
 }
 
 // Merge adds the pairs of another table: the mean of a pair that both have is weighted by the
 // counts.
 func (t *Table) Merge(other *Table) {
-	for n := range t.shards {
-		t.Reserve(n, t.shards[n].used+other.shards[n].used)
-	}
-	other.All(func(p Pair) bool {
+	t.makeRoom(other)
+	for p := range other.All() {
 		if own, ok := t.Find(p.Key, p.Action); ok {
 			n := float32(own.Count) + float32(p.Count)
 			if n > 0 {
@@ -232,8 +233,22 @@ func (t *Table) Merge(other *Table) {
 			p.Count = uint16(min(int(own.Count)+int(p.Count), maxCount))
 		}
 		t.Set(p)
-		return true
-	})
+	}
+}
+
+// Count adds the counts of another table's pairs, as votes.
+func (t *Table) Count(other *Table) {
+	t.makeRoom(other)
+	for p := range other.All() {
+		t.Vote(p.Key, p.Action, int(p.Count))
+	}
+}
+
+// makeRoom makes room for the pairs of another table.
+func (t *Table) makeRoom(other *Table) {
+	for n := range t.shards {
+		t.Reserve(n, t.shards[n].used+other.shards[n].used)
+	}
 }
 
 // Clone returns a copy that is independent.
@@ -244,17 +259,6 @@ func (t *Table) Clone() *Table {
 		s.words, s.means = slices.Clone(s.words), slices.Clone(s.means)
 	}
 	return c
-}
-
-// Count adds the counts of another table's pairs, as votes.
-func (t *Table) Count(other *Table) {
-	for n := range t.shards {
-		t.Reserve(n, t.shards[n].used+other.shards[n].used)
-	}
-	other.All(func(p Pair) bool {
-		t.Vote(p.Key, p.Action, int(p.Count))
-		return true
-	})
 }
 
 func (s *shard) pair(n, i int) Pair { return decode(n, s.words[i], s.means[i]) }
@@ -293,7 +297,7 @@ func (s *shard) find(rest uint64, action uint8) (int, bool) {
 }
 
 // place returns the slot in its shard of a pair, which it adds with a count of 0 if need be, or
-// -1 if there is no room. A word is not 0 even then, as the rest of a key is not.
+// -1 if there is no room: then it is turned away. A word is not 0 even then, as the rest of a key is not.
 func (t *Table) place(k policy.Key, action uint8) int {
 	s, rest, limit := &t.shards[k.Shard()], k.Rest(), t.limit
 	if len(s.words) == 0 {
@@ -309,6 +313,7 @@ func (t *Table) place(k policy.Key, action uint8) int {
 	}
 	if float64(s.used+1) > most*float64(len(s.words)) {
 		if len(s.words) >= limit {
+			s.turned++
 			return -1
 		}
 		s.resize(min(2*len(s.words), limit))

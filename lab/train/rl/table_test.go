@@ -261,10 +261,9 @@ func TestTableMergeIsSpread(t *testing.T) {
 // pairs returns all of a table, in no order.
 func pairs(table *Table) map[plainPair]Pair {
 	all := map[plainPair]Pair{}
-	table.All(func(p Pair) bool {
+	for p := range table.All() {
 		all[plainPair{p.Key, p.Action}] = p
-		return true
-	})
+	}
 	return all
 }
 

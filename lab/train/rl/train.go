@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
@@ -37,90 +38,56 @@ func (r Report) String() string {
 	return s
 }
 
-// training is a learner as it is trained.
-type training struct {
-	*Learner
-	workers int
-	game    Game   // of evaluations
-	counts  Counts // since the last line of metrics
-	full    bool   // the log says that the tables are full
-}
-
-// Begin begins a training. The config is valid.
 func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
-	return &training{Learner: New(*c, Cards(*c)), workers: in.Workers, game: Cards(*c)()}, nil
+	return New(*c, in.Workers, Cards(*c)), nil
 }
 
-// Progress returns the episodes that have been played, and all.
-func (t *training) Progress() (done, all int) { return t.Episodes, t.config.Episodes }
-
-// Step plays a batch and learns from it.
-func (t *training) Step(ctx context.Context) error { return t.Batch(ctx, t.workers) }
-
-// Save writes a checkpoint: a line of JSON, then what the learner needs.
-func (t *training) Save(w io.Writer) error {
-	if err := run.WriteState(w, t.counts); err != nil {
-		return err
-	}
-	return t.Learner.Save(w)
-}
-
-// Load reads what Save wrote.
-func (t *training) Load(r io.Reader) error {
-	b, err := run.ReadState(r, &t.counts)
-	if err != nil {
-		return err
-	}
-	err = t.Learner.Load(b)
-	t.full = t.Turned() > 0
-	return err
-}
+func (l *Learner) Progress() (done, all int) { return l.Episodes, l.config.Episodes }
 
 // Report adds a line of metrics now and then: when an episode that is a multiple has been played.
-func (t *training) Report(f *run.Folder) error {
-	c := &t.config
-	t.counts.add(t.Counts)
+func (l *Learner) Report(f *run.Folder) error {
+	c := &l.config
+	l.since.add(l.last)
 	every := max(1, c.Episodes/reports)
-	if t.Episodes/every == (t.Episodes-t.Learner.Counts.Episodes)/every {
+	if l.Episodes/every == (l.Episodes-l.last.Episodes)/every {
 		return nil
 	}
-	tally := t.evaluate()
+	tally := l.evaluate()
 	values := []run.Value{
-		{Name: "epsilon", X: c.epsilon(t.Episodes)},
-		{Name: "pairs", X: float64(t.pairs())},
-		{Name: "bytes", X: float64(t.Bytes())},
-		{Name: "turned_away", X: float64(t.Turned())},
-		{Name: "known", X: float64(t.counts.Known) / float64(max(1, t.counts.Chosen))},
+		{Name: "epsilon", X: c.epsilon(l.Episodes)},
+		{Name: "pairs", X: float64(l.pairs())},
+		{Name: "bytes", X: float64(l.Bytes())},
+		{Name: "turned_away", X: float64(l.Turned())},
+		{Name: "known", X: float64(l.since.Known) / float64(max(1, l.since.Chosen))},
 		{Name: "won", X: tally.Share()},
 		{Name: "score", X: float64(tally.Score) / float64(tally.Games())},
 	}
-	t.counts = Counts{}
-	if t.Turned() > 0 && !t.full {
-		t.full = true
-		f.Log("the tables are full after %d episodes: new pairs are turned away from here on, the others go on learning", t.Episodes)
+	l.since = Counts{}
+	if l.Turned() > 0 && !l.full {
+		l.full = true
+		f.Log("the tables are full after %d episodes: new pairs are turned away from here on, the others go on learning", l.Episodes)
 	}
-	return f.Metrics(t.Episodes, values...)
+	return f.Metrics(l.Episodes, values...)
 }
 
-func (t *training) evaluate() Tally { return Evaluate(t.game, &t.agents[0], evaluated, evaluateSeed) }
+func (l *Learner) evaluate() Tally { return Evaluate(l.game, &l.agents[0], evaluated, evaluateSeed) }
 
-func (t *training) pairs() (n int) {
-	for _, s := range t.states {
+func (l *Learner) pairs() (n int) {
+	for _, s := range l.states {
 		n += s.Len()
 	}
 	return n
 }
 
-// Finish writes the model and the plots.
-func (t *training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
-	r := Report{memory: t.config.Memory, Pairs: t.pairs(), Turned: t.Turned(), Tally: t.evaluate()}
-	t.merge()
+func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
+	r := Report{memory: l.config.Memory, Pairs: l.pairs(), Turned: l.Turned(), Tally: l.evaluate()}
+	l.merge()
 	h := model.Header{
-		Kind: model.RL, Mode: t.config.Mode, Variant: t.config.Variant, Encoding: t.config.Encoding(),
-		Seed: t.config.Seed, Defects: t.config.Defects,
+		Kind: model.RL, Mode: l.config.Mode, Variant: l.config.Variant, Encoding: l.config.Encoding(),
+		Seed: l.config.Seed, Defects: l.config.Defects,
 	}
 	err := f.Model(h, func(w io.Writer) (err error) {
-		r.States, err = t.WriteModel(w)
+		r.States, err = l.WriteModel(w)
 		return err
 	})
 	x := "episodes"
@@ -156,8 +123,36 @@ func (l *Learner) merge() {
 }
 
 // Size returns the bytes of the tables and of their checkpoint.
-func (t *training) Size() (memory, disk int64) {
+func (l *Learner) Size() (memory, disk int64) {
 	const overhead = 128 << 20 // the memory besides the tables
-	tables := min(int64(t.config.Memory)<<20, int64(float64(t.Bytes())*float64(t.config.Episodes)/float64(t.Episodes)))
+	tables := min(int64(l.config.Memory)<<20, int64(float64(l.Bytes())*float64(l.config.Episodes)/float64(l.Episodes)))
 	return tables + overhead, 2 * tables
+}
+
+// Tally is how games ended for an agent.
+type Tally struct {
+	run.Tally
+	Score int `json:"score"` // the sum of Game.Score
+}
+
+// Evaluate plays games of an agent against random players, from one seat after the other; in
+// teams it plays for its partner, too.
+func Evaluate(g Game, a *policy.Agent, games int, seed uint64) (t Tally) {
+	r := rules.NewRand(seed)
+	var s policy.View
+	for n := range games {
+		seat := n % g.Players()
+		g.Deal(n/g.Players(), r)
+		for g.Turn() != rules.Over {
+			g.Look(&s)
+			action := policy.Random(s.Legal, r)
+			if g.Side(g.Turn()) == g.Side(seat) {
+				action, _ = a.Choose(&s, r)
+			}
+			g.Play(&s, action)
+		}
+		t.Count(g.Standing(seat))
+		t.Score += g.Score(seat)
+	}
+	return t
 }

@@ -79,11 +79,10 @@ const (
 func Default(mode string) Config {
 	return Config{
 		Train: "net", Mode: mode, Rules: cards.AllRules, Hidden: []int{128}, Generations: 70, Games: 4096, Every: 8,
-		Epsilon: 0.1, Margin: 10, Passes: 3, Batch: 128, Rate: fit.DefaultAdam.Rate, Seed: 1,
+		Epsilon: 0.1, Margin: 10, Passes: 3, Batch: 128, Rate: fit.DefaultRate, Seed: 1,
 	}
 }
 
-// Params returns the settings one by one.
 func (c *Config) Params() []run.Param {
 	return append(run.Common(&c.Mode, &c.Seed),
 		run.Param{Name: "layers", To: &c.layers, Help: "the units of the hidden `LAYERS`"},
@@ -140,7 +139,6 @@ func (c *Config) parse(data []byte) (*net.Net, error) {
 	return n, nil
 }
 
-// Check returns why a net cannot be trained so.
 func (c *Config) Check() error {
 	if err := run.Check(c.Params()); err != nil {
 		return err

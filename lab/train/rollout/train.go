@@ -19,10 +19,9 @@ import (
 
 // The names of what is random, for seeds of their own.
 const (
-	forWeights = "weights"
-	forGames   = "games"
-	forOrder   = "order"
-	forTest    = "test"
+	forGames = "games"
+	forOrder = "order"
+	forTest  = "test"
 )
 
 const (
@@ -61,45 +60,31 @@ type training struct {
 // place is how far a training is.
 type place struct {
 	Generation int     `json:"generation"`
-	Steps      int     `json:"steps"`     // batches in all
 	Positions  int     `json:"positions"` // learned from in all
 	Loss       float64 `json:"loss"`      // summed since the last line of metrics
 	Since      int     `json:"since"`     // positions since then, as often as they were learned from
 }
 
 // newTraining begins with the weights of a net, or with random ones if it is nil.
-func newTraining(c Config, from *net.Net, workers int) (*training, error) {
-	m, err := cards.ParseMode(c.Mode)
-	if err != nil {
-		return nil, err
-	}
-	t := &training{Config: c, mode: m, workers: workers}
-	if t.net, err = net.New(sizes(m, c.Hidden), net.Linear); err != nil {
-		return nil, err
-	}
-	t.net.Randomize(rules.NewRand(run.Derive(c.Seed, forWeights, 0)))
+func newTraining(c Config, from *net.Net, workers int) (t *training, err error) {
+	m, _ := cards.ParseMode(c.Mode)
+	t = &training{Config: c, mode: m, workers: workers}
 	if from != nil {
-		if err := t.net.Set(from); err != nil {
-			return nil, err
-		}
-	}
-	adam := fit.DefaultAdam
-	adam.Rate = c.Rate
-	if t.trainer, err = fit.NewTrainer(t.net, adam, workers); err != nil {
+		t.trainer = fit.NewTrainer(from.Clone(), c.Rate, workers)
+	} else if t.trainer, err = fit.Begin(sizes(m, c.Hidden), net.Linear, c.Rate, c.Seed, workers); err != nil {
 		return nil, err
 	}
+	t.net = t.trainer.Net
 	for range workers {
 		t.games = append(t.games, newGames(&t.Config, m, t.net))
 	}
 	return t, nil
 }
 
-// Begin begins a training. The config is valid.
 func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
 	return newTraining(*c, c.first, in.Workers)
 }
 
-// Progress returns the generations that have been played, and all.
 func (t *training) Progress() (done, all int) { return t.at.Generation, t.Generations }
 
 // Step plays the games of a generation and learns from them. When the context ends, nothing
@@ -120,7 +105,7 @@ func (t *training) Step(ctx context.Context) error {
 		return err
 	}
 	t.at.Positions += len(lessons)
-	t.trainer.SetRate(t.rate())
+	t.trainer.Rate = t.rate()
 	r := rules.NewRand(run.Derive(t.Seed, forOrder, t.at.Generation))
 	for range t.Passes {
 		t.learn(lessons, r)
@@ -131,16 +116,12 @@ func (t *training) Step(ctx context.Context) error {
 
 // learn learns once from each lesson, in an order by chance.
 func (t *training) learn(lessons []lesson, r *rules.Rand) {
-	for i := len(lessons) - 1; i > 0; i-- {
-		j := r.Below(i + 1)
-		lessons[i], lessons[j] = lessons[j], lessons[i]
-	}
+	run.Shuffle(lessons, r)
 	outputs := t.mode.Actions()
 	for batch := range slices.Chunk(lessons, t.Batch) {
 		loss := t.trainer.Step(len(batch), func(_, i int, s *fit.Sample) { batch[i].fill(s, outputs) })
 		t.at.Loss += loss * float64(len(batch))
 		t.at.Since += len(batch)
-		t.at.Steps++
 	}
 }
 
@@ -178,7 +159,6 @@ func (t *training) test(n int) (sum run.Tally) {
 	return sum
 }
 
-// Finish writes the model and the plots.
 func (t *training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
 	h := model.Header{Kind: model.Net, Mode: t.Mode, Encoding: features.Complete, Seed: t.Seed}
 	t.net.Describe(&h)
@@ -202,22 +182,12 @@ const (
 	diskElse    = 100 << 10 // the plots and metrics
 )
 
-// Save writes a checkpoint: a line of JSON, then the weights and the moments.
-func (t *training) Save(w io.Writer) error {
-	if err := run.WriteState(w, t.at); err != nil {
-		return err
-	}
-	return t.trainer.Save(w)
-}
+func (t *training) Save(w io.Writer) error { return t.trainer.Save(w, t.at) }
 
-// Load reads what Save wrote.
 func (t *training) Load(r io.Reader) error {
-	b, err := run.ReadState(r, &t.at)
-	if err != nil {
-		return err
+	err := t.trainer.Load(r, &t.at)
+	if err == nil && (t.at.Generation < 0 || t.at.Generation > t.Generations) {
+		err = fmt.Errorf("generation %d is not one of the run", t.at.Generation)
 	}
-	if t.at.Generation < 0 || t.at.Generation > t.Generations {
-		return fmt.Errorf("generation %d is not one of the run", t.at.Generation)
-	}
-	return t.trainer.Load(b, t.at.Steps)
+	return err
 }

@@ -4,6 +4,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,11 +32,10 @@ const (
 
 // Folder is the directory of a run that is open.
 type Folder struct {
-	Dir      string
-	lock     *flock.Flock
-	log      *os.File
-	metrics  *table
-	prepared time.Duration
+	Dir     string
+	lock    *flock.Flock
+	log     *os.File
+	metrics *table
 }
 
 // Open opens a run's directory. A new run needs a directory that does not exist or is empty; a
@@ -107,7 +107,7 @@ func (f *Folder) check(config []byte) error {
 		for name := range sides[0] {
 			if compact(before[name]) != compact(now[name]) {
 				return fmt.Errorf("run %q was begun with %s %s, not %s: resume it with the same flags, or choose another --out",
-					f.Dir, name, orNone(compact(before[name])), orNone(compact(now[name])))
+					f.Dir, name, cmp.Or(compact(before[name]), "none"), cmp.Or(compact(now[name]), "none"))
 			}
 		}
 	}
@@ -120,13 +120,6 @@ func compact(raw json.RawMessage) string {
 		return string(raw)
 	}
 	return b.String()
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
 }
 
 // open writes the configuration and opens the files that grow.

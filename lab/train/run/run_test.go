@@ -112,6 +112,20 @@ func TestResumeAfterHalfLine(t *testing.T) {
 	}
 }
 
+// stub is a training of one step.
+type stub struct{ step func() error }
+
+func (s *stub) Params() []Param                                 { return nil }
+func (s *stub) Complete(func(string) bool) error                { return nil }
+func (s *stub) Begin(context.Context, Input) (Trainer, error)   { return s, nil }
+func (s *stub) Progress() (done, all int)                       { return 0, 1 }
+func (s *stub) Step(context.Context) error                      { return s.step() }
+func (s *stub) Report(*Folder) error                            { return nil }
+func (s *stub) Save(io.Writer) error                            { return nil }
+func (s *stub) Load(io.Reader) error                            { return nil }
+func (s *stub) Finish(context.Context, *Folder) (Result, error) { return nil, nil }
+func (s *stub) Size() (memory, disk int64)                      { return 0, 0 }
+
 // An end of the context ends a training with its error, unless what the training has to do then
 // fails: that is told.
 func TestDoInterrupted(t *testing.T) {
@@ -123,10 +137,7 @@ func TestDoInterrupted(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := filepath.Join(t.TempDir(), "run")
-		err := InFolder(ctx, dir, config{}, false, func(*Folder) error {
-			cancel()
-			return test.end
-		})
+		_, err := Run(ctx, dir, &stub{func() error { cancel(); return test.end }}, Input{}, false, func(int, int) {})
 		if !errors.Is(err, test.want) || errors.Is(err, context.Canceled) != errors.Is(test.want, context.Canceled) {
 			t.Errorf("%v ends with %v, not %v", test.end, err, test.want)
 		}

@@ -7,6 +7,14 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
+// Shuffle puts a list in an order by chance.
+func Shuffle[T any](list []T, r *rules.Rand) {
+	for i := len(list) - 1; i > 0; i-- {
+		j := r.Below(i + 1)
+		list[i], list[j] = list[j], list[i]
+	}
+}
+
 // Derive returns the seed of a part of a training, by its name and number: parts with seeds of
 // their own may be worked on in any order.
 func Derive(seed uint64, name string, number int) uint64 {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/timba-arena/timba/referee/program"
 )
 
@@ -29,7 +31,7 @@ type Settings interface {
 	// Complete sets what follows from the settings that were given, and returns why there is no such
 	// training.
 	Complete(given func(name string) bool) error
-	// Begin prepares the training.
+	// Begin prepares the training, whose settings are complete.
 	Begin(context.Context, Input) (Trainer, error)
 }
 
@@ -66,54 +68,69 @@ const (
 	savePart  = 20
 )
 
-// Run opens the directory of a run, as InFolder does, and trains there, as Train does.
-func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, progress func(done, all int)) (result Result, err error) {
-	err = InFolder(ctx, dir, s, resume, func(f *Folder) error {
-		result, err = Train(ctx, f, s, in, progress)
-		return err
-	})
-	return result, err
-}
-
-// Train makes the steps of a training, from its checkpoint on if there is one, then finishes it and
-// writes result.json. When the context ends, Train writes a checkpoint and returns the context's
-// error.
-func Train(ctx context.Context, f *Folder, s Settings, in Input, progress func(done, all int)) (result Result, err error) {
-	began := time.Now()
-	t, err := s.Begin(ctx, in)
+// Run trains in the directory of a run, which is opened as by Open, from its checkpoint on if there is
+// one, and notes its beginning, its end and its time there. When the context has ended, it returns the
+// context's error after a checkpoint; any other error, as that of a checkpoint, is one of the run.
+func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, progress func(done, all int)) (Result, error) {
+	f, err := Open(dir, s, resume)
 	if err != nil {
 		return nil, err
 	}
-	f.prepared = time.Since(began)
+	defer f.Close()
+	f.Log("%s", map[bool]string{false: "begun", true: "resumed"}[resume])
+	var prepared time.Duration
+	var result Result
+	began := time.Now()
+	t, err := s.Begin(ctx, in)
+	if err == nil {
+		prepared = time.Since(began)
+		result, err = f.train(ctx, t, progress)
+	}
+	took := time.Since(began)
+	switch {
+	case err == nil:
+		f.Log("done in %s", Duration(took))
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		f.Log("interrupted")
+		err = ctx.Err()
+	default:
+		f.Log("error: %v", err)
+	}
+	return result, errors.Join(err, f.spend(prepared, took-prepared, err == nil))
+}
+
+// train makes the steps of a training, then finishes it and writes result.json. When the context ends,
+// it writes a checkpoint and returns the context's error.
+func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (Result, error) {
 	if _, err := f.Load(t.Load); err != nil {
-		return result, err
+		return nil, err
 	}
 	done, all := t.Progress()
 	progress(done, all)
 	for saved, took := time.Now(), time.Duration(0); done < all; progress(done, all) {
 		if err := t.Step(ctx); err != nil {
-			return result, f.Interrupted(err, t.Save)
+			return nil, f.Interrupted(err, t.Save)
 		}
 		if err := t.Report(f); err != nil {
-			return result, err
+			return nil, err
 		}
 		done, all = t.Progress()
 		if begin := time.Now(); done == all || begin.Sub(saved) > max(saveEvery, savePart*took) {
 			if err := f.Checkpoint(t.Save); err != nil {
-				return result, err
+				return nil, err
 			}
 			saved = time.Now()
 			took = saved.Sub(begin)
 		}
 	}
-	result, err = t.Finish(ctx, f)
+	result, err := t.Finish(ctx, f)
 	switch {
 	case err == nil:
 		return result, f.Result(result)
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return result, f.Interrupted(err, t.Save)
+		return nil, f.Interrupted(err, t.Save)
 	}
-	return result, err
+	return nil, err
 }
 
 // sampleTime is how long Estimate trains.
@@ -149,4 +166,34 @@ func Estimate(ctx context.Context, unit string, s Settings, in Input) (c Cost, e
 	c = Cost{Work: int64(all), Unit: unit, Time: prepared + time.Duration(float64(took)*float64(all)/float64(done))}
 	c.Memory, c.Disk = t.Size()
 	return c, nil
+}
+
+// Cost is what a training costs, as --dry-run prints it.
+type Cost struct {
+	Work   int64  // games, rows, episodes or generations
+	Unit   string // of Work, in the plural
+	Time   time.Duration
+	Memory int64 // bytes
+	Disk   int64 // bytes
+}
+
+// Write prints the cost.
+func (c Cost) Write(w io.Writer) {
+	fmt.Fprintf(w, "%-7s %s\n", c.Unit, humanize.Comma(c.Work))
+	fmt.Fprintf(w, "%-7s about %s, as a short sample took on this machine now\n", "time", Duration(c.Time))
+	fmt.Fprintf(w, "%-7s about %s\n", "memory", humanize.IBytes(uint64(c.Memory)))
+	fmt.Fprintf(w, "%-7s about %s\n", "disk", humanize.IBytes(uint64(c.Disk)))
+}
+
+// Duration returns a time for people, with two units at most.
+func Duration(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
 }

@@ -60,7 +60,7 @@ var Method = run.Method{
 	Settings: func() run.Settings {
 		return &Config{
 			Train: "sl", Mode: run.DefaultMode, Variant: PH, Encoding: features.Scaled, layers: fit.StudyLayers,
-			Batch: 32, Epochs: 10, Rate: fit.DefaultAdam.Rate, Seed: 1,
+			Batch: 32, Epochs: 10, Rate: fit.DefaultRate, Seed: 1,
 		}
 	},
 }
@@ -86,7 +86,6 @@ type Config struct {
 	set    *dataset.Set
 }
 
-// Params returns the settings one by one.
 func (c *Config) Params() []run.Param {
 	return append(run.Common(&c.Mode, &c.Seed),
 		run.Published(&c.Defects, Defects),
@@ -136,7 +135,6 @@ func (c *Config) Expect(d *dataset.Config) {
 	c.Data, c.Games = dataset.Header{Mode: d.Mode, Games: d.Games(), Seed: d.Seed}, d.Games()
 }
 
-// Check returns why a net cannot be trained so.
 func (c *Config) Check() error {
 	if err := run.Check(c.Params()); err != nil {
 		return err

@@ -60,47 +60,28 @@ func share(a, b int) float64 {
 func (t *Training) count(worker int, list []row) (c count) {
 	w := t.net.NewWork()
 	var s fit.Sample
+	var chances [2]float32 // of WL, by class
 	for _, at := range list {
 		s.Reset()
 		t.fillers[worker].fill(at, &s)
 		out := t.net.Forward(w, &s.Inputs)
-		if t.config.Variant == WL {
-			c.addWon(out[0], at.class == wonClass)
-		} else {
-			c.addClass(out, int(at.class))
+		if t.rows.labels == nil {
+			chances = [2]float32{1 - out[0], out[0]}
+			out = chances[:]
+		}
+		class := int(at.class)
+		best := learned.MostProbable(out)
+		c.loss -= math.Log(float64(out[class]) + 1e-12)
+		if best == class {
+			c.right++
+		}
+		// No more than one class can be predicted; WL predicts that a game is won, or nothing.
+		if out[best] > 0.5 && (t.rows.labels != nil || best == wonClass) {
+			c.predicted++
+			if best == class {
+				c.caught++
+			}
 		}
 	}
 	return c
-}
-
-func (c *count) addWon(chance float32, won bool) {
-	predicted := chance > 0.5
-	right := chance
-	if !won {
-		right = 1 - chance
-	}
-	c.loss -= math.Log(float64(right) + 1e-12)
-	if predicted == won {
-		c.right++
-	}
-	if predicted {
-		c.predicted++
-		if won {
-			c.caught++
-		}
-	}
-}
-
-func (c *count) addClass(out []float32, class int) {
-	c.loss -= math.Log(float64(out[class]) + 1e-12)
-	best := learned.MostProbable(out)
-	if best == class {
-		c.right++
-	}
-	if out[best] > 0.5 { // no more than one can be
-		c.predicted++
-		if best == class {
-			c.caught++
-		}
-	}
 }

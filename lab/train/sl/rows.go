@@ -3,6 +3,7 @@ package sl
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/lab/train/decisions"
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/features"
@@ -39,15 +39,12 @@ const wonClass = 1
 
 // newRows computes the labels of all decisions.
 func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Rows, error) {
-	e, err := features.NewEncoder(set.Mode, c.Encoding)
-	if err != nil {
-		return nil, err
-	}
+	e, _ := features.NewEncoder(set.Mode, c.Encoding) // Check has found it
 	r := &Rows{set: set, encoder: e, rules: set.Mode.Rules(), truncated: slices.Contains(c.Defects, Truncated)}
 	all := min(set.Games, c.Games)
 	var values []int16
 	const piece = 2000
-	err = run.InOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {
+	err := run.InOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {
 		return labelGames(r, c.Variant, k*piece, min(all, (k+1)*piece)), nil
 	}, func(k int, made []int16) error {
 		for game := k * piece; game < min(all, (k+1)*piece); game++ {
@@ -103,14 +100,11 @@ func (r *Rows) classify(values []int16, c *Config) error {
 		}
 		return nil
 	}
-	found := map[int16]bool{}
+	class := map[int]uint16{}
 	for _, v := range values {
-		found[v] = true
+		class[int(v)] = 0
 	}
-	for v := range found {
-		r.labels = append(r.labels, int(v))
-	}
-	slices.Sort(r.labels)
+	r.labels = slices.Sorted(maps.Keys(class))
 	if slices.Contains(c.Defects, TextLabels) {
 		lowest := lowestBrisca
 		if r.set.Mode.Tute {
@@ -121,12 +115,11 @@ func (r *Rows) classify(values []int16, c *Config) error {
 	if len(r.labels) > net.MaxUnits {
 		return fmt.Errorf("the data set has %d distinct labels: at most %d are possible", len(r.labels), net.MaxUnits)
 	}
-	class := map[int16]uint16{}
 	for i, label := range r.labels {
-		class[int16(label)] = uint16(i)
+		class[label] = uint16(i)
 	}
 	for i, v := range values {
-		r.list[i].class = class[v]
+		r.list[i].class = class[int(v)]
 	}
 	return nil
 }
@@ -146,15 +139,6 @@ func orderAsText(labels []int, lowest int) []int {
 	ordered := slices.Clone(labels)
 	slices.SortStableFunc(ordered, func(a, b int) int { return strings.Compare(text(a), text(b)) })
 	return ordered
-}
-
-// shuffle puts rows in an order that the seed decides.
-func shuffle(list []row, seed uint64) {
-	r := rules.NewRand(seed)
-	for i := len(list) - 1; i > 0; i-- {
-		j := r.Below(i + 1)
-		list[i], list[j] = list[j], list[i]
-	}
 }
 
 // filler fills samples from rows; each goroutine has its own.

@@ -40,9 +40,8 @@ type Training struct {
 // place is how far a training is.
 type place struct {
 	Epoch int     `json:"epoch"`
-	Row   int     `json:"row"`   // of the epoch
-	Loss  float64 `json:"loss"`  // summed over the rows of the epoch
-	Steps int     `json:"steps"` // batches in all
+	Row   int     `json:"row"`  // of the epoch
+	Loss  float64 `json:"loss"` // summed over the rows of the epoch
 }
 
 // Result is what a training came to.
@@ -77,7 +76,7 @@ func newTraining(ctx context.Context, c Config, set *dataset.Set, workers int) (
 	}
 	t := &Training{config: c, workers: workers, rows: rows}
 	list := append([]row(nil), rows.list...)
-	shuffle(list, run.Derive(c.Seed, "split", 0))
+	run.Shuffle(list, rules.NewRand(run.Derive(c.Seed, "split", 0)))
 	validate, test := len(list)*validatePart/100, len(list)*testPart/100
 	t.train, list = list[:len(list)-validate-test], list[len(list)-validate-test:]
 	t.validate, t.test = list[:validate], list[validate:]
@@ -89,22 +88,16 @@ func newTraining(ctx context.Context, c Config, set *dataset.Set, workers int) (
 		out, outputs = net.Sigmoid, 1
 	}
 	sizes := append(append([]int{rows.encoder.Inputs()}, c.Hidden...), outputs)
-	if t.net, err = net.New(sizes, out); err != nil {
+	if t.trainer, err = fit.Begin(sizes, out, c.Rate, c.Seed, workers); err != nil {
 		return nil, err
 	}
-	t.net.Randomize(rules.NewRand(run.Derive(c.Seed, "weights", 0)))
-	adam := fit.DefaultAdam
-	adam.Rate = c.Rate
-	if t.trainer, err = fit.NewTrainer(t.net, adam, workers); err != nil {
-		return nil, err
-	}
+	t.net = t.trainer.Net
 	for range workers {
 		t.fillers = append(t.fillers, &filler{rows: rows})
 	}
 	return t, nil
 }
 
-// Progress returns the rows that were learned from, and all.
 func (t *Training) Progress() (done, all int) {
 	return t.at.Epoch*len(t.train) + t.at.Row, t.config.Epochs * len(t.train)
 }
@@ -154,7 +147,7 @@ func (t *Training) Step(ctx context.Context) error {
 	// The order of an epoch follows from that of the split alone, so that a resumed training has
 	// it as well.
 	for ; t.order <= t.at.Epoch; t.order++ {
-		shuffle(t.train, run.Derive(t.config.Seed, "epoch", t.order))
+		run.Shuffle(t.train, rules.NewRand(run.Derive(t.config.Seed, "epoch", t.order)))
 	}
 	for n := 0; n < batches && t.at.Row < len(t.train); n++ {
 		if err := ctx.Err(); err != nil {
@@ -164,7 +157,6 @@ func (t *Training) Step(ctx context.Context) error {
 		loss := t.trainer.Step(len(batch), func(worker, i int, s *fit.Sample) { t.fillers[worker].fill(batch[i], s) })
 		t.at.Loss += loss * float64(len(batch))
 		t.at.Row += len(batch)
-		t.at.Steps++
 	}
 	if t.at.Row == len(t.train) {
 		t.at.Epoch, t.at.Row = t.at.Epoch+1, 0
@@ -172,19 +164,6 @@ func (t *Training) Step(ctx context.Context) error {
 	return nil
 }
 
-// Save writes a checkpoint: a line of JSON, then the weights and the moments.
-func (t *Training) Save(w io.Writer) error {
-	if err := run.WriteState(w, t.at); err != nil {
-		return err
-	}
-	return t.trainer.Save(w)
-}
+func (t *Training) Save(w io.Writer) error { return t.trainer.Save(w, t.at) }
 
-// Load reads what Save wrote.
-func (t *Training) Load(r io.Reader) error {
-	b, err := run.ReadState(r, &t.at)
-	if err != nil {
-		return err
-	}
-	return t.trainer.Load(b, t.at.Steps)
-}
+func (t *Training) Load(r io.Reader) error { return t.trainer.Load(r, &t.at) }

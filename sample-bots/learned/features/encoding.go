@@ -37,8 +37,7 @@ const (
 type Encoder struct {
 	Mode   cards.Mode
 	bits   bool // else numbers
-	points bool
-	action bool
+	action bool // with the points and the action
 	inputs int
 }
 
@@ -47,9 +46,9 @@ func NewEncoder(m cards.Mode, encoding string) (Encoder, error) {
 	e := Encoder{Mode: m, bits: true}
 	switch encoding {
 	case Scaled:
-		e.bits, e.points, e.action = false, true, true
+		e.bits, e.action = false, true
 	case Unscaled:
-		e.points, e.action = true, true
+		e.action = true
 	case Genetic:
 	default:
 		return e, fmt.Errorf("encoding %q does not exist: try %s, %s or %s", encoding, Scaled, Unscaled, Genetic)
@@ -68,11 +67,8 @@ func (e *Encoder) count() int {
 	if m.Tute {
 		n += song * m.Players
 	}
-	if e.points {
-		n += points
-	}
 	if e.action {
-		n += m.Actions()
+		n += points + m.Actions()
 	}
 	return n
 }
@@ -111,7 +107,7 @@ func (e *Encoder) AppendState(s *net.Inputs, p *cards.Position, seat int) {
 		}
 	}
 	a.set(p.Watch.Seen)
-	if e.points {
+	if e.action {
 		e.addPoints(&a, t, seat)
 	}
 	a.number(uint64(cards.RuleBits(p.Options())), e.Mode.RuleCount())

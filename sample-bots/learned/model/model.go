@@ -55,11 +55,7 @@ type Header struct {
 
 // Check returns why there is no such model.
 func (h *Header) Check() error {
-	known := false
-	for _, kind := range kinds {
-		known = known || h.Kind == kind
-	}
-	if !known {
+	if !slices.Contains(kinds, h.Kind) {
 		return fmt.Errorf("model: kind %q does not exist: try %s", h.Kind, strings.Join(kinds, ", "))
 	}
 	if _, err := cards.ParseMode(h.Mode); err != nil {
@@ -185,26 +181,12 @@ func Damaged(err error) error {
 }
 
 // WriteFloats writes numbers as little-endian IEEE 754 of 32 bits.
-func WriteFloats(w io.Writer, x []float32) error {
-	var memory [4096]byte
-	for len(x) > 0 {
-		part := x[:min(len(x), len(memory)/4)]
-		for i, v := range part {
-			binary.LittleEndian.PutUint32(memory[4*i:], math.Float32bits(v))
-		}
-		if _, err := w.Write(memory[:4*len(part)]); err != nil {
-			return err
-		}
-		x = x[len(part):]
-	}
-	return nil
-}
+func WriteFloats(w io.Writer, x []float32) error { return binary.Write(w, binary.LittleEndian, x) }
 
 // ReadFloats fills x with what WriteFloats wrote. Numbers that are not finite are errors.
 func ReadFloats(r io.Reader, x []float32) error {
-	var memory [4096]byte
-	for len(x) > 0 {
-		part := x[:min(len(x), len(memory)/4)]
+	var memory [4096]byte // binary.Read is slower, and a bot starts with this
+	for part := range slices.Chunk(x, len(memory)/4) {
 		if _, err := io.ReadFull(r, memory[:4*len(part)]); err != nil {
 			return Damaged(err)
 		}
@@ -214,7 +196,6 @@ func ReadFloats(r io.Reader, x []float32) error {
 				return fmt.Errorf("model: the body is damaged: %v is not a weight", v)
 			}
 		}
-		x = x[len(part):]
 	}
 	return nil
 }

@@ -4,14 +4,15 @@ package net
 
 import (
 	"fmt"
+	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
 // The bounds of a net.
@@ -121,17 +122,6 @@ func (n *Net) Clone() *Net {
 		c.layers = append(c.layers, append([]float32(nil), genes...))
 	}
 	return c
-}
-
-// Set sets the weights to those of a net with the same layers.
-func (n *Net) Set(from *Net) error {
-	if !slices.Equal(n.Sizes, from.Sizes) || n.Output != from.Output {
-		return fmt.Errorf("net: layers %s, %s, do not fit %s, %s", SizesText(from.Sizes), from.Output, SizesText(n.Sizes), n.Output)
-	}
-	for k := range n.layers {
-		copy(n.layers[k], from.layers[k])
-	}
-	return nil
 }
 
 // Layer returns the weights and the biases of a layer.
@@ -293,3 +283,41 @@ func relu(x []float32) {
 
 // axpy adds a times x to y.
 func axpy(a float32, x, y []float32) { kernel.Saxpy(len(x), a, x, 1, y, 1) }
+
+// Describe sets what a header says of the net.
+func (n *Net) Describe(h *model.Header) { h.Layers, h.Output = n.Sizes, string(n.Output) }
+
+// Write writes the weights, as the body of a model whose header Describe has completed.
+func (n *Net) Write(w io.Writer) error {
+	for _, genes := range n.layers {
+		if err := model.WriteFloats(w, genes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadWeights sets the weights to those that Write wrote.
+func (n *Net) ReadWeights(r io.Reader) error {
+	for _, genes := range n.layers {
+		if err := model.ReadFloats(r, genes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Read reads the net of a model with so many inputs and outputs, to the end of its body.
+func Read(h model.Header, b *model.Body, inputs, outputs int) (*Net, error) {
+	n, err := New(h.Layers, Output(h.Output))
+	if err != nil {
+		return nil, err
+	}
+	if n.Sizes[0] != inputs || n.Sizes[len(n.Sizes)-1] != outputs {
+		return nil, fmt.Errorf("model: layers %s do not fit %d inputs and %d outputs of mode %s, encoding %s", SizesText(n.Sizes), inputs, outputs, h.Mode, h.Encoding)
+	}
+	if err := n.ReadWeights(b); err != nil {
+		return nil, err
+	}
+	return n, b.End()
+}

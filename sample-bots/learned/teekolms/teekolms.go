@@ -96,18 +96,13 @@ func (w Weights) Value(f Features) float64 {
 	return sum / (1 + math.Abs(sum))
 }
 
-// Replace forgets the weights: w = mu (train - value) x.
-func (w *Weights) Replace(f Features, train, mu float64) {
+// Learn moves the weights towards a training value of a position: w += mu (train - value) x. To replace
+// them forgets what they were: w = mu (train - value) x.
+func (w *Weights) Learn(f Features, train, mu float64, replace bool) {
 	miss := train - w.Value(f)
-	*w = Weights{}
-	for i, x := range f {
-		w[i] = mu * miss * x
+	if replace {
+		*w = Weights{}
 	}
-}
-
-// Learn moves the weights towards a training value of a position: w += mu (train - value) x.
-func (w *Weights) Learn(f Features, train, mu float64) {
-	miss := train - w.Value(f)
 	for i, x := range f {
 		w[i] += mu * miss * x
 	}

@@ -62,7 +62,7 @@ func TestLearn(t *testing.T) {
 	if v := w.Value(f); v != 0.5 {
 		t.Errorf("value %v, want 0.5", v)
 	}
-	w.Learn(f, -0.5, 0.1)
+	w.Learn(f, -0.5, 0.1, false)
 	if math.Abs(w[0]-0.4) > 1e-12 || math.Abs(w[1]-0.4) > 1e-12 || w[2] != 0 {
 		t.Errorf("weights %v, want 0.4/0.4/0/...", w)
 	}
@@ -72,7 +72,7 @@ func TestLearn(t *testing.T) {
 // the shape of those that the study prints.
 func TestReplace(t *testing.T) {
 	w := Weights{0.5, 0.5}
-	w.Replace(Features{1, 1, 3}, -0.5, 0.1)
+	w.Learn(Features{1, 1, 3}, -0.5, 0.1, true)
 	if want := (Weights{-0.1, -0.1, -0.3}); math.Abs(w[0]-want[0])+math.Abs(w[1]-want[1])+math.Abs(w[2]-want[2]) > 1e-12 || w[3] != 0 {
 		t.Errorf("weights %v, want %v", w, want)
 	}

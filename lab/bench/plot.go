@@ -1,0 +1,166 @@
+package bench
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/timba-arena/timba/lab/simulation"
+)
+
+// checkPlot refuses a file of another kind than savePlot can write, before what takes long to compute;
+// "" is no file.
+func checkPlot(file string) error {
+	if file != "" && !slices.Contains([]string{".svg", ".png", ".pdf"}, filepath.Ext(file)) {
+		return fmt.Errorf("bench: the plot %q is not .svg, .png or .pdf", file)
+	}
+	return nil
+}
+
+// savePlot writes a plot of 18 by 12 centimetres.
+func savePlot(p *plot.Plot, file string) error {
+	return p.Save(18*vg.Centimeter, 12*vg.Centimeter, file)
+}
+
+// fleetCurves are those that are drawn, in the order of the legend.
+var fleetCurves = []struct {
+	name  string
+	color color.NRGBA
+	value func(fleetRow) float64
+}{
+	{"matches a second", color.NRGBA{0x00, 0x57, 0xb7, 0xff}, func(r fleetRow) float64 { return r.rate }},
+	{"standings, p95 in ms", color.NRGBA{0xd9, 0x5f, 0x02, 0xff}, func(r fleetRow) float64 { return r.standings }},
+	{"memory of the server in MB", color.NRGBA{0x1b, 0x9e, 0x77, 0xff}, func(r fleetRow) float64 { return r.memory / 1e6 }},
+}
+
+// draw draws matches a second, the time of the standings and the server's memory by the number of
+// workers, both axes by factors, to the file Plot.
+func (b Fleet) draw(measured []fleetRow) error {
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("%d versions, server and workers on one machine", b.Versions)
+	p.X.Label.Text = "workers"
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	rows := slices.SortedFunc(slices.Values(measured), func(a, b fleetRow) int { return a.workers - b.workers })
+	low, high := math.Inf(1), 0.0
+	p.Add(plotter.NewGrid())
+	for _, c := range fleetCurves {
+		var points plotter.XYs
+		for _, row := range rows {
+			y := max(c.value(row), 0.1) // the axis has no zero
+			points = append(points, plotter.XY{X: float64(row.workers), Y: y})
+			low, high = min(low, y), max(high, y)
+		}
+		line, dots, err := plotter.NewLinePoints(points)
+		if err != nil {
+			return err
+		}
+		line.Color, line.Width = c.color, vg.Points(1.5)
+		dots.Color, dots.Shape = c.color, draw.CircleGlyph{}
+		p.Add(line, dots)
+		p.Legend.Add(c.name, line, dots)
+	}
+	last := float64(rows[len(rows)-1].workers)
+	p.X.Min, p.X.Max = float64(rows[0].workers), max(last, 10)
+	p.Y.Min, p.Y.Max = math.Pow(10, math.Floor(math.Log10(low))), math.Pow(10, math.Ceil(math.Log10(high)))
+	p.X.Tick.Marker, p.Y.Tick.Marker = ticks(p.X.Min, p.X.Max), ticks(p.Y.Min, p.Y.Max)
+	p.X.Max, p.Y.Max = 1.1*p.X.Max, 3*p.Y.Max // room for the last number, and for the legend
+	p.Legend.Left, p.Legend.Top = true, true
+	return savePlot(p, b.Plot)
+}
+
+// ticks returns those of an axis that grows by factors: 1, 2, 5, 10 and so on.
+func ticks(from, to float64) (list plot.ConstantTicks) {
+	for power := math.Floor(math.Log10(from)); power <= math.Log10(to); power++ {
+		for _, x := range []float64{1, 2, 5} {
+			if v := x * math.Pow(10, power); v >= from*0.999 && v <= to*1.001 {
+				list = append(list, plot.Tick{Value: v, Label: fmt.Sprint(float64(int(v*100+0.5)) / 100)})
+			}
+		}
+	}
+	return list
+}
+
+// ladderCurves are the curves that are drawn, in the order of the legend.
+var ladderCurves = []struct {
+	name  string
+	color color.NRGBA
+}{
+	{"timba, fit", color.NRGBA{0x1b, 0x9e, 0x77, 0xff}},
+	{"timba", color.NRGBA{0x00, 0x57, 0xb7, 0xff}},
+	{"timba's Elo, random pairing", color.NRGBA{0x66, 0xa6, 0xe8, 0xff}},
+	{"TrueSkill a game, random pairing", color.NRGBA{0xe6, 0xab, 0x02, 0xff}},
+	{"Elo K=128 a match, random pairing", color.NRGBA{0xd9, 0x5f, 0x02, 0xff}},
+	{"Elo K=32 a match, random pairing", color.NRGBA{0xa5, 0x1c, 0x30, 0xff}},
+	{"Elo K=32 a game, random pairing", color.NRGBA{0x7f, 0x7f, 0x7f, 0xff}},
+}
+
+// draw draws the rank correlation by matches a bot, with the band from the least to the greatest run, to
+// the file Plot.
+func (b Ladder) draw(r *simulation.Report) error {
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("%d bots, matches of %d duplicate deals, %d runs", r.Bots, r.Deals, r.Runs)
+	p.X.Label.Text, p.Y.Label.Text = "matches a bot", "rank correlation with the true strength"
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, matchTicks
+	p.Y.Min, p.Y.Max = 0.8, 1
+	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0.8, Label: "0.80"}, {Value: 0.85, Label: "0.85"}, {Value: 0.9, Label: "0.90"},
+		{Value: 0.95, Label: "0.95"}, {Value: 0.99, Label: "0.99"}, {Value: 1, Label: "1"}}
+	p.Legend.YOffs, p.Legend.XOffs = vg.Points(20), vg.Points(-10)
+	p.Add(plotter.NewGrid())
+	for _, style := range ladderCurves {
+		i := slices.IndexFunc(r.Curves, func(c simulation.Curve) bool { return c.Name == style.name })
+		if i < 0 {
+			continue
+		}
+		if err := drawCurve(p, r.Curves[i], style.color); err != nil {
+			return err
+		}
+	}
+	return savePlot(p, b.Plot)
+}
+
+// matchTicks are those of the axis of matches, which grows by factors.
+var matchTicks = plot.ConstantTicks{{Value: 1, Label: "1"}, {Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"},
+	{Value: 20, Label: "20"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}, {Value: 200, Label: "200"}, {Value: 500, Label: "500"}}
+
+func drawCurve(p *plot.Plot, c simulation.Curve, hue color.NRGBA) error {
+	var mean, edge plotter.XYs
+	for _, point := range c.Points {
+		if point.Spearman.Mean < p.Y.Min {
+			continue
+		}
+		x := float64(point.Matches)
+		mean = append(mean, plotter.XY{X: x, Y: point.Spearman.Mean})
+		edge = append(edge, plotter.XY{X: x, Y: point.Spearman.High})
+	}
+	for _, point := range slices.Backward(c.Points) {
+		if point.Spearman.Mean >= p.Y.Min {
+			edge = append(edge, plotter.XY{X: float64(point.Matches), Y: max(point.Spearman.Low, p.Y.Min)})
+		}
+	}
+	if len(mean) == 0 {
+		return nil
+	}
+	band, err := plotter.NewPolygon(edge)
+	if err != nil {
+		return err
+	}
+	band.LineStyle.Width = 0
+	pale := hue
+	pale.A = 0x40
+	band.Color = pale
+	line, err := plotter.NewLine(mean)
+	if err != nil {
+		return err
+	}
+	line.Color, line.Width = hue, vg.Points(1.5)
+	p.Add(band, line)
+	p.Legend.Add(c.Name, line)
+	return nil
+}

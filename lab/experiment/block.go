@@ -1,0 +1,224 @@
+package experiment
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// The most games of a block. It is more for matches of models: their files may be large.
+const (
+	mostGames        = 10
+	mostGamesLearned = 100
+)
+
+// block is the games of a match between two starts of the bots' processes, in one order of the bots.
+type block struct {
+	row      int // a match of a way: the matches of each way follow those of the one before
+	instance int // which of its models' seeds
+	variant  *rules.Variant
+	seats    []player
+	alike    int // orders before this one in which the same bots sit
+	number   int // among the blocks of the same match, instance and order
+	games    int
+	results  []result
+}
+
+// player is a bot of a match in a way.
+type player struct {
+	match.Bot
+	label string // its spec, the same wherever the models are
+	seed  uint64 // of its training
+}
+
+// key names all that decides the games of a block but for the seed, and how many there are.
+func (b *block) key() string {
+	words := []string{"experiment", b.variant.Game.Name, b.variant.Settings.String()}
+	for _, p := range b.seats {
+		words = append(words, p.label)
+	}
+	words = append(words, strconv.Itoa(b.number))
+	if b.alike > 0 {
+		words = append(words, strconv.Itoa(b.alike))
+	}
+	return strings.Join(words, "/")
+}
+
+// blocks returns the games of all matches. All have their first blocks before any has its second, so
+// that an interrupted experiment has figures of each.
+func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list []*block) {
+	for i, w := range e.ways() {
+		for j := range e.Matches {
+			m := &e.Matches[j]
+			most := mostGames
+			if slices.ContainsFunc(m.Bots, func(name string) bool { return e.Models.find(name) != nil }) {
+				most = mostGamesLearned
+			}
+			for instance := range m.trained {
+				blocks := m.blocks(o.games(m.Games), most, instance, found[w])
+				for _, b := range blocks {
+					b.row = i*len(e.Matches) + j
+				}
+				list = append(list, blocks...)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *block) int { return a.number - b.number })
+	return list
+}
+
+// blocks returns the games of an instance of the match, about as many in every order of its bots.
+func (m *Match) blocks(games, most, instance int, found map[string][]player) (list []*block) {
+	orders := m.orders()
+	alike := map[string]int{}
+	for i, order := range orders {
+		seats := make([]player, len(order))
+		sitting := ""
+		for seat, bot := range order {
+			name := m.Bots[bot]
+			players := found[name]
+			seats[seat] = players[min(instance, len(players)-1)]
+			seats[seat].Name = name + copyMark + strconv.Itoa(bot)
+			sitting += seats[seat].label + "\n"
+		}
+		left := games / len(orders)
+		if i < games%len(orders) {
+			left++
+		}
+		for n := 0; left > 0; n++ {
+			list = append(list, &block{
+				instance: instance, variant: m.variant, seats: seats, alike: alike[sitting], number: n, games: min(left, most),
+			})
+			left -= most
+		}
+		alike[sitting]++
+	}
+	return list
+}
+
+// resultsVersion rises when the same block comes to other results.
+const resultsVersion = 1
+
+// keptBlock is a line of a file of results: all that decides a block, a hash of it, and the results.
+type keptBlock struct {
+	Key     string     `json:"key,omitempty"`
+	Version int        `json:"version"`
+	House   string     `json:"house"` // version of the bots
+	Seed    string     `json:"seed"`
+	Deals   string     `json:"deals"` // the key of the block
+	Bots    []keptSeat `json:"bots"`  // by seat
+	Games   int        `json:"games"`
+	Results []result   `json:"results,omitempty"`
+}
+
+type keptSeat struct {
+	Name string `json:"name"`
+	Seed uint64 `json:"seed,omitempty"` // of the training
+}
+
+// line returns the line of the block without its results.
+func (b *block) line(seed rules.Seed) keptBlock {
+	k := keptBlock{
+		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Deals: b.key(), Games: b.games,
+	}
+	for _, p := range b.seats {
+		k.Bots = append(k.Bots, keptSeat{p.Name, p.seed})
+	}
+	text, err := json.Marshal(k)
+	if err != nil {
+		panic(err) // words and numbers
+	}
+	sum := sha256.Sum256(text)
+	k.Key = hex.EncodeToString(sum[:16])
+	return k
+}
+
+// kept is the results of the blocks that were played, by their keys, and the file that has them.
+// One experiment uses it at a time.
+type kept struct {
+	results map[string][]result
+	file    *os.File // nil for none
+	lock    *flock.Flock
+}
+
+// openKept opens a file of results, or makes it; without a path nothing is kept. What follows the
+// last whole line is cut off.
+func openKept(path string) (*kept, error) {
+	k := &kept{results: map[string][]result{}}
+	if path == "" {
+		return k, nil
+	}
+	var err error
+	if k.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
+		return nil, err
+	}
+	// Not the file itself: on Windows nobody could read it.
+	k.lock = flock.New(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock"))
+	if held, err := k.lock.TryLock(); err != nil || !held {
+		k.file.Close()
+		return nil, errors.Join(fmt.Errorf("%q is in use by another experiment: wait for its end, or choose another --out", path), err)
+	}
+	if err := k.read(path); err != nil {
+		k.close()
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *kept) read(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	whole := data[:bytes.LastIndexByte(data, '\n')+1]
+	number := 0
+	for line := range bytes.Lines(whole) {
+		number++
+		var b keptBlock
+		if err := json.Unmarshal(line, &b); err != nil || len(b.Results) != b.Games {
+			return errors.Join(fmt.Errorf("%q: line %d is damaged: remove it, and its games are played again", path, number), err)
+		}
+		k.results[b.Key] = b.Results
+	}
+	if len(whole) == len(data) {
+		return nil
+	}
+	return os.Truncate(path, int64(len(whole)))
+}
+
+// add keeps the results of a block.
+func (k *kept) add(b keptBlock) error {
+	if k.file == nil {
+		return nil
+	}
+	text, err := json.Marshal(b)
+	if err == nil {
+		_, err = k.file.Write(append(text, '\n'))
+	}
+	if err == nil {
+		err = k.file.Sync()
+	}
+	return err
+}
+
+func (k *kept) close() {
+	if k.file != nil {
+		k.file.Close()
+		k.lock.Unlock()
+	}
+}
