@@ -62,7 +62,8 @@ func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 		g.adjudicator = newAdjudicator(*a, v)
 	}
 	for seat := range v.Players {
-		g.timers = append(g.timers, newTimer(head.ClockOf(seat).Clock()))
+		clock := head.ClockOf(seat).Clock()
+		g.timers = append(g.timers, timer{clock, clock.Bank})
 	}
 	if listening != 0 {
 		g.lines, g.events = make([][]byte, v.Players), new(rules.Log)
