@@ -2,6 +2,7 @@ package tournament
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -136,7 +137,7 @@ func playUntil(t testing.TB, l *local, games int) {
 			cancel()
 		}
 	})
-	if err != nil && !match.IsCancelled(err) {
+	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 }

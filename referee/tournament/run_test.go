@@ -65,7 +65,7 @@ func TestEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var early *Early
-	if err := tour.run(ctx, cancel); !errors.As(err, &early) || !match.IsCancelled(early.Why) {
+	if err := tour.run(ctx, cancel); !errors.As(err, &early) || !errors.Is(early.Why, context.Canceled) {
 		t.Errorf("after a game it ends with %v", err)
 	}
 	if m := tour.Matches()[0]; tour.Lacks(m) != 5 || m.Tally.Games != 1 {

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +14,6 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
-	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -86,7 +87,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	}
 	result, err := check.Run(cmd.Context(), p, o)
 	switch {
-	case err != nil && match.IsCancelled(err):
+	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(cmd.ErrOrStderr(), "interrupted")
 		return cli.ErrNoVerdict
 	case err != nil:

@@ -18,7 +18,6 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
@@ -427,7 +426,7 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 // noteEarly notes in a run why its match ended early.
 func (f *matchFlags) noteEarly(cmd *cobra.Command, r *report.Run, why error) {
 	kind, said := report.Failed, cli.Message(why)
-	if cause := context.Cause(cmd.Context()); cause != nil && match.IsCancelled(why) {
+	if cause := context.Cause(cmd.Context()); cause != nil && errors.Is(why, context.Canceled) {
 		kind, said = report.Interrupted, cause.Error() // which signal it was
 	}
 	r.EndEarly(kind, said, f.resumeLine(cmd, r.Dir))
