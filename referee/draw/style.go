@@ -54,7 +54,8 @@ func utf8Locale() bool {
 	return runtime.GOOS == "windows"
 }
 
-func (s Style) width() int {
+// Columns returns how many columns there are to draw in.
+func (s Style) Columns() int {
 	if s.Width == 0 {
 		return normalWidth
 	}
@@ -90,18 +91,15 @@ func (s Style) paint(code, text string) string {
 // Wrap breaks a text at its spaces into lines that fit, without the last LF. The first
 // begins with a mark, the others are indented by its width. A word that is too long is
 // not broken: it may be a path to be copied.
-func (s Style) Wrap(mark, words string) string { return text.Paragraph(mark, words, s.width()) }
+func (s Style) Wrap(mark, words string) string { return text.Paragraph(mark, words, s.Columns()) }
 
 // Digits writes a mark and a number of many digits: in two lines where one does not fit.
 func (s Style) Digits(mark, digits string) string {
-	if width(mark+digits) > s.width() {
+	if width(mark+digits) > s.Columns() {
 		digits = digits[:len(digits)/2] + " " + digits[len(digits)/2:]
 	}
 	return s.Wrap(mark, digits)
 }
-
-// Columns returns how many columns there are to draw in.
-func (s Style) Columns() int { return s.width() }
 
 // Bold makes a text stand out.
 func (s Style) Bold(text string) string { return s.paint(bold, text) }
@@ -123,10 +121,10 @@ func (s Style) pick(fine, plain string) string {
 // Rule returns a line across the width with a title in it.
 func (s Style) Rule(title string) string {
 	dash := s.pick("─", "-")
-	if lines := wrap(strings.Fields(title), s.width()-3); len(lines) > 1 || width(title) > s.width()-6 {
-		return s.Dim(strings.Repeat(dash, s.width())) + "\n" + strings.Join(lines.indent(1), "\n")
+	if lines := wrap(strings.Fields(title), s.Columns()-3); len(lines) > 1 || width(title) > s.Columns()-6 {
+		return s.Dim(strings.Repeat(dash, s.Columns())) + "\n" + strings.Join(lines.indent(1), "\n")
 	}
-	rest := max(2, s.width()-width(title)-4)
+	rest := max(2, s.Columns()-width(title)-4)
 	return s.Dim(strings.Repeat(dash, 2)) + " " + title + " " + s.Dim(strings.Repeat(dash, rest))
 }
 
