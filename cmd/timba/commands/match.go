@@ -151,11 +151,11 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	played, err := plan.Enter(programs)
+	t, err := tournament.New(plan)
 	if err != nil {
 		return err
 	}
-	t, err := tournament.New(plan)
+	played, err := t.Enter(programs)
 	if err != nil {
 		return err
 	}
@@ -174,9 +174,9 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	noticeMemory(cmd.ErrOrStderr(), t.Variant.Players, played, sandbox.MachineMemory())
 	switch {
 	case dir == nil:
-		dir, err = f.newDir(plan)
+		dir, err = f.newDir(t.Config)
 	case cmd.Flags().Changed("deals"):
-		err = dir.Replace(plan)
+		err = dir.Replace(t.Config)
 	}
 	if err != nil {
 		return err
