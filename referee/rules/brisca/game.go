@@ -55,20 +55,14 @@ var Game = &rules.Game{
 	Texts:   rulesFiles,
 	Options: baraja.TableOptions(),
 	Display: rules.Display{Title: "Brisca", Cards: baraja.TrickRanking.Display()},
-	Variant: variantOf,
+	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+		r, err := baraja.ReadTableRules(name, settings)
+		return newVariant(g, settings, r), err
+	},
 }
 
 //go:embed rules.*.md
 var rulesFiles embed.FS
-
-// variantOf resolves the options: teams are for four, the hunt is for two.
-func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
-	r, err := baraja.ReadTableRules(name, settings)
-	if err != nil {
-		return nil, err
-	}
-	return newVariant(g, settings, r), nil
-}
 
 // Rules is the resolved options.
 type Rules = baraja.TableRules
@@ -77,11 +71,7 @@ func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant 
 	return &rules.Variant{
 		Game: g, Settings: settings, Rules: r,
 		Players: int(r.Players), Sides: r.Sides(), Chance: true, Unique: true, MaxPlies: r.MaxPlies(),
-		Deal: func(src *rules.Stream) rules.State {
-			s := new(State)
-			s.Deal(r, src)
-			return s
-		},
+		Deal:     rules.Dealer[State](r),
 		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
 	}
 }

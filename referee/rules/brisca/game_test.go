@@ -74,7 +74,6 @@ type scene struct {
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(resolve(t, c.options))
-	s := &State{rules: v.Rules.(Rules)}
 	var pack []baraja.Card
 	for word := range strings.FieldsSeq(c.pack) {
 		card, err := baraja.Parse(word)
@@ -88,8 +87,8 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 			pack = append(pack, card)
 		}
 	}
-	copy(s.Pack[:], pack)
-	s.begin()
+	s := new(State)
+	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(pack))
 	log := new(rules.Log)
 	s.Start(log)
 	for word := range strings.FieldsSeq(c.moves) {

@@ -58,21 +58,18 @@ var Game = &rules.Game{
 		{Name: "rounds", Values: []string{"up", "updown", "short"}, Help: "hands of 1, 2, ... cards up to the most that the pack gives, up and down to 1 again, or up to 5"},
 	},
 	Display: rules.Display{Title: "La Podrida", Cards: Ranking.Display()},
-	Variant: variantOf,
+	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+		return newVariant(g, settings, Rules{
+			Players: uint8(settings.Int("players")),
+			Deck:    uint8(settings.Int("deck")),
+			UpDown:  settings.Get("rounds") == "updown",
+			Short:   settings.Get("rounds") == "short",
+		}), nil
+	},
 }
 
 //go:embed rules.*.md
 var rulesFiles embed.FS
-
-// variantOf resolves the options: every combination is valid.
-func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
-	return newVariant(g, settings, Rules{
-		Players: uint8(settings.Int("players")),
-		Deck:    uint8(settings.Int("deck")),
-		UpDown:  settings.Get("rounds") == "updown",
-		Short:   settings.Get("rounds") == "short",
-	}), nil
-}
 
 // Rules is the resolved options. It is comparable.
 type Rules struct {
@@ -140,11 +137,7 @@ func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant 
 	return &rules.Variant{
 		Game: g, Settings: settings, Rules: r,
 		Players: int(r.Players), Sides: int(r.Players), Chance: true, Unique: true, MaxPlies: r.MaxPlies(),
-		Deal: func(src *rules.Stream) rules.State {
-			s := new(State)
-			s.Deal(r, src)
-			return s
-		},
+		Deal:     rules.Dealer[State](r),
 		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
 	}
 }

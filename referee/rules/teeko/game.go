@@ -49,21 +49,18 @@ var Game = &rules.Game{
 		rules.OpeningOption,
 	},
 	Display: rules.Display{Title: "Teeko", Board: &rules.Board{Pieces: "board", Sides: letters}},
-	Variant: variantOf,
+	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+		return newVariant(g, settings, Rules{
+			Drop:     settings.Get("start") == "drop",
+			Advanced: settings.Get("squares") == "advanced",
+			Limit:    uint16(settings.Int("limit")),
+			Opening:  uint8(settings.Int(rules.OpeningOption.Name)),
+		}), nil
+	},
 }
 
 //go:embed rules.*.md
 var rulesFiles embed.FS
-
-// variantOf resolves the options: every combination is valid.
-func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
-	return newVariant(g, settings, Rules{
-		Drop:     settings.Get("start") == "drop",
-		Advanced: settings.Get("squares") == "advanced",
-		Limit:    uint16(settings.Int("limit")),
-		Opening:  uint8(settings.Int(rules.OpeningOption.Name)),
-	}), nil
-}
 
 // Rules is the resolved options. It is comparable.
 type Rules struct {
@@ -82,11 +79,7 @@ func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant 
 	return &rules.Variant{
 		Game: g, Settings: settings, Rules: r,
 		Players: 2, Sides: 2, Prize: 1, Chance: !r.Drop || r.Opening > 0, MaxPlies: int(r.lastPly()),
-		Deal: func(src *rules.Stream) rules.State {
-			s := new(State)
-			s.Deal(r, src)
-			return s
-		},
+		Deal:     rules.Dealer[State](r),
 		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
 	}
 }

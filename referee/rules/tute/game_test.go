@@ -111,11 +111,8 @@ func (c scene) pack(t *testing.T, players int) (pack []baraja.Card) {
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(resolve(c.options))
-	s := &State{rules: v.Rules.(Rules)}
-	if n := copy(s.Pack[:], c.pack(t, v.Players)); n != 40 {
-		t.Fatalf("a pack of %d", n)
-	}
-	s.begin()
+	s := new(State)
+	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(c.pack(t, v.Players)))
 	log := new(rules.Log)
 	s.Start(log)
 	for word := range strings.FieldsSeq(c.moves) {
