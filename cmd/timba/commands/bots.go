@@ -35,7 +35,9 @@ func newBots() *cobra.Command {
 	cmd.Flags().BoolVar(&mine, "mine", false, "only your own bots")
 	cmd.Flags().StringVar(&owner, "owner", "", "only the bots of this person")
 	cmd.MarkFlagsMutuallyExclusive("mine", "owner")
-	cmd.AddCommand(newBotsShow(), newBotsWithdraw(), newBotsRestore(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
+	cmd.AddCommand(newBotsChange("withdraw", "Take your bot off the ladders; its history and its name stay", (*client.Client).Withdraw),
+		newBotsChange("restore", "Bring your bot back that you have withdrawn", (*client.Client).Restore),
+		newBotsShow(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (any, error) {
 		if mine && len(args) > 0 {
 			return nil, errors.New("bots: --mine excludes a bot's name: choose one")
@@ -199,26 +201,14 @@ func provisional(s wire.Standing) bool {
 	return place.Provisional()
 }
 
-func newBotsWithdraw() *cobra.Command {
+func newBotsChange(name, short string, change func(c *client.Client, ctx context.Context, bot string) (wire.Bot, error)) *cobra.Command {
 	return &cobra.Command{
-		Use:     "withdraw BOT",
-		Short:   "Take your bot off the ladders; its history and its name stay",
-		Example: "  timba bots withdraw mybot",
+		Use:     name + " BOT",
+		Short:   short,
+		Example: "  timba bots " + name + " mybot",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeBot(cmd, args[0], func(c *client.Client) (wire.Bot, error) { return c.Withdraw(cmd.Context(), args[0]) })
-		},
-	}
-}
-
-func newBotsRestore() *cobra.Command {
-	return &cobra.Command{
-		Use:     "restore BOT",
-		Short:   "Bring your bot back that you have withdrawn",
-		Example: "  timba bots restore mybot",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeBot(cmd, args[0], func(c *client.Client) (wire.Bot, error) { return c.Restore(cmd.Context(), args[0]) })
+			return changeBot(cmd, args[0], func(c *client.Client) (wire.Bot, error) { return change(c, cmd.Context(), args[0]) })
 		},
 	}
 }

@@ -515,14 +515,12 @@ func (f *scoreFlags) parse() (err error) {
 // scoreboard shows the running score and the games of a match on stderr: on a terminal the score
 // in place, elsewhere a line from time to time.
 type scoreboard struct {
-	run            *report.Run
-	w              io.Writer
-	live           *text.Live // nil where the score is written line by line
-	quiet, verbose bool
-	deals          int           // a line after so many, 0 for one after every
-	every          time.Duration // between two scores
-	next           time.Time     // of the next score by time
-	last           int           // deals played before the last game
+	scoreFlags
+	run  *report.Run
+	w    io.Writer
+	live *text.Live // nil where the score is written line by line
+	next time.Time  // of the next score by time
+	last int        // deals played before the last game
 }
 
 // shareOfScore is the part of the time, one in so many, that the score may take at most: the
@@ -532,7 +530,7 @@ const shareOfScore = 20
 // board returns the scoreboard of a run. traced is whether the lines of bots go to stdout, which
 // is no place for a score then.
 func (f *scoreFlags) board(r *report.Run, w io.Writer, traced bool) *scoreboard {
-	b := &scoreboard{run: r, w: w, quiet: f.quiet, verbose: f.verbose, deals: f.deals, every: f.every}
+	b := &scoreboard{scoreFlags: *f, run: r, w: w}
 	if !traced && !f.quiet {
 		b.live = text.NewLive(w)
 	}
