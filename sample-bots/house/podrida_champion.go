@@ -35,8 +35,5 @@ func (b *roundSearch) think(t *protocol.Turn, s rules.State, r *rules.Rand, info
 	b.world.EndWithRound()
 	found := b.searcher.Search(&b.world, t.Game.Seat, budget, r)
 	b.ended(budget)
-	info = appendScore(info, 2*found.Value-1)
-	info = appendInfo(info, "visits", int64(found.Visits))
-	info = appendInfo(info, "nodes", int64(found.Nodes))
-	return found.Move, appendLine(info, s, found.Line)
+	return found.Move, appendFound(info, s, found)
 }

@@ -127,7 +127,7 @@ func TestBounds(t *testing.T) {
 	const arena = 32 << 10
 	for _, players := range []uint8{2, 3, 4} {
 		position, seat := dealt(players, 7, rules.NewRand(2))
-		var first Result
+		var first search.Found
 		for i := range 2 {
 			s := New[briscaTree](Options{C: 0.7, Arena: arena})
 			got := s.Search(position, seat, search.Budget{Nodes: 5000}, rules.NewRand(3))
