@@ -1,32 +1,5 @@
 // Package podrida is La Podrida, a trick game of exact bids for 3 to 12 seats
-// with the Spanish pack.
-//
-// The pack has 48 cards (1 to 12 of each suit) or 40 (without 8 and 9). Within
-// a suit the cards rank 1, 12, 11, 10, 9, 8, 7 down to 2.
-//
-// Rounds of 1, 2, ... max cards are played, max being the pack divided by the
-// seats, rounded down, and with rounds=short at most 5; with rounds=updown they
-// then go down again to 1, max being played once. The dealer of round 1 is the
-// last seat and the deal moves on by one seat each round. Every round shuffles
-// the pack anew from its starting order, on the same stream, and deals one card
-// at a time from the seat after the dealer. The next card is turned up and its
-// suit is trumps; when the pack is used up, the last card dealt, the dealer's,
-// is shown to all and its suit is trumps.
-//
-// From the seat after the dealer on, each seat bids how many tricks it will
-// win, 0 to the number of cards. From round 3 on the last bidder, the dealer,
-// may not make the sum of the bids equal the number of cards.
-//
-// The seat after the dealer leads to the first trick, the winner of a trick to
-// the next. The other seats must follow suit, and following they must beat the
-// card that is winning if they can, unless the trick has been trumped and the
-// suit led is not trumps. Void in the suit led, a seat must trump if it can:
-// above the trumps in the trick if it can, with any trump otherwise. Without
-// trumps it plays anything. The highest trump wins the trick, else the highest
-// card of the suit led.
-//
-// A seat that wins exactly its bid scores 10 and a point a trick, any other -10.
-// The points are the sums over the rounds; the seats rank by points.
+// with the Spanish pack. SPEC.md, "La Podrida", has its rules.
 package podrida
 
 import (

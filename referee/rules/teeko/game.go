@@ -1,28 +1,5 @@
-// Package teeko is Teeko on a board of 5x5 squares, for two seats.
-//
-// The squares are numbered row by row from the top left, 0 to 24. Seat 0 is
-// black and moves first. Each side has four pieces. With start=random, as in the
-// study of the game, they stand on a random board that nobody has won; with
-// start=drop the sides first place their pieces in turn on empty squares. Then a
-// move takes one of one's own pieces to an empty neighbouring square, in any of the
-// eight directions.
-//
-// A side whose four pieces form a winning shape after its own move or placing
-// wins: four next to each other in a line (across, down or diagonal), or a square
-// of 2x2. With squares=advanced the corners of a square with sides along the
-// board of any size, 2x2 to 5x5, win as well. The game is drawn when limit plies
-// have been made, placings included; a win on that ply is a win. With limit=0
-// it is drawn at rules.MaxPlies.
-//
-// The random start: the squares 0 to 24 in order are shuffled; the first four
-// are black's, the next four white's. While either side has a winning shape by
-// the rules of the game, the squares are put in order again and shuffled anew from the same
-// stream.
-//
-// With opening=N the game begins after N random plies, placings or moves, which do
-// not count as plies.
-//
-// A win is 1 point and a loss 0, a draw 0.5 each.
+// Package teeko is Teeko on a board of 5x5 squares, for two seats. SPEC.md,
+// "Teeko", has its rules.
 package teeko
 
 import (
