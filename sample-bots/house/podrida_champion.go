@@ -12,14 +12,13 @@ type roundSearch struct {
 	limits
 	memory   int
 	round    podridaRound
-	tune     podridaTuning
 	searcher *ismcts.Searcher[podridaWorld, *podridaWorld]
 	world    podridaWorld
 }
 
 func (b *roundSearch) begin(*rules.Variant, rules.State, int) error {
 	if b.searcher == nil {
-		b.searcher = ismcts.New[podridaWorld](ismcts.Options{C: b.tune.c, Arena: b.memory})
+		b.searcher = ismcts.New[podridaWorld](ismcts.Options{C: podridaC, Arena: b.memory})
 	}
 	return nil
 }
@@ -29,7 +28,6 @@ func (b *roundSearch) think(t *protocol.Turn, s rules.State, r *rules.Rand, info
 	if t.Moves.Len() == 1 {
 		budget.Nodes = 1 // nothing to choose
 	}
-	b.round.tune = &b.tune
 	b.world = podridaWorld{*s.(*podrida.State), &b.round}
 	b.round.set(&b.world.State, t.Game.Seat)
 	b.world.EndWithRound()
