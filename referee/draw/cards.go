@@ -86,7 +86,10 @@ func (s Style) boxRow(cards, captions []string) block {
 	bar := s.Dim(s.pick("│", "|"))
 	face, below := bar, ""
 	for i, card := range cards {
-		face += right(fit3(s.Card(card)), 3) + bar
+		if card = s.Card(card); width(card) > 3 {
+			card = "???" // what is no card does not break a box
+		}
+		face += right(card, 3) + bar
 		below += " " + centre(at(captions, i), 3)
 	}
 	rows := block{edge("┌", "┬", "┐"), face, edge("└", "┴", "┘")}
@@ -94,14 +97,6 @@ func (s Style) boxRow(cards, captions []string) block {
 		rows = append(rows, below)
 	}
 	return rows
-}
-
-// fit3 keeps what is no card from breaking a box.
-func fit3(card string) string {
-	if width(card) > 3 {
-		return "???"
-	}
-	return card
 }
 
 // titled puts a word above a block.

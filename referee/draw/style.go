@@ -4,6 +4,7 @@
 package draw
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"runtime"
@@ -45,13 +46,11 @@ func For(w io.Writer) Style {
 }
 
 func utf8Locale() bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if value := os.Getenv(name); value != "" {
-			value = strings.ToLower(value)
-			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
-		}
+	locale := strings.ToLower(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
+	if locale == "" {
+		return runtime.GOOS == "windows"
 	}
-	return runtime.GOOS == "windows"
+	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
 // Columns returns how many columns there are to draw in.

@@ -369,17 +369,10 @@ func (p *process) awaitExit(deadline time.Time) {
 		}
 		now = woken
 		if n, err := unix.Read(p.stdout, sink[:]); n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
-			p.closeOut()
+			unix.Close(p.stdout) // poll and this ignore -1
+			p.stdout = -1
 		}
 	}
-}
-
-// closeOut closes stdout. Poll ignores negative descriptors.
-func (p *process) closeOut() {
-	if p.stdout >= 0 {
-		unix.Close(p.stdout)
-	}
-	p.stdout = -1
 }
 
 func (p *process) Close(grace time.Duration) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,12 +98,7 @@ func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) 
 }
 
 // OrDash returns the text, or a dash if it is empty.
-func OrDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
+func OrDash(text string) string { return cmp.Or(text, "-") }
 
 // WriteFile writes a file, or standard output for "" and "-". A file is written completely or not at all.
 func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) error {

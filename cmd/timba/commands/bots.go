@@ -85,7 +85,7 @@ func showBots(w io.Writer, bots []wire.Bot) {
 		if v := b.Latest; v != nil {
 			last, state, submitted = versionText(*v), v.State, since(v.Created)
 			if v.Remote && v.Version == b.Live {
-				plays += ", remote, " + onlineText(*v)
+				plays += ", remote, " + map[bool]string{true: "online", false: "offline"}[v.Online]
 			}
 		}
 		if !b.Withdrawn.IsZero() {
@@ -93,14 +93,6 @@ func showBots(w io.Writer, bots []wire.Bot) {
 		}
 		return []any{b.Name, ownerText(b.Owner, b.House), plays, last, state, submitted}
 	})
-}
-
-// onlineText returns whether a remote version is connected.
-func onlineText(v wire.Version) string {
-	if v.Online {
-		return "online"
-	}
-	return "offline"
 }
 
 func ownerText(owner string, house bool) string {
@@ -313,9 +305,7 @@ func newBotsFetch() *cobra.Command {
 				return err
 			}
 			defer u.Body.Close()
-			if out == "" {
-				out = u.Name
-			}
+			out = cmp.Or(out, u.Name)
 			size, err := writeUpload(out, u.Body)
 			if err != nil {
 				return fmt.Errorf("bots: %w", err)

@@ -169,7 +169,9 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if f.format != "" {
 		f.noticeSeats(cmd.ErrOrStderr(), t)
 	}
-	noticeCores(cmd.ErrOrStderr(), f.concurrency)
+	if notice := tournament.Crowded(f.concurrency); notice != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", notice)
+	}
 	noticeCredit(cmd.ErrOrStderr())
 	noticeMemory(cmd.ErrOrStderr(), t.Variant.Players, played, sandbox.MachineMemory())
 	switch {

@@ -107,12 +107,6 @@ func NewGuided[S any, G Guided[S]](o Options) *Searcher[S, G] {
 	return s
 }
 
-// Bytes returns the size of the arena.
-func (s *Searcher[S, G]) Bytes() int { return len(s.arena.nodes) * nodeSize }
-
-// Tree returns the number of nodes of the tree.
-func (s *Searcher[S, G]) Tree() int { return s.arena.used }
-
 // Search searches the position of a seat, which is to move, until the budget is spent. The
 // budget's nodes are iterations. It returns the move of most visits; before the first iteration, a
 // random one. When the arena is full, the tree stops growing.
