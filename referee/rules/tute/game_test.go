@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
@@ -60,12 +61,7 @@ func TestTuteReplays(t *testing.T) {
 
 // resolve makes a variant from "key=value key=value".
 func resolve(options string) (*rules.Variant, error) {
-	given := map[string]string{}
-	for pair := range strings.FieldsSeq(options) {
-		name, value, _ := strings.Cut(pair, "=")
-		given[name] = value
-	}
-	return Game.Resolve(given)
+	return Game.Resolve(protocol.Pairs(strings.TrimSpace(options)).Map())
 }
 
 // scene is a position: hands by seat, separated by slashes and filled up to eight
@@ -143,12 +139,7 @@ func legal(s *State) string {
 
 // key returns the value of a key in a seat's view.
 func key(s rules.State, seat int, name string) string {
-	for pair := range strings.FieldsSeq(string(s.View(nil, seat))) {
-		if k, value, _ := strings.Cut(pair, "="); k == name {
-			return value
-		}
-	}
-	return "(none)"
+	return protocol.Pairs(s.View(nil, seat)).Get(name)
 }
 
 func TestTuteDealOfZeroSeed(t *testing.T) {
