@@ -193,6 +193,5 @@ func Commitment(match rules.Seed) Hex { return sha256.Sum256(match[:]) }
 
 // Reveal sets the match's seed, when the match is over.
 func (r *Replay) Reveal(match rules.Seed) {
-	seed := Hex(match)
-	r.Match.Seed = &seed
+	r.Match.Seed = new(Hex(match))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -83,7 +82,12 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	w := cmd.OutOrStdout()
 	if !f.json {
 		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), o.Clock, f.seed)
-		f.show(&o, w, cmd.ErrOrStderr())
+		bar := cli.NewProgress(cmd.ErrOrStderr(), "games") // on a terminal
+		o.Progress = bar.Set
+		o.Done = func(c check.Check) {
+			bar.Clear()
+			c.WriteLine(w)
+		}
 	}
 	result, err := check.Run(cmd.Context(), p, o)
 	switch {
@@ -131,14 +135,4 @@ func (f *checkFlags) options() (check.Options, error) {
 		o.Games = append(o.Games, g)
 	}
 	return o, nil
-}
-
-// show prints each check when it ends and, on a terminal, the progress of the games.
-func (f *checkFlags) show(o *check.Options, w, errs io.Writer) {
-	bar := cli.NewProgress(errs, "games")
-	o.Progress = bar.Set
-	o.Done = func(c check.Check) {
-		bar.Clear()
-		c.WriteLine(w)
-	}
 }
