@@ -17,21 +17,6 @@ const (
 	Comment
 )
 
-// String returns the verb as it is written.
-func (v BotVerb) String() string {
-	switch v {
-	case Ready:
-		return "ready"
-	case Move:
-		return "move"
-	case Info:
-		return "info"
-	case Comment:
-		return "#"
-	}
-	return "?"
-}
-
 // BotLine is a line of a bot.
 type BotLine struct {
 	Verb          BotVerb

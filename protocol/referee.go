@@ -158,10 +158,8 @@ func (l *RefLine) parseEnd(rest []byte) bool {
 
 // parsePoints parses a plain decimal number: no exponent, no infinity, no hex.
 func parsePoints(b []byte) (float64, bool) {
-	for _, c := range b {
-		if c != '-' && c != '.' && (c < '0' || c > '9') {
-			return 0, false
-		}
+	if len(bytes.Trim(b, "-.0123456789")) > 0 {
+		return 0, false
 	}
 	x, err := strconv.ParseFloat(string(b), 64)
 	return x, err == nil

@@ -126,9 +126,6 @@ func (a Adjudication) Check() error {
 // on reports whether there are rules.
 func (a Adjudication) on() bool { return a.Draw != nil || a.Resign != nil }
 
-// Equal reports whether two have the same rules.
-func (a Adjudication) Equal(b Adjudication) bool { return a.String() == b.String() }
-
 // String returns the rules as the flags of timba match have them, "" if there are none.
 func (a Adjudication) String() string {
 	var words []string

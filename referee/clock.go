@@ -136,8 +136,6 @@ type timer struct {
 	bank  time.Duration
 }
 
-func newTimer(c Clock) timer { return timer{clock: c, bank: c.Bank} }
-
 // left returns the time for the next move.
 func (t *timer) left() time.Duration {
 	if t.clock.Bank == 0 {
@@ -153,14 +151,11 @@ func (t *timer) spend(d time.Duration) {
 	}
 }
 
-// micros returns a move's time as it counts: whole microseconds, rounded up, so that the
-// bank can be computed from a replay. It is at least 1.
-func micros(d time.Duration) time.Duration {
-	return max(1, (d+time.Microsecond-1)/time.Microsecond) * time.Microsecond
+// milliseconds returns a move's time as it counts: with three decimals, rounded up, so that the bank can
+// be computed from a replay. It is more than 0.
+func milliseconds(d time.Duration) float64 {
+	return float64(max(1, (d+time.Microsecond-1)/time.Microsecond)) / 1e3
 }
-
-// milliseconds returns a time in milliseconds with three decimals, rounded up.
-func milliseconds(d time.Duration) float64 { return float64(micros(d)/time.Microsecond) / 1e3 }
 
 // credits returns a time that others have taken, in milliseconds with three decimals, rounded down.
 func credits(d time.Duration) float64 { return float64(d/time.Microsecond) / 1e3 }
@@ -180,6 +175,4 @@ func (m *ReplayMove) checkTime() error {
 }
 
 // Own returns the bot's own time of a move in a replay, as it counted.
-func (m *ReplayMove) Own() time.Duration {
-	return time.Duration(math.Round(min(m.MS-m.Credit, 1e12)*1e3)) * time.Microsecond
-}
+func (m *ReplayMove) Own() time.Duration { return credited(min(m.MS-m.Credit, 1e12)) }

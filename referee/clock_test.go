@@ -84,7 +84,7 @@ func TestClocksSpent(t *testing.T) {
 		{"an empty bank", Clock{Bank: 100 * ms, Margin: 50 * ms}, []time.Duration{130 * ms, 20 * ms}, []time.Duration{100 * ms, 0, 0}},
 		{"exact", Clock{Bank: 100 * ms}, []time.Duration{1500 * time.Microsecond}, []time.Duration{100 * ms, 98_500 * time.Microsecond}},
 	} {
-		timer := newTimer(c.clock)
+		timer := timer{c.clock, c.clock.Bank}
 		got := []time.Duration{timer.left()}
 		for _, d := range c.spent {
 			timer.spend(d)

@@ -1,7 +1,6 @@
 package referee
 
 import (
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -20,16 +19,6 @@ func Late(c Clock) fault.Reason {
 		return fault.Reason{Kind: fault.LateBank, Margin: c.Margin.Milliseconds()}
 	}
 	return fault.Reason{Kind: fault.Late, Limit: c.Move.Milliseconds(), Margin: c.Margin.Milliseconds()}
-}
-
-// appendFault appends the line for a fault. Only the culprit gets the full text, which may reveal its
-// cards; the others get the brief one.
-func appendFault(dst []byte, seat int, f *Fault) []byte {
-	text := f.Text
-	if seat != f.Seat {
-		text = fault.Brief(f.Code)
-	}
-	return protocol.AppendFault(dst, f.Seat, f.Code, text)
 }
 
 // Circumstances returns what a replay, and the seat's log of that game, contain about one

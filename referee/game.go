@@ -62,7 +62,8 @@ func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 		g.adjudicator = newAdjudicator(*a, v)
 	}
 	for seat := range v.Players {
-		g.timers = append(g.timers, newTimer(head.ClockOf(seat).Clock()))
+		clock := head.ClockOf(seat).Clock()
+		g.timers = append(g.timers, timer{clock, clock.Bank})
 	}
 	if listening != 0 {
 		g.lines, g.events = make([][]byte, v.Players), new(rules.Log)
@@ -275,9 +276,14 @@ func (g *Game) Fault(seat int, why fault.Reason, credit time.Duration) error {
 	g.Record.Faults = append(g.Record.Faults, f)
 	g.forfeits.add(seat)
 	for s := range g.lines {
-		if g.listens(s) {
-			g.lines[s] = appendFault(g.lines[s], s, &f)
+		if !g.listens(s) {
+			continue
 		}
+		text := f.Text
+		if s != seat { // which may not see the culprit's cards
+			text = fault.Brief(f.Code)
+		}
+		g.lines[s] = protocol.AppendFault(g.lines[s], seat, f.Code, text)
 	}
 	g.listening &^= rules.Only(seat)
 	return nil

@@ -33,13 +33,13 @@ func (r *Replay) Notation(v *rules.Variant) string {
 func (r *Replay) Notes() string {
 	var seats []string
 	for seat, s := range r.Seats {
-		seats = append(seats, fmt.Sprintf("seat %d %s: rank %d, %s", seat, s.Name, r.Ranks[seat], text(r.Points[seat])))
+		seats = append(seats, fmt.Sprintf("seat %d %s: rank %d, %s", seat, s.Name, r.Ranks[seat], PointsText(r.Points[seat])))
 	}
 	return fmt.Sprintf("deal %d, rotation %d; %s", r.Match.Deal, r.Match.Rotation, strings.Join(seats, "; "))
 }
 
-// text returns a number of points.
-func text(points float64) string {
+// PointsText returns a number of points in words.
+func PointsText(points float64) string {
 	if points == 1 {
 		return "1 point"
 	}

@@ -72,17 +72,6 @@ func (r *Replay) ClockOf(seat int) ClockMS {
 	return r.Clock
 }
 
-// checkClock returns an error for a seat's clock that no game can have had.
-func (r *Replay) checkClock(seat int) error {
-	if r.Seats[seat].Clock == nil {
-		return nil
-	}
-	if err := r.Seats[seat].Clock.CheckReplay(); err != nil {
-		return fmt.Errorf("seat %d: %w", seat, err)
-	}
-	return nil
-}
-
 // ReplayMove is a move. A move that no bot made has no time.
 type ReplayMove struct {
 	Seat    int      `json:"seat"`
@@ -204,6 +193,5 @@ func Commitment(match rules.Seed) Hex { return sha256.Sum256(match[:]) }
 
 // Reveal sets the match's seed, when the match is over.
 func (r *Replay) Reveal(match rules.Seed) {
-	seed := Hex(match)
-	r.Match.Seed = &seed
+	r.Match.Seed = new(Hex(match))
 }

@@ -238,7 +238,7 @@ func (r *rerun) fault(i int) {
 		r.differ("fault %d is at ply %d, after the last move", i, f.Ply)
 		return
 	}
-	if g.begun && f.Seat == g.Turn() && !g.Over() && !f.Unasked() {
+	if g.begun && f.Seat == g.Turn() && !g.Over() && f.Reason.Kind != fault.MoveUnasked { // else no turn was sent
 		r.pass(false, g.Ask())
 	}
 	if move := string(f.Reason.Move); f.Reason.Kind == fault.IllegalMove && g.begun && !g.Over() {
@@ -276,9 +276,12 @@ func (r *rerun) clocks() {
 	if err := r.Clock.CheckReplay(); err != nil {
 		r.differ("%w", err)
 	}
-	for seat := range r.Seats {
-		if err := r.checkClock(seat); err != nil {
-			r.differ("%w", err)
+	for seat, s := range r.Seats {
+		if s.Clock == nil {
+			continue
+		}
+		if err := s.Clock.CheckReplay(); err != nil {
+			r.differ("seat %d: %w", seat, err)
 		}
 	}
 	r.timed = len(r.differences) == before

@@ -206,9 +206,9 @@ type Layer struct {
 
 // Trial is an attack of a self-test and its result.
 type Trial struct {
-	Name    string
-	Blocked bool
-	Text    string
+	Name    string `json:"name"`
+	Blocked bool   `json:"blocked"`
+	Text    string `json:"text"`
 }
 
 // Report is what this machine can do for a sandbox.

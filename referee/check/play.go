@@ -1,10 +1,10 @@
 package check
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/referee"
@@ -26,10 +26,10 @@ type game struct {
 
 // style is how the lines of a game differ from what the referee sends today.
 type style struct {
-	vary   func(dst, line []byte) []byte // appends the lines to send for a line, with LFs
-	step   bool                          // send a line at a time, with pauses in which the bot must be silent
-	pieces bool                          // send the lines of the first moves in pieces, as a pipe may deliver them
-	faults bool                          // another seat forfeits in the middle
+	vary   func(line string) string // returns the lines to send for a line, without the last LF
+	step   bool                     // send a line at a time, with pauses in which the bot must be silent
+	pieces bool                     // send the lines of the first moves in pieces, as a pipe may deliver them
+	faults bool                     // another seat forfeits in the middle
 }
 
 func (s style) plain() bool { return s.vary == nil && !s.step && !s.pieces && !s.faults }
@@ -39,8 +39,8 @@ func (s style) varied(lines []byte) (out []byte) {
 	if s.vary == nil {
 		return lines
 	}
-	for line := range bytes.Lines(lines) {
-		out = s.vary(out, line[:len(line)-1])
+	for line := range strings.Lines(string(lines)) {
+		out = append(append(out, s.vary(strings.TrimSuffix(line, "\n"))...), '\n')
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
 
@@ -208,7 +208,7 @@ func TestCalledOff(t *testing.T) {
 				cancel()
 			}
 		}
-		if r, err := Run(ctx, resolve(t, bot), o); !match.IsCancelled(err) || r != nil {
+		if r, err := Run(ctx, resolve(t, bot), o); !errors.Is(err, context.Canceled) || r != nil {
 			t.Errorf("%s: ends with %v, %v", bot, r, err)
 		}
 		if made[len(made)-1] != Start {

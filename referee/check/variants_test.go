@@ -117,7 +117,7 @@ func TestShapeOfVariations(t *testing.T) {
 		for _, line := range lines {
 			before := kit.Get[protocol.RefLine](t)(protocol.ParseReferee([]byte(line)))
 			found := false
-			for got := range eachLine(d.style.vary(nil, []byte(line))) {
+			for got := range eachLine([]byte(d.style.vary(line) + "\n")) {
 				l, err := protocol.ParseReferee(got)
 				if err != nil || len(got) > protocol.MaxLine {
 					t.Errorf("%s: %v, %d bytes", d.name, err, len(got))

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,68 +24,57 @@ var variations = []variation{
 	{Silent, style{step: true}, "one answer to each turn, none to other lines", ""},
 	{Verbs, style{vary: unknownVerbs}, "lines with unknown verbs are ignored", "ignore every line whose first word you do not know, and do not answer it: a later version may send such lines"},
 	{Events, style{vary: unknownEvents}, "unknown events are ignored", "ignore events that you do not know, whatever words follow: \"?\", \"-\" and numbers are possible, too"},
-	{Keys, style{vary: unknownKeys}, "unknown keys are ignored", "look for the keys that you know and ignore the others in \"game\", \"view\" and \"end\""},
-	{Order, style{vary: keysTurned}, "keys are found in any order", "look up keys by name in \"game\", \"view\" and \"end\": they may come in any order"},
-	{Long, style{vary: longLines}, fmt.Sprintf("lines of %d bytes are read", protocol.MaxLine), fmt.Sprintf("read lines of up to %d bytes and their line feed: the bot's line buffer is too short", protocol.MaxLine)},
+	{Keys, style{vary: rekeyed(unknownKeys)}, "unknown keys are ignored", "look for the keys that you know and ignore the others in \"game\", \"view\" and \"end\""},
+	{Order, style{vary: rekeyed(keysTurned)}, "keys are found in any order", "look up keys by name in \"game\", \"view\" and \"end\": they may come in any order"},
+	{Long, style{vary: rekeyed(longLines)}, fmt.Sprintf("lines of %d bytes are read", protocol.MaxLine), fmt.Sprintf("read lines of up to %d bytes and their line feed: the bot's line buffer is too short", protocol.MaxLine)},
 	{Pieces, style{pieces: true}, "lines that come in pieces are put together", "one read may return part of a line, or several lines: read until the line feed (getline, readline, a buffered reader)"},
 }
 
-func unknownVerbs(dst, line []byte) []byte {
-	if bytes.HasPrefix(line, []byte("turn ")) {
-		dst = append(dst, "novelty 7 what=this\n?\n"...)
+func unknownVerbs(line string) string {
+	switch verb, _, _ := strings.Cut(line, " "); verb {
+	case "turn":
+		return "novelty 7 what=this\n?\n" + line
+	case "game", "end":
+		return line + "\nlater\nnovelty turn 0 1000 1o 2o"
 	}
-	dst = append(append(dst, line...), '\n')
-	if bytes.HasPrefix(line, []byte("game ")) || bytes.HasPrefix(line, []byte("end ")) {
-		dst = append(dst, "later\nnovelty turn 0 1000 1o 2o\n"...)
-	}
-	return dst
+	return line
 }
 
-func unknownEvents(dst, line []byte) []byte {
-	if bytes.HasPrefix(line, []byte("view ")) || bytes.HasPrefix(line, []byte("end ")) {
-		dst = append(dst, "event novelty\nevent novelty 99 ? - a=b word\n"...)
+func unknownEvents(line string) string {
+	if verb, _, _ := strings.Cut(line, " "); verb == "view" || verb == "end" {
+		return "event novelty\nevent novelty 99 ? - a=b word\n" + line
 	}
-	return append(append(dst, line...), '\n')
+	return line
 }
 
-// keyed splits a line with keys into the words before them and the keys.
-func keyed(line []byte) (head string, keys []string, ok bool) {
-	words := strings.Split(string(line), " ")
-	n := 1
-	switch words[0] {
-	case "game":
-		n = 2
-	case "view", "end":
-	default:
-		return "", nil, false
+// rekeyed changes the keys of the lines that have keys; room is how many bytes longer a line may become.
+func rekeyed(change func(keys []string, room int) []string) func(line string) string {
+	return func(line string) string {
+		words, before := strings.Split(line, " "), 1
+		switch words[0] {
+		case "game":
+			before = 2
+		case "view", "end":
+		default:
+			return line
+		}
+		keys := change(words[before:], protocol.MaxLine-len(line))
+		return strings.Join(append(words[:before:before], keys...), " ")
 	}
-	return strings.Join(words[:n], " "), words[n:], true
 }
 
-func unknownKeys(dst, line []byte) []byte {
-	if head, keys, ok := keyed(line); ok {
-		keys = slices.Concat([]string{"novelty=1", "x=-"}, keys, []string{"later=a,b/-/?"})
-		line = []byte(head + " " + strings.Join(keys, " "))
-	}
-	return append(append(dst, line...), '\n')
+func unknownKeys(keys []string, _ int) []string {
+	return slices.Concat([]string{"novelty=1", "x=-"}, keys, []string{"later=a,b/-/?"})
 }
 
-func keysTurned(dst, line []byte) []byte {
-	if head, keys, ok := keyed(line); ok {
-		slices.Reverse(keys)
-		line = []byte(head + " " + strings.Join(keys, " "))
-	}
-	return append(append(dst, line...), '\n')
+func keysTurned(keys []string, _ int) []string {
+	slices.Reverse(keys)
+	return keys
 }
 
-func longLines(dst, line []byte) []byte {
-	if head, keys, ok := keyed(line); ok {
-		const key = "novelty="
-		fill := protocol.MaxLine - len(line) - len(key) - 1
-		keys = slices.Insert(keys, 0, key+strings.Repeat("x", max(0, fill)))
-		line = []byte(head + " " + strings.Join(keys, " "))
-	}
-	return append(append(dst, line...), '\n')
+func longLines(keys []string, room int) []string {
+	const key = "novelty="
+	return slices.Insert(keys, 0, key+strings.Repeat("x", max(0, room-len(key)-1)))
 }
 
 // vary plays a game in its style; advice is what to change in a bot that fails.

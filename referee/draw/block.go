@@ -129,7 +129,7 @@ func (s Style) List(entries []string) string {
 	for _, e := range entries {
 		widest = max(widest, width(e))
 	}
-	perRow := max(1, (s.width()-1)/(widest+3))
+	perRow := max(1, (s.Columns()-1)/(widest+3))
 	var out strings.Builder
 	for i, e := range entries {
 		out.WriteString("  ")

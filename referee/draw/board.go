@@ -39,7 +39,7 @@ func (d *drawing) board(b *rules.Board) block {
 		}
 		lines = append(lines, numbers, faces)
 	}
-	return beside(d.width()-1, 4, d.frame(lines), d.sides(b, pieces))
+	return beside(d.Columns()-1, 4, d.frame(lines), d.sides(b, pieces))
 }
 
 // squaresOf returns the squares of a move, -1 for none: 12-13, or 12, which reaches it.

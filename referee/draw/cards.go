@@ -33,7 +33,7 @@ func (s Style) Legend(d rules.Display) string {
 	for n := range baraja.Suit(4) {
 		words = append(words, s.suit(n)+" "+suits[n].name+s.pick(" ("+n.String()+")", ""))
 	}
-	if gap := strings.Repeat(" ", 3); width(strings.Join(words, gap)) < s.width() {
+	if gap := strings.Repeat(" ", 3); width(strings.Join(words, gap)) < s.Columns() {
 		return strings.Join(words, gap) + "\n"
 	}
 	return s.List(words)
@@ -86,7 +86,10 @@ func (s Style) boxRow(cards, captions []string) block {
 	bar := s.Dim(s.pick("│", "|"))
 	face, below := bar, ""
 	for i, card := range cards {
-		face += right(fit3(s.Card(card)), 3) + bar
+		if card = s.Card(card); width(card) > 3 {
+			card = "???" // what is no card does not break a box
+		}
+		face += right(card, 3) + bar
 		below += " " + centre(at(captions, i), 3)
 	}
 	rows := block{edge("┌", "┬", "┐"), face, edge("└", "┴", "┘")}
@@ -94,14 +97,6 @@ func (s Style) boxRow(cards, captions []string) block {
 		rows = append(rows, below)
 	}
 	return rows
-}
-
-// fit3 keeps what is no card from breaking a box.
-func fit3(card string) string {
-	if width(card) > 3 {
-		return "???"
-	}
-	return card
 }
 
 // titled puts a word above a block.
@@ -126,12 +121,12 @@ func (d *drawing) table(c *rules.Cards) block {
 	if !d.crowded() {
 		middle = append(middle, d.trick(c))
 	}
-	body := beside(d.width()-1, 3, middle...)
+	body := beside(d.Columns()-1, 3, middle...)
 	body = append(body, "")
 	body = append(body, d.seatTable(c)...)
 	body = append(body, "")
 	hand := list(v.Get(c.Hand))
-	cards := d.boxes(hand, d.captions(hand), d.width()-2)
+	cards := d.boxes(hand, d.captions(hand), d.Columns()-2)
 	if len(hand) == 0 {
 		cards = block{"-"}
 	}
@@ -141,7 +136,7 @@ func (d *drawing) table(c *rules.Cards) block {
 
 // crowded reports whether the boxes of a trick would not fit in a row; its cards are in
 // the table of seats then.
-func (d *drawing) crowded() bool { return 4*d.seats+1 > d.width()-1 }
+func (d *drawing) crowded() bool { return 4*d.seats+1 > d.Columns()-1 }
 
 // onTable returns the cards of the trick in the order played, the seat that led, and the
 // place of the card that wins so far, -1 for none.
@@ -169,7 +164,7 @@ func (d *drawing) trick(c *rules.Cards) block {
 		}
 		seats = append(seats, seat)
 	}
-	return d.titled("trick, by seat", d.boxes(faces, seats, d.width()-1))
+	return d.titled("trick, by seat", d.boxes(faces, seats, d.Columns()-1))
 }
 
 // trickColumn returns a column for the table of seats: the card of each in the trick, a
@@ -240,7 +235,7 @@ func (d *drawing) gone(c *rules.Cards) block {
 	if sung := list(d.p.View.Get("sung")); len(sung) > 0 {
 		line := d.Dim("sung")
 		for _, suit := range sung {
-			line += "  " + d.seatCell("declared", suit)
+			line += "  " + d.song(suit)
 		}
 		out = append(out, line)
 	}
@@ -259,7 +254,7 @@ func (d *drawing) gone(c *rules.Cards) block {
 		for _, card := range played {
 			words = append(words, d.Card(card))
 		}
-		return append(out, wrap(words, d.width()-1)...)
+		return append(out, wrap(words, d.Columns()-1)...)
 	}
 	var cells []block
 	for n := range baraja.Suit(4) {
@@ -271,9 +266,9 @@ func (d *drawing) gone(c *rules.Cards) block {
 		if len(bySuit[n]) == 0 {
 			line += " -"
 		}
-		cells = append(cells, block{pad(line, min(30, d.width()-8))})
+		cells = append(cells, block{pad(line, min(30, d.Columns()-8))})
 	}
-	lines := beside(d.width()-8, 2, cells...)
+	lines := beside(d.Columns()-8, 2, cells...)
 	for i := range lines {
 		lines[i] = pad(map[bool]string{true: d.Dim("gone")}[i == 0], 6) + lines[i]
 	}

@@ -49,7 +49,7 @@ func (s Style) Position(p Position) string {
 }
 
 // view returns the view as it is.
-func (d *drawing) view() block { return wrap(strings.Fields(Clean(string(d.p.View))), d.width()-1) }
+func (d *drawing) view() block { return wrap(strings.Fields(Clean(string(d.p.View))), d.Columns()-1) }
 
 // drawing is a position on its way to the terminal.
 type drawing struct {
@@ -79,9 +79,9 @@ func (p Position) Name(seat int) string {
 func (d *drawing) title() string {
 	game, end := Clean(d.p.Game), fmt.Sprintf("ply %d", d.p.Ply)
 	if d.p.Turn >= 0 {
-		end += d.toMove(d.width() - width(game) - 2 - width(end))
+		end += d.toMove(d.Columns() - width(game) - 2 - width(end))
 	}
-	room := d.width() - width(end)
+	room := d.Columns() - width(end)
 	for key, value := range d.p.Options.All() {
 		word := " " + Clean(string(key))
 		if (string(value) == "yes" || string(key) == "round") && width(game+word)+2 <= room {

@@ -99,7 +99,7 @@ func TestPositions(t *testing.T) {
 			for _, s := range styles {
 				text := s.style.Position(p)
 				for line := range strings.Lines(text) {
-					if n := width(strings.TrimSuffix(line, "\n")); n > s.style.width() {
+					if n := width(strings.TrimSuffix(line, "\n")); n > s.style.Columns() {
 						t.Errorf("%s: %d columns: %q", s.name, n, line)
 					}
 				}

@@ -6,16 +6,15 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
 )
 
 // columns of the table of seats: a head, and the key of the view that has the
-// values by seat, joined by a separator.
-var seatColumns = []struct{ head, key, separator string }{
-	{" bid", "bids", ","},
-	{" won", "tricks", ","},
-	{" points", "points", ","},
-	{"sings", "declared", ","},
+// values by seat, joined by commas.
+var seatColumns = []struct{ head, key string }{
+	{" bid", "bids"},
+	{" won", "tricks"},
+	{" points", "points"},
+	{"sings", "declared"},
 }
 
 // The widths of names in the table of seats.
@@ -40,8 +39,12 @@ func (d *drawing) seatTable(c *rules.Cards) block {
 			continue
 		}
 		var cells []string
-		for _, text := range strings.Split(string(value), c.separator) {
-			cells = append(cells, d.seatCell(c.key, text))
+		for _, text := range strings.Split(string(value), ",") {
+			if c.key == "declared" {
+				cells = append(cells, d.song(text))
+			} else {
+				cells = append(cells, Clean(text))
+			}
 		}
 		columns = append(columns, cells)
 		head = append(head, c.head)
@@ -71,7 +74,7 @@ func (d *drawing) seatTable(c *rules.Cards) block {
 // spread returns the grid of seats within the width: first the gaps become smaller, then
 // the names.
 func (d *drawing) spread(rows [][]string) block {
-	gap, room := 2, d.width()-1
+	gap, room := 2, d.Columns()-1
 	widths, all := widthsOf(rows, gap)
 	name := min(mostName, widths[nameColumn])
 	if all-widths[nameColumn]+name > room {
@@ -106,15 +109,7 @@ func (d *drawing) below(seat int) block {
 			words = append([]string{d.Dim("holds")}, words...)
 		}
 	}
-	return wrap(words, d.width()-12).indent(9)
-}
-
-func (d *drawing) seatCell(key, value string) string {
-	switch {
-	case key == "declared" && len(value) == 1 && strings.Contains(baraja.Suits, value):
-		return d.suit(baraja.Suit(strings.Index(baraja.Suits, value)))
-	}
-	return Clean(value)
+	return wrap(words, d.Columns()-12).indent(9)
 }
 
 // openHand returns the hand of another seat where cards lie face up.

@@ -4,6 +4,7 @@
 package draw
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"runtime"
@@ -45,16 +46,15 @@ func For(w io.Writer) Style {
 }
 
 func utf8Locale() bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if value := os.Getenv(name); value != "" {
-			value = strings.ToLower(value)
-			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
-		}
+	locale := strings.ToLower(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
+	if locale == "" {
+		return runtime.GOOS == "windows"
 	}
-	return runtime.GOOS == "windows"
+	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
-func (s Style) width() int {
+// Columns returns how many columns there are to draw in.
+func (s Style) Columns() int {
 	if s.Width == 0 {
 		return normalWidth
 	}
@@ -90,18 +90,15 @@ func (s Style) paint(code, text string) string {
 // Wrap breaks a text at its spaces into lines that fit, without the last LF. The first
 // begins with a mark, the others are indented by its width. A word that is too long is
 // not broken: it may be a path to be copied.
-func (s Style) Wrap(mark, words string) string { return text.Paragraph(mark, words, s.width()) }
+func (s Style) Wrap(mark, words string) string { return text.Paragraph(mark, words, s.Columns()) }
 
 // Digits writes a mark and a number of many digits: in two lines where one does not fit.
 func (s Style) Digits(mark, digits string) string {
-	if width(mark+digits) > s.width() {
+	if width(mark+digits) > s.Columns() {
 		digits = digits[:len(digits)/2] + " " + digits[len(digits)/2:]
 	}
 	return s.Wrap(mark, digits)
 }
-
-// Columns returns how many columns there are to draw in.
-func (s Style) Columns() int { return s.width() }
 
 // Bold makes a text stand out.
 func (s Style) Bold(text string) string { return s.paint(bold, text) }
@@ -123,10 +120,10 @@ func (s Style) pick(fine, plain string) string {
 // Rule returns a line across the width with a title in it.
 func (s Style) Rule(title string) string {
 	dash := s.pick("─", "-")
-	if lines := wrap(strings.Fields(title), s.width()-3); len(lines) > 1 || width(title) > s.width()-6 {
-		return s.Dim(strings.Repeat(dash, s.width())) + "\n" + strings.Join(lines.indent(1), "\n")
+	if lines := wrap(strings.Fields(title), s.Columns()-3); len(lines) > 1 || width(title) > s.Columns()-6 {
+		return s.Dim(strings.Repeat(dash, s.Columns())) + "\n" + strings.Join(lines.indent(1), "\n")
 	}
-	rest := max(2, s.width()-width(title)-4)
+	rest := max(2, s.Columns()-width(title)-4)
 	return s.Dim(strings.Repeat(dash, 2)) + " " + title + " " + s.Dim(strings.Repeat(dash, rest))
 }
 

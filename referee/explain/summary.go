@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -174,12 +175,7 @@ func (e *Explainer) duels() (all []duel) {
 	all = slices.DeleteFunc(all, func(d duel) bool { return d.games < most || len(d.points) < 2 })
 	for i := range all {
 		d := &all[i]
-		var names []string
-		for name := range d.points {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		names = best(names, 2, func(name string) float64 { return d.points[name] })
+		names := best(slices.Sorted(maps.Keys(d.points)), 2, func(name string) float64 { return d.points[name] })
 		d.first, d.second = names[0], names[1]
 		d.margin = d.points[d.first] - d.points[d.second]
 	}

@@ -234,7 +234,7 @@ func (r Reason) exit(c Circumstances) []string {
 		return []string{"nothing here: whoever played this seat gave the game up"}
 	case r.Kind == Returned, r.Kind == Failed:
 		return []string{"nothing in your own bot: a bot that is part of timba failed, so report it with the replay"}
-	case r.crashed():
+	case slices.Contains([]string{"SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE"}, r.Name): // its own mistake
 		return r.crash(c)
 	case r.Name == "SIGKILL":
 		return []string{"it was killed from outside: does it use too much memory?"}
@@ -242,11 +242,6 @@ func (r Reason) exit(c Circumstances) []string {
 		return r.exitedByItself(c)
 	}
 	return append(r.failed(c), "catch errors around the search and play the first legal move instead: a bad move loses less than a fault")
-}
-
-// crashed reports whether the process was ended by a signal of its own mistake.
-func (r Reason) crashed() bool {
-	return slices.Contains([]string{"SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE"}, r.Name)
 }
 
 func (r Reason) crash(c Circumstances) (advice []string) {

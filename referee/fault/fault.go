@@ -41,9 +41,6 @@ func (f *Fault) Unstarted() bool {
 	return f.Reason.Kind == NotStarted && !f.Reason.BeforeReady || f.Disqualified()
 }
 
-// Unasked reports whether it is certain that no turn was sent before the fault.
-func (f *Fault) Unasked() bool { return f.Reason.Kind == MoveUnasked }
-
 // Brief returns the text of a fault for the other seats: the full text may reveal the
 // culprit's cards.
 func Brief(code protocol.Code) string {

@@ -48,12 +48,6 @@ type Bot struct {
 	Follows bool
 }
 
-// notStarted returns the reason of a bot that could not be started; why is the system's
-// reason.
-func notStarted(b Bot, why string) fault.Reason {
-	return fault.Reason{Kind: fault.NotStarted, Detail: why, Command: fault.Raw(strings.Join(b.Command, " "))}
-}
-
 // makeScratch makes a directory for the temporary files of a bot, "" for one that needs none: it is
 // part of this program, or its sandbox has one. dropScratch removes it, or the cleaner if this
 // program is killed: it is registered before it is made.

@@ -230,7 +230,7 @@ func TestReplaysTraffic(t *testing.T) {
 		}).Draw(t, "clock")
 		m.start = func(_ context.Context, _ Bot, scratch string) (Conn, error) {
 			if rapid.IntRange(0, 15).Draw(t, "starts") == 0 {
-				return nil, notStarted(Bot{Command: []string{"bot"}}, "no such file")
+				return nil, fault.Reason{Kind: fault.NotStarted, Detail: "no such file", Command: "bot"}
 			}
 			c := drawMoody(t)
 			c.scratch = scratch

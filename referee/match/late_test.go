@@ -269,7 +269,7 @@ func TestClocksPlayedAgainCalledOff(t *testing.T) {
 		return &broken{made, 2, &Starved{Bot: b.Name}}, err
 	}
 	m.Void = func(int, int, error) { cancel() }
-	if err := m.Play(ctx); !IsCancelled(err) {
+	if err := m.Play(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("the match ends with %v", err)
 	}
 }

@@ -150,7 +150,7 @@ func TestMatchCalledOffWithProcesses(t *testing.T) {
 			}
 			r := keep(m)
 			err := m.Play(ctx)
-			if !IsCancelled(err) {
+			if !errors.Is(err, context.Canceled) {
 				t.Errorf("the match ends with %v", err)
 			}
 			if len(r.voids) > 0 {

@@ -143,18 +143,14 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			}
 		}
 		asked := min(deadline.Sub(now), stopSlice)
-		timer := time.NewTimer(asked)
 		select {
 		case l.unread = <-l.out:
-		case <-timer.C:
+		case <-time.After(asked):
 		case <-l.ended:
-			timer.Stop()
 			return nil, time.Now(), l.gone()
 		case <-l.ctx.Done():
-			timer.Stop()
 			return nil, time.Now(), l.ctx.Err()
 		}
-		timer.Stop()
 		woken := time.Now()
 		l.overslept += max(0, woken.Sub(now)-asked-time.Millisecond)
 		now = woken
@@ -183,14 +179,13 @@ func (l *local) reason() fault.Reason {
 func (l *local) CloseInput() { l.in.close() }
 
 func (l *local) Wait(deadline time.Time) (end End, ok bool) {
-	timer := time.NewTimer(time.Until(deadline))
-	defer timer.Stop()
+	late := time.After(time.Until(deadline))
 	for {
 		select {
 		case <-l.out:
 		case <-l.ended:
 			return End{Reason: l.reason()}, true
-		case <-timer.C:
+		case <-late:
 			return End{}, false
 		}
 	}
@@ -205,11 +200,9 @@ func (l *local) Stderr() []byte { return nil }
 func (l *local) Close(grace time.Duration) {
 	l.in.close()
 	if grace > 0 {
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
 		select {
 		case <-l.ended:
-		case <-timer.C:
+		case <-time.After(grace):
 		}
 	}
 	close(l.closed)

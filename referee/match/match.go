@@ -7,7 +7,6 @@ package match
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -230,9 +229,6 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 		}
 	}
 }
-
-// IsCancelled reports whether a match ended because it was cancelled.
-func IsCancelled(err error) bool { return errors.Is(err, context.Canceled) }
 
 // OwnTime sums the time of all moves of a match with one worker, without credit, and without the games
 // that are void: these are played again because of others.

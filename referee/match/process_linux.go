@@ -159,7 +159,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 }
 
 // await sleeps until the bot has written to stdout or stderr (which is read here), it has
-// exited, a slice of time has passed or the time is up. It is the only sleep of every
+// exited, or the time is up, which is a stopSlice at most. It is the only sleep of every
 // turn, so the descriptors are registered once.
 func (p *process) await(left time.Duration) error {
 	if p.epoll == 0 {
@@ -167,9 +167,8 @@ func (p *process) await(left time.Duration) error {
 			return err
 		}
 	}
-	slice := min(max(0, left), stopSlice)
 	var events [4]unix.EpollEvent
-	n, err := unix.EpollWait(p.epoll, events[:], int((slice+time.Millisecond-1)/time.Millisecond))
+	n, err := unix.EpollWait(p.epoll, events[:], int((left+time.Millisecond-1)/time.Millisecond))
 	if err != nil && err != unix.EINTR {
 		return fmt.Errorf("match: waiting for a bot: %w", err)
 	}
@@ -301,7 +300,7 @@ func (p *process) gone(how fault.Kind) error {
 		return fault.Reason{Kind: how}
 	}
 	if p.sandbox == nil {
-		return p.exitFault(fault.Reason{Kind: fault.Stopped})
+		return fault.Reason{Kind: fault.Stopped}.After(p.Rest())
 	}
 	return p.end(p.sandbox.Wait())
 }
@@ -324,14 +323,9 @@ func (p *process) end(s sandbox.Status) error {
 		return fmt.Errorf("match: starting %s: %s: %w", p.bot.Name, s.Step, s.Err)
 	}
 	if s.Reason == sandbox.Killed && s.Signal == 0 {
-		return p.exitFault(fault.Reason{Kind: fault.Stopped})
+		return fault.Reason{Kind: fault.Stopped}.After(p.Rest())
 	}
-	return p.exitFault(exitReason(s.Code, s.Signal))
-}
-
-// exitFault returns the fault of a process that has ended.
-func (p *process) exitFault(r fault.Reason) error {
-	return r.After(p.Rest())
+	return exitReason(s.Code, s.Signal).After(p.Rest())
 }
 
 // exitReason returns how a process ended: by the signal, if that is not 0.
@@ -377,17 +371,10 @@ func (p *process) awaitExit(deadline time.Time) {
 		}
 		now = woken
 		if n, err := unix.Read(p.stdout, sink[:]); n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
-			p.closeOut()
+			unix.Close(p.stdout) // poll and this ignore -1
+			p.stdout = -1
 		}
 	}
-}
-
-// closeOut closes stdout. Poll ignores negative descriptors.
-func (p *process) closeOut() {
-	if p.stdout >= 0 {
-		unix.Close(p.stdout)
-	}
-	p.stdout = -1
 }
 
 func (p *process) Close(grace time.Duration) {

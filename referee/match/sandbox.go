@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
@@ -100,5 +101,8 @@ func startError(b Bot, err error) error {
 			return fmt.Errorf("match: starting %s: %w", b.Name, err)
 		}
 	}
-	return notStarted(b, strings.TrimPrefix(err.Error(), "fork/exec "))
+	return fault.Reason{
+		Kind: fault.NotStarted, Detail: strings.TrimPrefix(err.Error(), "fork/exec "),
+		Command: fault.Raw(strings.Join(b.Command, " ")),
+	}
 }

@@ -3,6 +3,7 @@ package match
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -208,7 +209,7 @@ func TestSandboxedStopped(t *testing.T) {
 				cancel()
 			}
 		}
-		if err := m.Play(ctx); !IsCancelled(err) {
+		if err := m.Play(ctx); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		left()

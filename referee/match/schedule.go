@@ -158,7 +158,8 @@ func (s *schedule) out(deal int) (out []bool, ok bool) {
 	unfinished := 0
 	for rotation := s.first; rotation < s.last; rotation++ {
 		next := s.coming[rotation]
-		unfinished += max(0, deal-next-(below(s.earlier[rotation], deal)-below(s.earlier[rotation], next)))
+		played := sort.SearchInts(s.earlier[rotation], deal) - sort.SearchInts(s.earlier[rotation], next) // from next on
+		unfinished += max(0, deal-next-played)
 	}
 	for _, g := range s.open {
 		if g.deal < deal {
@@ -166,6 +167,7 @@ func (s *schedule) out(deal int) (out []bool, ok bool) {
 		}
 	}
 	out = make([]bool, len(s.faulted))
+	mostSeats := (s.match.Variant.Players + len(out) - 1) / len(out) // of a bot in a game
 	for bot, faults := range s.faulted {
 		n := 0
 		for _, at := range faults {
@@ -174,20 +176,11 @@ func (s *schedule) out(deal int) (out []bool, ok bool) {
 			}
 		}
 		out[bot] = n >= referee.MaxFaults
-		if !out[bot] && n+unfinished*s.mostSeats() >= referee.MaxFaults {
+		if !out[bot] && n+unfinished*mostSeats >= referee.MaxFaults {
 			return nil, false
 		}
 	}
 	return out, true
-}
-
-// below returns how many numbers of a sorted list are less than another.
-func below(list []int, n int) int { return sort.SearchInts(list, n) }
-
-// mostSeats returns the maximum number of seats of a bot in a game.
-func (s *schedule) mostSeats() int {
-	n := len(s.match.Bots)
-	return (s.match.Variant.Players + n - 1) / n
 }
 
 // done takes a finished game.

@@ -222,7 +222,7 @@ func TestScheduleCalledOff(t *testing.T) {
 		gone <- err
 	}()
 	cancel()
-	if err := <-gone; !IsCancelled(err) {
+	if err := <-gone; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want the context's error", err)
 	}
 }

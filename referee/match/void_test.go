@@ -222,7 +222,7 @@ func TestMatchCalledOff(t *testing.T) {
 		}}
 	}}.start
 	r := keep(m)
-	if err := m.Play(ctx); !IsCancelled(err) {
+	if err := m.Play(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("the match ends with %v", err)
 	}
 	if len(r.voids) > 0 || len(r.games) > 0 {

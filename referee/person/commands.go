@@ -8,6 +8,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // turn is what a command needs to know about the person's turn.
@@ -28,7 +29,7 @@ func (p *Person) commands() []command {
 	return []command{
 		{"help", "the rules and the commands", (*Person).help},
 		{"moves", "your moves, and what to type for each", (*Person).moveList},
-		{"hint", "the move that " + p.HintName + " would play", (*Person).hint},
+		{"hint", "the move that @" + hintBot + " would play", (*Person).hint},
 		{"why", "what the bots thought about their last moves; this may reveal their cards", (*Person).why},
 		{"undo", "take back your last move", (*Person).undo},
 		{"view", "your turn in the words of the protocol", (*Person).view},
@@ -88,10 +89,17 @@ func (p *Person) moveList(t turn) bool {
 	return false
 }
 
+// hintBot is the house bot that gives hints.
+const hintBot = "greedy"
+
 // hint shows the move of a bot that sees the same lines.
 func (p *Person) hint(t turn) bool {
-	a := p.Hint(t.Turn)
-	p.say("", fmt.Sprintf("%s would play %s %s", p.HintName, p.Bold(p.Move(string(a.Move))), p.Dim(draw.Clean(string(a.Info)))))
+	bot, err := house.Find(hintBot)
+	if err != nil {
+		panic(err) // a constant
+	}
+	a := bot.Answer(t.Turn)
+	p.say("", fmt.Sprintf("@%s would play %s %s", hintBot, p.Bold(p.Move(string(a.Move))), p.Dim(draw.Clean(string(a.Info)))))
 	return false
 }
 

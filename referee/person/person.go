@@ -39,9 +39,6 @@ type Person struct {
 	Seat  int
 	In    Prompter
 	Out   io.Writer
-	// Hint returns what the bot HintName would play.
-	Hint     func(*protocol.Turn) protocol.Answer
-	HintName string
 	// Repeats is whether the other bots repeat their moves in the same game, which undo
 	// needs.
 	Repeats bool

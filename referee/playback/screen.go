@@ -108,14 +108,14 @@ func (s *Screen) Frame(i int) {
 
 // who returns the player of a move, as text.
 func (s *Screen) who(m *referee.ReplayMove) string {
-	name := draw.Clean(s.Game.Replay.Seats[m.Seat].Name)
-	if m.Given {
-		return fmt.Sprintf("the opening for %s (seat %d)", name, m.Seat)
+	who := fmt.Sprintf("%s (seat %d)", draw.Clean(s.Game.Replay.Seats[m.Seat].Name), m.Seat)
+	switch {
+	case m.Given:
+		return "the opening for " + who
+	case m.StandIn:
+		return "the stand-in for " + who
 	}
-	if m.StandIn {
-		return fmt.Sprintf("the stand-in for %s (seat %d)", name, m.Seat)
-	}
-	return fmt.Sprintf("%s (seat %d)", name, m.Seat)
+	return who
 }
 
 func (s *Screen) faultText(f referee.Fault) string {
@@ -178,12 +178,8 @@ func RankingIn(style draw.Style, r *referee.Replay) string {
 	for rank := 1; rank <= len(r.Seats); rank++ {
 		for seat := range r.Seats {
 			if seat < len(r.Points) && seat < len(r.Ranks) && r.Ranks[seat] == rank {
-				points := "points"
-				if r.Points[seat] == 1 {
-					points = "point"
-				}
-				mark, name := fmt.Sprintf(" %2d.  ", rank), fmt.Sprintf("%s (seat %d)", draw.Clean(r.Seats[seat].Name), seat)
-				line := fmt.Sprintf("%s%s  %g %s", mark, name, r.Points[seat], points)
+				mark, name := fmt.Sprintf(" %2d.  ", rank), draw.Clean(r.Seats[seat].Name)
+				line := fmt.Sprintf("%s%s (seat %d)  %s", mark, name, seat, referee.PointsText(r.Points[seat]))
 				if text.Width(line) > style.Columns() {
 					line = style.Wrap(mark, line[len(mark):])
 				}

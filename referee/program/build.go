@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -104,12 +105,8 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 
 // machineFailed reports whether the machine caused an error of files.
 func machineFailed(err error) bool {
-	for _, of := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
-		if errors.Is(err, of) {
-			return true
-		}
-	}
-	return false
+	machines := []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}
+	return slices.ContainsFunc(machines, func(of error) bool { return errors.Is(err, of) })
 }
 
 // leftTime is how long the output of a build is waited for that has ended, where a process that it has

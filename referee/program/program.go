@@ -74,7 +74,7 @@ func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 		r.Log = io.Discard
 	}
 	if bot == "" {
-		return Program{}, fmt.Errorf("bot: the name is empty: use %sa directory or a command", suggestion())
+		return Program{}, fmt.Errorf("bot: the name is empty: use a house bot (@%s), a directory or a command", strings.Join(house.Names(), ", @"))
 	}
 	p, err := r.resolve(ctx, bot)
 	p.Line = bot
@@ -152,11 +152,6 @@ func (r Resolver) resolveAll(ctx context.Context, specs []Spec, number bool) ([]
 func interprets(bot string) bool {
 	_, err := os.Stat(bot)
 	return err != nil && !strings.Contains(bot, "/") && slices.ContainsFunc(mainFiles, func(m mainFile) bool { return m.run[0] == bot })
-}
-
-// suggestion lists the house bots, to stand before other kinds of bots.
-func suggestion() string {
-	return "a house bot (@" + strings.Join(house.Names(), ", @") + "), "
 }
 
 func resolveHouse(spec string) (Program, error) {

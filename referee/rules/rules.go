@@ -82,6 +82,19 @@ type Variant struct {
 	FromView func(o Observation, r *Rand) (State, error)
 }
 
+// Dealer returns the Deal of a variant whose states are dealt in place.
+func Dealer[S, R any, P interface {
+	*S
+	State
+	Deal(R, *Stream)
+}](r R) func(*Stream) State {
+	return func(src *Stream) State {
+		s := P(new(S))
+		s.Deal(r, src)
+		return s
+	}
+}
+
 // Side returns the number of the side that a seat plays for, counted from 0.
 func (v *Variant) Side(seat int) int { return seat % v.Sides }
 

@@ -59,14 +59,12 @@ func narrow(w io.Writer, g *rules.Game, columns int) {
 		}
 	}
 	fmt.Fprintln(w)
+	longest := 0
 	for _, o := range g.Options {
-		fmt.Fprintln(w, Paragraph(fmt.Sprintf("  %-*s  ", longestOption(g), o.Name), fmt.Sprintf("%s (%s; default %s)", o.Help, o.Allowed(), o.DefaultText()), columns))
+		longest = max(longest, len(o.Name))
 	}
-}
-
-func longestOption(g *rules.Game) (n int) {
 	for _, o := range g.Options {
-		n = max(n, len(o.Name))
+		meaning := fmt.Sprintf("%s (%s; default %s)", o.Help, o.Allowed(), o.DefaultText())
+		fmt.Fprintln(w, Paragraph(fmt.Sprintf("  %-*s  ", longest, o.Name), meaning, columns))
 	}
-	return n
 }

@@ -63,21 +63,17 @@ func (c *Config) Specs() (specs []program.Spec) {
 
 // Enter notes the names and hashes of the programs of the bots, and returns the bots that play. A bot
 // that has a hash must be the same program.
-func (c *Config) Enter(programs []program.Program) (bots []match.Bot, err error) {
-	v, err := c.variant()
-	if err != nil {
-		return nil, err
-	}
+func (s *State) Enter(programs []program.Program) (bots []match.Bot, err error) {
 	for i, p := range programs {
-		if err := p.Check(v); err != nil {
+		if err := p.Check(s.Variant); err != nil {
 			return nil, err
 		}
-		if was := c.Bots[i]; was.SHA256 != "" && was.SHA256 != p.Hash {
+		if was := s.Bots[i]; was.SHA256 != "" && was.SHA256 != p.Hash {
 			return nil, fmt.Errorf("resume: bot %d, %q, is not the program that it was: its hash was %.12s and is now %.12s; start a new tournament with it",
 				i, was.Bot, was.SHA256, p.Hash)
 		}
-		c.Bots[i].Name, c.Bots[i].SHA256 = p.Name, p.Hash
-		p.Clock = p.Own.Clock(c.Clock)
+		s.Bots[i].Name, s.Bots[i].SHA256 = p.Name, p.Hash
+		p.Clock = p.Own.Clock(s.Clock)
 		bots = append(bots, p.Bot)
 	}
 	return bots, nil

@@ -217,9 +217,10 @@ func TestEnter(t *testing.T) {
 	c.Bots[0].SHA256 = ""
 	all := programs(c)
 	all[0].Hash = "44"
-	bots := kit.Get[[]match.Bot](t)(c.Enter(all))
-	if c.Bots[0].Name != "bot0" || c.Bots[0].SHA256 != "44" || c.Bots[1].Name != "bot1" || c.Bots[1].SHA256 != "22" {
-		t.Errorf("it notes %+v", c.Bots)
+	s := kit.Get[*State](t)(New(c))
+	bots := kit.Get[[]match.Bot](t)(s.Enter(all))
+	if s.Bots[0].Name != "bot0" || s.Bots[0].SHA256 != "44" || s.Bots[1].Name != "bot1" || s.Bots[1].SHA256 != "22" {
+		t.Errorf("it notes %+v", s.Bots)
 	}
 	own := referee.Clock{Bank: 90 * time.Second, Inc: 5 * time.Millisecond, Margin: patient.Margin, Startup: patient.Startup}
 	want := []match.Bot{{Name: "bot0", Hash: "44"}, {Name: "bot1", Hash: "22", Clock: &own}}
@@ -240,9 +241,9 @@ func TestEnter(t *testing.T) {
 		c := somePlan()
 		all := programs(c)
 		change(&c, all)
-		_, err := c.Enter(all)
+		s, err := New(c)
 		if err == nil {
-			_, err = New(c)
+			_, err = s.Enter(all)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

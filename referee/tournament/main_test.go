@@ -2,6 +2,7 @@ package tournament
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -109,7 +110,7 @@ func (l *local) again(dir *Dir) *local {
 
 // run plays a tournament and calls done after each game.
 func (l *local) run(ctx context.Context, done func()) error {
-	return Play(ctx, l.State, l.dir, Local(l.bots, nil), slices.Repeat([]int{cores.Any}, l.workers), Events{
+	return Play(ctx, l.State, l.dir, l.bots, slices.Repeat([]int{cores.Any}, l.workers), Events{
 		Done: func(*Match, *referee.Result) { done() },
 		Void: func(*Match, int, int, error) {},
 		Busy: func(time.Duration) {},
@@ -136,7 +137,7 @@ func playUntil(t testing.TB, l *local, games int) {
 			cancel()
 		}
 	})
-	if err != nil && !match.IsCancelled(err) {
+	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,21 +15,11 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// Games keeps the games of a tournament.
-type Games interface {
-	// Read yields the games that were kept of a match. An error ends them.
-	Read(s *State, m *Match) iter.Seq2[*referee.Result, error]
-	Keep(m *Match, g *referee.Result) error
-	// Drop removes the games of a match from a deal on.
-	Drop(m *Match, from int) error
-}
-
-// Player plays a match of a tournament: r has all but the bots, and the functions that are told of its
-// games. It returns when nothing of the match is played any more.
-type Player func(ctx context.Context, m *Match, r *match.Match) error
-
 // Events is told what happens in a tournament, in the goroutine that plays it.
 type Events struct {
+	// Trace, if set, receives every line. It is called from all workers.
+	Trace func(*Match, referee.Traffic)
+
 	Done func(*Match, *referee.Result)                 // a game has ended
 	Void func(m *Match, deal, rotation int, err error) // a game will be played again
 	Busy func(used time.Duration)                      // see match.Match; at most once a minute for all matches
@@ -49,21 +38,22 @@ func (e *Early) Unwrap() error { return e.Why }
 // the matches send it what it has to do.
 type run struct {
 	*State
-	games   Games
-	player  Player
+	dir     *Dir
+	bots    []match.Bot
+	files   [][]string // by bot
 	workers []int
 	on      Events
 	calls   chan func()
 	told    time.Time // when others' use of the cores was told
 }
 
-// Play plays a tournament, or the games of it that are not kept yet, on workers, as in match.Match, which
-// matches share. An error after it has begun to play is an *Early.
-func Play(ctx context.Context, s *State, games Games, player Player, workers []int, on Events) error {
+// Play plays a tournament between bots, or the games of it that the directory does not have yet, on workers,
+// as in match.Match, which matches share. An error after it has begun to play is an *Early.
+func Play(ctx context.Context, s *State, d *Dir, bots []match.Bot, workers []int, on Events) error {
 	if len(workers) == 0 {
 		workers = []int{cores.Any}
 	}
-	r := &run{State: s, games: games, player: player, workers: workers, on: on, calls: make(chan func())}
+	r := &run{State: s, dir: d, bots: bots, files: programFiles(bots), workers: workers, on: on, calls: make(chan func())}
 	r.told = time.Now() // short matches tell of a busy machine, too
 	began := false
 	for matches := s.Next(); len(matches) > 0; matches = s.Next() {
@@ -87,7 +77,7 @@ func Play(ctx context.Context, s *State, games Games, player Player, workers []i
 // takeUp adds the games of matches that were played earlier.
 func (r *run) takeUp(matches []*Match, earlier map[*Match][]referee.Played) error {
 	for _, m := range matches {
-		for g, err := range r.games.Read(r.State, m) {
+		for g, err := range r.dir.Read(r.State, m) {
 			if err != nil {
 				return err
 			}
@@ -95,7 +85,7 @@ func (r *run) takeUp(matches []*Match, earlier map[*Match][]referee.Played) erro
 			r.Add(m, g)
 		}
 		if m.ended() {
-			if err := r.games.Drop(m, r.First+m.counted); err != nil {
+			if err := r.dir.Drop(m, r.First+m.counted); err != nil {
 				return err
 			}
 		}
@@ -121,7 +111,7 @@ func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match]
 			free, waiting = free[n:], waiting[1:]
 			playing++
 			go func() {
-				err := r.player(ctx, m, match)
+				err := match.Play(ctx)
 				r.calls <- func() {
 					playing--
 					free = append(free, match.Workers...)
@@ -144,9 +134,9 @@ func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match]
 	return first
 }
 
-// match returns a match without its bots.
+// match returns a match to be played.
 func (r *run) match(m *Match, earlier []referee.Played, workers []int) *match.Match {
-	return &match.Match{
+	p := &match.Match{
 		Variant:      r.Variant,
 		Deals:        r.Deals,
 		First:        r.First,
@@ -159,6 +149,9 @@ func (r *run) match(m *Match, earlier []referee.Played, workers []int) *match.Ma
 		Workers:      workers,
 		Earlier:      earlier,
 		Done: func(g *referee.Result) (err error) {
+			if err := r.vanished(m, g); err != nil {
+				return err
+			}
 			r.call(func() { err = r.done(m, g) })
 			return err
 		},
@@ -174,6 +167,13 @@ func (r *run) match(m *Match, earlier []referee.Played, workers []int) *match.Ma
 			})
 		},
 	}
+	for _, b := range m.Bots {
+		p.Bots = append(p.Bots, r.bots[b])
+	}
+	if r.on.Trace != nil {
+		p.Trace = func(t referee.Traffic) { r.on.Trace(m, t) }
+	}
+	return p
 }
 
 // only returns the rotations that are played, nil for all.
@@ -203,7 +203,7 @@ func (r *run) done(m *Match, g *referee.Result) error {
 		return errEnded
 	}
 	g.Reveal(r.seedOf(m)) // whoever keeps the replays here knows it already
-	if err := r.games.Keep(m, g); err != nil {
+	if err := r.dir.Keep(m, g); err != nil {
 		return err
 	}
 	ended := r.Add(m, g)
@@ -211,35 +211,10 @@ func (r *run) done(m *Match, g *referee.Result) error {
 	if !ended {
 		return nil
 	}
-	if err := r.games.Drop(m, r.First+m.counted); err != nil {
+	if err := r.dir.Drop(m, r.First+m.counted); err != nil {
 		return err
 	}
 	return errEnded
-}
-
-// Local plays matches on this machine between bots, by number. trace, if set, receives every line; it is
-// called from all workers.
-func Local(bots []match.Bot, trace func(*Match, referee.Traffic)) Player {
-	files := programFiles(bots)
-	return func(ctx context.Context, m *Match, r *match.Match) error {
-		for _, b := range m.Bots {
-			r.Bots = append(r.Bots, bots[b])
-		}
-		if trace != nil {
-			r.Trace = func(t referee.Traffic) { trace(m, t) }
-		}
-		done := r.Done
-		r.Done = func(g *referee.Result) error {
-			for _, f := range g.Faults {
-				bot := m.Bots[g.Bots[f.Seat]]
-				if err := vanished(f, files[bot]); err != nil {
-					return fmt.Errorf("bot %q cannot be started any more: %w: put it back as it was", bots[bot].Name, err)
-				}
-			}
-			return done(g)
-		}
-		return r.Play(ctx)
-	}
 }
 
 // programFiles returns, by bot, the files that its command names.
@@ -261,13 +236,16 @@ func programFiles(bots []match.Bot) (files [][]string) {
 
 // vanished returns an error if a bot has a fault because a file of its program is no longer there. That is
 // not the bot's doing, and all games after it would be lost as well.
-func vanished(f referee.Fault, files []string) error {
-	if r := f.Reason; f.Disqualified() || r.Kind != fault.NotStarted && !r.BeforeReady {
-		return nil
-	}
-	for _, file := range files {
-		if _, err := os.Stat(file); err != nil {
-			return err
+func (r *run) vanished(m *Match, g *referee.Result) error {
+	for _, f := range g.Faults {
+		if f.Disqualified() || f.Reason.Kind != fault.NotStarted && !f.Reason.BeforeReady {
+			continue
+		}
+		bot := m.Bots[g.Bots[f.Seat]]
+		for _, file := range r.files[bot] {
+			if _, err := os.Stat(file); err != nil {
+				return fmt.Errorf("bot %q cannot be started any more: %w: put it back as it was", r.bots[bot].Name, err)
+			}
 		}
 	}
 	return nil

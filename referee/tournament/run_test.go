@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 )
@@ -65,7 +66,7 @@ func TestEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var early *Early
-	if err := tour.run(ctx, cancel); !errors.As(err, &early) || !match.IsCancelled(early.Why) {
+	if err := tour.run(ctx, cancel); !errors.As(err, &early) || !errors.Is(early.Why, context.Canceled) {
 		t.Errorf("after a game it ends with %v", err)
 	}
 	if m := tour.Matches()[0]; tour.Lacks(m) != 5 || m.Tally.Games != 1 {
@@ -97,21 +98,26 @@ func TestVanished(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	kit.Must(t, os.WriteFile(filepath.Join(dir, "bot.sh"), nil, 0o644))
-	files := programFiles([]match.Bot{{Name: "here", Command: []string{"sh", "bot.sh", "--fast"}, Dir: dir}})[0]
+	bots := []match.Bot{{Name: "here", Command: []string{"sh", "bot.sh", "--fast"}, Dir: dir}}
+	tour := &run{bots: bots, files: programFiles(bots)}
+	lose := func(r fault.Reason) error {
+		g := referee.Result{Replay: referee.Replay{Faults: []referee.Fault{fault.New(0, 0, r)}}, Bots: []int{0}}
+		return tour.vanished(&Match{Bots: []int{0}}, &g)
+	}
 	lost := []fault.Reason{{Kind: fault.NotStarted}, {Kind: fault.Exited, BeforeReady: true}}
 	for _, r := range lost {
-		if err := vanished(fault.New(0, 0, r), files); err != nil {
+		if err := lose(r); err != nil {
 			t.Errorf("%v with the file there: %v", r, err)
 		}
 	}
 	kit.Must(t, os.Remove(filepath.Join(dir, "bot.sh")))
 	for _, r := range lost {
-		if err := vanished(fault.New(0, 0, r), files); err == nil {
+		if err := lose(r); err == nil {
 			t.Errorf("%v without the file is a fault of the bot", r)
 		}
 	}
 	for _, r := range []fault.Reason{{Kind: fault.Exited}, {Kind: fault.Disqualified}} {
-		if err := vanished(fault.New(0, 0, r), files); err != nil {
+		if err := lose(r); err != nil {
 			t.Errorf("%v is the bot's own doing, and is an error: %v", r, err)
 		}
 	}

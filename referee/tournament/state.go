@@ -278,7 +278,7 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Re
 	if r.Adjudication != nil {
 		by = *r.Adjudication
 	}
-	if !by.Equal(s.Adjudication) {
+	if by.String() != s.Adjudication.String() {
 		return nil, fmt.Errorf("it was played with the adjudication %q, not %q", by, s.Adjudication)
 	}
 	g := &referee.Result{Replay: *r}

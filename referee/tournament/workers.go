@@ -1,6 +1,7 @@
 package tournament
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 
@@ -13,9 +14,7 @@ import (
 // cores, "off" does not, "auto" does while there are enough.
 func Workers(n int, affinity string) ([]int, error) {
 	all := cores.All()
-	if n == 0 {
-		n = max(1, len(all))
-	}
+	n = cmp.Or(n, len(all), 1)
 	bind := n <= len(all)
 	switch affinity {
 	case "auto":
@@ -42,10 +41,7 @@ func Workers(n int, affinity string) ([]int, error) {
 // Crowded returns what follows from playing n games at the same time where that is more than the
 // cores; "" where it is not.
 func Crowded(n int) string {
-	have := len(cores.All())
-	if have == 0 {
-		have = runtime.NumCPU()
-	}
+	have := cmp.Or(len(cores.All()), runtime.NumCPU())
 	if n <= have {
 		return ""
 	}

@@ -80,10 +80,7 @@ func (d *dealt[S, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info
 		budget.Nodes = obvious
 	}
 	found := d.searcher.Search(&d.position, s.Turn(), budget, r)
-	info = appendScore(info, 2*found.Value-1)
-	info = appendInfo(info, "visits", int64(found.Visits))
-	info = appendInfo(info, "nodes", int64(found.Nodes))
-	return found.Move, appendLine(info, s, found.Line)
+	return found.Move, appendFound(info, s, found)
 }
 
 // half returns a budget of half the time.

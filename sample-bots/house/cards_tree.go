@@ -122,7 +122,7 @@ func (t *tuteTree) Key() uint64 {
 	r := t.Rules()
 	songs := uint64(t.Declared[0])<<16 | uint64(t.Declared[1])<<12 | uint64(t.Sung)<<4 | uint64(t.Choice)
 	h := songs<<8 | uint64(t.Trumps())<<5 | uint64(t.Mover)<<4 | uint64(t.Leader)<<3
-	h |= one(r.Last10)<<2 | one(r.Hunt3)<<1 | one(r.FollowOnly)
+	h |= uint64(b2i(r.Last10)<<2 | b2i(r.Hunt3)<<1 | b2i(r.FollowOnly))
 	h = mixed(h)
 	h = mixed(h ^ uint64(t.Hands[0]))
 	h = mixed(h ^ uint64(t.Hands[1]))
@@ -131,13 +131,6 @@ func (t *tuteTree) Key() uint64 {
 		h = mixed(h ^ uint64(uint16(t.Table.Points[0]))<<16 ^ uint64(uint16(t.Table.Points[1])))
 	}
 	return h | 1
-}
-
-func one(b bool) uint64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // mixed is the finalizer of MurmurHash3 (Appleby, 2011).

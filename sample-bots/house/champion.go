@@ -19,11 +19,9 @@ var championTebes = tebesWeights{
 // championGames makes the champion's search of each game that it has one for, from limits and the
 // bytes of its table or tree.
 var championGames = map[string]func(l limits, memory int) thinker{
-	"brisca": func(l limits, memory int) thinker { return newDealtBrisca(l, memory) },
-	"tute":   func(l limits, memory int) thinker { return newDealtTute(l, memory) },
-	"podrida": func(l limits, memory int) thinker {
-		return &roundSearch{limits: l, memory: memory, tune: podridaTuned}
-	},
+	"brisca":  func(l limits, memory int) thinker { return newDealtBrisca(l, memory) },
+	"tute":    func(l limits, memory int) thinker { return newDealtTute(l, memory) },
+	"podrida": func(l limits, memory int) thinker { return &roundSearch{limits: l, memory: memory} },
 	"tebes": func(l limits, memory int) thinker {
 		d := newTebesDeep(2, championTebes)
 		d.limits, d.depth, d.options = l, alphabeta.MaxDepth, championSearch(memory)

@@ -12,14 +12,13 @@ type roundSearch struct {
 	limits
 	memory   int
 	round    podridaRound
-	tune     podridaTuning
 	searcher *ismcts.Searcher[podridaWorld, *podridaWorld]
 	world    podridaWorld
 }
 
 func (b *roundSearch) begin(*rules.Variant, rules.State, int) error {
 	if b.searcher == nil {
-		b.searcher = ismcts.New[podridaWorld](ismcts.Options{C: b.tune.c, Arena: b.memory})
+		b.searcher = ismcts.New[podridaWorld](ismcts.Options{C: podridaC, Arena: b.memory})
 	}
 	return nil
 }
@@ -29,14 +28,10 @@ func (b *roundSearch) think(t *protocol.Turn, s rules.State, r *rules.Rand, info
 	if t.Moves.Len() == 1 {
 		budget.Nodes = 1 // nothing to choose
 	}
-	b.round.tune = &b.tune
 	b.world = podridaWorld{*s.(*podrida.State), &b.round}
 	b.round.set(&b.world.State, t.Game.Seat)
 	b.world.EndWithRound()
 	found := b.searcher.Search(&b.world, t.Game.Seat, budget, r)
 	b.ended(budget)
-	info = appendScore(info, 2*found.Value-1)
-	info = appendInfo(info, "visits", int64(found.Visits))
-	info = appendInfo(info, "nodes", int64(found.Nodes))
-	return found.Move, appendLine(info, s, found.Line)
+	return found.Move, appendFound(info, s, found)
 }

@@ -26,8 +26,7 @@ func randomPodrida(r *rules.Rand, variant podrida.Rules) podrida.State {
 }
 
 // worldOf returns a world of the champion from a position in which a seat is to move.
-func worldOf(s podrida.State, round *podridaRound, tune podridaTuning) podridaWorld {
-	round.tune = &tune
+func worldOf(s podrida.State, round *podridaRound) podridaWorld {
 	round.set(&s, s.Turn())
 	s.EndWithRound()
 	return podridaWorld{s, round}
@@ -42,7 +41,7 @@ func TestPodridaChampionPlayouts(t *testing.T) {
 		variant := podrida.Rules{Players: uint8(3 + r.Below(6)), Deck: 48, UpDown: r.Below(2) == 0}
 		s := randomPodrida(r, variant)
 		var round podridaRound
-		w := worldOf(s, &round, podridaTuned)
+		w := worldOf(s, &round)
 		before, _ := s.Bids()
 		for w.Turn() != rules.Over {
 			move := rules.Move(0)
@@ -92,7 +91,7 @@ func TestPodridaEstimate(t *testing.T) {
 				s.Apply(legal[r.Below(len(legal))], nil)
 			}
 			var round podridaRound
-			w := worldOf(s, &round, podridaTuned)
+			w := worldOf(s, &round)
 			for seat := range 4 {
 				e := float64(round.tricks(w.Hand(seat)))
 				if e < 0 || e > float64(cards) {
@@ -123,7 +122,7 @@ func TestPodridaChampionWorlds(t *testing.T) {
 	for range 300 {
 		s := randomPodrida(r, podrida.Rules{Players: 4, Deck: 48})
 		var round podridaRound
-		w := worldOf(s, &round, podridaTuned)
+		w := worldOf(s, &round)
 		seat := s.Turn()
 		view := string(w.View(nil, seat))
 		for range 5 {
@@ -170,8 +169,8 @@ func TestPodridaChampionAllocations(t *testing.T) {
 	r := rules.NewRand(34)
 	s := randomPodrida(r, podrida.Rules{Players: 4, Deck: 48})
 	var round podridaRound
-	w := worldOf(s, &round, podridaTuned)
-	searcher := ismcts.New[podridaWorld](ismcts.Options{C: podridaTuned.c, Arena: 1 << 20})
+	w := worldOf(s, &round)
+	searcher := ismcts.New[podridaWorld](ismcts.Options{C: podridaC, Arena: 1 << 20})
 	search := func(nodes uint64) func() {
 		return func() { searcher.Search(&w, s.Turn(), search.Budget{Nodes: nodes}, r) }
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/sample-bots/search"
 	"github.com/timba-arena/timba/sample-bots/search/mcts"
 )
 
@@ -123,10 +124,9 @@ func (v *voter) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byt
 	}
 	v.ended(budget)
 	n := v.named[best]
-	info = appendScore(info, 2*n.value/float64(n.trees)-1)
-	info = appendInfo(info, "visits", int64(n.visits))
-	info = appendInfo(info, "nodes", int64(v.nodes-left))
-	return best, appendLine(info, s, v.line)
+	return best, appendFound(info, s, search.Found{
+		Value: n.value / float64(n.trees), Visits: n.visits, Nodes: v.nodes - left, Line: v.line,
+	})
 }
 
 // deal makes the world: a round as the seat sees it, with the hidden cards dealt anew.

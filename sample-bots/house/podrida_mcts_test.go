@@ -139,7 +139,7 @@ func TestPodridaWorldsAreConsistent(t *testing.T) {
 // are not always the same.
 func TestMCTSBest(t *testing.T) {
 	const c, iterations, positions = 1.0, 60, 40
-	bound := func(r mcts.Result) float64 {
+	bound := func(r search.Found) float64 {
 		return r.Value + c*math.Sqrt(math.Log(iterations)/float64(r.Visits))
 	}
 	searchers := map[mcts.Best]*mcts.Searcher[podridaTree, *podridaTree]{}
@@ -156,7 +156,7 @@ func TestMCTSBest(t *testing.T) {
 			world.Apply(legal[r.Below(len(legal))], nil)
 		}
 		world.EndWithRound()
-		found := map[mcts.Best]mcts.Result{}
+		found := map[mcts.Best]search.Found{}
 		for best, s := range searchers {
 			s.Forget()
 			found[best] = s.Search(&world, search.Budget{Nodes: iterations}, rules.NewRand(seed))

@@ -28,19 +28,15 @@ type podridaRound struct {
 	held           [baraja.Ranks + 1]float32 // what is left of it by the length of the own suit
 	rest           float32                   // force of the other hands together
 	deck           baraja.Set
-	tune           *podridaTuning
 }
 
-// podridaTuning are the parameters of the champion, found by play.
-type podridaTuning struct {
-	c      float64 // weight of exploration
-	scale  float32 // points for the whole range of scores
-	others float32 // weight of the others' average points
-	deals  int     // from which the one that fits the bids best is taken
-	random int     // one in so many moves of a playout is random
-}
-
-var podridaTuned = podridaTuning{c: 0.4, scale: 40, others: 1, deals: 6, random: 8}
+// The parameters of the champion, found by play.
+const (
+	podridaC      = 0.4 // weight of exploration
+	podridaScale  = 40  // points for the whole range of scores
+	podridaDeals  = 6   // from which the one that fits the bids best is taken
+	podridaRandom = 8   // one in so many moves of a playout is random
+)
 
 // set prepares for a search of a position in which a seat is to move.
 func (p *podridaRound) set(s *podrida.State, seat int) {
@@ -114,11 +110,11 @@ func (p *podridaRound) tricks(hand baraja.Set) float32 {
 func (w *podridaWorld) Redeal(seat int, r *rules.Rand) {
 	w.State.Redeal(seat, r)
 	p := w.round
-	if p.nBidders == 0 || p.tune.deals < 2 {
+	if p.nBidders == 0 {
 		return
 	}
 	least, other := w.misfit(), w.State
-	for range p.tune.deals - 1 {
+	for range podridaDeals - 1 {
 		other.Redeal(seat, r)
 		next := podridaWorld{other, p}
 		if e := next.misfit(); e < least {
@@ -168,7 +164,7 @@ func (w *podridaWorld) card(r *rules.Rand) baraja.Card {
 		return may.First()
 	}
 	missing := w.Missing(w.Turn())
-	if missing < 0 || r.Below(w.round.tune.random) == 0 {
+	if missing < 0 || r.Below(podridaRandom) == 0 {
 		return may.At(r.Below(n))
 	}
 	inTrick := len(w.Trick())
@@ -191,6 +187,6 @@ func (w *podridaWorld) Scores(scores *[rules.MaxSeats]float32) {
 	}
 	for seat := range p.players {
 		mean := float32(sum-won[seat]) / float32(p.players-1)
-		scores[seat] = min(1, max(0, 0.5+(float32(won[seat])-p.tune.others*mean)/p.tune.scale))
+		scores[seat] = min(1, max(0, 0.5+(float32(won[seat])-mean)/podridaScale))
 	}
 }

@@ -101,8 +101,5 @@ func (g *grown) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byt
 	budget := g.budget(t)
 	found := g.searcher.Search(&tebesTree{*s.(*tebes.State), &g.eval}, budget, r)
 	g.ended(budget)
-	info = appendScore(info, 2*found.Value-1)
-	info = appendInfo(info, "visits", int64(found.Visits))
-	info = appendInfo(info, "nodes", int64(found.Nodes))
-	return found.Move, appendLine(info, s, found.Line)
+	return found.Move, appendFound(info, s, found)
 }

@@ -83,6 +83,14 @@ func appendScore(dst []byte, score float64) []byte {
 	return strconv.AppendFloat(append(dst, "score="...), score, 'f', 2, 64)
 }
 
+// appendFound appends what a Monte Carlo tree search has found in a position.
+func appendFound(info []byte, s rules.State, found search.Found) []byte {
+	info = appendScore(info, 2*found.Value-1)
+	info = appendInfo(info, "visits", int64(found.Visits))
+	info = appendInfo(info, "nodes", int64(found.Nodes))
+	return appendLine(info, s, found.Line)
+}
+
 // appendLine appends the expected moves, from a position: pv=1-2,3-4.
 func appendLine(dst []byte, s rules.State, line []rules.Move) []byte {
 	for i, m := range line {

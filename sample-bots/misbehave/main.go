@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -43,11 +44,7 @@ func main() {
 func printList() {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range faults.All {
-		code := string(f.Code)
-		if code == "" {
-			code = "(no fault)"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, code, f.Help)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, cmp.Or(f.Code, "(no fault)"), f.Help)
 	}
 	w.Flush()
 }

@@ -19,6 +19,15 @@ type Budget struct {
 	Deadline time.Time
 }
 
+// Found is what a Monte Carlo tree search has found.
+type Found struct {
+	Move   rules.Move
+	Value  float64 // what the side to move can expect after it, 0 to 1
+	Visits int     // of the move
+	Nodes  uint64  // iterations of this search
+	Line   []rules.Move
+}
+
 // Meter counts the nodes of a search and tells when its budget is spent.
 type Meter struct {
 	budget  Budget

@@ -26,9 +26,10 @@ func NewBot() *cobra.Command {
 		Example: "  timba bot greedy",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return UntilInterrupt(cmd, func() error {
-				return house.Run(strings.TrimPrefix(args[0], "@"), cmd.InOrStdin(), cmd.OutOrStdout())
+			_, err := UntilInterrupt(cmd, func() (any, error) {
+				return nil, house.Run(strings.TrimPrefix(args[0], "@"), cmd.InOrStdin(), cmd.OutOrStdout())
 			})
+			return err
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return houseBots(""), cobra.ShellCompDirectiveNoFileComp

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,12 +98,7 @@ func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) 
 }
 
 // OrDash returns the text, or a dash if it is empty.
-func OrDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
+func OrDash(text string) string { return cmp.Or(text, "-") }
 
 // WriteFile writes a file, or standard output for "" and "-". A file is written completely or not at all.
 func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) error {
@@ -164,32 +160,35 @@ func cannotWrite(path string, err error) error {
 	return fmt.Errorf("out: %w", &fs.PathError{Op: "write", Path: path, Err: err})
 }
 
-// UntilInterrupt calls do, which does not look at the command's context, and returns its error, or
-// that of the context if that ends first; do then goes on beside the rest of the program. The
+// UntilInterrupt calls do, which does not look at the command's context, and returns what it does, or
+// the error of the context if that ends first; do then goes on beside the rest of the program. The
 // terminal at stdin is as before when it returns.
-func UntilInterrupt(cmd *cobra.Command, do func() error) error {
+func UntilInterrupt[T any](cmd *cobra.Command, do func() (T, error)) (got T, err error) {
 	ctx := cmd.Context()
 	if err := ctx.Err(); err != nil {
-		return err
+		return got, err
 	}
 	if tty, ok := cmd.InOrStdin().(*os.File); ok {
 		if before, err := term.GetState(int(tty.Fd())); err == nil {
 			defer term.Restore(int(tty.Fd()), before)
 		}
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- do() }()
+	ended := make(chan func() (T, error), 1)
+	go func() {
+		got, err := do()
+		ended <- func() (T, error) { return got, err }
+	}()
 	select {
-	case err := <-ended:
-		return err
+	case result := <-ended:
+		return result()
 	case <-ctx.Done():
-		return ctx.Err()
+		return got, ctx.Err()
 	}
 }
 
 // ReadInput returns the first bytes of a file, or of stdin for "-", unless the command is
 // interrupted.
-func ReadInput(cmd *cobra.Command, path string, most int64) (data []byte, err error) {
+func ReadInput(cmd *cobra.Command, path string, most int64) ([]byte, error) {
 	in := cmd.InOrStdin()
 	if path != "-" {
 		f, err := os.Open(path)
@@ -199,13 +198,5 @@ func ReadInput(cmd *cobra.Command, path string, most int64) (data []byte, err er
 		defer f.Close()
 		in = f
 	}
-	got := make(chan []byte, 1)
-	if err := UntilInterrupt(cmd, func() error {
-		data, err := io.ReadAll(io.LimitReader(in, most))
-		got <- data
-		return err
-	}); err != nil {
-		return nil, err
-	}
-	return <-got, nil
+	return UntilInterrupt(cmd, func() ([]byte, error) { return io.ReadAll(io.LimitReader(in, most)) })
 }

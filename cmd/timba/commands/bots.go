@@ -35,7 +35,9 @@ func newBots() *cobra.Command {
 	cmd.Flags().BoolVar(&mine, "mine", false, "only your own bots")
 	cmd.Flags().StringVar(&owner, "owner", "", "only the bots of this person")
 	cmd.MarkFlagsMutuallyExclusive("mine", "owner")
-	cmd.AddCommand(newBotsShow(), newBotsWithdraw(), newBotsRestore(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
+	cmd.AddCommand(newBotsChange("withdraw", "Take your bot off the ladders; its history and its name stay", (*client.Client).Withdraw),
+		newBotsChange("restore", "Bring your bot back that you have withdrawn", (*client.Client).Restore),
+		newBotsShow(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (any, error) {
 		if mine && len(args) > 0 {
 			return nil, errors.New("bots: --mine excludes a bot's name: choose one")
@@ -83,7 +85,7 @@ func showBots(w io.Writer, bots []wire.Bot) {
 		if v := b.Latest; v != nil {
 			last, state, submitted = versionText(*v), v.State, since(v.Created)
 			if v.Remote && v.Version == b.Live {
-				plays += ", remote, " + onlineText(*v)
+				plays += ", remote, " + map[bool]string{true: "online", false: "offline"}[v.Online]
 			}
 		}
 		if !b.Withdrawn.IsZero() {
@@ -91,14 +93,6 @@ func showBots(w io.Writer, bots []wire.Bot) {
 		}
 		return []any{b.Name, ownerText(b.Owner, b.House), plays, last, state, submitted}
 	})
-}
-
-// onlineText returns whether a remote version is connected.
-func onlineText(v wire.Version) string {
-	if v.Online {
-		return "online"
-	}
-	return "offline"
 }
 
 func ownerText(owner string, house bool) string {
@@ -199,26 +193,14 @@ func provisional(s wire.Standing) bool {
 	return place.Provisional()
 }
 
-func newBotsWithdraw() *cobra.Command {
+func newBotsChange(name, short string, change func(c *client.Client, ctx context.Context, bot string) (wire.Bot, error)) *cobra.Command {
 	return &cobra.Command{
-		Use:     "withdraw BOT",
-		Short:   "Take your bot off the ladders; its history and its name stay",
-		Example: "  timba bots withdraw mybot",
+		Use:     name + " BOT",
+		Short:   short,
+		Example: "  timba bots " + name + " mybot",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeBot(cmd, args[0], func(c *client.Client) (wire.Bot, error) { return c.Withdraw(cmd.Context(), args[0]) })
-		},
-	}
-}
-
-func newBotsRestore() *cobra.Command {
-	return &cobra.Command{
-		Use:     "restore BOT",
-		Short:   "Bring your bot back that you have withdrawn",
-		Example: "  timba bots restore mybot",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeBot(cmd, args[0], func(c *client.Client) (wire.Bot, error) { return c.Restore(cmd.Context(), args[0]) })
+			return changeBot(cmd, args[0], func(c *client.Client) (wire.Bot, error) { return change(c, cmd.Context(), args[0]) })
 		},
 	}
 }
@@ -323,9 +305,7 @@ func newBotsFetch() *cobra.Command {
 				return err
 			}
 			defer u.Body.Close()
-			if out == "" {
-				out = u.Name
-			}
+			out = cmp.Or(out, u.Name)
 			size, err := writeUpload(out, u.Body)
 			if err != nil {
 				return fmt.Errorf("bots: %w", err)

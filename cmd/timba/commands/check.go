@@ -1,8 +1,9 @@
 package commands
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
-	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -82,11 +82,16 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	w := cmd.OutOrStdout()
 	if !f.json {
 		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), o.Clock, f.seed)
-		f.show(&o, w, cmd.ErrOrStderr())
+		bar := cli.NewProgress(cmd.ErrOrStderr(), "games") // on a terminal
+		o.Progress = bar.Set
+		o.Done = func(c check.Check) {
+			bar.Clear()
+			c.WriteLine(w)
+		}
 	}
 	result, err := check.Run(cmd.Context(), p, o)
 	switch {
-	case err != nil && match.IsCancelled(err):
+	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(cmd.ErrOrStderr(), "interrupted")
 		return cli.ErrNoVerdict
 	case err != nil:
@@ -130,14 +135,4 @@ func (f *checkFlags) options() (check.Options, error) {
 		o.Games = append(o.Games, g)
 	}
 	return o, nil
-}
-
-// show prints each check when it ends and, on a terminal, the progress of the games.
-func (f *checkFlags) show(o *check.Options, w, errs io.Writer) {
-	bar := cli.NewProgress(errs, "games")
-	o.Progress = bar.Set
-	o.Done = func(c check.Check) {
-		bar.Clear()
-		c.WriteLine(w)
-	}
 }

@@ -14,9 +14,9 @@ import (
 
 // examination is the document of `timba doctor --json`.
 type examination struct {
-	Level  string        `json:"level"`
-	Layers []layerResult `json:"layers"`
-	Trials []trialResult `json:"attacks,omitempty"`
+	Level  string          `json:"level"`
+	Layers []layerResult   `json:"layers"`
+	Trials []sandbox.Trial `json:"attacks,omitempty"`
 }
 
 type layerResult struct {
@@ -24,12 +24,6 @@ type layerResult struct {
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
 	Fix   string `json:"fix,omitempty"`
-}
-
-type trialResult struct {
-	Name    string `json:"name"`
-	Blocked bool   `json:"blocked"`
-	Text    string `json:"text"`
 }
 
 func newDoctor() *cobra.Command {
@@ -55,7 +49,7 @@ func newDoctor() *cobra.Command {
 		if err := cmd.Context().Err(); err != nil {
 			return e, err
 		}
-		through := slices.ContainsFunc(e.Trials, func(t trialResult) bool { return !t.Blocked })
+		through := slices.ContainsFunc(e.Trials, func(t sandbox.Trial) bool { return !t.Blocked })
 		if report.Level < want || through {
 			return e, cli.ErrFault
 		}
@@ -73,9 +67,7 @@ func examine(ctx context.Context, r sandbox.Report) examination {
 		e.Layers = append(e.Layers, result)
 	}
 	if r.Level > sandbox.None && ctx.Err() == nil {
-		for _, t := range sandbox.SelfTest(r.Level) {
-			e.Trials = append(e.Trials, trialResult(t))
-		}
+		e.Trials = sandbox.SelfTest(r.Level)
 	}
 	return e
 }
@@ -95,7 +87,7 @@ func showExamination(w io.Writer, e examination) {
 		return
 	}
 	fmt.Fprintln(w)
-	cli.Rows(w, "a program that||", e.Trials, func(t trialResult) []any {
+	cli.Rows(w, "a program that||", e.Trials, func(t sandbox.Trial) []any {
 		return []any{t.Name, map[bool]string{true: "blocked", false: "GOT THROUGH"}[t.Blocked], t.Text}
 	})
 }

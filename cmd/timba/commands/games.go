@@ -70,7 +70,8 @@ func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 		}
 		given[name] = value
 	}
-	if _, ok := given["players"]; !ok && bots > 1 && hasPlayers(g) {
+	hasPlayers := slices.ContainsFunc(g.Options, func(o rules.Option) bool { return o.Name == "players" })
+	if _, ok := given["players"]; !ok && bots > 1 && hasPlayers {
 		given["players"] = strconv.Itoa(bots)
 	}
 	return g.Resolve(given)
@@ -86,13 +87,4 @@ func withOpening(v *rules.Variant, set []string) (*rules.Variant, error) {
 	}
 	given[name] = strconv.Itoa(v.StandardOpening())
 	return v.Game.Resolve(given)
-}
-
-func hasPlayers(g *rules.Game) bool {
-	for _, o := range g.Options {
-		if o.Name == "players" {
-			return true
-		}
-	}
-	return false
 }

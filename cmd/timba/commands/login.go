@@ -103,15 +103,11 @@ func confirmUnencrypted(cmd *cobra.Command, url string) error {
 		return why
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s is not encrypted: others on the way can read the token. Log in all the same? [y/N] ", url)
-	answer := make(chan string, 1)
-	if err := cli.UntilInterrupt(cmd, func() error {
-		line, err := bufio.NewReader(tty).ReadString('\n')
-		answer <- line
-		return err
-	}); err != nil {
+	line, err := cli.UntilInterrupt(cmd, func() (string, error) { return bufio.NewReader(tty).ReadString('\n') })
+	if err != nil {
 		return err
 	}
-	if line := strings.ToLower(strings.TrimSpace(<-answer)); line != "y" && line != "yes" {
+	if line = strings.ToLower(strings.TrimSpace(line)); line != "y" && line != "yes" {
 		return why
 	}
 	return nil
@@ -147,15 +143,8 @@ func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error)
 func askSecret(cmd *cobra.Command, tty *os.File, prompt string) (string, error) {
 	fmt.Fprint(cmd.ErrOrStderr(), prompt)
 	defer fmt.Fprintln(cmd.ErrOrStderr())
-	got := make(chan []byte, 1)
-	if err := cli.UntilInterrupt(cmd, func() error {
-		line, err := term.ReadPassword(int(tty.Fd()))
-		got <- line
-		return err
-	}); err != nil {
-		return "", err
-	}
-	return strings.TrimSpace(string(<-got)), nil
+	line, err := cli.UntilInterrupt(cmd, func() ([]byte, error) { return term.ReadPassword(int(tty.Fd())) })
+	return strings.TrimSpace(string(line)), err
 }
 
 func newLogout() *cobra.Command {

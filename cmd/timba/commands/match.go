@@ -18,7 +18,6 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
@@ -152,11 +151,11 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	played, err := plan.Enter(programs)
+	t, err := tournament.New(plan)
 	if err != nil {
 		return err
 	}
-	t, err := tournament.New(plan)
+	played, err := t.Enter(programs)
 	if err != nil {
 		return err
 	}
@@ -170,14 +169,16 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if f.format != "" {
 		f.noticeSeats(cmd.ErrOrStderr(), t)
 	}
-	noticeCores(cmd.ErrOrStderr(), f.concurrency)
+	if notice := tournament.Crowded(f.concurrency); notice != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", notice)
+	}
 	noticeCredit(cmd.ErrOrStderr())
 	noticeMemory(cmd.ErrOrStderr(), t.Variant.Players, played, sandbox.MachineMemory())
 	switch {
 	case dir == nil:
-		dir, err = f.newDir(plan)
+		dir, err = f.newDir(t.Config)
 	case cmd.Flags().Changed("deals"):
-		err = dir.Replace(plan)
+		err = dir.Replace(t.Config)
 	}
 	if err != nil {
 		return err
@@ -427,7 +428,7 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 // noteEarly notes in a run why its match ended early.
 func (f *matchFlags) noteEarly(cmd *cobra.Command, r *report.Run, why error) {
 	kind, said := report.Failed, cli.Message(why)
-	if cause := context.Cause(cmd.Context()); cause != nil && match.IsCancelled(why) {
+	if cause := context.Cause(cmd.Context()); cause != nil && errors.Is(why, context.Canceled) {
 		kind, said = report.Interrupted, cause.Error() // which signal it was
 	}
 	r.EndEarly(kind, said, f.resumeLine(cmd, r.Dir))
@@ -516,14 +517,12 @@ func (f *scoreFlags) parse() (err error) {
 // scoreboard shows the running score and the games of a match on stderr: on a terminal the score
 // in place, elsewhere a line from time to time.
 type scoreboard struct {
-	run            *report.Run
-	w              io.Writer
-	live           *text.Live // nil where the score is written line by line
-	quiet, verbose bool
-	deals          int           // a line after so many, 0 for one after every
-	every          time.Duration // between two scores
-	next           time.Time     // of the next score by time
-	last           int           // deals played before the last game
+	scoreFlags
+	run  *report.Run
+	w    io.Writer
+	live *text.Live // nil where the score is written line by line
+	next time.Time  // of the next score by time
+	last int        // deals played before the last game
 }
 
 // shareOfScore is the part of the time, one in so many, that the score may take at most: the
@@ -533,7 +532,7 @@ const shareOfScore = 20
 // board returns the scoreboard of a run. traced is whether the lines of bots go to stdout, which
 // is no place for a score then.
 func (f *scoreFlags) board(r *report.Run, w io.Writer, traced bool) *scoreboard {
-	b := &scoreboard{run: r, w: w, quiet: f.quiet, verbose: f.verbose, deals: f.deals, every: f.every}
+	b := &scoreboard{scoreFlags: *f, run: r, w: w}
 	if !traced && !f.quiet {
 		b.live = text.NewLive(w)
 	}

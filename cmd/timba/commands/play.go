@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/person"
@@ -197,17 +196,6 @@ func (f *playFlags) path(v *rules.Variant) (string, error) {
 	return filepath.Join(cache, fmt.Sprintf("%s-%s-%d.json", time.Now().Format("20060102-150405"), v.Game.Name, os.Getpid())), nil
 }
 
-// hintBot is the house bot that gives hints.
-const hintBot = "greedy"
-
-func hint(t *protocol.Turn) protocol.Answer {
-	bot, err := house.Find(hintBot)
-	if err != nil {
-		panic(err) // a constant
-	}
-	return bot.Answer(t)
-}
-
 // sit plays the game and saves its replay.
 func (f *playFlags) sit(cmd *cobra.Command, m match.Match, out string) error {
 	w := cmd.OutOrStdout()
@@ -216,7 +204,7 @@ func (f *playFlags) sit(cmd *cobra.Command, m match.Match, out string) error {
 		return err
 	}
 	defer in.Close()
-	p := person.Person{Match: m, Seat: f.seat, In: in, Out: w, Hint: hint, HintName: "@" + hintBot, Repeats: repeats(m.Bots)}
+	p := person.Person{Match: m, Seat: f.seat, In: in, Out: w, Repeats: repeats(m.Bots)}
 	game, err := p.Play(cmd.Context())
 	switch {
 	case errors.Is(err, person.ErrQuit):

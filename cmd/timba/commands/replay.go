@@ -22,14 +22,8 @@ import (
 )
 
 func newReplay() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "replay",
-		Short: "Show, verify, export or feed the replay of a game",
-		Args:  cli.UnknownCommand,
-		RunE:  func(cmd *cobra.Command, args []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newReplayShow(), newReplayVerify(), newReplayExport(), newReplayFeed())
-	return cmd
+	cmd := &cobra.Command{Use: "replay", Short: "Show, verify, export or feed the replay of a game"}
+	return cli.Group(cmd, newReplayShow(), newReplayVerify(), newReplayExport(), newReplayFeed())
 }
 
 // readReplay returns the replay in a file and its game; "-" is stdin. It fails once the command
@@ -183,7 +177,8 @@ func (f *showFlags) show(cmd *cobra.Command, r *referee.Replay, g *rules.Game) e
 	s := playback.Screen{Writer: w, Style: draw.For(w), Game: game, Seat: f.seat, All: f.all, Plain: f.plain}
 	switch {
 	case f.step:
-		return cli.UntilInterrupt(cmd, func() error { return s.Steps(cmd.InOrStdin(), max(0, f.ply)) })
+		_, err := cli.UntilInterrupt(cmd, func() (any, error) { return nil, s.Steps(cmd.InOrStdin(), max(0, f.ply)) })
+		return err
 	case f.ply >= 0:
 		s.Frame(f.ply)
 	default:

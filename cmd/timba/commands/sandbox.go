@@ -95,13 +95,6 @@ func sandboxBots(bots []match.Bot, programs []program.Program, s *match.Sandbox)
 	return nil
 }
 
-// noticeCores says so where more games are played at the same time than there are cores.
-func noticeCores(w io.Writer, concurrency int) {
-	if notice := tournament.Crowded(concurrency); notice != "" {
-		fmt.Fprintf(w, "notice: %s\n", notice)
-	}
-}
-
 // noticeCredit says so where late bots get no credit on this machine.
 func noticeCredit(w io.Writer) {
 	if err := cores.Check(cores.All()); err != nil {

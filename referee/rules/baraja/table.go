@@ -172,9 +172,12 @@ func (t *Table) Put(c Card) bool {
 func (t *Table) Last() bool { return t.Played == t.End }
 
 // Collect gives the complete trick to its winner, who leads the next, or ends
-// the game after the last one. The bonus is added to the trick's points.
+// the game after the last one, to whose points the bonus is added.
 func (t *Table) Collect(bonus int16, log *rules.Log) {
-	won := int16(t.Pot) + bonus
+	won := int16(t.Pot)
+	if t.Last() {
+		won += bonus
+	}
 	t.Points[t.Winner%TableSeats] += won
 	t.Leader, t.Mover = t.Winner, int8(t.Winner)
 	t.InTrick, t.Pot = 0, 0

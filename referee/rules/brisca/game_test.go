@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
@@ -54,14 +55,8 @@ func TestBriscaReplays(t *testing.T) {
 }
 
 // resolve makes a variant from "key=value key=value".
-func resolve(t *testing.T, options string) (*rules.Variant, error) {
-	t.Helper()
-	given := map[string]string{}
-	for pair := range strings.FieldsSeq(options) {
-		name, value, _ := strings.Cut(pair, "=")
-		given[name] = value
-	}
-	return Game.Resolve(given)
+func resolve(options string) (*rules.Variant, error) {
+	return Game.Resolve(protocol.Pairs(options).Map())
 }
 
 // scene is a position: the front of the shuffled pack, the rest following in
@@ -73,8 +68,7 @@ type scene struct {
 // play makes the moves; the log holds what was told last.
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
-	v := kit.Get[*rules.Variant](t)(resolve(t, c.options))
-	s := &State{rules: v.Rules.(Rules)}
+	v := kit.Get[*rules.Variant](t)(resolve(c.options))
 	var pack []baraja.Card
 	for word := range strings.FieldsSeq(c.pack) {
 		card, err := baraja.Parse(word)
@@ -88,8 +82,8 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 			pack = append(pack, card)
 		}
 	}
-	copy(s.Pack[:], pack)
-	s.begin()
+	s := new(State)
+	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(pack))
 	log := new(rules.Log)
 	s.Start(log)
 	for word := range strings.FieldsSeq(c.moves) {
@@ -107,16 +101,11 @@ func events(log *rules.Log, seat int) string {
 
 // key returns the value of a key in a seat's view.
 func key(s rules.State, seat int, name string) string {
-	for pair := range strings.FieldsSeq(string(s.View(nil, seat))) {
-		if k, value, _ := strings.Cut(pair, "="); k == name {
-			return value
-		}
-	}
-	return "(none)"
+	return protocol.Pairs(s.View(nil, seat)).Get(name)
 }
 
 func TestBriscaDealOfZeroSeed(t *testing.T) {
-	v, _ := resolve(t, "")
+	v, _ := resolve("")
 	stream := rules.NewStream(rules.Seed{})
 	s := v.Deal(&stream)
 	var log rules.Log
@@ -137,7 +126,7 @@ func TestBriscaDealOfZeroSeed(t *testing.T) {
 // SPEC.md, "Brisca": number of seats, tricks and cards to draw.
 func TestBriscaSeats(t *testing.T) {
 	for _, test := range []struct{ players, stock, tricks, last int }{{2, 34, 20, 0}, {3, 30, 13, 0}, {4, 28, 10, 0}} {
-		v, _ := resolve(t, fmt.Sprint("players=", test.players))
+		v, _ := resolve(fmt.Sprint("players=", test.players))
 		stream := rules.NewStream(rules.Seed{1})
 		s := v.Deal(&stream)
 		if got := key(s, 0, "stock"); got != fmt.Sprint(test.stock) {
@@ -370,7 +359,7 @@ func TestBriscaLast10(t *testing.T) {
 }
 
 func TestBriscaTeams(t *testing.T) {
-	v, _ := resolve(t, "players=4 teams=yes")
+	v, _ := resolve("players=4 teams=yes")
 	for seat, side := range []int{0, 1, 0, 1} {
 		if v.Side(seat) != side {
 			t.Errorf("seat %d plays for side %d", seat, v.Side(seat))
@@ -394,7 +383,7 @@ func TestBriscaOptionsRefused(t *testing.T) {
 		"last10=10 exchange=1": ``,
 		"f=1 e=1 d=1 c=1 b=1":  `brisca: unknown option "b": try players, teams, exchange, last10, blackhand, hunt3`,
 	} {
-		if _, err := resolve(t, options); err == nil || want != "" && err.Error() != want {
+		if _, err := resolve(options); err == nil || want != "" && err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", options, err, want)
 		}
 	}

@@ -90,11 +90,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 // what the new trick begins with.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.Hunted()
-	bonus := int16(0)
-	if s.Last() {
-		bonus = s.rules.Bonus()
-	}
-	s.Collect(bonus, log)
+	s.Collect(s.rules.Bonus(), log)
 	switch {
 	case hunted:
 		s.WinHunt(baraja.AllPoints+s.rules.Bonus(), log)

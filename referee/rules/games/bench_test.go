@@ -59,7 +59,10 @@ func benchmarkVariant(b *testing.B, v *rules.Variant, plies int) {
 	})
 	r = rules.NewRand(2)
 	s := v.Deal(&stream)
-	for range plies {
+	for s.Ply() < plies || s.Turn() == rules.Over {
+		if s.Turn() == rules.Over { // what wins at once has ended it early
+			s = v.Deal(&stream)
+		}
 		step(s)
 	}
 	o := rules.Observe(s, s.Turn())

@@ -1,32 +1,5 @@
 // Package podrida is La Podrida, a trick game of exact bids for 3 to 12 seats
-// with the Spanish pack.
-//
-// The pack has 48 cards (1 to 12 of each suit) or 40 (without 8 and 9). Within
-// a suit the cards rank 1, 12, 11, 10, 9, 8, 7 down to 2.
-//
-// Rounds of 1, 2, ... max cards are played, max being the pack divided by the
-// seats, rounded down, and with rounds=short at most 5; with rounds=updown they
-// then go down again to 1, max being played once. The dealer of round 1 is the
-// last seat and the deal moves on by one seat each round. Every round shuffles
-// the pack anew from its starting order, on the same stream, and deals one card
-// at a time from the seat after the dealer. The next card is turned up and its
-// suit is trumps; when the pack is used up, the last card dealt, the dealer's,
-// is shown to all and its suit is trumps.
-//
-// From the seat after the dealer on, each seat bids how many tricks it will
-// win, 0 to the number of cards. From round 3 on the last bidder, the dealer,
-// may not make the sum of the bids equal the number of cards.
-//
-// The seat after the dealer leads to the first trick, the winner of a trick to
-// the next. The other seats must follow suit, and following they must beat the
-// card that is winning if they can, unless the trick has been trumped and the
-// suit led is not trumps. Void in the suit led, a seat must trump if it can:
-// above the trumps in the trick if it can, with any trump otherwise. Without
-// trumps it plays anything. The highest trump wins the trick, else the highest
-// card of the suit led.
-//
-// A seat that wins exactly its bid scores 10 and a point a trick, any other -10.
-// The points are the sums over the rounds; the seats rank by points.
+// with the Spanish pack. SPEC.md, "La Podrida", has its rules.
 package podrida
 
 import (
@@ -58,21 +31,18 @@ var Game = &rules.Game{
 		{Name: "rounds", Values: []string{"up", "updown", "short"}, Help: "hands of 1, 2, ... cards up to the most that the pack gives, up and down to 1 again, or up to 5"},
 	},
 	Display: rules.Display{Title: "La Podrida", Cards: Ranking.Display()},
-	Variant: variantOf,
+	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+		return newVariant(g, settings, Rules{
+			Players: uint8(settings.Int("players")),
+			Deck:    uint8(settings.Int("deck")),
+			UpDown:  settings.Get("rounds") == "updown",
+			Short:   settings.Get("rounds") == "short",
+		}), nil
+	},
 }
 
 //go:embed rules.*.md
 var rulesFiles embed.FS
-
-// variantOf resolves the options: every combination is valid.
-func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
-	return newVariant(g, settings, Rules{
-		Players: uint8(settings.Int("players")),
-		Deck:    uint8(settings.Int("deck")),
-		UpDown:  settings.Get("rounds") == "updown",
-		Short:   settings.Get("rounds") == "short",
-	}), nil
-}
 
 // Rules is the resolved options. It is comparable.
 type Rules struct {
@@ -140,11 +110,7 @@ func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant 
 	return &rules.Variant{
 		Game: g, Settings: settings, Rules: r,
 		Players: int(r.Players), Sides: int(r.Players), Chance: true, Unique: true, MaxPlies: r.MaxPlies(),
-		Deal: func(src *rules.Stream) rules.State {
-			s := new(State)
-			s.Deal(r, src)
-			return s
-		},
+		Deal:     rules.Dealer[State](r),
 		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
 	}
 }

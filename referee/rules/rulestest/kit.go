@@ -4,6 +4,7 @@
 package rulestest
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -55,11 +56,7 @@ func check(g *rules.Game, o Options) error {
 
 // games returns the number of games for each of n variants.
 func games(o Options, n int) int {
-	total := o.Games
-	if total == 0 {
-		total = 150
-	}
-	return max(1, total/n)
+	return max(1, cmp.Or(o.Games, 150)/n)
 }
 
 // checkVariant runs every check on one variant; the number tells variants apart.

@@ -1,28 +1,5 @@
-// Package teeko is Teeko on a board of 5x5 squares, for two seats.
-//
-// The squares are numbered row by row from the top left, 0 to 24. Seat 0 is
-// black and moves first. Each side has four pieces. With start=random, as in the
-// study of the game, they stand on a random board that nobody has won; with
-// start=drop the sides first place their pieces in turn on empty squares. Then a
-// move takes one of one's own pieces to an empty neighbouring square, in any of the
-// eight directions.
-//
-// A side whose four pieces form a winning shape after its own move or placing
-// wins: four next to each other in a line (across, down or diagonal), or a square
-// of 2x2. With squares=advanced the corners of a square with sides along the
-// board of any size, 2x2 to 5x5, win as well. The game is drawn when limit plies
-// have been made, placings included; a win on that ply is a win. With limit=0
-// it is drawn at rules.MaxPlies.
-//
-// The random start: the squares 0 to 24 in order are shuffled; the first four
-// are black's, the next four white's. While either side has a winning shape by
-// the rules of the game, the squares are put in order again and shuffled anew from the same
-// stream.
-//
-// With opening=N the game begins after N random plies, placings or moves, which do
-// not count as plies.
-//
-// A win is 1 point and a loss 0, a draw 0.5 each.
+// Package teeko is Teeko on a board of 5x5 squares, for two seats. SPEC.md,
+// "Teeko", has its rules.
 package teeko
 
 import (
@@ -49,21 +26,18 @@ var Game = &rules.Game{
 		rules.OpeningOption,
 	},
 	Display: rules.Display{Title: "Teeko", Board: &rules.Board{Pieces: "board", Sides: letters}},
-	Variant: variantOf,
+	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+		return newVariant(g, settings, Rules{
+			Drop:     settings.Get("start") == "drop",
+			Advanced: settings.Get("squares") == "advanced",
+			Limit:    uint16(settings.Int("limit")),
+			Opening:  uint8(settings.Int(rules.OpeningOption.Name)),
+		}), nil
+	},
 }
 
 //go:embed rules.*.md
 var rulesFiles embed.FS
-
-// variantOf resolves the options: every combination is valid.
-func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
-	return newVariant(g, settings, Rules{
-		Drop:     settings.Get("start") == "drop",
-		Advanced: settings.Get("squares") == "advanced",
-		Limit:    uint16(settings.Int("limit")),
-		Opening:  uint8(settings.Int(rules.OpeningOption.Name)),
-	}), nil
-}
 
 // Rules is the resolved options. It is comparable.
 type Rules struct {
@@ -82,11 +56,7 @@ func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant 
 	return &rules.Variant{
 		Game: g, Settings: settings, Rules: r,
 		Players: 2, Sides: 2, Prize: 1, Chance: !r.Drop || r.Opening > 0, MaxPlies: int(r.lastPly()),
-		Deal: func(src *rules.Stream) rules.State {
-			s := new(State)
-			s.Deal(r, src)
-			return s
-		},
+		Deal:     rules.Dealer[State](r),
 		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
 	}
 }

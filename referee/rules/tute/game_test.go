@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
@@ -60,12 +61,7 @@ func TestTuteReplays(t *testing.T) {
 
 // resolve makes a variant from "key=value key=value".
 func resolve(options string) (*rules.Variant, error) {
-	given := map[string]string{}
-	for pair := range strings.FieldsSeq(options) {
-		name, value, _ := strings.Cut(pair, "=")
-		given[name] = value
-	}
-	return Game.Resolve(given)
+	return Game.Resolve(protocol.Pairs(strings.TrimSpace(options)).Map())
 }
 
 // scene is a position: hands by seat, separated by slashes and filled up to eight
@@ -111,11 +107,8 @@ func (c scene) pack(t *testing.T, players int) (pack []baraja.Card) {
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(resolve(c.options))
-	s := &State{rules: v.Rules.(Rules)}
-	if n := copy(s.Pack[:], c.pack(t, v.Players)); n != 40 {
-		t.Fatalf("a pack of %d", n)
-	}
-	s.begin()
+	s := new(State)
+	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(c.pack(t, v.Players)))
 	log := new(rules.Log)
 	s.Start(log)
 	for word := range strings.FieldsSeq(c.moves) {
@@ -146,12 +139,7 @@ func legal(s *State) string {
 
 // key returns the value of a key in a seat's view.
 func key(s rules.State, seat int, name string) string {
-	for pair := range strings.FieldsSeq(string(s.View(nil, seat))) {
-		if k, value, _ := strings.Cut(pair, "="); k == name {
-			return value
-		}
-	}
-	return "(none)"
+	return protocol.Pairs(s.View(nil, seat)).Get(name)
 }
 
 func TestTuteDealOfZeroSeed(t *testing.T) {

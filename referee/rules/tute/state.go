@@ -170,11 +170,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 // hunt, the draw and what the new trick begins with.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.Hunted()
-	bonus := int16(0)
-	if s.Last() {
-		bonus = s.rules.Bonus()
-	}
-	s.Collect(bonus, log)
+	s.Collect(s.rules.Bonus(), log)
 	s.scoreSong(log)
 	s.Declared, s.asked = [baraja.TableSeats]uint8{}, 0
 	switch {

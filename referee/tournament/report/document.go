@@ -167,10 +167,7 @@ func (r *Run) Document() Document {
 
 func (d *Document) addRounds(r *Run, results tournament.Results) {
 	for _, m := range r.Matches() {
-		round := documentRound{Round: m.Round + 1, Match: m.Number, Points: m.Points()}
-		for _, b := range m.Bots {
-			round.Bots = append(round.Bots, r.Bots[b].Name)
-		}
+		round := documentRound{Round: m.Round + 1, Match: m.Number, Bots: r.names(m.Bots), Points: m.Points()}
 		if r.Format == tournament.Knockout && r.Finished(m) {
 			round.Winner, round.TieBreak = r.Bots[m.Winner()].Name, m.TieBreak()
 		}
@@ -233,11 +230,7 @@ func (r *Run) missingText() string {
 		if unfinished++; unfinished > shownMatches {
 			continue
 		}
-		var names []string
-		for _, b := range m.Bots {
-			names = append(names, r.Bots[b].Name)
-		}
-		parts = append(parts, fmt.Sprintf("%d of match %d (%s)", lacks, m.Number, strings.Join(names, ", ")))
+		parts = append(parts, fmt.Sprintf("%d of match %d (%s)", lacks, m.Number, strings.Join(r.names(m.Bots), ", ")))
 	}
 	if more := unfinished - shownMatches; more > 0 {
 		parts = append(parts, "those of "+text.Count(more, "more match"))

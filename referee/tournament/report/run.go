@@ -51,7 +51,7 @@ type Fault struct {
 // and, once a minute while it lasts, that the machine is busy; one call at a time.
 func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Result), say func(text string)) error {
 	r.began = time.Now()
-	err := tournament.Play(ctx, r.State, r.Dir, tournament.Local(r.Programs, r.trace), r.Workers, r.events(done, say))
+	err := tournament.Play(ctx, r.State, r.Dir, r.Programs, r.Workers, r.events(done, say))
 	r.Took = time.Since(r.began)
 	for _, m := range r.Matches() {
 		for _, f := range m.Tally.Faults {
@@ -67,6 +67,7 @@ func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Re
 // events counts what happens, and passes it on.
 func (r *Run) events(done func(*tournament.Match, *referee.Result), say func(text string)) tournament.Events {
 	return tournament.Events{
+		Trace: r.trace,
 		Done: func(m *tournament.Match, g *referee.Result) {
 			r.Games++
 			done(m, g)

@@ -309,13 +309,17 @@ func (r *Run) writeTeams(w io.Writer) {
 // teams returns the names of the bots that play on the same side in every game.
 func (r *Run) teams() (teams [][]string) {
 	for _, team := range r.Teams() {
-		var names []string
-		for _, bot := range team {
-			names = append(names, r.Bots[bot].Name)
-		}
-		teams = append(teams, names)
+		teams = append(teams, r.names(team))
 	}
 	return teams
+}
+
+// names returns the names of some bots.
+func (r *Run) names(bots []int) (names []string) {
+	for _, bot := range bots {
+		names = append(names, r.Bots[bot].Name)
+	}
+	return names
 }
 
 // outIn says how far a bot has come in a knockout.

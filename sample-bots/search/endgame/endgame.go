@@ -64,9 +64,6 @@ func New[S any, G State[S]](bytes int) *Solver[S, G] {
 	return &Solver[S, G]{table: newTable(bytes)}
 }
 
-// Bytes returns the size of the table.
-func (s *Solver[S, G]) Bytes() int { return len(s.table) * entrySize }
-
 // Margin returns the margin at the end of a position, if both sides play their best.
 func (s *Solver[S, G]) Margin(g G) int32 {
 	s.meter = search.NewMeter(search.Budget{}, 1<<63)

@@ -74,15 +74,6 @@ type Options struct {
 	Arena int     // bytes of the nodes
 }
 
-// Result is what a search has found.
-type Result struct {
-	Move   rules.Move
-	Value  float64 // average score of the seat after this move, 0 to 1
-	Visits int     // of the move
-	Nodes  uint64  // iterations of this search
-	Line   []rules.Move
-}
-
 // Searcher searches positions of one game. It is not safe for concurrent use.
 type Searcher[S any, G State[S]] struct {
 	options Options
@@ -116,16 +107,10 @@ func NewGuided[S any, G Guided[S]](o Options) *Searcher[S, G] {
 	return s
 }
 
-// Bytes returns the size of the arena.
-func (s *Searcher[S, G]) Bytes() int { return len(s.arena.nodes) * nodeSize }
-
-// Tree returns the number of nodes of the tree.
-func (s *Searcher[S, G]) Tree() int { return s.arena.used }
-
 // Search searches the position of a seat, which is to move, until the budget is spent. The
 // budget's nodes are iterations. It returns the move of most visits; before the first iteration, a
 // random one. When the arena is full, the tree stops growing.
-func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) Result {
+func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) search.Found {
 	s.rand = *r
 	s.meter = search.NewMeter(b, clock)
 	s.arena.clear()
@@ -251,10 +236,10 @@ func (s *Searcher[S, G]) choose(parent uint32, legal []rules.Move) (kid uint32, 
 
 // result returns the move of most visits, of equals the one of most value, and the line of most
 // visits after it.
-func (s *Searcher[S, G]) result(random rules.Move) Result {
+func (s *Searcher[S, G]) result(random rules.Move) search.Found {
 	best := s.arena.busiest(root)
 	if best == none {
-		return Result{Move: random, Nodes: s.meter.Nodes()}
+		return search.Found{Move: random, Nodes: s.meter.Nodes()}
 	}
 	s.line = s.line[:0]
 	for node := best; node != none && len(s.line) < maxLine; node = s.arena.busiest(node) {
@@ -264,7 +249,7 @@ func (s *Searcher[S, G]) result(random rules.Move) Result {
 		s.line = append(s.line, s.arena.nodes[node].move)
 	}
 	n := &s.arena.nodes[best]
-	return Result{
+	return search.Found{
 		Move: n.move, Value: n.score / float64(n.visits), Visits: int(n.visits),
 		Nodes: s.meter.Nodes(), Line: s.line,
 	}

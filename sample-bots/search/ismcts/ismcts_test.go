@@ -127,12 +127,13 @@ func TestBounds(t *testing.T) {
 	const arena = 32 << 10
 	for _, players := range []uint8{2, 3, 4} {
 		position, seat := dealt(players, 7, rules.NewRand(2))
-		var first Result
+		var first search.Found
 		for i := range 2 {
 			s := New[briscaTree](Options{C: 0.7, Arena: arena})
 			got := s.Search(position, seat, search.Budget{Nodes: 5000}, rules.NewRand(3))
-			if got.Nodes != 5000 || s.Bytes() > arena || s.Tree() != arena/nodeSize*3/4 {
-				t.Errorf("%d iterations, %d nodes of a tree in %d bytes", got.Nodes, s.Tree(), s.Bytes())
+			bytes := len(s.arena.nodes) * nodeSize
+			if got.Nodes != 5000 || bytes > arena || s.arena.used != arena/nodeSize*3/4 {
+				t.Errorf("%d iterations, %d nodes of a tree in %d bytes", got.Nodes, s.arena.used, bytes)
 			}
 			if err := position.Check(got.Move); err != nil {
 				t.Error(err)

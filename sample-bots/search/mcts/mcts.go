@@ -66,15 +66,6 @@ const (
 	Bound              // of the greatest upper bound, as inside the tree: exploration counts
 )
 
-// Result is what a search has found.
-type Result struct {
-	Move   rules.Move
-	Value  float64 // expected points of the side to move, 0 to 1
-	Visits int     // of the move
-	Nodes  uint64  // iterations of this search
-	Line   []rules.Move
-}
-
 // Searcher searches positions of one game. It is not safe for concurrent use.
 type Searcher[S any, G State[S]] struct {
 	options Options
@@ -119,7 +110,7 @@ func (s *Searcher[S, G]) Forget() { s.rooted = false }
 
 // Search searches until the budget is spent, with random moves from r. The budget's nodes are
 // iterations. It returns the child that Options.Best says; before the first iteration, a random move.
-func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) Result {
+func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Found {
 	s.rand = *r
 	s.meter = search.NewMeter(b, clock)
 	s.plant(g)
@@ -264,7 +255,7 @@ func (s *Searcher[S, G]) choose(node uint32) uint32 {
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 // result returns the best child and the line of most visits after it.
-func (s *Searcher[S, G]) result() Result {
+func (s *Searcher[S, G]) result() search.Found {
 	best := s.best()
 	s.line = append(s.line[:0], s.arena.nodes[best].move)
 	for node := best; len(s.line) < 8; {
@@ -284,7 +275,7 @@ func (s *Searcher[S, G]) result() Result {
 	if k.visits > 0 {
 		value = float64(k.value(float32(s.options.K)))
 	}
-	return Result{Move: k.move, Value: value, Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
+	return search.Found{Move: k.move, Value: value, Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
 }
 
 // best returns the child of the root that Options.Best says. A child that has not been visited is
