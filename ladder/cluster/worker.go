@@ -157,7 +157,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		w.jobs.Wait()
 	}()
 	select {
-	case <-w.link.whenRefused():
+	case <-w.link.refusal().Done():
 		end(fmt.Errorf("worker %q: %w", w.link.Name, errRefused))
 	case <-finished:
 	}
