@@ -202,7 +202,8 @@ func TestSentAgain(t *testing.T) {
 	kit.Until(t, "it is sent", longAgo)
 	a.must(a.link.FlushTimeout(patience))
 	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
-	a.joins(l, nil)
+	kit.Must(t, l.FlushTimeout(patience))
+	a.expire(time.Now())
 	var say command
 	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
 	if say.Play == nil || say.Play.Match != j.Match || say.Play.Seed != j.Seed {
@@ -210,7 +211,7 @@ func TestSentAgain(t *testing.T) {
 	}
 	a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}} })
 	longAgo()
-	a.joins(l, nil)
+	a.expire(time.Now())
 	cancel()
 	say = command{}
 	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))

@@ -53,13 +53,7 @@ func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 	if !h.admit(name, time.Now()) { // what is not readable may be another's doing, and does not count
 		return
 	}
-	a, again := h.update(b)
-	h.reply(msg, a)
-	for _, job := range again {
-		if err := h.link.Publish(jobsSubject(name), job); err != nil {
-			h.Log.Debug("a job cannot be sent again", "machine", name, "err", err)
-		}
-	}
+	h.reply(msg, h.update(b))
 }
 
 // printable reports whether people can be shown what a machine says of itself: its words are short, and
@@ -116,18 +110,18 @@ func (h *Hub) machine(name string, now time.Time) *machine {
 	return m
 }
 
-// update notes a heartbeat, and returns the answer and the jobs that did not reach the machine.
-func (h *Hub) update(b heartbeat) (a heartbeatReply, again [][]byte) {
+// update notes a heartbeat, and returns the answer.
+func (h *Hub) update(b heartbeat) (a heartbeatReply) {
 	a.AckTime = h.AckTime
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	m := h.machines[b.Name]
 	if m == nil { // it has just gone
-		return a, nil
+		return a
 	}
 	if slices.Contains(m.replaced, b.Session) {
 		a.Refused, a.End = fmt.Sprintf("another worker has the credentials of %q: add one for each worker", b.Name), true
-		return a, nil
+		return a
 	}
 	if m.session != b.Session && m.session != "" {
 		m.replaced = append(m.replaced, m.session)
@@ -143,7 +137,7 @@ func (h *Hub) update(b heartbeat) (a heartbeatReply, again [][]byte) {
 	a.Refused = b.Machine.Refused
 	news := !sameMachine(m.Machine, b.Machine)
 	m.Machine = b.Machine
-	a.Over, again = h.acknowledge(m.Machine)
+	a.Over = h.acknowledge(m.Machine)
 	if b.Leaving {
 		h.expireSoon(b.Name)
 		h.Log.Debug("a machine has left", "machine", b.Name)
@@ -153,7 +147,7 @@ func (h *Hub) update(b heartbeat) (a heartbeatReply, again [][]byte) {
 	if news {
 		h.notifyChanged()
 	}
-	return a, again
+	return a
 }
 
 // refuses returns why a machine gets no jobs, "" if it does.
@@ -181,16 +175,14 @@ func sameMachine(a, b attempt.Machine) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// acknowledge notes the attempts that a machine names, and returns those that have ended, and the jobs that it
-// should name by now and does not.
-func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf, again [][]byte) {
-	now := time.Now()
+// acknowledge notes the attempts that a machine names, and returns those that have ended.
+func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf) {
 	for _, p := range m.Playing {
 		key := attemptOf{p.Match, p.Attempt}
 		a := h.attempts[key]
 		switch {
 		case a != nil && a.machine == m.Name:
-			a.named = now
+			a.named = time.Now()
 			if a.state == sent {
 				a.state = acknowledged
 			}
@@ -199,13 +191,7 @@ func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf, again [][]byte) 
 			over = append(over, key)
 		}
 	}
-	for _, a := range h.byMachine[m.Name] {
-		if a.state == sent && now.Sub(a.sentAt) >= HeartbeatTime {
-			a.sentAt = now
-			again = append(again, a.job)
-		}
-	}
-	return over, again
+	return over
 }
 
 // mayCome reports whether somebody may still wait for an attempt that nobody waits for: this server in a moment,
@@ -238,7 +224,8 @@ func (h *Hub) renew() {
 	}
 }
 
-// expire forgets machines that are gone, and loses attempts that their machines do not name.
+// expire forgets machines that are gone, loses attempts that their machines do not name, and sends jobs again that
+// they should name by now.
 func (h *Hub) expire(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -253,9 +240,15 @@ func (h *Hub) expire(now time.Time) {
 		maps.DeleteFunc(h.machines, func(_ string, o *machine) bool { return o == m })
 	}
 	for key, a := range h.attempts {
-		if a.state > preparing && now.Sub(a.named) > h.AckTime {
+		switch {
+		case a.state > preparing && now.Sub(a.named) > h.AckTime:
 			h.Log.Warn("an attempt is lost", "match", key.Match, "attempt", key.Attempt, "machine", a.machine)
 			a.lose()
+		case a.state == sent && now.Sub(a.sentAt) >= HeartbeatTime:
+			a.sentAt = now
+			if err := h.link.Publish(jobsSubject(a.machine), a.job); err != nil {
+				h.Log.Debug("a job cannot be sent again", "machine", a.machine, "err", err)
+			}
 		}
 	}
 }

@@ -20,7 +20,7 @@ type state int
 
 const (
 	preparing    state = iota // its bots are packed: its machine does not know of it, and it cannot be lost
-	sent                      // its job is sent to the machine, again after each heartbeat that does not name it
+	sent                      // its job is sent to the machine, again until a heartbeat names it
 	acknowledged              // a heartbeat has named it, or an earlier server has handed it out
 	received                  // its result is complete, and is checked and stored
 )
