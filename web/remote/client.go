@@ -223,9 +223,9 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 		return err
 	}
 	l := newLink(socket.NewConn(ws, socket.Limits{Frame: maxFrame, Frames: 1e6, Burst: 1e6, Alive: aliveTime, Send: sendTime}))
-	stop := context.AfterFunc(ctx, func() { l.end(socket.CloseEnded, "the bot leaves") })
+	stop := context.AfterFunc(ctx, func() { l.Shut(socket.CloseEnded, "the bot leaves") })
 	defer stop()
-	defer l.end(socket.CloseEnded, "the bot leaves")
+	defer l.Shut(socket.CloseEnded, "the bot leaves")
 	if err := l.send(frame{Hello: c.hello()}); err != nil {
 		return err
 	}

@@ -106,16 +106,14 @@ func socketLimits(l Limits) socket.Limits {
 type link struct {
 	*socket.Conn
 	pace *rate.Limiter // of what is sent; nil: none
-	done chan struct{} // closed when nothing can come any more
-	once sync.Once
-	open bool // the Welcome is on its way; of the hub's lock
+	open bool          // the Welcome is on its way; of the hub's lock
 
 	mu    sync.Mutex
 	conns map[int64]*conn
 }
 
 func newLink(s *socket.Conn) *link {
-	return &link{Conn: s, done: make(chan struct{}), conns: map[int64]*conn{}}
+	return &link{Conn: s, conns: map[int64]*conn{}}
 }
 
 func (l *link) send(f frame) error {
@@ -125,12 +123,6 @@ func (l *link) send(f frame) error {
 		}
 	}
 	return l.Write(f)
-}
-
-// end ends the link, and so all of its sessions' connections.
-func (l *link) end(code int, why string) {
-	l.once.Do(func() { close(l.done) })
-	l.Shut(code, why)
 }
 
 // conn returns a session's share of the link, to which its frames are delivered from now on.
@@ -155,7 +147,7 @@ func (l *link) deliver(f frame) {
 		select {
 		case c.in <- *f.Seat:
 		case <-c.done:
-		case <-l.done:
+		case <-l.Done():
 		}
 	}
 }
@@ -178,7 +170,7 @@ func (c *conn) Send(f socket.Frame) error {
 	select {
 	case <-c.done:
 		return errGone
-	case <-c.link.done:
+	case <-c.link.Done():
 		return errGone
 	default:
 		return c.link.send(frame{Session: c.id, Seat: &f})
@@ -191,7 +183,7 @@ func (c *conn) Receive() (socket.Frame, error) {
 	case f := <-c.in:
 		return f, nil
 	case <-c.done:
-	case <-c.link.done:
+	case <-c.link.Done():
 	}
 	return socket.Frame{}, errGone
 }

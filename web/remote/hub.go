@@ -317,7 +317,7 @@ func (h *Hub) dismiss(b *bot, why string) {
 	defer h.mu.Unlock()
 	if l := b.link; l != nil && len(b.sessions) == 0 {
 		h.detach(b, l)
-		go l.end(socket.CloseRefused, why)
+		go l.Shut(socket.CloseRefused, why)
 	}
 }
 
@@ -350,7 +350,7 @@ func (h *Hub) Close() {
 	for _, b := range h.bots {
 		if l := b.link; l != nil {
 			h.detach(b, l)
-			go l.end(closeRestart, "the server is stopping")
+			go l.Shut(closeRestart, "the server is stopping")
 		}
 	}
 }
