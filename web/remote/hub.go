@@ -41,7 +41,6 @@ func LimitsOf(l ladder.RemoteLimits) Limits {
 type Hub struct {
 	Options
 	began   time.Time
-	recheck chan struct{}
 	changed chan struct{}
 
 	mu       sync.Mutex
@@ -73,7 +72,7 @@ type session struct {
 // New returns a hub. Run has to be called.
 func New(o Options) *Hub {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Hub{Options: o, began: time.Now(), recheck: make(chan struct{}, 1), changed: make(chan struct{}, 1), bots: map[int64]*bot{}}
+	return &Hub{Options: o, began: time.Now(), changed: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
 // Ready reports whether a remote version can begin a match: it is connected, wants more matches and plays
@@ -220,8 +219,6 @@ func (h *Hub) Run(ctx context.Context) error {
 			}
 		case <-check.C:
 			h.check(ctx)
-		case <-h.recheck:
-			h.check(ctx)
 		case <-ctx.Done():
 			return nil
 		}
@@ -279,14 +276,6 @@ func (h *Hub) tellEnded(version int64, l *link, matches []int64) {
 		if slot := slices.Index(m.Versions, version); slot >= 0 {
 			l.send(frame{Result: resultOf(m, slot, m.Reason)})
 		}
-	}
-}
-
-// Recheck makes Run check soon whether the versions are live. It never blocks.
-func (h *Hub) Recheck() {
-	select {
-	case h.recheck <- struct{}{}:
-	default: // it will
 	}
 }
 

@@ -66,7 +66,6 @@ func (w *world) serve(t *testing.T, o remote.Options) {
 		if w.wake != nil {
 			w.wake()
 		}
-		w.Recheck()
 	}
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: w.Store, Config: w.Config, Wake: wake})})
 	a := api.New(api.Options{Middleware: m})

@@ -12,7 +12,7 @@ import (
 const blockedEvery = 500 * time.Millisecond
 
 // watchBlocked ends what people have going on whom others than this server have blocked, until
-// the context ends. wake looks at the matches and the connections anew.
+// the context ends. wake looks at the matches anew.
 func (s *Server) watchBlocked(ctx context.Context, wake func()) error {
 	known, err := s.Store.Blocked(ctx)
 	if err != nil {

@@ -263,7 +263,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	group.Go(func() error { return s.tryouts.Run(ctx) })
 	group.Go(func() error { return s.keepStorage(ctx, pipeline, s.everyDay(ctx)) })
 	group.Go(func() error { return s.keepMachines(playing, seen) })
-	group.Go(func() error { return s.watchBlocked(ctx, s.wake(r)) })
+	group.Go(func() error { return s.watchBlocked(ctx, r.Wake) })
 	sum := summary{metrics: registry, log: s.Log}
 	defer sum.report() // when all has ended
 	group.Go(func() error {
@@ -309,18 +309,10 @@ func (s *Server) serveOn(ctx context.Context, group *errgroup.Group, web *http.S
 	})
 }
 
-// wake returns what is called when there is something new to do, or to end.
-func (s *Server) wake(r *runner.Runner) func() {
-	return func() {
-		r.Wake()
-		s.remotes.Recheck()
-	}
-}
-
 // handler returns the handler of all addresses: the API and the site.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	m := middleware.New(middleware.Options{
-		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: s.wake(r), Room: s.room}),
+		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Room: s.room}),
 		Registerer: registry,
 		Proxies:    s.Proxies,
 		Pace:       s.Pace,
