@@ -103,7 +103,7 @@ func (p *Pipeline) buildLimit() sandbox.Limit {
 func (p *Pipeline) Memory() (most int64, err error) {
 	most = max(p.buildLimit().Most(p.Level), p.Room.Bot)
 	for _, t := range p.trialsOf(ladder.Version{}) {
-		v, err := ladder.Ladder{Game: t.game, Options: t.options}.Variant()
+		v, err := t.Variant()
 		if err != nil {
 			return 0, err
 		}

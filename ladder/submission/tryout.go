@@ -51,7 +51,7 @@ func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, err
 	if len(t) == 0 {
 		return 0, ladder.Errorf(ladder.Invalid, "", "game %q does not exist", ladder.Clip(game))
 	}
-	v, err := ladder.Ladder{Game: game, Options: t[0].options}.Variant()
+	v, err := t[0].Variant()
 	if err != nil {
 		return 0, err
 	}
@@ -143,7 +143,7 @@ func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
 		return err
 	}
 	t.Built()
-	_, err = s.playDeals(ctx, s.trials()[0], []match.Bot{bot, against}, TryoutDeals, log, func(g *referee.Result) error {
+	_, err = s.play(ctx, s.trials()[0], []match.Bot{bot, against}, TryoutDeals, log, func(g *referee.Result) error {
 		var faults []TryoutFault
 		for _, f := range g.Faults {
 			if g.Bots[f.Seat] != 0 {
