@@ -74,7 +74,7 @@ func (p *placement) local() *machine { return p.there[0] }
 func (p *placement) of(name string) *machine {
 	m, ok := p.known.Get(name)
 	if !ok {
-		m = &machine{Machine: attempt.Machine{Name: name}}
+		m = &machine{Machine: attempt.Machine{Name: name}, hour: hour{}}
 		p.known.Add(name, m)
 	}
 	return m
@@ -395,30 +395,22 @@ func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 }
 
 // hour counts what happened in the last 60 minutes, by the minute.
-type hour struct {
-	counts [60]int
-	last   int64 // minute of the last count
+type hour map[int64]int
+
+func (h hour) add(now time.Time) {
+	h.forget(now)
+	h[now.Unix()/60]++
 }
 
-func (h *hour) add(now time.Time) {
+func (h hour) sum(now time.Time) (n int) {
 	h.forget(now)
-	h.counts[h.last%int64(len(h.counts))]++
-}
-
-func (h *hour) sum(now time.Time) (n int) {
-	h.forget(now)
-	for _, c := range h.counts {
+	for _, c := range h {
 		n += c
 	}
 	return n
 }
 
 // forget forgets the minutes that are too long ago.
-func (h *hour) forget(now time.Time) {
-	minute := now.Unix() / 60
-	size := int64(len(h.counts))
-	for m := max(h.last, minute-size) + 1; m <= minute; m++ {
-		h.counts[m%size] = 0
-	}
-	h.last = max(h.last, minute)
+func (h hour) forget(now time.Time) {
+	maps.DeleteFunc(h, func(minute int64, _ int) bool { return now.Unix()/60-minute >= 60 })
 }

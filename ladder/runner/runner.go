@@ -103,7 +103,7 @@ type Tryout struct {
 type Runner struct {
 	Options
 	metrics *metrics
-	health  *health
+	health  health
 	wake    chan struct{}
 	ended   chan outcome
 	fits    *fitter
@@ -145,7 +145,6 @@ func New(o Options) (*Runner, error) {
 	r := &Runner{
 		Options:   o,
 		metrics:   newMetrics(o.Registerer),
-		health:    &health{Health: Health{OK: true}},
 		wake:      make(chan struct{}, 1),
 		ended:     make(chan outcome, maxStarts),
 		placement: newPlacement(),
@@ -180,9 +179,6 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Health reports whether the runner plays, and if not, why.
-func (r *Runner) Health() Health { return r.health.state() }
-
 // Run plays until the context ends. Then no more matches begin; running ones have
 // Options.Grace to finish, and are interrupted after it. Run returns when none is
 // left.
@@ -216,7 +212,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		timer := r.timer(now)
 		select {
 		case <-stop:
-			r.health.stopped()
+			r.health.stop()
 			r.Log.Info("stopping", "playing", len(r.placement.jobs), "grace", r.Grace)
 			stop = nil
 			r.stop()
@@ -269,15 +265,15 @@ const maxStarts = 100
 
 // begin gives a job to every free core, as long as there are jobs.
 func (r *Runner) begin(ctx, playing context.Context) {
-	if h := r.health.state(); !h.OK {
-		if r.Now().Before(h.Until) {
+	if until := r.health.pausedUntil(); !until.IsZero() {
+		if r.Now().Before(until) {
 			return
 		}
 		r.resume(ctx)
 	}
 	r.countMachines()
 	r.tellUnplayable(ctx)
-	for ctx.Err() == nil && r.health.state().OK {
+	for ctx.Err() == nil && r.health.pausedUntil().IsZero() {
 		jobs := r.choose(ctx)
 		if len(jobs) == 0 {
 			return
@@ -299,7 +295,7 @@ func (r *Runner) choose(ctx context.Context) (jobs []*job) {
 		if j != nil && r.take(at, j) {
 			jobs = append(jobs, j)
 		}
-		if len(jobs) == maxStarts || !r.health.state().OK {
+		if len(jobs) == maxStarts || !r.health.pausedUntil().IsZero() {
 			return jobs
 		}
 	}
@@ -387,8 +383,8 @@ func (r *Runner) timer(now time.Time) <-chan time.Time {
 			next = earliest(next, at)
 		}
 	}
-	if h := r.health.state(); !h.OK && !h.Stopped {
-		next = h.Until
+	if until := r.health.pausedUntil(); !until.IsZero() {
+		next = until
 	}
 	if next.IsZero() {
 		return nil

@@ -326,7 +326,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		Middleware: m,
 		Online:     s.remotes.Online,
 		Machines:   machines,
-		Health:     func(context.Context) error { return r.Health().Err() },
+		Health:     func(context.Context) error { return r.Health() },
 		Metrics:    metrics,
 	})
 	pages, err := site.New(site.Options{
