@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -76,12 +77,8 @@ func (e *embedded) options(listen string, certificate *tls.Certificate) (*natsse
 			o.Host = "0.0.0.0"
 		}
 		o.TLS, o.TLSTimeout, o.AuthTimeout = true, 10, 15
-		if o.TLSConfig, err = e.accounts.keys.serverTLS(); err != nil {
-			return nil, err
-		}
-		if certificate != nil {
-			o.TLSConfig.Certificates = []tls.Certificate{*certificate}
-		}
+		certificate = cmp.Or(certificate, &e.accounts.keys.certificate)
+		o.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS13}
 	}
 	return o, e.trust(o)
 }

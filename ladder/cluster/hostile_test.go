@@ -126,7 +126,7 @@ func TestNewCredentials(t *testing.T) {
 	a.must(err)
 	text, err := stranger.Add("lab-2") // of another server, but with this one's certificate
 	a.must(err)
-	text = append(bytes.ReplaceAll(text, stranger.certificatePEM(), nil), a.keys.certificatePEM()...)
+	text = append(bytes.ReplaceAll(text, certificatePEM(stranger.certificate.Certificate[0]), nil), certificatePEM(a.keys.certificate.Certificate[0])...)
 	file := filepath.Join(t.TempDir(), "stranger.creds")
 	a.must(os.WriteFile(file, text, 0o600))
 	if err := a.once(file); !errors.Is(err, nats.ErrAuthorization) {
