@@ -18,17 +18,10 @@ func (s *Server) watchBlocked(ctx context.Context, wake func()) error {
 	if err != nil {
 		s.Log.Warn("who is blocked cannot be read", "err", err)
 	}
-	tick := time.NewTicker(blockedEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+	return every(ctx, time.Tick(blockedEvery), func() {
 		now, err := s.Store.Blocked(ctx)
 		if err != nil { // the disk may be full, which the runner says
-			continue
+			return
 		}
 		news := false
 		for person, at := range now {
@@ -40,5 +33,5 @@ func (s *Server) watchBlocked(ctx context.Context, wake func()) error {
 		if known = now; news {
 			wake()
 		}
-	}
+	})
 }

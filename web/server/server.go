@@ -261,21 +261,30 @@ func (s *Server) Serve(ctx context.Context) error {
 	group.Go(func() error { return s.Live.Run(ctx) })
 	group.Go(func() error { return s.tables.Run(ctx) })
 	group.Go(func() error { return s.tryouts.Run(ctx) })
-	group.Go(func() error { return s.keepStorage(ctx, pipeline, s.everyDay(ctx)) })
+	group.Go(func() error { return s.keepStorage(ctx, pipeline) })
 	group.Go(func() error { return s.keepMachines(playing, seen) })
 	group.Go(func() error { return s.watchBlocked(ctx, r.Wake) })
 	sum := summary{metrics: registry, log: s.Log}
 	defer sum.report() // when all has ended
-	group.Go(func() error {
-		sum.run(ctx, summaryEvery)
-		return nil
-	})
+	group.Go(func() error { return every(ctx, time.Tick(summaryEvery), sum.report) })
 	if s.Beside != nil {
 		group.Go(func() error { return s.Beside(ctx) })
 	}
 	s.serveWeb(ctx, group, web)
 	daemon.SdNotify(false, daemon.SdNotifyReady) // no effect without systemd
 	return group.Wait()
+}
+
+// every calls a function at once and with each tick, until the context ends.
+func every(ctx context.Context, ticks <-chan time.Time, do func()) error {
+	for {
+		do()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticks:
+		}
+	}
 }
 
 // serveWeb serves until the server is stopped, and downloads for a grace longer.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"log/slog"
 	"strings"
 	"time"
@@ -17,20 +16,6 @@ type summary struct {
 	metrics prometheus.Gatherer
 	log     *slog.Logger
 	last    totals // at the last report
-}
-
-// run reports from time to time until the context ends.
-func (s *summary) run(ctx context.Context, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.report()
-		}
-	}
 }
 
 // report logs what was counted since the last report, unless that is nothing.
