@@ -34,9 +34,8 @@ type placement struct {
 
 // machine is one that matches are played on.
 type machine struct {
-	attempt.Machine        // empty but for Name and Seen while it is away
-	here            bool   // it is not away
-	class           string // what it can play; see classOf
+	attempt.Machine      // empty but for Name and Seen while it is away
+	here            bool // it is not away
 	jobs            []*job
 	saving          int64  // memory that has to be free before it gets a job
 	played          int    // matches, since it came
@@ -101,7 +100,7 @@ func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 			m.here, m.played = true, 0
 			come = append(come, m)
 		}
-		m.Machine, m.class = told, classOf(told)
+		m.Machine = told
 		if m.saving > m.Memory { // it has less than before
 			m.saving = 0
 		}
@@ -292,7 +291,7 @@ func (p *placement) classes() map[string]*machine {
 	list := map[string]*machine{}
 	for _, m := range p.there {
 		if m.gets() {
-			list[m.class] = m
+			list[classOf(m.Machine)] = m
 		}
 	}
 	return list

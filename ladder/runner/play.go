@@ -15,9 +15,6 @@ import (
 // serverError is a failure of the server's machine, not of a match.
 type serverError struct{ error }
 
-// lostError says that a machine was lost with an attempt.
-type lostError struct{ error }
-
 // toldError is a failure that another machine tells of. Only that machine is blamed on its word.
 type toldError struct{ *attempt.Failure }
 
@@ -148,13 +145,8 @@ func (r *Runner) handOut(ctx context.Context, o *outcome) error {
 	switch {
 	case err == nil:
 		return kept
-	case ctx.Err() != nil:
-	case errors.Is(err, attempt.ErrUnavailable):
-		err = serverError{err}
-	case errors.Is(err, attempt.ErrLost):
-		err = lostError{err}
-	case held.Err() != nil && errors.Is(err, held.Err()):
-		err = errHeld
+	case ctx.Err() == nil && held.Err() != nil && errors.Is(err, held.Err()):
+		return errHeld
 	}
 	return err
 }

@@ -222,13 +222,8 @@ func (r *Runner) Run(ctx context.Context) error {
 			over = nil
 		case o := <-r.ended:
 			r.end(ctx, o)
-			for more := true; more; { // they come together, and their cores are given out together
-				select {
-				case o := <-r.ended:
-					r.end(ctx, o)
-				default:
-					more = false
-				}
+			for range len(r.ended) { // they come together, and their cores are given out together
+				r.end(ctx, <-r.ended)
 			}
 		case <-r.Fleet.Changed():
 			r.sync()
@@ -450,13 +445,23 @@ type outcome struct {
 
 func (r *Runner) work(ctx context.Context, j *job) outcome {
 	o := outcome{job: j}
-	switch {
-	case j.match != nil:
+	if j.match != nil {
 		r.play(ctx, &o)
-	case j.tryout != nil:
-		r.try(ctx, &o)
-	default:
-		r.submit(ctx, &o)
+		return o
+	}
+	if err := pinThread(j.core); err != nil {
+		r.pause(err)
+		return o
+	}
+	began := time.Now()
+	var err error
+	if j.tryout != nil {
+		j.tryout.Run(ctx, j.core)
+	} else {
+		err = r.Submit(ctx, j.version, j.core)
+	}
+	if o.took = time.Since(began); j.tryout == nil {
+		r.submitted(ctx, &o, err)
 	}
 	return o
 }

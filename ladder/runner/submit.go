@@ -3,20 +3,12 @@ package runner
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
 )
 
-// submit takes a version through its stages.
-func (r *Runner) submit(ctx context.Context, o *outcome) {
-	if err := pinThread(o.core); err != nil {
-		r.pause(err)
-		return
-	}
-	began := time.Now()
-	err := r.Submit(ctx, o.version, o.core)
-	o.took = time.Since(began)
+// submitted tells how the stages of a version have ended.
+func (r *Runner) submitted(ctx context.Context, o *outcome, err error) {
 	ended, ctx := ctx.Err() != nil, context.WithoutCancel(ctx)
 	switch {
 	case r.cancelled(ctx, o.job): // it has failed or was cancelled: that ends it, whatever else there is
@@ -47,17 +39,6 @@ func (r *Runner) submit(ctx context.Context, o *outcome) {
 		r.metrics.stages.WithLabelValues(s.Name, outcomeLabel(s)).Inc()
 	}
 	r.Log.Info("submission finished", "version", v.ID, "bot", v.Bot, "number", v.Number, "state", v.State)
-}
-
-// try tests a bot.
-func (r *Runner) try(ctx context.Context, o *outcome) {
-	if err := pinThread(o.core); err != nil {
-		r.pause(err)
-		return
-	}
-	began := time.Now()
-	o.tryout.Run(ctx, o.core)
-	o.took = time.Since(began)
 }
 
 func outcomeLabel(s ladder.Stage) string {
