@@ -70,8 +70,9 @@ type Worker struct {
 
 // playing is an attempt that the worker has, until it is handed in.
 type playing struct {
-	core int
-	end  context.CancelCauseFunc
+	core   int
+	over   context.CancelCauseFunc // ends all of it
+	cancel context.CancelCauseFunc // ends playing: what is played already is handed in
 }
 
 // Why a worker ends an attempt.
@@ -129,8 +130,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	under, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	for _, p := range w.left {
-		w.enter(p.attemptOf, cores.Any, func(error) {})
-		go w.deliver(under, p)
+		ctx, over := context.WithCancelCause(under)
+		w.enter(p.attemptOf, &playing{cores.Any, over, func(error) {}})
+		go func() {
+			defer over(nil)
+			w.deliver(ctx, p)
+		}()
 	}
 	commands, err := w.link.Subscribe(jobsSubject(w.link.Name), func(msg *nats.Msg) { w.handleCommand(under, msg) })
 	if err != nil {
@@ -257,7 +262,7 @@ func (w *Worker) handleReply(a heartbeatReply) {
 	for _, key := range a.Over {
 		if p := w.playing[key]; p != nil {
 			w.Log.Info("an attempt is over before its result is in", "match", key.Match, "attempt", key.Attempt)
-			p.end(errOver)
+			p.over(errOver)
 		}
 	}
 }
@@ -271,32 +276,33 @@ func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if p := w.playing[*c.End]; p != nil {
-			p.end(errCancelled)
+			p.cancel(errCancelled)
 		}
 	case o == nil || o.Machine != w.link.Name:
 		w.Log.Warn("a command of the server is not for this worker", "err", err)
 	default:
-		under, end := context.WithCancelCause(ctx)
-		if !w.enter(attemptOf{o.Match, o.Attempt}, o.Core, end) { // it came twice
-			end(nil)
+		under, over := context.WithCancelCause(ctx)
+		plays, cancel := context.WithCancelCause(under)
+		if !w.enter(attemptOf{o.Match, o.Attempt}, &playing{o.Core, over, cancel}) { // it came twice
+			over(nil)
 			return
 		}
 		go func() {
-			defer end(nil)
-			w.play(under, *o)
+			defer over(nil)
+			w.play(under, plays, *o)
 		}()
 		w.notify()
 	}
 }
 
 // enter notes an attempt, until exit. It reports false if the worker has it already, or takes no more.
-func (w *Worker) enter(key attemptOf, core int, end context.CancelCauseFunc) bool {
+func (w *Worker) enter(key attemptOf, p *playing) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.playing[key] != nil || w.stopped {
 		return false
 	}
-	w.playing[key] = &playing{core: core, end: end}
+	w.playing[key] = p
 	w.jobs.Add(1)
 	return true
 }

@@ -17,13 +17,12 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// play plays an attempt on its core and hands in the result. Of an attempt that is over, and of
+// play plays an attempt on its core until plays ends, and hands in the result. Of an attempt that is over, and of
 // one that the end of this worker interrupts, there is none.
-func (w *Worker) play(ctx context.Context, o order) {
+func (w *Worker) play(ctx, plays context.Context, o order) {
 	key := attemptOf{o.Match, o.Attempt}
-	r := w.playOnCore(ctx, o)
-	cause := context.Cause(ctx)
-	if errors.Is(cause, errOver) || ctx.Err() != nil && !errors.Is(cause, errCancelled) {
+	r := w.playOnCore(plays, o)
+	if ctx.Err() != nil {
 		w.exit(key)
 		return
 	}
@@ -36,10 +35,12 @@ func (w *Worker) play(ctx context.Context, o order) {
 		return
 	}
 	p := packedResult{key, packed}
-	if !errors.Is(cause, errCancelled) { // that is not worth keeping
-		if err := w.outbox.keep(p); err != nil {
-			w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
-		}
+	if plays.Err() != nil { // that it was cancelled is not worth keeping
+		within, stop := context.WithTimeout(ctx, StopTime)
+		defer stop()
+		ctx = within
+	} else if err := w.outbox.keep(p); err != nil {
+		w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
 	}
 	w.deliver(ctx, p)
 }
@@ -103,7 +104,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 	dir, release, err := w.cache.use(ctx, packed.Tree, func(ctx context.Context, into string) error {
 		w.metrics.fetched.Inc()
 		part := func(p filePart) ([]byte, error) { return w.part(ctx, p) }
-		return unpackTree(&packedBot{build: packed, part: part}, into)
+		return unpackTree(packed.from(part), into)
 	})
 	if err != nil {
 		return bot, nil, machineError(err)
