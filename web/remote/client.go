@@ -82,9 +82,6 @@ func (c *Client) tell(s State) {
 	}()
 }
 
-// aliveTime is how long a connection may be without a sign of the server.
-const aliveTime = 15 * time.Second
-
 // The waits between attempts to come back.
 const (
 	minWait = 250 * time.Millisecond

@@ -91,16 +91,16 @@ const (
 	maxSessions = 16 // of one bot: more than a match has rotations
 	helloTime   = 10 * time.Second
 	sendTime    = 10 * time.Second // for a frame to be sent
+	aliveTime   = 15 * time.Second // without a sign of the other end
 	maxFrame    = 128 << 10
+	maxFrames   = 2000 // a second that a bot may send on average, and as many at once
 	// pace is the part of the frames that a bot may send which its client sends, so that it is
 	// never too fast by a difference of clocks.
 	pace = 0.9
 )
 
 // socketLimits are those of a bot's connection.
-func socketLimits(l Limits) socket.Limits {
-	return socket.Limits{Frame: maxFrame, Frames: float64(l.Frames), Burst: l.Frames, Alive: l.Silence, Send: sendTime}
-}
+var socketLimits = socket.Limits{Frame: maxFrame, Frames: maxFrames, Burst: maxFrames, Alive: aliveTime, Send: sendTime}
 
 // link is one connection with its sessions.
 type link struct {

@@ -117,7 +117,7 @@ func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Req
 		defer h.mu.Unlock()
 		b.coming = false
 	}()
-	c, err := m.Upgrade(w, r, socketLimits(h.Limits))
+	c, err := m.Upgrade(w, r, socketLimits)
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
 	w := Welcome{
 		Bot: b.version.Bot, Version: b.version.Number, Label: b.version.Label, Games: b.version.Games,
 		Allowance: h.Limits.Allowance.Milliseconds(), Comeback: int64(h.Limits.Comeback / time.Second),
-		Frames: pace * float64(h.Limits.Frames), Sessions: []int64{},
+		Frames: pace * maxFrames, Sessions: []int64{},
 	}
 	var goOn []func()
 	for id, s := range b.sessions {

@@ -20,21 +20,9 @@ import (
 // Options are the parts of a Hub. Store is required.
 type Options struct {
 	Store  *store.Store
-	Limits Limits
+	Limits ladder.RemoteLimits
 	Bounds ladder.Limits // of people: bots and versions
 	Log    *slog.Logger
-}
-
-// Limits bound remote bots. LimitsOf returns usual ones.
-type Limits struct {
-	ladder.RemoteLimits
-	Frames  int           // a second that a bot may send on average, and as many at once
-	Silence time.Duration // without a sign of life, after which a connection ends
-}
-
-// LimitsOf returns the limits that an operator has configured.
-func LimitsOf(l ladder.RemoteLimits) Limits {
-	return Limits{RemoteLimits: l, Frames: 2000, Silence: 15 * time.Second}
 }
 
 // Hub has the remote bots of a server.

@@ -217,7 +217,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.Live = live.NewHub(live.Options{Store: s.Store, Limits: live.DefaultLimits(s.Config.Live.Total), Log: s.Log})
 	s.remotes = remote.New(remote.Options{
-		Store: s.Store, Limits: remote.LimitsOf(s.Config.Remote), Bounds: s.Config.Limits, Log: s.Log,
+		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Log: s.Log,
 	})
 	pipeline := s.pipeline()
 	hub, err := s.openHub(ctx, registry, pipeline)
