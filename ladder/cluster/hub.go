@@ -201,7 +201,7 @@ func (h *Hub) notifyChanged() {
 // watch looks for attempts that are lost, machines that are gone, workers that were removed, and the connection
 // to NATS.
 func (h *Hub) watch() {
-	heartbeats := time.NewTicker(min(HeartbeatTime, h.AckTime/4))
+	heartbeats := time.NewTicker(HeartbeatTime)
 	defer heartbeats.Stop()
 	list := time.NewTicker(listEvery)
 	defer list.Stop()

@@ -112,7 +112,6 @@ func (h *Hub) machine(name string, now time.Time) *machine {
 
 // update notes a heartbeat, and returns the answer.
 func (h *Hub) update(b heartbeat) (a heartbeatReply) {
-	a.AckTime = h.AckTime
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	m := h.machines[b.Name]

@@ -63,7 +63,6 @@ type Worker struct {
 
 	mu      sync.Mutex
 	playing map[attemptOf]*playing
-	ackTime time.Duration
 	refused string
 	stopped bool // it takes no more jobs
 }
@@ -90,7 +89,7 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 		WorkerOptions: o, link: link, session: rand.Text(), metrics: newWorkerMetrics(o.Registerer),
 		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1),
 		up: semaphore.NewWeighted(PartSize), down: semaphore.NewWeighted(PartSize),
-		playing: map[attemptOf]*playing{}, ackTime: AckTime, journal: attempt.Journal{Log: o.Log},
+		playing: map[attemptOf]*playing{}, journal: attempt.Journal{Log: o.Log},
 	}
 	w.draining, w.drain = context.WithCancel(context.Background())
 	if o.Play == nil {
@@ -206,19 +205,15 @@ func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc
 			end(fmt.Errorf("worker: %s", a.Refused))
 			return
 		}
-		w.mu.Lock()
-		every := min(HeartbeatTime, w.ackTime/4)
-		w.mu.Unlock()
-		gap := min(heartbeatGap, every) // what changes meanwhile goes together
-		select {
+		select { // what changes meanwhile goes together
 		case <-ctx.Done():
 			return
-		case <-time.After(gap):
+		case <-time.After(heartbeatGap):
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(every - gap):
+		case <-time.After(HeartbeatTime - heartbeatGap):
 		case <-w.change:
 		}
 	}
@@ -252,9 +247,6 @@ func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatRe
 func (w *Worker) handleReply(a heartbeatReply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if a.AckTime > 0 {
-		w.ackTime = a.AckTime
-	}
 	if a.Refused != "" && a.Refused != w.refused {
 		w.Log.Error("the server refuses this worker", "why", a.Refused)
 	}
