@@ -56,9 +56,6 @@ type Options struct {
 	Idle time.Duration
 	// Time is how long a match that somebody asked for may take in all; 0: any time.
 	Time time.Duration
-	// Share is the part of the workers' time that those matches have while there is
-	// other work; 0: half of it.
-	Share float64
 	// Room is the memory that matches share. A match whose bots do not fit in beside
 	// those that play waits, and all that comes after it.
 	Room ladder.Room
@@ -153,7 +150,7 @@ func New(o Options) (*Runner, error) {
 	}
 	r.journal.Log, r.here = o.Log, r.playHere
 	r.submissions = submissions{Runner: r}
-	r.waiting = waiting{Runner: r, credit: credit{share: cmp.Or(o.Share, 0.5)}, served: map[int64]int{}}
+	r.waiting = waiting{Runner: r, credit: credit{share: ladder.UnratedShare / 100.0}, served: map[int64]int{}}
 	r.ladders = newLadders(r)
 	r.fits = newFitter(r)
 	for _, l := range o.Ladders {

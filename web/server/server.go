@@ -361,7 +361,6 @@ func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipelin
 	}
 	o := runner.Options{
 		Time:       s.Config.Limits.Time,
-		Share:      ladder.UnratedShare / 100.0,
 		Room:       s.room,
 		Submission: memory,
 		Standing:   pipeline.Standing,
