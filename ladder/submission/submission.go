@@ -188,16 +188,11 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	if err != nil {
 		return err
 	}
-	switch v.State {
-	case ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial:
-	default:
-		return nil
-	}
 	s := &submission{Pipeline: p, version: v, core: core, release: func() {}}
 	defer func() { s.release() }()
 	err = p.Store.SetState(ctx, v.ID, ladder.Queued) // the stages of an earlier try are gone
 	if ladder.CodeOf(err) == ladder.Conflict {
-		return nil // cancelled a moment ago
+		return nil // it is live, or has failed
 	}
 	if err != nil {
 		return err
@@ -256,9 +251,7 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 
 // transcript returns an empty log, which hides the server's directories.
 func (s *submission) transcript() *transcript {
-	t := &transcript{}
-	t.hide(s.work+string(filepath.Separator), string(s.Dir)+string(filepath.Separator))
-	return t
+	return &transcript{secrets: []string{s.work + string(filepath.Separator), string(s.Dir) + string(filepath.Separator)}}
 }
 
 // within runs a stage in its time.
