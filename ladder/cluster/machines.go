@@ -50,10 +50,9 @@ func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 		h.Log.Debug("a heartbeat cannot be read", "machine", name, "bytes", len(msg.Data))
 		return
 	}
-	if !h.admit(name, time.Now()) { // what is not readable may be another's doing, and does not count
-		return
+	if a, ok := h.update(b, time.Now()); ok {
+		h.reply(msg, a)
 	}
-	h.reply(msg, h.update(b))
 }
 
 // printable reports whether people can be shown what a machine says of itself: its words are short, and
@@ -90,37 +89,30 @@ func (h *Hub) respond(msg *nats.Msg, data []byte) {
 	}
 }
 
-// admit reports whether a heartbeat of a machine is read now: more than MaxHeartbeats are not.
-func (h *Hub) admit(name string, now time.Time) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	m := h.machine(name, now)
-	return m != nil && m.limit.AllowN(now, 1)
-}
-
 // machine returns what the hub knows of a machine; nil where none can have the name. Whoever calls it holds
 // the lock.
-func (h *Hub) machine(name string, now time.Time) *machine {
+func (h *Hub) machine(name string) *machine {
 	m := h.machines[name]
 	if m == nil && checkName(name) == nil {
 		m = &machine{limit: rate.NewLimiter(MaxHeartbeats, 4*MaxHeartbeats)}
-		m.Seen = now
+		m.Seen = time.Now()
 		h.machines[name] = m
 	}
 	return m
 }
 
-// update notes a heartbeat, and returns the answer.
-func (h *Hub) update(b heartbeat) (a heartbeatReply) {
+// update notes a heartbeat, and returns the answer. More than MaxHeartbeats are not answered; what cannot be read
+// does not count, which may be another's doing.
+func (h *Hub) update(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	m := h.machines[b.Name]
-	if m == nil { // it has just gone
-		return a
+	m := h.machine(b.Name)
+	if m == nil || !m.limit.AllowN(now, 1) {
+		return a, false
 	}
 	if slices.Contains(m.replaced, b.Session) {
 		a.Refused, a.End = fmt.Sprintf("another worker has the credentials of %q: add one for each worker", b.Name), true
-		return a
+		return a, true
 	}
 	if m.session != b.Session && m.session != "" {
 		m.replaced = append(m.replaced, m.session)
@@ -131,7 +123,7 @@ func (h *Hub) update(b heartbeat) (a heartbeatReply) {
 		h.Log.Debug("a machine is there", "machine", b.Name, "version", b.Version, "cores", len(b.Cores), "arch", b.Arch, "sandbox", b.Sandbox)
 	}
 	m.session = b.Session
-	b.Machine.Seen = time.Now()
+	b.Machine.Seen = now
 	b.Machine.Refused = h.refuses(b.Machine)
 	a.Refused = b.Machine.Refused
 	news := !sameMachine(m.Machine, b.Machine)
@@ -146,7 +138,7 @@ func (h *Hub) update(b heartbeat) (a heartbeatReply) {
 	if news {
 		h.notifyChanged()
 	}
-	return a
+	return a, true
 }
 
 // refuses returns why a machine gets no jobs, "" if it does.

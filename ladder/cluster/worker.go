@@ -141,13 +141,10 @@ func (w *Worker) Run(ctx context.Context) error {
 		return fmt.Errorf("worker: %w", err)
 	}
 	defer commands.Unsubscribe()
-	ended := make(chan struct{})
+	var heartbeats sync.WaitGroup
 	over, stopHeartbeats := context.WithCancel(under)
 	defer stopHeartbeats()
-	go func() {
-		defer close(ended)
-		w.sendHeartbeats(over, end)
-	}()
+	heartbeats.Go(func() { w.sendHeartbeats(over, end) })
 	select {
 	case <-under.Done():
 	case <-w.draining.Done():
@@ -167,7 +164,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	<-finished
 	stopHeartbeats()
-	<-ended
+	heartbeats.Wait()
 	w.leave(ctx)
 	if err := context.Cause(under); err != nil && ctx.Err() == nil {
 		return err
