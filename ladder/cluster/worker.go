@@ -85,6 +85,10 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	var err error
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil { // bots are started from other directories
+		return nil, fmt.Errorf("data: %w", err)
+	}
 	w := &Worker{
 		WorkerOptions: o, link: link, session: rand.Text(), metrics: newWorkerMetrics(o.Registerer),
 		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1),
@@ -95,7 +99,6 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if o.Play == nil {
 		w.Play = attempt.Play
 	}
-	var err error
 	w.about = attempt.Machine{
 		Name: link.Name, Version: o.Version, Protocol: Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
 		Sandbox: sandbox.Probe().Level.String(), Interpreters: interpreter.Versions(), Cores: o.Cores, Memory: o.Memory,

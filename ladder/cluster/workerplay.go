@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -107,17 +106,10 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 		return unpackTree(packed.from(part), into)
 	})
 	if err != nil {
-		return bot, nil, machineError(err)
+		return bot, nil, &attempt.Failure{Kind: attempt.FailedMachine, Text: err.Error()}
 	}
 	w.metrics.cache.Set(float64(w.cache.bytes()))
-	private, err := filepath.Abs(w.Dir)
-	if err != nil {
-		return bot, release, machineError(err)
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return bot, release, machineError(err)
-	}
-	if err := program.Allowed(dir, private, b.Command[0]); err != nil {
+	if err := program.Allowed(dir, w.Dir, b.Command[0]); err != nil {
 		return bot, release, err
 	}
 	command, err := program.Manifest{Run: b.Command}.Command(dir)
@@ -171,11 +163,6 @@ func (w *Worker) ask(ctx context.Context, line *semaphore.Weighted, bytes int, s
 	}
 	defer line.Release(int64(bytes))
 	return w.link.ask(ctx, subject, data)
-}
-
-// machineError makes an error one of this machine.
-func machineError(err error) error {
-	return &attempt.Failure{Kind: attempt.FailedMachine, Text: err.Error()}
 }
 
 // How handing in and fetching are tried again.

@@ -57,15 +57,11 @@ type Pipeline struct {
 	checkClock referee.Clock // the longest that a bot is checked by
 }
 
-// New returns a pipeline over a store, with the limits, ladders and sandbox of a
+// New returns a pipeline over a store whose directory is absolute, with the limits, ladders and sandbox of a
 // configuration.
 func New(s *store.Store, c *config.Config) *Pipeline {
-	dir := s.Dir()
-	if abs, err := filepath.Abs(string(dir)); err == nil { // bots are started from other directories
-		dir = datadir.Dir(abs)
-	}
 	return &Pipeline{
-		Store: s, Dir: dir, Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
+		Store: s, Dir: s.Dir(), Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
 		Now:     time.Now,
 		timeout: context.WithTimeout, checkClock: referee.DefaultClock,
 	}
