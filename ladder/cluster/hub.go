@@ -201,10 +201,7 @@ func (h *Hub) notifyChanged() {
 // watch looks for attempts that are lost, machines that are gone, workers that were removed, and the connection
 // to NATS.
 func (h *Hub) watch() {
-	heartbeats := time.NewTicker(HeartbeatTime)
-	defer heartbeats.Stop()
-	list := time.NewTicker(listEvery)
-	defer list.Stop()
+	heartbeats, list := time.Tick(HeartbeatTime), time.Tick(listEvery)
 	connected := h.link.StatusChanged(nats.CONNECTED)
 	defer h.link.RemoveStatusListener(connected)
 	last := time.Now()
@@ -212,7 +209,7 @@ func (h *Hub) watch() {
 		select {
 		case <-h.ending.Done():
 			return
-		case <-list.C:
+		case <-list:
 			if h.embedded == nil {
 				continue
 			}
@@ -222,7 +219,7 @@ func (h *Hub) watch() {
 		case <-connected: // nobody was heard meanwhile
 			h.renew()
 			h.checkConnection()
-		case <-heartbeats.C:
+		case <-heartbeats:
 			// Who was stopped or cut off has heard of nobody.
 			if !h.checkConnection() || time.Since(last) > h.AckTime/2 {
 				h.renew()

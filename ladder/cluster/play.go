@@ -162,13 +162,11 @@ func (h *Hub) wait(ctx context.Context, a *awaited, keep func(attempt.Result) er
 		return attempt.ErrDetach
 	}
 	h.withdraw(a)
-	stop := time.NewTimer(StopTime)
-	defer stop.Stop()
 	select {
 	case d := <-a.result:
 		a.result <- d
 	case <-a.lost:
-	case <-stop.C:
+	case <-time.After(StopTime):
 	case <-h.ending.Done():
 	}
 	return h.endWith(a, ctx.Err(), keep)

@@ -72,8 +72,7 @@ func newScreen(w io.Writer, s *store.Store, c *config.Config) *screen {
 // watch shows the matches until the context ends, or until that many matches are finished and
 // all starters are submitted. 0 matches: until the context ends.
 func (d *screen) watch(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
-	tick := time.NewTicker(redraw)
-	defer tick.Stop()
+	tick := time.Tick(redraw)
 	for sent != nil || matches == 0 || d.finished < matches {
 		var err error
 		select {
@@ -86,7 +85,7 @@ func (d *screen) watch(ctx context.Context, finished <-chan events.Event, sent <
 				return nil
 			}
 			err = d.finish(ctx, e)
-		case <-tick.C:
+		case <-tick:
 			if d.terminal != nil {
 				err = d.draw(ctx)
 			}

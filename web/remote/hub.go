@@ -191,8 +191,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionMoved
 	})
 	defer stop()
-	check := time.NewTicker(checkTime)
-	defer check.Stop()
+	check := time.Tick(checkTime)
 	for {
 		select {
 		case e, ok := <-news:
@@ -205,7 +204,7 @@ func (h *Hub) Run(ctx context.Context) error {
 			} else {
 				h.tell(e)
 			}
-		case <-check.C:
+		case <-check:
 			h.check(ctx)
 		case <-ctx.Done():
 			return nil
