@@ -132,9 +132,8 @@ func (r *reader) each(f *os.File, v visit) error {
 
 // damaged turns an error of an archive library into an error for the author.
 func damaged(err error) error {
-	var ours *fs.PathError
 	switch {
-	case err == nil || ladder.CodeOf(err) != "" || errors.As(err, &ours):
+	case err == nil || ladder.CodeOf(err) != "" || errors.As(err, new(*fs.PathError)):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
 		return invalid("send it again", "it is cut off")

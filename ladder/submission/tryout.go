@@ -103,8 +103,7 @@ func (s *submission) tryCheck(ctx context.Context, t Tryout) error {
 	log, result := s.transcript(), TryoutCheck{OK: true}
 	s.quick = true
 	summary, err := s.within(ctx, stage{Check, "", TryoutCheckTime, true, (*submission).check}, log)
-	var no *refusal
-	if errors.As(err, &no) && ctx.Err() == nil {
+	if no, ok := errors.AsType[*refusal](err); ok && ctx.Err() == nil {
 		result.OK, summary, err = false, log.clean(no.text), nil
 	}
 	if err != nil {

@@ -141,8 +141,7 @@ func (c *Client) Run(ctx context.Context) error {
 		}
 		wait = max(min(2*wait, maxWait), minWait)
 		pause := wait/2 + mathrand.N(wait/2)
-		var p *wire.Problem
-		if errors.As(err, &p) {
+		if _, ok := errors.AsType[*wire.Problem](err); ok {
 			pause = max(pause, minWait*4)
 		}
 		c.mu.Lock()
@@ -237,8 +236,7 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 	for {
 		var f frame
 		if err := l.Read(&f); err != nil {
-			var closed *websocket.CloseError
-			if errors.As(err, &closed) && closed.Text != "" {
+			if closed, ok := errors.AsType[*websocket.CloseError](err); ok && closed.Text != "" {
 				err = errors.New(closed.Text)
 				if closed.Code == socket.CloseTaken || closed.Code == socket.CloseRefused {
 					err = dismissed{fmt.Errorf("server: %s", closed.Text)}
