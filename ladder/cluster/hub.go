@@ -56,11 +56,11 @@ type Hub struct {
 	ending    context.Context
 	end       context.CancelFunc
 	running   sync.WaitGroup
+	down      bool // NATS could not be reached when watch looked
 
 	mu       sync.Mutex
 	began    time.Time
 	detached map[attemptOf]bool // left to the next server
-	trouble  error              // why the fleet cannot go on
 	machines map[string]*machine
 	attempts map[attemptOf]*awaited
 	// byMachine has the same attempts: a heartbeat looks at those of its machine alone.
@@ -235,28 +235,23 @@ const listEvery = 500 * time.Millisecond
 
 // Err returns why nothing can be handed out; nil while all is well.
 func (h *Hub) Err() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.trouble
+	if status := h.link.Status(); status != nats.CONNECTED {
+		return fmt.Errorf("nats: the server cannot be reached (%s)", status)
+	}
+	return nil
 }
 
-// checkConnection notes whether NATS can be reached, and reports it.
+// checkConnection tells whether NATS can be reached, and reports it.
 func (h *Hub) checkConnection() (connected bool) {
-	var err error
-	if status := h.link.Status(); status != nats.CONNECTED {
-		err = fmt.Errorf("nats: the server cannot be reached (%s)", status)
-	}
-	h.mu.Lock()
-	was := h.trouble
-	h.trouble = err
-	h.mu.Unlock()
+	err := h.Err()
 	switch {
-	case err != nil && was == nil:
+	case err != nil && !h.down:
 		h.metrics.down.Set(1)
 		h.Log.Error("the fleet cannot go on: machines keep their results", "err", err)
-	case err == nil && was != nil:
+	case err == nil && h.down:
 		h.metrics.down.Set(0)
 		h.Log.Info("the fleet goes on")
 	}
+	h.down = err != nil
 	return err == nil
 }

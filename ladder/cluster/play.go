@@ -123,8 +123,8 @@ func (h *Hub) send(ctx context.Context, a *awaited, j attempt.Job) error {
 	if err != nil {
 		return err
 	}
-	if status := h.link.Status(); status != nats.CONNECTED {
-		return fmt.Errorf("fleet: handing match %d to %q: %w (%s)", a.Match, a.machine, attempt.ErrUnavailable, status)
+	if err := h.Err(); err != nil {
+		return fmt.Errorf("fleet: handing match %d to %q: %w: %w", a.Match, a.machine, attempt.ErrUnavailable, err)
 	}
 	data, err := json.Marshal(command{Play: &o})
 	if err != nil {

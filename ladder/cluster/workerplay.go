@@ -69,52 +69,42 @@ func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	defer func() { <-w.cores[o.Core] }()
 	w.metrics.playing.Inc()
 	defer w.metrics.playing.Dec()
-	var done []func()
-	defer func() {
-		for _, f := range done {
-			f()
-		}
-	}()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	return w.Play(ctx, o.Job, attempt.Options{
 		Check: w.Check, Journal: &w.journal,
-		Program: func(ctx context.Context, slot int) (match.Bot, error) {
-			b, release, err := w.program(ctx, o, slot)
-			if release != nil {
-				done = append(done, release)
-			}
-			return b, err
-		},
+		Program: func(ctx context.Context, slot int) (match.Bot, error) { return w.program(ctx, o, slot) },
 	})
 }
 
-// program returns the bot of a slot: of the house, or from the server. Its files stay until
-// release is called.
-func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot, release func(), err error) {
+// program returns the bot of a slot: of the house, or from the server. Its files stay until the context has ended.
+func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot, err error) {
 	b := o.Bots[slot]
 	if b.House != "" {
 		p, err := program.Resolver{}.Resolve(ctx, b.House)
 		p.Bot.Sandbox, p.Bot.Temp = nil, w.Temp()
-		return p.Bot, nil, err
+		return p.Bot, err
 	}
 	if len(b.Command) == 0 {
-		return bot, nil, errors.New("it has no command")
+		return bot, errors.New("it has no command")
 	}
 	packed := o.Builds[b.Hash]
-	dir, release, err := w.cache.use(ctx, packed.Tree, func(ctx context.Context, into string) error {
+	dir, done, err := w.cache.use(ctx, packed.Tree, func(ctx context.Context, into string) error {
 		w.metrics.fetched.Inc()
 		part := func(p filePart) ([]byte, error) { return w.part(ctx, p) }
 		return unpackTree(packed.from(part), into)
 	})
 	if err != nil {
-		return bot, nil, &attempt.Failure{Kind: attempt.FailedMachine, Text: err.Error()}
+		return bot, &attempt.Failure{Kind: attempt.FailedMachine, Text: err.Error()}
 	}
+	context.AfterFunc(ctx, done)
 	w.metrics.cache.Set(float64(w.cache.bytes()))
 	if err := program.Allowed(dir, w.Dir, b.Command[0]); err != nil {
-		return bot, release, err
+		return bot, err
 	}
 	command, err := program.Manifest{Run: b.Command}.Command(dir)
 	if err != nil {
-		return bot, release, err
+		return bot, err
 	}
 	bot = match.Bot{Version: b.Label, Command: command, Dir: dir, Temp: w.Temp(), Hash: b.Hash, Language: b.Language}
 	if o.Sandbox != nil {
@@ -123,7 +113,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 		s.Freeze = s.Level == sandbox.Full
 		bot.Sandbox = &s
 	}
-	return bot, release, nil
+	return bot, nil
 }
 
 // fetchTime is how long a worker tries to fetch a part of a bot.
