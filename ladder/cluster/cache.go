@@ -79,10 +79,8 @@ func (c *cache) use(ctx context.Context, tree string, get func(ctx context.Conte
 			return filepath.Join(c.dir, tree), sync.OnceFunc(func() { c.release(tree) }), nil
 		}
 		_, err, shared := c.fetch.Do(tree, func() (any, error) { return nil, c.add(ctx, tree, get) })
-		if err != nil && (!shared || ctx.Err() != nil) {
-			return "", nil, err
-		}
-		if err != nil && !errors.Is(err, context.Canceled) { // of another match that was ended
+		ended := shared && errors.Is(err, context.Canceled) && ctx.Err() == nil // another match that got it
+		if err != nil && !ended {
 			return "", nil, err
 		}
 	}

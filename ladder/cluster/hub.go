@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -185,7 +187,16 @@ func (h *Hub) Close() {
 func (h *Hub) Machines() []attempt.Machine {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return sortedMachines(h.machines)
+	list := []attempt.Machine{}
+	for _, m := range h.machines {
+		if m.session != "" {
+			c := m.Machine
+			c.Playing = slices.Clone(c.Playing)
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b attempt.Machine) int { return cmp.Compare(a.Name, b.Name) })
+	return list
 }
 
 // Changed receives after machines came, left or changed.

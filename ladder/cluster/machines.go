@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -28,19 +27,6 @@ type machine struct {
 
 // maxReplaced is how many earlier sessions of a name the hub remembers.
 const maxReplaced = 8
-
-func sortedMachines(all map[string]*machine) []attempt.Machine {
-	list := []attempt.Machine{}
-	for _, m := range all {
-		if m.session != "" {
-			c := m.Machine
-			c.Playing = slices.Clone(c.Playing)
-			list = append(list, c)
-		}
-	}
-	slices.SortFunc(list, func(a, b attempt.Machine) int { return cmp.Compare(a.Name, b.Name) })
-	return list
-}
 
 // handleHeartbeat takes a heartbeat of a machine, and answers.
 func (h *Hub) handleHeartbeat(msg *nats.Msg) {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
@@ -92,7 +93,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 	dir, done, err := w.cache.use(ctx, packed.Tree, func(ctx context.Context, into string) error {
 		w.metrics.fetched.Inc()
 		part := func(p filePart) ([]byte, error) { return w.part(ctx, p) }
-		return unpackTree(packed.from(part), into)
+		return unpackTree(packed.from(part), into, bundle.MaxBuiltFiles, bundle.MaxBuilt)
 	})
 	if err != nil {
 		return bot, &attempt.Failure{Kind: attempt.FailedMachine, Text: err.Error()}
