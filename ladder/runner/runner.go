@@ -80,9 +80,9 @@ type Options struct {
 	// can.
 	Check func(context.Context) error
 
-	// Watch, if set, is called when a match begins, and returns who watches it; nil: nobody. A
-	// rated match with a remote version is not watched.
-	Watch func(*ladder.Match, []ladder.Version) Watcher
+	// Watch, if set, is called when a match begins, and returns what is called with each position, and when no more
+	// come; nil: nobody watches it. Neither may make the match wait. A rated match with a remote version is not watched.
+	Watch func(*ladder.Match) (position func(*referee.Game), end func())
 
 	Registerer prometheus.Registerer // of the metrics; nil: nobody sees them
 	Log        *slog.Logger          // nil: none
