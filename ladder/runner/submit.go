@@ -36,14 +36,11 @@ func (r *Runner) submitted(ctx context.Context, o *outcome, err error) {
 		r.Log.Error("reading a submission's stages", "version", o.version, "err", err)
 	}
 	for _, s := range stages {
-		r.metrics.stages.WithLabelValues(s.Name, outcomeLabel(s)).Inc()
+		label := "failed"
+		if s.OK {
+			label = "ok"
+		}
+		r.metrics.stages.WithLabelValues(s.Name, label).Inc()
 	}
 	r.Log.Info("submission finished", "version", v.ID, "bot", v.Bot, "number", v.Number, "state", v.State)
-}
-
-func outcomeLabel(s ladder.Stage) string {
-	if s.OK {
-		return "ok"
-	}
-	return "failed"
 }
