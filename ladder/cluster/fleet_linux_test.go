@@ -224,6 +224,39 @@ func TestSentAgain(t *testing.T) {
 	}
 }
 
+// A job that is cancelled before its machine names it is not sent again.
+func TestCancelledUnnamed(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	l := a.hostile("lab-1")
+	a.joins(l, nil)
+	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
+	a.must(l.FlushTimeout(patience))
+	next := func() (say command) {
+		a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
+		return say
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	out := a.playing(ctx, "lab-1", job(1, 1, greedy, greedy2))
+	if say := next(); say.Play == nil {
+		t.Errorf("it is told %+v", say)
+	}
+	cancel()
+	if say := next(); say.End == nil {
+		t.Errorf("then it is told %+v", say)
+	}
+	a.expire(time.Now().Add(HeartbeatTime))
+	other := awaited{attemptOf: attemptOf{2, 1}, machine: "lab-1"} // whose end comes after all that was sent
+	a.withdraw(&other)
+	if say := next(); say.End == nil || *say.End != other.attemptOf {
+		t.Errorf("in the end it is told %+v", say)
+	}
+	a.silent("lab-1")
+	if got := <-out; !errors.Is(got.err, context.Canceled) {
+		t.Errorf("the cancelled attempt gave %v", got.err)
+	}
+}
+
 // A result that is handed in while there is no server is there when the next one comes. It comes
 // again until a server has taken it, and then never.
 func TestRestart(t *testing.T) {

@@ -221,7 +221,7 @@ func (h *Hub) expire(now time.Time) {
 		case a.state > preparing && now.Sub(a.named) > h.AckTime:
 			h.Log.Warn("an attempt is lost", "match", key.Match, "attempt", key.Attempt, "machine", a.machine)
 			a.lose()
-		case a.state == sent && now.Sub(a.sentAt) >= HeartbeatTime:
+		case a.state == sent && a.job != nil && now.Sub(a.sentAt) >= HeartbeatTime:
 			a.sentAt = now
 			if err := h.link.Publish(jobsSubject(a.machine), a.job); err != nil {
 				h.Log.Debug("a job cannot be sent again", "machine", a.machine, "err", err)

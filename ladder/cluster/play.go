@@ -33,7 +33,7 @@ type awaited struct {
 	machine  string
 	expected Expected
 	hashes   []string // of the bots that the machine fetches
-	job      []byte   // as it goes to the machine; nil of an attempt that an earlier server has handed out
+	job      []byte   // as it goes to the machine; nil of one that an earlier server has handed out, or that is withdrawn
 	state    state
 	sentAt   time.Time // last
 	named    time.Time // last, by a heartbeat, or when it was sent
@@ -208,6 +208,9 @@ func (h *Hub) finish(a *awaited, d Delivery, keep func(attempt.Result) error) er
 
 // withdraw tells the machine that an attempt is over.
 func (h *Hub) withdraw(a *awaited) {
+	h.mu.Lock()
+	a.job = nil
+	h.mu.Unlock()
 	data, err := json.Marshal(command{End: &a.attemptOf})
 	if err == nil {
 		err = h.link.Publish(jobsSubject(a.machine), data)
