@@ -33,7 +33,7 @@ type awaited struct {
 	machine  string
 	expected Expected
 	hashes   []string // of the bots that the machine fetches
-	job      []byte   // as it goes to the machine; nil of one that an earlier server has handed out, or that is withdrawn
+	job      []byte   // as it goes to the machine; nil where it is not to be sent again
 	state    state
 	sentAt   time.Time // last
 	named    time.Time // last, by a heartbeat, or when it was sent

@@ -247,7 +247,8 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 
 // transcript returns an empty log, which hides the server's directories.
 func (s *submission) transcript() *transcript {
-	return &transcript{secrets: []string{s.work + string(filepath.Separator), string(s.Dir) + string(filepath.Separator)}}
+	const slash = string(filepath.Separator)
+	return &transcript{secrets: []string{s.work + slash, string(s.Dir) + slash}}
 }
 
 // within runs a stage in its time.
