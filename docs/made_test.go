@@ -132,7 +132,7 @@ func limits() string {
 		{"build: memory", bundle.Size(build.Memory), "build fails"},
 		{"build: processes and threads", strconv.Itoa(build.Processes), "no more can be started"},
 		{"build: files that it writes", bundle.Size(build.Disk), `"no space left on device"`},
-		{"files, built; files and directories", fmt.Sprintf("%s; %d", bundle.Size(submission.MaxBuilt), submission.MaxBuiltFiles), "build fails"},
+		{"files, built; files and directories", fmt.Sprintf("%s; %d", bundle.Size(bundle.MaxBuilt), bundle.MaxBuiltFiles), "build fails"},
 		{"check: time, without credit", fmt.Sprint(submission.CheckTime), "check fails"},
 		{"trial: time of moves, without credit", fmt.Sprint(submission.TrialTime), "trial fails"},
 		{"a stage's log", bundle.Size(submission.MaxLog), "the middle is cut out"},

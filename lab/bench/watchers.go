@@ -134,12 +134,12 @@ func (b *watchersBench) match(hub *live.Hub, bot match.Bot) (*match.Match, error
 	}
 	m.Deals = 1 << 30
 	info := &ladder.Match{ID: 1, Game: teeko.Game.Name, Options: m.Variant.Settings.Map(), Bots: []string{"a", "b"}, Versions: []int64{1, 2}, Deals: m.Deals}
-	w := hub.Watch(info, nil)
+	position, _ := hub.Watch(info)
 	m.Watch = func(g *referee.Game) {
 		if !g.Ended() {
 			b.turns.Add(1)
 		}
-		w.Position(g)
+		position(g)
 	}
 	return m, nil
 }

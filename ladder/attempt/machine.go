@@ -52,7 +52,7 @@ func (m Machine) has(name string) bool {
 	base := strings.TrimRight(name, "0123456789.")
 	wanted := strings.TrimPrefix(name, base)
 	for _, have := range []string{base, base + "3"} {
-		if version, ok := m.Interpreters[have]; ok && wanted != "" && (version + ".")[:min(len(wanted)+1, len(version)+1)] == wanted+"." {
+		if version, ok := m.Interpreters[have]; ok && wanted != "" && strings.HasPrefix(version+".", wanted+".") {
 			return true
 		}
 	}

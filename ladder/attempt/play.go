@@ -117,8 +117,7 @@ func (p *run) programs(ctx context.Context) ([]match.Bot, error) {
 	bots := make([]match.Bot, len(p.Bots))
 	for slot, b := range p.Bots {
 		bot, err := p.how.Program(ctx, slot)
-		var failed *Failure
-		if errors.As(err, &failed) {
+		if _, ok := errors.AsType[*Failure](err); ok {
 			return nil, err
 		}
 		if err != nil {
@@ -142,21 +141,15 @@ func (p *run) done(g *referee.Result) error {
 	}
 	cutInfo(&g.Replay)
 	p.result.Games = append(p.result.Games, g)
-	if lostConnection(g) {
+	if slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Reason.Kind == fault.ConnectionLost }) {
 		return errEarly
 	}
 	return nil
 }
 
-// lostConnection reports whether a game was lost with a connection.
-func lostConnection(g *referee.Result) bool {
-	return slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Reason.Kind == fault.ConnectionLost })
-}
-
 func (p *run) void(deal, rotation int, err error) {
 	p.result.Voids++
-	var starved *match.Starved
-	if errors.As(err, &starved) {
+	if _, ok := errors.AsType[*match.Starved](err); ok {
 		p.result.Starved++
 	}
 	p.how.Journal.Log.Warn("a game is void", "match", p.Match, "deal", deal, "rotation", rotation, "err", err)

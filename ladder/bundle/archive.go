@@ -59,19 +59,19 @@ func formatOf(head []byte) (format, error) {
 	return "", invalid(useFormats, "its format is unknown: it begins with %s", quote(string(head[:min(len(head), 8)])))
 }
 
-// Suffix returns what the name of a file in an archive's format ends with, such as
-// ".zip". The file stands at its beginning before and after.
-func Suffix(f io.ReadSeeker) (string, error) {
+// formatIn returns the format of an archive in a file.
+func formatIn(f io.ReaderAt) (format, error) {
 	head := make([]byte, headSize)
-	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
 		return "", err
 	}
-	kind, err := formatOf(head[:n])
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Seek(0, io.SeekStart)
+	return formatOf(head[:n])
+}
+
+// Suffix returns what the name of a file in an archive's format ends with, such as ".zip".
+func Suffix(f io.ReaderAt) (string, error) {
+	kind, err := formatIn(f)
 	return "." + string(kind), err
 }
 
@@ -120,12 +120,7 @@ func (r *reader) each(f *os.File, v visit) error {
 	if r.size > r.limits.Upload {
 		return tooLarge(makeSmaller, "it has %s: at most %s are allowed", Size(r.size), Size(r.limits.Upload))
 	}
-	head := make([]byte, headSize)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return err
-	}
-	kind, err := formatOf(head[:n])
+	kind, err := formatIn(f)
 	if err != nil {
 		return err
 	}
@@ -137,9 +132,8 @@ func (r *reader) each(f *os.File, v visit) error {
 
 // damaged turns an error of an archive library into an error for the author.
 func damaged(err error) error {
-	var ours *fs.PathError
 	switch {
-	case err == nil || ladder.CodeOf(err) != "" || errors.As(err, &ours):
+	case err == nil || ladder.CodeOf(err) != "" || errors.As(err, new(*fs.PathError)):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
 		return invalid("send it again", "it is cut off")

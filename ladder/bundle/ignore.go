@@ -1,10 +1,7 @@
 package bundle
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,9 +62,11 @@ func readIgnore(directory string) (ignore, error) {
 // parseIgnore reads lines as git does.
 func parseIgnore(data []byte) (ignore, error) {
 	var list ignore
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimPrefix(lines.Text(), "\ufeff")
+	n := 0
+	for whole := range strings.Lines(string(data)) {
+		n++
+		whole = strings.TrimRight(whole, "\r\n")
+		line := strings.TrimPrefix(whole, "\ufeff")
 		for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
 			line = strings.TrimSuffix(line, " ")
 		}
@@ -84,12 +83,9 @@ func parseIgnore(data []byte) (ignore, error) {
 			p.glob = "**/" + p.glob
 		}
 		if line == "" || !doublestar.ValidatePattern(p.glob) {
-			return nil, invalid("write it as in a .gitignore", "line %d of %s, %q, is not a pattern", n, IgnoreFile, lines.Text())
+			return nil, invalid("write it as in a .gitignore", "line %d of %s, %q, is not a pattern", n, IgnoreFile, whole)
 		}
 		list = append(list, p)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", IgnoreFile, err)
 	}
 	return list, nil
 }

@@ -51,7 +51,7 @@ func Pack(dir string, l Limits) (*Packed, error) {
 		return nil, wrap(err)
 	}
 	if n := int64(len(data)); n > l.Upload {
-		return nil, tooLarge(p.leaveOut(), "%s is %s when it is packed: at most %s are allowed; the largest files are %s", dir, Size(n), Size(l.Upload), p.largest())
+		return nil, tooLarge(leaveOut, "%s is %s when it is packed: at most %s are allowed; the largest files are %s", dir, Size(n), Size(l.Upload), p.largest())
 	}
 	return &Packed{data, p.Tree}, nil
 }
@@ -122,14 +122,14 @@ func (p *packer) check() error {
 	case len(p.Files) == 0:
 		return invalid("name the directory that the bot is in", "%s has no files", p.dir)
 	case n > p.limits.Files:
-		return tooLarge(p.leaveOut(), "%s has %d files and directories: at most %d are allowed; most are in %s", p.dir, n, p.limits.Files, p.fullest())
+		return tooLarge(leaveOut, "%s has %d files and directories: at most %d are allowed; most are in %s", p.dir, n, p.limits.Files, p.fullest())
 	case p.Bytes > p.limits.Unpacked:
-		return tooLarge(p.leaveOut(), "%s has %s: at most %s are allowed; the largest files are %s", p.dir, Size(p.Bytes), Size(p.limits.Unpacked), p.largest())
+		return tooLarge(leaveOut, "%s has %s: at most %s are allowed; the largest files are %s", p.dir, Size(p.Bytes), Size(p.limits.Unpacked), p.largest())
 	}
 	return nil
 }
 
-func (p *packer) leaveOut() string { return "name what the bot does not need in " + IgnoreFile }
+const leaveOut = "name what the bot does not need in " + IgnoreFile
 
 // some returns the beginning of a list of names.
 func some(names []string) string {

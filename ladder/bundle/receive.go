@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
 
@@ -80,11 +81,10 @@ func (u *Upload) receive(f *os.File, r io.Reader, l Limits) error {
 		return err
 	}
 	sum := sha256.New()
-	out := &disk{w: f}
-	n, err := io.Copy(io.MultiWriter(out, sum), in)
+	n, err := io.Copy(io.MultiWriter(f, sum), in)
 	switch {
-	case out.err != nil:
-		return unavailable(out.err)
+	case errors.As(err, new(*fs.PathError)): // of this disk, not of the sender
+		return unavailable(err)
 	case n > l.Upload:
 		return tooLarge(makeSmaller, "it is larger than the limit of %s", Size(l.Upload))
 	case err != nil:
@@ -95,18 +95,6 @@ func (u *Upload) receive(f *os.File, r io.Reader, l Limits) error {
 	}
 	u.SHA256, u.Size = hex.EncodeToString(sum.Sum(nil)), n
 	return nil
-}
-
-// disk is a writer that keeps its error, to distinguish it from the sender's.
-type disk struct {
-	w   io.Writer
-	err error
-}
-
-func (d *disk) Write(p []byte) (int, error) {
-	n, err := d.w.Write(p)
-	d.err = err
-	return n, err
 }
 
 func cutOff(err error) error {

@@ -28,9 +28,9 @@ func Unpack(file, into string, l Limits) (Tree, error) {
 		return Tree{}, fmt.Errorf("bundle: %w", err)
 	}
 	defer f.Close()
-	tree, err := list(f, l)
+	tree, err := List(f, l)
 	if err != nil {
-		return Tree{}, wrap(err)
+		return Tree{}, err
 	}
 	if err := os.Mkdir(into, 0o755); err != nil {
 		return Tree{}, fmt.Errorf("bundle: %w", err)
@@ -50,17 +50,8 @@ func wrap(err error) error {
 	return fmt.Errorf("bundle: %w", err)
 }
 
-// List returns the tree of an archive, as Unpack does.
+// List checks an archive and returns its tree, as Unpack does.
 func List(f *os.File, l Limits) (Tree, error) {
-	t, err := list(f, l)
-	if err != nil {
-		return t, wrap(err)
-	}
-	return t, nil
-}
-
-// list checks an archive and returns its tree.
-func list(f *os.File, l Limits) (Tree, error) {
 	r := &reader{limits: l}
 	var t Tree
 	err := r.each(f, func(e entry, content io.Reader) error {
@@ -73,7 +64,7 @@ func list(f *os.File, l Limits) (Tree, error) {
 		return err
 	})
 	if err != nil {
-		return t, err
+		return t, wrap(err)
 	}
 	if len(t.Files) == 0 {
 		return t, invalid("pack the directory that the bot is in", "it has no files")
@@ -126,7 +117,7 @@ func (t *Tree) inside(p string) string {
 	return strings.TrimPrefix(p, t.Top+"/")
 }
 
-// write unpacks an archive that list has checked into an empty directory. os.Root
+// write unpacks an archive that List has checked into an empty directory. os.Root
 // keeps all writes inside of it.
 func write(f *os.File, into string, t Tree, l Limits) (err error) {
 	root, err := os.OpenRoot(into)

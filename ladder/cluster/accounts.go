@@ -67,22 +67,6 @@ func (k *Keys) workerAccount(w Credential) *jwt.AccountClaims {
 	return c
 }
 
-// removed reports whether an account is of a worker that was removed.
-func removed(a *jwt.AccountClaims) bool { return len(a.Revocations) > 0 }
-
-// accounts returns all accounts, the server's first.
-func (k *Keys) accounts() ([]*jwt.AccountClaims, error) {
-	list, err := k.Workers()
-	if err != nil {
-		return nil, err
-	}
-	all := []*jwt.AccountClaims{k.serverAccount()}
-	for _, w := range list {
-		all = append(all, k.workerAccount(w))
-	}
-	return all, nil
-}
-
 // AddGuest makes a credential for a worker in a NATS cluster that exists, in the account of the
 // server, whose credentials are the content of the file creds. seed is the key of that account, or a key that may
 // sign for it. AddGuest returns the text of the worker's file, which is kept nowhere, and the public key

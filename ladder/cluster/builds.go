@@ -188,7 +188,7 @@ func (h *Hub) handleFile(msg *nats.Msg) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	m := h.machine(name, time.Now())
+	m := h.machine(name)
 	if m == nil || m.reading {
 		return
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -78,10 +79,8 @@ func (c *cache) use(ctx context.Context, tree string, get func(ctx context.Conte
 			return filepath.Join(c.dir, tree), sync.OnceFunc(func() { c.release(tree) }), nil
 		}
 		_, err, shared := c.fetch.Do(tree, func() (any, error) { return nil, c.add(ctx, tree, get) })
-		if err != nil && (!shared || ctx.Err() != nil) {
-			return "", nil, err
-		}
-		if err != nil && !errors.Is(err, context.Canceled) { // of another match that was ended
+		ended := shared && errors.Is(err, context.Canceled) && ctx.Err() == nil // another match that got it
+		if err != nil && !ended {
 			return "", nil, err
 		}
 	}
@@ -215,27 +214,19 @@ func (c *cache) bytes() int64 {
 // errNoBot is the error for a bot that is not packed on the server.
 var errNoBot = errors.New("the server does not have it")
 
-// packedBot reads the packed files of a bot from the server, a part at a time. After a cut it goes on where it
-// was.
-type packedBot struct {
-	build
-	part   func(filePart) ([]byte, error) // from the server
-	offset int64
-	rest   []byte
+// from returns the packed files of a bot, which come from the server a part at a time. After a cut they go on where
+// they were.
+func (b build) from(part func(filePart) ([]byte, error)) io.Reader {
+	return bufio.NewReaderSize(io.NewSectionReader(packedBot{b.Tree, part}, 0, b.Size), PartSize)
 }
 
-func (p *packedBot) Read(b []byte) (int, error) {
-	if len(p.rest) == 0 {
-		if p.offset >= p.Size {
-			return 0, io.EOF
-		}
-		part, err := p.part(filePart{p.Tree, p.offset})
-		if err != nil {
-			return 0, err
-		}
-		p.rest, p.offset = part, p.offset+int64(len(part))
-	}
-	n := copy(b, p.rest)
-	p.rest = p.rest[n:]
-	return n, nil
+type packedBot struct {
+	tree string
+	part func(filePart) ([]byte, error)
+}
+
+// ReadAt implements io.ReaderAt.
+func (p packedBot) ReadAt(b []byte, offset int64) (int, error) {
+	part, err := p.part(filePart{p.tree, offset})
+	return copy(b, part), err
 }

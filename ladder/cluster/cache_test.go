@@ -28,7 +28,9 @@ func sized(t *testing.T, name string, bytes int) (tree string, get func(context.
 	t.Helper()
 	dir := kit.Files(t, filepath.Join(t.TempDir(), name), map[string]string{"bot.sh": name + strings.Repeat("x", bytes-len(name))})
 	tree = kit.Get[string](t)(hashTree(dir))
-	return tree, func(_ context.Context, into string) error { return unpackTree(packed(t, dir), into) }
+	return tree, func(_ context.Context, into string) error {
+		return unpackTree(packed(t, dir), into, bundle.MaxBuiltFiles, bundle.MaxBuilt)
+	}
 }
 
 // packed returns the packed files of a directory.
@@ -124,7 +126,7 @@ func TestTree(t *testing.T) {
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{"run": "#!/bin/sh\n", "lib/a.py": "a = 1\n"})
 	kit.Must(t, errors.Join(os.Chmod(filepath.Join(dir, "run"), 0o755), os.Symlink("/usr/bin/python3", filepath.Join(dir, "python")), os.Symlink("lib", filepath.Join(dir, "link"))))
 	into := filepath.Join(t.TempDir(), "out")
-	kit.Must(t, unpackTree(packed(t, dir), into))
+	kit.Must(t, unpackTree(packed(t, dir), into, bundle.MaxBuiltFiles, bundle.MaxBuilt))
 	want, err := hashTree(dir)
 	kit.Must(t, err)
 	if got, err := hashTree(into); err != nil || got != want {
@@ -145,19 +147,19 @@ func TestTreeLimit(t *testing.T) {
 		bytes int64
 		fits  bool
 	}{{4, 10, true}, {3, 10, false}, {4, 9, false}} {
-		err := unpackWithin(packed(t, dir), filepath.Join(t.TempDir(), "out"), test.files, test.bytes)
+		err := unpackTree(packed(t, dir), filepath.Join(t.TempDir(), "out"), test.files, test.bytes)
 		if (err == nil) != test.fits || err != nil && !strings.Contains(err.Error(), "files") {
 			t.Errorf("4 files of 10 bytes, where %d of %d are the most, give %v", test.files, test.bytes, err)
 		}
 	}
 	out := filepath.Join(t.TempDir(), "large")
-	if err := unpackTree(largeTree(t), out); err == nil || !strings.Contains(err.Error(), "files") {
+	if err := unpackTree(largeTree(t), out, bundle.MaxBuiltFiles, bundle.MaxBuilt); err == nil || !strings.Contains(err.Error(), "files") {
 		t.Errorf("a file of more than is kept of a build gives %v", err)
 	}
-	if err := unpackTree(strings.NewReader("junk"), filepath.Join(t.TempDir(), "junk")); err == nil {
+	if err := unpackTree(strings.NewReader("junk"), filepath.Join(t.TempDir(), "junk"), 10, 1<<20); err == nil {
 		t.Error("junk is unpacked")
 	}
-	if err := unpackTree(io.LimitReader(packed(t, dir), 50), filepath.Join(t.TempDir(), "cut")); err == nil {
+	if err := unpackTree(io.LimitReader(packed(t, dir), 50), filepath.Join(t.TempDir(), "cut"), 10, 1<<20); err == nil {
 		t.Error("half of an archive is unpacked")
 	}
 }

@@ -1,15 +1,14 @@
 package cluster
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
-	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -21,19 +20,15 @@ import (
 // embedded is a NATS server in this process.
 type embedded struct {
 	*natsserver.Server
-	keys     *Keys
-	operator nkeys.KeyPair // of this run: workers are known by the account alone
-	accounts resolver
-	mu       sync.Mutex
-	listed   os.FileInfo // the list of workers when it was last read
+	accounts accounts
+	listed   os.FileInfo // the list of workers when it was last read; of the goroutine that reloads it
 }
 
-// resolver is what the server knows of accounts.
-type resolver struct {
+// accounts is what the server knows of accounts: its own, and those of the list of workers.
+type accounts struct {
 	natsserver.MemAccResolver
-	e       *embedded
-	mu      sync.Mutex
-	vouched map[string]bool // by account, whether its worker was removed then
+	keys     *Keys
+	operator nkeys.KeyPair // of this run, who vouches for all: workers are known by the account alone
 }
 
 // readyTime is how long the embedded server may take to start.
@@ -41,8 +36,8 @@ const readyTime = time.Minute
 
 // startEmbedded starts a server. listen is the address for workers, "" for none.
 func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log *slog.Logger) (*embedded, error) {
-	e := &embedded{keys: keys}
-	e.accounts.e, e.accounts.vouched = e, map[string]bool{}
+	e := &embedded{}
+	e.accounts.keys = keys
 	o, err := e.options(listen, certificate)
 	if err != nil {
 		return nil, err
@@ -82,22 +77,19 @@ func (e *embedded) options(listen string, certificate *tls.Certificate) (*natsse
 			o.Host = "0.0.0.0"
 		}
 		o.TLS, o.TLSTimeout, o.AuthTimeout = true, 10, 15
-		if o.TLSConfig, err = e.keys.serverTLS(); err != nil {
-			return nil, err
-		}
-		if certificate != nil {
-			o.TLSConfig.Certificates = []tls.Certificate{*certificate}
-		}
+		certificate = cmp.Or(certificate, &e.accounts.keys.certificate)
+		o.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS13}
 	}
 	return o, e.trust(o)
 }
 
-// trust sets whom the server trusts: an operator of this run, who vouches for the account.
+// trust sets whom the server trusts: an operator of this run, who vouches for the accounts.
 func (e *embedded) trust(o *natsserver.Options) (err error) {
-	if e.operator, err = nkeys.CreateOperator(); err != nil {
+	operator, err := nkeys.CreateOperator()
+	if err != nil {
 		return fmt.Errorf("nats: %w", err)
 	}
-	public, err := e.operator.PublicKey()
+	public, err := operator.PublicKey()
 	if err != nil {
 		return fmt.Errorf("nats: %w", err)
 	}
@@ -112,88 +104,61 @@ func (e *embedded) trust(o *natsserver.Options) (err error) {
 	claims.SystemAccount = o.SystemAccount
 	o.TrustedOperators = []*jwt.OperatorClaims{claims}
 	o.AccountResolver = &e.accounts
-	token, err := jwt.NewAccountClaims(o.SystemAccount).Encode(e.operator)
-	if err != nil {
-		return fmt.Errorf("nats: %w", err)
-	}
-	if err := e.accounts.Store(o.SystemAccount, token); err != nil {
-		return fmt.Errorf("nats: %w", err)
-	}
-	e.listed, _ = os.Stat(e.keys.listPath())
-	accounts, err := e.keys.accounts()
+	e.accounts.operator = operator
+	all := []*jwt.AccountClaims{jwt.NewAccountClaims(o.SystemAccount), e.accounts.keys.serverAccount()}
+	workers, err := e.accounts.keys.Workers()
 	if err != nil {
 		return err
 	}
-	for _, a := range accounts {
-		if _, err := e.accounts.vouch(a); err != nil {
-			return err
+	for _, w := range workers {
+		all = append(all, e.accounts.keys.workerAccount(w))
+	}
+	for _, a := range all {
+		token, err := a.Encode(operator)
+		if err == nil {
+			err = e.accounts.Store(a.Subject, token)
+		}
+		if err != nil {
+			return fmt.Errorf("nats: %w", err)
 		}
 	}
 	return nil
 }
 
-// vouch makes an account known to the server, and reports whether the server knew it otherwise.
-func (r *resolver) vouch(a *jwt.AccountClaims) (changed bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	was, known := r.vouched[a.Subject]
-	if known && was == removed(a) {
-		return false, nil
-	}
-	token, err := a.Encode(r.e.operator)
-	if err == nil {
-		err = r.Store(a.Subject, token)
-	}
-	if err != nil {
-		return false, fmt.Errorf("nats: %w", err)
-	}
-	r.vouched[a.Subject] = removed(a)
-	return known, nil
-}
-
-// Fetch implements natsserver.AccountResolver. A worker may connect as soon as it is in the list: its
-// account is looked up there.
-func (r *resolver) Fetch(account string) (token string, err error) {
-	if token, err = r.MemAccResolver.Fetch(account); err == nil {
+// Fetch implements natsserver.AccountResolver. The server calls it for an account that it has not met. A worker may
+// connect as soon as it is in the list: its account is looked up there.
+func (a *accounts) Fetch(account string) (token string, err error) {
+	if token, err = a.MemAccResolver.Fetch(account); err == nil {
 		return token, nil
 	}
-	list, err := r.e.keys.Workers()
+	list, err := a.keys.Workers()
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(list, func(w Credential) bool { return w.Account == account })
-	if i < 0 {
-		return "", natsserver.ErrMissingAccount
+	for _, w := range list {
+		if w.Account == account {
+			return a.keys.workerAccount(w).Encode(a.operator)
+		}
 	}
-	if _, err := r.vouch(r.e.keys.workerAccount(list[i])); err != nil {
-		return "", err
-	}
-	return r.MemAccResolver.Fetch(account)
+	return "", natsserver.ErrMissingAccount
 }
 
-// reload reads the list of workers again if it has changed. It ends the connections of the
-// removed ones.
+// reload ends the connections of removed workers, if their list has changed.
 func (e *embedded) reload() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	now, err := os.Stat(e.keys.listPath())
+	now, err := os.Stat(e.accounts.keys.listPath())
 	if err != nil || e.listed != nil && os.SameFile(now, e.listed) && now.ModTime().Equal(e.listed.ModTime()) {
 		return nil // nobody has been added yet, or nothing has changed
 	}
-	accounts, err := e.keys.accounts()
+	list, err := e.accounts.keys.Workers()
 	if err != nil {
 		return err
 	}
-	for _, a := range accounts[1:] {
-		changed, err := e.accounts.vouch(a)
-		if err != nil {
-			return err
-		}
-		if !changed { // an account that is new is looked up when somebody uses it
+	for _, w := range list {
+		if w.Removed.IsZero() {
 			continue
 		}
-		if known, err := e.LookupAccount(a.Subject); err == nil {
-			e.UpdateAccountClaims(known, a)
+		if known, err := e.LookupAccount(w.Account); err == nil {
+			e.UpdateAccountClaims(known, e.accounts.keys.workerAccount(w))
 		}
 	}
 	e.listed = now
@@ -202,7 +167,7 @@ func (e *embedded) reload() error {
 
 // link connects within the process.
 func (e *embedded) link(name string, may jwt.UserPermissionLimits, log *slog.Logger) (*Link, error) {
-	u, err := newUser(e.keys.account, name, may)
+	u, err := newUser(e.accounts.keys.account, name, may)
 	if err != nil {
 		return nil, err
 	}

@@ -202,7 +202,8 @@ func TestSentAgain(t *testing.T) {
 	kit.Until(t, "it is sent", longAgo)
 	a.must(a.link.FlushTimeout(patience))
 	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
-	a.joins(l, nil)
+	kit.Must(t, l.FlushTimeout(patience))
+	a.expire(time.Now())
 	var say command
 	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
 	if say.Play == nil || say.Play.Match != j.Match || say.Play.Seed != j.Seed {
@@ -210,7 +211,7 @@ func TestSentAgain(t *testing.T) {
 	}
 	a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}} })
 	longAgo()
-	a.joins(l, nil)
+	a.expire(time.Now())
 	cancel()
 	say = command{}
 	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
@@ -218,6 +219,39 @@ func TestSentAgain(t *testing.T) {
 		t.Errorf("then it is told %+v", say)
 	}
 	a.submit(l, attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedCancelled}})
+	if got := <-out; !errors.Is(got.err, context.Canceled) {
+		t.Errorf("the cancelled attempt gave %v", got.err)
+	}
+}
+
+// A job that is cancelled before its machine names it is not sent again.
+func TestCancelledUnnamed(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	l := a.hostile("lab-1")
+	a.joins(l, nil)
+	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
+	a.must(l.FlushTimeout(patience))
+	next := func() (say command) {
+		a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
+		return say
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	out := a.playing(ctx, "lab-1", job(1, 1, greedy, greedy2))
+	if say := next(); say.Play == nil {
+		t.Errorf("it is told %+v", say)
+	}
+	cancel()
+	if say := next(); say.End == nil {
+		t.Errorf("then it is told %+v", say)
+	}
+	a.expire(time.Now().Add(HeartbeatTime))
+	other := awaited{attemptOf: attemptOf{2, 1}, machine: "lab-1"} // whose end comes after all that was sent
+	a.withdraw(&other)
+	if say := next(); say.End == nil || *say.End != other.attemptOf {
+		t.Errorf("in the end it is told %+v", say)
+	}
+	a.silent("lab-1")
 	if got := <-out; !errors.Is(got.err, context.Canceled) {
 		t.Errorf("the cancelled attempt gave %v", got.err)
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,11 +58,11 @@ type Hub struct {
 	ending    context.Context
 	end       context.CancelFunc
 	running   sync.WaitGroup
+	down      bool // NATS could not be reached when watch looked
 
 	mu       sync.Mutex
 	began    time.Time
 	detached map[attemptOf]bool // left to the next server
-	trouble  error              // why the fleet cannot go on
 	machines map[string]*machine
 	attempts map[attemptOf]*awaited
 	// byMachine has the same attempts: a heartbeat looks at those of its machine alone.
@@ -185,7 +187,16 @@ func (h *Hub) Close() {
 func (h *Hub) Machines() []attempt.Machine {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return sortedMachines(h.machines)
+	list := []attempt.Machine{}
+	for _, m := range h.machines {
+		if m.session != "" {
+			c := m.Machine
+			c.Playing = slices.Clone(c.Playing)
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b attempt.Machine) int { return cmp.Compare(a.Name, b.Name) })
+	return list
 }
 
 // Changed receives after machines came, left or changed.
@@ -201,10 +212,7 @@ func (h *Hub) notifyChanged() {
 // watch looks for attempts that are lost, machines that are gone, workers that were removed, and the connection
 // to NATS.
 func (h *Hub) watch() {
-	heartbeats := time.NewTicker(min(HeartbeatTime, h.AckTime/4))
-	defer heartbeats.Stop()
-	list := time.NewTicker(listEvery)
-	defer list.Stop()
+	heartbeats, list := time.Tick(HeartbeatTime), time.Tick(listEvery)
 	connected := h.link.StatusChanged(nats.CONNECTED)
 	defer h.link.RemoveStatusListener(connected)
 	last := time.Now()
@@ -212,7 +220,7 @@ func (h *Hub) watch() {
 		select {
 		case <-h.ending.Done():
 			return
-		case <-list.C:
+		case <-list:
 			if h.embedded == nil {
 				continue
 			}
@@ -222,7 +230,7 @@ func (h *Hub) watch() {
 		case <-connected: // nobody was heard meanwhile
 			h.renew()
 			h.checkConnection()
-		case <-heartbeats.C:
+		case <-heartbeats:
 			// Who was stopped or cut off has heard of nobody.
 			if !h.checkConnection() || time.Since(last) > h.AckTime/2 {
 				h.renew()
@@ -238,28 +246,23 @@ const listEvery = 500 * time.Millisecond
 
 // Err returns why nothing can be handed out; nil while all is well.
 func (h *Hub) Err() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.trouble
+	if status := h.link.Status(); status != nats.CONNECTED {
+		return fmt.Errorf("nats: the server cannot be reached (%s)", status)
+	}
+	return nil
 }
 
-// checkConnection notes whether NATS can be reached, and reports it.
+// checkConnection tells whether NATS can be reached, and reports it.
 func (h *Hub) checkConnection() (connected bool) {
-	var err error
-	if status := h.link.Status(); status != nats.CONNECTED {
-		err = fmt.Errorf("nats: the server cannot be reached (%s)", status)
-	}
-	h.mu.Lock()
-	was := h.trouble
-	h.trouble = err
-	h.mu.Unlock()
+	err := h.Err()
 	switch {
-	case err != nil && was == nil:
+	case err != nil && !h.down:
 		h.metrics.down.Set(1)
 		h.Log.Error("the fleet cannot go on: machines keep their results", "err", err)
-	case err == nil && was != nil:
+	case err == nil && h.down:
 		h.metrics.down.Set(0)
 		h.Log.Info("the fleet goes on")
 	}
+	h.down = err != nil
 	return err == nil
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,13 +17,13 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Keys are what a server gives credentials with: the key of its NATS account, its certificate
-// authority, and the list of workers. They are files in a directory that only its owner can read.
+// Keys are what a server gives credentials with: the key of its NATS account, its
+// certificate, and the list of workers. They are files in a directory that only its owner can read.
 type Keys struct {
-	dir     string
-	account nkeys.KeyPair
-	public  string
-	authority
+	dir         string
+	account     nkeys.KeyPair
+	public      string
+	certificate tls.Certificate // of the address for workers, where the operator gives none
 }
 
 // Credential is that of a worker.
@@ -50,7 +51,7 @@ func OpenKeys(dir string) (*Keys, error) {
 	if k.public, err = k.account.PublicKey(); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
-	k.authority, err = openAuthority(filepath.Join(dir, "authority.pem"))
+	k.certificate, err = openCertificate(filepath.Join(dir, "certificate.pem"))
 	return k, err
 }
 
@@ -165,7 +166,7 @@ func (k *Keys) Add(name string) (creds []byte, err error) {
 		return nil, err
 	}
 	creds, err = jwt.FormatUserConfig(user.jwt, user.seed)
-	return append(creds, k.certificatePEM()...), err
+	return append(creds, certificatePEM(k.certificate.Certificate[0])...), err
 }
 
 // Remove makes a credential invalid for ever.

@@ -22,7 +22,7 @@ type Link struct {
 	mu        sync.Mutex
 	connected context.Context // until the connection is lost that there is now
 	lose      context.CancelFunc
-	refused   context.Context // until NATS refuses the credentials; new with each connection
+	refused   context.Context // until NATS refuses the credentials; new when it takes them again
 	refuse    context.CancelFunc
 	missed    bool // it was logged that nobody answers, since there was a connection
 }
@@ -128,14 +128,11 @@ var refusal = regexp.MustCompile(`(?i)authorization violation|authentication (ex
 
 var errRefused = errors.New("NATS refuses the credentials: they were removed, unless its operator knows more; timba admin worker list shows them on the server, and timba admin worker add makes others")
 
-// refusal returns errRefused from when NATS has refused the credentials until it takes them.
-func (l *Link) refusal() error {
+// refusal returns a context that ends when NATS refuses the credentials.
+func (l *Link) refusal() context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.refused.Err() != nil {
-		return errRefused
-	}
-	return nil
+	return l.refused
 }
 
 // refusedBy reports whether an error says that NATS refuses the credentials. It logs the first that does.
@@ -162,20 +159,14 @@ func (l *Link) missedBy(err error, url string, log *slog.Logger) {
 	l.missed = true
 }
 
-// whenRefused is closed when NATS refuses the credentials.
-func (l *Link) whenRefused() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.refused.Done()
-}
-
 // taken notes that NATS has taken the credentials.
 func (l *Link) taken() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.missed = false
-	l.refuse()
-	l.refused, l.refuse = context.WithCancel(context.Background())
+	if l.refused.Err() != nil {
+		l.refused, l.refuse = context.WithCancel(context.Background())
+	}
 }
 
 // lost ends what waits for an answer on a connection that is lost.
@@ -223,8 +214,8 @@ func (l *Link) wait(ctx context.Context, log *slog.Logger) error {
 		select {
 		case <-status:
 		case <-ctx.Done():
-			if err := l.refusal(); err != nil {
-				return fmt.Errorf("worker %q: %w", l.Name, err)
+			if l.refusal().Err() != nil {
+				return fmt.Errorf("worker %q: %w", l.Name, errRefused)
 			}
 			return fmt.Errorf("nats: nobody answers: %w", errors.Join(ctx.Err(), l.LastError()))
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -53,6 +55,24 @@ func TestDialSays(t *testing.T) {
 	}
 	if log := said.all(); strings.Count(log, "nobody answers as NATS") != 1 {
 		t.Errorf("the log is %s", log)
+	}
+}
+
+// Who waits to hear that the credentials are refused hears nothing of a connection that is made again.
+func TestTakenAgain(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	l := kit.Get[*Link](t)(connect("nats://127.0.0.1:1", "lab-1", log, nats.RetryOnFailedConnect(true)))
+	defer l.Close()
+	refused := l.refusal()
+	if l.taken(); refused.Err() != nil {
+		t.Error("a connection counts as a refusal")
+	}
+	if l.refusedBy(errors.New("Authorization Violation"), log); refused.Err() == nil {
+		t.Error("a refusal is not told")
+	}
+	if l.taken(); l.refusal().Err() != nil {
+		t.Error("what was taken stays refused")
 	}
 }
 

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,19 +28,6 @@ type machine struct {
 // maxReplaced is how many earlier sessions of a name the hub remembers.
 const maxReplaced = 8
 
-func sortedMachines(all map[string]*machine) []attempt.Machine {
-	list := []attempt.Machine{}
-	for _, m := range all {
-		if m.session != "" {
-			c := m.Machine
-			c.Playing = slices.Clone(c.Playing)
-			list = append(list, c)
-		}
-	}
-	slices.SortFunc(list, func(a, b attempt.Machine) int { return cmp.Compare(a.Name, b.Name) })
-	return list
-}
-
 // handleHeartbeat takes a heartbeat of a machine, and answers.
 func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
@@ -50,15 +36,8 @@ func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 		h.Log.Debug("a heartbeat cannot be read", "machine", name, "bytes", len(msg.Data))
 		return
 	}
-	if !h.admit(name, time.Now()) { // what is not readable may be another's doing, and does not count
-		return
-	}
-	a, again := h.update(b)
-	h.reply(msg, a)
-	for _, job := range again {
-		if err := h.link.Publish(jobsSubject(name), job); err != nil {
-			h.Log.Debug("a job cannot be sent again", "machine", name, "err", err)
-		}
+	if a, ok := h.update(b, time.Now()); ok {
+		h.reply(msg, a)
 	}
 }
 
@@ -96,38 +75,30 @@ func (h *Hub) respond(msg *nats.Msg, data []byte) {
 	}
 }
 
-// admit reports whether a heartbeat of a machine is read now: more than MaxHeartbeats are not.
-func (h *Hub) admit(name string, now time.Time) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	m := h.machine(name, now)
-	return m != nil && m.limit.AllowN(now, 1)
-}
-
 // machine returns what the hub knows of a machine; nil where none can have the name. Whoever calls it holds
 // the lock.
-func (h *Hub) machine(name string, now time.Time) *machine {
+func (h *Hub) machine(name string) *machine {
 	m := h.machines[name]
 	if m == nil && checkName(name) == nil {
 		m = &machine{limit: rate.NewLimiter(MaxHeartbeats, 4*MaxHeartbeats)}
-		m.Seen = now
+		m.Seen = time.Now()
 		h.machines[name] = m
 	}
 	return m
 }
 
-// update notes a heartbeat, and returns the answer and the jobs that did not reach the machine.
-func (h *Hub) update(b heartbeat) (a heartbeatReply, again [][]byte) {
-	a.AckTime = h.AckTime
+// update notes a heartbeat, and returns the answer. More than MaxHeartbeats are not answered; what cannot be read
+// does not count, which may be another's doing.
+func (h *Hub) update(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	m := h.machines[b.Name]
-	if m == nil { // it has just gone
-		return a, nil
+	m := h.machine(b.Name)
+	if m == nil || !m.limit.AllowN(now, 1) {
+		return a, false
 	}
 	if slices.Contains(m.replaced, b.Session) {
 		a.Refused, a.End = fmt.Sprintf("another worker has the credentials of %q: add one for each worker", b.Name), true
-		return a, nil
+		return a, true
 	}
 	if m.session != b.Session && m.session != "" {
 		m.replaced = append(m.replaced, m.session)
@@ -138,12 +109,12 @@ func (h *Hub) update(b heartbeat) (a heartbeatReply, again [][]byte) {
 		h.Log.Debug("a machine is there", "machine", b.Name, "version", b.Version, "cores", len(b.Cores), "arch", b.Arch, "sandbox", b.Sandbox)
 	}
 	m.session = b.Session
-	b.Machine.Seen = time.Now()
+	b.Machine.Seen = now
 	b.Machine.Refused = h.refuses(b.Machine)
 	a.Refused = b.Machine.Refused
 	news := !sameMachine(m.Machine, b.Machine)
 	m.Machine = b.Machine
-	a.Over, again = h.acknowledge(m.Machine)
+	a.Over = h.acknowledge(m.Machine)
 	if b.Leaving {
 		h.expireSoon(b.Name)
 		h.Log.Debug("a machine has left", "machine", b.Name)
@@ -153,7 +124,7 @@ func (h *Hub) update(b heartbeat) (a heartbeatReply, again [][]byte) {
 	if news {
 		h.notifyChanged()
 	}
-	return a, again
+	return a, true
 }
 
 // refuses returns why a machine gets no jobs, "" if it does.
@@ -181,16 +152,14 @@ func sameMachine(a, b attempt.Machine) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// acknowledge notes the attempts that a machine names, and returns those that have ended, and the jobs that it
-// should name by now and does not.
-func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf, again [][]byte) {
-	now := time.Now()
+// acknowledge notes the attempts that a machine names, and returns those that have ended.
+func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf) {
 	for _, p := range m.Playing {
 		key := attemptOf{p.Match, p.Attempt}
 		a := h.attempts[key]
 		switch {
 		case a != nil && a.machine == m.Name:
-			a.named = now
+			a.named = time.Now()
 			if a.state == sent {
 				a.state = acknowledged
 			}
@@ -199,13 +168,7 @@ func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf, again [][]byte) 
 			over = append(over, key)
 		}
 	}
-	for _, a := range h.byMachine[m.Name] {
-		if a.state == sent && now.Sub(a.sentAt) >= HeartbeatTime {
-			a.sentAt = now
-			again = append(again, a.job)
-		}
-	}
-	return over, again
+	return over
 }
 
 // mayCome reports whether somebody may still wait for an attempt that nobody waits for: this server in a moment,
@@ -238,7 +201,8 @@ func (h *Hub) renew() {
 	}
 }
 
-// expire forgets machines that are gone, and loses attempts that their machines do not name.
+// expire forgets machines that are gone, loses attempts that their machines do not name, and sends jobs again that
+// they should name by now.
 func (h *Hub) expire(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -253,9 +217,15 @@ func (h *Hub) expire(now time.Time) {
 		maps.DeleteFunc(h.machines, func(_ string, o *machine) bool { return o == m })
 	}
 	for key, a := range h.attempts {
-		if a.state > preparing && now.Sub(a.named) > h.AckTime {
+		switch {
+		case a.state > preparing && now.Sub(a.named) > h.AckTime:
 			h.Log.Warn("an attempt is lost", "match", key.Match, "attempt", key.Attempt, "machine", a.machine)
 			a.lose()
+		case a.state == sent && a.job != nil && now.Sub(a.sentAt) >= HeartbeatTime:
+			a.sentAt = now
+			if err := h.link.Publish(jobsSubject(a.machine), a.job); err != nil {
+				h.Log.Debug("a job cannot be sent again", "machine", a.machine, "err", err)
+			}
 		}
 	}
 }

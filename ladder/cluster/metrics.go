@@ -4,6 +4,7 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // hubMetrics are those of the server. docs/operating.md lists them.
@@ -26,18 +27,16 @@ const (
 )
 
 func newHubMetrics(to prometheus.Registerer) *hubMetrics {
+	f := promauto.With(to)
 	m := &hubMetrics{
-		open:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_attempts", Help: "Attempts that machines have and the server waits for."}),
-		results: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "timba_fleet_results_total", Help: "Results that came in, by what became of them."}, []string{"outcome"}),
-		lost:    prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_attempts_lost_total", Help: "Attempts whose machine was lost."}),
-		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_result_bytes_total", Help: "Bytes of the results that came in, compressed."}),
-		down:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_down", Help: "1 while NATS cannot be reached."}),
+		open:    f.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_attempts", Help: "Attempts that machines have and the server waits for."}),
+		results: f.NewCounterVec(prometheus.CounterOpts{Name: "timba_fleet_results_total", Help: "Results that came in, by what became of them."}, []string{"outcome"}),
+		lost:    f.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_attempts_lost_total", Help: "Attempts whose machine was lost."}),
+		bytes:   f.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_result_bytes_total", Help: "Bytes of the results that came in, compressed."}),
+		down:    f.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_down", Help: "1 while NATS cannot be reached."}),
 	}
 	for _, outcome := range []string{gotWanted, gotOld, gotForeign, gotUnreadable} {
 		m.results.WithLabelValues(outcome)
-	}
-	if to != nil {
-		to.MustRegister(m.open, m.results, m.lost, m.bytes, m.down)
 	}
 	return m
 }
@@ -82,18 +81,15 @@ type workerMetrics struct {
 }
 
 func newWorkerMetrics(to prometheus.Registerer) *workerMetrics {
-	m := &workerMetrics{
-		playing:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_playing", Help: "Matches that this worker plays."}),
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "timba_worker_attempts_total", Help: "Attempts that ended, by outcome: played, or the kind of the failure."}, []string{"outcome"}),
-		void:     prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_worker_games_void_total", Help: "Games played again."}),
-		starved:  prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_worker_games_starved_total", Help: "Games played again because others used the core."}),
-		waiting:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_results_waiting", Help: "Results that are not handed in yet."}),
-		cache:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_cache_bytes", Help: "Bytes of the bots in the cache."}),
-		fetched:  prometheus.NewCounter(prometheus.CounterOpts{Name: "timba_worker_bots_fetched_total", Help: "Bots fetched from the server."}),
-		took:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: "timba_worker_match_seconds", Help: "How long played matches took.", Buckets: prometheus.ExponentialBuckets(0.25, 2, 11)}),
+	f := promauto.With(to)
+	return &workerMetrics{
+		playing:  f.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_playing", Help: "Matches that this worker plays."}),
+		attempts: f.NewCounterVec(prometheus.CounterOpts{Name: "timba_worker_attempts_total", Help: "Attempts that ended, by outcome: played, or the kind of the failure."}, []string{"outcome"}),
+		void:     f.NewCounter(prometheus.CounterOpts{Name: "timba_worker_games_void_total", Help: "Games played again."}),
+		starved:  f.NewCounter(prometheus.CounterOpts{Name: "timba_worker_games_starved_total", Help: "Games played again because others used the core."}),
+		waiting:  f.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_results_waiting", Help: "Results that are not handed in yet."}),
+		cache:    f.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_cache_bytes", Help: "Bytes of the bots in the cache."}),
+		fetched:  f.NewCounter(prometheus.CounterOpts{Name: "timba_worker_bots_fetched_total", Help: "Bots fetched from the server."}),
+		took:     f.NewHistogram(prometheus.HistogramOpts{Name: "timba_worker_match_seconds", Help: "How long played matches took.", Buckets: prometheus.ExponentialBuckets(0.25, 2, 11)}),
 	}
-	if to != nil {
-		to.MustRegister(m.playing, m.attempts, m.void, m.starved, m.waiting, m.cache, m.fetched, m.took)
-	}
-	return m
 }

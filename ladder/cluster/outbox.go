@@ -81,8 +81,6 @@ func (w *Worker) deliver(ctx context.Context, p packedResult) {
 	defer w.exit(p.attemptOf)
 	w.metrics.waiting.Inc()
 	defer w.metrics.waiting.Dec()
-	ctx, end := w.handing(ctx, p.attemptOf)
-	defer end()
 	sum := sha256.Sum256(p.packed)
 	part := resultPart{attemptOf: p.attemptOf, Sum: hex.EncodeToString(sum[:]), Size: len(p.packed)}
 	for wait := firstRetry; ; {
@@ -132,27 +130,4 @@ func (w *Worker) handIn(ctx context.Context, p resultPart, packed []byte) (r rec
 		return r, fmt.Errorf("the server wants byte %d of %d", r.Next, len(packed))
 	}
 	return r, nil
-}
-
-// handing returns the context of handing in: a cancelled match still hands in that it was, and
-// one that is over does not.
-func (w *Worker) handing(ctx context.Context, key attemptOf) (context.Context, context.CancelFunc) {
-	stop := func() {}
-	if errors.Is(context.Cause(ctx), errCancelled) {
-		ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), StopTime)
-	}
-	ctx, end := context.WithCancelCause(ctx)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if a := w.playing[key]; a != nil {
-		a.end = func(cause error) {
-			if errors.Is(cause, errOver) { // what is played is handed in, even if it was cancelled just now
-				end(cause)
-			}
-		}
-	}
-	return ctx, func() {
-		end(nil)
-		stop()
-	}
 }

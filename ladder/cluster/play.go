@@ -20,7 +20,7 @@ type state int
 
 const (
 	preparing    state = iota // its bots are packed: its machine does not know of it, and it cannot be lost
-	sent                      // its job is sent to the machine, again after each heartbeat that does not name it
+	sent                      // its job is sent to the machine, again until a heartbeat names it
 	acknowledged              // a heartbeat has named it, or an earlier server has handed it out
 	received                  // its result is complete, and is checked and stored
 )
@@ -33,7 +33,7 @@ type awaited struct {
 	machine  string
 	expected Expected
 	hashes   []string // of the bots that the machine fetches
-	job      []byte   // as it goes to the machine; nil of an attempt that an earlier server has handed out
+	job      []byte   // as it goes to the machine; nil where it is not to be sent again
 	state    state
 	sentAt   time.Time // last
 	named    time.Time // last, by a heartbeat, or when it was sent
@@ -123,8 +123,8 @@ func (h *Hub) send(ctx context.Context, a *awaited, j attempt.Job) error {
 	if err != nil {
 		return err
 	}
-	if status := h.link.Status(); status != nats.CONNECTED {
-		return fmt.Errorf("fleet: handing match %d to %q: %w (%s)", a.Match, a.machine, attempt.ErrUnavailable, status)
+	if err := h.Err(); err != nil {
+		return fmt.Errorf("fleet: handing match %d to %q: %w: %w", a.Match, a.machine, attempt.ErrUnavailable, err)
 	}
 	data, err := json.Marshal(command{Play: &o})
 	if err != nil {
@@ -162,13 +162,11 @@ func (h *Hub) wait(ctx context.Context, a *awaited, keep func(attempt.Result) er
 		return attempt.ErrDetach
 	}
 	h.withdraw(a)
-	stop := time.NewTimer(StopTime)
-	defer stop.Stop()
 	select {
 	case d := <-a.result:
 		a.result <- d
 	case <-a.lost:
-	case <-stop.C:
+	case <-time.After(StopTime):
 	case <-h.ending.Done():
 	}
 	return h.endWith(a, ctx.Err(), keep)
@@ -210,6 +208,9 @@ func (h *Hub) finish(a *awaited, d Delivery, keep func(attempt.Result) error) er
 
 // withdraw tells the machine that an attempt is over.
 func (h *Hub) withdraw(a *awaited) {
+	h.mu.Lock()
+	a.job = nil
+	h.mu.Unlock()
 	data, err := json.Marshal(command{End: &a.attemptOf})
 	if err == nil {
 		err = h.link.Publish(jobsSubject(a.machine), data)

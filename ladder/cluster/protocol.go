@@ -156,8 +156,7 @@ type heartbeat struct {
 
 // heartbeatReply is the server's answer.
 type heartbeatReply struct {
-	AckTime time.Duration `json:"ack_time"`          // nanoseconds
-	Refused string        `json:"refused,omitempty"` // why the machine gets no jobs
-	End     bool          `json:"end,omitempty"`     // it never will
-	Over    []attemptOf   `json:"over,omitempty"`    // attempts of the heartbeat that have ended
+	Refused string      `json:"refused,omitempty"` // why the machine gets no jobs
+	End     bool        `json:"end,omitempty"`     // it never will
+	Over    []attemptOf `json:"over,omitempty"`    // attempts of the heartbeat that have ended
 }

@@ -12,110 +12,66 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
 	"os"
 	"time"
+
+	renameio "github.com/google/renameio/v2/maybe"
 )
 
-// certificateName is the name in the certificates that the server makes itself. Workers know
-// the authority behind it from their credentials, so that it need not be the host's.
+// certificateName is the name in the certificate that the server makes itself. Workers know
+// the certificate from their credentials, so that it need not be the host's.
 const certificateName = "timba"
 
-const authorityYears = 20
+// certificateYears is for how long they are valid.
+const certificateYears = 20
 
-// authority signs the server's certificate where the operator gives none.
-type authority struct {
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
-}
-
-// openAuthority reads an authority, or makes it.
-func openAuthority(path string) (authority, error) {
+// openCertificate reads the server's own certificate with its key, or makes it.
+func openCertificate(path string) (c tls.Certificate, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return makeAuthority(path)
+		if data, err = makeCertificate(); err == nil {
+			err = renameio.WriteFile(path, data, 0o600)
+		}
 	}
 	if err != nil {
-		return authority{}, fmt.Errorf("fleet: %w", err)
+		return c, fmt.Errorf("fleet: %w", err)
 	}
-	pair, err := tls.X509KeyPair(data, data)
-	if err != nil {
-		return authority{}, fmt.Errorf("fleet: %s: %w: delete it, and give all workers new credentials", path, err)
+	if c, err = tls.X509KeyPair(data, data); err != nil {
+		return c, fmt.Errorf("fleet: %s: %w: delete it, and give all workers new credentials", path, err)
 	}
-	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
-	if !ok {
-		return authority{}, fmt.Errorf("fleet: %s has no ECDSA key: delete it, and give all workers new credentials", path)
-	}
-	return authority{pair.Leaf, key}, nil
+	return c, nil
 }
 
-func makeAuthority(path string) (authority, error) {
+// makeCertificate returns a certificate that is signed by itself, and its key, in PEM.
+func makeCertificate() (file []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return authority{}, fmt.Errorf("fleet: %w", err)
-	}
-	template := template()
-	template.Subject.CommonName = "timba authority"
-	template.IsCA, template.BasicConstraintsValid = true, true
-	template.KeyUsage = x509.KeyUsageCertSign
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return authority{}, fmt.Errorf("fleet: %w", err)
+		return nil, err
 	}
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return authority{}, fmt.Errorf("fleet: %w", err)
+		return nil, err
 	}
-	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		return authority{}, fmt.Errorf("fleet: %w", err)
-	}
-	a := authority{certificate, key}
-	file := append(a.certificatePEM(), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...)
-	return a, writeSecret(path, file)
-}
-
-// template returns what the certificates have in common. They are valid from a day ago: clocks
-// differ.
-func template() *x509.Certificate {
-	serial, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	now := time.Now()
-	return &x509.Certificate{
-		SerialNumber: serial,
-		Subject:      pkix.Name{Organization: []string{"timba"}},
-		NotBefore:    now.AddDate(0, 0, -1),
-		NotAfter:     now.AddDate(authorityYears, 0, 0),
+	template := &x509.Certificate{
+		Subject:     pkix.Name{Organization: []string{"timba"}},
+		DNSNames:    []string{certificateName},
+		NotBefore:   now.AddDate(0, 0, -1), // clocks differ
+		NotAfter:    now.AddDate(certificateYears, 0, 0),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	return append(certificatePEM(der), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...), err
 }
 
-// certificatePEM returns what a worker knows the server by.
-func (a authority) certificatePEM() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})
+// certificatePEM returns a certificate as workers have it in their credentials.
+func certificatePEM(der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// serverTLS returns the configuration of a server with a certificate of the authority. It is
-// made at each start, and its key is never written.
-func (a authority) serverTLS() (*tls.Config, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("fleet: %w", err)
-	}
-	template := template()
-	template.DNSNames = []string{certificateName}
-	template.KeyUsage = x509.KeyUsageDigitalSignature
-	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
-	if err != nil {
-		return nil, fmt.Errorf("fleet: %w", err)
-	}
-	return &tls.Config{
-		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
-		MinVersion:   tls.VersionTLS13,
-	}, nil
-}
-
-// clientTLS returns the configuration of a worker: the server's certificate is of the authority in
-// the credentials or, for the name that the worker dials, of one that this machine trusts.
+// clientTLS returns the configuration of a worker: the server's certificate is the one in
+// the credentials, of an authority there or, for the name that the worker dials, of one that this machine trusts.
 func clientTLS(creds []byte) *tls.Config {
 	pinned := x509.NewCertPool()
 	pinned.AppendCertsFromPEM(certificates(creds))

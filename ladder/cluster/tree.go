@@ -83,14 +83,9 @@ func packTree(w io.Writer, dir string) error {
 	return errors.Join(writeTree(z, dir), z.Close())
 }
 
-// unpackTree unpacks a compressed archive into a new directory, within the limits of what is
-// kept of a build. os.Root keeps all writes inside of it.
-func unpackTree(packed io.Reader, dir string) error {
-	return unpackWithin(packed, dir, bundle.MaxBuiltFiles, bundle.MaxBuilt)
-}
-
-// unpackWithin is unpackTree with other limits: files and directories, and bytes.
-func unpackWithin(packed io.Reader, dir string, mostFiles int, most int64) (err error) {
+// unpackTree unpacks a compressed archive into a new directory, with so many files and directories, and bytes, at
+// most. os.Root keeps all writes inside of it.
+func unpackTree(packed io.Reader, dir string, mostFiles int, most int64) (err error) {
 	z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
 	if err != nil {
 		return fmt.Errorf("bot: %w", err)

@@ -63,15 +63,15 @@ type Worker struct {
 
 	mu      sync.Mutex
 	playing map[attemptOf]*playing
-	ackTime time.Duration
 	refused string
 	stopped bool // it takes no more jobs
 }
 
 // playing is an attempt that the worker has, until it is handed in.
 type playing struct {
-	core int
-	end  context.CancelCauseFunc
+	core   int
+	over   context.CancelCauseFunc // ends all of it
+	cancel context.CancelCauseFunc // ends playing: what is played already is handed in
 }
 
 // Why a worker ends an attempt.
@@ -85,17 +85,20 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	var err error
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil { // bots are started from other directories
+		return nil, fmt.Errorf("data: %w", err)
+	}
 	w := &Worker{
 		WorkerOptions: o, link: link, session: rand.Text(), metrics: newWorkerMetrics(o.Registerer),
 		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1),
 		up: semaphore.NewWeighted(PartSize), down: semaphore.NewWeighted(PartSize),
-		playing: map[attemptOf]*playing{}, ackTime: AckTime, journal: attempt.Journal{Log: o.Log},
+		playing: map[attemptOf]*playing{}, journal: attempt.Journal{Log: o.Log},
 	}
 	w.draining, w.drain = context.WithCancel(context.Background())
 	if o.Play == nil {
 		w.Play = attempt.Play
 	}
-	var err error
 	w.about = attempt.Machine{
 		Name: link.Name, Version: o.Version, Protocol: Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
 		Sandbox: sandbox.Probe().Level.String(), Interpreters: interpreter.Versions(), Cores: o.Cores, Memory: o.Memory,
@@ -129,21 +132,22 @@ func (w *Worker) Run(ctx context.Context) error {
 	under, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	for _, p := range w.left {
-		w.enter(p.attemptOf, cores.Any, func(error) {})
-		go w.deliver(under, p)
+		ctx, over := context.WithCancelCause(under)
+		w.enter(p.attemptOf, &playing{cores.Any, over, func(error) {}})
+		go func() {
+			defer over(nil)
+			w.deliver(ctx, p)
+		}()
 	}
 	commands, err := w.link.Subscribe(jobsSubject(w.link.Name), func(msg *nats.Msg) { w.handleCommand(under, msg) })
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
 	defer commands.Unsubscribe()
-	ended := make(chan struct{})
+	var heartbeats sync.WaitGroup
 	over, stopHeartbeats := context.WithCancel(under)
 	defer stopHeartbeats()
-	go func() {
-		defer close(ended)
-		w.sendHeartbeats(over, end)
-	}()
+	heartbeats.Go(func() { w.sendHeartbeats(over, end) })
 	select {
 	case <-under.Done():
 	case <-w.draining.Done():
@@ -157,13 +161,13 @@ func (w *Worker) Run(ctx context.Context) error {
 		w.jobs.Wait()
 	}()
 	select {
-	case <-w.link.whenRefused():
+	case <-w.link.refusal().Done():
 		end(fmt.Errorf("worker %q: %w", w.link.Name, errRefused))
 	case <-finished:
 	}
 	<-finished
 	stopHeartbeats()
-	<-ended
+	heartbeats.Wait()
 	w.leave(ctx)
 	if err := context.Cause(under); err != nil && ctx.Err() == nil {
 		return err
@@ -201,19 +205,15 @@ func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc
 			end(fmt.Errorf("worker: %s", a.Refused))
 			return
 		}
-		w.mu.Lock()
-		every := min(HeartbeatTime, w.ackTime/4)
-		w.mu.Unlock()
-		gap := min(heartbeatGap, every) // what changes meanwhile goes together
-		select {
+		select { // what changes meanwhile goes together
 		case <-ctx.Done():
 			return
-		case <-time.After(gap):
+		case <-time.After(heartbeatGap):
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(every - gap):
+		case <-time.After(HeartbeatTime - heartbeatGap):
 		case <-w.change:
 		}
 	}
@@ -247,9 +247,6 @@ func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatRe
 func (w *Worker) handleReply(a heartbeatReply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if a.AckTime > 0 {
-		w.ackTime = a.AckTime
-	}
 	if a.Refused != "" && a.Refused != w.refused {
 		w.Log.Error("the server refuses this worker", "why", a.Refused)
 	}
@@ -257,7 +254,7 @@ func (w *Worker) handleReply(a heartbeatReply) {
 	for _, key := range a.Over {
 		if p := w.playing[key]; p != nil {
 			w.Log.Info("an attempt is over before its result is in", "match", key.Match, "attempt", key.Attempt)
-			p.end(errOver)
+			p.over(errOver)
 		}
 	}
 }
@@ -271,32 +268,33 @@ func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if p := w.playing[*c.End]; p != nil {
-			p.end(errCancelled)
+			p.cancel(errCancelled)
 		}
 	case o == nil || o.Machine != w.link.Name:
 		w.Log.Warn("a command of the server is not for this worker", "err", err)
 	default:
-		under, end := context.WithCancelCause(ctx)
-		if !w.enter(attemptOf{o.Match, o.Attempt}, o.Core, end) { // it came twice
-			end(nil)
+		under, over := context.WithCancelCause(ctx)
+		plays, cancel := context.WithCancelCause(under)
+		if !w.enter(attemptOf{o.Match, o.Attempt}, &playing{o.Core, over, cancel}) { // it came twice
+			over(nil)
 			return
 		}
 		go func() {
-			defer end(nil)
-			w.play(under, *o)
+			defer over(nil)
+			w.play(under, plays, *o)
 		}()
 		w.notify()
 	}
 }
 
 // enter notes an attempt, until exit. It reports false if the worker has it already, or takes no more.
-func (w *Worker) enter(key attemptOf, core int, end context.CancelCauseFunc) bool {
+func (w *Worker) enter(key attemptOf, p *playing) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.playing[key] != nil || w.stopped {
 		return false
 	}
-	w.playing[key] = &playing{core: core, end: end}
+	w.playing[key] = p
 	w.jobs.Add(1)
 	return true
 }

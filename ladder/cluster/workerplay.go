@@ -5,25 +5,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// play plays an attempt on its core and hands in the result. Of an attempt that is over, and of
+// play plays an attempt on its core until plays ends, and hands in the result. Of an attempt that is over, and of
 // one that the end of this worker interrupts, there is none.
-func (w *Worker) play(ctx context.Context, o order) {
+func (w *Worker) play(ctx, plays context.Context, o order) {
 	key := attemptOf{o.Match, o.Attempt}
-	r := w.playOnCore(ctx, o)
-	cause := context.Cause(ctx)
-	if errors.Is(cause, errOver) || ctx.Err() != nil && !errors.Is(cause, errCancelled) {
+	r := w.playOnCore(plays, o)
+	if ctx.Err() != nil {
 		w.exit(key)
 		return
 	}
@@ -36,10 +35,12 @@ func (w *Worker) play(ctx context.Context, o order) {
 		return
 	}
 	p := packedResult{key, packed}
-	if !errors.Is(cause, errCancelled) { // that is not worth keeping
-		if err := w.outbox.keep(p); err != nil {
-			w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
-		}
+	if plays.Err() != nil { // that it was cancelled is not worth keeping
+		within, stop := context.WithTimeout(ctx, StopTime)
+		defer stop()
+		ctx = within
+	} else if err := w.outbox.keep(p); err != nil {
+		w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
 	}
 	w.deliver(ctx, p)
 }
@@ -69,59 +70,42 @@ func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	defer func() { <-w.cores[o.Core] }()
 	w.metrics.playing.Inc()
 	defer w.metrics.playing.Dec()
-	var done []func()
-	defer func() {
-		for _, f := range done {
-			f()
-		}
-	}()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	return w.Play(ctx, o.Job, attempt.Options{
 		Check: w.Check, Journal: &w.journal,
-		Program: func(ctx context.Context, slot int) (match.Bot, error) {
-			b, release, err := w.program(ctx, o, slot)
-			if release != nil {
-				done = append(done, release)
-			}
-			return b, err
-		},
+		Program: func(ctx context.Context, slot int) (match.Bot, error) { return w.program(ctx, o, slot) },
 	})
 }
 
-// program returns the bot of a slot: of the house, or from the server. Its files stay until
-// release is called.
-func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot, release func(), err error) {
+// program returns the bot of a slot: of the house, or from the server. Its files stay until the context has ended.
+func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot, err error) {
 	b := o.Bots[slot]
 	if b.House != "" {
 		p, err := program.Resolver{}.Resolve(ctx, b.House)
 		p.Bot.Sandbox, p.Bot.Temp = nil, w.Temp()
-		return p.Bot, nil, err
+		return p.Bot, err
 	}
 	if len(b.Command) == 0 {
-		return bot, nil, errors.New("it has no command")
+		return bot, errors.New("it has no command")
 	}
 	packed := o.Builds[b.Hash]
-	dir, release, err := w.cache.use(ctx, packed.Tree, func(ctx context.Context, into string) error {
+	dir, done, err := w.cache.use(ctx, packed.Tree, func(ctx context.Context, into string) error {
 		w.metrics.fetched.Inc()
 		part := func(p filePart) ([]byte, error) { return w.part(ctx, p) }
-		return unpackTree(&packedBot{build: packed, part: part}, into)
+		return unpackTree(packed.from(part), into, bundle.MaxBuiltFiles, bundle.MaxBuilt)
 	})
 	if err != nil {
-		return bot, nil, machineError(err)
+		return bot, &attempt.Failure{Kind: attempt.FailedMachine, Text: err.Error()}
 	}
+	context.AfterFunc(ctx, done)
 	w.metrics.cache.Set(float64(w.cache.bytes()))
-	private, err := filepath.Abs(w.Dir)
-	if err != nil {
-		return bot, release, machineError(err)
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return bot, release, machineError(err)
-	}
-	if err := program.Allowed(dir, private, b.Command[0]); err != nil {
-		return bot, release, err
+	if err := program.Allowed(dir, w.Dir, b.Command[0]); err != nil {
+		return bot, err
 	}
 	command, err := program.Manifest{Run: b.Command}.Command(dir)
 	if err != nil {
-		return bot, release, err
+		return bot, err
 	}
 	bot = match.Bot{Version: b.Label, Command: command, Dir: dir, Temp: w.Temp(), Hash: b.Hash, Language: b.Language}
 	if o.Sandbox != nil {
@@ -130,7 +114,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 		s.Freeze = s.Level == sandbox.Full
 		bot.Sandbox = &s
 	}
-	return bot, release, nil
+	return bot, nil
 }
 
 // fetchTime is how long a worker tries to fetch a part of a bot.
@@ -170,11 +154,6 @@ func (w *Worker) ask(ctx context.Context, line *semaphore.Weighted, bytes int, s
 	}
 	defer line.Release(int64(bytes))
 	return w.link.ask(ctx, subject, data)
-}
-
-// machineError makes an error one of this machine.
-func machineError(err error) error {
-	return &attempt.Failure{Kind: attempt.FailedMachine, Text: err.Error()}
 }
 
 // How handing in and fetching are tried again.

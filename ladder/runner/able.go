@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,12 +30,8 @@ type remembered struct {
 
 // classOf names what a machine can play: machines of one class can play the same.
 func classOf(m attempt.Machine) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%t %s %s %s %s", m.Local, m.OS, m.Arch, m.Sandbox, m.Version)
-	for _, name := range slices.Sorted(maps.Keys(m.Interpreters)) {
-		fmt.Fprintf(&b, " %s=%s", name, m.Interpreters[name])
-	}
-	return b.String()
+	// Maps are written in the order of their keys.
+	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)
 }
 
 // version returns a version that has been built, of which nothing but its state changes while its build stands.

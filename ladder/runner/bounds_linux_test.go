@@ -114,7 +114,7 @@ echo $n >> %[1]s.most
 		}))
 		asked = append(asked, m.ID)
 	}
-	r := w.run(2, func(o *Options) { o.Room, o.Share, o.Time, o.Sandbox = room, 0.5, time.Hour, nil })
+	r := w.run(2, func(o *Options) { o.Room, o.Time, o.Sandbox = room, time.Hour, nil })
 	finished := 0
 	r.until("both matches", func(e events.Event) bool {
 		if e.Kind == events.MatchBroken {

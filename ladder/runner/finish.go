@@ -99,10 +99,11 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 		if kind == attempt.FailedVersion {
 			o.again = append(o.again, thereName(name, told.Version))
 		}
-	case errors.As(why, new(lostError)): // perhaps by this match: it counts
+	case errors.Is(why, attempt.ErrLost): // perhaps by this match: it counts
 		reason, label = fmt.Sprintf("machine %q was lost", name), "lost"
 		o.blamed = true
-	case errors.As(why, new(serverError)), kind == attempt.FailedMachine && name == attempt.Local:
+	case errors.As(why, new(serverError)), errors.Is(why, attempt.ErrUnavailable),
+		kind == attempt.FailedMachine && name == attempt.Local:
 		reason, label, failed = "the server could not play", "server", false
 		r.pause(why) // the match is the first one after it
 	case kind == attempt.FailedMachine: // it does not take what is handed out

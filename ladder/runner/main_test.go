@@ -141,7 +141,9 @@ func (w *world) idle(n int, change func(*Options)) *Runner {
 		}
 		return b, err
 	}
-	return kit.Get[*Runner](w.t)(New(o))
+	r := kit.Get[*Runner](w.t)(New(o))
+	r.waiting.credit.share = 0.5 // so that few matches show it
+	return r
 }
 
 // run starts a runner on some cores, changed by the test.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // metrics has the metrics of matches and submissions. docs/operating.md lists them.
@@ -36,25 +37,26 @@ func ladderLabel(name string) string {
 }
 
 func newMetrics(to prometheus.Registerer) *metrics {
+	f := promauto.With(to)
 	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+		return f.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
 	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+		return f.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
 	seconds := func(name, help string, buckets []float64) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"ladder"})
+		return f.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"ladder"})
 	}
-	m := &metrics{
+	return &metrics{
 		finished:    counters("timba_matches_finished_total", "Matches finished.", "ladder"),
 		broken:      counters("timba_matches_broken_total", "Interrupted attempts at a match.", "why"),
 		games:       counters("timba_games_total", "Games of finished matches.", "ladder"),
 		void:        counter("timba_games_void_total", "Games played again after a failure of the referee, or because others used the core."),
 		starved:     counter("timba_games_starved_total", "Games played again because others used the core."),
-		machines:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "timba_machines", Help: "Machines that are there, by whether they get matches."}, []string{"state"}),
+		machines:    f.NewGaugeVec(prometheus.GaugeOpts{Name: "timba_machines", Help: "Machines that are there, by whether they get matches."}, []string{"state"}),
 		unplayable:  gauge("timba_versions_unplayable", "Live versions that no machine can play."),
 		faults:      counters("timba_faults_total", "Faults of bots in finished matches.", "code"),
 		took:        seconds("timba_match_seconds", "How long finished matches took.", prometheus.ExponentialBuckets(0.25, 2, 11)),
@@ -67,9 +69,4 @@ func newMetrics(to prometheus.Registerer) *metrics {
 		submissions: gauge("timba_submissions_waiting", "Submissions that have not finished their stages."),
 		fits:        seconds("timba_fit_seconds", "How long the maximum-likelihood fit of a ladder took.", prometheus.ExponentialBuckets(0.001, 4, 8)),
 	}
-	if to != nil {
-		to.MustRegister(m.finished, m.broken, m.games, m.void, m.starved, m.machines, m.unplayable, m.faults, m.took, m.playing, m.waiting,
-			m.workers, m.paused, m.suspended, m.stages, m.submissions, m.fits)
-	}
-	return m
 }

@@ -34,9 +34,8 @@ type placement struct {
 
 // machine is one that matches are played on.
 type machine struct {
-	attempt.Machine        // empty but for Name and Seen while it is away
-	here            bool   // it is not away
-	class           string // what it can play; see classOf
+	attempt.Machine      // empty but for Name and Seen while it is away
+	here            bool // it is not away
 	jobs            []*job
 	saving          int64  // memory that has to be free before it gets a job
 	played          int    // matches, since it came
@@ -74,7 +73,7 @@ func (p *placement) local() *machine { return p.there[0] }
 func (p *placement) of(name string) *machine {
 	m, ok := p.known.Get(name)
 	if !ok {
-		m = &machine{Machine: attempt.Machine{Name: name}}
+		m = &machine{Machine: attempt.Machine{Name: name}, hour: hour{}}
 		p.known.Add(name, m)
 	}
 	return m
@@ -101,7 +100,7 @@ func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 			m.here, m.played = true, 0
 			come = append(come, m)
 		}
-		m.Machine, m.class = told, classOf(told)
+		m.Machine = told
 		if m.saving > m.Memory { // it has less than before
 			m.saving = 0
 		}
@@ -292,7 +291,7 @@ func (p *placement) classes() map[string]*machine {
 	list := map[string]*machine{}
 	for _, m := range p.there {
 		if m.gets() {
-			list[m.class] = m
+			list[classOf(m.Machine)] = m
 		}
 	}
 	return list
@@ -395,30 +394,22 @@ func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 }
 
 // hour counts what happened in the last 60 minutes, by the minute.
-type hour struct {
-	counts [60]int
-	last   int64 // minute of the last count
+type hour map[int64]int
+
+func (h hour) add(now time.Time) {
+	h.forget(now)
+	h[now.Unix()/60]++
 }
 
-func (h *hour) add(now time.Time) {
+func (h hour) sum(now time.Time) (n int) {
 	h.forget(now)
-	h.counts[h.last%int64(len(h.counts))]++
-}
-
-func (h *hour) sum(now time.Time) (n int) {
-	h.forget(now)
-	for _, c := range h.counts {
+	for _, c := range h {
 		n += c
 	}
 	return n
 }
 
 // forget forgets the minutes that are too long ago.
-func (h *hour) forget(now time.Time) {
-	minute := now.Unix() / 60
-	size := int64(len(h.counts))
-	for m := max(h.last, minute-size) + 1; m <= minute; m++ {
-		h.counts[m%size] = 0
-	}
-	h.last = max(h.last, minute)
+func (h hour) forget(now time.Time) {
+	maps.DeleteFunc(h, func(minute int64, _ int) bool { return now.Unix()/60-minute >= 60 })
 }

@@ -15,9 +15,6 @@ import (
 // serverError is a failure of the server's machine, not of a match.
 type serverError struct{ error }
 
-// lostError says that a machine was lost with an attempt.
-type lostError struct{ error }
-
 // toldError is a failure that another machine tells of. Only that machine is blamed on its word.
 type toldError struct{ *attempt.Failure }
 
@@ -70,10 +67,7 @@ func (r *Runner) adopt(ctx context.Context) error {
 		return err
 	}
 	for _, h := range handed {
-		switch h.Machine {
-		case "": // nobody plays it: the server has broken it off
-			continue
-		case attempt.Local:
+		if h.Machine == attempt.Local {
 			r.metrics.broken.WithLabelValues("stop").Inc()
 			r.Log.Info("match interrupted", "match", h.Match, "attempt", h.Attempt, "why", serverStopped)
 			if _, err := r.Store.Break(ctx, h.Match, h.Attempt, serverStopped, false); err != nil {
@@ -85,13 +79,7 @@ func (r *Runner) adopt(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		j := &job{match: &m, awaited: true}
-		j.attempt = ladder.Attempt{Number: h.Attempt, Machine: h.Machine}
-		for _, a := range m.Attempts {
-			if a.Number == h.Attempt {
-				j.attempt = a
-			}
-		}
+		j := &job{match: &m, awaited: true, attempt: m.Attempts[len(m.Attempts)-1]}
 		r.Log.Info("an attempt of an earlier server is awaited", "match", h.Match, "attempt", h.Attempt, "machine", h.Machine)
 		r.placement.adopt(h.Machine, j, r.Now())
 		r.start(context.WithoutCancel(ctx), j)
@@ -148,13 +136,8 @@ func (r *Runner) handOut(ctx context.Context, o *outcome) error {
 	switch {
 	case err == nil:
 		return kept
-	case ctx.Err() != nil:
-	case errors.Is(err, attempt.ErrUnavailable):
-		err = serverError{err}
-	case errors.Is(err, attempt.ErrLost):
-		err = lostError{err}
-	case held.Err() != nil && errors.Is(err, held.Err()):
-		err = errHeld
+	case ctx.Err() == nil && held.Err() != nil && errors.Is(err, held.Err()):
+		return errHeld
 	}
 	return err
 }

@@ -56,9 +56,6 @@ type Options struct {
 	Idle time.Duration
 	// Time is how long a match that somebody asked for may take in all; 0: any time.
 	Time time.Duration
-	// Share is the part of the workers' time that those matches have while there is
-	// other work; 0: half of it.
-	Share float64
 	// Room is the memory that matches share. A match whose bots do not fit in beside
 	// those that play waits, and all that comes after it.
 	Room ladder.Room
@@ -83,9 +80,9 @@ type Options struct {
 	// can.
 	Check func(context.Context) error
 
-	// Watch, if set, is called when a match begins, and returns who watches it; nil: nobody. A
-	// rated match with a remote version is not watched.
-	Watch func(*ladder.Match, []ladder.Version) Watcher
+	// Watch, if set, is called when a match begins, and returns what is called with each position, and when no more
+	// come; nil: nobody watches it. Neither may make the match wait. A rated match with a remote version is not watched.
+	Watch func(*ladder.Match) (position func(*referee.Game), end func())
 
 	Registerer prometheus.Registerer // of the metrics; nil: nobody sees them
 	Log        *slog.Logger          // nil: none
@@ -103,7 +100,7 @@ type Tryout struct {
 type Runner struct {
 	Options
 	metrics *metrics
-	health  *health
+	health  health
 	wake    chan struct{}
 	ended   chan outcome
 	fits    *fitter
@@ -145,7 +142,6 @@ func New(o Options) (*Runner, error) {
 	r := &Runner{
 		Options:   o,
 		metrics:   newMetrics(o.Registerer),
-		health:    &health{Health: Health{OK: true}},
 		wake:      make(chan struct{}, 1),
 		ended:     make(chan outcome, maxStarts),
 		placement: newPlacement(),
@@ -154,7 +150,7 @@ func New(o Options) (*Runner, error) {
 	}
 	r.journal.Log, r.here = o.Log, r.playHere
 	r.submissions = submissions{Runner: r}
-	r.waiting = waiting{Runner: r, credit: credit{share: cmp.Or(o.Share, 0.5)}, served: map[int64]int{}}
+	r.waiting = waiting{Runner: r, credit: credit{share: ladder.UnratedShare / 100.0}, served: map[int64]int{}}
 	r.ladders = newLadders(r)
 	r.fits = newFitter(r)
 	for _, l := range o.Ladders {
@@ -179,9 +175,6 @@ func (r *Runner) Wake() {
 	default: // it will look anyway
 	}
 }
-
-// Health reports whether the runner plays, and if not, why.
-func (r *Runner) Health() Health { return r.health.state() }
 
 // Run plays until the context ends. Then no more matches begin; running ones have
 // Options.Grace to finish, and are interrupted after it. Run returns when none is
@@ -216,7 +209,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		timer := r.timer(now)
 		select {
 		case <-stop:
-			r.health.stopped()
+			r.health.stop()
 			r.Log.Info("stopping", "playing", len(r.placement.jobs), "grace", r.Grace)
 			stop = nil
 			r.stop()
@@ -226,13 +219,8 @@ func (r *Runner) Run(ctx context.Context) error {
 			over = nil
 		case o := <-r.ended:
 			r.end(ctx, o)
-			for more := true; more; { // they come together, and their cores are given out together
-				select {
-				case o := <-r.ended:
-					r.end(ctx, o)
-				default:
-					more = false
-				}
+			for range len(r.ended) { // they come together, and their cores are given out together
+				r.end(ctx, <-r.ended)
 			}
 		case <-r.Fleet.Changed():
 			r.sync()
@@ -269,15 +257,15 @@ const maxStarts = 100
 
 // begin gives a job to every free core, as long as there are jobs.
 func (r *Runner) begin(ctx, playing context.Context) {
-	if h := r.health.state(); !h.OK {
-		if r.Now().Before(h.Until) {
+	if until := r.health.pausedUntil(); !until.IsZero() {
+		if r.Now().Before(until) {
 			return
 		}
 		r.resume(ctx)
 	}
 	r.countMachines()
 	r.tellUnplayable(ctx)
-	for ctx.Err() == nil && r.health.state().OK {
+	for ctx.Err() == nil && r.health.pausedUntil().IsZero() {
 		jobs := r.choose(ctx)
 		if len(jobs) == 0 {
 			return
@@ -299,7 +287,7 @@ func (r *Runner) choose(ctx context.Context) (jobs []*job) {
 		if j != nil && r.take(at, j) {
 			jobs = append(jobs, j)
 		}
-		if len(jobs) == maxStarts || !r.health.state().OK {
+		if len(jobs) == maxStarts || !r.health.pausedUntil().IsZero() {
 			return jobs
 		}
 	}
@@ -387,8 +375,8 @@ func (r *Runner) timer(now time.Time) <-chan time.Time {
 			next = earliest(next, at)
 		}
 	}
-	if h := r.health.state(); !h.OK && !h.Stopped {
-		next = h.Until
+	if until := r.health.pausedUntil(); !until.IsZero() {
+		next = until
 	}
 	if next.IsZero() {
 		return nil
@@ -454,13 +442,23 @@ type outcome struct {
 
 func (r *Runner) work(ctx context.Context, j *job) outcome {
 	o := outcome{job: j}
-	switch {
-	case j.match != nil:
+	if j.match != nil {
 		r.play(ctx, &o)
-	case j.tryout != nil:
-		r.try(ctx, &o)
-	default:
-		r.submit(ctx, &o)
+		return o
+	}
+	if err := pinThread(j.core); err != nil {
+		r.pause(err)
+		return o
+	}
+	began := time.Now()
+	var err error
+	if j.tryout != nil {
+		j.tryout.Run(ctx, j.core)
+	} else {
+		err = r.Submit(ctx, j.version, j.core)
+	}
+	if o.took = time.Since(began); j.tryout == nil {
+		r.submitted(ctx, &o, err)
 	}
 	return o
 }

@@ -3,20 +3,12 @@ package runner
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
 )
 
-// submit takes a version through its stages.
-func (r *Runner) submit(ctx context.Context, o *outcome) {
-	if err := pinThread(o.core); err != nil {
-		r.pause(err)
-		return
-	}
-	began := time.Now()
-	err := r.Submit(ctx, o.version, o.core)
-	o.took = time.Since(began)
+// submitted tells how the stages of a version have ended.
+func (r *Runner) submitted(ctx context.Context, o *outcome, err error) {
 	ended, ctx := ctx.Err() != nil, context.WithoutCancel(ctx)
 	switch {
 	case r.cancelled(ctx, o.job): // it has failed or was cancelled: that ends it, whatever else there is
@@ -44,25 +36,11 @@ func (r *Runner) submit(ctx context.Context, o *outcome) {
 		r.Log.Error("reading a submission's stages", "version", o.version, "err", err)
 	}
 	for _, s := range stages {
-		r.metrics.stages.WithLabelValues(s.Name, outcomeLabel(s)).Inc()
+		label := "failed"
+		if s.OK {
+			label = "ok"
+		}
+		r.metrics.stages.WithLabelValues(s.Name, label).Inc()
 	}
 	r.Log.Info("submission finished", "version", v.ID, "bot", v.Bot, "number", v.Number, "state", v.State)
-}
-
-// try tests a bot.
-func (r *Runner) try(ctx context.Context, o *outcome) {
-	if err := pinThread(o.core); err != nil {
-		r.pause(err)
-		return
-	}
-	began := time.Now()
-	o.tryout.Run(ctx, o.core)
-	o.took = time.Since(began)
-}
-
-func outcomeLabel(s ladder.Stage) string {
-	if s.OK {
-		return "ok"
-	}
-	return "failed"
 }

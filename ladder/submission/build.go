@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,12 +15,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules/games"
-)
-
-// What a bot may be when it is built.
-const (
-	MaxBuilt      = bundle.MaxBuilt      // bytes of all files
-	MaxBuiltFiles = bundle.MaxBuiltFiles // files and directories
 )
 
 // made is a bot while it is made ready.
@@ -53,7 +48,7 @@ func (s *submission) build(ctx context.Context, log *transcript) (string, error)
 		return "", err
 	}
 	m := s.manifest
-	fmt.Fprintf(log, "language: %s\ngames: %s\n", or(m.Language(), "not known"), or(strings.Join(m.Games, ", "), "all"))
+	fmt.Fprintf(log, "language: %s\ngames: %s\n", cmp.Or(m.Language(), "not known"), cmp.Or(strings.Join(m.Games, ", "), "all"))
 	claimed, unknown := gamesOf(m)
 	if len(unknown) > 0 {
 		fmt.Fprintf(log, "warning: unknown games: %s\n", some(unknown, 10))
@@ -75,13 +70,6 @@ func (s *submission) build(ctx context.Context, log *transcript) (string, error)
 	}
 	s.version, err = s.Store.Version(ctx, s.version.ID)
 	return summary, err
-}
-
-func or(text, instead string) string {
-	if text == "" {
-		return instead
-	}
-	return text
 }
 
 // label returns a manifest's version, which may be anything, as a short line.
@@ -187,10 +175,10 @@ func checkBuilt(dir string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("submission: %w", err)
-	case bytes > MaxBuilt:
-		return refuse("the build leaves %s behind, and at most %s are kept: let it delete what the bot does not need", bundle.Size(bytes), bundle.Size(MaxBuilt))
-	case files > MaxBuiltFiles:
-		return refuse("the build leaves %d files and directories behind, and at most %d are kept: let it delete what the bot does not need", files, MaxBuiltFiles)
+	case bytes > bundle.MaxBuilt:
+		return refuse("the build leaves %s behind, and at most %s are kept: let it delete what the bot does not need", bundle.Size(bytes), bundle.Size(bundle.MaxBuilt))
+	case files > bundle.MaxBuiltFiles:
+		return refuse("the build leaves %d files and directories behind, and at most %d are kept: let it delete what the bot does not need", files, bundle.MaxBuiltFiles)
 	}
 	return nil
 }

@@ -95,13 +95,10 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (match.Bot, error) {
 	return match.Bot{Name: v.Bot, Version: v.Shown(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
 }
 
-// Restore makes a version's directory again from its upload, when it is gone. What
+// Restore makes the directory of a version, which is none of the house, again from its upload, when it is gone. What
 // comes out has the same hash, or it is an error. The directory stays until the context
 // has ended.
 func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
-	if v.House() {
-		return nil
-	}
 	release := p.holds.hold(v.Hash) // first: what stands then is not removed
 	if !p.Standing(v) {
 		_, err, _ := p.restoring.Do(v.Hash, func() (any, error) { return nil, p.restore(ctx, v) })

@@ -57,15 +57,11 @@ type Pipeline struct {
 	checkClock referee.Clock // the longest that a bot is checked by
 }
 
-// New returns a pipeline over a store, with the limits, ladders and sandbox of a
+// New returns a pipeline over a store whose directory is absolute, with the limits, ladders and sandbox of a
 // configuration.
 func New(s *store.Store, c *config.Config) *Pipeline {
-	dir := s.Dir()
-	if abs, err := filepath.Abs(string(dir)); err == nil { // bots are started from other directories
-		dir = datadir.Dir(abs)
-	}
 	return &Pipeline{
-		Store: s, Dir: dir, Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
+		Store: s, Dir: s.Dir(), Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
 		Now:     time.Now,
 		timeout: context.WithTimeout, checkClock: referee.DefaultClock,
 	}
@@ -103,7 +99,7 @@ func (p *Pipeline) buildLimit() sandbox.Limit {
 func (p *Pipeline) Memory() (most int64, err error) {
 	most = max(p.buildLimit().Most(p.Level), p.Room.Bot)
 	for _, t := range p.trialsOf(ladder.Version{}) {
-		v, err := ladder.Ladder{Game: t.game, Options: t.options}.Variant()
+		v, err := t.Variant()
 		if err != nil {
 			return 0, err
 		}
@@ -188,16 +184,11 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	if err != nil {
 		return err
 	}
-	switch v.State {
-	case ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial:
-	default:
-		return nil
-	}
 	s := &submission{Pipeline: p, version: v, core: core, release: func() {}}
 	defer func() { s.release() }()
 	err = p.Store.SetState(ctx, v.ID, ladder.Queued) // the stages of an earlier try are gone
 	if ladder.CodeOf(err) == ladder.Conflict {
-		return nil // cancelled a moment ago
+		return nil // it is live, or has failed
 	}
 	if err != nil {
 		return err
@@ -256,9 +247,8 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 
 // transcript returns an empty log, which hides the server's directories.
 func (s *submission) transcript() *transcript {
-	t := &transcript{}
-	t.hide(s.work+string(filepath.Separator), string(s.Dir)+string(filepath.Separator))
-	return t
+	const slash = string(filepath.Separator)
+	return &transcript{secrets: []string{s.work + slash, string(s.Dir) + slash}}
 }
 
 // within runs a stage in its time.

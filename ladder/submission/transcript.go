@@ -18,23 +18,15 @@ type transcript struct {
 	secrets    []string // paths of the server
 }
 
-// hide leaves out paths of the server's own.
-func (t *transcript) hide(paths ...string) { t.secrets = append(t.secrets, paths...) }
-
 func (t *transcript) Write(p []byte) (int, error) {
-	n := len(p)
-	room := MaxLog/2 - len(t.head)
-	if len(t.tail) > 0 || t.lost > 0 {
-		room = 0
-	}
-	room = min(room, n)
+	room := min(MaxLog/2-len(t.head), len(p))
 	t.head = append(t.head, p[:room]...)
 	t.tail = append(t.tail, p[room:]...)
 	if over := len(t.tail) - MaxLog/2; over > 0 {
 		t.lost += over
 		t.tail = append(t.tail[:0], t.tail[over:]...)
 	}
-	return n, nil
+	return len(p), nil
 }
 
 // String returns the log, cut off in the middle when it is too long.

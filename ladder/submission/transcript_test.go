@@ -25,8 +25,7 @@ func TestTranscript(t *testing.T) {
 		{"a\u202eb", `a\u202eb`},
 		{"in /data/tmp/x/bot.c", "in bot.c"},
 	} {
-		log := new(transcript)
-		log.hide("/data/tmp/x/", "/data/")
+		log := &transcript{secrets: []string{"/data/tmp/x/", "/data/"}}
 		fmt.Fprint(log, c.in)
 		if got := log.String(); got != c.want {
 			t.Errorf("%q is kept as %q, want %q", c.in, got, c.want)

@@ -75,36 +75,28 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 func (s *submission) clock() referee.Clock {
 	clock := s.checkClock
 	for _, t := range s.trials() {
-		if t.clock.Move > 0 && t.clock.Move < clock.Move {
-			clock = t.clock
+		if t.Clock.Move > 0 && t.Clock.Move < clock.Move {
+			clock = t.Clock
 		}
 	}
 	return clock
 }
 
-// trialMatch is a match that a bot has to play.
-type trialMatch struct {
-	name    string
-	game    string
-	options map[string]string
-	clock   referee.Clock
-}
+func (s *submission) trials() []ladder.Ladder { return s.trialsOf(s.version) }
 
-func (s *submission) trials() []trialMatch { return s.trialsOf(s.version) }
-
-// trialsOf returns a match for each ladder that a version would be on, and one for each
-// game that it claims beside those.
-func (p *Pipeline) trialsOf(version ladder.Version) (list []trialMatch) {
+// trialsOf returns the ladders that a version would be on, and one for each game that it claims beside
+// those: it plays a match of each.
+func (p *Pipeline) trialsOf(version ladder.Version) (list []ladder.Ladder) {
 	covered := map[string]bool{}
 	for _, l := range p.Config.Ladders {
 		if version.Plays(l.Game) {
 			covered[l.Game] = true
-			list = append(list, trialMatch{l.Name, l.Game, l.Options, l.Clock})
+			list = append(list, l)
 		}
 	}
 	for _, g := range games.All() {
 		if version.Plays(g.Name) && !covered[g.Name] {
-			list = append(list, trialMatch{g.Name, g.Name, nil, referee.DefaultClock})
+			list = append(list, ladder.Ladder{Name: g.Name, Game: g.Name, Clock: referee.DefaultClock})
 		}
 	}
 	return list
@@ -123,7 +115,9 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 	random.Bot.Temp = bot.Temp
 	played, list := 0, s.trials()
 	for _, t := range list {
-		n, err := s.play(ctx, t, []match.Bot{bot, random.Bot}, log)
+		n, err := s.play(ctx, t, []match.Bot{bot, random.Bot}, TrialDeals, log, func(g *referee.Result) error {
+			return s.firstFault(t.Name, g, log)
+		})
 		if err != nil {
 			return "", err
 		}
@@ -132,18 +126,9 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 	return fmt.Sprintf("%s against %s in %s, no fault", text.Count(played, "game"), ladder.Anchor, text.Count(len(list), "match")), nil
 }
 
-// play plays one match of the trial.
-func (s *submission) play(ctx context.Context, t trialMatch, bots []match.Bot, log *transcript) (played int, err error) {
-	return s.playDeals(ctx, t, bots, TrialDeals, log, func(g *referee.Result) error { return s.firstFault(t, g, log) })
-}
-
-// playDeals plays a match of so many deals. The same files get the same deals.
-func (s *submission) playDeals(ctx context.Context, t trialMatch, bots []match.Bot, deals int, log *transcript, done func(*referee.Result) error) (played int, err error) {
-	g, err := games.Find(t.game)
-	if err != nil {
-		return 0, err
-	}
-	variant, err := g.Resolve(t.options)
+// play plays a match of so many deals. The same files get the same deals.
+func (s *submission) play(ctx context.Context, t ladder.Ladder, bots []match.Bot, deals int, log *transcript, done func(*referee.Result) error) (played int, err error) {
+	variant, err := t.Variant()
 	if err != nil {
 		return 0, err
 	}
@@ -151,7 +136,7 @@ func (s *submission) playDeals(ctx context.Context, t trialMatch, bots []match.B
 	defer end(nil)
 	tally := referee.NewTally(variant, make([]referee.ReplaySeat, len(bots)))
 	match := &match.Match{
-		Variant: variant, Bots: bots, Deals: deals, Clock: t.clock, Workers: []int{s.core}, Together: 1, Patience: match.LatePatience,
+		Variant: variant, Bots: bots, Deals: deals, Clock: t.Clock, Workers: []int{s.core}, Together: 1, Patience: match.LatePatience,
 		Seed: s.seed(),
 		Done: func(game *referee.Result) error {
 			tally.Add(game)
@@ -177,7 +162,7 @@ func (s *submission) playDeals(ctx context.Context, t trialMatch, bots []match.B
 		return 0, err
 	}
 	score := tally.Scores[0]
-	fmt.Fprintf(log, "%-20s %s: %d won, %d drawn, %d lost\n", t.name, text.Count(score.Games, "game"), score.Wins, score.Draws, score.Losses)
+	fmt.Fprintf(log, "%-20s %s: %d won, %d drawn, %d lost\n", t.Name, text.Count(score.Games, "game"), score.Wins, score.Draws, score.Losses)
 	return tally.Games, nil
 }
 
@@ -190,8 +175,8 @@ var errHouse = errors.New("the house bot failed")
 // logTail is how many lines of a bot's stderr are shown with its fault.
 const logTail = 20
 
-// firstFault refuses a bot for its first fault in a game.
-func (s *submission) firstFault(t trialMatch, g *referee.Result, log *transcript) error {
+// firstFault refuses a bot for its first fault in a game of a trial.
+func (s *submission) firstFault(trial string, g *referee.Result, log *transcript) error {
 	ours := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
 	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !ours(f) || program.HouseFailed(f) })
 	if i < 0 {
@@ -199,11 +184,11 @@ func (s *submission) firstFault(t trialMatch, g *referee.Result, log *transcript
 	}
 	f := g.Faults[i]
 	if ours(f) {
-		return fmt.Errorf("submission: %s: %w: %v", t.name, errHouse, f)
+		return fmt.Errorf("submission: %s: %w: %v", trial, errHouse, f)
 	}
 	c := match.Bot{Language: s.version.Language, Sandbox: s.Sandbox()}.InCompetition(&g.Replay, f, g.Logs[f.Seat])
 	text := f.TextIn(c)
-	where := fmt.Sprintf("%s, deal %d, rotation %d, seat %d, ply %d", t.name, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
+	where := fmt.Sprintf("%s, deal %d, rotation %d, seat %d, ply %d", trial, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
 	fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, text)
 	if lines := fault.LogEnd(c.Stderr, logTail); len(lines) > 0 {
 		fmt.Fprintf(log, "\nthe last lines that the bot wrote on stderr:\n")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
@@ -51,7 +52,8 @@ func TestTimeOfTrial(t *testing.T) {
 				st := w.stages()[3]
 				st.run = func(s *submission, ctx context.Context, log *transcript) (string, error) {
 					// 20 moves in each of two games: more than 10 minutes with the time of others.
-					_, err := s.play(ctx, trialMatch{game: "brisca", clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Bot{mine, random}, log)
+					_, err := s.play(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Bot{mine, random}, TrialDeals, log,
+						func(*referee.Result) error { return nil })
 					return "", err
 				}
 				on, err := s.do(t.Context(), st)
@@ -93,7 +95,7 @@ func TestHouseLate(t *testing.T) {
 		f := fault.New(0, 0, fault.Reason{Kind: kind})
 		f.Seat = 1
 		g.Faults = []referee.Fault{f}
-		if err := new(submission).firstFault(trialMatch{name: "brisca"}, g, &transcript{}); errors.Is(err, errHouse) != fails || !fails && err != nil {
+		if err := new(submission).firstFault("brisca", g, &transcript{}); errors.Is(err, errHouse) != fails || !fails && err != nil {
 			t.Errorf("%s: %v, want a failure: %v", kind, err, fails)
 		}
 	}

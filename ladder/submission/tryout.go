@@ -51,7 +51,7 @@ func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, err
 	if len(t) == 0 {
 		return 0, ladder.Errorf(ladder.Invalid, "", "game %q does not exist", ladder.Clip(game))
 	}
-	v, err := ladder.Ladder{Game: game, Options: t[0].options}.Variant()
+	v, err := t[0].Variant()
 	if err != nil {
 		return 0, err
 	}
@@ -103,8 +103,7 @@ func (s *submission) tryCheck(ctx context.Context, t Tryout) error {
 	log, result := s.transcript(), TryoutCheck{OK: true}
 	s.quick = true
 	summary, err := s.within(ctx, stage{Check, "", TryoutCheckTime, true, (*submission).check}, log)
-	var no *refusal
-	if errors.As(err, &no) && ctx.Err() == nil {
+	if no, ok := errors.AsType[*refusal](err); ok && ctx.Err() == nil {
 		result.OK, summary, err = false, log.clean(no.text), nil
 	}
 	if err != nil {
@@ -143,7 +142,7 @@ func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
 		return err
 	}
 	t.Built()
-	_, err = s.playDeals(ctx, s.trials()[0], []match.Bot{bot, against}, TryoutDeals, log, func(g *referee.Result) error {
+	_, err = s.play(ctx, s.trials()[0], []match.Bot{bot, against}, TryoutDeals, log, func(g *referee.Result) error {
 		var faults []TryoutFault
 		for _, f := range g.Faults {
 			if g.Bots[f.Seat] != 0 {

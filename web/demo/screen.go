@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -71,8 +72,7 @@ func newScreen(w io.Writer, s *store.Store, c *config.Config) *screen {
 // watch shows the matches until the context ends, or until that many matches are finished and
 // all starters are submitted. 0 matches: until the context ends.
 func (d *screen) watch(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
-	tick := time.NewTicker(redraw)
-	defer tick.Stop()
+	tick := time.Tick(redraw)
 	for sent != nil || matches == 0 || d.finished < matches {
 		var err error
 		select {
@@ -85,13 +85,16 @@ func (d *screen) watch(ctx context.Context, finished <-chan events.Event, sent <
 				return nil
 			}
 			err = d.finish(ctx, e)
-		case <-tick.C:
+		case <-tick:
 			if d.terminal != nil {
 				err = d.draw(ctx)
 			}
 		}
-		if err != nil {
-			return ignoreEnd(ctx, err)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
 		}
 	}
 	return nil
@@ -114,14 +117,6 @@ func (d *screen) finish(ctx context.Context, e events.Event) error {
 		return nil
 	}
 	return d.standings(ctx)
-}
-
-// ignoreEnd returns the error, or nil after the end of the context.
-func ignoreEnd(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // end shows the final standings.
@@ -206,25 +201,15 @@ func (d *screen) change(ladderName, bot string, c ladder.Change) string {
 
 // size returns the columns and lines of the terminal.
 func (d *screen) size() (width, height int) {
-	if d.terminal == nil {
-		return normalWidth, normalHeight
-	}
-	width, height, err := term.GetSize(int(d.terminal.Fd()))
-	if err != nil {
-		width, height = 0, 0
+	if d.terminal != nil {
+		width, height, _ = term.GetSize(int(d.terminal.Fd()))
 	}
 	return sized(width, height)
 }
 
 // sized returns a terminal's size, with the usual one for what it does not say.
 func sized(width, height int) (int, int) {
-	if width <= 0 {
-		width = normalWidth
-	}
-	if height <= 0 {
-		height = normalHeight
-	}
-	return width, height
+	return cmp.Or(max(0, width), normalWidth), cmp.Or(max(0, height), normalHeight)
 }
 
 // draw shows the page on the terminal, and the news below it.

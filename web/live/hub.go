@@ -20,7 +20,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -140,18 +139,18 @@ func (h *Hub) Games() []Game {
 
 // Watch is for runner.Options.Watch. The runner leaves out the matches that nobody may watch
 // before they end.
-func (h *Hub) Watch(info *ladder.Match, versions []ladder.Version) runner.Watcher {
+func (h *Hub) Watch(info *ladder.Match) (position func(*referee.Game), end func()) {
 	v, err := info.Variant()
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	id := strconv.FormatInt(info.ID, 10)
 	m := newMatch(h, Game{Topic: topicMatch + id, URL: "/live/" + id, ID: info.ID, Ladder: info.Ladder, Bots: info.Bots}, v)
 	m.deals, m.listed = info.Deals, true
 	if m = h.add(m); m == nil {
-		return nil
+		return nil, nil
 	}
-	return m
+	return m.position, m.end
 }
 
 // add begins to show a match, or goes on to show that of its topic. It returns nil once the hub is closed.
@@ -184,7 +183,7 @@ func (h *Hub) Table(id string, v *rules.Variant, names []string, listed bool, mo
 // Position shows a position of the game.
 func (t Table) Position(g *referee.Game) {
 	if t.m != nil {
-		t.m.Position(g)
+		t.m.position(g)
 	}
 }
 

@@ -52,8 +52,8 @@ func newMatch(h *Hub, info Game, v *rules.Variant) *match {
 	return &match{hub: h, info: info, variant: v, awake: make(chan struct{}, 1), watchers: map[*subscriber]struct{}{}, moved: func() {}}
 }
 
-// Position keeps a position; see runner.Watcher. It allocates nothing.
-func (m *match) Position(g *referee.Game) {
+// position keeps a position. It allocates nothing.
+func (m *match) position(g *referee.Game) {
 	m.mu.Lock()
 	over := g.Ended()
 	first := len(g.Record.Moves) == 0 && !over
@@ -82,8 +82,8 @@ func (m *match) wake() {
 	}
 }
 
-// End is called when no more positions come; see runner.Watcher.
-func (m *match) End() {
+// end is called when no more positions come.
+func (m *match) end() {
 	m.ended.Store(true)
 	m.hub.pages.move(topicGames)
 }

@@ -177,9 +177,7 @@ func TestSessions(t *testing.T) {
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		l := many
-		l.Frames = 100
-		w := newWorld(t, l)
+		w := newWorld(t, many)
 		more := w.good(t)
 		ws := w.raw(t, "fast")
 		go func() {
@@ -195,9 +193,7 @@ func TestFrames(t *testing.T) {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		l := many
-		l.Silence = 4 * time.Second
-		w := newWorld(t, l)
+		w := newWorld(t, many)
 		more := w.good(t)
 		w.raw(t, "silent") // reads nothing, and so answers no ping
 		bubble.Settle()
@@ -205,7 +201,7 @@ func TestSilence(t *testing.T) {
 		if !w.Online(silent) {
 			t.Error("the silent bot is not there")
 		}
-		time.Sleep(l.Silence + 10*time.Second)
+		time.Sleep(25 * time.Second)
 		if w.Online(silent) {
 			t.Error("the silent bot is still there")
 		}

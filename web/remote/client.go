@@ -45,13 +45,14 @@ type Client struct {
 
 	instance string
 	mu       sync.Mutex
-	link     *link // nil while there is none
-	programs map[int64]*program
-	begun    map[int64]bool // the matches that are played
+	link     *link              // nil while there is none
+	programs map[int64]*program // nil before Run
+	begun    map[int64]bool     // the matches that are played
 	leaving  bool
-	released bool          // the server has no match for it any more
-	idle     chan struct{} // closed when leaving and nothing is played
-	news     *news         // nil before Run
+	released bool               // the server has no match for it any more
+	left     bool               // it was leaving, and nothing was played
+	cancel   context.CancelFunc // ends Run
+	told     chan struct{}      // closed when Tell has returned from the last state; nil before the first
 }
 
 // State is what happens: it has one of its members.
@@ -64,59 +65,22 @@ type State struct {
 	Leaving bool // it plays no more matches; the current ones go on
 }
 
-// news has the states that Tell has yet to be called with. Whoever adds one does not wait for Tell, which
-// may take its time, and call Leave.
-type news struct {
-	mu   sync.Mutex
-	came *sync.Cond
-	list []State
-	over bool
-}
-
-func newNews() *news {
-	n := new(news)
-	n.came = sync.NewCond(&n.mu)
-	return n
-}
-
-func (n *news) add(s State) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.list = append(n.list, s)
-	n.came.Signal()
-}
-
-// end ends all after the states that were added before.
-func (n *news) end() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.over = true
-	n.came.Signal()
-}
-
-// all yields the states as they come.
-func (n *news) all(yield func(State) bool) {
-	for {
-		n.mu.Lock()
-		for len(n.list) == 0 && !n.over {
-			n.came.Wait()
-		}
-		list := n.list
-		n.list = nil
-		n.mu.Unlock()
-		for _, s := range list {
-			if !yield(s) {
-				return
-			}
-		}
-		if len(list) == 0 {
-			return
-		}
+// tell calls Tell with a state, after those before it, under the lock. It does not wait: Tell may take its time,
+// and call Leave.
+func (c *Client) tell(s State) {
+	if c.Tell == nil {
+		return
 	}
+	before, told := c.told, make(chan struct{})
+	c.told = told
+	go func() {
+		if before != nil {
+			<-before
+		}
+		c.Tell(s)
+		close(told)
+	}()
 }
-
-// aliveTime is how long a connection may be without a sign of the server.
-const aliveTime = 15 * time.Second
 
 // The waits between attempts to come back.
 const (
@@ -133,49 +97,39 @@ func (e dismissed) Unwrap() error { return e.error }
 // Leave. It comes back by itself when the connection breaks. The first attempt has to succeed. It
 // is called once.
 func (c *Client) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	c.instance = rand.Text()
 	c.mu.Lock()
 	if c.leaving {
 		c.mu.Unlock()
 		return nil
 	}
-	c.programs, c.begun, c.idle, c.news = map[int64]*program{}, map[int64]bool{}, make(chan struct{}), newNews()
+	c.programs, c.begun, c.cancel = map[int64]*program{}, map[int64]bool{}, cancel
 	c.mu.Unlock()
 	if c.Stderr == nil {
 		c.Stderr = os.Stderr
 	}
-	var told sync.WaitGroup
-	told.Go(func() {
-		for s := range c.news.all {
-			if c.Tell != nil {
-				c.Tell(s)
-			}
-		}
-	})
 	defer func() {
 		c.endAll()
 		c.mu.Lock()
 		c.leaving = true // Leave has nothing to tell any more
+		told := c.told
 		c.mu.Unlock()
-		c.news.end()
-		told.Wait()
-	}()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-c.idle:
-			cancel()
-		case <-ctx.Done():
+		if told != nil {
+			<-told
 		}
 	}()
 	reached, wait := false, time.Duration(0)
 	for {
 		began := time.Now()
 		err := c.connect(ctx, &reached)
+		c.mu.Lock()
+		left := c.left
+		c.mu.Unlock()
 		var final dismissed
 		switch {
-		case c.left():
+		case left:
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -187,11 +141,12 @@ func (c *Client) Run(ctx context.Context) error {
 		}
 		wait = max(min(2*wait, maxWait), minWait)
 		pause := wait/2 + mathrand.N(wait/2)
-		var p *wire.Problem
-		if errors.As(err, &p) {
+		if _, ok := errors.AsType[*wire.Problem](err); ok {
 			pause = max(pause, minWait*4)
 		}
-		c.news.add(State{Offline: err, Wait: pause})
+		c.mu.Lock()
+		c.tell(State{Offline: err, Wait: pause})
+		c.mu.Unlock()
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -203,7 +158,7 @@ func (c *Client) Run(ctx context.Context) error {
 func (c *Client) Leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.news == nil { // Run has not been called
+	if c.programs == nil { // Run has not been called
 		c.leaving = true
 		return
 	}
@@ -218,7 +173,7 @@ func (c *Client) leave() {
 	if c.link != nil {
 		go c.link.send(frame{Leave: true})
 	}
-	c.news.add(State{Leaving: true})
+	c.tell(State{Leaving: true})
 	c.isIdle()
 }
 
@@ -253,20 +208,8 @@ func (c *Client) stopAfter(d time.Duration) {
 }
 
 func (c *Client) stop() {
-	select {
-	case <-c.idle:
-	default:
-		close(c.idle)
-	}
-}
-
-func (c *Client) left() bool {
-	select {
-	case <-c.idle:
-		return true
-	default:
-		return false
-	}
+	c.left = true
+	c.cancel()
 }
 
 // connect carries one connection until it breaks.
@@ -276,9 +219,9 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 		return err
 	}
 	l := newLink(socket.NewConn(ws, socket.Limits{Frame: maxFrame, Frames: 1e6, Burst: 1e6, Alive: aliveTime, Send: sendTime}))
-	stop := context.AfterFunc(ctx, func() { l.end(socket.CloseEnded, "the bot leaves") })
+	stop := context.AfterFunc(ctx, func() { l.Shut(socket.CloseEnded, "the bot leaves") })
 	defer stop()
-	defer l.end(socket.CloseEnded, "the bot leaves")
+	defer l.Shut(socket.CloseEnded, "the bot leaves")
 	if err := l.send(frame{Hello: c.hello()}); err != nil {
 		return err
 	}
@@ -293,8 +236,7 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 	for {
 		var f frame
 		if err := l.Read(&f); err != nil {
-			var closed *websocket.CloseError
-			if errors.As(err, &closed) && closed.Text != "" {
+			if closed, ok := errors.AsType[*websocket.CloseError](err); ok && closed.Text != "" {
 				err = errors.New(closed.Text)
 				if closed.Code == socket.CloseTaken || closed.Code == socket.CloseRefused {
 					err = dismissed{fmt.Errorf("server: %s", closed.Text)}
@@ -376,9 +318,9 @@ func (c *Client) hello() *hello {
 
 // welcome goes on with the sessions that the server still has, and ends the others.
 func (c *Client) welcome(l *link, w *Welcome) {
-	c.news.add(State{Online: w})
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.tell(State{Online: w})
 	l.pace = rate.NewLimiter(rate.Limit(w.Frames), int(w.Frames))
 	c.link = l
 	for id, p := range c.programs {
@@ -403,7 +345,7 @@ func (c *Client) open(l *link, o *Opening) {
 	}
 	if !c.begun[o.Match] {
 		c.begun[o.Match] = true
-		c.news.add(State{Playing: o})
+		c.tell(State{Playing: o})
 	}
 	if c.Once && !c.leaving {
 		c.leaving = true
@@ -413,32 +355,27 @@ func (c *Client) open(l *link, o *Opening) {
 	c.programs[o.Session] = p
 	conn := l.conn(o.Session)
 	go p.seat.Attach(conn)
-	p.done.Add(1) // here, under the lock: endAll waits for what it finds
-	go func() {
+	p.done.Go(func() { // under the lock: endAll waits for what it finds
 		if c.Serve != nil {
 			p.serve(c.Serve)
 		} else {
 			p.run(c.Command, c.Stderr)
 		}
-		p.done.Done()
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.programs, o.Session)
 		c.isIdle()
-	}()
+	})
 }
 
 func (c *Client) result(r *Result) {
 	c.mu.Lock()
-	awaited := c.begun[r.Match]
-	delete(c.begun, r.Match)
-	c.mu.Unlock()
-	if !awaited { // it came twice, or has not played here
+	defer c.mu.Unlock()
+	if !c.begun[r.Match] { // it came twice, or has not played here
 		return
 	}
-	c.news.add(State{Result: r})
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	delete(c.begun, r.Match)
+	c.tell(State{Result: r})
 	c.isIdle()
 }
 
@@ -460,7 +397,7 @@ func (c *Client) endAll() {
 	}
 	c.mu.Unlock()
 	for _, p := range list {
-		p.wait()
+		p.done.Wait()
 	}
 }
 

@@ -91,31 +91,29 @@ const (
 	maxSessions = 16 // of one bot: more than a match has rotations
 	helloTime   = 10 * time.Second
 	sendTime    = 10 * time.Second // for a frame to be sent
+	aliveTime   = 15 * time.Second // without a sign of the other end
 	maxFrame    = 128 << 10
+	maxFrames   = 2000 // a second that a bot may send on average, and as many at once
 	// pace is the part of the frames that a bot may send which its client sends, so that it is
 	// never too fast by a difference of clocks.
 	pace = 0.9
 )
 
 // socketLimits are those of a bot's connection.
-func socketLimits(l Limits) socket.Limits {
-	return socket.Limits{Frame: maxFrame, Frames: float64(l.Frames), Burst: l.Frames, Alive: l.Silence, Send: sendTime}
-}
+var socketLimits = socket.Limits{Frame: maxFrame, Frames: maxFrames, Burst: maxFrames, Alive: aliveTime, Send: sendTime}
 
 // link is one connection with its sessions.
 type link struct {
 	*socket.Conn
 	pace *rate.Limiter // of what is sent; nil: none
-	done chan struct{} // closed when nothing can come any more
-	once sync.Once
-	open bool // the Welcome is on its way; of the hub's lock
+	open bool          // the Welcome is on its way; of the hub's lock
 
 	mu    sync.Mutex
 	conns map[int64]*conn
 }
 
 func newLink(s *socket.Conn) *link {
-	return &link{Conn: s, done: make(chan struct{}), conns: map[int64]*conn{}}
+	return &link{Conn: s, conns: map[int64]*conn{}}
 }
 
 func (l *link) send(f frame) error {
@@ -125,12 +123,6 @@ func (l *link) send(f frame) error {
 		}
 	}
 	return l.Write(f)
-}
-
-// end ends the link, and so all of its sessions' connections.
-func (l *link) end(code int, why string) {
-	l.once.Do(func() { close(l.done) })
-	l.Shut(code, why)
 }
 
 // conn returns a session's share of the link, to which its frames are delivered from now on.
@@ -155,7 +147,7 @@ func (l *link) deliver(f frame) {
 		select {
 		case c.in <- *f.Seat:
 		case <-c.done:
-		case <-l.done:
+		case <-l.Done():
 		}
 	}
 }
@@ -178,7 +170,7 @@ func (c *conn) Send(f socket.Frame) error {
 	select {
 	case <-c.done:
 		return errGone
-	case <-c.link.done:
+	case <-c.link.Done():
 		return errGone
 	default:
 		return c.link.send(frame{Session: c.id, Seat: &f})
@@ -191,7 +183,7 @@ func (c *conn) Receive() (socket.Frame, error) {
 	case f := <-c.in:
 		return f, nil
 	case <-c.done:
-	case <-c.link.done:
+	case <-c.link.Done():
 	}
 	return socket.Frame{}, errGone
 }

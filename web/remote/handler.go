@@ -117,14 +117,14 @@ func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Req
 		defer h.mu.Unlock()
 		b.coming = false
 	}()
-	c, err := m.Upgrade(w, r, socketLimits(h.Limits))
+	c, err := m.Upgrade(w, r, socketLimits)
 	if err != nil {
 		return err
 	}
 	h.Log.Info("remote bot connected", "bot", version.Bot, "version", version.Number, "person", v.Person.ID, "address", v.Address.String())
 	l := newLink(c)
 	why := h.carry(b, l, ask)
-	l.end(websocket.ClosePolicyViolation, why.Error())
+	l.Shut(websocket.ClosePolicyViolation, why.Error())
 	h.mu.Lock()
 	h.detach(b, l)
 	h.mu.Unlock()
@@ -149,7 +149,7 @@ func (h *Hub) awaitEnd(ask asked, person int64) {
 		return
 	}
 	select {
-	case <-old.done:
+	case <-old.Done():
 	case <-time.After(endWait):
 	}
 }
@@ -160,7 +160,7 @@ func (b *bot) there() bool {
 		return false
 	}
 	select {
-	case <-b.link.done:
+	case <-b.link.Done():
 		return false
 	default:
 		return true
@@ -215,7 +215,7 @@ func (h *Hub) come(v ladder.Version, ask asked) (*bot, error) {
 
 // carry carries a connection until it ends, and returns why it did.
 func (h *Hub) carry(b *bot, l *link, ask asked) error {
-	timer := time.AfterFunc(helloTime, func() { l.end(websocket.ClosePolicyViolation, "no hello") })
+	timer := time.AfterFunc(helloTime, func() { l.Shut(websocket.ClosePolicyViolation, "no hello") })
 	var f frame
 	err := l.Read(&f)
 	timer.Stop()
@@ -258,19 +258,20 @@ func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
 		return fmt.Errorf("the server is stopping")
 	}
 	if old := b.link; old != nil {
-		go old.end(socket.CloseTaken, "another connection has taken over")
+		go old.Shut(socket.CloseTaken, "another connection has taken over")
 	}
 	b.link, b.coming, b.leaving, b.since = l, false, false, time.Now()
 	w := Welcome{
 		Bot: b.version.Bot, Version: b.version.Number, Label: b.version.Label, Games: b.version.Games,
 		Allowance: h.Limits.Allowance.Milliseconds(), Comeback: int64(h.Limits.Comeback / time.Second),
-		Frames: pace * float64(h.Limits.Frames), Sessions: []int64{},
+		Frames: pace * maxFrames, Sessions: []int64{},
 	}
-	var goOn []*session
+	var goOn []func()
 	for id, s := range b.sessions {
 		switch {
 		case slices.Contains(has, id) && s.told == ask.instance:
-			goOn = append(goOn, s)
+			c := l.conn(id)
+			goOn = append(goOn, func() { s.seat.Attach(c) })
 			w.Sessions = append(w.Sessions, id)
 		case s.told == "" || s.told == ask.instance && !s.seat.Heard():
 			s.told = ""
@@ -278,16 +279,12 @@ func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
 			s.seat.Close(fault.Reason{Kind: fault.ConnectionLost})
 		}
 	}
-	conns := make([]*conn, len(goOn))
-	for i, s := range goOn {
-		conns[i] = l.conn(s.Session)
-	}
 	go func() {
 		if l.send(frame{Welcome: &w}) != nil {
 			return
 		}
-		for i, s := range goOn {
-			go s.seat.Attach(conns[i])
+		for _, attach := range goOn {
+			go attach()
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()

@@ -20,28 +20,15 @@ import (
 // Options are the parts of a Hub. Store is required.
 type Options struct {
 	Store  *store.Store
-	Limits Limits
+	Limits ladder.RemoteLimits
 	Bounds ladder.Limits // of people: bots and versions
 	Log    *slog.Logger
-}
-
-// Limits bound remote bots. LimitsOf returns usual ones.
-type Limits struct {
-	ladder.RemoteLimits
-	Frames  int           // a second that a bot may send on average, and as many at once
-	Silence time.Duration // without a sign of life, after which a connection ends
-}
-
-// LimitsOf returns the limits that an operator has configured.
-func LimitsOf(l ladder.RemoteLimits) Limits {
-	return Limits{RemoteLimits: l, Frames: 2000, Silence: 15 * time.Second}
 }
 
 // Hub has the remote bots of a server.
 type Hub struct {
 	Options
 	began   time.Time
-	recheck chan struct{}
 	changed chan struct{}
 
 	mu       sync.Mutex
@@ -73,7 +60,7 @@ type session struct {
 // New returns a hub. Run has to be called.
 func New(o Options) *Hub {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Hub{Options: o, began: time.Now(), recheck: make(chan struct{}, 1), changed: make(chan struct{}, 1), bots: map[int64]*bot{}}
+	return &Hub{Options: o, began: time.Now(), changed: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
 // Ready reports whether a remote version can begin a match: it is connected, wants more matches and plays
@@ -204,8 +191,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionMoved
 	})
 	defer stop()
-	check := time.NewTicker(checkTime)
-	defer check.Stop()
+	check := time.Tick(checkTime)
 	for {
 		select {
 		case e, ok := <-news:
@@ -218,9 +204,7 @@ func (h *Hub) Run(ctx context.Context) error {
 			} else {
 				h.tell(e)
 			}
-		case <-check.C:
-			h.check(ctx)
-		case <-h.recheck:
+		case <-check:
 			h.check(ctx)
 		case <-ctx.Done():
 			return nil
@@ -282,14 +266,6 @@ func (h *Hub) tellEnded(version int64, l *link, matches []int64) {
 	}
 }
 
-// Recheck makes Run check soon whether the versions are live. It never blocks.
-func (h *Hub) Recheck() {
-	select {
-	case h.recheck <- struct{}{}:
-	default: // it will
-	}
-}
-
 // check ends the connections of versions that are no longer live and play nothing.
 func (h *Hub) check(ctx context.Context) {
 	h.mu.Lock()
@@ -317,7 +293,7 @@ func (h *Hub) dismiss(b *bot, why string) {
 	defer h.mu.Unlock()
 	if l := b.link; l != nil && len(b.sessions) == 0 {
 		h.detach(b, l)
-		go l.end(socket.CloseRefused, why)
+		go l.Shut(socket.CloseRefused, why)
 	}
 }
 
@@ -350,7 +326,7 @@ func (h *Hub) Close() {
 	for _, b := range h.bots {
 		if l := b.link; l != nil {
 			h.detach(b, l)
-			go l.end(closeRestart, "the server is stopping")
+			go l.Shut(closeRestart, "the server is stopping")
 		}
 	}
 }

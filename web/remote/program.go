@@ -39,19 +39,10 @@ func (p *program) run(command []string, stderr io.Writer) {
 		err = fmt.Errorf("could not be started: %s", strings.TrimPrefix(err.Error(), "fork/exec "))
 		fmt.Fprintf(stderr, "%s %v\n", command[0], err)
 		p.seat.Close(err)
-		p.seat.Serve(noLines{}, io.Discard)
+		p.seat.Serve(strings.NewReader(""), io.Discard)
 		return
 	}
-	ended := make(chan struct{})
-	var once sync.Once
-	wait := func() (err error) {
-		once.Do(func() {
-			err = cmd.Wait()
-			close(ended)
-		})
-		<-ended
-		return err
-	}
+	wait := sync.OnceValue(cmd.Wait)
 	p.seat.Serve(&untilExit{out, cmd, wait}, in)
 	in.Close()
 	kill := time.AfterFunc(endTime, func() { killAll(cmd) })
@@ -75,8 +66,6 @@ func (p *program) serve(play func(io.Reader, io.Writer) error) {
 	answers.Close()
 }
 
-func (p *program) wait() { p.done.Wait() }
-
 // untilExit reads the output of a process. Its end is told by how the process has ended.
 type untilExit struct {
 	io.Reader
@@ -95,9 +84,3 @@ func (u *untilExit) Read(b []byte) (int, error) {
 	u.wait()
 	return 0, errors.New(u.cmd.ProcessState.String())
 }
-
-// noLines is the output of a process that there is not.
-type noLines struct{}
-
-// Read implements io.Reader.
-func (noLines) Read([]byte) (int, error) { return 0, io.EOF }

@@ -50,7 +50,7 @@ requests = 200000
 `
 
 // newWorld returns a world in which nothing is played.
-func newWorld(t *testing.T, l remote.Limits) *world {
+func newWorld(t *testing.T, l ladder.RemoteLimits) *world {
 	t.Helper()
 	w := &world{World: laddertest.New(t, worldLimits, store.Options{})}
 	w.serve(t, remote.Options{Limits: l})
@@ -66,7 +66,6 @@ func (w *world) serve(t *testing.T, o remote.Options) {
 		if w.wake != nil {
 			w.wake()
 		}
-		w.Recheck()
 	}
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: w.Store, Config: w.Config, Wake: wake})})
 	a := api.New(api.Options{Middleware: m})
@@ -87,7 +86,7 @@ house = ["@random"]
 `
 
 // newPlayed returns a world in which a runner plays.
-func newPlayed(t *testing.T, l remote.Limits) *world {
+func newPlayed(t *testing.T, l ladder.RemoteLimits) *world {
 	t.Helper()
 	w := &world{World: laddertest.New(t, worldLimits+ladders, store.Options{})}
 	w.House(func(string) string { return strings.Repeat("0", 64) })
@@ -363,6 +362,6 @@ func (w *wire) Read(p []byte) (int, error) {
 }
 
 // limitsOf returns limits with a time in seconds to come back and numbers of bots.
-func limitsOf(comeback time.Duration, person, total int) remote.Limits {
-	return remote.LimitsOf(ladder.RemoteLimits{Comeback: comeback * time.Second, Allowance: 700 * time.Millisecond, Person: person, Total: total})
+func limitsOf(comeback time.Duration, person, total int) ladder.RemoteLimits {
+	return ladder.RemoteLimits{Comeback: comeback * time.Second, Allowance: 700 * time.Millisecond, Person: person, Total: total}
 }

@@ -12,23 +12,16 @@ import (
 const blockedEvery = 500 * time.Millisecond
 
 // watchBlocked ends what people have going on whom others than this server have blocked, until
-// the context ends. wake looks at the matches and the connections anew.
+// the context ends. wake looks at the matches anew.
 func (s *Server) watchBlocked(ctx context.Context, wake func()) error {
 	known, err := s.Store.Blocked(ctx)
 	if err != nil {
 		s.Log.Warn("who is blocked cannot be read", "err", err)
 	}
-	tick := time.NewTicker(blockedEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+	return every(ctx, time.Tick(blockedEvery), func() {
 		now, err := s.Store.Blocked(ctx)
 		if err != nil { // the disk may be full, which the runner says
-			continue
+			return
 		}
 		news := false
 		for person, at := range now {
@@ -40,5 +33,5 @@ func (s *Server) watchBlocked(ctx context.Context, wake func()) error {
 		if known = now; news {
 			wake()
 		}
-	}
+	})
 }

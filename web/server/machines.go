@@ -42,8 +42,8 @@ func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 	}
 }
 
-// MachineList is what Dir.Machines has: the machines at a time, with all that admins see.
-type MachineList struct {
+// machineList is what Dir.Machines has: the machines at a time, with all that admins see.
+type machineList struct {
 	At       time.Time      `json:"at"`
 	Machines []wire.Machine `json:"machines"`
 }
@@ -51,30 +51,24 @@ type MachineList struct {
 // keepMachines writes the list of machines into the data directory until the context ends, and
 // deletes it then. It is for timba admin workers alone: what fails is tried again.
 func (s *Server) keepMachines(ctx context.Context, machines func() ([]ladder.Machine, error)) error {
-	tick := time.NewTicker(machinesEvery)
-	defer tick.Stop()
-	for {
-		if err := WriteMachines(s.Dir, time.Now(), machines); err != nil {
+	every(ctx, time.Tick(machinesEvery), func() {
+		if err := writeMachines(s.Dir, time.Now(), machines); err != nil {
 			s.Log.Debug("the list of machines cannot be written", "err", err)
 		}
-		select {
-		case <-ctx.Done():
-			if err := os.Remove(s.Dir.Machines()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				s.Log.Debug("the list of machines cannot be deleted", "err", err)
-			}
-			return nil
-		case <-tick.C:
-		}
+	})
+	if err := os.Remove(s.Dir.Machines()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.Log.Debug("the list of machines cannot be deleted", "err", err)
 	}
+	return nil
 }
 
-// WriteMachines writes the list of machines into a data directory, completely or not at all.
-func WriteMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Machine, error)) error {
+// writeMachines writes the list of machines into a data directory, completely or not at all.
+func writeMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Machine, error)) error {
 	all, err := machines()
 	if err != nil {
 		return err
 	}
-	list := MachineList{At: now, Machines: []wire.Machine{}}
+	list := machineList{At: now, Machines: []wire.Machine{}}
 	for _, m := range all {
 		list.Machines = append(list.Machines, api.MachineDoc(m, true))
 	}
@@ -94,7 +88,7 @@ func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs boo
 	case err != nil:
 		return nil, false, fmt.Errorf("data: %w", err)
 	default:
-		var written MachineList
+		var written machineList
 		if err := json.Unmarshal(data, &written); err != nil {
 			return nil, false, fmt.Errorf("data: %s is not a list of machines: a server writes it again", dir.Machines())
 		}

@@ -31,7 +31,7 @@ func TestReadMachines(t *testing.T) {
 		kit.Must(t, err)
 	}
 	kit.Must(t, keys.Remove("lab-2"))
-	kit.Must(t, WriteMachines(dir, now, func() ([]ladder.Machine, error) {
+	kit.Must(t, writeMachines(dir, now, func() ([]ladder.Machine, error) {
 		return []ladder.Machine{{Name: "local", State: ladder.MachineReady, Cores: 2, Memory: 5}}, nil
 	}))
 	list, runs, err = ReadMachines(dir, now.Add(machinesStale-1))

@@ -217,7 +217,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.Live = live.NewHub(live.Options{Store: s.Store, Limits: live.DefaultLimits(s.Config.Live.Total), Log: s.Log})
 	s.remotes = remote.New(remote.Options{
-		Store: s.Store, Limits: remote.LimitsOf(s.Config.Remote), Bounds: s.Config.Limits, Log: s.Log,
+		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Log: s.Log,
 	})
 	pipeline := s.pipeline()
 	hub, err := s.openHub(ctx, registry, pipeline)
@@ -261,21 +261,30 @@ func (s *Server) Serve(ctx context.Context) error {
 	group.Go(func() error { return s.Live.Run(ctx) })
 	group.Go(func() error { return s.tables.Run(ctx) })
 	group.Go(func() error { return s.tryouts.Run(ctx) })
-	group.Go(func() error { return s.keepStorage(ctx, pipeline, s.everyDay(ctx)) })
+	group.Go(func() error { return s.keepStorage(ctx, pipeline) })
 	group.Go(func() error { return s.keepMachines(playing, seen) })
-	group.Go(func() error { return s.watchBlocked(ctx, s.wake(r)) })
+	group.Go(func() error { return s.watchBlocked(ctx, r.Wake) })
 	sum := summary{metrics: registry, log: s.Log}
 	defer sum.report() // when all has ended
-	group.Go(func() error {
-		sum.run(ctx, summaryEvery)
-		return nil
-	})
+	group.Go(func() error { return every(ctx, time.Tick(summaryEvery), sum.report) })
 	if s.Beside != nil {
 		group.Go(func() error { return s.Beside(ctx) })
 	}
 	s.serveWeb(ctx, group, web)
 	daemon.SdNotify(false, daemon.SdNotifyReady) // no effect without systemd
 	return group.Wait()
+}
+
+// every calls a function at once and with each tick, until the context ends.
+func every(ctx context.Context, ticks <-chan time.Time, do func()) error {
+	for {
+		do()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticks:
+		}
+	}
 }
 
 // serveWeb serves until the server is stopped, and downloads for a grace longer.
@@ -309,18 +318,10 @@ func (s *Server) serveOn(ctx context.Context, group *errgroup.Group, web *http.S
 	})
 }
 
-// wake returns what is called when there is something new to do, or to end.
-func (s *Server) wake(r *runner.Runner) func() {
-	return func() {
-		r.Wake()
-		s.remotes.Recheck()
-	}
-}
-
 // handler returns the handler of all addresses: the API and the site.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	m := middleware.New(middleware.Options{
-		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: s.wake(r), Room: s.room}),
+		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Room: s.room}),
 		Registerer: registry,
 		Proxies:    s.Proxies,
 		Pace:       s.Pace,
@@ -334,7 +335,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		Middleware: m,
 		Online:     s.remotes.Online,
 		Machines:   machines,
-		Health:     func(context.Context) error { return r.Health().Err() },
+		Health:     func(context.Context) error { return r.Health() },
 		Metrics:    metrics,
 	})
 	pages, err := site.New(site.Options{
@@ -360,7 +361,6 @@ func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipelin
 	}
 	o := runner.Options{
 		Time:       s.Config.Limits.Time,
-		Share:      ladder.UnratedShare / 100.0,
 		Room:       s.room,
 		Submission: memory,
 		Standing:   pipeline.Standing,

@@ -14,32 +14,17 @@ const storageEvery = 24 * time.Hour
 
 // keepStorage moves old documents into files and removes builds that nobody needs, at once and whenever a
 // day begins, until the context ends. What fails is tried again the next time: nothing depends on it.
-func (s *Server) keepStorage(ctx context.Context, p *submission.Pipeline, days <-chan time.Time) error {
-	for {
-		if err := s.tidyStorage(ctx, p); err != nil && ctx.Err() == nil {
+func (s *Server) keepStorage(ctx context.Context, p *submission.Pipeline) error {
+	days := s.days
+	if days == nil {
+		days = time.Tick(storageEvery)
+	}
+	return every(ctx, days, func() {
+		// One part that fails does not hold up the other.
+		if err := errors.Join(s.moveDocuments(ctx), s.sweepBuilds(ctx, p)); err != nil && ctx.Err() == nil {
 			s.Log.Error("what is stored cannot be tidied", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-days:
-		}
-	}
-}
-
-// everyDay returns the days until the context ends.
-func (s *Server) everyDay(ctx context.Context) <-chan time.Time {
-	if s.days != nil {
-		return s.days
-	}
-	tick := time.NewTicker(storageEvery)
-	context.AfterFunc(ctx, tick.Stop)
-	return tick.C
-}
-
-// tidyStorage does what is due. One part that fails does not hold up the others.
-func (s *Server) tidyStorage(ctx context.Context, p *submission.Pipeline) error {
-	return errors.Join(s.moveDocuments(ctx), s.sweepBuilds(ctx, p))
+	})
 }
 
 func (s *Server) moveDocuments(ctx context.Context) error {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"log/slog"
 	"strings"
 	"time"
@@ -16,73 +15,52 @@ const summaryEvery = time.Minute
 type summary struct {
 	metrics prometheus.Gatherer
 	log     *slog.Logger
-	last    totals // at the last report
+	last    map[string]float64 // at the last report, by summed
 }
 
-// run reports from time to time until the context ends.
-func (s *summary) run(ctx context.Context, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.report()
-		}
-	}
+// summed has the names of a summary in their order; the last two are of requests with a status of 4xx and of 5xx.
+var summed = []string{"matches", "games", "faults", "requests", "refused", "failed"}
+
+// counters has what is summed, by the metric that counts it.
+var counters = map[string]string{
+	"timba_matches_finished_total": "matches",
+	"timba_games_total":            "games",
+	"timba_faults_total":           "faults",
+	"timba_http_requests_total":    "requests",
 }
 
 // report logs what was counted since the last report, unless that is nothing.
 func (s *summary) report() {
-	now, err := total(s.metrics)
+	families, err := s.metrics.Gather()
 	if err != nil {
 		s.log.Warn("the metrics cannot be read", "err", err)
 		return
 	}
-	if last := s.last; now != last {
-		s.log.Info("summary", "matches", now.matches-last.matches, "games", now.games-last.games, "faults", now.faults-last.faults,
-			"requests", now.requests-last.requests, "refused", now.refused-last.refused, "failed", now.failed-last.failed)
-	}
-	s.last = now
-}
-
-// totals are sums of metrics since the start.
-type totals struct {
-	matches, games, faults    float64
-	requests, refused, failed float64 // of HTTP, and those with a status of 4xx and of 5xx
-}
-
-// total reads the totals from the metrics.
-func total(metrics prometheus.Gatherer) (t totals, err error) {
-	families, err := metrics.Gather()
-	if err != nil {
-		return t, err
-	}
-	sums := map[string]*float64{
-		"timba_matches_finished_total": &t.matches,
-		"timba_games_total":            &t.games,
-		"timba_faults_total":           &t.faults,
-		"timba_http_requests_total":    &t.requests,
-	}
+	now := map[string]float64{}
 	for _, f := range families {
-		sum := sums[f.GetName()]
-		if sum == nil {
-			continue
-		}
+		name := counters[f.GetName()]
 		for _, m := range f.GetMetric() {
-			n := m.GetCounter().GetValue()
-			*sum += n
+			now[name] += m.GetCounter().GetValue()
 			for _, l := range m.GetLabel() {
 				switch {
-				case sum != &t.requests || l.GetName() != "code":
+				case name != "requests" || l.GetName() != "code":
 				case strings.HasPrefix(l.GetValue(), "4"):
-					t.refused += n
+					now["refused"] += m.GetCounter().GetValue()
 				case strings.HasPrefix(l.GetValue(), "5"):
-					t.failed += n
+					now["failed"] += m.GetCounter().GetValue()
 				}
 			}
 		}
 	}
-	return t, nil
+	var counted []any
+	sum := 0.0
+	for _, name := range summed {
+		n := now[name] - s.last[name]
+		counted = append(counted, name, n)
+		sum += n
+	}
+	if sum > 0 {
+		s.log.Info("summary", counted...)
+	}
+	s.last = now
 }
