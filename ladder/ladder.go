@@ -228,30 +228,30 @@ type Attempt struct {
 	Reason     string // why it was interrupted, "" if it was not
 }
 
-// Game is a finished game of a match.
+// Game is a finished game of a match. The store keeps those of a match as JSON.
 type Game struct {
-	ID       int64
-	MatchID  int64
-	Deal     int
-	Rotation int
-	Plies    int
-	Took     time.Duration
-	Seats    []GameSeat
+	ID       int64         `json:"-"`
+	MatchID  int64         `json:"-"`
+	Deal     int           `json:"d"`
+	Rotation int           `json:"r"`
+	Plies    int           `json:"p"`
+	Took     time.Duration `json:"t"`
+	Seats    []GameSeat    `json:"s"`
 	// Lost tells that a seat lost it with its connection; only of a game that was made
 	// from its replay.
-	Lost bool
+	Lost bool `json:"-"`
 	// Repeated tells that the same game was played before, on the ladder or in the match.
-	Repeated bool
+	Repeated bool `json:"x,omitempty"`
 }
 
 // GameSeat is one seat of a game.
 type GameSeat struct {
-	Seat   int
-	Slot   int // index into the match's versions
-	Rank   int
-	Points float64
-	Fault  string // the code of its first fault, "" for none
-	Faults int
+	Seat   int     `json:"n"`
+	Slot   int     `json:"b"` // index into the match's versions
+	Rank   int     `json:"k"`
+	Points float64 `json:"p"`
+	Fault  string  `json:"f,omitempty"` // the code of its first fault, "" for none
+	Faults int     `json:"c,omitempty"`
 }
 
 // Change is the change of one version's rating by a finished match.

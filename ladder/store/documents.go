@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"errors"
 	"fmt"
 
@@ -15,6 +17,13 @@ const (
 	replaysKind = "replays"
 	logsKind    = "logs"
 )
+
+// part is a document of a match: a replay, or the log of a seat.
+type part struct {
+	Deal, Rotation int
+	Seat           int // 0 of a replay
+	Data           []byte
+}
 
 // packedDocument is all replays or all logs of a match, compressed.
 type packedDocument struct {
@@ -32,11 +41,19 @@ func (s *Store) packParts(kind string, parts []part) []packedDocument {
 	return []packedDocument{{kind, len(joined), s.codec.pack(joined)}}
 }
 
+func joinParts(parts []part) []byte {
+	var out bytes.Buffer
+	if err := gob.NewEncoder(&out).Encode(parts); err != nil {
+		panic("store: " + err.Error())
+	}
+	return out.Bytes()
+}
+
 // packGames compresses the documents of a match's games.
 func (s *Store) packGames(games []*referee.Result) []packedDocument {
 	var replays, logs []part
 	for _, g := range games {
-		replays = append(replays, part{deal: g.Match.Deal, rotation: g.Match.Rotation, data: g.Encode()})
+		replays = append(replays, part{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Data: g.Encode()})
 		for seat, log := range g.Logs {
 			if len(log) > 0 {
 				logs = append(logs, part{g.Match.Deal, g.Match.Rotation, seat, log})
@@ -104,8 +121,8 @@ func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) (
 	if int64(len(joined)) != row.Size {
 		return nil, damaged("%s have %d bytes, and had %d", where, len(joined), row.Size)
 	}
-	parts, err := splitParts(joined)
-	if err != nil {
+	var parts []part
+	if err := gob.NewDecoder(bytes.NewReader(joined)).Decode(&parts); err != nil {
 		return nil, damaged("%s: %w", where, err)
 	}
 	return parts, nil
@@ -114,8 +131,8 @@ func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) (
 // find returns a part's document, nil if there is none.
 func find(parts []part, deal, rotation, seat int) []byte {
 	for _, p := range parts {
-		if p.deal == deal && p.rotation == rotation && p.seat == seat {
-			return p.data
+		if p.Deal == deal && p.Rotation == rotation && p.Seat == seat {
+			return p.Data
 		}
 	}
 	return nil

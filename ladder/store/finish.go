@@ -248,7 +248,7 @@ func (f *finish) keep() error {
 	id := f.match.ID
 	result := queries.AddResultParams{
 		MatchID: id, LadderID: nullID(f.ladder.ID), Ord: nullID(f.order), Games: int64(len(f.games)), Took: tookAll(f.games),
-		Data: f.codec.pack(joinGames(f.games, len(f.match.Versions))),
+		Data: f.codec.pack([]byte(text(f.games))),
 	}
 	if f.match.Rated {
 		result.DistinctDeals = someID(int64(f.out.Distinct))

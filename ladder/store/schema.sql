@@ -181,7 +181,7 @@ CREATE TABLE results (
   distinct_deals INTEGER CHECK (distinct_deals >= 0), -- deals of a rated match that do not repeat games played before
   games     INTEGER NOT NULL,
   took      INTEGER NOT NULL, -- microseconds, the sum of its games
-  data      BLOB    NOT NULL, -- the games and their seats, as results.go packs them
+  data      BLOB    NOT NULL, -- zstd: the games and their seats, as ladder.Game has them in JSON
   CHECK ((ord IS NOT NULL) = (ladder_id IS NOT NULL)),
   CHECK ((distinct_deals IS NOT NULL) = (ladder_id IS NOT NULL))
 ) STRICT;

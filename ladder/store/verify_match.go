@@ -133,12 +133,12 @@ func (r *rebuilt) checkPlaces(kind string, parts []part) {
 	}
 	seen := map[[3]int]bool{}
 	for _, p := range parts {
-		key := [3]int{p.deal, p.rotation, p.seat}
-		if p.seat >= seats[[2]int{p.deal, p.rotation}] {
-			r.differ(r.place(p.deal, p.rotation), "the %s have one of seat %d, which there is not", kind, p.seat)
+		key := [3]int{p.Deal, p.Rotation, p.Seat}
+		if p.Seat >= seats[[2]int{p.Deal, p.Rotation}] {
+			r.differ(r.place(p.Deal, p.Rotation), "the %s have one of seat %d, which there is not", kind, p.Seat)
 		}
 		if seen[key] {
-			r.differ(r.place(p.deal, p.rotation), "the %s have seat %d twice", kind, p.seat)
+			r.differ(r.place(p.Deal, p.Rotation), "the %s have seat %d twice", kind, p.Seat)
 		}
 		seen[key] = true
 	}
