@@ -307,7 +307,7 @@ func (f *finish) keepOutcome() error {
 			return err
 		}
 	}
-	f.tx.changes = append(f.tx.changes, Change{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: at})
+	f.tx.change(id, func(l *ladderState) { l.finish(f.match.ID, f.order, at, f.out.Entries) })
 	return f.tx.SetFinished(f.ctx, f.order, id)
 }
 

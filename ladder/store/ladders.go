@@ -127,23 +127,19 @@ func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 // Standings returns the active versions of a ladder by their rating. The list is shared: it is not to be
 // changed.
 func (s *Store) Standings(ctx context.Context, name string) (places []ladder.Standing, err error) {
-	err = s.onStandings(ctx, name, func(l *ladderState) { places = slices.Clip(l.standings()) })
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
+	err = s.onLadder(ctx, name, func(l *ladderState) { places = slices.Clip(l.standings()) })
 	return places, err
 }
 
 // StandingsPage returns at most n of the standings, beginning after the first ones, and how many there
-// are.
+// are. They are shared, too.
 func (s *Store) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
-	err = s.onStandings(ctx, name, func(l *ladderState) { places, total = l.page(first, n), len(l.members) })
-	return places, total, err
-}
-
-// onStandings is onLadder, after what other programs have written.
-func (s *Store) onStandings(ctx context.Context, name string, f func(*ladderState)) error {
-	if err := s.notice(ctx); err != nil {
-		return err
-	}
-	return s.onLadder(ctx, name, f)
+	all, err := s.Standings(ctx, name)
+	first = min(first, len(all))
+	return all[first:min(first+n, len(all))], len(all), err
 }
 
 // Inactive returns the versions of a ladder that do not play any more, by their
@@ -221,7 +217,7 @@ func (s *Store) SaveFit(ctx context.Context, name string, upto int64, estimates 
 				return err
 			}
 		}
-		tx.changes = append(tx.changes, Change{ladder: l.ID, fits: estimates})
+		tx.change(l.ID, func(s *ladderState) { s.fit(estimates) })
 		tx.tell(events.Event{Kind: events.FitSaved, Ladder: name})
 		return tx.SaveFit(ctx, l.ID, upto, stamp(tx.now))
 	})

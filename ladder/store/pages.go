@@ -2,14 +2,12 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // ListedBot is a bot with its owner and the version that is live, or else its last one.
@@ -82,35 +80,14 @@ func (s *Store) Names(ctx context.Context, text string, n int) (bots, people []s
 	if text == "" {
 		return nil, nil, nil
 	}
-	high := text + "\U0010FFFF" // above all that begins with it
 	err = s.view(ctx, func(tx *Tx) error {
-		first, err := tx.BotsNamed(ctx, text, high, int64(n))
-		if err != nil {
+		if bots, err = tx.BotsWith(ctx, text, int64(n)); err != nil {
 			return err
 		}
-		others, err := tx.BotsWith(ctx, text, int64(n))
-		if err != nil {
-			return err
-		}
-		bots = merge(first, others, n)
-		if first, err = tx.PeopleNamed(ctx, text, high, int64(n)); err != nil {
-			return err
-		}
-		others, err = tx.PeopleWith(ctx, text, int64(n))
-		people = merge(first, others, n)
+		people, err = tx.PeopleWith(ctx, text, int64(n))
 		return err
 	})
 	return bots, people, err
-}
-
-// merge appends what the first list does not have, up to n.
-func merge(first, others []string, n int) []string {
-	for _, name := range others {
-		if len(first) < n && !slices.Contains(first, name) {
-			first = append(first, name)
-		}
-	}
-	return first
 }
 
 // VersionsBefore returns the versions of a bot with a number below before, 0 for all, the last
@@ -199,17 +176,13 @@ type RatingPoint struct {
 // evenly spaced over the matches, the last one among them.
 func (s *Store) Ratings(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
-		own, err := tx.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
+		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
 		if err != nil {
 			return err
 		}
 		slices.Reverse(own)
-		wanted, points := spread(own, n)
-		list, err := json.Marshal(wanted)
-		if err != nil {
-			return err
-		}
-		rows, err := tx.RatingPoints(ctx, string(list), l.ID)
+		wanted, points := spread(each(own, standing), n)
+		rows, err := tx.RatingPoints(ctx, list(wanted), l.ID)
 		for i, r := range rows { // in the order of the list
 			points[i].Match, points[i].At, points[i].Elo = r.MatchID, nullMoment(r.Finished), r.EloAfter
 		}
@@ -221,54 +194,44 @@ func (s *Store) Ratings(ctx context.Context, name string, botID int64, versions,
 
 // spread returns at most n matches of versions, as pairs of version and number, evenly spaced over
 // all of them, with the points that are to be filled.
-func spread(own []queries.EntriesOnLadderRow, n int) (wanted [][2]int64, points []RatingPoint) {
-	wanted = [][2]int64{}
+func spread(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoint) {
 	total := 0
 	for _, e := range own {
-		total += int(e.Matches)
+		total += e.Matches
 	}
 	n = min(n, total)
 	version, before := 0, 0
 	for i := range n {
 		at := (i + 1) * total / n
-		for at > before+int(own[version].Matches) {
-			before += int(own[version].Matches)
+		for at > before+own[version].Matches {
+			before += own[version].Matches
 			version++
 		}
 		wanted = append(wanted, [2]int64{own[version].VersionID, int64(at - before)})
-		points = append(points, RatingPoint{Version: int(own[version].Number), Count: at})
+		points = append(points, RatingPoint{Version: own[version].Version, Count: at})
 	}
 	return wanted, points
 }
 
-// Opponent is the record of a bot against another one on a ladder. A win is a game in which it
-// was ahead of the other.
+// Opponent is the record of a bot against another one on a ladder, without squares.
 type Opponent struct {
 	Bot string
-	Tally
-	rules.Record
+	Meeting
 }
 
 // Opponents returns the record of a bot's last versions against each opponent on a ladder, those
 // with most games first: n after skip others, and how many there are.
 func (s *Store) Opponents(ctx context.Context, name string, botID int64, versions, skip, n int) (out []Opponent, total int, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
-		own, err := tx.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
+		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
 		if err != nil {
 			return err
 		}
-		ids := []int64{}
-		for _, e := range own {
-			ids = append(ids, e.VersionID)
-		}
-		list, err := json.Marshal(ids)
-		if err != nil {
-			return err
-		}
-		rows, err := tx.Opponents(ctx, queries.OpponentsParams{Versions: string(list), LadderID: l.ID, N: int64(n), Skip: int64(skip)})
+		ids := each(own, func(r queries.StandingRow) int64 { return r.VersionID })
+		rows, err := tx.Opponents(ctx, queries.OpponentsParams{Versions: list(ids), LadderID: l.ID, N: int64(n), Skip: int64(skip)})
 		for _, r := range rows {
 			total = int(r.Total)
-			out = append(out, Opponent{r.Name, Tally{r.Matches, r.Deals, r.Score}, recordOf(r.Wins, r.Draws, r.Losses)})
+			out = append(out, Opponent{r.Name, Meeting{r.Matches, r.Deals, r.Score, 0, recordOf(r.Wins, r.Draws, r.Losses)}})
 		}
 		return err
 	})

@@ -75,7 +75,7 @@ func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 		if n == 0 {
 			return notFound("", "person %d does not exist", id)
 		}
-		tx.changes = append(tx.changes, Change{all: true})
+		tx.forgets = true
 		if err := tx.UpdateActive(ctx); err != nil {
 			return err
 		}

@@ -154,7 +154,7 @@ func (r *rerating) games(m ladder.Match) ([]ladder.Game, error) {
 
 // keep keeps the new ratings and the formula.
 func (r *rerating) keep() error {
-	r.tx.changes = append(r.tx.changes, Change{all: true})
+	r.tx.forgets = true
 	for id, p := range r.places {
 		err := r.tx.RerateEntry(r.ctx, queries.RerateEntryParams{
 			Start: p.start, Elo: p.Elo, Uncertainty: p.Uncertainty, LadderID: r.ladder.ID, VersionID: id,

@@ -17,8 +17,9 @@ type Tx struct {
 	now time.Time // of all that it writes
 
 	events  []events.Event // that its commit tells
-	changes []Change       // that its commit makes
+	changes []move         // that its commit makes in memory
 	waits   bool           // it changes which matches wait
+	forgets bool           // it changes who plays in many ways: the ladders are to be read again
 }
 
 // view runs f on one state of the database.
@@ -73,7 +74,7 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 		s.cache.forget() // it may have been committed
 		return explain(undone(ctx, err))
 	}
-	s.cache.apply(tx.changes, tx.waits)
+	s.cache.apply(tx)
 	for _, e := range tx.events {
 		e.At = tx.now
 		s.events.Publish(e)
@@ -83,6 +84,11 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 
 // tell tells an event when the transaction is committed.
 func (tx *Tx) tell(e events.Event) { tx.events = append(tx.events, e) }
+
+// change changes a ladder in memory, or with 0 all of them, when the transaction is committed.
+func (tx *Tx) change(ladderID int64, f func(*ladderState)) {
+	tx.changes = append(tx.changes, move{ladderID, f})
+}
 
 // takeTurn waits until no transaction writes. Who has the turn leaves it again.
 func (s *Store) takeTurn(ctx context.Context) error {

@@ -76,11 +76,10 @@ SELECT matches.id, match_slots.slot, match_slots.version_id
 FROM matches JOIN match_slots ON match_slots.match_id = matches.id
 WHERE matches.ladder_id = ? AND matches.state IN ('waiting', 'running');
 
--- name: MetAbove :many
-SELECT b AS other, matches FROM pairs WHERE ladder_id = ? AND a = ?;
-
--- name: MetBelow :many
-SELECT a AS other, matches FROM pairs WHERE ladder_id = ? AND b = ?;
+-- name: Met :many
+-- The opponents of a version.
+SELECT above.b AS other, above.matches FROM pairs AS above WHERE above.ladder_id = sqlc.arg(ladder_id) AND above.a = sqlc.arg(version_id)
+UNION ALL SELECT below.a, below.matches FROM pairs AS below WHERE below.ladder_id = sqlc.arg(ladder_id) AND below.b = sqlc.arg(version_id);
 
 -- name: PastStandings :many
 SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 0

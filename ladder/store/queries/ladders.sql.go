@@ -607,56 +607,26 @@ func (q *Queries) MembersOfBot(ctx context.Context, botID int64) ([]StandingRow,
 	return items, nil
 }
 
-const metAbove = `-- name: MetAbove :many
-SELECT b AS other, matches FROM pairs WHERE ladder_id = ? AND a = ?
+const met = `-- name: Met :many
+SELECT above.b AS other, above.matches FROM pairs AS above WHERE above.ladder_id = ?1 AND above.a = ?2
+UNION ALL SELECT below.a, below.matches FROM pairs AS below WHERE below.ladder_id = ?1 AND below.b = ?2
 `
 
-type MetAboveRow struct {
+type MetRow struct {
 	Other   int64
 	Matches int64
 }
 
-func (q *Queries) MetAbove(ctx context.Context, ladderID int64, a int64) ([]MetAboveRow, error) {
-	rows, err := q.db.QueryContext(ctx, metAbove, ladderID, a)
+// The opponents of a version.
+func (q *Queries) Met(ctx context.Context, ladderID int64, versionID int64) ([]MetRow, error) {
+	rows, err := q.db.QueryContext(ctx, met, ladderID, versionID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []MetAboveRow
+	var items []MetRow
 	for rows.Next() {
-		var i MetAboveRow
-		if err := rows.Scan(&i.Other, &i.Matches); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const metBelow = `-- name: MetBelow :many
-SELECT a AS other, matches FROM pairs WHERE ladder_id = ? AND b = ?
-`
-
-type MetBelowRow struct {
-	Other   int64
-	Matches int64
-}
-
-func (q *Queries) MetBelow(ctx context.Context, ladderID int64, b int64) ([]MetBelowRow, error) {
-	rows, err := q.db.QueryContext(ctx, metBelow, ladderID, b)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MetBelowRow
-	for rows.Next() {
-		var i MetBelowRow
+		var i MetRow
 		if err := rows.Scan(&i.Other, &i.Matches); err != nil {
 			return nil, err
 		}
