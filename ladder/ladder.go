@@ -81,6 +81,9 @@ const (
 	Suspended State = "suspended" // off the ladders for repeated faults, until the bot has a new version
 )
 
+// Open reports whether a version in the state is on its way.
+func (s State) Open() bool { return s == Queued || s == Building || s == Checking || s == Trial }
+
 // Version is one submission of a bot.
 type Version struct {
 	ID       int64
@@ -333,12 +336,11 @@ func (s Standing) Settled() int {
 
 // Invite is a code with which one person can open an account.
 type Invite struct {
-	ID       int64
-	Name     string // the required name of the account, "" for any
-	By       int64  // the person who issued it; 0: the operator
-	Created  time.Time
-	Expires  time.Time // zero: never
-	PersonID int64     // the person who used it; 0: nobody yet
+	ID      int64
+	Name    string // the required name of the account, "" for any
+	From    string // the person who issued it; "": the operator
+	Created time.Time
+	Expires time.Time // zero: never
 }
 
 // Message is a notice for a bot's owner, such as a failed stage or a suspended version.

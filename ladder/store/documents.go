@@ -25,20 +25,15 @@ type part struct {
 	Data           []byte
 }
 
-// packedDocument is all replays or all logs of a match, compressed.
-type packedDocument struct {
-	kind string
-	size int // before
-	data []byte
-}
-
-// packParts compresses the parts of a match; there is no document without parts.
-func (s *Store) packParts(kind string, parts []part) []packedDocument {
+// packParts compresses all replays or all logs of a match; there is no document without parts.
+func (s *Store) packParts(kind string, parts []part) []queries.AddDocumentParams {
 	if len(parts) == 0 {
 		return nil
 	}
 	joined := joinParts(parts)
-	return []packedDocument{{kind, len(joined), s.codec.pack(joined)}}
+	data := s.codec.pack(joined)
+	sum := digestOf(data)
+	return []queries.AddDocumentParams{{Kind: kind, Size: int64(len(joined)), Hash: sum[:], Data: data}}
 }
 
 func joinParts(parts []part) []byte {
@@ -50,7 +45,7 @@ func joinParts(parts []part) []byte {
 }
 
 // packGames compresses the documents of a match's games.
-func (s *Store) packGames(games []*referee.Result) []packedDocument {
+func (s *Store) packGames(games []*referee.Result) []queries.AddDocumentParams {
 	var replays, logs []part
 	for _, g := range games {
 		replays = append(replays, part{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Data: g.Encode()})
@@ -61,14 +56,6 @@ func (s *Store) packGames(games []*referee.Result) []packedDocument {
 		}
 	}
 	return append(s.packParts(replaysKind, replays), s.packParts(logsKind, logs)...)
-}
-
-func documentRows(matchID int64, documents []packedDocument) (list []queries.AddDocumentParams) {
-	for _, d := range documents {
-		sum := digestOf(d.data)
-		list = append(list, queries.AddDocumentParams{MatchID: matchID, Kind: d.kind, Size: int64(d.size), Hash: sum[:], Data: d.data})
-	}
-	return list
 }
 
 // damage is the error of documents that are not as they were kept.

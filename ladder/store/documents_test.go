@@ -74,11 +74,11 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 			packed, documents := c.pack(played)
 			for _, d := range documents {
 				var parts []part
-				joined := kit.Get[[]byte](t)(c.codec.unpack(d.data))
+				joined := kit.Get[[]byte](t)(c.codec.unpack(d.Data))
 				kit.Must(t, gob.NewDecoder(bytes.NewReader(joined)).Decode(&parts))
 				for _, p := range packed {
 					at := func(seat int) []byte { return find(parts, p.Match.Deal, p.Match.Rotation, seat) }
-					switch d.kind {
+					switch d.Kind {
 					case replaysKind:
 						if !bytes.Equal(at(0), p.Encode()) {
 							t.Errorf("%s, deal %d, rotation %d: the replay is another", g.Name, p.Match.Deal, p.Match.Rotation)

@@ -37,7 +37,7 @@ func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played [
 }
 
 // finish keeps games that are packed.
-func (s *Store) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []packedDocument) ([]ladder.Change, error) {
+func (s *Store) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
 	f := &finish{ctx: ctx, tx: tx, codec: s.codec, played: played, documents: documents}
 	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.rate, f.keep} {
 		if err := step(); err != nil {
@@ -48,7 +48,7 @@ func (s *Store) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, 
 }
 
 // pack puts games in the order of deals and rotations and compresses their documents.
-func (s *Store) pack(played []*referee.Result) ([]*referee.Result, []packedDocument) {
+func (s *Store) pack(played []*referee.Result) ([]*referee.Result, []queries.AddDocumentParams) {
 	played = slices.SortedStableFunc(slices.Values(played), func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
 	return played, s.packGames(played)
 }
@@ -59,7 +59,7 @@ type finish struct {
 	tx        *Tx
 	codec     *codec
 	played    []*referee.Result
-	documents []packedDocument
+	documents []queries.AddDocumentParams
 
 	match   ladder.Match // with its versions
 	attempt queries.Attempt
@@ -259,7 +259,8 @@ func (f *finish) keep() error {
 	if err := f.tx.AddResult(f.ctx, result); err != nil {
 		return err
 	}
-	for _, d := range documentRows(id, f.documents) {
+	for _, d := range f.documents {
+		d.MatchID = id
 		if err := f.tx.AddDocument(f.ctx, d); err != nil {
 			return err
 		}

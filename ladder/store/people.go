@@ -146,10 +146,15 @@ func (s *Store) AddInvite(ctx context.Context, by int64, name string, expires ti
 	return key.text, invite, nil
 }
 
-// Invites lists all of them, used or not.
-func (s *Store) Invites(ctx context.Context) ([]ladder.Invite, error) {
-	rows, err := s.read.Invites(ctx)
-	return each(rows, invitation), explain(err)
+// Invites lists those that can still be used.
+func (s *Store) Invites(ctx context.Context) (list []ladder.Invite, err error) {
+	rows, err := s.read.Invites(ctx, nullStamp(s.now()))
+	for _, r := range rows {
+		i := invitation(r.Invite)
+		i.From = r.Inviter
+		list = append(list, i)
+	}
+	return list, explain(err)
 }
 
 // RevokeInvite takes an invite back that nobody has used.
@@ -164,7 +169,7 @@ func (s *Store) RevokeInvite(ctx context.Context, id int64) error {
 }
 
 func invitation(i queries.Invite) ladder.Invite {
-	return ladder.Invite{ID: i.ID, Name: i.Name, By: i.InvitedBy.Int64, Created: moment(i.Created), Expires: nullMoment(i.Expires), PersonID: i.PersonID.Int64}
+	return ladder.Invite{ID: i.ID, Name: i.Name, Created: moment(i.Created), Expires: nullMoment(i.Expires)}
 }
 
 // Register opens an account by an invite's code, or without one where

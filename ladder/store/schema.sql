@@ -279,6 +279,14 @@ CREATE INDEX entries_rating ON entries (ladder_id, active, settled, coalesce(fit
 CREATE INDEX entries_version ON entries (version_id);
 CREATE INDEX entries_predecessor ON entries (ladder_id, predecessor) WHERE predecessor IS NOT NULL;
 
+-- Of every version and ladder, whether the version plays there if it has an entry: it is live, its owner is not
+-- blocked and the ladder is played; a house bot has to be one of the ladder's.
+CREATE VIEW dues AS
+SELECT ladders.id AS ladder_id, versions.id AS version_id, versions.games, ladders.game,
+  versions.state = 'live' AND ladders.active AND people.blocked IS NULL
+  AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name)) AS due
+FROM versions JOIN bots ON bots.id = versions.bot_id CROSS JOIN ladders LEFT JOIN people ON people.id = bots.person_id;
+
 CREATE VIEW standing_rows AS
 SELECT entries.*, versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id,
   coalesce(people.name, '') AS owner, ladders.name AS ladder

@@ -18,7 +18,7 @@ func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionRow, error) {
 	if err != nil {
 		return row, none(err, noVersion(id))
 	}
-	if !slices.Contains(openStates, ladder.State(row.State)) {
+	if !ladder.State(row.State).Open() {
 		return row, conflict("", "version %d of %s is %s already", row.Number, row.Name, row.State)
 	}
 	return row, nil
@@ -27,7 +27,7 @@ func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionRow, error) {
 // SetState moves a version on its way to another state of the way. Queued means that
 // it begins, with no stages, and that the next turn is another owner's.
 func (s *Store) SetState(ctx context.Context, versionID int64, state ladder.State) error {
-	if !slices.Contains(openStates, state) {
+	if !state.Open() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
 	}
 	return s.update(ctx, func(tx *Tx) error {

@@ -208,7 +208,7 @@ func (v *visit) act(list string, do func(context.Context, service.Actor, int64) 
 // invitesPage is the data of the page "invites".
 type invitesPage struct {
 	Tabs    tabs
-	List    []service.Invite
+	List    []ladder.Invite
 	Expiry  []int
 	Name    string
 	Days    string

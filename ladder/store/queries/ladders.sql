@@ -37,30 +37,12 @@ SELECT entries.version_id, entries.elo FROM versions CROSS JOIN entries ON entri
 WHERE versions.bot_id = ? AND entries.ladder_id = ? ORDER BY versions.began DESC, versions.number DESC LIMIT 1;
 
 -- name: UpdateActive :exec
--- An entry is active while its version is live, its owner is not blocked and the
--- ladder is played; a house bot has to be one of the ladder's.
 UPDATE entries SET active = NOT active
-WHERE active <> (
-  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  FROM versions
-  JOIN bots ON bots.id = versions.bot_id
-  JOIN ladders ON ladders.id = entries.ladder_id
-  LEFT JOIN people ON people.id = bots.person_id
-  WHERE versions.id = entries.version_id
-);
+WHERE active <> (SELECT due FROM dues WHERE dues.ladder_id = entries.ladder_id AND dues.version_id = entries.version_id);
 
 -- name: UpdateActiveOfBot :exec
-UPDATE entries SET active = NOT active
-WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND active <> (
-  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  FROM versions
-  JOIN bots ON bots.id = versions.bot_id
-  JOIN ladders ON ladders.id = entries.ladder_id
-  LEFT JOIN people ON people.id = bots.person_id
-  WHERE versions.id = entries.version_id
-);
+UPDATE entries SET active = NOT active WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?)
+  AND active <> (SELECT due FROM dues WHERE dues.ladder_id = entries.ladder_id AND dues.version_id = entries.version_id);
 
 -- name: Members :many
 -- The active versions of a ladder.

@@ -863,35 +863,17 @@ func (q *Queries) SetFit(ctx context.Context, arg SetFitParams) error {
 
 const updateActive = `-- name: UpdateActive :exec
 UPDATE entries SET active = NOT active
-WHERE active <> (
-  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  FROM versions
-  JOIN bots ON bots.id = versions.bot_id
-  JOIN ladders ON ladders.id = entries.ladder_id
-  LEFT JOIN people ON people.id = bots.person_id
-  WHERE versions.id = entries.version_id
-)
+WHERE active <> (SELECT due FROM dues WHERE dues.ladder_id = entries.ladder_id AND dues.version_id = entries.version_id)
 `
 
-// An entry is active while its version is live, its owner is not blocked and the
-// ladder is played; a house bot has to be one of the ladder's.
 func (q *Queries) UpdateActive(ctx context.Context) error {
 	_, err := q.db.ExecContext(ctx, updateActive)
 	return err
 }
 
 const updateActiveOfBot = `-- name: UpdateActiveOfBot :exec
-UPDATE entries SET active = NOT active
-WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND active <> (
-  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  FROM versions
-  JOIN bots ON bots.id = versions.bot_id
-  JOIN ladders ON ladders.id = entries.ladder_id
-  LEFT JOIN people ON people.id = bots.person_id
-  WHERE versions.id = entries.version_id
-)
+UPDATE entries SET active = NOT active WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?)
+  AND active <> (SELECT due FROM dues WHERE dues.ladder_id = entries.ladder_id AND dues.version_id = entries.version_id)
 `
 
 func (q *Queries) UpdateActiveOfBot(ctx context.Context, botID int64) error {

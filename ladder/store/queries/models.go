@@ -59,6 +59,14 @@ type Document struct {
 	Length    sql.NullInt64
 }
 
+type Due struct {
+	LadderID  int64
+	VersionID int64
+	Games     string
+	Game      string
+	Due       sql.NullBool
+}
+
 type Entry struct {
 	LadderID    int64
 	VersionID   int64
