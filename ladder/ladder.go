@@ -127,12 +127,7 @@ func (v Version) Shown() string { return cmp.Or(v.Label, fmt.Sprint(v.Number)) }
 
 // Plays reports whether the version claims to play a game.
 func (v Version) Plays(game string) bool {
-	for _, g := range v.Games {
-		if g == game {
-			return true
-		}
-	}
-	return len(v.Games) == 0
+	return len(v.Games) == 0 || slices.Contains(v.Games, game)
 }
 
 // AtOnce returns an error unless the version can play a single game here and now, outside of a match.

@@ -166,16 +166,21 @@ func (s *Store) onLadder(ctx context.Context, name string, f func(*ladderState))
 	}
 	defer s.leaveTurn()
 	var l *ladderState
-	err := s.view(ctx, func(tx *Tx) (err error) {
-		l, err = tx.readLadder(ctx, name)
+	err := s.viewLadder(ctx, name, func(tx *Tx, row queries.Ladder) (err error) {
+		l, err = tx.readLadder(ctx, row)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	s.keepLadder(name, l)
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
+	if s.writer != nil { // else nobody would tell it of changes
+		if s.cache.ladders == nil {
+			s.cache.ladders = map[string]*ladderState{}
+		}
+		s.cache.ladders[name] = l
+	}
 	f(l)
 	return nil
 }
@@ -191,23 +196,7 @@ func (c *cache) on(name string, f func(*ladderState)) bool {
 	return l != nil
 }
 
-func (s *Store) keepLadder(name string, l *ladderState) {
-	s.cache.mu.Lock()
-	defer s.cache.mu.Unlock()
-	if s.writer == nil { // nobody would tell it of changes
-		return
-	}
-	if s.cache.ladders == nil {
-		s.cache.ladders = map[string]*ladderState{}
-	}
-	s.cache.ladders[name] = l
-}
-
-func (tx *Tx) readLadder(ctx context.Context, name string) (*ladderState, error) {
-	row, err := tx.ladder(ctx, name)
-	if err != nil {
-		return nil, err
-	}
+func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState, error) {
 	c, err := ladderConfig(row)
 	if err != nil {
 		return nil, err

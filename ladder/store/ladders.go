@@ -203,9 +203,8 @@ func numbered(rows []queries.PairsOfRow) (ids []int64, pairs []rating.Pair) {
 	return ids, pairs
 }
 
-// SaveFit keeps the maximum-likelihood ratings of versions over the first upto
-// matches of a ladder. An interval without an end has no ±.
-func (s *Store) SaveFit(ctx context.Context, name string, upto int64, estimates map[int64]rating.Estimate) error {
+// SaveFit keeps the maximum-likelihood ratings of versions on a ladder. An interval without an end has no ±.
+func (s *Store) SaveFit(ctx context.Context, name string, estimates map[int64]rating.Estimate) error {
 	return s.update(ctx, func(tx *Tx) error {
 		l, err := tx.ladder(ctx, name)
 		if err != nil {
@@ -219,7 +218,7 @@ func (s *Store) SaveFit(ctx context.Context, name string, upto int64, estimates 
 		}
 		tx.change(l.ID, func(s *ladderState) { s.fit(estimates) })
 		tx.tell(events.Event{Kind: events.FitSaved, Ladder: name})
-		return tx.SaveFit(ctx, l.ID, upto, stamp(tx.now))
+		return nil
 	})
 }
 

@@ -122,7 +122,7 @@ func (s *Store) FinishPlay(ctx context.Context, id string, v *rules.Variant, ran
 	data := s.codec.pack(replay)
 	return s.update(ctx, func(tx *Tx) error {
 		ended := nullStamp(tx.now)
-		n, err := tx.FinishPlay(ctx, queries.FinishPlayParams{Ended: ended, Size: nullID(int64(len(replay))), Replay: data, ID: id})
+		n, err := tx.FinishPlay(ctx, ended, data, id)
 		if err == nil && n == 0 {
 			err = noPlay(id)
 		}

@@ -163,17 +163,7 @@ func (r *rerating) keep() error {
 			return err
 		}
 	}
-	if r.from.Anchor != r.formula.Anchor { // the fit is relative to it, and is made again
-		if err := r.tx.DeleteFit(r.ctx, r.ladder.ID); err != nil {
-			return err
-		}
-	}
-	if err := r.tx.SetFormula(r.ctx, r.formula.String(), r.ladder.ID); err != nil {
-		return err
-	}
-	return r.tx.AddRerate(r.ctx, queries.AddRerateParams{
-		LadderID: r.ladder.ID, Created: stamp(r.tx.now), Matches: r.ladder.Finished, Before: r.from.String(), After: r.formula.String(),
-	})
+	return r.tx.SetFormula(r.ctx, r.formula.String(), r.ladder.ID)
 }
 
 // result returns what has changed.

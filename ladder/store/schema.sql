@@ -315,12 +315,6 @@ CREATE TABLE pairs (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pairs_other ON pairs (ladder_id, b, a, matches);
 
-CREATE TABLE fits (
-  ladder_id INTEGER PRIMARY KEY REFERENCES ladders (id),
-  upto      INTEGER NOT NULL, -- the order of the last match in it
-  created   INTEGER NOT NULL
-) STRICT;
-
 -- Games of people, alone or several, with bots at the other seats. They do not move the ratings of bots.
 CREATE TABLE plays (
   id         TEXT    PRIMARY KEY, -- cannot be guessed
@@ -332,7 +326,6 @@ CREATE TABLE plays (
   commitment TEXT    NOT NULL, -- of the seed, which the replay tells
   began      INTEGER NOT NULL,
   ended      INTEGER,
-  size       INTEGER,
   replay     BLOB,
   broken     TEXT    NOT NULL DEFAULT '', -- why the server ended it: see ladder.Play
   rated      INTEGER UNIQUE CHECK (rated > 0), -- the order of those that move ratings of people, from 1; NULL: it moves none
@@ -420,13 +413,3 @@ CREATE TABLE documents (
 ) STRICT;
 CREATE INDEX documents_archive ON documents (archive_id) WHERE archive_id IS NOT NULL;
 CREATE INDEX documents_kept ON documents (match_id) WHERE archive_id IS NULL;
-
-CREATE TABLE rerates (
-  id        INTEGER PRIMARY KEY,
-  ladder_id INTEGER NOT NULL REFERENCES ladders (id),
-  created   INTEGER NOT NULL,
-  matches   INTEGER NOT NULL, -- that the ladder had finished
-  before    TEXT    NOT NULL CHECK (json_valid(before)), -- the formula
-  after     TEXT    NOT NULL CHECK (json_valid(after))
-) STRICT;
-CREATE INDEX rerates_ladder ON rerates (ladder_id);

@@ -82,13 +82,6 @@ SELECT a, b, deals, score, squares FROM pairs WHERE ladder_id = ?;
 -- name: SetFit :exec
 UPDATE entries SET fit = ?, plus_minus = ? WHERE ladder_id = ? AND version_id = ?;
 
--- name: SaveFit :exec
-INSERT INTO fits (ladder_id, upto, created) VALUES (?, ?, ?)
-ON CONFLICT (ladder_id) DO UPDATE SET upto = excluded.upto, created = excluded.created;
-
--- name: Fit :one
-SELECT * FROM fits WHERE ladder_id = ?;
-
 -- name: MoveEntry :exec
 UPDATE entries SET elo = ?, uncertainty = ?, last = ?, last_at = ?, matches = ?, games = ?, wins = ?, draws = ?, losses = ?, faults = ?
 WHERE ladder_id = ? AND version_id = ?;

@@ -314,17 +314,6 @@ func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (E
 	return i, err
 }
 
-const fit = `-- name: Fit :one
-SELECT ladder_id, upto, created FROM fits WHERE ladder_id = ?
-`
-
-func (q *Queries) Fit(ctx context.Context, ladderID int64) (Fit, error) {
-	row := q.db.QueryRowContext(ctx, fit, ladderID)
-	var i Fit
-	err := row.Scan(&i.LadderID, &i.Upto, &i.Created)
-	return i, err
-}
-
 const history = `-- name: History :many
 SELECT changes.match_id, changes.slot, changes.ladder_id, changes.version_id, changes.number, changes.elo_before, changes.elo_after, changes.k, changes.score, changes.expected, changes.uncertainty, coalesce(results.distinct_deals, 0) AS deals
 FROM changes JOIN results ON results.match_id = changes.match_id
@@ -818,16 +807,6 @@ UPDATE ladders SET active = 0 WHERE id = ?
 
 func (q *Queries) RetireLadder(ctx context.Context, id int64) error {
 	_, err := q.db.ExecContext(ctx, retireLadder, id)
-	return err
-}
-
-const saveFit = `-- name: SaveFit :exec
-INSERT INTO fits (ladder_id, upto, created) VALUES (?, ?, ?)
-ON CONFLICT (ladder_id) DO UPDATE SET upto = excluded.upto, created = excluded.created
-`
-
-func (q *Queries) SaveFit(ctx context.Context, ladderID int64, upto int64, created int64) error {
-	_, err := q.db.ExecContext(ctx, saveFit, ladderID, upto, created)
 	return err
 }
 

@@ -96,12 +96,6 @@ type Fingerprint struct {
 	Ord         int64
 }
 
-type Fit struct {
-	LadderID int64
-	Upto     int64
-	Created  int64
-}
-
 type GuestPlay struct {
 	Address string
 	Began   int64
@@ -228,7 +222,6 @@ type Play struct {
 	Commitment string
 	Began      int64
 	Ended      sql.NullInt64
-	Size       sql.NullInt64
 	Replay     []byte
 	Broken     string
 	Rated      sql.NullInt64
@@ -248,15 +241,6 @@ type PlaySeat struct {
 	Ended        sql.NullInt64
 	RatingBefore sql.NullFloat64
 	RatingAfter  sql.NullFloat64
-}
-
-type Rerate struct {
-	ID       int64
-	LadderID int64
-	Created  int64
-	Matches  int64
-	Before   string
-	After    string
 }
 
 type Result struct {

@@ -40,7 +40,7 @@ DELETE FROM guest_plays WHERE rowid = (
 DELETE FROM guest_plays WHERE began < ?;
 
 -- name: FinishPlay :execrows
-UPDATE plays SET state = 'finished', ended = ?, size = ?, replay = ? WHERE id = ? AND state = 'open';
+UPDATE plays SET state = 'finished', ended = ?, replay = ? WHERE id = ? AND state = 'open';
 
 -- name: ScorePlaySeat :exec
 UPDATE play_seats SET wins = ?, draws = ?, losses = ?, ended = ? WHERE play_id = ? AND seat = ?;

@@ -164,23 +164,11 @@ func (q *Queries) DeleteGuestPlays(ctx context.Context, began int64) error {
 }
 
 const finishPlay = `-- name: FinishPlay :execrows
-UPDATE plays SET state = 'finished', ended = ?, size = ?, replay = ? WHERE id = ? AND state = 'open'
+UPDATE plays SET state = 'finished', ended = ?, replay = ? WHERE id = ? AND state = 'open'
 `
 
-type FinishPlayParams struct {
-	Ended  sql.NullInt64
-	Size   sql.NullInt64
-	Replay []byte
-	ID     string
-}
-
-func (q *Queries) FinishPlay(ctx context.Context, arg FinishPlayParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, finishPlay,
-		arg.Ended,
-		arg.Size,
-		arg.Replay,
-		arg.ID,
-	)
+func (q *Queries) FinishPlay(ctx context.Context, ended sql.NullInt64, replay []byte, iD string) (int64, error) {
+	result, err := q.db.ExecContext(ctx, finishPlay, ended, replay, iD)
 	if err != nil {
 		return 0, err
 	}

@@ -403,7 +403,7 @@ func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow,
 }
 
 const playsAfter = `-- name: PlaysAfter :many
-SELECT id, game, options, opener, bank, state, commitment, began, ended, size, replay, broken, rated FROM plays WHERE id > ? ORDER BY id LIMIT ?
+SELECT id, game, options, opener, bank, state, commitment, began, ended, replay, broken, rated FROM plays WHERE id > ? ORDER BY id LIMIT ?
 `
 
 func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]Play, error) {
@@ -425,7 +425,6 @@ func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]Pla
 			&i.Commitment,
 			&i.Began,
 			&i.Ended,
-			&i.Size,
 			&i.Replay,
 			&i.Broken,
 			&i.Rated,
