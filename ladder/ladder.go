@@ -235,9 +235,8 @@ type Game struct {
 	Plies    int           `json:"p"`
 	Took     time.Duration `json:"t"`
 	Seats    []GameSeat    `json:"s"`
-	// Lost tells that a seat lost it with its connection; only of a game that was made
-	// from its replay.
-	Lost bool `json:"-"`
+	// Lost tells that a seat lost it with its connection.
+	Lost bool `json:"o,omitempty"`
 	// Repeated tells that the same game was played before, on the ladder or in the match.
 	Repeated bool `json:"x,omitempty"`
 }

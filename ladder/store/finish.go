@@ -30,10 +30,7 @@ func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played [
 		changes, err = s.finish(ctx, tx, matchID, attempt, played, documents)
 		return err
 	})[0]
-	if err != nil {
-		return nil, err
-	}
-	return changes, nil
+	return changes, err
 }
 
 // finish keeps games that are packed.

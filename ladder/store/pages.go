@@ -8,6 +8,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
+	stats "github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // ListedBot is a bot with its owner and the version that is live, or else its last one.
@@ -126,31 +128,28 @@ func (s *Store) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing
 }
 
 // PlacesOf returns the places of a version on all ladders, in the order of the ladders.
-func (s *Store) PlacesOf(ctx context.Context, versionID int64) (out []ladder.Standing, err error) {
+func (s *Store) PlacesOf(ctx context.Context, versionID int64) ([]ladder.Standing, error) {
+	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfVersion(ctx, versionID) })
+}
+
+// places returns standings of rows, those of versions that play with their ranks.
+func (s *Store) places(ctx context.Context, find func(*Tx) ([]queries.StandingRow, error)) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
-		rows, err := tx.EntriesOfVersion(ctx, versionID)
-		if err == nil {
-			out, err = tx.placed(ctx, rows)
+		rows, err := find(tx)
+		for _, r := range rows {
+			place := standing(r)
+			if place.Active {
+				above, err := tx.CountAbove(ctx, r.LadderID, int64(place.Settled()), place.Rating())
+				if err != nil {
+					return err
+				}
+				place.Rank = int(above) + 1
+			}
+			out = append(out, place)
 		}
 		return err
 	})
 	return out, err
-}
-
-// placed returns standings, those of versions that play with their ranks.
-func (tx *Tx) placed(ctx context.Context, rows []queries.StandingRow) (out []ladder.Standing, err error) {
-	for _, r := range rows {
-		place := standing(r)
-		if place.Active {
-			above, err := tx.CountAbove(ctx, r.LadderID, int64(place.Settled()), place.Rating())
-			if err != nil {
-				return nil, err
-			}
-			place.Rank = int(above) + 1
-		}
-		out = append(out, place)
-	}
-	return out, nil
 }
 
 // StandingsOn returns the last versions of a bot that have played on a ladder, at most n, the last one first.
@@ -275,4 +274,76 @@ func (s *Store) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit
 func (s *Store) MessagesOf(ctx context.Context, botID int64, n int) (out []ladder.Message, err error) {
 	rows, err := s.read.MessagesOfBot(ctx, botID, int64(n))
 	return each(rows, message), explain(err)
+}
+
+// Glance is a ladder with its first places.
+type Glance struct {
+	LadderInfo
+	Active int // versions that play
+	Top    []ladder.Standing
+}
+
+// Glances returns the ladders that are played, each with its first n places.
+func (s *Store) Glances(ctx context.Context, n int) (out []Glance, err error) {
+	ladders, err := s.Ladders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range ladders {
+		if !l.Active {
+			continue
+		}
+		top, active, err := s.StandingsPage(ctx, l.Name, 0, n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Glance{l, active, top})
+	}
+	return out, nil
+}
+
+// Trends returns how the Elo of versions on a ladder went, by version: their ratings after
+// at most n of their matches, evenly spaced, the last one among them.
+func (s *Store) Trends(ctx context.Context, name string, of []ladder.Standing, n int) (map[int64][]float64, error) {
+	wanted := [][2]int64{}
+	for _, p := range of {
+		own, _ := spread([]ladder.Standing{p}, n)
+		wanted = append(wanted, own...)
+	}
+	out := make(map[int64][]float64, len(of))
+	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
+		rows, err := tx.RatingPoints(ctx, list(wanted), l.ID)
+		for _, r := range rows { // in the order of the list
+			out[r.VersionID] = append(out[r.VersionID], r.EloAfter)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Meeting is all that one version has against another on a ladder. A win is a game in which it was ahead.
+type Meeting struct {
+	Matches int64
+	Deals   float64
+	Score   float64 // the sum over the deals, each from 0 to 1
+	Squares float64 // the sum of the squares of the scores
+	rules.Record
+}
+
+// Meetings returns what versions have against each other on a ladder, by version and
+// opponent; those that have not met are left out.
+func (s *Store) Meetings(ctx context.Context, name string, versions ...int64) (map[[2]int64]Meeting, error) {
+	out := map[[2]int64]Meeting{}
+	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
+		rows, err := tx.PairsAmong(ctx, list(versions), l.ID)
+		for _, r := range rows {
+			m := Meeting{r.Matches, r.Deals, r.Score, r.Squares, recordOf(r.Wins, r.Draws, r.Losses)}
+			out[[2]int64{r.A, r.B}] = m
+			turned := stats.Pair{Deals: r.Deals, Score: r.Score, Squares: r.Squares}.Reverse()
+			m.Score, m.Squares, m.Wins, m.Losses = turned.Score, turned.Squares, m.Losses, m.Wins
+			out[[2]int64{r.B, r.A}] = m
+		}
+		return err
+	})
+	return out, err
 }

@@ -140,10 +140,7 @@ func (s *Store) AddInvite(ctx context.Context, by int64, name string, expires ti
 		invite = invitation(row)
 		return err
 	})
-	if err != nil {
-		return "", ladder.Invite{}, err
-	}
-	return key.text, invite, nil
+	return key.text, invite, err
 }
 
 // Invites lists those that can still be used.
@@ -193,10 +190,7 @@ func (s *Store) Register(ctx context.Context, code, name string, open bool) (p l
 		tokenText, _, err = tx.addToken(ctx, p.ID, "registration", ladder.ScopeAll, time.Time{})
 		return err
 	})
-	if err != nil {
-		return ladder.Person{}, "", err
-	}
-	return p, tokenText, nil
+	return p, tokenText, err
 }
 
 // invite finds an invite that can be used under a name.

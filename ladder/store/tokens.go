@@ -62,10 +62,7 @@ func (s *Store) AddToken(ctx context.Context, personID int64, label string, scop
 		text, t, err = tx.addToken(ctx, personID, label, scope, expires)
 		return err
 	})
-	if err != nil {
-		return "", ladder.Token{}, err
-	}
-	return text, t, nil
+	return text, t, err
 }
 
 // unprintable reports whether a character does not show as itself: controls, marks

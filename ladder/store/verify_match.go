@@ -157,9 +157,7 @@ func (r *rebuilt) checkGames(ctx context.Context, tx *Tx) error {
 		var err error
 		if replays[i], err = referee.DecodeReplay(data); err != nil {
 			r.differ(r.place(g.Deal, g.Rotation), "%s", err)
-			continue
 		}
-		g.Lost = len(lostSeats(replays[i])) > 0
 	}
 	if err := rating.Complete(r.match.Deals, len(r.slots), r.games); err != nil {
 		r.differ(r.where(), "%s", err)
@@ -203,7 +201,7 @@ func (r *rebuilt) checkGame(i int, replay *referee.Replay) {
 // compareGame compares a game with that of its replay.
 func (r *rebuilt) compareGame(got, want ladder.Game) {
 	where, seats, due := r.place(want.Deal, want.Rotation), got.Seats, want.Seats
-	got.Seats, want.Seats, got.Lost = nil, nil, want.Lost
+	got.Seats, want.Seats = nil, nil
 	r.compare(where, got, want)
 	if len(seats) != len(due) {
 		r.differ(where, "there are %d seats where the replay has %d", len(seats), len(due))
