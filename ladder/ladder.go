@@ -81,6 +81,9 @@ const (
 	Suspended State = "suspended" // off the ladders for repeated faults, until the bot has a new version
 )
 
+// Open reports whether a version in the state is on its way.
+func (s State) Open() bool { return s == Queued || s == Building || s == Checking || s == Trial }
+
 // Version is one submission of a bot.
 type Version struct {
 	ID       int64
@@ -124,12 +127,7 @@ func (v Version) Shown() string { return cmp.Or(v.Label, fmt.Sprint(v.Number)) }
 
 // Plays reports whether the version claims to play a game.
 func (v Version) Plays(game string) bool {
-	for _, g := range v.Games {
-		if g == game {
-			return true
-		}
-	}
-	return len(v.Games) == 0
+	return len(v.Games) == 0 || slices.Contains(v.Games, game)
 }
 
 // AtOnce returns an error unless the version can play a single game here and now, outside of a match.
@@ -228,30 +226,29 @@ type Attempt struct {
 	Reason     string // why it was interrupted, "" if it was not
 }
 
-// Game is a finished game of a match.
+// Game is a finished game of a match. The store keeps those of a match as JSON.
 type Game struct {
-	ID       int64
-	MatchID  int64
-	Deal     int
-	Rotation int
-	Plies    int
-	Took     time.Duration
-	Seats    []GameSeat
-	// Lost tells that a seat lost it with its connection; only of a game that was made
-	// from its replay.
-	Lost bool
+	ID       int64         `json:"-"`
+	MatchID  int64         `json:"-"`
+	Deal     int           `json:"d"`
+	Rotation int           `json:"r"`
+	Plies    int           `json:"p"`
+	Took     time.Duration `json:"t"`
+	Seats    []GameSeat    `json:"s"`
+	// Lost tells that a seat lost it with its connection.
+	Lost bool `json:"o,omitempty"`
 	// Repeated tells that the same game was played before, on the ladder or in the match.
-	Repeated bool
+	Repeated bool `json:"x,omitempty"`
 }
 
 // GameSeat is one seat of a game.
 type GameSeat struct {
-	Seat   int
-	Slot   int // index into the match's versions
-	Rank   int
-	Points float64
-	Fault  string // the code of its first fault, "" for none
-	Faults int
+	Seat   int     `json:"n"`
+	Slot   int     `json:"b"` // index into the match's versions
+	Rank   int     `json:"k"`
+	Points float64 `json:"p"`
+	Fault  string  `json:"f,omitempty"` // the code of its first fault, "" for none
+	Faults int     `json:"c,omitempty"`
 }
 
 // Change is the change of one version's rating by a finished match.
@@ -333,12 +330,11 @@ func (s Standing) Settled() int {
 
 // Invite is a code with which one person can open an account.
 type Invite struct {
-	ID       int64
-	Name     string // the required name of the account, "" for any
-	By       int64  // the person who issued it; 0: the operator
-	Created  time.Time
-	Expires  time.Time // zero: never
-	PersonID int64     // the person who used it; 0: nobody yet
+	ID      int64
+	Name    string // the required name of the account, "" for any
+	From    string // the person who issued it; "": the operator
+	Created time.Time
+	Expires time.Time // zero: never
 }
 
 // Message is a notice for a bot's owner, such as a failed stage or a suspended version.

@@ -99,8 +99,7 @@ func (w *World) House(hash func(name string) string) {
 // Person adds somebody.
 func (w *World) Person(name string, admin bool) ladder.Person {
 	w.T.Helper()
-	p := kit.Get[ladder.Person](w.T)(w.Store.AddPerson(w.T.Context(), name, admin))
-	return p
+	return kit.Get[ladder.Person](w.T)(w.Store.AddPerson(w.T.Context(), name, admin))
 }
 
 // Submit adds a version of somebody's bot, with the hash of its upload.
@@ -116,6 +115,5 @@ func (w *World) Live(id int64, b store.Built) ladder.Version {
 	w.T.Helper()
 	w.Must(w.Store.SetBuilt(w.T.Context(), id, b))
 	w.Must(w.Store.Promote(w.T.Context(), id))
-	v := kit.Get[ladder.Version](w.T)(w.Store.Version(w.T.Context(), id))
-	return v
+	return kit.Get[ladder.Version](w.T)(w.Store.Version(w.T.Context(), id))
 }

@@ -6,7 +6,11 @@
 // caller tells it what changes, and passes the randomness.
 package matchmaking
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
 
 const (
 	// halfUrgent is the number of matches after which a version is half as urgent
@@ -49,48 +53,119 @@ type Player struct {
 	House bool
 }
 
-// seat is a player who is in the match, and whom it has met.
-type seat struct {
-	*Player
-	met map[int64]int
-	// meeting has those whom it meets beside, in matches that are not over.
-	meeting []int64
-}
-
 // newness is the part of a player's urgency, from 1 downwards, that falls with its matches. The other
 // part is the share of the ladder that has played since its last match. As newness is at most 1, whoever
 // has waited for as many matches as there are players comes before everyone who plays or arrives after
 // that: nobody waits for more than twice that many.
-func newness(p Player) float64 { return halfUrgent / float64(halfUrgent+p.Matches+p.Busy) }
+func newness(p *Player) float64 { return halfUrgent / float64(halfUrgent+p.Matches+p.Busy) }
 
 // vagueness returns by how many Elo a player counts as farther away for its uncertainty.
-func vagueness(p Player) float64 { return vague * math.Sqrt(max(p.Uncertainty, 0)) }
+func vagueness(p *Player) float64 { return vague * math.Sqrt(max(p.Uncertainty, 0)) }
 
 // averageMet returns how often a player has met the average other.
-func averageMet(p Player, slots, players int) float64 {
+func averageMet(p *Player, slots, players int) float64 {
 	return float64((p.Matches+p.Busy)*(slots-1)) / float64(players-1)
+}
+
+// Choice is what a match is wanted of.
+type Choice struct {
+	// May reports whether a player can play now; nil: all can. It must not use the pool, and is not
+	// asked for more players than the choice needs.
+	May func(*Player) bool
+	// Idle reports whether a match among such players alone is not wanted now; nil: none is idle.
+	Idle func(*Player) bool
+}
+
+func (c Choice) may(p *Player) bool { return c.May == nil || c.May(p) }
+
+func (c Choice) idle(p *Player) bool { return c.Idle != nil && c.Idle(p) }
+
+// Next chooses the versions of the next match by slot. The players of the ladder are those of the pool,
+// whether they may play or not. It returns none when too few may play, or all are idle. Where unknown is
+// not 0, the meetings of that version have to be learned first.
+func (p *Pool) Next(c Choice, r *rand.Rand) (slots []int64, unknown int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.sides) < 2 || len(p.players) < len(p.sides) {
+		return nil, 0
+	}
+	var seated []*Player
+	for next := p.first(c, r); next != nil; next = p.opponent(c, seated, r) {
+		seated = append(seated, next)
+		slots = append(slots, next.ID)
+		if len(slots) == len(p.sides) {
+			r.Shuffle(len(slots), func(i, j int) { slots[i], slots[j] = slots[j], slots[i] })
+			return slots, 0
+		}
+		if p.met[next.ID] == nil {
+			if next.Matches > 0 {
+				return nil, next.ID
+			}
+			p.learn(next.ID, nil)
+		}
+	}
+	return nil, 0
+}
+
+// first returns the most urgent player who may play, drawn among equals; nil for none.
+func (p *Pool) first(c Choice, r *rand.Rand) (best *Player) {
+	houses := !slices.ContainsFunc(p.players, func(p Player) bool { return !p.House })
+	most, equals := 0.0, 0
+	for i := range p.players {
+		player := &p.players[i]
+		urgency := 0.0
+		if player.Busy == 0 {
+			urgency = float64(p.finished-player.Last) / float64(len(p.players))
+		}
+		if houses || !player.House {
+			urgency += newness(player)
+		}
+		if best != nil && urgency < most || !c.may(player) {
+			continue
+		}
+		if best == nil || urgency > most {
+			most, equals = urgency, 0
+		}
+		if equals++; r.IntN(equals) == 0 {
+			best = player
+		}
+	}
+	return best
+}
+
+// opponent returns the best player for those seated: nearest to the first of them, with the extra Elo for
+// old acquaintances and some chance. The last one is not idle if all before it are. nil when nobody is left.
+func (p *Pool) opponent(c Choice, seated []*Player, r *rand.Rand) (best *Player) {
+	first, least := seated[0], math.Inf(1)
+	active := func(p *Player) bool { return !c.idle(p) }
+	idle := len(seated) == len(p.sides)-1 && !slices.ContainsFunc(seated, active)
+	average := averageMet(first, len(p.sides), len(p.players))
+	for i := range p.players {
+		player := &p.players[i]
+		distance := math.Abs(player.Elo - first.Elo)
+		if best != nil && distance >= least || slices.Contains(seated, player) {
+			continue
+		}
+		distance += vagueness(player) + chance*r.Float64()
+		if best != nil && distance >= least {
+			continue
+		}
+		distance += p.reluctance(seated, player, average)
+		if (best == nil || distance < least) && !(idle && c.idle(player)) && c.may(player) {
+			best, least = player, distance
+		}
+	}
+	return best
 }
 
 // reluctance returns by how many Elo a player counts as farther away for having met
 // those seated, or for having the same owner.
-func reluctance(seated []seat, p *Player, average float64) float64 {
-	elos := 0.0
+func (p *Pool) reluctance(seated []*Player, player *Player, average float64) (elo float64) {
 	for _, s := range seated {
-		elos += often * float64(s.times(p.ID)) / max(average, 1e-9) / float64(len(seated))
-		if s.Owner == p.Owner && s.Owner != 0 {
-			elos += related
+		elo += often * float64(p.met[s.ID][player.ID]) / max(average, 1e-9) / float64(len(seated))
+		if s.Owner == player.Owner && s.Owner != 0 {
+			elo += related
 		}
 	}
-	return elos
-}
-
-// times returns how often a seated player has met another.
-func (s *seat) times(other int64) int {
-	n := s.met[other]
-	for _, id := range s.meeting {
-		if id == other {
-			n++
-		}
-	}
-	return n
+	return elo
 }

@@ -41,7 +41,7 @@ func play(t interface{ Fatalf(string, ...any) }, p *Pool, c Choice, r *rand.Rand
 	checkSlots(t, p, slots)
 	var moved []Moved
 	for _, id := range slots {
-		player := p.players[p.index[id]]
+		player := p.player(id)
 		moved = append(moved, Moved{ID: id, Elo: player.Elo, Uncertainty: player.Uncertainty, Matches: player.Matches + 1})
 	}
 	p.Finish(0, p.finished+1, moved)
@@ -56,7 +56,7 @@ func checkSlots(t interface{ Fatalf(string, ...any) }, p *Pool, slots []int64) {
 		if slices.Contains(slots[:i], id) {
 			t.Fatalf("version %d plays itself: %v", id, slots)
 		}
-		if _, ok := p.index[id]; !ok {
+		if p.player(id) == nil {
 			t.Fatalf("version %d is not a player of the ladder", id)
 		}
 	}

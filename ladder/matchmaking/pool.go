@@ -10,36 +10,23 @@ import (
 // maxMet is how many counts of meetings a pool keeps, some 50 bytes each. Of more all are forgotten.
 const maxMet = 2_000_000
 
-// Pool is a ladder that is kept in memory from match to match: it is told what changes, and chooses
-// without looking at more players than a choice needs. Its methods may be called from any goroutine.
+// Pool is a ladder that is kept in memory from match to match: it is told what changes, and chooses.
+// Its methods may be called from any goroutine.
 type Pool struct {
 	mu       sync.Mutex
-	sides    []int // by slot
-	finished int   // matches
+	sides    []int    // by slot
+	finished int      // matches
+	players  []Player // in the order of their IDs
 
-	// What follows is by player, in the order of their IDs.
-
-	players []Player
-	elo     []float64
-	vague   []float64 // what the uncertainty adds to the distance
-	urgency []urgent
-	blocks  []block // of blockSize players each
-	houses  int     // of the players
-
-	index   map[int64]int
-	open    map[int64][]int64 // the versions of the matches that are not over, by slot
-	openOf  map[int64][]int64 // those matches of a version
-	met     map[int64]map[int64]int
+	open    map[int64][]int64       // the versions of the matches that are not over, by slot
+	met     map[int64]map[int64]int // how often versions have met others, in open matches, too; nil: not known
 	metSize int
 }
 
 // NewPool returns a pool of a ladder that has finished so many matches. sides has the side of each
 // slot: partners do not meet. Matches that are not over are opened then; Busy is theirs.
 func NewPool(sides []int, finished int, players []Player) *Pool {
-	p := &Pool{
-		sides: sides, finished: finished,
-		open: map[int64][]int64{}, openOf: map[int64][]int64{}, met: map[int64]map[int64]int{},
-	}
+	p := &Pool{sides: sides, finished: finished, open: map[int64][]int64{}, met: map[int64]map[int64]int{}}
 	p.set(players)
 	return p
 }
@@ -56,29 +43,31 @@ func (p *Pool) Change(in []Player, out []int64) {
 
 func (p *Pool) set(players []Player) {
 	slices.SortStableFunc(players, func(a, b Player) int { return cmp.Compare(a.ID, b.ID) })
-	n := len(players)
-	p.players, p.elo, p.vague = players, make([]float64, n), make([]float64, n)
-	p.urgency, p.blocks = make([]urgent, n), make([]block, (n+blockSize-1)/blockSize)
-	p.index, p.houses = make(map[int64]int, n), 0
-	for _, player := range players {
-		if player.House {
-			p.houses++
-		}
-	}
+	p.players = players
 	for i := range players {
-		player := &players[i]
-		p.index[player.ID], player.Busy = i, len(p.openOf[player.ID])
-		p.derive(i)
+		players[i].Busy = 0
 	}
-	for b := range p.blocks {
-		p.sum(b)
+	for _, versions := range p.open {
+		p.busy(versions, 1)
 	}
 }
 
-// moved brings what follows from a player up to date.
-func (p *Pool) moved(i int) {
-	p.derive(i)
-	p.sum(i / blockSize)
+// player returns a player, nil for a version that is none.
+func (p *Pool) player(version int64) *Player {
+	i, found := slices.BinarySearchFunc(p.players, version, func(p Player, id int64) int { return cmp.Compare(p.ID, id) })
+	if !found {
+		return nil
+	}
+	return &p.players[i]
+}
+
+// busy counts a match of versions that begins, or with -1 one that is over.
+func (p *Pool) busy(versions []int64, matches int) {
+	for _, v := range versions {
+		if player := p.player(v); player != nil {
+			player.Busy += matches
+		}
+	}
 }
 
 // Open adds a match that is not over.
@@ -86,10 +75,8 @@ func (p *Pool) Open(match int64, versions []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open[match] = versions
-	for _, v := range versions {
-		p.openOf[v] = append(p.openOf[v], match)
-		p.busy(v)
-	}
+	p.busy(versions, 1)
+	p.meet(versions, 1)
 }
 
 // Close takes a match out that is over.
@@ -100,22 +87,9 @@ func (p *Pool) Close(match int64) {
 }
 
 func (p *Pool) close(match int64) {
-	for _, v := range p.open[match] {
-		p.openOf[v] = slices.DeleteFunc(p.openOf[v], func(m int64) bool { return m == match })
-		if len(p.openOf[v]) == 0 {
-			delete(p.openOf, v)
-		}
-		p.busy(v)
-	}
+	p.busy(p.open[match], -1)
+	p.meet(p.open[match], -1)
 	delete(p.open, match)
-}
-
-// busy counts the matches that a version is in.
-func (p *Pool) busy(version int64) {
-	if i, ok := p.index[version]; ok {
-		p.players[i].Busy = len(p.openOf[version])
-		p.moved(i)
-	}
 }
 
 // Moved is what a match has made of a version.
@@ -132,27 +106,38 @@ func (p *Pool) Finish(match int64, order int, moved []Moved) {
 	defer p.mu.Unlock()
 	p.close(match)
 	p.finished = order
+	versions := make([]int64, len(moved))
 	for slot, m := range moved {
-		if i, ok := p.index[m.ID]; ok {
-			player := &p.players[i]
+		versions[slot] = m.ID
+		if player := p.player(m.ID); player != nil {
 			player.Elo, player.Uncertainty, player.Matches, player.Last = m.Elo, m.Uncertainty, m.Matches, order
-			p.moved(i)
 		}
-		for other, o := range moved {
-			if p.sides[slot] != p.sides[other] {
-				p.count(m.ID, o.ID)
-			}
+	}
+	p.meet(versions, 1)
+}
+
+// meet counts the meetings in a match, by slot, of the versions whose meetings are known.
+func (p *Pool) meet(versions []int64, matches int) {
+	for slot, v := range versions {
+		met := p.met[v]
+		if met == nil {
+			continue
 		}
+		before := len(met)
+		p.addTo(met, versions, slot, matches)
+		p.metSize += len(met) - before
 	}
 }
 
-// count counts a meeting of a version whose meetings are known.
-func (p *Pool) count(a, b int64) {
-	if met := p.met[a]; met != nil {
-		if met[b] == 0 {
-			p.metSize++
+// addTo counts the opponents of a slot.
+func (p *Pool) addTo(met map[int64]int, versions []int64, slot, matches int) {
+	for other, v := range versions {
+		if p.sides[slot] == p.sides[other] {
+			continue
 		}
-		met[b]++
+		if met[v] += matches; met[v] == 0 {
+			delete(met, v)
+		}
 	}
 }
 
@@ -170,6 +155,11 @@ func (p *Pool) learn(version int64, met map[int64]int) {
 	if met == nil {
 		met = map[int64]int{}
 	}
+	for _, versions := range p.open {
+		if slot := slices.Index(versions, version); slot >= 0 {
+			p.addTo(met, versions, slot, 1)
+		}
+	}
 	p.metSize += len(met) - len(p.met[version])
 	p.met[version] = met
 }
@@ -179,7 +169,8 @@ func (p *Pool) learn(version int64, met map[int64]int) {
 func (p *Pool) LearnAt(version int64, matches int, met map[int64]int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i, ok := p.index[version]; !ok || p.players[i].Matches != matches {
+	player := p.player(version)
+	if player == nil || player.Matches != matches {
 		return false
 	}
 	p.learn(version, met)
@@ -191,27 +182,7 @@ func (p *Pool) LearnAt(version int64, matches int, met map[int64]int) bool {
 func (p *Pool) Met(version int64) map[int64]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	met := maps.Clone(p.met[version])
-	if met == nil {
-		return nil
-	}
-	for _, other := range p.meeting(version) {
-		met[other]++
-	}
-	return met
-}
-
-// meeting returns the opponents of a version in the matches that are not over.
-func (p *Pool) meeting(version int64) (others []int64) {
-	for _, match := range p.openOf[version] {
-		own := slices.Index(p.open[match], version)
-		for slot, other := range p.open[match] {
-			if p.sides[slot] != p.sides[own] {
-				others = append(others, other)
-			}
-		}
-	}
-	return others
+	return maps.Clone(p.met[version])
 }
 
 // Count returns how many players are such.

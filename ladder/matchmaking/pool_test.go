@@ -34,7 +34,7 @@ func (l *rule) urgency(p *Player) float64 {
 	if p.House && slices.ContainsFunc(l.players, func(p Player) bool { return !p.House }) {
 		return waited
 	}
-	return waited + newness(*p)
+	return waited + newness(p)
 }
 
 // first returns the most urgent player; equals are drawn.
@@ -49,15 +49,21 @@ func (l *rule) first(r *rand.Rand) *Player {
 }
 
 // opponent returns the nearest player.
-func (l *rule) opponent(seated []seat, r *rand.Rand) (best *Player) {
+func (l *rule) opponent(seated []*Player, r *rand.Rand) (best *Player) {
 	first, least := seated[0], math.Inf(1)
+	average := averageMet(first, len(l.sides), len(l.players))
 	for i := range l.players {
 		p := &l.players[i]
-		if slices.ContainsFunc(seated, func(s seat) bool { return s.Player == p }) {
+		if slices.Contains(seated, p) {
 			continue
 		}
-		distance := math.Abs(p.Elo-first.Elo) + vagueness(*p) + chance*r.Float64() +
-			reluctance(seated, p, averageMet(*first.Player, len(l.sides), len(l.players)))
+		distance := math.Abs(p.Elo-first.Elo) + vagueness(p) + chance*r.Float64()
+		for _, s := range seated {
+			distance += often * float64(l.met[s.ID][p.ID]) / average / float64(len(seated))
+			if s.Owner == p.Owner && s.Owner != 0 {
+				distance += related
+			}
+		}
 		if distance < least {
 			best, least = p, distance
 		}
@@ -67,9 +73,9 @@ func (l *rule) opponent(seated []seat, r *rand.Rand) (best *Player) {
 
 // next chooses a match.
 func (l *rule) next(r *rand.Rand) (slots []int64) {
-	var seated []seat
+	var seated []*Player
 	for p := l.first(r); ; p = l.opponent(seated, r) {
-		seated = append(seated, seat{Player: p, met: l.met[p.ID]})
+		seated = append(seated, p)
 		slots = append(slots, p.ID)
 		if len(slots) == len(l.sides) {
 			return slots
@@ -132,7 +138,7 @@ func TestPoolIsTheLadder(t *testing.T) {
 					t.Fatalf("version %d has met %v, want %v", player.ID, met, want)
 				}
 			}
-			first := &p.players[(&choice{Pool: p, r: r}).first()]
+			first := p.first(Choice{}, r)
 			if l.urgency(first) < l.urgency(l.first(r))-1e-9 {
 				t.Fatalf("version %d is not the most urgent of %+v", first.ID, l.players)
 			}
@@ -229,10 +235,10 @@ func TestPoolOpponentsPlain(t *testing.T) {
 func TestPoolTies(t *testing.T) {
 	p := eachForItself(2, experienced(200))
 	p.Open(1, []int64{10, 11})
-	r, count := source(1), map[int]float64{}
+	r, count := source(1), map[int64]float64{}
 	const draws = 19_800
 	for range draws {
-		count[(&choice{Pool: p, r: r}).first()]++
+		count[p.first(Choice{}, r).ID]++
 	}
 	square := 0.0
 	for _, n := range count {

@@ -2,10 +2,10 @@ package rating
 
 import stats "github.com/timba-arena/timba/referee/rating"
 
-// Counts returns what a finished match adds to the counts from which the ladder's
+// counts returns what a finished match adds to the counts from which the ladder's
 // maximum-likelihood ratings are fitted (stats.FitPairs): a pair for every two
 // slots of different sides, with slots A < B, in their order. sides[i] is the side
-// of slot i, and the deals are right, as in Match.
+// of slot i, and the deals are right, as in match.
 //
 // A deal of m sides makes m(m-1)/2 duels but has only m-1 independent leads: each
 // duel counts as 2/m of a deal, or the fit's intervals would be too narrow.
@@ -14,7 +14,7 @@ import stats "github.com/timba-arena/timba/referee/rating"
 // score. Each counts as 1/s² of a deal, so that together they weigh as one deal.
 // These pairs are the record of opponents; ratings of members of teams depend on the
 // partners, too, and are fitted by stats.FitBouts.
-func Counts(deals []stats.Deal, sides []int) []stats.Pair {
+func counts(deals []stats.Deal, sides []int) []stats.Pair {
 	size := make(map[int]float64)
 	for _, side := range sides {
 		size[side]++

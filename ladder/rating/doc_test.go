@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
 	stats "github.com/timba-arena/timba/referee/rating"
 )
 
@@ -95,9 +96,9 @@ func byRecipe(own, other, u, v, s float64) (after, uAfter float64) {
 	return own + float64(k*(s-expected(d))), u - float64(float64(h*u)*u)/(1+float64(h*both)) + 0.0003
 }
 
-func play(t *testing.T, a, b Player, score float64) (Move, Move) {
+func play(t *testing.T, a, b Player, score float64) (ladder.Change, ladder.Change) {
 	t.Helper()
-	moves := kit.Get[[]Move](t)(Current.Match([]Player{a, b}, []int{0, 1}, []stats.Deal{deal(score)}, 1))
+	moves := Current.match([]Player{a, b}, []int{0, 1}, []stats.Deal{deal(score)}, 1)
 	return moves[0], moves[1]
 }
 
@@ -132,12 +133,12 @@ func laterMatch(t *testing.T) string {
 	return exampleTable("first", a, "second", b)
 }
 
-func exampleTable(aName string, a Move, bName string, b Move) string {
+func exampleTable(aName string, a ladder.Change, bName string, b ladder.Change) string {
 	var out strings.Builder
 	out.WriteString("| bot | Elo before | score | expected | K | Elo after | u after |\n|---|---|---|---|---|---|---|\n")
 	for _, row := range []struct {
 		name string
-		Move
+		ladder.Change
 	}{{aName, a}, {bName, b}} {
 		fmt.Fprintf(&out, "| `%s` | %.1f | %.3f | %.3f | %.1f | %.1f | %.3f |\n", row.name, row.Before, row.Score, row.Expected, row.K, row.After, row.Uncertainty)
 	}

@@ -9,10 +9,10 @@
 package rating
 
 import (
-	"errors"
-	"fmt"
 	"math"
+	"slices"
 
+	"github.com/timba-arena/timba/ladder"
 	stats "github.com/timba-arena/timba/referee/rating"
 )
 
@@ -47,7 +47,7 @@ func Expected(diff float64) float64 {
 
 // Player is a version before a match. A version without matches on the ladder has
 // the Elo of its predecessor there, or Start, and in either case the uncertainty
-// Newcomer; later it has those of its last Move.
+// Newcomer; later it has those of its last change.
 type Player struct {
 	Elo         float64
 	Uncertainty float64
@@ -62,39 +62,20 @@ func (p Player) variance() float64 {
 	return p.Uncertainty
 }
 
-// Move is the change of one version by a match: After = Before + K × (Score - Expected).
-type Move struct {
-	Before, After float64
-	K             float64
-	Score         float64 // of its side, mean over the deals and opposing sides
-	Expected      float64 // the same before the match, from the Elo of the sides
-	Uncertainty   float64 // after the match
-}
-
-// Match returns the changes by a finished match, by slot. sides[i] is the side of
-// slot i; the deals' duels have slots as A and B, one duel for every two slots of
-// different sides. A team has the mean Elo of its members. share is the information
-// in the deals relative to that of a whole match, from 0, where nothing moves, to 1.
-func (f Formula) Match(players []Player, sides []int, deals []stats.Deal, share float64) ([]Move, error) {
-	if !(share >= 0 && share <= 1) {
-		return nil, fmt.Errorf("rating: the share of a match is %v: it is from 0 to 1", share)
-	}
-	teams, err := f.gather(players, sides)
-	if err != nil {
-		return nil, err
-	}
-	scores, err := scoresBySide(sides, teams, deals)
-	if err != nil {
-		return nil, err
-	}
-	moves := make([]Move, len(players))
+// match returns the changes by a finished match, by slot, without what says of what they are. sides[i] is the
+// side of slot i; every deal has one duel for every two slots of different sides, as A and B. A team has the
+// mean Elo of its members. share is the information in the deals relative to that of a whole match, from 0,
+// where nothing moves, to 1.
+func (f Formula) match(players []Player, sides []int, deals []stats.Deal, share float64) []ladder.Change {
+	teams, scores := gather(players, sides), meanScores(sides, deals)
+	moves := make([]ladder.Change, len(players))
 	for a, t := range teams {
 		rivals := float64(len(teams) - 1)
 		r := result{share: share, variance: t.variance, forget: f.Forget}
 		opposed := 0.0
 		for b, other := range teams {
 			if a != b {
-				r.score += scores[a][b] / rivals
+				r.score += scores[[2]int{t.side, other.side}] / rivals
 				r.leads = append(r.leads, t.elo-other.elo)
 				opposed += other.variance
 			}
@@ -106,7 +87,7 @@ func (f Formula) Match(players []Player, sides []int, deals []stats.Deal, share 
 			moves[slot] = r.move(players[slot], len(t.slots))
 		}
 	}
-	return moves, nil
+	return moves
 }
 
 // result is a match from the view of one side.
@@ -165,9 +146,9 @@ func (r *result) solve() {
 	}
 }
 
-// move returns the change of one member of the side.
-func (r *result) move(p Player, members int) Move {
-	m := Move{Before: p.Elo, After: p.Elo, Score: r.score, Expected: r.expected, Uncertainty: p.Uncertainty}
+// move returns the change of one member of the side: After = Before + K × (Score - Expected).
+func (r *result) move(p Player, members int) ladder.Change {
+	m := ladder.Change{Before: p.Elo, After: p.Elo, Score: r.score, Expected: r.expected, Uncertainty: p.Uncertainty}
 	if p.Fixed {
 		return m
 	}
@@ -183,123 +164,51 @@ func (r *result) move(p Player, members int) Move {
 
 // team is one side of a match.
 type team struct {
+	side     int
 	slots    []int
 	elo      float64 // the mean of its members'
 	variance float64 // of that mean, in the unit of uncertainties
 }
 
 // gather returns the teams in the order of their first slots.
-func (f Formula) gather(players []Player, sides []int) ([]team, error) {
-	if len(players) != len(sides) {
-		return nil, fmt.Errorf("rating: %d players have %d sides: give one side per slot", len(players), len(sides))
-	}
-	var teams []team
-	index := make(map[int]int)
+func gather(players []Player, sides []int) (teams []team) {
 	for slot, side := range sides {
-		p := players[slot]
-		if math.IsNaN(p.Elo) || math.IsInf(p.Elo, 0) {
-			return nil, fmt.Errorf("rating: slot %d has the Elo %v, not a finite number", slot, p.Elo)
+		i := slices.IndexFunc(teams, func(t team) bool { return t.side == side })
+		if i < 0 {
+			i = len(teams)
+			teams = append(teams, team{side: side})
 		}
-		if !(p.Uncertainty >= 0) || math.IsInf(p.Uncertainty, 0) {
-			return nil, fmt.Errorf("rating: slot %d has the uncertainty %v: it is 0 or more, and %v for a newcomer", slot, p.Uncertainty, f.Newcomer)
-		}
-		t, ok := index[side]
-		if !ok {
-			t = len(teams)
-			index[side] = t
-			teams = append(teams, team{})
-		}
-		teams[t].slots = append(teams[t].slots, slot)
-	}
-	if len(teams) < 2 {
-		return nil, errors.New("rating: all slots are of one side: a match has at least two")
+		t := &teams[i]
+		t.slots = append(t.slots, slot)
+		t.elo += players[slot].Elo
+		t.variance += players[slot].variance()
 	}
 	for i := range teams {
 		t := &teams[i]
 		size := len(t.slots)
-		for _, slot := range t.slots {
-			t.elo += players[slot].Elo
-			t.variance += players[slot].variance()
-		}
 		t.elo /= float64(size)
 		t.variance /= float64(size * size)
 	}
-	return teams, nil
+	return teams
 }
 
-// scoresBySide returns the mean score of each side against each other over the deals
+// meanScores returns the mean score of each side against each other over the deals
 // and the pairs of their members.
-func scoresBySide(sides []int, teams []team, deals []stats.Deal) ([][]float64, error) {
-	if len(deals) == 0 {
-		return nil, errors.New("rating: the match has no deals: leave it out")
-	}
-	bySlot, err := sumSlots(sides, deals)
-	if err != nil {
-		return nil, err
-	}
-	scores := make([][]float64, len(teams))
-	for a, t := range teams {
-		scores[a] = make([]float64, len(teams))
-		for b, other := range teams {
-			if a == b {
-				continue
-			}
-			sum := 0.0
-			for _, i := range t.slots {
-				for _, j := range other.slots {
-					sum += bySlot[i][j]
-				}
-			}
-			scores[a][b] = sum / float64(len(t.slots)*len(other.slots)*len(deals))
-		}
-	}
-	return scores, nil
-}
-
-// sumSlots returns the sum of the scores of each slot against each opponent; every
-// deal must have every pair of opponents once.
-func sumSlots(sides []int, deals []stats.Deal) ([][]float64, error) {
-	n := len(sides)
-	sums, last := make([][]float64, n), make([][]int, n)
-	for i := range n {
-		sums[i], last[i] = make([]float64, n), make([]int, n)
-	}
-	for d, deal := range deals {
-		for _, duel := range deal {
-			if err := checkDuel(duel, sides); err != nil {
-				return nil, fmt.Errorf("rating: deal %d: %w", d, err)
-			}
-			if last[duel.A][duel.B] == d+1 {
-				return nil, fmt.Errorf("rating: deal %d has slots %d and %d twice: add the rotations up first", d, duel.A, duel.B)
-			}
-			last[duel.A][duel.B], last[duel.B][duel.A] = d+1, d+1
-			sums[duel.A][duel.B] += duel.Score
-			sums[duel.B][duel.A] += 1 - duel.Score
-		}
-		for i := range n {
-			for j := range i {
-				if sides[i] != sides[j] && last[i][j] != d+1 {
-					return nil, fmt.Errorf("rating: deal %d has no duel of slots %d and %d: a finished deal has every pair of opponents", d, j, i)
-				}
+func meanScores(sides []int, deals []stats.Deal) map[[2]int]float64 {
+	scores, duels := map[[2]int]float64{}, map[[2]int]float64{}
+	for _, deal := range deals {
+		for _, d := range deal {
+			for _, d := range [...]stats.Duel{d, d.Reverse()} {
+				key := [2]int{sides[d.A], sides[d.B]}
+				scores[key] += d.Score
+				duels[key]++
 			}
 		}
 	}
-	return sums, nil
-}
-
-func checkDuel(d stats.Duel, sides []int) error {
-	for _, slot := range [...]int{d.A, d.B} {
-		if slot < 0 || slot >= len(sides) {
-			return fmt.Errorf("slot %d is not one of the %d slots", slot, len(sides))
-		}
+	for key := range scores {
+		scores[key] /= duels[key]
 	}
-	if sides[d.A] == sides[d.B] {
-		return fmt.Errorf("slots %d and %d are not opponents", d.A, d.B)
-	}
-	if !(d.Score >= 0 && d.Score <= 1) {
-		return fmt.Errorf("score %v is not from 0 to 1", d.Score)
-	}
-	return nil
+	return scores
 }
 
 // exp returns e to the power of x, for x at most 0. math.Exp has an implementation

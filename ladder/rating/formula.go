@@ -9,7 +9,7 @@ import (
 // Formula is the rating rule with its constants. Every ladder keeps the one that its ratings were
 // computed by, so that they can be computed again after the constants have changed.
 type Formula struct {
-	Rule     int     `json:"rule"`     // what Match computes: 1 is all that there has been
+	Rule     int     `json:"rule"`     // what match computes: 1 is all that there has been
 	Start    float64 `json:"start"`    // the Elo of a bot that has no predecessor
 	Anchor   float64 `json:"anchor"`   // the fixed rating of the anchor
 	Newcomer float64 `json:"newcomer"` // the uncertainty before the first match

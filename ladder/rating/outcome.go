@@ -1,6 +1,7 @@
 package rating
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -70,9 +71,10 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 	if len(deals) == 0 {
 		deals = pick(all, whole) // the score is told, though nothing follows from it
 	}
-	if err := out.move(f, m, before, sides, deals); err != nil {
-		return Outcome{}, err
+	if slices.ContainsFunc(deals, func(d stats.Deal) bool { return len(d) == 0 }) {
+		return Outcome{}, errors.New("rating: a deal has no games")
 	}
+	out.move(f, m, before, sides, deals)
 	for _, g := range games {
 		out.count(v, g)
 	}
@@ -176,26 +178,19 @@ func check(g ladder.Game, deals, players, slots int) error {
 }
 
 // move moves the Elo of each version.
-func (o *Outcome) move(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) error {
+func (o *Outcome) move(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) {
 	players := make([]Player, len(before))
 	for slot, e := range before {
 		players[slot] = e.Player
 	}
-	moves, err := f.Match(players, sides, deals, float64(o.Distinct)/float64(m.Deals))
-	if err != nil {
-		return err
-	}
+	o.Changes = f.match(players, sides, deals, float64(o.Distinct)/float64(m.Deals))
 	for slot, e := range before {
-		move := moves[slot]
-		e.Elo, e.Uncertainty = move.After, move.Uncertainty
+		c := &o.Changes[slot]
+		e.Elo, e.Uncertainty = c.After, c.Uncertainty
 		e.Matches++
 		o.Entries = append(o.Entries, e)
-		o.Changes = append(o.Changes, ladder.Change{
-			MatchID: m.ID, Ladder: m.Ladder, VersionID: e.VersionID, Slot: slot, Number: e.Matches,
-			Before: move.Before, After: move.After, K: move.K, Score: move.Score, Expected: move.Expected, Uncertainty: move.Uncertainty, Deals: o.Distinct,
-		})
+		c.MatchID, c.Ladder, c.VersionID, c.Slot, c.Number, c.Deals = m.ID, m.Ladder, e.VersionID, slot, e.Matches, o.Distinct
 	}
-	return nil
 }
 
 // count adds a game to the sums of each version.
@@ -219,7 +214,7 @@ func bySeat(g ladder.Game) (slots, ranks []int, points []float64) {
 
 // pair counts the deals and the games of every two opponents.
 func (o *Outcome) pair(before []Entry, sides []int, deals []stats.Deal, games []ladder.Game) {
-	for _, p := range Counts(deals, sides) {
+	for _, p := range counts(deals, sides) {
 		met := meetings(games, p.A, p.B)
 		if o.Distinct == 0 {
 			p.Deals, p.Score, p.Squares = 0, 0, 0

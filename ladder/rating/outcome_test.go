@@ -300,7 +300,6 @@ func TestRefuses(t *testing.T) {
 			func() { g.Seats[0].Slot = len(f.before) },
 			func() { g.Seats[0].Slot = -1 },
 			func() { g.Seats[0].Points = math.NaN() },
-			func() { f.before[0].Elo = math.Inf(1) },
 			func() { f.before = f.before[1:] },
 			func() { f.games = slices.DeleteFunc(f.games, func(g ladder.Game) bool { return g.Deal == 0 }) },
 		}).Draw(t, "damage")()

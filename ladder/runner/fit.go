@@ -97,7 +97,7 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Store.SaveFit(ctx, l.Name, results.upto, estimates); err != nil {
+	if err := f.Store.SaveFit(ctx, l.Name, estimates); err != nil {
 		return fmt.Errorf("storing the fit: %w", err)
 	}
 	took := time.Since(began)

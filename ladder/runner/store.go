@@ -36,5 +36,5 @@ type Store interface {
 	Learn(ctx context.Context, ladder string, version int64) error
 	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []rating.Pair, upto int64, err error)
 	Bouts(ctx context.Context, ladder string, sides []int, n int64) (versions []int64, bouts []rating.Bout, upto int64, err error)
-	SaveFit(ctx context.Context, ladder string, upto int64, estimates map[int64]rating.Estimate) error
+	SaveFit(ctx context.Context, ladder string, estimates map[int64]rating.Estimate) error
 }

@@ -41,48 +41,24 @@ func (s *Service) RevokeToken(ctx context.Context, a Actor, id int64) error {
 	return s.Store.RevokeToken(ctx, a.Person.ID, id)
 }
 
-// Invite is an invite with the name of who has given it, "" for the operator.
-type Invite struct {
-	ladder.Invite
-	From string
-}
-
 // Invites lists the invites that can still be used, for admins.
-func (s *Service) Invites(ctx context.Context, a Actor) (list []Invite, err error) {
+func (s *Service) Invites(ctx context.Context, a Actor) ([]ladder.Invite, error) {
 	if err := a.mustAdmin("to list invites"); err != nil {
 		return nil, err
 	}
-	all, err := s.Store.Invites(ctx)
-	if err != nil {
-		return nil, err
-	}
-	names := map[int64]string{0: ""}
-	for _, i := range all {
-		if i.PersonID != 0 || !i.Expires.IsZero() && !i.Expires.After(s.Now()) {
-			continue
-		}
-		if _, known := names[i.By]; !known {
-			p, err := s.Store.Person(ctx, i.By)
-			if err != nil {
-				return nil, err
-			}
-			names[i.By] = p.Name
-		}
-		list = append(list, Invite{i, names[i.By]})
-	}
-	return list, nil
+	return s.Store.Invites(ctx)
 }
 
 // AddInvite makes a code with which one person can register, as name if it is not "". The code is shown once.
-func (s *Service) AddInvite(ctx context.Context, a Actor, name string, expires time.Time) (code string, i Invite, err error) {
+func (s *Service) AddInvite(ctx context.Context, a Actor, name string, expires time.Time) (code string, i ladder.Invite, err error) {
 	if err := a.mustAdmin("to make an invite"); err != nil {
 		return "", i, err
 	}
 	if !expires.IsZero() && !expires.After(s.Now()) {
 		return "", i, ladder.Errorf(ladder.Invalid, "choose a time in the future", "an invite cannot expire at %s", expires.UTC().Format("2006-01-02T15:04:05Z"))
 	}
+	code, i, err = s.Store.AddInvite(ctx, a.Person.ID, name, expires)
 	i.From = a.Person.Name
-	code, i.Invite, err = s.Store.AddInvite(ctx, a.Person.ID, name, expires)
 	return code, i, err
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -163,11 +162,8 @@ func (s *Service) submitted(ctx context.Context, id int64) (ladder.Version, erro
 	return v, err
 }
 
-// open are the states of a version that still has stages ahead.
-var open = []ladder.State{ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial}
-
 func (s *Service) progress(ctx context.Context, v ladder.Version) (p Progress, err error) {
-	p.Version, p.Done = v, !slices.Contains(open, v.State)
+	p.Version, p.Done = v, !v.State.Open()
 	if p.Stages, err = s.Store.Stages(ctx, v.ID); err == nil && !p.Done && len(p.Stages) == 0 {
 		p.Place, err = s.Store.Place(ctx, v.ID)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
@@ -113,7 +114,7 @@ type filler struct {
 
 type packedMatch struct {
 	played    []*referee.Result
-	documents []packedDocument
+	documents []queries.AddDocumentParams
 }
 
 // keep keeps a finished match.

@@ -302,9 +302,6 @@ func (s *Store) Version(ctx context.Context, id int64) (out ladder.Version, err 
 
 func noVersion(id int64) error { return notFound("", "version %d does not exist", id) }
 
-// openStates are those of a version that is on its way.
-var openStates = []ladder.State{ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial}
-
 // below returns the bound of a list that goes downwards, which has none with 0.
 func below(bound int64) int64 {
 	if bound <= 0 {

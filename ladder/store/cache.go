@@ -34,33 +34,20 @@ type ladderState struct {
 	// What follows is guarded by cache.mu.
 
 	members map[int64]*member // by version
-	order   []*member         // by place; nil until somebody asks
+	order   []*member         // the same, as they were sorted last; nil: others are members
 	places  []ladder.Standing // nil: something has changed
 }
 
 // member is an active version on a ladder.
 type member struct {
 	bot   int64
-	owner int64
-	entry rating.Entry
 	place ladder.Standing // without its rank
-	last  int64           // the order of its last match
 }
 
-// Change is something that a transaction has changed in the cache.
-type Change struct {
-	all    bool // anything
-	bot    int64
-	active []queries.StandingRow // the versions of the bot that play now
-	ladder int64
-	fits   map[int64]stats.Estimate
-	opened bool // a match was added; it is over where there is nothing else
-	match  int64
-
-	versions []int64        // by slot, of a match that was added
-	entries  []rating.Entry // by slot, after a finished match
-	order    int64          // of the finished match
-	at       time.Time
+// move is what a transaction changes of a ladder in memory.
+type move struct {
+	ladder int64 // 0: all of them
+	make   func(*ladderState)
 }
 
 // forget makes the ladders be read again.
@@ -71,104 +58,75 @@ func (s *cache) forget() {
 	s.waiting++
 }
 
-// apply moves the ladders by a transaction that is committed. waits says that it has changed which
-// matches wait.
-func (s *cache) apply(changes []Change, waits bool) {
+// apply moves the ladders by a transaction that is committed.
+func (s *cache) apply(tx *Tx) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if waits {
+	if tx.waits {
 		s.waiting++
 	}
-	for _, c := range changes {
-		if c.all {
-			s.ladders = nil
-			return
-		}
-		for _, l := range s.ladders {
-			if c.bot != 0 {
-				l.enter(c)
-			} else if l.row.ID == c.ladder {
-				l.apply(c)
+	if tx.forgets {
+		s.ladders = nil
+	}
+	for _, l := range s.ladders {
+		for _, c := range tx.changes {
+			if c.ladder == 0 || c.ladder == l.row.ID {
+				c.make(l)
 			}
 		}
 	}
 }
 
-// enter takes in which versions of a bot play.
-func (s *ladderState) enter(c Change) {
+// enter takes in which versions of a bot play, on any ladder.
+func (s *ladderState) enter(bot int64, active []queries.StandingRow) {
 	var in []matchmaking.Player
 	var out []int64
 	for id, m := range s.members {
-		if m.bot == c.bot {
+		if m.bot == bot {
 			out = append(out, id)
 			delete(s.members, id)
 		}
 	}
-	for _, r := range c.active {
-		if r.LadderID != s.row.ID {
-			continue
+	for _, r := range active {
+		if r.LadderID == s.row.ID {
+			in = append(in, s.add(r))
 		}
-		m := s.add(r)
-		in = append(in, m.player())
-		out = slices.DeleteFunc(out, func(id int64) bool { return id == m.entry.VersionID })
 	}
 	s.order, s.places = nil, nil
 	s.pool.Change(in, out)
 }
 
-func (s *ladderState) apply(c Change) {
-	switch {
-	case c.fits != nil:
-		for id, f := range c.fits {
-			if m := s.members[id]; m != nil {
-				m.place.Fit, m.place.PlusMinus = orNil(f.Value), orNil(f.PlusMinus())
-			}
+// fit takes in ratings of versions.
+func (s *ladderState) fit(estimates map[int64]stats.Estimate) {
+	for id, f := range estimates {
+		if m := s.members[id]; m != nil {
+			m.place.Fit, m.place.PlusMinus = orNil(f.Value), orNil(f.PlusMinus())
 		}
-		s.order, s.places = nil, nil
-	case c.opened:
-		s.pool.Open(c.match, c.versions)
-	case c.entries == nil:
-		s.pool.Close(c.match)
-	default:
-		s.finish(c)
 	}
-}
-
-// finish takes in a finished match.
-func (s *ladderState) finish(c Change) {
 	s.places = nil
-	moved := make([]matchmaking.Moved, len(c.entries))
-	for slot, after := range c.entries {
+}
+
+// finish takes in a finished match, with the entries after it by slot.
+func (s *ladderState) finish(match, order int64, at time.Time, entries []rating.Entry) {
+	s.places = nil
+	moved := make([]matchmaking.Moved, len(entries))
+	for slot, after := range entries {
 		moved[slot] = matchmaking.Moved{ID: after.VersionID, Elo: after.Elo, Uncertainty: after.Uncertainty, Matches: after.Matches}
-		m := s.members[after.VersionID]
-		if m == nil {
-			continue
+		if m := s.members[after.VersionID]; m != nil {
+			p := &m.place
+			p.Elo, p.Matches, p.Faults, p.Last = after.Elo, after.Matches, after.Faults, moment(stamp(at))
+			p.Games, p.Wins, p.Draws, p.Losses = after.Games, after.Wins, after.Draws, after.Losses
 		}
-		m.entry, m.last = after, c.order
-		p := m.place
-		p.Elo, p.Matches, p.Faults, p.Last = after.Elo, after.Matches, after.Faults, moment(stamp(c.at))
-		p.Games, p.Wins, p.Draws, p.Losses = after.Games, after.Wins, after.Draws, after.Losses
-		s.move(m, p)
 	}
-	s.pool.Finish(c.match, int(c.order), moved)
+	s.pool.Finish(match, int(order), moved)
 }
 
-// add adds a version.
-func (s *ladderState) add(r queries.StandingRow) *member {
-	m := &member{bot: r.BotID, owner: r.PersonID, last: r.Last, place: standing(r)}
-	m.entry = entry(queries.Entry{
-		VersionID: r.VersionID, Elo: r.Elo, Uncertainty: r.Uncertainty, Held: r.Held, Matches: r.Matches,
-		Games: r.Games, Wins: r.Wins, Draws: r.Draws, Losses: r.Losses, Faults: r.Faults,
-	})
-	s.members[m.entry.VersionID] = m
-	return m
-}
-
-// player returns what matchmaking needs of a version.
-func (m *member) player() matchmaking.Player {
+// add adds a version, and returns what matchmaking needs of it.
+func (s *ladderState) add(r queries.StandingRow) matchmaking.Player {
+	s.members[r.VersionID] = &member{r.BotID, standing(r)}
 	return matchmaking.Player{
-		ID: m.entry.VersionID, Owner: m.owner, Elo: m.entry.Elo, Uncertainty: m.entry.Uncertainty, Matches: m.entry.Matches,
-		Last: int(m.last), Remote: m.place.Remote, House: m.owner == 0,
+		ID: r.VersionID, Owner: r.PersonID, Elo: r.Elo, Uncertainty: r.Uncertainty, Matches: int(r.Matches),
+		Last: int(r.Last), Remote: r.Remote != 0, House: r.PersonID == 0,
 	}
 }
 
@@ -177,57 +135,24 @@ func byPlace(a, b *member) int {
 	return cmp.Or(ladder.ComparePlaces(a.place, b.place), cmp.Compare(b.place.VersionID, a.place.VersionID))
 }
 
-// sorted returns the members by their places.
-func (s *ladderState) sorted() []*member {
-	if s.order == nil {
-		s.order = slices.SortedFunc(maps.Values(s.members), byPlace)
-	}
-	return s.order
-}
-
-// move gives a member the place that it has after a match.
-func (s *ladderState) move(m *member, after ladder.Standing) {
-	if s.order == nil {
-		m.place = after
-		return
-	}
-	from, _ := slices.BinarySearchFunc(s.order, m, byPlace)
-	to, _ := slices.BinarySearchFunc(s.order, &member{place: after}, byPlace)
-	if to > from {
-		to-- // its old place is free
-		copy(s.order[from:to], s.order[from+1:to+1])
-	} else {
-		copy(s.order[to+1:from+1], s.order[to:from])
-	}
-	s.order[to] = m
-	m.place = after
-}
-
-// standings returns the places. Nobody may change them.
+// standings returns the places, equals with the same rank. Nobody may change them.
 func (s *ladderState) standings() []ladder.Standing {
-	if s.places == nil {
-		s.places = s.page(0, len(s.members))
+	if s.places != nil {
+		return s.places
+	}
+	if s.order == nil {
+		s.order = slices.Collect(maps.Values(s.members))
+	}
+	slices.SortFunc(s.order, byPlace) // few have moved since the last time
+	s.places = make([]ladder.Standing, len(s.order))
+	for i, m := range s.order {
+		s.places[i] = m.place
+		s.places[i].Rank = i + 1
+		if i > 0 && ladder.ComparePlaces(s.places[i-1], m.place) == 0 {
+			s.places[i].Rank = s.places[i-1].Rank
+		}
 	}
 	return s.places
-}
-
-// page returns at most n places, beginning after the first ones.
-func (s *ladderState) page(first, n int) []ladder.Standing {
-	order := s.sorted()
-	first = min(first, len(order))
-	out := make([]ladder.Standing, min(n, len(order)-first))
-	for i := range out {
-		out[i] = order[first+i].place
-	}
-	rank(out, first)
-	above := first // the first of the equals that begin before the page
-	for len(out) > 0 && above > 0 && ladder.ComparePlaces(order[above-1].place, out[0]) == 0 {
-		above--
-	}
-	for i := 0; i < len(out) && ladder.ComparePlaces(out[i], out[0]) == 0; i++ {
-		out[i].Rank = above + 1
-	}
-	return out
 }
 
 // onLadder runs f on a ladder in memory, which does not change meanwhile.
@@ -241,16 +166,21 @@ func (s *Store) onLadder(ctx context.Context, name string, f func(*ladderState))
 	}
 	defer s.leaveTurn()
 	var l *ladderState
-	err := s.view(ctx, func(tx *Tx) (err error) {
-		l, err = tx.readLadder(ctx, name)
+	err := s.viewLadder(ctx, name, func(tx *Tx, row queries.Ladder) (err error) {
+		l, err = tx.readLadder(ctx, row)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	s.keepLadder(name, l)
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
+	if s.writer != nil { // else nobody would tell it of changes
+		if s.cache.ladders == nil {
+			s.cache.ladders = map[string]*ladderState{}
+		}
+		s.cache.ladders[name] = l
+	}
 	f(l)
 	return nil
 }
@@ -266,23 +196,7 @@ func (c *cache) on(name string, f func(*ladderState)) bool {
 	return l != nil
 }
 
-func (s *Store) keepLadder(name string, l *ladderState) {
-	s.cache.mu.Lock()
-	defer s.cache.mu.Unlock()
-	if s.writer == nil { // nobody would tell it of changes
-		return
-	}
-	if s.cache.ladders == nil {
-		s.cache.ladders = map[string]*ladderState{}
-	}
-	s.cache.ladders[name] = l
-}
-
-func (tx *Tx) readLadder(ctx context.Context, name string) (*ladderState, error) {
-	row, err := tx.ladder(ctx, name)
-	if err != nil {
-		return nil, err
-	}
+func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState, error) {
 	c, err := ladderConfig(row)
 	if err != nil {
 		return nil, err
@@ -299,7 +213,7 @@ func (tx *Tx) readLadder(ctx context.Context, name string) (*ladderState, error)
 	out.members = make(map[int64]*member, len(members))
 	players := make([]matchmaking.Player, len(members))
 	for i, r := range members {
-		players[i] = out.add(r).player()
+		players[i] = out.add(r)
 	}
 	out.pool = matchmaking.NewPool(sides, int(row.Finished), players)
 	rows, err := tx.OpenOnLadder(ctx, nullID(row.ID))
@@ -353,18 +267,11 @@ func (s *Store) Learn(ctx context.Context, name string, versionID int64) error {
 func (s *Store) readMet(ctx context.Context, ladderID, versionID int64) (met map[int64]int, matches int, err error) {
 	met = map[int64]int{}
 	err = s.view(ctx, func(tx *Tx) error {
-		above, err := tx.MetAbove(ctx, ladderID, versionID)
+		rows, err := tx.Met(ctx, ladderID, versionID)
 		if err != nil {
 			return err
 		}
-		below, err := tx.MetBelow(ctx, ladderID, versionID)
-		if err != nil {
-			return err
-		}
-		for _, m := range above {
-			met[m.Other] = int(m.Matches)
-		}
-		for _, m := range below {
+		for _, m := range rows {
 			met[m.Other] = int(m.Matches)
 		}
 		e, err := tx.Entry(ctx, ladderID, versionID)
@@ -388,7 +295,7 @@ func rated(m queries.MatchRow) bool { return m.LadderID.Valid }
 // dropMatch ends a match without a result, and tells who asked for it, but not who drops it.
 func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reason string) error {
 	if rated(m) {
-		tx.changes = append(tx.changes, Change{ladder: m.LadderID.Int64, match: m.ID})
+		tx.change(m.LadderID.Int64, func(l *ladderState) { l.pool.Close(m.ID) })
 	}
 	if err := tx.tellBroken(ctx, m, reason); err != nil {
 		return err

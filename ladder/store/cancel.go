@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -59,8 +58,7 @@ func (tx *Tx) endAll(ctx context.Context, p queries.Person) (uploads []string, e
 			return nil, err
 		}
 		uploads = append(uploads, row.Bundle)
-		tx.tell(events.Event{Kind: events.VersionMoved, Version: id, State: ladder.Failed, Text: reason})
-		if err := tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(tx.now), ID: id}); err != nil {
+		if err := tx.fail(ctx, row, reason); err != nil {
 			return nil, err
 		}
 		if err := tx.tellOwner(ctx, row, ladder.MessageFailed, 0, reason); err != nil {

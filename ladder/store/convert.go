@@ -203,7 +203,7 @@ func faultySlots(games []ladder.Game, slots int) []bool {
 	faulty := make([]bool, slots)
 	for _, g := range games {
 		for _, s := range g.Seats {
-			if s.Fault != "" && s.Slot < slots {
+			if s.Fault != "" && s.Slot >= 0 && s.Slot < slots {
 				faulty[s.Slot] = true
 			}
 		}

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"errors"
 	"fmt"
 
@@ -16,27 +18,37 @@ const (
 	logsKind    = "logs"
 )
 
-// packedDocument is all replays or all logs of a match, compressed.
-type packedDocument struct {
-	kind string
-	size int // before
-	data []byte
+// part is a document of a match: a replay, or the log of a seat.
+type part struct {
+	Deal, Rotation int
+	Seat           int // 0 of a replay
+	Data           []byte
 }
 
-// packParts compresses the parts of a match; there is no document without parts.
-func (s *Store) packParts(kind string, parts []part) []packedDocument {
+// packParts compresses all replays or all logs of a match; there is no document without parts.
+func (s *Store) packParts(kind string, parts []part) []queries.AddDocumentParams {
 	if len(parts) == 0 {
 		return nil
 	}
 	joined := joinParts(parts)
-	return []packedDocument{{kind, len(joined), s.codec.pack(joined)}}
+	data := s.codec.pack(joined)
+	sum := digestOf(data)
+	return []queries.AddDocumentParams{{Kind: kind, Size: int64(len(joined)), Hash: sum[:], Data: data}}
+}
+
+func joinParts(parts []part) []byte {
+	var out bytes.Buffer
+	if err := gob.NewEncoder(&out).Encode(parts); err != nil {
+		panic("store: " + err.Error())
+	}
+	return out.Bytes()
 }
 
 // packGames compresses the documents of a match's games.
-func (s *Store) packGames(games []*referee.Result) []packedDocument {
+func (s *Store) packGames(games []*referee.Result) []queries.AddDocumentParams {
 	var replays, logs []part
 	for _, g := range games {
-		replays = append(replays, part{deal: g.Match.Deal, rotation: g.Match.Rotation, data: g.Encode()})
+		replays = append(replays, part{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Data: g.Encode()})
 		for seat, log := range g.Logs {
 			if len(log) > 0 {
 				logs = append(logs, part{g.Match.Deal, g.Match.Rotation, seat, log})
@@ -44,14 +56,6 @@ func (s *Store) packGames(games []*referee.Result) []packedDocument {
 		}
 	}
 	return append(s.packParts(replaysKind, replays), s.packParts(logsKind, logs)...)
-}
-
-func documentRows(matchID int64, documents []packedDocument) (list []queries.AddDocumentParams) {
-	for _, d := range documents {
-		sum := digestOf(d.data)
-		list = append(list, queries.AddDocumentParams{MatchID: matchID, Kind: d.kind, Size: int64(d.size), Hash: sum[:], Data: d.data})
-	}
-	return list
 }
 
 // damage is the error of documents that are not as they were kept.
@@ -104,8 +108,8 @@ func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) (
 	if int64(len(joined)) != row.Size {
 		return nil, damaged("%s have %d bytes, and had %d", where, len(joined), row.Size)
 	}
-	parts, err := splitParts(joined)
-	if err != nil {
+	var parts []part
+	if err := gob.NewDecoder(bytes.NewReader(joined)).Decode(&parts); err != nil {
 		return nil, damaged("%s: %w", where, err)
 	}
 	return parts, nil
@@ -114,8 +118,8 @@ func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) (
 // find returns a part's document, nil if there is none.
 func find(parts []part, deal, rotation, seat int) []byte {
 	for _, p := range parts {
-		if p.deal == deal && p.rotation == rotation && p.seat == seat {
-			return p.data
+		if p.Deal == deal && p.Rotation == rotation && p.Seat == seat {
+			return p.Data
 		}
 	}
 	return nil

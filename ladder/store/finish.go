@@ -30,14 +30,11 @@ func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played [
 		changes, err = s.finish(ctx, tx, matchID, attempt, played, documents)
 		return err
 	})[0]
-	if err != nil {
-		return nil, err
-	}
-	return changes, nil
+	return changes, err
 }
 
 // finish keeps games that are packed.
-func (s *Store) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []packedDocument) ([]ladder.Change, error) {
+func (s *Store) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
 	f := &finish{ctx: ctx, tx: tx, codec: s.codec, played: played, documents: documents}
 	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.rate, f.keep} {
 		if err := step(); err != nil {
@@ -48,7 +45,7 @@ func (s *Store) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, 
 }
 
 // pack puts games in the order of deals and rotations and compresses their documents.
-func (s *Store) pack(played []*referee.Result) ([]*referee.Result, []packedDocument) {
+func (s *Store) pack(played []*referee.Result) ([]*referee.Result, []queries.AddDocumentParams) {
 	played = slices.SortedStableFunc(slices.Values(played), func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
 	return played, s.packGames(played)
 }
@@ -59,7 +56,7 @@ type finish struct {
 	tx        *Tx
 	codec     *codec
 	played    []*referee.Result
-	documents []packedDocument
+	documents []queries.AddDocumentParams
 
 	match   ladder.Match // with its versions
 	attempt queries.Attempt
@@ -248,7 +245,7 @@ func (f *finish) keep() error {
 	id := f.match.ID
 	result := queries.AddResultParams{
 		MatchID: id, LadderID: nullID(f.ladder.ID), Ord: nullID(f.order), Games: int64(len(f.games)), Took: tookAll(f.games),
-		Data: f.codec.pack(joinGames(f.games, len(f.match.Versions))),
+		Data: f.codec.pack([]byte(text(f.games))),
 	}
 	if f.match.Rated {
 		result.DistinctDeals = someID(int64(f.out.Distinct))
@@ -259,7 +256,8 @@ func (f *finish) keep() error {
 	if err := f.tx.AddResult(f.ctx, result); err != nil {
 		return err
 	}
-	for _, d := range documentRows(id, f.documents) {
+	for _, d := range f.documents {
+		d.MatchID = id
 		if err := f.tx.AddDocument(f.ctx, d); err != nil {
 			return err
 		}
@@ -307,7 +305,7 @@ func (f *finish) keepOutcome() error {
 			return err
 		}
 	}
-	f.tx.changes = append(f.tx.changes, Change{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: at})
+	f.tx.change(id, func(l *ladderState) { l.finish(f.match.ID, f.order, at, f.out.Entries) })
 	return f.tx.SetFinished(f.ctx, f.order, id)
 }
 

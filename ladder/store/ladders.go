@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -127,23 +128,19 @@ func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 // Standings returns the active versions of a ladder by their rating. The list is shared: it is not to be
 // changed.
 func (s *Store) Standings(ctx context.Context, name string) (places []ladder.Standing, err error) {
-	err = s.onStandings(ctx, name, func(l *ladderState) { places = slices.Clip(l.standings()) })
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
+	err = s.onLadder(ctx, name, func(l *ladderState) { places = slices.Clip(l.standings()) })
 	return places, err
 }
 
 // StandingsPage returns at most n of the standings, beginning after the first ones, and how many there
-// are.
+// are. They are shared, too.
 func (s *Store) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
-	err = s.onStandings(ctx, name, func(l *ladderState) { places, total = l.page(first, n), len(l.members) })
-	return places, total, err
-}
-
-// onStandings is onLadder, after what other programs have written.
-func (s *Store) onStandings(ctx context.Context, name string, f func(*ladderState)) error {
-	if err := s.notice(ctx); err != nil {
-		return err
-	}
-	return s.onLadder(ctx, name, f)
+	all, err := s.Standings(ctx, name)
+	first = min(first, len(all))
+	return all[first:min(first+n, len(all))], len(all), err
 }
 
 // Inactive returns the versions of a ladder that do not play any more, by their
@@ -159,15 +156,8 @@ func (s *Store) Inactive(ctx context.Context, name string) (out []ladder.Standin
 
 // StandingsOf returns the places of all versions of a bot on all ladders, in the
 // order of the ladders, the last version first.
-func (s *Store) StandingsOf(ctx context.Context, botID int64) (out []ladder.Standing, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		rows, err := tx.EntriesOfBot(ctx, botID)
-		if err == nil {
-			out, err = tx.placed(ctx, rows)
-		}
-		return err
-	})
-	return out, err
+func (s *Store) StandingsOf(ctx context.Context, botID int64) ([]ladder.Standing, error) {
+	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfBot(ctx, botID) })
 }
 
 // Pairs returns the counts of a ladder for a fit, with the versions by number, and
@@ -179,37 +169,71 @@ func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []ra
 		if err != nil {
 			return err
 		}
-		ids, pairs = numbered(rows)
+		for _, r := range rows {
+			ids = append(ids, r.A, r.B)
+		}
+		var number func(int64) int
+		ids, number = numbered(ids)
+		for _, r := range rows {
+			pairs = append(pairs, rating.Pair{A: number(r.A), B: number(r.B), Deals: r.Deals, Score: r.Score, Squares: r.Squares})
+		}
 		return nil
 	})
 	return ids, pairs, upto, err
 }
 
-// numbered returns the versions numbers from 0, in their order.
-func numbered(rows []queries.PairsOfRow) (ids []int64, pairs []rating.Pair) {
-	number := map[int64]int{}
-	for _, r := range rows {
-		for _, id := range [...]int64{r.A, r.B} {
-			if _, ok := number[id]; !ok {
-				number[id] = 0
-				ids = append(ids, id)
-			}
-		}
+// numbered returns versions in their order, each once, and the number of each from 0 on.
+func numbered(versions []int64) ([]int64, func(int64) int) {
+	slices.Sort(versions)
+	versions = slices.Compact(versions)
+	return versions, func(id int64) int {
+		n, _ := slices.BinarySearch(versions, id)
+		return n
 	}
-	slices.Sort(ids)
-	for i, id := range ids {
-		number[id] = i
-	}
-	pairs = make([]rating.Pair, len(rows))
-	for i, r := range rows {
-		pairs[i] = rating.Pair{A: number[r.A], B: number[r.B], Deals: r.Deals, Score: r.Score, Squares: r.Squares}
-	}
-	return ids, pairs
 }
 
-// SaveFit keeps the maximum-likelihood ratings of versions over the first upto
-// matches of a ladder. An interval without an end has no ±.
-func (s *Store) SaveFit(ctx context.Context, name string, upto int64, estimates map[int64]rating.Estimate) error {
+// Bouts returns the last n matches of a ladder between two teams for a fit, with the
+// versions by number, and the order of the last match in them. sides has the side
+// of each slot. Pairs will not do there: their counts know nothing of partners.
+func (s *Store) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []rating.Bout, upto int64, err error) {
+	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
+		upto = l.Finished
+		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))
+		if err != nil {
+			return err
+		}
+		ids, bouts, err = boutsOf(rows, sides)
+		return err
+	})
+	return ids, bouts, upto, err
+}
+
+// boutsOf makes a bout of every match, from a row for every slot.
+func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []rating.Bout, err error) {
+	for _, r := range rows {
+		ids = append(ids, r.VersionID)
+	}
+	ids, number := numbered(ids)
+	for ; len(rows) > 0; rows = rows[min(len(sides), len(rows)):] {
+		if len(rows) < len(sides) || rows[len(sides)-1].MatchID != rows[0].MatchID {
+			return nil, nil, fmt.Errorf("match %d: it does not have %d slots", rows[0].MatchID, len(sides))
+		}
+		deals := float64(rows[0].Deals)
+		b := rating.Bout{Deals: deals, Score: deals * rows[0].Score}
+		for slot, side := range sides {
+			if n := number(rows[slot].VersionID); side == sides[0] {
+				b.A = append(b.A, n)
+			} else {
+				b.B = append(b.B, n)
+			}
+		}
+		bouts = append(bouts, b)
+	}
+	return ids, bouts, nil
+}
+
+// SaveFit keeps the maximum-likelihood ratings of versions on a ladder. An interval without an end has no ±.
+func (s *Store) SaveFit(ctx context.Context, name string, estimates map[int64]rating.Estimate) error {
 	return s.update(ctx, func(tx *Tx) error {
 		l, err := tx.ladder(ctx, name)
 		if err != nil {
@@ -221,9 +245,9 @@ func (s *Store) SaveFit(ctx context.Context, name string, upto int64, estimates 
 				return err
 			}
 		}
-		tx.changes = append(tx.changes, Change{ladder: l.ID, fits: estimates})
+		tx.change(l.ID, func(s *ladderState) { s.fit(estimates) })
 		tx.tell(events.Event{Kind: events.FitSaved, Ladder: name})
-		return tx.SaveFit(ctx, l.ID, upto, stamp(tx.now))
+		return nil
 	})
 }
 

@@ -181,7 +181,7 @@ func TestStandingsByFit(t *testing.T) {
 	ids := c.ids("@random", "@first", "@greedy")
 	c.finished("tebes-4", ids[0], ids[1])
 	kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4")) // from here on they are kept in order
-	kit.Must(t, c.SaveFit(bg, "tebes-4", 1, map[int64]stats.Estimate{ids[0]: sure(900), ids[1]: sure(1100)}))
+	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(900), ids[1]: sure(1100)}))
 	check := func(want ...string) {
 		t.Helper()
 		all := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
@@ -200,14 +200,14 @@ func TestStandingsByFit(t *testing.T) {
 	}
 	check("@first", "@random", "@greedy") // @greedy has its Elo, 1000, and is provisional
 	c.finished("tebes-4", ids[0], ids[2])
-	kit.Must(t, c.SaveFit(bg, "tebes-4", 2, map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: sure(1100)}))
+	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: sure(1100)}))
 	check("@random", "@first", "@greedy")
 	c.finished("tebes-4", ids[0], ids[2])
 	check("@random", "@first", "@greedy") // until the next fit
 	c.cache.forget()
 	check("@random", "@first", "@greedy")
-	kit.Must(t, c.SaveFit(bg, "tebes-4", 3, map[int64]stats.Estimate{ids[0]: {Value: 1300, Low: 1200, High: 1400}, ids[1]: {Value: 1200, Low: 1101, High: 1299}, ids[2]: {Value: 1100, Low: 1010, High: 1190}}))
+	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: {Value: 1300, Low: 1200, High: 1400}, ids[1]: {Value: 1200, Low: 1101, High: 1299}, ids[2]: {Value: 1100, Low: 1010, High: 1190}}))
 	check("@first", "@greedy", "@random")
-	kit.Must(t, c.SaveFit(bg, "tebes-4", 3, map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: {Value: 1500, Low: 1500, High: 1500}}))
+	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: {Value: 1500, Low: 1500, High: 1500}}))
 	check("@random", "@first", "@greedy") // an anchor with one match
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Waiting returns the matches that wait, the oldest first, at most limit.
-func (s *Store) Waiting(ctx context.Context, limit int) (out []ladder.Match, err error) {
+// matches returns the matches of rows.
+func (s *Store) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow, error)) (out []ladder.Match, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
-		rows, err := tx.OldestIn(ctx, string(ladder.Waiting), int64(limit))
+		rows, err := find(tx)
 		if err != nil {
 			return err
 		}
@@ -18,6 +18,13 @@ func (s *Store) Waiting(ctx context.Context, limit int) (out []ladder.Match, err
 		return err
 	})
 	return out, err
+}
+
+// Waiting returns the matches that wait, the oldest first, at most limit.
+func (s *Store) Waiting(ctx context.Context, limit int) ([]ladder.Match, error) {
+	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) {
+		return tx.OldestIn(ctx, string(ladder.Waiting), int64(limit))
+	})
 }
 
 // MatchFilter says which matches; the zero value: the last ones of all.
@@ -33,16 +40,8 @@ type MatchFilter struct {
 }
 
 // Matches lists matches, the last one first.
-func (s *Store) Matches(ctx context.Context, f MatchFilter) (out []ladder.Match, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		rows, err := tx.find(ctx, f)
-		if err != nil {
-			return err
-		}
-		out, err = tx.fill(ctx, rows)
-		return err
-	})
-	return out, err
+func (s *Store) Matches(ctx context.Context, f MatchFilter) ([]ladder.Match, error) {
+	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.find(ctx, f) })
 }
 
 func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, error) {
@@ -82,18 +81,14 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 
 // Match returns a match.
 func (s *Store) Match(ctx context.Context, id int64) (out ladder.Match, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
+	list, err := s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) {
 		m, err := tx.Match(ctx, id)
-		if err != nil {
-			return none(err, noMatch(id))
-		}
-		list, err := tx.fill(ctx, []queries.MatchRow{m})
-		if err == nil {
-			out = list[0]
-		}
-		return err
+		return []queries.MatchRow{m}, none(err, noMatch(id))
 	})
-	return out, err
+	if err != nil {
+		return out, err
+	}
+	return list[0], nil
 }
 
 // fill makes matches of rows, with their slots, attempts and changes.

@@ -84,7 +84,7 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 		out.Remote = append(out.Remote, row.Remote != 0)
 	}
 	if out.Rated {
-		tx.changes = append(tx.changes, Change{opened: true, ladder: m.LadderID.Int64, match: m.ID, versions: slices.Clone(n.Versions)})
+		tx.change(m.LadderID.Int64, func(l *ladderState) { l.pool.Open(m.ID, slices.Clone(n.Versions)) })
 		return out, nil
 	}
 	return out, n.fits(out)

@@ -2,9 +2,16 @@ package store
 
 import (
 	"context"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -36,26 +43,25 @@ func (s *Store) Move(ctx context.Context, rules ladder.Storage) (done Moved, err
 		return done, nil
 	}
 	m := s.mover(ctx, rules)
-	if err := m.sweep(); err != nil {
-		return done, err
+	if err = m.sweep(); err == nil {
+		err = m.run()
 	}
-	err = m.run()
-	return m.done, err
+	return m.done, explain(err)
 }
 
-// WouldMove returns what Move would do now, and changes nothing: it works beside a server. It does not notice
-// documents that are damaged, which stay.
+// WouldMove returns what Move would do now in an archive of any size, and whether it is too much for that: it works
+// beside a server. It does not notice documents that are damaged, which stay.
 func (s *Store) WouldMove(ctx context.Context, rules ladder.Storage) (would Moved, err error) {
 	if rules.Days == 0 {
 		return would, nil
 	}
-	m := s.mover(ctx, rules)
-	m.dry = true
-	if m.used, err = s.read.ArchivedBytes(ctx); err != nil {
+	used, err := s.read.ArchivedBytes(ctx)
+	if err != nil {
 		return would, explain(err)
 	}
-	err = m.run()
-	return m.done, err
+	due, err := s.read.KeptBefore(ctx, someID(stamp(s.mover(ctx, rules).until)))
+	full := rules.Size > 0 && used+due.Bytes > int64(rules.Size)
+	return Moved{Matches: int(due.Matches), Bytes: due.Bytes, Full: full}, explain(err)
 }
 
 func (s *Store) mover(ctx context.Context, rules ladder.Storage) *mover {
@@ -69,37 +75,38 @@ type mover struct {
 	rules ladder.Storage
 	until time.Time // from when on matches stay
 	most  int       // matches in a file
-	dry   bool      // it is only counted
 	done  Moved
 	used  int64 // bytes of the archive
 
 	file   []byte // the next one
 	places []queries.MoveDocumentParams
-	size   int64 // of it, in bytes
-	count  int   // matches in it
+	count  int // matches in it
 }
 
-// sweep removes files that the database does not name, and counts the bytes of the others.
+// sweep counts the bytes of the archive, and removes files that the database does not name, and what puts that
+// were killed have left.
 func (m *mover) sweep() (err error) {
 	if m.used, err = m.store.read.ArchivedBytes(m.ctx); err != nil {
-		return explain(err)
+		return err
 	}
-	if err := m.store.archive.clean(); err != nil {
+	dir := m.store.dir.Archive()
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return archiveError(err)
 	}
-	files, err := m.store.archive.list()
-	if err != nil {
-		return archiveError(err)
-	}
-	for _, f := range files {
-		known, err := m.store.read.HasArchive(m.ctx, f[:])
-		if err != nil {
-			return explain(err)
-		}
-		if known {
+	for _, e := range entries {
+		if datadir.IsHash(e.Name()) {
+			sum, _ := hex.DecodeString(e.Name())
+			if known, err := m.store.read.HasArchive(m.ctx, sum); err != nil || known {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		} else if !strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		if err := m.store.archive.remove(f); err != nil {
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 			return archiveError(err)
 		}
 	}
@@ -114,14 +121,14 @@ func (m *mover) run() error {
 	for after := int64(0); ; {
 		rows, err := m.store.read.KeptMatchesAfter(m.ctx, after, someID(stamp(m.until)), movePage)
 		if err != nil {
-			return explain(err)
+			return err
 		}
 		for _, id := range rows {
 			after = id
 			if err := m.add(id); err != nil {
-				return explain(err)
+				return err
 			}
-			if m.size < maxArchive && m.count < m.most {
+			if len(m.file) < maxArchive && m.count < m.most {
 				continue
 			}
 			if err := m.write(); err != nil || m.done.Full {
@@ -136,12 +143,6 @@ func (m *mover) run() error {
 
 // add puts the documents of a match into the next file. What is damaged stays in the database.
 func (m *mover) add(matchID int64) error {
-	if m.dry {
-		bytes, err := m.store.read.KeptBytes(m.ctx, matchID)
-		m.size += bytes
-		m.count++
-		return err
-	}
 	rows, err := m.store.read.KeptDocuments(m.ctx, matchID)
 	if err != nil {
 		return err
@@ -157,7 +158,6 @@ func (m *mover) add(matchID int64) error {
 		})
 		m.file = append(m.file, r.Data...)
 	}
-	m.size = int64(len(m.file))
 	m.count++
 	return nil
 }
@@ -167,25 +167,11 @@ func (m *mover) write() error {
 	if m.count == 0 {
 		return nil
 	}
-	if m.rules.Size > 0 && m.used+m.size > int64(m.rules.Size) {
+	size := int64(len(m.file))
+	if m.rules.Size > 0 && m.used+size > int64(m.rules.Size) {
 		m.done.Full = true
 		return nil
 	}
-	if !m.dry {
-		if err := m.put(); err != nil {
-			return err
-		}
-	}
-	m.used += m.size
-	m.done.Files++
-	m.done.Matches += m.count
-	m.done.Bytes += m.size
-	m.file, m.places, m.size, m.count = m.file[:0], m.places[:0], 0, 0
-	return nil
-}
-
-// put puts the next file into the archive, and names it in the database.
-func (m *mover) put() error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
@@ -193,8 +179,8 @@ func (m *mover) put() error {
 	if err != nil {
 		return archiveError(err)
 	}
-	return m.store.update(m.ctx, func(tx *Tx) error {
-		id, err := tx.AddArchive(m.ctx, sum[:], m.size, stamp(m.store.now()))
+	err = m.store.update(m.ctx, func(tx *Tx) error {
+		id, err := tx.AddArchive(m.ctx, sum[:], size, stamp(m.store.now()))
 		if err != nil {
 			return err
 		}
@@ -210,4 +196,13 @@ func (m *mover) put() error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	m.used += size
+	m.done.Files++
+	m.done.Matches += m.count
+	m.done.Bytes += size
+	m.file, m.places, m.count = m.file[:0], m.places[:0], 0
+	return nil
 }

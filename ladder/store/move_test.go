@@ -38,10 +38,11 @@ func (c *competition) moved() (ids []int64) {
 }
 
 // archived returns the files of the archive.
-func (c *competition) archived() []digest {
-	c.tb.Helper()
-	files, err := c.archive.list()
-	kit.Must(c.tb, err)
+func (c *competition) archived() (files []string) {
+	entries, _ := os.ReadDir(c.Dir().Archive()) // none before the first is written
+	for _, e := range entries {
+		files = append(files, e.Name())
+	}
 	return files
 }
 
@@ -287,7 +288,7 @@ func TestMovedDamage(t *testing.T) {
 	_, err := c.Move(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
 	f := c.archived()[0]
-	path := filepath.Join(c.Dir().Archive(), f.String())
+	path := filepath.Join(c.Dir().Archive(), f)
 	whole, err := os.ReadFile(path)
 	kit.Must(t, err)
 	for name, damage := range map[string]func(){
@@ -300,12 +301,12 @@ func TestMovedDamage(t *testing.T) {
 		damage()
 		found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
 		if !slices.ContainsFunc(found, func(d Difference) bool {
-			return strings.HasPrefix(d.Where, "archive file "+f.String()) && strings.Contains(d.What, name)
+			return strings.HasPrefix(d.Where, "archive file "+f) && strings.Contains(d.What, name)
 		}) {
 			t.Errorf("%s: found %v", name, found)
 		}
 		if !slices.ContainsFunc(found, func(d Difference) bool {
-			return strings.HasPrefix(d.Where, "match ") && strings.Contains(d.What, f.String())
+			return strings.HasPrefix(d.Where, "match ") && strings.Contains(d.What, f)
 		}) {
 			t.Errorf("%s: no match is found: %v", name, found)
 		}

@@ -2,13 +2,13 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
+	stats "github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -82,35 +82,14 @@ func (s *Store) Names(ctx context.Context, text string, n int) (bots, people []s
 	if text == "" {
 		return nil, nil, nil
 	}
-	high := text + "\U0010FFFF" // above all that begins with it
 	err = s.view(ctx, func(tx *Tx) error {
-		first, err := tx.BotsNamed(ctx, text, high, int64(n))
-		if err != nil {
+		if bots, err = tx.BotsWith(ctx, text, int64(n)); err != nil {
 			return err
 		}
-		others, err := tx.BotsWith(ctx, text, int64(n))
-		if err != nil {
-			return err
-		}
-		bots = merge(first, others, n)
-		if first, err = tx.PeopleNamed(ctx, text, high, int64(n)); err != nil {
-			return err
-		}
-		others, err = tx.PeopleWith(ctx, text, int64(n))
-		people = merge(first, others, n)
+		people, err = tx.PeopleWith(ctx, text, int64(n))
 		return err
 	})
 	return bots, people, err
-}
-
-// merge appends what the first list does not have, up to n.
-func merge(first, others []string, n int) []string {
-	for _, name := range others {
-		if len(first) < n && !slices.Contains(first, name) {
-			first = append(first, name)
-		}
-	}
-	return first
 }
 
 // VersionsBefore returns the versions of a bot with a number below before, 0 for all, the last
@@ -149,31 +128,28 @@ func (s *Store) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing
 }
 
 // PlacesOf returns the places of a version on all ladders, in the order of the ladders.
-func (s *Store) PlacesOf(ctx context.Context, versionID int64) (out []ladder.Standing, err error) {
+func (s *Store) PlacesOf(ctx context.Context, versionID int64) ([]ladder.Standing, error) {
+	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfVersion(ctx, versionID) })
+}
+
+// places returns standings of rows, those of versions that play with their ranks.
+func (s *Store) places(ctx context.Context, find func(*Tx) ([]queries.StandingRow, error)) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
-		rows, err := tx.EntriesOfVersion(ctx, versionID)
-		if err == nil {
-			out, err = tx.placed(ctx, rows)
+		rows, err := find(tx)
+		for _, r := range rows {
+			place := standing(r)
+			if place.Active {
+				above, err := tx.CountAbove(ctx, r.LadderID, int64(place.Settled()), place.Rating())
+				if err != nil {
+					return err
+				}
+				place.Rank = int(above) + 1
+			}
+			out = append(out, place)
 		}
 		return err
 	})
 	return out, err
-}
-
-// placed returns standings, those of versions that play with their ranks.
-func (tx *Tx) placed(ctx context.Context, rows []queries.StandingRow) (out []ladder.Standing, err error) {
-	for _, r := range rows {
-		place := standing(r)
-		if place.Active {
-			above, err := tx.CountAbove(ctx, r.LadderID, int64(place.Settled()), place.Rating())
-			if err != nil {
-				return nil, err
-			}
-			place.Rank = int(above) + 1
-		}
-		out = append(out, place)
-	}
-	return out, nil
 }
 
 // StandingsOn returns the last versions of a bot that have played on a ladder, at most n, the last one first.
@@ -199,17 +175,13 @@ type RatingPoint struct {
 // evenly spaced over the matches, the last one among them.
 func (s *Store) Ratings(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
-		own, err := tx.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
+		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
 		if err != nil {
 			return err
 		}
 		slices.Reverse(own)
-		wanted, points := spread(own, n)
-		list, err := json.Marshal(wanted)
-		if err != nil {
-			return err
-		}
-		rows, err := tx.RatingPoints(ctx, string(list), l.ID)
+		wanted, points := spread(each(own, standing), n)
+		rows, err := tx.RatingPoints(ctx, list(wanted), l.ID)
 		for i, r := range rows { // in the order of the list
 			points[i].Match, points[i].At, points[i].Elo = r.MatchID, nullMoment(r.Finished), r.EloAfter
 		}
@@ -221,54 +193,44 @@ func (s *Store) Ratings(ctx context.Context, name string, botID int64, versions,
 
 // spread returns at most n matches of versions, as pairs of version and number, evenly spaced over
 // all of them, with the points that are to be filled.
-func spread(own []queries.EntriesOnLadderRow, n int) (wanted [][2]int64, points []RatingPoint) {
-	wanted = [][2]int64{}
+func spread(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoint) {
 	total := 0
 	for _, e := range own {
-		total += int(e.Matches)
+		total += e.Matches
 	}
 	n = min(n, total)
 	version, before := 0, 0
 	for i := range n {
 		at := (i + 1) * total / n
-		for at > before+int(own[version].Matches) {
-			before += int(own[version].Matches)
+		for at > before+own[version].Matches {
+			before += own[version].Matches
 			version++
 		}
 		wanted = append(wanted, [2]int64{own[version].VersionID, int64(at - before)})
-		points = append(points, RatingPoint{Version: int(own[version].Number), Count: at})
+		points = append(points, RatingPoint{Version: own[version].Version, Count: at})
 	}
 	return wanted, points
 }
 
-// Opponent is the record of a bot against another one on a ladder. A win is a game in which it
-// was ahead of the other.
+// Opponent is the record of a bot against another one on a ladder, without squares.
 type Opponent struct {
 	Bot string
-	Tally
-	rules.Record
+	Meeting
 }
 
 // Opponents returns the record of a bot's last versions against each opponent on a ladder, those
 // with most games first: n after skip others, and how many there are.
 func (s *Store) Opponents(ctx context.Context, name string, botID int64, versions, skip, n int) (out []Opponent, total int, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
-		own, err := tx.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
+		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
 		if err != nil {
 			return err
 		}
-		ids := []int64{}
-		for _, e := range own {
-			ids = append(ids, e.VersionID)
-		}
-		list, err := json.Marshal(ids)
-		if err != nil {
-			return err
-		}
-		rows, err := tx.Opponents(ctx, queries.OpponentsParams{Versions: string(list), LadderID: l.ID, N: int64(n), Skip: int64(skip)})
+		ids := each(own, func(r queries.StandingRow) int64 { return r.VersionID })
+		rows, err := tx.Opponents(ctx, queries.OpponentsParams{Versions: list(ids), LadderID: l.ID, N: int64(n), Skip: int64(skip)})
 		for _, r := range rows {
 			total = int(r.Total)
-			out = append(out, Opponent{r.Name, Tally{r.Matches, r.Deals, r.Score}, recordOf(r.Wins, r.Draws, r.Losses)})
+			out = append(out, Opponent{r.Name, Meeting{r.Matches, r.Deals, r.Score, 0, recordOf(r.Wins, r.Draws, r.Losses)}})
 		}
 		return err
 	})
@@ -312,4 +274,76 @@ func (s *Store) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit
 func (s *Store) MessagesOf(ctx context.Context, botID int64, n int) (out []ladder.Message, err error) {
 	rows, err := s.read.MessagesOfBot(ctx, botID, int64(n))
 	return each(rows, message), explain(err)
+}
+
+// Glance is a ladder with its first places.
+type Glance struct {
+	LadderInfo
+	Active int // versions that play
+	Top    []ladder.Standing
+}
+
+// Glances returns the ladders that are played, each with its first n places.
+func (s *Store) Glances(ctx context.Context, n int) (out []Glance, err error) {
+	ladders, err := s.Ladders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range ladders {
+		if !l.Active {
+			continue
+		}
+		top, active, err := s.StandingsPage(ctx, l.Name, 0, n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Glance{l, active, top})
+	}
+	return out, nil
+}
+
+// Trends returns how the Elo of versions on a ladder went, by version: their ratings after
+// at most n of their matches, evenly spaced, the last one among them.
+func (s *Store) Trends(ctx context.Context, name string, of []ladder.Standing, n int) (map[int64][]float64, error) {
+	wanted := [][2]int64{}
+	for _, p := range of {
+		own, _ := spread([]ladder.Standing{p}, n)
+		wanted = append(wanted, own...)
+	}
+	out := make(map[int64][]float64, len(of))
+	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
+		rows, err := tx.RatingPoints(ctx, list(wanted), l.ID)
+		for _, r := range rows { // in the order of the list
+			out[r.VersionID] = append(out[r.VersionID], r.EloAfter)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Meeting is all that one version has against another on a ladder. A win is a game in which it was ahead.
+type Meeting struct {
+	Matches int64
+	Deals   float64
+	Score   float64 // the sum over the deals, each from 0 to 1
+	Squares float64 // the sum of the squares of the scores
+	rules.Record
+}
+
+// Meetings returns what versions have against each other on a ladder, by version and
+// opponent; those that have not met are left out.
+func (s *Store) Meetings(ctx context.Context, name string, versions ...int64) (map[[2]int64]Meeting, error) {
+	out := map[[2]int64]Meeting{}
+	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
+		rows, err := tx.PairsAmong(ctx, list(versions), l.ID)
+		for _, r := range rows {
+			m := Meeting{r.Matches, r.Deals, r.Score, r.Squares, recordOf(r.Wins, r.Draws, r.Losses)}
+			out[[2]int64{r.A, r.B}] = m
+			turned := stats.Pair{Deals: r.Deals, Score: r.Score, Squares: r.Squares}.Reverse()
+			m.Score, m.Squares, m.Wins, m.Losses = turned.Score, turned.Squares, m.Losses, m.Wins
+			out[[2]int64{r.B, r.A}] = m
+		}
+		return err
+	})
+	return out, err
 }

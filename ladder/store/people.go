@@ -75,7 +75,7 @@ func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 		if n == 0 {
 			return notFound("", "person %d does not exist", id)
 		}
-		tx.changes = append(tx.changes, Change{all: true})
+		tx.forgets = true
 		if err := tx.UpdateActive(ctx); err != nil {
 			return err
 		}
@@ -140,16 +140,18 @@ func (s *Store) AddInvite(ctx context.Context, by int64, name string, expires ti
 		invite = invitation(row)
 		return err
 	})
-	if err != nil {
-		return "", ladder.Invite{}, err
-	}
-	return key.text, invite, nil
+	return key.text, invite, err
 }
 
-// Invites lists all of them, used or not.
-func (s *Store) Invites(ctx context.Context) ([]ladder.Invite, error) {
-	rows, err := s.read.Invites(ctx)
-	return each(rows, invitation), explain(err)
+// Invites lists those that can still be used.
+func (s *Store) Invites(ctx context.Context) (list []ladder.Invite, err error) {
+	rows, err := s.read.Invites(ctx, nullStamp(s.now()))
+	for _, r := range rows {
+		i := invitation(r.Invite)
+		i.From = r.Inviter
+		list = append(list, i)
+	}
+	return list, explain(err)
 }
 
 // RevokeInvite takes an invite back that nobody has used.
@@ -164,7 +166,7 @@ func (s *Store) RevokeInvite(ctx context.Context, id int64) error {
 }
 
 func invitation(i queries.Invite) ladder.Invite {
-	return ladder.Invite{ID: i.ID, Name: i.Name, By: i.InvitedBy.Int64, Created: moment(i.Created), Expires: nullMoment(i.Expires), PersonID: i.PersonID.Int64}
+	return ladder.Invite{ID: i.ID, Name: i.Name, Created: moment(i.Created), Expires: nullMoment(i.Expires)}
 }
 
 // Register opens an account by an invite's code, or without one where
@@ -188,10 +190,7 @@ func (s *Store) Register(ctx context.Context, code, name string, open bool) (p l
 		tokenText, _, err = tx.addToken(ctx, p.ID, "registration", ladder.ScopeAll, time.Time{})
 		return err
 	})
-	if err != nil {
-		return ladder.Person{}, "", err
-	}
-	return p, tokenText, nil
+	return p, tokenText, err
 }
 
 // invite finds an invite that can be used under a name.

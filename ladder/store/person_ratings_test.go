@@ -81,7 +81,7 @@ func TestPlaysOfAPerson(t *testing.T) {
 
 	var seen []string
 	for before := int64(0); ; {
-		list := kit.Get[[]ladder.Play](t)(c.FinishedPlaysOf(bg, anna.ID, before, 2))
+		list := kit.Get[[]ladder.Play](t)(c.PlaysOf(bg, anna.ID, true, before, 2))
 		if len(list) == 0 {
 			break
 		}

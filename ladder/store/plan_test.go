@@ -42,6 +42,7 @@ var scanned = map[string]string{
 	"ArchivedBytes":    "a row for some thousand matches, once a day",
 	"SetNeeds":         "once for a build after a restore on another kind of machine",
 	"UsageByGame":      "for timba admin storage: all results",
+	"KeptBefore":       "for timba admin storage: what is not in the archive",
 	"CountResults":     "for verify",
 	"AddSettings":      "only while a reference is broken",
 	"Opponents":        "the pairs of a bot's versions, of which it makes sums",

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/netip"
 	"time"
 
@@ -123,7 +122,7 @@ func (s *Store) FinishPlay(ctx context.Context, id string, v *rules.Variant, ran
 	data := s.codec.pack(replay)
 	return s.update(ctx, func(tx *Tx) error {
 		ended := nullStamp(tx.now)
-		n, err := tx.FinishPlay(ctx, queries.FinishPlayParams{Ended: ended, Size: nullID(int64(len(replay))), Replay: data, ID: id})
+		n, err := tx.FinishPlay(ctx, ended, data, id)
 		if err == nil && n == 0 {
 			err = noPlay(id)
 		}
@@ -202,30 +201,13 @@ func recordOf(wins, draws, losses int64) rules.Record {
 	return rules.Record{Games: int(wins + draws + losses), Wins: int(wins), Draws: int(draws), Losses: int(losses)}
 }
 
-// PlaysOf returns the last games in which a person sat, the newest first, at most n: without their options and
-// commitments.
-func (s *Store) PlaysOf(ctx context.Context, personID int64, n int) (list []ladder.Play, err error) {
+// PlaysOf returns the last games, all or only the finished ones, in which a person sat down before a time in
+// microseconds since 1970, 0 for any, the newest first, at most n: without their options and commitments.
+func (s *Store) PlaysOf(ctx context.Context, personID int64, finished bool, before int64, n int) (list []ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
-		rows, err := tx.PlaysOf(ctx, nullID(personID), int64(n))
+		rows, err := tx.PlaysOf(ctx, queries.PlaysOfParams{PersonID: nullID(personID), Before: someID(below(before)), Finished: oneIf(finished), N: int64(n)})
 		for _, r := range rows {
 			p := ladder.Play{ID: r.ID, Game: r.Game, Opener: int(r.Opener), State: ladder.PlayState(r.State), Began: moment(r.Began), Ended: nullMoment(r.Ended)}
-			if p.Seats, err = playSeats(ctx, tx, r.ID); err != nil {
-				return err
-			}
-			list = append(list, p)
-		}
-		return err
-	})
-	return list, err
-}
-
-// FinishedPlaysOf returns the last finished games in which a person sat down before a time in microseconds since 1970, 0
-// for any, the newest first, at most n: without their options and commitments.
-func (s *Store) FinishedPlaysOf(ctx context.Context, personID, before int64, n int) (list []ladder.Play, err error) {
-	err = s.view(ctx, func(tx *Tx) error {
-		rows, err := tx.FinishedPlaysOf(ctx, nullID(personID), someID(cmp.Or(before, math.MaxInt64)), int64(n))
-		for _, r := range rows {
-			p := ladder.Play{ID: r.ID, Game: r.Game, Opener: int(r.Opener), State: ladder.PlayFinished, Began: moment(r.Began), Ended: nullMoment(r.Ended)}
 			if p.Seats, err = playSeats(ctx, tx, r.ID); err != nil {
 				return err
 			}

@@ -116,11 +116,16 @@ func (s *Store) fail(ctx context.Context, versionID int64, why func(*Tx, queries
 			return err
 		}
 		bundle = row.Bundle
-		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Failed, Text: reason})
-		return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(tx.now), ID: versionID})
+		return tx.fail(ctx, row, reason)
 	})
 	if err == nil {
 		s.dropUploads(ctx, bundle)
 	}
 	return err
+}
+
+// fail ends a version's way for a reason.
+func (tx *Tx) fail(ctx context.Context, v queries.VersionRow, reason string) error {
+	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID, State: ladder.Failed, Text: reason})
+	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(tx.now), ID: v.ID})
 }

@@ -57,27 +57,27 @@ func (tx *Tx) goesOn(ctx context.Context, p queries.Person, n RemoteVersion) (ou
 	if b.Withdrawn.Valid {
 		return out, withdrawn(b)
 	}
-	rows, err := tx.VersionsOfBefore(ctx, b.ID, below(0), -1)
+	live, err := tx.live(ctx, b.ID)
 	if err != nil {
 		return out, err
 	}
-	all, err := versions(rows)
-	if err != nil {
+	if live.ID == 0 {
+		rows, err := tx.VersionsOfBefore(ctx, b.ID, below(0), 1)
+		if len(rows) > 0 && rows[0].State == string(ladder.Suspended) {
+			err = conflict("repair the bot, then connect with --new-version", "version %d of %s was suspended for its faults", rows[0].Number, b.Name)
+		}
 		return out, err
 	}
-	const another = "connect under another name, or replace it: --new-version"
-	i := slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live })
+	v, err := version(live)
 	switch {
-	case i < 0 && len(all) > 0 && all[0].State == ladder.Suspended:
-		return out, conflict("repair the bot, then connect with --new-version", "version %d of %s was suspended for its faults", all[0].Number, b.Name)
-	case i < 0:
-		return out, nil
-	case !all[i].Remote:
-		return out, conflict(another, "bot %q: version %d, which is live, was uploaded", b.Name, all[i].Number)
-	case n.Games != nil && !slices.Equal(n.Games, all[i].Games):
-		return out, conflict("connect with --new-version to change that", "version %d of %s plays %s, not %s", all[i].Number, b.Name, gamesText(all[i].Games), gamesText(n.Games))
+	case err != nil:
+		return out, err
+	case !v.Remote:
+		return out, conflict("connect under another name, or replace it: --new-version", "bot %q: version %d, which is live, was uploaded", b.Name, v.Number)
+	case n.Games != nil && !slices.Equal(n.Games, v.Games):
+		return out, conflict("connect with --new-version to change that", "version %d of %s plays %s, not %s", v.Number, b.Name, gamesText(v.Games), gamesText(n.Games))
 	}
-	return all[i], nil
+	return v, nil
 }
 
 func gamesText(games []string) string {

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
-	"github.com/timba-arena/timba/referee"
 )
 
 // Rerated is a ladder that was rated again.
@@ -96,8 +94,12 @@ func (r *rerating) stored(rows []queries.MatchRow) (out []*played, err error) {
 		if p.variant, err = m.Variant(); err != nil {
 			return nil, err
 		}
-		if p.games, err = r.games(m); err != nil {
+		result, err := r.tx.ResultOf(r.ctx, m.ID)
+		if err != nil {
 			return nil, err
+		}
+		if p.games, err = r.store.codec.games(result); err != nil {
+			return nil, r.damaged(p.where(), "%s", err)
 		}
 		out = append(out, p)
 	}
@@ -122,39 +124,9 @@ func (r *rerating) change(p *played, out rating.Outcome) error {
 	return nil
 }
 
-// games returns the games of a match. Those that were lost with a connection are only told by their
-// replays, and only matter where the match ended early by it.
-func (r *rerating) games(m ladder.Match) ([]ladder.Game, error) {
-	where := fmt.Sprintf("match %d", m.ID)
-	result, err := r.tx.ResultOf(r.ctx, m.ID)
-	if err != nil {
-		return nil, err
-	}
-	played, err := r.store.codec.games(result)
-	if err != nil {
-		return nil, r.damaged(where, "%s", err)
-	}
-	if len(played) == m.Deals*len(m.Versions) {
-		return played, nil
-	}
-	parts, err := r.store.parts(r.ctx, r.tx, m.ID, replaysKind)
-	if err != nil {
-		return nil, r.damaged(where, "%s", err)
-	}
-	for i := range played {
-		g := &played[i]
-		replay, err := referee.DecodeReplay(find(parts, g.Deal, g.Rotation, 0))
-		if err != nil {
-			return nil, r.damaged(where, "%s", err)
-		}
-		g.Lost = len(lostSeats(replay)) > 0
-	}
-	return played, nil
-}
-
 // keep keeps the new ratings and the formula.
 func (r *rerating) keep() error {
-	r.tx.changes = append(r.tx.changes, Change{all: true})
+	r.tx.forgets = true
 	for id, p := range r.places {
 		err := r.tx.RerateEntry(r.ctx, queries.RerateEntryParams{
 			Start: p.start, Elo: p.Elo, Uncertainty: p.Uncertainty, LadderID: r.ladder.ID, VersionID: id,
@@ -163,17 +135,7 @@ func (r *rerating) keep() error {
 			return err
 		}
 	}
-	if r.from.Anchor != r.formula.Anchor { // the fit is relative to it, and is made again
-		if err := r.tx.DeleteFit(r.ctx, r.ladder.ID); err != nil {
-			return err
-		}
-	}
-	if err := r.tx.SetFormula(r.ctx, r.formula.String(), r.ladder.ID); err != nil {
-		return err
-	}
-	return r.tx.AddRerate(r.ctx, queries.AddRerateParams{
-		LadderID: r.ladder.ID, Created: stamp(r.tx.now), Matches: r.ladder.Finished, Before: r.from.String(), After: r.formula.String(),
-	})
+	return r.tx.SetFormula(r.ctx, r.formula.String(), r.ladder.ID)
 }
 
 // result returns what has changed.

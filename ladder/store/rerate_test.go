@@ -58,9 +58,6 @@ func TestRerate(t *testing.T) {
 	if diff := cmp.Diff(first, c.ratings()); diff != "" {
 		t.Errorf("a dry run changes (-before +after): %s", diff)
 	}
-	if n := c.count("rerates"); n > 0 {
-		t.Errorf("a dry run is recorded %d times", n)
-	}
 	done := c.rerateAll(false)
 	if diff := cmp.Diff(dry, done); diff != "" {
 		t.Errorf("(-dry +done): %s", diff)
@@ -85,9 +82,6 @@ func TestRerate(t *testing.T) {
 	}
 	if moved < 10 {
 		t.Errorf("only %d ratings have moved", moved)
-	}
-	if n := c.count("rerates"); n != len(done) {
-		t.Errorf("%d of %d are recorded", n, len(done))
 	}
 
 	// Matches go on by the new formula, and new versions come by it.

@@ -3,97 +3,25 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"math/bits"
 	"slices"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // maxGames is more games than a match has. The ID of a game is that of its match's result times
 // maxGames, and its place there.
 const maxGames = 100_000
 
-// joinGames returns the games of a match between that many slots as one, in uvarints.
-func joinGames(games []ladder.Game, slots int) []byte {
-	out := binary.AppendUvarint(nil, uint64(slots))
-	add := func(list ...int64) {
-		for _, n := range list {
-			out = binary.AppendUvarint(out, uint64(n))
-		}
-	}
-	for _, g := range games {
-		add(int64(g.Deal), int64(g.Rotation), int64(g.Plies), g.Took.Microseconds(), oneIf(g.Repeated), int64(len(g.Seats)))
-		for _, s := range g.Seats {
-			// The bytes of a float in this order are a small number where the float is one.
-			out = binary.AppendUvarint(out, bits.ReverseBytes64(math.Float64bits(s.Points)))
-			add(int64(s.Rank), int64(s.Faults), int64(len(s.Fault)))
-			out = append(out, s.Fault...)
-		}
-	}
-	return out
-}
-
-var errGames = errors.New("what was compressed is not a list of games")
-
-// splitGames is the inverse of joinGames.
-func splitGames(data []byte) (games []ladder.Game, err error) {
-	next := func() (n uint64) {
-		var size int
-		if n, size = binary.Uvarint(data); size <= 0 {
-			data, err = nil, errGames
-			return 0
-		}
-		data = data[size:]
-		return n
-	}
-	number := func() int {
-		n := next()
-		if n > math.MaxInt32 {
-			err = errGames
-			return 0
-		}
-		return int(n)
-	}
-	slots := number()
-	if slots == 0 {
-		err = errGames
-	}
-	for err == nil && len(data) > 0 {
-		g := ladder.Game{Deal: number(), Rotation: number(), Plies: number()}
-		g.Took, g.Repeated = time.Duration(next())*time.Microsecond, next() != 0
-		for seat := range number() {
-			s := ladder.GameSeat{Seat: seat, Slot: rules.BotAt(seat, g.Rotation, slots)}
-			s.Points = math.Float64frombits(bits.ReverseBytes64(next()))
-			s.Rank, s.Faults = number(), number()
-			if n := number(); n <= len(data) {
-				s.Fault, data = string(data[:n]), data[n:]
-			} else {
-				err = errGames
-			}
-			if err != nil {
-				return nil, err
-			}
-			g.Seats = append(g.Seats, s)
-		}
-		games = append(games, g)
-	}
-	return games, err
-}
-
 // games returns the games of a result. The error is a damage.
-func (c *codec) games(r queries.ResultRow) ([]ladder.Game, error) {
+func (c *codec) games(r queries.ResultRow) (games []ladder.Game, err error) {
 	data, err := c.unpack(r.Data)
-	if err != nil {
-		return nil, damaged("the result: %w", err)
+	if err == nil {
+		err = json.Unmarshal(data, &games)
 	}
-	games, err := splitGames(data)
 	if err != nil {
 		return nil, damaged("the result: %w", err)
 	}

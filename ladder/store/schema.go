@@ -11,12 +11,12 @@ import (
 //go:embed schema.sql
 var schema string
 
-const schemaVersion = 7
+const schemaVersion = 10
 
 // prepareSchema gives an empty database its schema, and refuses another than this program's.
 func (s *Store) prepareSchema(ctx context.Context) error {
 	var version, tables int
-	err := s.readers.QueryRowContext(ctx, "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version").Scan(&version, &tables)
+	err := s.readers.db.QueryRowContext(ctx, "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version").Scan(&version, &tables)
 	switch {
 	case err != nil:
 		return err

@@ -181,7 +181,7 @@ CREATE TABLE results (
   distinct_deals INTEGER CHECK (distinct_deals >= 0), -- deals of a rated match that do not repeat games played before
   games     INTEGER NOT NULL,
   took      INTEGER NOT NULL, -- microseconds, the sum of its games
-  data      BLOB    NOT NULL, -- the games and their seats, as results.go packs them
+  data      BLOB    NOT NULL, -- zstd: the games and their seats, as ladder.Game has them in JSON
   CHECK ((ord IS NOT NULL) = (ladder_id IS NOT NULL)),
   CHECK ((distinct_deals IS NOT NULL) = (ladder_id IS NOT NULL))
 ) STRICT;
@@ -279,6 +279,14 @@ CREATE INDEX entries_rating ON entries (ladder_id, active, settled, coalesce(fit
 CREATE INDEX entries_version ON entries (version_id);
 CREATE INDEX entries_predecessor ON entries (ladder_id, predecessor) WHERE predecessor IS NOT NULL;
 
+-- Of every version and ladder, whether the version plays there if it has an entry: it is live, its owner is not
+-- blocked and the ladder is played; a house bot has to be one of the ladder's.
+CREATE VIEW dues AS
+SELECT ladders.id AS ladder_id, versions.id AS version_id, versions.games, ladders.game,
+  versions.state = 'live' AND ladders.active AND people.blocked IS NULL
+  AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name)) AS due
+FROM versions JOIN bots ON bots.id = versions.bot_id CROSS JOIN ladders LEFT JOIN people ON people.id = bots.person_id;
+
 CREATE VIEW standing_rows AS
 SELECT entries.*, versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id,
   coalesce(people.name, '') AS owner, ladders.name AS ladder
@@ -307,12 +315,6 @@ CREATE TABLE pairs (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pairs_other ON pairs (ladder_id, b, a, matches);
 
-CREATE TABLE fits (
-  ladder_id INTEGER PRIMARY KEY REFERENCES ladders (id),
-  upto      INTEGER NOT NULL, -- the order of the last match in it
-  created   INTEGER NOT NULL
-) STRICT;
-
 -- Games of people, alone or several, with bots at the other seats. They do not move the ratings of bots.
 CREATE TABLE plays (
   id         TEXT    PRIMARY KEY, -- cannot be guessed
@@ -324,7 +326,6 @@ CREATE TABLE plays (
   commitment TEXT    NOT NULL, -- of the seed, which the replay tells
   began      INTEGER NOT NULL,
   ended      INTEGER,
-  size       INTEGER,
   replay     BLOB,
   broken     TEXT    NOT NULL DEFAULT '', -- why the server ended it: see ladder.Play
   rated      INTEGER UNIQUE CHECK (rated > 0), -- the order of those that move ratings of people, from 1; NULL: it moves none
@@ -412,13 +413,3 @@ CREATE TABLE documents (
 ) STRICT;
 CREATE INDEX documents_archive ON documents (archive_id) WHERE archive_id IS NOT NULL;
 CREATE INDEX documents_kept ON documents (match_id) WHERE archive_id IS NULL;
-
-CREATE TABLE rerates (
-  id        INTEGER PRIMARY KEY,
-  ladder_id INTEGER NOT NULL REFERENCES ladders (id),
-  created   INTEGER NOT NULL,
-  matches   INTEGER NOT NULL, -- that the ladder had finished
-  before    TEXT    NOT NULL CHECK (json_valid(before)), -- the formula
-  after     TEXT    NOT NULL CHECK (json_valid(after))
-) STRICT;
-CREATE INDEX rerates_ladder ON rerates (ladder_id);

@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// statements prepares each statement once for each connection of a database. It runs them one by one,
-// outside transactions.
+// statements prepares each statement once for each connection of a database.
 type statements struct {
 	db  *sql.DB
 	mu  sync.RWMutex
@@ -41,33 +40,6 @@ func (s *statements) PrepareContext(ctx context.Context, query string) (*sql.Stm
 	return st, nil
 }
 
-// ExecContext runs a statement without rows.
-func (s *statements) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	st, err := s.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return st.ExecContext(ctx, args...)
-}
-
-// QueryContext runs a statement with rows.
-func (s *statements) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	st, err := s.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return st.QueryContext(ctx, args...)
-}
-
-// QueryRowContext runs a statement with one row.
-func (s *statements) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	st, err := s.PrepareContext(ctx, query)
-	if err != nil {
-		return s.db.QueryRowContext(ctx, query, args...) // its error
-	}
-	return st.QueryRowContext(ctx, args...)
-}
-
 // Close closes the statements and the database.
 func (s *statements) Close() error {
 	s.mu.Lock()
@@ -79,59 +51,72 @@ func (s *statements) Close() error {
 	return errors.Join(append(errs, s.db.Close())...)
 }
 
-// begin begins a transaction that uses the statements.
-func (s *statements) begin(ctx context.Context) (*statementsTx, error) {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &statementsTx{Tx: tx, statements: s}, nil
-}
-
-// statementsTx is a transaction that uses prepared statements. To prepare one in it would wait for
+// runner runs statements, one by one or in a transaction. To prepare one in a transaction would wait for
 // another connection, which the database of the writer does not have: prepare does that at the end.
-type statementsTx struct {
-	*sql.Tx
-	statements *statements
-	unknown    []string
+type runner struct {
+	*statements
+	tx      *sql.Tx // nil: one by one
+	unknown []string
 }
 
-// known returns a statement for the transaction, nil for one that is not prepared.
-func (tx *statementsTx) known(ctx context.Context, query string) *sql.Stmt {
-	if st := tx.statements.known(query); st != nil {
-		return tx.StmtContext(ctx, st)
+// begin begins a transaction.
+func (s *statements) begin(ctx context.Context) (*runner, error) {
+	tx, err := s.db.BeginTx(ctx, nil)
+	return &runner{statements: s, tx: tx}, err
+}
+
+// statement returns a statement, nil for one that is not prepared, or cannot be.
+func (r *runner) statement(ctx context.Context, query string) *sql.Stmt {
+	if r.tx == nil {
+		st, _ := r.PrepareContext(ctx, query)
+		return st
 	}
-	tx.unknown = append(tx.unknown, query)
+	if st := r.known(query); st != nil {
+		return r.tx.StmtContext(ctx, st)
+	}
+	r.unknown = append(r.unknown, query)
 	return nil
 }
 
+// unprepared returns what runs a statement that is not prepared, and has the error of one that cannot be.
+func (r *runner) unprepared() interface {
+	ExecContext(context.Context, string, ...any) (sql.Result, error)
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+} {
+	if r.tx == nil {
+		return r.db
+	}
+	return r.tx
+}
+
 // ExecContext runs a statement without rows.
-func (tx *statementsTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if st := tx.known(ctx, query); st != nil {
+func (r *runner) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if st := r.statement(ctx, query); st != nil {
 		return st.ExecContext(ctx, args...)
 	}
-	return tx.Tx.ExecContext(ctx, query, args...)
+	return r.unprepared().ExecContext(ctx, query, args...)
 }
 
 // QueryContext runs a statement with rows.
-func (tx *statementsTx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if st := tx.known(ctx, query); st != nil {
+func (r *runner) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if st := r.statement(ctx, query); st != nil {
 		return st.QueryContext(ctx, args...)
 	}
-	return tx.Tx.QueryContext(ctx, query, args...)
+	return r.unprepared().QueryContext(ctx, query, args...)
 }
 
 // QueryRowContext runs a statement with one row.
-func (tx *statementsTx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if st := tx.known(ctx, query); st != nil {
+func (r *runner) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	if st := r.statement(ctx, query); st != nil {
 		return st.QueryRowContext(ctx, args...)
 	}
-	return tx.Tx.QueryRowContext(ctx, query, args...)
+	return r.unprepared().QueryRowContext(ctx, query, args...)
 }
 
 // prepare prepares, after the end of the transaction, what it has used and was not prepared.
-func (tx *statementsTx) prepare(ctx context.Context) {
-	for _, query := range tx.unknown {
-		tx.statements.PrepareContext(ctx, query) // the next transaction tells an error
+func (r *runner) prepare(ctx context.Context) {
+	for _, query := range r.unknown {
+		r.PrepareContext(ctx, query) // the next transaction tells an error
 	}
 }

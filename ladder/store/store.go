@@ -98,7 +98,7 @@ func Open(dir string, o Options) (_ *Store, err error) {
 	if err := s.prepareSchema(context.Background()); err != nil {
 		return nil, err
 	}
-	s.read = &Tx{Queries: queries.New(s.readers)}
+	s.read = &Tx{Queries: queries.New(&runner{statements: s.readers})}
 	s.codec, err = newCodec()
 	return s, err
 }

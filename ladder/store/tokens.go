@@ -15,16 +15,15 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// A key is a prefix, a public part that it is found by and a secret: 43 letters
-// and digits at random, of which 32 are secret (190 bits). Only the hash of the
+// A key is a prefix, a public part that it is found by and a secret: two random texts
+// of 26 letters and digits (130 bits each). Only the hash of the
 // whole is kept; with so many bits it needs neither salt nor slowness.
 const (
 	tokenPrefix  = "timba_"
 	invitePrefix = "invite_"
 
-	publicLength = 11
-	secretLength = 32
-	base62       = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	publicLength = 26
+	secretLength = 26
 )
 
 type key struct {
@@ -34,17 +33,7 @@ type key struct {
 }
 
 func newKey(prefix string) key {
-	random := make([]byte, 0, publicLength+secretLength)
-	var buf [64]byte
-	for len(random) < cap(random) {
-		rand.Read(buf[:]) // never fails
-		for _, b := range buf {
-			if b < 4*62 && len(random) < cap(random) { // so that each is as likely
-				random = append(random, base62[b%62])
-			}
-		}
-	}
-	k, _ := parseKey(prefix, prefix+string(random))
+	k, _ := parseKey(prefix, prefix+rand.Text()+rand.Text())
 	return k
 }
 
@@ -73,10 +62,7 @@ func (s *Store) AddToken(ctx context.Context, personID int64, label string, scop
 		text, t, err = tx.addToken(ctx, personID, label, scope, expires)
 		return err
 	})
-	if err != nil {
-		return "", ladder.Token{}, err
-	}
-	return text, t, nil
+	return text, t, err
 }
 
 // unprintable reports whether a character does not show as itself: controls, marks

@@ -17,8 +17,9 @@ type Tx struct {
 	now time.Time // of all that it writes
 
 	events  []events.Event // that its commit tells
-	changes []Change       // that its commit makes
+	changes []move         // that its commit makes in memory
 	waits   bool           // it changes which matches wait
+	forgets bool           // it changes who plays in many ways: the ladders are to be read again
 }
 
 // view runs f on one state of the database.
@@ -28,7 +29,7 @@ func (s *Store) view(ctx context.Context, f func(*Tx) error) error {
 		return explain(err)
 	}
 	defer begun.prepare(ctx)
-	defer begun.Rollback() // it has changed nothing
+	defer begun.tx.Rollback() // it has changed nothing
 	return explain(undone(ctx, f(&Tx{Queries: queries.New(begun), now: s.now()})))
 }
 
@@ -58,22 +59,22 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 		return explain(err)
 	}
 	defer begun.prepare(ctx)
-	defer begun.Rollback() // after a panic of f: prepare needs the connection
+	defer begun.tx.Rollback() // after a panic of f: prepare needs the connection
 	tx := &Tx{Queries: queries.New(begun), now: s.now()}
 	if err = s.noticeOthers(ctx, begun); err == nil {
 		err = f(tx)
 	}
 	if err != nil {
-		if rollback := begun.Rollback(); rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
+		if rollback := begun.tx.Rollback(); rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
 			err = errors.Join(err, fmt.Errorf("rollback: %w", rollback))
 		}
 		return explain(undone(ctx, err))
 	}
-	if err := begun.Commit(); err != nil {
+	if err := begun.tx.Commit(); err != nil {
 		s.cache.forget() // it may have been committed
 		return explain(undone(ctx, err))
 	}
-	s.cache.apply(tx.changes, tx.waits)
+	s.cache.apply(tx)
 	for _, e := range tx.events {
 		e.At = tx.now
 		s.events.Publish(e)
@@ -83,6 +84,11 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 
 // tell tells an event when the transaction is committed.
 func (tx *Tx) tell(e events.Event) { tx.events = append(tx.events, e) }
+
+// change changes a ladder in memory, or with 0 all of them, when the transaction is committed.
+func (tx *Tx) change(ladderID int64, f func(*ladderState)) {
+	tx.changes = append(tx.changes, move{ladderID, f})
+}
 
 // takeTurn waits until no transaction writes. Who has the turn leaves it again.
 func (s *Store) takeTurn(ctx context.Context) error {
@@ -121,7 +127,7 @@ func (s *Store) notice(ctx context.Context) error {
 	default:
 		return nil
 	}
-	return explain(s.noticeOthers(ctx, s.writer))
+	return explain(s.noticeOthers(ctx, s.writer.db))
 }
 
 // undone returns the context's error where err only says that the end of the context

@@ -133,12 +133,12 @@ func (r *rebuilt) checkPlaces(kind string, parts []part) {
 	}
 	seen := map[[3]int]bool{}
 	for _, p := range parts {
-		key := [3]int{p.deal, p.rotation, p.seat}
-		if p.seat >= seats[[2]int{p.deal, p.rotation}] {
-			r.differ(r.place(p.deal, p.rotation), "the %s have one of seat %d, which there is not", kind, p.seat)
+		key := [3]int{p.Deal, p.Rotation, p.Seat}
+		if p.Seat >= seats[[2]int{p.Deal, p.Rotation}] {
+			r.differ(r.place(p.Deal, p.Rotation), "the %s have one of seat %d, which there is not", kind, p.Seat)
 		}
 		if seen[key] {
-			r.differ(r.place(p.deal, p.rotation), "the %s have seat %d twice", kind, p.seat)
+			r.differ(r.place(p.Deal, p.Rotation), "the %s have seat %d twice", kind, p.Seat)
 		}
 		seen[key] = true
 	}
@@ -157,9 +157,7 @@ func (r *rebuilt) checkGames(ctx context.Context, tx *Tx) error {
 		var err error
 		if replays[i], err = referee.DecodeReplay(data); err != nil {
 			r.differ(r.place(g.Deal, g.Rotation), "%s", err)
-			continue
 		}
-		g.Lost = len(lostSeats(replays[i])) > 0
 	}
 	if err := rating.Complete(r.match.Deals, len(r.slots), r.games); err != nil {
 		r.differ(r.where(), "%s", err)
@@ -203,7 +201,7 @@ func (r *rebuilt) checkGame(i int, replay *referee.Replay) {
 // compareGame compares a game with that of its replay.
 func (r *rebuilt) compareGame(got, want ladder.Game) {
 	where, seats, due := r.place(want.Deal, want.Rotation), got.Seats, want.Seats
-	got.Seats, want.Seats, got.Lost = nil, nil, want.Lost
+	got.Seats, want.Seats = nil, nil
 	r.compare(where, got, want)
 	if len(seats) != len(due) {
 		r.differ(where, "there are %d seats where the replay has %d", len(seats), len(due))

@@ -76,14 +76,14 @@ func (v *verifier) eachPlay(checked func(*checkedPlay)) error {
 // check plays a finished game again, and compares what follows from it; of others nothing does.
 func (p *checkedPlay) check(c *codec) {
 	want := p.row
-	want.Size, want.Rated = sql.NullInt64{}, sql.NullInt64{}
+	want.Rated = sql.NullInt64{}
 	var records map[int]rules.Record
 	if p.row.State == string(ladder.PlayFinished) {
-		replay, v, size := p.replay(c)
+		replay, v := p.replay(c)
 		if v == nil {
 			return // what is wrong has been said
 		}
-		want.Game, want.Commitment, want.Size = replay.Game, replay.Commitment.String(), nullID(int64(size))
+		want.Game, want.Commitment = replay.Game, replay.Commitment.String()
 		want.Bank = replay.ClockOf(int(p.row.Opener)).Bank
 		records = p.play().Records(v, replay.Ranks)
 		if p.play().Rated(v) {
@@ -106,9 +106,9 @@ func (p *checkedPlay) check(c *codec) {
 	}
 }
 
-// replay returns the replay with its game and its bytes; the variant is nil if there is none, or the seats are
+// replay returns the replay with its game; the variant is nil if there is none, or the seats are
 // not those of the game.
-func (p *checkedPlay) replay(c *codec) (*referee.Replay, *rules.Variant, int) {
+func (p *checkedPlay) replay(c *codec) (*referee.Replay, *rules.Variant) {
 	data, err := c.unpack(p.row.Replay)
 	var replay *referee.Replay
 	if err == nil {
@@ -127,9 +127,9 @@ func (p *checkedPlay) replay(c *codec) (*referee.Replay, *rules.Variant, int) {
 	}
 	if err != nil {
 		p.differ(p.where, "%s", err)
-		return nil, nil, 0
+		return nil, nil
 	}
-	return replay, v, len(data)
+	return replay, v
 }
 
 // checkSeats returns an error unless a bot or a person is at every seat, and a person at that of who opened the table.

@@ -18,7 +18,7 @@ func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionRow, error) {
 	if err != nil {
 		return row, none(err, noVersion(id))
 	}
-	if !slices.Contains(openStates, ladder.State(row.State)) {
+	if !ladder.State(row.State).Open() {
 		return row, conflict("", "version %d of %s is %s already", row.Number, row.Name, row.State)
 	}
 	return row, nil
@@ -27,7 +27,7 @@ func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionRow, error) {
 // SetState moves a version on its way to another state of the way. Queued means that
 // it begins, with no stages, and that the next turn is another owner's.
 func (s *Store) SetState(ctx context.Context, versionID int64, state ladder.State) error {
-	if !slices.Contains(openStates, state) {
+	if !state.Open() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
 	}
 	return s.update(ctx, func(tx *Tx) error {
@@ -77,12 +77,8 @@ func (s *Store) SetNeeds(ctx context.Context, hash string, n ladder.Needs) error
 	return s.update(ctx, func(tx *Tx) error { return tx.SetNeeds(ctx, text(n), hash) })
 }
 
-func list(words []string) string {
-	if words == nil {
-		words = []string{}
-	}
-	return text(words)
-}
+// list returns a list as JSON.
+func list[T any](all []T) string { return text(append([]T{}, all...)) }
 
 // BeginStage notes that a stage of a version begins, again if it was there.
 func (s *Store) BeginStage(ctx context.Context, versionID int64, name string) error {
@@ -187,7 +183,7 @@ func (s *Store) Suspend(ctx context.Context, versionID, match int64, reason stri
 // refreshEntries brings the ladders in line with the versions' states, when the
 // ladders or the house bots have changed.
 func (tx *Tx) refreshEntries(ctx context.Context) error {
-	tx.changes = append(tx.changes, Change{all: true})
+	tx.forgets = true
 	rows, err := tx.VersionsIn(ctx, string(ladder.Live))
 	if err != nil {
 		return err
@@ -229,7 +225,7 @@ func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	if err != nil {
 		return err
 	}
-	tx.changes = append(tx.changes, Change{bot: botID, active: active})
+	tx.change(0, func(l *ladderState) { l.enter(botID, active) })
 	return tx.dropIdle(ctx)
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
@@ -30,7 +29,6 @@ func (s *Store) Withdraw(ctx context.Context, botID int64) error {
 		if err != nil {
 			return err
 		}
-		asked = slices.CompactFunc(asked, func(a, b queries.MatchRow) bool { return a.ID == b.ID }) // with two of its versions
 		for _, m := range asked {
 			if err := tx.dropMatch(ctx, m, b.PersonID.Int64, fmt.Sprintf("bot %q is withdrawn by its owner", b.Name)); err != nil {
 				return err

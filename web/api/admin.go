@@ -3,13 +3,13 @@ package api
 import (
 	"net/http"
 
-	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/parameters"
 )
 
-func inviteDoc(i service.Invite) wire.Invite {
+func inviteDoc(i ladder.Invite) wire.Invite {
 	return wire.Invite{ID: i.ID, Name: i.Name, By: i.From, Created: i.Created, Expires: i.Expires}
 }
 

@@ -89,7 +89,7 @@ func TestPeople(t *testing.T) {
 			t.Errorf("the replay has the seats %+v", r.Seats)
 		}
 		for _, one := range who[:2] {
-			list, err := w.Store.PlaysOf(t.Context(), one.Person.ID, 10)
+			list, err := w.Store.PlaysOf(t.Context(), one.Person.ID, false, 0, 10)
 			w.must(err)
 			if len(list) != 1 || len(list[0].People()) != 2 || len(list[0].Bots()) != 2 || list[0].People()[1].Record.Games != 1 {
 				t.Errorf("the games of %s are %+v", one.Person.Name, list)

@@ -443,7 +443,7 @@ func TestGuestSignsIn(t *testing.T) {
 		if r := w.kept(x); r.Seats[0].Name != "anna" {
 			t.Errorf("in the replay the person is %q", r.Seats[0].Name)
 		}
-		if list, err := w.Store.PlaysOf(t.Context(), p.ID, 10); err != nil || len(list) != 2 {
+		if list, err := w.Store.PlaysOf(t.Context(), p.ID, false, 0, 10); err != nil || len(list) != 2 {
 			t.Errorf("the person's games are %+v, %v", list, err)
 		}
 	})

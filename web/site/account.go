@@ -86,7 +86,7 @@ func (s *Site) account(v *visit) error {
 	for _, b := range bots {
 		page.Bots = append(page.Bots, ownBot{b, last[b.ID]})
 	}
-	plays, err := s.Store.PlaysOf(v.ctx(), v.Person.ID, botPlays)
+	plays, err := s.Store.PlaysOf(v.ctx(), v.Person.ID, false, 0, botPlays)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (v *visit) act(list string, do func(context.Context, service.Actor, int64) 
 // invitesPage is the data of the page "invites".
 type invitesPage struct {
 	Tabs    tabs
-	List    []service.Invite
+	List    []ladder.Invite
 	Expiry  []int
 	Name    string
 	Days    string

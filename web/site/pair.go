@@ -48,9 +48,11 @@ func (s *Site) pair(v *visit) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	if page.Met, err = s.Store.Meeting(v.ctx(), page.Ladder.Name, page.One.ID, page.Other.ID); err != nil {
+	met, err := s.Store.Meetings(v.ctx(), page.Ladder.Name, page.One.ID, page.Other.ID)
+	if err != nil {
 		return err
 	}
+	page.Met = met[[2]int64{page.One.ID, page.Other.ID}]
 	if page.Met.Deals > 0 {
 		pairs := []rating.Pair{{A: 0, B: 1, Deals: page.Met.Deals, Score: page.Met.Score, Squares: page.Met.Squares}}
 		list, err := rating.FitPairs(2, pairs, &rating.Anchor{Bot: 1}).Intervals()

@@ -12,7 +12,7 @@ const pairsRows = 16
 
 // cell is what the version of a row has scored against that of a column.
 type cell struct {
-	store.Tally
+	store.Meeting
 	Self bool
 	Tone string // "win", "loss" or "even"
 	URL  string // of the page of both
@@ -51,14 +51,14 @@ func (s *Site) pairs(v *visit) error {
 	for _, p := range list {
 		versions = append(versions, p.VersionID)
 	}
-	tallies, err := s.Store.Tallies(v.ctx(), page.Ladder.Name, versions)
+	met, err := s.Store.Meetings(v.ctx(), page.Ladder.Name, versions...)
 	if err != nil {
 		return err
 	}
 	for _, p := range list {
 		row := pairsRow{Standing: p}
 		for _, other := range list {
-			c := cellOf(tallies[[2]int64{p.VersionID, other.VersionID}], p.VersionID == other.VersionID)
+			c := cellOf(met[[2]int64{p.VersionID, other.VersionID}], p.VersionID == other.VersionID)
 			c.URL = pairPath(page.Ladder.Name, p.Bot, p.Version, other.Bot, other.Version)
 			row.Cells = append(row.Cells, c)
 		}
@@ -67,8 +67,8 @@ func (s *Site) pairs(v *visit) error {
 	return v.page(http.StatusOK, "pairs", page)
 }
 
-func cellOf(t store.Tally, self bool) cell {
-	c := cell{Tally: t, Self: self}
+func cellOf(t store.Meeting, self bool) cell {
+	c := cell{Meeting: t, Self: self}
 	switch {
 	case t.Deals == 0:
 	case t.Score > 0.55*t.Deals:

@@ -80,7 +80,7 @@ func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 		return err
 	}
 	slices.SortStableFunc(page.Records, func(a, b ladder.PlayRecord) int { return cmp.Or(cmp.Compare(a.Game, b.Game), b.Games-a.Games) })
-	list, err := s.Store.FinishedPlaysOf(v.ctx(), id, before, playsOfPerson+1)
+	list, err := s.Store.PlaysOf(v.ctx(), id, true, before, playsOfPerson+1)
 	p := &page.Plays
 	p.List, p.First, p.Next = olderBy(v, "played", playsOf(page.Person, list), before, playsOfPerson, func(x ownPlay) int64 { return x.Sat.UnixMicro() })
 	return err

@@ -174,24 +174,18 @@ type localOffice struct{ *store.Store }
 
 func (o localOffice) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {
 	code, i, err := o.Store.AddInvite(ctx, 0, n.Name, n.Expires)
-	return wire.MadeInvite{Invite: wire.Invite{ID: i.ID, Name: i.Name, Created: i.Created, Expires: i.Expires}, Code: code}, err
+	return wire.MadeInvite{Invite: inviteDoc(i), Code: code}, err
+}
+
+func inviteDoc(i ladder.Invite) wire.Invite {
+	return wire.Invite{ID: i.ID, Name: i.Name, By: i.From, Created: i.Created, Expires: i.Expires}
 }
 
 func (o localOffice) Invites(ctx context.Context) ([]wire.Invite, error) {
-	people, err := o.Store.People(ctx)
-	if err != nil {
-		return nil, err
-	}
-	names := map[int64]string{}
-	for _, p := range people {
-		names[p.ID] = p.Name
-	}
 	all, err := o.Store.Invites(ctx)
 	open := []wire.Invite{}
 	for _, i := range all {
-		if i.PersonID == 0 && (i.Expires.IsZero() || i.Expires.After(time.Now())) {
-			open = append(open, wire.Invite{ID: i.ID, Name: i.Name, By: names[i.By], Created: i.Created, Expires: i.Expires})
-		}
+		open = append(open, inviteDoc(i))
 	}
 	return open, err
 }

@@ -15,9 +15,11 @@ ORDER BY documents.match_id LIMIT sqlc.arg(n);
 -- name: KeptDocuments :many
 SELECT kind, hash, data FROM documents WHERE match_id = ? AND archive_id IS NULL ORDER BY kind DESC;
 
--- name: KeptBytes :one
--- The bytes of the documents of a match that are in the database.
-SELECT CAST(coalesce(sum(length(data)), 0) AS INTEGER) AS bytes FROM documents WHERE match_id = ? AND archive_id IS NULL;
+-- name: KeptBefore :one
+-- The matches that finished before a time and whose documents are in the database, and the bytes of these.
+SELECT count(DISTINCT documents.match_id) AS matches, CAST(coalesce(sum(length(documents.data)), 0) AS INTEGER) AS bytes
+FROM documents JOIN matches ON matches.id = documents.match_id
+WHERE documents.archive_id IS NULL AND matches.finished < sqlc.arg(before);
 
 -- name: AddArchive :one
 INSERT INTO archives (hash, size, created) VALUES (?, ?, ?) RETURNING id;

@@ -136,16 +136,23 @@ func (q *Queries) HasArchive(ctx context.Context, hash []byte) (bool, error) {
 	return exists, err
 }
 
-const keptBytes = `-- name: KeptBytes :one
-SELECT CAST(coalesce(sum(length(data)), 0) AS INTEGER) AS bytes FROM documents WHERE match_id = ? AND archive_id IS NULL
+const keptBefore = `-- name: KeptBefore :one
+SELECT count(DISTINCT documents.match_id) AS matches, CAST(coalesce(sum(length(documents.data)), 0) AS INTEGER) AS bytes
+FROM documents JOIN matches ON matches.id = documents.match_id
+WHERE documents.archive_id IS NULL AND matches.finished < ?1
 `
 
-// The bytes of the documents of a match that are in the database.
-func (q *Queries) KeptBytes(ctx context.Context, matchID int64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, keptBytes, matchID)
-	var bytes int64
-	err := row.Scan(&bytes)
-	return bytes, err
+type KeptBeforeRow struct {
+	Matches int64
+	Bytes   int64
+}
+
+// The matches that finished before a time and whose documents are in the database, and the bytes of these.
+func (q *Queries) KeptBefore(ctx context.Context, before sql.NullInt64) (KeptBeforeRow, error) {
+	row := q.db.QueryRowContext(ctx, keptBefore, before)
+	var i KeptBeforeRow
+	err := row.Scan(&i.Matches, &i.Bytes)
+	return i, err
 }
 
 const keptDocuments = `-- name: KeptDocuments :many

@@ -37,30 +37,12 @@ SELECT entries.version_id, entries.elo FROM versions CROSS JOIN entries ON entri
 WHERE versions.bot_id = ? AND entries.ladder_id = ? ORDER BY versions.began DESC, versions.number DESC LIMIT 1;
 
 -- name: UpdateActive :exec
--- An entry is active while its version is live, its owner is not blocked and the
--- ladder is played; a house bot has to be one of the ladder's.
 UPDATE entries SET active = NOT active
-WHERE active <> (
-  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  FROM versions
-  JOIN bots ON bots.id = versions.bot_id
-  JOIN ladders ON ladders.id = entries.ladder_id
-  LEFT JOIN people ON people.id = bots.person_id
-  WHERE versions.id = entries.version_id
-);
+WHERE active <> (SELECT due FROM dues WHERE dues.ladder_id = entries.ladder_id AND dues.version_id = entries.version_id);
 
 -- name: UpdateActiveOfBot :exec
-UPDATE entries SET active = NOT active
-WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND active <> (
-  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  FROM versions
-  JOIN bots ON bots.id = versions.bot_id
-  JOIN ladders ON ladders.id = entries.ladder_id
-  LEFT JOIN people ON people.id = bots.person_id
-  WHERE versions.id = entries.version_id
-);
+UPDATE entries SET active = NOT active WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?)
+  AND active <> (SELECT due FROM dues WHERE dues.ladder_id = entries.ladder_id AND dues.version_id = entries.version_id);
 
 -- name: Members :many
 -- The active versions of a ladder.
@@ -76,11 +58,10 @@ SELECT matches.id, match_slots.slot, match_slots.version_id
 FROM matches JOIN match_slots ON match_slots.match_id = matches.id
 WHERE matches.ladder_id = ? AND matches.state IN ('waiting', 'running');
 
--- name: MetAbove :many
-SELECT b AS other, matches FROM pairs WHERE ladder_id = ? AND a = ?;
-
--- name: MetBelow :many
-SELECT a AS other, matches FROM pairs WHERE ladder_id = ? AND b = ?;
+-- name: Met :many
+-- The opponents of a version.
+SELECT above.b AS other, above.matches FROM pairs AS above WHERE above.ladder_id = sqlc.arg(ladder_id) AND above.a = sqlc.arg(version_id)
+UNION ALL SELECT below.a, below.matches FROM pairs AS below WHERE below.ladder_id = sqlc.arg(ladder_id) AND below.b = sqlc.arg(version_id);
 
 -- name: PastStandings :many
 SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 0
@@ -100,13 +81,6 @@ SELECT a, b, deals, score, squares FROM pairs WHERE ladder_id = ?;
 
 -- name: SetFit :exec
 UPDATE entries SET fit = ?, plus_minus = ? WHERE ladder_id = ? AND version_id = ?;
-
--- name: SaveFit :exec
-INSERT INTO fits (ladder_id, upto, created) VALUES (?, ?, ?)
-ON CONFLICT (ladder_id) DO UPDATE SET upto = excluded.upto, created = excluded.created;
-
--- name: Fit :one
-SELECT * FROM fits WHERE ladder_id = ?;
 
 -- name: MoveEntry :exec
 UPDATE entries SET elo = ?, uncertainty = ?, last = ?, last_at = ?, matches = ?, games = ?, wins = ?, draws = ?, losses = ?, faults = ?

@@ -314,17 +314,6 @@ func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (E
 	return i, err
 }
 
-const fit = `-- name: Fit :one
-SELECT ladder_id, upto, created FROM fits WHERE ladder_id = ?
-`
-
-func (q *Queries) Fit(ctx context.Context, ladderID int64) (Fit, error) {
-	row := q.db.QueryRowContext(ctx, fit, ladderID)
-	var i Fit
-	err := row.Scan(&i.LadderID, &i.Upto, &i.Created)
-	return i, err
-}
-
 const history = `-- name: History :many
 SELECT changes.match_id, changes.slot, changes.ladder_id, changes.version_id, changes.number, changes.elo_before, changes.elo_after, changes.k, changes.score, changes.expected, changes.uncertainty, coalesce(results.distinct_deals, 0) AS deals
 FROM changes JOIN results ON results.match_id = changes.match_id
@@ -607,56 +596,26 @@ func (q *Queries) MembersOfBot(ctx context.Context, botID int64) ([]StandingRow,
 	return items, nil
 }
 
-const metAbove = `-- name: MetAbove :many
-SELECT b AS other, matches FROM pairs WHERE ladder_id = ? AND a = ?
+const met = `-- name: Met :many
+SELECT above.b AS other, above.matches FROM pairs AS above WHERE above.ladder_id = ?1 AND above.a = ?2
+UNION ALL SELECT below.a, below.matches FROM pairs AS below WHERE below.ladder_id = ?1 AND below.b = ?2
 `
 
-type MetAboveRow struct {
+type MetRow struct {
 	Other   int64
 	Matches int64
 }
 
-func (q *Queries) MetAbove(ctx context.Context, ladderID int64, a int64) ([]MetAboveRow, error) {
-	rows, err := q.db.QueryContext(ctx, metAbove, ladderID, a)
+// The opponents of a version.
+func (q *Queries) Met(ctx context.Context, ladderID int64, versionID int64) ([]MetRow, error) {
+	rows, err := q.db.QueryContext(ctx, met, ladderID, versionID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []MetAboveRow
+	var items []MetRow
 	for rows.Next() {
-		var i MetAboveRow
-		if err := rows.Scan(&i.Other, &i.Matches); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const metBelow = `-- name: MetBelow :many
-SELECT a AS other, matches FROM pairs WHERE ladder_id = ? AND b = ?
-`
-
-type MetBelowRow struct {
-	Other   int64
-	Matches int64
-}
-
-func (q *Queries) MetBelow(ctx context.Context, ladderID int64, b int64) ([]MetBelowRow, error) {
-	rows, err := q.db.QueryContext(ctx, metBelow, ladderID, b)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MetBelowRow
-	for rows.Next() {
-		var i MetBelowRow
+		var i MetRow
 		if err := rows.Scan(&i.Other, &i.Matches); err != nil {
 			return nil, err
 		}
@@ -851,16 +810,6 @@ func (q *Queries) RetireLadder(ctx context.Context, id int64) error {
 	return err
 }
 
-const saveFit = `-- name: SaveFit :exec
-INSERT INTO fits (ladder_id, upto, created) VALUES (?, ?, ?)
-ON CONFLICT (ladder_id) DO UPDATE SET upto = excluded.upto, created = excluded.created
-`
-
-func (q *Queries) SaveFit(ctx context.Context, ladderID int64, upto int64, created int64) error {
-	_, err := q.db.ExecContext(ctx, saveFit, ladderID, upto, created)
-	return err
-}
-
 const setFinished = `-- name: SetFinished :exec
 UPDATE ladders SET finished = ? WHERE id = ?
 `
@@ -893,35 +842,17 @@ func (q *Queries) SetFit(ctx context.Context, arg SetFitParams) error {
 
 const updateActive = `-- name: UpdateActive :exec
 UPDATE entries SET active = NOT active
-WHERE active <> (
-  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  FROM versions
-  JOIN bots ON bots.id = versions.bot_id
-  JOIN ladders ON ladders.id = entries.ladder_id
-  LEFT JOIN people ON people.id = bots.person_id
-  WHERE versions.id = entries.version_id
-)
+WHERE active <> (SELECT due FROM dues WHERE dues.ladder_id = entries.ladder_id AND dues.version_id = entries.version_id)
 `
 
-// An entry is active while its version is live, its owner is not blocked and the
-// ladder is played; a house bot has to be one of the ladder's.
 func (q *Queries) UpdateActive(ctx context.Context) error {
 	_, err := q.db.ExecContext(ctx, updateActive)
 	return err
 }
 
 const updateActiveOfBot = `-- name: UpdateActiveOfBot :exec
-UPDATE entries SET active = NOT active
-WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND active <> (
-  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  FROM versions
-  JOIN bots ON bots.id = versions.bot_id
-  JOIN ladders ON ladders.id = entries.ladder_id
-  LEFT JOIN people ON people.id = bots.person_id
-  WHERE versions.id = entries.version_id
-)
+UPDATE entries SET active = NOT active WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?)
+  AND active <> (SELECT due FROM dues WHERE dues.ladder_id = entries.ladder_id AND dues.version_id = entries.version_id)
 `
 
 func (q *Queries) UpdateActiveOfBot(ctx context.Context, botID int64) error {

@@ -92,8 +92,8 @@ UPDATE matches SET state = 'dropped', reason = ?, finished = ? WHERE id = ?;
 UPDATE matches SET state = 'finished', finished = ?, reason = ? WHERE id = ?;
 
 -- name: AskedOfBot :many
--- Unrated matches that wait for a bot.
-SELECT match_rows.* FROM match_slots CROSS JOIN match_rows ON match_rows.id = match_slots.match_id
+-- Unrated matches that wait for a bot, each once.
+SELECT DISTINCT match_rows.* FROM match_slots CROSS JOIN match_rows ON match_rows.id = match_slots.match_id
 WHERE match_slots.bot_id = ? AND match_rows.state = 'waiting' AND match_rows.ladder_id IS NULL ORDER BY match_rows.id;
 
 -- name: IdleWaiting :many

@@ -101,11 +101,11 @@ func (q *Queries) AddSlot(ctx context.Context, arg AddSlotParams) error {
 }
 
 const askedOfBot = `-- name: AskedOfBot :many
-SELECT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM match_slots CROSS JOIN match_rows ON match_rows.id = match_slots.match_id
+SELECT DISTINCT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM match_slots CROSS JOIN match_rows ON match_rows.id = match_slots.match_id
 WHERE match_slots.bot_id = ? AND match_rows.state = 'waiting' AND match_rows.ladder_id IS NULL ORDER BY match_rows.id
 `
 
-// Unrated matches that wait for a bot.
+// Unrated matches that wait for a bot, each once.
 func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, askedOfBot, botID)
 	if err != nil {

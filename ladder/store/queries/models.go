@@ -59,6 +59,14 @@ type Document struct {
 	Length    sql.NullInt64
 }
 
+type Due struct {
+	LadderID  int64
+	VersionID int64
+	Games     string
+	Game      string
+	Due       sql.NullBool
+}
+
 type Entry struct {
 	LadderID    int64
 	VersionID   int64
@@ -86,12 +94,6 @@ type Fingerprint struct {
 	LadderID    int64
 	Fingerprint int64
 	Ord         int64
-}
-
-type Fit struct {
-	LadderID int64
-	Upto     int64
-	Created  int64
 }
 
 type GuestPlay struct {
@@ -220,7 +222,6 @@ type Play struct {
 	Commitment string
 	Began      int64
 	Ended      sql.NullInt64
-	Size       sql.NullInt64
 	Replay     []byte
 	Broken     string
 	Rated      sql.NullInt64
@@ -240,15 +241,6 @@ type PlaySeat struct {
 	Ended        sql.NullInt64
 	RatingBefore sql.NullFloat64
 	RatingAfter  sql.NullFloat64
-}
-
-type Rerate struct {
-	ID       int64
-	LadderID int64
-	Created  int64
-	Matches  int64
-	Before   string
-	After    string
 }
 
 type Result struct {

@@ -25,17 +25,14 @@ WHERE bots.person_id = ? AND bots.id < ? ORDER BY bots.id DESC LIMIT ?;
 -- name: NextLanguage :one
 SELECT language FROM versions WHERE language > ? ORDER BY language LIMIT 1;
 
--- name: BotsNamed :many
-SELECT name FROM bots WHERE name >= sqlc.arg(low) AND name < sqlc.arg(high) ORDER BY name LIMIT sqlc.arg(n);
-
 -- name: BotsWith :many
-SELECT name FROM bots WHERE name > '' AND instr(name, CAST(sqlc.arg(part) AS TEXT)) > 0 ORDER BY name LIMIT sqlc.arg(n);
-
--- name: PeopleNamed :many
-SELECT name FROM people WHERE name >= sqlc.arg(low) AND name < sqlc.arg(high) ORDER BY name LIMIT sqlc.arg(n);
+-- The names with a text, those that begin with it first.
+SELECT name FROM (SELECT name, instr(name, CAST(sqlc.arg(part) AS TEXT)) AS at FROM bots WHERE name > '') AS found
+WHERE at > 0 ORDER BY at > 1, name LIMIT sqlc.arg(n);
 
 -- name: PeopleWith :many
-SELECT name FROM people WHERE name > '' AND instr(name, CAST(sqlc.arg(part) AS TEXT)) > 0 ORDER BY name LIMIT sqlc.arg(n);
+SELECT name FROM (SELECT name, instr(name, CAST(sqlc.arg(part) AS TEXT)) AS at FROM people WHERE name > '') AS found
+WHERE at > 0 ORDER BY at > 1, name LIMIT sqlc.arg(n);
 
 -- name: VersionsOfBefore :many
 SELECT * FROM version_rows WHERE bot_id = ? AND number < ? ORDER BY number DESC LIMIT ?;
@@ -48,11 +45,6 @@ WHERE standing_rows.version_id = ? ORDER BY ladders.active DESC, ladders.positio
 -- The last version of a bot that is or was on a ladder.
 SELECT versions.id FROM versions WHERE versions.bot_id = ?
   AND EXISTS (SELECT 1 FROM entries WHERE entries.version_id = versions.id) ORDER BY versions.state = 'live' DESC, versions.number DESC LIMIT 1;
-
--- name: EntriesOnLadder :many
--- The last versions of a bot that have played on a ladder, the last one first.
-SELECT entries.version_id, versions.number, entries.matches FROM versions CROSS JOIN entries ON entries.version_id = versions.id
-WHERE versions.bot_id = ? AND entries.ladder_id = ? AND entries.matches > 0 ORDER BY versions.number DESC LIMIT ?;
 
 -- name: StandingsOnLadder :many
 -- The last versions of a bot that have played on a ladder, the last one first.
@@ -99,3 +91,10 @@ WHERE match_slots.bot_id = ? AND match_slots.faulty = 1 ORDER BY match_slots.mat
 -- The last messages about versions of a bot.
 SELECT messages.* FROM versions CROSS JOIN messages ON messages.version_id = versions.id
 WHERE versions.bot_id = ? ORDER BY messages.id DESC LIMIT ?;
+
+-- name: PairsAmong :many
+-- The counts of versions with each other; versions is a JSON list of IDs.
+SELECT pairs.*
+FROM json_each(CAST(sqlc.arg(versions) AS TEXT)) AS x
+CROSS JOIN json_each(CAST(sqlc.arg(versions) AS TEXT)) AS y
+CROSS JOIN pairs ON pairs.ladder_id = CAST(sqlc.arg(ladder_id) AS INTEGER) AND pairs.a = x.value AND pairs.b = y.value;

@@ -10,33 +10,6 @@ import (
 	"database/sql"
 )
 
-const botsNamed = `-- name: BotsNamed :many
-SELECT name FROM bots WHERE name >= ?1 AND name < ?2 ORDER BY name LIMIT ?3
-`
-
-func (q *Queries) BotsNamed(ctx context.Context, low string, high string, n int64) ([]string, error) {
-	rows, err := q.db.QueryContext(ctx, botsNamed, low, high, n)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		items = append(items, name)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const botsOfBefore = `-- name: BotsOfBefore :many
 SELECT bots.id, bots.person_id, bots.name, bots.created, bots.withdrawn, versions.number, versions.state, versions.language, versions.label
 FROM bots
@@ -86,9 +59,11 @@ func (q *Queries) BotsOfBefore(ctx context.Context, personID sql.NullInt64, iD i
 }
 
 const botsWith = `-- name: BotsWith :many
-SELECT name FROM bots WHERE name > '' AND instr(name, CAST(?1 AS TEXT)) > 0 ORDER BY name LIMIT ?2
+SELECT name FROM (SELECT name, instr(name, CAST(?1 AS TEXT)) AS at FROM bots WHERE name > '') AS found
+WHERE at > 0 ORDER BY at > 1, name LIMIT ?2
 `
 
+// The names with a text, those that begin with it first.
 func (q *Queries) BotsWith(ctx context.Context, part string, n int64) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, botsWith, part, n)
 	if err != nil {
@@ -155,41 +130,6 @@ func (q *Queries) EntriesOfVersion(ctx context.Context, versionID int64) ([]Stan
 			&i.Owner,
 			&i.Ladder,
 		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const entriesOnLadder = `-- name: EntriesOnLadder :many
-SELECT entries.version_id, versions.number, entries.matches FROM versions CROSS JOIN entries ON entries.version_id = versions.id
-WHERE versions.bot_id = ? AND entries.ladder_id = ? AND entries.matches > 0 ORDER BY versions.number DESC LIMIT ?
-`
-
-type EntriesOnLadderRow struct {
-	VersionID int64
-	Number    int64
-	Matches   int64
-}
-
-// The last versions of a bot that have played on a ladder, the last one first.
-func (q *Queries) EntriesOnLadder(ctx context.Context, botID int64, ladderID int64, limit int64) ([]EntriesOnLadderRow, error) {
-	rows, err := q.db.QueryContext(ctx, entriesOnLadder, botID, ladderID, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []EntriesOnLadderRow
-	for rows.Next() {
-		var i EntriesOnLadderRow
-		if err := rows.Scan(&i.VersionID, &i.Number, &i.Matches); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -475,23 +415,38 @@ func (q *Queries) Opponents(ctx context.Context, arg OpponentsParams) ([]Opponen
 	return items, nil
 }
 
-const peopleNamed = `-- name: PeopleNamed :many
-SELECT name FROM people WHERE name >= ?1 AND name < ?2 ORDER BY name LIMIT ?3
+const pairsAmong = `-- name: PairsAmong :many
+SELECT pairs.ladder_id, pairs.a, pairs.b, pairs.matches, pairs.deals, pairs.score, pairs.squares, pairs.wins, pairs.draws, pairs.losses
+FROM json_each(CAST(?1 AS TEXT)) AS x
+CROSS JOIN json_each(CAST(?1 AS TEXT)) AS y
+CROSS JOIN pairs ON pairs.ladder_id = CAST(?2 AS INTEGER) AND pairs.a = x.value AND pairs.b = y.value
 `
 
-func (q *Queries) PeopleNamed(ctx context.Context, low string, high string, n int64) ([]string, error) {
-	rows, err := q.db.QueryContext(ctx, peopleNamed, low, high, n)
+// The counts of versions with each other; versions is a JSON list of IDs.
+func (q *Queries) PairsAmong(ctx context.Context, versions string, ladderID int64) ([]Pair, error) {
+	rows, err := q.db.QueryContext(ctx, pairsAmong, versions, ladderID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []string
+	var items []Pair
 	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
+		var i Pair
+		if err := rows.Scan(
+			&i.LadderID,
+			&i.A,
+			&i.B,
+			&i.Matches,
+			&i.Deals,
+			&i.Score,
+			&i.Squares,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+		); err != nil {
 			return nil, err
 		}
-		items = append(items, name)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -503,7 +458,8 @@ func (q *Queries) PeopleNamed(ctx context.Context, low string, high string, n in
 }
 
 const peopleWith = `-- name: PeopleWith :many
-SELECT name FROM people WHERE name > '' AND instr(name, CAST(?1 AS TEXT)) > 0 ORDER BY name LIMIT ?2
+SELECT name FROM (SELECT name, instr(name, CAST(?1 AS TEXT)) AS at FROM people WHERE name > '') AS found
+WHERE at > 0 ORDER BY at > 1, name LIMIT ?2
 `
 
 func (q *Queries) PeopleWith(ctx context.Context, part string, n int64) ([]string, error) {

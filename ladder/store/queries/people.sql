@@ -45,7 +45,9 @@ INSERT INTO invites (public, hash, name, invited_by, created, expires) VALUES (?
 SELECT * FROM invites WHERE public = ?;
 
 -- name: Invites :many
-SELECT * FROM invites ORDER BY id;
+-- Those that can still be used.
+SELECT sqlc.embed(invites), coalesce(people.name, '') AS inviter FROM invites LEFT JOIN people ON people.id = invites.invited_by
+WHERE invites.person_id IS NULL AND (invites.expires IS NULL OR invites.expires > sqlc.arg(now)) ORDER BY invites.id;
 
 -- name: UseInvite :execrows
 UPDATE invites SET person_id = ? WHERE id = ? AND person_id IS NULL;

@@ -221,27 +221,35 @@ func (q *Queries) InviteByPublic(ctx context.Context, public string) (Invite, er
 }
 
 const invites = `-- name: Invites :many
-SELECT id, public, hash, name, invited_by, created, expires, person_id FROM invites ORDER BY id
+SELECT invites.id, invites.public, invites.hash, invites.name, invites.invited_by, invites.created, invites.expires, invites.person_id, coalesce(people.name, '') AS inviter FROM invites LEFT JOIN people ON people.id = invites.invited_by
+WHERE invites.person_id IS NULL AND (invites.expires IS NULL OR invites.expires > ?1) ORDER BY invites.id
 `
 
-func (q *Queries) Invites(ctx context.Context) ([]Invite, error) {
-	rows, err := q.db.QueryContext(ctx, invites)
+type InvitesRow struct {
+	Invite  Invite
+	Inviter string
+}
+
+// Those that can still be used.
+func (q *Queries) Invites(ctx context.Context, now sql.NullInt64) ([]InvitesRow, error) {
+	rows, err := q.db.QueryContext(ctx, invites, now)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Invite
+	var items []InvitesRow
 	for rows.Next() {
-		var i Invite
+		var i InvitesRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.Public,
-			&i.Hash,
-			&i.Name,
-			&i.InvitedBy,
-			&i.Created,
-			&i.Expires,
-			&i.PersonID,
+			&i.Invite.ID,
+			&i.Invite.Public,
+			&i.Invite.Hash,
+			&i.Invite.Name,
+			&i.Invite.InvitedBy,
+			&i.Invite.Created,
+			&i.Invite.Expires,
+			&i.Invite.PersonID,
+			&i.Inviter,
 		); err != nil {
 			return nil, err
 		}

@@ -40,7 +40,7 @@ DELETE FROM guest_plays WHERE rowid = (
 DELETE FROM guest_plays WHERE began < ?;
 
 -- name: FinishPlay :execrows
-UPDATE plays SET state = 'finished', ended = ?, size = ?, replay = ? WHERE id = ? AND state = 'open';
+UPDATE plays SET state = 'finished', ended = ?, replay = ? WHERE id = ? AND state = 'open';
 
 -- name: ScorePlaySeat :exec
 UPDATE play_seats SET wins = ?, draws = ?, losses = ?, ended = ? WHERE play_id = ? AND seat = ?;
@@ -57,9 +57,11 @@ SELECT CAST(coalesce(sum(wins), 0) AS INTEGER) AS wins, CAST(coalesce(sum(draws)
 FROM play_seats WHERE bot_id = ?;
 
 -- name: PlaysOf :many
--- The last games in which a person sat.
+-- The last games in which a person sat down before a time: of finished ones those that were not broken off.
 SELECT plays.id, plays.game, plays.opener, plays.state, plays.began, plays.ended
-FROM play_seats JOIN plays ON plays.id = play_seats.play_id WHERE play_seats.person_id = ? ORDER BY play_seats.sat DESC LIMIT ?;
+FROM play_seats JOIN plays ON plays.id = play_seats.play_id
+WHERE play_seats.person_id = sqlc.arg(person_id) AND play_seats.sat < sqlc.arg(before)
+  AND (CAST(sqlc.arg(finished) AS INTEGER) = 0 OR play_seats.ended IS NOT NULL) ORDER BY play_seats.sat DESC LIMIT sqlc.arg(n);
 
 -- name: PlaysAgainst :many
 -- The last games that count in a bot's record against people.
@@ -68,12 +70,6 @@ SELECT play_seats.play_id, play_seats.seat, play_seats.ended, play_seats.wins, p
 FROM play_seats JOIN plays ON plays.id = play_seats.play_id
 LEFT JOIN play_seats AS opener ON opener.play_id = plays.id AND opener.seat = plays.opener LEFT JOIN people ON people.id = opener.person_id
 WHERE play_seats.bot_id = ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.ended DESC LIMIT ?;
-
--- name: FinishedPlaysOf :many
--- The last finished games in which a person sat down before a time.
-SELECT plays.id, plays.game, plays.opener, plays.began, plays.ended
-FROM play_seats JOIN plays ON plays.id = play_seats.play_id
-WHERE play_seats.person_id = ? AND play_seats.sat < ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.sat DESC LIMIT ?;
 
 -- name: PersonRecords :many
 -- The finished games of a person by game and by who else sat there: other people, with the mean of their ratings, one bot (its ID) or several (0).

@@ -164,71 +164,15 @@ func (q *Queries) DeleteGuestPlays(ctx context.Context, began int64) error {
 }
 
 const finishPlay = `-- name: FinishPlay :execrows
-UPDATE plays SET state = 'finished', ended = ?, size = ?, replay = ? WHERE id = ? AND state = 'open'
+UPDATE plays SET state = 'finished', ended = ?, replay = ? WHERE id = ? AND state = 'open'
 `
 
-type FinishPlayParams struct {
-	Ended  sql.NullInt64
-	Size   sql.NullInt64
-	Replay []byte
-	ID     string
-}
-
-func (q *Queries) FinishPlay(ctx context.Context, arg FinishPlayParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, finishPlay,
-		arg.Ended,
-		arg.Size,
-		arg.Replay,
-		arg.ID,
-	)
+func (q *Queries) FinishPlay(ctx context.Context, ended sql.NullInt64, replay []byte, iD string) (int64, error) {
+	result, err := q.db.ExecContext(ctx, finishPlay, ended, replay, iD)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const finishedPlaysOf = `-- name: FinishedPlaysOf :many
-SELECT plays.id, plays.game, plays.opener, plays.began, plays.ended
-FROM play_seats JOIN plays ON plays.id = play_seats.play_id
-WHERE play_seats.person_id = ? AND play_seats.sat < ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.sat DESC LIMIT ?
-`
-
-type FinishedPlaysOfRow struct {
-	ID     string
-	Game   string
-	Opener int64
-	Began  int64
-	Ended  sql.NullInt64
-}
-
-// The last finished games in which a person sat down before a time.
-func (q *Queries) FinishedPlaysOf(ctx context.Context, personID sql.NullInt64, sat sql.NullInt64, limit int64) ([]FinishedPlaysOfRow, error) {
-	rows, err := q.db.QueryContext(ctx, finishedPlaysOf, personID, sat, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []FinishedPlaysOfRow
-	for rows.Next() {
-		var i FinishedPlaysOfRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Game,
-			&i.Opener,
-			&i.Began,
-			&i.Ended,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const forgetGuestPlay = `-- name: ForgetGuestPlay :exec
@@ -566,8 +510,17 @@ func (q *Queries) PlaysAgainst(ctx context.Context, botID sql.NullInt64, limit i
 
 const playsOf = `-- name: PlaysOf :many
 SELECT plays.id, plays.game, plays.opener, plays.state, plays.began, plays.ended
-FROM play_seats JOIN plays ON plays.id = play_seats.play_id WHERE play_seats.person_id = ? ORDER BY play_seats.sat DESC LIMIT ?
+FROM play_seats JOIN plays ON plays.id = play_seats.play_id
+WHERE play_seats.person_id = ?1 AND play_seats.sat < ?2
+  AND (CAST(?3 AS INTEGER) = 0 OR play_seats.ended IS NOT NULL) ORDER BY play_seats.sat DESC LIMIT ?4
 `
+
+type PlaysOfParams struct {
+	PersonID sql.NullInt64
+	Before   sql.NullInt64
+	Finished int64
+	N        int64
+}
 
 type PlaysOfRow struct {
 	ID     string
@@ -578,9 +531,14 @@ type PlaysOfRow struct {
 	Ended  sql.NullInt64
 }
 
-// The last games in which a person sat.
-func (q *Queries) PlaysOf(ctx context.Context, personID sql.NullInt64, limit int64) ([]PlaysOfRow, error) {
-	rows, err := q.db.QueryContext(ctx, playsOf, personID, limit)
+// The last games in which a person sat down before a time: of finished ones those that were not broken off.
+func (q *Queries) PlaysOf(ctx context.Context, arg PlaysOfParams) ([]PlaysOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, playsOf,
+		arg.PersonID,
+		arg.Before,
+		arg.Finished,
+		arg.N,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,3 @@ UPDATE entries SET start = ?, elo = ?, uncertainty = ? WHERE ladder_id = ? AND v
 
 -- name: SetFormula :exec
 UPDATE ladders SET formula = ? WHERE id = ?;
-
--- name: DeleteFit :exec
-DELETE FROM fits WHERE ladder_id = ?;
-
--- name: AddRerate :exec
-INSERT INTO rerates (ladder_id, created, matches, before, after) VALUES (?, ?, ?, ?, ?);

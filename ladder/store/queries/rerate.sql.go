@@ -9,38 +9,6 @@ import (
 	"context"
 )
 
-const addRerate = `-- name: AddRerate :exec
-INSERT INTO rerates (ladder_id, created, matches, before, after) VALUES (?, ?, ?, ?, ?)
-`
-
-type AddRerateParams struct {
-	LadderID int64
-	Created  int64
-	Matches  int64
-	Before   string
-	After    string
-}
-
-func (q *Queries) AddRerate(ctx context.Context, arg AddRerateParams) error {
-	_, err := q.db.ExecContext(ctx, addRerate,
-		arg.LadderID,
-		arg.Created,
-		arg.Matches,
-		arg.Before,
-		arg.After,
-	)
-	return err
-}
-
-const deleteFit = `-- name: DeleteFit :exec
-DELETE FROM fits WHERE ladder_id = ?
-`
-
-func (q *Queries) DeleteFit(ctx context.Context, ladderID int64) error {
-	_, err := q.db.ExecContext(ctx, deleteFit, ladderID)
-	return err
-}
-
 const rerateChange = `-- name: RerateChange :execrows
 UPDATE changes SET elo_before = ?, elo_after = ?, k = ?, score = ?, expected = ?, uncertainty = ?
 WHERE match_id = ? AND slot = ? AND version_id = ?

@@ -47,18 +47,13 @@ SELECT count(*), CAST(coalesce(max(id), 0) AS INTEGER) AS highest FROM results;
 SELECT count(*) FROM fingerprints WHERE ladder_id = ? AND ord <= ?;
 
 -- name: WronglyActive :many
--- The versions that play on a ladder and must not, or the other way round: as UpdateActive has it.
+-- The versions that play on a ladder and must not, or the other way round.
 -- One that plays and has no entry is among them.
-SELECT versions.id FROM versions
-JOIN bots ON bots.id = versions.bot_id
-JOIN ladders ON ladders.id = ?
-LEFT JOIN people ON people.id = bots.person_id
-LEFT JOIN entries ON entries.ladder_id = ladders.id AND entries.version_id = versions.id
-WHERE coalesce(entries.active, 0) <> (
-  versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-  AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  AND (entries.version_id IS NOT NULL OR versions.games = '[]' OR EXISTS (SELECT 1 FROM json_each(versions.games) WHERE json_each.value = ladders.game))
-) ORDER BY versions.id;
+SELECT dues.version_id FROM dues
+LEFT JOIN entries ON entries.ladder_id = dues.ladder_id AND entries.version_id = dues.version_id
+WHERE dues.ladder_id = ? AND coalesce(entries.active, 0) <> (dues.due
+  AND (entries.version_id IS NOT NULL OR dues.games = '[]' OR EXISTS (SELECT 1 FROM json_each(dues.games) WHERE json_each.value = dues.game))
+) ORDER BY dues.version_id;
 
 -- name: PlaysAfter :many
 SELECT * FROM plays WHERE id > ? ORDER BY id LIMIT ?;

@@ -403,7 +403,7 @@ func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow,
 }
 
 const playsAfter = `-- name: PlaysAfter :many
-SELECT id, game, options, opener, bank, state, commitment, began, ended, size, replay, broken, rated FROM plays WHERE id > ? ORDER BY id LIMIT ?
+SELECT id, game, options, opener, bank, state, commitment, began, ended, replay, broken, rated FROM plays WHERE id > ? ORDER BY id LIMIT ?
 `
 
 func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]Play, error) {
@@ -425,7 +425,6 @@ func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]Pla
 			&i.Commitment,
 			&i.Began,
 			&i.Ended,
-			&i.Size,
 			&i.Replay,
 			&i.Broken,
 			&i.Rated,
@@ -528,33 +527,28 @@ func (q *Queries) UnfinishedWithResults(ctx context.Context) ([]UnfinishedWithRe
 }
 
 const wronglyActive = `-- name: WronglyActive :many
-SELECT versions.id FROM versions
-JOIN bots ON bots.id = versions.bot_id
-JOIN ladders ON ladders.id = ?
-LEFT JOIN people ON people.id = bots.person_id
-LEFT JOIN entries ON entries.ladder_id = ladders.id AND entries.version_id = versions.id
-WHERE coalesce(entries.active, 0) <> (
-  versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-  AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  AND (entries.version_id IS NOT NULL OR versions.games = '[]' OR EXISTS (SELECT 1 FROM json_each(versions.games) WHERE json_each.value = ladders.game))
-) ORDER BY versions.id
+SELECT dues.version_id FROM dues
+LEFT JOIN entries ON entries.ladder_id = dues.ladder_id AND entries.version_id = dues.version_id
+WHERE dues.ladder_id = ? AND coalesce(entries.active, 0) <> (dues.due
+  AND (entries.version_id IS NOT NULL OR dues.games = '[]' OR EXISTS (SELECT 1 FROM json_each(dues.games) WHERE json_each.value = dues.game))
+) ORDER BY dues.version_id
 `
 
-// The versions that play on a ladder and must not, or the other way round: as UpdateActive has it.
+// The versions that play on a ladder and must not, or the other way round.
 // One that plays and has no entry is among them.
-func (q *Queries) WronglyActive(ctx context.Context, id int64) ([]int64, error) {
-	rows, err := q.db.QueryContext(ctx, wronglyActive, id)
+func (q *Queries) WronglyActive(ctx context.Context, ladderID int64) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, wronglyActive, ladderID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var items []int64
 	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var version_id int64
+		if err := rows.Scan(&version_id); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, version_id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
