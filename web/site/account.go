@@ -95,9 +95,8 @@ func (s *Site) account(v *visit) error {
 	if err != nil {
 		return err
 	}
-	q := v.query()
-	page.Messages, page.Pager = paged(v, q, all, messagesPerPage)
-	if err := q.Err(); err != nil {
+	page.Messages, page.Pager = paged(v, all, messagesPerPage)
+	if err := v.query().Err(); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(page.Messages, func(m ladder.Message) bool { return m.Seen.IsZero() }) {
@@ -272,17 +271,13 @@ type membersPage struct {
 func (s *Site) members(v *visit) error { return s.showMembers(v, membersPage{}) }
 
 func (s *Site) showMembers(v *visit, page membersPage) error {
-	q := v.query()
-	page.Tabs, page.Query = v.tabs("/account/people"), q.Text("q")
+	page.Tabs, page.Query = v.tabs("/account/people"), v.query().Text("q")
 	all, err := s.Service.People(v.ctx(), v.Actor)
 	if err != nil {
 		return err
 	}
 	found := slices.DeleteFunc(all, func(p ladder.Person) bool { return !strings.Contains(p.Name, strings.ToLower(page.Query)) })
-	page.List, page.Pager = paged(v, q, found, peoplePerPage)
-	if err := q.Err(); err != nil {
-		return err
-	}
+	page.List, page.Pager = paged(v, found, peoplePerPage)
 	return v.page(http.StatusOK, "members", page)
 }
 

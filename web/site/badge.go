@@ -66,9 +66,8 @@ func (s *Site) badge(v *visit) error {
 	if err != nil {
 		return err
 	}
-	q := v.query()
-	on := q.Text("ladder")
-	if err := q.Err(); err != nil {
+	on := v.query().Text("ladder")
+	if err := v.query().Err(); err != nil {
 		return err
 	}
 	if on != "" {

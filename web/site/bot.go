@@ -78,9 +78,8 @@ func (s *Site) showBot(v *visit, status int, problem *wire.Problem) error {
 	if page.Owner, err = s.ownerName(v, page.Bot); err != nil {
 		return err
 	}
-	q := v.query()
-	for _, add := range []func(*visit, *parameters.Query, *botPage) error{s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn} {
-		if err := add(v, q, &page); err != nil {
+	for _, add := range []func(*visit, *botPage) error{s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn} {
+		if err := add(v, &page); err != nil {
 			return err
 		}
 	}
@@ -96,7 +95,7 @@ func (s *Site) ownerName(v *visit, b ladder.Bot) (string, error) {
 	return p.Name, err
 }
 
-func (s *Site) addVersions(v *visit, _ *parameters.Query, page *botPage) (err error) {
+func (s *Site) addVersions(v *visit, page *botPage) (err error) {
 	page.Versions, err = s.Store.VersionsBefore(v.ctx(), page.Bot.ID, 0, botVersions+1)
 	if page.More = len(page.Versions) > botVersions; page.More {
 		page.Versions = page.Versions[:botVersions]
@@ -106,11 +105,8 @@ func (s *Site) addVersions(v *visit, _ *parameters.Query, page *botPage) (err er
 
 // addPlaces adds the places of the version that plays, or else of the last one that has played,
 // and chooses a ladder: that of the parameter, or else the first.
-func (s *Site) addPlaces(v *visit, q *parameters.Query, page *botPage) error {
-	page.Ladder = q.Text("ladder")
-	if err := q.Err(); err != nil {
-		return err
-	}
+func (s *Site) addPlaces(v *visit, page *botPage) error {
+	page.Ladder = v.query().Text("ladder")
 	var err error
 	if page.Places, err = s.Store.PlacesOfBot(v.ctx(), page.Bot.ID); err != nil {
 		return err
@@ -126,7 +122,7 @@ func (s *Site) addPlaces(v *visit, q *parameters.Query, page *botPage) error {
 }
 
 // addRatings draws how the rating went on the chosen ladder.
-func (s *Site) addRatings(v *visit, _ *parameters.Query, page *botPage) error {
+func (s *Site) addRatings(v *visit, page *botPage) error {
 	if page.Ladder == "" {
 		return nil
 	}
@@ -160,11 +156,8 @@ func (s *Site) addRatings(v *visit, _ *parameters.Query, page *botPage) error {
 }
 
 // addOpponents adds the record against each opponent on the chosen ladder, and that against people.
-func (s *Site) addOpponents(v *visit, q *parameters.Query, page *botPage) error {
-	at := int(q.Number("page", 1, maxPage, 1))
-	if err := q.Err(); err != nil {
-		return err
-	}
+func (s *Site) addOpponents(v *visit, page *botPage) error {
+	at := v.pageNumber()
 	for total := 0; page.Ladder != ""; at = 1 {
 		var err error
 		page.Opponents, total, err = s.Store.Opponents(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, (at-1)*botOpponents, botOpponents)
@@ -184,7 +177,7 @@ func (s *Site) addOpponents(v *visit, q *parameters.Query, page *botPage) error 
 }
 
 // addGames adds the last matches, and the games that were lost by a fault.
-func (s *Site) addGames(v *visit, _ *parameters.Query, page *botPage) (err error) {
+func (s *Site) addGames(v *visit, page *botPage) (err error) {
 	if page.Matches, err = s.latestOf(v.ctx(), page.Bot.Name); err != nil {
 		return err
 	}
@@ -214,7 +207,7 @@ func (s *Site) latestOf(ctx context.Context, bot string) ([]shownMatch, error) {
 }
 
 // addOwn adds what only the owner sees.
-func (s *Site) addOwn(v *visit, _ *parameters.Query, page *botPage) (err error) {
+func (s *Site) addOwn(v *visit, page *botPage) (err error) {
 	if page.Own {
 		page.Messages, err = s.Store.MessagesOf(v.ctx(), page.Bot.ID, botMessages)
 	}
@@ -274,11 +267,7 @@ func (s *Site) versions(v *visit) error {
 	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
 		return err
 	}
-	q := v.query()
-	before := readBefore(q)
-	if err := q.Err(); err != nil {
-		return err
-	}
+	before := v.before()
 	page.Own = v.Owns(page.Bot.PersonID)
 	if page.Versions, err = s.Store.VersionsBefore(v.ctx(), page.Bot.ID, int(before), versionsRows+1); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/parameters"
 )
 
 const (
@@ -48,10 +47,7 @@ func (p botsPage) filter() store.BotFilter {
 func (s *Site) bots(v *visit) error {
 	q := v.query()
 	page := botsPage{Query: q.Text("q"), Who: q.Choice("who", "people", "house"), Ladder: q.Text("ladder"), Language: q.Text("language")}
-	before := readBefore(q)
-	if err := q.Err(); err != nil {
-		return err
-	}
+	before := v.before()
 	var err error
 	if page.Ladders, err = s.Store.Ladders(v.ctx()); err != nil {
 		return err
@@ -67,8 +63,8 @@ func (s *Site) bots(v *visit) error {
 	return v.page(http.StatusOK, "bots", page)
 }
 
-// readBefore reads the parameter of lists that go on below a number: 0 for the first page.
-func readBefore(q *parameters.Query) int64 { return q.Number("before", 1, 1<<53-1, 0) }
+// before returns the parameter of lists that go on below a number: 0 for the first page.
+func (v *visit) before() int64 { return v.query().Number("before", 1, 1<<53-1, 0) }
 
 // older returns the rows of a page out of those read, one more than fit, and the addresses of the
 // first and the next page.
@@ -111,11 +107,7 @@ func (p searchPage) Found() bool {
 // search finds bots, people and ladders by a part of their name, matches by their number, and
 // documents by what is in them.
 func (s *Site) search(v *visit) error {
-	q := v.query()
-	page := searchPage{Query: q.Text("q"), Most: searchRows}
-	if err := q.Err(); err != nil {
-		return err
-	}
+	page := searchPage{Query: v.query().Text("q"), Most: searchRows}
 	var err error
 	if page.Bots, page.People, err = s.Store.Names(v.ctx(), page.Query, searchRows); err != nil {
 		return err

@@ -210,12 +210,7 @@ func levelOf(bot string) *house.Level {
 
 // play shows the form to choose a game.
 func (s *Site) play(v *visit) error {
-	q := v.query()
-	form := readPlayForm(q.Text)
-	if err := q.Err(); err != nil {
-		return err
-	}
-	return s.choosePlay(v, http.StatusOK, form, nil)
+	return s.choosePlay(v, http.StatusOK, readPlayForm(v.query().Text), nil)
 }
 
 // playOpened opens a table.

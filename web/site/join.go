@@ -25,7 +25,7 @@ type joinPage struct {
 // join shows the form to open an account. A link of an invite has its code behind "#", which
 // browsers do not send; the page's module writes it into the form.
 func (s *Site) join(v *visit) error {
-	next := cameFrom(v.query().Text("next"))
+	next := cameFrom(v.next())
 	if v.Person.ID != 0 {
 		v.redirect(cmp.Or(next, "/account"))
 		return nil

@@ -37,11 +37,7 @@ func (s *Site) lost(v *visit) error {
 		return err
 	}
 	page.Own = v.Owns(page.Bot.PersonID)
-	q := v.query()
-	before := readBefore(q)
-	if err := q.Err(); err != nil {
-		return err
-	}
+	before := v.before()
 	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Bot: page.Bot.Name, State: ladder.Finished, Before: before, Limit: lostMatches + 1})
 	if err != nil {
 		return err

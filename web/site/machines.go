@@ -49,10 +49,6 @@ func (s *Site) machines(v *visit) error {
 		row.Playing = m.Playing[:min(len(m.Playing), machineMatches)]
 		rows = append(rows, row)
 	}
-	q := v.query()
-	page.Machines, page.Pager = paged(v, q, rows, machineRows)
-	if err := q.Err(); err != nil {
-		return err
-	}
+	page.Machines, page.Pager = paged(v, rows, machineRows)
 	return v.page(http.StatusOK, "machines", page)
 }

@@ -127,14 +127,13 @@ func matchState(m ladder.Match) string {
 
 // addDeals adds the games of the deals that the parameter page names, and their faults.
 func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error {
-	q := v.query()
 	deals := make([]int, page.Deals)
 	for i := range deals {
 		deals[i] = i
 	}
-	deals, page.Pager = paged(v, q, deals, matchDeals)
-	if err := q.Err(); err != nil || len(deals) == 0 {
-		return err
+	deals, page.Pager = paged(v, deals, matchDeals)
+	if len(deals) == 0 {
+		return nil
 	}
 	list, err := s.Store.Games(v.ctx(), page.ID)
 	if err != nil {

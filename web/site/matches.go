@@ -6,7 +6,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/parameters"
 )
 
 const (
@@ -34,7 +33,8 @@ type matchesFilter struct {
 // Any reports whether the filter leaves something out.
 func (f matchesFilter) Any() bool { return f.Ladder+f.Bot+f.Rated+f.State != "" }
 
-func readMatchesFilter(q *parameters.Query) matchesFilter {
+func (v *visit) matchesFilter() matchesFilter {
+	q := v.query()
 	return matchesFilter{
 		Ladder: q.Text("ladder"), Bot: q.Text("bot"), Rated: q.Choice("rated", "yes", "no"),
 		State:  q.Choice("state", string(ladder.Waiting), string(ladder.Running), string(ladder.Finished), string(ladder.Dropped)),
@@ -44,11 +44,7 @@ func readMatchesFilter(q *parameters.Query) matchesFilter {
 
 // matches lists matches, the latest first.
 func (s *Site) matches(v *visit) error {
-	q := v.query()
-	page := matchesPage{Filter: readMatchesFilter(q)}
-	if err := q.Err(); err != nil {
-		return err
-	}
+	page := matchesPage{Filter: v.matchesFilter()}
 	var err error
 	if page.Ladders, err = s.Store.Ladders(v.ctx()); err != nil {
 		return err

@@ -43,11 +43,7 @@ func (s *Site) pair(v *visit) error {
 	if page.Other, err = s.pathVersion(v, "other"); err != nil {
 		return err
 	}
-	q := v.query()
-	before := readBefore(q)
-	if err := q.Err(); err != nil {
-		return err
-	}
+	before := v.before()
 	if page.Met, err = s.Store.Meeting(v.ctx(), page.Ladder.Name, page.One.ID, page.Other.ID); err != nil {
 		return err
 	}

@@ -42,11 +42,7 @@ func (s *Site) pairs(v *visit) error {
 	if err != nil {
 		return err
 	}
-	q := v.query()
-	list, page.Pager = paged(v, q, list, pairsRows)
-	if err := q.Err(); err != nil {
-		return err
-	}
+	list, page.Pager = paged(v, list, pairsRows)
 	var versions []int64
 	for _, p := range list {
 		versions = append(versions, p.VersionID)

@@ -47,11 +47,7 @@ func (s *Site) person(v *visit) error {
 		return err
 	}
 	page.Self = v.visitedBy(page.Person)
-	q := v.query()
-	before, played := readBefore(q), q.Number("played", 1, 1<<53-1, 0)
-	if err := q.Err(); err != nil {
-		return err
-	}
+	before, played := v.before(), v.query().Number("played", 1, 1<<53-1, 0)
 	if err := s.addPlays(v, &page, played); err != nil {
 		return err
 	}
@@ -106,12 +102,7 @@ func (s *Site) people(v *visit) error {
 	for _, g := range games.All() {
 		names = append(names, g.Name)
 	}
-	q := v.query()
-	page := peoplePage{Game: q.Choice("game", names...)}
-	at := int(q.Number("page", 1, maxPage, 1))
-	if err := q.Err(); err != nil {
-		return err
-	}
+	page := peoplePage{Game: v.query().Choice("game", names...)}
 	rated, err := s.Store.CountRated(v.ctx())
 	if err != nil {
 		return err
@@ -122,7 +113,7 @@ func (s *Site) people(v *visit) error {
 			page.Games = append(page.Games, ratedGame{name, titleOf(name), with(v.r, "game", name)})
 		}
 	}
-	page.Pager = pagerOf(v, at, rated[page.Game], ratedPeople)
+	page.Pager = pagerOf(v, v.pageNumber(), rated[page.Game], ratedPeople)
 	page.List, err = s.Store.RatedPeople(v.ctx(), page.Game, (page.Pager.Page-1)*ratedPeople, ratedPeople)
 	if err != nil {
 		return err

@@ -132,11 +132,7 @@ func (p playedPage) Offered() bool { return p.Own >= 0 && len(p.People()) > 1 }
 
 // played shows a game that is over.
 func (s *Site) played(v *visit, id string) error {
-	q := v.query()
-	page := playedPage{Review: q.Text("ply") != ""}
-	if err := q.Err(); err != nil {
-		return err
-	}
+	page := playedPage{Review: v.query().Text("ply") != ""}
 	var err error
 	if page.Play, err = s.Store.Play(v.ctx(), id); err != nil {
 		return err

@@ -155,8 +155,15 @@ func (v *visit) page(status int, name string, data any) error {
 	return v.pageAs("layout", status, name, data)
 }
 
-// pageAs answers with a template of a page: "layout" is the whole page.
+// pageAs answers with a template of a page: "layout" is the whole page. It returns the error of a parameter.
 func (v *visit) pageAs(template string, status int, name string, data any) error {
+	if v.parameters != nil && v.parameters.Err() != nil {
+		return v.parameters.Err()
+	}
+	return v.render(template, status, name, data)
+}
+
+func (v *visit) render(template string, status int, name string, data any) error {
 	t := v.site.pages.templates[v.words.Tag+"/"+name]
 	if t == nil {
 		return fmt.Errorf("site: page %q does not exist", name)
@@ -209,7 +216,7 @@ func (v *visit) fail(err error) {
 		data.Retry = int(math.Ceil(after.Seconds()))
 	}
 	v.w.Header().Set("Cache-Control", "no-store")
-	if err := v.page(p.Status, "problem", data); err != nil {
+	if err := v.render("layout", p.Status, "problem", data); err != nil {
 		v.site.Middleware.Problem(v.r, err) // which logs it
 		http.Error(v.w, p.Error(), p.Status)
 	}

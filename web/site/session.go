@@ -6,6 +6,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
 // signInPage is the data of the page "signin".
@@ -22,9 +23,12 @@ func local(next string) string {
 	return next
 }
 
+// next returns the parameter with the address from which the visitor came; one that is too long is none.
+func (v *visit) next() string { return parameters.New(v.r).Text("next") }
+
 // signIn shows the form to sign in.
 func (s *Site) signIn(v *visit) error {
-	next := local(v.query().Text("next"))
+	next := local(v.next())
 	if v.Person.ID != 0 {
 		v.redirect(next)
 		return nil

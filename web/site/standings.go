@@ -8,7 +8,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/parameters"
 )
 
 const (
@@ -40,7 +39,8 @@ type standingsFilter struct {
 	Past  bool   // versions that do not play any more, in place of those that do
 }
 
-func readStandingsFilter(q *parameters.Query) standingsFilter {
+func (v *visit) standingsFilter() standingsFilter {
+	q := v.query()
 	return standingsFilter{Query: q.Text("q"), Who: q.Choice("who", "people", "house"), Past: q.Choice("show", "past") != ""}
 }
 
@@ -86,9 +86,8 @@ func (s *Site) standings(v *visit) error {
 	if page.Ladder, err = s.Store.Ladder(v.ctx(), v.r.PathValue("ladder")); err != nil {
 		return err
 	}
-	q := v.query()
-	page.Filter = readStandingsFilter(q)
-	order := readOrder(q, standingsColumns)
+	page.Filter = v.standingsFilter()
+	order := readOrder(v, standingsColumns)
 	read := s.Store.Standings
 	if page.Filter.Past {
 		read = s.Store.Inactive
@@ -106,11 +105,8 @@ func (s *Site) standings(v *visit) error {
 	}
 	sortRows(rows, order, standingsColumns)
 	page.Columns = heads(v, order, standingsColumns)
-	page.Places, page.Pager = paged(v, q, rows, standingsRows)
+	page.Places, page.Pager = paged(v, rows, standingsRows)
 	page.Whole = page.Filter == standingsFilter{} && v.r.URL.RawQuery == ""
-	if err := q.Err(); err != nil {
-		return err
-	}
 	if err := s.addTrends(v.ctx(), page.Ladder.Name, page.Places); err != nil {
 		return err
 	}

@@ -30,8 +30,7 @@ type submitPage struct {
 
 // submit shows the form to upload a bot, to everybody what an upload may have.
 func (s *Site) submit(v *visit) error {
-	q := v.query()
-	return v.page(http.StatusOK, "submit", s.submitForm(q.Text("bot")))
+	return v.page(http.StatusOK, "submit", s.submitForm(v.query().Text("bot")))
 }
 
 func (s *Site) submitForm(name string) submitPage {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-
-	"github.com/timba-arena/timba/web/parameters"
 )
 
 // column is the head of a table's column. Template "heads" writes them.
@@ -31,13 +29,14 @@ type sorting[T any] struct {
 }
 
 // readOrder reads the parameters sort and order. The first column is the default.
-func readOrder[T any](q *parameters.Query, columns []sorting[T]) order {
+func readOrder[T any](v *visit, columns []sorting[T]) order {
 	var keys []string
 	for _, c := range columns {
 		if c.compare != nil {
 			keys = append(keys, c.key)
 		}
 	}
+	q := v.query()
 	o := order{by: cmp.Or(q.Choice("sort", keys...), keys[0])}
 	at := slices.IndexFunc(columns, func(c sorting[T]) bool { return c.key == o.by })
 	o.down = columns[at].down
@@ -93,9 +92,12 @@ type pager struct {
 // maxPage is the last page that can be asked for.
 const maxPage = 100_000
 
+// pageNumber returns the parameter page.
+func (v *visit) pageNumber() int { return int(v.query().Number("page", 1, maxPage, 1)) }
+
 // paged returns the rows of the page that the parameter page names.
-func paged[T any](v *visit, q *parameters.Query, rows []T, size int) ([]T, pager) {
-	p := pagerOf(v, int(q.Number("page", 1, maxPage, 1)), len(rows), size)
+func paged[T any](v *visit, rows []T, size int) ([]T, pager) {
+	p := pagerOf(v, v.pageNumber(), len(rows), size)
 	return rows[(p.Page-1)*size : p.To], p
 }
 

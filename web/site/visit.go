@@ -25,6 +25,8 @@ type visit struct {
 	words *messages.Language // that of the page
 	begun bool               // the answer has begun
 	ended bool               // the browser came with a session that has ended
+
+	parameters *parameters.Query // nil: none was read
 }
 
 type visitKey struct{}
@@ -154,7 +156,12 @@ func (v *visit) ctx() context.Context { return v.r.Context() }
 // t returns a text of a message; see messages.Language.Say.
 func (v *visit) t(key string, args ...any) string { return v.words.Say(key, args...) }
 
-// query returns the parameters of the address.
-func (v *visit) query() *parameters.Query { return parameters.New(v.r) }
+// query returns the parameters of the address. If one that was read is wrong, the visit ends with that: see pageAs.
+func (v *visit) query() *parameters.Query {
+	if v.parameters == nil {
+		v.parameters = parameters.New(v.r)
+	}
+	return v.parameters
+}
 
 func escape(text string) string { return url.QueryEscape(text) }

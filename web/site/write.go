@@ -166,11 +166,7 @@ const tryoutWait = 30 * time.Second
 
 // tryout shows how far a test is. With the parameter "change" it waits until that is another one.
 func (s *Site) tryout(v *visit) error {
-	q := v.query()
-	change := int(q.Number("change", 0, 1<<30, -1))
-	if err := q.Err(); err != nil {
-		return err
-	}
+	change := int(v.query().Number("change", 0, 1<<30, -1))
 	ctx := v.ctx()
 	if change >= 0 {
 		leave, err := s.Middleware.Waits.Enter(v.By())
