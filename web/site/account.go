@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api/wire"
 )
 
 // maxOwnBots is how many bots the page of an account shows. ladder.Limits.Bots is far lower.
@@ -20,18 +19,8 @@ const maxOwnBots = 100
 // messagesPerPage is how many messages a page shows.
 const messagesPerPage = 20
 
-// tabs are the pages of an account; Admin is for the ones that only admins see.
-type tabs struct {
-	At    string // the address of the page
-	Admin bool
-	All   bool // the token of the session may list tokens
-}
-
-func (v *visit) tabs(at string) tabs { return tabs{at, v.MayAll(), v.Token.Scope == ladder.ScopeAll} }
-
 // accountPage is the data of the page "account".
 type accountPage struct {
-	Tabs     tabs
 	Bots     []ownBot
 	Limit    int       // of bots
 	Plays    []ownPlay // the last ones
@@ -70,7 +59,7 @@ func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 
 // account shows one's own bots, messages and sessions.
 func (s *Site) account(v *visit) error {
-	page := accountPage{Tabs: v.tabs("/account"), Limit: s.Config.Limits.Bots}
+	page := accountPage{Limit: s.Config.Limits.Bots}
 	bots, err := s.Store.Bots(v.ctx(), v.Person.ID, store.Page{Limit: maxOwnBots})
 	if err != nil {
 		return err
@@ -116,7 +105,6 @@ const maxMessages = 500
 
 // tokensPage is the data of the page "tokens".
 type tokensPage struct {
-	Tabs    tabs
 	Valid   []ladder.Token
 	Current int64 // the token of this session
 	Scopes  []ladder.Scope
@@ -124,7 +112,6 @@ type tokensPage struct {
 	Label   string // asked for
 	Scope   ladder.Scope
 	Days    string // as it was chosen
-	Problem *wire.Problem
 	Made    string // the text of a new token, shown this once
 }
 
@@ -132,9 +119,11 @@ type tokensPage struct {
 var expiries = []int{1, 7, 30, 90, 365}
 
 // tokens lists one's own tokens.
-func (s *Site) tokens(v *visit) error { return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}) }
+func (s *Site) tokens(v *visit) error {
+	return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}, nil)
+}
 
-func (s *Site) showTokens(v *visit, status int, page tokensPage) error {
+func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) error {
 	all, err := s.Service.Tokens(v.ctx(), v.Actor)
 	if err != nil {
 		return err
@@ -145,28 +134,22 @@ func (s *Site) showTokens(v *visit, status int, page tokensPage) error {
 			page.Valid = append(page.Valid, t)
 		}
 	}
-	page.Tabs, page.Current, page.Expiry = v.tabs("/account/tokens"), v.Token.ID, expiries
+	page.Current, page.Expiry = v.Token.ID, expiries
 	page.Scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll}
 	if page.Made != "" {
 		v.w.Header().Set("Cache-Control", "no-store")
 	}
-	return v.page(status, "tokens", page)
+	return v.form(status, "tokens", page, refused)
 }
 
 // addToken makes a token, and shows it.
 func (s *Site) addToken(v *visit) error {
 	page := tokensPage{Days: v.field("days"), Label: v.field("label"), Scope: ladder.Scope(v.field("scope"))}
-	status := http.StatusCreated
 	expires, err := v.expiry(page.Days)
 	if err == nil {
 		page.Made, _, err = s.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
 	}
-	if err != nil {
-		if page.Problem, status, err = v.problem(err); err != nil {
-			return err
-		}
-	}
-	return s.showTokens(v, status, page)
+	return s.showTokens(v, http.StatusCreated, page, err)
 }
 
 // revokeToken revokes a token.
@@ -206,47 +189,39 @@ func (v *visit) act(list string, do func(context.Context, service.Actor, int64) 
 
 // invitesPage is the data of the page "invites".
 type invitesPage struct {
-	Tabs    tabs
-	List    []service.Invite
-	Expiry  []int
-	Name    string
-	Days    string
-	Problem *wire.Problem
-	Code    string // of a new invite, shown this once
-	Link    string // to the page to join with the new invite
+	List   []service.Invite
+	Expiry []int
+	Name   string
+	Days   string
+	Code   string // of a new invite, shown this once
+	Link   string // to the page to join with the new invite
 }
 
 // invites lists the invites that can be used.
 func (s *Site) invites(v *visit) error {
-	return s.showInvites(v, http.StatusOK, invitesPage{Days: "30"})
+	return s.showInvites(v, http.StatusOK, invitesPage{Days: "30"}, nil)
 }
 
-func (s *Site) showInvites(v *visit, status int, page invitesPage) (err error) {
+func (s *Site) showInvites(v *visit, status int, page invitesPage, refused error) (err error) {
 	if page.List, err = s.Service.Invites(v.ctx(), v.Actor); err != nil {
 		return err
 	}
-	page.Tabs, page.Expiry = v.tabs("/account/invites"), expiries
+	page.Expiry = expiries
 	if page.Code != "" {
 		page.Link = v.origin() + "/join#" + page.Code
 		v.w.Header().Set("Cache-Control", "no-store")
 	}
-	return v.page(status, "invites", page)
+	return v.form(status, "invites", page, refused)
 }
 
 // addInvite makes an invite, and shows its code.
 func (s *Site) addInvite(v *visit) error {
 	page := invitesPage{Name: v.field("name"), Days: v.field("days")}
-	status := http.StatusCreated
 	expires, err := v.expiry(page.Days)
 	if err == nil {
 		page.Code, _, err = s.Service.AddInvite(v.ctx(), v.Actor, page.Name, expires)
 	}
-	if err != nil {
-		if page.Problem, status, err = v.problem(err); err != nil {
-			return err
-		}
-	}
-	return s.showInvites(v, status, page)
+	return s.showInvites(v, http.StatusCreated, page, err)
 }
 
 // revokeInvite revokes an invite.
@@ -259,7 +234,6 @@ const peoplePerPage = 50
 
 // membersPage is the data of the page "members".
 type membersPage struct {
-	Tabs  tabs
 	List  []ladder.Person
 	Query string
 	Pager pager
@@ -271,7 +245,7 @@ type membersPage struct {
 func (s *Site) members(v *visit) error { return s.showMembers(v, membersPage{}) }
 
 func (s *Site) showMembers(v *visit, page membersPage) error {
-	page.Tabs, page.Query = v.tabs("/account/people"), v.query().Text("q")
+	page.Query = v.query().Text("q")
 	all, err := s.Service.People(v.ctx(), v.Actor)
 	if err != nil {
 		return err

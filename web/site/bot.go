@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/parameters"
 )
 
@@ -47,7 +46,6 @@ type botPage struct {
 	Plays     []ladder.PlayAgainst
 	Messages  []ladder.Message
 	Links     links
-	Problem   *wire.Problem // why an action was refused
 }
 
 // Remote reports whether the version that plays is remote.
@@ -66,10 +64,11 @@ func (p botPage) Live() int {
 }
 
 // bot shows a bot.
-func (s *Site) bot(v *visit) error { return s.showBot(v, http.StatusOK, nil) }
+func (s *Site) bot(v *visit) error { return s.showBot(v, nil) }
 
-func (s *Site) showBot(v *visit, status int, problem *wire.Problem) error {
-	page := botPage{Problem: problem}
+// showBot shows a bot, and why an action was refused.
+func (s *Site) showBot(v *visit, refused error) error {
+	page := botPage{}
 	var err error
 	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
 		return err
@@ -83,7 +82,7 @@ func (s *Site) showBot(v *visit, status int, problem *wire.Problem) error {
 			return err
 		}
 	}
-	return v.page(status, "bot", page)
+	return v.form(http.StatusOK, "bot", page, refused)
 }
 
 // ownerName returns the name of a bot's owner, "" for a house bot.
@@ -238,16 +237,11 @@ func (s *Site) useVersion(v *visit) error {
 // changeBot changes a bot and returns to its page, which says why if that is refused.
 func (s *Site) changeBot(v *visit, change func(context.Context, service.Actor, string) (ladder.Bot, error)) error {
 	name := v.r.PathValue("bot")
-	_, err := change(v.ctx(), v.Actor, name)
-	switch ladder.CodeOf(err) {
-	case ladder.Invalid, ladder.Conflict, ladder.Forbidden, ladder.Unauthorized:
-		p := s.Middleware.Problem(v.r, err)
-		return s.showBot(v, p.Status, &p)
+	if _, err := change(v.ctx(), v.Actor, name); err != nil {
+		return s.showBot(v, err)
 	}
-	if err == nil {
-		v.redirect("/bots/" + url.PathEscape(name))
-	}
-	return err
+	v.redirect("/bots/" + url.PathEscape(name))
+	return nil
 }
 
 const versionsRows = 50 // on a page

@@ -194,7 +194,7 @@ func (s *Site) embed(v *visit) error {
 	h := v.w.Header()
 	h.Set("Content-Security-Policy", strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors *", 1))
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	return v.pageAs("bare", http.StatusOK, "game", page)
+	return v.answer("bare", http.StatusOK, "game", page, nil)
 }
 
 // replayJSON answers with the document byte for byte.

@@ -9,7 +9,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api/wire"
 )
 
 // newMatchPage is the data of the page "newmatch".
@@ -19,16 +18,15 @@ type newMatchPage struct {
 	Bots    string // their names, with spaces between them
 	Deals   string // "": as on the ladder
 	Limit   int    // of unfinished unrated matches
-	Problem *wire.Problem
 }
 
 // newMatch shows the form to ask for an unrated match.
 func (s *Site) newMatch(v *visit) error {
 	q := v.query()
-	return s.showNewMatch(v, http.StatusOK, newMatchPage{Ladder: q.Text("ladder"), Bots: q.Text("bot")})
+	return s.showNewMatch(v, newMatchPage{Ladder: q.Text("ladder"), Bots: q.Text("bot")}, nil)
 }
 
-func (s *Site) showNewMatch(v *visit, status int, page newMatchPage) error {
+func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) error {
 	all, err := s.Store.Ladders(v.ctx())
 	if err != nil {
 		return err
@@ -39,7 +37,7 @@ func (s *Site) showNewMatch(v *visit, status int, page newMatchPage) error {
 		}
 	}
 	page.Limit = s.Config.Limits.Unrated
-	return v.page(status, "newmatch", page)
+	return v.form(http.StatusOK, "newmatch", page, refused)
 }
 
 // askMatch asks for an unrated match, and shows it.
@@ -57,11 +55,7 @@ func (s *Site) askMatch(v *visit) error {
 		})
 	}
 	if err != nil {
-		var status int
-		if page.Problem, status, err = v.problem(err); err != nil {
-			return err
-		}
-		return s.showNewMatch(v, status, page)
+		return s.showNewMatch(v, page, err)
 	}
 	v.redirect("/matches/" + strconv.FormatInt(m.ID, 10))
 	return nil

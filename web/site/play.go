@@ -47,7 +47,7 @@ func (s *Site) table(v *visit) error {
 		return s.played(v, id)
 	}
 	if t.Waiting() {
-		return s.waiting(v, t, http.StatusOK, nil)
+		return s.waiting(v, t, nil)
 	}
 	seat := t.Seat(v.Actor)
 	if seat < 0 {

@@ -152,13 +152,26 @@ func (f frame) Modules() []string { return f.site.assets.imported(f.Name + "/" +
 
 // page answers with a page.
 func (v *visit) page(status int, name string, data any) error {
-	return v.pageAs("layout", status, name, data)
+	return v.answer("layout", status, name, data, nil)
 }
 
-// pageAs answers with a template of a page: "layout" is the whole page. It returns the error of a parameter.
-func (v *visit) pageAs(template string, status int, name string, data any) error {
+// form answers with the page of a form, which says why that was refused if err is not nil.
+func (v *visit) form(status int, name string, data any, err error) error {
+	return v.answer("layout", status, name, data, err)
+}
+
+// answer answers with a template of a page: "layout" is the whole page. It returns the error of a parameter, and one
+// that is no fault of the form but a failure of the server.
+func (v *visit) answer(template string, status int, name string, data any, refused error) error {
 	if v.parameters != nil && v.parameters.Err() != nil {
 		return v.parameters.Err()
+	}
+	if refused != nil {
+		if problem.Of(refused).Status == http.StatusInternalServerError {
+			return refused
+		}
+		p := v.site.Middleware.Problem(v.r, refused)
+		v.Problem, status = &p, p.Status
 	}
 	return v.render(template, status, name, data)
 }

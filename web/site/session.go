@@ -5,15 +5,11 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/parameters"
 )
 
 // signInPage is the data of the page "signin".
-type signInPage struct {
-	Next    string
-	Problem *wire.Problem // why the token was refused
-}
+type signInPage struct{ Next string }
 
 // local returns an address of this site, "/" for any other.
 func local(next string) string {
@@ -33,7 +29,7 @@ func (s *Site) signIn(v *visit) error {
 		v.redirect(next)
 		return nil
 	}
-	return v.page(http.StatusOK, "signin", signInPage{Next: next})
+	return v.page(http.StatusOK, "signin", signInPage{next})
 }
 
 // signedIn signs a person in by their token.
@@ -44,11 +40,7 @@ func (s *Site) signedIn(v *visit) error {
 		key, err = s.Service.SignIn(v.ctx(), token, v.Actor)
 	}
 	if err != nil {
-		p, status, err := v.problem(err)
-		if err != nil {
-			return err
-		}
-		return v.page(status, "signin", signInPage{next, p})
+		return v.form(http.StatusOK, "signin", signInPage{next}, err)
 	}
 	if v.Session != 0 && v.Person.ID == 0 { // a guest, whose games are theirs
 		who, err := s.Service.Visitor(v.ctx(), key)

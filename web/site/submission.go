@@ -65,7 +65,7 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 			}
 		}
 	}
-	return v.pageAs(template, http.StatusOK, "submission", page)
+	return v.answer(template, http.StatusOK, "submission", page, nil)
 }
 
 // progressWait is how long a page waits for something to change before it asks again.

@@ -12,7 +12,6 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/web/api/wire"
 )
 
 // submitPage is the data of the page "submit".
@@ -25,7 +24,6 @@ type submitPage struct {
 	Processes int
 	Platform  string // of the program that can be downloaded
 	Name      string
-	Problem   *wire.Problem
 }
 
 // submit shows the form to upload a bot, to everybody what an upload may have.
@@ -56,12 +54,7 @@ func (s *Site) submitted(v *visit) error {
 		return nil
 	}
 	drain(v.w, v.r.Body, int64(s.Config.Limits.Upload))
-	page := s.submitForm(name)
-	var status int
-	if page.Problem, status, err = v.problem(err); err != nil {
-		return err
-	}
-	return v.page(status, "submit", page)
+	return v.form(http.StatusOK, "submit", s.submitForm(name), err)
 }
 
 // upload reads the form, and takes its file in as it comes.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/parameters"
@@ -27,6 +28,7 @@ type visit struct {
 	ended bool               // the browser came with a session that has ended
 
 	parameters *parameters.Query // nil: none was read
+	Problem    *wire.Problem     // why a form was refused; nil: it was not
 }
 
 type visitKey struct{}
@@ -156,7 +158,7 @@ func (v *visit) ctx() context.Context { return v.r.Context() }
 // t returns a text of a message; see messages.Language.Say.
 func (v *visit) t(key string, args ...any) string { return v.words.Say(key, args...) }
 
-// query returns the parameters of the address. If one that was read is wrong, the visit ends with that: see pageAs.
+// query returns the parameters of the address. If one that was read is wrong, the visit ends with that: see answer.
 func (v *visit) query() *parameters.Query {
 	if v.parameters == nil {
 		v.parameters = parameters.New(v.r)

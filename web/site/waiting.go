@@ -3,10 +3,10 @@ package site
 import (
 	"html/template"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
 )
 
@@ -21,13 +21,12 @@ type waitingPage struct {
 	Rules   template.HTML
 	Options []template.HTML // in words
 	Refused string          // why the visitor cannot sit down; see playPage
-	Problem *wire.Problem   // why the visitor has not got a seat
 }
 
-// waiting shows a table that waits for people.
-func (s *Site) waiting(v *visit, t *play.Table, status int, problem *wire.Problem) error {
+// waiting shows a table that waits for people, and why the visitor has not got a seat if refused is not nil.
+func (s *Site) waiting(v *visit, t *play.Table, refused error) error {
 	page := waitingPage{
-		Table: t, Title: titleOf(t.Choice.Game), Link: v.origin() + "/play/" + t.ID, Own: t.Seat(v.Actor), Refused: s.refused(v), Problem: problem,
+		Table: t, Title: titleOf(t.Choice.Game), Link: v.origin() + "/play/" + t.ID, Own: t.Seat(v.Actor), Refused: s.refused(v),
 	}
 	page.Opener = page.Own == t.Choice.Seat
 	var others []string
@@ -42,7 +41,7 @@ func (s *Site) waiting(v *visit, t *play.Table, status int, problem *wire.Proble
 	if page.Options, err = optionsInWords(v, t); err != nil {
 		return err
 	}
-	return v.page(status, "waiting", page)
+	return v.form(http.StatusOK, "waiting", page, refused)
 }
 
 // optionsInWords returns what is chosen at a table as the rules describe it.
@@ -83,12 +82,11 @@ func (s *Site) satDown(v *visit) error {
 
 func (s *Site) sit(v *visit, t *play.Table) error {
 	key, err := s.Play.Sit(v.ctx(), t, v.Actor)
+	if err != nil && t.Waiting() {
+		return s.waiting(v, t, err)
+	}
 	if err != nil {
-		p, status, failed := v.problem(err)
-		if failed != nil || !t.Waiting() {
-			return err
-		}
-		return s.waiting(v, t, status, p)
+		return err
 	}
 	if key != "" {
 		v.setCookie(sessionCookie, key, sessionAge)

@@ -16,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/starters"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/parameters"
 	"github.com/timba-arena/timba/web/tryout"
 )
@@ -116,12 +115,11 @@ func (s *Site) written(v *visit) error {
 // tryoutPart is the data of the part of the page "write" that shows a test.
 type tryoutPart struct {
 	tryout.Progress
-	ID      string
-	Won     int
-	Drawn   int
-	Lost    int
-	Shown   []shownTry
-	Problem *wire.Problem // why there is none
+	ID    string
+	Won   int
+	Drawn int
+	Lost  int
+	Shown []shownTry
 }
 
 // shownTry is a game of a test as it is listed.
@@ -133,11 +131,7 @@ type shownTry struct {
 
 // refuse answers the editor with what is wrong.
 func (v *visit) refuse(err error) error {
-	p, status, err := v.problem(err)
-	if err != nil {
-		return err
-	}
-	return v.pageAs("tryout", status, "write", tryoutPart{Problem: p})
+	return v.answer("tryout", http.StatusOK, "write", tryoutPart{}, err)
 }
 
 // tryBot begins a test of what is in the editor.
@@ -198,7 +192,7 @@ func (s *Site) tryout(v *visit) error {
 		}
 		part.Shown = append(part.Shown, shown)
 	}
-	return v.pageAs("tryout", http.StatusOK, "write", part)
+	return v.answer("tryout", http.StatusOK, "write", part, nil)
 }
 
 // cancelTryout ends a test.
@@ -254,5 +248,5 @@ func (s *Site) tryoutGame(v *visit) error {
 	if part.gameView, err = newGameView(r, rules); err != nil {
 		return err
 	}
-	return v.pageAs("tryoutgame", http.StatusOK, "write", part)
+	return v.answer("tryoutgame", http.StatusOK, "write", part, nil)
 }
