@@ -7,7 +7,6 @@ import (
 	"context"
 	_ "embed"
 	"net/http"
-	"path"
 	"strings"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -17,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/parameters"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 // Options are the parts of the API. Middleware is required.
@@ -162,26 +160,25 @@ func (a *api) handler(routes []route) http.Handler {
 	}
 	compressed := compress(mux)
 	return a.Middleware.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, pattern := mux.Handler(r)
-		// ServeMux would redirect to the clean path, with an HTML page.
-		if pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
-			err := a.Middleware.Bearer(w, r)
-			if err == nil {
-				err = a.unknown(w, r, mux, pattern)
-			}
-			if err != nil {
-				a.Middleware.Fail(w, r, err)
-			}
+		known, methods := middleware.Known(mux, r)
+		if known {
+			compressed.ServeHTTP(w, r)
 			return
 		}
-		middleware.Of(r).Route = pattern
-		compressed.ServeHTTP(w, r)
+		err := a.Middleware.Bearer(w, r)
+		if err == nil {
+			err = unknown(w, r, methods)
+		}
+		if err != nil {
+			a.Middleware.Fail(w, r, err)
+		}
 	}))
 }
 
 // enter returns the handler of a route, with its authorization.
 func (a *api) enter(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		middleware.Of(r).Route = rt.pattern
 		if rt.scope == "" && strings.HasPrefix(rt.pattern, http.MethodGet) {
 			share(w.Header())
 		}
@@ -265,14 +262,7 @@ func share(h http.Header) {
 }
 
 // unknown answers requests without a route: 404, 405, or a browser's preflight request.
-// ServeMux supplies the methods of an address; it is called only without a route, which it
-// would serve.
-func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, pattern string) error {
-	probe := &allowProbe{header: http.Header{}}
-	if pattern == "" {
-		mux.ServeHTTP(probe, r)
-	}
-	allow := probe.header.Get("Allow")
+func unknown(w http.ResponseWriter, r *http.Request, allow string) error {
 	if allow == "" {
 		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json lists all addresses", "%q does not exist", ladder.Clip(r.URL.Path))
 	}
@@ -285,15 +275,8 @@ func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, 
 		}
 		return done(w)
 	}
-	return ladder.Errorf(problem.NotAllowed, "try "+allow, "%q does not support %s", ladder.Clip(r.URL.Path), ladder.Clip(r.Method))
+	return middleware.NotAllowed(r, allow)
 }
-
-// allowProbe is a ResponseWriter that keeps only the headers.
-type allowProbe struct{ header http.Header }
-
-func (p *allowProbe) Header() http.Header         { return p.header }
-func (p *allowProbe) Write(b []byte) (int, error) { return len(b), nil }
-func (p *allowProbe) WriteHeader(int)             {}
 
 // Document is the OpenAPI 3.1 document of the API, as JSON. It is made of openapi.yaml, and is the
 // contract: the tests check every route and every response against it.

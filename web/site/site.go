@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"mime"
 	"net/http"
-	"path"
 	"strings"
 	"sync"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/site/apidocs"
 	"github.com/timba-arena/timba/web/tryout"
 )
@@ -197,9 +195,7 @@ func New(o Options) (*Site, error) {
 	}
 	s.documents, s.reference = s.newDocuments(), sync.OnceValues(func() (*apidocs.Page, error) { return apidocs.Reference(s.Document) })
 	for _, rt := range s.routes() {
-		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
-			visitOf(r).run(rt)
-		})
+		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) { s.visit(w, r, rt) })
 	}
 	s.Live.Render = s.parts
 	if s.Play != nil {
@@ -213,44 +209,26 @@ func New(o Options) (*Site, error) {
 
 // ServeHTTP serves a page, a file of the pages, or a page that says what is wrong.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if name, ok := assetName(r.URL.Path); ok {
+	if name, ok := strings.CutPrefix(r.URL.Path, assetsPath); ok {
 		middleware.Of(r).Route = "GET " + assetsPath
 		s.serveAsset(w, r, name)
 		return
 	}
-	v, err := s.enter(w, r)
-	switch {
-	case err != nil:
-		v.fail(err)
-	case v.prefer(): // has answered
-	default:
-		s.serve(v)
-	}
-}
-
-func (s *Site) serve(v *visit) {
-	defer v.guard()
-	_, pattern := s.mux.Handler(v.r)
-	// ServeMux would redirect to the clean path, also for a path that does not exist.
-	if pattern == "" || path.Clean(v.r.URL.Path) != v.r.URL.Path {
-		v.fail(s.unknown(v, pattern))
+	if known, _ := middleware.Known(s.mux, r); !known {
+		s.visit(w, r, route{})
 		return
 	}
-	middleware.Of(v.r).Route = pattern
-	s.mux.ServeHTTP(v.w, v.r)
+	s.mux.ServeHTTP(w, r)
 }
 
 // unknown returns the error for an address without a route, or for one that has other methods.
-func (s *Site) unknown(v *visit, pattern string) error {
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		r := v.r.Clone(v.r.Context())
-		r.Method = method
-		if _, other := s.mux.Handler(r); pattern == "" && other != "" {
-			v.w.Header().Set("Allow", method)
-			return ladder.Errorf(problem.NotAllowed, "try "+method, "%q does not support %s", ladder.Clip(v.r.URL.Path), ladder.Clip(v.r.Method))
-		}
+func (s *Site) unknown(v *visit) error {
+	_, methods := middleware.Known(s.mux, v.r)
+	if methods == "" {
+		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
 	}
-	return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
+	v.w.Header().Set("Allow", methods)
+	return middleware.NotAllowed(v.r, methods)
 }
 
 // run serves a visit to a route.

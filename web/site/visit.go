@@ -31,14 +31,8 @@ type visit struct {
 	Problem    *wire.Problem     // why a form was refused; nil: it was not
 }
 
-type visitKey struct{}
-
-func visitOf(r *http.Request) *visit { return r.Context().Value(visitKey{}).(*visit) }
-
-// The names of the site's cookies.
-const (
-	sessionCookie = "timba_session" // its key
-)
+// sessionCookie is the name of the cookie with the key of a session.
+const sessionCookie = "timba_session"
 
 func cookie(r *http.Request, name string) string {
 	if c, err := r.Cookie(name); err == nil {
@@ -47,20 +41,27 @@ func cookie(r *http.Request, name string) string {
 	return ""
 }
 
-// enter begins a visit. The visit that it returns with an error can only fail.
-func (s *Site) enter(w http.ResponseWriter, r *http.Request) (*visit, error) {
-	v := &visit{Request: middleware.Of(r), site: s, w: w}
-	v.r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
+// visit serves a request to a route, or to the zero route if there is none.
+func (s *Site) visit(w http.ResponseWriter, r *http.Request, rt route) {
+	v := &visit{Request: middleware.Of(r), site: s, w: w, r: r}
+	defer v.guard()
 	v.words = s.pages.languages[messages.Choose(v.preference("lang"), r.Header.Get("Accept-Language"))]
 	s.headers(w.Header())
-	_, pattern := s.mux.Handler(r)
-	v.Cheap = (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costly, pattern)
+	v.Route, v.Cheap = rt.pattern, (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costly, rt.pattern)
 	err := s.Middleware.Identify(w, r, cookie(r, sessionCookie), s.Service.Visitor)
 	if ladder.CodeOf(err) == ladder.Unauthorized {
 		v.forget()
 		v.ended, err = true, nil
 	}
-	return v, err
+	switch {
+	case err != nil:
+		v.fail(err)
+	case v.prefer(): // has answered
+	case rt.serve == nil:
+		v.fail(s.unknown(v))
+	default:
+		v.run(rt)
+	}
 }
 
 // costly are the pages that cost as much as a call of the API: they search, or are downloads.
