@@ -39,7 +39,6 @@ type ownBot struct {
 type ownPlay struct {
 	ladder.Play
 	Own    int    // the seat
-	Title  string // of the game
 	Result string // of the person; "" for none
 	Sat    time.Time
 }
@@ -49,7 +48,7 @@ func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 	for _, play := range list {
 		for _, seat := range play.Seats {
 			if seat.PersonID == p.ID {
-				out = append(out, ownPlay{play, seat.Seat, titleOf(play.Game), ladder.PlayResult(seat.Record), seat.Sat})
+				out = append(out, ownPlay{play, seat.Seat, ladder.PlayResult(seat.Record), seat.Sat})
 				break
 			}
 		}
@@ -105,14 +104,11 @@ const maxMessages = 500
 
 // tokensPage is the data of the page "tokens".
 type tokensPage struct {
-	Valid   []ladder.Token
-	Current int64 // the token of this session
-	Scopes  []ladder.Scope
-	Expiry  []int  // days to choose from
-	Label   string // asked for
-	Scope   ladder.Scope
-	Days    string // as it was chosen
-	Made    string // the text of a new token, shown this once
+	Valid []ladder.Token
+	Label string // asked for
+	Scope ladder.Scope
+	Days  string // as it was chosen
+	Made  string // the text of a new token, shown this once
 }
 
 // The days after which a new token or invite can expire.
@@ -134,8 +130,6 @@ func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) 
 			page.Valid = append(page.Valid, t)
 		}
 	}
-	page.Current, page.Expiry = v.Token.ID, expiries
-	page.Scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll}
 	if page.Made != "" {
 		v.w.Header().Set("Cache-Control", "no-store")
 	}
@@ -150,11 +144,6 @@ func (s *Site) addToken(v *visit) error {
 		page.Made, _, err = s.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
 	}
 	return s.showTokens(v, http.StatusCreated, page, err)
-}
-
-// revokeToken revokes a token.
-func (s *Site) revokeToken(v *visit) error {
-	return v.act("/account/tokens", s.Service.RevokeToken)
 }
 
 // expiry returns the time after so many days, as a form has them; "" is never.
@@ -175,26 +164,26 @@ func (v *visit) refused(format string, args ...any) error {
 }
 
 // act does what a button of a list says with the thing whose ID the form has, and shows the list again.
-func (v *visit) act(list string, do func(context.Context, service.Actor, int64) error) error {
-	id, err := v.number("id")
-	if err != nil {
+func (s *Site) act(list string, do func(context.Context, service.Actor, int64) error) func(*visit) error {
+	return func(v *visit) error {
+		id, err := v.number("id")
+		if err == nil {
+			err = do(v.ctx(), v.Actor, id)
+		}
+		if err == nil {
+			v.redirect(list)
+		}
 		return err
 	}
-	if err := do(v.ctx(), v.Actor, id); err != nil {
-		return err
-	}
-	v.redirect(list)
-	return nil
 }
 
 // invitesPage is the data of the page "invites".
 type invitesPage struct {
-	List   []service.Invite
-	Expiry []int
-	Name   string
-	Days   string
-	Code   string // of a new invite, shown this once
-	Link   string // to the page to join with the new invite
+	List []service.Invite
+	Name string
+	Days string
+	Code string // of a new invite, shown this once
+	Link string // to the page to join with the new invite
 }
 
 // invites lists the invites that can be used.
@@ -206,7 +195,6 @@ func (s *Site) showInvites(v *visit, status int, page invitesPage, refused error
 	if page.List, err = s.Service.Invites(v.ctx(), v.Actor); err != nil {
 		return err
 	}
-	page.Expiry = expiries
 	if page.Code != "" {
 		page.Link = v.origin() + "/join#" + page.Code
 		v.w.Header().Set("Cache-Control", "no-store")
@@ -222,11 +210,6 @@ func (s *Site) addInvite(v *visit) error {
 		page.Code, _, err = s.Service.AddInvite(v.ctx(), v.Actor, page.Name, expires)
 	}
 	return s.showInvites(v, http.StatusCreated, page, err)
-}
-
-// revokeInvite revokes an invite.
-func (s *Site) revokeInvite(v *visit) error {
-	return v.act("/account/invites", s.Service.RevokeInvite)
 }
 
 // peoplePerPage is how many people a page shows.

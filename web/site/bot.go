@@ -213,35 +213,27 @@ func (s *Site) addOwn(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// withdraw takes a bot of one's own off the ladders.
-func (s *Site) withdraw(v *visit) error {
-	return s.changeBot(v, s.Service.Withdraw)
-}
-
-// restore brings a bot of one's own back.
-func (s *Site) restore(v *visit) error {
-	return s.changeBot(v, s.Service.Restore)
-}
-
 // useVersion makes an earlier version of a bot of one's own live again.
 func (s *Site) useVersion(v *visit) error {
 	number, err := v.number("version")
 	if err != nil {
 		return err
 	}
-	return s.changeBot(v, func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
+	return s.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return s.Service.Use(ctx, by, bot, int(number))
-	})
+	})(v)
 }
 
 // changeBot changes a bot and returns to its page, which says why if that is refused.
-func (s *Site) changeBot(v *visit, change func(context.Context, service.Actor, string) (ladder.Bot, error)) error {
-	name := v.r.PathValue("bot")
-	if _, err := change(v.ctx(), v.Actor, name); err != nil {
-		return s.showBot(v, err)
+func (s *Site) changeBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*visit) error {
+	return func(v *visit) error {
+		name := v.r.PathValue("bot")
+		if _, err := change(v.ctx(), v.Actor, name); err != nil {
+			return s.showBot(v, err)
+		}
+		v.redirect("/bots/" + url.PathEscape(name))
+		return nil
 	}
-	v.redirect("/bots/" + url.PathEscape(name))
-	return nil
 }
 
 const versionsRows = 50 // on a page

@@ -144,8 +144,7 @@ func (f playForm) choice() (c play.Choice, err error) {
 type playPage struct {
 	Form     playForm
 	Games    []playLink
-	Title    string // of the chosen game
-	Known    bool   // see visit.knows
+	Known    bool // see visit.knows
 	Rules    template.HTML
 	Presets  []playLink // options together: the usual ones, and those of ladders
 	Counts   []int      // of players; nil: the game has no choice of them
@@ -233,7 +232,7 @@ func (s *Site) choosePlay(v *visit, form playForm, refused error) error {
 		g = games.All()[0]
 		form.Game = g.Name
 	}
-	page := playPage{Title: titleOf(g.Name), Known: v.knows(g.Name), Refused: s.refused(v), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	page := playPage{Known: v.knows(g.Name), Refused: s.refused(v), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	for _, bank := range play.Banks {
 		page.Banks = append(page.Banks, strconv.Itoa(int(bank.Minutes())))
 	}

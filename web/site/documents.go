@@ -252,24 +252,13 @@ func (s *Site) docs(v *visit) error {
 	return v.page(http.StatusOK, "docs", page)
 }
 
-// protocol shows the specification.
-func (s *Site) protocol(v *visit) error { return s.showDocument(v, "/protocol") }
-
-// document shows a page of docs.
+// document shows a document.
 func (s *Site) document(v *visit) error {
-	name := v.r.PathValue("document")
-	if to := moved[name]; to != "" {
+	if to := moved[v.r.PathValue("document")]; to != "" {
 		v.redirect(to)
 		return nil
 	}
-	return s.showDocument(v, "/docs/"+name)
-}
-
-// data shows how to use the games as data.
-func (s *Site) data(v *visit) error { return s.showDocument(v, "/data") }
-
-func (s *Site) showDocument(v *visit, path string) error {
-	d, err := v.documentOf(path)
+	d, err := v.documentOf(v.r.URL.Path)
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,6 @@ func (s *Site) downloadStarter(v *visit) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	v.download("application/zip", name+".zip")
-	v.w.Write(b.Bytes()) // a client that is gone gets no other answer
+	v.send("application/zip", name+".zip", b.Bytes())
 	return nil
 }

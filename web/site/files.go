@@ -110,7 +110,6 @@ func (s *Site) stderr(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.download("text/plain; charset=utf-8", fmt.Sprintf("game-%d-seat%d.log", page.ID, seat))
-	v.w.Write(log) // a client that is gone gets no other answer
+	v.send("text/plain; charset=utf-8", fmt.Sprintf("game-%d-seat%d.log", page.ID, seat), log)
 	return nil
 }

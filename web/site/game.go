@@ -203,8 +203,7 @@ func (s *Site) replayJSON(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.download("application/json", fmt.Sprintf("game-%d.json", page.ID))
-	v.w.Write(data) // a client that is gone gets no other answer
+	v.send("application/json", fmt.Sprintf("game-%d.json", page.ID), data)
 	return nil
 }
 
@@ -240,8 +239,7 @@ func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee
 	if err := write(&b, r, g); err != nil {
 		return fmt.Errorf("the replay of game %d: %w", page.ID, err)
 	}
-	v.download(kind, fmt.Sprintf("game-%d.%s", page.ID, ext))
-	v.w.Write(b.Bytes()) // a client that is gone gets no other answer
+	v.send(kind, fmt.Sprintf("game-%d.%s", page.ID, ext), b.Bytes())
 	return nil
 }
 
@@ -253,6 +251,12 @@ func decode(data []byte) (*referee.Replay, *rules.Game, error) {
 	}
 	g, err := games.Find(r.Game)
 	return r, g, err
+}
+
+// send sends a file that a browser keeps.
+func (v *visit) send(kind, name string, data []byte) {
+	v.download(kind, name)
+	v.w.Write(data) // a client that is gone gets no other answer
 }
 
 // download sends the header of a file that a browser keeps. A replay never changes, but its

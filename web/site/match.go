@@ -25,7 +25,6 @@ const (
 // matchPage is the data of the page "match".
 type matchPage struct {
 	shownMatch
-	Title   string            // of its game
 	Ladder  *store.LadderInfo // nil for an unrated match
 	Options [][2]string       // those that are not the usual ones, in the game's order
 	State   string            // of the message: "waiting", "interrupted", "running", "finished", "cancelled"
@@ -78,7 +77,7 @@ func (s *Site) match(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := matchPage{shownMatch: shownMatch{Match: m}, State: matchState(m), Title: titleOf(m.Game)}
+	page := matchPage{shownMatch: shownMatch{Match: m}, State: matchState(m)}
 	variant, err := m.Variant()
 	if err != nil {
 		return err

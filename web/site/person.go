@@ -94,7 +94,7 @@ type peoplePage struct {
 }
 
 // ratedGame is a game and the address of its ratings.
-type ratedGame struct{ Name, Title, URL string }
+type ratedGame struct{ Name, URL string }
 
 // people shows the ratings of people in a game.
 func (s *Site) people(v *visit) error {
@@ -110,7 +110,7 @@ func (s *Site) people(v *visit) error {
 	for _, name := range names {
 		if rated[name] > 0 {
 			page.Game = cmp.Or(page.Game, name)
-			page.Games = append(page.Games, ratedGame{name, titleOf(name), with(v.r, "game", name)})
+			page.Games = append(page.Games, ratedGame{name, with(v.r, "game", name)})
 		}
 	}
 	page.Pager = pagerOf(v, v.pageNumber(), rated[page.Game], ratedPeople)

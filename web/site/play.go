@@ -29,7 +29,6 @@ func (s *Site) open(v *visit, c play.Choice) (*play.Table, error) {
 // tablePage is the data of the page "table".
 type tablePage struct {
 	*play.Table
-	Title      string // the game
 	Own        int    // the seat of the visitor
 	Others     string // who else plays
 	Board      bool   // the game has no tricks
@@ -70,7 +69,7 @@ func (s *Site) table(v *visit) error {
 	}
 	page := tablePage{
 		Several: len(t.People()) > 1 || t.Choice.Bank > 0,
-		Table:   t, Title: titleOf(t.Choice.Game), Own: seat, Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
+		Table:   t, Own: seat, Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
 	}
 	var err error
 	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
@@ -188,10 +187,7 @@ func (s *Site) playReplay(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.begun = true
-	v.w.Header().Set("Content-Type", "application/json")
-	v.w.Header().Set("Content-Disposition", `attachment; filename="replay.json"`)
-	v.w.Write(data)
+	v.send("application/json", "replay.json", data)
 	return nil
 }
 

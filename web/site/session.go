@@ -66,11 +66,6 @@ func (s *Site) signOut(v *visit) error {
 	return nil
 }
 
-// endSession ends another session of the person.
-func (s *Site) endSession(v *visit) error {
-	return v.act("/account", s.Service.EndSession)
-}
-
 // endOthers ends all sessions of the person but this one.
 func (s *Site) endOthers(v *visit) error {
 	if err := s.Service.EndOtherSessions(v.ctx(), v.Actor); err != nil {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -73,30 +74,30 @@ func (s *Site) routes() []route {
 		{"GET /bots/{bot}/lost", false, s.lost},
 		{"GET /bots/{bot}/badge.svg", false, s.badge},
 		{"GET /bots/{bot}/feed.atom", false, s.feed},
-		{"POST /bots/{bot}/withdraw", true, s.withdraw},
-		{"POST /bots/{bot}/restore", true, s.restore},
+		{"POST /bots/{bot}/withdraw", true, s.changeBot(s.Service.Withdraw)},
+		{"POST /bots/{bot}/restore", true, s.changeBot(s.Service.Restore)},
 		{"POST /bots/{bot}/use", true, s.useVersion},
 		{"GET /people", false, s.people},
 		{"GET /people/{name}", false, s.person},
 		{"GET /search", false, s.search},
 		{"GET /docs", false, s.docs},
 		{"GET /docs/{document}", false, s.document},
-		{"GET /protocol", false, s.protocol},
+		{"GET /protocol", false, s.document},
 		{"GET /ratings", false, s.ratings},
-		{"GET /data", false, s.data},
+		{"GET /data", false, s.document},
 		{"GET /api", false, s.apidocs},
 
 		{"GET /join", false, s.join},
 		{"POST /join", false, s.joined},
 		{"GET /account", true, s.account},
-		{"POST /account/sessions/end", true, s.endSession},
+		{"POST /account/sessions/end", true, s.act("/account", s.Service.EndSession)},
 		{"POST /account/sessions/end-others", true, s.endOthers},
 		{"GET /account/tokens", true, s.tokens},
 		{"POST /account/tokens", true, s.addToken},
-		{"POST /account/tokens/revoke", true, s.revokeToken},
+		{"POST /account/tokens/revoke", true, s.act("/account/tokens", s.Service.RevokeToken)},
 		{"GET /account/invites", true, s.invites},
 		{"POST /account/invites", true, s.addInvite},
-		{"POST /account/invites/revoke", true, s.revokeInvite},
+		{"POST /account/invites/revoke", true, s.act("/account/invites", s.Service.RevokeInvite)},
 		{"GET /account/people", true, s.members},
 		{"POST /account/people/reset", true, s.resetTokens},
 		{"POST /account/people/{what}", true, s.block},
@@ -236,7 +237,7 @@ func (v *visit) run(rt route) {
 	err := v.readForm()
 	if err == nil && rt.member && v.Person.ID == 0 {
 		if v.r.Method == http.MethodGet {
-			v.redirect("/sign-in?next=" + escape(v.r.URL.RequestURI()))
+			v.redirect("/sign-in?next=" + url.QueryEscape(v.r.URL.RequestURI()))
 			return
 		}
 		err = ladder.Errorf(ladder.Unauthorized, "", "nobody is signed in")

@@ -87,7 +87,6 @@ func (s *Site) standings(v *visit) error {
 		return err
 	}
 	page.Filter = v.standingsFilter()
-	order := readOrder(v, standingsColumns)
 	read := s.Store.Standings
 	if page.Filter.Past {
 		read = s.Store.Inactive
@@ -103,8 +102,7 @@ func (s *Site) standings(v *visit) error {
 			rows = append(rows, place{Standing: p})
 		}
 	}
-	sortRows(rows, order, standingsColumns)
-	page.Columns = heads(v, order, standingsColumns)
+	page.Columns = sorted(v, rows, standingsColumns)
 	page.Places, page.Pager = paged(v, rows, standingsRows)
 	page.Whole = page.Filter == standingsFilter{} && v.r.URL.RawQuery == ""
 	if err := s.addTrends(v.ctx(), page.Ladder.Name, page.Places); err != nil {

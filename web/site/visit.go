@@ -166,5 +166,3 @@ func (v *visit) query() *parameters.Query {
 	}
 	return v.parameters
 }
-
-func escape(text string) string { return url.QueryEscape(text) }

@@ -13,7 +13,6 @@ import (
 // waitingPage is the data of the page "waiting".
 type waitingPage struct {
 	*play.Table
-	Title   string // the game
 	Link    string // of the page, for others
 	Own     int    // the seat of the visitor, -1 for none
 	Opener  bool   // the visitor has opened the table
@@ -26,7 +25,7 @@ type waitingPage struct {
 // waiting shows a table that waits for people, and why the visitor has not got a seat if refused is not nil.
 func (s *Site) waiting(v *visit, t *play.Table, refused error) error {
 	page := waitingPage{
-		Table: t, Title: titleOf(t.Choice.Game), Link: v.origin() + "/play/" + t.ID, Own: t.Seat(v.Actor), Refused: s.refused(v),
+		Table: t, Link: v.origin() + "/play/" + t.ID, Own: t.Seat(v.Actor), Refused: s.refused(v),
 	}
 	page.Opener = page.Own == t.Choice.Seat
 	var others []string
@@ -111,13 +110,11 @@ func (s *Site) cancelled(v *visit) error {
 const playTopic = "play/"
 
 // playParts renders the parts of the pages about a game that move: who waits and plays, and the rematch that is offered.
-func (s *Site) playParts(id string, part func(page, name, key string, data any) error) error {
-	t := s.Play.Table(id)
-	if t == nil {
-		return part("played", "offer", "offer", s.Play.Rematch(id))
+func (s *Site) playParts(id string, part func(page, name, key string, data any)) {
+	if t := s.Play.Table(id); t != nil {
+		part("waiting", "waiting-seats", "waiting", t)
+		part("table", "table-seats", "seats", t)
+	} else {
+		part("played", "offer", "offer", s.Play.Rematch(id))
 	}
-	if err := part("waiting", "waiting-seats", "waiting", t); err != nil {
-		return err
-	}
-	return part("table", "table-seats", "seats", t)
 }
