@@ -8,6 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/parameters"
@@ -137,6 +138,9 @@ func (a *api) answerMatch(w http.ResponseWriter, r *http.Request, status int, m 
 			return err
 		}
 	}
+	if err := a.addRecords(ctx, m, &doc); err != nil {
+		return err
+	}
 	for _, t := range m.Attempts {
 		attempt := wire.Attempt{Number: t.Number, Machine: t.Machine, Commitment: t.Commitment.String(), Began: t.Began, Ended: t.Ended, Reason: t.Reason}
 		if t.Seed != nil {
@@ -145,6 +149,34 @@ func (a *api) answerMatch(w http.ResponseWriter, r *http.Request, status int, m 
 		doc.Attempts = append(doc.Attempts, attempt)
 	}
 	return respond(w, status, doc)
+}
+
+// addRecords sets what the versions of a finished match have won, drawn and lost.
+func (a *api) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) error {
+	if m.State != ladder.Finished {
+		return nil
+	}
+	v, err := m.Variant()
+	if err != nil {
+		return err
+	}
+	games, err := a.Store.Games(ctx, m.ID)
+	for slot := range doc.Versions {
+		doc.Versions[slot].Record = new(wire.Record)
+	}
+	for _, g := range games {
+		var slots, ranks []int
+		for _, s := range g.Seats {
+			slots, ranks = append(slots, s.Slot), append(ranks, s.Rank)
+		}
+		for slot, record := range rules.Records(v, slots, ranks) {
+			sum := doc.Versions[slot].Record
+			sum.Won += record.Wins
+			sum.Drawn += record.Draws
+			sum.Lost += record.Losses
+		}
+	}
+	return err
 }
 
 func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {

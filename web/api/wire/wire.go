@@ -42,6 +42,15 @@ type Ref struct {
 	House   bool   `json:"house,omitempty"`
 	Remote  bool   `json:"remote,omitempty"` // it runs on its owner's machine
 	SHA256  string `json:"sha256,omitempty"` // of the program that runs
+
+	Record *Record `json:"record,omitempty"` // only in the document of a single match that is finished
+}
+
+// Record counts the games of a version in a match.
+type Record struct {
+	Won   int `json:"won"`
+	Drawn int `json:"drawn"` // first ranks that another side has, too
+	Lost  int `json:"lost"`
 }
 
 // Standing is a version's place on a ladder.
