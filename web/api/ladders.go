@@ -37,12 +37,9 @@ func (a *api) ladder(w http.ResponseWriter, r *http.Request) error {
 
 func standingDoc(s ladder.Standing) wire.Standing {
 	doc := wire.Standing{
-		Rank: s.Rank, Bot: s.Bot, Version: s.Version, Owner: s.Owner, House: s.Owner == "", Remote: s.Remote, Elo: s.Elo,
+		Rank: s.Place(), Bot: s.Bot, Version: s.Version, Owner: s.Owner, House: s.Owner == "", Remote: s.Remote, Elo: s.Elo,
 		Matches: s.Matches, Games: s.Games, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses, Faults: s.Faults,
 		Active: s.Active, Last: s.Last,
-	}
-	if s.Matches == 0 {
-		doc.Rank = 0
 	}
 	if s.Fit != nil || s.PlusMinus != nil {
 		doc.Fit = &wire.Fit{Elo: s.Fit, PlusMinus: s.PlusMinus}
