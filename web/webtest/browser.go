@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,22 +119,34 @@ type Tab struct {
 	requests []string
 }
 
-// Open opens an address in a new tab of the browser that Start has returned. The address is also
-// the Home of the tab.
-func Open(t *testing.T, browser context.Context, url string) *Tab {
+// Open opens an address in a new tab of the browser that Start has returned. Its server, or else the address itself,
+// is the Home of the tab.
+func Open(t *testing.T, browser context.Context, address string) *Tab {
 	t.Helper()
+	home := kit.Get[*url.URL](t)(url.Parse(address))
+	if home.Host != "" {
+		home = &url.URL{Scheme: home.Scheme, Host: home.Host}
+	}
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
 	if end, ok := t.Deadline(); ok {
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-10*time.Second)) // time to say what did not come
 		t.Cleanup(cancel)
 	}
-	b := &Tab{T: t, Ctx: ctx, Home: url}
+	b := &Tab{T: t, Ctx: ctx, Home: home.String()}
 	kit.Must(t, chromedp.Listen(ctx, b.listen))
 	Call(b, network.Enable, network.EnableParams{})
 	Call(b, log.Enable, cdp.Empty{})
-	b.Go(url)
+	b.Go(address)
 	return b
+}
+
+// Browse starts a server, see New, and opens an address of it.
+func Browse(t *testing.T, toml, path string) (*World, *Tab) {
+	t.Helper()
+	browser := Start(t)
+	w := New(t, toml, 0)
+	return w, Open(t, browser, w.URL+path)
 }
 
 func (b *Tab) listen(event any) {
