@@ -28,7 +28,7 @@ func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
 	return doc
 }
 
-func (a *api) games(w http.ResponseWriter, r *http.Request) error {
+func (a *API) games(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	from, limit := q.CursorID("cursor", "game"), q.Limit()
 	if err := q.Done(); err != nil {
@@ -47,7 +47,7 @@ func (a *api) games(w http.ResponseWriter, r *http.Request) error {
 }
 
 // pathGame returns the game in the path, and its match.
-func (a *api) pathGame(r *http.Request) (ladder.Game, ladder.Match, error) {
+func (a *API) pathGame(r *http.Request) (ladder.Game, ladder.Match, error) {
 	id, err := parameters.PathID(r, "game")
 	if err != nil {
 		return ladder.Game{}, ladder.Match{}, err
@@ -60,7 +60,7 @@ func (a *api) pathGame(r *http.Request) (ladder.Game, ladder.Match, error) {
 	return g, m, err
 }
 
-func (a *api) game(w http.ResponseWriter, r *http.Request) error {
+func (a *API) game(w http.ResponseWriter, r *http.Request) error {
 	g, m, err := a.pathGame(r)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (a *api) game(w http.ResponseWriter, r *http.Request) error {
 }
 
 // addReasons sets the reason of each seat's first fault, from the replay.
-func (a *api) addReasons(ctx context.Context, doc *wire.Game) error {
+func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 	if !slices.ContainsFunc(doc.Seats, func(s wire.GameSeat) bool { return s.Fault != "" }) {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (a *api) addReasons(ctx context.Context, doc *wire.Game) error {
 }
 
 // gameLog answers with what a bot wrote to stderr in a game, for its owner.
-func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
+func (a *API) gameLog(w http.ResponseWriter, r *http.Request) error {
 	g, m, err := a.pathGame(r)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func changeDoc(c ladder.Change, bot string, version int) wire.Change {
 }
 
 // matchDoc returns the document of a match for lists: without attempts, owners and hashes.
-func (a *api) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire.Match, error) {
+func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire.Match, error) {
 	doc := wire.Match{
 		ID: m.ID, Ladder: m.Ladder, Rated: m.Rated, Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals,
 		State: string(m.State), Reason: m.Reason, Created: m.Created, Began: m.Began, Finished: m.Finished, Order: m.Order,
@@ -39,26 +39,26 @@ func (a *api) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire
 	return doc, err
 }
 
-func (a *api) ladderMatches(w http.ResponseWriter, r *http.Request) error {
+func (a *API) ladderMatches(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	f := store.MatchFilter{Ladder: r.PathValue("ladder")}
 	return a.listMatches(w, r, q, f)
 }
 
-func (a *api) botMatches(w http.ResponseWriter, r *http.Request) error {
+func (a *API) botMatches(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	f := store.MatchFilter{Ladder: q.Text("ladder")}
 	return a.matchesOf(w, r, q, f, r.PathValue("bot"))
 }
 
-func (a *api) matches(w http.ResponseWriter, r *http.Request) error {
+func (a *API) matches(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	f := store.MatchFilter{Ladder: q.Text("ladder")}
 	return a.matchesOf(w, r, q, f, q.Text("bot"))
 }
 
 // matchesOf lists the matches of a bot or one of its versions; of all bots if the name is "".
-func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *parameters.Query, f store.MatchFilter, bot string) error {
+func (a *API) matchesOf(w http.ResponseWriter, r *http.Request, q *parameters.Query, f store.MatchFilter, bot string) error {
 	number := int(q.Number("version", 1, service.MaxVersion, 0))
 	if number != 0 && bot == "" {
 		q.Fail("version", "also name the bot", "needs a bot")
@@ -76,7 +76,7 @@ func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *parameters.Qu
 	return a.listMatches(w, r, q, f)
 }
 
-func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *parameters.Query, f store.MatchFilter) error {
+func (a *API) listMatches(w http.ResponseWriter, r *http.Request, q *parameters.Query, f store.MatchFilter) error {
 	f.State = ladder.MatchState(q.Choice("state", states(ladder.Waiting, ladder.Running, ladder.Finished, ladder.Dropped)...))
 	f.Before = q.CursorID("cursor", "match")
 	limit := q.Limit()
@@ -105,7 +105,7 @@ func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *parameters.
 }
 
 // pathMatch returns the match in the path.
-func (a *api) pathMatch(r *http.Request) (ladder.Match, error) {
+func (a *API) pathMatch(r *http.Request) (ladder.Match, error) {
 	id, err := parameters.PathID(r, "match")
 	if err != nil {
 		return ladder.Match{}, err
@@ -113,7 +113,7 @@ func (a *api) pathMatch(r *http.Request) (ladder.Match, error) {
 	return a.Store.Match(r.Context(), id)
 }
 
-func (a *api) match(w http.ResponseWriter, r *http.Request) error {
+func (a *API) match(w http.ResponseWriter, r *http.Request) error {
 	m, err := a.pathMatch(r)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (a *api) match(w http.ResponseWriter, r *http.Request) error {
 }
 
 // answerMatch answers with the complete document of a match.
-func (a *api) answerMatch(w http.ResponseWriter, r *http.Request, status int, m ladder.Match) error {
+func (a *API) answerMatch(w http.ResponseWriter, r *http.Request, status int, m ladder.Match) error {
 	ctx, people := r.Context(), a.names()
 	doc, err := a.matchDoc(ctx, m, people)
 	if err != nil {
@@ -152,7 +152,7 @@ func (a *api) answerMatch(w http.ResponseWriter, r *http.Request, status int, m 
 }
 
 // addRecords sets what the versions of a finished match have won, drawn and lost.
-func (a *api) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) error {
+func (a *API) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) error {
 	if m.State != ladder.Finished {
 		return nil
 	}
@@ -179,7 +179,7 @@ func (a *api) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) e
 	return err
 }
 
-func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
+func (a *API) askMatch(w http.ResponseWriter, r *http.Request) error {
 	var asked wire.AskedMatch
 	if err := decode(w, r, &asked); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 }
 
 // cancelMatch drops a match that is not over.
-func (a *api) cancelMatch(w http.ResponseWriter, r *http.Request) error {
+func (a *API) cancelMatch(w http.ResponseWriter, r *http.Request) error {
 	id, err := parameters.PathID(r, "match")
 	if err != nil {
 		return err
