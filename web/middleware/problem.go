@@ -11,7 +11,7 @@ import (
 // Fail answers with the document of an error, unless an answer has begun.
 func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := m.Problem(r, err)
-	if Of(r).begun() {
+	if Of(r).Begun() {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
 	problem.Write(w, r, p, problem.RetryAfter(err, p.Status))

@@ -55,7 +55,6 @@ func (v *visit) embedded(kind, vary string, data []byte) {
 	}
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
-	v.begun = true
 	http.ServeContent(v.w, v.r, "", time.Time{}, bytes.NewReader(data))
 }
 

@@ -92,7 +92,7 @@ func shape(page []byte) (elements, texts string) {
 
 func render(t testing.TB, v *visit, name string, data any) []byte {
 	w := httptest.NewRecorder()
-	v.w, v.begun = w, false
+	v.w = w
 	kit.Must(t, v.page(http.StatusOK, name, data))
 	return w.Body.Bytes()
 }

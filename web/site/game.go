@@ -262,7 +262,6 @@ func (v *visit) send(kind, name string, data []byte) {
 // download sends the header of a file that a browser keeps. A replay never changes, but its
 // exports may.
 func (v *visit) download(kind, name string) {
-	v.begun = true
 	h := v.w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, name))

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -185,7 +186,6 @@ func (v *visit) render(template string, status int, name string, data any) error
 	if err := t.ExecuteTemplate(&b, template, frame{v, name, data}); err != nil {
 		return err
 	}
-	v.begun = true
 	v.site.pages.compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(status)
@@ -197,7 +197,7 @@ func (v *visit) render(template string, status int, name string, data any) error
 // problemPage is the data of the page "problem".
 type problemPage struct {
 	wire.Problem
-	Kind  string // of the message: "notfound", "forbidden", "toomany", "unavailable", "invalid"
+	Kind  string // of the message: one of kindsOf, or "invalid"
 	Retry int    // seconds after which to try again; 0: no use
 }
 
@@ -208,22 +208,17 @@ var kindsOf = map[int]string{
 	http.StatusForbidden:          "forbidden",
 	http.StatusTooManyRequests:    "toomany",
 	http.StatusServiceUnavailable: "unavailable",
+
+	http.StatusInternalServerError: "failed",
 }
 
 // fail answers with a page that says what is wrong.
 func (v *visit) fail(err error) {
 	p := v.site.Middleware.Problem(v.r, err)
-	if v.begun {
+	if v.Begun() {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
-	data := problemPage{Problem: p, Kind: kindsOf[p.Status]}
-	switch {
-	case data.Kind != "":
-	case p.Status < http.StatusInternalServerError:
-		data.Kind = "invalid"
-	default:
-		data.Kind = "failed"
-	}
+	data := problemPage{Problem: p, Kind: cmp.Or(kindsOf[p.Status], "invalid")}
 	if after := problem.RetryAfter(err, p.Status); after > 0 {
 		v.w.Header().Set("Retry-After", problem.Seconds(after))
 		data.Retry = int(math.Ceil(after.Seconds()))

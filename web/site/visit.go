@@ -24,7 +24,6 @@ type visit struct {
 	w     http.ResponseWriter
 	r     *http.Request
 	words *messages.Language // that of the page
-	begun bool               // the answer has begun
 	ended bool               // the browser came with a session that has ended
 
 	parameters *parameters.Query // nil: none was read
@@ -43,7 +42,8 @@ func cookie(r *http.Request, name string) string {
 
 // visit serves a request to a route, or to the zero route if there is none.
 func (s *Site) visit(w http.ResponseWriter, r *http.Request, rt route) {
-	v := &visit{Request: middleware.Of(r), site: s, w: w, r: r}
+	v := &visit{Request: middleware.Of(r), site: s, r: r}
+	v.w = v.Record(w)
 	defer v.guard()
 	v.words = s.pages.languages[messages.Choose(v.preference("lang"), r.Header.Get("Accept-Language"))]
 	s.headers(w.Header())
@@ -130,7 +130,6 @@ func (v *visit) forget() { v.setCookie(sessionCookie, "", -1) }
 
 // redirect answers with another address, to be fetched by GET.
 func (v *visit) redirect(to string) {
-	v.begun = true
 	v.w.Header().Set("Cache-Control", "no-store")
 	v.w.Header().Set("Location", to)
 	v.w.WriteHeader(http.StatusSeeOther)
@@ -138,9 +137,7 @@ func (v *visit) redirect(to string) {
 
 // upgrade makes the request a WebSocket; see middleware.Middleware.Upgrade.
 func (v *visit) upgrade(l socket.Limits) (*socket.Conn, error) {
-	c, err := v.site.Middleware.Upgrade(v.w, v.r, l)
-	v.begun = err == nil
-	return c, err
+	return v.site.Middleware.Upgrade(v.w, v.r, l)
 }
 
 // hangUp tells the page of a WebSocket that its session has ended, which its last connection may not have heard.

@@ -58,7 +58,6 @@ func (s *Site) starter(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.begun = true
 	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	v.w.Write([]byte(files[l.Source])) // a client that is gone gets no other answer
 	return nil
