@@ -22,7 +22,6 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/socket"
@@ -148,19 +147,13 @@ func (h *Hub) Watch(info *ladder.Match, versions []ladder.Version) runner.Watche
 	id := strconv.FormatInt(info.ID, 10)
 	m := newMatch(h, Game{Topic: topicMatch + id, URL: "/live/" + id, ID: info.ID, Ladder: info.Ladder, Bots: info.Bots}, v)
 	m.deals, m.listed = info.Deals, true
-	if m = h.add(m); m == nil {
-		return nil
-	}
-	return m
+	return h.add(m)
 }
 
-// add begins to show a match, or goes on to show that of its topic. It returns nil once the hub is closed.
+// add begins to show a match, or goes on to show that of its topic. Once the hub is closed nobody sees it.
 func (h *Hub) add(m *match) *match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
-		return nil
-	}
 	if known := h.matches[m.info.Topic]; known != nil {
 		m = known
 	}
@@ -171,7 +164,7 @@ func (h *Hub) add(m *match) *match {
 }
 
 // Table is a game of people that is shown.
-type Table struct{ m *match }
+type Table struct{ *match }
 
 // Table shows a game of people from now on to who has its link, and in the list if it is listed. moved is called, if
 // somebody begins or ends to watch it.
@@ -181,24 +174,13 @@ func (h *Hub) Table(id string, v *rules.Variant, names []string, listed bool, mo
 	return Table{h.add(m)}
 }
 
-// Position shows a position of the game.
-func (t Table) Position(g *referee.Game) {
-	if t.m != nil {
-		t.m.Position(g)
-	}
-}
-
 // End tells those who watch the game what became of it.
 func (t Table) End(state ladder.PlayState) {
-	if t.m == nil {
-		return
-	}
-	h := t.m.hub
-	h.mu.Lock()
-	delete(h.matches, t.m.info.Topic)
-	h.mu.Unlock()
-	h.pages.move(topicGames)
-	t.m.over(string(state))
+	t.hub.mu.Lock()
+	delete(t.hub.matches, t.info.Topic)
+	t.hub.mu.Unlock()
+	t.hub.pages.move(topicGames)
+	t.over(string(state))
 }
 
 // Watching returns how many watch a game of people.

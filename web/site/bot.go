@@ -258,7 +258,7 @@ func (s *Site) versions(v *visit) error {
 	if page.Versions, err = s.Store.VersionsBefore(v.ctx(), page.Bot.ID, int(before), versionsRows+1); err != nil {
 		return err
 	}
-	page.Versions, page.First, page.Next = older(v, page.Versions, before, versionsRows, func(x ladder.Version) int64 { return int64(x.Number) })
+	page.Versions, page.First, page.Next = older(v, "before", page.Versions, before, versionsRows, func(x ladder.Version) int64 { return int64(x.Number) })
 	return v.page(http.StatusOK, "versions", page)
 }
 

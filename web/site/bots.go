@@ -59,21 +59,16 @@ func (s *Site) bots(v *visit) error {
 	if page.Bots, err = s.Store.ListBots(v.ctx(), page.filter(), before, botsRows+1); err != nil {
 		return err
 	}
-	page.Bots, page.First, page.Next = older(v, page.Bots, before, botsRows, func(b store.ListedBot) int64 { return b.ID })
+	page.Bots, page.First, page.Next = older(v, "before", page.Bots, before, botsRows, func(b store.ListedBot) int64 { return b.ID })
 	return v.page(http.StatusOK, "bots", page)
 }
 
 // before returns the parameter of lists that go on below a number: 0 for the first page.
 func (v *visit) before() int64 { return v.query().Number("before", 1, 1<<53-1, 0) }
 
-// older returns the rows of a page out of those read, one more than fit, and the addresses of the
-// first and the next page.
-func older[T any](v *visit, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
-	return olderBy(v, "before", rows, before, size, key)
-}
-
-// olderBy does so for a list that goes on by a parameter of its own.
-func olderBy[T any](v *visit, name string, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
+// older returns the rows of a page out of those read, one more than fit, and the addresses of the first and the next
+// page, for a list that goes on below the parameter with a name.
+func older[T any](v *visit, name string, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
 	if before > 0 {
 		first = with(v.r, name, "")
 	}

@@ -79,7 +79,8 @@ func (s *Site) newDocuments() map[string]func() (*document, error) {
 		for _, lang := range messages.Languages {
 			all[lang+p.path] = english
 			dir, name := path.Split(p.file)
-			if file := dir + lang + "/" + name; exists(file) {
+			file := dir + lang + "/" + name
+			if _, err := fs.Stat(timba.Documents, file); err == nil {
 				all[lang+p.path] = sync.OnceValues(func() (*document, error) {
 					first, err := english()
 					if err != nil {
@@ -91,11 +92,6 @@ func (s *Site) newDocuments() map[string]func() (*document, error) {
 		}
 	}
 	return all
-}
-
-func exists(file string) bool {
-	_, err := fs.Stat(timba.Documents, file)
-	return err == nil
 }
 
 // documentOf returns the document of a page in the visitor's language, or else in English.

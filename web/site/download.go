@@ -3,6 +3,7 @@ package site
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"maps"
 	"net/http"
 	"os"
@@ -35,13 +36,6 @@ var platforms = map[string]string{
 	"amd64": "x86-64 (Intel, AMD)", "arm64": "ARM64 (aarch64)",
 }
 
-func platform(name string) string {
-	if known := platforms[name]; known != "" {
-		return known
-	}
-	return name
-}
-
 // openProgram opens the file of the program that is running, also where a newer one has taken its place.
 func openProgram() (*os.File, error) {
 	if f, err := os.Open("/proc/self/exe"); err == nil {
@@ -56,7 +50,8 @@ func openProgram() (*os.File, error) {
 
 // programInfo returns what is said of the program.
 func (s *Site) programInfo() programInfo {
-	p := programInfo{Platform: platform(runtime.GOOS) + ", " + platform(runtime.GOARCH), Version: s.Version, File: "timba"}
+	system, processor := cmp.Or(platforms[runtime.GOOS], runtime.GOOS), cmp.Or(platforms[runtime.GOARCH], runtime.GOARCH)
+	p := programInfo{Platform: system + ", " + processor, Version: s.Version, File: "timba"}
 	if runtime.GOOS == "windows" {
 		p.File += ".exe"
 	}

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"net/url"
@@ -71,11 +72,8 @@ func (s *Site) feed(v *visit) error {
 func (v *visit) feedOf(b ladder.Bot, owner string, matches []ladder.Match, versions []ladder.Version) ([]byte, error) {
 	links := v.links(b.Name)
 	f := atom{
-		Lang: v.words.Tag, ID: links.Feed, Title: v.t("feed.title", "Bot", b.Name), Author: cut(40, owner),
+		Lang: v.words.Tag, ID: links.Feed, Title: v.t("feed.title", "Bot", b.Name), Author: cut(40, cmp.Or(owner, "timba")),
 		Links: []atomLink{{"self", "application/atom+xml", links.Feed}, {"alternate", "text/html", links.Page}},
-	}
-	if owner == "" {
-		f.Author = "timba"
 	}
 	for _, m := range matches {
 		f.Entries = append(f.Entries, v.matchEntry(b, m))
@@ -105,10 +103,7 @@ func (v *visit) matchEntry(b ladder.Bot, m ladder.Match) atomEntry {
 	for _, name := range m.Bots {
 		names = append(names, cut(40, name))
 	}
-	on := m.Ladder
-	if on == "" {
-		on = m.Game
-	}
+	on := cmp.Or(m.Ladder, m.Game)
 	address := fmt.Sprintf("%s/matches/%d", v.origin(), m.ID)
 	e := atomEntry{
 		ID: address + "#" + url.PathEscape(b.Name), Title: on + ": " + strings.Join(names, ", "), Updated: stampOf(m.Finished),

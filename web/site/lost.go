@@ -42,7 +42,7 @@ func (s *Site) lost(v *visit) error {
 	if err != nil {
 		return err
 	}
-	list, page.First, page.Next = older(v, list, before, lostMatches, func(m ladder.Match) int64 { return m.ID })
+	list, page.First, page.Next = older(v, "before", list, before, lostMatches, func(m ladder.Match) int64 { return m.ID })
 	ids := make([]int64, len(list))
 	for i, m := range list {
 		ids[i] = m.ID

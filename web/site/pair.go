@@ -60,7 +60,7 @@ func (s *Site) pair(v *visit) error {
 	if err != nil {
 		return err
 	}
-	list, page.First, page.Next = older(v, list, before, pairMatches, func(m ladder.Match) int64 { return m.ID })
+	list, page.First, page.Next = older(v, "before", list, before, pairMatches, func(m ladder.Match) int64 { return m.ID })
 	if page.Matches, err = s.shown(v.ctx(), list); err != nil {
 		return err
 	}

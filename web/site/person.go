@@ -46,7 +46,7 @@ func (s *Site) person(v *visit) error {
 	if page.Person, err = s.Store.PersonByName(v.ctx(), v.r.PathValue("name")); err != nil {
 		return err
 	}
-	page.Self = v.visitedBy(page.Person)
+	page.Self = v.Person.ID == page.Person.ID
 	before, played := v.before(), v.query().Number("played", 1, 1<<53-1, 0)
 	if err := s.addPlays(v, &page, played); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (s *Site) person(v *visit) error {
 	if err != nil {
 		return err
 	}
-	list, page.First, page.Next = older(v, list, before, personBots, func(b store.ListedBot) int64 { return b.ID })
+	list, page.First, page.Next = older(v, "before", list, before, personBots, func(b store.ListedBot) int64 { return b.ID })
 	for _, b := range list {
 		places, err := s.Store.PlacesOfBot(v.ctx(), b.ID)
 		if err != nil {
@@ -78,12 +78,9 @@ func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 	slices.SortStableFunc(page.Records, func(a, b ladder.PlayRecord) int { return cmp.Or(cmp.Compare(a.Game, b.Game), b.Games-a.Games) })
 	list, err := s.Store.FinishedPlaysOf(v.ctx(), id, before, playsOfPerson+1)
 	p := &page.Plays
-	p.List, p.First, p.Next = olderBy(v, "played", playsOf(page.Person, list), before, playsOfPerson, func(x ownPlay) int64 { return x.Sat.UnixMicro() })
+	p.List, p.First, p.Next = older(v, "played", playsOf(page.Person, list), before, playsOfPerson, func(x ownPlay) int64 { return x.Sat.UnixMicro() })
 	return err
 }
-
-// visitedBy reports whether a person is the one who is signed in.
-func (v *visit) visitedBy(p ladder.Person) bool { return v.Person.ID != 0 && v.Person.ID == p.ID }
 
 // peoplePage is the data of the page "people".
 type peoplePage struct {

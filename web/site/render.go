@@ -38,7 +38,6 @@ func (s *Site) headers(h http.Header) {
 // pages are the templates of all pages in all languages. A page is a directory in pages with
 // NAME.html, which defines the templates "title" and "main", and perhaps NAME.js.
 type pages struct {
-	site      *Site
 	languages []*messages.Language
 	templates map[string]*template.Template // by language and page: "en/home"
 	compress  func(http.Handler) http.HandlerFunc
@@ -48,7 +47,7 @@ type pages struct {
 const layoutDir = "pages/layout"
 
 func newPages(s *Site) (*pages, error) {
-	p := &pages{site: s, templates: map[string]*template.Template{}}
+	p := &pages{templates: map[string]*template.Template{}}
 	var err error
 	if p.languages, err = messages.All(); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"context"
+	"math"
 	"net/http"
 	"strings"
 
@@ -57,7 +58,7 @@ var standingsColumns = []sorting[place]{
 	{"bot", "", false, func(a, b place) int { return cmp.Compare(strings.ToLower(a.Bot), strings.ToLower(b.Bot)) }},
 	{"owner", "", false, func(a, b place) int { return cmp.Compare(strings.ToLower(a.Owner), strings.ToLower(b.Owner)) }},
 	{"elo", "number second", true, func(a, b place) int { return cmp.Compare(a.Elo, b.Elo) }},
-	{"fit", "number", true, func(a, b place) int { return compareFits(a.Fit, b.Fit) }},
+	{"fit", "number", true, func(a, b place) int { return cmp.Compare(fitOf(a), fitOf(b)) }},
 	{"games", "number", true, func(a, b place) int { return cmp.Compare(a.Games, b.Games) }},
 	{"wins", "number", true, func(a, b place) int { return cmp.Compare(share(a.Wins, a.Games), share(b.Wins, b.Games)) }},
 	{"faults", "number", true, func(a, b place) int { return cmp.Compare(a.Faults, b.Faults) }},
@@ -66,17 +67,12 @@ var standingsColumns = []sorting[place]{
 
 func share(part, of int) float64 { return float64(part) / float64(max(of, 1)) }
 
-// compareFits sorts unknown fits below all others.
-func compareFits(a, b *float64) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
+// fitOf returns the fit of a place, below all others if it is unknown.
+func fitOf(p place) float64 {
+	if p.Fit == nil {
+		return math.Inf(-1)
 	}
-	return cmp.Compare(*a, *b)
+	return *p.Fit
 }
 
 // standings shows who is where on a ladder.

@@ -83,7 +83,7 @@ func tagOf(p service.Progress) string {
 
 // steps returns all stages of a submission.
 func steps(doc service.Progress) (list []step) {
-	for i, name := range stageNames {
+	for _, name := range stageNames {
 		s := step{Stage: ladder.Stage{Name: name}, State: "waiting"}
 		at := slices.IndexFunc(doc.Stages, func(g ladder.Stage) bool { return g.Name == name })
 		switch {
@@ -100,9 +100,6 @@ func steps(doc service.Progress) (list []step) {
 			default:
 				s.State = "failed"
 			}
-		}
-		if len(doc.Stages) > 0 && i > 0 && s.State == "waiting" && doc.Done {
-			s.State = "left"
 		}
 		list = append(list, s)
 	}
