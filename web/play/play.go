@@ -8,7 +8,6 @@ package play
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"log/slog"
 	"maps"
 	"math"
@@ -95,14 +94,22 @@ func New(o Options) *Tables {
 	return t
 }
 
-// The causes of games that the server ends, for nobody.
+// broken is the error of a game that ends for nobody.
+type broken struct {
+	why  ladder.Breaking
+	text string
+}
+
+func (e *broken) Error() string { return e.text }
+
+// The causes of games that the server ends.
 var (
-	errStopped = errors.New("the server stops")
-	errBlocked = errors.New("the person is blocked")
-	errNobody  = errors.New("nobody came to the table")
-	errAbsent  = errors.New("somebody who had sat down did not come to the table")
-	errWait    = errors.New("the table has waited for people for too long")
-	errCancel  = errors.New("who had opened the table has cancelled it")
+	errStopped = &broken{ladder.BrokenByStop, "the server stops"}
+	errBlocked = &broken{ladder.BrokenByBlock, "the person is blocked"}
+	errNobody  = &broken{ladder.BrokenByNobody, "nobody came to the table"}
+	errAbsent  = &broken{ladder.BrokenByAbsence, "somebody who had sat down did not come to the table"}
+	errWait    = &broken{ladder.BrokenByWait, "the table has waited for people for too long"}
+	errCancel  = &broken{ladder.BrokenByCancel, "who had opened the table has cancelled it"}
 )
 
 // Run ends the games of people who are blocked, and all games when the context ends. Those
