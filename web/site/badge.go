@@ -60,11 +60,7 @@ func (v *visit) embedded(kind, vary string, data []byte) {
 
 // badge answers with the rating and the rank of a bot on a ladder as a picture: that of the
 // parameter ladder, or else the first.
-func (s *Site) badge(v *visit) error {
-	b, err := s.Store.Bot(v.ctx(), v.r.PathValue("bot"))
-	if err != nil {
-		return err
-	}
+func (s *Site) badge(v *visit, b ladder.Bot) error {
 	on := v.query().Text("ladder")
 	if err := v.query().Err(); err != nil {
 		return err

@@ -64,17 +64,13 @@ func (p botPage) Live() int {
 }
 
 // bot shows a bot.
-func (s *Site) bot(v *visit) error { return s.showBot(v, nil) }
+func (s *Site) bot(v *visit, b ladder.Bot) error { return s.showBot(v, b, nil) }
 
 // showBot shows a bot, and why an action was refused.
-func (s *Site) showBot(v *visit, refused error) error {
-	page := botPage{}
+func (s *Site) showBot(v *visit, b ladder.Bot, refused error) error {
+	page := botPage{Bot: b, Own: v.Owns(b.PersonID), Links: v.links(b.Name)}
 	var err error
-	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
-		return err
-	}
-	page.Own, page.Links = v.Owns(page.Bot.PersonID), v.links(page.Bot.Name)
-	if page.Owner, err = s.ownerName(v, page.Bot); err != nil {
+	if page.Owner, err = s.ownerName(v, b); err != nil {
 		return err
 	}
 	for _, add := range []func(*visit, *botPage) error{s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn} {
@@ -226,14 +222,13 @@ func (s *Site) useVersion(v *visit) error {
 
 // changeBot changes a bot and returns to its page, which says why if that is refused.
 func (s *Site) changeBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*visit) error {
-	return func(v *visit) error {
-		name := v.r.PathValue("bot")
-		if _, err := change(v.ctx(), v.Actor, name); err != nil {
-			return s.showBot(v, err)
+	return named("bot", s.Store.Bot, func(v *visit, b ladder.Bot) error {
+		if _, err := change(v.ctx(), v.Actor, b.Name); err != nil {
+			return s.showBot(v, b, err)
 		}
-		v.redirect("/bots/" + url.PathEscape(name))
+		v.redirect("/bots/" + url.PathEscape(b.Name))
 		return nil
-	}
+	})
 }
 
 const versionsRows = 50 // on a page
@@ -247,18 +242,13 @@ type versionsPage struct {
 }
 
 // versions lists the versions of a bot, the last one first.
-func (s *Site) versions(v *visit) error {
-	page := versionsPage{}
-	var err error
-	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
+func (s *Site) versions(v *visit, b ladder.Bot) error {
+	page, before := versionsPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
+	list, err := s.Store.VersionsBefore(v.ctx(), b.ID, int(before), versionsRows+1)
+	if err != nil {
 		return err
 	}
-	before := v.before()
-	page.Own = v.Owns(page.Bot.PersonID)
-	if page.Versions, err = s.Store.VersionsBefore(v.ctx(), page.Bot.ID, int(before), versionsRows+1); err != nil {
-		return err
-	}
-	page.Versions, page.First, page.Next = older(v, "before", page.Versions, before, versionsRows, func(x ladder.Version) int64 { return int64(x.Number) })
+	page.Versions, page.First, page.Next = older(v, "before", list, before, versionsRows, func(x ladder.Version) int64 { return int64(x.Number) })
 	return v.page(http.StatusOK, "versions", page)
 }
 
@@ -284,26 +274,22 @@ func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.
 func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.House() }
 
 // version shows one version of a bot.
-func (s *Site) version(v *visit) error {
-	page := versionPage{}
-	var err error
-	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
-		return err
-	}
+func (s *Site) version(v *visit, b ladder.Bot) error {
+	page := versionPage{Bot: b, Own: v.Owns(b.PersonID)}
 	number, err := parameters.PathID(v.r, "version")
 	if err != nil {
 		return err
 	}
-	if page.Version, err = s.Store.VersionOf(v.ctx(), page.Bot, int(number)); err != nil {
+	if page.Version, err = s.Store.VersionOf(v.ctx(), b, int(number)); err != nil {
 		return err
 	}
-	if page.Owner, err = s.ownerName(v, page.Bot); err != nil {
+	if page.Owner, err = s.ownerName(v, b); err != nil {
 		return err
 	}
 	if page.Places, err = s.Store.PlacesOf(v.ctx(), page.Version.ID); err != nil {
 		return err
 	}
-	if page.Own = v.Owns(page.Bot.PersonID); page.Own {
+	if page.Own {
 		if page.Stages, err = s.Store.Stages(v.ctx(), page.Version.ID); err != nil {
 			return err
 		}

@@ -44,11 +44,7 @@ type atomEntry struct {
 }
 
 // feed answers with the finished matches and the versions of a bot, the last ones first.
-func (s *Site) feed(v *visit) error {
-	b, err := s.Store.Bot(v.ctx(), v.r.PathValue("bot"))
-	if err != nil {
-		return err
-	}
+func (s *Site) feed(v *visit, b ladder.Bot) error {
 	owner, err := s.ownerName(v, b)
 	if err != nil {
 		return err

@@ -30,15 +30,9 @@ type lostGame struct {
 }
 
 // lost lists the games that a bot has lost, those of the last match first.
-func (s *Site) lost(v *visit) error {
-	page := lostPage{}
-	var err error
-	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
-		return err
-	}
-	page.Own = v.Owns(page.Bot.PersonID)
-	before := v.before()
-	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Bot: page.Bot.Name, State: ladder.Finished, Before: before, Limit: lostMatches + 1})
+func (s *Site) lost(v *visit, b ladder.Bot) error {
+	page, before := lostPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
+	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, Before: before, Limit: lostMatches + 1})
 	if err != nil {
 		return err
 	}
@@ -52,7 +46,7 @@ func (s *Site) lost(v *visit) error {
 		return err
 	}
 	for _, m := range list {
-		page.Games = append(page.Games, lostOf(m, games[m.ID], page.Bot.Name)...)
+		page.Games = append(page.Games, lostOf(m, games[m.ID], b.Name)...)
 	}
 	return v.page(http.StatusOK, "lost", page)
 }

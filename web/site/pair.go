@@ -31,12 +31,9 @@ func pairPath(on, one string, oneNumber int, other string, otherNumber int) stri
 }
 
 // pair shows all that two versions have played against each other on a ladder.
-func (s *Site) pair(v *visit) error {
-	page := pairPage{}
+func (s *Site) pair(v *visit, l store.LadderInfo) error {
+	page := pairPage{Ladder: l}
 	var err error
-	if page.Ladder, err = s.Store.Ladder(v.ctx(), v.r.PathValue("ladder")); err != nil {
-		return err
-	}
 	if page.One, err = s.pathVersion(v, "one"); err != nil {
 		return err
 	}
@@ -44,7 +41,7 @@ func (s *Site) pair(v *visit) error {
 		return err
 	}
 	before := v.before()
-	if page.Met, err = s.Store.Meeting(v.ctx(), page.Ladder.Name, page.One.ID, page.Other.ID); err != nil {
+	if page.Met, err = s.Store.Meeting(v.ctx(), l.Name, page.One.ID, page.Other.ID); err != nil {
 		return err
 	}
 	if page.Met.Deals > 0 {
@@ -56,7 +53,7 @@ func (s *Site) pair(v *visit) error {
 		page.Difference = list[0]
 		page.Bounded = whole(list[0].PlusMinus()) != none
 	}
-	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Ladder: page.Ladder.Name, Version: page.One.ID, Against: page.Other.ID, Before: before, Limit: pairMatches + 1})
+	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Ladder: l.Name, Version: page.One.ID, Against: page.Other.ID, Before: before, Limit: pairMatches + 1})
 	if err != nil {
 		return err
 	}

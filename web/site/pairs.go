@@ -32,13 +32,9 @@ type pairsPage struct {
 }
 
 // pairs shows who beats whom on a ladder.
-func (s *Site) pairs(v *visit) error {
-	page := pairsPage{}
-	var err error
-	if page.Ladder, err = s.Store.Ladder(v.ctx(), v.r.PathValue("ladder")); err != nil {
-		return err
-	}
-	list, err := s.Store.Standings(v.ctx(), page.Ladder.Name)
+func (s *Site) pairs(v *visit, l store.LadderInfo) error {
+	page := pairsPage{Ladder: l}
+	list, err := s.Store.Standings(v.ctx(), l.Name)
 	if err != nil {
 		return err
 	}
@@ -47,7 +43,7 @@ func (s *Site) pairs(v *visit) error {
 	for _, p := range list {
 		versions = append(versions, p.VersionID)
 	}
-	tallies, err := s.Store.Tallies(v.ctx(), page.Ladder.Name, versions)
+	tallies, err := s.Store.Tallies(v.ctx(), l.Name, versions)
 	if err != nil {
 		return err
 	}
@@ -55,7 +51,7 @@ func (s *Site) pairs(v *visit) error {
 		row := pairsRow{Standing: p}
 		for _, other := range list {
 			c := cellOf(tallies[[2]int64{p.VersionID, other.VersionID}], p.VersionID == other.VersionID)
-			c.URL = pairPath(page.Ladder.Name, p.Bot, p.Version, other.Bot, other.Version)
+			c.URL = pairPath(l.Name, p.Bot, p.Version, other.Bot, other.Version)
 			row.Cells = append(row.Cells, c)
 		}
 		page.Rows = append(page.Rows, row)

@@ -40,18 +40,13 @@ type personPlays struct {
 }
 
 // person shows a person's ratings, games and bots.
-func (s *Site) person(v *visit) error {
-	page := personPage{}
-	var err error
-	if page.Person, err = s.Store.PersonByName(v.ctx(), v.r.PathValue("name")); err != nil {
-		return err
-	}
-	page.Self = v.Person.ID == page.Person.ID
+func (s *Site) person(v *visit, p ladder.Person) error {
+	page := personPage{Person: p, Self: v.Person.ID == p.ID}
 	before, played := v.before(), v.query().Number("played", 1, 1<<53-1, 0)
 	if err := s.addPlays(v, &page, played); err != nil {
 		return err
 	}
-	list, err := s.Store.BotsOf(v.ctx(), page.Person, before, personBots+1)
+	list, err := s.Store.BotsOf(v.ctx(), p, before, personBots+1)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package site
 
 import (
 	"cmp"
+	"context"
 	"mime"
 	"net/http"
 	"net/url"
@@ -61,24 +62,24 @@ func (s *Site) routes() []route {
 	return []route{
 		{"GET /{$}", false, s.home},
 		{"GET /ladders", false, s.ladders},
-		{"GET /ladders/{ladder}", false, s.standings},
-		{"GET /ladders/{ladder}/pairs", false, s.pairs},
-		{"GET /ladders/{ladder}/pairs/{one}/{other}", false, s.pair},
+		{"GET /ladders/{ladder}", false, named("ladder", s.Store.Ladder, s.standings)},
+		{"GET /ladders/{ladder}/pairs", false, named("ladder", s.Store.Ladder, s.pairs)},
+		{"GET /ladders/{ladder}/pairs/{one}/{other}", false, named("ladder", s.Store.Ladder, s.pair)},
 
 		{"GET /bots", false, s.bots},
-		{"GET /bots/{bot}", false, s.bot},
-		{"GET /bots/{bot}/versions", false, s.versions},
-		{"GET /bots/{bot}/versions/{version}", false, s.version},
+		{"GET /bots/{bot}", false, named("bot", s.Store.Bot, s.bot)},
+		{"GET /bots/{bot}/versions", false, named("bot", s.Store.Bot, s.versions)},
+		{"GET /bots/{bot}/versions/{version}", false, named("bot", s.Store.Bot, s.version)},
 		{"GET /bots/{bot}/versions/{version}/files", true, s.files},
 		{"GET /bots/{bot}/versions/{version}/upload", true, s.uploadOf},
-		{"GET /bots/{bot}/lost", false, s.lost},
-		{"GET /bots/{bot}/badge.svg", false, s.badge},
-		{"GET /bots/{bot}/feed.atom", false, s.feed},
+		{"GET /bots/{bot}/lost", false, named("bot", s.Store.Bot, s.lost)},
+		{"GET /bots/{bot}/badge.svg", false, named("bot", s.Store.Bot, s.badge)},
+		{"GET /bots/{bot}/feed.atom", false, named("bot", s.Store.Bot, s.feed)},
 		{"POST /bots/{bot}/withdraw", true, s.changeBot(s.Service.Withdraw)},
 		{"POST /bots/{bot}/restore", true, s.changeBot(s.Service.Restore)},
 		{"POST /bots/{bot}/use", true, s.useVersion},
 		{"GET /people", false, s.people},
-		{"GET /people/{name}", false, s.person},
+		{"GET /people/{name}", false, named("name", s.Store.PersonByName, s.person)},
 		{"GET /search", false, s.search},
 		{"GET /docs", false, s.docs},
 		{"GET /docs/{document}", false, s.document},
@@ -150,6 +151,17 @@ func (s *Site) routes() []route {
 		{"GET /sign-in", false, s.signIn},
 		{"POST /sign-in", false, s.signedIn},
 		{"POST /sign-out", false, s.signOut},
+	}
+}
+
+// named serves what the path names in a part.
+func named[T any](part string, find func(context.Context, string) (T, error), serve func(*visit, T) error) func(*visit) error {
+	return func(v *visit) error {
+		found, err := find(v.ctx(), v.r.PathValue(part))
+		if err != nil {
+			return err
+		}
+		return serve(v, found)
 	}
 }
 

@@ -76,18 +76,13 @@ func fitOf(p place) float64 {
 }
 
 // standings shows who is where on a ladder.
-func (s *Site) standings(v *visit) error {
-	page := standingsPage{}
-	var err error
-	if page.Ladder, err = s.Store.Ladder(v.ctx(), v.r.PathValue("ladder")); err != nil {
-		return err
-	}
-	page.Filter = v.standingsFilter()
+func (s *Site) standings(v *visit, l store.LadderInfo) error {
+	page := standingsPage{Ladder: l, Filter: v.standingsFilter()}
 	read := s.Store.Standings
 	if page.Filter.Past {
 		read = s.Store.Inactive
 	}
-	list, err := read(v.ctx(), page.Ladder.Name)
+	list, err := read(v.ctx(), l.Name)
 	if err != nil {
 		return err
 	}
@@ -101,7 +96,7 @@ func (s *Site) standings(v *visit) error {
 	page.Columns = sorted(v, rows, standingsColumns)
 	page.Places, page.Pager = paged(v, rows, standingsRows)
 	page.Whole = page.Filter == standingsFilter{} && v.r.URL.RawQuery == ""
-	if err := s.addTrends(v.ctx(), page.Ladder.Name, page.Places); err != nil {
+	if err := s.addTrends(v.ctx(), l.Name, page.Places); err != nil {
 		return err
 	}
 	return v.page(http.StatusOK, "standings", page)
