@@ -219,18 +219,6 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 }
 
-// sleep waits, and reports whether the context has not ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
 // happened handles an event.
 func (h *Hub) happened(ctx context.Context, e events.Event) {
 	if e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Missed > 0 {

@@ -190,8 +190,10 @@ func (m *match) run(ctx context.Context) {
 			}
 			continue
 		}
-		if !sleep(ctx, wait) {
+		select {
+		case <-ctx.Done():
 			return
+		case <-time.After(wait):
 		}
 	}
 }

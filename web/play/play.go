@@ -6,6 +6,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -82,14 +83,10 @@ func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 
 // New returns no tables. Run has to run.
 func New(o Options) *Tables {
-	memory := o.Limits.Memory
-	if memory == 0 {
-		memory = math.MaxInt64
-	}
 	if o.Changed == nil {
 		o.Changed = func(string) {}
 	}
-	t := &Tables{Options: o, memory: semaphore.NewWeighted(memory), tables: map[string]*Table{}}
+	t := &Tables{Options: o, memory: semaphore.NewWeighted(cmp.Or(o.Limits.Memory, math.MaxInt64)), tables: map[string]*Table{}}
 	t.ctx, t.stop = context.WithCancelCause(context.Background())
 	return t
 }

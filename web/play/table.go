@@ -457,12 +457,10 @@ func (x *Table) run(ctx context.Context) {
 
 // await waits for something that is to happen in time.
 func await(ctx context.Context, what <-chan struct{}, in time.Duration, late error) error {
-	wait := time.NewTimer(in)
-	defer wait.Stop()
 	select {
 	case <-what:
 		return nil
-	case <-wait.C:
+	case <-time.After(in):
 		return late
 	case <-ctx.Done():
 		return context.Cause(ctx)

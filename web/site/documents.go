@@ -27,12 +27,15 @@ import (
 	"github.com/timba-arena/timba/web/messages"
 )
 
-// published are the documents that the site shows, in the order of the index.
-var published = []struct {
+// publication is a document that the site shows.
+type publication struct {
 	file string // of timba.Documents
 	path string // of the page
 	key  string // of the message that says what it is about
-}{
+}
+
+// published are all of them, in the order of the index.
+var published = []publication{
 	{"docs/writing-a-bot.md", "/docs/writing-a-bot", "docs.writing-a-bot"},
 	{"SPEC.md", "/protocol", "docs.protocol"},
 	{"docs/competing.md", "/docs/competing", "docs.competing"},
@@ -57,6 +60,7 @@ const repository = "https://github.com/timba-arena/timba/blob/main/"
 
 // document is a rendered document.
 type document struct {
+	URL   string
 	Key   string // of the message that says what it is about
 	Lang  string // in which it is
 	Title string
@@ -75,7 +79,7 @@ type heading struct {
 func (s *Site) newDocuments() map[string]func() (*document, error) {
 	all := map[string]func() (*document, error){}
 	for _, p := range published {
-		english := sync.OnceValues(func() (*document, error) { return s.render(p.file, p.key, messages.Languages[0], nil) })
+		english := sync.OnceValues(func() (*document, error) { return s.render(p, p.file, messages.Languages[0], nil) })
 		for _, lang := range messages.Languages {
 			all[lang+p.path] = english
 			dir, name := path.Split(p.file)
@@ -86,7 +90,7 @@ func (s *Site) newDocuments() map[string]func() (*document, error) {
 					if err != nil {
 						return nil, err
 					}
-					return s.render(file, p.key, lang, first)
+					return s.render(p, file, lang, first)
 				})
 			}
 		}
@@ -105,12 +109,12 @@ func (v *visit) documentOf(path string) (*document, error) {
 
 // render returns a document as HTML. What is in it is the project's own, but no HTML in it is kept.
 // A translation has the names of the headings of the English document, so that links lead to them.
-func (s *Site) render(file, key, lang string, english *document) (*document, error) {
+func (s *Site) render(p publication, file, lang string, english *document) (*document, error) {
 	source, err := timba.Documents.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	d := &document{Key: key, Lang: lang}
+	d := &document{URL: p.path, Key: p.key, Lang: lang}
 	links := linker{s, file, d, english}
 	m := goldmark.New(
 		// Cells are aligned by attributes: the content security policy forbids styles.
@@ -230,22 +234,17 @@ func (l *linker) address(link string) string {
 	return repository + file + fragment
 }
 
-// docsPage is the data of the page "docs".
-type docsPage struct{ List []docsLink }
-
-type docsLink struct{ URL, Title, Lang, Key string }
-
 // docs lists the documents.
 func (s *Site) docs(v *visit) error {
-	var page docsPage
+	var list []*document
 	for _, p := range published {
 		d, err := v.documentOf(p.path)
 		if err != nil {
 			return err
 		}
-		page.List = append(page.List, docsLink{p.path, d.Title, d.Lang, p.key})
+		list = append(list, d)
 	}
-	return v.page(http.StatusOK, "docs", page)
+	return v.page(http.StatusOK, "docs", list)
 }
 
 // document shows a document.

@@ -26,15 +26,9 @@ func (s *Site) newMatch(v *visit) error {
 	return s.showNewMatch(v, newMatchPage{Ladder: q.Text("ladder"), Bots: q.Text("bot")}, nil)
 }
 
-func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) error {
-	all, err := s.Store.Ladders(v.ctx())
-	if err != nil {
+func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err error) {
+	if page.Ladders, err = s.activeLadders(v.ctx()); err != nil {
 		return err
-	}
-	for _, l := range all {
-		if l.Active {
-			page.Ladders = append(page.Ladders, l)
-		}
 	}
 	page.Limit = s.Config.Limits.Unrated
 	return v.form(http.StatusOK, "newmatch", page, refused)

@@ -1,7 +1,9 @@
 package site
 
 import (
+	"context"
 	"net/http"
+	"slices"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
@@ -29,20 +31,20 @@ func (s *Site) ratings(v *visit) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.Store.Ladders(v.ctx())
+	active, err := s.activeLadders(v.ctx())
 	if err != nil {
 		return err
 	}
-	page := ratingsPage{Document: d, Constants: s.constants()}
-	for _, l := range all {
-		if l.Active {
-			page.Ladders = append(page.Ladders, l)
-		}
-	}
-	return v.page(http.StatusOK, "ratings", page)
+	return v.page(http.StatusOK, "ratings", ratingsPage{d, active, constants()})
 }
 
-func (s *Site) constants() []constant {
+// activeLadders returns the ladders that play.
+func (s *Site) activeLadders(ctx context.Context) ([]store.LadderInfo, error) {
+	all, err := s.Store.Ladders(ctx)
+	return slices.DeleteFunc(all, func(l store.LadderInfo) bool { return !l.Active }), err
+}
+
+func constants() []constant {
 	m := matchmaking.Constants()
 	return []constant{
 		{"anchor", ladder.Anchor},

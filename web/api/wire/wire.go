@@ -7,6 +7,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -374,10 +375,7 @@ const ProblemType = "application/problem+json"
 
 // Error returns the problem in one line.
 func (p *Problem) Error() string {
-	text := p.Detail
-	if text == "" {
-		text = p.Title
-	}
+	text := cmp.Or(p.Detail, p.Title)
 	if p.Hint != "" {
 		text += ": " + p.Hint
 	}
