@@ -19,7 +19,6 @@ const maxOwnBots = 100
 // messagesPerPage is how many messages a page shows.
 const messagesPerPage = 20
 
-// accountPage is the data of the page "account".
 type accountPage struct {
 	Bots     []ownBot
 	Limit    int       // of bots
@@ -102,7 +101,6 @@ func (s *Site) account(v *visit) error {
 // maxMessages is how many messages a person can page through.
 const maxMessages = 500
 
-// tokensPage is the data of the page "tokens".
 type tokensPage struct {
 	Valid []ladder.Token
 	Label string // asked for
@@ -177,7 +175,6 @@ func (s *Site) act(list string, do func(context.Context, service.Actor, int64) e
 	}
 }
 
-// invitesPage is the data of the page "invites".
 type invitesPage struct {
 	List []service.Invite
 	Name string
@@ -215,7 +212,6 @@ func (s *Site) addInvite(v *visit) error {
 // peoplePerPage is how many people a page shows.
 const peoplePerPage = 50
 
-// membersPage is the data of the page "members".
 type membersPage struct {
 	List  []ladder.Person
 	Query string

@@ -27,7 +27,6 @@ const (
 	chartPoints   = 60
 )
 
-// botPage is the data of the page "bot".
 type botPage struct {
 	Bot       ladder.Bot
 	Owner     string // "" of a house bot
@@ -233,7 +232,6 @@ func (s *Site) changeBot(change func(context.Context, service.Actor, string) (la
 
 const versionsRows = 50 // on a page
 
-// versionsPage is the data of the page "versions".
 type versionsPage struct {
 	Bot         ladder.Bot
 	Own         bool

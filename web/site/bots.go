@@ -16,7 +16,6 @@ const (
 	languageText = 24 // characters of the longest name of a language to choose
 )
 
-// botsPage is the data of the page "bots".
 type botsPage struct {
 	Query     string // part of a bot's or an owner's name
 	Who       string // "people", "house", "" for both
@@ -84,7 +83,6 @@ const (
 	shortWord  = 3  // bytes: what is shorter is in every document
 )
 
-// searchPage is the data of the page "search".
 type searchPage struct {
 	Query        string
 	Match        int64 // that has the number asked for, 0: none

@@ -140,7 +140,6 @@ func (f playForm) choice() (c play.Choice, err error) {
 	return c, nil
 }
 
-// playPage is the data of the page "play".
 type playPage struct {
 	Form     playForm
 	Games    []playLink

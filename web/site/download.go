@@ -16,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/starters"
 )
 
-// downloadPage is the data of the page "download".
 type downloadPage struct {
 	programInfo
 	Languages []starters.Language

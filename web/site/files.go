@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/web/parameters"
 )
 
-// filesPage is the data of the page "files".
 type filesPage struct {
 	Version ladder.Version
 	bundle.Tree

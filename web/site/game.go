@@ -19,7 +19,6 @@ import (
 	"github.com/timba-arena/timba/web/parameters"
 )
 
-// gamePage is the data of the page "game".
 type gamePage struct {
 	gameView
 	ladder.Game

@@ -14,7 +14,6 @@ const (
 	homeBots    = 6
 )
 
-// homePage is the data of the page "home".
 type homePage struct {
 	Games    []gameLadders
 	Finished []shownMatch

@@ -9,7 +9,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// joinPage is the data of the page "join".
 type joinPage struct {
 	Open   bool   // an invite is not needed
 	Next   string // where the visitor came from; "" for nowhere

@@ -33,7 +33,6 @@ type shownLadder struct {
 	Rules string // the rest of its title after that of the game; "" for none
 }
 
-// laddersPage is the data of the page "ladders".
 type laddersPage struct{ Games []gameLadders }
 
 // ladders shows all ladders that are played, by game.

@@ -16,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// livePage is the data of the page "live".
 type livePage struct{ Games []live.Game }
 
 // live shows all matches in progress, and games of people.
@@ -30,7 +29,6 @@ func (s *Site) live(v *visit) error {
 	return v.page(http.StatusOK, "live", page)
 }
 
-// watchPage is the data of the page "watch".
 type watchPage struct {
 	Topic string
 	Names []string     // who plays

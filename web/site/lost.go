@@ -10,7 +10,6 @@ import (
 
 const lostMatches = 20 // on a page
 
-// lostPage is the data of the page "lost".
 type lostPage struct {
 	Bot         ladder.Bot
 	Own         bool

@@ -12,7 +12,6 @@ const (
 	machineMatches = 4  // of a machine that are named
 )
 
-// machinesPage is the data of the page "machines".
 type machinesPage struct {
 	Machines []machineRow
 	Pager    pager

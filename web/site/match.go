@@ -22,7 +22,6 @@ const (
 	matchFaults = 5  // on a page are explained in full, and the others of the same game
 )
 
-// matchPage is the data of the page "match".
 type matchPage struct {
 	shownMatch
 	Ladder  *store.LadderInfo // nil for an unrated match

@@ -13,7 +13,6 @@ const (
 	matchesRead = 1000 // at most, to find the rows of a page
 )
 
-// matchesPage is the data of the page "matches".
 type matchesPage struct {
 	Filter  matchesFilter
 	Ladders []store.LadderInfo

@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// newMatchPage is the data of the page "newmatch".
 type newMatchPage struct {
 	Ladders []store.LadderInfo
 	Ladder  string

@@ -13,7 +13,6 @@ import (
 
 const pairMatches = 20 // on a page
 
-// pairPage is the data of the page "pair".
 type pairPage struct {
 	Ladder      store.LadderInfo
 	One, Other  ladder.Version

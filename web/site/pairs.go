@@ -24,7 +24,6 @@ type pairsRow struct {
 	Cells []cell
 }
 
-// pairsPage is the data of the page "pairs".
 type pairsPage struct {
 	Ladder store.LadderInfo
 	Rows   []pairsRow

@@ -22,7 +22,6 @@ type personBot struct {
 	Places []ladder.Standing
 }
 
-// personPage is the data of the page "person".
 type personPage struct {
 	Person      ladder.Person
 	Self        bool
@@ -77,7 +76,6 @@ func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 	return err
 }
 
-// peoplePage is the data of the page "people".
 type peoplePage struct {
 	Game  string
 	Games []ratedGame // in which people have ratings

@@ -26,7 +26,6 @@ func (s *Site) open(v *visit, c play.Choice) (*play.Table, error) {
 	return t, err
 }
 
-// tablePage is the data of the page "table".
 type tablePage struct {
 	*play.Table
 	Own        int    // the seat of the visitor
@@ -110,7 +109,6 @@ func seatOf(v *visit, t *play.Table) (int, error) {
 	return -1, ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
 }
 
-// playedPage is the data of the page "played".
 type playedPage struct {
 	ladder.Play
 	gameView

@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// ratingsPage is the data of the page "ratings".
 type ratingsPage struct {
 	Document  *document
 	Ladders   []store.LadderInfo // that play

@@ -193,7 +193,6 @@ func (v *visit) render(template string, status int, name string, data any) error
 	return nil
 }
 
-// problemPage is the data of the page "problem".
 type problemPage struct {
 	wire.Problem
 	Kind  string // of the message: one of kindsOf, or "invalid"

@@ -17,7 +17,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// rulesPage is the data of the page "rules".
 type rulesPage struct {
 	Title string
 	Name  string // of the game

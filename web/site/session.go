@@ -8,7 +8,6 @@ import (
 	"github.com/timba-arena/timba/web/parameters"
 )
 
-// signInPage is the data of the page "signin".
 type signInPage struct{ Next string }
 
 // local returns an address of this site, "/" for any other.

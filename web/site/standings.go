@@ -22,7 +22,6 @@ type place struct {
 	Trend []float64
 }
 
-// standingsPage is the data of the page "standings".
 type standingsPage struct {
 	Ladder  store.LadderInfo
 	Filter  standingsFilter

@@ -14,7 +14,6 @@ import (
 	"github.com/timba-arena/timba/web/parameters"
 )
 
-// submissionPage is the data of the page "submission".
 type submissionPage struct {
 	service.Progress
 	Tag     string // of this state

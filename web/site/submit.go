@@ -14,7 +14,6 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// submitPage is the data of the page "submit".
 type submitPage struct {
 	Limits    ladder.Limits
 	Archive   bundle.Limits

@@ -10,7 +10,6 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// waitingPage is the data of the page "waiting".
 type waitingPage struct {
 	*play.Table
 	Link    string // of the page, for others

@@ -20,7 +20,6 @@ import (
 	"github.com/timba-arena/timba/web/tryout"
 )
 
-// writePage is the data of the page "write".
 type writePage struct {
 	Games     []*rules.Game
 	Languages []starters.Language
