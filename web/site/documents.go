@@ -24,6 +24,8 @@ import (
 
 	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/web/messages"
 )
 
@@ -309,4 +311,62 @@ func (s *Site) apidocs(v *visit) error {
 		return err
 	}
 	return v.page(http.StatusOK, "apidocs", page)
+}
+
+type rulesPage struct {
+	Title string
+	Name  string // of the game
+	Known bool   // see visit.knows
+	Text  template.HTML
+}
+
+// knows reports whether the site has texts about a game. It has none about games of other modules.
+func (v *visit) knows(game string) bool { return v.words.Texts["play.games."+game] != nil }
+
+// rules shows the rules of a game for people.
+func (s *Site) rules(v *visit) error {
+	g, err := games.Find(v.r.PathValue("game"))
+	if err != nil {
+		return ladder.Errorf(ladder.NotFound, "", "%w", err)
+	}
+	text, err := rulesText(v, g, nil)
+	if err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "rules", rulesPage{g.Display.Title, g.Name, v.knows(g.Name), text})
+}
+
+var (
+	markdown   = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(labeller{}, 0))))
+	optionItem = regexp.MustCompile(`<li><code>([a-z0-9]+)(?:=([a-z0-9]+))?</code>`)
+)
+
+// rulesText returns the rules of a game in the language of a visitor, or else in English, as HTML. With settings, the
+// items about options that they have are marked.
+func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML, error) {
+	var b bytes.Buffer
+	source, english := g.Text(v.words.Tag), false
+	if source == "" {
+		source, english = g.Text("en"), true
+	}
+	if err := markdown.Convert([]byte(source), &b); err != nil {
+		return "", fmt.Errorf("the rules of %s: %w", g.Name, err)
+	}
+	text := optionItem.ReplaceAllStringFunc(dress(b.String()), func(item string) string {
+		m := optionItem.FindStringSubmatch(item)
+		name, value := m[1], settings.Get(m[1])
+		used := value != "" && value == m[2]
+		if m[2] == "" && value != "" { // one that says what any value does
+			used = value != "0"
+			item = "<li><code>" + name + "=" + value + "</code>"
+		}
+		if !used {
+			return item
+		}
+		return `<li class="used">` + item[len("<li>"):] + ` <b class="tag">` + template.HTMLEscapeString(v.t("rules.used")) + `</b>`
+	})
+	if english {
+		text = `<div lang="en">` + text + `</div>`
+	}
+	return template.HTML(text), nil
 }

@@ -57,7 +57,7 @@ type route struct {
 	serve   func(*visit) error
 }
 
-// routes returns all routes. The handlers of a page are in the file with its name.
+// routes returns all routes.
 func (s *Site) routes() []route {
 	return []route{
 		{"GET /{$}", false, s.home},
