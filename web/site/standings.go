@@ -5,10 +5,13 @@ import (
 	"context"
 	"math"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 const (
@@ -111,4 +114,136 @@ func (s *Site) addTrends(ctx context.Context, name string, places []place) error
 		places[i].Trend = trends[places[i].VersionID]
 	}
 	return err
+}
+
+// pairsRows is the number of versions on a page: their pairs are its square.
+const pairsRows = 16
+
+// cell is what the version of a row has scored against that of a column.
+type cell struct {
+	store.Tally
+	Self bool
+	Tone string // "win", "loss" or "even"
+	URL  string // of the page of both
+}
+
+// pairsRow is a version with its scores against those of the page, in their order.
+type pairsRow struct {
+	ladder.Standing
+	Cells []cell
+}
+
+type pairsPage struct {
+	Ladder store.LadderInfo
+	Rows   []pairsRow
+	Pager  pager
+}
+
+// pairs shows who beats whom on a ladder.
+func (s *Site) pairs(v *visit, l store.LadderInfo) error {
+	page := pairsPage{Ladder: l}
+	list, err := s.Store.Standings(v.ctx(), l.Name)
+	if err != nil {
+		return err
+	}
+	list, page.Pager = paged(v, list, pairsRows)
+	var versions []int64
+	for _, p := range list {
+		versions = append(versions, p.VersionID)
+	}
+	tallies, err := s.Store.Tallies(v.ctx(), l.Name, versions)
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		row := pairsRow{Standing: p}
+		for _, other := range list {
+			c := cellOf(tallies[[2]int64{p.VersionID, other.VersionID}], p.VersionID == other.VersionID)
+			c.URL = pairPath(l.Name, p.Bot, p.Version, other.Bot, other.Version)
+			row.Cells = append(row.Cells, c)
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	return v.page(http.StatusOK, "pairs", page)
+}
+
+func cellOf(t store.Tally, self bool) cell {
+	c := cell{Tally: t, Self: self}
+	switch {
+	case t.Deals == 0:
+	case t.Score > 0.55*t.Deals:
+		c.Tone = "win"
+	case t.Score < 0.45*t.Deals:
+		c.Tone = "loss"
+	default:
+		c.Tone = "even"
+	}
+	return c
+}
+
+const pairMatches = 20 // on a page
+
+type pairPage struct {
+	Ladder      store.LadderInfo
+	One, Other  ladder.Version
+	Met         store.Meeting
+	Difference  rating.Estimate // of the Elo of One over that of Other, by these deals alone
+	Bounded     bool            // the difference has an interval
+	Matches     []shownMatch
+	First, Next string
+}
+
+// pairPath returns the address of the page of two versions on a ladder.
+func pairPath(on, one string, oneNumber int, other string, otherNumber int) string {
+	part := func(bot string, number int) string { return url.PathEscape(bot + "@" + strconv.Itoa(number)) }
+	return "/ladders/" + url.PathEscape(on) + "/pairs/" + part(one, oneNumber) + "/" + part(other, otherNumber)
+}
+
+// pair shows all that two versions have played against each other on a ladder.
+func (s *Site) pair(v *visit, l store.LadderInfo) error {
+	page := pairPage{Ladder: l}
+	var err error
+	if page.One, err = s.pathVersion(v, "one"); err != nil {
+		return err
+	}
+	if page.Other, err = s.pathVersion(v, "other"); err != nil {
+		return err
+	}
+	before := v.before()
+	if page.Met, err = s.Store.Meeting(v.ctx(), l.Name, page.One.ID, page.Other.ID); err != nil {
+		return err
+	}
+	if page.Met.Deals > 0 {
+		pairs := []rating.Pair{{A: 0, B: 1, Deals: page.Met.Deals, Score: page.Met.Score, Squares: page.Met.Squares}}
+		list, err := rating.FitPairs(2, pairs, &rating.Anchor{Bot: 1}).Intervals()
+		if err != nil {
+			return err
+		}
+		page.Difference = list[0]
+		page.Bounded = whole(list[0].PlusMinus()) != none
+	}
+	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Ladder: l.Name, Version: page.One.ID, Against: page.Other.ID, Before: before, Limit: pairMatches + 1})
+	if err != nil {
+		return err
+	}
+	list, page.First, page.Next = older(v, "before", list, before, pairMatches, func(m ladder.Match) int64 { return m.ID })
+	if page.Matches, err = s.shown(v.ctx(), list); err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "pair", page)
+}
+
+// pathVersion returns the version that a part of the path names: "lola@2".
+func (s *Site) pathVersion(v *visit, part string) (out ladder.Version, err error) {
+	text := v.r.PathValue(part)
+	at := strings.LastIndexByte(text, '@')
+	number, err := strconv.Atoi(text[at+1:])
+	if at < 0 || err != nil {
+		return out, ladder.Errorf(ladder.NotFound, "name a version, as in lola@2", "version %q does not exist", ladder.Clip(text))
+	}
+	bot, err := s.Store.Bot(v.ctx(), text[:at])
+	if err != nil {
+		return out, err
+	}
+	return s.Store.VersionOf(v.ctx(), bot, number)
 }
