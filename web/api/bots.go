@@ -174,20 +174,16 @@ func (a *API) versions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all, err := a.Store.Versions(r.Context(), b.ID)
+	list, err := a.Store.VersionsBefore(r.Context(), b.ID, int(from), limit+1)
 	if err != nil {
 		return err
 	}
-	if from != 0 { // the last version of the previous page: new versions do not shift the pages
-		all = slices.DeleteFunc(all, func(v ladder.Version) bool { return int64(v.Number) >= from })
+	var page wire.Page[wire.Version]
+	if len(list) > limit {
+		list = list[:limit]
+		page.Next = parameters.CursorOf("version", int64(list[limit-1].Number))
 	}
-	page := wire.Page[wire.Version]{Items: []wire.Version{}}
-	for _, v := range all[:min(limit, len(all))] {
-		page.Items = append(page.Items, a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)))
-	}
-	if len(all) > limit {
-		page.Next = parameters.CursorOf("version", int64(all[limit-1].Number))
-	}
+	page.Items = docs(list, func(v ladder.Version) wire.Version { return a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)) })
 	return respond(w, http.StatusOK, page)
 }
 
