@@ -120,7 +120,10 @@ func (a *API) routes() []route {
 		{"DELETE /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, plain(a.setBlocked(false))},
 	}
 	if a.Metrics != nil {
-		all = append(all, route{"GET /metrics", "", false, a.figures})
+		all = append(all, route{"GET /metrics", "", false, func(w http.ResponseWriter, r *http.Request) error {
+			a.Metrics.ServeHTTP(w, r)
+			return nil
+		}})
 	}
 	return all
 }
@@ -205,12 +208,6 @@ func (a *API) health(w http.ResponseWriter, r *http.Request) error {
 		return &ladder.Error{Code: ladder.Unavailable, Text: "the server cannot work now", Hint: "see its log", Err: err}
 	}
 	return respond(w, http.StatusOK, map[string]string{"status": "ok"})
-}
-
-// figures serves the metrics for Prometheus.
-func (a *API) figures(w http.ResponseWriter, r *http.Request) error {
-	a.Metrics.ServeHTTP(w, r)
-	return nil
 }
 
 // check returns an error if the actor lacks the rights that the route requires.

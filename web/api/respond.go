@@ -9,7 +9,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -208,12 +207,4 @@ func jsonFault(err error) string {
 		return "a time is not as in 2026-01-31T12:00:00Z"
 	}
 	return "it is incomplete, or has a value out of range"
-}
-
-func states[S ~string](all ...S) []string {
-	var words []string
-	for _, s := range all {
-		words = append(words, string(s))
-	}
-	return slices.Clip(words)
 }

@@ -108,7 +108,7 @@ func NewHub(o Options) *Hub {
 		Person: o.Limits.Person, Address: o.Limits.Address, Total: o.Limits.Total,
 		What: "sockets that watch", Hint: "close a page that watches, or try again later",
 	})
-	h.pages = newPages(h)
+	h.pages = &pages{hub: h, wake: make(chan struct{}, 1), all: map[pageKey]*page{}}
 	h.Render = func(context.Context, string, string) (Parts, error) { return Parts{}, nil }
 	return h
 }

@@ -359,18 +359,11 @@ func (b *Tab) Picture(dir, name string) {
 // AxeVersion is the version of axe-core that examines pages. script/interpreters installs it.
 const AxeVersion = "4.14.1"
 
-// axePath returns where script/interpreters keeps axe-core, outside of the tree.
-func axePath() (string, error) {
-	cache, err := os.UserCacheDir()
-	return filepath.Join(cache, "timba", "axe-core@"+AxeVersion, "node_modules", "axe-core", "axe.min.js"), err
-}
-
-// axe returns the source of axe-core.
+// axe returns the source of axe-core, which script/interpreters keeps outside of the tree.
 func axe(t *testing.T) string {
 	t.Helper()
-	path, err := axePath()
-	kit.Must(t, err)
-	data, err := os.ReadFile(path)
+	cache := kit.Get[string](t)(os.UserCacheDir())
+	data, err := os.ReadFile(filepath.Join(cache, "timba", "axe-core@"+AxeVersion, "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatalf("NO AXE-CORE: %v: script/interpreters installs it with npm", err)
 	}
