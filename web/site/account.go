@@ -168,10 +168,10 @@ func (s *Site) act(list string, do func(context.Context, service.Actor, int64) e
 		if err == nil {
 			err = do(v.ctx(), v.Actor, id)
 		}
-		if err == nil {
-			v.redirect(list)
+		if err != nil {
+			return err
 		}
-		return err
+		return v.redirect(list)
 	}
 }
 
@@ -253,6 +253,5 @@ func (s *Site) block(v *visit) error {
 	if _, err := s.Service.Block(v.ctx(), v.Actor, v.field("name"), blocked); err != nil {
 		return err
 	}
-	v.redirect("/account/people")
-	return nil
+	return v.redirect("/account/people")
 }

@@ -225,8 +225,7 @@ func (s *Site) changeBot(change func(context.Context, service.Actor, string) (la
 		if _, err := change(v.ctx(), v.Actor, b.Name); err != nil {
 			return s.showBot(v, b, err)
 		}
-		v.redirect("/bots/" + url.PathEscape(b.Name))
-		return nil
+		return v.redirect("/bots/" + url.PathEscape(b.Name))
 	})
 }
 

@@ -220,8 +220,7 @@ func (s *Site) playOpened(v *visit) error {
 	if err != nil {
 		return s.choosePlay(v, form, err)
 	}
-	v.redirect("/play/" + t.ID)
-	return nil
+	return v.redirect("/play/" + t.ID)
 }
 
 // choosePlay answers with the form as it was filled in. An unknown game is the first one.

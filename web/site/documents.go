@@ -252,8 +252,7 @@ func (s *Site) docs(v *visit) error {
 // document shows a document.
 func (s *Site) document(v *visit) error {
 	if to := moved[v.r.PathValue("document")]; to != "" {
-		v.redirect(to)
-		return nil
+		return v.redirect(to)
 	}
 	d, err := v.documentOf(v.r.URL.Path)
 	if err != nil {

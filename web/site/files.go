@@ -117,8 +117,7 @@ func (s *Site) stderr(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.send("text/plain; charset=utf-8", fmt.Sprintf("game-%d-seat%d.log", page.ID, seat), log)
-	return nil
+	return v.send("text/plain; charset=utf-8", fmt.Sprintf("game-%d-seat%d.log", page.ID, seat), log)
 }
 
 type downloadPage struct {
@@ -220,6 +219,5 @@ func (s *Site) downloadStarter(v *visit) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	v.send("application/zip", name+".zip", b.Bytes())
-	return nil
+	return v.send("application/zip", name+".zip", b.Bytes())
 }

@@ -51,8 +51,7 @@ func (s *Site) gameOf(v *visit) error {
 	}
 	for _, g := range list {
 		if int64(g.Deal) == deal && int64(g.Rotation) == rotation {
-			v.redirect("/games/" + strconv.FormatInt(g.ID, 10))
-			return nil
+			return v.redirect("/games/" + strconv.FormatInt(g.ID, 10))
 		}
 	}
 	return ladder.Errorf(ladder.NotFound, "", "match %d has no game of deal %d and rotation %d", match, deal, rotation)
@@ -202,8 +201,7 @@ func (s *Site) replayJSON(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.send("application/json", fmt.Sprintf("game-%d.json", page.ID), data)
-	return nil
+	return v.send("application/json", fmt.Sprintf("game-%d.json", page.ID), data)
 }
 
 // replayPage answers with the page of "timba replay export".
@@ -238,8 +236,7 @@ func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee
 	if err := write(&b, r, g); err != nil {
 		return fmt.Errorf("the replay of game %d: %w", page.ID, err)
 	}
-	v.send(kind, fmt.Sprintf("game-%d.%s", page.ID, ext), b.Bytes())
-	return nil
+	return v.send(kind, fmt.Sprintf("game-%d.%s", page.ID, ext), b.Bytes())
 }
 
 // decode returns a replay and the rules of its game.
@@ -253,9 +250,10 @@ func decode(data []byte) (*referee.Replay, *rules.Game, error) {
 }
 
 // send sends a file that a browser keeps.
-func (v *visit) send(kind, name string, data []byte) {
+func (v *visit) send(kind, name string, data []byte) error {
 	v.download(kind, name)
 	v.w.Write(data) // a client that is gone gets no other answer
+	return nil
 }
 
 // download sends the header of a file that a browser keeps. A replay never changes, but its

@@ -47,8 +47,7 @@ func (s *Site) watch(v *visit) error {
 		return err
 	}
 	if !s.shows(id) {
-		v.redirect("/matches/" + v.r.PathValue("match"))
-		return nil
+		return v.redirect("/matches/" + v.r.PathValue("match"))
 	}
 	page.Topic, page.Names = "match/"+v.r.PathValue("match"), page.Match.Bots
 	return v.page(http.StatusOK, "watch", page)

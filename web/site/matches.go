@@ -141,8 +141,7 @@ func (s *Site) askMatch(v *visit) error {
 	if err != nil {
 		return s.showNewMatch(v, page, err)
 	}
-	v.redirect("/matches/" + strconv.FormatInt(m.ID, 10))
-	return nil
+	return v.redirect("/matches/" + strconv.FormatInt(m.ID, 10))
 }
 
 // shownMatch is a match with how it ended.

@@ -185,8 +185,7 @@ func (s *Site) playReplay(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.send("application/json", "replay.json", data)
-	return nil
+	return v.send("application/json", "replay.json", data)
 }
 
 // resigned gives a game up, and answers when it is over.
@@ -204,8 +203,7 @@ func (s *Site) resigned(v *visit) error {
 			}
 		}
 	}
-	v.redirect("/play/" + id)
-	return nil
+	return v.redirect("/play/" + id)
 }
 
 // rematch opens a table with the same game and bots, at the next seat. The others who have played find their seats
@@ -241,8 +239,7 @@ func (s *Site) rematch(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.redirect("/play/" + t.ID)
-	return nil
+	return v.redirect("/play/" + t.ID)
 }
 
 // tableSocket carries the lines of a person's seat.

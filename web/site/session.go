@@ -27,8 +27,7 @@ func (v *visit) next() string { return parameters.New(v.r).Text("next") }
 func (s *Site) signIn(v *visit) error {
 	next := local(v.next())
 	if v.Person.ID != 0 {
-		v.redirect(next)
-		return nil
+		return v.redirect(next)
 	}
 	return v.page(http.StatusOK, "signin", signInPage{next})
 }
@@ -51,8 +50,7 @@ func (s *Site) signedIn(v *visit) error {
 		s.Play.SignedIn(v.ctx(), who)
 	}
 	v.setCookie(sessionCookie, key, sessionAge)
-	v.redirect(next)
-	return nil
+	return v.redirect(next)
 }
 
 // signOut ends the session. The token stays valid: other programs may use it.
@@ -63,8 +61,7 @@ func (s *Site) signOut(v *visit) error {
 		}
 	}
 	v.forget()
-	v.redirect("/")
-	return nil
+	return v.redirect("/")
 }
 
 // endOthers ends all sessions of the person but this one.
@@ -72,8 +69,7 @@ func (s *Site) endOthers(v *visit) error {
 	if err := s.Service.EndOtherSessions(v.ctx(), v.Actor); err != nil {
 		return err
 	}
-	v.redirect("/account")
-	return nil
+	return v.redirect("/account")
 }
 
 type joinPage struct {
@@ -90,8 +86,7 @@ type joinPage struct {
 func (s *Site) join(v *visit) error {
 	next := cameFrom(v.next())
 	if v.Person.ID != 0 {
-		v.redirect(cmp.Or(next, "/account"))
-		return nil
+		return v.redirect(cmp.Or(next, "/account"))
 	}
 	return v.page(http.StatusOK, "join", joinPage{Open: s.Config.Open(), Next: next})
 }

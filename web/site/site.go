@@ -245,25 +245,20 @@ func (s *Site) unknown(v *visit) error {
 }
 
 // run serves a visit to a route.
-func (v *visit) run(rt route) {
-	err := v.readForm()
-	if err == nil && rt.member && v.Person.ID == 0 {
+func (v *visit) run(rt route) error {
+	if err := v.readForm(); err != nil {
+		return err
+	}
+	if rt.member && v.Person.ID == 0 {
 		if v.r.Method == http.MethodGet {
-			v.redirect("/sign-in?next=" + url.QueryEscape(v.r.URL.RequestURI()))
-			return
+			return v.redirect("/sign-in?next=" + url.QueryEscape(v.r.URL.RequestURI()))
 		}
-		err = ladder.Errorf(ladder.Unauthorized, "", "nobody is signed in")
+		return ladder.Errorf(ladder.Unauthorized, "", "nobody is signed in")
 	}
-	switch {
-	case err != nil:
-	case v.ended && strings.HasPrefix(rt.pattern, "GET /ws/"):
-		err = v.hangUp()
-	default:
-		err = rt.serve(v)
+	if v.ended && strings.HasPrefix(rt.pattern, "GET /ws/") {
+		return v.hangUp()
 	}
-	if err != nil {
-		v.fail(err)
-	}
+	return rt.serve(v)
 }
 
 // maxForm is the largest size of a form without files in bytes.

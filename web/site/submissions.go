@@ -54,8 +54,7 @@ var errNoFile = ladder.Errorf(ladder.Invalid, "choose one, such as bot.py, or an
 func (s *Site) submitted(v *visit) error {
 	name, made, err := v.upload()
 	if err == nil {
-		v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
-		return nil
+		return v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
 	}
 	drain(v.w, v.r.Body, int64(s.Config.Limits.Upload))
 	return v.form(http.StatusOK, "submit", s.submitForm(name), err)
@@ -218,6 +217,5 @@ func (s *Site) cancelSubmission(v *visit) error {
 	if _, err := s.Service.CancelSubmission(v.ctx(), v.Actor, id); err != nil {
 		return err
 	}
-	v.redirect("/submissions/" + strconv.FormatInt(id, 10))
-	return nil
+	return v.redirect("/submissions/" + strconv.FormatInt(id, 10))
 }

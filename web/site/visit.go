@@ -55,12 +55,14 @@ func (s *Site) visit(w http.ResponseWriter, r *http.Request, rt route) {
 	}
 	switch {
 	case err != nil:
-		v.fail(err)
 	case v.prefer(): // has answered
 	case rt.serve == nil:
-		v.fail(s.unknown(v))
+		err = s.unknown(v)
 	default:
-		v.run(rt)
+		err = v.run(rt)
+	}
+	if err != nil {
+		v.fail(err)
 	}
 }
 
@@ -128,11 +130,13 @@ func (v *visit) setCookie(name, value string, age int) {
 // forget makes the browser forget its session.
 func (v *visit) forget() { v.setCookie(sessionCookie, "", -1) }
 
-// redirect answers with another address, to be fetched by GET.
-func (v *visit) redirect(to string) {
+// redirect answers with another address, to be fetched by GET. As all that answers it is the last thing that a handler
+// returns.
+func (v *visit) redirect(to string) error {
 	v.w.Header().Set("Cache-Control", "no-store")
 	v.w.Header().Set("Location", to)
 	v.w.WriteHeader(http.StatusSeeOther)
+	return nil
 }
 
 // upgrade makes the request a WebSocket; see middleware.Middleware.Upgrade.

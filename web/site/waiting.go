@@ -72,8 +72,7 @@ func optionsInWords(v *visit, t *play.Table) (list []template.HTML, err error) {
 func (s *Site) satDown(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil { // its page says what became of it
-		v.redirect("/play/" + v.r.PathValue("id"))
-		return nil
+		return v.redirect("/play/" + v.r.PathValue("id"))
 	}
 	return s.sit(v, t)
 }
@@ -89,8 +88,7 @@ func (s *Site) sit(v *visit, t *play.Table) error {
 	if key != "" {
 		v.setCookie(sessionCookie, key, sessionAge)
 	}
-	v.redirect("/play/" + t.ID)
-	return nil
+	return v.redirect("/play/" + t.ID)
 }
 
 // cancelled gives up a table that the visitor has opened.
@@ -101,8 +99,7 @@ func (s *Site) cancelled(v *visit) error {
 			return err
 		}
 	}
-	v.redirect("/play/" + id)
-	return nil
+	return v.redirect("/play/" + id)
 }
 
 // playTopic is the topic of the parts of pages about a table, before its ID.

@@ -106,8 +106,7 @@ func (s *Site) written(v *visit) error {
 	if err != nil {
 		return v.refuse(err)
 	}
-	v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
-	return nil
+	return v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
 }
 
 // tryoutPart is the data of the part of the page "write" that shows a test.
@@ -149,8 +148,7 @@ func (s *Site) tryBot(v *visit) error {
 	if err != nil {
 		return v.refuse(err)
 	}
-	v.redirect("/write/tests/" + id)
-	return nil
+	return v.redirect("/write/tests/" + id)
 }
 
 // tryoutWait is how long the editor waits for something to change before it asks again.
@@ -198,8 +196,7 @@ func (s *Site) cancelTryout(v *visit) error {
 	if err := s.Tryouts.Cancel(v.Actor, v.r.PathValue("test")); err != nil {
 		return v.refuse(err)
 	}
-	v.redirect("/write/tests/" + v.r.PathValue("test"))
-	return nil
+	return v.redirect("/write/tests/" + v.r.PathValue("test"))
 }
 
 // tryoutGamePart is the data of the part of the page "write" that shows a game of a test.
