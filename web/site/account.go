@@ -123,11 +123,9 @@ func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) 
 		return err
 	}
 	now := s.Service.Now()
-	for _, t := range all {
-		if t.Revoked.IsZero() && (t.Expires.IsZero() || t.Expires.After(now)) {
-			page.Valid = append(page.Valid, t)
-		}
-	}
+	page.Valid = slices.DeleteFunc(all, func(t ladder.Token) bool {
+		return !t.Revoked.IsZero() || !t.Expires.IsZero() && !t.Expires.After(now)
+	})
 	if page.Made != "" {
 		v.w.Header().Set("Cache-Control", "no-store")
 	}

@@ -74,6 +74,7 @@ func TestBotPages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStill(t, nil)
 	lola(s)
+	s.Live("idle", store.Built{Language: "Go"})
 	c, own := s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
 	other, bob := s.Ladder.Person("bob", false), s.Client()
@@ -101,6 +102,7 @@ func TestBotPages(t *testing.T) {
 		{c, "/bots/lola?ladder=teams", 200, []string{"It has met nobody on this ladder yet"}, nil},
 		{c, "/bots/lola?ladder=chess", 404, []string{"does not play on ladder"}, nil},
 		{c, "/bots/lola?page=9", 200, []string{`id="vs-@greedy"`}, nil},
+		{c, "/bots/idle", 200, []string{`data-label="Rank">–</td>`}, []string{`data-label="Rank">4`}},
 		{c, "/bots/nobody", 404, []string{"bot &#34;nobody&#34; does not exist"}, nil},
 		{c, "/bots/%3Cscript%3E", 404, []string{"&lt;script&gt;"}, []string{"<script>"}},
 		{c, "/bots/lola/versions", 200, []string{`href="/bots/lola/versions/1"`}, nil},

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -148,11 +149,7 @@ func (s *Site) game(v *visit) error {
 	if err != nil {
 		return err
 	}
-	for _, other := range list {
-		if other.Deal == page.Deal {
-			page.SameDeal = append(page.SameDeal, other)
-		}
-	}
+	page.SameDeal = slices.DeleteFunc(list, func(other ladder.Game) bool { return other.Deal != page.Deal })
 	if s.Config.Site.Embed {
 		page.Embed = page.Full + "/embed"
 	}

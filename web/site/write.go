@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -235,11 +236,7 @@ func (s *Site) tryoutGame(v *visit) error {
 			Deal: m.Deal, Rotation: m.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: r.Seats[f.Seat].Name, Code: string(f.Code), Text: f.Text, Advice: f.Advice,
 		})
 	}
-	for _, text := range g.Stderr {
-		if text != "" {
-			part.Stderr = append(part.Stderr, text)
-		}
-	}
+	part.Stderr = slices.DeleteFunc(slices.Clone(g.Stderr), func(text string) bool { return text == "" })
 	if part.gameView, err = newGameView(r, rules); err != nil {
 		return err
 	}
