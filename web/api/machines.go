@@ -39,6 +39,7 @@ func (a *API) machines(full bool) handler {
 		if err != nil {
 			return nil, fmt.Errorf("the machines: %w", err)
 		}
-		return slices.DeleteFunc(all, func(m ladder.Machine) bool { return !full && m.State == ladder.MachineAway }), nil
+		away := func(m ladder.Machine) bool { return !full && m.State == ladder.MachineAway }
+		return slices.DeleteFunc(all, away), nil
 	}, func(m ladder.Machine) wire.Machine { return MachineDoc(m, full) })
 }

@@ -80,7 +80,9 @@ func (a *API) matchesOf(w http.ResponseWriter, r *http.Request, q *parameters.Qu
 }
 
 func (a *API) listMatches(w http.ResponseWriter, r *http.Request, q *parameters.Query, f store.MatchFilter) error {
-	f.State = ladder.MatchState(q.Choice("state", string(ladder.Waiting), string(ladder.Running), string(ladder.Finished), string(ladder.Dropped)))
+	f.State = ladder.MatchState(q.Choice(
+		"state", string(ladder.Waiting), string(ladder.Running), string(ladder.Finished), string(ladder.Dropped),
+	))
 	f.Before = q.CursorID("cursor", "match")
 	limit := q.Limit()
 	f.Limit = limit + 1 // one more shows whether another page follows

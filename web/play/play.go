@@ -86,7 +86,8 @@ func New(o Options) *Tables {
 	if o.Changed == nil {
 		o.Changed = func(string) {}
 	}
-	t := &Tables{Options: o, memory: semaphore.NewWeighted(cmp.Or(o.Limits.Memory, math.MaxInt64)), tables: map[string]*Table{}}
+	memory := semaphore.NewWeighted(cmp.Or(o.Limits.Memory, math.MaxInt64))
+	t := &Tables{Options: o, memory: memory, tables: map[string]*Table{}}
 	t.ctx, t.stop = context.WithCancelCause(context.Background())
 	return t
 }

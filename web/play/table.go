@@ -512,7 +512,10 @@ func (x *Table) keep(g *referee.Result) error {
 	defer x.giving.Unlock()
 	for _, f := range g.Faults {
 		if s := x.Seats[f.Seat]; s.line == nil && s.Version.House() && program.HouseFailed(f) {
-			return &broken{ladder.BrokenByBot + ":" + ladder.Breaking(s.Version.Bot), fmt.Sprintf("house bot %q failed: %v", s.Version.Bot, f)}
+			return &broken{
+				ladder.BrokenByBot + ":" + ladder.Breaking(s.Version.Bot),
+				fmt.Sprintf("house bot %q failed: %v", s.Version.Bot, f),
+			}
 		}
 	}
 	g.Reveal(x.Seed)

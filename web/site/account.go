@@ -109,6 +109,9 @@ type tokensPage struct {
 	Made  string // the text of a new token, shown this once
 }
 
+// scopes are those that a new token can have.
+var scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll}
+
 // The days after which a new token or invite can expire.
 var expiries = []int{1, 7, 30, 90, 365}
 

@@ -72,7 +72,9 @@ func (s *Site) showBot(v *visit, b ladder.Bot, refused error) error {
 	if page.Owner, err = s.ownerName(v, b); err != nil {
 		return err
 	}
-	for _, add := range []func(*visit, *botPage) error{s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn} {
+	for _, add := range []func(*visit, *botPage) error{
+		s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn,
+	} {
 		if err := add(v, &page); err != nil {
 			return err
 		}

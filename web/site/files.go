@@ -153,7 +153,8 @@ func openProgram() (*os.File, error) {
 
 // programInfo returns what is said of the program.
 func (s *Site) programInfo() programInfo {
-	system, processor := cmp.Or(platforms[runtime.GOOS], runtime.GOOS), cmp.Or(platforms[runtime.GOARCH], runtime.GOARCH)
+	system := cmp.Or(platforms[runtime.GOOS], runtime.GOOS)
+	processor := cmp.Or(platforms[runtime.GOARCH], runtime.GOARCH)
 	p := programInfo{Platform: system + ", " + processor, Version: s.Version, File: "timba"}
 	if runtime.GOOS == "windows" {
 		p.File += ".exe"

@@ -50,7 +50,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"preference": func(name string) []string { return append([]string{"auto"}, preferences[name]...) },
 		"usable":     usable,
 		"expiries":   func() []int { return expiries },
-		"scopes":     func() []ladder.Scope { return []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll} },
+		"scopes":     func() []ladder.Scope { return scopes },
 		"crumbs":     crumbs,
 		"fixed":      func(digits int, x float64) string { return decimal(l, "%.*f", digits, x) },
 		"signed":     func(before, after float64) string { return decimal(l, "%+.1f", after-before) },

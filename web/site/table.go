@@ -52,7 +52,8 @@ func sorted[T any](v *visit, rows []T, columns []sorting[T]) (heads []column) {
 				next = !down
 				head.Sort = map[bool]string{true: "descending", false: "ascending"}[down]
 			}
-			head.URL = with(v.r, "sort", c.key, "order", map[bool]string{true: "desc", false: "asc"}[next])
+			order := map[bool]string{true: "desc", false: "asc"}[next]
+			head.URL = with(v.r, "sort", c.key, "order", order)
 		}
 		heads = append(heads, head)
 	}

@@ -47,7 +47,8 @@ func (s *Site) visit(w http.ResponseWriter, r *http.Request, rt route) {
 	defer v.guard()
 	v.words = s.pages.languages[messages.Choose(v.preference("lang"), r.Header.Get("Accept-Language"))]
 	s.headers(w.Header())
-	v.Route, v.Cheap = rt.pattern, (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costly, rt.pattern)
+	v.Route = rt.pattern
+	v.Cheap = (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costly, rt.pattern)
 	err := s.Middleware.Identify(w, r, cookie(r, sessionCookie), s.Service.Visitor)
 	if ladder.CodeOf(err) == ladder.Unauthorized {
 		v.forget()

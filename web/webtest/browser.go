@@ -363,7 +363,8 @@ const AxeVersion = "4.14.1"
 func axe(t *testing.T) string {
 	t.Helper()
 	cache := kit.Get[string](t)(os.UserCacheDir())
-	data, err := os.ReadFile(filepath.Join(cache, "timba", "axe-core@"+AxeVersion, "node_modules", "axe-core", "axe.min.js"))
+	dir := filepath.Join(cache, "timba", "axe-core@"+AxeVersion)
+	data, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatalf("NO AXE-CORE: %v: script/interpreters installs it with npm", err)
 	}
