@@ -301,6 +301,14 @@ func (s Standing) Rating() float64 {
 	return s.Elo
 }
 
+// Place returns the rank as it is told: 0 also of a version that has not played.
+func (s Standing) Place() int {
+	if s.Matches == 0 {
+		return 0
+	}
+	return s.Rank
+}
+
 // Anchor reports whether it is the anchor, whose rating is given.
 func (s Standing) Anchor() bool { return s.PlusMinus != nil && *s.PlusMinus == 0 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	_ "embed"
 	"net/http"
-	"path"
 	"strings"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -17,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/parameters"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 // Options are the parts of the API. Middleware is required.
@@ -35,31 +33,26 @@ type Options struct {
 	Metrics http.Handler
 }
 
-// API is the API of a competition. It serves its own paths; Pages adds others to them.
+// API is the API of a competition; see Pages.
 type API struct {
-	*api
-	handler http.Handler
-}
-
-// ServeHTTP serves the API, /healthz and /metrics.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
-
-type api struct {
 	Options
 	Service *service.Service
 	Store   *store.Store
 }
+
+// handler answers a request, or returns an error instead.
+type handler func(http.ResponseWriter, *http.Request) error
 
 // route is a route of the API with the rights that it requires.
 type route struct {
 	pattern string // of net/http, the method first
 	scope   ladder.Scope
 	admin   bool
-	serve   func(http.ResponseWriter, *http.Request) error
+	serve   handler
 }
 
 // plain returns a handler that takes no parameters in the query.
-func plain(serve func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+func plain(serve handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := parameters.New(r).Done(); err != nil {
 			return err
@@ -69,7 +62,7 @@ func plain(serve func(http.ResponseWriter, *http.Request) error) func(http.Respo
 }
 
 // routes returns all routes. Package service checks what is only for owners.
-func (a *api) routes() []route {
+func (a *API) routes() []route {
 	all := []route{
 		{"GET /healthz", "", false, plain(a.health)},
 		{"GET /api/v1/openapi.json", "", false, plain(a.document)},
@@ -88,9 +81,9 @@ func (a *api) routes() []route {
 		{"GET /api/v1/bots/{bot}/versions/{version}/logs/{stage}", ladder.ScopeRead, false, plain(a.stageLog)},
 		{"GET /api/v1/bots/{bot}/matches", "", false, a.botMatches},
 		{"GET /api/v1/bots/{bot}/history", "", false, a.history},
-		{"PUT /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, a.withdraw},
-		{"DELETE /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, a.restore},
-		{"PUT /api/v1/bots/{bot}/live", ladder.ScopeSubmit, false, a.use},
+		{"PUT /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, plain(a.changeBot(a.Service.Withdraw))},
+		{"DELETE /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, plain(a.changeBot(a.Service.Restore))},
+		{"PUT /api/v1/bots/{bot}/live", ladder.ScopeSubmit, false, plain(a.use)},
 
 		{"GET /api/v1/matches", "", false, a.matches},
 		{"POST /api/v1/matches", ladder.ScopeSubmit, false, plain(a.askMatch)},
@@ -102,7 +95,7 @@ func (a *api) routes() []route {
 		{"GET /api/v1/games/{game}/replay", "", false, plain(a.replay)},
 		{"GET /api/v1/games/{game}/logs/{seat}", ladder.ScopeRead, false, plain(a.gameLog)},
 		{"GET /api/v1/replays", "", false, a.replays},
-		{"GET /api/v1/machines", "", false, a.machines},
+		{"GET /api/v1/machines", "", false, a.machines(false)},
 
 		{"POST /api/v1/submissions", ladder.ScopeSubmit, false, a.submit},
 		{"GET /api/v1/submissions/{submission}", ladder.ScopeRead, false, a.submission},
@@ -116,39 +109,37 @@ func (a *api) routes() []route {
 		{"DELETE /api/v1/me/token", ladder.ScopeRead, false, plain(a.forgetToken)},
 		{"GET /api/v1/tokens", ladder.ScopeAll, false, plain(a.tokens)},
 		{"POST /api/v1/tokens", ladder.ScopeAll, false, plain(a.addToken)},
-		{"DELETE /api/v1/tokens/{token}", ladder.ScopeAll, false, plain(a.revokeToken)},
+		{"DELETE /api/v1/tokens/{token}", ladder.ScopeAll, false, plain(revoke("token", a.Service.RevokeToken))},
 
-		{"GET /api/v1/admin/invites", ladder.ScopeAll, true, a.invites},
+		{"GET /api/v1/admin/invites", ladder.ScopeAll, true, list("invite", a.Service.Invites, inviteDoc)},
 		{"POST /api/v1/admin/invites", ladder.ScopeAll, true, plain(a.addInvite)},
-		{"DELETE /api/v1/admin/invites/{invite}", ladder.ScopeAll, true, plain(a.revokeInvite)},
-		{"GET /api/v1/admin/people", ladder.ScopeAll, true, a.people},
-		{"GET /api/v1/admin/machines", ladder.ScopeAll, true, a.adminMachines},
-		{"PUT /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, a.block},
-		{"DELETE /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, a.unblock},
+		{"DELETE /api/v1/admin/invites/{invite}", ladder.ScopeAll, true, plain(revoke("invite", a.Service.RevokeInvite))},
+		{"GET /api/v1/admin/people", ladder.ScopeAll, true, list("person", a.Service.People, personDoc)},
+		{"GET /api/v1/admin/machines", ladder.ScopeAll, true, a.machines(true)},
+		{"PUT /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, plain(a.setBlocked(true))},
+		{"DELETE /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, plain(a.setBlocked(false))},
 	}
 	if a.Metrics != nil {
-		all = append(all, route{"GET /metrics", "", false, a.figures})
+		all = append(all, route{"GET /metrics", "", false, func(w http.ResponseWriter, r *http.Request) error {
+			a.Metrics.ServeHTTP(w, r)
+			return nil
+		}})
 	}
 	return all
 }
 
-// New returns the handler of the API, of /healthz and of /metrics.
+// New returns the API of a competition.
 func New(o Options) *API {
-	a := newAPI(o)
-	return &API{a, a.handler(a.routes())}
-}
-
-func newAPI(o Options) *api {
 	if o.Online == nil {
 		o.Online = func(int64) bool { return false }
 	}
 	if o.Machines == nil {
 		o.Machines = func() ([]ladder.Machine, error) { return nil, nil }
 	}
-	return &api{o, o.Middleware.Service, o.Middleware.Service.Store}
+	return &API{o, o.Middleware.Service, o.Middleware.Service.Store}
 }
 
-func (a *api) handler(routes []route) http.Handler {
+func (a *API) handler(routes []route) http.Handler {
 	mux := http.NewServeMux()
 	for _, rt := range routes {
 		mux.Handle(rt.pattern, a.enter(rt))
@@ -162,26 +153,25 @@ func (a *api) handler(routes []route) http.Handler {
 	}
 	compressed := compress(mux)
 	return a.Middleware.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, pattern := mux.Handler(r)
-		// ServeMux would redirect to the clean path, with an HTML page.
-		if pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
-			err := a.Middleware.Bearer(w, r)
-			if err == nil {
-				err = a.unknown(w, r, mux, pattern)
-			}
-			if err != nil {
-				a.Middleware.Fail(w, r, err)
-			}
+		known, methods := middleware.Known(mux, r)
+		if known {
+			compressed.ServeHTTP(w, r)
 			return
 		}
-		middleware.Of(r).Route = pattern
-		compressed.ServeHTTP(w, r)
+		err := a.Middleware.Bearer(w, r)
+		if err == nil {
+			err = unknown(w, r, methods)
+		}
+		if err != nil {
+			a.Middleware.Fail(w, r, err)
+		}
 	}))
 }
 
 // enter returns the handler of a route, with its authorization.
-func (a *api) enter(rt route) http.Handler {
+func (a *API) enter(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		middleware.Of(r).Route = rt.pattern
 		if rt.scope == "" && strings.HasPrefix(rt.pattern, http.MethodGet) {
 			share(w.Header())
 		}
@@ -203,7 +193,7 @@ func (a *api) enter(rt route) http.Handler {
 	})
 }
 
-func (a *api) health(w http.ResponseWriter, r *http.Request) error {
+func (a *API) health(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	if a.Health != nil {
 		err = a.Health(r.Context())
@@ -220,12 +210,6 @@ func (a *api) health(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// figures serves the metrics for Prometheus.
-func (a *api) figures(w http.ResponseWriter, r *http.Request) error {
-	a.Metrics.ServeHTTP(w, r)
-	return nil
-}
-
 // check returns an error if the actor lacks the rights that the route requires.
 func (rt route) check(a service.Actor) error {
 	if rt.scope != "" {
@@ -239,21 +223,17 @@ func (rt route) check(a service.Actor) error {
 	return nil
 }
 
-// Pages returns one handler of the API and of pages, which have all other paths and pass the same middleware.
+// Pages returns one handler of the API, of /healthz and /metrics, and of pages, which have all other paths and pass
+// the same middleware.
 func (a *API) Pages(pages http.Handler) http.Handler {
-	wrapped := a.Middleware.Wrap(pages)
+	own, others := a.handler(a.routes()), a.Middleware.Wrap(pages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if Path(r.URL.Path) {
-			a.handler.ServeHTTP(w, r)
-			return
+		if path := r.URL.Path; strings.HasPrefix(path, "/api/") || path == "/healthz" || path == "/metrics" {
+			own.ServeHTTP(w, r)
+		} else {
+			others.ServeHTTP(w, r)
 		}
-		wrapped.ServeHTTP(w, r)
 	})
-}
-
-// Path reports whether a path is one of the API, which answers with problem documents.
-func Path(path string) bool {
-	return strings.HasPrefix(path, "/api/") || path == "/healthz" || path == "/metrics"
 }
 
 // share allows pages of other sites to read public answers. The API uses no cookies, so a page
@@ -265,14 +245,7 @@ func share(h http.Header) {
 }
 
 // unknown answers requests without a route: 404, 405, or a browser's preflight request.
-// ServeMux supplies the methods of an address; it is called only without a route, which it
-// would serve.
-func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, pattern string) error {
-	probe := &allowProbe{header: http.Header{}}
-	if pattern == "" {
-		mux.ServeHTTP(probe, r)
-	}
-	allow := probe.header.Get("Allow")
+func unknown(w http.ResponseWriter, r *http.Request, allow string) error {
 	if allow == "" {
 		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json lists all addresses", "%q does not exist", ladder.Clip(r.URL.Path))
 	}
@@ -285,15 +258,8 @@ func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, 
 		}
 		return done(w)
 	}
-	return ladder.Errorf(problem.NotAllowed, "try "+allow, "%q does not support %s", ladder.Clip(r.URL.Path), ladder.Clip(r.Method))
+	return middleware.NotAllowed(r, allow)
 }
-
-// allowProbe is a ResponseWriter that keeps only the headers.
-type allowProbe struct{ header http.Header }
-
-func (p *allowProbe) Header() http.Header         { return p.header }
-func (p *allowProbe) Write(b []byte) (int, error) { return len(b), nil }
-func (p *allowProbe) WriteHeader(int)             {}
 
 // Document is the OpenAPI 3.1 document of the API, as JSON. It is made of openapi.yaml, and is the
 // contract: the tests check every route and every response against it.
@@ -301,7 +267,7 @@ func (p *allowProbe) WriteHeader(int)             {}
 //go:embed openapi.json
 var Document []byte
 
-func (a *api) document(w http.ResponseWriter, r *http.Request) error {
+func (a *API) document(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/json")
 	_, err := w.Write(Document)
 	return err

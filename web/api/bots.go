@@ -22,7 +22,7 @@ type names struct {
 	known map[int64]string
 }
 
-func (a *api) names() *names { return &names{a.Store, map[int64]string{0: ""}} }
+func (a *API) names() *names { return &names{a.Store, map[int64]string{0: ""}} }
 
 func (n *names) of(ctx context.Context, id int64) (string, error) {
 	if name, ok := n.known[id]; ok {
@@ -35,7 +35,7 @@ func (n *names) of(ctx context.Context, id int64) (string, error) {
 
 // versionDoc returns the document of a version. Only its owner sees the reason, which may quote
 // the output of the build.
-func (a *api) versionDoc(v ladder.Version, own bool) wire.Version {
+func (a *API) versionDoc(v ladder.Version, own bool) wire.Version {
 	doc := wire.Version{
 		Bot: v.Bot, Version: v.Number, Label: v.Label, State: string(v.State), Language: v.Language, Games: v.Games, Remote: v.Remote, Online: v.Remote && a.Online(v.ID),
 		Bundle: v.Bundle, SHA256: v.Hash, Created: v.Created, Began: v.Began, Ended: v.Ended,
@@ -49,7 +49,7 @@ func (a *api) versionDoc(v ladder.Version, own bool) wire.Version {
 	return doc
 }
 
-func (a *api) bots(w http.ResponseWriter, r *http.Request) error {
+func (a *API) bots(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	owner, house := q.Text("owner"), q.Flag("house")
 	after, limit := q.CursorID("cursor", "bot"), q.Limit()
@@ -68,7 +68,7 @@ func (a *api) bots(w http.ResponseWriter, r *http.Request) error {
 }
 
 // listBots answers with a page of bots: if house is not nil, only of house bots or only of others.
-func (a *api) listBots(w http.ResponseWriter, r *http.Request, person int64, house *bool, after int64, limit int) error {
+func (a *API) listBots(w http.ResponseWriter, r *http.Request, person int64, house *bool, after int64, limit int) error {
 	var found []ladder.Bot
 	for len(found) <= limit { // one more shows whether another page follows
 		list, err := a.Store.Bots(r.Context(), person, store.Page{After: after, Limit: limit + 1})
@@ -96,7 +96,7 @@ func (a *api) listBots(w http.ResponseWriter, r *http.Request, person int64, hou
 	return respond(w, http.StatusOK, page)
 }
 
-func (a *api) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
+func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	ids := make([]int64, len(bots))
 	for i, b := range bots {
 		ids[i] = b.ID
@@ -125,7 +125,7 @@ func (a *api) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 
 // live returns the number of the live version of the bot with a last version; 0 if there is
 // none.
-func (a *api) live(ctx context.Context, last ladder.Version) (int, error) {
+func (a *API) live(ctx context.Context, last ladder.Version) (int, error) {
 	if last.State == ladder.Live {
 		return last.Number, nil
 	}
@@ -138,7 +138,7 @@ func (a *api) live(ctx context.Context, last ladder.Version) (int, error) {
 	return 0, err
 }
 
-func (a *api) bot(w http.ResponseWriter, r *http.Request) error {
+func (a *API) bot(w http.ResponseWriter, r *http.Request) error {
 	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (a *api) bot(w http.ResponseWriter, r *http.Request) error {
 }
 
 // answerBot answers with a bot and its places.
-func (a *api) answerBot(w http.ResponseWriter, r *http.Request, b ladder.Bot) error {
+func (a *API) answerBot(w http.ResponseWriter, r *http.Request, b ladder.Bot) error {
 	docs, err := a.botDocs(r, []ladder.Bot{b})
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (a *api) answerBot(w http.ResponseWriter, r *http.Request, b ladder.Bot) er
 	return respond(w, http.StatusOK, docs[0])
 }
 
-func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
+func (a *API) versions(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	from, limit := q.CursorID("cursor", "version"), q.Limit()
 	if err := q.Done(); err != nil {
@@ -174,24 +174,20 @@ func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all, err := a.Store.Versions(r.Context(), b.ID)
+	list, err := a.Store.VersionsBefore(r.Context(), b.ID, int(from), limit+1)
 	if err != nil {
 		return err
 	}
-	if from != 0 { // the last version of the previous page: new versions do not shift the pages
-		all = slices.DeleteFunc(all, func(v ladder.Version) bool { return int64(v.Number) >= from })
+	var page wire.Page[wire.Version]
+	if len(list) > limit {
+		list = list[:limit]
+		page.Next = parameters.CursorOf("version", int64(list[limit-1].Number))
 	}
-	page := wire.Page[wire.Version]{Items: []wire.Version{}}
-	for _, v := range all[:min(limit, len(all))] {
-		page.Items = append(page.Items, a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)))
-	}
-	if len(all) > limit {
-		page.Next = parameters.CursorOf("version", int64(all[limit-1].Number))
-	}
+	page.Items = docs(list, func(v ladder.Version) wire.Version { return a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)) })
 	return respond(w, http.StatusOK, page)
 }
 
-func (a *api) version(w http.ResponseWriter, r *http.Request) error {
+func (a *API) version(w http.ResponseWriter, r *http.Request) error {
 	n, err := parameters.PathID(r, "version")
 	if err != nil {
 		return err
@@ -213,7 +209,7 @@ func stageDoc(s ladder.Stage, log bool) wire.Stage {
 
 // ownStages returns the stages of the version in the path, or an error unless the request is by
 // its owner.
-func (a *api) ownStages(r *http.Request) ([]ladder.Stage, error) {
+func (a *API) ownStages(r *http.Request) ([]ladder.Stage, error) {
 	number, err := parameters.PathID(r, "version")
 	if err != nil {
 		return nil, err
@@ -221,7 +217,7 @@ func (a *api) ownStages(r *http.Request) ([]ladder.Stage, error) {
 	return a.Service.Stages(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"), int(number))
 }
 
-func (a *api) stages(w http.ResponseWriter, r *http.Request) error {
+func (a *API) stages(w http.ResponseWriter, r *http.Request) error {
 	stages, err := a.ownStages(r)
 	if err != nil {
 		return err
@@ -229,7 +225,7 @@ func (a *api) stages(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, wire.Page[wire.Stage]{Items: docs(stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, false) })})
 }
 
-func (a *api) stageLog(w http.ResponseWriter, r *http.Request) error {
+func (a *API) stageLog(w http.ResponseWriter, r *http.Request) error {
 	kind, err := accepts(r, "application/json", "text/plain")
 	if err != nil {
 		return err
@@ -253,7 +249,7 @@ func (a *api) stageLog(w http.ResponseWriter, r *http.Request) error {
 const mostChanges = 5000
 
 // history answers with the rating changes of one version on one ladder.
-func (a *api) history(w http.ResponseWriter, r *http.Request) error {
+func (a *API) history(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	on, number := q.Text("ladder"), int(q.Number("version", 1, service.MaxVersion, 0))
 	limit := int(q.Number("limit", 1, mostChanges, 500))
@@ -279,41 +275,30 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, page)
 }
 
-// withdraw takes a bot off the ladders.
-func (a *api) withdraw(w http.ResponseWriter, r *http.Request) error {
-	return a.changeBot(w, r, a.Service.Withdraw)
-}
-
-// restore brings a bot back.
-func (a *api) restore(w http.ResponseWriter, r *http.Request) error {
-	return a.changeBot(w, r, a.Service.Restore)
-}
-
 // use makes an earlier version live again.
-func (a *api) use(w http.ResponseWriter, r *http.Request) error {
+func (a *API) use(w http.ResponseWriter, r *http.Request) error {
 	var asked wire.LiveVersion
 	if err := decode(w, r, &asked); err != nil {
 		return err
 	}
-	return a.changeBot(w, r, func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
+	return a.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return a.Service.Use(ctx, by, bot, asked.Version)
-	})
+	})(w, r)
 }
 
 // changeBot changes the bot that the path names, and answers with what it is then.
-func (a *api) changeBot(w http.ResponseWriter, r *http.Request, change func(context.Context, service.Actor, string) (ladder.Bot, error)) error {
-	if err := parameters.New(r).Done(); err != nil {
-		return err
+func (a *API) changeBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		b, err := change(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"))
+		if err != nil {
+			return err
+		}
+		return a.answerBot(w, r, b)
 	}
-	b, err := change(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"))
-	if err != nil {
-		return err
-	}
-	return a.answerBot(w, r, b)
 }
 
 // upload answers with the upload of a version, byte for byte as it came.
-func (a *api) upload(w http.ResponseWriter, r *http.Request) error {
+func (a *API) upload(w http.ResponseWriter, r *http.Request) error {
 	number, err := parameters.PathID(r, "version")
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ func ladderDoc(l store.LadderInfo) wire.Ladder {
 	}
 }
 
-func (a *api) ladders(w http.ResponseWriter, r *http.Request) error {
+func (a *API) ladders(w http.ResponseWriter, r *http.Request) error {
 	all, err := a.Store.Ladders(r.Context())
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (a *api) ladders(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, wire.Page[wire.Ladder]{Items: docs(all, ladderDoc)})
 }
 
-func (a *api) ladder(w http.ResponseWriter, r *http.Request) error {
+func (a *API) ladder(w http.ResponseWriter, r *http.Request) error {
 	l, err := a.Store.Ladder(r.Context(), r.PathValue("ladder"))
 	if err != nil {
 		return err
@@ -37,12 +37,9 @@ func (a *api) ladder(w http.ResponseWriter, r *http.Request) error {
 
 func standingDoc(s ladder.Standing) wire.Standing {
 	doc := wire.Standing{
-		Rank: s.Rank, Bot: s.Bot, Version: s.Version, Owner: s.Owner, House: s.Owner == "", Remote: s.Remote, Elo: s.Elo,
+		Rank: s.Place(), Bot: s.Bot, Version: s.Version, Owner: s.Owner, House: s.Owner == "", Remote: s.Remote, Elo: s.Elo,
 		Matches: s.Matches, Games: s.Games, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses, Faults: s.Faults,
 		Active: s.Active, Last: s.Last,
-	}
-	if s.Matches == 0 {
-		doc.Rank = 0
 	}
 	if s.Fit != nil || s.PlusMinus != nil {
 		doc.Fit = &wire.Fit{Elo: s.Fit, PlusMinus: s.PlusMinus}
@@ -51,7 +48,7 @@ func standingDoc(s ladder.Standing) wire.Standing {
 }
 
 // standings answers with the active versions; with active=false followed by the inactive ones.
-func (a *api) standings(w http.ResponseWriter, r *http.Request) error {
+func (a *API) standings(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	active, from, limit := q.Flag("active"), q.CursorID("cursor", "place"), q.Limit()
 	if err := q.Done(); err != nil {
@@ -71,7 +68,7 @@ func (a *api) standings(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, wire.Page[wire.Standing]{Items: docs(places.Items, standingDoc), Next: places.Next})
 }
 
-func (a *api) activeStandings(ctx context.Context, name string, from int64, limit int) (page wire.Page[ladder.Standing], err error) {
+func (a *API) activeStandings(ctx context.Context, name string, from int64, limit int) (page wire.Page[ladder.Standing], err error) {
 	first := int(min(from, math.MaxInt32))
 	places, total, err := a.Store.StandingsPage(ctx, name, first, limit)
 	if err != nil {
@@ -80,7 +77,7 @@ func (a *api) activeStandings(ctx context.Context, name string, from int64, limi
 	return part(places, int64(first), total, "place"), nil
 }
 
-func (a *api) allStandings(ctx context.Context, name string, from int64, limit int) (page wire.Page[ladder.Standing], err error) {
+func (a *API) allStandings(ctx context.Context, name string, from int64, limit int) (page wire.Page[ladder.Standing], err error) {
 	active, err := a.Store.Standings(ctx, name)
 	if err != nil {
 		return page, err

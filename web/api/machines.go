@@ -1,12 +1,13 @@
 package api
 
 import (
+	"context"
 	"fmt"
-	"net/http"
+	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/parameters"
 )
 
 // MachineDoc returns the document of a machine; full is with what only admins see.
@@ -31,31 +32,14 @@ func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 	return doc
 }
 
-// machines lists the machines that are there, for everybody.
-func (a *api) machines(w http.ResponseWriter, r *http.Request) error {
-	return a.listMachines(w, r, false)
-}
-
-// adminMachines lists all machines with all that is known of them.
-func (a *api) adminMachines(w http.ResponseWriter, r *http.Request) error {
-	return a.listMachines(w, r, true)
-}
-
-func (a *api) listMachines(w http.ResponseWriter, r *http.Request, full bool) error {
-	q := parameters.New(r)
-	from, limit := q.CursorID("cursor", "machine"), q.Limit()
-	if err := q.Done(); err != nil {
-		return err
-	}
-	all, err := a.Machines()
-	if err != nil {
-		return fmt.Errorf("the machines: %w", err)
-	}
-	docs := []wire.Machine{}
-	for _, m := range all {
-		if full || m.State != ladder.MachineAway {
-			docs = append(docs, MachineDoc(m, full))
+// machines lists the machines that are there, or with full all machines with all that is known of them.
+func (a *API) machines(full bool) handler {
+	return list("machine", func(context.Context, service.Actor) ([]ladder.Machine, error) {
+		all, err := a.Machines()
+		if err != nil {
+			return nil, fmt.Errorf("the machines: %w", err)
 		}
-	}
-	return respond(w, http.StatusOK, cut(docs, from, limit, "machine"))
+		away := func(m ladder.Machine) bool { return !full && m.State == ladder.MachineAway }
+		return slices.DeleteFunc(all, away), nil
+	}, func(m ladder.Machine) wire.Machine { return MachineDoc(m, full) })
 }

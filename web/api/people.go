@@ -21,7 +21,7 @@ func tokenDoc(t ladder.Token) wire.Token {
 }
 
 // register adds a person.
-func (a *api) register(w http.ResponseWriter, r *http.Request) error {
+func (a *API) register(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Middleware.Joining.Take(w, middleware.Of(r).Address); err != nil {
 		return err
 	}
@@ -36,12 +36,12 @@ func (a *api) register(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusCreated, wire.Registered{Person: personDoc(p), Key: key})
 }
 
-func (a *api) me(w http.ResponseWriter, r *http.Request) error {
+func (a *API) me(w http.ResponseWriter, r *http.Request) error {
 	in := middleware.Of(r)
 	return respond(w, http.StatusOK, wire.Me{Person: personDoc(in.Person), Token: tokenDoc(in.Token)})
 }
 
-func (a *api) myBots(w http.ResponseWriter, r *http.Request) error {
+func (a *API) myBots(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	after, limit := q.CursorID("cursor", "bot"), q.Limit()
 	if err := q.Done(); err != nil {
@@ -51,7 +51,7 @@ func (a *api) myBots(w http.ResponseWriter, r *http.Request) error {
 }
 
 // messages answers with the messages after a cursor, and always with the next cursor.
-func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
+func (a *API) messages(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	after, limit := q.CursorID("cursor", "message"), q.Limit()
 	if err := q.Done(); err != nil {
@@ -72,7 +72,7 @@ func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, page)
 }
 
-func (a *api) seeMessages(w http.ResponseWriter, r *http.Request) error {
+func (a *API) seeMessages(w http.ResponseWriter, r *http.Request) error {
 	var seen wire.SeenMessages
 	if err := decode(w, r, &seen); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (a *api) seeMessages(w http.ResponseWriter, r *http.Request) error {
 	return done(w)
 }
 
-func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
+func (a *API) forgetToken(w http.ResponseWriter, r *http.Request) error {
 	by := middleware.Of(r).Actor
 	if err := a.Service.RevokeToken(r.Context(), by, by.Token.ID); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
 	return done(w)
 }
 
-func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
+func (a *API) tokens(w http.ResponseWriter, r *http.Request) error {
 	all, err := a.Service.Tokens(r.Context(), middleware.Of(r).Actor)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, wire.Page[wire.Token]{Items: docs(all, tokenDoc)})
 }
 
-func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
+func (a *API) addToken(w http.ResponseWriter, r *http.Request) error {
 	var asked wire.NewToken
 	if err := decode(w, r, &asked); err != nil {
 		return err
@@ -111,6 +111,29 @@ func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusCreated, wire.MadeToken{Token: tokenDoc(t), Key: key})
 }
 
-func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
-	return revoke(w, r, "token", a.Service.RevokeToken)
+func inviteDoc(i ladder.Invite) wire.Invite {
+	return wire.Invite{ID: i.ID, Name: i.Name, By: i.From, Created: i.Created, Expires: i.Expires}
+}
+
+func (a *API) addInvite(w http.ResponseWriter, r *http.Request) error {
+	var asked wire.NewInvite
+	if err := decode(w, r, &asked); err != nil {
+		return err
+	}
+	code, invite, err := a.Service.AddInvite(r.Context(), middleware.Of(r).Actor, asked.Name, asked.Expires)
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusCreated, wire.MadeInvite{Invite: inviteDoc(invite), Code: code})
+}
+
+// setBlocked blocks or unblocks the person that the path names.
+func (a *API) setBlocked(out bool) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		p, err := a.Service.Block(r.Context(), middleware.Of(r).Actor, r.PathValue("person"), out)
+		if err != nil {
+			return err
+		}
+		return respond(w, http.StatusOK, personDoc(p))
+	}
 }

@@ -17,7 +17,7 @@ import (
 
 // replay answers with a game's document byte for byte. It never changes, so clients may cache
 // it for ever.
-func (a *api) replay(w http.ResponseWriter, r *http.Request) error {
+func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 	id, err := parameters.PathID(r, "game")
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ var errEnough = errors.New("enough")
 
 // replays streams all replays after a cursor. Each line contains the cursor after it, with which
 // an interrupted stream can be resumed.
-func (a *api) replays(w http.ResponseWriter, r *http.Request) error {
+func (a *API) replays(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	after := q.CursorID("after", "replay")
 	f := store.ReplayFilter{Ladder: q.Text("ladder"), Bot: q.Text("bot")}
@@ -58,7 +58,7 @@ func (a *api) replays(w http.ResponseWriter, r *http.Request) error {
 
 const ndjson = "application/x-ndjson"
 
-func (a *api) matchReplays(w http.ResponseWriter, r *http.Request) error {
+func (a *API) matchReplays(w http.ResponseWriter, r *http.Request) error {
 	kind, err := accepts(r, ndjson, "application/zip")
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (a *api) matchReplays(w http.ResponseWriter, r *http.Request) error {
 
 // stream writes a line for each replay. It sends the header with the first line, so that an
 // error before it becomes a problem document.
-func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64, f store.ReplayFilter, limit int) error {
+func (a *API) stream(w http.ResponseWriter, r *http.Request, after int64, f store.ReplayFilter, limit int) error {
 	leave, err := a.Middleware.Stream(r)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func replayLine(r store.Replay) ([]byte, error) {
 }
 
 // zipped writes an archive with the documents of a match byte for byte.
-func (a *api) zipped(w http.ResponseWriter, r *http.Request, m ladder.Match) error {
+func (a *API) zipped(w http.ResponseWriter, r *http.Request, m ladder.Match) error {
 	leave, err := a.Middleware.Stream(r)
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -45,29 +44,33 @@ func docs[T, D any](items []T, doc func(T) D) []D {
 }
 
 // list answers with a page of all items that the actor may see; kind is that of its cursors.
-func list[T, D any](w http.ResponseWriter, r *http.Request, kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) error {
-	q := parameters.New(r)
-	from, limit := q.CursorID("cursor", kind), q.Limit()
-	if err := q.Done(); err != nil {
-		return err
+func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		q := parameters.New(r)
+		from, limit := q.CursorID("cursor", kind), q.Limit()
+		if err := q.Done(); err != nil {
+			return err
+		}
+		items, err := all(r.Context(), middleware.Of(r).Actor)
+		if err != nil {
+			return err
+		}
+		return respond(w, http.StatusOK, cut(docs(items, doc), from, limit, kind))
 	}
-	items, err := all(r.Context(), middleware.Of(r).Actor)
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, cut(docs(items, doc), from, limit, kind))
 }
 
 // revoke revokes what has the ID in the path, a thing of a kind.
-func revoke(w http.ResponseWriter, r *http.Request, kind string, f func(context.Context, service.Actor, int64) error) error {
-	id, err := parameters.PathID(r, kind)
-	if err != nil {
-		return err
+func revoke(kind string, f func(context.Context, service.Actor, int64) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		id, err := parameters.PathID(r, kind)
+		if err != nil {
+			return err
+		}
+		if err := f(r.Context(), middleware.Of(r).Actor, id); err != nil {
+			return err
+		}
+		return done(w)
 	}
-	if err := f(r.Context(), middleware.Of(r).Actor, id); err != nil {
-		return err
-	}
-	return done(w)
 }
 
 // encoded returns a document as a line.
@@ -204,12 +207,4 @@ func jsonFault(err error) string {
 		return "a time is not as in 2026-01-31T12:00:00Z"
 	}
 	return "it is incomplete, or has a value out of range"
-}
-
-func states[S ~string](all ...S) []string {
-	var words []string
-	for _, s := range all {
-		words = append(words, string(s))
-	}
-	return slices.Clip(words)
 }

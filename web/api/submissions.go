@@ -21,7 +21,7 @@ var archives = []string{"application/gzip", "application/x-gzip", "application/x
 
 // submit receives an archive, or a single file whose name the request has. If the request states its length, an archive that is too large is
 // rejected before it is read.
-func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
+func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	u := service.Upload{Bot: q.Text("bot"), File: q.Text("file"), Content: r.Body}
 	if err := q.Done(); err != nil {
@@ -42,13 +42,13 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusAccepted, a.submissionDoc(p))
 }
 
-func (a *api) submissionDoc(p service.Progress) wire.Submission {
+func (a *API) submissionDoc(p service.Progress) wire.Submission {
 	stages := docs(p.Stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, true) })
 	return wire.Submission{ID: p.Version.ID, Version: a.versionDoc(p.Version, true), Done: p.Done, Place: p.Place, Stages: stages}
 }
 
 // cancel ends a submission that waits to be begun.
-func (a *api) cancel(w http.ResponseWriter, r *http.Request) error {
+func (a *API) cancel(w http.ResponseWriter, r *http.Request) error {
 	id, err := parameters.PathID(r, "submission")
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ const maxWait = 60 * time.Second
 
 // submission answers with the state of a submission. With wait it answers when the submission
 // is done, or with If-None-Match as soon as anything changes.
-func (a *api) submission(w http.ResponseWriter, r *http.Request) error {
+func (a *API) submission(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.New(r)
 	wait := q.Duration("wait", maxWait)
 	if err := q.Done(); err != nil {

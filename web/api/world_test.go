@@ -43,7 +43,7 @@ type world struct {
 	tb      testing.TB
 	store   *store.Store
 	config  *config.Config
-	api     *api
+	api     *API
 	http    http.Handler
 	log     *kit.Output
 	woken   atomic.Int32
@@ -109,7 +109,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 		change(&o)
 		o.Middleware = middleware.New(o.Middleware.Options) // with other limits
 	}
-	w.api = newAPI(o)
+	w.api = New(o)
 	w.mayJoin(100_000)
 	w.http = w.api.handler(w.api.routes())
 	return w

@@ -235,8 +235,11 @@ func (c *Client) lines(ctx context.Context, path string, query url.Values, each 
 		if err == io.EOF && len(data) == 0 {
 			return nil
 		}
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
 		if err != nil {
-			return fmt.Errorf("server: %s: the stream of replays was interrupted: %w", c.URL, noEOF(err))
+			return fmt.Errorf("server: %s: the stream of replays was interrupted: %w", c.URL, err)
 		}
 		var line wire.ReplayLine
 		if err := json.Unmarshal(data, &line); err != nil {
@@ -246,13 +249,6 @@ func (c *Client) lines(ctx context.Context, path string, query url.Values, each 
 			return errStopped
 		}
 	}
-}
-
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // Submit sends an archive of a bot's directory, or a single file of that name; if bot is "", the manifest names it. body opens

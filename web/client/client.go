@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"mime"
 	"net"
@@ -283,9 +284,7 @@ func (c *Client) tell(ctx context.Context, q request) error {
 func pages[T any](ctx context.Context, c *Client, path string, query url.Values) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		q := url.Values{}
-		for name, values := range query {
-			q[name] = values
-		}
+		maps.Copy(q, query)
 		for {
 			page, err := get[wire.Page[T]](ctx, c, path, q)
 			if err != nil {

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
@@ -82,9 +83,7 @@ func (f *feed) trim(kept int) {
 	n := len(f.frames) - max(1, kept/2)
 	all := map[string]string{}
 	for _, frame := range f.frames[:n+1] {
-		for key, value := range frame.Common {
-			all[key] = value
-		}
+		maps.Copy(all, frame.Common)
 	}
 	f.frames, f.moves, f.base = append([]board.Frame{}, f.frames[n:]...), append([]board.Move{}, f.moves[n:]...), f.base+n
 	f.frames[0].Common = all

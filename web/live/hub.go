@@ -108,7 +108,7 @@ func NewHub(o Options) *Hub {
 		Person: o.Limits.Person, Address: o.Limits.Address, Total: o.Limits.Total,
 		What: "sockets that watch", Hint: "close a page that watches, or try again later",
 	})
-	h.pages = newPages(h)
+	h.pages = &pages{hub: h, wake: make(chan struct{}, 1), all: map[pageKey]*page{}}
 	h.Render = func(context.Context, string, string) (Parts, error) { return Parts{}, nil }
 	return h
 }
@@ -147,19 +147,14 @@ func (h *Hub) Watch(info *ladder.Match) (position func(*referee.Game), end func(
 	id := strconv.FormatInt(info.ID, 10)
 	m := newMatch(h, Game{Topic: topicMatch + id, URL: "/live/" + id, ID: info.ID, Ladder: info.Ladder, Bots: info.Bots}, v)
 	m.deals, m.listed = info.Deals, true
-	if m = h.add(m); m == nil {
-		return nil, nil
-	}
-	return m.position, m.end
+	m = h.add(m)
+	return m.Position, m.end
 }
 
-// add begins to show a match, or goes on to show that of its topic. It returns nil once the hub is closed.
+// add begins to show a match, or goes on to show that of its topic. Once the hub is closed nobody sees it.
 func (h *Hub) add(m *match) *match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
-		return nil
-	}
 	if known := h.matches[m.info.Topic]; known != nil {
 		m = known
 	}
@@ -170,7 +165,7 @@ func (h *Hub) add(m *match) *match {
 }
 
 // Table is a game of people that is shown.
-type Table struct{ m *match }
+type Table struct{ *match }
 
 // Table shows a game of people from now on to who has its link, and in the list if it is listed. moved is called, if
 // somebody begins or ends to watch it.
@@ -180,24 +175,13 @@ func (h *Hub) Table(id string, v *rules.Variant, names []string, listed bool, mo
 	return Table{h.add(m)}
 }
 
-// Position shows a position of the game.
-func (t Table) Position(g *referee.Game) {
-	if t.m != nil {
-		t.m.position(g)
-	}
-}
-
 // End tells those who watch the game what became of it.
 func (t Table) End(state ladder.PlayState) {
-	if t.m == nil {
-		return
-	}
-	h := t.m.hub
-	h.mu.Lock()
-	delete(h.matches, t.m.info.Topic)
-	h.mu.Unlock()
-	h.pages.move(topicGames)
-	t.m.over(string(state))
+	t.hub.mu.Lock()
+	delete(t.hub.matches, t.info.Topic)
+	t.hub.mu.Unlock()
+	t.hub.pages.move(topicGames)
+	t.over(string(state))
 }
 
 // Watching returns how many watch a game of people.
@@ -233,18 +217,6 @@ func (h *Hub) Run(ctx context.Context) error {
 			}
 			h.happened(ctx, e)
 		}
-	}
-}
-
-// sleep waits, and reports whether the context has not ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }
 

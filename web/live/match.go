@@ -52,8 +52,8 @@ func newMatch(h *Hub, info Game, v *rules.Variant) *match {
 	return &match{hub: h, info: info, variant: v, awake: make(chan struct{}, 1), watchers: map[*subscriber]struct{}{}, moved: func() {}}
 }
 
-// position keeps a position. It allocates nothing.
-func (m *match) position(g *referee.Game) {
+// Position keeps a position. It allocates nothing.
+func (m *match) Position(g *referee.Game) {
 	m.mu.Lock()
 	over := g.Ended()
 	first := len(g.Record.Moves) == 0 && !over
@@ -190,8 +190,10 @@ func (m *match) run(ctx context.Context) {
 			}
 			continue
 		}
-		if !sleep(ctx, wait) {
+		select {
+		case <-ctx.Done():
 			return
+		case <-time.After(wait):
 		}
 	}
 }

@@ -58,10 +58,6 @@ type pages struct {
 	all  map[pageKey]*page
 }
 
-func newPages(h *Hub) *pages {
-	return &pages{hub: h, wake: make(chan struct{}, 1), all: map[pageKey]*page{}}
-}
-
 // maxLang is the length of the longest tag of a language.
 const maxLang = 5
 

@@ -3,6 +3,7 @@ package middleware
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -37,12 +38,7 @@ func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 }
 
 func (m *Middleware) trusted(addr netip.Addr) bool {
-	for _, p := range m.Proxies {
-		if p.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // secure reports whether the client used https. A trusted proxy says so in X-Forwarded-Proto.

@@ -105,8 +105,8 @@ func (in *Request) Record(w http.ResponseWriter) http.ResponseWriter {
 // By returns who takes a place with the request, or is counted with it.
 func (in *Request) By() admission.By { return admission.By{Person: in.Person.ID, Address: in.Address} }
 
-// begun reports whether an answer has begun, perhaps only in the compressor's buffer.
-func (in *Request) begun() bool {
+// Begun reports whether an answer has begun, perhaps only in the compressor's buffer.
+func (in *Request) Begun() bool {
 	return in.w.status != 0 || in.inner != nil && in.inner.status != 0
 }
 
@@ -180,7 +180,7 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 				m.Log.LogAttrs(r.Context(), slog.LevelError, "panic", slog.String("request", in.ID),
 					slog.String("panic", fmt.Sprint(failure)), slog.String("stack", string(debug.Stack())))
 				failure = nil
-				if in.begun() {
+				if in.Begun() {
 					failure = http.ErrAbortHandler
 				} else {
 					m.Fail(in.w, r, fmt.Errorf("panic"))

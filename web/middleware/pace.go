@@ -6,35 +6,32 @@ import (
 	"time"
 )
 
-// pace is the least rate at which a client has to send or take bytes. It may be late
-// by a window in all; what it does faster makes up for that, and never for more.
-type pace struct {
-	rate   float64 // bytes a second
-	window time.Duration
-	slack  time.Duration // that is left of the window
+// Pace is the least rate at which a client has to send or take bytes. It may be late by a window in all; what it
+// does faster makes up for that, and never for more.
+type Pace struct {
+	Rate   int64 // bytes a second
+	Window time.Duration
 }
 
-// Pace is the rate that uploads and downloads keep at least.
-type Pace struct {
-	Rate   int64         // bytes a second
-	Window time.Duration // how much one may be behind that rate
+// pace is a transfer at a Pace.
+type pace struct {
+	Pace
+	slack time.Duration // that is left of the window
 }
 
 // DefaultPace is slower than any line that people use.
 var DefaultPace = Pace{32 << 10, 10 * time.Second}
 
-func (p Pace) begin() *pace {
-	return &pace{rate: float64(p.Rate), window: p.Window, slack: p.Window}
-}
+func (p Pace) begin() *pace { return &pace{p, p.Window} }
 
 // time returns how long so many bytes may take.
 func (p *pace) time(bytes int) time.Duration {
-	return time.Duration(float64(bytes) / p.rate * float64(time.Second))
+	return time.Duration(float64(bytes) / float64(p.Rate) * float64(time.Second))
 }
 
 // moved counts bytes and the time that they took.
 func (p *pace) moved(bytes int, took time.Duration) {
-	p.slack = min(p.window, p.slack+p.time(bytes)-took)
+	p.slack = min(p.Window, p.slack+p.time(bytes)-took)
 }
 
 // Paced returns a body that ends with an error when it comes too slowly.

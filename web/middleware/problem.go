@@ -3,7 +3,9 @@ package middleware
 import (
 	"log/slog"
 	"net/http"
+	"path"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/problem"
 )
@@ -11,7 +13,7 @@ import (
 // Fail answers with the document of an error, unless an answer has begun.
 func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := m.Problem(r, err)
-	if Of(r).begun() {
+	if Of(r).Begun() {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
 	problem.Write(w, r, p, problem.RetryAfter(err, p.Status))
@@ -26,3 +28,30 @@ func (m *Middleware) Problem(r *http.Request, err error) wire.Problem {
 	}
 	return p
 }
+
+// Known reports whether a request has a route, and for one without, which methods its address has; "" for none.
+// To an address that is not clean ServeMux would redirect, also where that does not exist.
+func Known(mux *http.ServeMux, r *http.Request) (known bool, methods string) {
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		return false, ""
+	}
+	handler, pattern := mux.Handler(r)
+	if pattern != "" {
+		return true, ""
+	}
+	w := headers{}
+	handler.ServeHTTP(w, r)
+	return false, http.Header(w).Get("Allow")
+}
+
+// NotAllowed returns the error of a request to an address that has other methods.
+func NotAllowed(r *http.Request, methods string) error {
+	return ladder.Errorf(problem.NotAllowed, "try "+methods, "%q does not support %s", ladder.Clip(r.URL.Path), ladder.Clip(r.Method))
+}
+
+// headers is a ResponseWriter that keeps only the headers.
+type headers http.Header
+
+func (h headers) Header() http.Header         { return http.Header(h) }
+func (h headers) Write(b []byte) (int, error) { return len(b), nil }
+func (h headers) WriteHeader(int)             {}

@@ -119,30 +119,17 @@ const (
 // Limit returns the largest number of items on a page.
 func (q *Query) Limit() int { return int(q.Number("limit", 1, MaxLimit, defaultLimit)) }
 
-// CursorNamed returns the key in a cursor, which identifies the last item of the previous page;
-// "" is the beginning. The kind prevents the cursor of one list from being used for another.
-func (q *Query) CursorNamed(name, kind string) string {
+// CursorID returns the key in a cursor, which identifies the last item of the previous page; 0 is the beginning. The
+// kind prevents the cursor of one list from being used for another.
+func (q *Query) CursorID(name, kind string) int64 {
 	text := q.Text(name)
 	if text == "" {
-		return ""
-	}
-	key, ok := strings.CutPrefix(text, kind+"-")
-	if !ok || key == "" {
-		q.Fail(name, "pass next of the page before unchanged", "cannot be %q", text)
-		return ""
-	}
-	return key
-}
-
-// CursorID returns the numeric key in a cursor, 0 for the beginning.
-func (q *Query) CursorID(name, kind string) int64 {
-	key := q.CursorNamed(name, kind)
-	if key == "" {
 		return 0
 	}
+	key, ok := strings.CutPrefix(text, kind+"-")
 	n, err := strconv.ParseInt(key, 10, 64)
-	if err != nil || n < 1 {
-		q.Fail(name, "pass next of the page before unchanged", "cannot be %q", kind+"-"+key)
+	if !ok || err != nil || n < 1 {
+		q.Fail(name, "pass next of the page before unchanged", "cannot be %q", text)
 		return 0
 	}
 	return n
@@ -165,10 +152,7 @@ func (q *Query) Done() error {
 			if len(q.known) > 0 {
 				hint = "try " + strings.Join(q.known, ", ")
 			}
-			if len(name) > 40 {
-				name = name[:40]
-			}
-			return ladder.Errorf(ladder.Invalid, hint, "unknown parameter %q", name)
+			return ladder.Errorf(ladder.Invalid, hint, "unknown parameter %q", ladder.Clip(name))
 		}
 	}
 	return nil

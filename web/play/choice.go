@@ -98,10 +98,7 @@ func WithOpening(game string, given map[string]string) map[string]string {
 	if _, set := given[name]; err != nil || set || v.Chance || v.Settings.Get(name) == "" {
 		return given
 	}
-	given = maps.Clone(given)
-	if given == nil {
-		given = map[string]string{}
-	}
-	given[name] = strconv.Itoa(v.StandardOpening())
-	return given
+	opened := map[string]string{name: strconv.Itoa(v.StandardOpening())}
+	maps.Copy(opened, given)
+	return opened
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
@@ -37,9 +36,7 @@ func (w *world) broken(x *play.Table) ladder.Breaking {
 
 // The others sit after who opens a table, whichever seat that is: in teams the second one is the partner.
 func TestPartner(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		for seat := range 4 {
 			c := four
 			c.Seat, c.Bank = seat, play.Banks[0]
@@ -60,9 +57,7 @@ func TestPartner(t *testing.T) {
 // A table waits until a second person has sat down by its link. The game is then that of both: in the limits, in
 // their lists and in the replay. The partners of people, bots, have no record.
 func TestPeople(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		var who []service.Actor
 		for i, name := range []string{"anna", "berta", "carla"} {
 			p := kit.Get[ladder.Person](t)(w.Store.AddPerson(t.Context(), name, false))
@@ -101,9 +96,7 @@ func TestPeople(t *testing.T) {
 // A table ends for nobody when it has waited for too long, when who has opened it cancels it, and when one of those
 // who have sat down does not come.
 func TestPeopleDoNotCome(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		waits := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
 		cancelled := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(2, "10.0.0.2"), two))
 		absent := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(3, "10.0.0.3"), two))
@@ -130,11 +123,9 @@ func TestPeopleDoNotCome(t *testing.T) {
 
 // Tables that wait count in the limits of a person, an address and all, and so do those at which one sits by a link.
 func TestOpenTablesLimits(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		l := limits
-		l.Games, l.Day = 5, 10
-		w := newWorld(t, laddertest.Dir(t), l)
+	l := limits
+	l.Games, l.Day = 5, 10
+	inWorld(t, l, func(t *testing.T, w *world) {
 		a, b, c := guest(1, "10.0.0.1"), guest(2, "10.0.0.2"), guest(3, "10.0.0.3")
 		first := kit.Get[*play.Table](t)(w.Open(t.Context(), a, two))
 		second := kit.Get[*play.Table](t)(w.Open(t.Context(), a, two))
@@ -159,9 +150,7 @@ func TestOpenTablesLimits(t *testing.T) {
 
 // Games at which one sits by a link count in the limit of a day.
 func TestSittingCountsInADay(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		b := guest(2, "10.0.0.2")
 		for range limits.Day {
 			x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
@@ -185,9 +174,7 @@ func TestSittingCountsInADay(t *testing.T) {
 
 // A person with a bank loses when it is empty, and not before; the others see how much is left, and who is away.
 func TestBank(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		c := two
 		c.Bank = time.Hour
 		_, err := w.Open(t.Context(), guest(1, "10.0.0.1"), c)
@@ -227,9 +214,7 @@ func TestBank(t *testing.T) {
 
 // A rematch keeps the seats for those who have played, under a name that a guest has got meanwhile, too.
 func TestKeptSeats(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		a, b := guest(1, "10.0.0.1"), guest(2, "10.0.0.2")
 		c := two
 		c.After, c.Kept = "BEFORE", map[int]service.Actor{1: b}
@@ -257,9 +242,7 @@ func TestKeptSeats(t *testing.T) {
 
 // Each person is told of the moves of others at once, and sees the table before it is their turn.
 func TestFollows(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
 		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
 		w.must(err)
@@ -309,9 +292,7 @@ func (s *seen) End(state ladder.PlayState) { s.end <- state }
 
 // Who watches sees each position of a game, once all its seats are taken, and how it has ended; not a table that waits.
 func TestWatch(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		var watched []*seen
 		w.Watch = func(*play.Table) play.Watcher {
 			watched = append(watched, &seen{end: make(chan ladder.PlayState, 1)})
@@ -342,11 +323,9 @@ func TestWatch(t *testing.T) {
 
 // Who sits down twice at the same time has one seat.
 func TestSitOnce(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		l := limits
-		l.Day = 0
-		w := newWorld(t, laddertest.Dir(t), l)
+	l := limits
+	l.Day = 0
+	inWorld(t, l, func(t *testing.T, w *world) {
 		four := play.Choice{Game: "brisca", Options: map[string]string{"players": "4"}, Others: []string{play.Invited}}
 		for range 40 {
 			x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), four))

@@ -6,9 +6,9 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"log/slog"
 	"maps"
 	"math"
@@ -83,26 +83,31 @@ func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 
 // New returns no tables. Run has to run.
 func New(o Options) *Tables {
-	memory := o.Limits.Memory
-	if memory == 0 {
-		memory = math.MaxInt64
-	}
 	if o.Changed == nil {
 		o.Changed = func(string) {}
 	}
-	t := &Tables{Options: o, memory: semaphore.NewWeighted(memory), tables: map[string]*Table{}}
+	memory := semaphore.NewWeighted(cmp.Or(o.Limits.Memory, math.MaxInt64))
+	t := &Tables{Options: o, memory: memory, tables: map[string]*Table{}}
 	t.ctx, t.stop = context.WithCancelCause(context.Background())
 	return t
 }
 
-// The causes of games that the server ends, for nobody.
+// broken is the error of a game that ends for nobody.
+type broken struct {
+	why  ladder.Breaking
+	text string
+}
+
+func (e *broken) Error() string { return e.text }
+
+// The causes of games that the server ends.
 var (
-	errStopped = errors.New("the server stops")
-	errBlocked = errors.New("the person is blocked")
-	errNobody  = errors.New("nobody came to the table")
-	errAbsent  = errors.New("somebody who had sat down did not come to the table")
-	errWait    = errors.New("the table has waited for people for too long")
-	errCancel  = errors.New("who had opened the table has cancelled it")
+	errStopped = &broken{ladder.BrokenByStop, "the server stops"}
+	errBlocked = &broken{ladder.BrokenByBlock, "the person is blocked"}
+	errNobody  = &broken{ladder.BrokenByNobody, "nobody came to the table"}
+	errAbsent  = &broken{ladder.BrokenByAbsence, "somebody who had sat down did not come to the table"}
+	errWait    = &broken{ladder.BrokenByWait, "the table has waited for people for too long"}
+	errCancel  = &broken{ladder.BrokenByCancel, "who had opened the table has cancelled it"}
 )
 
 // Run ends the games of people who are blocked, and all games when the context ends. Those

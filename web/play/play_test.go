@@ -43,6 +43,12 @@ type world struct {
 	stop func()
 }
 
+// inWorld calls a test in a bubble, with tables of its own.
+func inWorld(t *testing.T, l play.Limits, f func(t *testing.T, w *world)) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) { f(t, newWorld(t, laddertest.Dir(t), l)) })
+}
+
 func newWorld(t *testing.T, dir string, l play.Limits) *world {
 	t.Helper()
 	kit.Slow(t)
@@ -205,9 +211,7 @@ func TestGames(t *testing.T) {
 		{"resigned", 3, true, fault.Resigned},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			bubble.Run(t, func(t *testing.T) {
-				w := newWorld(t, laddertest.Dir(t), limits)
+			inWorld(t, limits, func(t *testing.T, w *world) {
 				x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 				w.must(err)
 				sit(w, x, c.silent)
@@ -243,9 +247,7 @@ func TestGames(t *testing.T) {
 
 // A house bot that fails breaks the game, and is named as the cause.
 func TestHouseFails(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		resolve := w.Resolve
 		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
 			b, err := resolve(ctx, v)
@@ -270,9 +272,7 @@ func TestHouseFails(t *testing.T) {
 
 // A house bot that is late has lost, and the person's game is kept.
 func TestHouseLate(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		resolve := w.Resolve
 		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
 			b, err := resolve(ctx, v)
@@ -297,11 +297,9 @@ func TestHouseLate(t *testing.T) {
 
 // Who loses the connection and stays away forfeits; who never comes has no game.
 func TestAway(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		l := limits
-		l.Move = time.Hour
-		w := newWorld(t, laddertest.Dir(t), l)
+	l := limits
+	l.Move = time.Hour
+	inWorld(t, l, func(t *testing.T, w *world) {
 		never, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 		w.must(err)
 		away, err := w.Open(t.Context(), guest(2, "10.0.0.2"), brisca)
@@ -324,9 +322,7 @@ func TestAway(t *testing.T) {
 // Every limit is exceeded while other games go on.
 func TestLimits(t *testing.T) {
 	// limit: play.games
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		open := func(who service.Actor, c play.Choice) (*play.Table, error) { return w.Open(t.Context(), who, c) }
 		a, b, c := guest(1, "10.0.0.1"), guest(2, "10.0.0.1"), guest(3, "10.0.0.3")
 		first, err := open(a, brisca)
@@ -360,11 +356,9 @@ func TestLimits(t *testing.T) {
 // Thirty people behind one address play at the same time, each as many games as alone. A guest beside them has those
 // of the address, which are others'.
 func TestClassBehindOneAddress(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		l := limits
-		l.Games, l.Memory = 100, 0
-		w := newWorld(t, laddertest.Dir(t), l)
+	l := limits
+	l.Games, l.Memory = 100, 0
+	inWorld(t, l, func(t *testing.T, w *world) {
 		near := guest(1, "10.0.0.1")
 		for n := range 30 {
 			p, err := w.Store.AddPerson(t.Context(), fmt.Sprintf("pupil-%d", n), false)
@@ -423,9 +417,7 @@ func TestGamesADay(t *testing.T) {
 
 // The game of a guest who signs in during it is that of the person: in the limits, in the store and in its replay.
 func TestGuestSignsIn(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 		w.must(err)
 		p, err := w.Store.AddPerson(t.Context(), "anna", false)
@@ -451,9 +443,7 @@ func TestGuestSignsIn(t *testing.T) {
 
 // A guest has a session when they have a table, and not before.
 func TestNewGuest(t *testing.T) {
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, laddertest.Dir(t), limits)
+	inWorld(t, limits, func(t *testing.T, w *world) {
 		who := service.Actor{Address: netip.MustParseAddr("10.0.0.1")}
 		for range limits.Address {
 			x, key, err := w.Tables.Open(t.Context(), who, brisca)

@@ -431,7 +431,11 @@ func (x *Table) run(ctx context.Context) {
 	state := ladder.PlayFinished
 	if err != nil {
 		state = ladder.PlayBroken
-		why := breaking(err)
+		why := ladder.BrokenByFailure
+		var known *broken
+		if errors.As(err, &known) {
+			why = known.why
+		}
 		if cause, _ := why.Cause(); cause == ladder.BrokenByBot || cause == ladder.BrokenByFailure {
 			x.tables.Log.Warn("a game of a person is broken", "game", x.ID, "err", err)
 		}
@@ -451,44 +455,12 @@ func (x *Table) run(ctx context.Context) {
 	}
 }
 
-// failedBot is the error of a game in which a house bot has failed.
-type failedBot struct {
-	bot   string
-	fault fault.Fault
-}
-
-func (e *failedBot) Error() string { return fmt.Sprintf("house bot %q failed: %v", e.bot, e.fault) }
-
-// breaking returns why a game is broken that ended with an error.
-func breaking(err error) ladder.Breaking {
-	var failed *failedBot
-	switch {
-	case errors.Is(err, errStopped):
-		return ladder.BrokenByStop
-	case errors.Is(err, errBlocked):
-		return ladder.BrokenByBlock
-	case errors.Is(err, errNobody):
-		return ladder.BrokenByNobody
-	case errors.Is(err, errAbsent):
-		return ladder.BrokenByAbsence
-	case errors.Is(err, errWait):
-		return ladder.BrokenByWait
-	case errors.Is(err, errCancel):
-		return ladder.BrokenByCancel
-	case errors.As(err, &failed):
-		return ladder.BrokenByBot + ":" + ladder.Breaking(failed.bot)
-	}
-	return ladder.BrokenByFailure
-}
-
 // await waits for something that is to happen in time.
 func await(ctx context.Context, what <-chan struct{}, in time.Duration, late error) error {
-	wait := time.NewTimer(in)
-	defer wait.Stop()
 	select {
 	case <-what:
 		return nil
-	case <-wait.C:
+	case <-time.After(in):
 		return late
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -540,7 +512,10 @@ func (x *Table) keep(g *referee.Result) error {
 	defer x.giving.Unlock()
 	for _, f := range g.Faults {
 		if s := x.Seats[f.Seat]; s.line == nil && s.Version.House() && program.HouseFailed(f) {
-			return &failedBot{s.Version.Bot, f}
+			return &broken{
+				ladder.BrokenByBot + ":" + ladder.Breaking(s.Version.Bot),
+				fmt.Sprintf("house bot %q failed: %v", s.Version.Bot, f),
+			}
 		}
 	}
 	g.Reveal(x.Seed)

@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api/wire"
 )
 
 // maxOwnBots is how many bots the page of an account shows. ladder.Limits.Bots is far lower.
@@ -20,18 +19,7 @@ const maxOwnBots = 100
 // messagesPerPage is how many messages a page shows.
 const messagesPerPage = 20
 
-// tabs are the pages of an account; Admin is for the ones that only admins see.
-type tabs struct {
-	At    string // the address of the page
-	Admin bool
-	All   bool // the token of the session may list tokens
-}
-
-func (v *visit) tabs(at string) tabs { return tabs{at, v.MayAll(), v.Token.Scope == ladder.ScopeAll} }
-
-// accountPage is the data of the page "account".
 type accountPage struct {
-	Tabs     tabs
 	Bots     []ownBot
 	Limit    int       // of bots
 	Plays    []ownPlay // the last ones
@@ -50,7 +38,6 @@ type ownBot struct {
 type ownPlay struct {
 	ladder.Play
 	Own    int    // the seat
-	Title  string // of the game
 	Result string // of the person; "" for none
 	Sat    time.Time
 }
@@ -60,7 +47,7 @@ func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 	for _, play := range list {
 		for _, seat := range play.Seats {
 			if seat.PersonID == p.ID {
-				out = append(out, ownPlay{play, seat.Seat, titleOf(play.Game), ladder.PlayResult(seat.Record), seat.Sat})
+				out = append(out, ownPlay{play, seat.Seat, ladder.PlayResult(seat.Record), seat.Sat})
 				break
 			}
 		}
@@ -70,7 +57,7 @@ func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 
 // account shows one's own bots, messages and sessions.
 func (s *Site) account(v *visit) error {
-	page := accountPage{Tabs: v.tabs("/account"), Limit: s.Config.Limits.Bots}
+	page := accountPage{Limit: s.Config.Limits.Bots}
 	bots, err := s.Store.Bots(v.ctx(), v.Person.ID, store.Page{Limit: maxOwnBots})
 	if err != nil {
 		return err
@@ -95,9 +82,8 @@ func (s *Site) account(v *visit) error {
 	if err != nil {
 		return err
 	}
-	q := v.query()
-	page.Messages, page.Pager = paged(v, q, all, messagesPerPage)
-	if err := q.Err(); err != nil {
+	page.Messages, page.Pager = paged(v, all, messagesPerPage)
+	if err := v.query().Err(); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(page.Messages, func(m ladder.Message) bool { return m.Seen.IsZero() }) {
@@ -115,64 +101,48 @@ func (s *Site) account(v *visit) error {
 // maxMessages is how many messages a person can page through.
 const maxMessages = 500
 
-// tokensPage is the data of the page "tokens".
 type tokensPage struct {
-	Tabs    tabs
-	Valid   []ladder.Token
-	Current int64 // the token of this session
-	Scopes  []ladder.Scope
-	Expiry  []int  // days to choose from
-	Label   string // asked for
-	Scope   ladder.Scope
-	Days    string // as it was chosen
-	Problem *wire.Problem
-	Made    string // the text of a new token, shown this once
+	Valid []ladder.Token
+	Label string // asked for
+	Scope ladder.Scope
+	Days  string // as it was chosen
+	Made  string // the text of a new token, shown this once
 }
+
+// scopes are those that a new token can have.
+var scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll}
 
 // The days after which a new token or invite can expire.
 var expiries = []int{1, 7, 30, 90, 365}
 
 // tokens lists one's own tokens.
-func (s *Site) tokens(v *visit) error { return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}) }
+func (s *Site) tokens(v *visit) error {
+	return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}, nil)
+}
 
-func (s *Site) showTokens(v *visit, status int, page tokensPage) error {
+func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) error {
 	all, err := s.Service.Tokens(v.ctx(), v.Actor)
 	if err != nil {
 		return err
 	}
 	now := s.Service.Now()
-	for _, t := range all {
-		if t.Revoked.IsZero() && (t.Expires.IsZero() || t.Expires.After(now)) {
-			page.Valid = append(page.Valid, t)
-		}
-	}
-	page.Tabs, page.Current, page.Expiry = v.tabs("/account/tokens"), v.Token.ID, expiries
-	page.Scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll}
+	page.Valid = slices.DeleteFunc(all, func(t ladder.Token) bool {
+		return !t.Revoked.IsZero() || !t.Expires.IsZero() && !t.Expires.After(now)
+	})
 	if page.Made != "" {
 		v.w.Header().Set("Cache-Control", "no-store")
 	}
-	return v.page(status, "tokens", page)
+	return v.form(status, "tokens", page, refused)
 }
 
 // addToken makes a token, and shows it.
 func (s *Site) addToken(v *visit) error {
 	page := tokensPage{Days: v.field("days"), Label: v.field("label"), Scope: ladder.Scope(v.field("scope"))}
-	status := http.StatusCreated
 	expires, err := v.expiry(page.Days)
 	if err == nil {
 		page.Made, _, err = s.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
 	}
-	if err != nil {
-		if page.Problem, status, err = v.problem(err); err != nil {
-			return err
-		}
-	}
-	return s.showTokens(v, status, page)
-}
-
-// revokeToken revokes a token.
-func (s *Site) revokeToken(v *visit) error {
-	return v.act("/account/tokens", s.Service.RevokeToken)
+	return s.showTokens(v, http.StatusCreated, page, err)
 }
 
 // expiry returns the time after so many days, as a form has them; "" is never.
@@ -193,74 +163,57 @@ func (v *visit) refused(format string, args ...any) error {
 }
 
 // act does what a button of a list says with the thing whose ID the form has, and shows the list again.
-func (v *visit) act(list string, do func(context.Context, service.Actor, int64) error) error {
-	id, err := v.number("id")
-	if err != nil {
-		return err
+func (s *Site) act(list string, do func(context.Context, service.Actor, int64) error) func(*visit) error {
+	return func(v *visit) error {
+		id, err := v.number("id")
+		if err == nil {
+			err = do(v.ctx(), v.Actor, id)
+		}
+		if err != nil {
+			return err
+		}
+		return v.redirect(list)
 	}
-	if err := do(v.ctx(), v.Actor, id); err != nil {
-		return err
-	}
-	v.redirect(list)
-	return nil
 }
 
-// invitesPage is the data of the page "invites".
 type invitesPage struct {
-	Tabs    tabs
-	List    []ladder.Invite
-	Expiry  []int
-	Name    string
-	Days    string
-	Problem *wire.Problem
-	Code    string // of a new invite, shown this once
-	Link    string // to the page to join with the new invite
+	List []ladder.Invite
+	Name string
+	Days string
+	Code string // of a new invite, shown this once
+	Link string // to the page to join with the new invite
 }
 
 // invites lists the invites that can be used.
 func (s *Site) invites(v *visit) error {
-	return s.showInvites(v, http.StatusOK, invitesPage{Days: "30"})
+	return s.showInvites(v, http.StatusOK, invitesPage{Days: "30"}, nil)
 }
 
-func (s *Site) showInvites(v *visit, status int, page invitesPage) (err error) {
+func (s *Site) showInvites(v *visit, status int, page invitesPage, refused error) (err error) {
 	if page.List, err = s.Service.Invites(v.ctx(), v.Actor); err != nil {
 		return err
 	}
-	page.Tabs, page.Expiry = v.tabs("/account/invites"), expiries
 	if page.Code != "" {
 		page.Link = v.origin() + "/join#" + page.Code
 		v.w.Header().Set("Cache-Control", "no-store")
 	}
-	return v.page(status, "invites", page)
+	return v.form(status, "invites", page, refused)
 }
 
 // addInvite makes an invite, and shows its code.
 func (s *Site) addInvite(v *visit) error {
 	page := invitesPage{Name: v.field("name"), Days: v.field("days")}
-	status := http.StatusCreated
 	expires, err := v.expiry(page.Days)
 	if err == nil {
 		page.Code, _, err = s.Service.AddInvite(v.ctx(), v.Actor, page.Name, expires)
 	}
-	if err != nil {
-		if page.Problem, status, err = v.problem(err); err != nil {
-			return err
-		}
-	}
-	return s.showInvites(v, status, page)
-}
-
-// revokeInvite revokes an invite.
-func (s *Site) revokeInvite(v *visit) error {
-	return v.act("/account/invites", s.Service.RevokeInvite)
+	return s.showInvites(v, http.StatusCreated, page, err)
 }
 
 // peoplePerPage is how many people a page shows.
 const peoplePerPage = 50
 
-// membersPage is the data of the page "members".
 type membersPage struct {
-	Tabs  tabs
 	List  []ladder.Person
 	Query string
 	Pager pager
@@ -272,17 +225,13 @@ type membersPage struct {
 func (s *Site) members(v *visit) error { return s.showMembers(v, membersPage{}) }
 
 func (s *Site) showMembers(v *visit, page membersPage) error {
-	q := v.query()
-	page.Tabs, page.Query = v.tabs("/account/people"), q.Text("q")
+	page.Query = v.query().Text("q")
 	all, err := s.Service.People(v.ctx(), v.Actor)
 	if err != nil {
 		return err
 	}
 	found := slices.DeleteFunc(all, func(p ladder.Person) bool { return !strings.Contains(p.Name, strings.ToLower(page.Query)) })
-	page.List, page.Pager = paged(v, q, found, peoplePerPage)
-	if err := q.Err(); err != nil {
-		return err
-	}
+	page.List, page.Pager = paged(v, found, peoplePerPage)
 	return v.page(http.StatusOK, "members", page)
 }
 
@@ -305,6 +254,5 @@ func (s *Site) block(v *visit) error {
 	if _, err := s.Service.Block(v.ctx(), v.Actor, v.field("name"), blocked); err != nil {
 		return err
 	}
-	v.redirect("/account/people")
-	return nil
+	return v.redirect("/account/people")
 }

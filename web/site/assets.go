@@ -170,9 +170,6 @@ func (a *assets) url(name string) (string, error) {
 	return assetsPath + a.hash + "/" + name, nil
 }
 
-// assetName returns what follows assetsPath in a path.
-func assetName(path string) (string, bool) { return strings.CutPrefix(path, assetsPath) }
-
 // serveAsset serves a file. Browsers keep it: another content has another address.
 func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	h := w.Header()

@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/parameters"
 )
 
@@ -28,7 +27,6 @@ const (
 	chartPoints   = 60
 )
 
-// botPage is the data of the page "bot".
 type botPage struct {
 	Bot       ladder.Bot
 	Owner     string // "" of a house bot
@@ -47,7 +45,6 @@ type botPage struct {
 	Plays     []ladder.PlayAgainst
 	Messages  []ladder.Message
 	Links     links
-	Problem   *wire.Problem // why an action was refused
 }
 
 // Remote reports whether the version that plays is remote.
@@ -66,25 +63,23 @@ func (p botPage) Live() int {
 }
 
 // bot shows a bot.
-func (s *Site) bot(v *visit) error { return s.showBot(v, http.StatusOK, nil) }
+func (s *Site) bot(v *visit, b ladder.Bot) error { return s.showBot(v, b, nil) }
 
-func (s *Site) showBot(v *visit, status int, problem *wire.Problem) error {
-	page := botPage{Problem: problem}
+// showBot shows a bot, and why an action was refused.
+func (s *Site) showBot(v *visit, b ladder.Bot, refused error) error {
+	page := botPage{Bot: b, Own: v.Owns(b.PersonID), Links: v.links(b.Name)}
 	var err error
-	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
+	if page.Owner, err = s.ownerName(v, b); err != nil {
 		return err
 	}
-	page.Own, page.Links = v.Owns(page.Bot.PersonID), v.links(page.Bot.Name)
-	if page.Owner, err = s.ownerName(v, page.Bot); err != nil {
-		return err
-	}
-	q := v.query()
-	for _, add := range []func(*visit, *parameters.Query, *botPage) error{s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn} {
-		if err := add(v, q, &page); err != nil {
+	for _, add := range []func(*visit, *botPage) error{
+		s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn,
+	} {
+		if err := add(v, &page); err != nil {
 			return err
 		}
 	}
-	return v.page(status, "bot", page)
+	return v.form(http.StatusOK, "bot", page, refused)
 }
 
 // ownerName returns the name of a bot's owner, "" for a house bot.
@@ -96,7 +91,7 @@ func (s *Site) ownerName(v *visit, b ladder.Bot) (string, error) {
 	return p.Name, err
 }
 
-func (s *Site) addVersions(v *visit, _ *parameters.Query, page *botPage) (err error) {
+func (s *Site) addVersions(v *visit, page *botPage) (err error) {
 	page.Versions, err = s.Store.VersionsBefore(v.ctx(), page.Bot.ID, 0, botVersions+1)
 	if page.More = len(page.Versions) > botVersions; page.More {
 		page.Versions = page.Versions[:botVersions]
@@ -106,11 +101,8 @@ func (s *Site) addVersions(v *visit, _ *parameters.Query, page *botPage) (err er
 
 // addPlaces adds the places of the version that plays, or else of the last one that has played,
 // and chooses a ladder: that of the parameter, or else the first.
-func (s *Site) addPlaces(v *visit, q *parameters.Query, page *botPage) error {
-	page.Ladder = q.Text("ladder")
-	if err := q.Err(); err != nil {
-		return err
-	}
+func (s *Site) addPlaces(v *visit, page *botPage) error {
+	page.Ladder = v.query().Text("ladder")
 	var err error
 	if page.Places, err = s.Store.PlacesOfBot(v.ctx(), page.Bot.ID); err != nil {
 		return err
@@ -126,7 +118,7 @@ func (s *Site) addPlaces(v *visit, q *parameters.Query, page *botPage) error {
 }
 
 // addRatings draws how the rating went on the chosen ladder.
-func (s *Site) addRatings(v *visit, _ *parameters.Query, page *botPage) error {
+func (s *Site) addRatings(v *visit, page *botPage) error {
 	if page.Ladder == "" {
 		return nil
 	}
@@ -160,11 +152,8 @@ func (s *Site) addRatings(v *visit, _ *parameters.Query, page *botPage) error {
 }
 
 // addOpponents adds the record against each opponent on the chosen ladder, and that against people.
-func (s *Site) addOpponents(v *visit, q *parameters.Query, page *botPage) error {
-	at := int(q.Number("page", 1, maxPage, 1))
-	if err := q.Err(); err != nil {
-		return err
-	}
+func (s *Site) addOpponents(v *visit, page *botPage) error {
+	at := v.pageNumber()
 	for total := 0; page.Ladder != ""; at = 1 {
 		var err error
 		page.Opponents, total, err = s.Store.Opponents(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, (at-1)*botOpponents, botOpponents)
@@ -184,7 +173,7 @@ func (s *Site) addOpponents(v *visit, q *parameters.Query, page *botPage) error 
 }
 
 // addGames adds the last matches, and the games that were lost by a fault.
-func (s *Site) addGames(v *visit, _ *parameters.Query, page *botPage) (err error) {
+func (s *Site) addGames(v *visit, page *botPage) (err error) {
 	if page.Matches, err = s.latestOf(v.ctx(), page.Bot.Name); err != nil {
 		return err
 	}
@@ -214,21 +203,11 @@ func (s *Site) latestOf(ctx context.Context, bot string) ([]shownMatch, error) {
 }
 
 // addOwn adds what only the owner sees.
-func (s *Site) addOwn(v *visit, _ *parameters.Query, page *botPage) (err error) {
+func (s *Site) addOwn(v *visit, page *botPage) (err error) {
 	if page.Own {
 		page.Messages, err = s.Store.MessagesOf(v.ctx(), page.Bot.ID, botMessages)
 	}
 	return err
-}
-
-// withdraw takes a bot of one's own off the ladders.
-func (s *Site) withdraw(v *visit) error {
-	return s.changeBot(v, s.Service.Withdraw)
-}
-
-// restore brings a bot of one's own back.
-func (s *Site) restore(v *visit) error {
-	return s.changeBot(v, s.Service.Restore)
 }
 
 // useVersion makes an earlier version of a bot of one's own live again.
@@ -237,29 +216,23 @@ func (s *Site) useVersion(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.changeBot(v, func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
+	return s.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return s.Service.Use(ctx, by, bot, int(number))
-	})
+	})(v)
 }
 
 // changeBot changes a bot and returns to its page, which says why if that is refused.
-func (s *Site) changeBot(v *visit, change func(context.Context, service.Actor, string) (ladder.Bot, error)) error {
-	name := v.r.PathValue("bot")
-	_, err := change(v.ctx(), v.Actor, name)
-	switch ladder.CodeOf(err) {
-	case ladder.Invalid, ladder.Conflict, ladder.Forbidden, ladder.Unauthorized:
-		p := s.Middleware.Problem(v.r, err)
-		return s.showBot(v, p.Status, &p)
-	}
-	if err == nil {
-		v.redirect("/bots/" + url.PathEscape(name))
-	}
-	return err
+func (s *Site) changeBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*visit) error {
+	return named("bot", s.Store.Bot, func(v *visit, b ladder.Bot) error {
+		if _, err := change(v.ctx(), v.Actor, b.Name); err != nil {
+			return s.showBot(v, b, err)
+		}
+		return v.redirect("/bots/" + url.PathEscape(b.Name))
+	})
 }
 
 const versionsRows = 50 // on a page
 
-// versionsPage is the data of the page "versions".
 type versionsPage struct {
 	Bot         ladder.Bot
 	Own         bool
@@ -268,22 +241,13 @@ type versionsPage struct {
 }
 
 // versions lists the versions of a bot, the last one first.
-func (s *Site) versions(v *visit) error {
-	page := versionsPage{}
-	var err error
-	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
+func (s *Site) versions(v *visit, b ladder.Bot) error {
+	page, before := versionsPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
+	list, err := s.Store.VersionsBefore(v.ctx(), b.ID, int(before), versionsRows+1)
+	if err != nil {
 		return err
 	}
-	q := v.query()
-	before := readBefore(q)
-	if err := q.Err(); err != nil {
-		return err
-	}
-	page.Own = v.Owns(page.Bot.PersonID)
-	if page.Versions, err = s.Store.VersionsBefore(v.ctx(), page.Bot.ID, int(before), versionsRows+1); err != nil {
-		return err
-	}
-	page.Versions, page.First, page.Next = older(v, page.Versions, before, versionsRows, func(x ladder.Version) int64 { return int64(x.Number) })
+	page.Versions, page.First, page.Next = older(v, "before", list, before, versionsRows, func(x ladder.Version) int64 { return int64(x.Number) })
 	return v.page(http.StatusOK, "versions", page)
 }
 
@@ -309,26 +273,22 @@ func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.
 func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.House() }
 
 // version shows one version of a bot.
-func (s *Site) version(v *visit) error {
-	page := versionPage{}
-	var err error
-	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
-		return err
-	}
+func (s *Site) version(v *visit, b ladder.Bot) error {
+	page := versionPage{Bot: b, Own: v.Owns(b.PersonID)}
 	number, err := parameters.PathID(v.r, "version")
 	if err != nil {
 		return err
 	}
-	if page.Version, err = s.Store.VersionOf(v.ctx(), page.Bot, int(number)); err != nil {
+	if page.Version, err = s.Store.VersionOf(v.ctx(), b, int(number)); err != nil {
 		return err
 	}
-	if page.Owner, err = s.ownerName(v, page.Bot); err != nil {
+	if page.Owner, err = s.ownerName(v, b); err != nil {
 		return err
 	}
 	if page.Places, err = s.Store.PlacesOf(v.ctx(), page.Version.ID); err != nil {
 		return err
 	}
-	if page.Own = v.Owns(page.Bot.PersonID); page.Own {
+	if page.Own {
 		if page.Stages, err = s.Store.Stages(v.ctx(), page.Version.ID); err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/parameters"
 )
 
 const (
@@ -17,7 +16,6 @@ const (
 	languageText = 24 // characters of the longest name of a language to choose
 )
 
-// botsPage is the data of the page "bots".
 type botsPage struct {
 	Query     string // part of a bot's or an owner's name
 	Who       string // "people", "house", "" for both
@@ -48,10 +46,7 @@ func (p botsPage) filter() store.BotFilter {
 func (s *Site) bots(v *visit) error {
 	q := v.query()
 	page := botsPage{Query: q.Text("q"), Who: q.Choice("who", "people", "house"), Ladder: q.Text("ladder"), Language: q.Text("language")}
-	before := readBefore(q)
-	if err := q.Err(); err != nil {
-		return err
-	}
+	before := v.before()
 	var err error
 	if page.Ladders, err = s.Store.Ladders(v.ctx()); err != nil {
 		return err
@@ -63,21 +58,16 @@ func (s *Site) bots(v *visit) error {
 	if page.Bots, err = s.Store.ListBots(v.ctx(), page.filter(), before, botsRows+1); err != nil {
 		return err
 	}
-	page.Bots, page.First, page.Next = older(v, page.Bots, before, botsRows, func(b store.ListedBot) int64 { return b.ID })
+	page.Bots, page.First, page.Next = older(v, "before", page.Bots, before, botsRows, func(b store.ListedBot) int64 { return b.ID })
 	return v.page(http.StatusOK, "bots", page)
 }
 
-// readBefore reads the parameter of lists that go on below a number: 0 for the first page.
-func readBefore(q *parameters.Query) int64 { return q.Number("before", 1, 1<<53-1, 0) }
+// before returns the parameter of lists that go on below a number: 0 for the first page.
+func (v *visit) before() int64 { return v.query().Number("before", 1, 1<<53-1, 0) }
 
-// older returns the rows of a page out of those read, one more than fit, and the addresses of the
-// first and the next page.
-func older[T any](v *visit, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
-	return olderBy(v, "before", rows, before, size, key)
-}
-
-// olderBy does so for a list that goes on by a parameter of its own.
-func olderBy[T any](v *visit, name string, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
+// older returns the rows of a page out of those read, one more than fit, and the addresses of the first and the next
+// page, for a list that goes on below the parameter with a name.
+func older[T any](v *visit, name string, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
 	if before > 0 {
 		first = with(v.r, name, "")
 	}
@@ -93,7 +83,6 @@ const (
 	shortWord  = 3  // bytes: what is shorter is in every document
 )
 
-// searchPage is the data of the page "search".
 type searchPage struct {
 	Query        string
 	Match        int64 // that has the number asked for, 0: none
@@ -111,11 +100,7 @@ func (p searchPage) Found() bool {
 // search finds bots, people and ladders by a part of their name, matches by their number, and
 // documents by what is in them.
 func (s *Site) search(v *visit) error {
-	q := v.query()
-	page := searchPage{Query: q.Text("q"), Most: searchRows}
-	if err := q.Err(); err != nil {
-		return err
-	}
+	page := searchPage{Query: v.query().Text("q"), Most: searchRows}
 	var err error
 	if page.Bots, page.People, err = s.Store.Names(v.ctx(), page.Query, searchRows); err != nil {
 		return err

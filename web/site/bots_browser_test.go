@@ -21,7 +21,6 @@ func TestBotPagesInBrowser(t *testing.T) {
 	p := s.Ladder.Person("newcomer", false)
 	s.Ladder.Submit(p.ID, "waits", webtest.Hash)
 	b := webtest.Open(t, in, s.URL+"/sign-in")
-	b.Home = s.URL
 	look := func(name, path string) {
 		t.Run(name, func(t *testing.T) {
 			b.T = t
@@ -66,7 +65,6 @@ func TestChartByKeyboard(t *testing.T) {
 	s := webtest.NewStill(t, nil)
 	lola(s)
 	b := webtest.Open(t, in, s.URL+"/bots/lola")
-	b.Home = s.URL
 	shown := `[...document.querySelectorAll('.tip')].filter((e) => getComputedStyle(e).opacity === '1').map((e) => e.textContent)`
 	read := func(want int, what string) {
 		t.Helper()

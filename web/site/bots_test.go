@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
@@ -75,12 +74,11 @@ func TestBotPages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStill(t, nil)
 	lola(s)
+	s.Live("idle", store.Built{Language: "Go"})
 	c, own := s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
 	other, bob := s.Ladder.Person("bob", false), s.Client()
-	token, _, err := s.Store.AddToken(t.Context(), other.ID, "", ladder.ScopeSubmit, time.Time{})
-	s.Must(err)
-	s.SignIn(bob, token)
+	s.SignIn(bob, s.Key(other, ladder.ScopeSubmit))
 	_, games := s.Finished("tebes-4")
 	fault := games[0]
 	seat := slices.IndexFunc(fault.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" })
@@ -104,6 +102,7 @@ func TestBotPages(t *testing.T) {
 		{c, "/bots/lola?ladder=teams", 200, []string{"It has met nobody on this ladder yet"}, nil},
 		{c, "/bots/lola?ladder=chess", 404, []string{"does not play on ladder"}, nil},
 		{c, "/bots/lola?page=9", 200, []string{`id="vs-@greedy"`}, nil},
+		{c, "/bots/idle", 200, []string{`data-label="Rank">–</td>`}, []string{`data-label="Rank">4`}},
 		{c, "/bots/nobody", 404, []string{"bot &#34;nobody&#34; does not exist"}, nil},
 		{c, "/bots/%3Cscript%3E", 404, []string{"&lt;script&gt;"}, []string{"<script>"}},
 		{c, "/bots/lola/versions", 200, []string{`href="/bots/lola/versions/1"`}, nil},
@@ -142,16 +141,8 @@ func TestBotPages(t *testing.T) {
 		if a.Status != x.status {
 			t.Errorf("%s: status %d, want %d: %s", x.path, a.Status, x.status, a.Body)
 		}
-		for _, text := range x.has {
-			if !strings.Contains(a.Body, text) {
-				t.Errorf("%s lacks %q: %s", x.path, text, a.Body)
-			}
-		}
-		for _, text := range x.lacks {
-			if strings.Contains(a.Body, text) {
-				t.Errorf("%s has %q", x.path, text)
-			}
-		}
+		shows(t, x.path, a.Body, x.has...)
+		hides(t, x.path, a.Body, x.lacks...)
 	}
 }
 
@@ -162,14 +153,10 @@ func TestBotActions(t *testing.T) {
 	s := webtest.NewStill(t, nil)
 	lola(s)
 	bob := s.Ladder.Person("bob", false)
-	bobs, _, err := s.Store.AddToken(t.Context(), bob.ID, "", ladder.ScopeSubmit, bob.Blocked)
-	s.Must(err)
-	reads, _, err := s.Store.AddToken(t.Context(), s.Ada.ID, "", ladder.ScopeRead, bob.Blocked)
-	s.Must(err)
 	own, other, reader, nobody := s.Client(), s.Client(), s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
-	s.SignIn(other, bobs)
-	s.SignIn(reader, reads)
+	s.SignIn(other, s.Key(bob, ladder.ScopeSubmit))
+	s.SignIn(reader, s.Key(s.Ada, ladder.ScopeRead))
 	state := func() string {
 		b := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "lola"))
 		list := kit.Get[[]ladder.Version](t)(s.Store.Versions(t.Context(), b.ID))
@@ -300,9 +287,7 @@ func TestPublicAddress(t *testing.T) {
 			}
 		}
 		admin := s.Client()
-		token, _, err := s.Store.AddToken(t.Context(), s.Ladder.Person("root", true).ID, "", ladder.ScopeAll, time.Time{})
-		s.Must(err)
-		s.SignIn(admin, token)
+		s.SignIn(admin, s.Key(s.Ladder.Person("root", true), ladder.ScopeAll))
 		form := url.Values{"days": {"7"}}
 		made := s.Post(admin, "/account/invites", form.Encode()).Body
 		if want := `value="` + x.want + "/join#"; x.configured != "" && !strings.Contains(made, want) {
@@ -320,27 +305,21 @@ func TestHostileBots(t *testing.T) {
 	for name, text := range hostile {
 		bot, own := "bot-"+name, s.Client()
 		p := s.Ladder.Person(name, false)
-		token, _, err := s.Store.AddToken(ctx, p.ID, "", ladder.ScopeRead, p.Blocked)
-		s.Must(err)
-		s.SignIn(own, token)
+		s.SignIn(own, s.Key(p, ladder.ScopeRead))
 		v := s.Ladder.Submit(p.ID, bot, webtest.Hash)
 		s.Must(s.Store.BeginStage(ctx, v.ID, "build"))
 		s.Must(s.Store.EndStage(ctx, v.ID, ladder.Stage{Name: "build", OK: true, Log: text, Summary: text}))
 		s.Ladder.Live(v.ID, store.Built{Label: text, Hash: webtest.Hash, Language: text, Command: []string{text}})
 		move := strings.NewReplacer("\n", "", "\r", "").Replace(text)
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal(move, text)})
-		_, err = s.Store.Suspend(ctx, v.ID, 0, text)
+		_, err := s.Store.Suspend(ctx, v.ID, 0, text)
 		s.Must(err)
 		for _, path := range []string{"/bots", "/bots/" + bot, "/bots/" + bot + "/versions", "/bots/" + bot + "/versions/1", "/people/" + name, "/search?q=" + name, "/bots/" + bot + "/feed.atom", "/bots/" + bot + "/badge.svg"} {
 			a := s.Get(own, path)
 			if a.Status != 200 || len(a.Body) > 400<<10 {
 				t.Errorf("%s: status %d, %d bytes", path, a.Status, len(a.Body))
 			}
-			for _, bad := range []string{"<script>", "<img src=x", "<b>W", "onmouseover='", "\u202e", "\u2066", "\x1b", "\x00", "\ufeff"} {
-				if strings.Contains(a.Body, bad) {
-					t.Errorf("%s has %q", path, bad)
-				}
-			}
+			hides(t, path, a.Body, "<script>", "<img src=x", "<b>W", "onmouseover='", "\u202e", "\u2066", "\x1b", "\x00", "\ufeff")
 		}
 	}
 }

@@ -156,7 +156,6 @@ func matchStates(s *webtest.Still) map[string]string {
 // The standings are sorted by a click on a head, and the address is that of the table as sorted.
 func sortByClick(t *testing.T, s *webtest.Still) {
 	b := webtest.Open(t, webtest.Start(t), s.URL+"/ladders/brisca")
-	b.Home = s.URL
 	b.Click(`th:nth-child(2) a`)
 	b.Wait(`th:nth-child(2)[aria-sort="ascending"]`)
 	b.Click(`th:nth-child(2) a`)
@@ -174,7 +173,6 @@ func sortByClick(t *testing.T, s *webtest.Still) {
 // The switches of language, colours and cards work and stay.
 func switches(t *testing.T, s *webtest.Still) {
 	b := webtest.Open(t, webtest.Start(t), s.URL+"/sign-in")
-	b.Home = s.URL
 	b.Click(`a[hreflang="ca"]`)
 	b.Wait(`html[lang="ca"]`)
 	b.Click(`.bottom a[href*="theme=dark"]`)

@@ -17,7 +17,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
 )
 
@@ -141,12 +140,10 @@ func (f playForm) choice() (c play.Choice, err error) {
 	return c, nil
 }
 
-// playPage is the data of the page "play".
 type playPage struct {
 	Form     playForm
 	Games    []playLink
-	Title    string // of the chosen game
-	Known    bool   // see visit.knows
+	Known    bool // see visit.knows
 	Rules    template.HTML
 	Presets  []playLink // options together: the usual ones, and those of ladders
 	Counts   []int      // of players; nil: the game has no choice of them
@@ -156,7 +153,6 @@ type playPage struct {
 	House    []playBot // others
 	Bots     []playBot
 	Refused  string        // why the visitor cannot play at all; see Site.refused
-	Problem  *wire.Problem // why the choice was refused
 	Banks    []string      // minutes
 	Own      []*play.Table // games of the visitor that are not over
 	MoveTime int           // seconds
@@ -210,12 +206,7 @@ func levelOf(bot string) *house.Level {
 
 // play shows the form to choose a game.
 func (s *Site) play(v *visit) error {
-	q := v.query()
-	form := readPlayForm(q.Text)
-	if err := q.Err(); err != nil {
-		return err
-	}
-	return s.choosePlay(v, http.StatusOK, form, nil)
+	return s.choosePlay(v, readPlayForm(v.query().Text), nil)
 }
 
 // playOpened opens a table.
@@ -227,24 +218,19 @@ func (s *Site) playOpened(v *visit) error {
 		t, err = s.open(v, c)
 	}
 	if err != nil {
-		p, status, err := v.problem(err)
-		if err != nil {
-			return err
-		}
-		return s.choosePlay(v, status, form, p)
+		return s.choosePlay(v, form, err)
 	}
-	v.redirect("/play/" + t.ID)
-	return nil
+	return v.redirect("/play/" + t.ID)
 }
 
 // choosePlay answers with the form as it was filled in. An unknown game is the first one.
-func (s *Site) choosePlay(v *visit, status int, form playForm, problem *wire.Problem) error {
+func (s *Site) choosePlay(v *visit, form playForm, refused error) error {
 	g, err := games.Find(form.Game)
 	if err != nil {
 		g = games.All()[0]
 		form.Game = g.Name
 	}
-	page := playPage{Title: titleOf(g.Name), Known: v.knows(g.Name), Problem: problem, Refused: s.refused(v), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	page := playPage{Known: v.knows(g.Name), Refused: s.refused(v), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	for _, bank := range play.Banks {
 		page.Banks = append(page.Banks, strconv.Itoa(int(bank.Minutes())))
 	}
@@ -262,7 +248,7 @@ func (s *Site) choosePlay(v *visit, status int, form playForm, problem *wire.Pro
 	}
 	page.Presets = s.presets(v, g, form)
 	page.offerOptions(g)
-	return v.page(status, "play", page)
+	return v.form(http.StatusOK, "play", page, refused)
 }
 
 // refused returns why a visitor cannot play at all: "guests" may not, or there are "none"; "" if they can.

@@ -24,15 +24,20 @@ import (
 
 	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/web/messages"
 )
 
-// published are the documents that the site shows, in the order of the index.
-var published = []struct {
+// publication is a document that the site shows.
+type publication struct {
 	file string // of timba.Documents
 	path string // of the page
 	key  string // of the message that says what it is about
-}{
+}
+
+// published are all of them, in the order of the index.
+var published = []publication{
 	{"docs/writing-a-bot.md", "/docs/writing-a-bot", "docs.writing-a-bot"},
 	{"SPEC.md", "/protocol", "docs.protocol"},
 	{"docs/competing.md", "/docs/competing", "docs.competing"},
@@ -57,6 +62,7 @@ const repository = "https://github.com/timba-arena/timba/blob/main/"
 
 // document is a rendered document.
 type document struct {
+	URL   string
 	Key   string // of the message that says what it is about
 	Lang  string // in which it is
 	Title string
@@ -75,27 +81,23 @@ type heading struct {
 func (s *Site) newDocuments() map[string]func() (*document, error) {
 	all := map[string]func() (*document, error){}
 	for _, p := range published {
-		english := sync.OnceValues(func() (*document, error) { return s.render(p.file, p.key, messages.Languages[0], nil) })
+		english := sync.OnceValues(func() (*document, error) { return s.render(p, p.file, messages.Languages[0], nil) })
 		for _, lang := range messages.Languages {
 			all[lang+p.path] = english
 			dir, name := path.Split(p.file)
-			if file := dir + lang + "/" + name; exists(file) {
+			file := dir + lang + "/" + name
+			if _, err := fs.Stat(timba.Documents, file); err == nil {
 				all[lang+p.path] = sync.OnceValues(func() (*document, error) {
 					first, err := english()
 					if err != nil {
 						return nil, err
 					}
-					return s.render(file, p.key, lang, first)
+					return s.render(p, file, lang, first)
 				})
 			}
 		}
 	}
 	return all
-}
-
-func exists(file string) bool {
-	_, err := fs.Stat(timba.Documents, file)
-	return err == nil
 }
 
 // documentOf returns the document of a page in the visitor's language, or else in English.
@@ -109,12 +111,12 @@ func (v *visit) documentOf(path string) (*document, error) {
 
 // render returns a document as HTML. What is in it is the project's own, but no HTML in it is kept.
 // A translation has the names of the headings of the English document, so that links lead to them.
-func (s *Site) render(file, key, lang string, english *document) (*document, error) {
+func (s *Site) render(p publication, file, lang string, english *document) (*document, error) {
 	source, err := timba.Documents.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	d := &document{Key: key, Lang: lang}
+	d := &document{URL: p.path, Key: p.key, Lang: lang}
 	links := linker{s, file, d, english}
 	m := goldmark.New(
 		// Cells are aligned by attributes: the content security policy forbids styles.
@@ -234,42 +236,25 @@ func (l *linker) address(link string) string {
 	return repository + file + fragment
 }
 
-// docsPage is the data of the page "docs".
-type docsPage struct{ List []docsLink }
-
-type docsLink struct{ URL, Title, Lang, Key string }
-
 // docs lists the documents.
 func (s *Site) docs(v *visit) error {
-	var page docsPage
+	var list []*document
 	for _, p := range published {
 		d, err := v.documentOf(p.path)
 		if err != nil {
 			return err
 		}
-		page.List = append(page.List, docsLink{p.path, d.Title, d.Lang, p.key})
+		list = append(list, d)
 	}
-	return v.page(http.StatusOK, "docs", page)
+	return v.page(http.StatusOK, "docs", list)
 }
 
-// protocol shows the specification.
-func (s *Site) protocol(v *visit) error { return s.showDocument(v, "/protocol") }
-
-// document shows a page of docs.
+// document shows a document.
 func (s *Site) document(v *visit) error {
-	name := v.r.PathValue("document")
-	if to := moved[name]; to != "" {
-		v.redirect(to)
-		return nil
+	if to := moved[v.r.PathValue("document")]; to != "" {
+		return v.redirect(to)
 	}
-	return s.showDocument(v, "/docs/"+name)
-}
-
-// data shows how to use the games as data.
-func (s *Site) data(v *visit) error { return s.showDocument(v, "/data") }
-
-func (s *Site) showDocument(v *visit, path string) error {
-	d, err := v.documentOf(path)
+	d, err := v.documentOf(v.r.URL.Path)
 	if err != nil {
 		return err
 	}
@@ -325,4 +310,62 @@ func (s *Site) apidocs(v *visit) error {
 		return err
 	}
 	return v.page(http.StatusOK, "apidocs", page)
+}
+
+type rulesPage struct {
+	Title string
+	Name  string // of the game
+	Known bool   // see visit.knows
+	Text  template.HTML
+}
+
+// knows reports whether the site has texts about a game. It has none about games of other modules.
+func (v *visit) knows(game string) bool { return v.words.Texts["play.games."+game] != nil }
+
+// rules shows the rules of a game for people.
+func (s *Site) rules(v *visit) error {
+	g, err := games.Find(v.r.PathValue("game"))
+	if err != nil {
+		return ladder.Errorf(ladder.NotFound, "", "%w", err)
+	}
+	text, err := rulesText(v, g, nil)
+	if err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "rules", rulesPage{g.Display.Title, g.Name, v.knows(g.Name), text})
+}
+
+var (
+	markdown   = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(labeller{}, 0))))
+	optionItem = regexp.MustCompile(`<li><code>([a-z0-9]+)(?:=([a-z0-9]+))?</code>`)
+)
+
+// rulesText returns the rules of a game in the language of a visitor, or else in English, as HTML. With settings, the
+// items about options that they have are marked.
+func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML, error) {
+	var b bytes.Buffer
+	source, english := g.Text(v.words.Tag), false
+	if source == "" {
+		source, english = g.Text("en"), true
+	}
+	if err := markdown.Convert([]byte(source), &b); err != nil {
+		return "", fmt.Errorf("the rules of %s: %w", g.Name, err)
+	}
+	text := optionItem.ReplaceAllStringFunc(dress(b.String()), func(item string) string {
+		m := optionItem.FindStringSubmatch(item)
+		name, value := m[1], settings.Get(m[1])
+		used := value != "" && value == m[2]
+		if m[2] == "" && value != "" { // one that says what any value does
+			used = value != "0"
+			item = "<li><code>" + name + "=" + value + "</code>"
+		}
+		if !used {
+			return item
+		}
+		return `<li class="used">` + item[len("<li>"):] + ` <b class="tag">` + template.HTMLEscapeString(v.t("rules.used")) + `</b>`
+	})
+	if english {
+		text = `<div lang="en">` + text + `</div>`
+	}
+	return template.HTML(text), nil
 }

@@ -27,11 +27,7 @@ func TestDownloadProgram(t *testing.T) {
 	})
 	c := s.Client()
 	page := s.Get(c, "/download").Body
-	for _, want := range []string{"1.2.3", "Linux, ", "MiB", `href="/download/timba"`} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not have %q", want)
-		}
-	}
+	shows(t, "the page", page, "1.2.3", "Linux, ", "MiB", `href="/download/timba"`)
 	own := kit.Get[[]byte](t)(os.ReadFile(kit.Get[string](t)(os.Executable())))
 	if a := s.Get(c, "/download/timba"); a.Status != http.StatusOK || a.Body != string(own) || a.Header.Get("Content-Disposition") != `attachment; filename="timba"` {
 		t.Errorf("the program: status %d, %d bytes of %d, %v", a.Status, len(a.Body), len(own), a.Header)

@@ -58,23 +58,11 @@ func TestFaultOnAllPages(t *testing.T) {
 				if log != "" {
 					want = append(want, "Traceback")
 				}
-				for _, text := range want {
-					if !strings.Contains(mine, text) {
-						t.Errorf("%s lacks %q for the owner: %s", path, text, mine)
-					}
-				}
+				shows(t, path+" for the owner", mine, want...)
 				c := c
 				c.HideLog()
-				for _, text := range append(f.Reason.Advice(c), f.Text) {
-					if !strings.Contains(theirs, text) {
-						t.Errorf("%s lacks %q for others: %s", path, text, theirs)
-					}
-				}
-				for _, text := range []string{"KeyError", "it wrote nothing to stderr", "Traceback"} {
-					if strings.Contains(theirs, text) {
-						t.Errorf("%s has %q for others", path, text)
-					}
-				}
+				shows(t, path+" for others", theirs, append(f.Reason.Advice(c), f.Text)...)
+				hides(t, path+" for others", theirs, "KeyError", "it wrote nothing to stderr", "Traceback")
 			}
 		})
 	}
@@ -97,11 +85,7 @@ func TestMessages(t *testing.T) {
 	for lang, text := range map[string]string{"en": "Version 1 of lola is suspended", "ca": "La versió 1 de lola està suspesa", "es": "La versión 1 de lola está suspendida"} {
 		for _, path := range []string{"/account", "/bots/lola"} {
 			page := get(path, lang)
-			for _, want := range []string{text, "too many faults\na line of its stderr\n", "\nthe end<", fmt.Sprintf(`href="/matches/%d"`, m.ID), fmt.Sprintf(`href="/submissions/%d"`, v.ID)} {
-				if !strings.Contains(page, want) {
-					t.Errorf("%s in %s lacks %q: %s", path, lang, want, page)
-				}
-			}
+			shows(t, path+" in "+lang, page, text, "too many faults\na line of its stderr\n", "\nthe end<", fmt.Sprintf(`href="/matches/%d"`, m.ID), fmt.Sprintf(`href="/submissions/%d"`, v.ID))
 		}
 	}
 	if page := get("/account", "en"); strings.Contains(page, "unread message") || strings.Contains(page, `<span class="tag win">new</span>`) {

@@ -24,10 +24,10 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"nav":        nav,
 		"more":       more,
 		"number":     func(n any) string { return l.Numbers.Sprint(n) },
-		"elo":        func(x any) string { return whole(x) },
+		"elo":        whole,
 		"plusminus":  plusMinus,
 		"deviation":  deviation,
-		"percent":    func(part, of float64) string { return percent(part, of) },
+		"percent":    percent,
 		"time":       func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
 		"age":        func(at time.Time) template.HTML { return timeTag(at, age(l, s.Service.Now().Sub(at))) },
 		"faultname":  func(code any) string { return cut(40, l.Say(fmt.Sprint("board.fault.", code))) },
@@ -49,6 +49,8 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"dict":       dict,
 		"preference": func(name string) []string { return append([]string{"auto"}, preferences[name]...) },
 		"usable":     usable,
+		"expiries":   func() []int { return expiries },
+		"scopes":     func() []ladder.Scope { return scopes },
 		"crumbs":     crumbs,
 		"fixed":      func(digits int, x float64) string { return decimal(l, "%.*f", digits, x) },
 		"signed":     func(before, after float64) string { return decimal(l, "%+.1f", after-before) },
@@ -223,10 +225,7 @@ func decimal(l *messages.Language, format string, args ...any) string {
 func cut(n int, text string) string {
 	long := len(text) > n*utf8.UTFMax
 	if long {
-		text = text[:n*utf8.UTFMax]
-		for len(text) > 0 && !utf8.ValidString(text[max(0, len(text)-utf8.UTFMax):]) && !utf8.RuneStart(text[len(text)-1]) {
-			text = text[:len(text)-1]
-		}
+		text = text[:n*utf8.UTFMax] // the n runes that are shown, and perhaps a part of another one
 	}
 	text = ladder.Plain(text)
 	count := 0
@@ -282,16 +281,16 @@ func logLines(text string) string {
 	return head + ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// with returns the address of a request with a parameter changed; "" removes it. A change of
-// anything but the page leads to the first page.
-func with(r *http.Request, name, value string) string {
+// with returns the address of a request with parameters changed, pairs of a name and a value; "" removes one. A
+// change of anything but the page leads to the first page.
+func with(r *http.Request, pairs ...string) string {
 	query := r.URL.Query()
-	if name != "page" {
-		query.Del("page")
-	}
-	query.Set(name, value)
-	if value == "" {
-		query.Del(name)
+	query.Del("page")
+	for i := 0; i < len(pairs); i += 2 {
+		query.Set(pairs[i], pairs[i+1])
+		if pairs[i+1] == "" {
+			query.Del(pairs[i])
+		}
 	}
 	return (&url.URL{Path: r.URL.Path, RawQuery: query.Encode()}).RequestURI()
 }

@@ -39,6 +39,7 @@ func stranger(t testing.TB) *visit {
 // pagesOf returns all pages that show what a bot or its owner wrote, with a text in every such place.
 func pagesOf(v *visit, text string) map[string]any {
 	at := time.Unix(1_800_000_000, 0)
+	v.Problem = &wire.Problem{Detail: text, Hint: text}
 	name := text[:min(len(text), 64)] // names of bots, people and ladders are short
 	b := ladder.Bot{ID: 1, PersonID: 1, Name: name, Created: at}
 	ver := ladder.Version{ID: 1, BotID: 1, Bot: name, Owner: 1, Number: 1, Label: text, Language: text, Games: []string{text}, State: ladder.Retired, Reason: text, Hash: text, Created: at}
@@ -52,7 +53,6 @@ func pagesOf(v *visit, text string) map[string]any {
 			Bot: b, Owner: name, Own: true, Versions: []ladder.Version{ver}, Places: []ladder.Standing{place, place}, Ladder: name, Chart: ch,
 			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Kind: "failed", Bot: name, Version: 1, Match: 1, Reason: text, Created: at}}, Links: v.links(name),
 			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, Played: name}, Note: faultNote{Text: cut(maxFaultText, text), Advice: []string{cut(maxFaultText, text)}, Log: text}}},
-			Problem:  &wire.Problem{Detail: text, Hint: text},
 		},
 		"versions": versionsPage{Bot: b, Own: true, Versions: []ladder.Version{ver}},
 		"version":  versionPage{Bot: b, Owner: name, Own: true, Version: ver, Places: []ladder.Standing{place}, Stages: []ladder.Stage{{Name: text, Summary: text, Log: text, Ended: at}}},
@@ -92,7 +92,7 @@ func shape(page []byte) (elements, texts string) {
 
 func render(t testing.TB, v *visit, name string, data any) []byte {
 	w := httptest.NewRecorder()
-	v.w, v.begun = w, false
+	v.w = w
 	kit.Must(t, v.page(http.StatusOK, name, data))
 	return w.Body.Bytes()
 }

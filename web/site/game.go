@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,6 @@ import (
 	"github.com/timba-arena/timba/web/parameters"
 )
 
-// gamePage is the data of the page "game".
 type gamePage struct {
 	gameView
 	ladder.Game
@@ -52,8 +52,7 @@ func (s *Site) gameOf(v *visit) error {
 	}
 	for _, g := range list {
 		if int64(g.Deal) == deal && int64(g.Rotation) == rotation {
-			v.redirect("/games/" + strconv.FormatInt(g.ID, 10))
-			return nil
+			return v.redirect("/games/" + strconv.FormatInt(g.ID, 10))
 		}
 	}
 	return ladder.Errorf(ladder.NotFound, "", "match %d has no game of deal %d and rotation %d", match, deal, rotation)
@@ -150,11 +149,7 @@ func (s *Site) game(v *visit) error {
 	if err != nil {
 		return err
 	}
-	for _, other := range list {
-		if other.Deal == page.Deal {
-			page.SameDeal = append(page.SameDeal, other)
-		}
-	}
+	page.SameDeal = slices.DeleteFunc(list, func(other ladder.Game) bool { return other.Deal != page.Deal })
 	if s.Config.Site.Embed {
 		page.Embed = page.Full + "/embed"
 	}
@@ -194,7 +189,7 @@ func (s *Site) embed(v *visit) error {
 	h := v.w.Header()
 	h.Set("Content-Security-Policy", strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors *", 1))
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	return v.pageAs("bare", http.StatusOK, "game", page)
+	return v.answer("bare", http.StatusOK, "game", page, nil)
 }
 
 // replayJSON answers with the document byte for byte.
@@ -203,9 +198,7 @@ func (s *Site) replayJSON(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.download("application/json", fmt.Sprintf("game-%d.json", page.ID))
-	v.w.Write(data) // a client that is gone gets no other answer
-	return nil
+	return v.send("application/json", fmt.Sprintf("game-%d.json", page.ID), data)
 }
 
 // replayPage answers with the page of "timba replay export".
@@ -240,9 +233,7 @@ func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee
 	if err := write(&b, r, g); err != nil {
 		return fmt.Errorf("the replay of game %d: %w", page.ID, err)
 	}
-	v.download(kind, fmt.Sprintf("game-%d.%s", page.ID, ext))
-	v.w.Write(b.Bytes()) // a client that is gone gets no other answer
-	return nil
+	return v.send(kind, fmt.Sprintf("game-%d.%s", page.ID, ext), b.Bytes())
 }
 
 // decode returns a replay and the rules of its game.
@@ -255,10 +246,16 @@ func decode(data []byte) (*referee.Replay, *rules.Game, error) {
 	return r, g, err
 }
 
+// send sends a file that a browser keeps.
+func (v *visit) send(kind, name string, data []byte) error {
+	v.download(kind, name)
+	v.w.Write(data) // a client that is gone gets no other answer
+	return nil
+}
+
 // download sends the header of a file that a browser keeps. A replay never changes, but its
 // exports may.
 func (v *visit) download(kind, name string) {
-	v.begun = true
 	h := v.w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, name))

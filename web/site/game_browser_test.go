@@ -30,7 +30,6 @@ func gameByKeyboard(t *testing.T, w *webtest.Still) {
 	_, games := w.Finished("brisca")
 	page := fmt.Sprintf("%s/games/%d", w.URL, games[0].ID)
 	b := webtest.Open(t, in, page)
-	b.Home = w.URL
 	at(b, 0)
 	before := webtest.Eval[int](b, "history.length")
 	b.Press(kb.ArrowRight, kb.ArrowRight, kb.ArrowRight, kb.ArrowLeft)
@@ -78,7 +77,6 @@ func verifyMatch(t *testing.T, w *webtest.Still) {
 		t.Run(name, func(t *testing.T) {
 			home := forger(t, w.URL, c.path, c.from, c.to)
 			b := webtest.Open(t, in, fmt.Sprintf("%s/matches/%d", home, m.ID))
-			b.Home = home
 			b.Wait("#verify:not([hidden])")
 			b.Click("#verify")
 			b.Wait(`#verdict[data-state="ok"], #verdict[data-state="wrong"]`)

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -15,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// livePage is the data of the page "live".
 type livePage struct{ Games []live.Game }
 
 // live shows all matches in progress, and games of people.
@@ -29,13 +29,11 @@ func (s *Site) live(v *visit) error {
 	return v.page(http.StatusOK, "live", page)
 }
 
-// watchPage is the data of the page "watch".
 type watchPage struct {
 	Topic string
 	Names []string     // who plays
 	Match ladder.Match // of a match
 	Table *play.Table  // of a game of people; nil: it is a match
-	Title string       // of the game
 }
 
 // watch shows one match in progress. The page of the match has what is known of another one.
@@ -49,8 +47,7 @@ func (s *Site) watch(v *visit) error {
 		return err
 	}
 	if !s.shows(id) {
-		v.redirect("/matches/" + v.r.PathValue("match"))
-		return nil
+		return v.redirect("/matches/" + v.r.PathValue("match"))
 	}
 	page.Topic, page.Names = "match/"+v.r.PathValue("match"), page.Match.Bots
 	return v.page(http.StatusOK, "watch", page)
@@ -58,8 +55,7 @@ func (s *Site) watch(v *visit) error {
 
 // watchTable shows a game of people to somebody who does not play.
 func (s *Site) watchTable(v *visit, t *play.Table) error {
-	page := watchPage{Topic: "table/" + t.ID, Table: t, Title: titleOf(t.Choice.Game)}
-	page.Names = sideNames(v, t)
+	page := watchPage{Topic: "table/" + t.ID, Table: t, Names: sideNames(v, t)}
 	return v.page(http.StatusOK, "watch", page)
 }
 
@@ -93,11 +89,11 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 	if !slices.Contains(messages.Languages, lang) {
 		return p, fmt.Errorf("site: language %q does not exist", lang)
 	}
-	part := func(page, name, key string, data any) error {
+	var failed error
+	part := func(page, name, key string, data any) {
 		var b bytes.Buffer
-		err := s.pages.templates[lang+"/"+page]().ExecuteTemplate(&b, name, data)
+		failed = cmp.Or(failed, s.pages.templates[lang+"/"+page]().ExecuteTemplate(&b, name, data))
 		p.HTML[key] = b.String()
-		return err
 	}
 	kind, name, _ := strings.Cut(topic, "/")
 	switch kind {
@@ -107,15 +103,10 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 			return p, err
 		}
 		for _, g := range data.Games {
-			if err := part("home", "home-game", "game-"+g.Name, g); err != nil {
-				return p, err
-			}
+			part("home", "home-game", "game-"+g.Name, g)
 		}
-		for _, key := range []string{"finished", "bots"} {
-			if err := part("home", "home-"+key, key, data); err != nil {
-				return p, err
-			}
-		}
+		part("home", "home-finished", "finished", data)
+		part("home", "home-bots", "bots", data)
 	case "ladder":
 		list, err := s.Store.Standings(ctx, name)
 		if err != nil {
@@ -131,24 +122,19 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 		for _, row := range rows {
 			key := fmt.Sprintf("v%d", row.VersionID)
 			p.Order = append(p.Order, key)
-			if err := part("standings", "standings-row", key, row); err != nil {
-				return p, err
-			}
+			part("standings", "standings-row", key, row)
 		}
 	case "bot":
 		data, err := s.botParts(ctx, name)
 		if err != nil {
 			return p, err
 		}
-		for _, key := range []string{"places", "matches"} {
-			if err := part("bot", "bot-"+key, key, data); err != nil {
-				return p, err
-			}
-		}
+		part("bot", "bot-places", "places", data)
+		part("bot", "bot-matches", "matches", data)
 	case "play":
-		return p, s.playParts(name, part)
+		s.playParts(name, part)
 	default:
 		return p, fmt.Errorf("site: topic %q does not exist", ladder.Clip(topic))
 	}
-	return p, nil
+	return p, failed
 }

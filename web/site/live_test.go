@@ -28,7 +28,6 @@ func TestLivePages(t *testing.T) {
 	w := webtest.New(t, webtest.Quiet, 0)
 	id, _ := w.Held("brisca", 1)
 	b := webtest.Open(t, in, w.URL+"/live")
-	b.Home = w.URL
 	b.Wait(`#games [data-match] .stage[data-ply] [data-card="?"]`)
 	b.Picture(*screens, "live")
 	b.Go(fmt.Sprintf("%s/live/%d", w.URL, id))
@@ -55,7 +54,6 @@ func TestWatchToTheEnd(t *testing.T) {
 	w := webtest.New(t, webtest.Quiet, 0)
 	id, free := w.Held("brisca", 1)
 	b := webtest.Open(t, in, fmt.Sprintf("%s/live/%d", w.URL, id))
-	b.Home = w.URL
 	b.Wait(`#stage[data-ply] svg`)
 	free()
 	b.Wait(`#watch[data-over="finished"] #over:not([hidden])`)
@@ -84,7 +82,6 @@ func TestReconnect(t *testing.T) {
 	w.Keep()
 	w.Held("brisca", 1)
 	b := webtest.Open(t, in, w.URL+"/live")
-	b.Home = w.URL
 	b.Wait(`#games [data-match] .stage[data-ply] svg`)
 	game := b.Attribute("#games .stage", "data-game")
 	w.Stop()
@@ -108,7 +105,6 @@ func TestPagesMoveRaced(t *testing.T) {
 		s.Play("brisca", []int64{greedy, random}, map[int64]webtest.Player{greedy: webtest.House("greedy")})
 	}
 	b := webtest.Open(t, in, s.URL+"/ladders/brisca?lang=ca")
-	b.Home = s.URL
 	column := func(n int) []string {
 		return webtest.Eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll('tbody tr')].map((e) => e.children[%d].textContent)`, n))
 	}
@@ -141,7 +137,6 @@ func TestRowsStayRaced(t *testing.T) {
 	s := webtest.NewStill(t, nil)
 	s.PlayEach(2)
 	b := webtest.Open(t, in, s.URL+"/bots")
-	b.Home = s.URL
 	webtest.Call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
 		let sockets = 0;
 		window.WebSocket = class extends WebSocket {

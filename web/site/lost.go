@@ -10,7 +10,6 @@ import (
 
 const lostMatches = 20 // on a page
 
-// lostPage is the data of the page "lost".
 type lostPage struct {
 	Bot         ladder.Bot
 	Own         bool
@@ -30,23 +29,13 @@ type lostGame struct {
 }
 
 // lost lists the games that a bot has lost, those of the last match first.
-func (s *Site) lost(v *visit) error {
-	page := lostPage{}
-	var err error
-	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
-		return err
-	}
-	page.Own = v.Owns(page.Bot.PersonID)
-	q := v.query()
-	before := readBefore(q)
-	if err := q.Err(); err != nil {
-		return err
-	}
-	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Bot: page.Bot.Name, State: ladder.Finished, Before: before, Limit: lostMatches + 1})
+func (s *Site) lost(v *visit, b ladder.Bot) error {
+	page, before := lostPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
+	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, Before: before, Limit: lostMatches + 1})
 	if err != nil {
 		return err
 	}
-	list, page.First, page.Next = older(v, list, before, lostMatches, func(m ladder.Match) int64 { return m.ID })
+	list, page.First, page.Next = older(v, "before", list, before, lostMatches, func(m ladder.Match) int64 { return m.ID })
 	ids := make([]int64, len(list))
 	for i, m := range list {
 		ids[i] = m.ID
@@ -56,7 +45,7 @@ func (s *Site) lost(v *visit) error {
 		return err
 	}
 	for _, m := range list {
-		page.Games = append(page.Games, lostOf(m, games[m.ID], page.Bot.Name)...)
+		page.Games = append(page.Games, lostOf(m, games[m.ID], b.Name)...)
 	}
 	return v.page(http.StatusOK, "lost", page)
 }

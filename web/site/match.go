@@ -22,10 +22,8 @@ const (
 	matchFaults = 5  // on a page are explained in full, and the others of the same game
 )
 
-// matchPage is the data of the page "match".
 type matchPage struct {
 	shownMatch
-	Title   string            // of its game
 	Ladder  *store.LadderInfo // nil for an unrated match
 	Options [][2]string       // those that are not the usual ones, in the game's order
 	State   string            // of the message: "waiting", "interrupted", "running", "finished", "cancelled"
@@ -78,7 +76,7 @@ func (s *Site) match(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := matchPage{shownMatch: shownMatch{Match: m}, State: matchState(m), Title: titleOf(m.Game)}
+	page := matchPage{shownMatch: shownMatch{Match: m}, State: matchState(m)}
 	variant, err := m.Variant()
 	if err != nil {
 		return err
@@ -127,14 +125,13 @@ func matchState(m ladder.Match) string {
 
 // addDeals adds the games of the deals that the parameter page names, and their faults.
 func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error {
-	q := v.query()
 	deals := make([]int, page.Deals)
 	for i := range deals {
 		deals[i] = i
 	}
-	deals, page.Pager = paged(v, q, deals, matchDeals)
-	if err := q.Err(); err != nil || len(deals) == 0 {
-		return err
+	deals, page.Pager = paged(v, deals, matchDeals)
+	if len(deals) == 0 {
+		return nil
 	}
 	list, err := s.Store.Games(v.ctx(), page.ID)
 	if err != nil {

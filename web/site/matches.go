@@ -1,12 +1,17 @@
 package site
 
 import (
+	"cmp"
+	"context"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 const (
@@ -14,7 +19,6 @@ const (
 	matchesRead = 1000 // at most, to find the rows of a page
 )
 
-// matchesPage is the data of the page "matches".
 type matchesPage struct {
 	Filter  matchesFilter
 	Ladders []store.LadderInfo
@@ -34,7 +38,8 @@ type matchesFilter struct {
 // Any reports whether the filter leaves something out.
 func (f matchesFilter) Any() bool { return f.Ladder+f.Bot+f.Rated+f.State != "" }
 
-func readMatchesFilter(q *parameters.Query) matchesFilter {
+func (v *visit) matchesFilter() matchesFilter {
+	q := v.query()
 	return matchesFilter{
 		Ladder: q.Text("ladder"), Bot: q.Text("bot"), Rated: q.Choice("rated", "yes", "no"),
 		State:  q.Choice("state", string(ladder.Waiting), string(ladder.Running), string(ladder.Finished), string(ladder.Dropped)),
@@ -44,11 +49,7 @@ func readMatchesFilter(q *parameters.Query) matchesFilter {
 
 // matches lists matches, the latest first.
 func (s *Site) matches(v *visit) error {
-	q := v.query()
-	page := matchesPage{Filter: readMatchesFilter(q)}
-	if err := q.Err(); err != nil {
-		return err
-	}
+	page := matchesPage{Filter: v.matchesFilter()}
 	var err error
 	if page.Ladders, err = s.Store.Ladders(v.ctx()); err != nil {
 		return err
@@ -99,4 +100,150 @@ func (s *Site) findMatches(v *visit, f matchesFilter) (found []ladder.Match, nex
 		look.Before = list[len(list)-1].ID
 	}
 	return found, look.Before, nil
+}
+
+type newMatchPage struct {
+	Ladders []store.LadderInfo
+	Ladder  string
+	Bots    string // their names, with spaces between them
+	Deals   string // "": as on the ladder
+	Limit   int    // of unfinished unrated matches
+}
+
+// newMatch shows the form to ask for an unrated match.
+func (s *Site) newMatch(v *visit) error {
+	q := v.query()
+	return s.showNewMatch(v, newMatchPage{Ladder: q.Text("ladder"), Bots: q.Text("bot")}, nil)
+}
+
+func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err error) {
+	if page.Ladders, err = s.activeLadders(v.ctx()); err != nil {
+		return err
+	}
+	page.Limit = s.Config.Limits.Unrated
+	return v.form(http.StatusOK, "newmatch", page, refused)
+}
+
+// askMatch asks for an unrated match, and shows it.
+func (s *Site) askMatch(v *visit) error {
+	page := newMatchPage{Ladder: v.field("ladder"), Bots: v.field("bots"), Deals: v.field("deals")}
+	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))
+	if err != nil {
+		err = v.refused("deals cannot be %q", ladder.Clip(page.Deals))
+	}
+	var m ladder.Match
+	if err == nil {
+		m, err = s.Service.RequestMatch(v.ctx(), v.Actor, service.MatchRequest{
+			Ladder: page.Ladder, Deals: deals,
+			Bots: strings.FieldsFunc(page.Bots, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' || r == '\r' }),
+		})
+	}
+	if err != nil {
+		return s.showNewMatch(v, page, err)
+	}
+	return v.redirect("/matches/" + strconv.FormatInt(m.ID, 10))
+}
+
+// shownMatch is a match with how it ended.
+type shownMatch struct {
+	ladder.Match
+	Outcome *outcome // nil: it is not finished
+}
+
+// outcome says who won a match, from its games. A side is a bot, or the partners of a team.
+type outcome struct {
+	Sides [][]int   // the slots of each side, the best side first
+	score []float64 // of two sides: games won, and half of those drawn
+	First int       // games in which the best side was first, alone or not
+	Games int
+	Tied  bool // the best two are equal
+}
+
+// outcomeOf returns who won a match of so many bots on so many sides. In each game a side gets the
+// share of its opponents that it beat, and half of those with the same rank.
+func outcomeOf(bots, sides int, games []ladder.Game) *outcome {
+	n := min(bots, sides) // one bot may play for all seats of a side
+	score, first := make([]float64, n), make([]int, n)
+	var all rating.DealResult
+	for _, g := range games {
+		seats, won := make([]rating.Seat, len(g.Seats)), make([]int, n)
+		for i, s := range g.Seats {
+			side := s.Slot % n
+			seats[i] = rating.Seat{Bot: side, Side: side, Rank: s.Rank}
+			if s.Rank == 1 {
+				won[side] = 1
+			}
+		}
+		all.Add(seats)
+		for side := range won {
+			first[side] += won[side]
+		}
+	}
+	for _, d := range all.Deal() {
+		part := float64(d.Games) / float64(n-1)
+		score[d.A] += d.Score * part
+		score[d.B] += (1 - d.Score) * part
+	}
+	order := make([]int, n)
+	for side := range order {
+		order[side] = side
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
+	o := &outcome{Games: len(games), First: first[order[0]], Tied: n > 1 && score[order[0]]-score[order[1]] < 1e-9}
+	for _, side := range order {
+		var slots []int
+		for slot := side; slot < bots; slot += n {
+			slots = append(slots, slot)
+		}
+		o.Sides, o.score = append(o.Sides, slots), append(o.score, score[side])
+	}
+	return o
+}
+
+// Text returns the result of two sides in figures: "3½ – ½". That of more sides is "".
+func (o *outcome) Text() string {
+	if len(o.Sides) != 2 {
+		return ""
+	}
+	return points(o.score[0]) + " – " + points(o.score[1])
+}
+
+// points returns wins and halves: "3½".
+func points(x float64) string {
+	half := int(x*2 + 0.5)
+	text := strconv.Itoa(half / 2)
+	switch {
+	case half%2 == 0:
+		return text
+	case half == 1:
+		return "½"
+	}
+	return text + "½"
+}
+
+// shown returns matches with how they ended.
+func (s *Site) shown(ctx context.Context, list []ladder.Match) ([]shownMatch, error) {
+	var ids []int64
+	for _, m := range list {
+		if m.State == ladder.Finished {
+			ids = append(ids, m.ID)
+		}
+	}
+	games, err := s.Store.GamesOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]shownMatch, len(list))
+	for i, m := range list {
+		out[i].Match = m
+		if len(games[m.ID]) == 0 {
+			continue
+		}
+		v, err := m.Variant()
+		if err != nil {
+			return nil, err
+		}
+		out[i].Outcome = outcomeOf(len(m.Bots), v.Sides, games[m.ID])
+	}
+	return out, nil
 }

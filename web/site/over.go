@@ -249,7 +249,7 @@ func (o *over) why(who speaker, r *referee.Replay, g *rules.Game, frames []board
 	}
 	if b := g.Display.Board; b != nil {
 		if who.knows(g.Name) { // others may end in other ways
-			o.Why = who.t(endings[endingOf(b, lastView(frames), r.Ranks)])
+			o.Why = who.t(endingOf(b, lastView(frames), r.Ranks))
 		}
 		return
 	}
@@ -262,29 +262,14 @@ func (o *over) why(who speaker, r *referee.Replay, g *rules.Game, frames []board
 	}
 }
 
-// ending is how a game on a board has ended.
-type ending int
-
-const (
-	byShape   ending = iota // of the winner's pieces
-	byCorners               // that the winner holds
-	byPieces                // that the loser has no more
-	byStuck                 // no legal move
-	byLimit                 // of moves
-)
-
-var endings = map[ending]string{
-	byShape: "over.end.shape", byCorners: "over.end.corners", byPieces: "over.end.pieces", byStuck: "over.end.stuck", byLimit: "over.end.limit",
-}
-
-// endingOf returns how a game for two has ended with a view.
-func endingOf(b *rules.Board, view map[string]string, ranks []int) ending {
+// endingOf returns the message of how a game for two on a board has ended with a view.
+func endingOf(b *rules.Board, view map[string]string, ranks []int) string {
 	first, last := slices.Index(ranks, 1), slices.Index(ranks, 2)
 	if last < 0 {
-		return byLimit
+		return "over.end.limit"
 	}
 	if b.Corners == "" {
-		return byShape
+		return "over.end.shape"
 	}
 	pieces, won := view[b.Pieces], b.Sides[first]
 	size := int(math.Sqrt(float64(len(pieces))))
@@ -294,11 +279,11 @@ func endingOf(b *rules.Board, view map[string]string, ranks []int) ending {
 	}
 	switch {
 	case held:
-		return byCorners
+		return "over.end.corners"
 	case strings.Count(pieces, b.Sides[last:last+1]) < 2:
-		return byPieces
+		return "over.end.pieces"
 	}
-	return byStuck
+	return "over.end.stuck"
 }
 
 // lastView returns what all see of the last position.

@@ -33,7 +33,6 @@ func TestPlayPeople(t *testing.T) {
 	in, other, third := webtest.Start(t), webtest.Start(t), webtest.Start(t)
 	w := webtest.New(t, playRules, 0)
 	a := webtest.Open(t, in, w.URL+"/play?lang=en")
-	a.Home = w.URL
 	a.Look(1280, 900, false)
 	a.Go(playAddress(w, "@random", "brisca", 0, "players=4 teams=yes") + "&bot2=%2B&bank=5")
 	a.Picture(*screens, "play-invite")
@@ -44,7 +43,6 @@ func TestPlayPeople(t *testing.T) {
 	a.Picture(*screens, "waiting-opener")
 
 	b := webtest.Open(t, other, link+"?lang=ca")
-	b.Home = w.URL
 	b.Look(390, 844, true)
 	b.Wait(`form[action$="/sit"]`)
 	if text := b.Text("main"); !strings.Contains(text, "4 jugadors") || !strings.Contains(text, "5 minuts per persona") || !strings.Contains(text, "lliure") || strings.Contains(text, "players") {
@@ -74,7 +72,6 @@ func TestPlayPeople(t *testing.T) {
 	kit.Until(t, "the other is back", func() bool { return !strings.Contains(a.Text(`.seats`), "away") })
 
 	c := webtest.Open(t, third, w.URL+"/live?lang=es")
-	c.Home = w.URL
 	c.Wait(`#games [data-match] .stage[data-ply] svg`)
 	c.Picture(*screens, "live-people")
 	c.Click(`#games a`)

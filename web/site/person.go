@@ -22,7 +22,6 @@ type personBot struct {
 	Places []ladder.Standing
 }
 
-// personPage is the data of the page "person".
 type personPage struct {
 	Person      ladder.Person
 	Self        bool
@@ -40,26 +39,17 @@ type personPlays struct {
 }
 
 // person shows a person's ratings, games and bots.
-func (s *Site) person(v *visit) error {
-	page := personPage{}
-	var err error
-	if page.Person, err = s.Store.PersonByName(v.ctx(), v.r.PathValue("name")); err != nil {
-		return err
-	}
-	page.Self = v.visitedBy(page.Person)
-	q := v.query()
-	before, played := readBefore(q), q.Number("played", 1, 1<<53-1, 0)
-	if err := q.Err(); err != nil {
-		return err
-	}
+func (s *Site) person(v *visit, p ladder.Person) error {
+	page := personPage{Person: p, Self: v.Person.ID == p.ID}
+	before, played := v.before(), v.query().Number("played", 1, 1<<53-1, 0)
 	if err := s.addPlays(v, &page, played); err != nil {
 		return err
 	}
-	list, err := s.Store.BotsOf(v.ctx(), page.Person, before, personBots+1)
+	list, err := s.Store.BotsOf(v.ctx(), p, before, personBots+1)
 	if err != nil {
 		return err
 	}
-	list, page.First, page.Next = older(v, list, before, personBots, func(b store.ListedBot) int64 { return b.ID })
+	list, page.First, page.Next = older(v, "before", list, before, personBots, func(b store.ListedBot) int64 { return b.ID })
 	for _, b := range list {
 		places, err := s.Store.PlacesOfBot(v.ctx(), b.ID)
 		if err != nil {
@@ -82,14 +72,10 @@ func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 	slices.SortStableFunc(page.Records, func(a, b ladder.PlayRecord) int { return cmp.Or(cmp.Compare(a.Game, b.Game), b.Games-a.Games) })
 	list, err := s.Store.PlaysOf(v.ctx(), id, true, before, playsOfPerson+1)
 	p := &page.Plays
-	p.List, p.First, p.Next = olderBy(v, "played", playsOf(page.Person, list), before, playsOfPerson, func(x ownPlay) int64 { return x.Sat.UnixMicro() })
+	p.List, p.First, p.Next = older(v, "played", playsOf(page.Person, list), before, playsOfPerson, func(x ownPlay) int64 { return x.Sat.UnixMicro() })
 	return err
 }
 
-// visitedBy reports whether a person is the one who is signed in.
-func (v *visit) visitedBy(p ladder.Person) bool { return v.Person.ID != 0 && v.Person.ID == p.ID }
-
-// peoplePage is the data of the page "people".
 type peoplePage struct {
 	Game  string
 	Games []ratedGame // in which people have ratings
@@ -98,7 +84,7 @@ type peoplePage struct {
 }
 
 // ratedGame is a game and the address of its ratings.
-type ratedGame struct{ Name, Title, URL string }
+type ratedGame struct{ Name, URL string }
 
 // people shows the ratings of people in a game.
 func (s *Site) people(v *visit) error {
@@ -106,12 +92,7 @@ func (s *Site) people(v *visit) error {
 	for _, g := range games.All() {
 		names = append(names, g.Name)
 	}
-	q := v.query()
-	page := peoplePage{Game: q.Choice("game", names...)}
-	at := int(q.Number("page", 1, maxPage, 1))
-	if err := q.Err(); err != nil {
-		return err
-	}
+	page := peoplePage{Game: v.query().Choice("game", names...)}
 	rated, err := s.Store.CountRated(v.ctx())
 	if err != nil {
 		return err
@@ -119,10 +100,10 @@ func (s *Site) people(v *visit) error {
 	for _, name := range names {
 		if rated[name] > 0 {
 			page.Game = cmp.Or(page.Game, name)
-			page.Games = append(page.Games, ratedGame{name, titleOf(name), with(v.r, "game", name)})
+			page.Games = append(page.Games, ratedGame{name, with(v.r, "game", name)})
 		}
 	}
-	page.Pager = pagerOf(v, at, rated[page.Game], ratedPeople)
+	page.Pager = pagerOf(v, v.pageNumber(), rated[page.Game], ratedPeople)
 	page.List, err = s.Store.RatedPeople(v.ctx(), page.Game, (page.Pager.Page-1)*ratedPeople, ratedPeople)
 	if err != nil {
 		return err

@@ -26,10 +26,8 @@ func (s *Site) open(v *visit, c play.Choice) (*play.Table, error) {
 	return t, err
 }
 
-// tablePage is the data of the page "table".
 type tablePage struct {
 	*play.Table
-	Title      string // the game
 	Own        int    // the seat of the visitor
 	Others     string // who else plays
 	Board      bool   // the game has no tricks
@@ -47,7 +45,7 @@ func (s *Site) table(v *visit) error {
 		return s.played(v, id)
 	}
 	if t.Waiting() {
-		return s.waiting(v, t, http.StatusOK, nil)
+		return s.waiting(v, t, nil)
 	}
 	seat := t.Seat(v.Actor)
 	if seat < 0 {
@@ -70,7 +68,7 @@ func (s *Site) table(v *visit) error {
 	}
 	page := tablePage{
 		Several: len(t.People()) > 1 || t.Choice.Bank > 0,
-		Table:   t, Title: titleOf(t.Choice.Game), Own: seat, Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
+		Table:   t, Own: seat, Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
 	}
 	var err error
 	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
@@ -111,7 +109,6 @@ func seatOf(v *visit, t *play.Table) (int, error) {
 	return -1, ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
 }
 
-// playedPage is the data of the page "played".
 type playedPage struct {
 	ladder.Play
 	gameView
@@ -132,11 +129,7 @@ func (p playedPage) Offered() bool { return p.Own >= 0 && len(p.People()) > 1 }
 
 // played shows a game that is over.
 func (s *Site) played(v *visit, id string) error {
-	q := v.query()
-	page := playedPage{Review: q.Text("ply") != ""}
-	if err := q.Err(); err != nil {
-		return err
-	}
+	page := playedPage{Review: v.query().Text("ply") != ""}
 	var err error
 	if page.Play, err = s.Store.Play(v.ctx(), id); err != nil {
 		return err
@@ -192,11 +185,7 @@ func (s *Site) playReplay(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.begun = true
-	v.w.Header().Set("Content-Type", "application/json")
-	v.w.Header().Set("Content-Disposition", `attachment; filename="replay.json"`)
-	v.w.Write(data)
-	return nil
+	return v.send("application/json", "replay.json", data)
 }
 
 // resigned gives a game up, and answers when it is over.
@@ -214,8 +203,7 @@ func (s *Site) resigned(v *visit) error {
 			}
 		}
 	}
-	v.redirect("/play/" + id)
-	return nil
+	return v.redirect("/play/" + id)
 }
 
 // rematch opens a table with the same game and bots, at the next seat. The others who have played find their seats
@@ -251,8 +239,7 @@ func (s *Site) rematch(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.redirect("/play/" + t.ID)
-	return nil
+	return v.redirect("/play/" + t.ID)
 }
 
 // tableSocket carries the lines of a person's seat.

@@ -103,7 +103,6 @@ func playGames(t *testing.T, games []chosen) {
 	for _, c := range games {
 		t.Run(c.game, func(t *testing.T) {
 			b := webtest.Open(t, in, w.URL+"/play")
-			b.Home = w.URL
 			b.Look(390, 844, false)
 			begin(b, w, c.game, c.options)
 			if wide := webtest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > 390 {
@@ -135,7 +134,6 @@ func playGames(t *testing.T, games []chosen) {
 		t.Errorf("the record against people has %d games, want %d", r.Games, len(games))
 	}
 	b := webtest.Open(t, in, w.URL+"/bots/@random?lang=en")
-	b.Home = w.URL
 	if n := b.Count(`.plays a[href^="/play/"]`); n != min(10, len(games)) {
 		t.Errorf("the page of the bot has %d games", n)
 	}
@@ -157,7 +155,6 @@ func TestPlaySignIn(t *testing.T) {
 	w := webtest.New(t, playRules, 0)
 	w.SignIn(w.Client(), w.Token)
 	b := webtest.Open(t, in, w.URL+"/play")
-	b.Home = w.URL
 	b.Look(390, 844, true)
 	begin(b, w, "brisca", "")
 	playOut(b, 2)
@@ -188,10 +185,7 @@ func TestPlaySignIn(t *testing.T) {
 // on the page.
 func TestPlayReload(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, playRules, 0)
-	b := webtest.Open(t, in, w.URL+"/play")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, playRules, "/play")
 	examine(b, w.URL+"/play", "play")
 	begin(b, w, "brisca", "")
 	playOut(b, 2)
@@ -227,7 +221,6 @@ func TestPlayRestartRaced(t *testing.T) {
 	w := webtest.New(t, playRules, 0)
 	w.Keep()
 	b := webtest.Open(t, in, w.URL+"/play?lang=ca")
-	b.Home = w.URL
 	begin(b, w, "brisca", "")
 	playOut(b, 2)
 	b.Wait(`#board[data-turn="yes"]`)
@@ -255,10 +248,7 @@ func TestPlayRestartRaced(t *testing.T) {
 // bots that play the game. Another game keeps the bot and who begins.
 func TestPlayChoices(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, playRules+teams, 0)
-	b := webtest.Open(t, in, w.URL+"/play?lang=es")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, playRules+teams, "/play?lang=es")
 	examine(b, w.URL+"/play?game=podrida&bot=@random", "play-podrida")
 	b.Look(1280, 900, false)
 	for game, want := range map[string]string{"brisca": "2 3 4", "tute": "2 3 4", "podrida": "3 4 5 6 7 8 9 10 11 12", "tebes": "", "teeko": ""} {
@@ -365,10 +355,7 @@ func TestPlayForm(t *testing.T) {
 // the address names a bot. A game against the level that is chosen begins.
 func TestPlayLevels(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, playRules, 0)
-	b := webtest.Open(t, in, w.URL+"/play")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, playRules, "/play")
 	const (
 		levels = `[...document.querySelectorAll('.levels label')].map((e) => e.querySelector('input').value + ' ' + e.textContent.trim()).join()`
 		bot    = `(() => { const f = new FormData(document.querySelector('form.choose')); return f.get('bot') + ' ' + f.get('other'); })()`
@@ -410,10 +397,7 @@ func TestPlayLevels(t *testing.T) {
 // Who may not play sees why, and what to do.
 func TestPlayRefused(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, strings.Replace(playRules, "guests = true", "guests = false", 1), 0)
-	b := webtest.Open(t, in, w.URL+"/play?lang=en")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, strings.Replace(playRules, "guests = true", "guests = false", 1), "/play?lang=en")
 	examine(b, w.URL+"/play", "play-refused")
 	if text := b.Text("main"); !strings.Contains(text, "people with an account") || !strings.Contains(text, "How to play Brisca") {
 		t.Errorf("the page says %q", text)
@@ -625,7 +609,6 @@ func TestSessionEndsOnPages(t *testing.T) {
 	c := w.Client()
 	w.SignIn(c, w.Token)
 	b := webtest.Open(t, in, w.URL+"/play")
-	b.Home = w.URL
 	b.Look(390, 844, true)
 	signIn(b, w, w.Token)
 	begin(b, w, "brisca", "")

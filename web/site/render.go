@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -38,7 +39,6 @@ func (s *Site) headers(h http.Header) {
 // pages are the templates of all pages in all languages. A page is a directory in pages with
 // NAME.html, which defines the templates "title" and "main", and perhaps NAME.js.
 type pages struct {
-	site      *Site
 	languages []*messages.Language
 	// templates are parsed when they are first needed, by language and page: "en/home". All of them
 	// together take 25 MB.
@@ -50,7 +50,7 @@ type pages struct {
 const layoutDir = "pages/layout"
 
 func newPages(s *Site) (*pages, error) {
-	p := &pages{site: s, templates: map[string]func() *template.Template{}}
+	p := &pages{templates: map[string]func() *template.Template{}}
 	var err error
 	if p.languages, err = messages.All(); err != nil {
 		return nil, err
@@ -153,11 +153,31 @@ func (f frame) Modules() []string { return f.site.assets.imported(f.Name + "/" +
 
 // page answers with a page.
 func (v *visit) page(status int, name string, data any) error {
-	return v.pageAs("layout", status, name, data)
+	return v.answer("layout", status, name, data, nil)
 }
 
-// pageAs answers with a template of a page: "layout" is the whole page.
-func (v *visit) pageAs(template string, status int, name string, data any) error {
+// form answers with the page of a form, which says why that was refused if err is not nil.
+func (v *visit) form(status int, name string, data any, err error) error {
+	return v.answer("layout", status, name, data, err)
+}
+
+// answer answers with a template of a page: "layout" is the whole page. It returns the error of a parameter, and one
+// that is no fault of the form but a failure of the server.
+func (v *visit) answer(template string, status int, name string, data any, refused error) error {
+	if v.parameters != nil && v.parameters.Err() != nil {
+		return v.parameters.Err()
+	}
+	if refused != nil {
+		if problem.Of(refused).Status == http.StatusInternalServerError {
+			return refused
+		}
+		p := v.site.Middleware.Problem(v.r, refused)
+		v.Problem, status = &p, p.Status
+	}
+	return v.render(template, status, name, data)
+}
+
+func (v *visit) render(template string, status int, name string, data any) error {
 	t := v.site.pages.templates[v.words.Tag+"/"+name]
 	if t == nil {
 		return fmt.Errorf("site: page %q does not exist", name)
@@ -166,7 +186,6 @@ func (v *visit) pageAs(template string, status int, name string, data any) error
 	if err := t().ExecuteTemplate(&b, template, frame{v, name, data}); err != nil {
 		return err
 	}
-	v.begun = true
 	v.site.pages.compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(status)
@@ -175,10 +194,9 @@ func (v *visit) pageAs(template string, status int, name string, data any) error
 	return nil
 }
 
-// problemPage is the data of the page "problem".
 type problemPage struct {
 	wire.Problem
-	Kind  string // of the message: "notfound", "forbidden", "toomany", "unavailable", "invalid"
+	Kind  string // of the message: one of kindsOf, or "invalid"
 	Retry int    // seconds after which to try again; 0: no use
 }
 
@@ -189,28 +207,23 @@ var kindsOf = map[int]string{
 	http.StatusForbidden:          "forbidden",
 	http.StatusTooManyRequests:    "toomany",
 	http.StatusServiceUnavailable: "unavailable",
+
+	http.StatusInternalServerError: "failed",
 }
 
 // fail answers with a page that says what is wrong.
 func (v *visit) fail(err error) {
 	p := v.site.Middleware.Problem(v.r, err)
-	if v.begun {
+	if v.Begun() {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
-	data := problemPage{Problem: p, Kind: kindsOf[p.Status]}
-	switch {
-	case data.Kind != "":
-	case p.Status < http.StatusInternalServerError:
-		data.Kind = "invalid"
-	default:
-		data.Kind = "failed"
-	}
+	data := problemPage{Problem: p, Kind: cmp.Or(kindsOf[p.Status], "invalid")}
 	if after := problem.RetryAfter(err, p.Status); after > 0 {
 		v.w.Header().Set("Retry-After", problem.Seconds(after))
 		data.Retry = int(math.Ceil(after.Seconds()))
 	}
 	v.w.Header().Set("Cache-Control", "no-store")
-	if err := v.page(p.Status, "problem", data); err != nil {
+	if err := v.render("layout", p.Status, "problem", data); err != nil {
 		v.site.Middleware.Problem(v.r, err) // which logs it
 		http.Error(v.w, p.Error(), p.Status)
 	}

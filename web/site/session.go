@@ -1,18 +1,16 @@
 package site
 
 import (
+	"cmp"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/parameters"
 )
 
-// signInPage is the data of the page "signin".
-type signInPage struct {
-	Next    string
-	Problem *wire.Problem // why the token was refused
-}
+type signInPage struct{ Next string }
 
 // local returns an address of this site, "/" for any other.
 func local(next string) string {
@@ -22,14 +20,16 @@ func local(next string) string {
 	return next
 }
 
+// next returns the parameter with the address from which the visitor came; one that is too long is none.
+func (v *visit) next() string { return parameters.New(v.r).Text("next") }
+
 // signIn shows the form to sign in.
 func (s *Site) signIn(v *visit) error {
-	next := local(v.query().Text("next"))
+	next := local(v.next())
 	if v.Person.ID != 0 {
-		v.redirect(next)
-		return nil
+		return v.redirect(next)
 	}
-	return v.page(http.StatusOK, "signin", signInPage{Next: next})
+	return v.page(http.StatusOK, "signin", signInPage{next})
 }
 
 // signedIn signs a person in by their token.
@@ -40,11 +40,7 @@ func (s *Site) signedIn(v *visit) error {
 		key, err = s.Service.SignIn(v.ctx(), token, v.Actor)
 	}
 	if err != nil {
-		p, status, err := v.problem(err)
-		if err != nil {
-			return err
-		}
-		return v.page(status, "signin", signInPage{next, p})
+		return v.form(http.StatusOK, "signin", signInPage{next}, err)
 	}
 	if v.Session != 0 && v.Person.ID == 0 { // a guest, whose games are theirs
 		who, err := s.Service.Visitor(v.ctx(), key)
@@ -54,8 +50,7 @@ func (s *Site) signedIn(v *visit) error {
 		s.Play.SignedIn(v.ctx(), who)
 	}
 	v.setCookie(sessionCookie, key, sessionAge)
-	v.redirect(next)
-	return nil
+	return v.redirect(next)
 }
 
 // signOut ends the session. The token stays valid: other programs may use it.
@@ -66,13 +61,7 @@ func (s *Site) signOut(v *visit) error {
 		}
 	}
 	v.forget()
-	v.redirect("/")
-	return nil
-}
-
-// endSession ends another session of the person.
-func (s *Site) endSession(v *visit) error {
-	return v.act("/account", s.Service.EndSession)
+	return v.redirect("/")
 }
 
 // endOthers ends all sessions of the person but this one.
@@ -80,6 +69,55 @@ func (s *Site) endOthers(v *visit) error {
 	if err := s.Service.EndOtherSessions(v.ctx(), v.Actor); err != nil {
 		return err
 	}
-	v.redirect("/account")
-	return nil
+	return v.redirect("/account")
+}
+
+type joinPage struct {
+	Open   bool   // an invite is not needed
+	Next   string // where the visitor came from; "" for nowhere
+	Name   string
+	Code   string
+	Joined ladder.Person
+	Token  string // of who has joined, shown this once
+}
+
+// join shows the form to open an account. A link of an invite has its code behind "#", which
+// browsers do not send; the page's module writes it into the form.
+func (s *Site) join(v *visit) error {
+	next := cameFrom(v.next())
+	if v.Person.ID != 0 {
+		return v.redirect(cmp.Or(next, "/account"))
+	}
+	return v.page(http.StatusOK, "join", joinPage{Open: s.Config.Open(), Next: next})
+}
+
+// cameFrom returns an address of this site from which somebody came to open an account, "" for the home page.
+func cameFrom(next string) string {
+	if next = local(next); next == "/" {
+		return ""
+	}
+	return next
+}
+
+// joined opens an account, and shows its token.
+func (s *Site) joined(v *visit) error {
+	page := joinPage{Open: s.Config.Open(), Next: cameFrom(v.field("next")), Name: v.field("name"), Code: v.field("code")}
+	err := s.Middleware.Joining.Take(v.w, v.Address)
+	if err == nil {
+		page.Joined, page.Token, err = s.Service.Register(v.ctx(), page.Code, page.Name)
+	}
+	v.w.Header().Set("Cache-Control", "no-store")
+	return v.form(http.StatusCreated, "join", page, err)
+}
+
+// field returns a field of the form, without space around it.
+func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostForm.Get(name)) }
+
+// number returns a field of the form that is the ID or the number of something.
+func (v *visit) number(name string) (int64, error) {
+	n, err := strconv.ParseInt(v.field(name), 10, 64)
+	if err != nil || n < 1 {
+		return 0, v.refused("%s cannot be %q", name, ladder.Clip(v.field(name)))
+	}
+	return n, nil
 }

@@ -5,9 +5,10 @@ package site
 
 import (
 	"cmp"
+	"context"
 	"mime"
 	"net/http"
-	"path"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -18,7 +19,6 @@ import (
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/play"
-	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/site/apidocs"
 	"github.com/timba-arena/timba/web/tryout"
 )
@@ -57,48 +57,48 @@ type route struct {
 	serve   func(*visit) error
 }
 
-// routes returns all routes. The handlers of a page are in the file with its name.
+// routes returns all routes.
 func (s *Site) routes() []route {
 	return []route{
 		{"GET /{$}", false, s.home},
 		{"GET /ladders", false, s.ladders},
-		{"GET /ladders/{ladder}", false, s.standings},
-		{"GET /ladders/{ladder}/pairs", false, s.pairs},
-		{"GET /ladders/{ladder}/pairs/{one}/{other}", false, s.pair},
+		{"GET /ladders/{ladder}", false, named("ladder", s.Store.Ladder, s.standings)},
+		{"GET /ladders/{ladder}/pairs", false, named("ladder", s.Store.Ladder, s.pairs)},
+		{"GET /ladders/{ladder}/pairs/{one}/{other}", false, named("ladder", s.Store.Ladder, s.pair)},
 
 		{"GET /bots", false, s.bots},
-		{"GET /bots/{bot}", false, s.bot},
-		{"GET /bots/{bot}/versions", false, s.versions},
-		{"GET /bots/{bot}/versions/{version}", false, s.version},
+		{"GET /bots/{bot}", false, named("bot", s.Store.Bot, s.bot)},
+		{"GET /bots/{bot}/versions", false, named("bot", s.Store.Bot, s.versions)},
+		{"GET /bots/{bot}/versions/{version}", false, named("bot", s.Store.Bot, s.version)},
 		{"GET /bots/{bot}/versions/{version}/files", true, s.files},
 		{"GET /bots/{bot}/versions/{version}/upload", true, s.uploadOf},
-		{"GET /bots/{bot}/lost", false, s.lost},
-		{"GET /bots/{bot}/badge.svg", false, s.badge},
-		{"GET /bots/{bot}/feed.atom", false, s.feed},
-		{"POST /bots/{bot}/withdraw", true, s.withdraw},
-		{"POST /bots/{bot}/restore", true, s.restore},
+		{"GET /bots/{bot}/lost", false, named("bot", s.Store.Bot, s.lost)},
+		{"GET /bots/{bot}/badge.svg", false, named("bot", s.Store.Bot, s.badge)},
+		{"GET /bots/{bot}/feed.atom", false, named("bot", s.Store.Bot, s.feed)},
+		{"POST /bots/{bot}/withdraw", true, s.changeBot(s.Service.Withdraw)},
+		{"POST /bots/{bot}/restore", true, s.changeBot(s.Service.Restore)},
 		{"POST /bots/{bot}/use", true, s.useVersion},
 		{"GET /people", false, s.people},
-		{"GET /people/{name}", false, s.person},
+		{"GET /people/{name}", false, named("name", s.Store.PersonByName, s.person)},
 		{"GET /search", false, s.search},
 		{"GET /docs", false, s.docs},
 		{"GET /docs/{document}", false, s.document},
-		{"GET /protocol", false, s.protocol},
+		{"GET /protocol", false, s.document},
 		{"GET /ratings", false, s.ratings},
-		{"GET /data", false, s.data},
+		{"GET /data", false, s.document},
 		{"GET /api", false, s.apidocs},
 
 		{"GET /join", false, s.join},
 		{"POST /join", false, s.joined},
 		{"GET /account", true, s.account},
-		{"POST /account/sessions/end", true, s.endSession},
+		{"POST /account/sessions/end", true, s.act("/account", s.Service.EndSession)},
 		{"POST /account/sessions/end-others", true, s.endOthers},
 		{"GET /account/tokens", true, s.tokens},
 		{"POST /account/tokens", true, s.addToken},
-		{"POST /account/tokens/revoke", true, s.revokeToken},
+		{"POST /account/tokens/revoke", true, s.act("/account/tokens", s.Service.RevokeToken)},
 		{"GET /account/invites", true, s.invites},
 		{"POST /account/invites", true, s.addInvite},
-		{"POST /account/invites/revoke", true, s.revokeInvite},
+		{"POST /account/invites/revoke", true, s.act("/account/invites", s.Service.RevokeInvite)},
 		{"GET /account/people", true, s.members},
 		{"POST /account/people/reset", true, s.resetTokens},
 		{"POST /account/people/{what}", true, s.block},
@@ -154,6 +154,17 @@ func (s *Site) routes() []route {
 	}
 }
 
+// named serves what the path names in a part.
+func named[T any](part string, find func(context.Context, string) (T, error), serve func(*visit, T) error) func(*visit) error {
+	return func(v *visit) error {
+		found, err := find(v.ctx(), v.r.PathValue(part))
+		if err != nil {
+			return err
+		}
+		return serve(v, found)
+	}
+}
+
 // nav returns the links at the top of each page, or at the bottom of a telephone: an address and a message.
 func nav() [][2]string {
 	return [][2]string{
@@ -197,9 +208,7 @@ func New(o Options) (*Site, error) {
 	}
 	s.documents, s.reference = s.newDocuments(), sync.OnceValues(func() (*apidocs.Page, error) { return apidocs.Reference(s.Document) })
 	for _, rt := range s.routes() {
-		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
-			visitOf(r).run(rt)
-		})
+		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) { s.visit(w, r, rt) })
 	}
 	s.Live.Render = s.parts
 	if s.Play != nil {
@@ -213,66 +222,43 @@ func New(o Options) (*Site, error) {
 
 // ServeHTTP serves a page, a file of the pages, or a page that says what is wrong.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if name, ok := assetName(r.URL.Path); ok {
+	if name, ok := strings.CutPrefix(r.URL.Path, assetsPath); ok {
 		middleware.Of(r).Route = "GET " + assetsPath
 		s.serveAsset(w, r, name)
 		return
 	}
-	v, err := s.enter(w, r)
-	switch {
-	case err != nil:
-		v.fail(err)
-	case v.prefer(): // has answered
-	default:
-		s.serve(v)
-	}
-}
-
-func (s *Site) serve(v *visit) {
-	defer v.guard()
-	_, pattern := s.mux.Handler(v.r)
-	// ServeMux would redirect to the clean path, also for a path that does not exist.
-	if pattern == "" || path.Clean(v.r.URL.Path) != v.r.URL.Path {
-		v.fail(s.unknown(v, pattern))
+	if known, _ := middleware.Known(s.mux, r); !known {
+		s.visit(w, r, route{})
 		return
 	}
-	middleware.Of(v.r).Route = pattern
-	s.mux.ServeHTTP(v.w, v.r)
+	s.mux.ServeHTTP(w, r)
 }
 
 // unknown returns the error for an address without a route, or for one that has other methods.
-func (s *Site) unknown(v *visit, pattern string) error {
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		r := v.r.Clone(v.r.Context())
-		r.Method = method
-		if _, other := s.mux.Handler(r); pattern == "" && other != "" {
-			v.w.Header().Set("Allow", method)
-			return ladder.Errorf(problem.NotAllowed, "try "+method, "%q does not support %s", ladder.Clip(v.r.URL.Path), ladder.Clip(v.r.Method))
-		}
+func (s *Site) unknown(v *visit) error {
+	_, methods := middleware.Known(s.mux, v.r)
+	if methods == "" {
+		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
 	}
-	return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
+	v.w.Header().Set("Allow", methods)
+	return middleware.NotAllowed(v.r, methods)
 }
 
 // run serves a visit to a route.
-func (v *visit) run(rt route) {
-	err := v.readForm()
-	if err == nil && rt.member && v.Person.ID == 0 {
+func (v *visit) run(rt route) error {
+	if err := v.readForm(); err != nil {
+		return err
+	}
+	if rt.member && v.Person.ID == 0 {
 		if v.r.Method == http.MethodGet {
-			v.redirect("/sign-in?next=" + escape(v.r.URL.RequestURI()))
-			return
+			return v.redirect("/sign-in?next=" + url.QueryEscape(v.r.URL.RequestURI()))
 		}
-		err = ladder.Errorf(ladder.Unauthorized, "", "nobody is signed in")
+		return ladder.Errorf(ladder.Unauthorized, "", "nobody is signed in")
 	}
-	switch {
-	case err != nil:
-	case v.ended && strings.HasPrefix(rt.pattern, "GET /ws/"):
-		err = v.hangUp()
-	default:
-		err = rt.serve(v)
+	if v.ended && strings.HasPrefix(rt.pattern, "GET /ws/") {
+		return v.hangUp()
 	}
-	if err != nil {
-		v.fail(err)
-	}
+	return rt.serve(v)
 }
 
 // maxForm is the largest size of a form without files in bytes.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/webtest"
@@ -186,14 +185,9 @@ func sessions(t *testing.T, w *webtest.Still) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStill(t, nil)
-	key := func(p ladder.Person, scope ladder.Scope) string {
-		text, _, err := w.Store.AddToken(t.Context(), p.ID, "", scope, time.Time{})
-		w.Must(err)
-		return text
-	}
-	all, bob := key(w.Ada, ladder.ScopeAll), w.Ladder.Person("bob", false)
+	all, bob := w.Key(w.Ada, ladder.ScopeAll), w.Ladder.Person("bob", false)
 	browsers := map[string]*http.Client{}
-	for name, token := range map[string]string{"here": all, "second": all, "third": all, "reading": key(w.Ada, ladder.ScopeRead), "bob": key(bob, ladder.ScopeAll)} {
+	for name, token := range map[string]string{"here": all, "second": all, "third": all, "reading": w.Key(w.Ada, ladder.ScopeRead), "bob": w.Key(bob, ladder.ScopeAll)} {
 		browsers[name] = w.Client()
 		w.SignIn(browsers[name], token)
 	}

@@ -3,12 +3,15 @@ package site
 import (
 	"cmp"
 	"context"
+	"math"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 const (
@@ -22,7 +25,6 @@ type place struct {
 	Trend []float64
 }
 
-// standingsPage is the data of the page "standings".
 type standingsPage struct {
 	Ladder  store.LadderInfo
 	Filter  standingsFilter
@@ -40,7 +42,8 @@ type standingsFilter struct {
 	Past  bool   // versions that do not play any more, in place of those that do
 }
 
-func readStandingsFilter(q *parameters.Query) standingsFilter {
+func (v *visit) standingsFilter() standingsFilter {
+	q := v.query()
 	return standingsFilter{Query: q.Text("q"), Who: q.Choice("who", "people", "house"), Past: q.Choice("show", "past") != ""}
 }
 
@@ -57,7 +60,7 @@ var standingsColumns = []sorting[place]{
 	{"bot", "", false, func(a, b place) int { return cmp.Compare(strings.ToLower(a.Bot), strings.ToLower(b.Bot)) }},
 	{"owner", "", false, func(a, b place) int { return cmp.Compare(strings.ToLower(a.Owner), strings.ToLower(b.Owner)) }},
 	{"elo", "number second", true, func(a, b place) int { return cmp.Compare(a.Elo, b.Elo) }},
-	{"fit", "number", true, func(a, b place) int { return compareFits(a.Fit, b.Fit) }},
+	{"fit", "number", true, func(a, b place) int { return cmp.Compare(fitOf(a), fitOf(b)) }},
 	{"games", "number", true, func(a, b place) int { return cmp.Compare(a.Games, b.Games) }},
 	{"wins", "number", true, func(a, b place) int { return cmp.Compare(share(a.Wins, a.Games), share(b.Wins, b.Games)) }},
 	{"faults", "number", true, func(a, b place) int { return cmp.Compare(a.Faults, b.Faults) }},
@@ -66,34 +69,22 @@ var standingsColumns = []sorting[place]{
 
 func share(part, of int) float64 { return float64(part) / float64(max(of, 1)) }
 
-// compareFits sorts unknown fits below all others.
-func compareFits(a, b *float64) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
+// fitOf returns the fit of a place, below all others if it is unknown.
+func fitOf(p place) float64 {
+	if p.Fit == nil {
+		return math.Inf(-1)
 	}
-	return cmp.Compare(*a, *b)
+	return *p.Fit
 }
 
 // standings shows who is where on a ladder.
-func (s *Site) standings(v *visit) error {
-	page := standingsPage{}
-	var err error
-	if page.Ladder, err = s.Store.Ladder(v.ctx(), v.r.PathValue("ladder")); err != nil {
-		return err
-	}
-	q := v.query()
-	page.Filter = readStandingsFilter(q)
-	order := readOrder(q, standingsColumns)
+func (s *Site) standings(v *visit, l store.LadderInfo) error {
+	page := standingsPage{Ladder: l, Filter: v.standingsFilter()}
 	read := s.Store.Standings
 	if page.Filter.Past {
 		read = s.Store.Inactive
 	}
-	list, err := read(v.ctx(), page.Ladder.Name)
+	list, err := read(v.ctx(), l.Name)
 	if err != nil {
 		return err
 	}
@@ -104,14 +95,10 @@ func (s *Site) standings(v *visit) error {
 			rows = append(rows, place{Standing: p})
 		}
 	}
-	sortRows(rows, order, standingsColumns)
-	page.Columns = heads(v, order, standingsColumns)
-	page.Places, page.Pager = paged(v, q, rows, standingsRows)
+	page.Columns = sorted(v, rows, standingsColumns)
+	page.Places, page.Pager = paged(v, rows, standingsRows)
 	page.Whole = page.Filter == standingsFilter{} && v.r.URL.RawQuery == ""
-	if err := q.Err(); err != nil {
-		return err
-	}
-	if err := s.addTrends(v.ctx(), page.Ladder.Name, page.Places); err != nil {
+	if err := s.addTrends(v.ctx(), l.Name, page.Places); err != nil {
 		return err
 	}
 	return v.page(http.StatusOK, "standings", page)
@@ -127,4 +114,138 @@ func (s *Site) addTrends(ctx context.Context, name string, places []place) error
 		places[i].Trend = trends[places[i].VersionID]
 	}
 	return err
+}
+
+// pairsRows is the number of versions on a page: their pairs are its square.
+const pairsRows = 16
+
+// cell is what the version of a row has scored against that of a column.
+type cell struct {
+	store.Meeting
+	Self bool
+	Tone string // "win", "loss" or "even"
+	URL  string // of the page of both
+}
+
+// pairsRow is a version with its scores against those of the page, in their order.
+type pairsRow struct {
+	ladder.Standing
+	Cells []cell
+}
+
+type pairsPage struct {
+	Ladder store.LadderInfo
+	Rows   []pairsRow
+	Pager  pager
+}
+
+// pairs shows who beats whom on a ladder.
+func (s *Site) pairs(v *visit, l store.LadderInfo) error {
+	page := pairsPage{Ladder: l}
+	list, err := s.Store.Standings(v.ctx(), l.Name)
+	if err != nil {
+		return err
+	}
+	list, page.Pager = paged(v, list, pairsRows)
+	var versions []int64
+	for _, p := range list {
+		versions = append(versions, p.VersionID)
+	}
+	met, err := s.Store.Meetings(v.ctx(), l.Name, versions...)
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		row := pairsRow{Standing: p}
+		for _, other := range list {
+			c := cellOf(met[[2]int64{p.VersionID, other.VersionID}], p.VersionID == other.VersionID)
+			c.URL = pairPath(l.Name, p.Bot, p.Version, other.Bot, other.Version)
+			row.Cells = append(row.Cells, c)
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	return v.page(http.StatusOK, "pairs", page)
+}
+
+func cellOf(t store.Meeting, self bool) cell {
+	c := cell{Meeting: t, Self: self}
+	switch {
+	case t.Deals == 0:
+	case t.Score > 0.55*t.Deals:
+		c.Tone = "win"
+	case t.Score < 0.45*t.Deals:
+		c.Tone = "loss"
+	default:
+		c.Tone = "even"
+	}
+	return c
+}
+
+const pairMatches = 20 // on a page
+
+type pairPage struct {
+	Ladder      store.LadderInfo
+	One, Other  ladder.Version
+	Met         store.Meeting
+	Difference  rating.Estimate // of the Elo of One over that of Other, by these deals alone
+	Bounded     bool            // the difference has an interval
+	Matches     []shownMatch
+	First, Next string
+}
+
+// pairPath returns the address of the page of two versions on a ladder.
+func pairPath(on, one string, oneNumber int, other string, otherNumber int) string {
+	part := func(bot string, number int) string { return url.PathEscape(bot + "@" + strconv.Itoa(number)) }
+	return "/ladders/" + url.PathEscape(on) + "/pairs/" + part(one, oneNumber) + "/" + part(other, otherNumber)
+}
+
+// pair shows all that two versions have played against each other on a ladder.
+func (s *Site) pair(v *visit, l store.LadderInfo) error {
+	page := pairPage{Ladder: l}
+	var err error
+	if page.One, err = s.pathVersion(v, "one"); err != nil {
+		return err
+	}
+	if page.Other, err = s.pathVersion(v, "other"); err != nil {
+		return err
+	}
+	before := v.before()
+	met, err := s.Store.Meetings(v.ctx(), l.Name, page.One.ID, page.Other.ID)
+	if err != nil {
+		return err
+	}
+	page.Met = met[[2]int64{page.One.ID, page.Other.ID}]
+	if page.Met.Deals > 0 {
+		pairs := []rating.Pair{{A: 0, B: 1, Deals: page.Met.Deals, Score: page.Met.Score, Squares: page.Met.Squares}}
+		list, err := rating.FitPairs(2, pairs, &rating.Anchor{Bot: 1}).Intervals()
+		if err != nil {
+			return err
+		}
+		page.Difference = list[0]
+		page.Bounded = whole(list[0].PlusMinus()) != none
+	}
+	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Ladder: l.Name, Version: page.One.ID, Against: page.Other.ID, Before: before, Limit: pairMatches + 1})
+	if err != nil {
+		return err
+	}
+	list, page.First, page.Next = older(v, "before", list, before, pairMatches, func(m ladder.Match) int64 { return m.ID })
+	if page.Matches, err = s.shown(v.ctx(), list); err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "pair", page)
+}
+
+// pathVersion returns the version that a part of the path names: "lola@2".
+func (s *Site) pathVersion(v *visit, part string) (out ladder.Version, err error) {
+	text := v.r.PathValue(part)
+	at := strings.LastIndexByte(text, '@')
+	number, err := strconv.Atoi(text[at+1:])
+	if at < 0 || err != nil {
+		return out, ladder.Errorf(ladder.NotFound, "name a version, as in lola@2", "version %q does not exist", ladder.Clip(text))
+	}
+	bot, err := s.Store.Bot(v.ctx(), text[:at])
+	if err != nil {
+		return out, err
+	}
+	return s.Store.VersionOf(v.ctx(), bot, number)
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-
-	"github.com/timba-arena/timba/web/parameters"
 )
 
 // column is the head of a table's column. Template "heads" writes them.
@@ -16,12 +14,6 @@ type column struct {
 	Sort  string // "ascending", "descending", or "" if it is not sorted by it
 }
 
-// order is how a table is sorted: by the parameters sort and order.
-type order struct {
-	by   string
-	down bool
-}
-
 // sorting is a column by which rows of a table can be sorted.
 type sorting[T any] struct {
 	key     string
@@ -30,56 +22,42 @@ type sorting[T any] struct {
 	compare func(a, b T) int
 }
 
-// readOrder reads the parameters sort and order. The first column is the default.
-func readOrder[T any](q *parameters.Query, columns []sorting[T]) order {
+// sorted sorts rows by the parameters sort and order, equals in the order that they have; the first column is the
+// default. It returns the heads of the columns, with addresses that sort by them: a click on the one that sorts
+// already turns the order round.
+func sorted[T any](v *visit, rows []T, columns []sorting[T]) (heads []column) {
 	var keys []string
 	for _, c := range columns {
 		if c.compare != nil {
 			keys = append(keys, c.key)
 		}
 	}
-	o := order{by: cmp.Or(q.Choice("sort", keys...), keys[0])}
-	at := slices.IndexFunc(columns, func(c sorting[T]) bool { return c.key == o.by })
-	o.down = columns[at].down
-	if way := q.Choice("order", "asc", "desc"); way != "" {
-		o.down = way == "desc"
+	key := cmp.Or(v.query().Choice("sort", keys...), keys[0])
+	by := columns[slices.IndexFunc(columns, func(c sorting[T]) bool { return c.key == key })]
+	down := by.down
+	if way := v.query().Choice("order", "asc", "desc"); way != "" {
+		down = way == "desc"
 	}
-	return o
-}
-
-// sortRows sorts rows, equals in the order that they have.
-func sortRows[T any](rows []T, o order, columns []sorting[T]) {
-	at := slices.IndexFunc(columns, func(c sorting[T]) bool { return c.key == o.by })
 	slices.SortStableFunc(rows, func(a, b T) int {
-		if o.down {
-			return columns[at].compare(b, a)
+		if down {
+			return by.compare(b, a)
 		}
-		return columns[at].compare(a, b)
+		return by.compare(a, b)
 	})
-}
-
-// heads returns the heads of columns, with addresses that sort by them; a click on the one that
-// sorts already turns the order round.
-func heads[T any](v *visit, o order, columns []sorting[T]) (list []column) {
 	for _, c := range columns {
 		head := column{Key: c.key, Class: c.class}
 		if c.compare != nil {
-			down := c.down
-			if c.key == o.by {
-				head.Sort, down = "ascending", true
-				if o.down {
-					head.Sort, down = "descending", false
-				}
+			next := c.down
+			if c.key == key {
+				next = !down
+				head.Sort = map[bool]string{true: "descending", false: "ascending"}[down]
 			}
-			r := v.r.Clone(v.ctx())
-			q := r.URL.Query()
-			q.Set("order", map[bool]string{true: "desc", false: "asc"}[down])
-			r.URL.RawQuery = q.Encode()
-			head.URL = with(r, "sort", c.key)
+			order := map[bool]string{true: "desc", false: "asc"}[next]
+			head.URL = with(v.r, "sort", c.key, "order", order)
 		}
-		list = append(list, head)
+		heads = append(heads, head)
 	}
-	return list
+	return heads
 }
 
 // pager is one page of a list. Template "pager" writes its links.
@@ -93,9 +71,12 @@ type pager struct {
 // maxPage is the last page that can be asked for.
 const maxPage = 100_000
 
+// pageNumber returns the parameter page.
+func (v *visit) pageNumber() int { return int(v.query().Number("page", 1, maxPage, 1)) }
+
 // paged returns the rows of the page that the parameter page names.
-func paged[T any](v *visit, q *parameters.Query, rows []T, size int) ([]T, pager) {
-	p := pagerOf(v, int(q.Number("page", 1, maxPage, 1)), len(rows), size)
+func paged[T any](v *visit, rows []T, size int) ([]T, pager) {
+	p := pagerOf(v, v.pageNumber(), len(rows), size)
 	return rows[(p.Page-1)*size : p.To], p
 }
 

@@ -26,10 +26,7 @@ func sit(b *webtest.Tab, w *webtest.World, bot, game string, seat int, options s
 // heard, unless a button says otherwise, which the browser keeps.
 func TestTableTricks(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, playRules, 0)
-	b := webtest.Open(t, in, w.URL+"/play")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, playRules, "/play")
 	sit(b, w, "@random", "brisca", 0, "")
 	webtest.Eval[bool](b, countTones)
 	const title = `document.title`
@@ -101,10 +98,7 @@ const countTones = `(() => {
 // the bottom and the corners that they want in their colour.
 func TestTableBoard(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, playRules, 0)
-	b := webtest.Open(t, in, w.URL+"/play")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, playRules, "/play")
 	b.Look(390, 844, false)
 	for seat, want := range []struct{ colour, turned, corner, goals string }{
 		{"white", "", "a1", "0 3"}, {"black", "yes", "d4", "12 15"},
@@ -147,10 +141,7 @@ func TestTableBoard(t *testing.T) {
 // table fills a phone's screen, and is silent.
 func TestTableTeams(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, playRules, 0)
-	b := webtest.Open(t, in, w.URL+"/play")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, playRules, "/play")
 	b.Look(390, 844, true)
 	webtest.Call(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
 	sit(b, w, "@random", "brisca", 1, "players=4 teams=yes")
@@ -190,10 +181,7 @@ func TestTableTeams(t *testing.T) {
 // Bids in several lines are on the screen of a phone with the table.
 func TestTableBids(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, playRules, 0)
-	b := webtest.Open(t, in, w.URL+"/play")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, playRules, "/play")
 	b.Look(390, 844, false)
 	begin(b, w, "podrida", "players=4 rounds=short")
 	b.Wait(`#board .words`)
@@ -213,10 +201,7 @@ func TestTableBids(t *testing.T) {
 // others read of a guest. The next level and the review are buttons.
 func TestTableResign(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, playRules, 0)
-	b := webtest.Open(t, in, w.URL+"/play")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, playRules, "/play")
 	sit(b, w, "@champion:level=1", "teeko", 0, "")
 	b.Click(`[data-opens="resign"]`)
 	b.Wait(`#resign[open]`)
@@ -234,7 +219,6 @@ func TestTableResign(t *testing.T) {
 	}
 	table := webtest.Eval[string](b, "location.href")
 	other := webtest.Open(t, webtest.Start(t), table+"?lang=es")
-	other.Home = w.URL
 	other.Wait(`.over.loss`)
 	if text := webtest.Eval[string](other, card); !strings.HasPrefix(text, "una persona invitada ha perdido una persona invitada ha abandonado.") {
 		t.Errorf("others read %q", text)
@@ -258,10 +242,7 @@ func TestTableResign(t *testing.T) {
 // The rules of the table's game are a drawer in the language of the page, with the options of the table marked.
 func TestTableRules(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, playRules, 0)
-	b := webtest.Open(t, in, w.URL+"/play?lang=ca")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, playRules, "/play?lang=ca")
 	b.Look(390, 844, false)
 	sit(b, w, "@random", "tute", 0, "last10=yes followonly=yes")
 	b.Click(`[data-opens="rules"]`)

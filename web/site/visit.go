@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/parameters"
@@ -23,18 +24,14 @@ type visit struct {
 	w     http.ResponseWriter
 	r     *http.Request
 	words *messages.Language // that of the page
-	begun bool               // the answer has begun
 	ended bool               // the browser came with a session that has ended
+
+	parameters *parameters.Query // nil: none was read
+	Problem    *wire.Problem     // why a form was refused; nil: it was not
 }
 
-type visitKey struct{}
-
-func visitOf(r *http.Request) *visit { return r.Context().Value(visitKey{}).(*visit) }
-
-// The names of the site's cookies.
-const (
-	sessionCookie = "timba_session" // its key
-)
+// sessionCookie is the name of the cookie with the key of a session.
+const sessionCookie = "timba_session"
 
 func cookie(r *http.Request, name string) string {
 	if c, err := r.Cookie(name); err == nil {
@@ -43,20 +40,31 @@ func cookie(r *http.Request, name string) string {
 	return ""
 }
 
-// enter begins a visit. The visit that it returns with an error can only fail.
-func (s *Site) enter(w http.ResponseWriter, r *http.Request) (*visit, error) {
-	v := &visit{Request: middleware.Of(r), site: s, w: w}
-	v.r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
+// visit serves a request to a route, or to the zero route if there is none.
+func (s *Site) visit(w http.ResponseWriter, r *http.Request, rt route) {
+	v := &visit{Request: middleware.Of(r), site: s, r: r}
+	v.w = v.Record(w)
+	defer v.guard()
 	v.words = s.pages.languages[messages.Choose(v.preference("lang"), r.Header.Get("Accept-Language"))]
 	s.headers(w.Header())
-	_, pattern := s.mux.Handler(r)
-	v.Cheap = (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costly, pattern)
+	v.Route = rt.pattern
+	v.Cheap = (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costly, rt.pattern)
 	err := s.Middleware.Identify(w, r, cookie(r, sessionCookie), s.Service.Visitor)
 	if ladder.CodeOf(err) == ladder.Unauthorized {
 		v.forget()
 		v.ended, err = true, nil
 	}
-	return v, err
+	switch {
+	case err != nil:
+	case v.prefer(): // has answered
+	case rt.serve == nil:
+		err = s.unknown(v)
+	default:
+		err = v.run(rt)
+	}
+	if err != nil {
+		v.fail(err)
+	}
 }
 
 // costly are the pages that cost as much as a call of the API: they search, or are downloads.
@@ -123,19 +131,18 @@ func (v *visit) setCookie(name, value string, age int) {
 // forget makes the browser forget its session.
 func (v *visit) forget() { v.setCookie(sessionCookie, "", -1) }
 
-// redirect answers with another address, to be fetched by GET.
-func (v *visit) redirect(to string) {
-	v.begun = true
+// redirect answers with another address, to be fetched by GET. As all that answers it is the last thing that a handler
+// returns.
+func (v *visit) redirect(to string) error {
 	v.w.Header().Set("Cache-Control", "no-store")
 	v.w.Header().Set("Location", to)
 	v.w.WriteHeader(http.StatusSeeOther)
+	return nil
 }
 
 // upgrade makes the request a WebSocket; see middleware.Middleware.Upgrade.
 func (v *visit) upgrade(l socket.Limits) (*socket.Conn, error) {
-	c, err := v.site.Middleware.Upgrade(v.w, v.r, l)
-	v.begun = err == nil
-	return c, err
+	return v.site.Middleware.Upgrade(v.w, v.r, l)
 }
 
 // hangUp tells the page of a WebSocket that its session has ended, which its last connection may not have heard.
@@ -154,7 +161,10 @@ func (v *visit) ctx() context.Context { return v.r.Context() }
 // t returns a text of a message; see messages.Language.Say.
 func (v *visit) t(key string, args ...any) string { return v.words.Say(key, args...) }
 
-// query returns the parameters of the address.
-func (v *visit) query() *parameters.Query { return parameters.New(v.r) }
-
-func escape(text string) string { return url.QueryEscape(text) }
+// query returns the parameters of the address. If one that was read is wrong, the visit ends with that: see answer.
+func (v *visit) query() *parameters.Query {
+	if v.parameters == nil {
+		v.parameters = parameters.New(v.r)
+	}
+	return v.parameters
+}

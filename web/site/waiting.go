@@ -3,17 +3,15 @@ package site
 import (
 	"html/template"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
 )
 
-// waitingPage is the data of the page "waiting".
 type waitingPage struct {
 	*play.Table
-	Title   string // the game
 	Link    string // of the page, for others
 	Own     int    // the seat of the visitor, -1 for none
 	Opener  bool   // the visitor has opened the table
@@ -22,13 +20,12 @@ type waitingPage struct {
 	Rules   template.HTML
 	Options []template.HTML // in words
 	Refused string          // why the visitor cannot sit down; see playPage
-	Problem *wire.Problem   // why the visitor has not got a seat
 }
 
-// waiting shows a table that waits for people.
-func (s *Site) waiting(v *visit, t *play.Table, status int, problem *wire.Problem) error {
+// waiting shows a table that waits for people, and why the visitor has not got a seat if refused is not nil.
+func (s *Site) waiting(v *visit, t *play.Table, refused error) error {
 	page := waitingPage{
-		Table: t, Title: titleOf(t.Choice.Game), Link: v.origin() + "/play/" + t.ID, Own: t.Seat(v.Actor), Refused: s.refused(v), Problem: problem,
+		Table: t, Link: v.origin() + "/play/" + t.ID, Own: t.Seat(v.Actor), Refused: s.refused(v),
 	}
 	page.Opener = page.Own == t.Choice.Seat
 	page.Host = t.Shown()[t.Choice.Seat].Name
@@ -44,7 +41,7 @@ func (s *Site) waiting(v *visit, t *play.Table, status int, problem *wire.Proble
 	if page.Options, err = optionsInWords(v, t); err != nil {
 		return err
 	}
-	return v.page(status, "waiting", page)
+	return v.form(http.StatusOK, "waiting", page, refused)
 }
 
 // optionsInWords returns what is chosen at a table as the rules describe it.
@@ -77,26 +74,23 @@ func optionsInWords(v *visit, t *play.Table) (list []template.HTML, err error) {
 func (s *Site) satDown(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil { // its page says what became of it
-		v.redirect("/play/" + v.r.PathValue("id"))
-		return nil
+		return v.redirect("/play/" + v.r.PathValue("id"))
 	}
 	return s.sit(v, t)
 }
 
 func (s *Site) sit(v *visit, t *play.Table) error {
 	key, err := s.Play.Sit(v.ctx(), t, v.Actor)
+	if err != nil && t.Waiting() {
+		return s.waiting(v, t, err)
+	}
 	if err != nil {
-		p, status, failed := v.problem(err)
-		if failed != nil || !t.Waiting() {
-			return err
-		}
-		return s.waiting(v, t, status, p)
+		return err
 	}
 	if key != "" {
 		v.setCookie(sessionCookie, key, sessionAge)
 	}
-	v.redirect("/play/" + t.ID)
-	return nil
+	return v.redirect("/play/" + t.ID)
 }
 
 // cancelled gives up a table that the visitor has opened.
@@ -107,21 +101,18 @@ func (s *Site) cancelled(v *visit) error {
 			return err
 		}
 	}
-	v.redirect("/play/" + id)
-	return nil
+	return v.redirect("/play/" + id)
 }
 
 // playTopic is the topic of the parts of pages about a table, before its ID.
 const playTopic = "play/"
 
 // playParts renders the parts of the pages about a game that move: who waits and plays, and the rematch that is offered.
-func (s *Site) playParts(id string, part func(page, name, key string, data any) error) error {
-	t := s.Play.Table(id)
-	if t == nil {
-		return part("played", "offer", "offer", s.Play.Rematch(id))
+func (s *Site) playParts(id string, part func(page, name, key string, data any)) {
+	if t := s.Play.Table(id); t != nil {
+		part("waiting", "waiting-seats", "waiting", t)
+		part("table", "table-seats", "seats", t)
+	} else {
+		part("played", "offer", "offer", s.Play.Rematch(id))
 	}
-	if err := part("waiting", "waiting-seats", "waiting", t); err != nil {
-		return err
-	}
-	return part("table", "table-seats", "seats", t)
 }

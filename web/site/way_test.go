@@ -41,10 +41,7 @@ func signIn(b *webtest.Tab, w *webtest.World, token string) {
 // person joins, signs in, uploads a bot and watches its stages to the end.
 func TestTheWholeWay(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, webtest.Calm, 0)
-	b := webtest.Open(t, in, w.URL+"/")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, webtest.Calm, "/")
 	signIn(b, w, w.Token)
 	b.Click(`.tabs a[href="/account/invites"]`)
 	ready(b, `form[action="/account/invites"]`)
@@ -122,7 +119,6 @@ func TestFromIdeaToLadder(t *testing.T) {
 	c := kit.Get[*client.Client](t)(client.New(w.URL, w.Token))
 	invite := kit.Get[wire.MadeInvite](t)(c.AddInvite(t.Context(), wire.NewInvite{}))
 	b := webtest.Open(t, in, w.URL+"/")
-	b.Home = w.URL
 	b.Look(1280, 900, false)
 	b.Click(`.hero a[href="/write"]`)
 	ready(b, "#editor[data-shown]")
@@ -207,10 +203,7 @@ func TestFromIdeaToLadder(t *testing.T) {
 // The form says what is too large before it is sent, and takes a file that is dropped.
 func TestUploadForm(t *testing.T) {
 	t.Parallel()
-	in := webtest.Start(t)
-	w := webtest.New(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nupload = \"1m\"", 1), 0)
-	b := webtest.Open(t, in, w.URL+"/")
-	b.Home = w.URL
+	w, b := webtest.Browse(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nupload = \"1m\"", 1), "/")
 	signIn(b, w, w.Token)
 	b.Go(w.URL + "/submit")
 	large := filepath.Join(t.TempDir(), "large.zip")
@@ -254,7 +247,6 @@ func TestMemberPages(t *testing.T) {
 	w.Post(c, "/account/tokens", "label=laptop&scope=submit&days=7")
 	failed := submitBot(w, c, "broken", w.Archive(brokenBot(t)))
 	b := webtest.Open(t, in, w.URL+"/")
-	b.Home = w.URL
 	signIn(b, w, w.Token)
 	b.Go(w.URL + "/submissions/" + failed)
 	ready(b, `.now[data-done="true"] .step.failed`)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,12 +17,10 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/starters"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/parameters"
 	"github.com/timba-arena/timba/web/tryout"
 )
 
-// writePage is the data of the page "write".
 type writePage struct {
 	Games     []*rules.Game
 	Languages []starters.Language
@@ -59,7 +58,6 @@ func (s *Site) starter(v *visit) error {
 	if err != nil {
 		return err
 	}
-	v.begun = true
 	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	v.w.Write([]byte(files[l.Source])) // a client that is gone gets no other answer
 	return nil
@@ -109,19 +107,17 @@ func (s *Site) written(v *visit) error {
 	if err != nil {
 		return v.refuse(err)
 	}
-	v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
-	return nil
+	return v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
 }
 
 // tryoutPart is the data of the part of the page "write" that shows a test.
 type tryoutPart struct {
 	tryout.Progress
-	ID      string
-	Won     int
-	Drawn   int
-	Lost    int
-	Shown   []shownTry
-	Problem *wire.Problem // why there is none
+	ID    string
+	Won   int
+	Drawn int
+	Lost  int
+	Shown []shownTry
 }
 
 // shownTry is a game of a test as it is listed.
@@ -133,11 +129,7 @@ type shownTry struct {
 
 // refuse answers the editor with what is wrong.
 func (v *visit) refuse(err error) error {
-	p, status, err := v.problem(err)
-	if err != nil {
-		return err
-	}
-	return v.pageAs("tryout", status, "write", tryoutPart{Problem: p})
+	return v.answer("tryout", http.StatusOK, "write", tryoutPart{}, err)
 }
 
 // tryBot begins a test of what is in the editor.
@@ -157,8 +149,7 @@ func (s *Site) tryBot(v *visit) error {
 	if err != nil {
 		return v.refuse(err)
 	}
-	v.redirect("/write/tests/" + id)
-	return nil
+	return v.redirect("/write/tests/" + id)
 }
 
 // tryoutWait is how long the editor waits for something to change before it asks again.
@@ -166,11 +157,7 @@ const tryoutWait = 30 * time.Second
 
 // tryout shows how far a test is. With the parameter "change" it waits until that is another one.
 func (s *Site) tryout(v *visit) error {
-	q := v.query()
-	change := int(q.Number("change", 0, 1<<30, -1))
-	if err := q.Err(); err != nil {
-		return err
-	}
+	change := int(v.query().Number("change", 0, 1<<30, -1))
 	ctx := v.ctx()
 	if change >= 0 {
 		leave, err := s.Middleware.Waits.Enter(v.By())
@@ -202,7 +189,7 @@ func (s *Site) tryout(v *visit) error {
 		}
 		part.Shown = append(part.Shown, shown)
 	}
-	return v.pageAs("tryout", http.StatusOK, "write", part)
+	return v.answer("tryout", http.StatusOK, "write", part, nil)
 }
 
 // cancelTryout ends a test.
@@ -210,8 +197,7 @@ func (s *Site) cancelTryout(v *visit) error {
 	if err := s.Tryouts.Cancel(v.Actor, v.r.PathValue("test")); err != nil {
 		return v.refuse(err)
 	}
-	v.redirect("/write/tests/" + v.r.PathValue("test"))
-	return nil
+	return v.redirect("/write/tests/" + v.r.PathValue("test"))
 }
 
 // tryoutGamePart is the data of the part of the page "write" that shows a game of a test.
@@ -250,13 +236,9 @@ func (s *Site) tryoutGame(v *visit) error {
 			Deal: m.Deal, Rotation: m.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: r.Seats[f.Seat].Name, Code: string(f.Code), Text: f.Text, Advice: f.Advice,
 		})
 	}
-	for _, text := range g.Stderr {
-		if text != "" {
-			part.Stderr = append(part.Stderr, text)
-		}
-	}
+	part.Stderr = slices.DeleteFunc(slices.Clone(g.Stderr), func(text string) bool { return text == "" })
 	if part.gameView, err = newGameView(r, rules); err != nil {
 		return err
 	}
-	return v.pageAs("tryoutgame", http.StatusOK, "write", part)
+	return v.answer("tryoutgame", http.StatusOK, "write", part, nil)
 }

@@ -5,6 +5,7 @@
 package socket
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,9 +56,7 @@ type Conn struct {
 
 // NewConn returns a connection, of a server or a client, and keeps it alive.
 func NewConn(ws *websocket.Conn, l Limits) *Conn {
-	if l == (Limits{}) {
-		l = DefaultLimits
-	}
+	l = cmp.Or(l, DefaultLimits)
 	c := &Conn{Limits: l, ws: ws, frames: l.limiter(), done: make(chan struct{})}
 	ws.SetReadLimit(l.Frame)
 	ws.SetReadDeadline(time.Now().Add(l.Alive))
@@ -86,9 +85,7 @@ var buffers sync.Pool
 // meanwhile, Upgrade panics with http.ErrAbortHandler. Requests of pages of other origins are
 // refused; those of programs have no origin.
 func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
-	if l == (Limits{}) {
-		l = DefaultLimits
-	}
+	l = cmp.Or(l, DefaultLimits)
 	var refused error
 	up := websocket.Upgrader{
 		ReadBufferSize: bufferSize, WriteBufferSize: bufferSize, WriteBufferPool: &buffers,

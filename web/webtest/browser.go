@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -122,10 +123,14 @@ type Tab struct {
 	requests []string
 }
 
-// Open opens an address in a new tab of the browser that Start has returned. The address is also
-// the Home of the tab.
-func Open(t *testing.T, browser context.Context, url string) *Tab {
+// Open opens an address in a new tab of the browser that Start has returned. Its server, or else the address itself,
+// is the Home of the tab.
+func Open(t *testing.T, browser context.Context, address string) *Tab {
 	t.Helper()
+	home := kit.Get[*url.URL](t)(url.Parse(address))
+	if home.Host != "" {
+		home = &url.URL{Scheme: home.Scheme, Host: home.Host}
+	}
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
 	ctx, fail := context.WithCancelCause(ctx)
@@ -133,12 +138,20 @@ func Open(t *testing.T, browser context.Context, url string) *Tab {
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-10*time.Second)) // time to say what did not come
 		t.Cleanup(cancel)
 	}
-	b := &Tab{T: t, Ctx: ctx, Home: url, fail: fail}
+	b := &Tab{T: t, Ctx: ctx, Home: home.String(), fail: fail}
 	kit.Must(t, chromedp.Listen(ctx, b.listen))
 	Call(b, network.Enable, network.EnableParams{})
 	Call(b, log.Enable, cdp.Empty{})
-	b.Go(url)
+	b.Go(address)
 	return b
+}
+
+// Browse starts a server, see New, and opens an address of it.
+func Browse(t *testing.T, toml, path string) (*World, *Tab) {
+	t.Helper()
+	browser := Start(t)
+	w := New(t, toml, 0)
+	return w, Open(t, browser, w.URL+path)
 }
 
 func (b *Tab) listen(event any) {
@@ -350,4 +363,54 @@ func (b *Tab) Picture(dir, name string) {
 	shot := Call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "png", CaptureBeyondViewport: new(true)})
 	kit.Must(b.T, os.MkdirAll(dir, 0o755))
 	kit.Must(b.T, os.WriteFile(filepath.Join(dir, name+".png"), shot.Data, 0o644))
+}
+
+// AxeVersion is the version of axe-core that examines pages. script/interpreters installs it.
+const AxeVersion = "4.14.1"
+
+// axe returns the source of axe-core, which script/interpreters keeps outside of the tree.
+func axe(t *testing.T) string {
+	t.Helper()
+	cache := kit.Get[string](t)(os.UserCacheDir())
+	dir := filepath.Join(cache, "timba", "axe-core@"+AxeVersion)
+	data, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatalf("NO AXE-CORE: %v: script/interpreters installs it with npm", err)
+	}
+	return string(data)
+}
+
+// finding is a rule of axe-core that a page breaks.
+type finding struct {
+	ID     string
+	Impact string
+	Help   string
+	Nodes  []struct {
+		HTML           string
+		FailureSummary string
+	}
+}
+
+// Accessible has axe-core examine the page, by the rules for WCAG 2.2 AA and its best practices.
+// What it finds serious, critical or moderate fails the test.
+func (b *Tab) Accessible() {
+	b.T.Helper()
+	if !Eval[bool](b, "typeof axe === 'object'") {
+		Eval[bool](b, axe(b.T)+"; true")
+	}
+	for _, f := range Eval[[]finding](b, `axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations.map((v) => (
+		{ ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.map((n) => ({ HTML: n.html, FailureSummary: n.failureSummary })) })))`) {
+		if f.Impact == "minor" {
+			continue
+		}
+		var where strings.Builder
+		for i, n := range f.Nodes {
+			if i == 5 {
+				fmt.Fprintf(&where, "\n  and %d more", len(f.Nodes)-i)
+				break
+			}
+			fmt.Fprintf(&where, "\n  %s\n    %s", n.HTML, strings.ReplaceAll(n.FailureSummary, "\n", "\n    "))
+		}
+		b.T.Errorf("axe-core: %s: %s (%s): %s%s", Eval[string](b, "location.pathname"), f.ID, f.Impact, f.Help, where.String())
+	}
 }

@@ -48,9 +48,7 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	s.Ladder.House(func(string) string { return Hash })
 	s.Must(s.Store.SyncLadders(t.Context(), s.Ladder.Config.Ladders))
 	s.Ada = s.Ladder.Person("ada", false)
-	var err error
-	s.AdaToken, _, err = s.Store.AddToken(t.Context(), s.Ada.ID, "test", ladder.ScopeSubmit, time.Time{})
-	s.Must(err)
+	s.AdaToken = s.Key(s.Ada, ladder.ScopeSubmit)
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: s.Store, Config: s.Ladder.Config}), Log: log})
 	a := api.New(api.Options{Middleware: m})
@@ -77,6 +75,14 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 		}
 	})
 	return s
+}
+
+// Key returns the text of a new token of a person.
+func (s *Still) Key(p ladder.Person, scope ladder.Scope) string {
+	s.T.Helper()
+	text, _, err := s.Store.AddToken(s.T.Context(), p.ID, "test", scope, time.Time{})
+	s.Must(err)
+	return text
 }
 
 // Live makes a version of a bot of ada live.

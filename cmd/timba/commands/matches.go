@@ -99,8 +99,6 @@ func botsText(m wire.Match) string {
 type matchReport struct {
 	wire.Match
 	Games []wire.Game `json:"games,omitempty"`
-
-	played []wire.Game // also if they are not shown
 }
 
 func oneMatch(ctx context.Context, c *client.Client, arg string, games bool) (r matchReport, err error) {
@@ -108,50 +106,22 @@ func oneMatch(ctx context.Context, c *client.Client, arg string, games bool) (r 
 	if err != nil {
 		return r, err
 	}
-	if r.Match, err = c.Match(ctx, id); err == nil {
-		r.played, err = client.Collect(c.Games(ctx, id), 0)
-	}
-	if games {
-		r.Games = r.played
+	if r.Match, err = c.Match(ctx, id); err == nil && games {
+		r.Games, err = client.Collect(c.Games(ctx, id), 0)
 	}
 	return r, err
 }
 
 func showMatch(w io.Writer, r matchReport) {
-	printMatch(w, r)
+	printMatch(w, r.Match)
 	if len(r.Games) > 0 {
 		fmt.Fprintln(w)
 		printGames(w, r.Games)
 	}
 }
 
-// record returns how many games a slot of a match has won, drawn and lost.
-func (r matchReport) record(slot int) (won, drawn, lost int) {
-	side := 1 // slots of one
-	if r.Options["teams"] == "yes" {
-		side = max(1, len(r.Versions)/2)
-	}
-	for _, g := range r.played {
-		first := map[int]bool{}
-		for _, s := range g.Seats {
-			if s.Rank == 1 {
-				first[s.Slot] = true
-			}
-		}
-		switch {
-		case !first[slot]:
-			lost++
-		case len(first) > side:
-			drawn++
-		default:
-			won++
-		}
-	}
-	return won, drawn, lost
-}
-
-func printMatch(w io.Writer, m matchReport) {
-	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m.Match), text.Count(m.Deals, "deal"), m.Clock)
+func printMatch(w io.Writer, m wire.Match) {
+	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m), text.Count(m.Deals, "deal"), m.Clock)
 	made := "made"
 	if m.AskedBy != "" {
 		made = "asked for by " + m.AskedBy
@@ -170,7 +140,7 @@ func printMatch(w io.Writer, m matchReport) {
 	slices.Sort(options)
 	fmt.Fprintf(w, "%s %s\n\n", m.Game, strings.Join(options, " "))
 	head := "bot|owner|hash"
-	if len(m.played) > 0 {
+	if len(m.Versions) > 0 && m.Versions[0].Record != nil {
 		head += "|won|drawn|lost"
 	}
 	if len(m.Changes) > 0 {
@@ -183,9 +153,8 @@ func printMatch(w io.Writer, m matchReport) {
 			name += " (remote)"
 		}
 		row := []any{name, ownerText(v.Owner, v.House), hashText(v.SHA256)}
-		if len(m.played) > 0 {
-			won, drawn, lost := m.record(slot)
-			row = append(row, won, drawn, lost)
+		if r := v.Record; r != nil {
+			row = append(row, r.Won, r.Drawn, r.Lost)
 		}
 		for _, c := range m.Changes {
 			if c.Slot == slot {
@@ -245,7 +214,7 @@ func newMatchesAsk() *cobra.Command {
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	cli.CountFlag(cmd, &f.deals, "deals", 0, "deals of the match, each played in every rotation (default: the server's choice)")
 	flags.BoolVar(&f.watch, "watch", false, "wait until it ends, and show it")
-	return fromServer(cmd, true, f.ask, func(w io.Writer, m matchReport) {
+	return fromServer(cmd, true, f.ask, func(w io.Writer, m wire.Match) {
 		if f.watch {
 			printMatch(w, m)
 		} else {
@@ -254,7 +223,7 @@ func newMatchesAsk() *cobra.Command {
 	})
 }
 
-func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string) (m matchReport, err error) {
+func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string) (m wire.Match, err error) {
 	what := args[0]
 	asked := wire.AskedMatch{Deals: f.deals, Bots: args[1:]}
 	ladders, err := c.Ladders(ctx)
@@ -272,10 +241,8 @@ func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string) (m 
 		}
 		asked.Game, asked.Options = what, v.Settings.Map()
 	}
-	if m.Match, err = c.AskMatch(ctx, asked); err == nil && f.watch {
-		if m.Match, err = await(ctx, c, m.Match); err == nil {
-			m.played, err = client.Collect(c.Games(ctx, m.ID), 0)
-		}
+	if m, err = c.AskMatch(ctx, asked); err == nil && f.watch {
+		m, err = await(ctx, c, m)
 	}
 	return m, err
 }

@@ -7,6 +7,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -42,6 +43,15 @@ type Ref struct {
 	House   bool   `json:"house,omitempty"`
 	Remote  bool   `json:"remote,omitempty"` // it runs on its owner's machine
 	SHA256  string `json:"sha256,omitempty"` // of the program that runs
+
+	Record *Record `json:"record,omitempty"` // only in the document of a single match that is finished
+}
+
+// Record counts the games of a version in a match.
+type Record struct {
+	Won   int `json:"won"`
+	Drawn int `json:"drawn"` // first ranks that another side has, too
+	Lost  int `json:"lost"`
 }
 
 // Standing is a version's place on a ladder.
@@ -365,10 +375,7 @@ const ProblemType = "application/problem+json"
 
 // Error returns the problem in one line.
 func (p *Problem) Error() string {
-	text := p.Detail
-	if text == "" {
-		text = p.Title
-	}
+	text := cmp.Or(p.Detail, p.Title)
 	if p.Hint != "" {
 		text += ": " + p.Hint
 	}
