@@ -39,8 +39,10 @@ type Rules struct {
 	FollowOnly bool
 }
 
-// MaxPlies returns the cards, the exchanges and the songs that are chosen.
-func (r Rules) MaxPlies() int { return r.TableRules.MaxPlies() + suits }
+// MaxPlies returns the cards, the exchanges and the songs that are chosen: at most one when a trick
+// begins, as of the three suits that are not trumps only one seat can have two. What is not scored is
+// chosen anew.
+func (r Rules) MaxPlies() int { return r.TableRules.MaxPlies() + baraja.TableCards/int(r.Players) }
 
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
 	return &rules.Variant{

@@ -373,3 +373,19 @@ func TestTuteRedeal(t *testing.T) {
 }
 
 func ranks(s *State) []int { return newVariant(Game, nil, s.rules).Ranks(s.Points()) }
+
+// A song that is not scored is chosen anew at each trick, so that a game can have more moves than cards,
+// exchanges and suits together, as this one of random moves has.
+func TestSongsChosenAgain(t *testing.T) {
+	v := kit.Get[*rules.Variant](t)(resolve("players=4 exchange=yes"))
+	r := rules.NewRand(46827)
+	src := rules.FastStream(r)
+	s := v.Deal(&src)
+	for s.Turn() >= 0 {
+		legal := s.Legal(nil)
+		s.Apply(legal[r.Below(len(legal))], nil)
+	}
+	if n := s.Ply(); n != 49 || n > v.MaxPlies {
+		t.Errorf("the game has %d moves, want 49 and at most %d", n, v.MaxPlies)
+	}
+}

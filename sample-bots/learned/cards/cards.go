@@ -180,13 +180,14 @@ func RuleBits(r baraja.TableRules) (bits int) {
 	return bits
 }
 
-// MostPlies returns an upper bound of the moves of a game.
+// MostPlies returns how many moves hardly a game exceeds: in Tute each of the four songs is rarely chosen
+// more than once.
 func (m Mode) MostPlies() int {
-	r := baraja.TableRules{Exchange: true}
+	plies := baraja.TableRules{Exchange: true}.MaxPlies()
 	if m.Tute {
-		return tute.Rules{TableRules: r}.MaxPlies()
+		plies += 4
 	}
-	return r.MaxPlies()
+	return plies
 }
 
 // MostPoints is what the thesis scales points by: 130 in Brisca, 230 in Tute.
