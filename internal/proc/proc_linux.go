@@ -111,14 +111,17 @@ func Numbers(dir string) (pids []int) {
 func Children(pid int) (pids []int) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 	for _, tid := range Numbers(dir) {
-		list, err := Read(dir + strconv.Itoa(tid) + "/children")
-		if err != nil {
-			continue
-		}
-		for _, f := range bytes.Fields(list) {
-			if pid, err := strconv.Atoi(string(f)); err == nil {
-				pids = append(pids, pid)
-			}
+		pids = append(pids, ChildrenOf(dir+strconv.Itoa(tid))...)
+	}
+	return pids
+}
+
+// ChildrenOf returns the children of a thread, by its directory.
+func ChildrenOf(thread string) (pids []int) {
+	list, _ := Read(thread + "/children") // nothing if it has ended
+	for _, f := range bytes.Fields(list) {
+		if pid, err := strconv.Atoi(string(f)); err == nil {
+			pids = append(pids, pid)
 		}
 	}
 	return pids

@@ -127,12 +127,8 @@ func (t *tree) look(root int) {
 		for _, tid := range proc.Numbers(p.dir + "/task") {
 			thread := p.dir + "/task/" + strconv.Itoa(tid)
 			p.threads = append(p.threads, thread)
-			children, _ := proc.Read(thread + "/children")
-			for _, child := range bytes.Fields(children) {
-				if pid, err := strconv.Atoi(string(child)); err == nil {
-					below, p.childless = append(below, pid), false
-				}
-			}
+			children := proc.ChildrenOf(thread)
+			below, p.childless = append(below, children...), p.childless && len(children) == 0
 		}
 		p.waitedFor = waitedFor(p.dir)
 		t.processes = append(t.processes, p)
