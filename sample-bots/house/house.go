@@ -1,6 +1,6 @@
 // Package house contains the house bots, which are part of the binary: `timba bot NAME` runs one
-// on stdin and stdout. A bot is deterministic: with the same game, options and seed it plays the
-// same moves.
+// on stdin and stdout. Unless its search is limited by the clock, a bot is
+// deterministic: with the same game, options and seed it plays the same moves.
 package house
 
 import (
