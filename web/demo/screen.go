@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +29,6 @@ type screen struct {
 	store    *store.Store
 	ladders  []string
 	names    map[int64]string // of versions
-	known    map[place]bool   // whose ratings are no longer provisional
 	finished int
 	last     int64 // the match that was finished last, 0 for none
 	showing  page
@@ -45,9 +45,6 @@ const (
 	newsLines  = 6   // lines of news under the page
 	tableEvery = 100 // matches between two tables without a terminal
 	redraw     = 500 * time.Millisecond
-	// provisional is the uncertainty above which a rating is provisional, as package rating has it:
-	// that of about ten matches.
-	provisional = 0.1
 )
 
 // The size of a terminal that does not say its own.
@@ -57,13 +54,12 @@ const (
 )
 
 func newScreen(w io.Writer, s *store.Store, c *config.Config) *screen {
-	d := &screen{w: w, store: s, names: map[int64]string{}, known: map[place]bool{}}
+	d := &screen{w: w, store: s, names: map[int64]string{}}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		d.terminal = f
 	}
 	for _, l := range c.Ladders {
 		d.ladders = append(d.ladders, l.Name)
-		d.known[place{l.Name, ladder.Anchor}] = true
 	}
 	d.showing.table = len(d.ladders) // the last part: a game is next
 	return d
@@ -161,6 +157,10 @@ func (d *screen) say(format string, args ...any) {
 // report shows the ratings that a match has changed, and by how much where they are no longer
 // provisional.
 func (d *screen) report(ctx context.Context, e events.Event) error {
+	places, err := d.store.Standings(ctx, e.Ladder)
+	if err != nil {
+		return err
+	}
 	var parts []string
 	for _, c := range e.Changes {
 		if d.names[c.VersionID] == "" {
@@ -170,7 +170,10 @@ func (d *screen) report(ctx context.Context, e events.Event) error {
 			}
 			d.names[c.VersionID] = v.Bot
 		}
-		parts = append(parts, d.change(e.Ladder, d.names[c.VersionID], c))
+		provisional := slices.ContainsFunc(places, func(s ladder.Standing) bool {
+			return s.VersionID == c.VersionID && s.Provisional()
+		})
+		parts = append(parts, change(d.names[c.VersionID], c, provisional))
 	}
 	width, _ := d.size()
 	const margin = 20 // of the ladder's name
@@ -184,16 +187,12 @@ func (d *screen) report(ctx context.Context, e events.Event) error {
 	return nil
 }
 
-// change returns what a match has made of a bot's rating, and notes how certain that is.
-func (d *screen) change(ladderName, bot string, c ladder.Change) string {
-	at := place{ladderName, bot}
-	if bot != ladder.Anchor {
-		d.known[at] = c.Uncertainty <= provisional
-	}
+// change returns what a match has made of a bot's rating.
+func change(bot string, c ladder.Change, provisional bool) string {
 	switch {
 	case bot == ladder.Anchor:
 		return fmt.Sprintf("%s %.0f (fixed) ", bot, c.After)
-	case !d.known[at]:
+	case provisional:
 		return fmt.Sprintf("%s %.0f (provisional) ", bot, c.After)
 	}
 	return fmt.Sprintf("%s %.0f (%+.0f) ", bot, c.After, c.After-c.Before)

@@ -3,7 +3,6 @@ package demo
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -86,17 +85,17 @@ func TestEverySize(t *testing.T) {
 
 // A rating that is not yet known says so, and not by how much it jumps.
 func TestChange(t *testing.T) {
-	s := newScreen(io.Discard, nil, &config.Config{})
 	for _, c := range []struct {
-		bot    string
-		change ladder.Change
-		want   string
+		bot         string
+		change      ladder.Change
+		provisional bool
+		want        string
 	}{
-		{"x", ladder.Change{Before: 1000, After: 1609, Uncertainty: 0.9}, "x 1609 (provisional) "},
-		{"x", ladder.Change{Before: 1609, After: 1650, Uncertainty: 0.09}, "x 1650 (+41) "},
-		{ladder.Anchor, ladder.Change{Before: 1000, After: 1000, Uncertainty: 30}, "@random 1000 (fixed) "},
+		{"x", ladder.Change{Before: 1000, After: 1609}, true, "x 1609 (provisional) "},
+		{"x", ladder.Change{Before: 1609, After: 1650}, false, "x 1650 (+41) "},
+		{ladder.Anchor, ladder.Change{Before: 1000, After: 1000}, true, "@random 1000 (fixed) "},
 	} {
-		if got := s.change("teeko", c.bot, c.change); got != c.want {
+		if got := change(c.bot, c.change, c.provisional); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.change, got, c.want)
 		}
 	}

@@ -10,19 +10,19 @@ import (
 )
 
 // legend explains the marks in a table.
-const legend = "? is provisional: after fewer than about ten matches the number still jumps"
+const legend = "? is provisional: its 95 % interval is still ±100 or wider"
 
 // table is the rating of each bot on each ladder.
 type table struct {
 	ladders []string
 	bots    []string // the strongest first
 	elo     map[place]float64
-	known   map[place]bool // whose Elo is not provisional
+	known   map[place]bool // whose Elo is given, or not provisional
 }
 
 // table returns the standings of all ladders.
 func (d *screen) table(ctx context.Context) (*table, error) {
-	t := &table{ladders: d.ladders, elo: map[place]float64{}, known: d.known}
+	t := &table{ladders: d.ladders, elo: map[place]float64{}, known: map[place]bool{}}
 	sums, on := map[string]float64{}, map[string]float64{}
 	for _, l := range d.ladders {
 		places, err := d.store.Standings(ctx, l)
@@ -31,6 +31,7 @@ func (d *screen) table(ctx context.Context) (*table, error) {
 		}
 		for _, s := range places {
 			t.elo[place{l, s.Bot}] = s.Rating()
+			t.known[place{l, s.Bot}] = s.Anchor() || !s.Provisional()
 			sums[s.Bot] += s.Rating()
 			on[s.Bot]++
 		}
