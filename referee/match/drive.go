@@ -40,16 +40,16 @@ func Start(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn) 
 func drive(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn, start startFunc) (*Process, error) {
 	p := &Process{cores: cores.Open(cores.Any, cores.All(), new(cores.Players))}
 	p.seat = seat{Bot: b, clock: c, anyRemote: b.Serve != nil, told: func() {}, trace: func(bool, time.Time, []byte) {}}
-	p.seat.start = func() (Conn, time.Time, error) {
-		made, started, err := startBot(ctx, b, p.cores, start)
+	p.seat.start = func(b Bot) (Conn, error) {
+		made, err := start(ctx, b, p.cores)
 		if err != nil {
-			return nil, started, err
+			return nil, err
 		}
 		p.driven = made.(driven)
 		if around != nil {
 			made = around(made)
 		}
-		return made, started, nil
+		return made, nil
 	}
 	if err := p.seat.launch(); err != nil {
 		p.Close()
@@ -116,8 +116,6 @@ func (e End) Clean() bool {
 
 // Close ends the process and all processes that it has started.
 func (p *Process) Close() {
-	if p.driven != nil {
-		p.driven.Close(0)
-	}
+	p.seat.stop(0)
 	p.cores.Close()
 }

@@ -14,16 +14,15 @@ import (
 
 // local is a bot without a process: Bot.Serve in a goroutine of its own.
 type local struct {
-	ctx     context.Context
-	in      *inbox
-	out     chan []byte
-	ended   chan struct{} // Serve has returned
-	why     error         // what it returned
-	closed  chan struct{}
-	lines   lineBuffer
-	unread  []byte // output that is not split into lines yet
-	scratch string
-	holds   holdTimes
+	ctx    context.Context
+	in     *inbox
+	out    chan []byte
+	ended  chan struct{} // Serve has returned
+	why    error         // what it returned
+	closed chan struct{}
+	lines  lineBuffer
+	unread []byte // output that is not split into lines yet
+	holds  holdTimes
 
 	overslept time.Duration // how much longer than asked the referee has slept since the turn began
 }
@@ -73,22 +72,15 @@ func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
 }
 
 // begin starts a bot, as a process or with Serve.
-func begin(ctx context.Context, b Bot, scratch string) (Conn, error) {
+func begin(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
 	if b.Serve == nil {
-		return start(ctx, b, scratch)
+		return start(ctx, b, w)
 	}
-	return newLocal(ctx, b.Serve, scratch), nil
+	return newLocal(ctx, b.Serve), nil
 }
 
-func newLocal(ctx context.Context, serve func(lines io.Reader, answers io.Writer) error, scratch string) *local {
-	l := &local{
-		ctx:     ctx,
-		in:      newInbox(),
-		out:     make(chan []byte),
-		ended:   make(chan struct{}),
-		closed:  make(chan struct{}),
-		scratch: scratch,
-	}
+func newLocal(ctx context.Context, serve func(lines io.Reader, answers io.Writer) error) *local {
+	l := &local{ctx: ctx, in: newInbox(), out: make(chan []byte), ended: make(chan struct{}), closed: make(chan struct{})}
 	go func() {
 		l.why = serve(l.in, outbox{l})
 		close(l.ended)
@@ -206,7 +198,6 @@ func (l *local) Close(grace time.Duration) {
 		}
 	}
 	close(l.closed)
-	dropScratch(l.scratch)
 }
 
 // outbox is the writer that Serve writes to.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -78,11 +79,11 @@ func TestOwnClocksAreKept(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &Match{Variant: variant(t, "teeko", "limit=12"), Bots: named(2), Seed: rules.Seed{1}, Clock: patient}
 			m.Bots[0].Clock = &short
-			m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
+			m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
 				if b.Name != slow {
-					return starter{}.start(ctx, b, scratch)
+					return starter{}.start(ctx, b, w)
 				}
-				return thinker(scratch, func(turn int) time.Duration {
+				return thinker(func(turn int) time.Duration {
 					if turn == 1 {
 						return 900 * time.Millisecond // longer than the time of one
 					}

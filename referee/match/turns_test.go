@@ -9,15 +9,16 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
 // thinker returns a bot, for a bubble, that takes its time for each of its turns, counted from 0, and
 // keeps the milliseconds that it is told.
-func thinker(scratch string, think func(turn int) time.Duration, told *[]int) Conn {
+func thinker(think func(turn int) time.Duration, told *[]int) Conn {
 	turn := -1
 	return &slowed{
-		talker: talker{scratch: scratch, answer: func(l protocol.RefLine) string {
+		talker: talker{answer: func(l protocol.RefLine) string {
 			*told = append(*told, l.MS)
 			return firstMove(l)
 		}},
@@ -58,11 +59,11 @@ func TestClocksOfTurns(t *testing.T) {
 				var told []int
 				c.clock.Startup = time.Minute
 				m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Seed: rules.Seed{1}, Clock: c.clock}
-				m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
+				m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
 					if b.Name == "bot1" {
-						return starter{}.start(ctx, b, scratch)
+						return starter{}.start(ctx, b, w)
 					}
-					return thinker(scratch, c.think, &told), nil
+					return thinker(c.think, &told), nil
 				}
 				g := oneGame(t, m)
 				valid(t, &g.Replay)
