@@ -73,6 +73,12 @@ func (p *Process) Ask(g *referee.Game) error {
 // Await reads what the bot writes until a time while it has no turn: only comments and infos are allowed.
 func (p *Process) Await(until time.Time) error { return p.seat.early(time.Now(), until) }
 
+// AwaitLate waits for an answer that is late for some of the bot's own time, and returns when it came: zero if
+// it did not.
+func (p *Process) AwaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
+	return p.seat.await(late, patience)
+}
+
 // Tell sends the bot the lines for its seat that it was not sent yet.
 func (p *Process) Tell(g *referee.Game, seat int) error {
 	now := time.Now()
