@@ -61,31 +61,31 @@ func (b *Bot) CPU() time.Duration {
 	return b.process.CPU()
 }
 
-// CPU returns the CPU time of a bot, which is quick to read: without a sandbox that of its first
-// process alone, and without a cgroup nothing before its end.
-func CPU(p *sandbox.Process) time.Duration {
-	if pid := p.Pid(); pid > 0 && p.Level() == sandbox.None {
+// FirstCPU returns the CPU time of the bot as far as it is quick to read: without a sandbox that of its
+// first process alone, and without a cgroup nothing before its end.
+func (b *Bot) FirstCPU() time.Duration {
+	if pid := b.process.Pid(); pid > 0 && b.process.Level() == sandbox.None {
 		return own(pid)
 	}
-	return p.CPU()
+	return b.process.CPU()
 }
 
-// Ready returns the threads of a bot that run or wait for a core.
-func Ready(p *sandbox.Process) Threads {
+// Ready returns the threads of the bot that run or wait for a core. Unlike the other methods it may be
+// called while another worker reads the bot's time.
+func (b *Bot) Ready() Threads {
 	ready := Threads{}
-	file := p.Threads()
-	if file == "" {
-		if pid := p.Pid(); pid > 0 {
-			ready.addBelow(pid)
+	if file := b.process.Threads(); file != "" {
+		list, _ := proc.Read(file) // nothing if it has ended
+		for _, tid := range bytes.Fields(list) {
+			ready.add("/proc/" + string(tid))
 		}
-		return ready
-	}
-	list, err := proc.Read(file)
-	if err != nil {
-		return nil
-	}
-	for _, tid := range bytes.Fields(list) {
-		ready.add("/proc/" + string(tid))
+	} else if pid := b.process.Pid(); pid > 0 {
+		for _, pid := range proc.Below(pid) {
+			dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+			for _, tid := range proc.Numbers(dir) {
+				ready.add(dir + strconv.Itoa(tid))
+			}
+		}
 	}
 	return ready
 }
@@ -181,16 +181,6 @@ func (t *tree) time() (had Time, ok bool) {
 	// Last, so that it is not less than what the threads have had.
 	had.CPU = t.cpu()
 	return had, ok
-}
-
-// addBelow adds the threads of a process and of its descendants that run or wait for a core.
-func (t Threads) addBelow(pid int) {
-	for _, pid := range proc.Below(pid) {
-		dir := "/proc/" + strconv.Itoa(pid) + "/task/"
-		for _, tid := range proc.Numbers(dir) {
-			t.add(dir + strconv.Itoa(tid))
-		}
-	}
 }
 
 // add adds the thread of a directory of /proc if it runs or waits for a core.

@@ -291,7 +291,8 @@ func (p *process) gone(how fault.Kind) error {
 	p.awaitExit(began.Add(moment))
 	for !p.exited { // on a busy machine it takes longer
 		took := time.Since(began)
-		if !(took < dying && len(p.ready()) > 0 || took < telling && p.over()) {
+		works := p.used != nil && len(p.used.Ready()) > 0
+		if !(took < dying && works || took < telling && p.over()) {
 			break
 		}
 		p.awaitExit(time.Now().Add(moment))

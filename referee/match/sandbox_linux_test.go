@@ -169,7 +169,7 @@ func TestSandboxedThinks(t *testing.T) {
 						quiet := 0
 						// Soon, not at once, it is seen neither to run nor to wait for a core.
 						until(t, h.name+": it is stopped", func() bool {
-							if quiet++; len(thinker.ready()) > 0 {
+							if quiet++; len(thinker.used.Ready()) > 0 {
 								quiet = 0
 							}
 							return quiet == 10
