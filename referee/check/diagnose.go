@@ -76,7 +76,7 @@ func (s *session) text(r fault.Reason) string {
 		}
 		return fmt.Sprintf("the move %q is not in the list of its turn: %s", string(r.Move), why)
 	}
-	text := strings.TrimSuffix(r.Text(), "; "+protocol.WhereDebugBelongs)
+	text := strings.TrimSuffix(r.Text(), "; "+fault.WhereDebugBelongs)
 	switch {
 	case r.Code() != protocol.Exit || r.Unfinished != "":
 		return text

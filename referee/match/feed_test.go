@@ -72,7 +72,7 @@ var entrances = map[string]func() (lines string, err error){
 	"early move": func() (string, error) { return "move 1o", nil },
 	"crash":      func() (string, error) { return "", fault.Reason{Kind: fault.Exited, Status: 1} },
 	"long line": func() (string, error) {
-		return "", fault.TooLong(bytes.Repeat([]byte("x"), protocol.MaxLine+1))
+		return "", fault.OfLine(bytes.Repeat([]byte("x"), protocol.MaxLine+1), protocol.TooLong)
 	},
 }
 

@@ -302,7 +302,7 @@ func (s *seat) read(at time.Time, line []byte) (protocol.BotLine, error) {
 	msg, err := protocol.ParseBot(line)
 	switch {
 	case err != nil:
-		err = fault.OfLine(err)
+		err = fault.OfLine(line, err)
 	case msg.Verb == protocol.Info:
 		s.info = append(s.info, string(msg.Text))
 	case msg.Verb == protocol.Comment:
