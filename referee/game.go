@@ -51,8 +51,8 @@ const (
 	usualLines = 1 << 10
 )
 
-// NewGame returns a game that has not begun, of which head has all that is known before: the seeds,
-// seats and clocks. Lines are written for the seats that listen.
+// NewGame returns a game that has not begun. head has what is known before a game: seeds, seats and
+// clocks. Lines are written for the seats that listen.
 func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	stream := rules.NewStream(rules.Seed(head.Seed))
 	g := &Game{Variant: v, Record: head, State: v.Deal(&stream), forfeits: forfeits{variant: v}, listening: listening}
@@ -72,8 +72,8 @@ func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	return g
 }
 
-// Begin begins the game with the "game" lines and the first events, and reports whether it does: forfeits
-// may have decided it.
+// Begin begins the game with the "game" lines and the first events, and reports whether it has: forfeits
+// may have decided the game before.
 func (g *Game) Begin() bool {
 	if g.events != nil {
 		g.events.Reset()

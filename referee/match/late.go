@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Starved is the error of a game that is void because others held the cores for longer than a bot
-// that is late is waited for.
+// Starved is the error of a void game: other programs held the cores for longer than the referee waits
+// for a bot that is late.
 type Starved struct {
 	Bot  string        // who was late
 	Turn time.Duration // how long the bot had by the clock on the wall
@@ -87,7 +87,7 @@ func (t answerTime) judge(now time.Time, lost cores.Lost, answered bool) (v verd
 // waitStep is how long a bot that is late is waited for at least before it is judged again.
 const waitStep = 10 * time.Millisecond
 
-// LateError is the error for a bot that is late by itself.
+// LateError is the fault of a bot that is late, also without the time that others took from it.
 type LateError struct {
 	fault.Reason
 	Credit time.Duration // what others have taken from it

@@ -27,8 +27,8 @@ type local struct {
 	overslept time.Duration // how much longer than asked the referee has slept since the turn began
 }
 
-// Holder is what Serve's answers are, too: Hold(true) makes the clock of the bot stand still,
-// until Hold(false). The time meanwhile is credit of the turn.
+// Holder is a second interface of the writer that Bot.Serve gets for its answers: Hold(true) stops the
+// bot's clock, and Hold(false) lets it go on. The time between is credit of the turn.
 type Holder interface{ Hold(bool) }
 
 // holdTimes tells for how long a bot's clock was held.

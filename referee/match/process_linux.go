@@ -342,8 +342,10 @@ func (p *process) Rest() []byte { return p.lines.rest() }
 func (p *process) Answered() {
 	p.lines.answered()
 	p.filled = false
-	p.turn.end()
-	p.pause()
+	p.turn.since = time.Time{}
+	if p.freezes() {
+		p.sandbox.Freeze(true) // after an error it keeps running
+	}
 }
 
 func (p *process) Stderr() []byte {
@@ -418,13 +420,6 @@ func (p *process) Wait(deadline time.Time) (end End, ok bool) {
 		end.Reason = r
 	}
 	return end, true
-}
-
-// pause stops a bot between its turns.
-func (p *process) pause() {
-	if p.freezes() {
-		p.sandbox.Freeze(true) // after an error it keeps running
-	}
 }
 
 // wake resumes the bot.

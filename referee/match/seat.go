@@ -37,9 +37,9 @@ type seat struct {
 	note  string   // for the log, of a move that was late
 }
 
-// playGame plays a game that has not begun, with the moves of an opening, to its end. out marks the disqualified bots, and watch, unless
-// it is nil, receives each position. The error is the referee's own failure or the context's; after it the
-// processes must not be used again.
+// playGame plays a game that has not begun, with the moves of an opening, to its end. out marks the
+// disqualified bots, and watch, unless it is nil, receives each position. The error is the referee's own
+// failure or the context's; after it the processes must not be used again.
 func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*seat, out []bool, watch func(*referee.Game)) error {
 	if err := startAll(g, seats, out); err != nil {
 		return err
@@ -224,9 +224,11 @@ func (s *seat) ask(g *referee.Game) error {
 	return g.Move(msg.Move, referee.Spent{Took: at.Sub(sent), Credit: credit}, s.info)
 }
 
-// answer waits for the answer to lines that were sent, and returns it with the time when it came and the
-// credit without which it would be late. why is the reason of a bot that is late.
-func (s *seat) answer(now time.Time, limit answerTime, sent []byte, why fault.Reason) (msg protocol.BotLine, at time.Time, credit time.Duration, err error) {
+// answer waits for the answer to lines that were sent. It returns the answer, when it came, and the credit
+// without which it would be late. why is the fault of a bot that is late.
+func (s *seat) answer(now time.Time, limit answerTime, sent []byte, why fault.Reason) (
+	msg protocol.BotLine, at time.Time, credit time.Duration, err error,
+) {
 	for deadline := limit.due; ; {
 		line, at, err := s.conn.Line(now, deadline)
 		none := errors.Is(err, ErrLate)
@@ -405,7 +407,8 @@ func stopAll(grace time.Duration, seats []*seat) {
 // untimed is longer than anyone waits.
 const untimed = 365 * 24 * time.Hour
 
-// LeastPaid is the least time of a turn for which it is asked whether a bank has to pay all of it.
+// LeastPaid is how long a turn takes at least before the kernel is asked how much of it others took. The
+// bank pays for all of a shorter one.
 const LeastPaid = 10 * time.Millisecond
 
 const (

@@ -41,8 +41,6 @@ func (t *turnTime) begin(now time.Time, left time.Duration) {
 	t.waits.Begin(now)
 }
 
-func (t *turnTime) end() { t.since = time.Time{} }
-
 // sampleIfDue reads the counters if it is time for that, and returns how long it is until the next time.
 func (p *process) sampleIfDue(now time.Time) time.Duration {
 	t := &p.turn
