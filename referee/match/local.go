@@ -219,7 +219,7 @@ func (o outbox) Hold(on bool) { o.holds.hold(on) }
 type inbox struct {
 	mu      sync.Mutex
 	changed *sync.Cond
-	data    []byte
+	data    bytes.Buffer
 	ended   bool
 }
 
@@ -232,7 +232,7 @@ func newInbox() *inbox {
 func (b *inbox) put(data []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.data = append(b.data, data...)
+	b.data.Write(data)
 	b.changed.Signal()
 }
 
@@ -246,13 +246,8 @@ func (b *inbox) close() {
 func (b *inbox) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for len(b.data) == 0 && !b.ended {
+	for b.data.Len() == 0 && !b.ended {
 		b.changed.Wait()
 	}
-	if len(b.data) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, b.data)
-	b.data = b.data[n:]
-	return n, nil
+	return b.data.Read(p)
 }
