@@ -255,7 +255,7 @@ func TestReplaysTrafficOfCertainFaults(t *testing.T) {
 		m := &Match{Variant: v, Bots: named(3), Clock: patient, Seed: rules.Seed{3}}
 		turns := 0
 		m.start = starter{}.start
-		bots := starter{"bot1": func() *talker {
+		bots := starter{"bot1": func() Conn {
 			return &talker{answer: func(l protocol.RefLine) string {
 				if turns++; turns < 3 {
 					return firstMove(l)

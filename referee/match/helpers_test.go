@@ -79,8 +79,8 @@ func (c *talker) Close(time.Duration)                            {}
 // firstMove answers with the first move of the list.
 func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.At(0)) }
 
-// starter is a Match.start for talkers: by name of the bot, what makes it one.
-type starter map[string]func() *talker
+// starter is a Match.start for bots without a process: by name, what makes them; a talker for others.
+type starter map[string]func() Conn
 
 func (s starter) start(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
 	if make := s[b.Name]; make != nil {

@@ -123,24 +123,23 @@ func (s *seat) late(t answerTime, now time.Time, answered bool, why fault.Reason
 // how late it was.
 const LatePatience = time.Second
 
-// later waits for a move that is late, and notes in the log of the bot when it came. The error is the fault
-// of a bot that goes beyond its memory meanwhile, or of the referee.
-func (s *seat) later(late LateError) error {
+// later waits for a move that is late, and returns the line for the bot's log that says when it came. The
+// error is the fault of a bot that goes beyond its memory meanwhile, or of the referee.
+func (s *seat) later(late LateError) (note string, err error) {
 	if late.Kind != fault.Late && late.Kind != fault.LateBank {
-		return nil
+		return "", nil
 	}
 	at, err := s.await(late, s.patience)
 	switch r, ended := errors.AsType[fault.Reason](err); {
 	case ended && r.Kind != fault.OutOfMemory:
-		return nil
+		return "", nil
 	case err != nil:
-		return err
+		return "", err
 	case at.IsZero():
-		s.note = fault.LaterNote(false, time.Since(late.Since)) + "\n"
-	default:
-		s.note = fault.LaterNote(true, at.Sub(late.Since)-s.conn.Lost(late.Since, at, true).Known) + "\n"
+		return fault.LaterNote(false, time.Since(late.Since)) + "\n", nil
 	}
-	return nil
+	own := at.Sub(late.Since) - s.conn.Lost(late.Since, at, true).Known
+	return fault.LaterNote(true, own) + "\n", nil
 }
 
 // await waits for a late answer for some of the bot's own time, so that a busy machine does not turn a slow

@@ -97,12 +97,7 @@ func (c *slowed) Lost(since, now time.Time, _ bool) cores.Lost {
 func slow(t testing.TB, clock referee.Clock, think func(ply int) time.Duration, share func() float64) *Match {
 	t.Helper()
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, Only: []int{0}}
-	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
-		if b.Name != "bot0" {
-			return starter{}.start(ctx, b, w)
-		}
-		return &slowed{talker: talker{answer: firstMove}, think: think, share: share}, nil
-	}
+	m.start = starter{"bot0": func() Conn { return &slowed{talker: talker{answer: firstMove}, think: think, share: share} }}.start
 	return m
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -61,12 +60,7 @@ func scenes(t testing.TB) (all []scene) {
 // play plays the scene with a Conn in its seat.
 func (s scene) play(ctx context.Context, c func(ctx context.Context) Conn, trace func(referee.Traffic)) (*referee.Result, error) {
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient, Trace: trace}
-	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
-		if b.Name != m.Bots[s.seat].Name {
-			return starter{}.start(ctx, b, w)
-		}
-		return c(ctx), nil
-	}
+	m.start = starter{m.Bots[s.seat].Name: func() Conn { return c(ctx) }}.start
 	r := newRotation(ctx, m, 0, nil, func() {})
 	defer stopAll(0, r.seats)
 	return r.play(0, make([]bool, len(m.Bots)))

@@ -34,7 +34,6 @@ type seat struct {
 	trace func(fromBot bool, at time.Time, lines []byte)
 	log   []byte   // comments and the stderr of ended processes
 	info  []string // since the last move
-	note  string   // for the log, of a move that was late
 }
 
 // playGame plays a game that has not begun, with the moves of an opening, to its end. out marks the
@@ -345,8 +344,9 @@ func (s *seat) fail(g *referee.Game, err error) error {
 		return err
 	}
 	late, _ := errors.AsType[LateError](err)
+	var note string
 	if s.patience > 0 && s.conn != nil {
-		if err := s.later(late); err != nil {
+		if note, err = s.later(late); err != nil {
 			if why, ok = errors.AsType[fault.Reason](err); !ok {
 				return err
 			}
@@ -361,11 +361,10 @@ func (s *seat) fail(g *referee.Game, err error) error {
 		s.trace(false, now, lines)
 		s.conn.Send(lines, now) // the bot may have ended, or not read
 		s.stop(0)
-		if s.note != "" && len(s.log) > 0 && !bytes.HasSuffix(s.log, lf) {
+		if note != "" && len(s.log) > 0 && !bytes.HasSuffix(s.log, lf) {
 			s.keep(lf)
 		}
-		s.keep([]byte(s.note))
-		s.note = ""
+		s.keep([]byte(note))
 	}
 	return nil
 }

@@ -43,13 +43,13 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 		}, false, protocol.Garbled},
 	} {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 3, Clock: patient}
-		m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
-			talk, err := starter{"bot0": func() *talker { return &talker{answer: c.answer} }}.start(ctx, b, w)
-			if c.full && b.Name == "bot0" {
-				return full{talk}, err
+		m.start = starter{"bot0": func() Conn {
+			talk := &talker{answer: c.answer}
+			if c.full {
+				return full{talk}
 			}
-			return talk, err
-		}
+			return talk
+		}}.start
 		m.Only = []int{0}
 		for deal, g := range playAll(t, m) {
 			if deal != 1 { // 0 is honest to its end, and a fresh process plays 2

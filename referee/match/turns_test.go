@@ -1,7 +1,6 @@
 package match
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -59,12 +57,7 @@ func TestClocksOfTurns(t *testing.T) {
 				var told []int
 				c.clock.Startup = time.Minute
 				m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Seed: rules.Seed{1}, Clock: c.clock}
-				m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
-					if b.Name == "bot1" {
-						return starter{}.start(ctx, b, w)
-					}
-					return thinker(c.think, &told), nil
-				}
+				m.start = starter{"bot0": func() Conn { return thinker(c.think, &told) }}.start
 				g := oneGame(t, m)
 				valid(t, &g.Replay)
 				checkTold(t, c.clock, g, told)

@@ -213,7 +213,7 @@ func TestLimitsAndFaultsPanic(t *testing.T) {
 func TestMatchCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := &Match{Variant: variant(t, "teeko", "limit=0"), Bots: named(2), Deals: 1, Clock: patient, Workers: []int{cores.Any, cores.Any}}
-	m.start = starter{"bot0": func() *talker {
+	m.start = starter{"bot0": func() Conn {
 		return &talker{answer: func(l protocol.RefLine) string {
 			if l.Ply >= 20 {
 				cancel()
