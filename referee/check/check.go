@@ -38,7 +38,7 @@ type Options struct {
 	// credit of the bot. An error ends the check.
 	Yield func(own time.Duration) error
 
-	start startFunc // nil for referee.Start, except in tests
+	start startFunc // match.Start, except in tests
 }
 
 // startFunc starts a bot.

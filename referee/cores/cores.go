@@ -103,7 +103,7 @@ type Watch struct {
 	delayed    bool          // the worker was kept from a core when it wanted to read the counters
 }
 
-// New returns a Watch of so many cores, on which these players play and those that are added.
+// New returns a Watch of a number of cores, on which the players play.
 func New(c Counters, cores int, p *Players) *Watch {
 	return &Watch{counters: c, cores: cores, players: p}
 }

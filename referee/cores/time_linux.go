@@ -22,9 +22,9 @@ type Bot struct {
 // NewBot returns a Bot that has been started.
 func NewBot(p *sandbox.Process) *Bot { return &Bot{process: p} }
 
-// Time returns what the bot has had of the cores; ok is false where the system does not tell all:
-// without a cgroup, the time of a child is lost whose parent ignores its end. Of a bot without a
-// sandbox, what Forgets and what is no longer below its first process is for the caller to find out.
+// Time returns what the bot has had of the cores; ok is false where the system does not tell all of it:
+// without a cgroup, the time of a child is lost if its parent ignores the end of its children. For a bot
+// without a sandbox, the caller has to ask Forgets and to look for processes that have left the tree.
 func (b *Bot) Time() (t Time, ok bool) {
 	p := b.process
 	file := p.Threads()
