@@ -30,8 +30,7 @@ type Bot struct {
 
 	// Temp is the directory in which its process gets one of its own for temporary files, unless its
 	// sandbox has one; "" for the system's.
-	Temp    string
-	scratch string // its own while it runs; "" if it needs none
+	Temp string
 
 	// Clock is the bot's own; nil for that of the match.
 	Clock *referee.Clock

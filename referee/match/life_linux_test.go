@@ -209,7 +209,7 @@ func TestScratchOfBareBotsOnly(t *testing.T) {
 	m.Bots[1].Serve = func(io.Reader, io.Writer) error { return nil }
 	has := map[string]bool{}
 	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
-		has[b.Name] = b.scratch != ""
+		has[b.Name] = b.Temp != ""
 		return &talker{answer: firstMove}, nil
 	}
 	if err := m.Play(t.Context()); err != nil {

@@ -24,8 +24,9 @@ type seat struct {
 	told      func()        // the bot was late: it may have to be said that the machine is busy
 	patience  time.Duration // see Match.Patience
 
-	conn    Conn // nil while no process runs
-	ready   bool // it has answered the greeting
+	conn    Conn   // nil while no process runs
+	scratch string // its directory for temporary files; "" if it needs none
+	ready   bool   // it has answered the greeting
 	version string
 	greeted time.Time
 	pending error // a fault that was found after the last turn of a game, for the next game
@@ -139,7 +140,8 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	return nil
 }
 
-// startFunc starts a bot, whose process the watch counts from then on: begin, except in tests.
+// startFunc starts a bot, whose Temp is by now its own: begin, except in tests. The watch counts its process
+// from then on.
 type startFunc func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error)
 
 // launch starts the bot and sends the greeting.
@@ -148,7 +150,9 @@ func (s *seat) launch() (err error) {
 		return err
 	}
 	started := time.Now()
-	c, err := s.start(s.Bot)
+	b := s.Bot
+	b.Temp = s.scratch
+	c, err := s.start(b)
 	if err != nil {
 		dropScratch(s.scratch)
 		return err
