@@ -19,7 +19,6 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/submission"
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
@@ -109,7 +108,7 @@ func codes(list []string) string {
 
 func faults() string {
 	b := newTable("kind", "code", "parameters", "text")
-	short := strings.NewReplacer("{unfinished}", "", "; "+protocol.WhereDebugBelongs, "")
+	short := strings.NewReplacer("{unfinished}", "", "; "+fault.WhereDebugBelongs, "")
 	for _, k := range fault.Kinds() {
 		b.row(code(string(k)), code(string(k.Code())), codes(k.Parameters()), short.Replace(k.Form()))
 	}

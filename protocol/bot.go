@@ -25,7 +25,7 @@ type BotLine struct {
 	Text          []byte // of info, everything after the verb; of a comment, the whole line; aliases the line
 }
 
-// Flaw is why a line is not one that a bot may write.
+// Flaw is why a line is not one that a bot may write: the error of ParseBot.
 type Flaw string
 
 // The flaws.
@@ -39,28 +39,8 @@ const (
 	NoSuchLine Flaw = "no-such-line"
 )
 
-// LineError is the error of ParseBot.
-type LineError struct {
-	Flaw Flaw
-	Line string // cut by Clip
-	At   int    // of NotASCII: the position of the first such byte, from 1
-	Byte byte   // of NotASCII: that byte
-}
-
-// WhereDebugBelongs is the end of the text of every flaw.
-const WhereDebugBelongs = "debug output belongs on stderr or in a line that begins with '#'"
-
-// Error returns a text with the line, what is wrong with it and what a bot may write.
-func (e *LineError) Error() string {
-	text := Quote([]byte(e.Line)) + " " + e.Flaw.What()
-	if e.Flaw == NotASCII {
-		text += fmt.Sprintf(": byte %d is 0x%02x", e.At, e.Byte)
-	}
-	return text + "; " + WhereDebugBelongs
-}
-
-// What returns what is wrong with a line, to follow the line in a text.
-func (f Flaw) What() string {
+// Error returns what is wrong with the line and what a bot may write, to follow the line in a text.
+func (f Flaw) Error() string {
 	switch f {
 	case TooLong:
 		return fmt.Sprintf("is longer than %d bytes", MaxLine)
@@ -79,44 +59,42 @@ func (f Flaw) What() string {
 }
 
 // ParseBot parses a line of a bot, without its LF; it ignores one CR at the end. The error
-// is a *LineError. Move, info and comment lines do not allocate.
+// is a Flaw. Move, info and comment lines do not allocate.
 func ParseBot(line []byte) (BotLine, error) {
 	line = dropCR(line)
 	if len(line) > MaxLine {
-		return BotLine{}, garbled(line, TooLong)
+		return BotLine{}, TooLong
 	}
-	if i := unprintable(line); i >= 0 {
-		return BotLine{}, &LineError{NotASCII, Clip(line), i + 1, line[i]}
+	if unprintable(line) >= 0 {
+		return BotLine{}, NotASCII
 	}
 	if len(line) > 0 && line[0] == '#' {
 		return BotLine{Verb: Comment, Text: line}, nil
 	}
 	if badSpacing(line) {
-		return BotLine{}, garbled(line, BadSpacing)
+		return BotLine{}, BadSpacing
 	}
 	verb, rest := words.Cut(line)
 	switch string(verb) {
 	case "move":
 		if rest == nil || Words(rest).Len() != 1 {
-			return BotLine{}, garbled(line, BadMove)
+			return BotLine{}, BadMove
 		}
 		return BotLine{Verb: Move, Move: rest}, nil
 	case "info":
 		if !Pairs(rest).Valid() {
-			return BotLine{}, garbled(line, BadInfo)
+			return BotLine{}, BadInfo
 		}
 		return BotLine{Verb: Info, Text: rest}, nil
 	case "ready":
 		if Words(rest).Len() > 2 {
-			return BotLine{}, garbled(line, BadReady)
+			return BotLine{}, BadReady
 		}
 		name, version := words.Cut(rest)
 		return BotLine{Verb: Ready, Name: string(name), Version: string(version)}, nil
 	}
-	return BotLine{}, garbled(line, NoSuchLine)
+	return BotLine{}, NoSuchLine
 }
-
-func garbled(line []byte, flaw Flaw) error { return &LineError{Flaw: flaw, Line: Clip(line)} }
 
 // AppendReady appends a bot's answer to the greeting. Name and version may be empty; a
 // version without a name is left out.

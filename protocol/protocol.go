@@ -39,7 +39,7 @@ const (
 	Forbidden Code = "forbidden" // a system call that the sandbox does not allow
 )
 
-// Codes is every code.
+// Codes lists every code.
 var Codes = []Code{Startup, Timeout, Illegal, Garbled, Exit, Output, Memory, Processes, Forbidden}
 
 // quoted is the maximum number of bytes of a line that an error quotes.

@@ -101,7 +101,8 @@ func (r ScoreRule) check(name string) error {
 	return nil
 }
 
-// Check returns an error unless the rules can be kept. At no position do both hold.
+// Check returns an error for rules that are out of range, or that could both end a game at the same
+// position.
 func (a Adjudication) Check() error {
 	if a.Draw != nil {
 		if err := a.Draw.check("draw"); err != nil {

@@ -120,8 +120,8 @@ func (c *Clock) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// CheckReplay returns an error for a replay's clock that no game can have had.
-func (m ClockMS) CheckReplay() error {
+// checkReplay returns an error for a replay's clock that no game can have had.
+func (m ClockMS) checkReplay() error {
 	if (m.Inc != nil) != (m.Bank != 0) {
 		return fmt.Errorf("clock: bank and inc go together")
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Fingerprint returns what the games have in common that tell the same: those of
-// the same bots at the same seats with the same position at the start, the same
-// moves and the same result. bots has who sits where, as the caller numbers them.
+// Fingerprint returns a hash that two games share if nothing is learnt from the second one: the same bots
+// at the same seats, the same position at the start, the same moves and the same result. bots has the
+// bot at each seat, as the caller numbers them.
 //
 // Databases keep fingerprints, so those of old replays must not change.
 func (r *Replay) Fingerprint(v *rules.Variant, bots []int) [16]byte {

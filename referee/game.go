@@ -33,10 +33,10 @@ type Game struct {
 	State  rules.State // not to be changed by others
 
 	forfeits    forfeits
-	adjudicator *adjudicator // nil without rules of adjudication
-	ended       *Adjudicated // by the scores
-	standIn     *standIn     // nil until it is needed
-	timers      []timer      // by seat
+	adjudicator *adjudicator  // nil without rules of adjudication
+	ended       *Adjudicated  // by the scores
+	standIn     *rules.Stream // of its moves; nil until it is needed
+	timers      []timer       // by seat
 	begun       bool
 	listening   rules.Seats
 	lines       [][]byte   // by seat, to be sent
@@ -51,8 +51,8 @@ const (
 	usualLines = 1 << 10
 )
 
-// NewGame returns a game that has not begun, of which head has all that is known before: the seeds,
-// seats and clocks. Lines are written for the seats that listen.
+// NewGame returns a game that has not begun. head has what is known before a game: seeds, seats and
+// clocks. Lines are written for the seats that listen.
 func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	stream := rules.NewStream(rules.Seed(head.Seed))
 	g := &Game{Variant: v, Record: head, State: v.Deal(&stream), forfeits: forfeits{variant: v}, listening: listening}
@@ -72,8 +72,8 @@ func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	return g
 }
 
-// Begin begins the game with the "game" lines and the first events, and reports whether it does: forfeits
-// may have decided it.
+// Begin begins the game with the "game" lines and the first events, and reports whether it has: forfeits
+// may have decided the game before.
 func (g *Game) Begin() bool {
 	if g.events != nil {
 		g.events.Reset()
@@ -207,13 +207,14 @@ func (g *Game) Give(text string) error {
 	return nil
 }
 
-// standInMove draws the move that the stand-in makes now.
+// standInMove draws the move that the stand-in makes now: it shuffles the listed moves, and plays the first.
 func (g *Game) standInMove() rules.Move {
 	if g.standIn == nil {
-		g.standIn = newStandIn(rules.Seed(g.Record.Seed))
+		g.standIn = new(rules.NewStream(rules.Seed(g.Record.Seed).Derive("standin")))
 	}
 	g.legal = g.State.Legal(g.legal[:0])
-	return g.standIn.choose(g.legal)
+	rules.Shuffle(g.standIn, g.legal)
+	return g.legal[0]
 }
 
 // make makes a legal move, which is the last of the record.

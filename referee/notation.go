@@ -86,7 +86,7 @@ func ParseNotation(line string) (n Notated, err error) {
 	return n, nil
 }
 
-// NotatedReplay returns a replay as one of its lines.
+// NotatedReplay returns what the line of text of an encoded replay has.
 func NotatedReplay(data []byte) (n Notated, err error) {
 	r, err := DecodeReplay(data)
 	if err != nil {
@@ -104,7 +104,7 @@ func IsReplay(data []byte) bool {
 	return json.Valid(data) && strings.HasPrefix(strings.TrimSpace(string(data)), "{")
 }
 
-// Cut leaves only so many of the moves; all for a negative number.
+// Cut keeps the first moves of the opening, as many as asked for: all of them for a negative number.
 func (o *Opening) Cut(moves int) error {
 	if moves > len(o.Moves) {
 		return fmt.Errorf("it has %d moves: --ply cannot be %d", len(o.Moves), moves)

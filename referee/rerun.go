@@ -273,14 +273,14 @@ var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxVersion))
 // clocks checks the clocks.
 func (r *rerun) clocks() {
 	before := len(r.differences)
-	if err := r.Clock.CheckReplay(); err != nil {
+	if err := r.Clock.checkReplay(); err != nil {
 		r.differ("%w", err)
 	}
 	for seat, s := range r.Seats {
 		if s.Clock == nil {
 			continue
 		}
-		if err := s.Clock.CheckReplay(); err != nil {
+		if err := s.Clock.checkReplay(); err != nil {
 			r.differ("seat %d: %w", seat, err)
 		}
 	}

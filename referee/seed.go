@@ -42,20 +42,3 @@ func BotSeed(match rules.Seed, deal, rotation, seat int) uint64 {
 	s := match.Derive(fmt.Sprintf("bot/%d/%d/%d", deal, rotation, seat))
 	return binary.BigEndian.Uint64(s[:]) >> 11
 }
-
-// standIn plays for seats that have forfeited: it shuffles the listed moves by a separate
-// stream of the game, and plays the first.
-type standIn struct {
-	stream rules.Stream
-	moves  []rules.Move
-}
-
-func newStandIn(game rules.Seed) *standIn {
-	return &standIn{stream: rules.NewStream(game.Derive("standin"))}
-}
-
-func (s *standIn) choose(legal []rules.Move) rules.Move {
-	s.moves = append(s.moves[:0], legal...)
-	rules.Shuffle(&s.stream, s.moves)
-	return s.moves[0]
-}

@@ -72,20 +72,29 @@ func TestSeedsAndDealsLabels(t *testing.T) {
 	}
 }
 
+// listed is a position of which only the legal moves matter.
+type listed struct {
+	rules.State
+	moves []rules.Move
+}
+
+func (s *listed) Legal(dst []rules.Move) []rules.Move { return append(dst, s.moves...) }
+
 // The stand-in: one stream for the game, and for each move the first of the list
 // after a shuffle, restated here.
 func TestSeedsAndDealsStandIn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		game := rules.Seed(sha256.Sum256([]byte(rapid.String().Draw(t, "seed"))))
 		stream := rules.NewStream(sha256.Sum256(append(game[:], "standin"...)))
-		s := newStandIn(game)
+		var s listed
+		g := &Game{Record: Replay{Seed: Hex(game)}, State: &s}
 		for range rapid.IntRange(1, 20).Draw(t, "moves") {
 			legal := rapid.SliceOfN(rapid.Uint16(), 1, rules.MaxMoves).Draw(t, "legal")
-			list := make([]rules.Move, len(legal))
-			for i, m := range legal {
-				list[i] = rules.Move(m)
+			s.moves = nil
+			for _, m := range legal {
+				s.moves = append(s.moves, rules.Move(m))
 			}
-			got := s.choose(list)
+			got := g.standInMove()
 			for i := len(legal) - 1; i > 0; i-- {
 				j := stream.Below(i + 1)
 				legal[i], legal[j] = legal[j], legal[i]

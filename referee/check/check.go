@@ -38,7 +38,7 @@ type Options struct {
 	// credit of the bot. An error ends the check.
 	Yield func(own time.Duration) error
 
-	start startFunc // nil for referee.Start, except in tests
+	start startFunc // match.Start, except in tests
 }
 
 // startFunc starts a bot.
@@ -82,17 +82,21 @@ type run struct {
 	credit  time.Duration // of the bot, in all
 	session *session      // the running process, or nil
 	extras  extras
-	slowest time.Duration     // slowest start
-	times   map[string]timing // by game
-	first   *game             // the game that the other checks vary
+	slowest time.Duration // slowest start
+	first   *game         // the game that the other checks vary
 	opening played
-	many    manyGames
+	plan    []*game           // many games
+	tried   map[string]*tried // by game
+	most    int               // games in one process
+	again   *Failure          // the first failure that a fresh process does not repeat
 }
 
-// timing is how long the moves of a game took.
-type timing struct {
-	games int
-	took  []time.Duration
+// tried is what came of playing a game.
+type tried struct {
+	planned, played int      // among the many games
+	failed          *Failure // the first failure that a fresh process repeats
+	timed           int      // games as in a match
+	took            []time.Duration
 }
 
 // Run checks a bot. An error is the context's, an internal failure, or *match.Starved where the
@@ -123,7 +127,10 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	// The bot's processes end with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	k := &run{Options: o, ctx: ctx, program: p, report: newReport(p, o), began: time.Now(), times: map[string]timing{}}
+	k := &run{Options: o, ctx: ctx, program: p, report: newReport(p, o), began: time.Now(), tried: map[string]*tried{}}
+	for _, g := range o.Games {
+		k.tried[g.Name] = new(tried)
+	}
 	defer k.drop()
 	if err := k.run(); err != nil {
 		return nil, err
@@ -195,11 +202,11 @@ func (k *run) check(name string, run func() (string, []string, error)) error {
 // done adds a check to the report, with its failure if err is one. Other errors are
 // returned.
 func (k *run) done(c Check, err error) error {
-	var f *Failure
-	if err != nil && !errors.As(err, &f) {
+	f, failed := errors.AsType[*Failure](err)
+	if err != nil && !failed {
 		return err
 	}
-	if f != nil {
+	if failed {
 		c.Status, c.Failure, c.Note = Failed, f, f.Text
 		k.drop()
 	}
@@ -263,8 +270,8 @@ func (k *run) drop() {
 
 // timed records the times of a game that was played as in a match.
 func (k *run) timed(g *game, p played) {
-	t := k.times[g.variant.Game.Name]
-	k.times[g.variant.Game.Name] = timing{t.games + 1, append(t.took, p.took...)}
+	t := k.tried[g.variant.Game.Name]
+	t.timed, t.took = t.timed+1, append(t.took, p.took...)
 }
 
 func (k *run) manifest() (note string, warnings []string, err error) {
@@ -298,12 +305,12 @@ func (k *run) firstGame() (note string, warnings []string, err error) {
 func (k *run) timeUsed() (note string, warnings []string, err error) {
 	var worst time.Duration
 	for _, g := range k.Games {
-		t, played := k.times[g.Name]
-		if !played {
+		t := k.tried[g.Name]
+		if t.timed == 0 {
 			continue
 		}
 		slices.Sort(t.took)
-		row := Times{Game: g.Name, Games: t.games, Moves: len(t.took)}
+		row := Times{Game: g.Name, Games: t.timed, Moves: len(t.took)}
 		if n := len(t.took); n > 0 {
 			most := t.took[n-1]
 			row.MedianMS, row.WorstMS = milliseconds(t.took[n/2]), milliseconds(most)

@@ -76,7 +76,7 @@ func (s *session) text(r fault.Reason) string {
 		}
 		return fmt.Sprintf("the move %q is not in the list of its turn: %s", string(r.Move), why)
 	}
-	text := strings.TrimSuffix(r.Text(), "; "+protocol.WhereDebugBelongs)
+	text := strings.TrimSuffix(r.Text(), "; "+fault.WhereDebugBelongs)
 	switch {
 	case r.Code() != protocol.Exit || r.Unfinished != "":
 		return text
@@ -91,13 +91,13 @@ func (s *session) text(r fault.Reason) string {
 func (s *session) silence(late match.LateError, text string) *Failure {
 	r := late.Reason
 	r.Unfinished = ""
-	began, answer, by, err := time.Now(), s.answer, late.By, error(nil)
-	if !answer {
-		answer, err = s.awaitAnswer(began, s.run.Patience)
+	began, by := time.Now(), late.By
+	came, err := s.proc.AwaitLate(late, s.run.Patience)
+	if late.Came.IsZero() {
 		by = time.Since(began)
 	}
-	if answer {
-		s.took = s.at.Sub(late.Since) - s.paused - late.Credit
+	if !came.IsZero() {
+		s.took = came.Sub(late.Since) - late.Credit
 		return s.fault(r, fmt.Sprintf("%s: it came %d ms later", text, max(1, by.Milliseconds())), fault.Came)
 	}
 	if then, ok := errors.AsType[fault.Reason](err); ok {
@@ -113,8 +113,7 @@ func (s *session) silence(late match.LateError, text string) *Failure {
 	if rest := s.Rest(); len(rest) > 0 {
 		return s.fault(r.After(rest), fmt.Sprintf("%s: the line %s does not end with a line feed", text, protocol.Quote(rest)), 0)
 	}
-	began = time.Now()
-	if answer, _ = s.awaitAnswer(began, s.closed().Sub(began)); answer {
+	if came, _ := s.proc.AwaitLate(late, time.Until(s.closed())); !came.IsZero() {
 		return s.fault(r, text+": it came only after the bot's input was closed, so it was stuck in a buffer", fault.CameAtEnd)
 	}
 	return s.fault(r, text+": it did not come later either, not even after the bot's input was closed", fault.NeverCame)
@@ -124,25 +123,4 @@ func (s *session) silence(late match.LateError, text string) *Failure {
 func (s *session) closed() time.Time {
 	s.proc.CloseInput()
 	return time.Now().Add(max(s.run.Patience, s.run.Grace))
-}
-
-// awaitAnswer reads lines until one is "ready" or a move, and ignores others. It waits for the bot's own
-// time, so that a busy machine does not turn a slow bot into one that never answers. The error is why
-// no more lines can come.
-func (s *session) awaitAnswer(began time.Time, patience time.Duration) (answer bool, err error) {
-	now, until := began, began.Add(patience)
-	for !s.answer {
-		_, read, err := s.Line(now, until)
-		switch {
-		case errors.Is(err, match.ErrLate):
-			lost := s.Conn.Lost(began, read, false).Known
-			if until = began.Add(patience + min(lost, 10*patience)); !read.Before(until) {
-				return false, nil
-			}
-		case err != nil:
-			return false, err
-		}
-		now = read
-	}
-	return true, nil
 }

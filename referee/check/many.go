@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -14,21 +15,9 @@ const (
 	someGames = 36
 )
 
-// manyGames is the result of playing every game in every variant.
-type manyGames struct {
-	plan    []*game
-	played  map[string]int      // games, by name
-	planned map[string]int      // games, by name
-	failed  map[string]*Failure // by game, the first failure that a fresh process repeats
-	most    int                 // games in one process
-	failure *Failure            // the first failure that a fresh process does not repeat
-}
-
 // planMany lists the games to play: a variant of each game in turn, so that a process
 // changes between games, and long games are spread evenly.
 func (k *run) planMany() {
-	m := &k.many
-	m.played, m.planned, m.failed = map[string]int{}, map[string]int{}, map[string]*Failure{}
 	var variants [][]*rules.Variant
 	longest := 0
 	for _, g := range k.Games {
@@ -40,17 +29,17 @@ func (k *run) planMany() {
 	if k.Quick {
 		least = fewGames
 	}
-	for round := 0; round < longest || len(m.plan) < least; round++ {
+	for round := 0; round < longest || len(k.plan) < least; round++ {
 		for i, list := range variants {
 			if round >= len(list) && round < longest {
 				continue
 			}
 			v := list[round%len(list)]
-			m.planned[k.Games[i].Name]++
-			m.plan = append(m.plan, &game{
+			k.tried[k.Games[i].Name].planned++
+			k.plan = append(k.plan, &game{
 				variant: v,
 				seat:    (round + round/v.Players) % v.Players,
-				seed:    k.Seed.Derive(fmt.Sprintf("check/many/%d", len(m.plan))),
+				seed:    k.Seed.Derive(fmt.Sprintf("check/many/%d", len(k.plan))),
 				clock:   k.Clock,
 			})
 		}
@@ -61,10 +50,9 @@ func (k *run) planMany() {
 // each game and one of all.
 func (k *run) playMany() error {
 	k.planMany()
-	m := &k.many
-	for i, g := range m.plan {
-		name := g.variant.Game.Name
-		if m.failed[name] != nil {
+	for i, g := range k.plan {
+		t := k.tried[g.variant.Game.Name]
+		if t.failed != nil {
 			continue
 		}
 		// The other half of the time is for the checks that follow.
@@ -81,16 +69,14 @@ func (k *run) playMany() error {
 			return err
 		}
 		if own != nil {
-			m.failed[name] = own
+			t.failed = own
 			k.drop()
 		} else {
-			m.played[name]++
+			t.played++
 		}
-		if again != nil && m.failure == nil {
-			m.failure = again
-		}
+		k.again = cmp.Or(k.again, again)
 		if k.Progress != nil {
-			k.Progress(i+1, len(m.plan))
+			k.Progress(i+1, len(k.plan))
 		}
 	}
 	for _, g := range k.Games {
@@ -131,7 +117,7 @@ func (k *run) playTimed(s *session, g *game) error {
 	if err != nil {
 		return err
 	}
-	k.many.most = max(k.many.most, s.games)
+	k.most = max(k.most, s.games)
 	if g.style.plain() && g.clock.Bank == 0 {
 		k.timed(g, p)
 	}
@@ -139,29 +125,28 @@ func (k *run) playTimed(s *session, g *game) error {
 }
 
 func (k *run) gameDone(name string) error {
-	m := &k.many
-	c := Check{Name: name, Status: OK, Note: text.Count(m.played[name], "game") + ", every option and number of players"}
-	if f := m.failed[name]; f != nil {
-		return k.done(c, f)
+	t := k.tried[name]
+	c := Check{Name: name, Status: OK, Note: text.Count(t.played, "game") + ", every option and number of players"}
+	if t.failed != nil {
+		return k.done(c, t.failed)
 	}
-	if n := m.planned[name]; m.played[name] < n {
-		c.Note = text.Count(m.played[name], "game")
-		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played, because half of the %v for the whole check was used up: allow more with --time, or less for each move with --movetime", m.played[name], n, k.Time))
+	if t.played < t.planned {
+		c.Note = text.Count(t.played, "game")
+		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played, because half of the %v for the whole check was used up: allow more with --time, or less for each move with --movetime", t.played, t.planned, k.Time))
 	}
 	return k.done(c, nil)
 }
 
 func (k *run) manyDone() error {
-	m := &k.many
-	c := Check{Name: Many, Status: OK, Note: text.Count(m.most, "game") + " in one process"}
-	if f := m.failure; f != nil {
-		f.leftOver()
-		return k.done(c, f)
+	c := Check{Name: Many, Status: OK, Note: text.Count(k.most, "game") + " in one process"}
+	if k.again != nil {
+		k.again.leftOver()
+		return k.done(c, k.again)
 	}
-	switch {
-	case m.most < min(fewGames, len(m.plan)) && len(m.failed) == 0:
+	switch failed := len(k.Games) - len(k.playable()); {
+	case k.most < min(fewGames, len(k.plan)) && failed == 0:
 		c.Warnings = append(c.Warnings, "a match plays more games in one process: allow more with --time, or less for each move with --movetime")
-	case len(m.failed) == len(k.Games):
+	case failed == len(k.Games):
 		c.Status, c.Note = Skipped, "every game fails, even in a fresh process"
 	}
 	return k.done(c, nil)

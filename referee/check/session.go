@@ -42,7 +42,6 @@ type session struct {
 	silences map[string]int // by kind of line, how often silence after it was checked
 	since    time.Time      // when the turn, or the process, began
 	at       time.Time      // of the last line
-	answer   bool           // it is one
 	took     time.Duration  // the bot's own time of its last answer
 	ended    error          // how the process ended
 }
@@ -90,7 +89,7 @@ func (s *session) Begin(now time.Time, left time.Duration) error {
 
 // Line reads a line, and keeps it.
 func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err error) {
-	if s.answer = false; s.ended != nil {
+	if s.ended != nil {
 		return nil, now, s.ended
 	}
 	line, s.at, err = s.Conn.Line(now, deadline)
@@ -102,7 +101,6 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 	}
 	s.keep(true, line)
 	if msg, err := protocol.ParseBot(line); err == nil {
-		s.answer = msg.Verb == protocol.Move || msg.Verb == protocol.Ready
 		s.run.extras.line(msg, line)
 	}
 	return line, s.at, nil

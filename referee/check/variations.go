@@ -94,7 +94,7 @@ func (k *run) vary(g game, advice string) error {
 		}
 		return own
 	}
-	if again != nil && k.many.failure == nil {
+	if again != nil && k.again == nil {
 		again.leftOver()
 		return again
 	}
@@ -131,9 +131,9 @@ func (k *run) playVariation(d variation) (note string, warnings []string, err er
 // playable returns one variant of every game that the bot can play.
 func (k *run) playable() (list []*game) {
 	for _, g := range k.Games {
-		i := slices.IndexFunc(k.many.plan, func(p *game) bool { return p.variant.Game == g })
-		if k.many.failed[g.Name] == nil {
-			list = append(list, k.many.plan[i])
+		i := slices.IndexFunc(k.plan, func(p *game) bool { return p.variant.Game == g })
+		if k.tried[g.Name].failed == nil {
+			list = append(list, k.plan[i])
 		}
 	}
 	return list
@@ -145,7 +145,7 @@ func (k *run) othersFaults() (note string, warnings []string, err error) {
 	const advice = "a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows"
 	played := false
 	for _, g := range k.Games {
-		if k.many.failed[g.Name] != nil || k.over() {
+		if k.tried[g.Name].failed != nil || k.over() {
 			continue
 		}
 		seed := k.Seed.Derive("check/faults/" + g.Name)
@@ -172,8 +172,7 @@ func (k *run) bank() (note string, warnings []string, err error) {
 	g.until = k.until()
 	g.clock = banked(k.Clock)
 	err = k.vary(g, "")
-	var f *Failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Failure](err); ok {
 		f.Change += "; with a bank, the line \"game\" has the keys bank and inc instead of movetime: take the time from the turn line, which always has it"
 	}
 	return "plays with a bank: time for the whole game", nil, err

@@ -7,9 +7,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Words returns the command line, without the program's name, that checks a bot in a game,
-// or in all of them if that is "", by a clock and in the limits of a match; zero values are
-// unknown. What is the default is left out.
+// Words returns the arguments with which timba checks a bot as a match plays it: in a game, "" for all
+// games, by a clock and within limits, of which zero values are unknown. Defaults are left out.
 func Words(bot, game string, c referee.Clock, l sandbox.Limit) []string {
 	words := []string{"check", bot}
 	if game != "" {

@@ -2,6 +2,7 @@
 package cores
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -87,7 +88,7 @@ type Players struct {
 	Low bool // they have the lowest priority
 
 	mu   sync.Mutex
-	all  map[Player]bool
+	all  []Player
 	gone time.Duration // what players have used that were removed
 }
 
@@ -102,7 +103,7 @@ type Watch struct {
 	delayed    bool          // the worker was kept from a core when it wanted to read the counters
 }
 
-// New returns a Watch of so many cores, on which these players play and those that are added.
+// New returns a Watch of a number of cores, on which the players play.
 func New(c Counters, cores int, p *Players) *Watch {
 	return &Watch{counters: c, cores: cores, players: p}
 }
@@ -121,10 +122,7 @@ func (w *Watch) Add(p Player) {
 	}
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
-	if w.players.all == nil {
-		w.players.all = map[Player]bool{}
-	}
-	w.players.all[p] = true
+	w.players.all = append(w.players.all, p)
 }
 
 // Remove removes a bot before it ends.
@@ -134,9 +132,9 @@ func (w *Watch) Remove(p Player) {
 	}
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
-	if w.players.all[p] {
+	if i := slices.Index(w.players.all, p); i >= 0 {
 		w.players.gone += p.CPU()
-		delete(w.players.all, p)
+		w.players.all = slices.Delete(w.players.all, i, i+1)
 	}
 }
 
@@ -163,7 +161,7 @@ func (w *Watch) Read(self Player, now time.Time) *Reading {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
 	r := &Reading{At: now, Counts: counts, bots: w.players.gone}
-	for p := range w.players.all {
+	for _, p := range w.players.all {
 		if p != self {
 			r.bots += p.CPU()
 			continue

@@ -22,9 +22,9 @@ type Bot struct {
 // NewBot returns a Bot that has been started.
 func NewBot(p *sandbox.Process) *Bot { return &Bot{process: p} }
 
-// Time returns what the bot has had of the cores; ok is false where the system does not tell all:
-// without a cgroup, the time of a child is lost whose parent ignores its end. Of a bot without a
-// sandbox, what Forgets and what is no longer below its first process is for the caller to find out.
+// Time returns what the bot has had of the cores; ok is false where the system does not tell all of it:
+// without a cgroup, the time of a child is lost if its parent ignores the end of its children. For a bot
+// without a sandbox, the caller has to ask Forgets and to look for processes that have left the tree.
 func (b *Bot) Time() (t Time, ok bool) {
 	p := b.process
 	file := p.Threads()
@@ -61,31 +61,31 @@ func (b *Bot) CPU() time.Duration {
 	return b.process.CPU()
 }
 
-// CPU returns the CPU time of a bot, which is quick to read: without a sandbox that of its first
-// process alone, and without a cgroup nothing before its end.
-func CPU(p *sandbox.Process) time.Duration {
-	if pid := p.Pid(); pid > 0 && p.Level() == sandbox.None {
+// FirstCPU returns the CPU time of the bot as far as it is quick to read: without a sandbox that of its
+// first process alone, and without a cgroup nothing before its end.
+func (b *Bot) FirstCPU() time.Duration {
+	if pid := b.process.Pid(); pid > 0 && b.process.Level() == sandbox.None {
 		return own(pid)
 	}
-	return p.CPU()
+	return b.process.CPU()
 }
 
-// Ready returns the threads of a bot that run or wait for a core.
-func Ready(p *sandbox.Process) Threads {
+// Ready returns the threads of the bot that run or wait for a core. Unlike the other methods it may be
+// called while another worker reads the bot's time.
+func (b *Bot) Ready() Threads {
 	ready := Threads{}
-	file := p.Threads()
-	if file == "" {
-		if pid := p.Pid(); pid > 0 {
-			ready.addBelow(pid)
+	if file := b.process.Threads(); file != "" {
+		list, _ := proc.Read(file) // nothing if it has ended
+		for _, tid := range bytes.Fields(list) {
+			ready.add("/proc/" + string(tid))
 		}
-		return ready
-	}
-	list, err := proc.Read(file)
-	if err != nil {
-		return nil
-	}
-	for _, tid := range bytes.Fields(list) {
-		ready.add("/proc/" + string(tid))
+	} else if pid := b.process.Pid(); pid > 0 {
+		for _, pid := range proc.Below(pid) {
+			dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+			for _, tid := range proc.Numbers(dir) {
+				ready.add(dir + strconv.Itoa(tid))
+			}
+		}
 	}
 	return ready
 }
@@ -181,16 +181,6 @@ func (t *tree) time() (had Time, ok bool) {
 	// Last, so that it is not less than what the threads have had.
 	had.CPU = t.cpu()
 	return had, ok
-}
-
-// addBelow adds the threads of a process and of its descendants that run or wait for a core.
-func (t Threads) addBelow(pid int) {
-	for _, pid := range proc.Below(pid) {
-		dir := "/proc/" + strconv.Itoa(pid) + "/task/"
-		for _, tid := range proc.Numbers(dir) {
-			t.add(dir + strconv.Itoa(tid))
-		}
-	}
 }
 
 // add adds the thread of a directory of /proc if it runs or waits for a core.

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -169,16 +170,31 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// The reason of a line says what the protocol's own error says.
+// The reason of a line has what is wrong with it, without the CR before its LF.
 func TestOfLine(t *testing.T) {
-	for _, line := range []string{"", "hello", "move", "move 1 2", " ", "info x", "ready 1 2 3", "caña", "\x00", strings.Repeat("é", 100)} {
-		_, err := protocol.ParseBot([]byte(line))
-		if r := OfLine(err); r.Text() != err.Error() || r.Code() != protocol.Garbled {
-			t.Errorf("%q is %s: %s, want %s", line, r.Code(), r.Text(), err)
+	xs := strings.Repeat("x", 80)
+	for _, c := range []struct{ line, want string }{
+		{"\r", `"" is no line of the protocol: a bot prints ready, move or info`},
+		{"move", `"move" is not a move: print move and one of the listed moves, as in move 12c`},
+		{"move\t12c", `"move\t12c" is not printable ASCII: byte 5 is 0x09`},
+		{"move 12c\r\r", `"move 12c\r" is not printable ASCII: byte 9 is 0x0d`},
+		{"move 1\x002c", `"move 1\x002c" is not printable ASCII: byte 7 is 0x00`},
+		{"# caña", `"# ca\u00f1a" is not printable ASCII: byte 5 is 0xc3`},
+		{"# 1234567\x7f", `"# 1234567\x7f" is not printable ASCII: byte 10 is 0x7f`},
+		{"\xff", `"\xff" is not printable ASCII: byte 1 is 0xff`},
+		{"\ufeffready", `"\ufeffready" is not printable ASCII: byte 1 is 0xef`},
+		{strings.Repeat("\xff", 100), `"` + strings.Repeat(`\xff`, 80) + `"... is not printable ASCII: byte 1 is 0xff`},
+		{xs + "x", `"` + xs + `"... is no line of the protocol: a bot prints ready, move or info`},
+		{"#" + strings.Repeat("x", protocol.MaxLine), `"#` + xs[1:] + `"... is longer than 4096 bytes: end every line with LF and write logs to stderr`},
+	} {
+		_, err := protocol.ParseBot([]byte(c.line))
+		r := OfLine([]byte(c.line), err)
+		if text := strings.TrimSuffix(r.Text(), debug); text != c.want || r.Code() != protocol.Garbled {
+			t.Errorf("%q is %s: %s, want %s", c.line, r.Code(), text, c.want)
 		}
-	}
-	long := []byte(strings.Repeat("x", protocol.MaxLine+1))
-	if _, err := protocol.ParseBot(long); OfLine(err) != TooLong(long) {
-		t.Errorf("a long line is %+v and %+v", OfLine(err), TooLong(long))
+		told, err := protocol.ParseReferee(bytes.TrimSuffix(protocol.AppendFault(nil, 0, r.Code(), r.Text()), []byte("\n")))
+		if err != nil || string(told.Text) != r.Text() {
+			t.Errorf("%q comes out of a fault as %q, %v", r.Text(), told.Text, err)
+		}
 	}
 }

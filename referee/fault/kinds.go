@@ -97,8 +97,11 @@ var kinds = []kind{
 	{ForbiddenCall, protocol.Forbidden, "the process made a system call that the sandbox does not allow"},
 }
 
+// WhereDebugBelongs is the end of the text of every line with a flaw.
+const WhereDebugBelongs = "debug output belongs on stderr or in a line that begins with '#'"
+
 func flawed(f protocol.Flaw, more string) kind {
-	return kind{Kind(f), protocol.Garbled, "{line} " + f.What() + more + "; " + protocol.WhereDebugBelongs}
+	return kind{Kind(f), protocol.Garbled, "{line} " + f.Error() + more + "; " + WhereDebugBelongs}
 }
 
 // Kinds lists every kind.

@@ -115,19 +115,17 @@ func (r Reason) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// OfLine returns the reason for an error of protocol.ParseBot.
-func OfLine(err error) Reason {
-	e, ok := errors.AsType[*protocol.LineError](err)
-	switch {
-	case !ok:
-		return Reason{}
-	case e.Flaw == protocol.TooLong:
-		return TooLong([]byte(e.Line))
+// OfLine returns the reason of a line, or of the beginning of one, with a flaw that protocol.ParseBot finds.
+func OfLine(line []byte, flaw error) Reason {
+	f, _ := errors.AsType[protocol.Flaw](flaw)
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	r := Reason{Kind: Kind(f), Line: Raw(protocol.Clip(line))}
+	switch r.Kind {
+	case LineTooLong:
+		r.Limit = protocol.MaxLine
+	case NotASCII:
+		i := bytes.IndexFunc(line, func(c rune) bool { return c < ' ' || c > '~' })
+		r.At, r.Byte = i+1, int(line[i])
 	}
-	return Reason{Kind: Kind(e.Flaw), Line: Raw(e.Line), At: e.At, Byte: int(e.Byte)}
-}
-
-// TooLong returns the reason for a line, or the beginning of one, that is too long.
-func TooLong(line []byte) Reason {
-	return Reason{Kind: LineTooLong, Line: Raw(protocol.Clip(line)), Limit: protocol.MaxLine}
+	return r
 }

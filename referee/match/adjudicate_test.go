@@ -21,8 +21,8 @@ import (
 
 // scorer returns a talker that makes the first move with the score of its ply in a list of
 // words: "-" for none, "!" for an illegal move. Behind the list there are no scores.
-func scorer(words []string) func() *talker {
-	return func() *talker {
+func scorer(words []string) func() Conn {
+	return func() Conn {
 		return &talker{answer: func(l protocol.RefLine) string {
 			if l.Ply >= len(words) || words[l.Ply] == "-" {
 				return "info depth=1\n" + firstMove(l)

@@ -85,8 +85,8 @@ func (b Bot) Describe(c fault.Circumstances, files bool) fault.Circumstances {
 	return c
 }
 
-// InCompetition returns the circumstances of a fault of the bot in a game of a competition, whose log it
-// is. Its author can neither change the limits nor know the files of the machine.
+// InCompetition returns the circumstances of a fault of the bot in a game of a competition; log is the
+// bot's of that game. Its author can neither change the limits nor know the files of the machine.
 func (b Bot) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault.Circumstances {
 	var c fault.Circumstances
 	if g, err := games.Find(r.Game); err == nil {

@@ -111,7 +111,7 @@ func (b *lineBuffer) judge(line []byte, count int) error {
 	n := len(line)
 	long := n > limit+1 || n == limit+1 && line[limit] != '\r'
 	if long && count-n+limit+1 <= protocol.MaxOutput {
-		return fault.TooLong(line)
+		return fault.OfLine(line, protocol.TooLong)
 	}
 	if count > protocol.MaxOutput {
 		return fault.Reason{Kind: fault.TooMuchOutput, Limit: protocol.MaxOutput >> 10}

@@ -40,16 +40,16 @@ func Start(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn) 
 func drive(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn, start startFunc) (*Process, error) {
 	p := &Process{cores: cores.Open(cores.Any, cores.All(), new(cores.Players))}
 	p.seat = seat{Bot: b, clock: c, anyRemote: b.Serve != nil, told: func() {}, trace: func(bool, time.Time, []byte) {}}
-	p.seat.start = func() (Conn, time.Time, error) {
-		made, started, err := startBot(ctx, b, p.cores, start)
+	p.seat.start = func(b Bot) (Conn, error) {
+		made, err := start(ctx, b, p.cores)
 		if err != nil {
-			return nil, started, err
+			return nil, err
 		}
 		p.driven = made.(driven)
 		if around != nil {
 			made = around(made)
 		}
-		return made, started, nil
+		return made, nil
 	}
 	if err := p.seat.launch(); err != nil {
 		p.Close()
@@ -72,6 +72,12 @@ func (p *Process) Ask(g *referee.Game) error {
 
 // Await reads what the bot writes until a time while it has no turn: only comments and infos are allowed.
 func (p *Process) Await(until time.Time) error { return p.seat.early(time.Now(), until) }
+
+// AwaitLate waits for an answer that is late for some of the bot's own time, and returns when it came: zero if
+// it did not.
+func (p *Process) AwaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
+	return p.seat.await(late, patience)
+}
 
 // Tell sends the bot the lines for its seat that it was not sent yet.
 func (p *Process) Tell(g *referee.Game, seat int) error {
@@ -116,8 +122,6 @@ func (e End) Clean() bool {
 
 // Close ends the process and all processes that it has started.
 func (p *Process) Close() {
-	if p.driven != nil {
-		p.driven.Close(0)
-	}
+	p.seat.stop(0)
 	p.cores.Close()
 }

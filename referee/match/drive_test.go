@@ -9,6 +9,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -62,10 +63,7 @@ func TestClocksOutsideAMatch(t *testing.T) {
 					think:  func(int) time.Duration { return think },
 					share:  func() float64 { return c.share },
 				}}
-				start := func(_ context.Context, _ Bot, scratch string) (Conn, error) {
-					bot.scratch = scratch
-					return bot, nil
-				}
+				start := func(context.Context, Bot, *cores.Watch) (Conn, error) { return bot, nil }
 				p := kit.Get[*Process](t)(drive(t.Context(), Bot{Name: "mine"}, clock, nil, start))
 				defer p.Close()
 				kit.Get[string](t)(p.Greet())

@@ -11,6 +11,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/referee/rules"
@@ -101,8 +102,8 @@ var seatings = []seating{
 var long = referee.Clock{Move: time.Hour, Margin: 50 * time.Millisecond, Startup: time.Hour}
 
 // startOverdue starts a bot, and a misbehaving one so that it is late as soon as it waits.
-func startOverdue(ctx context.Context, b Bot, scratch string) (Conn, error) {
-	c, err := starter{}.start(ctx, b, scratch)
+func startOverdue(ctx context.Context, b Bot, _ *cores.Watch) (Conn, error) {
+	c, err := starter{}.start(ctx, b, nil)
 	if p, ok := c.(*process); ok && err == nil {
 		return &overdue{process: p, word: faults.Waits}, nil
 	}
@@ -137,13 +138,13 @@ func (s seating) test(t *testing.T, f faults.Fault) {
 		m.Deals = 1
 	}
 	m.Only = []int{0}
-	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
 		if b.Command != nil {
 			starts++
-			return startOverdue(ctx, b, scratch)
+			return startOverdue(ctx, b, w)
 		}
 		seat := slices.IndexFunc(bots, func(o Bot) bool { return o.Name == b.Name })
-		return &talker{answer: firstMove, scratch: scratch, told: &told[seat]}, nil
+		return &talker{answer: firstMove, told: &told[seat]}, nil
 	}
 	all := playAll(t, m)
 	left()

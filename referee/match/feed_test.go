@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -71,7 +72,7 @@ var entrances = map[string]func() (lines string, err error){
 	"early move": func() (string, error) { return "move 1o", nil },
 	"crash":      func() (string, error) { return "", fault.Reason{Kind: fault.Exited, Status: 1} },
 	"long line": func() (string, error) {
-		return "", fault.TooLong(bytes.Repeat([]byte("x"), protocol.MaxLine+1))
+		return "", fault.OfLine(bytes.Repeat([]byte("x"), protocol.MaxLine+1), protocol.TooLong)
 	},
 }
 
@@ -228,13 +229,11 @@ func TestReplaysTraffic(t *testing.T) {
 			{Bank: time.Minute, Margin: time.Millisecond, Startup: time.Second},
 			{Bank: 20 * time.Millisecond, Inc: 3 * time.Millisecond, Margin: time.Minute, Startup: time.Second},
 		}).Draw(t, "clock")
-		m.start = func(_ context.Context, _ Bot, scratch string) (Conn, error) {
+		m.start = func(context.Context, Bot, *cores.Watch) (Conn, error) {
 			if rapid.IntRange(0, 15).Draw(t, "starts") == 0 {
 				return nil, fault.Reason{Kind: fault.NotStarted, Detail: "no such file", Command: "bot"}
 			}
-			c := drawMoody(t)
-			c.scratch = scratch
-			return c, nil
+			return drawMoody(t), nil
 		}
 		tp := tapeOf(m)
 		done := keep(m)
@@ -256,7 +255,7 @@ func TestReplaysTrafficOfCertainFaults(t *testing.T) {
 		m := &Match{Variant: v, Bots: named(3), Clock: patient, Seed: rules.Seed{3}}
 		turns := 0
 		m.start = starter{}.start
-		bots := starter{"bot1": func() *talker {
+		bots := starter{"bot1": func() Conn {
 			return &talker{answer: func(l protocol.RefLine) string {
 				if turns++; turns < 3 {
 					return firstMove(l)

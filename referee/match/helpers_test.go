@@ -33,10 +33,9 @@ var patient = referee.Clock{Move: time.Minute, Margin: 50 * time.Millisecond, St
 // talker is a bot without a process: a Conn that answers at once. Where it has
 // no answer its time is over.
 type talker struct {
-	answer  func(protocol.RefLine) string // the lines for a turn, joined by LF; "" for none
-	scratch string
-	told    *[]string // all lines that it is sent
-	lines   [][]byte
+	answer func(protocol.RefLine) string // the lines for a turn, joined by LF; "" for none
+	told   *[]string                     // all lines that it is sent
+	lines  [][]byte
 }
 
 func (c *talker) Send(data []byte, _ time.Time) (int, error) {
@@ -75,25 +74,22 @@ func (c *talker) Lost(time.Time, time.Time, bool) (l cores.Lost) { return l }
 func (c *talker) Rest() []byte                                   { return nil }
 func (c *talker) Answered()                                      {}
 func (c *talker) Stderr() []byte                                 { return nil }
-
-func (c *talker) Close(time.Duration) { dropScratch(c.scratch) }
+func (c *talker) Close(time.Duration)                            {}
 
 // firstMove answers with the first move of the list.
 func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.At(0)) }
 
-// starter is a Match.start for talkers: by name of the bot, what makes it one.
-type starter map[string]func() *talker
+// starter is a Match.start for bots without a process: by name, what makes them; a talker for others.
+type starter map[string]func() Conn
 
-func (s starter) start(ctx context.Context, b Bot, scratch string) (Conn, error) {
+func (s starter) start(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
 	if make := s[b.Name]; make != nil {
-		c := make()
-		c.scratch = scratch
-		return c, nil
+		return make(), nil
 	}
 	if b.Command != nil {
-		return start(ctx, b, scratch)
+		return start(ctx, b, w)
 	}
-	return &talker{answer: firstMove, scratch: scratch}, nil
+	return &talker{answer: firstMove}, nil
 }
 
 // named returns bots without processes.

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Starved is the error of a game that is void because others held the cores for longer than a bot
-// that is late is waited for.
+// Starved is the error of a void game: other programs held the cores for longer than the referee waits
+// for a bot that is late.
 type Starved struct {
 	Bot  string        // who was late
 	Turn time.Duration // how long the bot had by the clock on the wall
@@ -62,34 +62,38 @@ const (
 // judge judges an answer that is not there now, or that has come now, after the time was due, of a
 // bot that has lost some time to others. It returns the credit, and until when to wait.
 func (t answerTime) judge(now time.Time, lost cores.Lost, answered bool) (v verdict, credit time.Duration, until time.Time) {
-	known, most := min(lost.Known, t.credit), min(lost.Most, t.credit)
-	if !answered && now.Before(t.due) {
+	taken := lost.Most
+	if answered {
+		taken = lost.Known
+	} else if now.Before(t.due) {
 		now = t.due // which the Conn says has passed
 	}
+	late := now.Sub(t.due)
+	enough := func(credit time.Duration) bool { return late < credit || answered && late == credit }
+	credit = min(lost.Known, t.credit)
 	switch {
-	case answered && !now.After(t.due.Add(known)):
-		return inTime, known, now
-	case !answered && now.Before(t.due.Add(most)):
-		// The kernel may tell more before all of that is over.
-		wait := min(t.due.Add(most).Sub(now), now.Sub(t.since)/8)
-		return waiting, known, now.Add(max(wait, waitStep))
-	case answered && lost.Known > t.credit && !now.After(t.due.Add(lost.Known)),
-		!answered && lost.Most > t.credit && now.Before(t.due.Add(lost.Most)):
-		return void, known, now
+	case !enough(taken):
+		return blamed, credit, now
+	case !enough(min(taken, t.credit)):
+		return void, credit, now
+	case answered:
+		return inTime, credit, now
 	}
-	return blamed, known, now
+	// The kernel may tell more before all of that is over.
+	wait := min(min(taken, t.credit)-late, now.Sub(t.since)/8)
+	return waiting, credit, now.Add(max(wait, waitStep))
 }
 
 // waitStep is how long a bot that is late is waited for at least before it is judged again.
 const waitStep = 10 * time.Millisecond
 
-// LateError is the error for a bot that is late by itself.
+// LateError is the fault of a bot that is late, also without the time that others took from it.
 type LateError struct {
 	fault.Reason
 	Credit time.Duration // what others have taken from it
 	By     time.Duration // how late it is
 	Since  time.Time     // when its time began
-	came   time.Time     // when the answer came; zero: it did not
+	Came   time.Time     // when the answer came; zero: it did not
 }
 
 // Unwrap returns the reason.
@@ -108,7 +112,7 @@ func (s *seat) late(t answerTime, now time.Time, answered bool, why fault.Reason
 	case blamed:
 		late := LateError{Reason: why, Credit: credit, By: now.Sub(t.due) - credit, Since: t.since}
 		if answered {
-			late.came = now
+			late.Came = now
 		}
 		return 0, now, late
 	}
@@ -119,36 +123,48 @@ func (s *seat) late(t answerTime, now time.Time, answered bool, why fault.Reason
 // how late it was.
 const LatePatience = time.Second
 
-// later waits for a move that is late, and notes in the log of the bot when it came. The error is the fault
-// of a bot that goes beyond its memory meanwhile, or of the referee.
-func (s *seat) later(late LateError) error {
+// later waits for a move that is late, and returns the line for the bot's log that says when it came. The
+// error is the fault of a bot that goes beyond its memory meanwhile, or of the referee.
+func (s *seat) later(late LateError) (note string, err error) {
 	if late.Kind != fault.Late && late.Kind != fault.LateBank {
-		return nil
+		return "", nil
 	}
-	began, at := time.Now(), late.came
-	now, until := began, began.Add(s.patience)
-	for at.IsZero() {
+	at, err := s.await(late, s.patience)
+	switch r, ended := errors.AsType[fault.Reason](err); {
+	case ended && r.Kind != fault.OutOfMemory:
+		return "", nil
+	case err != nil:
+		return "", err
+	case at.IsZero():
+		return fault.LaterNote(false, time.Since(late.Since)) + "\n", nil
+	}
+	own := at.Sub(late.Since) - s.conn.Lost(late.Since, at, true).Known
+	return fault.LaterNote(true, own) + "\n", nil
+}
+
+// await waits for a late answer for some of the bot's own time, so that a busy machine does not turn a slow
+// bot into one that never answers. It returns when the answer came, zero if it did not; the error is why no
+// more lines can come.
+func (s *seat) await(late LateError, patience time.Duration) (came time.Time, err error) {
+	began := time.Now()
+	now, until := began, began.Add(patience)
+	for came = late.Came; came.IsZero(); {
 		line, read, err := s.conn.Line(now, until)
-		r, ended := errors.AsType[fault.Reason](err)
-		switch {
-		case errors.Is(err, ErrLate):
+		now = read
+		if errors.Is(err, ErrLate) {
 			more := s.conn.Lost(late.Since, read, false).Known - late.Credit
-			if until = began.Add(s.patience + min(more, creditTurns*s.patience)); read.Before(until) {
-				now = read
-				continue
+			if until = began.Add(patience + min(more, creditTurns*patience)); !read.Before(until) {
+				return came, nil
 			}
-			s.note = fault.LaterNote(false, time.Since(late.Since)) + "\n"
-			return nil
-		case ended && r.Kind != fault.OutOfMemory:
-			return nil
-		case err != nil:
-			return err
+			continue
+		}
+		if err != nil {
+			return came, err
 		}
 		s.trace(true, read, line)
-		if now = read; isAnswer(line) {
-			at = read
+		if isAnswer(line) {
+			came = read
 		}
 	}
-	s.note = fault.LaterNote(true, at.Sub(late.Since)-s.conn.Lost(late.Since, at, true).Known) + "\n"
-	return nil
+	return came, nil
 }

@@ -97,12 +97,7 @@ func (c *slowed) Lost(since, now time.Time, _ bool) cores.Lost {
 func slow(t testing.TB, clock referee.Clock, think func(ply int) time.Duration, share func() float64) *Match {
 	t.Helper()
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, Only: []int{0}}
-	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-		if b.Name != "bot0" {
-			return starter{}.start(ctx, b, scratch)
-		}
-		return &slowed{talker: talker{answer: firstMove, scratch: scratch}, think: think, share: share}, nil
-	}
+	m.start = starter{"bot0": func() Conn { return &slowed{talker: talker{answer: firstMove}, think: think, share: share} }}.start
 	return m
 }
 
@@ -163,8 +158,8 @@ func TestClocksInfosBeforeMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Only: []int{0}}
 		m.Clock = referee.Clock{Move: 100 * time.Millisecond, Startup: time.Second}
-		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-			return &heldBack{talker{answer: func(l protocol.RefLine) string { return "info score=1\n" + firstMove(l) }, scratch: scratch}}, nil
+		m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+			return &heldBack{talker{answer: func(l protocol.RefLine) string { return "info score=1\n" + firstMove(l) }}}, nil
 		}
 		g := playAll(t, m)[0]
 		if len(g.Faults) > 0 || len(g.Moves) == 0 || g.Moves[0].Info == nil {
@@ -264,8 +259,8 @@ func TestClocksPlayedAgainCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := slow(t, patient, func(int) time.Duration { return 0 }, func() float64 { return 0 })
 	start := m.start
-	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-		made, err := start(ctx, b, scratch)
+	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+		made, err := start(ctx, b, w)
 		return &broken{made, 2, &Starved{Bot: b.Name}}, err
 	}
 	m.Void = func(int, int, error) { cancel() }
@@ -358,8 +353,8 @@ func (c slowWaker) Begin(time.Time, time.Duration) error {
 func TestSandboxedWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Clock: referee.Clock{Move: 5 * time.Millisecond, Margin: 5 * time.Millisecond, Startup: time.Minute}}
-		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-			return slowWaker{&talker{answer: firstMove, scratch: scratch}}, nil
+		m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+			return slowWaker{&talker{answer: firstMove}}, nil
 		}
 		for ply, move := range oneGame(t, m).Moves {
 			if move.MS >= 20 {

@@ -78,8 +78,8 @@ func TestLimitsAndFaultsThreeFaults(t *testing.T) {
 func TestLimitsAndFaultsBye(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", "players=4"), Bots: named(4), Deals: 1, Clock: patient}
-		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-			return &stubborn{talker{answer: firstMove, scratch: scratch}}, nil
+		m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+			return &stubborn{talker{answer: firstMove}}, nil
 		}
 		var last time.Time
 		m.Done = func(g *referee.Result) error { last = time.Now(); return nil }
@@ -95,10 +95,7 @@ func TestLimitsAndFaultsBye(t *testing.T) {
 // stubborn is a bot that does not exit by itself.
 type stubborn struct{ talker }
 
-func (s *stubborn) Close(grace time.Duration) {
-	time.Sleep(grace)
-	s.talker.Close(0)
-}
+func (s *stubborn) Close(grace time.Duration) { time.Sleep(grace) }
 
 // A process that does not exit after bye has a second for it, and is ended.
 func TestLimitsAndFaultsByeOfProcess(t *testing.T) {
@@ -211,9 +208,9 @@ func TestScratchOfBareBotsOnly(t *testing.T) {
 	m.Bots[0].Sandbox = &Sandbox{}
 	m.Bots[1].Serve = func(io.Reader, io.Writer) error { return nil }
 	has := map[string]bool{}
-	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-		has[b.Name] = scratch != ""
-		return &talker{answer: firstMove, scratch: scratch}, nil
+	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+		has[b.Name] = b.Temp != ""
+		return &talker{answer: firstMove}, nil
 	}
 	if err := m.Play(t.Context()); err != nil {
 		t.Fatal(err)

@@ -14,22 +14,21 @@ import (
 
 // local is a bot without a process: Bot.Serve in a goroutine of its own.
 type local struct {
-	ctx     context.Context
-	in      *inbox
-	out     chan []byte
-	ended   chan struct{} // Serve has returned
-	why     error         // what it returned
-	closed  chan struct{}
-	lines   lineBuffer
-	unread  []byte // output that is not split into lines yet
-	scratch string
-	holds   holdTimes
+	ctx    context.Context
+	in     *inbox
+	out    chan []byte
+	ended  chan struct{} // Serve has returned
+	why    error         // what it returned
+	closed chan struct{}
+	lines  lineBuffer
+	unread []byte // output that is not split into lines yet
+	holds  holdTimes
 
 	overslept time.Duration // how much longer than asked the referee has slept since the turn began
 }
 
-// Holder is what Serve's answers are, too: Hold(true) makes the clock of the bot stand still,
-// until Hold(false). The time meanwhile is credit of the turn.
+// Holder is a second interface of the writer that Bot.Serve gets for its answers: Hold(true) stops the
+// bot's clock, and Hold(false) lets it go on. The time between is credit of the turn.
 type Holder interface{ Hold(bool) }
 
 // holdTimes tells for how long a bot's clock was held.
@@ -73,22 +72,15 @@ func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
 }
 
 // begin starts a bot, as a process or with Serve.
-func begin(ctx context.Context, b Bot, scratch string) (Conn, error) {
+func begin(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
 	if b.Serve == nil {
-		return start(ctx, b, scratch)
+		return start(ctx, b, w)
 	}
-	return newLocal(ctx, b.Serve, scratch), nil
+	return newLocal(ctx, b.Serve), nil
 }
 
-func newLocal(ctx context.Context, serve func(lines io.Reader, answers io.Writer) error, scratch string) *local {
-	l := &local{
-		ctx:     ctx,
-		in:      newInbox(),
-		out:     make(chan []byte),
-		ended:   make(chan struct{}),
-		closed:  make(chan struct{}),
-		scratch: scratch,
-	}
+func newLocal(ctx context.Context, serve func(lines io.Reader, answers io.Writer) error) *local {
+	l := &local{ctx: ctx, in: newInbox(), out: make(chan []byte), ended: make(chan struct{}), closed: make(chan struct{})}
 	go func() {
 		l.why = serve(l.in, outbox{l})
 		close(l.ended)
@@ -206,7 +198,6 @@ func (l *local) Close(grace time.Duration) {
 		}
 	}
 	close(l.closed)
-	dropScratch(l.scratch)
 }
 
 // outbox is the writer that Serve writes to.
@@ -228,7 +219,7 @@ func (o outbox) Hold(on bool) { o.holds.hold(on) }
 type inbox struct {
 	mu      sync.Mutex
 	changed *sync.Cond
-	data    []byte
+	data    bytes.Buffer
 	ended   bool
 }
 
@@ -241,7 +232,7 @@ func newInbox() *inbox {
 func (b *inbox) put(data []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.data = append(b.data, data...)
+	b.data.Write(data)
 	b.changed.Signal()
 }
 
@@ -255,13 +246,8 @@ func (b *inbox) close() {
 func (b *inbox) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for len(b.data) == 0 && !b.ended {
+	for b.data.Len() == 0 && !b.ended {
 		b.changed.Wait()
 	}
-	if len(b.data) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, b.data)
-	b.data = b.data[n:]
-	return n, nil
+	return b.data.Read(p)
 }

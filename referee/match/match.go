@@ -230,11 +230,11 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 	}
 }
 
-// OwnTime sums the time of all moves of a match with one worker, without credit, and without the games
-// that are void: these are played again because of others.
+// OwnTime adds up the bots' own time of all moves of a match with one worker. Void games, which are played
+// again because of others, do not count.
 type OwnTime struct{ over, game time.Duration }
 
-// Watch is for Match.Watch.
+// Watch is to be called by Match.Watch.
 func (o *OwnTime) Watch(g *referee.Game) {
 	n := len(g.Record.Moves)
 	switch {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -61,15 +60,7 @@ func scenes(t testing.TB) (all []scene) {
 // play plays the scene with a Conn in its seat.
 func (s scene) play(ctx context.Context, c func(ctx context.Context) Conn, trace func(referee.Traffic)) (*referee.Result, error) {
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient, Trace: trace}
-	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-		if b.Name != m.Bots[s.seat].Name {
-			return starter{}.start(ctx, b, scratch)
-		}
-		if err := os.RemoveAll(scratch); err != nil {
-			return nil, err
-		}
-		return c(ctx), nil
-	}
+	m.start = starter{m.Bots[s.seat].Name: func() Conn { return c(ctx) }}.start
 	r := newRotation(ctx, m, 0, nil, func() {})
 	defer stopAll(0, r.seats)
 	return r.play(0, make([]bool, len(m.Bots)))

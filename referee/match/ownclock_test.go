@@ -1,7 +1,6 @@
 package match
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,17 +77,14 @@ func TestOwnClocksAreKept(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &Match{Variant: variant(t, "teeko", "limit=12"), Bots: named(2), Seed: rules.Seed{1}, Clock: patient}
 			m.Bots[0].Clock = &short
-			m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-				if b.Name != slow {
-					return starter{}.start(ctx, b, scratch)
-				}
-				return thinker(scratch, func(turn int) time.Duration {
+			m.start = starter{slow: func() Conn {
+				return thinker(func(turn int) time.Duration {
 					if turn == 1 {
 						return 900 * time.Millisecond // longer than the time of one
 					}
 					return 0
-				}, new([]int)), nil
-			}
+				}, new([]int))
+			}}.start
 			g := oneGame(t, m)
 			valid(t, &g.Replay)
 			if slow == "bot1" {

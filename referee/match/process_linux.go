@@ -34,8 +34,7 @@ type process struct {
 	turn                  turnTime
 	bot                   Bot
 	sandbox               *sandbox.Process // also of a bot without a sandbox; nil in a test without a process
-	used                  *cores.Bot       // by its processes; nil without a watch
-	scratch               string
+	used                  *cores.Bot       // by its processes; nil in such a test
 }
 
 // bare reports whether the bot has no sandbox.
@@ -45,12 +44,14 @@ func (p *process) bare() bool { return p.bot.Sandbox == nil }
 func (p *process) freezes() bool { return !p.bare() && p.bot.Sandbox.Freeze }
 
 // start runs a bot. The bot ends with the calling thread.
-func start(ctx context.Context, b Bot, scratch string) (Conn, error) {
-	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, scratch: scratch}
+func start(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b}
+	first := w.Read(nil, time.Now())
 	if err := p.start(b); err != nil {
 		p.Close(0)
 		return nil, err
 	}
+	p.observe(w, first)
 	return p, nil
 }
 
@@ -76,7 +77,7 @@ func (p *process) start(b Bot) error {
 			return fmt.Errorf("match: a pipe to %s: %w", b.Name, err)
 		}
 	}
-	spec, err := b.spec(p.scratch)
+	spec, err := b.spec()
 	if err != nil {
 		return err
 	}
@@ -126,14 +127,9 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 		}
 		if left := deadline.Sub(now); left > 0 && !p.exited && !p.deaf {
 			left = min(left, p.sampleIfDue(now), stopSlice)
-			if err := p.await(left); err != nil {
+			if now, err = p.await(now, left); err != nil {
 				return nil, now, err
 			}
-			woken := time.Now()
-			if !p.filled {
-				p.turn.slept(now, woken, left)
-			}
-			now = woken
 		}
 		n, errno := readNow(p.stdout, p.lines.room())
 		switch {
@@ -159,18 +155,18 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 }
 
 // await sleeps until the bot has written to stdout or stderr (which is read here), it has
-// exited, or the time is up, which is a stopSlice at most. It is the only sleep of every
-// turn, so the descriptors are registered once.
-func (p *process) await(left time.Duration) error {
+// exited, or the time is up, which is a stopSlice at most, and returns the time then. It is the
+// only sleep of every turn, so the descriptors are registered once.
+func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err error) {
 	if p.epoll == 0 {
 		if err := p.register(); err != nil {
-			return err
+			return now, err
 		}
 	}
 	var events [4]unix.EpollEvent
 	n, err := unix.EpollWait(p.epoll, events[:], int((left+time.Millisecond-1)/time.Millisecond))
 	if err != nil && err != unix.EINTR {
-		return fmt.Errorf("match: waiting for a bot: %w", err)
+		return now, fmt.Errorf("match: waiting for a bot: %w", err)
 	}
 	for _, e := range events[:max(0, n)] {
 		switch int(e.Fd) {
@@ -182,7 +178,11 @@ func (p *process) await(left time.Duration) error {
 			p.inputClosed()
 		}
 	}
-	return nil
+	woken = time.Now()
+	if !p.filled {
+		p.turn.slept(now, woken, left)
+	}
+	return woken, nil
 }
 
 // inputClosed handles that nobody reads the bot's input any more. It is a fault now if the
@@ -291,7 +291,8 @@ func (p *process) gone(how fault.Kind) error {
 	p.awaitExit(began.Add(moment))
 	for !p.exited { // on a busy machine it takes longer
 		took := time.Since(began)
-		if !(took < dying && len(p.ready()) > 0 || took < telling && p.over()) {
+		works := p.used != nil && len(p.used.Ready()) > 0
+		if !(took < dying && works || took < telling && p.over()) {
 			break
 		}
 		p.awaitExit(time.Now().Add(moment))
@@ -341,8 +342,10 @@ func (p *process) Rest() []byte { return p.lines.rest() }
 func (p *process) Answered() {
 	p.lines.answered()
 	p.filled = false
-	p.turn.end()
-	p.pause()
+	p.turn.since = time.Time{}
+	if p.freezes() {
+		p.sandbox.Freeze(true) // after an error it keeps running
+	}
 }
 
 func (p *process) Stderr() []byte {
@@ -362,14 +365,10 @@ func (p *process) awaitExit(deadline time.Time) {
 		if left <= 0 {
 			return
 		}
-		if p.await(left) != nil {
+		var err error
+		if now, err = p.await(now, left); err != nil {
 			return
 		}
-		woken := time.Now()
-		if !p.filled {
-			p.turn.slept(now, woken, left)
-		}
-		now = woken
 		if n, err := unix.Read(p.stdout, sink[:]); n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
 			unix.Close(p.stdout) // poll and this ignore -1
 			p.stdout = -1
@@ -399,7 +398,6 @@ func (p *process) Close(grace time.Duration) {
 			*fd = -1
 		}
 	}
-	dropScratch(p.scratch)
 }
 
 func (p *process) CloseInput() {
@@ -422,13 +420,6 @@ func (p *process) Wait(deadline time.Time) (end End, ok bool) {
 		end.Reason = r
 	}
 	return end, true
-}
-
-// pause stops a bot between its turns.
-func (p *process) pause() {
-	if p.freezes() {
-		p.sandbox.Freeze(true) // after an error it keeps running
-	}
 }
 
 // wake resumes the bot.

@@ -27,8 +27,8 @@ type process struct {
 	log     []byte
 }
 
-func start(ctx context.Context, b Bot, scratch string) (c Conn, err error) {
-	spec, err := b.spec(scratch)
+func start(ctx context.Context, b Bot, _ *cores.Watch) (c Conn, err error) {
+	spec, err := b.spec()
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func start(ctx context.Context, b Bot, scratch string) (c Conn, err error) {
 			how <- fault.OutputClosed
 		}()
 		return p.gone(<-how)
-	}, scratch)
+	})
 	return p, nil
 }
 
@@ -106,9 +106,6 @@ func (p *process) Stderr() []byte {
 	p.log = nil
 	return log
 }
-
-// observe does nothing: nobody counts here for whom the cores work.
-func (p *process) observe(*cores.Watch, *cores.Reading) {}
 
 // gone returns the fault of a bot whose pipe has ended: how, if it runs on.
 func (p *process) gone(how fault.Kind) fault.Reason {

@@ -51,8 +51,8 @@ func valid(t interface {
 
 // failing returns a talker that plays well until its fault at a ply: it answers the
 // first turn from there on with a text, or not at all.
-func failing(ply int, text string) func() *talker {
-	return func() *talker {
+func failing(ply int, text string) func() Conn {
+	return func() Conn {
 		return &talker{answer: func(l protocol.RefLine) string {
 			if l.Ply >= ply {
 				return text
@@ -72,7 +72,7 @@ func threeHanded(t testing.TB) *referee.Result {
 // Every replay of every game, with faults and without, is what the schema says.
 func TestReplaysAreValid(t *testing.T) {
 	for _, g := range games.All() {
-		for name, bot := range map[string]func() *talker{
+		for name, bot := range map[string]func() Conn{
 			"honest": nil, "illegal": failing(5, "move 0x"), "silent": failing(0, ""), "garbled": failing(9, "é <&>\x7f"),
 		} {
 			t.Run(g.Name+"/"+name, func(t *testing.T) {

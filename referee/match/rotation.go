@@ -29,7 +29,7 @@ func newRotation(ctx context.Context, m *Match, number int, w *cores.Watch, told
 		bot := rules.BotAt(place, number, len(m.Bots))
 		r.seats = append(r.seats, &seat{
 			Bot: m.Bots[bot], number: bot, place: place, clock: m.clock(bot), anyRemote: m.anyRemote(), told: told, patience: m.Patience,
-			start: func() (Conn, time.Time, error) { return startBot(ctx, m.Bots[bot], w, m.start) },
+			start: func(b Bot) (Conn, error) { return m.start(ctx, b, w) },
 		})
 	}
 	return r

@@ -20,13 +20,12 @@ type Sandbox struct {
 	Freeze bool // stop the bot while it is not its turn; requires Full
 }
 
-// spec returns how a bot is started; scratch is its directory for temporary files, without a sandbox. The
-// error is a fault.Reason if it is the bot's fault.
-func (b Bot) spec(scratch string) (sandbox.Spec, error) {
+// spec returns how a bot is started, whose Temp is by now its own. The error is a fault.Reason if it is the bot's fault.
+func (b Bot) spec() (sandbox.Spec, error) {
 	h := b.Sandbox
 	switch {
 	case h == nil:
-		return sandbox.Spec{Path: b.Command[0], Args: b.Command, Dir: b.Dir, Env: []string{"TMPDIR=" + scratch}}, nil
+		return sandbox.Spec{Path: b.Command[0], Args: b.Command, Dir: b.Dir, Env: []string{"TMPDIR=" + b.Temp}}, nil
 	case h.Level == sandbox.None:
 		return sandbox.Spec{}, fmt.Errorf("match: starting %s: its sandbox has no level", b.Name)
 	case h.Freeze && h.Level < sandbox.Full:

@@ -157,19 +157,19 @@ func TestSandboxedThinks(t *testing.T) {
 		m := &Match{Variant: variant(t, "tebes", ""), Bots: bots, Clock: patient}
 		var thinker *process
 		asked := 0
-		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
+		m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
 			if b.Command != nil {
-				c, err := start(ctx, b, scratch)
+				c, err := start(ctx, b, w)
 				thinker, _ = c.(*process)
 				return c, err
 			}
-			return &talker{scratch: scratch, answer: func(l protocol.RefLine) string {
+			return &talker{answer: func(l protocol.RefLine) string {
 				if asked++; asked == 2 { // the thinker has had a turn in between
 					if h.sandbox != nil && h.sandbox.Freeze {
 						quiet := 0
 						// Soon, not at once, it is seen neither to run nor to wait for a core.
 						until(t, h.name+": it is stopped", func() bool {
-							if quiet++; len(thinker.ready()) > 0 {
+							if quiet++; len(thinker.used.Ready()) > 0 {
 								quiet = 0
 							}
 							return quiet == 10

@@ -12,6 +12,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
@@ -26,9 +27,13 @@ func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *referee.Resu
 	kit.Must(t, f.Chmod(0o644))
 	want := foretell(s.variant, referee.DealSeed(s.seed, 0), s.seat, sc)
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient}
-	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-		c, err := starter{}.start(ctx, b, scratch)
-		if p, ok := c.(*process); ok && err == nil && waits(want, sc) {
+	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+		late := waits(want, sc)
+		if late { // whatever the kernel tells
+			w = nil
+		}
+		c, err := starter{}.start(ctx, b, w)
+		if p, ok := c.(*process); ok && err == nil && late {
 			return &overdue{process: p, word: script.Handled, each: true}, nil
 		}
 		return c, err

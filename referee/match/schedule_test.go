@@ -281,7 +281,7 @@ func TestDuplicateDeals(t *testing.T) {
 		met := map[*talker]int{} // deals
 		hook := starter{}
 		for _, b := range bots {
-			hook[b.Name] = func() *talker {
+			hook[b.Name] = func() Conn {
 				mu.Lock()
 				defer mu.Unlock()
 				started[b.Name]++

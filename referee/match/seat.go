@@ -19,12 +19,14 @@ type seat struct {
 	number    int           // of the bot in the match
 	place     int           // of the seat in the game
 	clock     referee.Clock // of the bot
-	start     func() (c Conn, started time.Time, err error)
+	start     func(b Bot) (Conn, error)
 	anyRemote bool          // see Match.anyRemote
 	told      func()        // the bot was late: it may have to be said that the machine is busy
 	patience  time.Duration // see Match.Patience
 
-	conn    Conn // nil while no process runs
+	conn    Conn   // nil while no process runs
+	scratch string // its directory for temporary files; "" if it needs none
+	ready   bool   // it has answered the greeting
 	version string
 	greeted time.Time
 	pending error // a fault that was found after the last turn of a game, for the next game
@@ -33,12 +35,11 @@ type seat struct {
 	trace func(fromBot bool, at time.Time, lines []byte)
 	log   []byte   // comments and the stderr of ended processes
 	info  []string // since the last move
-	note  string   // for the log, of a move that was late
 }
 
-// playGame plays a game that has not begun, with the moves of an opening, to its end. out marks the disqualified bots, and watch, unless
-// it is nil, receives each position. The error is the referee's own failure or the context's; after it the
-// processes must not be used again.
+// playGame plays a game that has not begun, with the moves of an opening, to its end. out marks the
+// disqualified bots, and watch, unless it is nil, receives each position. The error is the referee's own
+// failure or the context's; after it the processes must not be used again.
 func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*seat, out []bool, watch func(*referee.Game)) error {
 	if err := startAll(g, seats, out); err != nil {
 		return err
@@ -112,21 +113,20 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 		return nil
 	}
 	startErrors := make([]error, len(seats))
-	fresh := make([]bool, len(seats))
 	for i, s := range seats {
 		if s.conn == nil && !g.Forfeited(i) {
-			fresh[i], startErrors[i] = true, s.launch()
+			startErrors[i] = s.launch()
 			if s.Sandbox != nil && s.Sandbox.Freeze && startErrors[i] == nil {
-				fresh[i], startErrors[i] = false, s.greet()
+				startErrors[i] = s.greet()
 			}
 		}
 	}
 	for i, s := range seats {
-		if g.Forfeited(i) {
+		if g.Forfeited(i) { // perhaps by its partner: then it is greeted in the next game
 			continue
 		}
 		err := startErrors[i]
-		if err == nil && fresh[i] {
+		if err == nil && !s.ready {
 			err = s.greet()
 		}
 		if err != nil {
@@ -140,34 +140,24 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	return nil
 }
 
-// startFunc starts a bot: begin, except in tests.
-type startFunc func(ctx context.Context, b Bot, scratch string) (Conn, error)
-
-// startBot starts a bot. The watch counts its process from then on.
-func startBot(ctx context.Context, b Bot, w *cores.Watch, start startFunc) (c Conn, started time.Time, err error) {
-	scratch, err := b.makeScratch()
-	if err != nil {
-		return nil, started, err
-	}
-	first := w.Read(nil, time.Now())
-	started = time.Now()
-	if c, err = start(ctx, b, scratch); err != nil {
-		dropScratch(scratch)
-		return nil, started, err
-	}
-	if p, ok := c.(*process); ok {
-		p.observe(w, first)
-	}
-	return c, started, nil
-}
+// startFunc starts a bot, whose Temp is by now its own: begin, except in tests. The watch counts its process
+// from then on.
+type startFunc func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error)
 
 // launch starts the bot and sends the greeting.
-func (s *seat) launch() error {
-	c, started, err := s.start()
-	if err != nil {
+func (s *seat) launch() (err error) {
+	if s.scratch, err = s.makeScratch(); err != nil {
 		return err
 	}
-	s.conn = c
+	started := time.Now()
+	b := s.Bot
+	b.Temp = s.scratch
+	c, err := s.start(b)
+	if err != nil {
+		dropScratch(s.scratch)
+		return err
+	}
+	s.conn, s.ready = c, false
 	greeting := protocol.AppendGreeting(nil)
 	s.trace(false, started, greeting)
 	err = startup(s.write(greeting, s.given(started, s.clock.Startup, 0)))
@@ -177,38 +167,15 @@ func (s *seat) launch() error {
 
 // greet waits for the "ready" of a new process.
 func (s *seat) greet() error {
-	now := time.Now()
 	limit := s.given(s.greeted, s.clock.Startup, 0)
-	deadline := limit.due
-	for {
-		line, at, err := s.conn.Line(now, deadline)
-		if errors.Is(err, ErrLate) {
-			r := fault.Reason{Kind: fault.NoReady, Limit: s.clock.Startup.Milliseconds()}
-			if _, deadline, err = s.late(limit, at, false, r.Waiting(s.conn.Rest(), nil)); err != nil {
-				return err
-			}
-			now = time.Now()
-			continue
-		}
-		if err != nil {
-			return startup(err)
-		}
-		now = at
-		s.trace(true, at, line)
-		msg, err := protocol.ParseBot(line)
-		switch {
-		case err != nil:
-			return startup(fault.OfLine(err))
-		case msg.Verb == protocol.Ready:
-			s.version = msg.Version
-			s.conn.Answered()
-			return nil
-		case msg.Verb == protocol.Move:
-			return aboutLine(fault.MoveBeforeReady, line)
-		case msg.Verb == protocol.Comment:
-			s.keep(msg.Text, lf)
-		}
+	why := fault.Reason{Kind: fault.NoReady, Limit: s.clock.Startup.Milliseconds()}
+	msg, _, _, err := s.answer(time.Now(), limit, nil, why)
+	if err != nil {
+		return startup(err)
 	}
+	s.version, s.ready = msg.Version, true
+	s.conn.Answered()
+	return nil
 }
 
 // aboutLine returns the reason of a line at the wrong time.
@@ -216,14 +183,14 @@ func aboutLine(k fault.Kind, line []byte) fault.Reason {
 	return fault.Reason{Kind: k, Line: fault.Raw(protocol.Clip(line))}
 }
 
-// startup makes a fault one before "ready".
+// startup makes a fault one before "ready", unless its kind says so.
 func startup(err error) error {
 	switch e := err.(type) {
 	case fault.Reason:
-		e.BeforeReady = true
+		e.BeforeReady = e.Kind != fault.MoveBeforeReady
 		return e
 	case LateError:
-		e.BeforeReady = true
+		e.BeforeReady = e.Kind != fault.NoReady
 		return e
 	}
 	return err
@@ -248,23 +215,40 @@ func (s *seat) ask(g *referee.Game) error {
 	if err := s.send(lines, sent, limit); err != nil {
 		return err
 	}
-	now = sent
-	deadline := limit.due
-	for {
+	msg, at, credit, err := s.answer(sent, limit, lines, referee.Late(s.clock))
+	if err != nil {
+		return err
+	}
+	if s.clock.Bank != 0 && at.Sub(sent) > LeastPaid && credit == 0 { // the bank does not pay for others
+		credit = min(s.conn.Lost(sent, at, true).Known, limit.credit)
+		s.told()
+	}
+	s.conn.Answered()
+	return g.Move(msg.Move, referee.Spent{Took: at.Sub(sent), Credit: credit}, s.info)
+}
+
+// answer waits for the answer to lines that were sent. It returns the answer, when it came, and the credit
+// without which it would be late. why is the fault of a bot that is late.
+func (s *seat) answer(now time.Time, limit answerTime, sent []byte, why fault.Reason) (
+	msg protocol.BotLine, at time.Time, credit time.Duration, err error,
+) {
+	for deadline := limit.due; ; {
 		line, at, err := s.conn.Line(now, deadline)
 		none := errors.Is(err, ErrLate)
 		if err != nil && !none {
-			return err
+			return msg, at, 0, err
 		}
-		var credit time.Duration
 		// Another line than an answer proves nothing: where the referee was late, the answer may be behind it.
-		if answered := isAnswer(line); none || answered && at.After(limit.due) {
-			why := referee.Late(s.clock)
-			if !answered {
-				why = why.Waiting(s.conn.Rest(), movesIn(lines))
+		// And a "ready" may have been there for long: bots are greeted one after the other.
+		late := !none && s.ready && at.After(limit.due) && isAnswer(line)
+		var credit time.Duration
+		if none || late {
+			why := why
+			if none {
+				why = why.Waiting(s.conn.Rest(), movesIn(sent))
 			}
-			if credit, deadline, err = s.late(limit, at, answered, why); err != nil {
-				return err
+			if credit, deadline, err = s.late(limit, at, late, why); err != nil {
+				return msg, at, 0, err
 			}
 			if none {
 				now = time.Now()
@@ -273,18 +257,9 @@ func (s *seat) ask(g *referee.Game) error {
 		}
 		now = at
 		msg, err := s.read(at, line)
-		if err != nil {
-			return err
+		if err != nil || msg.Verb == protocol.Move || msg.Verb == protocol.Ready {
+			return msg, at, credit, err
 		}
-		if msg.Verb != protocol.Move {
-			continue
-		}
-		if s.clock.Bank != 0 && at.Sub(sent) > LeastPaid && credit == 0 { // the bank does not pay for others
-			credit = min(s.conn.Lost(sent, at, true).Known, limit.credit)
-			s.told()
-		}
-		s.conn.Answered()
-		return g.Move(msg.Move, referee.Spent{Took: at.Sub(sent), Credit: credit}, s.info)
 	}
 }
 
@@ -326,22 +301,23 @@ func (s *seat) early(now, until time.Time) error {
 	}
 }
 
-// read reads a line of the bot in a game, and keeps infos and comments.
+// read reads a line of the bot, and keeps infos and comments.
 func (s *seat) read(at time.Time, line []byte) (protocol.BotLine, error) {
 	s.trace(true, at, line)
 	msg, err := protocol.ParseBot(line)
-	if err != nil {
-		return msg, fault.OfLine(err)
-	}
-	switch msg.Verb {
-	case protocol.Info:
+	switch {
+	case err != nil:
+		err = fault.OfLine(line, err)
+	case msg.Verb == protocol.Info:
 		s.info = append(s.info, string(msg.Text))
-	case protocol.Comment:
+	case msg.Verb == protocol.Comment:
 		s.keep(s.conn.Stderr(), msg.Text, lf)
-	case protocol.Ready:
-		return msg, aboutLine(fault.ReadyAgain, line)
+	case msg.Verb == protocol.Ready && s.ready:
+		err = aboutLine(fault.ReadyAgain, line)
+	case msg.Verb == protocol.Move && !s.ready:
+		err = aboutLine(fault.MoveBeforeReady, line)
 	}
-	return msg, nil
+	return msg, err
 }
 
 func (s *seat) send(lines []byte, now time.Time, limit answerTime) error {
@@ -372,8 +348,9 @@ func (s *seat) fail(g *referee.Game, err error) error {
 		return err
 	}
 	late, _ := errors.AsType[LateError](err)
+	var note string
 	if s.patience > 0 && s.conn != nil {
-		if err := s.later(late); err != nil {
+		if note, err = s.later(late); err != nil {
 			if why, ok = errors.AsType[fault.Reason](err); !ok {
 				return err
 			}
@@ -388,11 +365,10 @@ func (s *seat) fail(g *referee.Game, err error) error {
 		s.trace(false, now, lines)
 		s.conn.Send(lines, now) // the bot may have ended, or not read
 		s.stop(0)
-		if s.note != "" && len(s.log) > 0 && !bytes.HasSuffix(s.log, lf) {
+		if note != "" && len(s.log) > 0 && !bytes.HasSuffix(s.log, lf) {
 			s.keep(lf)
 		}
-		s.keep([]byte(s.note))
-		s.note = ""
+		s.keep([]byte(note))
 	}
 	return nil
 }
@@ -412,6 +388,7 @@ func (s *seat) stop(grace time.Duration) {
 		return
 	}
 	s.conn.Close(grace)
+	dropScratch(s.scratch)
 	s.keep(s.conn.Stderr())
 	s.conn, s.pending = nil, nil
 }
@@ -433,7 +410,8 @@ func stopAll(grace time.Duration, seats []*seat) {
 // untimed is longer than anyone waits.
 const untimed = 365 * 24 * time.Hour
 
-// LeastPaid is the least time of a turn for which it is asked whether a bank has to pay all of it.
+// LeastPaid is how long a turn takes at least before the kernel is asked how much of it others took. The
+// bank pays for all of a shorter one.
 const LeastPaid = 10 * time.Millisecond
 
 const (

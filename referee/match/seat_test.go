@@ -11,6 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
@@ -42,13 +43,13 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 		}, false, protocol.Garbled},
 	} {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 3, Clock: patient}
-		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-			talk, err := starter{"bot0": func() *talker { return &talker{answer: c.answer} }}.start(ctx, b, scratch)
-			if c.full && b.Name == "bot0" {
-				return full{talk}, err
+		m.start = starter{"bot0": func() Conn {
+			talk := &talker{answer: c.answer}
+			if c.full {
+				return full{talk}
 			}
-			return talk, err
-		}
+			return talk
+		}}.start
 		m.Only = []int{0}
 		for deal, g := range playAll(t, m) {
 			if deal != 1 { // 0 is honest to its end, and a fresh process plays 2
@@ -67,14 +68,30 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 	}
 }
 
+// Limits and faults: a bot whose partner does not start plays on in the next game.
+func TestLimitsAndFaultsOfPartners(t *testing.T) {
+	m := &Match{Variant: variant(t, "brisca", "players=4 teams=yes"), Bots: named(4), Deals: 2, Only: []int{0}, Clock: patient}
+	failed := false
+	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+		if b.Name == "bot0" && !failed {
+			failed = true
+			return nil, fault.Reason{Kind: fault.NotStarted, Detail: "no such file", Command: "bot0"}
+		}
+		return starter{}.start(ctx, b, w)
+	}
+	if g := playAll(t, m)[1]; len(g.Faults) > 0 {
+		t.Errorf("faults %v", g.Faults)
+	}
+}
+
 // Lines from the referee: what each seat is told, in which order, and of a fault
 // only the culprit in full.
 func TestLinesFromTheReferee(t *testing.T) {
 	told := make([][]string, 3)
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Clock: patient}
-	m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
 		seat := slices.IndexFunc(m.Bots, func(o Bot) bool { return o.Name == b.Name })
-		return &talker{scratch: scratch, told: &told[seat], answer: func(l protocol.RefLine) string {
+		return &talker{told: &told[seat], answer: func(l protocol.RefLine) string {
 			if seat == 1 && l.Ply > 3 {
 				return "move 13o"
 			}

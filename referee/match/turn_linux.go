@@ -41,8 +41,6 @@ func (t *turnTime) begin(now time.Time, left time.Duration) {
 	t.waits.Begin(now)
 }
 
-func (t *turnTime) end() { t.since = time.Time{} }
-
 // sampleIfDue reads the counters if it is time for that, and returns how long it is until the next time.
 func (p *process) sampleIfDue(now time.Time) time.Duration {
 	t := &p.turn
@@ -62,9 +60,9 @@ func (p *process) sampleIfDue(now time.Time) time.Duration {
 		t.first = t.watch.Read(p.used, now)
 		t.last, t.overslept = t.first, 0
 		if t.own >= 0 {
-			t.had = p.cpu()
+			t.had = p.used.FirstCPU()
 		}
-	case len(p.ready()) == 0:
+	case len(p.used.Ready()) == 0:
 		// All of its waits are counted, and none of them is time in which it sleeps from now on.
 		if to := t.watch.Read(p.used, now); to != nil {
 			t.lost = t.lost.Plus(t.watch.Lost(t.last, to, 0, 0))
@@ -99,7 +97,7 @@ func (p *process) observe(w *cores.Watch, first *cores.Reading) {
 func (p *process) Begin(now time.Time, left time.Duration) error {
 	p.turn.begin(now, left)
 	if p.turn.watch.WasDelayed() {
-		p.turn.own = p.cpu()
+		p.turn.own = p.used.FirstCPU()
 	}
 	return p.wake()
 }
@@ -112,13 +110,13 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 	turn := now.Sub(since)
 	if t.first == nil { // the referee has slept over all of the turn
 		t.watch.Delayed()
-		lost := max(0, min(t.overslept, turn)-t.used(p.cpu()))
+		lost := max(0, min(t.overslept, turn)-t.used(p.used.FirstCPU()))
 		return cores.Lost{Known: lost, Most: lost}
 	}
 	// Before the counters are read: the worker may lose its core in between, and the bot answer.
 	var ready cores.Threads
 	if !answered {
-		ready = p.ready()
+		ready = p.used.Ready()
 	}
 	to := t.watch.Read(p.used, now)
 	if to == nil {
@@ -164,18 +162,6 @@ func (t *turnTime) used(cpu time.Duration) time.Duration {
 		return 0
 	}
 	return max(0, cpu-t.own)
-}
-
-// cpu returns the CPU time of the bot. Outside of a sandbox it is that of its first process alone,
-// which is read at the beginning of turns.
-func (p *process) cpu() time.Duration { return cores.CPU(p.sandbox) }
-
-// ready returns the threads of the bot that run or wait for a core.
-func (p *process) ready() cores.Threads {
-	if p.sandbox == nil {
-		return nil
-	}
-	return cores.Ready(p.sandbox)
 }
 
 // over reports whether the bot has ended, and its sandbox has only to tell so: nothing lives below

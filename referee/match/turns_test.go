@@ -1,7 +1,6 @@
 package match
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,10 +13,10 @@ import (
 
 // thinker returns a bot, for a bubble, that takes its time for each of its turns, counted from 0, and
 // keeps the milliseconds that it is told.
-func thinker(scratch string, think func(turn int) time.Duration, told *[]int) Conn {
+func thinker(think func(turn int) time.Duration, told *[]int) Conn {
 	turn := -1
 	return &slowed{
-		talker: talker{scratch: scratch, answer: func(l protocol.RefLine) string {
+		talker: talker{answer: func(l protocol.RefLine) string {
 			*told = append(*told, l.MS)
 			return firstMove(l)
 		}},
@@ -58,12 +57,7 @@ func TestClocksOfTurns(t *testing.T) {
 				var told []int
 				c.clock.Startup = time.Minute
 				m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Seed: rules.Seed{1}, Clock: c.clock}
-				m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-					if b.Name == "bot1" {
-						return starter{}.start(ctx, b, scratch)
-					}
-					return thinker(scratch, c.think, &told), nil
-				}
+				m.start = starter{"bot0": func() Conn { return thinker(c.think, &told) }}.start
 				g := oneGame(t, m)
 				valid(t, &g.Replay)
 				checkTold(t, c.clock, g, told)

@@ -61,12 +61,12 @@ func TestLimitsAndFaultsOwnFailure(t *testing.T) {
 	for calls := -1; calls < 150; calls += 1 + calls/10 {
 		m := *honest
 		starts := 0
-		m.start = func(ctx context.Context, b Bot, scratch string) (Conn, error) {
+		m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
 			starts++
 			if starts == 2 && calls < 0 {
 				return nil, errOwn
 			}
-			c, err := starter{}.start(ctx, b, scratch)
+			c, err := starter{}.start(ctx, b, w)
 			if starts == 2 {
 				c = &broken{c, calls, errOwn}
 			}
@@ -111,10 +111,10 @@ func emptyTemp(t testing.TB) {
 
 // A failure that comes back each time ends the match.
 func TestLimitsAndFaultsOwnFailureStays(t *testing.T) {
-	for name, hook := range map[string]func(context.Context, Bot, string) (Conn, error){
-		"start": func(context.Context, Bot, string) (Conn, error) { return nil, errOwn },
-		"conn": func(ctx context.Context, b Bot, scratch string) (Conn, error) {
-			c, err := starter{}.start(ctx, b, scratch)
+	for name, hook := range map[string]startFunc{
+		"start": func(context.Context, Bot, *cores.Watch) (Conn, error) { return nil, errOwn },
+		"conn": func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+			c, err := starter{}.start(ctx, b, w)
 			return &broken{c, 4, errOwn}, err
 		},
 	} {
@@ -213,7 +213,7 @@ func TestLimitsAndFaultsPanic(t *testing.T) {
 func TestMatchCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := &Match{Variant: variant(t, "teeko", "limit=0"), Bots: named(2), Deals: 1, Clock: patient, Workers: []int{cores.Any, cores.Any}}
-	m.start = starter{"bot0": func() *talker {
+	m.start = starter{"bot0": func() Conn {
 		return &talker{answer: func(l protocol.RefLine) string {
 			if l.Ply >= 20 {
 				cancel()

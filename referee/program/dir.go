@@ -108,12 +108,9 @@ func copyDir(to, source string) error {
 // buildOnce returns a directory with a bot of this content, built with this command. The
 // output of the build goes to r.Log, or into the error.
 func (r Resolver) buildOnce(ctx context.Context, source, hash string, build []string) (string, error) {
-	cache := r.Cache
-	if cache == "" {
-		var err error
-		if cache, err = CacheDir("builds"); err != nil {
-			return "", err
-		}
+	cache, err := r.cache()
+	if err != nil {
+		return "", err
 	}
 	done := filepath.Join(cache, hashWords(append([]string{hash}, build...)...))
 	if _, err := os.Stat(done); err == nil {
@@ -148,6 +145,14 @@ func (r Resolver) buildOnce(ctx context.Context, source, hash string, build []st
 		return "", fmt.Errorf("bot: keeping the build of %s: %w", source, err)
 	}
 	return done, nil
+}
+
+// cache returns the directory that keeps what is built.
+func (r Resolver) cache() (string, error) {
+	if r.Cache != "" {
+		return r.Cache, nil
+	}
+	return CacheDir("builds")
 }
 
 // keepUnused is how long the cache keeps what is not used.

@@ -103,11 +103,9 @@ func (r Resolver) resolveFile(ctx context.Context, file string) (Program, error)
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %w", err)
 	}
-	cache := r.Cache
-	if cache == "" {
-		if cache, err = CacheDir("builds"); err != nil {
-			return Program{}, err
-		}
+	cache, err := r.cache()
+	if err != nil {
+		return Program{}, err
 	}
 	dir := filepath.Join(cache, "file-"+hashWords(filepath.Base(file), string(content)))
 	if _, err := os.Stat(dir); err != nil {

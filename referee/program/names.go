@@ -34,31 +34,40 @@ func nameAll(programs []Program, specs []Spec, number bool) error {
 		}
 		n.give(i, s.Name)
 	}
-	groups := map[string][]int{} // by the bots' own names
-	var order []string
-	for i, p := range programs {
-		if specs[i].Name != "" {
-			continue
+	var unnamed []int
+	for i, s := range specs {
+		if s.Name == "" {
+			unnamed = append(unnamed, i)
 		}
-		if groups[p.Name] == nil {
-			order = append(order, p.Name)
-		}
-		groups[p.Name] = append(groups[p.Name], i)
 	}
-	for _, alone := range []bool{true, false} { // a name that only one bot has is not given to another
-		for _, name := range order {
-			group := groups[name]
-			if free := len(group) == 1 && !n.taken[name]; alone && free {
-				n.give(group[0], name)
-				groups[name] = nil
-			} else if !alone && group != nil {
-				if err := n.tellApart(group); err != nil {
-					return err
-				}
-			}
+	var alike [][]int
+	for _, group := range grouped(unnamed, func(i int) string { return programs[i].Name }) {
+		if name := programs[group[0]].Name; len(group) == 1 && !n.taken[name] {
+			n.give(group[0], name) // and to no other bot
+		} else {
+			alike = append(alike, group)
+		}
+	}
+	for _, group := range alike {
+		if err := n.tellApart(group); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// grouped returns groups of the bots that have the same key.
+func grouped(bots []int, key func(i int) string) (groups [][]int) {
+	at := map[string]int{}
+	for _, i := range bots {
+		g, known := at[key(i)]
+		if !known {
+			g = len(groups)
+			at[key(i)], groups = g, append(groups, nil)
+		}
+		groups[g] = append(groups[g], i)
+	}
+	return groups
 }
 
 func (n *namer) give(i int, name string) {
@@ -68,18 +77,9 @@ func (n *namer) give(i int, name string) {
 
 // tellApart names the bots of a group that have the same name.
 func (n *namer) tellApart(group []int) error {
-	places := map[string][]int{}
-	var order []string
-	for _, i := range group {
-		place := n.programs[i].place
-		if places[place] == nil {
-			order = append(order, place)
-		}
-		places[place] = append(places[place], i)
-	}
-	names := n.byPlace(n.programs[group[0]].Name, order)
-	for k, place := range order {
-		copies := places[place]
+	places := grouped(group, func(i int) string { return n.programs[i].place })
+	names := n.byPlace(n.programs[group[0]].Name, places)
+	for k, copies := range places {
 		first := copies[0]
 		if !n.number && !n.programs[first].House && (len(copies) > 1 || n.taken[names[k]]) {
 			cmd := n.specs[first].Bot
@@ -100,17 +100,18 @@ func (n *namer) tellApart(group []int) error {
 	return nil
 }
 
-// byPlace returns a name for each place: the bots' own name if there is only one, else the ends of
+// byPlace returns a name for the bots of each place: their own name if there is only one, else the ends of
 // the paths, as short as they differ.
-func (n *namer) byPlace(name string, places []string) []string {
-	if len(places) == 1 && (places[0] == "" || !n.taken[name]) {
+func (n *namer) byPlace(name string, places [][]int) []string {
+	if len(places) == 1 && (n.programs[places[0][0]].place == "" || !n.taken[name]) {
 		return []string{name}
 	}
 	names := make([]string, len(places))
 	for depth := 1; ; depth++ {
 		whole := true
 		used := map[string]bool{}
-		for k, place := range places {
+		for k, bots := range places {
+			place := n.programs[bots[0]].place
 			if names[k] = name; place != "" { // a house bot keeps its name
 				parts := strings.Split(strings.Trim(filepath.ToSlash(place), "/"), "/")
 				whole = whole && depth >= len(parts)

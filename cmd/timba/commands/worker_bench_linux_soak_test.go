@@ -26,7 +26,7 @@ func BenchmarkWorkers(b *testing.B) {
 	b.Run("two", func(b *testing.B) { benchWorkers(b, all[1]) })
 }
 
-// benchWorkers plays 200 matches for each iteration, with a worker on a core unless that is referee.AnyCore.
+// benchWorkers plays 200 matches for each iteration, with a worker on a core unless that is cores.Any.
 func benchWorkers(b *testing.B, core int) {
 	a := newArena(b, "pause = \"0s\"\n"+quickLadders(20))
 	s := a.serve(b, "--workers", "1", "--cluster", "127.0.0.1:0")
