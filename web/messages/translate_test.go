@@ -41,6 +41,10 @@ func TestTranslate(t *testing.T) {
 			`primera partida: "7e" no és cap línia del protocol: un bot escriu «ready», «move» o «info»; què cal canviar: falta el verb: escriu "move 7e"`,
 			`primera partida: "7e" no es ninguna línea del protocolo: un bot escribe «ready», «move» o «info»; qué cambiar: falta el verbo: escribe "move 7e"`,
 		},
+		{
+			"match: the number of bots cannot be 1 in a game of 2 seats: try 2",
+			"en un joc de 2 jugadors el nombre de bots no pot ser 1: prova’n 2", "en un juego de 2 jugadores el número de bots no puede ser 1: prueba con 2",
+		},
 		{"1 file, 236 bytes", "1 fitxer, 236 bytes", "1 fichero, 236 bytes"},
 		{"archive: it is empty", "arxiu: és buit", "archivo: está vacío"},
 		{"try {b} to {a}", "prova de {b} a {a}", "prueba de {b} a {a}"},
