@@ -75,6 +75,31 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
+// Why an attempt at a match ended, why a version is not played and why a machine gets nothing is translated.
+func TestReasonsTranslated(t *testing.T) {
+	for _, l := range kit.Get[[]*messages.Language](t)(messages.All())[1:] {
+		for _, text := range []string{
+			"the server stopped", "the server could not play", "the referee failed", `machine "x" was suspended`, `machine "x" had it for too long`,
+			`machine "x" handed in what cannot be of the match`, `machine "x" could not play`, `machine "x" was lost`,
+			"version 7 cannot be prepared: E1",
+			`a house bot failed: @greedy (seat 0, deal 2, rotation 1, ply 3): crash: the process exited with status 1 instead of sending the move of ply 3`,
+			"cancelled by ada", "cancelled: ada is blocked", "cancelled: version 2 of bot is not connected", "cancelled: over its time of 1m0s",
+			"cancelled: its bots can use 900 MiB at once, and all bots together have 512 MiB", `bot "bot" is withdrawn by its owner`,
+			"version 2 of bot plays no more; version 3 of other plays no more",
+			"it is not played: no machine has what it needs: a machine with the architecture arm64 (lab-1 has amd64)",
+			"it is not played: no machine has what it needs: java (lab-1 does not have it)",
+			"it could not play a match", "it had match 5 for longer than a match can take",
+			`timba v1.2 on "x" has protocol 3, and the server has 1: install the server's version`,
+			`"x" has a sandbox of level basic, and the competition requires full: timba doctor shows what is missing`, `"x" has no cores to play on`,
+		} {
+			translated, ok := l.Translate(text)
+			if word := english.FindString(translated); !ok || word != "" || strings.Contains(translated, "does not") || strings.Contains(translated, "no more") {
+				t.Errorf("%s: %q becomes %q", l.Tag, text, translated)
+			}
+		}
+	}
+}
+
 // Every text of the program has three lines, with the places of the first one, and the program says it.
 func TestProgram(t *testing.T) {
 	var source strings.Builder
