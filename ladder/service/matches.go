@@ -52,11 +52,13 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 	case asked.Deals < 0:
 		return n, ladder.Errorf(ladder.Invalid, "leave it out, or give a number", "deals cannot be %d", asked.Deals)
 	}
+	usual := 0 // bots of a match on the ladder
 	if asked.Ladder != "" {
 		l, err := s.Store.Ladder(ctx, asked.Ladder)
 		if err != nil {
 			return n, err
 		}
+		usual = l.Bots
 		n.Game, n.Options, n.Clock, n.Deals = l.Game, l.Options, l.Clock, l.Deals
 	} else {
 		n.Game, n.Options, n.Clock, n.Deals = asked.Game, withPlayers(asked), s.clockFor(asked.Game), askedDeals
@@ -68,7 +70,10 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 	if err == nil {
 		_, err = ladder.SlotSides(v, len(asked.Bots))
 	}
-	if err != nil {
+	switch {
+	case err != nil && usual > 0:
+		return n, ladder.Errorf(ladder.Invalid, "try "+strconv.Itoa(usual), "match: the number of bots cannot be %d on ladder %q", len(asked.Bots), asked.Ladder)
+	case err != nil:
 		return n, ladder.Errorf(ladder.Invalid, "", "match: %w", err)
 	}
 	for _, ref := range asked.Bots {
