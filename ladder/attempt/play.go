@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
@@ -138,6 +139,9 @@ func (p *run) done(g *referee.Result) error {
 			at := referee.FaultAt{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f}
 			return &Failure{Kind: FailedHouse, Version: p.Bots[slot].Version, Text: "a house bot failed: " + at.String()}
 		}
+	}
+	for i, log := range g.Logs {
+		g.Logs[i] = datadir.Private(log)
 	}
 	cutInfo(&g.Replay)
 	p.result.Games = append(p.result.Games, g)

@@ -22,6 +22,24 @@ func TestBundle(t *testing.T) {
 	}
 }
 
+// What bots write names their files without the directories of a server.
+func TestPrivate(t *testing.T) {
+	d := Dir("/srv/arena")
+	bot := d.Bot(strings.Repeat("0f", 32))
+	for _, c := range []struct{ in, want string }{
+		{`File "` + bot + `/lib/bot.py", line 3`, `File "lib/bot.py", line 3`},
+		{"at play (file://" + bot + "/bot.mjs:3:9)", "at play (bot.mjs:3:9)"},
+		{"chdir " + bot + ": not there\n" + bot + "\n", "chdir .: not there\n.\n"},
+		{d.Temp() + "/version-12-3456/source/main.go:7 +0x1d", "main.go:7 +0x1d"},
+		{"panicked at src/main.rs:2", "panicked at src/main.rs:2"},
+		{"/usr/lib/python3/random.py, /tmp/x, /home/bots/ab", "/usr/lib/python3/random.py, /tmp/x, /home/bots/ab"},
+	} {
+		if got := string(Private([]byte(c.in))); got != c.want {
+			t.Errorf("%q is shown as %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
 func TestMkdirTemp(t *testing.T) {
 	d := Dir(filepath.Join(t.TempDir(), "new"))
 	path := kit.Get[string](t)(d.MkdirTemp("work-*"))

@@ -9,7 +9,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -52,20 +51,30 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 		return n, ladder.Errorf(ladder.Invalid, "give the game instead of the ladder", "ladder %q sets its own options", ladder.Clip(asked.Ladder))
 	case asked.Deals < 0:
 		return n, ladder.Errorf(ladder.Invalid, "leave it out, or give a number", "deals cannot be %d", asked.Deals)
-	case len(asked.Bots) < 2 || len(asked.Bots) > rules.MaxSeats:
-		return n, ladder.Errorf(ladder.Invalid, "try 2 to "+strconv.Itoa(rules.MaxSeats), "the number of bots cannot be %d", len(asked.Bots))
 	}
+	usual := 0 // bots of a match on the ladder
 	if asked.Ladder != "" {
 		l, err := s.Store.Ladder(ctx, asked.Ladder)
 		if err != nil {
 			return n, err
 		}
+		usual = l.Bots
 		n.Game, n.Options, n.Clock, n.Deals = l.Game, l.Options, l.Clock, l.Deals
 	} else {
 		n.Game, n.Options, n.Clock, n.Deals = asked.Game, withPlayers(asked), s.clockFor(asked.Game), askedDeals
 	}
 	if asked.Deals > 0 {
 		n.Deals = asked.Deals
+	}
+	v, err := ladder.Ladder{Game: n.Game, Options: n.Options}.Variant()
+	if err == nil {
+		_, err = ladder.SlotSides(v, len(asked.Bots))
+	}
+	switch {
+	case err != nil && usual > 0:
+		return n, ladder.Errorf(ladder.Invalid, "try "+strconv.Itoa(usual), "match: the number of bots cannot be %d on ladder %q", len(asked.Bots), asked.Ladder)
+	case err != nil:
+		return n, ladder.Errorf(ladder.Invalid, "", "match: %w", err)
 	}
 	for _, ref := range asked.Bots {
 		name, number, err := splitRef(ref)

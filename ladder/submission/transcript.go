@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
 )
 
 // MaxLog is how many bytes of a stage's log are kept: the first and the last half.
@@ -47,6 +48,7 @@ func (t *transcript) String() string {
 
 // clean returns plain text from anything: UTF-8 that shows, lines and tabs.
 func (t *transcript) clean(text string) string {
+	text = string(datadir.Private([]byte(text)))
 	for _, s := range t.secrets {
 		text = strings.ReplaceAll(text, s, "")
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/fault"
@@ -139,6 +140,9 @@ func (s *submission) play(ctx context.Context, t ladder.Ladder, bots []match.Bot
 		Variant: variant, Bots: bots, Deals: deals, Clock: t.Clock, Workers: []int{s.core}, Together: 1, Patience: match.LatePatience,
 		Seed: s.seed(),
 		Done: func(game *referee.Result) error {
+			for i, log := range game.Logs {
+				game.Logs[i] = datadir.Private(log)
+			}
 			tally.Add(game)
 			return done(game)
 		},

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // cell is how wide a square is; it is two lines high, which makes it square.
 const cell = 6
 
-// board draws squares with their numbers, pieces, and the squares of the move at
+// board draws squares with their numbers, with their names at the edges, pieces, and the squares of the move at
 // hand, or of the last one, marked.
 func (d *drawing) board(b *rules.Board) block {
 	pieces := d.p.View.Get(b.Pieces)
@@ -39,7 +40,7 @@ func (d *drawing) board(b *rules.Board) block {
 		}
 		lines = append(lines, numbers, faces)
 	}
-	return beside(d.Columns()-1, 4, d.frame(lines), d.sides(b, pieces))
+	return beside(d.Columns()-1, 4, d.frame(lines, side), d.sides(b, pieces))
 }
 
 // squaresOf returns the squares of a move, -1 for none: 12-13, or 12, which reaches it.
@@ -59,18 +60,48 @@ func squareOf(text string) int {
 	return n
 }
 
-// frame is drawn only where colours do not show the squares.
-func (d *drawing) frame(lines block) block {
-	if d.Colour {
-		return lines
+// Square returns the number of a square that a person names, such as a1, the lower left one, on a board with so
+// many squares on a side.
+func Square(name string, side int) (number int, ok bool) {
+	if len(name) < 2 {
+		return 0, false
 	}
-	edge := d.pick("─", "-")
-	bar := d.pick("│", "|")
+	column, row := int(name[0]|0x20)-'a', squareOf(name[1:])
+	if column < 0 || column >= side || row < 1 || row > side {
+		return 0, false
+	}
+	return (side-row)*side + column, true
+}
+
+// frame draws the edges of a board, with letters for its columns and numbers for its rows. Where colours
+// show the squares there is nothing else at the edges.
+func (d *drawing) frame(lines block, side int) block {
+	edge, bar, left, right := d.pick("─", "-"), d.pick("│", "|"), d.pick("└", "+"), d.pick("┘", "+")
+	after := bar
 	out := block{d.pick("┌", "+") + strings.Repeat(edge, lines.width()) + d.pick("┐", "+")}
-	for _, line := range lines {
-		out = append(out, bar+line+bar)
+	if d.Colour {
+		edge, bar, after, left, right, out = " ", " ", "", " ", "", nil
 	}
-	return append(out, d.pick("└", "+")+strings.Repeat(edge, lines.width())+d.pick("┘", "+"))
+	margin := strings.Repeat(" ", len(strconv.Itoa(side))-1)
+	for i, line := range lines {
+		before := margin + bar
+		if i%2 == 1 { // with the pieces
+			before = fmt.Sprintf("%*d", len(margin)+1, side-i/2)
+			if d.Colour {
+				before = d.Dim(before)
+			}
+		}
+		out = append(out, before+line+after)
+	}
+	bottom := left
+	for column := range side {
+		bottom += strings.Repeat(edge, 2) + string(rune('a'+column)) + strings.Repeat(edge, cell-3)
+	}
+	if bottom = margin + bottom + right; d.Colour {
+		return append(out, d.Dim(strings.TrimRight(bottom, " ")))
+	}
+	out[0] = margin + out[0]
+	return append(out, bottom)
 }
 
 // square is one square of a board.

@@ -2,10 +2,12 @@ package person
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -28,6 +30,7 @@ type choices struct {
 	legal []string
 	keys  map[string]string // by move, the number that is typed for it
 	extra bool              // not all moves are cards in hand
+	side  int               // how many squares a side of the board has, 0 without a board
 }
 
 // choicesOf returns the choices among legal moves with a hand of cards, if there is one.
@@ -83,6 +86,25 @@ func isStep(move string) bool {
 	return two && isNumber(from) && isNumber(to)
 }
 
+// names are one or two squares by the names at the edges of the board, such as a1-b2.
+var names = regexp.MustCompile(`^([a-zA-Z][0-9]+)[-\s]*([a-zA-Z][0-9]+)?$`)
+
+// numbered returns a line with the numbers of the squares that it names.
+func (c choices) numbered(line string) string {
+	var numbers []string
+	if found := names.FindStringSubmatch(line); found != nil {
+		for _, name := range found[1:] {
+			if n, ok := draw.Square(name, c.side); ok {
+				numbers = append(numbers, strconv.Itoa(n))
+			} else if name != "" {
+				return line
+			}
+		}
+		return strings.Join(numbers, "-")
+	}
+	return line
+}
+
 // from returns the moves of the piece on a square.
 func (c choices) from(square string) (moves []string) {
 	if c.manner == bySteps {
@@ -98,6 +120,7 @@ func (c choices) choose(line string, words []string) string {
 	if slices.Contains(c.legal, line) {
 		return line
 	}
+	line = c.numbered(line)
 	for _, move := range c.legal {
 		if c.keys[move] == line {
 			return move
@@ -174,7 +197,7 @@ func (c choices) how() string {
 
 // why says why a line is no move, and what to type.
 func (c choices) why(line string, words []string) string {
-	if moves := c.from(line); len(moves) > 0 {
+	if moves := c.from(c.numbered(line)); len(moves) > 0 {
 		return fmt.Sprintf("the piece on %s has several moves: type %s", line, strings.Join(moves, " or "))
 	}
 	found := beginning(append(slices.Clone(c.legal), words...), line)

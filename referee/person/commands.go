@@ -78,9 +78,9 @@ func (p *Person) help(t turn) bool {
 var numbersHelp = map[manner]string{
 	byNumber: "A number is always the one that stands below a card or beside a move. A move in full works too: 12c is the 12 of copas.",
 	byValue:  "A number is always the number that you bid.",
-	bySquare: "A number is always the square with this number on the board.",
+	bySquare: "A number is always the square with this number on the board. Its name at the edges works too: c1 is in the lowest row.",
 	bySteps: "A number is always the square with this number on the board: type the square that a piece leaves and the one that it reaches, " +
-		"19-12 or 19 12. If the piece has one move, the square that it leaves is enough.",
+		"19-12 or 19 12. Their names at the edges work too: b3-a4. If the piece has one move, the square that it leaves is enough.",
 	inFull: "Type a move in full, or its beginning.",
 }
 

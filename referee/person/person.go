@@ -185,6 +185,7 @@ func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 	p.tell(news)
 	now := turn{Turn: t, hand: p.hand(t), thoughts: thoughts}
 	now.choices = choicesOf(p.Match.Variant.Game.Display, now.hand, t.Moves.Strings())
+	now.choices.side = p.side(t)
 	p.show(now)
 	q := Question{Text: now.choices.prompt(), Complete: func(start string) []string { return beginning(p.words(now), start) }}
 	if p.timed() {
@@ -216,6 +217,16 @@ func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 			p.say("", now.choices.why(line, p.commandNames()))
 		}
 	}
+}
+
+// side returns how many squares a side of the board has, 0 without a board.
+func (p *Person) side(t *protocol.Turn) (n int) {
+	if board := p.Match.Variant.Game.Display.Board; board != nil {
+		for squares := len(t.View.Get(board.Pieces)); n*n < squares; {
+			n++
+		}
+	}
+	return n
 }
 
 // hand returns the cards in the person's hand, nil in other games.

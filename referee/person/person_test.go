@@ -58,6 +58,32 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// Squares have the names that the board on the screen and that of the site have.
+func TestSquareNames(t *testing.T) {
+	board := rules.Display{Board: &rules.Board{}}
+	for _, c := range []struct {
+		side        int
+		legal, line string
+		want        string
+	}{
+		{5, "12 20 24", "c3", "12"}, {5, "12 20 24", "A1", "20"}, {5, "12 20 24", "e1", "24"}, {5, "12 20 24", "e6", ""}, {5, "12 20 24", "f1", ""}, {5, "12 20 24", "c0", ""},
+		{6, "18-12 18-13 30-24", "a3-a4", "18-12"}, {6, "18-12 18-13 30-24", "a3 b4", "18-13"}, {6, "18-12 18-13 30-24", "a3b4", "18-13"},
+		{6, "18-12 18-13 30-24", "a1", "30-24"}, {6, "18-12 18-13 30-24", "a3", ""}, {6, "18-12 18-13 30-24", "a3-z9", ""},
+		{0, "1c 12c", "c1", ""},
+	} {
+		choices := choicesOf(board, nil, strings.Fields(c.legal))
+		choices.side = c.side
+		if got := choices.choose(c.line, (&Person{}).commandNames()); got != c.want {
+			t.Errorf("%q of %s is %q, want %q", c.line, c.legal, got, c.want)
+		}
+	}
+	several := choicesOf(board, nil, []string{"18-12", "18-13"})
+	several.side = 6
+	if why := several.why("a3", nil); why != "the piece on a3 has several moves: type 18-12 or 18-13" {
+		t.Error(why)
+	}
+}
+
 // The prompt names the numbers there are.
 func TestPrompt(t *testing.T) {
 	board := rules.Display{Board: &rules.Board{}}

@@ -54,7 +54,7 @@ func TestComplete(t *testing.T) {
 }
 
 // formal are words of Catalan and Spanish texts that speak to the reader as vós or usted; all say tu.
-var formal = regexp.MustCompile(`(?i)\b(vostr|usted|(inici|copi|trebal|envi|tri|obr|puj|dem|pod|teni|fe|llegi|deix|dese|uni)eu\b|(copie|lea|haga|guarde|guárdelo|suba|abra|suelte|deje|trabaje|únase)\b)`)
+var formal = regexp.MustCompile(`(?i)\b(vostr|usted|teniu\b|voleu\b|(inici|copi|trebal|envi|tri|obr|puj|dem|pod|teni|fe|llegi|deix|dese|uni)eu\b|(copie|lea|haga|guarde|guárdelo|suba|abra|suelte|deje|trabaje|únase)\b)`)
 
 // Texts speak to the reader in one way, and have the apostrophes and dots of print.
 func TestStyle(t *testing.T) {

@@ -41,6 +41,10 @@ func TestTranslate(t *testing.T) {
 			`primera partida: "7e" no és cap línia del protocol: un bot escriu «ready», «move» o «info»; què cal canviar: falta el verb: escriu "move 7e"`,
 			`primera partida: "7e" no es ninguna línea del protocolo: un bot escribe «ready», «move» o «info»; qué cambiar: falta el verbo: escribe "move 7e"`,
 		},
+		{
+			"match: the number of bots cannot be 1 in a game of 2 seats: try 2",
+			"en un joc de 2 jugadors el nombre de bots no pot ser 1: prova’n 2", "en un juego de 2 jugadores el número de bots no puede ser 1: prueba con 2",
+		},
 		{"1 file, 236 bytes", "1 fitxer, 236 bytes", "1 fichero, 236 bytes"},
 		{"archive: it is empty", "arxiu: és buit", "archivo: está vacío"},
 		{"try {b} to {a}", "prova de {b} a {a}", "prueba de {b} a {a}"},
@@ -67,6 +71,31 @@ func TestTranslate(t *testing.T) {
 	for _, unknown := range []string{"", "token", "the token is not valid!", "no phrase\nat all"} {
 		if got, ok := all[1].Translate(unknown); ok || got != unknown {
 			t.Errorf("%q becomes %q", unknown, got)
+		}
+	}
+}
+
+// Why an attempt at a match ended, why a version is not played and why a machine gets nothing is translated.
+func TestReasonsTranslated(t *testing.T) {
+	for _, l := range kit.Get[[]*messages.Language](t)(messages.All())[1:] {
+		for _, text := range []string{
+			"the server stopped", "the server could not play", "the referee failed", `machine "x" was suspended`, `machine "x" had it for too long`,
+			`machine "x" handed in what cannot be of the match`, `machine "x" could not play`, `machine "x" was lost`,
+			"version 7 cannot be prepared: E1",
+			`a house bot failed: @greedy (seat 0, deal 2, rotation 1, ply 3): crash: the process exited with status 1 instead of sending the move of ply 3`,
+			"cancelled by ada", "cancelled: ada is blocked", "cancelled: version 2 of bot is not connected", "cancelled: over its time of 1m0s",
+			"cancelled: its bots can use 900 MiB at once, and all bots together have 512 MiB", `bot "bot" is withdrawn by its owner`,
+			"version 2 of bot plays no more; version 3 of other plays no more",
+			"it is not played: no machine has what it needs: a machine with the architecture arm64 (lab-1 has amd64)",
+			"it is not played: no machine has what it needs: java (lab-1 does not have it)",
+			"it could not play a match", "it had match 5 for longer than a match can take",
+			`timba v1.2 on "x" has protocol 3, and the server has 1: install the server's version`,
+			`"x" has a sandbox of level basic, and the competition requires full: timba doctor shows what is missing`, `"x" has no cores to play on`,
+		} {
+			translated, ok := l.Translate(text)
+			if word := english.FindString(translated); !ok || word != "" || strings.Contains(translated, "does not") || strings.Contains(translated, "no more") {
+				t.Errorf("%s: %q becomes %q", l.Tag, text, translated)
+			}
 		}
 	}
 }

@@ -38,8 +38,13 @@ func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.Machines(added), nil
+		return withoutRemoved(r.Machines(added), added), nil
 	}
+}
+
+// withoutRemoved leaves out the machines whose credentials were removed: their connections end some seconds later.
+func withoutRemoved(list []ladder.Machine, added map[string]time.Time) []ladder.Machine {
+	return slices.DeleteFunc(list, func(m ladder.Machine) bool { return !m.Local && added[m.Name].IsZero() })
 }
 
 // machineList is what Dir.Machines has: the machines at a time, with all that admins see.
@@ -82,6 +87,10 @@ func writeMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Mac
 // ReadMachines returns the machines of a data directory: those that its server has written, or, while
 // none runs, those that have credentials. runs reports whether one does.
 func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs bool, err error) {
+	added, err := cluster.ReadAdded(dir.Fleet())
+	if err != nil {
+		return nil, false, err
+	}
 	data, err := os.ReadFile(dir.Machines())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -93,12 +102,10 @@ func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs boo
 			return nil, false, fmt.Errorf("data: %s is not a list of machines: a server writes it again", dir.Machines())
 		}
 		if now.Sub(written.At) < machinesStale {
-			return written.Machines, true, nil
+			return slices.DeleteFunc(written.Machines, func(m wire.Machine) bool { // removed since then
+				return m.Operator != nil && !m.Operator.Added.IsZero() && added[m.Name].IsZero()
+			}), true, nil
 		}
-	}
-	added, err := cluster.ReadAdded(dir.Fleet())
-	if err != nil {
-		return nil, false, err
 	}
 	list = []wire.Machine{}
 	for _, name := range slices.Sorted(maps.Keys(added)) {

@@ -32,7 +32,7 @@ func TestReadMachines(t *testing.T) {
 	}
 	kit.Must(t, keys.Remove("lab-2"))
 	kit.Must(t, writeMachines(dir, now, func() ([]ladder.Machine, error) {
-		return []ladder.Machine{{Name: "local", State: ladder.MachineReady, Cores: 2, Memory: 5}}, nil
+		return []ladder.Machine{{Name: "local", State: ladder.MachineReady, Cores: 2, Memory: 5}, {Name: "lab-2", State: ladder.MachineReady, Added: now}}, nil
 	}))
 	list, runs, err = ReadMachines(dir, now.Add(machinesStale-1))
 	if kit.Must(t, err); !runs || len(list) != 1 || list[0].Name != "local" || list[0].Operator.Memory != 5 {
@@ -41,6 +41,10 @@ func TestReadMachines(t *testing.T) {
 	list, runs, err = ReadMachines(dir, now.Add(machinesStale))
 	if kit.Must(t, err); runs || len(list) != 1 || list[0].Name != "lab-1" || list[0].State != "away" || list[0].Operator.Added.IsZero() {
 		t.Errorf("after a server was killed: %+v, %t", list, runs)
+	}
+	there := withoutRemoved([]ladder.Machine{{Name: "local", Local: true}, {Name: "lab-1"}, {Name: "lab-2"}}, kit.Get[map[string]time.Time](t)(cluster.ReadAdded(dir.Fleet())))
+	if len(there) != 2 || there[1].Name != "lab-1" {
+		t.Errorf("after the removal of lab-2: %+v", there)
 	}
 	kit.Must(t, os.WriteFile(dir.Machines(), []byte("{"), 0o600))
 	if _, _, err := ReadMachines(dir, now); err == nil {

@@ -1,11 +1,13 @@
 package site
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/messages"
 )
 
@@ -54,5 +56,18 @@ func TestLostOnce(t *testing.T) {
 	list := lostOf(m, games, "b")
 	if len(list) != 3 || list[2].ID != 2 || list[2].More != 2 || list[1].More != 0 {
 		t.Errorf("%+v", list)
+	}
+}
+
+// The page of a submission that failed says the reason once.
+func TestReasonOnce(t *testing.T) {
+	v := stranger(t)
+	for _, reason := range []string{"check: it fails", ""} { // without one the server failed, and tries again
+		var b strings.Builder
+		page := submissionPage{Progress: service.Progress{Version: ladder.Version{State: ladder.Failed, Reason: reason}}, Steps: []step{{ladder.Stage{Name: "check", Summary: "it fails"}, "failed"}}}
+		kit.Must(t, v.site.pages.templates["en/submission"]().ExecuteTemplate(&b, "progress", frame{v, "submission", page}))
+		if n := strings.Count(b.String(), "it fails"); n != 1 {
+			t.Errorf("with the reason %q the page says it %d times", reason, n)
+		}
 	}
 }

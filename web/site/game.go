@@ -60,11 +60,12 @@ func (s *Site) gameOf(v *visit) error {
 
 // gameView is a replay, for the page and its player.
 type gameView struct {
-	Title  string // of the game
-	Played *board.Game
-	Data   template.JS // Played as JSON
-	First  []string    // the bots with rank 1
-	Drawn  bool
+	Title    string // of the game
+	Played   *board.Game
+	Data     template.JS // Played as JSON
+	Notation string      // as "timba replay export --format text" writes it
+	First    []string    // the bots with rank 1
+	Drawn    bool
 }
 
 // How much of what bots wrote a page of a game has.
@@ -81,7 +82,11 @@ func newGameView(r *referee.Replay, g *rules.Game) (gameView, error) {
 	if err != nil {
 		return gameView{}, err
 	}
-	v := gameView{Title: g.Display.Title, Played: played}
+	variant, err := r.Resolve(g)
+	if err != nil {
+		return gameView{}, err
+	}
+	v := gameView{Title: g.Display.Title, Played: played, Notation: r.Notation(variant)}
 	trim(played)
 	for _, seat := range played.Seats {
 		if seat.Rank == 1 {

@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"net/http"
 	"strings"
 	"testing"
@@ -101,6 +102,22 @@ func TestGamePageWeight(t *testing.T) {
 			t.Errorf("%s: the first load has %d bytes", p.name, sum)
 		}
 		t.Logf("%s: page %d bytes, %d compressed; with %d files %d", p.name, len(html), own, count, sum)
+	}
+}
+
+// The page of a game has it as a line of text, from which a match can begin.
+func TestGameNotation(t *testing.T) {
+	v := gamer(t)
+	for i, p := range played {
+		r := replayOf(t, i)
+		page := string(kit.Get[[]byte](t)(gameHTML(t, v, r.Encode())))
+		_, rest, _ := strings.Cut(page, `<textarea id="notation"`)
+		_, rest, _ = strings.Cut(rest, ">")
+		line, _, _ := strings.Cut(rest, "</textarea>")
+		n, err := referee.ParseNotation(html.UnescapeString(line))
+		if kit.Must(t, err); n.Game != r.Game || n.Seed == nil || len(n.Moves) != len(r.Moves) {
+			t.Errorf("%s: the line is %q", p.name, line)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func (e english) node(address string, n *html.Node) {
 	for _, a := range n.Attr {
 		switch {
 		case a.Key == "lang" && n.Data != "html" && a.Val != e.words.Tag:
-			if a.Val == "en" && !englishDocuments.MatchString(address) && n.FirstChild.Data != "en" {
+			if a.Val == "en" && n.Data != "pre" && !englishDocuments.MatchString(address) && n.FirstChild.Data != "en" {
 				var b strings.Builder
 				kit.Must(e.t, html.Render(&b, n))
 				e.t.Errorf("%s: %s has %s", e.words.Tag, address, b.String())
@@ -82,6 +82,13 @@ func (e english) node(address string, n *html.Node) {
 			e.text(address, a.Val)
 		case a.Key == "class" && strings.Contains(a.Val, "bot"), a.Key == "href" && (a.Val == "/account" || strings.HasPrefix(a.Val, "/people/")):
 			return // names
+		}
+	}
+	if n.Data == "pre" { // it is not that of a program, which would say so
+		for c := range n.ChildNodes() {
+			if c.Type == html.TextNode && !englishDocuments.MatchString(address) && englishWords.MatchString(c.Data) {
+				e.t.Errorf("%s: %s has, without lang=\"en\": %q", e.words.Tag, address, c.Data)
+			}
 		}
 	}
 	if slices.Contains([]string{"script", "style", "code", "pre"}, n.Data) || n.Data == "title" && englishDocuments.MatchString(address) {

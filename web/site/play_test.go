@@ -707,6 +707,9 @@ func TestPlaySeed(t *testing.T) {
 	if len(commitment) != 64 || len(replay.Match.Seed) != 64 || fmt.Sprint(replay.Faults) != "[{{resigned}}]" {
 		t.Errorf("the commitment is %q, the replay %+v", commitment, replay)
 	}
+	if page := w.Get(c, table).Body; !strings.Contains(page, ">brisca ") {
+		t.Error("the page of the game does not have it as a line of text")
+	}
 }
 
 // What bots wrote about their moves is cut on the page of a game against them, too.

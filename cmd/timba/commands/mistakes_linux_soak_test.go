@@ -103,7 +103,8 @@ func (m mistake) report(t *testing.T, timbaPath string, env []string) (record re
 	if status != cli.ExitFault {
 		t.Errorf("the submission ends with status %d:\n%s", status, output)
 	}
-	_, message, _ := strings.Cut(output, m.name+"@1 failed: ")
+	output, _ = timba("bots", m.name)
+	_, message, _ := strings.Cut(output, "\n@1: ")
 	says(t, "the message", message, m.all, m.check, m.message)
 	forAuthors(t, message)
 	if m.build != nil {

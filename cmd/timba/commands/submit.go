@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"bytes"
 	"context"
 	"errors"
@@ -172,8 +173,8 @@ func follow(ctx context.Context, w io.Writer, c *client.Client, s wire.Submissio
 	case "live":
 		fmt.Fprintf(w, "%s is live: timba bots %s\n", name, s.Version.Bot)
 	case "failed":
-		printFailure(w, s.Stages)
-		fmt.Fprintf(w, "%s failed: %s\n", name, cli.OrDash(s.Version.Reason))
+		stage := printFailure(w, s.Stages) // which says the reason
+		fmt.Fprintf(w, "%s failed: %s\n", name, cli.OrDash(cmp.Or(stage, s.Version.Reason)))
 	default:
 		fmt.Fprintf(w, "%s is %s\n", name, s.Version.State)
 	}
@@ -192,11 +193,25 @@ func printStage(w io.Writer, s wire.Stage) {
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
-// printFailure prints the log of the stage that failed.
-func printFailure(w io.Writer, stages []wire.Stage) {
+// printFailure prints the log of the stage that failed, and returns its name, "" if there is no log.
+func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	for _, s := range stages {
 		if !s.OK && !s.Ended.IsZero() && s.Log != "" {
-			fmt.Fprintf(w, "\n%s\n\n", strings.TrimRight(s.Log, "\n"))
+			fmt.Fprintf(w, "\n%s\n\n", strings.TrimSpace(saidOnce(s)))
+			stage = s.Name
 		}
 	}
+	return stage
+}
+
+// saidOnce returns the log of a stage that failed without its last line, the summary, if it says the same before.
+func saidOnce(s wire.Stage) string {
+	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	i := strings.LastIndex(s.Log, "\nfailed: ")
+	_, what, _ := strings.Cut(s.Summary, ": ") // after the place
+	what, _, _ = strings.Cut(what, "; ")       // and before the advice
+	if i >= 0 && what != "" && strings.Contains(words(s.Log[:i]), words(what)) {
+		return s.Log[:i]
+	}
+	return s.Log
 }

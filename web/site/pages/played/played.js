@@ -1,5 +1,6 @@
 // The replay of a game that is over, at its end or where the address says.
 import { startPlayer } from '../board/replay.js';
+import '../layout/copy.js';
 import '../layout/parts.js';
 
 const data = document.getElementById('replay'), player = document.getElementById('player');
