@@ -83,6 +83,9 @@ func TestPlayPeople(t *testing.T) {
 	if text := c.Text(`#seats`); !regexp.MustCompile(`[45]:\d\d`).MatchString(text) {
 		t.Errorf("who watches sees the clocks %q", text)
 	}
+	if bots := c.Text(`#seats [data-seat="1"] .clock`) + c.Text(`#seats [data-seat="3"] .clock`); bots != "" {
+		t.Errorf("who watches sees the clocks %q of bots, which have no bank", bots)
+	}
 	c.Accessible()
 	c.Picture(*screens, "watch-people")
 	kit.Until(t, "the players see that somebody watches", func() bool { return strings.Contains(a.Text(`.seats`), "1 watching") })
