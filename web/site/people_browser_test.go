@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -88,6 +89,13 @@ func TestPlayPeople(t *testing.T) {
 	}
 	c.Accessible()
 	c.Picture(*screens, "watch-people")
+	for _, width := range []int64{1280, 375} {
+		c.Look(width, 900, false)
+		c.Wait(fmt.Sprintf(`#stage svg[width="%d"]`, webtest.Eval[int64](c, `document.getElementById('stage').clientWidth`)))
+		if names := webtest.Eval[string](c, `[...document.querySelectorAll('.plate .name')].map((e) => e.textContent).join()`); strings.Count(names, "una persona invitada") != 1 || strings.Contains(names, "…") {
+			t.Errorf("at a width of %d the plates have the names %q", width, names)
+		}
+	}
 	kit.Until(t, "the players see that somebody watches", func() bool { return strings.Contains(a.Text(`.seats`), "1 watching") })
 
 	alternate(a, b)
