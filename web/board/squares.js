@@ -82,6 +82,7 @@ function name(board, view, scene, seat, width, y) {
   const rank = scene.ranks?.[seat];
   const facts = [
     scene.out?.has(seat) && say('seat.out'),
+    !rank && scene.tags?.get(seat),
     rank ? say(`ordinal.${Math.min(rank, 2)}`) : board.colours && `${[...view[board.pieces]].filter((p) => p === kind).length} ●`,
   ].filter(Boolean).join(' · ');
   return svg('g', { class: `plate seat${seat}`, 'data-plate': seat, 'data-turn': scene.turn === seat ? 'yes' : null, role: 'img', 'aria-label': `${say('seat.name', { seat, name: title })}, ${colour}` },

@@ -406,6 +406,8 @@ function badges(view, scene, seat) {
   if (suits.includes(declared)) add('song', '♪', say('seat.sings', { suit: suitName(declared) }), declared);
   if (scene.partners?.has(seat)) add('partner', say('seat.partner'), say('seat.partner-title'));
   if (scene.out?.has(seat)) add('bad', say('seat.out'), say('seat.forfeited'));
+  const tag = scene.tags?.get(seat);
+  if (tag && !rank) add('bad', tag, tag);
   if (rank) add(rank === 1 ? 'good' : 'plain', ordinal(rank), say('seat.rank', { rank }));
   return all;
 }

@@ -155,6 +155,10 @@ function tell(text) {
 
 const took = (winner) => (winner === me ? say('took-you') : say('took', { who: who(winner) }));
 
+// tagged is what the list of seats says of those who are away, or have resigned, by seat.
+const tagged = () => new Map([...document.querySelectorAll('.seats [data-seat]:has(.tag)')].map((li) => [Number(li.dataset.seat), li.querySelector('.tag').textContent]));
+let tags = tagged();
+
 let words = 0; // the height of the buttons below the board
 
 // room is the height that the board may have: on a phone the rest of the screen.
@@ -170,7 +174,7 @@ function draw(moving = false) {
   const ended = showing ?? looking;
   const shown = ended ? { ...view, [cards.trick]: '-' } : view;
   score.textContent = teams ? say('teams', teamPoints()) : '';
-  const put = () => drawPosition(board, { display, names: table.names, view: viewText(shown), turn: turn ? me : -2, last, trick: ended, leaving: ended?.leaving, partners, captures },
+  const put = () => drawPosition(board, { display, names: table.names, view: viewText(shown), turn: turn ? me : -2, last, trick: ended, leaving: ended?.leaving, partners, captures, tags },
     { seat: me, legal: turn && !ended ? turn : [], onMove: move, moving, height: room() });
   const below = put().nextElementSibling?.offsetHeight ?? 0;
   if (words !== (words = below && below + 22)) put(); // their lines are known once they are there
@@ -282,6 +286,12 @@ function putAside(card, button) {
 for (const button of document.querySelectorAll('[data-opens]')) button.addEventListener('click', () => element(button.dataset.opens).showModal());
 for (const button of document.querySelectorAll('[data-closes]')) button.addEventListener('click', () => button.closest('dialog').close());
 
+new MutationObserver(() => {
+  const now = tagged();
+  if (over !== null || String([...now]) === String([...tags])) return;
+  tags = now;
+  draw();
+}).observe(document.querySelector('.side'), { childList: true, subtree: true });
 setInterval(tick, 250);
 let width = 0;
 new ResizeObserver(() => {
