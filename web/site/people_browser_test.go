@@ -68,9 +68,13 @@ func TestPlayPeople(t *testing.T) {
 	b.Picture(*screens, "table-people-phone-dark")
 
 	b.Go(w.URL + "/")
-	kit.Until(t, "the other is away", func() bool { return strings.Contains(a.Text(`.seats`), "away") && strings.Contains(a.Text(`[data-plate="2"]`), "away") })
+	kit.Until(t, "the other is away", func() bool {
+		return strings.Contains(a.Text(`.seats`), "away") && strings.Contains(a.Text(`[data-plate="2"]`), "away")
+	})
 	b.Go(link)
-	kit.Until(t, "the other is back", func() bool { return !strings.Contains(a.Text(`.seats`), "away") && !strings.Contains(a.Text(`[data-plate="2"]`), "away") })
+	kit.Until(t, "the other is back", func() bool {
+		return !strings.Contains(a.Text(`.seats`), "away") && !strings.Contains(a.Text(`[data-plate="2"]`), "away")
+	})
 
 	c := webtest.Open(t, third, w.URL+"/live?lang=es")
 	c.Wait(`#games [data-match] .stage[data-ply] svg`)

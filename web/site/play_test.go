@@ -213,6 +213,37 @@ func TestPlayReload(t *testing.T) {
 	b.Quiet()
 }
 
+// A page that has lost its seat to another page of the same person offers no moves, and takes the seat back by a
+// button; the other one does not take it again by itself.
+func TestPlayHere(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Look(375, 667, true)
+	begin(b, w, "tebes", "size=4")
+	b.Wait(`#board[data-turn="yes"]`)
+	c := webtest.Open(t, in, webtest.Eval[string](b, "location.href"))
+	c.Wait(`#board[data-turn="yes"]`)
+	b.Wait(`#here:not([hidden])`)
+	if text := b.Text("#state"); text != "This game is open in another window." || b.Count(`.choice`) > 0 || b.Count(`#board[data-turn="yes"]`) > 0 {
+		t.Errorf("the first page says %q, with %d moves", text, b.Count(`.choice`))
+	}
+	b.Accessible()
+	b.Picture(*screens, "taken-phone-dark")
+	playOut(c, 1)
+	b.Click(`#here`)
+	c.Wait(`#here:not([hidden])`)
+	b.Wait(`#board[data-turn="yes"]`)
+	playOut(b, 1)
+	b.Wait(`#board[data-turn="yes"]`)
+	if c.Count(`#here:not([hidden])`) != 1 || b.Count(`#here[hidden]`) != 1 {
+		t.Error("the pages do not agree on which of them plays")
+	}
+	b.Quiet()
+	c.Quiet()
+}
+
 // When the server starts again while a person plays, the page comes back by itself, and says that
 // the game has ended for nobody; the person plays again. All is said in the language of the page.
 func TestPlayRestartRaced(t *testing.T) {

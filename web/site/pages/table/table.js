@@ -244,6 +244,22 @@ function tick() {
   clock.classList.toggle('short', deadline !== null && left <= 10);
 }
 
+// told tells what is said of the connection. A page that has lost its seat to another one stops, and takes it back when
+// it is asked to.
+function told(what) {
+  if (what === 'over') return;
+  element('here').hidden = what !== 'taken';
+  if (what === 'taken' || what === 'out') {
+    steps.length = 0;
+    turn = null;
+    deadline = null;
+    draw();
+  }
+  tell(what && say(what));
+}
+
+element('here').addEventListener('click', () => location.reload());
+
 // ended takes the page of the game once it is over; what has happened is shown before.
 function ended(page) {
   over = page;
@@ -299,4 +315,4 @@ new ResizeObserver(() => {
   width = board.clientWidth;
   draw();
 }).observe(board);
-const stream = new Stream(table.socket, { read, shown: play, told: (what) => { if (what !== 'over') tell(what && say(what)); }, ended });
+const stream = new Stream(table.socket, { read, shown: play, told, ended });
