@@ -126,7 +126,10 @@ class Table {
     const shown = stock === null ? card(view.trump, cx - size / 2, y, size, 'trump')
       : svg('g', { transform: `translate(${x + tall + apart} ${y + (tall - size) / 2}) rotate(90)` }, card(view.trump, 0, 0, size, gone ? 'trump gone' : 'trump'));
     const sung = list(view.sung);
-    const text = (at, words, dx = 0) => svg('text', { x: cx + dx, y: at, class: 'label', 'text-anchor': 'middle' }, words);
+    const text = (at, words, dx = 0) => { // which stays on the felt
+      const x = Math.max(cx + dx, 12 + textWidth(words, 13, 400) / 2);
+      return svg('text', { x, y: at, class: 'label', 'text-anchor': 'middle' }, words);
+    };
     return svg('g', { class: 'stock', 'data-stock': view.stock ?? null, 'data-trump': view.trump },
       lines.map((line, i) => text(y - 9 - 16 * (lines.length - 1 - i), line)),
       shown,

@@ -234,6 +234,9 @@ func (o *over) told(v *visit, g *board.Game) {
 		case rounds > 0:
 			notes = append(notes, v.t("over.kept", "Kept", kept[seat], "Rounds", rounds))
 		}
+		for k, note := range notes {
+			notes[k] = strings.ReplaceAll(note, " ", "\u00a0") // lines break between them
+		}
 		s.Note = strings.Join(notes, " · ")
 	}
 }

@@ -95,6 +95,11 @@ func TestOverCards(t *testing.T) {
 			if own.Status != http.StatusOK || other.Status != http.StatusOK {
 				t.Fatalf("the page answers %d and %d: %s", own.Status, other.Status, own.Body)
 			}
+			for kind, code := range map[fault.Kind]string{fault.Resigned: "resigned", fault.ConnectionLost: "lost"} {
+				if c.fault != nil && c.fault.Reason.Kind == kind && !strings.Contains(own.Body, `"code":"`+code+`"`) {
+					t.Errorf("the player does not have the fault %q of a person", code)
+				}
+			}
 			mine, theirs := cardOf(own.Body), cardOf(other.Body)
 			if c.fault == nil {
 				c.own, c.other = headOf(t, r, c.seat, "You"), headOf(t, r, c.seat, "ada")

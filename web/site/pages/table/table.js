@@ -149,6 +149,7 @@ function announce(text) {
 // tell says something instead of whose turn it is, or no longer.
 function tell(text) {
   instead = text;
+  state.parentElement.classList.toggle('told', instead !== null);
   document.title = turn && !instead ? `● ${say('yours')} · ${title}` : title;
   announce(instead ?? (showing ? took(showing.winner) : turn ? say('yours') : say(table.resigned ? 'resigned' : 'theirs')));
 }
@@ -231,6 +232,8 @@ function move(text) {
 
 const skew = Date.now() - table.now; // of this machine's clock against the server's
 
+const phone = matchMedia('(max-width: 620px)');
+
 // tick shows the clocks in the list of seats, and that of the seat to move over the board.
 function tick() {
   const until = (ms) => Math.max(0, Math.ceil(ms / 1000));
@@ -240,7 +243,7 @@ function tick() {
     bank.textContent = minutes(seconds);
     left ??= seconds;
   }
-  clock.textContent = left === null ? '' : say('left', { time: minutes(left) });
+  clock.textContent = left === null ? '' : phone.matches ? minutes(left) : say('left', { time: minutes(left) });
   clock.classList.toggle('short', deadline !== null && left <= 10);
 }
 
@@ -289,7 +292,7 @@ function end() {
   aside.addEventListener('click', () => putAside(card, aside));
   socket.again(board.closest('[data-topic]').dataset.topic); // for a rematch that was offered meanwhile
   card.focus({ preventScroll: true });
-  card.scrollIntoView({ block: 'nearest' });
+  card.scrollIntoView({ block: card.offsetHeight > window.innerHeight ? 'start' : 'nearest' });
 }
 
 // putAside puts the card beside the table, which it covers.
