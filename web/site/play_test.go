@@ -113,6 +113,12 @@ func playGames(t *testing.T, games []chosen) {
 			b.Picture(*screens, "table-"+c.game)
 			playOut(b, 0)
 			b.Wait(`.over`)
+			if above := webtest.Eval[float64](b, `document.querySelector('.over').getBoundingClientRect().top - document.querySelector('.at').getBoundingClientRect().top`); above < 0 || above > 300 {
+				t.Errorf("the card begins %v below the top of the table", above)
+			}
+			if board := webtest.Eval[float64](b, `document.getElementById('board').getBoundingClientRect().top - document.querySelector('.at').getBoundingClientRect().top`); board > 100 {
+				t.Errorf("the card has moved the board %v down", board)
+			}
 			b.Picture(*screens, "over-"+c.game)
 			b.Accessible()
 			b.Click(`#aside`)
