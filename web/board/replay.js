@@ -56,7 +56,7 @@ class Player {
     this.views = html('div', { class: `views${game.seats.length > 6 ? ' many' : ''}`, role: 'group', 'aria-label': say('player.views') },
       html('button', { type: 'button', 'data-view': 'open', title: say('player.open'), click: () => this.see(null) }, say(this.hidden() ? 'player.all' : 'player.both')),
       game.seats.map((s, seat) => html('button', { type: 'button', class: `seat${seat}`, 'data-view': seat, title: `${say('player.sees', { seat, name: s.name })}${seat < 10 ? ` (${seat})` : ''}`, click: () => this.see(seat) },
-        html('span', { class: 'dot' }, String(seat)), html('span', { class: 'viewname' }, clip(s.name, 110)))));
+        html('span', { class: 'dot' }, String(seat)), html('span', { class: 'viewname' }, clip(s.name, game.seats.length > 4 ? 110 : 200)))));
     this.stage = html('div', { class: 'drawing' });
     this.now = html('p', { class: 'now', 'aria-live': 'polite' });
     this.events = html('ul', { class: 'events' });

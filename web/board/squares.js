@@ -2,7 +2,7 @@
 // protocol. Players see names for them, a1 at the lower left, and those whose pieces come from the
 // top see the board turned round.
 
-import { fitted, svg } from './dom.js';
+import { fitted, svg, textWidth } from './dom.js';
 import { say, squareName } from './text.js';
 
 const cell = 100;
@@ -85,12 +85,14 @@ function name(board, view, scene, seat, width, y) {
     !rank && scene.tags?.get(seat),
     rank ? say(`ordinal.${Math.min(rank, 2)}`) : board.colours && `${[...view[board.pieces]].filter((p) => p === kind).length} ●`,
   ].filter(Boolean).join(' · ');
+  const room = width - 92 - textWidth(facts, 22), word = textWidth(`  ${colour}`, 21, 400);
+  const whole = textWidth(title, 21) <= room - word; // else the chip tells the colour
   return svg('g', { class: `plate seat${seat}`, 'data-plate': seat, 'data-turn': scene.turn === seat ? 'yes' : null, role: 'img', 'aria-label': `${say('seat.name', { seat, name: title })}, ${colour}` },
     svg('title', {}, say('seat.name', { seat, name: title })),
     svg('rect', { x: x + 2, y: y + 2, width: width - 4, height: plate.height - 4, rx: 12, class: 'plateback' }),
     svg('rect', { x: x + 2, y: y + 2, width: 10, height: plate.height - 4, rx: 5, class: 'platedot' }),
     svg('circle', { cx: x + 38, cy: y + plate.height / 2, r: 14, class: `chip ${kind === 'b' ? 'dark' : 'light'}` }),
-    fitted(svg('text', { x: x + 64, y: y + plate.height / 2 + 8, class: 'name' }, svg('tspan', { class: 'colour' }, `  ${colour}`)), title, width - 210 - 14 * facts.length, 24),
+    fitted(svg('text', { x: x + 64, y: y + plate.height / 2 + 8, class: 'name' }, whole && svg('tspan', { class: 'colour' }, `  ${colour}`)), title, whole ? room - word : room, 24),
     svg('text', { x: x + width - 16, y: y + plate.height / 2 + 8, class: 'points', 'text-anchor': 'end' }, facts));
 }
 

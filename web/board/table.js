@@ -156,10 +156,11 @@ class Table {
         const won = ended && seat === scene.trick.winner;
         const drawn = card(c, x - size / 2, y - (size * ratio) / 2, size, `${last ? 'last' : ''}${won ? ' winner' : ''}`);
         drawn.dataset.seat = seat;
-        if (last && scene.moving) this.arrive(drawn, seat, x, y);
-        const played = svg('g', {}, drawn, svg('g', { class: `tag seat${seat}` },
+        const tag = svg('g', { class: `tag seat${seat}` },
           svg('circle', { cx: x + size / 2 - 2, cy: y - (size * ratio) / 2 + 2, r: 8.5 }),
-          svg('text', { x: x + size / 2 - 2, y: y - (size * ratio) / 2 + 6, 'text-anchor': 'middle' }, String(seat))));
+          svg('text', { x: x + size / 2 - 2, y: y - (size * ratio) / 2 + 6, 'text-anchor': 'middle' }, String(seat)));
+        if (last && scene.moving) for (const part of [drawn.querySelector('.lift'), tag]) this.arrive(part, seat, x, y);
+        const played = svg('g', {}, drawn, tag);
         if (ended && scene.leaving) this.leave(played, x, y);
         return played;
       }));
@@ -180,10 +181,9 @@ class Table {
     played.style.setProperty('--to-y', `${box.y + box.height / 2 - y}px`);
   }
 
-  // arrive moves a card in from the seat that played it; see board.css.
-  arrive(drawn, seat, x, y) {
+  // arrive moves a card, or its tag, in from the seat that played it; see table.css.
+  arrive(lift, seat, x, y) {
     const box = this.plan.boxes[seat];
-    const lift = drawn.querySelector('.lift');
     lift.classList.add('arriving');
     lift.style.setProperty('--from-x', `${(box.x + box.width / 2 - x) * 0.6}px`);
     lift.style.setProperty('--from-y', `${(box.y + box.height / 2 - y) * 0.6}px`);
