@@ -13,7 +13,7 @@ import { moveName, parseView, say, squareName } from './text.js';
 //   names     of the seats
 //   view      the view line of a seat, without its verb
 //   turn      the seat to move, -1 when the game is over
-//   last, trick, won, captures, ranks, winner, hand
+//   last, trick, won, captures, ranks, winner, tags, hand
 //             optional: see scene.js
 //
 // options, all optional:
@@ -24,10 +24,11 @@ import { moveName, parseView, say, squareName } from './text.js';
 //   moving    whether the last move is to be seen arriving
 //   height    the most pixels that the drawing may be high
 //
-// It returns the drawing, an SVG element.
+// A square that was chosen, and the focus, stay where the legal moves are the same as before. It returns the drawing,
+// an SVG element.
 export function drawPosition(element, position, options = {}) {
   const { seat = 0, legal = [], onMove = () => {}, moving = false, height } = options;
-  const focused = element.contains(document.activeElement);
+  const focused = element.contains(document.activeElement), at = keyOf(document.activeElement);
   element.tabIndex = -1; // keeps the focus while there is nothing to choose
   const { display, view } = position;
   const drawing = drawGame(display, parseView(view), { ...position, ...sizeOf(element, display), ...(height ? { height } : {}), seat, moving });
@@ -37,14 +38,21 @@ export function drawPosition(element, position, options = {}) {
   });
   delete element.dataset.sent;
   element.replaceChildren(drawing, ...choices.words());
-  choices.offer();
-  if (focused && !choices.focus()) element.focus({ preventScroll: true });
+  const before = offered.get(element);
+  offered.set(element, choices);
+  choices.offer(before?.legal.join() === legal.join() ? before.from : null);
+  if (focused && !choices.focus(at)) element.focus({ preventScroll: true });
   return drawing;
 }
 
+const offered = new WeakMap(); // the last Choices of each element
+
+// keyOf tells one choice from the others.
+const keyOf = ({ dataset: { move, choice } }) => `${choice} ${move}`;
+
 class Choices {
   constructor(element, drawing, seat, legal, choose) {
-    Object.assign(this, { element, drawing, choose });
+    Object.assign(this, { element, drawing, choose, legal, from: null });
     const size = Number(drawing.dataset.size);
     this.grid = { size, turned: drawing.dataset.turned === 'yes' };
     const hand = new Map([...drawing.querySelectorAll(`[data-hand="${seat}"] [data-card]`)].map((c) => [c.dataset.card, c]));
@@ -69,7 +77,7 @@ class Choices {
     if (this.element.dataset.sent === undefined) this.choose(move);
   }
 
-  offer() {
+  offer(from) {
     if (this.cards.length > 0) {
       for (const [text, card] of this.hand) {
         const legal = this.cards.includes(text);
@@ -77,7 +85,7 @@ class Choices {
         if (legal) this.press(card, say('live.play', { card: moveName(text) }), text, () => this.take(text));
       }
     }
-    if (this.squares.length > 0) this.offerSquares(null);
+    if (this.squares.length > 0) this.offerSquares(from);
   }
 
   // press makes a button of an SVG element.
@@ -138,11 +146,11 @@ class Choices {
     return [...this.element.querySelectorAll('.playable, .choice, .words button')];
   }
 
-  // focus goes to the first of them, and reports whether there is one.
-  focus() {
-    const [first] = this.all();
-    first?.focus();
-    return first !== undefined;
+  // focus goes to the one with a key, else to the first of them, and reports whether there is one.
+  focus(key) {
+    const all = this.all(), same = all.find((e) => keyOf(e) === key);
+    (same ?? all[0])?.focus({ preventScroll: same !== undefined });
+    return all.length > 0;
   }
 
   // walk moves the focus to the nearest choice in the direction of an arrow key.

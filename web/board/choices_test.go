@@ -141,6 +141,11 @@ func TestBoardLiveKeyboard(t *testing.T) {
 		if got := b.Count(".choice.to"); from == "" || targets == 0 || got != targets {
 			t.Fatalf("from %q there are %d squares to move to, want %d", from, got, targets)
 		}
+		at := webtest.Eval[string](b.Tab, `document.activeElement.dataset.move`)
+		b.draw(c, v.Players, step.State, "{ moving: true }")
+		if again := webtest.Eval[string](b.Tab, `document.activeElement.dataset.move`); again != at || at == "" || b.Attribute(".choice.chosen", "data-choice") != from {
+			t.Errorf("drawn again, the focus is on %q and not on %q, of the square %q", again, at, from)
+		}
 		b.Press(kb.Escape)
 		if n := b.Count(".choice.chosen, .choice.to"); n != 0 {
 			t.Errorf("after escape %d squares are still offered", n)

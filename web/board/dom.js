@@ -61,3 +61,14 @@ export function clip(text, pixels, size = 13, weight = 600) {
   while (letters.length > 1 && textWidth(`${letters.join('')}…`, size, weight) > pixels) letters.pop();
   return `${letters.join('').trimEnd()}…`;
 }
+
+// fitted writes a text into an SVG element at a font size, or at a size down to a seventh less at which it is no
+// wider than so many pixels; what does not fit then is cut.
+export function fitted(element, text, pixels, size) {
+  let least = size;
+  while (least > size * 0.86 && textWidth(text, least) > pixels) least -= 0.5;
+  const whole = textWidth(text, least) <= pixels;
+  element.prepend(whole ? text : clip(text, pixels, size));
+  element.style.fontSize = `${whole ? least : size}px`;
+  return element;
+}

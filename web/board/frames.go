@@ -3,7 +3,9 @@ package board
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
@@ -31,6 +33,33 @@ type Game struct {
 	Adjudicated  *referee.Adjudicated `json:"adjudicated"`
 	Adjudication string               `json:"adjudication"` // the rules by which they could, in words; "" for none
 	Differences  []string             `json:"differences"`  // between the replay and the rules; see Replay.Verify
+}
+
+// Columns returns how many columns the board has, 0 if there is none.
+func (g *Game) Columns() int {
+	if g.Display.Board == nil {
+		return 0
+	}
+	return int(math.Sqrt(float64(len(g.Frames[0].Common[g.Display.Board.Pieces]))))
+}
+
+// MoveName returns a move as players call it: with names of squares on a board. Other moves are returned unchanged.
+func (g *Game) MoveName(move string) string {
+	columns := g.Columns()
+	var names []string
+	for text := range strings.SplitSeq(move, "-") {
+		square, err := strconv.Atoi(text)
+		if err != nil || columns == 0 {
+			return move
+		}
+		names = append(names, SquareName(square, columns))
+	}
+	return strings.Join(names, "-")
+}
+
+// SquareName returns a square as players call it on a board with so many columns: a1 is the lower left one.
+func SquareName(square, columns int) string {
+	return string(rune('a'+square%columns)) + strconv.Itoa(columns-square/columns)
 }
 
 type (

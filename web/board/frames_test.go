@@ -77,6 +77,20 @@ func TestReplaysFrames(t *testing.T) {
 	})
 }
 
+// Moves on boards have the names of their squares.
+func TestReplaysMoveNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ game, move, want string }{
+		{"tebes", "19-14", "b3-c4"}, {"tebes", "30-35", "a1-f1"}, {"teeko", "0-12", "a5-c3"}, {"teeko-drop", "12", "c3"}, {"brisca", "12o", "12o"}, {"podrida", "bid:2", "bid:2"},
+	} {
+		f := find(t, c.game)
+		g := kit.Get[*board.Game](t)(board.NewGame(play(t, f), f.game))
+		if got := g.MoveName(c.move); got != c.want {
+			t.Errorf("%s: the move %s is called %q, want %q", c.game, c.move, got, c.want)
+		}
+	}
+}
+
 // Events are those that the log gives each seat, and all for those who see all.
 func TestReplaysFrameEvents(t *testing.T) {
 	g := rebuilt(t, find(t, "brisca"), play(t, find(t, "brisca")))

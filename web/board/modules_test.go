@@ -109,8 +109,8 @@ func TestBoardSeating(t *testing.T) {
 		const wrong = [];
 		const apart = (a, b) => a.x + a.width <= b.x + 0.01 || b.x + b.width <= a.x + 0.01 || a.y + a.height <= b.y + 0.01 || b.y + b.height <= a.y + 0.01;
 		for (let seats = 2; seats <= 12; seats++) for (const width of [280, 320, 374, 600, 679, 680, 860, 1400]) for (const height of [340, 560, 900])
-		for (const hand of [1, 3, Math.floor(48 / seats)]) for (const first of [0, seats - 1]) {
-			const { boxes, middle, height: total, least } = seating({ seats, first, width, height, hand });
+		for (const hand of [1, 3, Math.floor(48 / seats)]) for (const first of [0, seats - 1]) for (const plate of [26, 42]) {
+			const { boxes, middle, height: total, least } = seating({ seats, first, width, height, hand, plate });
 			const say = (what) => wrong.push(seats + ' seats, ' + width + ' by ' + height + ', hands of ' + hand + ', first ' + first + ': ' + what);
 			if (boxes.length !== seats || boxes.includes(undefined)) { say('a seat is missing'); continue; }
 			if (total !== Math.max(height, least)) say('the height is ' + total + ', at least ' + least);

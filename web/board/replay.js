@@ -56,14 +56,14 @@ class Player {
     this.views = html('div', { class: `views${game.seats.length > 6 ? ' many' : ''}`, role: 'group', 'aria-label': say('player.views') },
       html('button', { type: 'button', 'data-view': 'open', title: say('player.open'), click: () => this.see(null) }, say(this.hidden() ? 'player.all' : 'player.both')),
       game.seats.map((s, seat) => html('button', { type: 'button', class: `seat${seat}`, 'data-view': seat, title: `${say('player.sees', { seat, name: s.name })}${seat < 10 ? ` (${seat})` : ''}`, click: () => this.see(seat) },
-        html('span', { class: 'dot' }, String(seat)), html('span', { class: 'viewname' }, clip(s.name, 110)))));
+        html('span', { class: 'dot' }, String(seat)), html('span', { class: 'viewname' }, clip(s.name, game.seats.length > 4 ? 110 : 200)))));
     this.stage = html('div', { class: 'drawing' });
     this.now = html('p', { class: 'now', 'aria-live': 'polite' });
     this.events = html('ul', { class: 'events' });
     this.thoughts = html('div', { class: 'thoughts' });
     this.chart = html('div', { class: 'chartbox' });
     this.seats = html('div', { class: 'seats' });
-    this.moves = html('div', { class: `moves${game.moves.length > 3000 ? ' long' : ''}`, role: 'group', 'aria-label': say('player.moves'), tabindex: -1 }, moveList(game, this.frames, this.names, (ply) => this.jump(ply)));
+    this.moves = html('div', { class: `moves${game.moves.length > 3000 ? ' long' : ''}`, role: 'group', 'aria-label': say('player.moves'), tabindex: -1 }, moveList(game, this.frames, this.names, (ply) => this.jump(ply), this.me));
     this.line = html('code', { class: 'viewline' });
     this.buttons = new Map([...this.moves.querySelectorAll('button.move')].map((b) => [Number(b.dataset.ply), b]));
     this.root.replaceChildren(
@@ -315,7 +315,7 @@ class Player {
     this.events.replaceChildren(
       ...said.map((event) => html('li', {}, html('span', {}, eventText(event, { who: (s) => this.names[s] ?? say('seat', { seat: s }), me: this.me, columns: columns(game, frame) })), !this.plain && html('code', {}, event))),
       ...faults.map((f) => html('li', { class: 'bad' },
-        html('span', {}, faultText(f, this.names)),
+        html('span', {}, faultText(f, this.names, this.me)),
         // The full text may reveal the bot's cards.
         seat === null || seat === f.seat ? html('span', { class: 'faulttext' }, f.text) : null)),
       ...(said.length + faults.length === 0 ? [html('li', { class: 'none' }, say('player.noevents'))] : []));
@@ -433,8 +433,8 @@ function moveLabel(move, names, columns) {
   return say(move.standin ? 'moves.standin' : 'moves.made', { name: names[move.seat], move: moveName(move.move, columns) });
 }
 
-// faultText is who has lost by which fault.
-const faultText = (fault, names) => say('moves.forfeits', { name: names[fault.seat], code: say(`fault.${fault.code}`) });
+// faultText is who has lost by which fault; me is the seat of the reader.
+const faultText = (fault, names, me) => say(fault.seat === me ? 'you.forfeits' : 'moves.forfeits', { name: names[fault.seat], code: say(`fault.${fault.code}`) });
 
 // stateText is the state of a game in one line; over is whether it has ended with a frame, and me the seat of the reader.
 export function stateText(game, frame, names, over, me) {
@@ -467,7 +467,7 @@ function moveText(move, columns) {
 
 // moveList is all moves in lines: a trick a line, or a move of each seat, with
 // the rounds and the faults between. jump is called with the ply after a move.
-export function moveList(game, frames, names, jump) {
+export function moveList(game, frames, names, jump, me) {
   const lines = [], across = columns(game, frames[0]);
   let line = null;
   const put = (element) => {
@@ -476,7 +476,7 @@ export function moveList(game, frames, names, jump) {
   };
   const faults = (ply) => game.faults.filter((f) => f.ply === ply).forEach((f) => {
     lines.push(html('p', { class: 'faultline' }, html('button', { type: 'button', class: 'fault', 'data-fault': f.seat, click: () => jump(f.ply) },
-      faultText(f, names))));
+      faultText(f, names, me))));
     line = null;
   });
   const round = (frame) => {

@@ -18,6 +18,7 @@ import { list, named, openView } from './text.js';
 //   won       tricks won by seat, where the view does not count them
 //   captures  the squares where the last move captured
 //   out       seats that have forfeited, a set
+//   tags      what else is said of a seat, by seat, a map
 //   ranks     by seat, once the game is over
 //   winner    the colour that has won by the rules
 //   leaving   whether the trick that has ended goes to its winner

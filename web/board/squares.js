@@ -2,7 +2,7 @@
 // protocol. Players see names for them, a1 at the lower left, and those whose pieces come from the
 // top see the board turned round.
 
-import { clip, svg } from './dom.js';
+import { fitted, svg, textWidth } from './dom.js';
 import { say, squareName } from './text.js';
 
 const cell = 100;
@@ -82,13 +82,17 @@ function name(board, view, scene, seat, width, y) {
   const rank = scene.ranks?.[seat];
   const facts = [
     scene.out?.has(seat) && say('seat.out'),
+    !rank && scene.tags?.get(seat),
     rank ? say(`ordinal.${Math.min(rank, 2)}`) : board.colours && `${[...view[board.pieces]].filter((p) => p === kind).length} ●`,
   ].filter(Boolean).join(' · ');
+  const room = width - 92 - textWidth(facts, 22), word = textWidth(`  ${colour}`, 21, 400);
+  const whole = textWidth(title, 21) <= room - word; // else the chip tells the colour
   return svg('g', { class: `plate seat${seat}`, 'data-plate': seat, 'data-turn': scene.turn === seat ? 'yes' : null, role: 'img', 'aria-label': `${say('seat.name', { seat, name: title })}, ${colour}` },
+    svg('title', {}, say('seat.name', { seat, name: title })),
     svg('rect', { x: x + 2, y: y + 2, width: width - 4, height: plate.height - 4, rx: 12, class: 'plateback' }),
     svg('rect', { x: x + 2, y: y + 2, width: 10, height: plate.height - 4, rx: 5, class: 'platedot' }),
     svg('circle', { cx: x + 38, cy: y + plate.height / 2, r: 14, class: `chip ${kind === 'b' ? 'dark' : 'light'}` }),
-    svg('text', { x: x + 64, y: y + plate.height / 2 + 8, class: 'name' }, clip(title, width - 210 - 14 * facts.length, 24), svg('tspan', { class: 'colour' }, `  ${colour}`)),
+    fitted(svg('text', { x: x + 64, y: y + plate.height / 2 + 8, class: 'name' }, whole && svg('tspan', { class: 'colour' }, `  ${colour}`)), title, whole ? room - word : room, 24),
     svg('text', { x: x + width - 16, y: y + plate.height / 2 + 8, class: 'points', 'text-anchor': 'end' }, facts));
 }
 

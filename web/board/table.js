@@ -1,6 +1,6 @@
 // The table of a card game in which tricks are played.
 
-import { clip, svg, textWidth } from './dom.js';
+import { fitted, svg, textWidth } from './dom.js';
 import { card, leastRow, leastStep, pip, ratio } from './pack.js';
 import { bySeat, held, list, numbers, parseCard, said, say, suitName, suits, trickSeats } from './text.js';
 
@@ -20,10 +20,13 @@ class Table {
     this.known = bySeat(view.known);
     this.lastCard = scene.last?.move;
     const trick = list(view.trick).length > 0 ? 1 : 0;
-    this.plan = seating({
+    const room = {
       seats, first: this.first, width: scene.width, height: scene.height,
       hand: Number(view.cards ?? scene.hand ?? Math.max(...this.counts) + trick),
-    });
+    };
+    this.plan = seating(room);
+    const cut = ({ narrow, width }, seat) => narrow && textWidth(scene.names[seat] ?? '', 13) > width - besides;
+    if (this.plan.boxes.some(cut)) this.plan = seating({ ...room, plate: tallPlate });
   }
 
   draw() {
@@ -44,7 +47,8 @@ class Table {
   plateBox(box) {
     if (box.side === 'strip') return { ...box, hand: this.stripHand(box) + 6 };
     const width = Math.min(box.side === 'bottom' ? 330 : 300, box.width);
-    return { x: box.x + (box.width - width) / 2, y: box.side === 'bottom' ? box.y + box.height - plateHeight : box.y, width, height: plateHeight };
+    const height = box.plate ?? plateHeight;
+    return { x: box.x + (box.width - width) / 2, y: box.side === 'bottom' ? box.y + box.height - height : box.y, width, height };
   }
 
   // stripHand is the width of the largest hand in a strip.
@@ -92,7 +96,7 @@ class Table {
     const perRow = Math.ceil(n / rows);
     const step = Math.min(seen ? size + (under ? 6 : 4) : size * 0.5, perRow > 1 ? (box.width - size) / (perRow - 1) : size);
     const tall = size * ratio * (1 + (rows - 1) * leastRow);
-    const y = under ? box.y + box.height - plateHeight - 5 - tall : box.y + plateHeight + 4;
+    const y = under ? box.y + box.height - plateHeight - 5 - tall : box.y + (box.plate ?? plateHeight) + 4;
     return {
       size, step: rows > 1 ? 0 : step,
       place: (i) => {
@@ -122,7 +126,10 @@ class Table {
     const shown = stock === null ? card(view.trump, cx - size / 2, y, size, 'trump')
       : svg('g', { transform: `translate(${x + tall + apart} ${y + (tall - size) / 2}) rotate(90)` }, card(view.trump, 0, 0, size, gone ? 'trump gone' : 'trump'));
     const sung = list(view.sung);
-    const text = (at, words, dx = 0) => svg('text', { x: cx + dx, y: at, class: 'label', 'text-anchor': 'middle' }, words);
+    const text = (at, words, dx = 0) => { // which stays on the felt
+      const x = Math.max(cx + dx, 12 + textWidth(words, 13, 400) / 2);
+      return svg('text', { x, y: at, class: 'label', 'text-anchor': 'middle' }, words);
+    };
     return svg('g', { class: 'stock', 'data-stock': view.stock ?? null, 'data-trump': view.trump },
       lines.map((line, i) => text(y - 9 - 16 * (lines.length - 1 - i), line)),
       shown,
@@ -149,10 +156,11 @@ class Table {
         const won = ended && seat === scene.trick.winner;
         const drawn = card(c, x - size / 2, y - (size * ratio) / 2, size, `${last ? 'last' : ''}${won ? ' winner' : ''}`);
         drawn.dataset.seat = seat;
-        if (last && scene.moving) this.arrive(drawn, seat, x, y);
-        const played = svg('g', {}, drawn, svg('g', { class: `tag seat${seat}` },
+        const tag = svg('g', { class: `tag seat${seat}` },
           svg('circle', { cx: x + size / 2 - 2, cy: y - (size * ratio) / 2 + 2, r: 8.5 }),
-          svg('text', { x: x + size / 2 - 2, y: y - (size * ratio) / 2 + 6, 'text-anchor': 'middle' }, String(seat))));
+          svg('text', { x: x + size / 2 - 2, y: y - (size * ratio) / 2 + 6, 'text-anchor': 'middle' }, String(seat)));
+        if (last && scene.moving) for (const part of [drawn.querySelector('.lift'), tag]) this.arrive(part, seat, x, y);
+        const played = svg('g', {}, drawn, tag);
         if (ended && scene.leaving) this.leave(played, x, y);
         return played;
       }));
@@ -173,10 +181,9 @@ class Table {
     played.style.setProperty('--to-y', `${box.y + box.height / 2 - y}px`);
   }
 
-  // arrive moves a card in from the seat that played it; see board.css.
-  arrive(drawn, seat, x, y) {
+  // arrive moves a card, or its tag, in from the seat that played it; see table.css.
+  arrive(lift, seat, x, y) {
     const box = this.plan.boxes[seat];
-    const lift = drawn.querySelector('.lift');
     lift.classList.add('arriving');
     lift.style.setProperty('--from-x', `${(box.x + box.width / 2 - x) * 0.6}px`);
     lift.style.setProperty('--from-y', `${(box.y + box.height / 2 - y) * 0.6}px`);
@@ -203,8 +210,9 @@ const wide = {
 // narrow is the width in pixels below which a table is narrow.
 const narrow = 680;
 
-// plateHeight is that of a name.
-const plateHeight = 26;
+// plateHeight is that of a name, and tallPlate that of a name above the rest, in a narrow box; besides is what a
+// name in one line leaves to the rest.
+const plateHeight = 26, tallPlate = 42, besides = 84;
 
 const gap = 8;
 
@@ -220,17 +228,18 @@ const handHeight = (cards, size, width) => size * ratio * (1 + (handRows(cards, 
 // stock, the widths of the cards (own, other, onTable), and the height of the table,
 // which is more than the given height where a table cannot be drawn that low. hand
 // is the most cards that a seat holds. side is "bottom", "right", "top" or "left",
-// or "strip" where a name has its cards beside it instead of below.
-export function seating({ seats, first, width, height, hand }) {
+// or "strip" where a name has its cards beside it instead of below. plate is the height of the names in narrow boxes,
+// which these then have as well.
+export function seating({ seats, first, width, height, hand, plate = plateHeight }) {
   const tall = width < narrow;
   const make = tall ? tallPlan : widePlan;
   let plan;
   for (let scale = 1.5; scale > 0.78; scale -= 0.05) {
-    plan = make(seats, width, height, hand, scale);
+    plan = make(seats, width, height, hand, scale, plate);
     if (plan.least <= height) break;
   }
   const boxes = [];
-  plan.boxes.forEach((box, i) => { boxes[(first + i) % seats] = box; });
+  plan.boxes.forEach((box, i) => { boxes[(first + i) % seats] = box.narrow ? { ...box, plate } : box; });
   return { ...plan, boxes, tall };
 }
 
@@ -242,7 +251,7 @@ function spread(n, x, y, width, height, side, most) {
   return Array.from({ length: n }, (_, i) => ({ x: start + i * (each + between), y, width: each, height, side }));
 }
 
-function widePlan(seats, width, height, hand, scale) {
+function widePlan(seats, width, height, hand, scale, plate) {
   const [bottom, right, top, left] = wide[seats];
   const pad = 14;
   const crowded = seats > 6;
@@ -255,7 +264,7 @@ function widePlan(seats, width, height, hand, scale) {
   const rows = {
     bottom: handHeight(hand, own, lowEach) + 5 + plateHeight,
     top: plateHeight + 4 + handHeight(hand, other, highEach),
-    side: plateHeight + 4 + handHeight(hand, other, sideWidth),
+    side: plate + 4 + handHeight(hand, other, sideWidth),
   };
   const above = top ? rows.top + gap : 0;
   const columns = Math.max(left, right);
@@ -266,7 +275,7 @@ function widePlan(seats, width, height, hand, scale) {
   const column = (n, x, side) => {
     const each = rows.side;
     const space = Math.max(0, (inner.bottom - inner.top - each * n) / (n + 1));
-    return Array.from({ length: n }, (_, i) => ({ x, y: inner.top + space + i * (each + space), width: sideWidth, height: each, side }));
+    return Array.from({ length: n }, (_, i) => ({ x, y: inner.top + space + i * (each + space), width: sideWidth, height: each, side, narrow: true }));
   };
   const low = spread(bottom, pad, total - pad - rows.bottom, room, rows.bottom, 'bottom', lowEach);
   const high = spread(top, pad, pad, room, rows.top, 'top', highEach).reverse();
@@ -291,7 +300,7 @@ const stockWidth = (size) => Math.max(104, size * stockScale * ratio * (1 + 2 * 
 
 // A narrow table has the others in two columns above the middle, and one across the
 // top where their number is odd. Many of them have their cards beside their names.
-function tallPlan(seats, width, height, hand, scale) {
+function tallPlan(seats, width, height, hand, scale, plate) {
   const pad = 10;
   const strips = seats > 7;
   const others = seats - 1;
@@ -301,7 +310,7 @@ function tallPlan(seats, width, height, hand, scale) {
   const each = (room - gap) / 2;
   const own = Math.round(Math.min(84, 56 * scale)), other = Math.round((strips ? 27 : seats > 5 ? 32 : 36) * Math.min(scale, 1.35));
   const onTable = Math.round((seats > 7 ? 34 : seats > 4 ? 40 : 52) * Math.min(scale, 1.4));
-  const row = strips ? Math.max(42, other * ratio + 6) : plateHeight + 4 + handHeight(hand, other, each);
+  const row = strips ? Math.max(tallPlate, other * ratio + 6) : plate + 4 + handHeight(hand, other, each);
   const rowGap = strips ? 5 : gap;
   const bottom = handHeight(hand, own, room) + 5 + plateHeight;
   const stock = stockWidth(onTable);
@@ -311,7 +320,7 @@ function tallPlan(seats, width, height, hand, scale) {
   const least = 2 * pad + lines * (row + rowGap) + high + gap + bottom;
   const total = Math.max(height, least);
   const at = (line, column, span = 1) => ({
-    x: pad + column * (each + gap), y: pad + line * (row + rowGap), width: each * span + gap * (span - 1), height: row, side: strips ? 'strip' : 'top',
+    x: pad + column * (each + gap), y: pad + line * (row + rowGap), width: each * span + gap * (span - 1), height: row, side: strips ? 'strip' : 'top', narrow: !strips && span === 1,
   });
   const top = strips ? { ...at(0, 0), x: (width - each) / 2 } : at(0, 0, 2);
   const right = Array.from({ length: side }, (_, i) => at(across + side - 1 - i, 1));
@@ -400,6 +409,8 @@ function badges(view, scene, seat) {
   if (suits.includes(declared)) add('song', '♪', say('seat.sings', { suit: suitName(declared) }), declared);
   if (scene.partners?.has(seat)) add('partner', say('seat.partner'), say('seat.partner-title'));
   if (scene.out?.has(seat)) add('bad', say('seat.out'), say('seat.forfeited'));
+  const tag = scene.tags?.get(seat);
+  if (tag && !rank) add('bad', tag, tag);
   if (rank) add(rank === 1 ? 'good' : 'plain', ordinal(rank), say('seat.rank', { rank }));
   return all;
 }
@@ -439,8 +450,8 @@ function drawBadges(all, x, y, width) {
   }) };
 }
 
-// drawPlate draws a seat's name in a box. A box with the width of a hand is a strip: the
-// name stands above the rest, and the hand has the right.
+// drawPlate draws a seat's name in a box. In a tall one the name stands above the rest; a box with the width of a
+// hand is a strip, and the hand has the right.
 function drawPlate(view, scene, seat, box) {
   const points = list(view.points)[seat] ?? '';
   const name = scene.names[seat] ?? '';
@@ -452,7 +463,7 @@ function drawPlate(view, scene, seat, box) {
     svg('rect', { x, y, width, height, rx: 7, class: 'plateback' }),
     svg('path', { d: `M${x + dot} ${y}h${7 - dot}q-7 0-7 7v${height - 14}q0 7 7 7h${dot - 7}z`, class: 'platedot' }),
     svg('text', { x: x + dot / 2, y: y + height / 2 + 4.5, class: 'platenumber', 'text-anchor': 'middle' }, String(seat)),
-    (strip ? inStrip : inLine)(badges(view, scene, seat), { name, points, x: x + dot + 5, end: end - (strip ? 2 : 7), y, height }));
+    (height < tallPlate ? inLine : inStrip)(badges(view, scene, seat), { name, points, x: x + dot + 5, end: end - (strip ? 2 : 7), y, height }));
 }
 
 // inLine writes name, badges and points into one line.
@@ -463,7 +474,7 @@ function inLine(all, { name, points, x, end, y, height }) {
   const base = y + height / 2;
   const { start, drawn } = drawBadges(all, end - pointsWidth, base - 9, end - pointsWidth - x - least - 4);
   return [
-    svg('text', { x, y: base + 4.6, class: 'name' }, clip(name, start - x - 4)),
+    fitted(svg('text', { x, y: base + 4.6, class: 'name' }), name, start - x - 4, 13),
     drawn,
     svg('text', { x: end, y: base + 5, class: 'points', 'text-anchor': 'end' }, points, unit ? svg('tspan', { class: 'unit' }, say('seat.unit')) : null),
   ];
@@ -477,7 +488,7 @@ function inStrip(all, { name, points, x, end, y, height }) {
   const { start, drawn } = drawBadges(all, end, base + 1, room);
   const shift = start - (x + pointsWidth); // towards the points
   return [
-    svg('text', { x, y: base - 5, class: 'name small' }, clip(name, end - x, 12)),
+    fitted(svg('text', { x, y: base - 5, class: 'name small' }), name, end - x, 12.5),
     svg('text', { x, y: base + 15, class: 'points small' }, points),
     svg('g', { transform: `translate(${-shift} 0)` }, drawn),
   ];

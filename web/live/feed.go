@@ -100,7 +100,8 @@ type gameDoc struct {
 	Frames []board.Frame `json:"frames"`
 	Moves  []board.Move  `json:"moves"`
 	Faults []faultDoc    `json:"faults"`
-	Left   []int64       `json:"left"` // by seat, milliseconds for the next move
+	Left   []int64       `json:"left"`  // by seat, milliseconds for the next move when its turn began
+	Since  int64         `json:"since"` // when that was, in milliseconds since 1970
 	Result *result       `json:"result,omitempty"`
 }
 
@@ -142,7 +143,7 @@ type result struct {
 // doc returns the message with the frames from ply first on.
 func (f *feed) doc(first int) gameDoc {
 	r := &f.from.replay
-	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.Move{}, Faults: []faultDoc{}}
+	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.Move{}, Faults: []faultDoc{}, Since: f.from.at.UnixMilli()}
 	if first == f.base {
 		d.Head = f.head()
 		d.Moves = append(d.Moves, f.moves...)

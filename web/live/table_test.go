@@ -49,7 +49,16 @@ func TestTable(t *testing.T) {
 			w.Must(all.add(c.page("table/LISTED")))
 		}
 		lost.page("table/LISTED")
-		if n := w.hub.Watching("LISTED"); n != 2 || moved.Load() != 2 {
+		turn := time.Now()
+		time.Sleep(5 * time.Second)
+		late := w.dial("")
+		late.say(`{"watch":"table/LISTED"}`)
+		if d := late.page("table/LISTED"); len(d.Left) != 2 || d.Left[0] != time.Minute.Milliseconds() || !time.UnixMilli(d.Since).Add(time.Second).After(turn) || time.UnixMilli(d.Since).After(turn) {
+			t.Errorf("who comes during a turn reads the clocks %v since %d, want since %d", d.Left, d.Since, turn.UnixMilli())
+		}
+		late.Close()
+		bubble.Settle()
+		if n := w.hub.Watching("LISTED"); n != 2 || moved.Load() != 4 {
 			t.Errorf("%d watch, after %d have come or gone", n, moved.Load())
 		}
 		lost.Close()
@@ -61,7 +70,7 @@ func TestTable(t *testing.T) {
 			w.Must(all.add(c.page("table/LISTED")))
 		}
 		frames := all.frames[all.at[0]]
-		if len(all.at) != 1 || len(frames) != 41 || all.over != "finished" || moved.Load() != 3 {
+		if len(all.at) != 1 || len(frames) != 41 || all.over != "finished" || moved.Load() != 5 {
 			t.Errorf("what has come is %d games, %d positions and %q; %d have come or gone", len(all.at), len(frames), all.over, moved.Load())
 		}
 		for _, f := range frames {
@@ -69,7 +78,7 @@ func TestTable(t *testing.T) {
 				t.Fatalf("a position has an open hand: %+v", f)
 			}
 		}
-		late := w.dial("")
+		late = w.dial("")
 		late.say(`{"watch":"table/LISTED"}`)
 		if d := late.page("table/LISTED"); d.Over == nil || w.hub.Watching("LISTED") != 0 {
 			t.Errorf("who comes later gets %+v", d)

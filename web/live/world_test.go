@@ -135,6 +135,7 @@ type doc struct {
 	Frames  []board.Frame
 	Moves   []board.Move
 	Left    []int64
+	Since   int64
 	Result  *struct{ Ranks []int }
 	Over    *string
 	Matches []live.Game

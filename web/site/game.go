@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
@@ -99,6 +100,9 @@ func newGameView(r *referee.Replay, g *rules.Game) (gameView, error) {
 	return v, err
 }
 
+// faultsOfPeople are the faults of a seat without a process, with the ends of the messages that name them.
+var faultsOfPeople = map[fault.Kind]protocol.Code{fault.Resigned: "resigned", fault.ConnectionLost: "lost"}
+
 // trim cuts what bots wrote.
 func trim(g *board.Game) {
 	for i := range g.Seats {
@@ -106,6 +110,9 @@ func trim(g *board.Game) {
 	}
 	for i := range g.Faults {
 		g.Faults[i].Text = cut(maxFaultText, g.Faults[i].Text)
+		if code, ok := faultsOfPeople[g.Faults[i].Reason.Kind]; ok {
+			g.Faults[i].Code = code
+		}
 		g.Faults[i].Reason = fault.Reason{} // which the player does not show
 	}
 	for i := range g.Moves {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/live"
@@ -34,6 +35,7 @@ type watchPage struct {
 	Names []string     // who plays
 	Match ladder.Match // of a match
 	Table *play.Table  // of a game of people; nil: it is a match
+	Now   int64        // milliseconds since 1970
 }
 
 // watch shows one match in progress. The page of the match has what is known of another one.
@@ -42,7 +44,7 @@ func (s *Site) watch(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := watchPage{}
+	page := watchPage{Now: time.Now().UnixMilli()}
 	if page.Match, err = s.Store.Match(v.ctx(), id); err != nil {
 		return err
 	}
@@ -55,7 +57,7 @@ func (s *Site) watch(v *visit) error {
 
 // watchTable shows a game of people to somebody who does not play.
 func (s *Site) watchTable(v *visit, t *play.Table) error {
-	page := watchPage{Topic: "table/" + t.ID, Table: t, Names: sideNames(v, t)}
+	page := watchPage{Topic: "table/" + t.ID, Table: t, Names: sideNames(v, t), Now: time.Now().UnixMilli()}
 	return v.page(http.StatusOK, "watch", page)
 }
 

@@ -35,7 +35,8 @@ type overSide struct {
 	Seats  []overSeat
 	Points string // "" where they say no more than the rank
 	Share  int    // of the most points, in percent
-	Note   string // captures, or bids that were kept
+	Colour string // of the pieces on a board: "b" or "w"
+	Note   string // the colour and the corners that it wanted, captures, or bids that were kept
 }
 
 // overSeat is a seat of a side.
@@ -50,7 +51,8 @@ type overTrick struct{ Seat, Points int }
 
 // newOver returns the card of a finished game for a visitor. It tells of a seat; own is that of the visitor, -1 for
 // none.
-func newOver(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, frames []board.Frame) (*over, error) {
+func newOver(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, played *board.Game) (*over, error) {
+	frames := played.Frames
 	variant, err := r.Resolve(g)
 	if err != nil {
 		return nil, err
@@ -58,7 +60,7 @@ func newOver(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules
 	o := &over{Result: ladder.PlayResult(rules.RecordOf(variant, r.Ranks, seat)), Next: nextLevel(p)}
 	scored := g.Display.Board == nil && len(r.Faults) == 0
 	o.sides(p, variant, r, names, scored)
-	if o.told(v, frames, len(r.Seats)); !scored {
+	if o.told(v, played); !scored {
 		o.Tricks = nil
 	}
 	who := speaker{v, own, names}
@@ -186,11 +188,13 @@ func (o *over) scores(side int, variant *rules.Variant) (own, other string) {
 	return own, other
 }
 
-// told fills in what the events tell: the tricks with points, captures, and bids that were kept.
-func (o *over) told(v *visit, frames []board.Frame, seats int) {
+// told fills in what the events tell: the tricks with points, captures, and bids that were kept; and the sides of a
+// board.
+func (o *over) told(v *visit, g *board.Game) {
+	seats, b, columns := len(g.Seats), g.Display.Board, g.Columns()
 	captures, kept := make([]int, seats), make([]int, seats)
 	before, rounds, captured := make([]int, seats), 0, false
-	for _, f := range frames {
+	for _, f := range g.Frames {
 		for _, event := range f.Events.All {
 			verb, rest, _ := strings.Cut(event, " ")
 			words := numbers(rest)
@@ -215,13 +219,41 @@ func (o *over) told(v *visit, frames []board.Frame, seats int) {
 	}
 	for i := range o.Sides {
 		s := &o.Sides[i]
-		switch seat := s.Seats[0].Seat; {
+		seat := s.Seats[0].Seat
+		var notes []string
+		if b != nil {
+			s.Colour = b.Sides[seat : seat+1]
+			notes = append(notes, v.t("board.colour."+s.Colour))
+			if wanted := cornersOf(b, s.Colour, columns); wanted != nil {
+				notes = append(notes, v.t("over.corners", "Squares", strings.Join(wanted, ", ")))
+			}
+		}
+		switch {
 		case captured:
-			s.Note = v.t("over.captures", "Count", captures[seat])
+			notes = append(notes, v.t("over.captures", "Count", captures[seat]))
 		case rounds > 0:
-			s.Note = v.t("over.kept", "Kept", kept[seat], "Rounds", rounds)
+			notes = append(notes, v.t("over.kept", "Kept", kept[seat], "Rounds", rounds))
+		}
+		for k, note := range notes {
+			notes[k] = strings.ReplaceAll(note, " ", "\u00a0") // lines break between them
+		}
+		s.Note = strings.Join(notes, " · ")
+	}
+}
+
+// cornersOf returns the corners that are the goals of a side.
+func cornersOf(b *rules.Board, side string, columns int) (list []string) {
+	for i, square := range cornerSquares(columns) {
+		if b.Corners != "" && b.Corners[i:i+1] == side {
+			list = append(list, board.SquareName(square, columns))
 		}
 	}
+	return list
+}
+
+// cornerSquares returns the corners in the order of rules.Board.
+func cornerSquares(columns int) [4]int {
+	return [4]int{0, columns - 1, columns * (columns - 1), columns*columns - 1}
 }
 
 // numbers returns the words of a text if all of them are numbers.
@@ -272,9 +304,8 @@ func endingOf(b *rules.Board, view map[string]string, ranks []int) string {
 		return "over.end.shape"
 	}
 	pieces, won := view[b.Pieces], b.Sides[first]
-	size := int(math.Sqrt(float64(len(pieces))))
 	held := true
-	for i, square := range []int{0, size - 1, size * (size - 1), size*size - 1} {
+	for i, square := range cornerSquares(int(math.Sqrt(float64(len(pieces))))) {
 		held = held && (b.Corners[i] != won || pieces[square] == won)
 	}
 	switch {

@@ -65,16 +65,17 @@ func TestOverCards(t *testing.T) {
 		options map[string]string
 		seat    int
 		fault   *referee.Fault
-		own     string // a part of what ada reads
-		other   string // and of what others read
+		own     string   // a part of what ada reads
+		other   string   // and of what others read
+		sides   []string // parts of what both read
 	}{
 		{game: "brisca"},
 		{game: "brisca", options: map[string]string{"players": "3"}, seat: 1},
 		{game: "brisca", options: map[string]string{"players": "4", "teams": "yes"}, seat: 3},
 		{game: "tute", options: map[string]string{"players": "4", "teams": "yes"}},
 		{game: "podrida", seat: 2},
-		{game: "tebes", options: map[string]string{"size": "4"}},
-		{game: "teeko", seat: 1},
+		{game: "tebes", options: map[string]string{"size": "4"}, sides: []string{"0 ada white · corners a4, d4", "1 random black · corners a1, d1"}},
+		{game: "teeko", seat: 1, sides: []string{"0 random black", "1 ada white"}},
 		{game: "brisca", fault: at(fault.Resigned), own: "You lost You resigned.", other: "ada lost ada resigned."},
 		{game: "brisca", fault: at(fault.Late), own: "You lost Your time for a move ran out.", other: "ada lost ada did not move in time."},
 		{game: "teeko", fault: at(fault.ConnectionLost), own: "You lost Your connection was lost for too long.", other: "The connection of ada was lost"},
@@ -94,12 +95,22 @@ func TestOverCards(t *testing.T) {
 			if own.Status != http.StatusOK || other.Status != http.StatusOK {
 				t.Fatalf("the page answers %d and %d: %s", own.Status, other.Status, own.Body)
 			}
+			for kind, code := range map[fault.Kind]string{fault.Resigned: "resigned", fault.ConnectionLost: "lost"} {
+				if c.fault != nil && c.fault.Reason.Kind == kind && !strings.Contains(own.Body, `"code":"`+code+`"`) {
+					t.Errorf("the player does not have the fault %q of a person", code)
+				}
+			}
 			mine, theirs := cardOf(own.Body), cardOf(other.Body)
 			if c.fault == nil {
 				c.own, c.other = headOf(t, r, c.seat, "You"), headOf(t, r, c.seat, "ada")
 			}
 			if !strings.Contains(mine, c.own) || !strings.Contains(theirs, c.other) {
 				t.Errorf("ada reads %q, want %q; others read %q, want %q", mine, c.own, theirs, c.other)
+			}
+			for _, side := range c.sides {
+				if !strings.Contains(strings.ReplaceAll(mine, "you", "ada"), side) || !strings.Contains(theirs, side) {
+					t.Errorf("ada reads %q, others %q, want %q", mine, theirs, side)
+				}
 			}
 			for _, language := range []string{"ca", "es"} {
 				client := s.Client()

@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -67,9 +68,13 @@ func TestPlayPeople(t *testing.T) {
 	b.Picture(*screens, "table-people-phone-dark")
 
 	b.Go(w.URL + "/")
-	kit.Until(t, "the other is away", func() bool { return strings.Contains(a.Text(`.seats`), "away") })
+	kit.Until(t, "the other is away", func() bool {
+		return strings.Contains(a.Text(`.seats`), "away") && strings.Contains(a.Text(`[data-plate="2"]`), "away")
+	})
 	b.Go(link)
-	kit.Until(t, "the other is back", func() bool { return !strings.Contains(a.Text(`.seats`), "away") })
+	kit.Until(t, "the other is back", func() bool {
+		return !strings.Contains(a.Text(`.seats`), "away") && !strings.Contains(a.Text(`[data-plate="2"]`), "away")
+	})
 
 	c := webtest.Open(t, third, w.URL+"/live?lang=es")
 	c.Wait(`#games [data-match] .stage[data-ply] svg`)
@@ -83,8 +88,18 @@ func TestPlayPeople(t *testing.T) {
 	if text := c.Text(`#seats`); !regexp.MustCompile(`[45]:\d\d`).MatchString(text) {
 		t.Errorf("who watches sees the clocks %q", text)
 	}
+	if bots := c.Text(`#seats [data-seat="1"] .clock`) + c.Text(`#seats [data-seat="3"] .clock`); bots != "" {
+		t.Errorf("who watches sees the clocks %q of bots, which have no bank", bots)
+	}
 	c.Accessible()
 	c.Picture(*screens, "watch-people")
+	for _, width := range []int64{1280, 375} {
+		c.Look(width, 900, false)
+		c.Wait(fmt.Sprintf(`#stage svg[width="%d"]`, webtest.Eval[int64](c, `document.getElementById('stage').clientWidth`)))
+		if names := webtest.Eval[string](c, `[...document.querySelectorAll('.plate .name')].map((e) => e.textContent).join()`); strings.Count(names, "una persona invitada") != 1 || strings.Contains(names, "…") {
+			t.Errorf("at a width of %d the plates have the names %q", width, names)
+		}
+	}
 	kit.Until(t, "the players see that somebody watches", func() bool { return strings.Contains(a.Text(`.seats`), "1 watching") })
 
 	alternate(a, b)

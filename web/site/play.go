@@ -151,7 +151,7 @@ func (s *Site) played(v *visit, id string) error {
 	}
 	if err == nil {
 		page.Seat = toldOf(page.Play, page.Own, r.Ranks)
-		page.Over, err = newOver(v, page.Play, page.Seat, page.Own, r, g, page.names(), page.Played.Frames)
+		page.Over, err = newOver(v, page.Play, page.Seat, page.Own, r, g, page.names(), page.Played)
 	}
 	if err != nil {
 		return fmt.Errorf("the replay of game %q: %w", id, err)

@@ -113,6 +113,12 @@ func playGames(t *testing.T, games []chosen) {
 			b.Picture(*screens, "table-"+c.game)
 			playOut(b, 0)
 			b.Wait(`.over`)
+			if above := webtest.Eval[float64](b, `document.querySelector('.over').getBoundingClientRect().top - document.querySelector('.at').getBoundingClientRect().top`); above < 0 || above > 300 {
+				t.Errorf("the card begins %v below the top of the table", above)
+			}
+			if board := webtest.Eval[float64](b, `document.getElementById('board').getBoundingClientRect().top - document.querySelector('.at').getBoundingClientRect().top`); board > 100 {
+				t.Errorf("the card has moved the board %v down", board)
+			}
 			b.Picture(*screens, "over-"+c.game)
 			b.Accessible()
 			b.Click(`#aside`)
@@ -211,6 +217,37 @@ func TestPlayReload(t *testing.T) {
 	playOut(b, 1)
 	kit.Until(t, "the page says that the others play", func() bool { return b.Text("#state") == "The others play…" })
 	b.Quiet()
+}
+
+// A page that has lost its seat to another page of the same person offers no moves, and takes the seat back by a
+// button; the other one does not take it again by itself.
+func TestPlayHere(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	b := webtest.Open(t, in, w.URL+"/play")
+	b.Look(375, 667, true)
+	begin(b, w, "tebes", "size=4")
+	b.Wait(`#board[data-turn="yes"]`)
+	c := webtest.Open(t, in, webtest.Eval[string](b, "location.href"))
+	c.Wait(`#board[data-turn="yes"]`)
+	b.Wait(`#here:not([hidden])`)
+	if text := b.Text("#state"); text != "This game is open in another window." || b.Count(`.choice`) > 0 || b.Count(`#board[data-turn="yes"]`) > 0 {
+		t.Errorf("the first page says %q, with %d moves", text, b.Count(`.choice`))
+	}
+	b.Accessible()
+	b.Picture(*screens, "taken-phone-dark")
+	playOut(c, 1)
+	b.Click(`#here`)
+	c.Wait(`#here:not([hidden])`)
+	b.Wait(`#board[data-turn="yes"]`)
+	playOut(b, 1)
+	b.Wait(`#board[data-turn="yes"]`)
+	if c.Count(`#here:not([hidden])`) != 1 || b.Count(`#here[hidden]`) != 1 {
+		t.Error("the pages do not agree on which of them plays")
+	}
+	b.Quiet()
+	c.Quiet()
 }
 
 // When the server starts again while a person plays, the page comes back by itself, and says that

@@ -38,7 +38,7 @@ export class Board {
       socket.again(this.topic);
       return;
     }
-    Object.assign(this, { left: doc.left, since: performance.now() });
+    Object.assign(this, { left: doc.left, since: doc.since });
     this.game.faults = doc.faults;
     if (doc.result) this.finish(doc.result);
     this.frames = expand(this.game);

@@ -149,11 +149,16 @@ function announce(text) {
 // tell says something instead of whose turn it is, or no longer.
 function tell(text) {
   instead = text;
+  state.parentElement.classList.toggle('told', instead !== null);
   document.title = turn && !instead ? `● ${say('yours')} · ${title}` : title;
   announce(instead ?? (showing ? took(showing.winner) : turn ? say('yours') : say(table.resigned ? 'resigned' : 'theirs')));
 }
 
 const took = (winner) => (winner === me ? say('took-you') : say('took', { who: who(winner) }));
+
+// tagged is what the list of seats says of those who are away, or have resigned, by seat.
+const tagged = () => new Map([...document.querySelectorAll('.seats [data-seat]:has(.tag)')].map((li) => [Number(li.dataset.seat), li.querySelector('.tag').textContent]));
+let tags = tagged();
 
 let words = 0; // the height of the buttons below the board
 
@@ -170,7 +175,7 @@ function draw(moving = false) {
   const ended = showing ?? looking;
   const shown = ended ? { ...view, [cards.trick]: '-' } : view;
   score.textContent = teams ? say('teams', teamPoints()) : '';
-  const put = () => drawPosition(board, { display, names: table.names, view: viewText(shown), turn: turn ? me : -2, last, trick: ended, leaving: ended?.leaving, partners, captures },
+  const put = () => drawPosition(board, { display, names: table.names, view: viewText(shown), turn: turn ? me : -2, last, trick: ended, leaving: ended?.leaving, partners, captures, tags },
     { seat: me, legal: turn && !ended ? turn : [], onMove: move, moving, height: room() });
   const below = put().nextElementSibling?.offsetHeight ?? 0;
   if (words !== (words = below && below + 22)) put(); // their lines are known once they are there
@@ -227,6 +232,8 @@ function move(text) {
 
 const skew = Date.now() - table.now; // of this machine's clock against the server's
 
+const phone = matchMedia('(max-width: 620px)');
+
 // tick shows the clocks in the list of seats, and that of the seat to move over the board.
 function tick() {
   const until = (ms) => Math.max(0, Math.ceil(ms / 1000));
@@ -236,9 +243,25 @@ function tick() {
     bank.textContent = minutes(seconds);
     left ??= seconds;
   }
-  clock.textContent = left === null ? '' : say('left', { time: minutes(left) });
+  clock.textContent = left === null ? '' : phone.matches ? minutes(left) : say('left', { time: minutes(left) });
   clock.classList.toggle('short', deadline !== null && left <= 10);
 }
+
+// told tells what is said of the connection. A page that has lost its seat to another one stops, and takes it back when
+// it is asked to.
+function told(what) {
+  if (what === 'over') return;
+  element('here').hidden = what !== 'taken';
+  if (what === 'taken' || what === 'out') {
+    steps.length = 0;
+    turn = null;
+    deadline = null;
+    draw();
+  }
+  tell(what && say(what));
+}
+
+element('here').addEventListener('click', () => location.reload());
 
 // ended takes the page of the game once it is over; what has happened is shown before.
 function ended(page) {
@@ -269,7 +292,7 @@ function end() {
   aside.addEventListener('click', () => putAside(card, aside));
   socket.again(board.closest('[data-topic]').dataset.topic); // for a rematch that was offered meanwhile
   card.focus({ preventScroll: true });
-  card.scrollIntoView({ block: 'nearest' });
+  card.scrollIntoView({ block: card.offsetHeight > window.innerHeight ? 'start' : 'nearest' });
 }
 
 // putAside puts the card beside the table, which it covers.
@@ -282,6 +305,12 @@ function putAside(card, button) {
 for (const button of document.querySelectorAll('[data-opens]')) button.addEventListener('click', () => element(button.dataset.opens).showModal());
 for (const button of document.querySelectorAll('[data-closes]')) button.addEventListener('click', () => button.closest('dialog').close());
 
+new MutationObserver(() => {
+  const now = tagged();
+  if (over !== null || String([...now]) === String([...tags])) return;
+  tags = now;
+  draw();
+}).observe(document.querySelector('.side'), { childList: true, subtree: true });
 setInterval(tick, 250);
 let width = 0;
 new ResizeObserver(() => {
@@ -289,4 +318,4 @@ new ResizeObserver(() => {
   width = board.clientWidth;
   draw();
 }).observe(board);
-const stream = new Stream(table.socket, { read, shown: play, told: (what) => { if (what !== 'over') tell(what && say(what)); }, ended });
+const stream = new Stream(table.socket, { read, shown: play, told, ended });

@@ -8,7 +8,9 @@ import { Board, place, status } from '../live/board.js';
 
 const element = (id) => document.getElementById(id);
 const root = element('watch');
-const people = root?.dataset.table !== undefined;
+const people = root?.dataset.clocks !== undefined;
+const clocked = people ? root.dataset.clocks.split(' ').filter(Boolean).map(Number) : null; // the seats with clocks; null: all
+const skew = Date.now() - Number(root?.dataset.now); // of this machine's clock against the server's
 if (root) {
   const socket = new Socket(status(element('status')));
   const back = element('back');
@@ -69,15 +71,16 @@ function seats(b, frame, names) {
     html('td', {}, html('span', { class: 'dot' }, String(seat))),
     html('th', { scope: 'row' }, names[seat], !people && game.faults.some((f) => f.seat === seat) && html('span', { class: 'tag loss' }, say('forfeit'))),
     html('td', { class: 'number' }, b.last() ? String(s.points) : points?.[seat] ?? ''),
-    html('td', { class: 'number clock' }, '')));
+    clocked?.length !== 0 && html('td', { class: 'number clock' }, '')));
 }
 
-// clocks shows the time that each seat has, counting down for the one to move.
+// clocks shows the time that each seat has, counting down for the one to move since its turn began.
 function clocks(b) {
-  if (!b.game || !b.left || root.dataset.table === 'untimed') return;
+  if (!b.game || !b.left) return;
   const turn = b.game.frames.at(-1).turn, running = !b.game.finished && b.over === undefined;
   document.querySelectorAll('#seats .clock').forEach((cell, seat) => {
-    const spent = running && seat === turn ? performance.now() - b.since : 0;
+    if (clocked && !clocked.includes(seat)) return;
+    const spent = running && seat === turn ? Math.max(0, Date.now() - skew - b.since) : 0;
     const seconds = Math.max(0, b.left[seat] - spent) / 1000;
     const text = people ? minutes(Math.ceil(seconds)) : `${seconds.toFixed(1)} s`;
     if (cell.textContent !== text) cell.textContent = text;
