@@ -57,10 +57,7 @@ const (
 )
 
 func newScreen(w io.Writer, s *store.Store, c *config.Config) *screen {
-	d := &screen{w: w, store: s, names: map[int64]string{}, known: map[place]bool{}}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		d.terminal = f
-	}
+	d := &screen{w: w, terminal: text.Terminal(w), store: s, names: map[int64]string{}, known: map[place]bool{}}
 	for _, l := range c.Ladders {
 		d.ladders = append(d.ladders, l.Name)
 		d.known[place{l.Name, ladder.Anchor}] = true
