@@ -22,7 +22,7 @@ const samples = 1000
 func Bootstrap(bots int, deals []Deal) []Estimate { return bootstrap(bots, deals, samples, 0) }
 
 func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
-	fit := FitPairs(bots, Count(bots, deals), nil)
+	fit := FitPairs(bots, countPairs(deals), nil)
 	fits := resample(fit, newDraws(fit, deals), samples, seed)
 	out := make([]Estimate, bots)
 	elos := make([]float64, samples)

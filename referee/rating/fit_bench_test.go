@@ -36,20 +36,15 @@ func coin(r *rand.Rand, elo float64) float64 {
 }
 
 // A refit of the whole ladder: 1,000 versions, 1,000,000 games in 500,000
-// deals, counted and fitted, on one core.
+// deals, on one core.
 func BenchmarkFit1000(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		reach int
 	}{{"everyone", 1000}, {"neighbours", 10}} {
 		_, deals := ladderDeals(1, 1000, 500_000, c.reach)
+		pairs := countPairs(deals)
 		b.Run(c.name, func(b *testing.B) {
-			for b.Loop() {
-				fitDeals(1000, deals)
-			}
-		})
-		pairs := Count(1000, deals)
-		b.Run(c.name+"/counted", func(b *testing.B) {
 			for b.Loop() {
 				FitPairs(1000, pairs, nil)
 			}
