@@ -179,14 +179,11 @@ func (f *Fit) scale(nats []float64) []float64 {
 	return out
 }
 
-// countPairs returns the counts of the deals by pair, in the order of the bots, with A < B.
-func countPairs(deals []Deal) []Pair {
+// Count returns the counts of the deals by pair, in the order of the bots.
+func Count(deals []Deal) []Pair {
 	sums := map[[2]int]Pair{}
 	for _, deal := range deals {
 		for _, d := range deal {
-			if d.A > d.B {
-				d = d.Reverse()
-			}
 			sum := sums[[2]int{d.A, d.B}]
 			sums[[2]int{d.A, d.B}] = Pair{A: d.A, B: d.B, Deals: sum.Deals + 1, Score: sum.Score + d.Score, Squares: sum.Squares + d.Score*d.Score}
 		}
