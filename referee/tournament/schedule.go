@@ -27,6 +27,9 @@ const (
 // Formats are those that a user can name.
 var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
 
+// InRounds reports whether the results of a round decide who meets whom in the next one.
+func (f Format) InRounds() bool { return f == Swiss || f == Knockout }
+
 // maxMatches keeps a slip of the hand from filling a disk.
 const maxMatches = 100_000
 

@@ -10,14 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/text"
 )
 
 // Result makes a command that prints what get returns: as JSON with --json, else as text by show. It
@@ -78,23 +75,6 @@ func WriteJSON(w io.Writer, v any) error {
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
-}
-
-// Rows writes a table: a head of words with | between them, and the cells of each item. An item whose
-// cells are nil has no row.
-func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
-	t := text.Table(w)
-	var header table.Row
-	for _, word := range strings.Split(head, "|") {
-		header = append(header, word)
-	}
-	t.AppendHeader(header)
-	for _, item := range items {
-		if c := cells(item); c != nil {
-			t.AppendRow(table.Row(c))
-		}
-	}
-	t.Render()
 }
 
 // OrDash returns the text, or a dash if it is empty.

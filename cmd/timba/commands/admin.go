@@ -128,7 +128,7 @@ func newInvites(f *adminFlags) *cobra.Command {
 		case revoked:
 			fmt.Fprintf(w, "revoked invite %d\n", answer.ID)
 		case []wire.Invite:
-			cli.Rows(w, "id|for|by|made|expires", answer, func(i wire.Invite) []any {
+			text.Rows(w, "id|for|by|made|expires", answer, func(i wire.Invite) []any {
 				return []any{i.ID, cli.OrDash(i.Name), cli.OrDash(i.By), since(i.Created), since(i.Expires)}
 			})
 		}
@@ -141,7 +141,7 @@ func newPeople(f *adminFlags) *cobra.Command {
 		Short: "List the people who have joined",
 		Args:  cobra.NoArgs,
 	}, func(ctx context.Context, o office, _ []string) ([]wire.Person, error) { return o.Everybody(ctx) }, func(w io.Writer, people []wire.Person) {
-		cli.Rows(w, "name||joined|blocked", people, func(p wire.Person) []any {
+		text.Rows(w, "name||joined|blocked", people, func(p wire.Person) []any {
 			admin := ""
 			if p.Admin {
 				admin = "admin"
@@ -361,7 +361,7 @@ func newWorkerList(f *adminFlags) *cobra.Command {
 		})
 		return list, err
 	}, func(w io.Writer, list []cluster.Credential) {
-		cli.Rows(w, "name|added|removed", list, func(c cluster.Credential) []any {
+		text.Rows(w, "name|added|removed", list, func(c cluster.Credential) []any {
 			return []any{c.Name, c.Added.Format(time.DateTime), since(c.Removed)}
 		})
 	})
@@ -403,7 +403,7 @@ func (f *adminFlags) workers(cmd *cobra.Command, _ []string) (list []wire.Machin
 
 // showWorkers shows machines as a table, then what each plays, then why some get no matches.
 func showWorkers(w io.Writer, list []wire.Machine) {
-	cli.Rows(w, "name|state|cores|playing|last hour|matches|void|starved|broken|timba|system|sandbox|seen", list, func(m wire.Machine) []any {
+	text.Rows(w, "name|state|cores|playing|last hour|matches|void|starved|broken|timba|system|sandbox|seen", list, func(m wire.Machine) []any {
 		o := m.Operator
 		if o == nil {
 			o = &wire.MachineOperator{}
@@ -422,7 +422,7 @@ func showWorkers(w io.Writer, list []wire.Machine) {
 	}
 	if len(playing) > 0 {
 		fmt.Fprintln(w)
-		cli.Rows(w, "machine|match|attempt|ladder|bots|began", playing, func(row []any) []any { return row })
+		text.Rows(w, "machine|match|attempt|ladder|bots|began", playing, func(row []any) []any { return row })
 	}
 	for _, m := range list {
 		if m.Reason == "" {

@@ -176,7 +176,7 @@ func showRerated(w io.Writer, r store.Rerated, dry bool) {
 		fmt.Fprintf(w, "formula before: %s\nformula after:  %s\n", r.Before, r.After)
 	}
 	if len(changed) > 0 {
-		cli.Rows(w, "bot|version|matches|before|after|change", changed, func(v store.ReratedVersion) []any {
+		text.Rows(w, "bot|version|matches|before|after|change", changed, func(v store.ReratedVersion) []any {
 			return []any{v.Bot, v.Number, v.Matches, fmt.Sprintf("%.1f", v.Before), fmt.Sprintf("%.1f", v.After), fmt.Sprintf("%+.1f", v.After-v.Before)}
 		})
 	}
@@ -344,7 +344,7 @@ func storageIsDue(ctx context.Context, s *store.Store, c *config.Config, now tim
 const mostTables = 12
 
 func (d storage) show(w io.Writer) {
-	cli.Rows(w, "what|size|path", d.Parts, func(p storagePart) []any { return []any{p.Name, bundle.Size(p.Bytes), p.Path} })
+	text.Rows(w, "what|size|path", d.Parts, func(p storagePart) []any { return []any{p.Name, bundle.Size(p.Bytes), p.Path} })
 	fmt.Fprintf(w, "%s of the database are free for new matches\n", bundle.Size(d.Unused))
 	if d.Free != nil {
 		fmt.Fprintf(w, "%s of %s on the disk are free\n", bundle.Size(*d.Free), bundle.Size(*d.Disk))
@@ -358,13 +358,13 @@ func (d storage) show(w io.Writer) {
 		}
 		tables = append(slices.Clone(tables[:mostTables]), rest)
 	}
-	cli.Rows(w, "table|index|size", tables, func(t store.TableUsage) []any { return []any{t.Table, cli.OrDash(t.Index), bundle.Size(t.Bytes)} })
+	text.Rows(w, "table|index|size", tables, func(t store.TableUsage) []any { return []any{t.Table, cli.OrDash(t.Index), bundle.Size(t.Bytes)} })
 	fmt.Fprintln(w)
 	if len(d.Games) == 0 {
 		fmt.Fprintln(w, "no match has finished yet")
 	} else {
 		size := func(bytes float64) string { return bundle.Size(int64(bytes)) }
-		cli.Rows(w, "game|matches|games|a match|replays|logs|rows|before compression", d.Games, func(g store.GameUsage) []any {
+		text.Rows(w, "game|matches|games|a match|replays|logs|rows|before compression", d.Games, func(g store.GameUsage) []any {
 			return []any{g.Game, g.Matches, g.Games, size(g.Bytes), size(g.Replays), size(g.Logs), size(g.Rows), size(g.Unpacked)}
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -77,7 +78,7 @@ func showBots(w io.Writer, bots []wire.Bot) {
 		fmt.Fprintln(w, "no bots yet: send one with timba submit DIR")
 		return
 	}
-	cli.Rows(w, "bot|owner|plays|last version|state|submitted", bots, func(b wire.Bot) []any {
+	text.Rows(w, "bot|owner|plays|last version|state|submitted", bots, func(b wire.Bot) []any {
 		plays, last, state, submitted := "-", "-", "-", "-"
 		if b.Live > 0 {
 			plays = fmt.Sprintf("@%d", b.Live)
@@ -130,7 +131,7 @@ func showBot(w io.Writer, b botReport) {
 		fmt.Fprintf(w, "withdrawn %s\n", since(b.Withdrawn))
 	}
 	fmt.Fprintln(w)
-	cli.Rows(w, "version|state|language|games|submitted|hash", b.Versions, func(v wire.Version) []any {
+	text.Rows(w, "version|state|language|games|submitted|hash", b.Versions, func(v wire.Version) []any {
 		games := cmp.Or(strings.Join(v.Games, ","), "all")
 		return []any{versionText(v), v.State, cli.OrDash(v.Language), games, since(v.Created), hashText(v.SHA256)}
 	})
@@ -154,7 +155,7 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 	if ladders {
 		head = "ladder|" + head
 	}
-	cli.Rows(w, head, standings, func(s wire.Standing) []any {
+	text.Rows(w, head, standings, func(s wire.Standing) []any {
 		fit, width := "-", "-"
 		if s.Fit != nil && s.Fit.Elo != nil {
 			fit = fmt.Sprintf("%.1f", *s.Fit.Elo)
@@ -405,7 +406,7 @@ func showHistories(w io.Writer, histories []history) {
 			rows = append(rows, row{h.Ladder, c})
 		}
 	}
-	cli.Rows(w, "ladder|version|number|match|before|after|change|score|expected", rows, func(r row) []any {
+	text.Rows(w, "ladder|version|number|match|before|after|change|score|expected", rows, func(r row) []any {
 		return []any{r.ladder, fmt.Sprintf("@%d", r.Version), r.Number, r.Match, fmt.Sprintf("%.1f", r.Before), fmt.Sprintf("%.1f", r.After),
 			fmt.Sprintf("%+.1f", r.After-r.Before), fmt.Sprintf("%.3f", r.Score), fmt.Sprintf("%.3f", r.Expected)}
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -73,7 +74,7 @@ func examine(ctx context.Context, r sandbox.Report) examination {
 }
 
 func showExamination(w io.Writer, e examination) {
-	cli.Rows(w, "layer||why", e.Layers, func(l layerResult) []any {
+	text.Rows(w, "layer||why", e.Layers, func(l layerResult) []any {
 		return []any{l.Name, map[bool]string{true: "ok", false: "missing"}[l.OK], l.Error}
 	})
 	for _, l := range e.Layers {
@@ -87,7 +88,7 @@ func showExamination(w io.Writer, e examination) {
 		return
 	}
 	fmt.Fprintln(w)
-	cli.Rows(w, "a program that||", e.Trials, func(t sandbox.Trial) []any {
+	text.Rows(w, "a program that||", e.Trials, func(t sandbox.Trial) []any {
 		return []any{t.Name, map[bool]string{true: "blocked", false: "GOT THROUGH"}[t.Blocked], t.Text}
 	})
 }

@@ -56,7 +56,7 @@ func newMatches() *cobra.Command {
 		case matchReport:
 			showMatch(w, answer)
 		case []wire.Match:
-			cli.Rows(w, "match|ladder|state|when|bots", answer, func(m wire.Match) []any {
+			text.Rows(w, "match|ladder|state|when|bots", answer, func(m wire.Match) []any {
 				return []any{m.ID, ladderText(m), m.State, since(latest(m)), botsText(m)}
 			})
 		}
@@ -147,7 +147,7 @@ func printMatch(w io.Writer, m wire.Match) {
 		head += "|Elo before|after|moved|score|expected|K"
 	}
 	slot := 0
-	cli.Rows(w, head, m.Versions, func(v wire.Ref) []any {
+	text.Rows(w, head, m.Versions, func(v wire.Ref) []any {
 		name := fmt.Sprintf("%s@%d", v.Bot, v.Version)
 		if v.Remote {
 			name += " (remote)"
@@ -178,7 +178,7 @@ func printMatch(w io.Writer, m wire.Match) {
 }
 
 func printGames(w io.Writer, games []wire.Game) {
-	cli.Rows(w, "game|deal|rotation|plies|by rank", games, func(g wire.Game) []any {
+	text.Rows(w, "game|deal|rotation|plies|by rank", games, func(g wire.Game) []any {
 		seats := slices.Clone(g.Seats)
 		slices.SortStableFunc(seats, func(a, b wire.GameSeat) int { return a.Rank - b.Rank })
 		var words []string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -30,7 +31,7 @@ func newTokens() *cobra.Command {
 }
 
 func showTokens(w io.Writer, tokens []wire.Token) {
-	cli.Rows(w, "id|scope|label|made|used|expires", tokens, func(t wire.Token) []any {
+	text.Rows(w, "id|scope|label|made|used|expires", tokens, func(t wire.Token) []any {
 		expires := since(t.Expires)
 		if !t.Revoked.IsZero() {
 			expires = "revoked " + since(t.Revoked)
