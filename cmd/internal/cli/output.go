@@ -46,16 +46,11 @@ func SecretFlag(cmd *cobra.Command) *cobra.Command {
 		if out == "" || out == "-" {
 			return run(cmd, args)
 		}
-		f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("out: %q exists: delete it, or name another file with --out", out)
-		}
+		err := WriteNew(out, 0o600, func(w io.Writer) error {
+			cmd.SetOut(w)
+			return run(cmd, args)
+		})
 		if err != nil {
-			return cannotWrite(out, err)
-		}
-		cmd.SetOut(f)
-		if err := errors.Join(run(cmd, args), f.Close()); err != nil {
-			os.Remove(out)
 			return err
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", ladder.Plain(out))
@@ -101,6 +96,22 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 		return cannotWrite(path, err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", ladder.Plain(path))
+	return nil
+}
+
+// WriteNew writes a file that does not exist yet.
+func WriteNew(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("out: %q exists: delete it, or name another file with --out", path)
+	}
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		os.Remove(path)
+		return err
+	}
 	return nil
 }
 

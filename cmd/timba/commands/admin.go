@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/server"
@@ -174,29 +175,17 @@ type localOffice struct{ *store.Store }
 
 func (o localOffice) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {
 	code, i, err := o.Store.AddInvite(ctx, 0, n.Name, n.Expires)
-	return wire.MadeInvite{Invite: inviteDoc(i), Code: code}, err
-}
-
-func inviteDoc(i ladder.Invite) wire.Invite {
-	return wire.Invite{ID: i.ID, Name: i.Name, By: i.From, Created: i.Created, Expires: i.Expires}
+	return wire.MadeInvite{Invite: api.InviteDoc(i), Code: code}, err
 }
 
 func (o localOffice) Invites(ctx context.Context) ([]wire.Invite, error) {
 	all, err := o.Store.Invites(ctx)
-	open := []wire.Invite{}
-	for _, i := range all {
-		open = append(open, inviteDoc(i))
-	}
-	return open, err
+	return api.Docs(all, api.InviteDoc), err
 }
 
 func (o localOffice) Everybody(ctx context.Context) ([]wire.Person, error) {
 	all, err := o.Store.People(ctx)
-	people := []wire.Person{}
-	for _, p := range all {
-		people = append(people, personDoc(p))
-	}
-	return people, err
+	return api.Docs(all, api.PersonDoc), err
 }
 
 func (o localOffice) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
@@ -208,11 +197,7 @@ func (o localOffice) Block(ctx context.Context, name string, out bool) (wire.Per
 		return wire.Person{}, err
 	}
 	p, err = o.Person(ctx, p.ID)
-	return personDoc(p), err
-}
-
-func personDoc(p ladder.Person) wire.Person {
-	return wire.Person{Name: p.Name, Admin: p.Admin, Created: p.Created, Blocked: p.Blocked}
+	return api.PersonDoc(p), err
 }
 
 // tokenKey is the document of `timba admin token NAME --json`.
