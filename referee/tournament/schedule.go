@@ -97,21 +97,13 @@ func (s *State) tables(round int) [][]int {
 			return tables
 		}
 	case Swiss:
-		if round < s.swissRounds() {
+		if round < s.LastRound() {
 			return s.swiss(k)
 		}
 	case Knockout:
 		return s.knockout(round, k)
 	}
 	return nil
-}
-
-// swissRounds returns how many rounds a Swiss tournament has.
-func (s *State) swissRounds() int {
-	if s.Rounds > 0 {
-		return s.Rounds
-	}
-	return bits.Len(uint(len(s.Bots)-1)) + 1
 }
 
 func upTo(n int) []int {
@@ -324,7 +316,10 @@ func (s *State) LastRound() int {
 	n, k, rounds := len(s.Bots), s.Variant.Sides, 0
 	switch s.Format {
 	case Swiss:
-		return s.swissRounds()
+		if s.Rounds > 0 {
+			return s.Rounds
+		}
+		return bits.Len(uint(n-1)) + 1
 	case Knockout:
 		for n > 1 {
 			n = knockoutTables(n, k)

@@ -367,18 +367,12 @@ func showHistories(w io.Writer, histories []history) {
 		fmt.Fprintln(w, "no match has moved its rating yet")
 		return
 	}
-	type row struct {
-		ladder string
-		wire.Change
-	}
-	var rows []row
+	var rows [][]any
 	for _, h := range histories {
 		for _, c := range h.Changes {
-			rows = append(rows, row{h.Ladder, c})
+			rows = append(rows, []any{h.Ladder, fmt.Sprintf("@%d", c.Version), c.Number, c.Match, fmt.Sprintf("%.1f", c.Before), fmt.Sprintf("%.1f", c.After),
+				fmt.Sprintf("%+.1f", c.After-c.Before), fmt.Sprintf("%.3f", c.Score), fmt.Sprintf("%.3f", c.Expected)})
 		}
 	}
-	text.Rows(w, "ladder|version|number|match|before|after|change|score|expected", rows, func(r row) []any {
-		return []any{r.ladder, fmt.Sprintf("@%d", r.Version), r.Number, r.Match, fmt.Sprintf("%.1f", r.Before), fmt.Sprintf("%.1f", r.After),
-			fmt.Sprintf("%+.1f", r.After-r.Before), fmt.Sprintf("%.3f", r.Score), fmt.Sprintf("%.3f", r.Expected)}
-	})
+	text.Rows(w, "ladder|version|number|match|before|after|change|score|expected", rows, func(row []any) []any { return row })
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func newMatches() *cobra.Command {
 			showMatch(w, answer)
 		case []wire.Match:
 			text.Rows(w, "match|ladder|state|when|bots", answer, func(m wire.Match) []any {
-				return []any{m.ID, ladderText(m), m.State, since(latest(m)), botsText(m)}
+				return []any{m.ID, ladderText(m), m.State, since(cmp.Or(m.Finished, m.Began, m.Created)), botsText(m)}
 			})
 		}
 	})
@@ -68,16 +69,6 @@ func ladderText(m wire.Match) string {
 		return m.Game + " (unrated)"
 	}
 	return m.Ladder
-}
-
-// latest returns the time of the last change of a match's state.
-func latest(m wire.Match) time.Time {
-	for _, t := range []time.Time{m.Finished, m.Began} {
-		if !t.IsZero() {
-			return t
-		}
-	}
-	return m.Created
 }
 
 // botsText returns the versions in a match, each with its rating change.
