@@ -74,7 +74,7 @@ const (
 	Queued    State = "queued"    // uploaded
 	Building  State = "building"  // unpacked; its build command runs
 	Checking  State = "checking"  // the conformance kit runs
-	Trial     State = "trial"     // plays @random, once for each game that it claims
+	Trial     State = "trial"     // plays @random, once on each ladder and at each other game that it claims
 	Live      State = "live"      // on the ladders; at most one version of each bot
 	Retired   State = "retired"   // another version is live, or the bot is withdrawn; its games stay
 	Failed    State = "failed"    // a stage failed; the previous version stays live

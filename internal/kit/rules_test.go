@@ -415,16 +415,22 @@ func TestRules(t *testing.T) {
 // step is a function of a walk through the code, and its file.
 var step = regexp.MustCompile("`([a-z0-9_/-]+\\.go)`:\\s+`(\\w+)`(?:, `(\\w+)`)?")
 
-// TestWalks: the functions that docs/architecture.md leads through are where it says.
+// named is a function or a type that stands without its file: `resolveFile`, `Hub.take`.
+var named = regexp.MustCompile("`(?:(?:\\w+\\.)*\\w+\\.)?([a-z]+[A-Z]\\w*)`|`(?:\\w+\\.)*[A-Z]\\w*\\.(\\w+)`")
+
+// TestWalks: the functions that docs/architecture.md leads through are where it says, and those that
+// it names without a file exist.
 func TestWalks(t *testing.T) {
 	page := string(Get[[]byte](t)(os.ReadFile("../../docs/architecture.md")))
 	_, walks, _ := strings.Cut(page, "\n## Walks\n")
 	walks, _, found := strings.Cut(walks, "\n## ")
-	declared := map[string]bool{}
+	declared, anywhere := map[string]bool{}, map[string]bool{}
 	for _, p := range Get[[]*source.Package](t)(source.Load("../..")) {
 		for _, f := range p.Files {
 			for _, d := range f.Decls {
-				declared[f.Path+" "+strings.TrimPrefix(d.Name, ".")] = true
+				name := strings.TrimPrefix(d.Name, ".")
+				declared[f.Path+" "+name] = true
+				anywhere[name] = true
 			}
 		}
 	}
@@ -437,6 +443,11 @@ func TestWalks(t *testing.T) {
 			if name != "" && !declared[s[1]+" "+name] {
 				t.Errorf("docs/architecture.md: %s has no %s", s[1], name)
 			}
+		}
+	}
+	for _, m := range named.FindAllStringSubmatch(page, -1) {
+		if name := m[1] + m[2]; !anywhere[name] {
+			t.Errorf("docs/architecture.md: there is no %s, as in %s", name, m[0])
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (p Player) variance() float64 {
 	return p.Uncertainty
 }
 
-// match returns the changes by a finished match, by slot, without what says of what they are. sides[i] is the
+// match returns the changes by a finished match, by slot, without match, ladder, version and number. sides[i] is the
 // side of slot i; every deal has one duel for every two slots of different sides, as A and B. A team has the
 // mean Elo of its members. share is the information in the deals relative to that of a whole match, from 0,
 // where nothing moves, to 1.

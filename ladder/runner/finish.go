@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +37,7 @@ func (r *Runner) finish(ctx context.Context, o *outcome) error {
 	}
 }
 
-// finished logs, counts and publishes a match that is stored.
+// finished logs and counts a match that is stored, and has the overall rating of its ladder computed again.
 func (r *Runner) finished(o *outcome) {
 	m := o.match
 	label := ladderLabel(m.Ladder)
@@ -65,56 +64,7 @@ const serverStopped = "the server stopped"
 // interrupt makes a match that was begun and has no result wait again.
 func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	m := o.match
-	var (
-		failure *attempt.Failure
-		told    toldError
-		lie     *attempt.Contradiction
-		reason  = "the referee failed"
-		label   = "referee"
-		failed  = true // the attempt counts
-		name    = o.attempt.Machine
-		kind    = ""
-	)
-	switch {
-	case errors.As(why, &told):
-		kind = told.Kind
-	case errors.As(why, &failure):
-		kind = failure.Kind
-	}
-	switch cause := context.Cause(ctx); {
-	case cause == errSuspended:
-		reason, label, failed = fmt.Sprintf("machine %q was suspended", name), "suspended", false
-	case why == errHeld:
-		reason, label, failed = fmt.Sprintf("machine %q had it for too long", name), "held", false
-		r.suspend(o.machine, fmt.Sprintf("it had match %d for longer than a match can take", m.ID))
-	case cause != nil || kind == attempt.FailedCancelled && told.Failure == nil:
-		reason, label, failed = serverStopped, "stop", false
-	case errors.As(why, &lie) && name != attempt.Local:
-		reason, label, failed = fmt.Sprintf("machine %q handed in what cannot be of the match", name), "contradiction", false
-		r.suspend(o.machine, fmt.Sprintf("what it handed in for match %d cannot be: %s", m.ID, lie))
-	case told.Failure != nil:
-		reason, label = fmt.Sprintf("machine %q could not play", name), "machine"
-		failed = kind != attempt.FailedMachine && kind != attempt.FailedCancelled && !failedOn(m, name, o.attempt.Number)
-		o.blamed = true
-		if kind == attempt.FailedVersion {
-			o.again = append(o.again, thereName(name, told.Version))
-		}
-	case errors.Is(why, attempt.ErrLost): // perhaps by this match: it counts
-		reason, label = fmt.Sprintf("machine %q was lost", name), "lost"
-		o.blamed = true
-	case errors.As(why, new(serverError)), errors.Is(why, attempt.ErrUnavailable),
-		kind == attempt.FailedMachine && name == attempt.Local:
-		reason, label, failed = "the server could not play", "server", false
-		r.pause(why) // the match is the first one after it
-	case kind == attempt.FailedMachine: // it does not take what is handed out
-		reason, label, failed = fmt.Sprintf("machine %q could not play", name), "machine", false
-		o.blamed = true
-	case kind == attempt.FailedVersion, kind == attempt.FailedHouse:
-		reason, label = failure.Text, kind
-		o.again = append(o.again, matchName(m.ID), versionName(failure.Version))
-	default:
-		o.again = append(o.again, matchName(m.ID), ladderName(m.Ladder))
-	}
+	reason, label, failed := r.blame(ctx, o, why)
 	r.metrics.broken.WithLabelValues(label).Inc()
 	if o.blamed || label == "held" || label == "contradiction" {
 		r.placement.note(o.machine, func(m *machine) { m.broken++ })
@@ -134,7 +84,63 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	case dropped:
 		r.Log.Error("match dropped", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "err", why)
 	default:
-		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "machine", name, "err", why)
+		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "machine", o.attempt.Machine, "err", why)
+	}
+}
+
+// blame finds out what an attempt failed by: the server, a machine, a version or the match itself. It
+// suspends a machine that lies, pauses the server where that cannot play, and notes in the outcome who
+// has to wait before the next attempt. It returns the reason for people, its label in the metrics, and
+// whether the attempt counts against the match.
+func (r *Runner) blame(ctx context.Context, o *outcome, why error) (reason, label string, failed bool) {
+	var (
+		m       = o.match
+		name    = o.attempt.Machine
+		kind    string
+		failure *attempt.Failure
+		told    toldError
+		lie     *attempt.Contradiction
+	)
+	switch {
+	case errors.As(why, &told):
+		kind = told.Kind
+	case errors.As(why, &failure):
+		kind = failure.Kind
+	}
+	switch cause := context.Cause(ctx); {
+	case cause == errSuspended:
+		return fmt.Sprintf("machine %q was suspended", name), "suspended", false
+	case why == errHeld:
+		r.suspend(o.machine, fmt.Sprintf("it had match %d for longer than a match can take", m.ID))
+		return fmt.Sprintf("machine %q had it for too long", name), "held", false
+	case cause != nil || kind == attempt.FailedCancelled && told.Failure == nil:
+		return serverStopped, "stop", false
+	case errors.As(why, &lie) && name != attempt.Local:
+		r.suspend(o.machine, fmt.Sprintf("what it handed in for match %d cannot be: %s", m.ID, lie))
+		return fmt.Sprintf("machine %q handed in what cannot be of the match", name), "contradiction", false
+	case told.Failure != nil:
+		o.blamed = true
+		if kind == attempt.FailedVersion {
+			o.again = append(o.again, thereName(name, told.Version))
+		}
+		counts := kind != attempt.FailedMachine && kind != attempt.FailedCancelled && !failedOn(m, name, o.attempt.Number)
+		return fmt.Sprintf("machine %q could not play", name), "machine", counts
+	case errors.Is(why, attempt.ErrLost): // perhaps by this match: it counts
+		o.blamed = true
+		return fmt.Sprintf("machine %q was lost", name), "lost", true
+	case errors.As(why, new(serverError)), errors.Is(why, attempt.ErrUnavailable),
+		kind == attempt.FailedMachine && name == attempt.Local:
+		r.pause(why) // the match is the first one after it
+		return "the server could not play", "server", false
+	case kind == attempt.FailedMachine: // it does not take what is handed out
+		o.blamed = true
+		return fmt.Sprintf("machine %q could not play", name), "machine", false
+	case kind == attempt.FailedVersion, kind == attempt.FailedHouse:
+		o.again = append(o.again, matchName(m.ID), versionName(failure.Version))
+		return failure.Text, kind, true
+	default:
+		o.again = append(o.again, matchName(m.ID), ladderName(m.Ladder))
+		return "the referee failed", "referee", true
 	}
 }
 
@@ -144,13 +150,4 @@ func failedOn(m *ladder.Match, machine string, attempt int) bool {
 	return slices.ContainsFunc(m.Attempts, func(a ladder.Attempt) bool {
 		return a.Number < attempt && a.Machine == machine && a.Reason != ""
 	})
-}
-
-// suspend gives a machine nothing more until the server starts again: it has handed in what cannot be.
-func (r *Runner) suspend(m *machine, why string) {
-	r.placement.note(m, func(m *machine) {
-		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)
-		m.suspended = cmp.Or(m.suspended, why)
-	})
-	r.Wake()
 }

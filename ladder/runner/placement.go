@@ -413,3 +413,12 @@ func (h hour) sum(now time.Time) (n int) {
 func (h hour) forget(now time.Time) {
 	maps.DeleteFunc(h, func(minute int64, _ int) bool { return now.Unix()/60-minute >= 60 })
 }
+
+// suspend gives a machine nothing more until the server starts again: it has handed in what cannot be.
+func (r *Runner) suspend(m *machine, why string) {
+	r.placement.note(m, func(m *machine) {
+		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)
+		m.suspended = cmp.Or(m.suspended, why)
+	})
+	r.Wake()
+}

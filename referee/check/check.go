@@ -95,7 +95,7 @@ type timing struct {
 	took  []time.Duration
 }
 
-// Run checks a bot. An error is the context's, an internal failure, or *referee.Starved where the
+// Run checks a bot. An error is the context's, an internal failure, or *match.Starved where the
 // machine is too busy: never the bot's.
 func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	if o.Games == nil {

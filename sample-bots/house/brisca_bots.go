@@ -44,7 +44,7 @@ func newBriscaMinimax(p *params) Player {
 }
 
 func newBriscaPlayer(a *briscaAgent) Player {
-	return &boardBot{thinkers: map[string]thinker{"brisca": a}}
+	return &thinkerBot{thinkers: map[string]thinker{"brisca": a}}
 }
 
 // newBriscaEnding returns a solver without a table: few positions are left.

@@ -54,5 +54,5 @@ func newChampion(p *params) Player {
 			thinkers[game] = search(l, memory)
 		}
 	}
-	return &boardBot{thinkers: thinkers}
+	return &thinkerBot{thinkers: thinkers}
 }

@@ -1,6 +1,6 @@
 // Package house contains the house bots, which are part of the binary: `timba bot NAME` runs one
-// on stdin and stdout. A bot is deterministic: with the same game, options and seed it plays the
-// same moves.
+// on stdin and stdout. Unless its search is limited by the clock, a bot is
+// deterministic: with the same game, options and seed it plays the same moves.
 package house
 
 import (
@@ -143,16 +143,16 @@ func Games(spec string) []string {
 // Standing returns the specs of the bots on a default ladder of a game, the weakest first. A game of another module
 // has none that are made for it.
 func Standing(game string) []string {
-	if bots, ok := standing[game]; ok {
+	if bots, ok := ladderBots[game]; ok {
 		return slices.Clone(bots)
 	}
 	return []string{"random", "first"}
 }
 
-// standing are the specs of the bots on the default ladders of a game, the weakest first.
+// ladderBots has the specs of the bots on the default ladders of a game, the weakest first.
 // docs/house-bots.md has their ratings. With the clock of those ladders, each needs some 15 ms at
 // most for a move.
-var standing = map[string][]string{
+var ladderBots = map[string][]string{
 	"brisca":  {"random", "champion:level=2", "champion:level=4", "brisca-basic", "brisca-weighted", "greedy", "brisca-plus", "champion"},
 	"tute":    {"random", "champion:level=2", "champion:level=4", "greedy", "champion:level=6", "champion"},
 	"podrida": {"random", "champion:level=3", "champion:level=5", "podrida-rules", "greedy", "champion:level=6", "podrida-mcts", "champion"},

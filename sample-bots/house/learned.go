@@ -72,7 +72,7 @@ func newLearned(kind string) func(*params) Player {
 		if kind == model.SL {
 			l.byMean = p.word("choice", "compare moves by their most probable label, as the study does, or by the mean of all", "likely", byMean) == byMean
 		}
-		return &boardBot{thinkers: map[string]thinker{"brisca": l, "tute": l}}
+		return &thinkerBot{thinkers: map[string]thinker{"brisca": l, "tute": l}}
 	}
 }
 
@@ -106,7 +106,7 @@ func Check(spec string, v *rules.Variant) error {
 	if err != nil {
 		return err
 	}
-	if b, ok := p.(*boardBot); ok {
+	if b, ok := p.(*thinkerBot); ok {
 		if l, ok := b.thinkers[v.Game.Name].(*learner); ok {
 			mode, _ := cards.ModeOf(v)
 			_, err = l.of(mode)

@@ -23,7 +23,7 @@ var mostEmbedded = map[string]int64{model.SL: 1 << 20, model.GA: 1 << 18, model.
 // builtInModel returns the agent of a model in the program.
 func builtInModel(t testing.TB, kind string, m cards.Mode) *learned.Agent {
 	t.Helper()
-	b := newLearned(kind)(new(params)).(*boardBot)
+	b := newLearned(kind)(new(params)).(*thinkerBot)
 	return kit.Get[*learned.Agent](t)(b.thinkers["brisca"].(*learner).of(m))
 }
 

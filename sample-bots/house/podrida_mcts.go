@@ -85,7 +85,7 @@ func newPodridaMCTS(p *params) Player {
 	}
 	// The study's c sqrt(2 ln N / n) is this package's C sqrt(ln N / n).
 	v.options = mcts.Options{C: c * math.Sqrt2, Arena: min(memory, mcts.ArenaFor(v.it, podrida.MostMoves)), Best: podridaBest[best]}
-	return &boardBot{thinkers: map[string]thinker{"podrida": v}}
+	return &thinkerBot{thinkers: map[string]thinker{"podrida": v}}
 }
 
 func (v *voter) begin(_ *rules.Variant, s rules.State, _ int) error {

@@ -224,7 +224,7 @@ func extreme(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 type podridaRules struct{}
 
 func newPodridaRules(*params) Player {
-	return &boardBot{thinkers: map[string]thinker{"podrida": podridaRules{}}}
+	return &thinkerBot{thinkers: map[string]thinker{"podrida": podridaRules{}}}
 }
 
 func (podridaRules) begin(*rules.Variant, rules.State, int) error { return nil }

@@ -50,7 +50,7 @@ func newTebesMinimax(p *params) Player {
 	l, memory := p.search("0s")
 	d := newTebesDeep(h, newTebesWeights(p))
 	d.limits, d.depth, d.options.Table = l, depth, memory
-	return &boardBot{thinkers: map[string]thinker{"tebes": d}}
+	return &thinkerBot{thinkers: map[string]thinker{"tebes": d}}
 }
 
 func newTebesDeep(h int, w tebesWeights) *deep[tebesPosition, *tebesPosition] {
@@ -86,7 +86,7 @@ func newTebesGuided(p *params) Player {
 	})
 }
 
-func newGrown(g *grown) Player { return &boardBot{thinkers: map[string]thinker{"tebes": g}} }
+func newGrown(g *grown) Player { return &thinkerBot{thinkers: map[string]thinker{"tebes": g}} }
 
 func (g *grown) begin(_ *rules.Variant, s rules.State, seat int) error {
 	if g.searcher == nil {

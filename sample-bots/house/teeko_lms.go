@@ -30,7 +30,7 @@ func newTeekoLMS(p *params) Player {
 	if !ok {
 		w, _ = teekolms.Parse(text) // checked by Resolve
 	}
-	return &boardBot{thinkers: map[string]thinker{"teeko": lms{w}}}
+	return &thinkerBot{thinkers: map[string]thinker{"teeko": lms{w}}}
 }
 
 func (lms) begin(*rules.Variant, rules.State, int) error { return nil }

@@ -1,16 +1,13 @@
 package demo
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
@@ -19,50 +16,35 @@ import (
 	"github.com/timba-arena/timba/referee/text"
 )
 
-// screen shows a competition. On a terminal it plays back a finished game and shows the standings
-// of all ladders, page after page, with the last news below. Elsewhere it writes one game, a line
-// for each match, and the standings every tableEvery matches.
+// screen tells what happens in a competition. On a terminal it draws the best bots of each ladder and
+// the last news, again and again in the same place. Elsewhere it writes the news line by line, and the
+// standings every standingsEvery matches.
 type screen struct {
 	w        io.Writer
-	terminal *os.File // nil elsewhere
 	store    *store.Store
 	ladders  []string
 	names    map[int64]string // of versions
-	known    map[place]bool   // whose ratings are no longer provisional
-	finished int
-	last     int64 // the match that was finished last, 0 for none
-	showing  page
+	finished int              // matches
 
-	mu    sync.Mutex
-	news  []string // the last lines, the newest at the end
-	drawn int      // lines on the terminal that the next drawing replaces
+	mu   sync.Mutex
+	live *text.Live // nil where w is no terminal
+	news []string   // the last lines on the terminal, the newest at the end
 }
 
-// place is a bot on a ladder.
-type place struct{ ladder, bot string }
-
 const (
-	newsLines  = 6   // lines of news under the page
-	tableEvery = 100 // matches between two tables without a terminal
-	redraw     = 500 * time.Millisecond
-	// provisional is the uncertainty above which a rating is provisional, as package rating has it:
-	// that of about ten matches.
-	provisional = 0.1
-)
+	newsLines      = 6   // lines of news on a terminal
+	standingsEvery = 100 // matches between two standings elsewhere
+	redraw         = 500 * time.Millisecond
 
-// The size of a terminal that does not say its own.
-const (
-	normalWidth  = 80
-	normalHeight = 24
+	// legend explains the mark of a rating.
+	legend = "? is provisional: ±100 Elo or more"
 )
 
 func newScreen(w io.Writer, s *store.Store, c *config.Config) *screen {
-	d := &screen{w: w, terminal: text.Terminal(w), store: s, names: map[int64]string{}, known: map[place]bool{}}
+	d := &screen{w: w, store: s, names: map[int64]string{}, live: text.NewLive(w)}
 	for _, l := range c.Ladders {
 		d.ladders = append(d.ladders, l.Name)
-		d.known[place{l.Name, ladder.Anchor}] = true
 	}
-	d.showing.table = len(d.ladders) // the last part: a game is next
 	return d
 }
 
@@ -83,9 +65,7 @@ func (d *screen) watch(ctx context.Context, finished <-chan events.Event, sent <
 			}
 			err = d.finish(ctx, e)
 		case <-tick:
-			if d.terminal != nil {
-				err = d.draw(ctx)
-			}
+			err = d.draw(ctx)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -99,18 +79,11 @@ func (d *screen) watch(ctx context.Context, finished <-chan events.Event, sent <
 
 // finish shows a finished match and, without a terminal, from time to time the standings.
 func (d *screen) finish(ctx context.Context, e events.Event) error {
-	first := d.last == 0
 	d.finished += 1 + e.Missed
-	d.last = e.Match
-	if d.terminal == nil && first {
-		if err := d.example(ctx); err != nil {
-			return err
-		}
-	}
 	if err := d.report(ctx, e); err != nil {
 		return err
 	}
-	if d.terminal != nil || d.finished%tableEvery != 0 {
+	if d.live != nil || d.finished%standingsEvery != 0 {
 		return nil
 	}
 	return d.standings(ctx)
@@ -118,7 +91,7 @@ func (d *screen) finish(ctx context.Context, e events.Event) error {
 
 // end shows the final standings.
 func (d *screen) end() error {
-	d.replace(nil)
+	d.live.Clear()
 	if err := d.standings(context.Background()); err != nil {
 		return err
 	}
@@ -128,18 +101,55 @@ func (d *screen) end() error {
 
 // standings writes the standings of all ladders.
 func (d *screen) standings(ctx context.Context) error {
-	t, err := d.table(ctx)
+	lines, err := d.bots(ctx)
 	if err != nil {
 		return err
 	}
-	width, _ := d.size()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, ladders := range t.pages(width) {
-		fmt.Fprintln(d.w, "\n"+strings.Join(t.lines(ladders, width), "\n"))
+	fmt.Fprintln(d.w)
+	for _, l := range lines {
+		fmt.Fprintln(d.w, strings.Join(l, "\n"))
 	}
-	fmt.Fprintln(d.w, fit(legend, width))
+	fmt.Fprintln(d.w, legend)
 	return nil
+}
+
+// bots returns the lines of each ladder, which have the bots that have played with their ratings, the
+// strongest first.
+func (d *screen) bots(ctx context.Context) (all [][]string, err error) {
+	for _, name := range d.ladders {
+		places, err := d.store.Standings(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		var parts []string
+		for _, s := range places {
+			if s.Matches == 0 {
+				continue
+			}
+			mark := ""
+			if s.Provisional() && s.Bot != ladder.Anchor {
+				mark = "?"
+			}
+			parts = append(parts, fmt.Sprintf("%s %.0f%s ", s.Bot, s.Rating(), mark))
+		}
+		all = append(all, d.wrap(name, parts))
+	}
+	return all, nil
+}
+
+// wrap returns what there is to say of a ladder, in lines that are no wider than the terminal.
+func (d *screen) wrap(ladder string, parts []string) []string {
+	const margin = 20 // of the ladder's name
+	lines := text.Wrap(parts, d.live.Columns()-margin)
+	for i, line := range lines {
+		if i > 0 {
+			ladder = ""
+		}
+		lines[i] = fmt.Sprintf("%-*s %s", margin-1, ladder, strings.TrimRight(line, " "))
+	}
+	return lines
 }
 
 // say adds a line of news.
@@ -147,7 +157,7 @@ func (d *screen) say(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	line := fmt.Sprintf(format, args...)
-	if d.terminal == nil {
+	if d.live == nil {
 		fmt.Fprintln(d.w, line)
 		return
 	}
@@ -158,6 +168,10 @@ func (d *screen) say(format string, args ...any) {
 // report shows the ratings that a match has changed, and by how much where they are no longer
 // provisional.
 func (d *screen) report(ctx context.Context, e events.Event) error {
+	places, err := d.store.Standings(ctx, e.Ladder)
+	if err != nil {
+		return err
+	}
 	var parts []string
 	for _, c := range e.Changes {
 		if d.names[c.VersionID] == "" {
@@ -167,91 +181,53 @@ func (d *screen) report(ctx context.Context, e events.Event) error {
 			}
 			d.names[c.VersionID] = v.Bot
 		}
-		parts = append(parts, d.change(e.Ladder, d.names[c.VersionID], c))
+		provisional := slices.ContainsFunc(places, func(s ladder.Standing) bool {
+			return s.VersionID == c.VersionID && s.Provisional()
+		})
+		parts = append(parts, change(d.names[c.VersionID], c, provisional))
 	}
-	width, _ := d.size()
-	const margin = 20 // of the ladder's name
-	for i, line := range text.Wrap(parts, width-margin) {
-		name := e.Ladder
-		if i > 0 {
-			name = ""
-		}
-		d.say("%-*s %s", margin-1, name, strings.TrimRight(line, " "))
+	for _, line := range d.wrap(e.Ladder, parts) {
+		d.say("%s", line)
 	}
 	return nil
 }
 
-// change returns what a match has made of a bot's rating, and notes how certain that is.
-func (d *screen) change(ladderName, bot string, c ladder.Change) string {
-	at := place{ladderName, bot}
-	if bot != ladder.Anchor {
-		d.known[at] = c.Uncertainty <= provisional
-	}
+// change returns what a match has made of a bot's rating.
+func change(bot string, c ladder.Change, provisional bool) string {
 	switch {
 	case bot == ladder.Anchor:
 		return fmt.Sprintf("%s %.0f (fixed) ", bot, c.After)
-	case !d.known[at]:
+	case provisional:
 		return fmt.Sprintf("%s %.0f (provisional) ", bot, c.After)
 	}
 	return fmt.Sprintf("%s %.0f (%+.0f) ", bot, c.After, c.After-c.Before)
 }
 
-// size returns the columns and lines of the terminal.
-func (d *screen) size() (width, height int) {
-	if d.terminal != nil {
-		width, height, _ = term.GetSize(int(d.terminal.Fd()))
-	}
-	return sized(width, height)
-}
-
-// sized returns a terminal's size, with the usual one for what it does not say.
-func sized(width, height int) (int, int) {
-	return cmp.Or(max(0, width), normalWidth), cmp.Or(max(0, height), normalHeight)
-}
-
-// draw shows the page on the terminal, and the news below it.
+// draw shows the best bots of each ladder, a line each, and the last news on a terminal.
 func (d *screen) draw(ctx context.Context) error {
-	width, height := d.size()
-	body, err := d.page(ctx, width)
+	if d.live == nil {
+		return nil
+	}
+	ladders, err := d.bots(ctx)
 	if err != nil {
 		return err
 	}
+	lines := []string{"The best of each ladder by Elo; " + legend, ""}
+	for _, l := range ladders {
+		lines = append(lines, l[:min(1, len(l))]...)
+	}
 	d.mu.Lock()
-	news := d.news
-	d.mu.Unlock()
-	d.replace(layOut(body, news, width, height))
+	defer d.mu.Unlock()
+	lines = append(append(lines, ""), d.news...)
+	for i, line := range lines {
+		lines[i] = fit(line, d.live.Columns())
+	}
+	d.live.Draw(lines)
 	return nil
 }
 
-// replace draws lines over those that the last call has drawn.
-func (d *screen) replace(lines []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.drawn > 0 {
-		fmt.Fprintf(d.w, "\x1b[%dA\x1b[J", d.drawn)
-	}
-	for _, line := range lines {
-		fmt.Fprintln(d.w, line)
-	}
-	d.drawn = len(lines)
-}
-
-// layOut returns the lines of a page with the latest news below it, as many as fit on a terminal
-// with the cursor below them. Longer lines would wrap and shift the next drawing.
-func layOut(body, news []string, width, height int) []string {
-	lines := body[:min(len(body), max(0, height-1))]
-	if room := height - 1 - len(lines) - 1; room > 0 && len(news) > 0 {
-		lines = append(append(lines[:len(lines):len(lines)], ""), news[max(0, len(news)-room):]...)
-	}
-	cut := make([]string, len(lines))
-	for i, line := range lines {
-		cut[i] = fit(line, width)
-	}
-	return cut
-}
-
 // fit cuts a line without colours to so many columns.
-func fit(line string, width int) string {
+func fit(line string, columns int) string {
 	runes := []rune(line)
-	return strings.TrimRight(string(runes[:min(len(runes), max(0, width))]), " ")
+	return string(runes[:min(len(runes), columns)])
 }

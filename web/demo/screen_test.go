@@ -2,7 +2,6 @@ package demo
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -13,90 +12,32 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 )
 
-// Columns are as wide as their widest word, and a bot that is not on a ladder has a
-// dash there.
-func TestTableLines(t *testing.T) {
-	tb := table{
-		ladders: []string{"brisca-2", "teeko", "tebes-6-random"},
-		bots:    []string{"@greedy", "x"},
-		elo: map[place]float64{
-			{"brisca-2", "@greedy"}: 1203.6, {"teeko", "@greedy"}: 1100, {"tebes-6-random", "@greedy"}: 999.5,
-			{"teeko", "x"}: -3.4,
-		},
-		known: map[place]bool{{"brisca-2", "@greedy"}: true, {"tebes-6-random", "@greedy"}: true},
-	}
-	got := tb.lines(tb.ladders, 80)
+// The bots of a ladder stand behind its name, in lines that are no wider than the terminal.
+func TestWrap(t *testing.T) {
+	s := newScreen(io.Discard, nil, &config.Config{})
+	got := s.wrap("tebes-6-random", []string{"@champion 1405 ", "@greedy 1204? ", "a-bot-with-a-name-of-32-characters 1100 ", "@random 1000 "})
 	want := []string{
-		"        brisca  teeko   tebes",
-		"             2              6",
-		"Elo                    random",
-		"@greedy   1204   1100?   1000",
-		"x            -     -3?      -",
+		"tebes-6-random      @champion 1405  @greedy 1204?",
+		"                    a-bot-with-a-name-of-32-characters 1100  @random 1000",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// On a terminal of any size, and on one that does not say its size, nothing is too long or too
-// high, and no Elo is cut.
-func TestEverySize(t *testing.T) {
-	tb := table{elo: map[place]float64{}, known: map[place]bool{}}
-	for _, l := range Config().Ladders {
-		tb.ladders = append(tb.ladders, l.Name)
-	}
-	for i, b := range []string{"@greedy", "@random", "a-bot-with-a-name-of-32-characters"} {
-		tb.bots = append(tb.bots, b)
-		for j, l := range tb.ladders {
-			tb.elo[place{l, b}] = float64(1000 + 100*i + j)
-			tb.known[place{l, b}] = j%2 == 0
-		}
-	}
-	for w := range 130 {
-		for _, h := range []int{0, 1, 2, 7, 12, 24} {
-			width, height := sized(w, h)
-			var all strings.Builder
-			for _, ladders := range tb.pages(width) {
-				lines := layOut(tb.lines(ladders, width), []string{"news"}, width, height)
-				if len(lines) > height-1 {
-					t.Fatalf("%d x %d: %d lines", w, h, len(lines))
-				}
-				for _, line := range lines {
-					if len(line) > width {
-						t.Fatalf("%d x %d: the line %q is too long", w, h, line)
-					}
-				}
-				all.WriteString(strings.Join(lines, "\n") + "\n")
-			}
-			if width < 20 || height < 12 {
-				continue // too small for one ladder
-			}
-			for at, e := range tb.elo {
-				want := fmt.Sprintf(" %.0f", e)
-				if !tb.known[at] {
-					want += "?"
-				}
-				if !strings.Contains(all.String(), want) {
-					t.Fatalf("%d x %d: %q is missing in\n%s", w, h, want, all.String())
-				}
-			}
-		}
-	}
-}
-
 // A rating that is not yet known says so, and not by how much it jumps.
 func TestChange(t *testing.T) {
-	s := newScreen(io.Discard, nil, &config.Config{})
 	for _, c := range []struct {
-		bot    string
-		change ladder.Change
-		want   string
+		bot         string
+		change      ladder.Change
+		provisional bool
+		want        string
 	}{
-		{"x", ladder.Change{Before: 1000, After: 1609, Uncertainty: 0.9}, "x 1609 (provisional) "},
-		{"x", ladder.Change{Before: 1609, After: 1650, Uncertainty: 0.09}, "x 1650 (+41) "},
-		{ladder.Anchor, ladder.Change{Before: 1000, After: 1000, Uncertainty: 30}, "@random 1000 (fixed) "},
+		{"x", ladder.Change{Before: 1000, After: 1609}, true, "x 1609 (provisional) "},
+		{"x", ladder.Change{Before: 1609, After: 1650}, false, "x 1650 (+41) "},
+		{ladder.Anchor, ladder.Change{Before: 1000, After: 1000}, true, "@random 1000 (fixed) "},
 	} {
-		if got := s.change("teeko", c.bot, c.change); got != c.want {
+		if got := change(c.bot, c.change, c.provisional); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.change, got, c.want)
 		}
 	}

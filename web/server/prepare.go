@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// prepare updates the ladders and house bots in the database from the configuration, releases
-// the running matches of an earlier server, and makes the first token.
+// prepare updates the ladders and house bots in the database from the configuration, ends the
+// games of people that an earlier server left, and makes the first token.
 func (s *Server) prepare(ctx context.Context) error {
 	if err := s.Store.SyncLadders(ctx, s.Config.Ladders); err != nil {
 		return err

@@ -29,7 +29,7 @@ type Options struct {
 	Middleware *middleware.Middleware
 	Document   []byte       // the OpenAPI document of the API, as JSON
 	Live       *live.Hub    // shows the parts of pages that move, once the site is made
-	Play       *play.Tables // games of people against bots
+	Play       *play.Tables // games of people
 	Tryouts    *tryout.Tryouts
 	Version    string // of this program, for people
 	// Machines returns the machines that play matches; nil: there are none.

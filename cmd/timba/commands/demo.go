@@ -29,9 +29,9 @@ func newDemo() *cobra.Command {
 		Use:   "demo",
 		Short: "Run a temporary competition between bots in every installed language",
 		Long: "Makes a competition in a temporary directory, with the house bots on every ladder. Submits\n" +
-			"the starter of each language that this machine can run. Plays back one of the latest games,\n" +
-			"then shows the standings as they change, and so on. It is a real competition, like that\n" +
-			"of timba serve: other programs on this machine can use its API, and anybody with the token\n" +
+			"the starter of each language that this machine can run. Shows the standings as they change\n" +
+			"and the latest matches; the site has the games. It is a real competition, like that of\n" +
+			"timba serve: other programs on this machine can use its API, and anybody with the token\n" +
 			"can submit. Clocks and matches are shorter than usual.\n\n" +
 			"Ctrl-C ends the competition and removes it. With --data it is kept, and timba serve can\n" +
 			"resume it.",

@@ -13,12 +13,12 @@ func Cards(c Config) func() Game {
 	mode, _ := cards.ParseMode(c.Mode)
 	combinations, _ := mode.Combinations(c.Rules)
 	return func() Game {
-		return &table{mode: mode, keys: c.Keys, combinations: combinations, index: c.has(Index)}
+		return &cardGame{mode: mode, keys: c.Keys, combinations: combinations, index: c.has(Index)}
 	}
 }
 
-// table is a game of Brisca or Tute.
-type table struct {
+// cardGame is a game of Brisca or Tute.
+type cardGame struct {
 	position     cards.Position
 	mode         cards.Mode
 	keys         policy.Keys
@@ -29,26 +29,26 @@ type table struct {
 	moves        []rules.Move // legal ones
 }
 
-func (g *table) Players() int { return g.mode.Players }
+func (g *cardGame) Players() int { return g.mode.Players }
 
-func (g *table) Turn() int { return g.position.Turn() }
+func (g *cardGame) Turn() int { return g.position.Turn() }
 
-func (g *table) Deal(episode int, r *rules.Rand) {
+func (g *cardGame) Deal(episode int, r *rules.Rand) {
 	src := rules.FastStream(r)
 	g.position.Deal(g.mode, g.combinations[episode%len(g.combinations)], &src)
 }
 
-func (g *table) Look(s *policy.View) {
+func (g *cardGame) Look(s *policy.View) {
 	g.moves = g.position.Legal(g.legal[:0])
 	g.keys.Look(s, &g.position, g.moves)
 }
 
-func (g *table) Trick() int {
+func (g *cardGame) Trick() int {
 	t := g.position.Board()
 	return int(t.Played-t.InTrick) / int(t.Players)
 }
 
-func (g *table) Play(s *policy.View, action uint8) {
+func (g *cardGame) Play(s *policy.View, action uint8) {
 	m := s.Move(action)
 	if g.index {
 		m = policy.Indexed(m, g.moves, g.position.Board())
@@ -56,15 +56,15 @@ func (g *table) Play(s *policy.View, action uint8) {
 	g.position.Play(m)
 }
 
-func (g *table) Side(seat int) int { return g.mode.Side(seat) }
+func (g *cardGame) Side(seat int) int { return g.mode.Side(seat) }
 
-func (g *table) Standing(seat int) int { return g.position.Standing(seat) }
+func (g *cardGame) Standing(seat int) int { return g.position.Standing(seat) }
 
-func (g *table) Score(seat int) int { return g.position.Lead(seat) }
+func (g *cardGame) Score(seat int) int { return g.position.Lead(seat) }
 
-// Value returns the heuristic value of a card as package features has it; the exchange and songs
+// Value returns the heuristic value of a card as package decisions has it; the exchange and songs
 // have none.
-func (g *table) Value(s *policy.View, action uint8) float64 {
+func (g *cardGame) Value(s *policy.View, action uint8) float64 {
 	m := s.Move(action)
 	if m >= baraja.SwapMove {
 		return 0

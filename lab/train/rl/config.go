@@ -1,3 +1,5 @@
+// Package rl learns to play cards by Monte Carlo control: it plays episodes and keeps the mean return of
+// each action in each state. Begin with Learner; lab/README.md describes the settings.
 package rl
 
 import (

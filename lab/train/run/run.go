@@ -1,5 +1,6 @@
-// Package run keeps the directory of a training: its configuration, log, metrics, plots,
-// checkpoint and model. lab/README.md describes the files.
+// Package run runs a training: it makes the steps of a method's Trainer and keeps the directory
+// of the training, with its configuration, log, metrics, plots, checkpoint and model.
+// lab/README.md describes the files. Begin with Method and Run.
 package run
 
 import (

@@ -12,7 +12,7 @@ import (
 // The games of ladders have bots for them, each once, that exist and are made for it, and few enough
 // that a newcomer meets others.
 func TestStanding(t *testing.T) {
-	for name := range standing {
+	for name := range ladderBots {
 		g := kit.Get[*rules.Game](t)(games.Find(name))
 		specs := Standing(name)
 		if len(specs) < 5 || len(specs) > 9 || !slices.Contains(specs, "random") || specs[len(specs)-1] != "champion" {
@@ -30,7 +30,7 @@ func TestStanding(t *testing.T) {
 			}
 		}
 	}
-	if len(standing) < 5 {
-		t.Errorf("%d games have bots", len(standing))
+	if len(ladderBots) < 5 {
+		t.Errorf("%d games have bots", len(ladderBots))
 	}
 }

@@ -16,8 +16,8 @@ type thinker interface {
 	think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte)
 }
 
-// boardBot plays one of the games that it has a thinker for, others at random.
-type boardBot struct {
+// thinkerBot plays one of the games that it has a thinker for, others at random.
+type thinkerBot struct {
 	dice
 	positions
 	thinkers map[string]thinker
@@ -26,7 +26,7 @@ type boardBot struct {
 	text     []byte
 }
 
-func (b *boardBot) Answer(t *protocol.Turn) protocol.Answer {
+func (b *thinkerBot) Answer(t *protocol.Turn) protocol.Answer {
 	r := b.of(t)
 	random := b.guess(t)
 	thinker, ok := b.thinkers[t.Game.Name]
