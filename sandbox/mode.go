@@ -56,7 +56,7 @@ func (r Report) notice() string {
 func (r Report) refuse(want Level) error {
 	for _, l := range r.Layers {
 		if !l.OK {
-			return step(l.Name, fmt.Errorf("this machine has level %s, but %s is required: %w: %s", r.Level, want, l.Err, l.Fix))
+			return step(l.Name, fmt.Errorf("this machine has level %s, but %s is required: %s: %s", r.Level, want, l.Error, l.Fix))
 		}
 	}
 	return step("level", fmt.Errorf("this machine has level %s, but %s is required", r.Level, want))

@@ -3,7 +3,6 @@
 package sandbox
 
 import (
-	"errors"
 	"os/exec"
 	"sync"
 	"sync/atomic"
@@ -11,7 +10,7 @@ import (
 
 // Probe reports that there is no sandbox outside Linux.
 func Probe() Report {
-	return Report{Level: None, Layers: []Layer{{Name: "linux", Err: errors.New("the sandbox needs Linux"), Fix: "run timba on Linux, in a container or a virtual machine"}}}
+	return Report{Level: None, Layers: []Layer{{Name: "linux", Error: "the sandbox needs Linux", Fix: "run timba on Linux, in a container or a virtual machine"}}}
 }
 
 // SelfTest does nothing.

@@ -44,7 +44,7 @@ func probe() Report {
 	layers = append(layers, layer("namespaces", spaces, fixNamespaces(spaces)), layer("cgroup", full, fixGroups(full)))
 	r := Report{Layers: layers}
 	switch {
-	case layers[0].Err != nil:
+	case !layers[0].OK:
 	case full == nil:
 		r.Level = Full
 	case spaces == nil:
@@ -64,7 +64,7 @@ func layer(name string, err error, fix string) Layer {
 	if err == nil {
 		return Layer{Name: name, OK: true}
 	}
-	return Layer{Name: name, Err: err, Fix: fix}
+	return Layer{Name: name, Error: err.Error(), Fix: fix}
 }
 
 func seccompError() error {

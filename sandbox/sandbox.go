@@ -198,10 +198,10 @@ type Spec struct {
 
 // Layer is one layer of a sandbox on this machine.
 type Layer struct {
-	Name string
-	OK   bool
-	Err  error  // why not
-	Fix  string // what would help, as text or a command
+	Name  string `json:"name"`
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"` // why not
+	Fix   string `json:"fix,omitempty"`   // what would help, as text or a command
 }
 
 // Trial is an attack of a self-test and its result.

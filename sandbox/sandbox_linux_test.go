@@ -36,7 +36,7 @@ func levelsHere(t *testing.T) (levels []Level) {
 	}
 	if len(levels) == 0 {
 		for _, l := range Probe().Layers {
-			t.Logf("%s: %v", l.Name, l.Err)
+			t.Logf("%s: %v", l.Name, l.Error)
 		}
 		t.Fatal("this machine holds nothing: the tests of the sandbox need Linux with Landlock or namespaces")
 	}

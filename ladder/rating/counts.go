@@ -19,7 +19,7 @@ func counts(deals []stats.Deal, sides []int) []stats.Pair {
 	for _, side := range sides {
 		size[side]++
 	}
-	pairs := stats.Count(len(sides), deals)
+	pairs := stats.Count(deals)
 	for i := range pairs {
 		p := &pairs[i]
 		weight := 2 / float64(len(size)) / (size[sides[p.A]] * size[sides[p.B]])

@@ -22,7 +22,7 @@ func TestCounts(t *testing.T) {
 		want  []stats.Pair
 	}{
 		{"two", two, []int{0, 1}, []stats.Pair{{A: 0, B: 1, Deals: 3, Score: 1.75, Squares: 1.5625}}},
-		{"three", []stats.Deal{{{A: 2, B: 0, Score: 1, Games: 3}, {A: 1, B: 0, Score: 0.5, Games: 3}, {A: 1, B: 2, Score: 0, Games: 3}}}, []int{0, 1, 2},
+		{"three", []stats.Deal{{{A: 0, B: 1, Score: 0.5, Games: 3}, {A: 0, B: 2, Score: 0, Games: 3}, {A: 1, B: 2, Score: 0, Games: 3}}}, []int{0, 1, 2},
 			[]stats.Pair{{A: 0, B: 1, Deals: third, Score: third / 2, Squares: third / 4}, {A: 0, B: 2, Deals: third}, {A: 1, B: 2, Deals: third}}},
 		// Four duels of the same result weigh as one.
 		{"teams of two", []stats.Deal{team(0.75), team(1)}, []int{0, 1, 0, 1}, []stats.Pair{

@@ -12,14 +12,14 @@ import (
 
 // Usage is what the database has in bytes.
 type Usage struct {
-	At     time.Time
-	Bytes  int64 // of its files, what is not in use yet included
-	Free   int64 // of its pages that are not in use: new matches take them first
-	Tables []TableUsage
-	Games  []GameUsage
-	// First is when the first match finished; zero: none has.
-	First     time.Time
-	Day, Week Growth
+	At     time.Time    `json:"-"`
+	First  time.Time    `json:"-"`      // when the first match finished; zero: none has
+	Bytes  int64        `json:"-"`      // of its files, what is not in use yet included
+	Unused int64        `json:"unused"` // of its pages: new matches take them first
+	Tables []TableUsage `json:"tables"`
+	Games  []GameUsage  `json:"games"`
+	Day    Growth       `json:"day"`
+	Week   Growth       `json:"week"`
 }
 
 // TableUsage is a table or an index, as it stands in the pages of the database.
@@ -50,7 +50,7 @@ type Growth struct {
 
 // Usage measures the database. It reads all of it, beside a server, too, which goes on meanwhile.
 func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
-	u.At = s.now()
+	u.At, u.Games = s.now(), []GameUsage{}
 	if u.Bytes, err = s.fileBytes(); err != nil {
 		return u, err
 	}
@@ -60,7 +60,7 @@ func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
 	var pages, size int64
 	err = s.readers.db.QueryRowContext(ctx, "SELECT * FROM pragma_freelist_count, pragma_page_size").Scan(&pages, &size)
 	if err == nil {
-		u.Free = pages * size
+		u.Unused = pages * size
 		err = s.gameUsage(ctx, &u)
 	}
 	return u, explain(undone(ctx, err))

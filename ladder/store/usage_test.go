@@ -31,8 +31,8 @@ func TestUsage(t *testing.T) {
 			matchTables += u.Bytes
 		}
 	}
-	if tables+before.Free != info.Size() {
-		t.Errorf("the tables have %d bytes and %d are free, of %d", tables, before.Free, info.Size())
+	if tables+before.Unused != info.Size() {
+		t.Errorf("the tables have %d bytes and %d are free, of %d", tables, before.Unused, info.Size())
 	}
 	kit.Must(t, c.readers.db.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&documents))
 	total, matches, stored := 0.0, int64(0), 0.0

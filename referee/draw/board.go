@@ -176,7 +176,7 @@ func (d *drawing) sides(b *rules.Board, pieces string) block {
 		if d.Colour {
 			sign = d.paint(lightSquare+";"+map[string]string{"w": whitePiece, "b": blackPiece}[side.letter], " "+d.pick("●", side.letter)+" ")
 		}
-		name := d.fit(d.p.Name(side.seat), 16)
+		name := d.name(side.seat, 16)
 		if side.seat == d.p.Seat {
 			name = d.Bold(name)
 		}
@@ -201,7 +201,7 @@ func (d *drawing) sides(b *rules.Board, pieces string) block {
 			if i == 0 || d.p.Last == "" {
 				lines = append(lines, "")
 			}
-			lines = append(lines, d.Dim(m.what)+Clean(m.move)+d.Dim(" by "+d.fit(d.p.Name(m.by), 16)))
+			lines = append(lines, d.Dim(m.what)+Clean(m.move)+d.Dim(" by "+d.name(m.by, 16)))
 		}
 	}
 	return lines

@@ -66,13 +66,15 @@ func (p Position) players() int {
 	return 2
 }
 
-// Name returns the name of a seat's bot.
-func (p Position) Name(seat int) string {
-	if seat >= 0 && seat < len(p.Names) {
-		return Clean(p.Names[seat])
+// Name returns the name of a seat, given the names by seat.
+func Name(names []string, seat int) string {
+	if seat >= 0 && seat < len(names) {
+		return Clean(names[seat])
 	}
 	return "seat " + strconv.Itoa(seat)
 }
+
+func (d *drawing) name(seat, columns int) string { return d.fit(Name(d.p.Names, seat), columns) }
 
 // title says which game it is, and who is to move, at the other end of the line. What
 // does not fit is left out: first the seat, then options, then the end of the name.
@@ -94,7 +96,7 @@ func (d *drawing) title() string {
 // toMove says who is to move in so many columns.
 func (d *drawing) toMove(columns int) string {
 	start, end := d.pick(" · ", ", "), " to move"
-	who := d.fit(d.p.Name(d.p.Turn), 20)
+	who := d.name(d.p.Turn, 20)
 	if seat := fmt.Sprintf(" (seat %d)", d.p.Turn); d.p.Names != nil && width(start+who+seat+end) <= columns {
 		end = seat + end
 	}

@@ -112,7 +112,7 @@ func TestPositions(t *testing.T) {
 
 // Every event that a game has is told in words.
 func TestEvents(t *testing.T) {
-	name := func(seat int) string { return []string{"you", "bot.py", "\x1b[2J"}[seat] }
+	names := []string{"you", "bot.py", "\x1b[2J"}
 	s := Style{Unicode: true}
 	for event, want := range map[string]string{
 		"deal 1o,12c":              "dealt: 1● 12♥",
@@ -139,11 +139,12 @@ func TestEvents(t *testing.T) {
 		"opening 6":                "the game begins after 6 random plies",
 		"opening 0":                "the game begins without an opening",
 		"play 2 1o":                "?[2J plays 1●",
+		"play 3 1o":                "seat 3 plays 1●",
 		"comet 1 x":                "comet 1 x",
 		"sing 0":                   "you declare  for ",
 		"":                         "",
 	} {
-		if got := s.Event(event, name); got != want {
+		if got := s.Event(event, names); got != want {
 			t.Errorf("%q is told as %q, want %q", event, got, want)
 		}
 	}

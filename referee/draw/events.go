@@ -12,7 +12,7 @@ import (
 // Event returns an event in words, its verb and arguments as the protocol has
 // them, with the seats' names, which may be "you". One that it does not know is
 // left as it is.
-func (s Style) Event(event string, name func(seat int) string) string {
+func (s Style) Event(event string, names []string) string {
 	words := strings.Fields(event)
 	if len(words) == 0 {
 		return ""
@@ -38,7 +38,7 @@ func (s Style) Event(event string, name func(seat int) string) string {
 	if err != nil || seat < 0 {
 		return Clean(event)
 	}
-	who := Clean(name(seat))
+	who := Name(names, seat)
 	rest = s.Words(strings.Join(args[1:], " "))
 	does := func(verb string) string {
 		if who == "you" {

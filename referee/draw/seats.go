@@ -59,7 +59,7 @@ func (d *drawing) seatTable(c *rules.Cards) block {
 		if seat == d.p.Turn {
 			mark = d.Bold(d.pick("▸", ">"))
 		}
-		row := []string{mark, strconv.Itoa(seat), d.p.Name(seat)}
+		row := []string{mark, strconv.Itoa(seat), Name(d.p.Names, seat)}
 		if teams {
 			row = append(row, "AB"[seat%2:seat%2+1])
 		}

@@ -34,8 +34,8 @@ const (
 // NO_COLOR, other than ASCII only in a locale of UTF-8.
 func For(w io.Writer) Style {
 	s := Style{Width: normalWidth, Unicode: utf8Locale()}
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	file := text.Terminal(w)
+	if file == nil {
 		return s
 	}
 	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/referee/playback"
@@ -112,12 +110,9 @@ func (e *Explainer) moments(title, unit string, moments []moment, value func(mom
 		return
 	}
 	fmt.Fprintf(e, "\n%s\n", e.Bold(title))
-	t := text.Table(e)
-	t.AppendHeader(table.Row{"bot", "seat", "move", unit, "replay", "ply"})
-	for _, m := range moments {
-		t.AppendRow(table.Row{m.game.name(m.move.Seat), m.move.Seat, e.Move(m.move.Move), value(m), m.game.Path, m.ply})
-	}
-	t.Render()
+	text.Rows(e, "bot|seat|move|"+unit+"|replay|ply", moments, func(m moment) []any {
+		return []any{m.game.name(m.move.Seat), m.move.Seat, e.Move(m.move.Move), value(m), m.game.Path, m.ply}
+	})
 }
 
 // duel is a deal in all its rotations.
@@ -137,20 +132,18 @@ func (e *Explainer) deals() {
 		return
 	}
 	fmt.Fprintf(e, "\n%s\n", e.Bold("deals, by the points of all rotations"))
-	t := text.Table(e)
-	t.AppendHeader(table.Row{"", "match", "deal", "first", "points", "second", "points"})
-	row := func(title string, d duel) {
-		points := func(bot string) string { return fmt.Sprintf("%g", d.points[bot]) }
-		t.AppendRow(table.Row{title, d.match, d.deal, d.first, points(d.first), d.second, points(d.second)})
-	}
 	n := min(3, len(all)/2)
-	for _, d := range best(all, n, func(d duel) float64 { return -d.margin }) {
-		row("close", d)
-	}
-	for _, d := range best(all, n, func(d duel) float64 { return d.margin }) {
-		row("lopsided", d)
-	}
-	t.Render()
+	shown := best(all, n, func(d duel) float64 { return -d.margin })
+	shown = append(shown, best(all, n, func(d duel) float64 { return d.margin })...)
+	row := 0
+	text.Rows(e, "|match|deal|first|points|second|points", shown, func(d duel) []any {
+		title := "lopsided"
+		if row++; row <= n {
+			title = "close"
+		}
+		points := func(bot string) string { return fmt.Sprintf("%g", d.points[bot]) }
+		return []any{title, d.match, d.deal, d.first, points(d.first), d.second, points(d.second)}
+	})
 }
 
 // duels returns the deals that were played in all their rotations.

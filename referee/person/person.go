@@ -149,7 +149,7 @@ func (p *Person) overhear(t referee.Traffic) {
 			p.infos[t.Seat] = append(p.infos[t.Seat], rest)
 		case verb == "move":
 			for _, info := range p.infos[t.Seat] {
-				p.thoughts = append(p.thoughts, fmt.Sprintf("%s on %s: %s", p.name(t.Seat), p.Move(rest), draw.Clean(info)))
+				p.thoughts = append(p.thoughts, fmt.Sprintf("%s on %s: %s", draw.Name(p.names, t.Seat), p.Move(rest), draw.Clean(info)))
 			}
 			p.infos[t.Seat] = nil
 		}
@@ -163,13 +163,6 @@ func (p *Person) take() (news, thoughts []string) {
 	news, thoughts = p.news, p.thoughts
 	p.news, p.thoughts = nil, nil
 	return news, thoughts
-}
-
-func (p *Person) name(seat int) string {
-	if seat < 0 || seat >= len(p.names) {
-		return fmt.Sprintf("seat %d", seat)
-	}
-	return p.names[seat]
 }
 
 // answer asks the person for a move. Without one the answer is empty, which ends the

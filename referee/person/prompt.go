@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/timba-arena/timba/referee/text"
 )
 
 // Question asks a person for a line.
@@ -44,9 +46,8 @@ type Prompter interface {
 // elsewhere.
 func NewPrompter(in io.Reader, out io.Writer) (Prompter, error) {
 	input := &pump{in: in, got: make(chan chunk, 1)}
-	file, ok := in.(*os.File)
-	screen, outOK := out.(*os.File)
-	if ok && outOK && term.IsTerminal(int(file.Fd())) && term.IsTerminal(int(screen.Fd())) {
+	file, screen := text.Terminal(in), text.Terminal(out)
+	if file != nil && screen != nil {
 		before, err := term.GetState(int(file.Fd()))
 		if err != nil {
 			return nil, fmt.Errorf("play: the terminal: %w", err)

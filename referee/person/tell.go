@@ -48,7 +48,7 @@ func (p *Person) tell(news []string) {
 		if strings.HasPrefix(rest, fmt.Sprintf("play %d ", p.Seat)) {
 			continue // own moves are known
 		}
-		p.say(" ", p.Event(rest, p.name))
+		p.say(" ", p.Event(rest, p.names))
 	}
 	if len(news) > 0 {
 		fmt.Fprintln(p.Out)
@@ -60,7 +60,7 @@ func (p *Person) tellFault(line string) {
 	switch {
 	case err != nil:
 	case f.Seat != p.Seat:
-		p.say(" ", p.Alert(fmt.Sprintf("! %s: forfeit by %s: %s", p.name(f.Seat), f.Code, f.Text)))
+		p.say(" ", p.Alert(fmt.Sprintf("! %s: forfeit by %s: %s", draw.Name(p.names, f.Seat), f.Code, f.Text)))
 	case f.Code == protocol.Timeout:
 		p.say(" ", p.Alert("! you ran out of time: you had "+p.allowed()+" for this move"))
 	case p.left:

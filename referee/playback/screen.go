@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
@@ -119,15 +118,11 @@ func (s *Screen) who(m *referee.ReplayMove) string {
 }
 
 func (s *Screen) faultText(f referee.Fault) string {
-	name := "?"
-	if f.Seat >= 0 && f.Seat < len(s.Game.Replay.Seats) {
-		name = draw.Clean(s.Game.Replay.Seats[f.Seat].Name)
-	}
 	credit := ""
 	if f.Credit > 0 {
 		credit = fmt.Sprintf(" (after %.3f ms of credit)", f.Credit)
 	}
-	return fmt.Sprintf("! %s (seat %d) forfeits: %s: %s%s", name, f.Seat, f.Code, draw.Clean(f.Text), credit)
+	return fmt.Sprintf("! %s (seat %d) forfeits: %s: %s%s", draw.Name(s.Game.names(), f.Seat), f.Seat, f.Code, draw.Clean(f.Text), credit)
 }
 
 // thoughts shows what a bot wrote about its move, unless another seat's view is shown.
@@ -158,15 +153,8 @@ func (s *Screen) events(e Events, m *referee.ReplayMove) {
 		if i := strings.Index(e, " (seat "); i >= 0 {
 			event, whose = e[:i], e[i:]
 		}
-		s.say("   ", s.Event(event, s.name)+whose)
+		s.say("   ", s.Event(event, s.Game.names())+whose)
 	}
-}
-
-func (s *Screen) name(seat int) string {
-	if seat < 0 || seat >= len(s.Game.Replay.Seats) {
-		return "seat " + strconv.Itoa(seat)
-	}
-	return s.Game.Replay.Seats[seat].Name
 }
 
 // Ranking returns a line for each seat of a replay, the best first.

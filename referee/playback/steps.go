@@ -4,17 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/timba-arena/timba/referee/text"
 )
 
 // Steps shows one position at a time, from frame i on, controlled by keys.
 func (s *Screen) Steps(in io.Reader, i int) error {
-	file, ok := in.(*os.File)
-	out, outOK := s.Writer.(*os.File)
-	if !ok || !outOK || !term.IsTerminal(int(file.Fd())) || !term.IsTerminal(int(out.Fd())) {
+	file, out := text.Terminal(in), text.Terminal(s.Writer)
+	if file == nil || out == nil {
 		return errors.New("--step needs a terminal: leave it out, or use --ply")
 	}
 	old, err := term.MakeRaw(int(file.Fd()))
@@ -70,10 +70,10 @@ func turnPage(key string, i, pages int) (next int, more bool) {
 // page clears the terminal and shows a position. In raw mode a line feed does not
 // return to the first column.
 func (s *Screen) page(out io.Writer, i int) {
-	var text strings.Builder
+	var shown strings.Builder
 	inner := *s
-	inner.Writer = &text
+	inner.Writer = &shown
 	inner.Frame(i)
-	fmt.Fprintf(&text, "\n%s\n", s.Dim(s.Wrap("", fmt.Sprintf("%d of %d: n next, p back, g first, G last, q quit", i, len(s.Game.Frames)-1))))
-	fmt.Fprint(out, "\x1b[H\x1b[2J"+strings.ReplaceAll(text.String(), "\n", "\r\n"))
+	fmt.Fprintf(&shown, "\n%s\n", s.Dim(s.Wrap("", fmt.Sprintf("%d of %d: n next, p back, g first, G last, q quit", i, len(s.Game.Frames)-1))))
+	fmt.Fprint(out, "\x1b[H\x1b[2J"+strings.ReplaceAll(shown.String(), "\n", "\r\n"))
 }

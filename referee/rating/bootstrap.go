@@ -22,8 +22,8 @@ const samples = 1000
 func Bootstrap(bots int, deals []Deal) []Estimate { return bootstrap(bots, deals, samples, 0) }
 
 func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
-	fit := FitPairs(bots, Count(bots, deals), nil)
-	fits := resample(fit, newDraws(fit, deals), samples, seed)
+	fit := FitPairs(bots, Count(deals), nil)
+	fits := resample(fit, drawsOf(fit, deals), samples, seed)
 	out := make([]Estimate, bots)
 	elos := make([]float64, samples)
 	for i, elo := range fit.Elo {
@@ -42,7 +42,7 @@ func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
 
 // resample fits every sample, on all processors; each sample has its own generator,
 // so the result does not depend on which processor takes it.
-func resample(fit *Fit, d *draws, samples int, seed uint64) [][]float64 {
+func resample(fit *Fit, draws [][]draw, samples int, seed uint64) [][]float64 {
 	fits := make([][]float64, samples)
 	workers := min(runtime.GOMAXPROCS(0), samples)
 	var group sync.WaitGroup
@@ -51,7 +51,7 @@ func resample(fit *Fit, d *draws, samples int, seed uint64) [][]float64 {
 			m := fit.model()
 			nats := make([]float64, len(fit.nats))
 			for s := w; s < samples; s += workers {
-				d.weigh(m, fit, rand.New(rand.NewPCG(seed, uint64(s))))
+				weigh(m, fit, draws, rand.New(rand.NewPCG(seed, uint64(s))))
 				copy(nats, fit.nats)
 				m.maximise(nats)
 				fit.centre(nats)
@@ -63,38 +63,31 @@ func resample(fit *Fit, d *draws, samples int, seed uint64) [][]float64 {
 	return fits
 }
 
-// draws has the duels of every deal, by the index of their pair in the fit.
-type draws struct {
-	ends  []int // by deal, where its duels end
-	duels []draw
-}
-
+// draw is a duel.
 type draw struct {
-	pair  int
-	score float64 // of the pair's A
+	pair  int // in the fit
+	score float64
 }
 
-func newDraws(fit *Fit, deals []Deal) *draws {
+// drawsOf returns the duels of every deal.
+func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 	index := make(map[[2]int]int, len(fit.pairs))
 	for k, p := range fit.pairs {
 		index[[2]int{p.A, p.B}] = k
 	}
-	d := new(draws)
 	for _, deal := range deals {
+		var duels []draw
 		for _, duel := range deal {
-			if duel.A > duel.B {
-				duel = duel.Reverse()
-			}
-			d.duels = append(d.duels, draw{pair: index[[2]int{duel.A, duel.B}], score: duel.Score})
+			duels = append(duels, draw{pair: index[[2]int{duel.A, duel.B}], score: duel.Score})
 		}
-		d.ends = append(d.ends, len(d.duels))
+		draws = append(draws, duels)
 	}
-	return d
+	return draws
 }
 
 // weigh sets the model's counts to one resample's. A virtual half win of A
 // over B is one of A's wins and one of B's losses: it has the weight of both.
-func (d *draws) weigh(m *model, fit *Fit, r *rand.Rand) {
+func weigh(m *model, fit *Fit, draws [][]draw, r *rand.Rand) {
 	// The model's scratch by bot is free until it is maximised.
 	win, loss := m.step, m.try
 	for i := range win {
@@ -105,14 +98,12 @@ func (d *draws) weigh(m *model, fit *Fit, r *rand.Rand) {
 		m.won[k] = half * win[e[0]] * loss[e[1]]
 		m.lost[k] = half * loss[e[0]] * win[e[1]]
 	}
-	start := 0
-	for _, end := range d.ends {
+	for _, deal := range draws {
 		w := r.ExpFloat64()
-		for _, x := range d.duels[start:end] {
+		for _, x := range deal {
 			m.won[x.pair] += w * x.score
 			m.lost[x.pair] += w * (1 - x.score)
 		}
-		start = end
 	}
 }
 

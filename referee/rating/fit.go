@@ -1,6 +1,10 @@
 package rating
 
-import "slices"
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
 
 // Pair is the deals between two bots in counts, which is all that a fit needs.
 // Counts of separate deals can be added.
@@ -51,9 +55,11 @@ type Fit struct {
 // several pairs, in either order. Without an anchor the ratings have mean 0.
 func FitPairs(bots int, pairs []Pair, anchor *Anchor) *Fit {
 	f := newFit(bots, anchor)
-	f.pairs = slices.DeleteFunc(merge(bots, pairs), func(p Pair) bool { return p.Deals == 0 })
-	for _, p := range f.pairs {
-		f.count(p.Deals, p.A, p.B)
+	for _, p := range pairs {
+		if p.Deals > 0 {
+			f.pairs = append(f.pairs, p)
+			f.count(p.Deals, p.A, p.B)
+		}
 	}
 	for _, p := range f.pairs {
 		f.virtual = append(f.virtual, f.share(p.Deals, p.A, p.B))
@@ -173,19 +179,16 @@ func (f *Fit) scale(nats []float64) []float64 {
 	return out
 }
 
-// Count returns the counts of the deals by pair, in the order of the bots, with A < B.
-func Count(bots int, deals []Deal) []Pair {
-	n := 0
-	for _, deal := range deals {
-		n += len(deal)
-	}
-	pairs := make([]Pair, 0, n)
+// Count returns the counts of the deals by pair, in the order of the bots.
+func Count(deals []Deal) []Pair {
+	sums := map[[2]int]Pair{}
 	for _, deal := range deals {
 		for _, d := range deal {
-			pairs = append(pairs, Pair{A: d.A, B: d.B, Deals: 1, Score: d.Score, Squares: d.Score * d.Score})
+			sum := sums[[2]int{d.A, d.B}]
+			sums[[2]int{d.A, d.B}] = Pair{A: d.A, B: d.B, Deals: sum.Deals + 1, Score: sum.Score + d.Score, Squares: sum.Squares + d.Score*d.Score}
 		}
 	}
-	return merge(bots, pairs)
+	return slices.SortedFunc(maps.Values(sums), func(x, y Pair) int { return cmp.Or(x.A-y.A, x.B-y.B) })
 }
 
 // Reverse returns the same pair from B's view.

@@ -132,7 +132,7 @@ func (f *Fit) inverseHessian() (*mat.Dense, error) {
 		h.SetSym(i, i, d)
 	}
 	for k, p := range f.pairs {
-		h.SetSym(p.A, p.B, -m.weight[k])
+		h.SetSym(p.A, p.B, h.At(p.A, p.B)-m.weight[k])
 	}
 	for k, b := range f.bouts {
 		b.each(func(i int, p float64) {

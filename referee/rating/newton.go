@@ -25,22 +25,15 @@ type model struct {
 }
 
 func newModel(bots int, pairs []Pair, bouts []Bout) *model {
-	all := max(len(pairs), len(bouts))
-	size, block := bots, make([]float64, 8*bots+3*all)
-	cut := func() []float64 {
-		part := block[:size:size]
-		block = block[size:]
-		return part
+	m := &model{bouts: bouts}
+	for _, values := range []*[]float64{&m.gradient, &m.diagonal, &m.step, &m.try, &m.res, &m.dir, &m.image, &m.z} {
+		*values = make([]float64, bots)
 	}
-	m := &model{
-		gradient: cut(), diagonal: cut(), step: cut(), try: cut(),
-		res: cut(), dir: cut(), image: cut(), z: cut(),
-		ends: make([][2]int32, len(pairs)), bouts: bouts,
+	for _, values := range []*[]float64{&m.won, &m.lost, &m.weight} {
+		*values = make([]float64, max(len(pairs), len(bouts)))
 	}
-	size = all
-	m.won, m.lost, m.weight = cut(), cut(), cut()
-	for k, p := range pairs {
-		m.ends[k] = [2]int32{int32(p.A), int32(p.B)}
+	for _, p := range pairs {
+		m.ends = append(m.ends, [2]int32{int32(p.A), int32(p.B)})
 	}
 	return m
 }

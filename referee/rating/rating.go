@@ -25,14 +25,14 @@ var z95 = distuv.UnitNormal.Quantile((1 + Confidence) / 2)
 
 // Duel is the result between two bots in one deal, over all its rotations.
 type Duel struct {
-	A, B   int     // bots by number from 0, A not B
+	A, B   int     // bots by number from 0
 	Games  int     // the games in which the two met
 	Score  float64 // A's mean score against B: win 1, tie 0.5, loss 0
 	Points float64 // A's mean points a game less B's
 }
 
 // Deal is one deal with all its rotations: a duel for every two of its bots
-// that met as opponents, each pair once.
+// that met as opponents, each pair once and with A below B.
 type Deal []Duel
 
 // Reverse returns the same duel from the other bot's view.

@@ -87,23 +87,17 @@ func ParseSPRT(text string) (SPRT, error) {
 
 // Check returns an error unless the test's parameters are valid.
 func (s SPRT) Check() error {
-	for _, e := range [...]struct {
-		key   string
-		value float64
-	}{{"elo0", s.Elo0}, {"elo1", s.Elo1}} {
-		if !(math.Abs(e.value) <= maxElo) {
-			return fmt.Errorf("sprt: %s=%v is out of range: try %d to %d", e.key, e.value, -maxElo, maxElo)
+	for i, elo := range [...]float64{s.Elo0, s.Elo1} {
+		if !(math.Abs(elo) <= maxElo) {
+			return fmt.Errorf("sprt: elo%d=%v is out of range: try %d to %d", i, elo, -maxElo, maxElo)
 		}
 	}
 	if s.Elo0 >= s.Elo1 {
 		return fmt.Errorf("sprt: elo0=%v is not below elo1=%v: H1 is the stronger hypothesis", s.Elo0, s.Elo1)
 	}
-	for _, e := range [...]struct {
-		key   string
-		value float64
-	}{{"alpha", s.Alpha}, {"beta", s.Beta}} {
-		if !(e.value > 0 && e.value < 0.5) {
-			return fmt.Errorf("sprt: %s=%v is not an error rate above 0 and below 0.5: try 0.05", e.key, e.value)
+	for i, rate := range [...]float64{s.Alpha, s.Beta} {
+		if !(rate > 0 && rate < 0.5) {
+			return fmt.Errorf("sprt: %s=%v is not an error rate above 0 and below 0.5: try 0.05", [...]string{"alpha", "beta"}[i], rate)
 		}
 	}
 	if s.Model != Logistic && s.Model != Normalized {

@@ -7,9 +7,6 @@ func Table(bots int, deals []Deal) [][]Summary {
 	tallies := make(map[[2]int]*Tally)
 	for _, deal := range deals {
 		for _, d := range deal {
-			if d.A > d.B {
-				d = d.Reverse()
-			}
 			key := [2]int{d.A, d.B}
 			if tallies[key] == nil {
 				tallies[key] = new(Tally)

@@ -9,7 +9,7 @@ import (
 func TestTable(t *testing.T) {
 	deals := []Deal{
 		{{0, 1, 2, 1, 4}, {0, 2, 2, 0.5, 0}, {1, 2, 2, 0.25, -2}},
-		{{1, 0, 2, 0.25, -2}},
+		{{0, 1, 2, 0.75, 2}},
 	}
 	table := Table(3, deals)
 	cell := table[0][1]

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -19,12 +17,9 @@ func Game(w io.Writer, g *rules.Game, columns int) {
 		return
 	}
 	fmt.Fprintf(w, "%s\n\n%s\n\n", g.Name, rulesOf(g))
-	t := Table(w)
-	t.AppendHeader(table.Row{"option", "default", "allowed", "meaning"})
-	for _, o := range g.Options {
-		t.AppendRow(table.Row{o.Name, o.DefaultText(), o.Allowed(), o.Help})
-	}
-	t.Render()
+	Rows(w, "option|default|allowed|meaning", g.Options, func(o rules.Option) []any {
+		return []any{o.Name, o.DefaultText(), o.Allowed(), o.Help}
+	})
 }
 
 var (

@@ -19,13 +19,20 @@ type Live struct {
 	lines    []string // on the terminal now
 }
 
+// Terminal returns the terminal that an input or output is; nil if it is none.
+func Terminal(stream any) *os.File {
+	if f, ok := stream.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
 // NewLive returns the lines of a terminal, nil if w is none.
 func NewLive(w io.Writer) *Live {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil
+	if f := Terminal(w); f != nil {
+		return &Live{terminal: f}
 	}
-	return &Live{terminal: f}
+	return nil
 }
 
 // Columns returns how wide the lines may be. The last column stays free, because some terminals

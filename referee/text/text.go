@@ -73,6 +73,23 @@ func Table(w io.Writer) table.Writer {
 	return t
 }
 
+// Rows writes a table: a head of words with | between them, and the cells of each item. An item whose
+// cells are nil has no row.
+func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
+	t := Table(w)
+	var header table.Row
+	for _, word := range strings.Split(head, "|") {
+		header = append(header, word)
+	}
+	t.AppendHeader(header)
+	for _, item := range items {
+		if c := cells(item); c != nil {
+			t.AppendRow(table.Row(c))
+		}
+	}
+	t.Render()
+}
+
 // Quote returns a word in the syntax of a shell: quoted if necessary.
 // What cannot be printed is written as bash reads it: $'\xff'.
 func Quote(word string) string {

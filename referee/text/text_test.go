@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -71,11 +70,12 @@ func TestParagraph(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
-	tab := Table(&out)
-	tab.AppendHeader(table.Row{"bot", "games"})
-	tab.AppendRow(table.Row{"@random", 12})
-	tab.AppendRow(table.Row{"señal", 1234})
-	tab.Render()
+	Rows(&out, "bot|games", []string{"@random", "", "señal"}, func(bot string) []any {
+		if bot == "" {
+			return nil
+		}
+		return []any{bot, map[string]int{"@random": 12, "señal": 1234}[bot]}
+	})
 	if want := "bot      games\n@random     12\nseñal     1234\n"; out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}

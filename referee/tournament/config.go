@@ -84,7 +84,7 @@ func (c *Config) Extend(deals int) error {
 	switch {
 	case deals < c.Deals:
 		return fmt.Errorf("resume: --deals was %d and is now %d: a tournament can be extended, not shortened", c.Deals, deals)
-	case deals > c.Deals && (c.Format == Swiss || c.Format == Knockout):
+	case deals > c.Deals && c.Format.InRounds():
 		return fmt.Errorf("resume: --deals was %d and is now %d: a %s cannot be extended, because its results decide who meets whom; start a new one",
 			c.Deals, deals, c.Format)
 	}

@@ -27,6 +27,9 @@ const (
 // Formats are those that a user can name.
 var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
 
+// InRounds reports whether the results of a round decide who meets whom in the next one.
+func (f Format) InRounds() bool { return f == Swiss || f == Knockout }
+
 // maxMatches keeps a slip of the hand from filling a disk.
 const maxMatches = 100_000
 
@@ -94,21 +97,13 @@ func (s *State) tables(round int) [][]int {
 			return tables
 		}
 	case Swiss:
-		if round < s.swissRounds() {
+		if round < s.LastRound() {
 			return s.swiss(k)
 		}
 	case Knockout:
 		return s.knockout(round, k)
 	}
 	return nil
-}
-
-// swissRounds returns how many rounds a Swiss tournament has.
-func (s *State) swissRounds() int {
-	if s.Rounds > 0 {
-		return s.Rounds
-	}
-	return bits.Len(uint(len(s.Bots)-1)) + 1
 }
 
 func upTo(n int) []int {
@@ -321,7 +316,10 @@ func (s *State) LastRound() int {
 	n, k, rounds := len(s.Bots), s.Variant.Sides, 0
 	switch s.Format {
 	case Swiss:
-		return s.swissRounds()
+		if s.Rounds > 0 {
+			return s.Rounds
+		}
+		return bits.Len(uint(n-1)) + 1
 	case Knockout:
 		for n > 1 {
 			n = knockoutTables(n, k)

@@ -60,23 +60,16 @@ func (s *State) Matches() []*Match { return s.matches }
 // Next returns the matches to play now: those of the last round that need games, else those of the round
 // after it. There are none when the tournament is over.
 func (s *State) Next() []*Match {
-	unfinished := func(m *Match) bool { return !s.Finished(m) }
-	round := 0
-	if n := len(s.matches); n > 0 {
-		round = s.matches[n-1].Round + 1
-	}
-	if !slices.ContainsFunc(s.matches, unfinished) {
+	if s.allFinished(s.matches) {
+		round := 0
+		if n := len(s.matches); n > 0 {
+			round = s.matches[n-1].Round + 1
+		}
 		for _, bots := range s.tables(round) {
 			s.matches = append(s.matches, s.newMatch(round, bots))
 		}
 	}
-	return slices.Collect(func(yield func(*Match) bool) {
-		for _, m := range s.matches {
-			if unfinished(m) && !yield(m) {
-				return
-			}
-		}
-	})
+	return slices.DeleteFunc(slices.Clone(s.matches), s.Finished)
 }
 
 func (s *State) newMatch(round int, bots []int) *Match {
@@ -424,9 +417,10 @@ func (s *State) champion(standings []Standing) int {
 	}
 	last := s.matches[len(s.matches)-1]
 	switch {
-	case s.Format == Swiss && last.Round+1 == s.swissRounds():
+	case last.Round+1 < s.LastRound():
+	case s.Format == Swiss:
 		return standings[0].Bot
-	case s.Format == Knockout && !slices.ContainsFunc(s.matches, func(m *Match) bool { return m != last && m.Round == last.Round }):
+	case s.Format == Knockout:
 		return last.Winner()
 	}
 	return -1

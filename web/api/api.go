@@ -111,10 +111,10 @@ func (a *API) routes() []route {
 		{"POST /api/v1/tokens", ladder.ScopeAll, false, plain(a.addToken)},
 		{"DELETE /api/v1/tokens/{token}", ladder.ScopeAll, false, plain(revoke("token", a.Service.RevokeToken))},
 
-		{"GET /api/v1/admin/invites", ladder.ScopeAll, true, list("invite", a.Service.Invites, inviteDoc)},
+		{"GET /api/v1/admin/invites", ladder.ScopeAll, true, list("invite", a.Service.Invites, InviteDoc)},
 		{"POST /api/v1/admin/invites", ladder.ScopeAll, true, plain(a.addInvite)},
 		{"DELETE /api/v1/admin/invites/{invite}", ladder.ScopeAll, true, plain(revoke("invite", a.Service.RevokeInvite))},
-		{"GET /api/v1/admin/people", ladder.ScopeAll, true, list("person", a.Service.People, personDoc)},
+		{"GET /api/v1/admin/people", ladder.ScopeAll, true, list("person", a.Service.People, PersonDoc)},
 		{"GET /api/v1/admin/machines", ladder.ScopeAll, true, a.machines(true)},
 		{"PUT /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, plain(a.setBlocked(true))},
 		{"DELETE /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, plain(a.setBlocked(false))},

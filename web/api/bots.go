@@ -183,7 +183,7 @@ func (a *API) versions(w http.ResponseWriter, r *http.Request) error {
 		list = list[:limit]
 		page.Next = parameters.CursorOf("version", int64(list[limit-1].Number))
 	}
-	page.Items = docs(list, func(v ladder.Version) wire.Version { return a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)) })
+	page.Items = Docs(list, func(v ladder.Version) wire.Version { return a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)) })
 	return respond(w, http.StatusOK, page)
 }
 
@@ -222,7 +222,7 @@ func (a *API) stages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, wire.Page[wire.Stage]{Items: docs(stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, false) })})
+	return respond(w, http.StatusOK, wire.Page[wire.Stage]{Items: Docs(stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, false) })})
 }
 
 func (a *API) stageLog(w http.ResponseWriter, r *http.Request) error {

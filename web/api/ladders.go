@@ -24,7 +24,7 @@ func (a *API) ladders(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, wire.Page[wire.Ladder]{Items: docs(all, ladderDoc)})
+	return respond(w, http.StatusOK, wire.Page[wire.Ladder]{Items: Docs(all, ladderDoc)})
 }
 
 func (a *API) ladder(w http.ResponseWriter, r *http.Request) error {
@@ -65,7 +65,7 @@ func (a *API) standings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, wire.Page[wire.Standing]{Items: docs(places.Items, standingDoc), Next: places.Next})
+	return respond(w, http.StatusOK, wire.Page[wire.Standing]{Items: Docs(places.Items, standingDoc), Next: places.Next})
 }
 
 func (a *API) activeStandings(ctx context.Context, name string, from int64, limit int) (page wire.Page[ladder.Standing], err error) {

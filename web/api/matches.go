@@ -238,7 +238,7 @@ func (a *API) games(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	games := docs(all, func(g ladder.Game) wire.Game { return gameDoc(g, m) })
+	games := Docs(all, func(g ladder.Game) wire.Game { return gameDoc(g, m) })
 	return respond(w, http.StatusOK, cut(games, from, limit, "game"))
 }
 

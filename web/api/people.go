@@ -9,7 +9,8 @@ import (
 	"github.com/timba-arena/timba/web/parameters"
 )
 
-func personDoc(p ladder.Person) wire.Person {
+// PersonDoc returns the document of a person.
+func PersonDoc(p ladder.Person) wire.Person {
 	return wire.Person{Name: p.Name, Admin: p.Admin, Created: p.Created, Blocked: p.Blocked}
 }
 
@@ -33,12 +34,12 @@ func (a *API) register(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusCreated, wire.Registered{Person: personDoc(p), Key: key})
+	return respond(w, http.StatusCreated, wire.Registered{Person: PersonDoc(p), Key: key})
 }
 
 func (a *API) me(w http.ResponseWriter, r *http.Request) error {
 	in := middleware.Of(r)
-	return respond(w, http.StatusOK, wire.Me{Person: personDoc(in.Person), Token: tokenDoc(in.Token)})
+	return respond(w, http.StatusOK, wire.Me{Person: PersonDoc(in.Person), Token: tokenDoc(in.Token)})
 }
 
 func (a *API) myBots(w http.ResponseWriter, r *http.Request) error {
@@ -96,7 +97,7 @@ func (a *API) tokens(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, wire.Page[wire.Token]{Items: docs(all, tokenDoc)})
+	return respond(w, http.StatusOK, wire.Page[wire.Token]{Items: Docs(all, tokenDoc)})
 }
 
 func (a *API) addToken(w http.ResponseWriter, r *http.Request) error {
@@ -111,7 +112,8 @@ func (a *API) addToken(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusCreated, wire.MadeToken{Token: tokenDoc(t), Key: key})
 }
 
-func inviteDoc(i ladder.Invite) wire.Invite {
+// InviteDoc returns the document of an invite.
+func InviteDoc(i ladder.Invite) wire.Invite {
 	return wire.Invite{ID: i.ID, Name: i.Name, By: i.From, Created: i.Created, Expires: i.Expires}
 }
 
@@ -124,7 +126,7 @@ func (a *API) addInvite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusCreated, wire.MadeInvite{Invite: inviteDoc(invite), Code: code})
+	return respond(w, http.StatusCreated, wire.MadeInvite{Invite: InviteDoc(invite), Code: code})
 }
 
 // setBlocked blocks or unblocks the person that the path names.
@@ -134,6 +136,6 @@ func (a *API) setBlocked(out bool) handler {
 		if err != nil {
 			return err
 		}
-		return respond(w, http.StatusOK, personDoc(p))
+		return respond(w, http.StatusOK, PersonDoc(p))
 	}
 }

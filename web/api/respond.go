@@ -34,8 +34,8 @@ func done(w http.ResponseWriter) error {
 	return nil
 }
 
-// docs returns the documents of items.
-func docs[T, D any](items []T, doc func(T) D) []D {
+// Docs returns the documents of items.
+func Docs[T, D any](items []T, doc func(T) D) []D {
 	out := make([]D, len(items))
 	for i, item := range items {
 		out[i] = doc(item)
@@ -55,7 +55,7 @@ func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, 
 		if err != nil {
 			return err
 		}
-		return respond(w, http.StatusOK, cut(docs(items, doc), from, limit, kind))
+		return respond(w, http.StatusOK, cut(Docs(items, doc), from, limit, kind))
 	}
 }
 

@@ -43,7 +43,7 @@ func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) submissionDoc(p service.Progress) wire.Submission {
-	stages := docs(p.Stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, true) })
+	stages := Docs(p.Stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, true) })
 	return wire.Submission{ID: p.Version.ID, Version: a.versionDoc(p.Version, true), Done: p.Done, Place: p.Place, Stages: stages}
 }
 

@@ -48,7 +48,7 @@ func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 	var lacks []string
 	for _, l := range report.Layers {
 		if !l.OK {
-			lacks = append(lacks, fmt.Sprintf("%s: %s: %s", l.Name, l.Err, l.Fix))
+			lacks = append(lacks, fmt.Sprintf("%s: %s: %s", l.Name, l.Error, l.Fix))
 		}
 	}
 	return report.Level, fmt.Errorf("sandbox: this machine has level %s, and a server needs %s: %s; timba doctor shows more",

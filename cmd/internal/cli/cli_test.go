@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee/text"
 )
 
 // example returns a program with a command of each kind of usage.
@@ -39,7 +40,7 @@ func example() *cobra.Command {
 			return args, map[string]error{"fault": ErrFault, "early": ErrNoVerdict, "told": ErrTold, "wrong": fmt.Errorf("bot: %w", os.ErrNotExist)}[args[0]]
 		},
 		func(w io.Writer, bots []string) {
-			Rows(w, "name|bytes", bots, func(name string) []any {
+			text.Rows(w, "name|bytes", bots, func(name string) []any {
 				if name == "x" {
 					return nil
 				}

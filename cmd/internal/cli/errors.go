@@ -43,6 +43,23 @@ func eachError(err error, do func(error)) {
 	}
 }
 
+// fileErrors are the errors of the file system that have words of their own.
+var fileErrors = []struct {
+	err error
+	why string
+}{
+	{fs.ErrNotExist, "does not exist"},
+	{fs.ErrExist, "exists already"},
+	{fs.ErrPermission, "may not be used by you: its permissions do not allow it"},
+	{syscall.EISDIR, "is a directory, not a file"},
+	{syscall.ENOTDIR, "is not a directory, or a part of its path is not"},
+	{syscall.ENAMETOOLONG, "is too long for a name of a file"},
+	{syscall.ENOSPC, "has no room: its disk is full"},
+	{syscall.EDQUOT, "has no room: its disk is full"},
+	{syscall.EROFS, "cannot be written: its disk is read-only"},
+	{syscall.EINVAL, "cannot be the name of a file"},
+}
+
 // pathError returns the path of an error of the file system, and what is wrong with it; "" for
 // other errors.
 func pathError(err error) (path, why string) {
@@ -54,25 +71,10 @@ func pathError(err error) (path, why string) {
 	default:
 		return "", ""
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return path, "does not exist"
-	case errors.Is(err, fs.ErrExist):
-		return path, "exists already"
-	case errors.Is(err, fs.ErrPermission):
-		return path, "may not be used by you: its permissions do not allow it"
-	case errors.Is(err, syscall.EISDIR):
-		return path, "is a directory, not a file"
-	case errors.Is(err, syscall.ENOTDIR):
-		return path, "is not a directory, or a part of its path is not"
-	case errors.Is(err, syscall.ENAMETOOLONG):
-		return path, "is too long for a name of a file"
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return path, "has no room: its disk is full"
-	case errors.Is(err, syscall.EROFS):
-		return path, "cannot be written: its disk is read-only"
-	case errors.Is(err, syscall.EINVAL):
-		return path, "cannot be the name of a file"
+	for _, f := range fileErrors {
+		if errors.Is(err, f.err) {
+			return path, f.why
+		}
 	}
 	return path, "cannot be used: " + err.Error()
 }
@@ -82,20 +84,14 @@ var escaped = regexp.MustCompile(`\\x[0-9a-f]{2}|\\u[0-9a-f]{4}`)
 // longWord is the number of bytes from which a word of a message is shortened.
 const longWord = 400
 
+var words = regexp.MustCompile(`[^ \n]+`)
+
 // shorten returns a text with the middle of very long words left out.
 func shorten(text string) string {
-	var b strings.Builder
-	for len(text) > 0 {
-		end := strings.IndexAny(text, " \n")
-		if end < 0 {
-			end = len(text) - 1
+	return words.ReplaceAllStringFunc(text, func(word string) string {
+		if len(word) <= longWord {
+			return word
 		}
-		word := text[:end+1]
-		if len(word) > longWord {
-			word = fmt.Sprintf("%s...%s", word[:60], word[len(word)-20:])
-		}
-		b.WriteString(word)
-		text = text[end+1:]
-	}
-	return b.String()
+		return word[:60] + "..." + word[len(word)-20:]
+	})
 }

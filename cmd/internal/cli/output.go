@@ -10,14 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/text"
 )
 
 // Result makes a command that prints what get returns: as JSON with --json, else as text by show. It
@@ -49,16 +46,11 @@ func SecretFlag(cmd *cobra.Command) *cobra.Command {
 		if out == "" || out == "-" {
 			return run(cmd, args)
 		}
-		f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("out: %q exists: delete it, or name another file with --out", out)
-		}
+		err := WriteNew(out, 0o600, func(w io.Writer) error {
+			cmd.SetOut(w)
+			return run(cmd, args)
+		})
 		if err != nil {
-			return cannotWrite(out, err)
-		}
-		cmd.SetOut(f)
-		if err := errors.Join(run(cmd, args), f.Close()); err != nil {
-			os.Remove(out)
 			return err
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", ladder.Plain(out))
@@ -78,23 +70,6 @@ func WriteJSON(w io.Writer, v any) error {
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
-}
-
-// Rows writes a table: a head of words with | between them, and the cells of each item. An item whose
-// cells are nil has no row.
-func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
-	t := text.Table(w)
-	var header table.Row
-	for _, word := range strings.Split(head, "|") {
-		header = append(header, word)
-	}
-	t.AppendHeader(header)
-	for _, item := range items {
-		if c := cells(item); c != nil {
-			t.AppendRow(table.Row(c))
-		}
-	}
-	t.Render()
 }
 
 // OrDash returns the text, or a dash if it is empty.
@@ -121,6 +96,22 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 		return cannotWrite(path, err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", ladder.Plain(path))
+	return nil
+}
+
+// WriteNew writes a file that does not exist yet.
+func WriteNew(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("out: %q exists: delete it, or name another file with --out", path)
+	}
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		os.Remove(path)
+		return err
+	}
 	return nil
 }
 

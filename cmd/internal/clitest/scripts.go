@@ -85,23 +85,27 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: same DIR DIR")
 	}
-	if diff := cmp.Diff(tree(ts, args[0]), tree(ts, args[1])); diff != "" {
+	one, err := Contents(ts.MkAbs(args[0]))
+	ts.Check(err)
+	other, err := Contents(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if diff := cmp.Diff(one, other); diff != "" {
 		ts.Fatalf("%s and %s differ:\n%s", args[0], args[1], diff)
 	}
 }
 
-// tree returns a directory's files by path, without times.
-func tree(ts *testscript.TestScript, dir string) map[string]string {
-	files, root := map[string]string{}, ts.MkAbs(dir)
-	ts.Check(filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+// Contents returns a directory's files by path, without times.
+func Contents(dir string) (map[string]string, error) {
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		files[strings.TrimPrefix(path, root)] = Timeless(data)
+		files[strings.TrimPrefix(path, dir)] = Timeless(data)
 		return err
-	}))
-	return files
+	})
+	return files, err
 }
 
 // Members FILE MEMBER... requires a file to be one JSON object with exactly these members.

@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/server"
@@ -128,7 +129,7 @@ func newInvites(f *adminFlags) *cobra.Command {
 		case revoked:
 			fmt.Fprintf(w, "revoked invite %d\n", answer.ID)
 		case []wire.Invite:
-			cli.Rows(w, "id|for|by|made|expires", answer, func(i wire.Invite) []any {
+			text.Rows(w, "id|for|by|made|expires", answer, func(i wire.Invite) []any {
 				return []any{i.ID, cli.OrDash(i.Name), cli.OrDash(i.By), since(i.Created), since(i.Expires)}
 			})
 		}
@@ -141,7 +142,7 @@ func newPeople(f *adminFlags) *cobra.Command {
 		Short: "List the people who have joined",
 		Args:  cobra.NoArgs,
 	}, func(ctx context.Context, o office, _ []string) ([]wire.Person, error) { return o.Everybody(ctx) }, func(w io.Writer, people []wire.Person) {
-		cli.Rows(w, "name||joined|blocked", people, func(p wire.Person) []any {
+		text.Rows(w, "name||joined|blocked", people, func(p wire.Person) []any {
 			admin := ""
 			if p.Admin {
 				admin = "admin"
@@ -174,29 +175,17 @@ type localOffice struct{ *store.Store }
 
 func (o localOffice) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {
 	code, i, err := o.Store.AddInvite(ctx, 0, n.Name, n.Expires)
-	return wire.MadeInvite{Invite: inviteDoc(i), Code: code}, err
-}
-
-func inviteDoc(i ladder.Invite) wire.Invite {
-	return wire.Invite{ID: i.ID, Name: i.Name, By: i.From, Created: i.Created, Expires: i.Expires}
+	return wire.MadeInvite{Invite: api.InviteDoc(i), Code: code}, err
 }
 
 func (o localOffice) Invites(ctx context.Context) ([]wire.Invite, error) {
 	all, err := o.Store.Invites(ctx)
-	open := []wire.Invite{}
-	for _, i := range all {
-		open = append(open, inviteDoc(i))
-	}
-	return open, err
+	return api.Docs(all, api.InviteDoc), err
 }
 
 func (o localOffice) Everybody(ctx context.Context) ([]wire.Person, error) {
 	all, err := o.Store.People(ctx)
-	people := []wire.Person{}
-	for _, p := range all {
-		people = append(people, personDoc(p))
-	}
-	return people, err
+	return api.Docs(all, api.PersonDoc), err
 }
 
 func (o localOffice) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
@@ -208,11 +197,7 @@ func (o localOffice) Block(ctx context.Context, name string, out bool) (wire.Per
 		return wire.Person{}, err
 	}
 	p, err = o.Person(ctx, p.ID)
-	return personDoc(p), err
-}
-
-func personDoc(p ladder.Person) wire.Person {
-	return wire.Person{Name: p.Name, Admin: p.Admin, Created: p.Created, Blocked: p.Blocked}
+	return api.PersonDoc(p), err
 }
 
 // tokenKey is the document of `timba admin token NAME --json`.
@@ -361,7 +346,7 @@ func newWorkerList(f *adminFlags) *cobra.Command {
 		})
 		return list, err
 	}, func(w io.Writer, list []cluster.Credential) {
-		cli.Rows(w, "name|added|removed", list, func(c cluster.Credential) []any {
+		text.Rows(w, "name|added|removed", list, func(c cluster.Credential) []any {
 			return []any{c.Name, c.Added.Format(time.DateTime), since(c.Removed)}
 		})
 	})
@@ -403,7 +388,7 @@ func (f *adminFlags) workers(cmd *cobra.Command, _ []string) (list []wire.Machin
 
 // showWorkers shows machines as a table, then what each plays, then why some get no matches.
 func showWorkers(w io.Writer, list []wire.Machine) {
-	cli.Rows(w, "name|state|cores|playing|last hour|matches|void|starved|broken|timba|system|sandbox|seen", list, func(m wire.Machine) []any {
+	text.Rows(w, "name|state|cores|playing|last hour|matches|void|starved|broken|timba|system|sandbox|seen", list, func(m wire.Machine) []any {
 		o := m.Operator
 		if o == nil {
 			o = &wire.MachineOperator{}
@@ -422,7 +407,7 @@ func showWorkers(w io.Writer, list []wire.Machine) {
 	}
 	if len(playing) > 0 {
 		fmt.Fprintln(w)
-		cli.Rows(w, "machine|match|attempt|ladder|bots|began", playing, func(row []any) []any { return row })
+		text.Rows(w, "machine|match|attempt|ladder|bots|began", playing, func(row []any) []any { return row })
 	}
 	for _, m := range list {
 		if m.Reason == "" {

@@ -176,7 +176,7 @@ func showRerated(w io.Writer, r store.Rerated, dry bool) {
 		fmt.Fprintf(w, "formula before: %s\nformula after:  %s\n", r.Before, r.After)
 	}
 	if len(changed) > 0 {
-		cli.Rows(w, "bot|version|matches|before|after|change", changed, func(v store.ReratedVersion) []any {
+		text.Rows(w, "bot|version|matches|before|after|change", changed, func(v store.ReratedVersion) []any {
 			return []any{v.Bot, v.Number, v.Matches, fmt.Sprintf("%.1f", v.Before), fmt.Sprintf("%.1f", v.After), fmt.Sprintf("%+.1f", v.After-v.Before)}
 		})
 	}
@@ -202,16 +202,12 @@ func newStorage(f *adminFlags) *cobra.Command {
 
 // storage is the document of `timba admin storage --json`. All sizes are in bytes.
 type storage struct {
-	Parts    []storagePart      `json:"parts"`
-	Free     *int64             `json:"free"` // of the disk with the data directory; null: not known
-	Disk     *int64             `json:"disk"`
-	Unused   int64              `json:"unused"` // within the database, for new matches
-	Tables   []store.TableUsage `json:"tables"`
-	Games    []store.GameUsage  `json:"games"`
-	Day      store.Growth       `json:"day"`
-	Week     store.Growth       `json:"week"`
-	Forecast storageForecast    `json:"forecast"`
-	Due      storageDue         `json:"due"`
+	Parts []storagePart `json:"parts"`
+	Free  *int64        `json:"free"` // of the disk with the data directory; null: not known
+	Disk  *int64        `json:"disk"`
+	store.Usage
+	Forecast storageForecast `json:"forecast"`
+	Due      storageDue      `json:"due"`
 }
 
 type storagePart struct {
@@ -250,20 +246,17 @@ func storageOf(ctx context.Context, s *store.Store, path string, others []string
 	if err != nil {
 		return doc, err
 	}
-	u, err := s.Usage(ctx)
-	if err != nil {
+	if doc.Usage, err = s.Usage(ctx); err != nil {
 		return doc, err
 	}
-	if doc.Parts, err = storageParts(s.Dir(), u.Bytes, others); err != nil {
+	if doc.Parts, err = storageParts(s.Dir(), doc.Bytes, others); err != nil {
 		return doc, err
 	}
-	doc.Unused, doc.Day, doc.Week = u.Free, u.Day, u.Week
-	doc.Tables, doc.Games = append([]store.TableUsage{}, u.Tables...), append([]store.GameUsage{}, u.Games...)
 	if free, disk, err := datadir.Free(string(s.Dir())); err == nil {
 		doc.Free, doc.Disk = &free, &disk
 	}
-	doc.Forecast = forecast(u, doc.Free)
-	doc.Due, err = storageIsDue(ctx, s, c, u.At)
+	doc.Forecast = forecast(doc.Usage, doc.Free)
+	doc.Due, err = storageIsDue(ctx, s, c, doc.At)
 	return doc, err
 }
 
@@ -317,7 +310,7 @@ func forecast(u store.Usage, free *int64) (f storageForecast) {
 	daily := float64(u.Week.Bytes+u.Week.Uploads) / f.Days
 	f.Daily, f.Monthly, f.Yearly = int64(daily), int64(30*daily), int64(365*daily)
 	if free != nil && daily >= 1 {
-		days := math.Round(float64(*free+u.Free)/daily*10) / 10
+		days := math.Round(float64(*free+u.Unused)/daily*10) / 10
 		f.Full = &days
 	}
 	return f
@@ -344,7 +337,7 @@ func storageIsDue(ctx context.Context, s *store.Store, c *config.Config, now tim
 const mostTables = 12
 
 func (d storage) show(w io.Writer) {
-	cli.Rows(w, "what|size|path", d.Parts, func(p storagePart) []any { return []any{p.Name, bundle.Size(p.Bytes), p.Path} })
+	text.Rows(w, "what|size|path", d.Parts, func(p storagePart) []any { return []any{p.Name, bundle.Size(p.Bytes), p.Path} })
 	fmt.Fprintf(w, "%s of the database are free for new matches\n", bundle.Size(d.Unused))
 	if d.Free != nil {
 		fmt.Fprintf(w, "%s of %s on the disk are free\n", bundle.Size(*d.Free), bundle.Size(*d.Disk))
@@ -358,13 +351,13 @@ func (d storage) show(w io.Writer) {
 		}
 		tables = append(slices.Clone(tables[:mostTables]), rest)
 	}
-	cli.Rows(w, "table|index|size", tables, func(t store.TableUsage) []any { return []any{t.Table, cli.OrDash(t.Index), bundle.Size(t.Bytes)} })
+	text.Rows(w, "table|index|size", tables, func(t store.TableUsage) []any { return []any{t.Table, cli.OrDash(t.Index), bundle.Size(t.Bytes)} })
 	fmt.Fprintln(w)
 	if len(d.Games) == 0 {
 		fmt.Fprintln(w, "no match has finished yet")
 	} else {
 		size := func(bytes float64) string { return bundle.Size(int64(bytes)) }
-		cli.Rows(w, "game|matches|games|a match|replays|logs|rows|before compression", d.Games, func(g store.GameUsage) []any {
+		text.Rows(w, "game|matches|games|a match|replays|logs|rows|before compression", d.Games, func(g store.GameUsage) []any {
 			return []any{g.Game, g.Matches, g.Games, size(g.Bytes), size(g.Replays), size(g.Logs), size(g.Rows), size(g.Unpacked)}
 		})
 	}

@@ -4,9 +4,9 @@ package commands
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +60,7 @@ func TestBlockedBeside(t *testing.T) {
 	w := &webtest.World{T: t, URL: s.url}
 	names := []string{"mel", "ann"}
 	pages, tables, games := map[string]*websocket.Conn{}, map[string]*websocket.Conn{}, map[string]string{}
-	bots := map[string]*connected{}
+	bots := map[string]*running{}
 	for _, name := range names {
 		token := s.join(t, name).Token
 		browser := w.Client()
@@ -80,10 +80,7 @@ func TestBlockedBeside(t *testing.T) {
 	ends(t, "the game", tables["mel"])
 	bots["mel"].exits(t, cli.ExitError)
 	bots["mel"].await(t, `person "mel" is blocked`)
-	var match int64
-	if _, err := fmt.Sscanf(bots["mel"].said()[strings.Index(bots["mel"].said(), "playing match"):], "playing match %d", &match); err != nil {
-		t.Fatal(err)
-	}
+	match, _ := strconv.ParseInt(bots["mel"].await(t, `playing match (\d+)`)[1], 10, 64)
 	a.look(t, func(st *store.Store) {
 		until(t, "the match is dropped", func() bool {
 			m, err := st.Match(t.Context(), match)
@@ -102,10 +99,8 @@ func TestBlockedBeside(t *testing.T) {
 	if _, data, err := pages["ann"].ReadMessage(); err != nil || !strings.Contains(string(data), `"matches"`) {
 		t.Errorf("the other page gets %s, %v", data, err)
 	}
-	select {
-	case <-bots["ann"].ended:
-		t.Errorf("the other bot has ended:\n%s", bots["ann"].said())
-	default:
+	if bots["ann"].over() {
+		t.Errorf("the other bot has ended:\n%s", bots["ann"].out.String())
 	}
 	a.kill(t, s)
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -77,7 +76,7 @@ func showBots(w io.Writer, bots []wire.Bot) {
 		fmt.Fprintln(w, "no bots yet: send one with timba submit DIR")
 		return
 	}
-	cli.Rows(w, "bot|owner|plays|last version|state|submitted", bots, func(b wire.Bot) []any {
+	text.Rows(w, "bot|owner|plays|last version|state|submitted", bots, func(b wire.Bot) []any {
 		plays, last, state, submitted := "-", "-", "-", "-"
 		if b.Live > 0 {
 			plays = fmt.Sprintf("@%d", b.Live)
@@ -130,7 +129,7 @@ func showBot(w io.Writer, b botReport) {
 		fmt.Fprintf(w, "withdrawn %s\n", since(b.Withdrawn))
 	}
 	fmt.Fprintln(w)
-	cli.Rows(w, "version|state|language|games|submitted|hash", b.Versions, func(v wire.Version) []any {
+	text.Rows(w, "version|state|language|games|submitted|hash", b.Versions, func(v wire.Version) []any {
 		games := cmp.Or(strings.Join(v.Games, ","), "all")
 		return []any{versionText(v), v.State, cli.OrDash(v.Language), games, since(v.Created), hashText(v.SHA256)}
 	})
@@ -154,7 +153,7 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 	if ladders {
 		head = "ladder|" + head
 	}
-	cli.Rows(w, head, standings, func(s wire.Standing) []any {
+	text.Rows(w, head, standings, func(s wire.Standing) []any {
 		fit, width := "-", "-"
 		if s.Fit != nil && s.Fit.Elo != nil {
 			fit = fmt.Sprintf("%.1f", *s.Fit.Elo)
@@ -194,47 +193,40 @@ func provisional(s wire.Standing) bool {
 }
 
 func newBotsChange(name, short string, change func(c *client.Client, ctx context.Context, bot string) (wire.Bot, error)) *cobra.Command {
-	return &cobra.Command{
+	return onServer(&cobra.Command{
 		Use:     name + " BOT",
 		Short:   short,
 		Example: "  timba bots " + name + " mybot",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeBot(cmd, args[0], func(c *client.Client) (wire.Bot, error) { return change(c, cmd.Context(), args[0]) })
-		},
-	}
+	}, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		b, err := change(c, cmd.Context(), args[0])
+		return changedBot(cmd.OutOrStdout(), args[0], b, err)
+	})
 }
 
 func newBotsUse() *cobra.Command {
-	return &cobra.Command{
+	return onServer(&cobra.Command{
 		Use:   "use BOT N",
 		Short: "Let an earlier version of your bot play again",
 		Long: "Makes version N of your bot live again, which was live before: it goes on with its own rating,\n" +
 			"and the version that is live now rests.",
 		Example: "  timba bots use mybot 3",
 		Args:    cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := strconv.Atoi(args[1])
-			if err != nil || n < 1 {
-				return fmt.Errorf("version %q: give its number, as in timba bots use %s 3", args[1], args[0])
-			}
-			return changeBot(cmd, args[0], func(c *client.Client) (wire.Bot, error) { return c.UseVersion(cmd.Context(), args[0], n) })
-		},
-	}
+	}, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		n, err := strconv.Atoi(args[1])
+		if err != nil || n < 1 {
+			return fmt.Errorf("version %q: give its number, as in timba bots use %s 3", args[1], args[0])
+		}
+		b, err := c.UseVersion(cmd.Context(), args[0], n)
+		return changedBot(cmd.OutOrStdout(), args[0], b, err)
+	})
 }
 
-// changeBot changes a bot and tells what plays of it then.
-func changeBot(cmd *cobra.Command, name string, change func(*client.Client) (wire.Bot, error)) error {
-	c, err := connect(cmd, true)
-	if err != nil {
-		return err
-	}
-	b, err := change(c)
-	if err != nil {
-		return err
-	}
-	w := cmd.OutOrStdout()
+// changedBot tells what plays of a bot that has changed, unless there is an error.
+func changedBot(w io.Writer, name string, b wire.Bot, err error) error {
 	switch {
+	case err != nil:
+		return err
 	case !b.Withdrawn.IsZero():
 		fmt.Fprintf(w, "%s is withdrawn: timba bots restore %s brings it back\n", name, name)
 	case b.Live == 0:
@@ -246,31 +238,26 @@ func changeBot(cmd *cobra.Command, name string, change func(*client.Client) (wir
 }
 
 func newBotsCancel() *cobra.Command {
-	return &cobra.Command{
+	return onServer(&cobra.Command{
 		Use:     "cancel BOT",
 		Short:   "Cancel your submission that waits for its turn",
 		Example: "  timba bots cancel mybot",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := connect(cmd, true)
-			if err != nil {
-				return err
-			}
-			b, err := c.Bot(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			if b.Latest == nil || b.Latest.Submission == 0 {
-				return fmt.Errorf("bots: %s has no submission of yours: timba bots --mine lists your bots", args[0])
-			}
-			s, err := c.CancelSubmission(cmd.Context(), b.Latest.Submission)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "cancelled %s@%d\n", s.Version.Bot, s.Version.Version)
-			return nil
-		},
-	}
+	}, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		b, err := c.Bot(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		if b.Latest == nil || b.Latest.Submission == 0 {
+			return fmt.Errorf("bots: %s has no submission of yours: timba bots --mine lists your bots", args[0])
+		}
+		s, err := c.CancelSubmission(cmd.Context(), b.Latest.Submission)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "cancelled %s@%d\n", s.Version.Bot, s.Version.Version)
+		return nil
+	})
 }
 
 func newBotsFetch() *cobra.Command {
@@ -282,56 +269,41 @@ func newBotsFetch() *cobra.Command {
 			"@N names another. It is written to a file of the current directory, such as mybot-3.tar.gz.",
 		Example: "  timba bots fetch mybot\n  timba bots fetch mybot@3 --out old.tar.gz",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			bot, n, err := botRef(args[0])
-			if err != nil {
-				return err
-			}
-			c, err := connect(cmd, true)
-			if err != nil {
-				return err
-			}
-			if n == 0 {
-				b, err := c.Bot(cmd.Context(), bot)
-				if err != nil {
-					return err
-				}
-				if n = b.Live; n == 0 && b.Latest != nil {
-					n = b.Latest.Version
-				}
-			}
-			u, err := c.Upload(cmd.Context(), bot, n)
-			if err != nil {
-				return err
-			}
-			defer u.Body.Close()
-			out = cmp.Or(out, u.Name)
-			size, err := writeUpload(out, u.Body)
-			if err != nil {
-				return fmt.Errorf("bots: %w", err)
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s@%d is in %s, %s\n", bot, n, out, bundle.Size(size))
-			return nil
-		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write it to this `FILE`")
-	return cmd
-}
-
-// writeUpload writes a new file, or none.
-func writeUpload(path string, from io.Reader) (int64, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return 0, fmt.Errorf("%q exists: delete it, or name another file with --out", path)
-	}
-	if err != nil {
-		return 0, err
-	}
-	n, err := io.Copy(f, from)
-	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(path)
-	}
-	return n, err
+	return onServer(cmd, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		bot, n, err := botRef(args[0])
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			b, err := c.Bot(cmd.Context(), bot)
+			if err != nil {
+				return err
+			}
+			if n = b.Live; n == 0 && b.Latest != nil {
+				n = b.Latest.Version
+			}
+		}
+		u, err := c.Upload(cmd.Context(), bot, n)
+		if err != nil {
+			return err
+		}
+		defer u.Body.Close()
+		out = cmp.Or(out, u.Name)
+		var size int64
+		err = cli.WriteNew(out, 0o644, func(w io.Writer) (err error) {
+			if size, err = io.Copy(w, u.Body); err != nil {
+				return fmt.Errorf("bots: %w", err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s@%d is in %s, %s\n", bot, n, out, bundle.Size(size))
+		return nil
+	})
 }
 
 func newBotsHistory() *cobra.Command {
@@ -395,18 +367,12 @@ func showHistories(w io.Writer, histories []history) {
 		fmt.Fprintln(w, "no match has moved its rating yet")
 		return
 	}
-	type row struct {
-		ladder string
-		wire.Change
-	}
-	var rows []row
+	var rows [][]any
 	for _, h := range histories {
 		for _, c := range h.Changes {
-			rows = append(rows, row{h.Ladder, c})
+			rows = append(rows, []any{h.Ladder, fmt.Sprintf("@%d", c.Version), c.Number, c.Match, fmt.Sprintf("%.1f", c.Before), fmt.Sprintf("%.1f", c.After),
+				fmt.Sprintf("%+.1f", c.After-c.Before), fmt.Sprintf("%.3f", c.Score), fmt.Sprintf("%.3f", c.Expected)})
 		}
 	}
-	cli.Rows(w, "ladder|version|number|match|before|after|change|score|expected", rows, func(r row) []any {
-		return []any{r.ladder, fmt.Sprintf("@%d", r.Version), r.Number, r.Match, fmt.Sprintf("%.1f", r.Before), fmt.Sprintf("%.1f", r.After),
-			fmt.Sprintf("%+.1f", r.After-r.Before), fmt.Sprintf("%.3f", r.Score), fmt.Sprintf("%.3f", r.Expected)}
-	})
+	text.Rows(w, "ladder|version|number|match|before|after|change|score|expected", rows, func(row []any) []any { return row })
 }

@@ -40,6 +40,18 @@ func fromServer[T any](cmd *cobra.Command, mine bool, get func(ctx context.Conte
 	}, show)
 }
 
+// onServer makes a command that does something on the user's server, for which it needs a token.
+func onServer(cmd *cobra.Command, do func(cmd *cobra.Command, c *client.Client, args []string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := connect(cmd, true)
+		if err != nil {
+			return err
+		}
+		return do(cmd, c, args)
+	}
+	return cmd
+}
+
 func dial(cmd *cobra.Command, a client.Account) (*client.Client, error) {
 	c, err := client.New(a.URL, a.Token)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,61 +41,19 @@ func (s *served) join(t *testing.T, name string) *client.Client {
 	return c
 }
 
-// connected is a timba connect that runs.
-type connected struct {
-	*exec.Cmd
-	text  kit.Output
-	ended chan struct{}
-}
-
-func (c *connected) said() string { return c.text.String() }
-
 // connectBot starts timba connect with a bot that waits until the end of a pipe.
-func connectBot(t *testing.T, s *served, token, bot string, pipe *os.File) *connected {
+func connectBot(t *testing.T, s *served, token, bot string, pipe *os.File) *running {
 	t.Helper()
-	c := &connected{ended: make(chan struct{})}
-	c.Cmd = exec.Command("timba", "connect", "--server", s.url, "--token-file", "-", "--bot", bot, "--",
+	cmd := exec.Command("timba", "connect", "--server", s.url, "--token-file", "-", "--bot", bot, "--",
 		"sh", "-c", `[ ! -e "$0" ] || cat "$0" 2>/dev/null; exec timba bot first`, pipe.Name())
-	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(token), &c.text, &c.text
-	kit.Must(t, c.Start())
-	go func() {
-		c.Wait()
-		close(c.ended)
-	}()
+	cmd.Stdin = strings.NewReader(token)
+	c := run(t, cmd, (*exec.Cmd).Start)
 	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("timba connect says:\n%s", c.said())
-		}
 		release(pipe) // the bot, which has the same stderr, ends when its input does
 		c.Process.Kill()
 		<-c.ended
 	})
 	return c
-}
-
-// await waits until it has said something.
-func (c *connected) await(t *testing.T, pattern string) {
-	t.Helper()
-	re := regexp.MustCompile(pattern)
-	until(t, "timba connect says "+pattern, func() bool {
-		select {
-		case <-c.ended:
-			if !re.MatchString(c.said()) {
-				t.Fatalf("timba connect has ended, %v, and has not said %s:\n%s", c.ProcessState, pattern, c.said())
-			}
-		default:
-		}
-		return re.MatchString(c.said())
-	})
-}
-
-// exits waits for its end and requires its status.
-func (c *connected) exits(t *testing.T, status int) {
-	t.Helper()
-	kit.Wait(t, "timba connect ends", c.ended)
-	if got := c.ProcessState.ExitCode(); got != status {
-		t.Errorf("%v, want status %d:\n%s", c.ProcessState, status, c.said())
-	}
 }
 
 // held returns a pipe for whose end the bot of connectBot waits.
@@ -130,8 +87,8 @@ func TestConnect(t *testing.T) {
 	release(pipe)
 	c.exits(t, cli.ExitGood)
 	c.await(t, `match \d+ over: score [01]\.\d+, Elo 1000 to \d+`)
-	if n := strings.Count(c.said(), "playing match"); n != 1 {
-		t.Errorf("%d matches began:\n%s", n, c.said())
+	if n := strings.Count(c.out.String(), "playing match"); n != 1 {
+		t.Errorf("%d matches began:\n%s", n, c.out.String())
 	}
 
 	c = connectBot(t, s, token, "far", held(t))
@@ -140,7 +97,7 @@ func TestConnect(t *testing.T) {
 	c.await(t, `leaving after`)
 	c.Process.Signal(os.Interrupt)
 	c.exits(t, cli.ExitNoVerdict)
-	if said := c.said(); strings.Contains(said, "over") || strings.Contains(said, "broken off") {
+	if said := c.out.String(); strings.Contains(said, "over") || strings.Contains(said, "broken off") {
 		t.Errorf("it has waited for the match:\n%s", said)
 	}
 

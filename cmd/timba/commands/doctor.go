@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -9,21 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
 
 // examination is the document of `timba doctor --json`.
 type examination struct {
 	Level  string          `json:"level"`
-	Layers []layerResult   `json:"layers"`
+	Layers []sandbox.Layer `json:"layers"`
 	Trials []sandbox.Trial `json:"attacks,omitempty"`
-}
-
-type layerResult struct {
-	Name  string `json:"name"`
-	OK    bool   `json:"ok"`
-	Error string `json:"error,omitempty"`
-	Fix   string `json:"fix,omitempty"`
 }
 
 func newDoctor() *cobra.Command {
@@ -45,7 +38,10 @@ func newDoctor() *cobra.Command {
 			return e, err
 		}
 		report := sandbox.Probe()
-		e = examine(cmd.Context(), report)
+		e = examination{Level: report.Level.String(), Layers: report.Layers}
+		if report.Level > sandbox.None && cmd.Context().Err() == nil {
+			e.Trials = sandbox.SelfTest(report.Level)
+		}
 		if err := cmd.Context().Err(); err != nil {
 			return e, err
 		}
@@ -57,23 +53,8 @@ func newDoctor() *cobra.Command {
 	}, showExamination)
 }
 
-func examine(ctx context.Context, r sandbox.Report) examination {
-	e := examination{Level: r.Level.String()}
-	for _, l := range r.Layers {
-		result := layerResult{Name: l.Name, OK: l.OK, Fix: l.Fix}
-		if l.Err != nil {
-			result.Error = l.Err.Error()
-		}
-		e.Layers = append(e.Layers, result)
-	}
-	if r.Level > sandbox.None && ctx.Err() == nil {
-		e.Trials = sandbox.SelfTest(r.Level)
-	}
-	return e
-}
-
 func showExamination(w io.Writer, e examination) {
-	cli.Rows(w, "layer||why", e.Layers, func(l layerResult) []any {
+	text.Rows(w, "layer||why", e.Layers, func(l sandbox.Layer) []any {
 		return []any{l.Name, map[bool]string{true: "ok", false: "missing"}[l.OK], l.Error}
 	})
 	for _, l := range e.Layers {
@@ -87,7 +68,7 @@ func showExamination(w io.Writer, e examination) {
 		return
 	}
 	fmt.Fprintln(w)
-	cli.Rows(w, "a program that||", e.Trials, func(t sandbox.Trial) []any {
+	text.Rows(w, "a program that||", e.Trials, func(t sandbox.Trial) []any {
 		return []any{t.Name, map[bool]string{true: "blocked", false: "GOT THROUGH"}[t.Blocked], t.Text}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -251,36 +250,29 @@ type worker struct {
 	arena            *arena
 	place            *place
 	name, creds, dir string
-	cmd              *exec.Cmd
-	out              []*kit.Output // of each start
+	*running                    // since the last start
+	starts           []*running // one after the other
 }
 
 // work starts the worker.
 func (w *worker) work(t *testing.T) {
 	t.Helper()
-	cmd, out := w.arena.worker("nats://"+w.place.address, w.creds, w.dir)
-	kit.Must(t, w.place.start(cmd))
-	w.cmd, w.out = cmd, append(w.out, out)
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		if t.Failed() && len(out.String()) > 0 {
-			t.Logf("%s:\n%s", w.name, out)
-		}
-	})
+	w.running = run(t, w.arena.worker("nats://"+w.place.address, w.creds, w.dir), w.place.start)
+	w.starts = append(w.starts, w.running)
 }
 
 // said returns what the worker has written since its first start.
 func (w *worker) said() string {
 	var all strings.Builder
-	for _, out := range w.out {
-		all.WriteString(out.String())
+	for _, r := range w.starts {
+		all.WriteString(r.out.String())
 	}
 	return all.String()
 }
 
 func (w *worker) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
-	kit.Must(t, w.cmd.Process.Signal(s))
+	kit.Must(t, w.Process.Signal(s))
 }
 
 // world returns what there is of the worker, to be looked for when it has ended.
@@ -288,7 +280,7 @@ func (w *worker) world(t *testing.T) *mess {
 	t.Helper()
 	return &mess{
 		mark: w.dir, temp: filepath.Join(w.dir, "tmp"), cache: w.dir, mounts: mountsOf(t),
-		all: []*mayhem{{Cmd: w.cmd, family: family(w.cmd.Process.Pid)}},
+		all: []*mayhem{{Cmd: w.Cmd, family: family(w.Process.Pid)}},
 	}
 }
 
@@ -297,8 +289,8 @@ func (w *worker) world(t *testing.T) *mess {
 func (w *worker) kill(t *testing.T) (took time.Duration) {
 	t.Helper()
 	world, began := w.world(t), time.Now()
-	w.cmd.Process.Kill()
-	w.cmd.Wait()
+	w.Process.Kill()
+	<-w.ended
 	world.gone(t)
 	return goneIn(t, began)
 }
@@ -309,9 +301,7 @@ func (w *worker) drain(t *testing.T) {
 	t.Helper()
 	world := w.world(t)
 	w.signal(t, syscall.SIGTERM)
-	if err := w.cmd.Wait(); err != nil {
-		t.Errorf("%s after SIGTERM: %v", w.name, err)
-	}
+	w.exits(t, cli.ExitGood)
 	world.gone(t)
 	for _, path := range append(glob(t, w.dir+"/*"), glob(t, w.dir+"/*/*")...) {
 		name := kit.Get[string](t)(filepath.Rel(w.dir, path))

@@ -37,7 +37,7 @@ func newGames() *cobra.Command {
 }
 
 func listGames(w io.Writer) error {
-	cli.Rows(w, "game|options (the default first)", games.All(), func(g *rules.Game) []any {
+	text.Rows(w, "game|options (the default first)", games.All(), func(g *rules.Game) []any {
 		var options []string
 		for _, o := range g.Options {
 			if o.Values != nil {

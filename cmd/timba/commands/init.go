@@ -71,7 +71,7 @@ func botPath(dir string) string {
 }
 
 func listLanguages(w io.Writer) {
-	cli.Rows(w, "language|also|needs|installed", starters.Languages, func(l starters.Language) []any {
+	text.Rows(w, "language|also|needs|installed", starters.Languages, func(l starters.Language) []any {
 		installed := "yes"
 		if l.Missing() != nil {
 			installed = "no"

@@ -269,7 +269,7 @@ func (a *arena) kill(t *testing.T, s *served) {
 	t.Helper()
 	world := a.world(t, s)
 	s.Process.Kill()
-	s.awaitEnd()
+	<-s.ended
 	world.gone(t)
 }
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -87,18 +88,10 @@ func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path
 	return me, c.URL, path, nil
 }
 
-// terminal returns the terminal at stdin, nil for none.
-func terminal(cmd *cobra.Command) *os.File {
-	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
-		return in
-	}
-	return nil
-}
-
 // confirmUnencrypted asks whether the token may go to a server by http. It returns an error unless it may.
 func confirmUnencrypted(cmd *cobra.Command, url string) error {
 	why := fmt.Errorf("login: %s is not encrypted: others on the way can read the token: use https, or add --unencrypted", url)
-	tty := terminal(cmd)
+	tty := text.Terminal(cmd.InOrStdin())
 	if tty == nil {
 		return why
 	}
@@ -125,7 +118,7 @@ func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error)
 	if f.tokenFile != "" {
 		return readSecret(cmd, f.tokenFile)
 	}
-	tty := terminal(cmd)
+	tty := text.Terminal(cmd.InOrStdin())
 	if tty == nil {
 		return readSecret(cmd, "-")
 	}

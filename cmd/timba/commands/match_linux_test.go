@@ -51,7 +51,7 @@ func TestResumeKeepsEveryFlag(t *testing.T) {
 				args = append(args, "--"+flag, flags[flag])
 				tested[flag] = true
 			}
-			begin(t, args...).Wait()
+			<-begin(t, args...).ended
 			whole := contents(t, dir)
 			for flag, value := range flags {
 				if flag == "deals" {
@@ -68,7 +68,7 @@ func TestResumeKeepsEveryFlag(t *testing.T) {
 				}
 			}
 			p := begin(t, "match", "--resume", dir)
-			p.Wait()
+			<-p.ended
 			if diff := cmp.Diff(whole, contents(t, dir)); diff != "" {
 				t.Errorf("the directory differs (-whole +resumed):\n%s\n%s", diff, p.out.String())
 			}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,8 +57,8 @@ func newMatches() *cobra.Command {
 		case matchReport:
 			showMatch(w, answer)
 		case []wire.Match:
-			cli.Rows(w, "match|ladder|state|when|bots", answer, func(m wire.Match) []any {
-				return []any{m.ID, ladderText(m), m.State, since(latest(m)), botsText(m)}
+			text.Rows(w, "match|ladder|state|when|bots", answer, func(m wire.Match) []any {
+				return []any{m.ID, ladderText(m), m.State, since(cmp.Or(m.Finished, m.Began, m.Created)), botsText(m)}
 			})
 		}
 	})
@@ -68,16 +69,6 @@ func ladderText(m wire.Match) string {
 		return m.Game + " (unrated)"
 	}
 	return m.Ladder
-}
-
-// latest returns the time of the last change of a match's state.
-func latest(m wire.Match) time.Time {
-	for _, t := range []time.Time{m.Finished, m.Began} {
-		if !t.IsZero() {
-			return t
-		}
-	}
-	return m.Created
 }
 
 // botsText returns the versions in a match, each with its rating change.
@@ -147,7 +138,7 @@ func printMatch(w io.Writer, m wire.Match) {
 		head += "|Elo before|after|moved|score|expected|K"
 	}
 	slot := 0
-	cli.Rows(w, head, m.Versions, func(v wire.Ref) []any {
+	text.Rows(w, head, m.Versions, func(v wire.Ref) []any {
 		name := fmt.Sprintf("%s@%d", v.Bot, v.Version)
 		if v.Remote {
 			name += " (remote)"
@@ -178,7 +169,7 @@ func printMatch(w io.Writer, m wire.Match) {
 }
 
 func printGames(w io.Writer, games []wire.Game) {
-	cli.Rows(w, "game|deal|rotation|plies|by rank", games, func(g wire.Game) []any {
+	text.Rows(w, "game|deal|rotation|plies|by rank", games, func(g wire.Game) []any {
 		seats := slices.Clone(g.Seats)
 		slices.SortStableFunc(seats, func(a, b wire.GameSeat) int { return a.Rank - b.Rank })
 		var words []string

@@ -271,7 +271,7 @@ func TestTerminalInterrupted(t *testing.T) {
 		t.Errorf("the screen has\n%s", text)
 	}
 	game := filepath.Join(t.TempDir(), "out")
-	begin(t, "match", "teeko", "--movetime", "60000", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", game).ends(t, cli.ExitGood)
+	begin(t, "match", "teeko", "--movetime", "60000", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", game).exits(t, cli.ExitGood)
 	show := sit(t, 80, "replay", "show", "--step", filepath.Join(game, "games", "0000-00000-0.json"))
 	show.until("^0 of 12: ")
 	kit.Must(t, show.Process.Signal(syscall.SIGTERM))

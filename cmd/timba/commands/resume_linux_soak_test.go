@@ -25,7 +25,7 @@ func TestResumeAfterKill(t *testing.T) {
 		return []string{"match", "teeko", "@random", "@greedy", "--deals", "20", "--set", "limit=30", "--seed", "9", "--concurrency", "2", "--out", dir}
 	}
 	whole := t.TempDir()
-	begin(t, match(whole)...).ends(t, cli.ExitGood)
+	begin(t, match(whole)...).exits(t, cli.ExitGood)
 	want := contents(t, whole)
 	const games = 40
 	if n := len(finished(t, whole)); n != games {
@@ -47,7 +47,7 @@ func TestResumeAfterKill(t *testing.T) {
 			for began, more := time.Now(), time.Duration(moment.IntN(5_000_000)); time.Since(began) < more; {
 			}
 			p.Process.Kill()
-			p.Wait()
+			<-p.ended
 			n := len(finished(t, dir))
 			if n < before {
 				t.Errorf("%d games are kept, there were %d", n, before)
@@ -61,7 +61,7 @@ func TestResumeAfterKill(t *testing.T) {
 			args = []string{"match", "--resume", dir}
 		}
 		p := begin(t, args...)
-		p.ends(t, cli.ExitGood)
+		p.exits(t, cli.ExitGood)
 		if text := fmt.Sprintf("\n%s in ", text.Count(games-before, "game")); !strings.Contains(p.out.String(), text) {
 			t.Errorf("%d games were kept, and it says:\n%s", before, p.out.String())
 		}

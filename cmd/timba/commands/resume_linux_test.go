@@ -19,36 +19,6 @@ import (
 	"github.com/timba-arena/timba/referee/text"
 )
 
-// process is timba as a separate process; out is what it wrote to stdout and stderr, once it has
-// ended.
-type process struct {
-	*exec.Cmd
-	out bytes.Buffer
-}
-
-// begin starts timba.
-func begin(t *testing.T, args ...string) *process {
-	t.Helper()
-	kit.Slow(t)
-	p := &process{Cmd: exec.Command("timba", args...)}
-	p.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
-	p.Stdout, p.Stderr = &p.out, &p.out
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Process.Kill() })
-	return p
-}
-
-// ends requires a process to end with a status.
-func (p *process) ends(t *testing.T, status int) {
-	t.Helper()
-	p.Wait()
-	if got := p.ProcessState.ExitCode(); got != status {
-		t.Fatalf("%v: %v, want status %d\n%s", p.Args, p.ProcessState, status, p.out.String())
-	}
-}
-
 // until waits for a condition.
 var until = kit.Until
 
@@ -65,19 +35,7 @@ func finished(t *testing.T, dir string) []string {
 // contents returns a directory's files by path, without times.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		files[strings.TrimPrefix(path, dir)] = clitest.Timeless(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
+	return kit.Get[map[string]string](t)(clitest.Contents(dir))
 }
 
 // holder makes a bot that plays the first move of each list. While there is the file gate, it never
@@ -110,7 +68,7 @@ func TestInterrupt(t *testing.T) {
 	p := begin(t, append(match, "--deals", "4", "--seed", "9", "--out", dir)...)
 	until(t, "a game is kept", func() bool { return len(finished(t, dir)) > 0 })
 	kit.Must(t, p.Process.Signal(os.Interrupt))
-	p.ends(t, cli.ExitNoVerdict)
+	p.exits(t, cli.ExitNoVerdict)
 	const games = 8
 	n := len(finished(t, dir)) // the first game of one process of the bot, or of two
 	if n == games {
@@ -123,7 +81,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	kit.Must(t, os.Remove(gate))
 	again := begin(t, "match", "--resume", dir)
-	again.ends(t, cli.ExitGood)
+	again.exits(t, cli.ExitGood)
 	if text := fmt.Sprintf("\n%s in ", text.Count(games-n, "game")); !strings.Contains(again.out.String(), text) {
 		t.Errorf("%d games were kept, and it says:\n%s", n, again.out.String())
 	}
@@ -133,7 +91,7 @@ func TestInterrupt(t *testing.T) {
 	p = begin(t, match...)
 	until(t, "the match goes on", func() bool { return len(family(p.Process.Pid)) > 1 })
 	kit.Must(t, p.Process.Signal(syscall.SIGTERM))
-	p.ends(t, cli.ExitNoVerdict)
+	p.exits(t, cli.ExitNoVerdict)
 	if !strings.Contains(p.out.String(), "only a match with --out DIR can be resumed\n") {
 		t.Errorf("it says\n%s", p.out.String())
 	}
@@ -152,30 +110,18 @@ func TestInterruptTwice(t *testing.T) {
 	size := kit.Get[int](t)(unix.FcntlInt(w.Fd(), unix.F_GETPIPE_SZ, 0))
 	kit.Get[int](t)(w.Write(make([]byte, size)))
 	dir := filepath.Join(t.TempDir(), "out")
-	p := exec.Command("timba", "match", "teeko", "@random", "@greedy", "--deals", "100000", "--log", "--out", dir)
-	p.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
-	p.Stdout = w
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd := exec.Command("timba", "match", "teeko", "@random", "@greedy", "--deals", "100000", "--log", "--out", dir)
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
+	cmd.Stdout = w
+	p := run(t, cmd, (*exec.Cmd).Start)
 	w.Close()
-	ended := make(chan struct{})
-	go func() {
-		p.Wait()
-		close(ended)
-	}()
 	until(t, "the match is planned", func() bool {
 		_, err := os.Stat(filepath.Join(dir, "plan.json"))
 		return err == nil
 	})
 	until(t, "it has ended", func() bool {
-		select {
-		case <-ended:
-			return true
-		default:
-			p.Process.Signal(os.Interrupt)
-			return false
-		}
+		p.Process.Signal(os.Interrupt)
+		return p.over()
 	})
 	if status := p.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGINT {
 		t.Errorf("it ended with %v", p.ProcessState)
@@ -198,7 +144,7 @@ func (h hung) Read([]byte) (int, error) {
 func TestInterruptReading(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	begin(t, "match", "teeko", "--movetime", "60000", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", dir).ends(t, cli.ExitGood)
+	begin(t, "match", "teeko", "--movetime", "60000", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", dir).exits(t, cli.ExitGood)
 	for _, line := range []string{
 		"replay verify -", "replay show -", "replay export -", "replay feed - --seat 0", "explain -",
 		"login http://127.0.0.1:1 --token-file -", "bot first",

@@ -43,11 +43,7 @@ func TestServeKilled(t *testing.T) {
 	broken := map[int64]bool{}           // rated matches that were being played at a kill
 	var slowest time.Duration
 	for kill := range kills {
-		s, out := a.launch(t, "--log-level", "debug")
-		go func() {
-			for out.Scan() {
-			}
-		}()
+		s := a.launch(t, "--log-level", "debug")
 		// Every other one is killed while it starts, perhaps; the rest while they play.
 		if kill%2 > 0 {
 			until(t, "matches begin", func() bool { return strings.Contains(s.log(), "match begins") })

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -25,7 +24,7 @@ type arena struct {
 	program string // timba
 	dir     string
 	home    string                // of its user's account, and of the starters
-	start   func(*exec.Cmd) error // starts its servers; nil: where the test runs
+	start   func(*exec.Cmd) error // starts its servers
 }
 
 // undetected returns timba without the race detector, for tests that start it often.
@@ -40,10 +39,7 @@ func undetected(t *testing.T) (path string) {
 
 // quickLadders returns a configuration of many short matches between a number of house bots.
 func quickLadders(house int) string {
-	var bots []string
-	for _, name := range []string{"@random", "@first", "@greedy"} {
-		bots = append(bots, strconv.Quote(name))
-	}
+	bots := []string{`"@random"`, `"@first"`, `"@greedy"`}
 	for noise := 1; len(bots) < house; noise++ {
 		bots = append(bots, strconv.Quote(fmt.Sprintf("@greedy:noise=%d", 5*noise)))
 	}
@@ -63,54 +59,35 @@ func quickLadders(house int) string {
 func newArena(t testing.TB, config string) *arena {
 	t.Helper()
 	kit.Slow(t)
-	a := &arena{program: "timba", dir: laddertest.Dir(t), home: t.TempDir()}
+	a := &arena{program: "timba", dir: laddertest.Dir(t), home: t.TempDir(), start: (*exec.Cmd).Start}
 	kit.Must(t, os.WriteFile(filepath.Join(a.dir, "timba.toml"), []byte(config), 0o600))
 	return a
 }
 
 // served is a running server.
 type served struct {
-	*exec.Cmd
+	*running
 	url   string
 	token string     // of the first start
 	text  kit.Output // stderr
-	ended chan struct{}
-
-	watched bool // a goroutine waits for its end, and closes ended
-}
-
-// awaitEnd returns when the server has ended.
-func (s *served) awaitEnd() {
-	if s.watched {
-		<-s.ended
-		return
-	}
-	s.Wait()
 }
 
 // log returns what it has written on stderr so far.
 func (s *served) log() string { return s.text.String() }
 
 // launch starts a server and does not wait for it.
-func (a *arena) launch(t testing.TB, args ...string) (s *served, stdout *bufio.Scanner) {
+func (a *arena) launch(t testing.TB, args ...string) *served {
 	t.Helper()
-	s = &served{ended: make(chan struct{})}
-	s.Cmd = exec.Command(a.program, append([]string{"serve", "--data", a.dir, "--listen", "127.0.0.1:0", "--log-level", "debug"}, args...)...)
-	s.Stderr = &s.text
-	out, err := s.StdoutPipe()
-	kit.Must(t, err)
-	start := s.Start
-	if a.start != nil {
-		start = func() error { return a.start(s.Cmd) }
-	}
-	kit.Must(t, start())
+	s := new(served)
+	cmd := exec.Command(a.program, append([]string{"serve", "--data", a.dir, "--listen", "127.0.0.1:0", "--log-level", "debug"}, args...)...)
+	cmd.Stderr = &s.text
 	t.Cleanup(func() {
-		s.Process.Kill()
 		if t.Failed() {
-			t.Logf("the server says\n%s", s.log())
+			t.Logf("the server logs\n%s", s.log())
 		}
 	})
-	return s, bufio.NewScanner(out)
+	s.running = run(t, cmd, a.start)
+	return s
 }
 
 // serve starts a server and waits until it serves. It has a token if this start has made one.
@@ -118,26 +95,11 @@ func (a *arena) serve(t testing.TB, args ...string) *served {
 	t.Helper()
 	file := datadir.Dir(a.dir).AdminToken()
 	before, _ := os.ReadFile(file)
-	s, out := a.launch(t, args...)
-	for s.url == "" {
-		if !out.Scan() {
-			s.Wait()
-			t.Fatalf("the server does not start: %v\n%s", s.ProcessState, s.log())
-		}
-		if _, url, ok := strings.Cut(out.Text(), " on http://"); ok {
-			s.url = "http://" + url
-		}
-	}
+	s := a.launch(t, args...)
+	s.url = s.await(t, ` on (http://.*)\n`)[1]
 	if token, _ := os.ReadFile(file); !bytes.Equal(token, before) {
 		s.token = strings.TrimSpace(string(token))
 	}
-	s.watched = true
-	go func() {
-		defer close(s.ended)
-		for out.Scan() {
-		}
-		s.Wait()
-	}()
 	return s
 }
 
@@ -163,15 +125,6 @@ func finishedIn(log string) (ids []int64) {
 		ids = append(ids, id)
 	}
 	return ids
-}
-
-// exits waits for the end of a server and requires its status.
-func (s *served) exits(t *testing.T, status int) {
-	t.Helper()
-	kit.Wait(t, "the server ends", s.ended)
-	if got := s.ProcessState.ExitCode(); got != status {
-		t.Fatalf("%v, want status %d\n%s", s.ProcessState, status, s.log())
-	}
 }
 
 // look opens the directory beside or after the server.
@@ -212,19 +165,8 @@ func (a *arena) matches(t *testing.T) map[int64]ladder.Match {
 func TestServeSmall(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, "")
-	s, out := a.launch(t, "--memory", "600m", "--sandbox", "reduced", "--workers", "1", "--grace", "0s")
-	noticed := false
-	for !noticed {
-		if !out.Scan() {
-			s.Wait()
-			t.Fatalf("the server does not start: %v\n%s", s.ProcessState, s.log())
-		}
-		noticed = regexp.MustCompile(`^notice: a bot may use \d+ MiB of memory, not 512: all bots together have 600 MiB`).MatchString(out.Text())
-	}
-	go func() {
-		for out.Scan() {
-		}
-	}()
+	s := a.launch(t, "--memory", "600m", "--sandbox", "reduced", "--workers", "1", "--grace", "0s")
+	s.await(t, `(?m)^notice: a bot may use \d+ MiB of memory, not 512: all bots together have 600 MiB`)
 	until(t, "a match is over", func() bool { return len(finishedIn(s.log())) > 0 })
 	a.kill(t, s)
 }

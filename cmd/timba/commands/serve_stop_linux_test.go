@@ -117,12 +117,7 @@ func TestServeStopTwice(t *testing.T) {
 	world := a.world(t, s)
 	until(t, "it has ended", func() bool {
 		s.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-s.ended:
-			return true
-		default:
-			return false
-		}
+		return s.over()
 	})
 	if status := s.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGTERM {
 		t.Errorf("it ended with %v", s.ProcessState)

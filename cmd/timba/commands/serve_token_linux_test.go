@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
@@ -15,14 +16,9 @@ import (
 func TestServeShowsToken(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, quickLadders(3))
-	s, out := a.launch(t, "--log-level", "info")
-	var lines []string
-	for out.Scan() {
-		if lines = append(lines, out.Text()); strings.HasPrefix(out.Text(), "delete that file") {
-			break
-		}
-	}
-	all := strings.Join(lines, "\n")
+	s := a.launch(t, "--log-level", "info")
+	s.await(t, "(?m)^delete that file")
+	all := s.out.String()
 	file := datadir.Dir(a.dir).AdminToken()
 	m := regexp.MustCompile(`^serving .*\nsite: http://\S+/\n\nadmin token: (timba_\w+)\nlog in with: timba login http://\S+ --token-file (\S+)\n`).FindStringSubmatch(all)
 	if m == nil || m[2] != file || !strings.Contains(all, "It is also in "+file+",") {
@@ -46,9 +42,7 @@ func TestServeShowsToken(t *testing.T) {
 		}
 	}
 	kit.Must(t, s.Process.Signal(os.Interrupt))
-	for out.Scan() {
-	}
-	s.Wait()
+	s.exits(t, cli.ExitGood)
 	if log := s.log(); !regexp.MustCompile(`msg=summary matches=[1-9]`).MatchString(log) {
 		t.Errorf("the log has no summary:\n%s", log)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -30,7 +31,7 @@ func newTokens() *cobra.Command {
 }
 
 func showTokens(w io.Writer, tokens []wire.Token) {
-	cli.Rows(w, "id|scope|label|made|used|expires", tokens, func(t wire.Token) []any {
+	text.Rows(w, "id|scope|label|made|used|expires", tokens, func(t wire.Token) []any {
 		expires := since(t.Expires)
 		if !t.Revoked.IsZero() {
 			expires = "revoked " + since(t.Revoked)
@@ -68,29 +69,28 @@ func newTokensAdd() *cobra.Command {
 }
 
 func newTokensRevoke() *cobra.Command {
-	return &cobra.Command{
+	return onServer(&cobra.Command{
 		Use:     "revoke ID...",
 		Short:   "Revoke tokens",
 		Example: "  timba tokens revoke 3",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ids, err := idArgs("token", args)
+	}, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		var ids []int64
+		for _, arg := range args {
+			id, err := idOf("token", arg)
 			if err != nil {
 				return err
 			}
-			c, err := connect(cmd, true)
-			if err != nil {
+			ids = append(ids, id)
+		}
+		for _, id := range ids {
+			if err := c.RevokeToken(cmd.Context(), id); err != nil {
 				return err
 			}
-			for _, id := range ids {
-				if err := c.RevokeToken(cmd.Context(), id); err != nil {
-					return err
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "revoked token %d\n", id)
-			}
-			return nil
-		},
-	}
+			fmt.Fprintf(cmd.OutOrStdout(), "revoked token %d\n", id)
+		}
+		return nil
+	})
 }
 
 // untilTime returns the time after a span such as 12h or 90d from now; zero for "".
@@ -110,19 +110,7 @@ func untilTime(span string) (time.Time, error) {
 	return time.Now().Add(d).UTC().Truncate(time.Second), nil
 }
 
-// idArgs parses IDs; what names their kind in errors.
-func idArgs(what string, args []string) ([]int64, error) {
-	var ids []int64
-	for _, arg := range args {
-		id, err := idOf(what, arg)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
-}
-
+// idOf parses an ID; what names its kind in errors.
 func idOf(what, arg string) (int64, error) {
 	id, err := strconv.ParseInt(arg, 10, 64)
 	if err != nil || id < 1 {

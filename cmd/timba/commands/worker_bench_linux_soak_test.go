@@ -33,17 +33,13 @@ func benchWorkers(b *testing.B, core int) {
 	if core != cores.Any {
 		creds := filepath.Join(b.TempDir(), "lab-1.creds")
 		kit.Must(b, os.WriteFile(creds, []byte(a.timba(b, "", "admin", "worker", "add", "lab-1", "--data", a.dir)), 0o600))
-		cmd, _ := a.worker(s.cluster(b), creds, b.TempDir())
+		cmd := a.worker(s.cluster(b), creds, b.TempDir())
 		cmd.Args = append([]string{"taskset", "-c", strconv.Itoa(core)}, cmd.Args...)
 		var err error
 		if cmd.Path, err = exec.LookPath("taskset"); err != nil {
 			b.Fatal(err)
 		}
-		kit.Must(b, cmd.Start())
-		b.Cleanup(func() {
-			cmd.Process.Kill()
-			cmd.Wait()
-		})
+		run(b, cmd, (*exec.Cmd).Start)
 		kit.Until(b, "the worker plays", func() bool { return strings.Contains(s.log(), "machine=lab-1 ") })
 	}
 	finished := func() int { return strings.Count(s.log(), `msg="match finished"`) }

@@ -29,25 +29,15 @@ func (s *served) cluster(t testing.TB) (url string) {
 	return url
 }
 
-// worker returns the command of a worker, and what it will write.
-func (a *arena) worker(url, creds, dir string) (*exec.Cmd, *kit.Output) {
-	cmd, out := exec.Command(a.program, "worker", "--nats", url, "--creds", creds, "--data", dir, "--cores", "1"), new(kit.Output)
-	cmd.Stdout, cmd.Stderr = out, out
-	return cmd, out
+// worker returns the command of a worker.
+func (a *arena) worker(url, creds, dir string) *exec.Cmd {
+	return exec.Command(a.program, "worker", "--nats", url, "--creds", creds, "--data", dir, "--cores", "1")
 }
 
 // startWorker starts timba worker with credentials for a server, in a directory.
-func (a *arena) startWorker(t testing.TB, url, creds, dir string) (*exec.Cmd, *kit.Output) {
+func (a *arena) startWorker(t testing.TB, url, creds, dir string) *running {
 	t.Helper()
-	cmd, out := a.worker(url, creds, dir)
-	kit.Must(t, cmd.Start())
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		if t.Failed() {
-			t.Logf("the worker:\n%s", out)
-		}
-	})
-	return cmd, out
+	return run(t, a.worker(url, creds, dir), (*exec.Cmd).Start)
 }
 
 // playedBy returns how many finished matches a machine has played.
@@ -68,7 +58,7 @@ func TestWorker(t *testing.T) {
 	s := a.serve(t, "--workers", "1", "--cluster", "127.0.0.1:0")
 	creds, data := filepath.Join(t.TempDir(), "lab-1.creds"), filepath.Join(t.TempDir(), "worker")
 	kit.Must(t, os.WriteFile(creds, []byte(a.timba(t, "", "admin", "worker", "add", "lab-1", "--data", a.dir)), 0o600))
-	w, _ := a.startWorker(t, s.cluster(t), creds, data)
+	w := a.startWorker(t, s.cluster(t), creds, data)
 	plays := func(more int) {
 		t.Helper()
 		before := playedBy(a.matches(t), "lab-1")
@@ -89,22 +79,18 @@ func TestWorker(t *testing.T) {
 		}
 	}
 	kit.Must(t, w.Process.Signal(syscall.SIGTERM))
-	if err := w.Wait(); err != nil {
-		t.Errorf("after SIGTERM: %v", err)
-	}
+	w.exits(t, cli.ExitGood)
 	left, err := filepath.Glob(filepath.Join(data, "*", "*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("it leaves %v, %v", left, err)
 	}
 
-	w, out := a.startWorker(t, s.cluster(t), creds, data)
+	w = a.startWorker(t, s.cluster(t), creds, data)
 	plays(1)
 	a.timba(t, "", "admin", "worker", "remove", "lab-1", "--data", a.dir)
-	kit.Until(t, "the worker is cut off", func() bool { return strings.Contains(out.String(), "NATS refuses the credentials: they were removed") })
+	w.await(t, "NATS refuses the credentials: they were removed")
 	kit.Must(t, w.Process.Signal(syscall.SIGTERM))
-	if w.Wait(); w.ProcessState.ExitCode() != cli.ExitError {
-		t.Errorf("a worker that was removed ends with %v:\n%s", w.ProcessState, out)
-	}
+	w.exits(t, cli.ExitError)
 	kit.Must(t, s.Process.Signal(syscall.SIGTERM))
 	s.exits(t, cli.ExitGood)
 	if text := a.timba(t, "", "admin", "workers", "--data", a.dir); !strings.Contains(text, "no server runs with this data directory") {
@@ -129,15 +115,13 @@ func TestServeNats(t *testing.T) {
 	}
 	creds := filepath.Join(t.TempDir(), "lab-1.creds")
 	kit.Must(t, os.WriteFile(creds, text, 0o600))
-	w, _ := a.startWorker(t, c.URL, creds, filepath.Join(t.TempDir(), "worker"))
+	w := a.startWorker(t, c.URL, creds, filepath.Join(t.TempDir(), "worker"))
 	kit.Until(t, "both play", func() bool {
 		all := a.matches(t)
 		return playedBy(all, "local") > 1 && playedBy(all, "lab-1") > 1
 	})
 	kit.Must(t, w.Process.Signal(syscall.SIGTERM))
-	if err := w.Wait(); err != nil {
-		t.Errorf("the worker ends with %v", err)
-	}
+	w.exits(t, cli.ExitGood)
 	kit.Must(t, s.Process.Signal(syscall.SIGTERM))
 	s.exits(t, cli.ExitGood)
 	a.sound(t)

@@ -127,7 +127,7 @@ func (r *Run) Document() Document {
 		doc.Games += m.Tally.Games
 		doc.Moves += m.Tally.Plies
 	}
-	rounds := r.Format == tournament.Swiss || r.Format == tournament.Knockout
+	rounds := r.Format.InRounds()
 	if rounds {
 		doc.addRounds(r, results)
 	}

@@ -97,7 +97,7 @@ func (r *Run) standing(s tournament.Standing) string {
 func (r *Run) progress(results tournament.Results, took time.Duration) (parts []part) {
 	matches := r.Matches()
 	deals, all := r.Total()
-	if r.Format == tournament.Swiss || r.Format == tournament.Knockout {
+	if r.Format.InRounds() {
 		round := 0
 		if len(matches) > 0 {
 			round = matches[len(matches)-1].Round

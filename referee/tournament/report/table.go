@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
@@ -27,7 +25,7 @@ func (r *Run) WriteTables(w io.Writer) {
 	results := r.Results()
 	r.writeStandings(w, results)
 	r.writeTeams(w)
-	if r.Format == tournament.Swiss || r.Format == tournament.Knockout {
+	if r.Format.InRounds() {
 		r.writeRounds(w, results)
 	}
 	if r.Format == tournament.Gauntlet {
@@ -84,17 +82,14 @@ func (r *Run) writeCredit(w io.Writer, results tournament.Results) {
 // writeOpponents tells what the deals say of the first bot against each of the others.
 func (r *Run) writeOpponents(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s against each opponent:\n", r.Bots[0].Name)
-	tab := text.Table(w)
-	tab.AppendHeader(table.Row{"Elo", "95 %", "opponent", "share", "LOS", "deals", "games"})
-	for _, other := range results.Standings {
+	text.Rows(w, "Elo|95 %|opponent|share|LOS|deals|games", results.Standings, func(other tournament.Standing) []any {
 		s := results.Pairs[0][other.Bot]
 		if other.Bot == 0 || s.Deals == 0 {
-			continue
+			return nil
 		}
-		tab.AppendRow(table.Row{eloText(s), bounded(s.Elo.Low) + " to " + bounded(s.Elo.High), other.Name,
-			fmt.Sprintf("%.0f%%", 100*s.Score.Value), fmt.Sprintf("%.1f %%", 100*s.LOS), s.Deals, s.Games})
-	}
-	tab.Render()
+		return []any{eloText(s), bounded(s.Elo.Low) + " to " + bounded(s.Elo.High), other.Name,
+			fmt.Sprintf("%.0f%%", 100*s.Score.Value), fmt.Sprintf("%.1f %%", 100*s.LOS), s.Deals, s.Games}
+	})
 }
 
 // mostPairs is how many bots have a table of who did what against whom.
@@ -105,14 +100,13 @@ func (r *Run) writePairs(w io.Writer, results tournament.Results) {
 		return
 	}
 	fmt.Fprintf(w, "\nshare of the duels, by deals:\n")
-	tab := text.Table(w)
-	header := table.Row{""}
+	head, place := "", 0
 	for i := range results.Standings {
-		header = append(header, i+1)
+		head += fmt.Sprintf("|%d", i+1)
 	}
-	tab.AppendHeader(header)
-	for i, a := range results.Standings {
-		row := table.Row{fmt.Sprintf("%d %s", i+1, a.Name)}
+	text.Rows(w, head, results.Standings, func(a tournament.Standing) []any {
+		place++
+		row := []any{fmt.Sprintf("%d %s", place, a.Name)}
 		for _, b := range results.Standings {
 			s := results.Pairs[a.Bot][b.Bot]
 			switch {
@@ -124,9 +118,8 @@ func (r *Run) writePairs(w io.Writer, results tournament.Results) {
 				row = append(row, fmt.Sprintf("%.0f%%", 100*s.Score.Value))
 			}
 		}
-		tab.AppendRow(row)
-	}
-	tab.Render()
+		return row
+	})
 }
 
 // shownFaults is how many different faults are told in full.
@@ -259,38 +252,38 @@ func perGame(s referee.Score) string {
 // comes first: the match points of a Swiss tournament, the round that a bot was out
 // in of a knockout, the rating of others.
 func (r *Run) writeStandings(w io.Writer, results tournament.Results) {
-	tab := text.Table(w)
-	head, elo := table.Row{"bot"}, table.Row{"Elo", "± 95 %"}
-	tail := table.Row{"games", "wins", "draws", "losses", "points", "points a game", "faults"}
+	head := "bot|games|wins|draws|losses|points|points a game|faults"
+	switch r.Format {
+	case tournament.Swiss:
+		head = "place|match points|" + head
+	case tournament.Knockout:
+		head = "place|out in|" + head
+	}
+	rated := len(r.Bots) > 2
 	switch {
-	case r.Format == tournament.Swiss:
-		head = append(table.Row{"place", "match points"}, head...)
-	case r.Format == tournament.Knockout:
-		head = append(table.Row{"place", "out in"}, head...)
+	case rated && r.Format.InRounds():
+		head += "|Elo|± 95 %"
+	case rated:
+		head = "Elo|± 95 %|" + head
 	}
-	order := func(head, elo, tail table.Row) table.Row {
+	place := 0
+	text.Rows(w, head, results.Standings, func(s tournament.Standing) []any {
+		place++
+		row := []any{s.Name, s.Games, s.Wins, s.Draws, s.Losses, fmt.Sprintf("%g", s.Points), perGame(s.Score), r.faultsOf(s.Bot)}
+		elo := []any{fmt.Sprintf("%+.0f", math.Round(s.Rating.Value)+0), plusMinus(s.Rating.PlusMinus(), 0)}
 		switch {
-		case len(r.Bots) <= 2:
-			return append(head, tail...)
-		case len(head) == 1:
-			return append(append(elo, head...), tail...)
+		case r.Format == tournament.Swiss:
+			row = append([]any{place, fmt.Sprintf("%.2f", s.Match)}, row...)
+		case r.Format == tournament.Knockout:
+			row = append([]any{place, r.outIn(s, results)}, row...)
+		case rated:
+			return append(elo, row...)
 		}
-		return append(append(head, tail...), elo...)
-	}
-	tab.AppendHeader(order(head, elo, tail))
-	for i, s := range results.Standings {
-		head := table.Row{s.Name}
-		switch r.Format {
-		case tournament.Swiss:
-			head = table.Row{i + 1, fmt.Sprintf("%.2f", s.Match), s.Name}
-		case tournament.Knockout:
-			head = table.Row{i + 1, r.outIn(s, results), s.Name}
+		if rated {
+			row = append(row, elo...)
 		}
-		elo := table.Row{fmt.Sprintf("%+.0f", math.Round(s.Rating.Value)+0), plusMinus(s.Rating.PlusMinus(), 0)}
-		tail := table.Row{s.Games, s.Wins, s.Draws, s.Losses, fmt.Sprintf("%g", s.Points), perGame(s.Score), r.faultsOf(s.Bot)}
-		tab.AppendRow(order(head, elo, tail))
-	}
-	tab.Render()
+		return row
+	})
 }
 
 // writeTeams tells who is whose partner in all games, which no Elo can tell apart.
@@ -346,19 +339,17 @@ func (r *Run) roundName(round int, results tournament.Results) string {
 // won it all.
 func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
 	fmt.Fprintln(w)
-	tab := text.Table(w)
-	header := table.Row{"round", "match points"}
+	head := "round|match points"
 	if r.Format == tournament.Knockout {
-		header = append(header, "goes on")
+		head += "|goes on"
 	}
-	tab.AppendHeader(header)
 	last := -1
-	for _, m := range r.Matches() {
+	text.Rows(w, head, r.Matches(), func(m *tournament.Match) []any {
 		name := ""
 		if m.Round != last {
 			name, last = r.roundName(m.Round, results), m.Round
 		}
-		row := table.Row{name, r.matchPoints(m)}
+		row := []any{name, r.matchPoints(m)}
 		if r.Format == tournament.Knockout {
 			winner := "-"
 			if r.Finished(m) {
@@ -369,9 +360,8 @@ func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
 			}
 			row = append(row, winner)
 		}
-		tab.AppendRow(row)
-	}
-	tab.Render()
+		return row
+	})
 	if results.Champion >= 0 {
 		fmt.Fprintf(w, "\nchampion: %s\n", r.Bots[results.Champion].Name)
 	}
