@@ -252,6 +252,7 @@ function tick() {
 function told(what) {
   if (what === 'over') return;
   element('here').hidden = what !== 'taken';
+  element('enter').hidden = what !== 'out';
   if (what === 'taken' || what === 'out') {
     steps.length = 0;
     turn = null;

@@ -41,6 +41,7 @@ if (root) {
 
   function ended(state) {
     root.dataset.over = state;
+    element('status').hidden = true;
     element('over').hidden = false;
     const replay = element('replay'), at = board.game?.match;
     if (replay && at && state === 'finished') {
@@ -66,11 +67,12 @@ async function result() {
 
 function seats(b, frame, names) {
   const { game } = b;
-  const points = frame.views[0].points?.split(',');
+  const points = frame.views[0].points?.split(','); // boards have none
+  element('pointshead').hidden = !points;
   return game.seats.map((s, seat) => html('tr', { class: `seat${seat}${frame.turn === seat && !b.last() ? ' turn' : ''}`, 'data-seat': String(seat) },
     html('td', {}, html('span', { class: 'dot' }, String(seat))),
     html('th', { scope: 'row' }, names[seat], !people && game.faults.some((f) => f.seat === seat) && html('span', { class: 'tag loss' }, say('forfeit'))),
-    html('td', { class: 'number' }, b.last() ? String(s.points) : points?.[seat] ?? ''),
+    points && html('td', { class: 'number' }, b.last() ? String(s.points) : points[seat]),
     clocked?.length !== 0 && html('td', { class: 'number clock' }, '')));
 }
 
