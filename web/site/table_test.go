@@ -187,14 +187,10 @@ func TestTableBids(t *testing.T) {
 	b.Wait(`#board .words`)
 	webtest.Eval[int64](b, `document.styleSheets[0].insertRule('#board .words button { min-width: 200px; }', document.styleSheets[0].cssRules.length)`) // as many would be
 	b.Look(380, 844, false)                                                                                                                             // it is drawn again
-	var box []float64
-	kit.Until(t, "the bids have two lines", func() bool {
-		box = webtest.Eval[[]float64](b, `(() => { const r = document.querySelector('#board .words').getBoundingClientRect(); return [r.height, r.bottom + scrollY, document.getElementById('board').clientWidth]; })()`)
-		return box[0] > 90 && box[2] < 375
+	kit.Until(t, "the bids have two lines, which end on the screen", func() bool {
+		box := webtest.Eval[[]float64](b, `(() => { const r = document.querySelector('#board .words').getBoundingClientRect(); return [r.height, r.bottom + scrollY, document.getElementById('board').clientWidth]; })()`)
+		return box[0] > 90 && box[1] <= 844 && box[2] < 375
 	})
-	if box[1] > 844 {
-		t.Errorf("the bids end at %v, on a screen 844 high", box[1])
-	}
 }
 
 // Resigning is asked for, and the card says so; the same guest reads "you" when the page is loaded again,
