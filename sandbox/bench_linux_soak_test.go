@@ -107,7 +107,7 @@ func BenchmarkStart(b *testing.B) {
 	for _, g := range greetings {
 		b.Run(g.name, func(b *testing.B) {
 			if _, err := exec.LookPath(g.command[0]); err != nil {
-				b.Skipf("there is no %s here", g.command[0])
+				kit.Lacks(b, g.command[0])
 			}
 			dir, run := "", g.command
 			if g.source != "" {
@@ -165,7 +165,7 @@ func BenchmarkEnd(b *testing.B) {
 // the last one's first line.
 func BenchmarkTwelve(b *testing.B) {
 	if _, err := exec.LookPath("python3"); err != nil {
-		b.Skip("there is no python3 here")
+		kit.Lacks(b, "python3")
 	}
 	m, python := medians{}, command(b, None, "", "python3", "-c", "print(1)")
 	for b.Loop() {

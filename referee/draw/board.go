@@ -2,7 +2,6 @@ package draw
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -18,7 +17,7 @@ const cell = 6
 func (d *drawing) board(b *rules.Board) block {
 	pieces := d.p.View.Get(b.Pieces)
 	colours := d.p.View.Get(b.Colours)
-	side := int(math.Sqrt(float64(len(pieces))))
+	side := rules.Columns(pieces)
 	if side < 1 || len(pieces) != side*side || side > 12 {
 		return d.view()
 	}
@@ -58,19 +57,6 @@ func squareOf(text string) int {
 		return -1
 	}
 	return n
-}
-
-// Square returns the number of a square that a person names, such as a1, the lower left one, on a board with so
-// many squares on a side.
-func Square(name string, side int) (number int, ok bool) {
-	if len(name) < 2 {
-		return 0, false
-	}
-	column, row := int(name[0]|0x20)-'a', squareOf(name[1:])
-	if column < 0 || column >= side || row < 1 || row > side {
-		return 0, false
-	}
-	return (side-row)*side + column, true
 }
 
 // frame draws the edges of a board, with letters for its columns and numbers for its rows. Where colours

@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // ErrQuit is the error of a game that the person left and that the others did not finish
@@ -213,13 +214,11 @@ func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 }
 
 // side returns how many squares a side of the board has, 0 without a board.
-func (p *Person) side(t *protocol.Turn) (n int) {
+func (p *Person) side(t *protocol.Turn) int {
 	if board := p.Match.Variant.Game.Display.Board; board != nil {
-		for squares := len(t.View.Get(board.Pieces)); n*n < squares; {
-			n++
-		}
+		return rules.Columns(t.View.Get(board.Pieces))
 	}
-	return n
+	return 0
 }
 
 // hand returns the cards in the person's hand, nil in other games.

@@ -1,5 +1,10 @@
 package rules
 
+import (
+	"math"
+	"strconv"
+)
+
 // Display is how a game is drawn. All drawing uses only it and the
 // view of a seat, and does not depend on the name of a game. Without Cards and
 // Board, the view is shown as text.
@@ -37,4 +42,25 @@ type Board struct {
 	// Corners is which side has each corner as its goal: those of the top row, left and
 	// right, and those of the bottom row. "" if corners are not goals.
 	Corners string `json:"corners,omitempty"`
+}
+
+// Columns returns how many columns and rows a board has whose squares have these pieces.
+func Columns(pieces string) int { return int(math.Sqrt(float64(len(pieces)))) }
+
+// SquareName returns a square as people call it on a board with so many columns: a1 is the lower left one.
+func SquareName(square, columns int) string {
+	return string(rune('a'+square%columns)) + strconv.Itoa(columns-square/columns)
+}
+
+// SquareNamed returns the square with such a name, in small or capital letters; ok is false if the board has none.
+func SquareNamed(name string, columns int) (square int, ok bool) {
+	if len(name) < 2 {
+		return 0, false
+	}
+	column := int(name[0]|0x20) - 'a'
+	row, err := strconv.Atoi(name[1:])
+	if err != nil || column < 0 || column >= columns || row < 1 || row > columns {
+		return 0, false
+	}
+	return (columns-row)*columns + column, true
 }

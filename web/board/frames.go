@@ -3,7 +3,6 @@ package board
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +39,7 @@ func (g *Game) Columns() int {
 	if g.Display.Board == nil {
 		return 0
 	}
-	return int(math.Sqrt(float64(len(g.Frames[0].Common[g.Display.Board.Pieces]))))
+	return rules.Columns(g.Frames[0].Common[g.Display.Board.Pieces])
 }
 
 // MoveName returns a move as players call it: with names of squares on a board. Other moves are returned unchanged.
@@ -52,14 +51,9 @@ func (g *Game) MoveName(move string) string {
 		if err != nil || columns == 0 {
 			return move
 		}
-		names = append(names, SquareName(square, columns))
+		names = append(names, rules.SquareName(square, columns))
 	}
 	return strings.Join(names, "-")
-}
-
-// SquareName returns a square as players call it on a board with so many columns: a1 is the lower left one.
-func SquareName(square, columns int) string {
-	return string(rune('a'+square%columns)) + strconv.Itoa(columns-square/columns)
 }
 
 type (

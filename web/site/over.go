@@ -245,7 +245,7 @@ func (o *over) told(v *visit, g *board.Game) {
 func cornersOf(b *rules.Board, side string, columns int) (list []string) {
 	for i, square := range cornerSquares(columns) {
 		if b.Corners != "" && b.Corners[i:i+1] == side {
-			list = append(list, board.SquareName(square, columns))
+			list = append(list, rules.SquareName(square, columns))
 		}
 	}
 	return list
@@ -305,7 +305,7 @@ func endingOf(b *rules.Board, view map[string]string, ranks []int) string {
 	}
 	pieces, won := view[b.Pieces], b.Sides[first]
 	held := true
-	for i, square := range cornerSquares(int(math.Sqrt(float64(len(pieces))))) {
+	for i, square := range cornerSquares(rules.Columns(pieces)) {
 		held = held && (b.Corners[i] != won || pieces[square] == won)
 	}
 	switch {
