@@ -227,7 +227,7 @@ func TestPlayHere(t *testing.T) {
 	w := webtest.New(t, playRules, 0)
 	b := webtest.Open(t, in, w.URL+"/play")
 	b.Look(375, 667, true)
-	begin(b, w, "tebes", "size=4")
+	begin(b, w, "tebes", "")
 	b.Wait(`#board[data-turn="yes"]`)
 	c := webtest.Open(t, in, webtest.Eval[string](b, "location.href"))
 	c.Wait(`#board[data-turn="yes"]`)
