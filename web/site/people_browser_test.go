@@ -67,15 +67,6 @@ func TestPlayPeople(t *testing.T) {
 	b.Accessible()
 	b.Picture(*screens, "table-people-phone-dark")
 
-	b.Go(w.URL + "/")
-	kit.Until(t, "the other is away", func() bool {
-		return strings.Contains(a.Text(`.seats`), "away") && strings.Contains(a.Text(`[data-plate="2"]`), "away")
-	})
-	b.Go(link)
-	kit.Until(t, "the other is back", func() bool {
-		return !strings.Contains(a.Text(`.seats`), "away") && !strings.Contains(a.Text(`[data-plate="2"]`), "away")
-	})
-
 	c := webtest.Open(t, third, w.URL+"/live?lang=es")
 	c.Wait(`#games [data-match] .stage[data-ply] svg`)
 	c.Picture(*screens, "live-people")
@@ -101,6 +92,15 @@ func TestPlayPeople(t *testing.T) {
 		}
 	}
 	kit.Until(t, "the players see that somebody watches", func() bool { return strings.Contains(a.Text(`.seats`), "1 watching") })
+
+	b.Go(w.URL + "/")
+	kit.Until(t, "the other is away, for all", func() bool {
+		return strings.Contains(a.Text(`.seats`), "away") && strings.Contains(a.Text(`[data-plate="2"]`), "away") && strings.Contains(c.Text(`[data-plate="2"]`), "ausente")
+	})
+	b.Go(link)
+	kit.Until(t, "the other is back, for all", func() bool {
+		return !strings.Contains(a.Text(`.seats`), "away") && !strings.Contains(a.Text(`[data-plate="2"]`), "away") && !strings.Contains(c.Text(`#stage`), "ausente")
+	})
 
 	alternate(a, b)
 	c.Wait(`#watch[data-over="finished"]`)

@@ -215,7 +215,7 @@ func TestPlayReload(t *testing.T) {
 	b.Wait(`#board[data-turn="yes"]`)
 	webtest.Eval[bool](b, `(window.WebSocket.prototype.send = () => {}, true)`)
 	playOut(b, 1)
-	kit.Until(t, "the page says that the others play", func() bool { return b.Text("#state") == "The others play…" })
+	kit.Until(t, "the page says whose move it waits for", func() bool { return b.Text("#state") == "random plays…" })
 	b.Quiet()
 }
 

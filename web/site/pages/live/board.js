@@ -17,7 +17,7 @@ export class Board {
   // stage is where it is drawn, small if it is one of several. shown is called after each drawing, ended with the state of the
   // match once it is over.
   constructor(socket, topic, stage, { small = false, shown = () => {}, ended = () => {} } = {}) {
-    Object.assign(this, { topic, stage, small, shown, ended, game: null, at: '', ply: -1, looking: null, timer: null });
+    Object.assign(this, { topic, stage, small, shown, ended, game: null, at: '', ply: -1, looking: null, timer: null, tags: new Map() });
     new ResizeObserver(() => this.draw(false)).observe(stage);
     socket.watch(this.topic, (doc) => this.heard(doc, socket), () => (this.game ? { game: this.at, ply: this.end() } : {}));
   }
@@ -102,7 +102,7 @@ export class Board {
     if (!this.game || this.stage.clientWidth === 0) return;
     const { game } = this, frame = this.frames[this.index()], over = this.last();
     this.stage.replaceChildren(drawGame(game.display, frame.views[0], {
-      ...sceneOf(game, frame, 0, over), ...sizeOf(this.stage, game.display, this.small), moving,
+      ...sceneOf(game, frame, 0, over), ...sizeOf(this.stage, game.display, this.small), moving, tags: this.tags,
     }));
     Object.assign(this.stage.dataset, { ply: this.looking ?? this.ply, game: this.at, over: over ? 'yes' : 'no' });
     this.shown(this);

@@ -7,6 +7,7 @@ import { columnsOf } from '../board/squares.js';
 import { eventText, list, minutes, parseView, say, viewText } from '../board/text.js';
 import { socket } from '../layout/parts.js';
 import { Stream } from '../layout/stream.js';
+import { tagsIn } from './seats.js';
 import { sound } from './sound.js';
 
 const table = JSON.parse(document.getElementById('table').textContent);
@@ -151,14 +152,18 @@ function tell(text) {
   instead = text;
   state.parentElement.classList.toggle('told', instead !== null);
   document.title = turn && !instead ? `● ${say('yours')} · ${title}` : title;
-  announce(instead ?? (showing ? took(showing.winner) : turn ? say('yours') : say(table.resigned ? 'resigned' : 'theirs')));
+  announce(instead ?? (showing ? took(showing.winner) : turn ? say('yours') : waits()));
+}
+
+// waits says whose move the person waits for.
+function waits() {
+  if (table.names.length === 2) return say('theirs-one', { who: who(1 - me) });
+  return say(table.resigned ? 'resigned' : 'theirs');
 }
 
 const took = (winner) => (winner === me ? say('took-you') : say('took', { who: who(winner) }));
 
-// tagged is what the list of seats says of those who are away, or have resigned, by seat.
-const tagged = () => new Map([...document.querySelectorAll('.seats [data-seat]:has(.tag)')].map((li) => [Number(li.dataset.seat), li.querySelector('.tag').textContent]));
-let tags = tagged();
+let tags = tagsIn(document);
 
 let words = 0; // the height of the buttons below the board
 
@@ -307,7 +312,7 @@ for (const button of document.querySelectorAll('[data-opens]')) button.addEventL
 for (const button of document.querySelectorAll('[data-closes]')) button.addEventListener('click', () => button.closest('dialog').close());
 
 new MutationObserver(() => {
-  const now = tagged();
+  const now = tagsIn(document);
   if (over !== null || String([...now]) === String([...tags])) return;
   tags = now;
   draw();

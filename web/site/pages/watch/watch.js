@@ -5,6 +5,7 @@ import { moveList, stateText } from '../board/replay.js';
 import { Socket } from '../layout/socket.js';
 import { minutes, say } from '../board/text.js';
 import { Board, place, status } from '../live/board.js';
+import { tagsIn } from '../table/seats.js';
 
 const element = (id) => document.getElementById(id);
 const root = element('watch');
@@ -17,6 +18,7 @@ if (root) {
   let listed = '';
   const board = new Board(socket, root.dataset.match, element('stage'), { shown, ended });
   back.addEventListener('click', () => { board.look(null); });
+  if (people) socket.watch(root.dataset.table, away, () => ({ lang: document.documentElement.lang }));
   setInterval(() => clocks(board), 200);
 
   function shown(b) {
@@ -37,6 +39,12 @@ if (root) {
       else button.removeAttribute('aria-current');
     }
     back.hidden = b.looking === null;
+  }
+
+  // away shows who is away or has resigned.
+  function away({ parts }) {
+    board.tags = tagsIn(new DOMParser().parseFromString(parts?.seats ?? '', 'text/html'));
+    board.draw(false);
   }
 
   function ended(state) {
