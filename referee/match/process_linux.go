@@ -120,6 +120,7 @@ func (p *process) Send(lines []byte, deadline time.Time) (sent int, err error) {
 }
 
 func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	p.turn.returns(now)
 	for {
 		line, ok, err := p.lines.next()
 		if ok || err != nil {
@@ -139,6 +140,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 				return nil, now, p.gone(fault.InputClosed)
 			}
 			if !now.Before(deadline) {
+				p.turn.leaves(now)
 				return nil, now, ErrLate
 			}
 			if err := p.ctx.Err(); err != nil {

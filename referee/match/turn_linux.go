@@ -22,6 +22,8 @@ type turnTime struct {
 
 	looked    time.Time     // when the last sleep began
 	overslept time.Duration // how much longer than asked the referee has slept since the first reading
+	left      time.Time     // when it last saw no line in time, and went to judge that; zero: it looks for one
+	away      time.Duration // how long it has judged
 
 	waits cores.Waits // of the bot, as it was seen when it was late
 
@@ -36,8 +38,13 @@ type turnTime struct {
 // less.
 const firstReading = 5 * time.Millisecond
 
+// firstSearch is how many times as long as the bot has a turn is before hidden processes are looked for while the
+// bot has not answered: to read what other processes are may take seconds on a busy machine.
+const firstSearch = 4
+
 func (t *turnTime) begin(now time.Time, left time.Duration) {
-	*t = turnTime{watch: t.watch, since: now, due: now.Add(min(firstReading, left/10)), own: -1, waits: t.waits, strays: t.strays}
+	due := now.Add(min(firstReading, left/10))
+	*t = turnTime{watch: t.watch, since: now, due: due, own: -1, waits: t.waits, searched: firstSearch * left, strays: t.strays}
 	t.waits.Begin(now)
 }
 
@@ -81,6 +88,25 @@ func (t *turnTime) slept(from, to time.Time, asked time.Duration) {
 		t.overslept += late
 	}
 	t.looked = from
+}
+
+// leaves notes that the referee has seen no line in time, and goes to judge that.
+func (t *turnTime) leaves(now time.Time) { t.left = now }
+
+// returns notes that the referee looks for a line again.
+func (t *turnTime) returns(now time.Time) {
+	if !t.left.IsZero() {
+		t.away, t.left = t.away+now.Sub(t.left), time.Time{}
+	}
+}
+
+// absent returns for how long the referee was not there when it should have been: it slept, or it judged while the
+// answer may have come.
+func (t *turnTime) absent(answered bool) time.Duration {
+	if answered {
+		return t.overslept + t.away
+	}
+	return t.overslept
 }
 
 // observe has the watch count the process from its start on, before which the reading was made.
@@ -147,7 +173,7 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 		before = max(0, before-t.used(t.had))
 		lost.Known, lost.Most = lost.Known+before, lost.Most+before
 	}
-	stopped := max(0, t.overslept-held-lost.Stolen)
+	stopped := max(0, t.absent(answered)-held-lost.Stolen)
 	lost.Known, lost.Most = min(turn, lost.Known+stopped), min(turn, lost.Most+stopped)
 	if lost.Known > 0 {
 		t.watch.Gave(t.first, to)
