@@ -8,7 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/referee/tournament"
 )
 
@@ -79,8 +79,8 @@ func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64,
 		points = append(points, make([]float64, m.Rotations()))
 	}
 	m.Done = func(g *referee.Result) error {
-		var result rating.DealResult
-		result.Add(rating.Seats(g.Bots, m.Variant.Side, g.Ranks, g.Points))
+		var result stats.DealResult
+		result.Add(stats.Seats(g.Bots, m.Variant.Side, g.Ranks, g.Points))
 		duel := result.Deal()[0]
 		scores[g.Match.Deal][g.Match.Rotation] = duel.Score - 0.5
 		points[g.Match.Deal][g.Match.Rotation] = duel.Points
@@ -95,7 +95,7 @@ const power = 0.8
 // worthRow returns a row of the table, with dashes where no difference can be seen, or too few deals
 // were played to tell.
 func worthRow(title, by string, deals [][]float64) []any {
-	worth := rating.MeasureWorth(deals)
+	worth := stats.MeasureWorth(deals)
 	row := []any{title, by, fmt.Sprintf("%+.3f ± %.3f", worth.Mean.Value, worth.Mean.PlusMinus()), nil, nil, nil, nil}
 	if budget, ok := worth.Budget(worth.Mean.Value, power); ok {
 		row[3], row[4], row[5] = budget.Deals, budget.DuplicateGames, budget.SingleGames

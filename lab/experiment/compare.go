@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // Result is a table as it was measured.
@@ -36,14 +36,14 @@ const (
 // Figure is a figure of a table beside the published one, with 95 % intervals. A published figure
 // that is missing is NaN, and one whose spread nobody knows has unbounded ends.
 type Figure struct {
-	Row       string          `json:"row"`
-	Column    string          `json:"column"`
-	Games     int             `json:"games"`
-	Models    int             `json:"models,omitempty"` // trained with as many seeds, of which Ours has the interval
-	Ours      rating.Estimate `json:"ours"`
-	Sample    int             `json:"sample"` // games of the study
-	Published rating.Estimate `json:"published"`
-	Verdict   Verdict         `json:"verdict"`
+	Row       string         `json:"row"`
+	Column    string         `json:"column"`
+	Games     int            `json:"games"`
+	Models    int            `json:"models,omitempty"` // trained with as many seeds, of which Ours has the interval
+	Ours      stats.Estimate `json:"ours"`
+	Sample    int            `json:"sample"` // games of the study
+	Published stats.Estimate `json:"published"`
+	Verdict   Verdict        `json:"verdict"`
 }
 
 // all is the row of a table's total.
@@ -92,17 +92,17 @@ func figure(m measure, games []result, column string, published float64, of row)
 
 // published returns a published figure with its interval. Studies print no spread of their means:
 // it is taken to be that of our games.
-func (m *measure) published(value float64, sample int, ours rating.Estimate, games int) rating.Estimate {
+func (m *measure) published(value float64, sample int, ours stats.Estimate, games int) stats.Estimate {
 	switch {
 	case math.IsNaN(value), m.exact:
-		return rating.Estimate{Value: value, Low: value, High: value}
+		return stats.Estimate{Value: value, Low: value, High: value}
 	case m.share:
-		return percent(rating.Proportion(value/100, sample))
+		return percent(stats.Proportion(value/100, sample))
 	case m.machine:
-		return rating.Estimate{Value: value, Low: math.Inf(-1), High: math.Inf(1)}
+		return stats.Estimate{Value: value, Low: math.Inf(-1), High: math.Inf(1)}
 	}
 	half := ours.PlusMinus() * math.Sqrt(float64(games)/float64(sample))
-	return rating.Estimate{Value: value, Low: value - half, High: value + half}
+	return stats.Estimate{Value: value, Low: value - half, High: value + half}
 }
 
 func (m *measure) verdict(f Figure) Verdict {

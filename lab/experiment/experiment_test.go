@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
@@ -237,13 +237,13 @@ func TestVerdict(t *testing.T) {
 // The published interval of a mean has our spread and the study's number of games.
 func TestPublishedInterval(t *testing.T) {
 	m := measures["turns"]
-	got := m.published(40, 400, rating.Estimate{Value: 35, Low: 34, High: 36}, 100)
-	if got != (rating.Estimate{Value: 40, Low: 39.5, High: 40.5}) {
+	got := m.published(40, 400, stats.Estimate{Value: 35, Low: 34, High: 36}, 100)
+	if got != (stats.Estimate{Value: 40, Low: 39.5, High: 40.5}) {
 		t.Error(got)
 	}
 	m = measures["wins"]
 	// Wilson's interval of 83 of 100 games with Student's quantile.
-	if got := m.published(83, 100, rating.Estimate{}, 0); math.Abs(got.Low-74.4) > 0.1 || math.Abs(got.High-89.1) > 0.1 {
+	if got := m.published(83, 100, stats.Estimate{}, 0); math.Abs(got.Low-74.4) > 0.1 || math.Abs(got.High-89.1) > 0.1 {
 		t.Error(got)
 	}
 }

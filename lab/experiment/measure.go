@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // measure is a kind of figure.
@@ -109,7 +109,7 @@ func (t *Table) columns() []string {
 }
 
 // estimate returns the figure of a column over games, with its interval, as if they were independent.
-func (m *measure) estimate(games []result, column string) rating.Estimate {
+func (m *measure) estimate(games []result, column string) stats.Estimate {
 	values := make([]float64, len(games))
 	sum := 0.0
 	for i := range games {
@@ -117,14 +117,14 @@ func (m *measure) estimate(games []result, column string) rating.Estimate {
 		sum += values[i]
 	}
 	if m.share {
-		return percent(rating.Proportion(sum/float64(max(1, len(games))), len(games)))
+		return percent(stats.Proportion(sum/float64(max(1, len(games))), len(games)))
 	}
 	return m.mean(values)
 }
 
 // replicated returns the figure of a column over games of models that were trained with so many seeds.
 // The games of one model depend on each other: the sample is the models, each with the mean of its games.
-func (m *measure) replicated(games []result, column string, seeds int) rating.Estimate {
+func (m *measure) replicated(games []result, column string, seeds int) stats.Estimate {
 	var means []float64
 	for i := range seeds {
 		own := slices.DeleteFunc(slices.Clone(games), func(r result) bool { return r.instance != i })
@@ -136,8 +136,8 @@ func (m *measure) replicated(games []result, column string, seeds int) rating.Es
 }
 
 // mean returns the mean of values of the measure, whose interval has only what they can be.
-func (m *measure) mean(values []float64) rating.Estimate {
-	e := rating.Mean(values)
+func (m *measure) mean(values []float64) stats.Estimate {
+	e := stats.Mean(values)
 	if !m.signed && !math.IsInf(e.Low, 0) {
 		e.Low = max(0, e.Low)
 	}
@@ -147,6 +147,6 @@ func (m *measure) mean(values []float64) rating.Estimate {
 	return e
 }
 
-func percent(e rating.Estimate) rating.Estimate {
-	return rating.Estimate{Value: 100 * e.Value, Low: 100 * e.Low, High: 100 * e.High}
+func percent(e stats.Estimate) stats.Estimate {
+	return stats.Estimate{Value: 100 * e.Value, Low: 100 * e.Low, High: 100 * e.High}
 }

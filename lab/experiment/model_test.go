@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/ga"
 	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/sl"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
@@ -363,7 +363,7 @@ func TestFirst(t *testing.T) {
 
 // A ratio of times is of one game each, whatever the scale.
 func TestRatio(t *testing.T) {
-	time := func(x float64) rating.Estimate { return rating.Estimate{Value: x} }
+	time := func(x float64) stats.Estimate { return stats.Estimate{Value: x} }
 	for _, c := range []struct {
 		f    Figure
 		want string

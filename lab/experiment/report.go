@@ -13,7 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -169,7 +169,7 @@ func (r *Result) write(w io.Writer) {
 }
 
 // value returns a figure as text, a dash for none.
-func (r *Result) value(e rating.Estimate) string {
+func (r *Result) value(e stats.Estimate) string {
 	if math.IsNaN(e.Value) {
 		return "-"
 	}
@@ -177,7 +177,7 @@ func (r *Result) value(e rating.Estimate) string {
 }
 
 // ends returns an interval as text, a dash for none.
-func (r *Result) ends(e rating.Estimate) string {
+func (r *Result) ends(e stats.Estimate) string {
 	if math.IsNaN(e.Low) || math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) || e.Low == e.High && e.Low == e.Value {
 		return "-"
 	}

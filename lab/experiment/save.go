@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // Save writes the figures as CSV, and the plots as SVG, into a directory. It returns the files.
@@ -121,7 +121,7 @@ func (r *Result) draw(path string) error {
 }
 
 // add adds a figure, without a bar to an end that is unbounded, unless there is none.
-func (b *bars) add(x float64, e rating.Estimate) {
+func (b *bars) add(x float64, e stats.Estimate) {
 	if math.IsNaN(e.Value) {
 		return
 	}

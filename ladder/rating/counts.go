@@ -1,6 +1,6 @@
 package rating
 
-import stats "github.com/timba-arena/timba/referee/rating"
+import "github.com/timba-arena/timba/referee/stats"
 
 // counts returns what a finished match adds to the counts from which the ladder's
 // maximum-likelihood ratings are fitted (stats.FitPairs): a pair for every two

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	stats "github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 func TestCounts(t *testing.T) {

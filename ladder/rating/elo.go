@@ -13,7 +13,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	stats "github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 const (

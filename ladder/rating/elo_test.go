@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	stats "github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 func near(t *testing.T, what string, got, want, tolerance float64) {

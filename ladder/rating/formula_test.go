@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	stats "github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 func TestFormula(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	stats "github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // Whatever a match is, it moves ratings to finite ones, and to the same bits again.

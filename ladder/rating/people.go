@@ -3,8 +3,8 @@ package rating
 import (
 	"math"
 
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // The ratings of people are by Glicko-2: Mark E. Glickman, "Example of the Glicko-2 system", 2013, whose numbers of
@@ -35,7 +35,7 @@ func People(v *rules.Variant, before []Person, ranks []int) []Person {
 			if v.Side(other) == v.Side(seat) {
 				continue
 			}
-			duels = append(duels, duel{opponent, rating.RankScore(ranks[seat], ranks[other])})
+			duels = append(duels, duel{opponent, stats.RankScore(ranks[seat], ranks[other])})
 		}
 		after[seat] = p.after(duels)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // slowStore is a store of which a fit takes as long as it reads.
@@ -21,7 +21,7 @@ type slowStore struct {
 	reads func(ladder string)
 }
 
-func (s slowStore) Pairs(_ context.Context, ladder string) (v []int64, p []rating.Pair, upto int64, err error) {
+func (s slowStore) Pairs(_ context.Context, ladder string) (v []int64, p []stats.Pair, upto int64, err error) {
 	s.reads(ladder)
 	return v, p, upto, err
 }
@@ -78,12 +78,12 @@ func TestEstimate(t *testing.T) {
 	t.Parallel()
 	versions := []int64{4, 9, 17, 20}
 	anchors := map[int64]bool{4: true, 17: true}
-	pairs := []rating.Pair{
+	pairs := []stats.Pair{
 		{A: 0, B: 1, Deals: 100, Score: 25, Squares: 25}, {A: 1, B: 2, Deals: 100, Score: 75, Squares: 75},
 		{A: 0, B: 2, Deals: 50, Score: 50, Squares: 50}, {A: 1, B: 3, Deals: 100, Score: 50, Squares: 50},
 	}
-	got := kit.Get[map[int64]rating.Estimate](t)(results{versions: versions, pairs: pairs}.estimate(anchors))
-	for id, want := range map[int64]float64{4: 1000, 17: 1000, 9: 1000 + rating.Elo(0.75), 20: 1000 + rating.Elo(0.75)} {
+	got := kit.Get[map[int64]stats.Estimate](t)(results{versions: versions, pairs: pairs}.estimate(anchors))
+	for id, want := range map[int64]float64{4: 1000, 17: 1000, 9: 1000 + stats.Elo(0.75), 20: 1000 + stats.Elo(0.75)} {
 		if e := got[id]; math.Abs(e.Value-want) > 5 || e.Low > e.Value || e.High < e.Value {
 			t.Errorf("version %d: %+v, want about %.0f", id, e, want)
 		}
@@ -99,14 +99,14 @@ func TestEstimateTeams(t *testing.T) {
 	versions := []int64{4, 9, 17, 20, 21}
 	anchors := map[int64]bool{4: true, 17: true}
 	// 9 is strong and all others are even: with 9 a team scores by half of its lead.
-	s := rating.Score(100)
+	s := stats.Score(100)
 	r := results{versions: versions}
 	for range 20 {
 		r.bouts = append(r.bouts,
-			rating.Bout{A: []int{0, 1}, B: []int{3, 4}, Deals: 10, Score: 10 * s}, rating.Bout{A: []int{3, 1}, B: []int{4, 2}, Deals: 10, Score: 10 * s},
-			rating.Bout{A: []int{4, 1}, B: []int{2, 3}, Deals: 10, Score: 10 * s})
+			stats.Bout{A: []int{0, 1}, B: []int{3, 4}, Deals: 10, Score: 10 * s}, stats.Bout{A: []int{3, 1}, B: []int{4, 2}, Deals: 10, Score: 10 * s},
+			stats.Bout{A: []int{4, 1}, B: []int{2, 3}, Deals: 10, Score: 10 * s})
 	}
-	got := kit.Get[map[int64]rating.Estimate](t)(r.estimate(anchors))
+	got := kit.Get[map[int64]stats.Estimate](t)(r.estimate(anchors))
 	for id, want := range map[int64]float64{4: 1000, 17: 1000, 9: 1200, 20: 1000, 21: 1000} {
 		if e := got[id]; math.Abs(e.Value-want) > 5 || e.Low > e.Value || e.High < e.Value {
 			t.Errorf("version %d: %+v, want about %.0f", id, e, want)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // The matches of teams come as they were played: who was whose partner, and the
@@ -53,4 +53,4 @@ func TestBouts(t *testing.T) {
 	}
 }
 
-func sameScore(a, b rating.Bout) bool { return a.Score == b.Score && a.Deals == b.Deals }
+func sameScore(a, b stats.Bout) bool { return a.Score == b.Score && a.Deals == b.Deals }

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // TestEvents: all that is committed is told, in its order; what is refused is not.
@@ -51,7 +51,7 @@ func TestEvents(t *testing.T) {
 	want("a match that waits and is dropped", "match-broken tebes-4")
 	c.finished("tebes-4", v.ID, first)
 	want("a match", "match-began tebes-4", "match-finished tebes-4")
-	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]rating.Estimate{}))
+	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{}))
 	want("a fit", "fit-saved tebes-4")
 	c.unrated(p.ID, v.ID, first)
 	kit.Must(t, c.Withdraw(bg, v.BotID))

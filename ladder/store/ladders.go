@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // SyncLadders brings the ladders in line with the configuration: new ones come
@@ -162,7 +162,7 @@ func (s *Store) StandingsOf(ctx context.Context, botID int64) ([]ladder.Standing
 
 // Pairs returns the counts of a ladder for a fit, with the versions by number, and
 // the order of the last match in them.
-func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []rating.Pair, upto int64, err error) {
+func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []stats.Pair, upto int64, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		upto = l.Finished
 		rows, err := tx.PairsOf(ctx, l.ID)
@@ -175,7 +175,7 @@ func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []ra
 		var number func(int64) int
 		ids, number = numbered(ids)
 		for _, r := range rows {
-			pairs = append(pairs, rating.Pair{A: number(r.A), B: number(r.B), Deals: r.Deals, Score: r.Score, Squares: r.Squares})
+			pairs = append(pairs, stats.Pair{A: number(r.A), B: number(r.B), Deals: r.Deals, Score: r.Score, Squares: r.Squares})
 		}
 		return nil
 	})
@@ -195,7 +195,7 @@ func numbered(versions []int64) ([]int64, func(int64) int) {
 // Bouts returns the last n matches of a ladder between two teams for a fit, with the
 // versions by number, and the order of the last match in them. sides has the side
 // of each slot. Pairs will not do there: their counts know nothing of partners.
-func (s *Store) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []rating.Bout, upto int64, err error) {
+func (s *Store) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []stats.Bout, upto int64, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		upto = l.Finished
 		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))
@@ -209,7 +209,7 @@ func (s *Store) Bouts(ctx context.Context, name string, sides []int, n int64) (i
 }
 
 // boutsOf makes a bout of every match, from a row for every slot.
-func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []rating.Bout, err error) {
+func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []stats.Bout, err error) {
 	for _, r := range rows {
 		ids = append(ids, r.VersionID)
 	}
@@ -219,7 +219,7 @@ func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []ratin
 			return nil, nil, fmt.Errorf("match %d: it does not have %d slots", rows[0].MatchID, len(sides))
 		}
 		deals := float64(rows[0].Deals)
-		b := rating.Bout{Deals: deals, Score: deals * rows[0].Score}
+		b := stats.Bout{Deals: deals, Score: deals * rows[0].Score}
 		for slot, side := range sides {
 			if n := number(rows[slot].VersionID); side == sides[0] {
 				b.A = append(b.A, n)
@@ -233,7 +233,7 @@ func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []ratin
 }
 
 // SaveFit keeps the maximum-likelihood ratings of versions on a ladder. An interval without an end has no ±.
-func (s *Store) SaveFit(ctx context.Context, name string, estimates map[int64]rating.Estimate) error {
+func (s *Store) SaveFit(ctx context.Context, name string, estimates map[int64]stats.Estimate) error {
 	return s.update(ctx, func(tx *Tx) error {
 		l, err := tx.ladder(ctx, name)
 		if err != nil {

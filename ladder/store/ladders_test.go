@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
-	stats "github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // What matchmaking is told: who plays, how long they waited, whom they met, with

@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // Config is all that the games of a tournament follow from: the plan.json of its directory.
@@ -32,7 +32,7 @@ type Config struct {
 	Openings     []referee.Opening    `json:"openings,omitempty"` // of the deals, one after the other and then again
 	Seed         referee.Hex          `json:"seed"`
 	Clock        referee.Clock        `json:"clock"`
-	SPRT         *rating.SPRT         `json:"sprt,omitempty"`        // ends the only match of two bots early
+	SPRT         *stats.SPRT          `json:"sprt,omitempty"`        // ends the only match of two bots early
 	Adjudication referee.Adjudication `json:"adjudication,omitzero"` // ends games by the bots' own scores
 	Sandbox      Sandbox              `json:"sandbox"`
 	Bots         []Entrant            `json:"bots"`

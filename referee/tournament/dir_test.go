@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // times are what may differ in a replay that is played again.
@@ -191,7 +191,7 @@ func TestDirErrors(t *testing.T) {
 }
 
 func somePlan() Config {
-	sprt := rating.SPRT{Elo1: 10, Alpha: 0.05, Beta: 0.05, Model: rating.Logistic}
+	sprt := stats.SPRT{Elo1: 10, Alpha: 0.05, Beta: 0.05, Model: stats.Logistic}
 	return Config{
 		Game: "brisca", Options: map[string]string{"players": "2"}, Format: RoundRobin, Rounds: 3, Deals: 4,
 		Seed: referee.Hex{1}, Clock: patient, SPRT: &sprt,

@@ -1,12 +1,12 @@
 package tournament
 
 import (
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // resultOf returns a deal at which everybody has a side of its own and more points
 // rank better.
-func resultOf(bots []int, points []float64) (s rating.DealResult) {
+func resultOf(bots []int, points []float64) (s stats.DealResult) {
 	var ranks []int
 	for i := range bots {
 		rank := 1
@@ -17,6 +17,6 @@ func resultOf(bots []int, points []float64) (s rating.DealResult) {
 		}
 		ranks = append(ranks, rank)
 	}
-	s.Add(rating.Seats(bots, func(seat int) int { return seat }, ranks, points))
+	s.Add(stats.Seats(bots, func(seat int) int { return seat }, ranks, points))
 	return s
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
@@ -73,7 +73,7 @@ func TestSPRTEndsWithoutNewDeals(t *testing.T) {
 				games := 0
 				kit.Must(t, tour.run(t.Context(), func() { games++ }))
 				m := tour.matches[0]
-				if m.Exhausted != 10 || m.Progress.Verdict != rating.Continue || m.counted != 11 || m.Tally.Games != 22 {
+				if m.Exhausted != 10 || m.Progress.Verdict != stats.Continue || m.counted != 11 || m.Tally.Games != 22 {
 					t.Errorf("run %d: after %d deals and %d games, exhausted %d, %+v", i, m.counted, m.Tally.Games, m.Exhausted, m.Progress)
 				}
 				if i == 1 && games != 0 {

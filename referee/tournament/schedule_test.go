@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 	"pgregory.net/rapid"
 
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // around returns a game for a number of bots around a table, and its options.
@@ -225,7 +225,7 @@ func addResult(tour *State, round int, table []int, points []float64) {
 		return
 	}
 	m.results = append(m.results, resultOf(table, points))
-	m.prints = [][]rating.Fingerprint{make([]rating.Fingerprint, len(table))}
+	m.prints = [][]stats.Fingerprint{make([]stats.Fingerprint, len(table))}
 }
 
 // The tables go by the standings: the winners of the first round meet.

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // duel returns a tournament of two bots with a sequential test.
@@ -16,9 +16,9 @@ func duel(t testing.TB, test string, deals int) *State {
 	return begun(t, "teeko", "", Config{Bots: named(2), Format: Single, Deals: deals, SPRT: sprt(t, test)})
 }
 
-func sprt(t testing.TB, text string) *rating.SPRT {
+func sprt(t testing.TB, text string) *stats.SPRT {
 	t.Helper()
-	test := kit.Get[rating.SPRT](t)(rating.ParseSPRT(text))
+	test := kit.Get[stats.SPRT](t)(stats.ParseSPRT(text))
 	return &test
 }
 
@@ -57,7 +57,7 @@ func TestSPRTWhateverTheOrder(t *testing.T) {
 	}
 	turn := 0
 	m, want := finish(func() bool { turn++; return turn%2 == 1 })
-	if m.Progress.Verdict != rating.AcceptH1 || m.counted < 5 || m.counted >= deals {
+	if m.Progress.Verdict != stats.AcceptH1 || m.counted < 5 || m.counted >= deals {
 		t.Fatalf("after %d deals: %v", m.counted, m.Progress)
 	}
 	if games := m.Tally.Games; games != 2*m.counted || want.Deals != m.counted {
@@ -75,7 +75,7 @@ func TestSPRTWhateverTheOrder(t *testing.T) {
 func TestSPRTWithoutVerdict(t *testing.T) {
 	tour := played(duel(t, "elo0=0,elo1=50", 3), biased)
 	m := tour.matches[0]
-	if m.Tally.Games != 6 || m.Progress == nil || m.Progress.Verdict != rating.Continue {
+	if m.Tally.Games != 6 || m.Progress == nil || m.Progress.Verdict != stats.Continue {
 		t.Errorf("%d games, %+v", m.Tally.Games, m.Progress)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // State is a tournament as far as it has been played: its matches, and what their games add up to. It
@@ -32,20 +32,20 @@ type Match struct {
 	Bots   []int // of the tournament, in the order of their seats; one alone has a bye
 	Tally  *referee.Tally
 	// Progress of the sequential test, which the deals after its end no longer change.
-	Progress *rating.Progress
+	Progress *stats.Progress
 	// Exhausted is how many deals in a row were repeated when the sequential test
 	// ended without a verdict, for want of new ones; 0 where it did not.
 	Exhausted int
 
 	rotations int                       // that are played of each deal
-	results   []rating.DealResult       // by deal, from the first one played
-	prints    [][]rating.Fingerprint    // by deal, of the games finished
+	results   []stats.DealResult        // by deal, from the first one played
+	prints    [][]stats.Fingerprint     // by deal, of the games finished
 	games     int                       // finished
 	whole     int                       // deals played in all rotations
 	counted   int                       // deals, from the first, that are in the sequential test
 	held      map[int][]*referee.Result // by deal, games that the test has not come to; only where there is one
-	repeats   rating.Repeats            // in the deals counted
-	test      rating.Tally
+	repeats   stats.Repeats             // in the deals counted
+	test      stats.Tally
 }
 
 // New returns a tournament of which nothing has been played.
@@ -79,7 +79,7 @@ func (s *State) newMatch(round int, bots []int) *Match {
 	}
 	return &Match{
 		Number: len(s.matches), Round: round, Bots: bots, Tally: referee.NewTally(s.Variant, entrants), rotations: s.rotations(len(bots)),
-		results: make([]rating.DealResult, s.Deals), prints: make([][]rating.Fingerprint, s.Deals), held: map[int][]*referee.Result{},
+		results: make([]stats.DealResult, s.Deals), prints: make([][]stats.Fingerprint, s.Deals), held: map[int][]*referee.Result{},
 	}
 }
 
@@ -142,7 +142,7 @@ func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
 	for _, bot := range g.Bots {
 		bots = append(bots, m.Bots[bot])
 	}
-	m.results[deal].Add(rating.Seats(bots, s.Variant.Side, g.Ranks, g.Points))
+	m.results[deal].Add(stats.Seats(bots, s.Variant.Side, g.Ranks, g.Points))
 	m.games++
 	if m.prints[deal] = append(m.prints[deal], g.Fingerprint(s.Variant, bots)); len(m.prints[deal]) == m.rotations {
 		m.whole++
@@ -178,7 +178,7 @@ func (s *State) ask(m *Match) {
 
 // ended reports whether a match's sequential test has come to its end.
 func (m *Match) ended() bool {
-	return m.Progress != nil && m.Progress.Verdict != rating.Continue || m.Exhausted > 0
+	return m.Progress != nil && m.Progress.Verdict != stats.Continue || m.Exhausted > 0
 }
 
 // Finished reports whether a match needs no more games.
@@ -232,8 +232,8 @@ func (s *State) Played() (deals, games int) {
 // finishedDeals yields the match's finished deals, all rotations of each, with the
 // fingerprints of their games; those after the end of a sequential test do not
 // count.
-func (m *Match) finishedDeals() iter.Seq2[rating.Deal, []rating.Fingerprint] {
-	return func(yield func(rating.Deal, []rating.Fingerprint) bool) {
+func (m *Match) finishedDeals() iter.Seq2[stats.Deal, []stats.Fingerprint] {
+	return func(yield func(stats.Deal, []stats.Fingerprint) bool) {
 		for deal, prints := range m.prints {
 			if len(prints) < m.rotations || m.ended() && deal >= m.counted {
 				continue
@@ -352,20 +352,20 @@ const (
 // Standing is what a bot has made of a tournament.
 type Standing struct {
 	referee.Score
-	Bot    int             // by number
-	Match  float64         // match points: what Swiss tournaments go by
-	Out    int             // the round of a knockout that the bot did not survive, from 0; -1 if none
-	Rating rating.Estimate // Elo with mean 0, ± 95 %
+	Bot    int            // by number
+	Match  float64        // match points: what Swiss tournaments go by
+	Out    int            // the round of a knockout that the bot did not survive, from 0; -1 if none
+	Rating stats.Estimate // Elo with mean 0, ± 95 %
 	Byes   int
 }
 
 // Results are a tournament's figures.
 type Results struct {
-	Standings []Standing         // the best first
-	Pairs     [][]rating.Summary // by bot and bot, from the distinct deals
-	Deals     int                // finished
-	Distinct  int                // of them, those that repeat no games of the same bots
-	Champion  int                // by number; -1 where there is none, or none yet
+	Standings []Standing        // the best first
+	Pairs     [][]stats.Summary // by bot and bot, from the distinct deals
+	Deals     int               // finished
+	Distinct  int               // of them, those that repeat no games of the same bots
+	Champion  int               // by number; -1 where there is none, or none yet
 }
 
 // Results adds up what has been played. Ratings are there when there are more
@@ -375,8 +375,8 @@ func (s *State) Results() Results {
 	for i, b := range s.Bots {
 		r.Standings[i] = Standing{Bot: i, Out: -1, Score: referee.Score{Name: b.Name, Hash: b.SHA256}}
 	}
-	var deals []rating.Deal // distinct
-	var repeats rating.Repeats
+	var deals []stats.Deal // distinct
+	var repeats stats.Repeats
 	for _, m := range s.matches {
 		for deal, games := range m.finishedDeals() {
 			r.Deals++
@@ -397,9 +397,9 @@ func (s *State) Results() Results {
 		}
 	}
 	r.Distinct = repeats.Distinct
-	r.Pairs = rating.Table(len(s.Bots), deals)
+	r.Pairs = stats.Table(len(s.Bots), deals)
 	if len(s.Bots) > 2 && len(deals) > 0 {
-		for i, e := range rating.Bootstrap(len(s.Bots), deals) {
+		for i, e := range stats.Bootstrap(len(s.Bots), deals) {
 			r.Standings[i].Rating = e
 		}
 	}

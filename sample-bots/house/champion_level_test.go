@@ -8,10 +8,10 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 // Each level up to the fifth is better than the one below it, as far as a few deals show.
@@ -32,7 +32,7 @@ func TestLevels(t *testing.T) {
 
 // levelDuel plays deals between two bots that take the seats in turn, twice each, and returns the
 // average score of the stronger one, of all pairs of their seats, with the interval of 95 %.
-func levelDuel(t *testing.T, g *rules.Game, weak, strong string, deals int) rating.Estimate {
+func levelDuel(t *testing.T, g *rules.Game, weak, strong string, deals int) stats.Estimate {
 	tb := resolve(t, g, "")
 	n := tb.variant.Players
 	players := [2][]Player{make([]Player, n), make([]Player, n)}
@@ -52,7 +52,7 @@ func levelDuel(t *testing.T, g *rules.Game, weak, strong string, deals int) rati
 			scores[deal] += pairScore(tb.run(t, uint64(deal), uint64(first), seats), first) / 2
 		}
 	}
-	return rating.Mean(scores)
+	return stats.Mean(scores)
 }
 
 // run plays a deal; the part makes the bots' seeds others.

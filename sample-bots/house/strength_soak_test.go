@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
@@ -50,7 +50,7 @@ func TestLevelsInOrder(t *testing.T) {
 				t.Parallel()
 				score := levelDuel(t, g, levelSpec(g.Name, weak), levelSpec(g.Name, strong), deals)
 				t.Logf("%s: level %d is %+.0f Elo (%+.0f to %+.0f) above level %d, %d deals", g.Name, strong.Number,
-					rating.Elo(score.Value), rating.Elo(score.Low), rating.Elo(score.High), weak.Number, deals)
+					stats.Elo(score.Value), stats.Elo(score.Low), stats.Elo(score.High), weak.Number, deals)
 				if score.Value <= 0.5 || *levelDeals > 0 && score.Low <= 0.5 {
 					t.Errorf("level %d scores %.3f (%.3f to %.3f) against level %d", strong.Number, score.Value, score.Low, score.High, weak.Number)
 				}

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 const (
@@ -164,12 +164,12 @@ type outcome struct {
 func outcomeOf(bots, sides int, games []ladder.Game) *outcome {
 	n := min(bots, sides) // one bot may play for all seats of a side
 	score, first := make([]float64, n), make([]int, n)
-	var all rating.DealResult
+	var all stats.DealResult
 	for _, g := range games {
-		seats, won := make([]rating.Seat, len(g.Seats)), make([]int, n)
+		seats, won := make([]stats.Seat, len(g.Seats)), make([]int, n)
 		for i, s := range g.Seats {
 			side := s.Slot % n
-			seats[i] = rating.Seat{Bot: side, Side: side, Rank: s.Rank}
+			seats[i] = stats.Seat{Bot: side, Side: side, Rank: s.Rank}
 			if s.Rank == 1 {
 				won[side] = 1
 			}

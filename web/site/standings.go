@@ -11,7 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 )
 
 const (
@@ -187,8 +187,8 @@ type pairPage struct {
 	Ladder      store.LadderInfo
 	One, Other  ladder.Version
 	Met         store.Meeting
-	Difference  rating.Estimate // of the Elo of One over that of Other, by these deals alone
-	Bounded     bool            // the difference has an interval
+	Difference  stats.Estimate // of the Elo of One over that of Other, by these deals alone
+	Bounded     bool           // the difference has an interval
 	Matches     []shownMatch
 	First, Next string
 }
@@ -216,8 +216,8 @@ func (s *Site) pair(v *visit, l store.LadderInfo) error {
 	}
 	page.Met = met[[2]int64{page.One.ID, page.Other.ID}]
 	if page.Met.Deals > 0 {
-		pairs := []rating.Pair{{A: 0, B: 1, Deals: page.Met.Deals, Score: page.Met.Score, Squares: page.Met.Squares}}
-		list, err := rating.FitPairs(2, pairs, &rating.Anchor{Bot: 1}).Intervals()
+		pairs := []stats.Pair{{A: 0, B: 1, Deals: page.Met.Deals, Score: page.Met.Score, Squares: page.Met.Squares}}
+		list, err := stats.FitPairs(2, pairs, &stats.Anchor{Bot: 1}).Intervals()
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/web/admission"
 )
 
@@ -223,8 +223,8 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 // newGame returns what is kept of a game.
 func newGame(g *referee.Result) Game {
 	bot := func(seat int) int { return g.Bots[seat] }
-	var result rating.DealResult
-	result.Add(rating.Seats(g.Bots, bot, g.Ranks, g.Points))
+	var result stats.DealResult
+	result.Add(stats.Seats(g.Bots, bot, g.Ranks, g.Points))
 	game := Game{Replay: g.Encode(), Score: result.Deal()[0].Score}
 	for seat, log := range g.Logs {
 		if bot(seat) != 0 {

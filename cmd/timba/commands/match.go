@@ -19,8 +19,8 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/referee/tournament/report"
@@ -293,9 +293,9 @@ func (f *matchFlags) verdict(r *report.Run) error {
 		return nil
 	}
 	switch p := r.Matches()[0].Progress; {
-	case p == nil || p.Verdict == rating.Continue:
+	case p == nil || p.Verdict == stats.Continue:
 		return cli.ErrNoVerdict
-	case p.Verdict == rating.AcceptH0:
+	case p.Verdict == stats.AcceptH0:
 		return cli.ErrFault
 	}
 	return nil
@@ -343,7 +343,7 @@ func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Confi
 		p.Seed = referee.Hex(seed)
 	}
 	if f.sprt != "" {
-		test, err := rating.ParseSPRT(f.sprt)
+		test, err := stats.ParseSPRT(f.sprt)
 		if err != nil {
 			return p, err
 		}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/referee/tournament"
 )
@@ -55,9 +55,9 @@ type documentBot struct {
 	Points float64        `json:"points"`
 	Faults int            `json:"faults"`
 	// Credit is the time, in milliseconds, in which other programs held the cores while it wanted them.
-	Credit float64          `json:"credit_ms,omitempty"`
-	Elo    *rating.Estimate `json:"elo,omitempty"`          // with more than two bots; mean 0
-	Match  *float64         `json:"match_points,omitempty"` // in a Swiss or knockout tournament
+	Credit float64         `json:"credit_ms,omitempty"`
+	Elo    *stats.Estimate `json:"elo,omitempty"`          // with more than two bots; mean 0
+	Match  *float64        `json:"match_points,omitempty"` // in a Swiss or knockout tournament
 }
 
 // documentRound is a match of a round, counted from 1; a bot alone has a bye.
@@ -75,12 +75,12 @@ type documentRound struct {
 type documentPair struct {
 	A string `json:"a"`
 	B string `json:"b"`
-	rating.Summary
+	stats.Summary
 }
 
 type documentSPRT struct {
-	rating.SPRT
-	rating.Progress
+	stats.SPRT
+	stats.Progress
 	// Exhausted is how many deals in a row were repeated when the test ended
 	// without a verdict, for want of new ones; 0 where it did not.
 	Exhausted int `json:"exhausted"`

@@ -17,9 +17,9 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -53,7 +53,7 @@ func begun(t *testing.T, v *rules.Variant, format tournament.Format, deals int, 
 		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
 	}
 	if sprt != "" {
-		test := kit.Get[rating.SPRT](t)(rating.ParseSPRT(sprt))
+		test := kit.Get[stats.SPRT](t)(stats.ParseSPRT(sprt))
 		c.SPRT = &test
 	}
 	r := &Run{Self: "timba", Dir: &tournament.Dir{Path: filepath.Join(t.TempDir(), "faults"), FaultsOnly: true}}

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sandbox"
@@ -407,7 +407,7 @@ func (r *Run) writeDuel(w io.Writer, results tournament.Results) {
 }
 
 // eloText returns the Elo of a pair.
-func eloText(s rating.Summary) string {
+func eloText(s stats.Summary) string {
 	bound := ""
 	if s.Swept {
 		bound = " or more"
@@ -419,16 +419,16 @@ func eloText(s rating.Summary) string {
 }
 
 // llrText returns the LLR of a sequential test with its bounds.
-func llrText(p *rating.Progress) string {
+func llrText(p *stats.Progress) string {
 	return fmt.Sprintf("%.2f (%.2f, %.2f)", p.LLR, p.Lower, p.Upper)
 }
 
 // verdictText says what a sequential test has come to.
 func verdictText(m *tournament.Match) string {
 	switch m.Progress.Verdict {
-	case rating.AcceptH0:
+	case stats.AcceptH0:
 		return "H0 accepted: the first bot is not that much stronger"
-	case rating.AcceptH1:
+	case stats.AcceptH1:
 		return "H1 accepted: the first bot is stronger"
 	}
 	if m.Exhausted > 0 {

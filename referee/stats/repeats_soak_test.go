@@ -1,6 +1,6 @@
 //go:build soak
 
-package rating
+package stats
 
 import "testing"
 

@@ -1,11 +1,11 @@
-// Package rating is the statistics of matches: the Elo difference of two bots,
+// Package stats is the statistics of matches: the Elo difference of two bots,
 // sequential tests, the ratings of a whole tournament and the worth of duplicate
 // deals. It is pure computation, independent of games and processes.
 //
 // The unit of every statistic is the deal with all its rotations, never the
 // single game: the games of one deal share its cards, so they are not
 // independent. docs/ratings.md has the formulas, the reasons and the papers.
-package rating
+package stats
 
 import (
 	"encoding/json"

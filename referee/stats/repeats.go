@@ -1,4 +1,4 @@
-package rating
+package stats
 
 // Fingerprint is what the games have in common that tell the same: same bots, same
 // seats, same start, same moves, same result.

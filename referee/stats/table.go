@@ -1,4 +1,4 @@
-package rating
+package stats
 
 // Table returns the results of every bot against every other: cell [i][j] has bot i's
 // figures against bot j, [j][i] the same from the other side, and the diagonal is

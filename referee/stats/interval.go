@@ -1,4 +1,4 @@
-package rating
+package stats
 
 import (
 	"errors"
@@ -146,7 +146,7 @@ func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	f.addConstant(h, 1)
 	var chol mat.Cholesky
 	if !chol.Factorize(h) {
-		return nil, errors.New("rating: the fit's curvature is not positive definite")
+		return nil, errors.New("stats: the fit's curvature is not positive definite")
 	}
 	inverse := mat.NewSymDense(n, nil)
 	if err := chol.InverseTo(inverse); err != nil {
