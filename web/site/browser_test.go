@@ -120,7 +120,7 @@ func TestPages(t *testing.T) {
 		})
 	}
 	for name, part := range map[string]func(*testing.T, *webtest.Still){
-		"sort": sortByClick, "switches": switches, "keyboard": gameByKeyboard, "verify": verifyMatch,
+		"sort": sortByClick, "switches": switches, "keyboard": gameByKeyboard, "verify": verifyMatch, "rows": rowsOfFields,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,6 +166,22 @@ func sortByClick(t *testing.T, s *webtest.Still) {
 	}
 	if at := webtest.Eval[string](b, "location.search"); !strings.Contains(at, "sort=bot") || !strings.Contains(at, "order=desc") {
 		t.Errorf("the address has %q", at)
+	}
+	b.Quiet()
+}
+
+// In a row of a form the text of a link stands on the line of the text of a button.
+func rowsOfFields(t *testing.T, s *webtest.Still) {
+	b := webtest.Open(t, webtest.Start(t), "about:blank")
+	b.Home = s.URL
+	b.Look(1280, 800, false)
+	for path, of := range map[string][2]string{"/write": {"#again", "#rules"}, "/rules/teeko": {".fields .button", ".fields a:not(.button)"}} {
+		b.Go(s.URL + path)
+		const bottom = `(s) => { const r = new Range(); r.selectNodeContents(document.querySelector(s)); return r.getBoundingClientRect().bottom }`
+		off := webtest.Eval[float64](b, fmt.Sprintf(`(%s)(%q) - (%[1]s)(%[3]q)`, bottom, of[0], of[1]))
+		if off < -1 || off > 1 {
+			t.Errorf("%s: the text of %s is %v px below that of %s", path, of[0], off, of[1])
+		}
 	}
 	b.Quiet()
 }
