@@ -208,7 +208,7 @@ func prompted(line string, legal []string) string {
 			return fmt.Sprintf("%q is printed before the move on the same line: %s", once(before), prompts)
 		}
 	}
-	if before, ok := strings.CutSuffix(line, "ready"); ok && asks.MatchString(before) {
+	if before, _, ok := strings.Cut(line+" ", "ready "); ok && asks.MatchString(before) {
 		return fmt.Sprintf("%q is printed before \"ready\" on the same line: %s", once(before), prompts)
 	}
 	i := strings.LastIndex(line, " ") + 1

@@ -46,6 +46,7 @@ func TestAdvice(t *testing.T) {
 		{"prompt", Reason{Kind: NoSuchLine, Line: "Move? move 3o"}, Circumstances{Legal: []string{"3o"}}, `"Move? " is printed before the move`},
 		{"bare prompts", Reason{Kind: NoSuchLine, Line: "> > > move 3o"}, Circumstances{Legal: []string{"4o"}}, `"> " is printed before the move`},
 		{"prompt and ready", Reason{Kind: NoSuchLine, BeforeReady: true, Line: "> ready"}, Circumstances{}, `"> " is printed before "ready"`},
+		{"prompt and ready with a name", Reason{Kind: NoSuchLine, BeforeReady: true, Line: "> ready mybot 1.0"}, Circumstances{}, `"> " is printed before "ready"`},
 		{"prompt, no verb", Reason{Kind: NoSuchLine, Line: "Your move: 3o"}, Circumstances{Legal: []string{"3o"}}, `print "move 3o" instead of "Your move: 3o"`},
 		{"no prompt", Reason{Kind: NoSuchLine, Line: "moves: ['3o']"}, Circumstances{Legal: []string{"3o"}}, `print only "ready"`},
 		{"not ready", Reason{Kind: NoSuchLine, BeforeReady: true, Line: "not ready"}, Circumstances{}, `print only "ready"`},
