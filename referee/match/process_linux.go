@@ -140,7 +140,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 				return nil, now, p.gone(fault.InputClosed)
 			}
 			if !now.Before(deadline) {
-				p.turn.leaves(now)
+				p.turn.left = now
 				return nil, now, ErrLate
 			}
 			if err := p.ctx.Err(); err != nil {

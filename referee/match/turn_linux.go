@@ -22,7 +22,7 @@ type turnTime struct {
 
 	looked    time.Time     // when the last sleep began
 	overslept time.Duration // how much longer than asked the referee has slept since the first reading
-	left      time.Time     // when it last saw no line in time, and went to judge that; zero: it looks for one
+	left      time.Time     // when Line last returned ErrLate; zero: the referee looks for a line
 	away      time.Duration // how long it has judged
 
 	waits cores.Waits // of the bot, as it was seen when it was late
@@ -90,10 +90,7 @@ func (t *turnTime) slept(from, to time.Time, asked time.Duration) {
 	t.looked = from
 }
 
-// leaves notes that the referee has seen no line in time, and goes to judge that.
-func (t *turnTime) leaves(now time.Time) { t.left = now }
-
-// returns notes that the referee looks for a line again.
+// returns notes that the referee looks for a line, perhaps again.
 func (t *turnTime) returns(now time.Time) {
 	if !t.left.IsZero() {
 		t.away, t.left = t.away+now.Sub(t.left), time.Time{}

@@ -157,8 +157,8 @@ function tell(text) {
 
 // waits says whose move the person waits for.
 function waits() {
-  if (table.names.length === 2) return say('theirs-one', { who: who(1 - me) });
-  return say(table.resigned ? 'resigned' : 'theirs');
+  if (table.resigned) return say('resigned');
+  return table.names.length === 2 ? say('theirs-one', { who: who(1 - me) }) : say('theirs');
 }
 
 const took = (winner) => (winner === me ? say('took-you') : say('took', { who: who(winner) }));
