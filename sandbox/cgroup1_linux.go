@@ -146,6 +146,8 @@ func (c *groupV1) cpu() time.Duration {
 	return time.Duration(number(c.file("cpuacct", "cpuacct.usage")))
 }
 
+func (c *groupV1) memory() int64 { return number(c.file("memory", "memory.usage_in_bytes")) }
+
 func (c *groupV1) threads() string { return c.file("cpuacct", "tasks") }
 
 func (c *groupV1) close() error {

@@ -97,6 +97,8 @@ func (c *groupV2) cpu() time.Duration {
 	return time.Duration(event(c.file("cpu.stat"), "usage_usec")) * time.Microsecond
 }
 
+func (c *groupV2) memory() int64 { return number(c.file("memory.current")) }
+
 func (c *groupV2) threads() string { return c.file("bot/cgroup.threads") }
 
 func (c *groupV2) close() error {

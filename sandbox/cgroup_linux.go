@@ -29,6 +29,7 @@ type group interface {
 	endsAll() bool // whether the kernel then ends all processes of the sandbox
 	refused() bool
 	cpu() time.Duration // of all processes, also ended ones; 0 if unknown
+	memory() int64      // that all processes use, in bytes; 0 if unknown
 	threads() string    // the file that lists the threads that run
 	close() error
 }

@@ -187,6 +187,16 @@ func (p *Process) CPU() time.Duration {
 	return p.group.cpu()
 }
 
+// Memory returns how much memory all processes use, in bytes; 0 without a cgroup and after the end.
+func (p *Process) Memory() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone || p.group == nil {
+		return 0
+	}
+	return p.group.memory()
+}
+
 // Kill ends all processes. They are gone when Wait returns.
 func (p *Process) Kill() {
 	p.killed.Store(true)

@@ -153,13 +153,13 @@ func (r Reason) noReady(c Circumstances) []string {
 	case r.Unfinished != "":
 		return append(r.unended(), flush)
 	case c.Later == CameAtEnd:
-		return stuck(c)
+		return []string{flushing(c) + orReadLines}
 	case c.Later == Came:
 		return []string{sooner}
 	case c.Later == NeverCame:
-		return []string{flush}
+		return []string{flush + orReadLines}
 	}
-	return []string{flush, sooner}
+	return []string{flush + orReadLines, sooner}
 }
 
 // unended returns the advice for an answer without a line feed.
@@ -170,10 +170,8 @@ func (r Reason) unended() []string {
 	return []string{`end every line with a line feed ("\n") and flush it`}
 }
 
-// stuck returns the advice for an answer that was written but did not arrive.
-func stuck(c Circumstances) []string {
-	return []string{flushing(c) + "; or, if the bot waits for more input before it answers, read line by line, not up to the end of stdin"}
-}
+// orReadLines is the other reason for an answer that does not arrive until the input ends.
+const orReadLines = "; or, if the bot waits for more input before it answers, read line by line, not up to the end of stdin"
 
 func flushing(c Circumstances) string {
 	return "flush the output after every line: " + Flush(c.Language)
@@ -185,7 +183,7 @@ func (r Reason) late(c Circumstances) []string {
 	}
 	switch c.Later {
 	case CameAtEnd:
-		return stuck(c)
+		return []string{flushing(c) + orReadLines}
 	case Came:
 		return []string{r.slow(c) + ": think for less than the milliseconds in the turn line (its third word), measured from when the line was read, and keep some of them for the answer to arrive"}
 	case NeverCame:
@@ -193,8 +191,8 @@ func (r Reason) late(c Circumstances) []string {
 	}
 	switch {
 	case c.Turns == 0:
-		return []string{"it has not answered a turn of this game yet, so check the output first: " + flushing(c) + "; then look for an endless loop",
-			"read line by line: a bot that waits for the end of its input or for a full buffer never begins"}
+		return []string{"it has not answered a turn of this game yet, so check the output first: " + flushing(c) + orReadLines,
+			"look for an endless loop"}
 	case c.Movetime > 0 && c.Longest > float64(c.Movetime)/2:
 		return []string{fmt.Sprintf("think for less: its longest think before was %.0f ms of %d ms. Check the clock inside the search, not only between its depths, and keep some milliseconds in reserve", c.Longest, c.Movetime),
 			"take the time from the turn line (turn PLY MS ...), not from a constant"}

@@ -30,6 +30,9 @@ type Conn interface {
 	// Lost returns for how long, since the turn or the process began, the bot could not work or
 	// be heard because of others. answered is whether an answer of it has been read now.
 	Lost(since, now time.Time, answered bool) cores.Lost
+	// Memory returns how much memory the bot uses with all its processes, and how much it may
+	// use, in bytes; 0 if that is not known.
+	Memory() (used, limit int64)
 	// Answered ends a turn: the count of output starts again at 0.
 	Answered()
 	// Stderr returns what the bot has written to stderr since the last call.

@@ -71,6 +71,7 @@ func (c *talker) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 
 func (c *talker) Begin(time.Time, time.Duration) error           { return nil }
 func (c *talker) Lost(time.Time, time.Time, bool) (l cores.Lost) { return l }
+func (c *talker) Memory() (used, limit int64)                    { return 0, 0 }
 func (c *talker) Rest() []byte                                   { return nil }
 func (c *talker) Answered()                                      {}
 func (c *talker) Stderr() []byte                                 { return nil }

@@ -142,20 +142,31 @@ func (s *seat) later(late LateError) (note string, err error) {
 	return fault.LaterNote(true, own) + "\n", nil
 }
 
+// filling is by which part of its limit the memory of a bot has to grow for the wait to begin again.
+const filling = 16
+
 // await waits for a late answer for some of the bot's own time, so that a busy machine does not turn a slow
-// bot into one that never answers. It returns when the answer came, zero if it did not; the error is why no
-// more lines can come.
+// bot into one that never answers, and for as long again while the bot fills its memory: beyond the limit that
+// is its fault, not the time. It returns when the answer came, zero if it did not; the error is why no more
+// lines can come.
 func (s *seat) await(late LateError, patience time.Duration) (came time.Time, err error) {
-	began := time.Now()
+	began, credit := time.Now(), late.Credit
 	now, until := began, began.Add(patience)
+	used, _ := s.conn.Memory()
 	for came = late.Came; came.IsZero(); {
 		line, read, err := s.conn.Line(now, until)
 		now = read
 		if errors.Is(err, ErrLate) {
-			more := s.conn.Lost(late.Since, read, false).Known - late.Credit
-			if until = began.Add(patience + min(more, creditTurns*patience)); !read.Before(until) {
+			known := s.conn.Lost(late.Since, read, false).Known
+			until = began.Add(patience + min(known-credit, creditTurns*patience))
+			if read.Before(until) {
+				continue
+			}
+			before, limit := used, int64(0)
+			if used, limit = s.conn.Memory(); limit == 0 || used-before < limit/filling {
 				return came, nil
 			}
+			began, credit, until = read, known, read.Add(patience)
 			continue
 		}
 		if err != nil {

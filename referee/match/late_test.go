@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
@@ -130,6 +131,54 @@ func TestClocksCredit(t *testing.T) {
 				if mv.Seat == 0 && (mv.Credit != c.credit || mv.MS != float64(c.think.Milliseconds())) {
 					t.Fatalf("%v: move %d took %v ms with a credit of %v, want %v", c.think, ply, mv.MS, mv.Credit, c.credit)
 				}
+			}
+		})
+	}
+}
+
+// filler is a bot that does not answer, and uses more memory each second.
+type filler struct {
+	talker
+	since  time.Time
+	second int64 // bytes
+	limit  int64
+}
+
+func (c *filler) Memory() (used, limit int64) {
+	return int64(time.Since(c.since).Seconds() * float64(c.second)), c.limit
+}
+
+func (c *filler) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	if len(c.lines) > 0 && strings.HasPrefix(string(c.lines[0]), "ready") {
+		c.since = now
+		return c.talker.Line(now, deadline)
+	}
+	time.Sleep(time.Until(deadline))
+	if used, _ := c.Memory(); c.limit > 0 && used > c.limit {
+		return nil, time.Now(), fault.Reason{Kind: fault.OutOfMemory, Limit: c.limit >> 20}
+	}
+	return nil, time.Now(), ErrLate
+}
+
+// Clocks: a bot that fills its memory has gone beyond its limit, whatever the clock says before.
+func TestClocksMemory(t *testing.T) {
+	clock := referee.Clock{Move: 100 * time.Millisecond, Startup: time.Second}
+	for _, c := range []struct {
+		second, limit int64
+		want          protocol.Code
+		after         time.Duration
+	}{
+		{64 << 20, 512 << 20, protocol.Memory, 9 * time.Second},
+		{16 << 20, 512 << 20, protocol.Timeout, 2 * time.Second}, // not soon
+		{64 << 20, 0, protocol.Timeout, 2 * time.Second},         // not known
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, Only: []int{0}, Patience: LatePatience}
+			m.start = starter{"bot0": func() Conn { return &filler{talker: talker{answer: firstMove}, second: c.second, limit: c.limit} }}.start
+			began := time.Now()
+			g := playAll(t, m)[0]
+			if len(g.Faults) != 1 || g.Faults[0].Code != c.want || time.Since(began) > c.after {
+				t.Errorf("%d of %d bytes a second: faults %+v after %v, want %s", c.second, c.limit, g.Faults, time.Since(began), c.want)
 			}
 		})
 	}

@@ -108,6 +108,9 @@ func (l *local) Lost(since, now time.Time, _ bool) cores.Lost {
 // holdStep is how long a bot whose clock is held is waited for, until it is asked again whether it is.
 const holdStep = 50 * time.Millisecond
 
+// Memory returns 0: the bot has no process of its own.
+func (l *local) Memory() (used, limit int64) { return 0, 0 }
+
 func (l *local) Send(lines []byte, _ time.Time) (int, error) {
 	l.in.put(lines)
 	return len(lines), nil

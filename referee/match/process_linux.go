@@ -402,6 +402,13 @@ func (p *process) Close(grace time.Duration) {
 	}
 }
 
+func (p *process) Memory() (used, limit int64) {
+	if p.bare() {
+		return 0, 0
+	}
+	return p.sandbox.Memory(), p.bot.Sandbox.Limit.Memory
+}
+
 func (p *process) CloseInput() {
 	unix.Close(p.stdin)
 	p.stdin = -1 // poll ignores it

@@ -101,7 +101,15 @@ func newInvite(f *adminFlags) *cobra.Command {
 		if err != nil {
 			return wire.MadeInvite{}, err
 		}
-		return o.AddInvite(ctx, wire.NewInvite{Name: name, Expires: until})
+		made, err := o.AddInvite(ctx, wire.NewInvite{Name: name, Expires: until})
+		if err == nil { // apart from the code, which a script reads
+			site, page := "URL", "the page /join of the site"
+			if server, ok := o.(remoteOffice); ok {
+				site, page = server.URL, server.URL+"/join#"+made.Code
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "to join: %s, or timba login %s --invite CODE --name NAME\n", page, site)
+		}
+		return made, err
 	}, func(w io.Writer, i wire.MadeInvite) { fmt.Fprintln(w, i.Code) })
 }
 
