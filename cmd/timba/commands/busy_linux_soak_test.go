@@ -98,8 +98,9 @@ func (a *arena) tellFaults(t *testing.T) {
 							moves = append(moves, fmt.Sprintf("%v-%v", m.MS, m.Credit))
 						}
 					}
-					t.Logf("match %d, game %d: %s, ply %d: %s, credit %v ms; its moves, ms and credit: %s",
-						m.ID, g.ID, r.Seats[f.Seat].Name, f.Ply, f.Text, f.Credit, strings.Join(moves, " "))
+					log := kit.Get[[]byte](t)(s.Log(t.Context(), g.ID, f.Seat))
+					t.Logf("match %d, game %d: %s, ply %d: %s, credit %v ms; its moves, ms and credit: %s; the end of its log: %s",
+						m.ID, g.ID, r.Seats[f.Seat].Name, f.Ply, f.Text, f.Credit, strings.Join(moves, " "), log[max(0, len(log)-200):])
 				}
 			}
 		}
