@@ -121,7 +121,8 @@ func TestServeRestore(t *testing.T) {
 	a.timba(t, "", "submit", dir)
 	told := len(finishedIn(s.log()))
 	until(t, "matches go on", func() bool { return len(finishedIn(s.log())) > told+5 })
-	b := &arena{program: a.program, dir: filepath.Join(t.TempDir(), "restored"), home: a.home}
+	b := *a
+	b.dir = filepath.Join(t.TempDir(), "restored")
 	a.timba(t, "", "admin", "backup", "--data", a.dir, b.dir)
 	if out := a.timba(t, "", "admin", "verify", "--data", b.dir); !strings.Contains(out, "0 differences found") {
 		t.Errorf("verify says\n%s", out)
