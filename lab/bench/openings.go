@@ -62,9 +62,7 @@ func (b Openings) Run(ctx context.Context, log io.Writer) (*Report, error) {
 				figure{"%.1f %%", 100 * o.first / (looked * evenGames)}, figure{"%.1f %%", 100 * float64(o.lopsided) / looked})
 		}
 	}
-	r := newReport(t)
-	r.Markdown = true
-	return r, nil
+	return newReport(t), nil
 }
 
 // resolve returns a variant of a game.

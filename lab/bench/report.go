@@ -15,10 +15,9 @@ import (
 
 // Report is what a measurement has found.
 type Report struct {
-	Machine  string  `json:"machine"`
-	Tables   []Table `json:"tables"`
-	Details  any     `json:"details,omitempty"` // more than the tables have
-	Markdown bool    `json:"-"`                 // Write writes the tables in Markdown, as the pages have them
+	Machine string  `json:"machine"`
+	Tables  []Table `json:"tables"`
+	Details any     `json:"details,omitempty"` // more than the tables have
 }
 
 // newReport returns the report of a measurement on this machine.
@@ -32,7 +31,7 @@ func (r *Report) Write(w io.Writer) {
 	fmt.Fprintln(w, r.Machine)
 	for _, t := range r.Tables {
 		fmt.Fprintln(w)
-		t.write(w, r.Markdown)
+		t.write(w)
 	}
 }
 
@@ -60,7 +59,7 @@ func (t Table) MarshalJSON() ([]byte, error) {
 	return json.Marshal(rows)
 }
 
-func (t Table) write(w io.Writer, markdown bool) {
+func (t Table) write(w io.Writer) {
 	out := text.Table(w)
 	header := table.Row{}
 	for _, column := range t.Columns {
@@ -76,10 +75,6 @@ func (t Table) write(w io.Writer, markdown bool) {
 			row = append(row, cell)
 		}
 		out.AppendRow(row)
-	}
-	if markdown {
-		out.RenderMarkdown()
-		return
 	}
 	out.Render()
 }
