@@ -89,9 +89,6 @@ type Curve struct {
 // error.
 func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 	o.TrainScale = cmp.Or(o.TrainScale, min(o.Scale, 1))
-	if err := run.Check(o.Params()); err != nil {
-		return nil, err
-	}
 	if o.Progress == nil {
 		o.Progress = func(string, string, int, int) {}
 	}
