@@ -47,7 +47,7 @@ type Config struct {
 	Population  int      `json:"population"`
 	Best        int      `json:"best"`                // individuals that have children
 	Elite       bool     `json:"elite"`               // the best stay in the next generation
-	Positions   int      `json:"positions,omitempty"` // judge by so many positions; 0 for games
+	Positions   int      `json:"positions,omitempty"` // fitness by so many positions; 0 for games
 	Playouts    int      `json:"playouts,omitempty"`  // of each move of a position
 	Value       string   `json:"value,omitempty"`     // what a move in a position is worth
 	Double      bool     `json:"double"`              // the best are chosen from twice as many that play again
@@ -145,7 +145,7 @@ func (c *Config) common() []run.Param {
 func (c *Config) ofNets() []run.Param {
 	return []run.Param{
 		fit.Layers(&c.layers),
-		{Name: "positions", To: &c.Positions, Max: 100_000, Help: "judge nets by their moves in so many positions, not by games"},
+		{Name: "positions", To: &c.Positions, Max: 100_000, Help: "compare nets by their moves in so many positions, not by games"},
 		{Name: "playouts", To: &c.Playouts, Min: 1, Max: 10_000, Help: "random games by which each move of a position is valued"},
 		{Name: "value", To: &c.Value, Words: []string{ValueGame, ValueTrick}, Help: "what a move in a position is worth: " + ValueGame +
 			" plays to the end of the game, " + ValueTrick + " to that of the trick and adds the study's heuristic value"},

@@ -101,7 +101,7 @@ func TestSearchLearns(t *testing.T) {
 		mean += float64(sum) / float64(len(j.actions)) / 500
 	}
 	reached := func() float64 {
-		fit := kit.Get[[]Fitness](t)(s.judge(context.Background()))
+		fit := kit.Get[[]Fitness](t)(s.fitness(context.Background()))
 		return (fit[0].Mean() - mean) / (most - mean)
 	}
 	first := reached()
@@ -109,7 +109,7 @@ func TestSearchLearns(t *testing.T) {
 		if _, err := s.step(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		s.window = s.generation / judgedGenerations // the positions stay
+		s.window = s.generation / poolGenerations // the positions stay
 	}
 	last := reached()
 	t.Logf("of what is possible beyond chance: at first %.2f, at last %.2f", first, last)
