@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"regexp"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -35,7 +34,6 @@ type Site struct {
 type page struct {
 	name string
 	path func() string
-	load int           // bytes of a first visit: the page and its files, compressed
 	cpu  time.Duration // of a request, its client included, while no matches are finished
 	took []float64     // milliseconds from the request to the last byte, while matches are finished
 }
@@ -82,9 +80,9 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	if err := errors.Join(err, group.Wait()); err != nil {
 		return nil, err
 	}
-	t := newTable("page|CPU ms|median ms|p95 ms|first load KB")
+	t := newTable("page|CPU ms|median ms|p95 ms")
 	for _, p := range pages {
-		t.add(p.name, tenth(1000*p.cpu.Seconds()), tenth(quantile(p.took, 0.5)), tenth(quantile(p.took, 0.95)), tenth(float64(p.load)/1000))
+		t.add(p.name, tenth(1000*p.cpu.Seconds()), tenth(quantile(p.took, 0.5)), tenth(quantile(p.took, 0.95)))
 	}
 	matches := newTable("matches|made in s|finished/s beside the requests")
 	matches.add(b.Matches, whole(filled.Seconds()), tenth(finished))
@@ -167,14 +165,11 @@ func (c *siteCompetition) pages(b Site) []*page {
 	}
 }
 
-// visitAlone measures the first load and the processor time of a request, while no match is finished.
-func (p *page) visitAlone(ctx context.Context, url string, requests int) (err error) {
-	if p.load, err = load(ctx, url, p.path()); err != nil {
-		return err
-	}
+// visitAlone measures the processor time of a request, while no match is finished.
+func (p *page) visitAlone(ctx context.Context, url string, requests int) error {
 	before := cpu()
 	for range requests {
-		if _, err := fetch(ctx, url+p.path(), "gzip"); err != nil {
+		if err := fetch(ctx, url+p.path()); err != nil {
 			return err
 		}
 	}
@@ -186,7 +181,7 @@ func (p *page) visitAlone(ctx context.Context, url string, requests int) (err er
 func (p *page) visit(ctx context.Context, url string, requests int) error {
 	for range requests {
 		began := time.Now()
-		if _, err := fetch(ctx, url+p.path(), "gzip"); err != nil {
+		if err := fetch(ctx, url+p.path()); err != nil {
 			return err
 		}
 		p.took = append(p.took, 1000*time.Since(began).Seconds())
@@ -194,43 +189,21 @@ func (p *page) visit(ctx context.Context, url string, requests int) error {
 	return nil
 }
 
-// fetch returns what an address sends, compressed or not.
-func fetch(ctx context.Context, url, encoding string) ([]byte, error) {
+// fetch reads what an address sends, compressed.
+func fetch(ctx context.Context, url string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.Header.Set("Accept-Encoding", encoding) // so that the client leaves it as it is
+	r.Header.Set("Accept-Encoding", "gzip") // so that the client leaves it as it is
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("bench: %s: status %d", url, resp.StatusCode)
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("bench: %s: status %d", url, resp.StatusCode)
 	}
-	return data, err
-}
-
-var linked = regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`)
-
-// load returns the bytes of a page and of the files that it links, compressed.
-func load(ctx context.Context, url, path string) (sum int, err error) {
-	text, err := fetch(ctx, url+path, "identity")
-	if err != nil {
-		return 0, err
-	}
-	seen := map[string]bool{path: true}
-	for _, m := range linked.FindAllStringSubmatch(string(text), -1) {
-		seen[m[1]] = true
-	}
-	for name := range seen {
-		data, err := fetch(ctx, url+name, "gzip")
-		if err != nil {
-			return 0, err
-		}
-		sum += len(data)
-	}
-	return sum, nil
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
 }
