@@ -179,8 +179,8 @@ func newBenchSite() *cobra.Command {
 		Use:   "site",
 		Short: "Measure the pages of the site",
 		Long: "Makes a competition with many finished matches in a temporary directory, serves its site on\n" +
-			"loopback, and fetches each page again and again while more matches are finished. Prints how\n" +
-			"long the pages take.",
+			"loopback, and fetches each page again and again, alone and while more matches are finished.\n" +
+			"Prints how long the pages take.",
 	}
 	cli.NumberFlag(cmd, &b.Matches, "matches", 100_000, 0, math.MaxInt, "finished matches of the competition")
 	cli.NumberFlag(cmd, &b.Bots, "bots", 500, 40, math.MaxInt, "bots of people")

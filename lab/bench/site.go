@@ -32,10 +32,10 @@ type Site struct {
 
 // page is a page with its address, another one each time, and how fast it is.
 type page struct {
-	name string
-	path func() string
-	cpu  time.Duration // of a request, its client included, while no matches are finished
-	took []float64     // milliseconds from the request to the last byte, while matches are finished
+	name  string
+	path  func() string
+	alone []float64 // milliseconds from a request to the last byte, while no matches are finished
+	busy  []float64 // the same while matches are finished
 }
 
 // Run makes a competition and measures each page over loopback, with one match finished after the
@@ -60,7 +60,7 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	defer server.Close()
 	pages := c.pages(b)
 	for _, p := range pages {
-		if err := p.visitAlone(ctx, server.URL, b.Requests); err != nil {
+		if p.alone, err = p.visit(ctx, server.URL, b.Requests); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +72,7 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 		return err
 	})
 	for _, p := range pages {
-		if err = p.visit(ctx, server.URL, b.Requests); err != nil {
+		if p.busy, err = p.visit(ctx, server.URL, b.Requests); err != nil {
 			break
 		}
 	}
@@ -80,9 +80,9 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	if err := errors.Join(err, group.Wait()); err != nil {
 		return nil, err
 	}
-	t := newTable("page|CPU ms|median ms|p95 ms")
+	t := newTable("page|alone, median ms|busy, median ms|busy, p95 ms")
 	for _, p := range pages {
-		t.add(p.name, tenth(1000*p.cpu.Seconds()), tenth(quantile(p.took, 0.5)), tenth(quantile(p.took, 0.95)))
+		t.add(p.name, tenth(quantile(p.alone, 0.5)), tenth(quantile(p.busy, 0.5)), tenth(quantile(p.busy, 0.95)))
 	}
 	matches := newTable("matches|made in s|finished/s beside the requests")
 	matches.add(b.Matches, whole(filled.Seconds()), tenth(finished))
@@ -165,28 +165,16 @@ func (c *siteCompetition) pages(b Site) []*page {
 	}
 }
 
-// visitAlone measures the processor time of a request, while no match is finished.
-func (p *page) visitAlone(ctx context.Context, url string, requests int) error {
-	before := cpu()
-	for range requests {
-		if err := fetch(ctx, url+p.path()); err != nil {
-			return err
-		}
-	}
-	p.cpu = (cpu() - before) / time.Duration(requests)
-	return nil
-}
-
-// visit measures how long requests take.
-func (p *page) visit(ctx context.Context, url string, requests int) error {
+// visit returns how many milliseconds each of some requests takes.
+func (p *page) visit(ctx context.Context, url string, requests int) (took []float64, err error) {
 	for range requests {
 		began := time.Now()
 		if err := fetch(ctx, url+p.path()); err != nil {
-			return err
+			return nil, err
 		}
-		p.took = append(p.took, 1000*time.Since(began).Seconds())
+		took = append(took, 1000*time.Since(began).Seconds())
 	}
-	return nil
+	return took, nil
 }
 
 // fetch reads what an address sends, compressed.
