@@ -195,17 +195,14 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 }
 
 func (c *Config) Check() error {
-	if err := run.Check(c.common()); err != nil {
+	if err := cards.CheckRules(c.Mode, c.Rules); err != nil {
 		return err
 	}
 	mode, _ := cards.ParseMode(c.Mode)
-	if err := run.Check([]run.Param{
-		{Name: "population", To: &c.Population, Min: float64(mode.Players), Max: MaxPopulation},
-		{Name: "best", To: &c.Best, Min: 2, Max: float64(c.Population)},
-	}); err != nil {
+	if err := run.Within("population", c.Population, mode.Players, MaxPopulation); err != nil {
 		return err
 	}
-	if err := cards.CheckRules(c.Mode, c.Rules); err != nil {
+	if err := run.Within("best", c.Best, 2, c.Population); err != nil {
 		return err
 	}
 	if c.Variant == Agents {
@@ -216,9 +213,6 @@ func (c *Config) Check() error {
 
 // checkNets returns why there is no such search for nets.
 func (c *Config) checkNets(mode cards.Mode) error {
-	if err := run.Check(c.ofNets()); err != nil {
-		return err
-	}
 	if len(c.Layers) == 0 {
 		return fmt.Errorf("layers \"\": a net needs a hidden layer: try 50-25")
 	}
@@ -241,12 +235,8 @@ func (c *Config) checkAgents() error {
 	if _, err := policy.ParseKeys(c.Keys); err != nil {
 		return err
 	}
-	if err := run.Check(c.ofAgents()); err != nil {
-		return err
-	}
 	n := tables(c.Population, c.Best)
-	least := float64((n*rl.MinMemory + 1<<20 - 1) >> 20)
-	if err := run.Check([]run.Param{{Name: "memory", To: &c.Memory, Min: least, Max: rl.MaxMiB}}); err != nil {
+	if err := run.Within("memory", c.Memory, (n*rl.MinMemory+1<<20-1)>>20, rl.MaxMiB); err != nil {
 		return fmt.Errorf("%w, for %d tables", err, n)
 	}
 	if games := c.Population * c.Games; games > maxLearned {
