@@ -386,7 +386,6 @@ func TestTablesAreFull(t *testing.T) {
 // TestAgentsConfigErrors checks that wrong parameters are errors that name value and remedy.
 func TestAgentsConfigErrors(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		`keys "x" do not exist: try kinds, hand, os`:                                      func(c *Config) { c.Keys = "x" },
 		`memory cannot be "62": try 75 to 262144, for 2400 tables`:                        func(c *Config) { c.Population, c.Best, c.Memory = 1000, 100, 62 },
 		`games cannot be "40000": all agents together play 320000 in a generation, more`:  func(c *Config) { c.Games = 40_000 },
 		`positions cannot be "5": agents learn from games: try variant xn`:                func(c *Config) { c.Positions = 5 },

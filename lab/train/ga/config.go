@@ -155,7 +155,7 @@ func (c *Config) ofNets() []run.Param {
 // ofAgents returns the settings of agents alone.
 func (c *Config) ofAgents() []run.Param {
 	return []run.Param{
-		{Name: "keys", To: &c.Keys, Help: "of variant rl: what a state is, as of timba-lab train rl: one of " + strings.Join(policy.KeyNames(), ", ")},
+		run.Word("keys", &c.Keys, policy.KeyNames(), "of variant rl: what a state is, as of timba-lab train rl"),
 		{Name: "epsilon", To: &c.Epsilon, Max: 1, Help: "of variant rl: how often an action is random"},
 		rl.Untried(&c.Untried, "of variant rl: "),
 		rl.Memory(&c.Memory, "of variant rl: MiB that all tables together may take"),
@@ -232,9 +232,6 @@ func (c *Config) checkNets(mode cards.Mode) error {
 
 // checkAgents returns why there is no such search for agents.
 func (c *Config) checkAgents() error {
-	if _, err := policy.ParseKeys(c.Keys); err != nil {
-		return err
-	}
 	n := tables(c.Population, c.Best)
 	if err := run.Within("memory", c.Memory, (n*rl.MinMemory+1<<20-1)>>20, rl.MaxMiB); err != nil {
 		return fmt.Errorf("%w, for %d tables", err, n)

@@ -4,7 +4,6 @@ package lms
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
@@ -46,9 +45,6 @@ type Report struct {
 
 // Train plays games, in which the seats take turns, and learns after each. It is deterministic.
 func Train(ctx context.Context, t Training) (Report, error) {
-	if t.Games < 1 || !t.Fixed && !(t.Mu > 0 && t.Mu <= 1) {
-		return Report{}, fmt.Errorf("training: %d games with a rate of %g: at least 1 game, and a rate above 0, at most 1", t.Games, t.Mu)
-	}
 	if t.Limit == 0 {
 		t.Limit = limit
 	}
