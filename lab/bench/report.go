@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -60,23 +58,15 @@ func (t Table) MarshalJSON() ([]byte, error) {
 }
 
 func (t Table) write(w io.Writer) {
-	out := text.Table(w)
-	header := table.Row{}
-	for _, column := range t.Columns {
-		header = append(header, column)
-	}
-	out.AppendHeader(header)
-	for _, cells := range t.Rows {
-		row := table.Row{}
+	text.Rows(w, strings.Join(t.Columns, "|"), t.Rows, func(cells []any) (row []any) {
 		for _, cell := range cells {
 			if cell == nil {
 				cell = "-"
 			}
 			row = append(row, cell)
 		}
-		out.AppendRow(row)
-	}
-	out.Render()
+		return row
+	})
 }
 
 // figure is a measured number: in JSON the number, in a table as format writes it.
