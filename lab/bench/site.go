@@ -160,7 +160,7 @@ func (c *siteCompetition) pages(b Site) []*page {
 		{name: "machines", path: func() string { return "/machines" }},
 		{name: "matches", path: func() string { return "/matches" }},
 		{name: "match", path: match},
-		{name: "game", path: func() string { return fmt.Sprintf("/games/%d", 1+r.Int64N(c.large[0])) }},
+		{name: "game", path: func() string { return fmt.Sprintf("/games/%d", c.games[r.IntN(len(c.games))]) }},
 		{name: "game of 12", path: func() string { return fmt.Sprintf("/games/%d", c.large[r.IntN(len(c.large))]) }},
 	}
 }

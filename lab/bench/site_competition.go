@@ -28,7 +28,8 @@ type siteCompetition struct {
 	ladders []ladder.Ladder
 	live    []int64
 	pool    map[string][]played
-	large   []int64 // games of the largest table, the last of all
+	games   []int64 // of some matches
+	large   []int64 // games of the largest table
 	rand    *rand.Rand
 }
 
@@ -53,6 +54,7 @@ func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetiti
 		c.play,
 		func() error { return c.fill(ctx, b.Matches) },
 		func() error { return c.playLarge(ctx) },
+		func() error { return c.chooseGames(ctx, b.Matches) },
 	} {
 		if err := step(); err != nil {
 			c.Close()
@@ -139,11 +141,28 @@ func (c *siteCompetition) playLarge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	games, err := c.Games(ctx, matches[0].ID)
-	for _, g := range games {
-		c.large = append(c.large, g.ID)
-	}
+	c.large, err = c.gamesOf(ctx, matches[0].ID)
 	return err
+}
+
+// chooseGames chooses the games whose pages are measured.
+func (c *siteCompetition) chooseGames(ctx context.Context, matches int) error {
+	for range 1000 {
+		games, err := c.gamesOf(ctx, 1+c.rand.Int64N(int64(max(matches, 1))))
+		if err != nil {
+			return err
+		}
+		c.games = append(c.games, games...)
+	}
+	return nil
+}
+
+func (c *siteCompetition) gamesOf(ctx context.Context, match int64) (ids []int64, err error) {
+	games, err := c.Games(ctx, match)
+	for _, g := range games {
+		ids = append(ids, g.ID)
+	}
+	return ids, err
 }
 
 // next returns a match of the pool between bots that are near each other in the list.
