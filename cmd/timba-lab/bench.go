@@ -2,18 +2,15 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/lab/bench"
-	"github.com/timba-arena/timba/referee/text"
 )
 
 // measurement is what a command measures; its flags set the fields.
@@ -51,8 +48,8 @@ func newBench() *cobra.Command {
 			"  games     whole games between @random processes, on all cores",
 	}
 	timeFlag(cmd, &b.Time, time.Second, time.Millisecond, "about how long each figure is measured")
-	cmd.AddCommand(newBenchDuplicates(), newBenchEnv(), newBenchFair(), newBenchFleet(), newBenchLadder(),
-		newBenchOpenings(), newBenchRemote(), newBenchSandbox(), newBenchSite(), newBenchWatchers())
+	cmd.AddCommand(newBenchDuplicates(), newBenchEnv(), newBenchFleet(), newBenchLadder(), newBenchOpenings(),
+		newBenchSandbox(), newBenchSite())
 	return measure(cmd, b)
 }
 
@@ -64,7 +61,7 @@ func newBenchDuplicates() *cobra.Command {
 		Long: "Plays two bots of slightly different strength, @greedy and @greedy:noise=20, at every\n" +
 			"card game, and at two board games for comparison. Prints how many deals are needed to\n" +
 			"tell them apart with a probability of 80 % by a 95 % interval: with duplicate deals, and\n" +
-			"with as many single games on different deals. The table is Markdown. lab/results has it as CSV.",
+			"with as many single games on different deals. lab/results has the table as CSV.",
 	}
 	dealsFlags(cmd, &b.Deals, &b.Seed, 2)
 	return measure(cmd, b)
@@ -81,29 +78,6 @@ func newBenchEnv() *cobra.Command {
 			"without numpy. Brisca is compared with the environment of a study.",
 	}
 	timeFlag(cmd, &b.Time, 2*time.Second, time.Millisecond, "about how long each figure is measured")
-	return measure(cmd, b)
-}
-
-func newBenchFair() *cobra.Command {
-	b := new(bench.Fair)
-	attacks := strings.Join(bench.AttackNames(), ", ")
-	cmd := &cobra.Command{
-		Use:   "fair",
-		Short: "Measure what attackers cost the others of a competition",
-		Long: "Starts a server in a process of its own, with a temporary competition between house bots and\n" +
-			"with people who submit bots and ask for the ladders. Attacks it in " + text.Count(len(bench.AttackNames()), "way") + ": " + attacks + ".\n" +
-			"Counts, without and with each attack by turns, how many rated matches, submissions and requests\n" +
-			"of the others come through, and shows the medians. The attackers run on the same machine.\n\n" +
-			"  kept               the part of the rate that remains\n" +
-			"  kept of the rest   the same, without the part that an attack may take by the limits: matches\n" +
-			"                     that people ask for may have 15 percent of the workers' time,\n" +
-			fmt.Sprintf("                     and submissions half of it. The goal is %.1f. See docs/operating.md", bench.FairGoal),
-	}
-	timeFlag(cmd, &b.Window, 10*time.Second, time.Millisecond, "how long each count takes")
-	cli.CountFlag(cmd, &b.Rounds, "rounds", 5, "counts without and with each attack")
-	cli.CountFlag(cmd, &b.Workers, "workers", 0, "workers of the server (default: one for each core)")
-	cmd.Flags().StringSliceVar(&b.Attacks, "attacks", nil, "make only these `attacks` (default: all)")
-	cmd.Flags().StringVar(&b.Program, "timba", "", "the program timba that is measured, a `FILE` (default: the one beside this program, or on the PATH)")
 	return measure(cmd, b)
 }
 
@@ -124,7 +98,7 @@ func newBenchFleet() *cobra.Command {
 			"  disk            bytes by which the data directory has grown, a match\n" +
 			"  joined          until all workers were there\n\n" +
 			"The first table has matches of two short games, by the number of workers. The second has matches of\n" +
-			"ladders of the default configuration, with 10 workers and 100 versions. The tables are Markdown.\n" +
+			"ladders of the default configuration, with 10 workers and 100 versions.\n" +
 			"lab/experiments.md tells what they mean.",
 	}, b)
 	run := cmd.RunE
@@ -154,8 +128,8 @@ func newBenchLadder() *cobra.Command {
 			"and for comparison with plain Elo and random pairing. Prints how well the ratings agree\n" +
 			"with the true strengths after a number of matches per bot, and how fast newcomers to an\n" +
 			"established ladder reach their Elo. Then ladders as competitions have them, small and with\n" +
-			"teams, equal bots and new versions: how far Elo and the fit are from the truth. The tables\n" +
-			"are Markdown. lab/experiments.md tells what they mean.",
+			"teams, equal bots and new versions: how far Elo and the fit are from the truth.\n" +
+			"lab/experiments.md tells what the tables mean.",
 	}
 	cli.NumberFlag(cmd, &b.Bots, "bots", 500, 4, 5000, "bots on the ladder")
 	cli.NumberFlag(cmd, &b.Deals, "deals", 10, 1, 1000, "deals of a match")
@@ -174,22 +148,9 @@ func newBenchOpenings() *cobra.Command {
 		Long: "Counts, for every game without chance in its deal and every length of an opening, how\n" +
 			"many distinct openings there are, how many distinct deals two deterministic bots play,\n" +
 			"what the first player scores between equal bots, and how many openings favour one side\n" +
-			"by far. The table is Markdown. lab/results has it as CSV.",
+			"by far. lab/results has the table as CSV.",
 	}
 	dealsFlags(cmd, &b.Deals, &b.Seed, 1)
-	return measure(cmd, b)
-}
-
-func newBenchRemote() *cobra.Command {
-	b := new(bench.Remote)
-	cmd := &cobra.Command{
-		Use:   "remote",
-		Short: "Measure remote bots that play at once",
-		Long: "Connects remote bots to a server in a temporary directory, each by a WebSocket of its own, and\n" +
-			"lets them play rated matches until each has played one: how long it took until all were connected,\n" +
-			"how many played at the same time, and the turns a second. Bots and server share the machine.",
-	}
-	cli.NumberFlag(cmd, &b.Bots, "bots", 200, 2, 2000, "`NUMBER` of bots")
 	return measure(cmd, b)
 }
 
@@ -218,26 +179,12 @@ func newBenchSite() *cobra.Command {
 		Use:   "site",
 		Short: "Measure the pages of the site",
 		Long: "Makes a competition with many finished matches in a temporary directory, serves its site on\n" +
-			"loopback, and fetches each page again and again while more matches are finished. Prints how\n" +
-			"long the pages take, and how many bytes a first visit loads.",
+			"loopback, and fetches each page again and again, alone and while more matches are finished.\n" +
+			"Prints how long the pages take.",
 	}
 	cli.NumberFlag(cmd, &b.Matches, "matches", 100_000, 0, math.MaxInt, "finished matches of the competition")
 	cli.NumberFlag(cmd, &b.Bots, "bots", 500, 40, math.MaxInt, "bots of people")
 	cli.CountFlag(cmd, &b.Requests, "requests", 200, "requests for each page")
 	cli.CountFlag(cmd, &b.Rate, "rate", 20, "matches finished in a second meanwhile, at most")
-	return measure(cmd, b)
-}
-
-func newBenchWatchers() *cobra.Command {
-	b := new(bench.Watchers)
-	cmd := &cobra.Command{
-		Use:   "watchers",
-		Short: "Measure what watchers cost a match",
-		Long: "Measures turns a second of one match while sockets watch it and while they do not, in turn in\n" +
-			"one run, and the memory of a socket. The clients of the sockets share the machine with the match.",
-	}
-	cli.NumberFlag(cmd, &b.Sockets, "watchers", 1000, 1, 10_000, "sockets that watch one match")
-	cli.CountFlag(cmd, &b.Rounds, "rounds", 5, "slices of time with and without them")
-	timeFlag(cmd, &b.Time, time.Second, 100*time.Millisecond, "length of a slice")
 	return measure(cmd, b)
 }

@@ -111,7 +111,6 @@ var needed = map[string][]string{
 	"timba-lab bench duplicates": {"--deals", "2"},
 	"timba-lab bench":            {"--time", "1ms"},
 	"timba-lab bench sandbox":    {"--time", "1ms"},
-	"timba-lab bench remote":     {"--bots", "2"},
 	"timba-lab train data":       {"--each", "1"},
 	"timba-lab train rl":         {"--episodes", "64"},
 	"timba-lab train ga":         {"--generations", "1", "--population", "4", "--best", "2", "--games", "2", "--final", "0"},
@@ -122,6 +121,6 @@ var needed = map[string][]string{
 // unstarted are the commands that only check their usage here: they would measure for longer than a test
 // has. Scripts start them.
 var unstarted = []string{
-	"timba-lab bench", "timba-lab bench duplicates", "timba-lab bench env", "timba-lab bench fair", "timba-lab bench watchers",
-	"timba-lab bench site", "timba-lab bench fleet", "timba-lab bench ladder", "timba-lab bench openings", "timba-lab bench sandbox", "timba-lab bench remote",
+	"timba-lab bench", "timba-lab bench duplicates", "timba-lab bench env", "timba-lab bench site", "timba-lab bench fleet",
+	"timba-lab bench ladder", "timba-lab bench openings", "timba-lab bench sandbox",
 }

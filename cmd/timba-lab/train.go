@@ -127,8 +127,9 @@ func (t *training) again(cmd *cobra.Command) string {
 }
 
 func newTrainTeeko() *cobra.Command {
-	t := lms.Training{Start: teekolms.Initial}
-	var opponent, out, from string
+	const random, self = "random", "self"
+	t := lms.Training{Games: 5000, Mu: 0.01, Seed: 1, Start: teekolms.Initial}
+	opponent, out, from := random, "", ""
 	cmd := &cobra.Command{
 		Use:   "teeko-lms",
 		Short: "Learn the weights of @teeko-lms by least mean squares",
@@ -137,12 +138,7 @@ func newTrainTeeko() *cobra.Command {
 		Example: "  timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random --out teeko.txt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch opponent {
-			case "random", "self":
-				t.Self = opponent == "self"
-			default:
-				return fmt.Errorf("opponent %q: try random or self", opponent)
-			}
+			t.Self = opponent == self
 			if from != "" {
 				text, err := os.ReadFile(from)
 				if err != nil {
@@ -165,12 +161,13 @@ func newTrainTeeko() *cobra.Command {
 			return nil
 		},
 	}
-	f := cmd.Flags()
-	f.IntVar(&t.Games, "games", 5000, "how many games to play")
-	f.Float64Var(&t.Mu, "mu", 0.01, "the rate of learning, above 0, at most 1")
-	f.StringVar(&opponent, "opponent", "random", "who to play against: `random` or self")
-	f.Uint64Var(&t.Seed, "seed", 1, "the seed of everything random")
-	f.StringVar(&out, "out", "", "write the weights to this `FILE`")
-	f.StringVar(&from, "from", "", "begin with the weights of this `FILE`")
+	addParams(cmd, []run.Param{
+		{Name: "games", To: &t.Games, Min: 1, Max: 1_000_000_000, Help: "how many games to play"},
+		{Name: "mu", To: &t.Mu, Max: 1, Above: true, Help: "the rate of learning"},
+		run.Word("opponent", &opponent, []string{random, self}, "who to play against"),
+		{Name: "seed", To: &t.Seed, Help: "the seed of everything random"},
+		{Name: "out", To: &out, Help: "write the weights to this `FILE`"},
+		{Name: "from", To: &from, Help: "begin with the weights of this `FILE`"},
+	})
 	return cmd
 }

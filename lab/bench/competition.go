@@ -3,13 +3,11 @@ package bench
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // addBots adds bots of people, so many each, and their versions, which become live one after the other:
@@ -44,28 +42,18 @@ func addBots(ctx context.Context, s *store.Store, bots, each, most int, built fu
 // played is a match that was played.
 type played struct {
 	store.NewMatch
-	seed  rules.Seed
-	games []*referee.Result
+	attempt.Result
 }
 
-// playLadder plays a match of a ladder between bots.
-func playLadder(ctx context.Context, l ladder.Ladder, bot func(slot int) match.Bot) (p played, err error) {
-	p.Ladder, p.seed = l.Name, referee.NewSeed()
-	v, err := l.Variant()
-	if err != nil {
-		return p, err
-	}
-	m := match.Match{Variant: v, Deals: l.Deals, Seed: p.seed, Clock: l.Clock, Done: func(g *referee.Result) error {
-		g.Reveal(p.seed)
-		p.games = append(p.games, g)
-		return nil
-	}}
+// playLadder plays a match of a ladder by random moves.
+func playLadder(l ladder.Ladder) (played, error) {
+	j := attempt.Job{Game: l.Game, Options: l.Options, Deals: l.Deals, Clock: l.Clock, Seed: referee.Hex(referee.NewSeed())}
 	for slot := range l.Bots {
-		b := bot(slot)
-		b.Name = fmt.Sprintf("%s-%d", b.Name, slot)
-		m.Bots = append(m.Bots, b)
+		j.Bots = append(j.Bots, attempt.Bot{Name: fmt.Sprintf("bot-%d", slot), Hash: hash(0)})
 	}
-	err = m.Play(ctx)
-	slices.SortFunc(p.games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
-	return p, err
+	r := attempt.PlayAtRandom(j)
+	if r.Failure != nil {
+		return played{}, r.Failure
+	}
+	return played{store.NewMatch{Ladder: l.Name}, r}, nil
 }

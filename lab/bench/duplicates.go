@@ -66,9 +66,7 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		t.add(worthRow(c.title, "wins", scores)...)
 		t.add(worthRow(c.title, "points", points)...)
 	}
-	r := newReport(t)
-	r.Markdown = true
-	return r, nil
+	return newReport(t), nil
 }
 
 // playDeals returns the first bot's results by deal and rotation: in wins (+0.5 for

@@ -62,7 +62,6 @@ func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	}
 	r := newReport(newTable("workers" + fleetColumns))
 	r.Machine += "; " + text.Count(b.Versions, "version")
-	r.Markdown = true
 	rows, err := b.measureAll(ctx, log, "", b.Versions, b.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("bench fleet: %w", err)

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"runtime/pprof"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -37,19 +36,7 @@ type fleetChild struct {
 	Profile string
 }
 
-// command returns the command of the process.
-func (p fleetChild) command(ctx context.Context) (*exec.Cmd, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(p)
-	cmd := exec.CommandContext(ctx, exe, "bench", "fleet")
-	cmd.Env = append(os.Environ(), FleetEnv+"="+string(text))
-	return cmd, err
-}
-
-// RunFleetChild runs one of the processes until its input ends. It writes what startProcess looks for.
+// RunFleetChild runs one of the processes until its input ends. It writes what fleetChild.start looks for.
 func RunFleetChild(ctx context.Context, text string, in io.Reader, out, log io.Writer) error {
 	var p fleetChild
 	if err := json.Unmarshal([]byte(text), &p); err != nil || p.Dirs.Disk == "" {

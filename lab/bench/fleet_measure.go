@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -76,12 +75,12 @@ func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	server, nats, err := b.start(ctx, fleetChild{Dirs: b.dirs, Ladder: b.ladder, Profile: b.Profile})
+	server, err := fleetChild{Dirs: b.dirs, Ladder: b.ladder, Profile: b.Profile}.start(ctx, b.log)
 	if err != nil {
 		return row, err
 	}
 	defer server.stop()
-	workers, _, err := b.start(ctx, fleetChild{Dirs: b.dirs, Count: b.workers, Address: nats})
+	workers, err := fleetChild{Dirs: b.dirs, Count: b.workers, Address: server.nats}.start(ctx, b.log)
 	if err != nil {
 		return row, err
 	}
@@ -155,28 +154,6 @@ func (b fleetBench) window(ctx context.Context, server, workers *process) (row f
 	return row, nil
 }
 
-// start starts a process and waits until it serves; nats is the address where workers can connect.
-func (b fleetBench) start(ctx context.Context, child fleetChild) (p *process, nats string, err error) {
-	cmd, err := child.command(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	p, err = startProcess(ctx, cmd, b.log, func(line string) (url string) {
-		var l struct{ Level, Msg, Listen, Address string }
-		if json.Unmarshal([]byte(line), &l) != nil || l.Level != "INFO" {
-			fmt.Fprintln(b.log, line)
-		}
-		switch l.Msg {
-		case "workers can connect": // comes before serving
-			nats = l.Address
-		case "serving":
-			return "http://" + l.Listen
-		}
-		return ""
-	})
-	return p, nats, err
-}
-
 // await waits until all workers are there, and a match was finished.
 func (b fleetBench) await(ctx context.Context, server *process) error {
 	for late := time.Now().Add(joinTime); ; {
@@ -205,13 +182,7 @@ func (b fleetBench) askFor(ctx context.Context, server *process) (float64, error
 	defer tick.Stop()
 	for over := time.After(b.Time); ; {
 		began := time.Now()
-		body, err := server.get(ctx, "/api/v1/ladders/"+cmp.Or(b.ladder, smallest)+"/standings")
-		if err != nil {
-			return 0, err
-		}
-		_, err = io.Copy(io.Discard, body)
-		body.Close()
-		if err != nil {
+		if _, err := server.get(ctx, "/api/v1/ladders/"+cmp.Or(b.ladder, smallest)+"/standings"); err != nil {
 			return 0, err
 		}
 		took = append(took, 1000*time.Since(began).Seconds())

@@ -41,7 +41,7 @@ func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
 			whole(n.Ninety[10]), figure{"%+.1f", n.Shift})
 	}
 	r := newReport(order, newcomers, populationTable(found.Populations))
-	r.Details, r.Markdown = found, true
+	r.Details = found
 	return r, nil
 }
 

@@ -25,11 +25,11 @@ var bare = []struct {
 
 // An opening is lopsided where one side scores lopsided or more in evenGames games
 // of @greedy against itself. By luck alone 1 in 2,500 is.
-// The first judged openings of a length are looked at.
+// Of each length only the first openings, as many as examined, are played so.
 const (
 	evenGames = 20
 	lopsided  = 18
-	judged    = 100
+	examined  = 100
 )
 
 // Openings measures what openings of each length are worth.
@@ -57,14 +57,12 @@ func (b Openings) Run(ctx context.Context, log io.Writer) (*Report, error) {
 			if err != nil {
 				return nil, err
 			}
-			looked := float64(min(b.Deals, judged))
+			looked := float64(min(b.Deals, examined))
 			t.add(c.title, plies, o.starts, o.deals,
 				figure{"%.1f %%", 100 * o.first / (looked * evenGames)}, figure{"%.1f %%", 100 * float64(o.lopsided) / looked})
 		}
 	}
-	r := newReport(t)
-	r.Markdown = true
-	return r, nil
+	return newReport(t), nil
 }
 
 // resolve returns a variant of a game.
@@ -102,7 +100,7 @@ func (b Openings) measure(ctx context.Context, v *rules.Variant, seed rules.Seed
 			}
 		}
 		played[string(record)] = true
-		if deal >= judged {
+		if deal >= examined {
 			continue
 		}
 		sum := 0.0

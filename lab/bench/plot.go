@@ -107,7 +107,7 @@ func (b Ladder) draw(r *simulation.Report) error {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%d bots, matches of %d duplicate deals, %d runs", r.Bots, r.Deals, r.Runs)
 	p.X.Label.Text, p.Y.Label.Text = "matches a bot", "rank correlation with the true strength"
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, matchTicks
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, ticks(1, 500)
 	p.Y.Min, p.Y.Max = 0.8, 1
 	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0.8, Label: "0.80"}, {Value: 0.85, Label: "0.85"}, {Value: 0.9, Label: "0.90"},
 		{Value: 0.95, Label: "0.95"}, {Value: 0.99, Label: "0.99"}, {Value: 1, Label: "1"}}
@@ -124,10 +124,6 @@ func (b Ladder) draw(r *simulation.Report) error {
 	}
 	return savePlot(p, b.Plot)
 }
-
-// matchTicks are those of the axis of matches, which grows by factors.
-var matchTicks = plot.ConstantTicks{{Value: 1, Label: "1"}, {Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"},
-	{Value: 20, Label: "20"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}, {Value: 200, Label: "200"}, {Value: 500, Label: "500"}}
 
 func drawCurve(p *plot.Plot, c simulation.Curve, hue color.NRGBA) error {
 	var mean, edge plotter.XYs

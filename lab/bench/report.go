@@ -8,17 +8,14 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/timba-arena/timba/referee/text"
 )
 
 // Report is what a measurement has found.
 type Report struct {
-	Machine  string  `json:"machine"`
-	Tables   []Table `json:"tables"`
-	Details  any     `json:"details,omitempty"` // more than the tables have
-	Markdown bool    `json:"-"`                 // Write writes the tables in Markdown, as the pages have them
+	Machine string  `json:"machine"`
+	Tables  []Table `json:"tables"`
+	Details any     `json:"details,omitempty"` // more than the tables have
 }
 
 // newReport returns the report of a measurement on this machine.
@@ -32,7 +29,7 @@ func (r *Report) Write(w io.Writer) {
 	fmt.Fprintln(w, r.Machine)
 	for _, t := range r.Tables {
 		fmt.Fprintln(w)
-		t.write(w, r.Markdown)
+		t.write(w)
 	}
 }
 
@@ -60,28 +57,16 @@ func (t Table) MarshalJSON() ([]byte, error) {
 	return json.Marshal(rows)
 }
 
-func (t Table) write(w io.Writer, markdown bool) {
-	out := text.Table(w)
-	header := table.Row{}
-	for _, column := range t.Columns {
-		header = append(header, column)
-	}
-	out.AppendHeader(header)
-	for _, cells := range t.Rows {
-		row := table.Row{}
+func (t Table) write(w io.Writer) {
+	text.Rows(w, strings.Join(t.Columns, "|"), t.Rows, func(cells []any) (row []any) {
 		for _, cell := range cells {
 			if cell == nil {
 				cell = "-"
 			}
 			row = append(row, cell)
 		}
-		out.AppendRow(row)
-	}
-	if markdown {
-		out.RenderMarkdown()
-		return
-	}
-	out.Render()
+		return row
+	})
 }
 
 // figure is a measured number: in JSON the number, in a table as format writes it.

@@ -31,7 +31,7 @@ type Sandbox struct {
 func (b Sandbox) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	s := sandboxBench{
 		Sandbox: b, ctx: ctx, log: log,
-		table: newTable("what|bot|way|unit|median|low quartile|high quartile|over bare|ratio|goal|verdict"),
+		table: newTable("what|bot|way|unit|median|low quartile|high quartile|over bare|ratio"),
 	}
 	err := s.run()
 	return newReport(s.table), err
@@ -149,7 +149,7 @@ func (b *sandboxBench) start(what, title string, bot match.Bot, n int) error {
 		return fmt.Errorf("bench: starting the bot in %s: %w", title, err)
 	}
 	for i, w := range b.ways {
-		b.add(what, title, w, "ms", 0, times[i], times[0])
+		b.add(what, title, w, "ms", times[i], times[0])
 	}
 	return nil
 }
@@ -186,9 +186,6 @@ func (b *sandboxBench) startOnce(bot match.Bot, n int) (took time.Duration, err 
 	<-done
 	return took, err
 }
-
-// turnGoal is the largest ratio of turn times with and without a sandbox.
-const turnGoal = 1.1
 
 // turns measures a turn of a card game and of a board game.
 func (b *sandboxBench) turns(best sandbox.Level) error {
@@ -233,34 +230,18 @@ func (b *sandboxBench) turn(g *rules.Game, bot match.Bot, ways []way) error {
 		}
 	}
 	for i, w := range ways {
-		goal := 0.0
-		if w.sandbox != nil && !w.sandbox.Freeze {
-			goal = turnGoal
-		}
-		b.add("turn", g.Name, w, "µs", goal, times[i], times[0])
+		b.add("turn", g.Name, w, "µs", times[i], times[0])
 	}
 	return nil
 }
 
 // add adds a row; the figures of bare are from the same rounds. The ratio is the median of the ratios
-// of the rounds, which does not depend on the machine's load. A goal of 0 is none.
-func (b *sandboxBench) add(what, bot string, w way, unit string, goal float64, times, bare []float64) {
+// of the rounds, which does not depend on the machine's load.
+func (b *sandboxBench) add(what, bot string, w way, unit string, times, bare []float64) {
 	median, low, high := quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)
 	row := []any{what, bot, w.name, unit, hundredth(median), hundredth(low), hundredth(high)}
 	if w.sandbox != nil {
-		ratio := quantile(ratios(times, bare), 0.5)
-		row = append(row, figure{"%+.2f", median - quantile(bare, 0.5)}, hundredth(ratio))
-		if goal > 0 {
-			row = append(row, hundredth(goal), verdict(ratio <= goal))
-		}
+		row = append(row, figure{"%+.2f", median - quantile(bare, 0.5)}, hundredth(quantile(ratios(times, bare), 0.5)))
 	}
 	b.table.add(row...)
-}
-
-// verdict says whether a goal was met.
-func verdict(met bool) string {
-	if met {
-		return "met"
-	}
-	return "missed"
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"regexp"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,11 +32,10 @@ type Site struct {
 
 // page is a page with its address, another one each time, and how fast it is.
 type page struct {
-	name string
-	path func() string
-	load int           // bytes of a first visit: the page and its files, compressed
-	cpu  time.Duration // of a request, its client included, while no matches are finished
-	took []float64     // milliseconds from the request to the last byte, while matches are finished
+	name  string
+	path  func() string
+	alone []float64 // milliseconds from a request to the last byte, while no matches are finished
+	busy  []float64 // the same while matches are finished
 }
 
 // Run makes a competition and measures each page over loopback, with one match finished after the
@@ -62,7 +60,7 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	defer server.Close()
 	pages := c.pages(b)
 	for _, p := range pages {
-		if err := p.visitAlone(ctx, server.URL, b.Requests); err != nil {
+		if p.alone, err = p.visit(ctx, server.URL, b.Requests); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +72,7 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 		return err
 	})
 	for _, p := range pages {
-		if err = p.visit(ctx, server.URL, b.Requests); err != nil {
+		if p.busy, err = p.visit(ctx, server.URL, b.Requests); err != nil {
 			break
 		}
 	}
@@ -82,9 +80,9 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	if err := errors.Join(err, group.Wait()); err != nil {
 		return nil, err
 	}
-	t := newTable("page|CPU ms|median ms|p95 ms|first load KB")
+	t := newTable("page|alone, median ms|busy, median ms|busy, p95 ms")
 	for _, p := range pages {
-		t.add(p.name, tenth(1000*p.cpu.Seconds()), tenth(quantile(p.took, 0.5)), tenth(quantile(p.took, 0.95)), tenth(float64(p.load)/1000))
+		t.add(p.name, tenth(quantile(p.alone, 0.5)), tenth(quantile(p.busy, 0.5)), tenth(quantile(p.busy, 0.95)))
 	}
 	matches := newTable("matches|made in s|finished/s beside the requests")
 	matches.add(b.Matches, whole(filled.Seconds()), tenth(finished))
@@ -167,70 +165,33 @@ func (c *siteCompetition) pages(b Site) []*page {
 	}
 }
 
-// visitAlone measures the first load and the processor time of a request, while no match is finished.
-func (p *page) visitAlone(ctx context.Context, url string, requests int) (err error) {
-	if p.load, err = load(ctx, url, p.path()); err != nil {
-		return err
-	}
-	before := cpu()
-	for range requests {
-		if _, err := fetch(ctx, url+p.path(), "gzip"); err != nil {
-			return err
-		}
-	}
-	p.cpu = (cpu() - before) / time.Duration(requests)
-	return nil
-}
-
-// visit measures how long requests take.
-func (p *page) visit(ctx context.Context, url string, requests int) error {
+// visit returns how many milliseconds each of some requests takes.
+func (p *page) visit(ctx context.Context, url string, requests int) (took []float64, err error) {
 	for range requests {
 		began := time.Now()
-		if _, err := fetch(ctx, url+p.path(), "gzip"); err != nil {
-			return err
+		if err := fetch(ctx, url+p.path()); err != nil {
+			return nil, err
 		}
-		p.took = append(p.took, 1000*time.Since(began).Seconds())
+		took = append(took, 1000*time.Since(began).Seconds())
 	}
-	return nil
+	return took, nil
 }
 
-// fetch returns what an address sends, compressed or not.
-func fetch(ctx context.Context, url, encoding string) ([]byte, error) {
+// fetch reads what an address sends, compressed.
+func fetch(ctx context.Context, url string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.Header.Set("Accept-Encoding", encoding) // so that the client leaves it as it is
+	r.Header.Set("Accept-Encoding", "gzip") // so that the client leaves it as it is
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("bench: %s: status %d", url, resp.StatusCode)
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("bench: %s: status %d", url, resp.StatusCode)
 	}
-	return data, err
-}
-
-var linked = regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`)
-
-// load returns the bytes of a page and of the files that it links, compressed.
-func load(ctx context.Context, url, path string) (sum int, err error) {
-	text, err := fetch(ctx, url+path, "identity")
-	if err != nil {
-		return 0, err
-	}
-	seen := map[string]bool{path: true}
-	for _, m := range linked.FindAllStringSubmatch(string(text), -1) {
-		seen[m[1]] = true
-	}
-	for name := range seen {
-		data, err := fetch(ctx, url+name, "gzip")
-		if err != nil {
-			return 0, err
-		}
-		sum += len(data)
-	}
-	return sum, nil
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
 }

@@ -3,12 +3,10 @@ package bench
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,15 +14,14 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/podrida"
-	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// houseNames are the house bots that play.
+// houseNames are the house bots on all ladders.
 var houseNames = []string{"@random", "@first", "@greedy"}
 
-// siteCompetition is a competition whose matches were played by house bots in the places of people's bots.
+// siteCompetition is a competition whose matches were played by random moves.
 type siteCompetition struct {
 	*store.Store
 	config  *config.Config
@@ -54,7 +51,7 @@ func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetiti
 	}
 	for _, step := range []func() error{
 		func() error { return c.enter(ctx, b.Bots) },
-		func() error { return c.play(ctx) },
+		c.play,
 		func() error { return c.fill(ctx, b.Matches) },
 		func() error { return c.playLarge(ctx) },
 		func() error { return c.chooseGames(ctx, b.Matches) },
@@ -106,16 +103,11 @@ func (c *siteCompetition) enter(ctx context.Context, n int) (err error) {
 // sitePool is the number of matches of each ladder that are really played, and kept again and again.
 const sitePool = 20
 
-// play plays the matches of the pool; in one of four a bot makes illegal moves.
-func (c *siteCompetition) play(ctx context.Context) error {
+// play plays the matches of the pool.
+func (c *siteCompetition) play() error {
 	for _, l := range c.ladders {
-		for i := range sitePool {
-			p, err := playLadder(ctx, l, func(slot int) match.Bot {
-				if i%4 == 3 && slot == 0 {
-					return match.Bot{Name: "faulty", Hash: hash(0), Serve: serveFaulty}
-				}
-				return houseBot(slot)
-			})
+		for range sitePool {
+			p, err := playLadder(l)
 			if err != nil {
 				return err
 			}
@@ -123,21 +115,6 @@ func (c *siteCompetition) play(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// houseBot returns one of the house bots, which plays in this process.
-func houseBot(slot int) match.Bot {
-	name := strings.TrimPrefix(houseNames[slot%len(houseNames)], "@")
-	return match.Bot{Name: name, Hash: hash(0), Serve: func(lines io.Reader, answers io.Writer) error {
-		return house.Run(name, lines, answers)
-	}}
-}
-
-// serveFaulty makes illegal moves.
-func serveFaulty(lines io.Reader, answers io.Writer) error {
-	io.WriteString(answers, "ready\nmove zz\n")
-	_, err := io.Copy(io.Discard, lines)
-	return err
 }
 
 // largest returns the ladder of Podrida with the most seats, whose games have the largest pages.
@@ -152,7 +129,7 @@ const largeSeats = 12
 
 // playLarge keeps a match of the largest ladder.
 func (c *siteCompetition) playLarge(ctx context.Context) error {
-	p, err := playLadder(ctx, c.config.Ladders[len(c.ladders)], houseBot)
+	p, err := playLadder(c.config.Ladders[len(c.ladders)])
 	if err != nil {
 		return err
 	}
@@ -221,7 +198,7 @@ func (c *siteCompetition) fill(ctx context.Context, n int) error {
 func (c *siteCompetition) keep(ctx context.Context, list ...played) error {
 	var starts []store.Start
 	for _, p := range list {
-		starts = append(starts, store.Start{New: &p.NewMatch, Seed: p.seed})
+		starts = append(starts, store.Start{New: &p.NewMatch, Seed: rules.Seed(p.Seed)})
 	}
 	var group errgroup.Group
 	for i, begun := range c.Begin(ctx, starts) {
@@ -229,7 +206,7 @@ func (c *siteCompetition) keep(ctx context.Context, list ...played) error {
 			if begun.Err != nil {
 				return begun.Err
 			}
-			_, err := c.Finish(ctx, begun.Match.ID, begun.Attempt.Number, list[i].games)
+			_, err := c.Finish(ctx, begun.Match.ID, begun.Attempt.Number, list[i].Games)
 			return err
 		})
 	}

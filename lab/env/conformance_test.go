@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // modes are what the test binary is for its tests: a house bot, and timba-lab env on stdin and stdout.
@@ -123,30 +122,6 @@ func follow(t *testing.T, b *Batch, replays []*referee.Replay, seed rules.Seed) 
 		}
 		if !slices.Equal(ranks, r.Ranks) || !slices.Equal(numbersOf(b, "points", i), r.Points) || one(b, "ply", i) != len(r.Moves) || one(b, "deal", i) != r.Match.Deal {
 			t.Errorf("deal %d: ranks %v, points %v, %d plies; want %v, %v, %d", i, ranks, numbersOf(b, "points", i), one(b, "ply", i), r.Ranks, r.Points, len(r.Moves))
-		}
-	}
-}
-
-// A house bot has in a batch the game, the seat and the seed that it has in rotation 0 of a match.
-func TestBotsBegin(t *testing.T) {
-	b := newTestBatch(t, 1, "tute players=3", "games", 2, "seats", map[int]string{2: "@random"}, "movetime", 50)
-	b.seed, b.slots[1].deal = rules.Seed{4}, 5
-	b.begin(1, new(worker))
-	alone := kit.Get[*house.Seat](t)(house.NewSeat("random"))
-	alone.Begin(b.config.Variant, 2, referee.BotSeed(rules.Seed{4}, 5, 0, 2), 50*time.Millisecond)
-	s := b.games.at(1)
-	for s.Turn() != rules.Over {
-		if s.Turn() != 2 {
-			s.Apply(s.Legal(nil)[0], nil)
-			continue
-		}
-		end := s.Clone()
-		end.Apply(kit.Get[rules.Move](t)(alone.Move(s)), nil)
-		if m := kit.Get[rules.Move](t)(b.bots[2][1].Move(s)); rules.Play(s, m, nil) != nil {
-			t.Fatalf("ply %d: move %d is not legal", s.Ply(), m)
-		}
-		if got, want := s.View(nil, 0), end.View(nil, 0); string(got) != string(want) {
-			t.Fatalf("ply %d: %s, want %s", s.Ply(), got, want)
 		}
 	}
 }

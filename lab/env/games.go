@@ -24,19 +24,19 @@ type shape struct {
 
 // shapes has an entry for each game. It returns the shape for the game's own struct of options.
 var shapes = map[*rules.Game]func(options any) shape{
-	brisca.Game: entry(lookBrisca,
+	brisca.Game: entry(observeBrisca,
 		func(s *brisca.State, dst []float32) { tablePoints(&s.Table, dst) },
 		func(brisca.Rules) (int, string) { return 4, "swap:12b" }), // three cards and an exchange
-	tute.Game: entry(lookTute,
+	tute.Game: entry(observeTute,
 		func(s *tute.State, dst []float32) { tablePoints(&s.Table, dst) },
 		func(tute.Rules) (int, string) { return 9, "sing:b" }), // eight cards and an exchange
-	podrida.Game: entry(lookPodrida,
+	podrida.Game: entry(observePodrida,
 		podridaPoints,
 		func(r podrida.Rules) (int, string) { return r.Max() + 1, fmt.Sprintf("bid:%d", r.Max()) }),
-	tebes.Game: entry(lookTebes, noPoints,
+	tebes.Game: entry(observeTebes, noPoints,
 		func(r tebes.Rules) (int, string) { return rules.MaxMoves, lastMove(int(r.Size)) }),
 	// Four pieces with eight neighbours each are more than the squares that may be placed on.
-	teeko.Game: entry(lookTeeko, noPoints,
+	teeko.Game: entry(observeTeeko, noPoints,
 		func(teeko.Rules) (int, string) { return 4 * 8, lastMove(teekoSize) }),
 }
 
@@ -65,16 +65,16 @@ type dealt[S, R any] interface {
 	Deal(R, *rules.Stream)
 }
 
-// entry returns a game's entry. look writes what a seat knows; points sets the points by seat of a
+// entry returns a game's entry. observe writes what a seat knows; points sets the points by seat of a
 // game that is not over; moves returns the most legal moves of a position and the highest move.
 func entry[S, R any, P dealt[S, R]](
-	look func(P, int, *row), points func(P, []float32), moves func(R) (int, string),
+	observe func(P, int, *row), points func(P, []float32), moves func(R) (int, string),
 ) func(any) shape {
 	return func(options any) shape {
 		r := options.(R)
 		widest, last := moves(r)
 		return shape{widest, last, int(unsafe.Sizeof(*new(S))), func(n int) positions {
-			return &batch[S, R, P]{r, look, points, make([]S, n)}
+			return &batch[S, R, P]{r, observe, points, make([]S, n)}
 		}}
 	}
 }
@@ -85,8 +85,8 @@ type positions interface {
 	at(i int) rules.State
 	// points sets the points by seat of a game that is not over.
 	points(i int, dst []float32)
-	// look writes what a seat knows.
-	look(i, seat int, r *row)
+	// observe writes what a seat knows.
+	observe(i, seat int, r *row)
 }
 
 // batch is positions side by side in memory.
@@ -99,5 +99,5 @@ type batch[S, R any, P dealt[S, R]] struct {
 
 func (b *batch[S, R, P]) deal(i int, src *rules.Stream) { P(&b.states[i]).Deal(b.rules, src) }
 func (b *batch[S, R, P]) at(i int) rules.State          { return P(&b.states[i]) }
-func (b *batch[S, R, P]) look(i, seat int, r *row)      { b.write(&b.states[i], seat, r) }
+func (b *batch[S, R, P]) observe(i, seat int, r *row)   { b.write(&b.states[i], seat, r) }
 func (b *batch[S, R, P]) points(i int, dst []float32)   { b.score(&b.states[i], dst) }

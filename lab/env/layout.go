@@ -54,7 +54,7 @@ func newLayout(c *Config, s *shape) (l *Layout, at places, err error) {
 	src := rules.NewStream(rules.Seed{})
 	first := s.positions(1)
 	first.deal(0, &src)
-	first.look(0, 0, &row{layout: l})
+	first.observe(0, 0, &row{layout: l})
 	if l.Actions, err = actions(first.at(0), s.last); err != nil {
 		return nil, at, err
 	}

@@ -60,7 +60,7 @@ func (b *Batch) observe(i int, w *worker, state rules.State) error {
 	}
 	if len(planes) > 0 { // not left out
 		w.row = row{planes: planes, numbers: numbers}
-		b.games.look(i, int(s.seat), &w.row)
+		b.games.observe(i, int(s.seat), &w.row)
 	}
 	return nil
 }

@@ -82,14 +82,3 @@ func TestPython(t *testing.T) {
 		t.Errorf("without numpy\n%swith\n%s", seen[0], seen[len(seen)-1])
 	}
 }
-
-// WriteClient overwrites nothing.
-func TestWriteClient(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "new")
-	if files, err := WriteClient(dir); err != nil || len(files) != 2 {
-		t.Error(files, err)
-	}
-	if _, err := WriteClient(dir); err == nil || !strings.Contains(err.Error(), `timba_env.py" exists already: name another directory`) {
-		t.Error(err)
-	}
-}

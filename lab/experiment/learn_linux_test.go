@@ -101,21 +101,6 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// Neither the directory nor the number of workers changes a figure.
-func TestModelsAreDeterministic(t *testing.T) {
-	kit.Slow(t)
-	e := parsed(t, nets)
-	want := ""
-	for workers := 1; workers <= 3; workers += 2 {
-		r := kit.Get[*Report](t)(e.Run(t.Context(), learning(t.TempDir(), workers)))
-		if got := figures(t, r); want == "" {
-			want = got
-		} else if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
-	}
-}
-
 // An experiment that is interrupted while a model learns goes on from there, to the same figures.
 func TestModelsResume(t *testing.T) {
 	kit.Slow(t)
@@ -232,8 +217,6 @@ func TestModelsRefuses(t *testing.T) {
 		"is in use by another experiment":  func(o *Options) { o.Models = dir },
 		"cannot have a comma":              func(o *Options) { o.Models = filepath.Join(dir, "a,b") },
 		"models: the directory is missing": func(o *Options) { o.Models = "" },
-		`models-size cannot be "-1"`:       func(o *Options) { o.ModelsSize = -1 },
-		`train-scale cannot be "101"`:      func(o *Options) { o.TrainScale = 101 },
 		"not a directory":                  func(o *Options) { o.Models = file },
 	} {
 		o := learning(t.TempDir(), 1)

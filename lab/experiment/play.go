@@ -111,7 +111,7 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 				f := g.Faults[0]
 				return fmt.Errorf("%s had a fault: %w", g.Seats[f.Seat].Name, errors.New(f.Text))
 			}
-			r, err := look(b.variant, g)
+			r, err := resultOf(b.variant, g)
 			if err == nil {
 				done(r)
 			}
@@ -127,8 +127,8 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 // copyMark stands between the name of a bot and the number of its seat.
 const copyMark = "#"
 
-// look returns what the measures need of a game.
-func look(v *rules.Variant, g *referee.Result) (result, error) {
+// resultOf returns what the measures need of a game.
+func resultOf(v *rules.Variant, g *referee.Result) (result, error) {
 	r := result{Seat: -1, Points: map[string]float64{}, Turns: float64(len(g.Moves)), Took: g.Took.Seconds(), Opening: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}
 	for seat, s := range g.Seats {

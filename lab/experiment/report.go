@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/stats"
@@ -44,12 +43,9 @@ func Summaries(list []*Experiment) (all []Summary) {
 
 // WriteList writes the experiments as a table.
 func WriteList(w io.Writer, list []*Experiment) {
-	t := text.Table(w)
-	t.AppendHeader(table.Row{"experiment", "what", "tables", "games", "time", "source"})
-	for _, s := range Summaries(list) {
-		t.AppendRow(table.Row{s.Name, s.Title, strings.Join(s.Tables, "; "), s.Games, s.Cost, s.Study})
-	}
-	t.Render()
+	text.Rows(w, "experiment|what|tables|games|time|source", Summaries(list), func(s Summary) []any {
+		return []any{s.Name, s.Title, strings.Join(s.Tables, "; "), s.Games, s.Cost, s.Study}
+	})
 }
 
 // total returns the games of a run.
@@ -109,13 +105,9 @@ func (r *Report) writeModels(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w)
-	t := text.Table(w)
-	t.AppendHeader(table.Row{"model", "", "method", "mode", "learned from", "defects", "time", "run"})
-	for i := range r.Models {
-		m := &r.Models[i]
-		t.AppendRow(table.Row{m.named(), m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(m.took()), m.entry})
-	}
-	t.Render()
+	text.Rows(w, "model||method|mode|learned from|defects|time|run", r.Models, func(m Learned) []any {
+		return []any{m.named(), m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(m.took()), m.entry}
+	})
 }
 
 // heading returns the title of the table, with its way.
@@ -138,9 +130,7 @@ func (r *Report) repeats() string {
 
 func (r *Result) write(w io.Writer) {
 	fmt.Fprintf(w, "table %s: %s\n\n", r.Number, r.heading())
-	t := text.Table(w)
-	t.AppendHeader(table.Row{"", "", "ours, " + r.Unit, "95 %", "games", "published", "95 %", "games", ""})
-	for _, f := range r.Figures {
+	text.Rows(w, "||ours, "+r.Unit+"|95 %|games|published|95 %|games|", r.Figures, func(f Figure) []any {
 		column := f.Column
 		if len(r.Columns) == 1 {
 			column = ""
@@ -156,9 +146,8 @@ func (r *Result) write(w io.Writer) {
 		if measures[r.Measure].kind == ofModels {
 			last = f.ratio()
 		}
-		t.AppendRow(table.Row{f.Row, column, ours, r.ends(f.Ours), f.Games, r.value(f.Published), r.ends(f.Published), sample, last})
-	}
-	t.Render()
+		return []any{f.Row, column, ours, r.ends(f.Ours), f.Games, r.value(f.Published), r.ends(f.Published), sample, last}
+	})
 	if slices.ContainsFunc(r.Figures, func(f Figure) bool { return f.Models > 1 }) {
 		fmt.Fprint(w, "\nwhere models were trained with several seeds, ours is the mean over them, with Student's interval of\n"+
 			"their means: games of one model depend on each other\n")

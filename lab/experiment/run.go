@@ -40,9 +40,9 @@ func (o *Options) Params() []run.Param {
 	return []run.Param{
 		{Name: "scale", To: &o.Scale, Min: 0.0001, Max: 100, Help: "how many times the study's games to play"},
 		{Name: "time-scale", To: &o.TimeScale, Min: 0.0001, Max: 100, Help: "how many times the study's time for a move the bots have"},
-		{Name: "train-scale", To: &o.TrainScale, Min: 0.00001, Max: 100, Optional: true,
+		{Name: "train-scale", To: &o.TrainScale, Min: 0.00001, Max: 100,
 			Help: "how many times the study's games, episodes or generations models learn from (default: --scale, at most 1)"},
-		{Name: "nodes-per-second", To: &o.NodeRate, Min: 1, Max: 10_000_000, Optional: true,
+		{Name: "nodes-per-second", To: &o.NodeRate, Min: 1, Max: 10_000_000,
 			Help: "nodes, iterations of MCTS, that the bots have instead of a second of their time (default: the time)"},
 		{Name: "models", To: &o.Models, Help: "keep the models that are trained in this `DIR` (default: that of the user's cache)"},
 		{Name: "models-size", To: &o.ModelsSize, Min: 1, Max: 1 << 24,
@@ -89,9 +89,6 @@ type Curve struct {
 // error.
 func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 	o.TrainScale = cmp.Or(o.TrainScale, min(o.Scale, 1))
-	if err := run.Check(o.Params()); err != nil {
-		return nil, err
-	}
 	if o.Progress == nil {
 		o.Progress = func(string, string, int, int) {}
 	}

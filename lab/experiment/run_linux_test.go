@@ -241,20 +241,6 @@ published = [[1, 1], [1, 1]]
 	}
 }
 
-func TestRunRefuses(t *testing.T) {
-	e := parse(t, tiny)
-	for _, bad := range []struct {
-		scale, times float64
-		rate         int
-	}{{0, 1, 0}, {-1, 1, 0}, {101, 1, 0}, {1, 0, 0}, {1, 1e9, 0}, {1, 1, -1}, {1, 1, 10_000_001}} {
-		o := options(1)
-		o.Scale, o.TimeScale, o.NodeRate = bad.scale, bad.times, bad.rate
-		if r, err := e.Run(t.Context(), o); err == nil || r != nil {
-			t.Errorf("%+v is accepted", bad)
-		}
-	}
-}
-
 // A training's figures are those of the learner; a curve shows how it learned.
 func TestTrainings(t *testing.T) {
 	kit.Slow(t)

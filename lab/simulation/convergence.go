@@ -88,7 +88,7 @@ func Methods() []Method {
 // Converge plays new ladders by a method. The curves are of its Elo and, where
 // the method has it, of the maximum-likelihood ratings of the same matches.
 func Converge(ctx context.Context, c Config, m Method) ([]Curve, error) {
-	looks, fits := make([][]look, c.Runs), make([][]look, c.Runs)
+	looks, fits := make([][]snapshot, c.Runs), make([][]snapshot, c.Runs)
 	err := c.each(ctx, func(run int, truth, play *rand.Rand) error {
 		w, err := newWorld(play, c.ladder(), draw(truth, c.Bots))
 		if err == nil {
@@ -106,10 +106,10 @@ func Converge(ctx context.Context, c Config, m Method) ([]Curve, error) {
 	return curves, nil
 }
 
-// look is one ladder at one checkpoint.
-type look struct{ spearman, kendall, err, scale float64 }
+// snapshot is one ladder at one checkpoint.
+type snapshot struct{ spearman, kendall, err, scale float64 }
 
-func (c Config) watch(ctx context.Context, w *world, m Method) (looks, fits []look, err error) {
+func (c Config) watch(ctx context.Context, w *world, m Method) (looks, fits []snapshot, err error) {
 	for _, at := range c.checkpoints() {
 		for 2*w.finished < at*c.Bots {
 			w.step(m)
@@ -117,16 +117,16 @@ func (c Config) watch(ctx context.Context, w *world, m Method) (looks, fits []lo
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		looks = append(looks, lookAt(w.truth, w.elos()))
+		looks = append(looks, snapshotOf(w.truth, w.elos()))
 		if m.fit {
-			fits = append(fits, lookAt(w.truth, w.fit().Elo))
+			fits = append(fits, snapshotOf(w.truth, w.fit().Elo))
 		}
 	}
 	return looks, fits, nil
 }
 
-func lookAt(truth, elos []float64) look {
-	l := look{
+func snapshotOf(truth, elos []float64) snapshot {
+	l := snapshot{
 		spearman: stat.Correlation(ranks(truth), ranks(elos), nil),
 		kendall:  stat.Kendall(truth, elos, nil),
 		scale:    stat.Mean(elos, nil) - stat.Mean(truth, nil),
@@ -163,7 +163,7 @@ func ranks(values []float64) []float64 {
 	return out
 }
 
-func (c Config) points(runs [][]look) []Point {
+func (c Config) points(runs [][]snapshot) []Point {
 	var points []Point
 	for i, at := range c.checkpoints() {
 		p := Point{Matches: at}

@@ -14,9 +14,6 @@ type Newcomers struct {
 	Name   string    `json:"name"`
 	Median []float64 `json:"median"` // absolute error in Elo after 0, 1, 2... matches
 	Ninety []float64 `json:"ninety"` // nine of ten are within it
-	// Wait is how many matches the ladder plays for one of a newcomer's first
-	// ten, on average.
-	Wait float64 `json:"wait"`
 	// Shift is by how much the mean Elo of the others moved while they came.
 	Shift float64 `json:"shift"`
 }
@@ -66,7 +63,6 @@ func Arrive(ctx context.Context, c Config, m Method) (Newcomers, error) {
 		out.Ninety = append(out.Ninety, stat.Quantile(0.9, stat.Empirical, all, nil))
 	}
 	for _, r := range runs {
-		out.Wait += r.wait / float64(c.Runs)
 		out.Shift += r.shift / float64(c.Runs)
 	}
 	return out, nil
@@ -74,8 +70,8 @@ func Arrive(ctx context.Context, c Config, m Method) (Newcomers, error) {
 
 // arrivals is what one ladder showed.
 type arrivals struct {
-	errs        [][]float64 // by a newcomer's matches
-	wait, shift float64
+	errs  [][]float64 // by a newcomer's matches
+	shift float64
 }
 
 // watchArrivals lets newcomers come. Errors are relative to how the ladder's
@@ -90,16 +86,12 @@ func watchArrivals(w *world, m Method, truth *rand.Rand) arrivals {
 	}
 	before := shift()
 	res := arrivals{errs: make([][]float64, newcomerPlay+1)}
-	came := make(map[int]int)
 	note := func(i int) {
 		n := w.entries[i].Matches
 		if i < others || n > newcomerPlay {
 			return
 		}
 		res.errs[n] = append(res.errs[n], math.Abs(w.entries[i].Elo-w.truth[i]-shift()))
-		if n == 10 {
-			res.wait += float64(w.finished-came[i]) / 10 / newcomers
-		}
 	}
 	step := func() {
 		for _, i := range w.step(m) {
@@ -108,7 +100,6 @@ func watchArrivals(w *world, m Method, truth *rand.Rand) arrivals {
 	}
 	for range newcomers {
 		i := w.add(Mean + Spread*truth.NormFloat64())
-		came[i] = w.finished
 		note(i)
 		for range everyMatches {
 			step()

@@ -80,7 +80,7 @@ func TestOursIsFaster(t *testing.T) {
 func TestNewcomers(t *testing.T) {
 	n, err := Arrive(context.Background(), Config{Bots: 40, Deals: 10, Matches: 1, Runs: 2, Seed: 1}, method(t, "timba"))
 	kit.Must(t, err)
-	t.Logf("within 25 Elo after %v matches, %.1f matches of the ladder for each of the first; shift %+.1f", n.Within(25), n.Wait, n.Shift)
+	t.Logf("within 25 Elo after %v matches, shift %+.1f", n.Within(25), n.Shift)
 	if n.Within(30) > 8 || math.Abs(n.Shift) > 5 || n.Median[newcomerPlay] > 25 {
 		t.Errorf("median errors %.0f, shift %+.1f", n.Median, n.Shift)
 	}

@@ -46,7 +46,7 @@ func TestTables(t *testing.T) {
 						covered += 1.0 / (bots - 1) / runs
 					}
 				}
-				order += lookAt(w.truth, w.elos()).spearman / runs
+				order += snapshotOf(w.truth, w.elos()).spearman / runs
 				scale += slope(w.truth, w.elos()) / runs
 				fitScale += slope(w.truth, fitted) / runs
 			}

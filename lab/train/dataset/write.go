@@ -66,16 +66,13 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 }
 
 func (c *Config) Check() error {
-	if err := run.Check(c.Params()); err != nil {
-		return err
-	}
 	if most := MaxGames >> c.mode().RuleCount(); c.Each > most {
 		return fmt.Errorf("each cannot be \"%d\": try 1 to %d games of each combination of rules", c.Each, most)
 	}
 	return nil
 }
 
-// mode returns the mode, which Check has found to be one.
+// mode returns the mode, which is one by its flag.
 func (c *Config) mode() cards.Mode {
 	m, _ := cards.ParseMode(c.Mode)
 	return m

@@ -9,8 +9,8 @@ import (
 
 const suits = 4
 
-// Judge values the cards that a seat may play by the thesis's rules. Read sets the position.
-type Judge struct {
+// Heuristic values the cards that a seat may play by the thesis's rules. Read sets the position.
+type Heuristic struct {
 	tute  bool
 	legal baraja.Set // the cards that may be played
 
@@ -67,103 +67,103 @@ func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 }
 
 // Read sets the position, in which a seat is to play a card.
-func (j *Judge) Read(p *cards.Position) {
+func (h *Heuristic) Read(p *cards.Position) {
 	m, t := p.Mode, p.Board()
 	seat := int(t.Mover)
-	*j = Judge{tute: m.Tute, legal: p.Playable(), trumps: t.Trumps(), trumpSet: suitSets[t.Trumps()], leading: t.InTrick == 0}
-	j.low = j.legal&^j.trumpSet&cheapSet != 0
-	if j.leading {
-		j.readLead(p, seat)
+	*h = Heuristic{tute: m.Tute, legal: p.Playable(), trumps: t.Trumps(), trumpSet: suitSets[t.Trumps()], leading: t.InTrick == 0}
+	h.low = h.legal&^h.trumpSet&cheapSet != 0
+	if h.leading {
+		h.readLead(p, seat)
 		return
 	}
 	trick := t.Trick()
 	lying := baraja.SetOf(trick)
-	j.led = trick[0].Suit()
-	j.wins = baraja.Beats(j.trumps, t.Best)
-	j.big = lying&heavySet != 0
-	trumped := lying&j.trumpSet != 0
-	if follow := j.legal & suitSets[j.led] & j.wins; !trumped {
-		j.canHigh, j.canSuit = follow&heavySet != 0, follow != 0
-		j.canTrump = j.legal&j.trumpSet != 0
+	h.led = trick[0].Suit()
+	h.wins = baraja.Beats(h.trumps, t.Best)
+	h.big = lying&heavySet != 0
+	trumped := lying&h.trumpSet != 0
+	if follow := h.legal & suitSets[h.led] & h.wins; !trumped {
+		h.canHigh, h.canSuit = follow&heavySet != 0, follow != 0
+		h.canTrump = h.legal&h.trumpSet != 0
 	} else {
-		j.canTrump = j.legal&j.trumpSet&j.wins != 0
+		h.canTrump = h.legal&h.trumpSet&h.wins != 0
 	}
-	j.three = t.Best == baraja.Of(3, j.trumps)
-	j.partner = m.Teams && int(t.Winner)%2 == seat%2
-	j.lastMate = j.partner && t.InTrick == t.Players-1
+	h.three = t.Best == baraja.Of(3, h.trumps)
+	h.partner = m.Teams && int(t.Winner)%2 == seat%2
+	h.lastMate = h.partner && t.InTrick == t.Players-1
 }
 
-func (j *Judge) readLead(p *cards.Position, seat int) {
+func (h *Heuristic) readLead(p *cards.Position, seat int) {
 	m, songs := p.Mode, p.Songs()
-	for suit := range j.heavy {
-		j.heavy[suit] = (p.Watch.Seen & heavySet & suitSets[suit]).Len()
-		j.most = max(j.most, j.heavy[suit])
+	for suit := range h.heavy {
+		h.heavy[suit] = (p.Watch.Seen & heavySet & suitSets[suit]).Len()
+		h.most = max(h.most, h.heavy[suit])
 	}
 	if !m.Tute {
 		return
 	}
 	for other := range m.Players {
 		if m.Side(other) == m.Side(seat) {
-			j.ourSongs |= p.Watch.Sung(&songs, other)
+			h.ourSongs |= p.Watch.Sung(&songs, other)
 		} else {
-			j.rivalSong |= p.Watch.Sung(&songs, other)
+			h.rivalSong |= p.Watch.Sung(&songs, other)
 		}
 	}
 }
 
 // Worth returns the heuristic value of playing a card.
-func (j *Judge) Worth(c baraja.Card) int {
-	if j.leading {
-		return j.leadWorth(c)
+func (h *Heuristic) Worth(c baraja.Card) int {
+	if h.leading {
+		return h.leadWorth(c)
 	}
 	v := baraja.Value(c)
-	trump, wins := c.Suit() == j.trumps, j.wins.Has(c)
-	worth := j.overThree(c) + j.mate(v) + j.trick(c, v, trump, wins)
-	if !wins && !j.partner && (j.legal&lessSets[v] != 0 || j.canHigh || j.canSuit || j.canTrump) {
+	trump, wins := c.Suit() == h.trumps, h.wins.Has(c)
+	worth := h.overThree(c) + h.mate(v) + h.trick(c, v, trump, wins)
+	if !wins && !h.partner && (h.legal&lessSets[v] != 0 || h.canHigh || h.canSuit || h.canTrump) {
 		worth -= v
 	}
-	if trump && j.low {
-		if !j.big {
+	if trump && h.low {
+		if !h.big {
 			worth -= 30
 		}
-		if !j.canHigh && !j.canTrump {
+		if !h.canHigh && !h.canTrump {
 			worth -= 5
 		}
 	}
 	return worth
 }
 
-func (j *Judge) leadWorth(c baraja.Card) (worth int) {
+func (h *Heuristic) leadWorth(c baraja.Card) (worth int) {
 	v, suit := baraja.Value(c), c.Suit()
-	plain := j.legal &^ j.trumpSet
-	rival := j.rivalSong>>suit&1 != 0
-	if !j.tute && heavySet.Has(c) && j.legal&lessSets[v] != 0 {
+	plain := h.legal &^ h.trumpSet
+	rival := h.rivalSong>>suit&1 != 0
+	if !h.tute && heavySet.Has(c) && h.legal&lessSets[v] != 0 {
 		worth -= 2 * v
 	}
-	if suit == j.trumps && plain&atMostSet[v] != 0 && (!j.tute || rival) {
+	if suit == h.trumps && plain&atMostSet[v] != 0 && (!h.tute || rival) {
 		worth -= 10
 	}
 	switch {
-	case j.most > 0 && j.heavy[suit] < j.most && plain&j.ofMost() != 0:
+	case h.most > 0 && h.heavy[suit] < h.most && plain&h.ofMost() != 0:
 		worth -= 5
-	case j.heavy[suit] == j.most && suit != j.trumps:
+	case h.heavy[suit] == h.most && suit != h.trumps:
 		worth += 5
 	}
 	switch {
-	case j.ourSongs>>suit&1 != 0:
+	case h.ourSongs>>suit&1 != 0:
 		worth -= 20
 	case rival:
 		worth += 20
-	case j.legal&songSuits(j.rivalSong) != 0:
+	case h.legal&songSuits(h.rivalSong) != 0:
 		worth -= 20
 	}
 	return worth
 }
 
 // ofMost returns the cards of the suits of which most aces and threes are played.
-func (j *Judge) ofMost() (s baraja.Set) {
-	for suit, n := range j.heavy {
-		if n == j.most {
+func (h *Heuristic) ofMost() (s baraja.Set) {
+	for suit, n := range h.heavy {
+		if n == h.most {
 			s |= suitSets[suit]
 		}
 	}
@@ -180,25 +180,25 @@ func songSuits(bits uint8) (s baraja.Set) {
 }
 
 // overThree values the ace of trumps where the three may be taken with it.
-func (j *Judge) overThree(c baraja.Card) int {
-	ace := baraja.Of(1, j.trumps)
+func (h *Heuristic) overThree(c baraja.Card) int {
+	ace := baraja.Of(1, h.trumps)
 	switch {
-	case !j.three:
+	case !h.three:
 	case c == ace:
 		return 5
-	case j.legal.Has(ace):
+	case h.legal.Has(ace):
 		return -5
 	}
 	return 0
 }
 
 // mate values points for a partner who wins the trick, when nobody plays behind.
-func (j *Judge) mate(v int) int {
-	if !j.lastMate {
+func (h *Heuristic) mate(v int) int {
+	if !h.lastMate {
 		return 0
 	}
 	dearest := 0
-	for s := j.legal &^ j.trumpSet; s != 0; s &= s - 1 {
+	for s := h.legal &^ h.trumpSet; s != 0; s &= s - 1 {
 		dearest = max(dearest, baraja.Value(s.First()))
 	}
 	if dearest > v {
@@ -208,37 +208,37 @@ func (j *Judge) mate(v int) int {
 }
 
 // trick values winning or losing the trick as it lies.
-func (j *Judge) trick(c baraja.Card, v int, trump, wins bool) int {
-	suitLed, heavy := c.Suit() == j.led, heavySet.Has(c)
+func (h *Heuristic) trick(c baraja.Card, v int, trump, wins bool) int {
+	suitLed, heavy := c.Suit() == h.led, heavySet.Has(c)
 	switch {
-	case !wins && j.big:
+	case !wins && h.big:
 		switch {
-		case j.canHigh, j.canTrump && !j.partner:
+		case h.canHigh, h.canTrump && !h.partner:
 			return -10
-		case j.canSuit && !j.partner:
+		case h.canSuit && !h.partner:
 			return -4
 		}
 		return 0
-	case !wins && j.canHigh:
+	case !wins && h.canHigh:
 		return -10
-	case wins && j.big:
+	case wins && h.big:
 		switch {
-		case j.canHigh && heavy && suitLed:
+		case h.canHigh && heavy && suitLed:
 			return 10
-		case j.canHigh && heavy:
+		case h.canHigh && heavy:
 			return -10
 		case suitLed:
 			return 8
 		}
 		return 6
-	case wins && j.canHigh:
+	case wins && h.canHigh:
 		if heavy && suitLed {
 			return 10
 		}
 		return -10
 	case wins && trump:
 		cheapest := v
-		for s := j.legal & j.trumpSet & j.wins; s != 0; s &= s - 1 {
+		for s := h.legal & h.trumpSet & h.wins; s != 0; s &= s - 1 {
 			cheapest = min(cheapest, baraja.Value(s.First()))
 		}
 		return -(v - cheapest)

@@ -33,7 +33,7 @@ type situation struct {
 	own, rival        string // letters of the suits that the seat and another have sung
 }
 
-func (s situation) judge(t *testing.T) *Judge {
+func (s situation) heuristic(t *testing.T) *Heuristic {
 	m := mode(t, s.mode)
 	p := &cards.Position{Mode: m}
 	table := p.Board()
@@ -55,7 +55,7 @@ func (s situation) judge(t *testing.T) *Judge {
 			p.Watch.Scored[(seat+1)%m.Players] |= 1 << suit
 		}
 	}
-	j := new(Judge)
+	j := new(Heuristic)
 	j.Read(p)
 	return j
 }
@@ -102,7 +102,7 @@ func TestHeuristic(t *testing.T) {
 		{"the same without big", situation{mode: brisca, trick: "12o", hand: "2o 4c"}, "2o -35"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			j := test.judge(t)
+			j := test.heuristic(t)
 			for item := range strings.SplitSeq(test.want, ", ") {
 				word, want, _ := strings.Cut(item, " ")
 				if got := j.Worth(parse(t, word)[0]); strconv.Itoa(got) != want {

@@ -21,7 +21,7 @@ type Decision struct {
 type Follower struct {
 	Position  cards.Position
 	Decisions []Decision // of the game so far
-	judge     Judge
+	heuristic Heuristic
 	first     int // the first decision of the trick
 }
 
@@ -40,8 +40,8 @@ func (f *Follower) Step(m rules.Move) {
 	points, complete := int16(0), false
 	if m < baraja.SwapMove {
 		c := baraja.Card(m)
-		f.judge.Read(p)
-		d.Heuristic = int16(f.judge.Worth(c))
+		f.heuristic.Read(p)
+		d.Heuristic = int16(f.heuristic.Worth(c))
 		points = int16(t.Pot) + int16(baraja.Value(c))
 		complete = t.InTrick == t.Players-1
 	}

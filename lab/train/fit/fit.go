@@ -72,21 +72,21 @@ func zeros(n *net.Net) (list [][]float32) {
 
 // state is the first line of a checkpoint.
 type state struct {
-	Steps int `json:"steps"` // batches in all
-	Place any `json:"place"`
+	Steps    int `json:"steps"` // batches in all
+	Progress any `json:"progress"`
 }
 
-// Save writes a checkpoint: a line of JSON with a place, then the weights and what Adam keeps besides them.
-func (t *Trainer) Save(w io.Writer, place any) error {
-	if err := run.WriteState(w, state{t.steps, place}); err != nil {
+// Save writes a checkpoint: a line of JSON with the progress, then the weights and what Adam keeps besides them.
+func (t *Trainer) Save(w io.Writer, progress any) error {
+	if err := run.WriteState(w, state{t.steps, progress}); err != nil {
 		return err
 	}
 	return t.each(func(x []float32) error { return model.WriteFloats(w, x) })
 }
 
-// Load sets the place, the trainer and its net to what Save wrote.
-func (t *Trainer) Load(r io.Reader, place any) error {
-	at := state{Place: place}
+// Load sets the progress, the trainer and its net to what Save wrote.
+func (t *Trainer) Load(r io.Reader, progress any) error {
+	at := state{Progress: progress}
 	b, err := run.ReadState(r, &at)
 	if err != nil {
 		return err

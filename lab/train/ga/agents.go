@@ -48,12 +48,10 @@ func (a *agents) newDictionary() *dictionary {
 	return &dictionary{table: t}
 }
 
-// birth returns an agent that knows nothing.
-func (a *agents) birth(*rules.Rand) *dictionary { return a.newDictionary() }
-
-func (a *agents) first(n int, r *rules.Rand) (members []*dictionary) {
+// first returns agents that know nothing.
+func (a *agents) first(n int, _ *rules.Rand) (members []*dictionary) {
 	for range n {
-		members = append(members, a.birth(r))
+		members = append(members, a.newDictionary())
 	}
 	return members
 }

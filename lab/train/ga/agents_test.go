@@ -386,11 +386,6 @@ func TestTablesAreFull(t *testing.T) {
 // TestAgentsConfigErrors checks that wrong parameters are errors that name value and remedy.
 func TestAgentsConfigErrors(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		`variant "x" does not exist: try xn, rl`:                                          func(c *Config) { c.Variant = "x" },
-		`keys "x" do not exist: try kinds, hand, os`:                                      func(c *Config) { c.Keys = "x" },
-		`untried "" does not exist: try zero, ignored`:                                    func(c *Config) { c.Untried = "" },
-		`epsilon cannot be "2": try 0 to 1`:                                               func(c *Config) { c.Epsilon = 2 },
-		`memory cannot be "0": try 1 to 262144`:                                           func(c *Config) { c.Memory = 0 },
 		`memory cannot be "62": try 75 to 262144, for 2400 tables`:                        func(c *Config) { c.Population, c.Best, c.Memory = 1000, 100, 62 },
 		`games cannot be "40000": all agents together play 320000 in a generation, more`:  func(c *Config) { c.Games = 40_000 },
 		`positions cannot be "5": agents learn from games: try variant xn`:                func(c *Config) { c.Positions = 5 },

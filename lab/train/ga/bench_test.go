@@ -12,7 +12,7 @@ import (
 func BenchmarkGame(b *testing.B) {
 	s, err := newSearch(Default("brisca2"), 1, nil, newNets)
 	kit.Must(b, err)
-	d := s.desks[0]
+	d := s.workers[0]
 	agents := d.seat(s.members, pairing{0, 1}, false)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {

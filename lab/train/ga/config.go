@@ -47,7 +47,7 @@ type Config struct {
 	Population  int      `json:"population"`
 	Best        int      `json:"best"`                // individuals that have children
 	Elite       bool     `json:"elite"`               // the best stay in the next generation
-	Positions   int      `json:"positions,omitempty"` // judge by so many positions; 0 for games
+	Positions   int      `json:"positions,omitempty"` // fitness by so many positions; 0 for games
 	Playouts    int      `json:"playouts,omitempty"`  // of each move of a position
 	Value       string   `json:"value,omitempty"`     // what a move in a position is worth
 	Double      bool     `json:"double"`              // the best are chosen from twice as many that play again
@@ -145,7 +145,7 @@ func (c *Config) common() []run.Param {
 func (c *Config) ofNets() []run.Param {
 	return []run.Param{
 		fit.Layers(&c.layers),
-		{Name: "positions", To: &c.Positions, Max: 100_000, Help: "judge nets by their moves in so many positions, not by games"},
+		{Name: "positions", To: &c.Positions, Max: 100_000, Help: "compare nets by their moves in so many positions, not by games"},
 		{Name: "playouts", To: &c.Playouts, Min: 1, Max: 10_000, Help: "random games by which each move of a position is valued"},
 		{Name: "value", To: &c.Value, Words: []string{ValueGame, ValueTrick}, Help: "what a move in a position is worth: " + ValueGame +
 			" plays to the end of the game, " + ValueTrick + " to that of the trick and adds the study's heuristic value"},
@@ -155,7 +155,7 @@ func (c *Config) ofNets() []run.Param {
 // ofAgents returns the settings of agents alone.
 func (c *Config) ofAgents() []run.Param {
 	return []run.Param{
-		{Name: "keys", To: &c.Keys, Help: "of variant rl: what a state is, as of timba-lab train rl: one of " + strings.Join(policy.KeyNames(), ", ")},
+		run.Word("keys", &c.Keys, policy.KeyNames(), "of variant rl: what a state is, as of timba-lab train rl"),
 		{Name: "epsilon", To: &c.Epsilon, Max: 1, Help: "of variant rl: how often an action is random"},
 		rl.Untried(&c.Untried, "of variant rl: "),
 		rl.Memory(&c.Memory, "of variant rl: MiB that all tables together may take"),
@@ -195,17 +195,14 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 }
 
 func (c *Config) Check() error {
-	if err := run.Check(c.common()); err != nil {
+	if err := cards.CheckRules(c.Mode, c.Rules); err != nil {
 		return err
 	}
 	mode, _ := cards.ParseMode(c.Mode)
-	if err := run.Check([]run.Param{
-		{Name: "population", To: &c.Population, Min: float64(mode.Players), Max: MaxPopulation},
-		{Name: "best", To: &c.Best, Min: 2, Max: float64(c.Population)},
-	}); err != nil {
+	if err := run.Within("population", c.Population, mode.Players, MaxPopulation); err != nil {
 		return err
 	}
-	if err := cards.CheckRules(c.Mode, c.Rules); err != nil {
+	if err := run.Within("best", c.Best, 2, c.Population); err != nil {
 		return err
 	}
 	if c.Variant == Agents {
@@ -216,9 +213,6 @@ func (c *Config) Check() error {
 
 // checkNets returns why there is no such search for nets.
 func (c *Config) checkNets(mode cards.Mode) error {
-	if err := run.Check(c.ofNets()); err != nil {
-		return err
-	}
 	if len(c.Layers) == 0 {
 		return fmt.Errorf("layers \"\": a net needs a hidden layer: try 50-25")
 	}
@@ -238,15 +232,8 @@ func (c *Config) checkNets(mode cards.Mode) error {
 
 // checkAgents returns why there is no such search for agents.
 func (c *Config) checkAgents() error {
-	if _, err := policy.ParseKeys(c.Keys); err != nil {
-		return err
-	}
-	if err := run.Check(c.ofAgents()); err != nil {
-		return err
-	}
 	n := tables(c.Population, c.Best)
-	least := float64((n*rl.MinMemory + 1<<20 - 1) >> 20)
-	if err := run.Check([]run.Param{{Name: "memory", To: &c.Memory, Min: least, Max: rl.MaxMiB}}); err != nil {
+	if err := run.Within("memory", c.Memory, (n*rl.MinMemory+1<<20-1)>>20, rl.MaxMiB); err != nil {
 		return fmt.Errorf("%w, for %d tables", err, n)
 	}
 	if games := c.Population * c.Games; games > maxLearned {

@@ -39,7 +39,7 @@ func (p *netPlayer) Begin(*rules.Rand) { p.GA.Begin() }
 
 // choose returns the place of the action with the highest output in a position, the first of equal
 // ones.
-func (p *netPlayer) choose(j *judged) (best int) {
+func (p *netPlayer) choose(j *evalPosition) (best int) {
 	p.net.Start(p.work)
 	for _, input := range j.ones {
 		p.net.Add(p.work, int(input), 1)

@@ -21,29 +21,29 @@ type search[I any] struct {
 	species species[I]
 	rules   []baraja.TableRules
 	rival   func() (Agent, error) // nil for none
-	desks   []*desk[I]            // one a worker
+	workers []*worker[I]          // one a worker
 
 	generation int // that members are of
 	members    []I
 	counts     map[string]int
-	pool       []judged // of the window
+	pool       []evalPosition // of the window
 	window     int
 	last       outcome // of the last step
 	full       bool    // the log says that tables are full
 }
 
-// desk is what a worker plays with.
-type desk[I any] struct {
+// worker is what a goroutine plays with.
+type worker[I any] struct {
 	table
 	players []player[I]
 	rivals  []Agent
 	random  Random
 	agents  []Agent
-	// What judges positions.
+	// What values positions.
 	inputs    net.Inputs
 	end       cards.Position
 	next      [rules.MaxMoves]rules.Move
-	heuristic decisions.Judge
+	heuristic decisions.Heuristic
 }
 
 // Names of the random numbers derived from the seed.
@@ -71,19 +71,19 @@ func newSearch[I any](c Config, workers int, rival func() (Agent, error), of fun
 	s.species = of(&s.Config, s.mode)
 	s.members = s.species.first(c.Population, stream(c.Seed, forBirth, 0))
 	for range max(1, workers) {
-		d, err := s.newDesk()
+		d, err := s.newWorker()
 		if err != nil {
 			return nil, err
 		}
-		s.desks = append(s.desks, d)
+		s.workers = append(s.workers, d)
 	}
 	return s, nil
 }
 
-func (s *search[I]) newDesk() (*desk[I], error) {
-	d := &desk[I]{table: table{mode: s.mode, rules: s.rules, rand: new(rules.Rand)}}
+func (s *search[I]) newWorker() (*worker[I], error) {
+	w := &worker[I]{table: table{mode: s.mode, rules: s.rules, rand: new(rules.Rand)}}
 	for range s.mode.Players {
-		d.players = append(d.players, s.species.player())
+		w.players = append(w.players, s.species.player())
 		if s.rival == nil {
 			continue
 		}
@@ -91,9 +91,9 @@ func (s *search[I]) newDesk() (*desk[I], error) {
 		if err != nil {
 			return nil, err
 		}
-		d.rivals = append(d.rivals, a)
+		w.rivals = append(w.rivals, a)
 	}
-	return d, nil
+	return w, nil
 }
 
 // pairing is the individuals of a game, by their numbers; with a rival, one of them.
@@ -139,10 +139,10 @@ func (s *search[I]) tournament(ctx context.Context, among []int, games int, r *r
 		seeds[i] = r.Uint64()
 	}
 	found := make([]result, len(pairs))
-	err := s.each(ctx, len(pairs), func(d *desk[I], i int) {
-		found[i].fit = d.match(d.seat(s.members, pairs[i], lessons != nil), games, seeds)
+	err := s.each(ctx, len(pairs), func(w *worker[I], i int) {
+		found[i].fit = w.match(w.seat(s.members, pairs[i], lessons != nil), games, seeds)
 		for k := range pairs[i] {
-			found[i].lessons[k] = d.players[k].lessons()
+			found[i].lessons[k] = w.players[k].lessons()
 		}
 	})
 	fit := make([]Fitness, len(s.members))
@@ -158,24 +158,24 @@ func (s *search[I]) tournament(ctx context.Context, among []int, games int, r *r
 }
 
 // seat returns the agents of a pairing; the rival takes the seats that are left.
-func (d *desk[I]) seat(members []I, pair pairing, learns bool) []Agent {
-	d.agents = d.agents[:0]
-	for k := range d.mode.Players {
+func (w *worker[I]) seat(members []I, pair pairing, learns bool) []Agent {
+	w.agents = w.agents[:0]
+	for k := range w.mode.Players {
 		if k >= len(pair) {
-			d.agents = append(d.agents, d.rivals[k])
+			w.agents = append(w.agents, w.rivals[k])
 			continue
 		}
-		d.players[k].use(members[pair[k]], learns)
-		d.agents = append(d.agents, d.players[k])
+		w.players[k].use(members[pair[k]], learns)
+		w.agents = append(w.agents, w.players[k])
 	}
-	return d.agents
+	return w.agents
 }
 
-// each calls do for the numbers below n, at the desks of the workers.
-func (s *search[I]) each(ctx context.Context, n int, do func(d *desk[I], i int)) error {
-	run.Each(len(s.desks), n, func(worker, i int) {
+// each calls do for the numbers below n, by the workers.
+func (s *search[I]) each(ctx context.Context, n int, do func(w *worker[I], i int)) error {
+	run.Each(len(s.workers), n, func(worker, i int) {
 		if ctx.Err() == nil {
-			do(s.desks[worker], i)
+			do(s.workers[worker], i)
 		}
 	})
 	return ctx.Err()
@@ -205,7 +205,7 @@ func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	}
 	o.crossover, o.mutation = s.ratios(s.generation)
 	parents := make([]I, len(o.elite))
-	if err := s.each(ctx, len(parents), func(_ *desk[I], k int) {
+	if err := s.each(ctx, len(parents), func(_ *worker[I], k int) {
 		parents[k] = s.species.taught(s.members[o.elite[k]], o.lessons[o.elite[k]])
 	}); err != nil {
 		return o, err
@@ -227,7 +227,7 @@ func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 func (s *search[I]) choose(ctx context.Context, o *outcome) (err error) {
 	o.lessons = make([][]rl.Update, len(s.members))
 	if s.Positions > 0 {
-		o.fit, err = s.judge(ctx)
+		o.fit, err = s.fitness(ctx)
 		o.elite = rank(o.fit)[:min(s.Best, len(o.fit))]
 		return err
 	}
@@ -272,6 +272,6 @@ func (s *search[I]) breed(ctx context.Context, parents []I, o *outcome) (next []
 			left = append(left, work)
 		}
 	}
-	err = s.each(ctx, len(left), func(_ *desk[I], i int) { left[i]() })
+	err = s.each(ctx, len(left), func(_ *worker[I], i int) { left[i]() })
 	return next, counts, err
 }

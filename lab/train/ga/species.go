@@ -21,8 +21,6 @@ func Variants() []string { return []string{Nets, Agents} }
 // species is what a search needs to know of its individuals: nets or the tables of agents. It
 // changes no individual once it has been made.
 type species[I any] interface {
-	// birth returns an individual that has no parents.
-	birth(r *rules.Rand) I
 	// first returns the first generation of so many individuals.
 	first(n int, r *rules.Rand) []I
 	// player returns what plays individuals, one after the other.

@@ -160,13 +160,13 @@ func (s *search[I]) test(ctx context.Context, i I, games int, r *rules.Rand) (su
 	for i := range seeds {
 		seeds[i] = r.Uint64()
 	}
-	err = s.each(ctx, len(parts), func(d *desk[I], k int) {
-		d.players[0].use(i, false)
-		d.agents = append(d.agents[:0], d.players[0])
-		for len(d.agents) < s.mode.Players {
-			d.agents = append(d.agents, &d.random)
+	err = s.each(ctx, len(parts), func(w *worker[I], k int) {
+		w.players[0].use(i, false)
+		w.agents = append(w.agents[:0], w.players[0])
+		for len(w.agents) < s.mode.Players {
+			w.agents = append(w.agents, &w.random)
 		}
-		parts[k] = d.match(d.agents, min(testPart, games-k*testPart), seeds[k*testPart:])[0]
+		parts[k] = w.match(w.agents, min(testPart, games-k*testPart), seeds[k*testPart:])[0]
 	})
 	for _, part := range parts {
 		sum.add(part)

@@ -4,19 +4,15 @@ package lms
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/teeko"
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// The training values of the end of a game.
-const (
-	won   = 1.0
-	lost  = -1.0
-	drawn = -0.5
-)
+// drawn is the training value of a draw. That of a win is 1, that of a loss -1.
+const drawn = -0.5
 
 // limit is how many plies a game of training has, as in the study's first experiments.
 const limit = 500
@@ -43,18 +39,12 @@ type Training struct {
 
 // Report is how the training games ended for the learner.
 type Report struct {
-	Won, Lost, Drawn int
-	Weights          teekolms.Weights
+	run.Tally
+	Weights teekolms.Weights
 }
-
-// Games returns how many games have been played.
-func (r Report) Games() int { return r.Won + r.Lost + r.Drawn }
 
 // Train plays games, in which the seats take turns, and learns after each. It is deterministic.
 func Train(ctx context.Context, t Training) (Report, error) {
-	if t.Games < 1 || !t.Fixed && !(t.Mu > 0 && t.Mu <= 1) {
-		return Report{}, fmt.Errorf("training: %d games with a rate of %g: at least 1 game, and a rate above 0, at most 1", t.Games, t.Mu)
-	}
 	if t.Limit == 0 {
 		t.Limit = limit
 	}
@@ -63,10 +53,10 @@ func Train(ctx context.Context, t Training) (Report, error) {
 		if err := ctx.Err(); err != nil {
 			return report, err
 		}
-		seen, end := t.play(&report.Weights, game%2, r)
-		report.count(end)
+		seen, standing := t.play(&report.Weights, game%2, r)
+		report.Count(standing)
 		if !t.Fixed {
-			t.learn(&report.Weights, seen, end)
+			t.learn(&report.Weights, seen, standing)
 		}
 		if t.Progress != nil && (game+1)%100 == 0 {
 			t.Progress(report)
@@ -75,20 +65,9 @@ func Train(ctx context.Context, t Training) (Report, error) {
 	return report, nil
 }
 
-func (r *Report) count(end float64) {
-	switch end {
-	case won:
-		r.Won++
-	case lost:
-		r.Lost++
-	default:
-		r.Drawn++
-	}
-}
-
 // play plays a game with the learner in a seat. It returns the positions after each of the
-// learner's moves and the training value of the end.
-func (t *Training) play(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, end float64) {
+// learner's moves, and 1 if the learner has won, -1 if it has lost, else 0.
+func (t *Training) play(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, standing int) {
 	var s teeko.State
 	src := rules.FastStream(r)
 	s.Deal(teeko.Rules{Limit: uint16(t.Limit)}, &src)
@@ -109,11 +88,11 @@ func (t *Training) play(w *teekolms.Weights, seat int, r *rules.Rand) (seen []te
 	}
 	switch s.Winner() {
 	case seat:
-		return seen, won
+		return seen, 1
 	case 1 - seat:
-		return seen, lost
+		return seen, -1
 	}
-	return seen, drawn
+	return seen, 0
 }
 
 // move returns a move by weights, every fifth at random unless Steady; without weights, all are
@@ -130,7 +109,11 @@ func (t *Training) move(w *teekolms.Weights, s *teeko.State, r *rules.Rand) rule
 
 // learn trains on each position: its training value is the value of the next one that the learner
 // has made, and at the end that of the end.
-func (t *Training) learn(w *teekolms.Weights, seen []teekolms.Features, end float64) {
+func (t *Training) learn(w *teekolms.Weights, seen []teekolms.Features, standing int) {
+	end := float64(standing)
+	if standing == 0 {
+		end = drawn
+	}
 	for i, f := range seen {
 		train := end
 		if i+1 < len(seen) {

@@ -44,11 +44,6 @@ func TestTrain(t *testing.T) {
 	if _, err := Train(ctx, training); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	for _, bad := range []Training{{Games: 0, Mu: 0.1}, {Games: 1}, {Games: 1, Mu: 2}, {Games: 1, Mu: math.NaN()}} {
-		if _, err := Train(t.Context(), bad); err == nil {
-			t.Errorf("%+v is accepted", bad)
-		}
-	}
 }
 
 // With fixed weights nothing is learned; against a rival of the same weights both win about as often,

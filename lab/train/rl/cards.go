@@ -23,7 +23,7 @@ type cardGame struct {
 	mode         cards.Mode
 	keys         policy.Keys
 	combinations []baraja.TableRules
-	judge        decisions.Judge
+	heuristic    decisions.Heuristic
 	index        bool
 	legal        [rules.MaxMoves]rules.Move
 	moves        []rules.Move // legal ones
@@ -69,6 +69,6 @@ func (g *cardGame) Value(s *policy.View, action uint8) float64 {
 	if m >= baraja.SwapMove {
 		return 0
 	}
-	g.judge.Read(&g.position)
-	return float64(g.judge.Worth(baraja.Card(m)))
+	g.heuristic.Read(&g.position)
+	return float64(g.heuristic.Worth(baraja.Card(m)))
 }

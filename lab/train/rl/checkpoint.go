@@ -11,15 +11,15 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// place is how far a learner is.
-type place struct {
+// progress is how far a learner is.
+type progress struct {
 	Episodes int    `json:"episodes"`
 	Since    Counts `json:"since"` // the last line of metrics
 }
 
 // Save writes a checkpoint: a line of JSON, then each table, little-endian. Load reads it.
 func (l *Learner) Save(w io.Writer) error {
-	if err := run.WriteState(w, place{l.Episodes, l.since}); err != nil {
+	if err := run.WriteState(w, progress{l.Episodes, l.since}); err != nil {
 		return err
 	}
 	for _, t := range l.tables() {
@@ -32,7 +32,7 @@ func (l *Learner) Save(w io.Writer) error {
 
 // Load goes on with what Save wrote. The learner is new and has the same config.
 func (l *Learner) Load(from io.Reader) error {
-	var at place
+	var at progress
 	r, err := run.ReadState(from, &at)
 	if err != nil {
 		return err

@@ -148,9 +148,6 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 }
 
 func (c *Config) Check() error {
-	if err := run.Check(c.Params()); err != nil {
-		return err
-	}
 	if err := c.Keys.Check(); err != nil {
 		return err
 	}

@@ -30,19 +30,11 @@ func walk(m cards.Mode, o baraja.TableRules, seed uint64, show func(*cards.Posit
 func TestConfigCheck(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		"":                            func(*Config) {},
-		`mode "mus" does not exist`:   func(c *Config) { c.Mode = "mus" },
 		`variant "xs" does not exist`: func(c *Config) { c.Variant = "xs" },
 		`abstraction "" does not exist: try kinds, hand`:                      func(c *Config) { c.Variant = policy.Abstract },
 		`abstraction "hand" is not for variant ms`:                            func(c *Config) { c.Abstraction = policy.Hand },
-		`untried "one" does not exist: try zero, ignored`:                     func(c *Config) { c.Untried = "one" },
 		`rules "11" do not exist in mode brisca2: try all, none, or 4 digits`: func(c *Config) { c.Rules = "11" },
-		`reward "fun" does not exist: try points, heuristic, won`:             func(c *Config) { c.Reward = "fun" },
 		`as-published: defect "index" is not for abstraction kinds`:           func(c *Config) { c.Keys, c.Defects = allKeys[3], []string{Index} },
-		`episodes cannot be "0": try 1 to`:                                    func(c *Config) { c.Episodes = 0 },
-		`epsilon cannot be "1.5": try 0 to 1`:                                 func(c *Config) { c.Epsilon = 1.5 },
-		`memory cannot be "0": try 1 to`:                                      func(c *Config) { c.Memory = 0 },
-		`agents cannot be "9": try 1 to 8`:                                    func(c *Config) { c.Agents = 9 },
-		`visits cannot be "0": try 1 to 65535`:                                func(c *Config) { c.Visits = 0 },
 	} {
 		c := Default("brisca2")
 		change(&c)

@@ -158,7 +158,7 @@ func (t *Table) Find(k policy.Key, action uint8) (Pair, bool) {
 // than a given least step. It returns false if the table is full and does not know the pair.
 func (t *Table) Learn(k policy.Key, action uint8, value, least float32) bool {
 	s := &t.shards[k.Shard()]
-	i := t.place(k, action)
+	i := t.slot(k, action)
 	if i < 0 {
 		return false
 	}
@@ -173,7 +173,7 @@ func (t *Table) Learn(k policy.Key, action uint8, value, least float32) bool {
 // Vote changes the count of a pair, which is no less than 0, and leaves its mean.
 func (t *Table) Vote(k policy.Key, action uint8, by int) {
 	s := &t.shards[k.Shard()]
-	i := t.place(k, action)
+	i := t.slot(k, action)
 	if i < 0 {
 		return
 	}
@@ -186,7 +186,7 @@ func (t *Table) Vote(k policy.Key, action uint8, by int) {
 // full.
 func (t *Table) Set(p Pair) bool {
 	s := &t.shards[p.Key.Shard()]
-	i := t.place(p.Key, p.Action)
+	i := t.slot(p.Key, p.Action)
 	if i < 0 {
 		return false
 	}
@@ -296,9 +296,9 @@ func (s *shard) find(rest uint64, action uint8) (int, bool) {
 	}
 }
 
-// place returns the slot in its shard of a pair, which it adds with a count of 0 if need be, or
+// slot returns the slot in its shard of a pair, which it adds with a count of 0 if need be, or
 // -1 if there is no room: then it is turned away. A word is not 0 even then, as the rest of a key is not.
-func (t *Table) place(k policy.Key, action uint8) int {
+func (t *Table) slot(k policy.Key, action uint8) int {
 	s, rest, limit := &t.shards[k.Shard()], k.Rest(), t.limit
 	if len(s.words) == 0 {
 		s.resize(min(firstSlotsOf(k.Shard()), limit))

@@ -140,9 +140,6 @@ func (c *Config) parse(data []byte) (*net.Net, error) {
 }
 
 func (c *Config) Check() error {
-	if err := run.Check(c.Params()); err != nil {
-		return err
-	}
 	if err := cards.CheckRules(c.Mode, c.Rules); err != nil {
 		return err
 	}

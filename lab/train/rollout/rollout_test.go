@@ -113,17 +113,8 @@ func TestPlayAllocatesNothing(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		`mode "x"`:            func(c *Config) { c.Mode = "x" },
-		`rules "2"`:           func(c *Config) { c.Rules = "2" },
-		"generations":         func(c *Config) { c.Generations = MaxGenerations + 1 },
-		`games cannot be "0"`: func(c *Config) { c.Games = 0 },
-		"every":               func(c *Config) { c.Every = MaxEvery + 1 },
-		"passes":              func(c *Config) { c.Passes = MaxPasses + 1 },
-		"batch":               func(c *Config) { c.Batch = MaxBatch + 1 },
-		"epsilon":             func(c *Config) { c.Epsilon = math.NaN() },
-		"margin":              func(c *Config) { c.Margin = MaxMargin + 1 },
-		"rate":                func(c *Config) { c.Rate = 0 },
-		"a layer has":         func(c *Config) { c.Hidden = []int{net.MaxUnits + 1} },
+		`rules "2"`:   func(c *Config) { c.Rules = "2" },
+		"a layer has": func(c *Config) { c.Hidden = []int{net.MaxUnits + 1} },
 	} {
 		c := small("brisca2")
 		change(&c)

@@ -53,12 +53,12 @@ type training struct {
 	net     *net.Net
 	trainer *fit.Trainer
 	games   []*games // by worker
-	at      place
+	at      progress
 	loss    float64 // of the last line of metrics
 }
 
-// place is how far a training is.
-type place struct {
+// progress is how far a training is.
+type progress struct {
 	Generation int     `json:"generation"`
 	Positions  int     `json:"positions"` // learned from in all
 	Loss       float64 `json:"loss"`      // summed since the last line of metrics

@@ -18,7 +18,6 @@ type Param struct {
 	To         any      // a pointer to what is set: a bool, a number, a text or a list of texts
 	Min, Max   float64  // of an int or a float64
 	Above      bool     // the number is above Min
-	Optional   bool     // 0 or "" stand for none, and are allowed besides what Min and Words allow
 	Words      []string // that a text can be; nil for any
 	Repeated   bool     // each text of a list has a flag of its own; else commas join them
 	Alone      string   // the value of the flag without one
@@ -67,6 +66,9 @@ func (p *Param) Set(text string) (err error) {
 	case *uint64:
 		*to, err = strconv.ParseUint(text, 0, 64)
 	case *string:
+		if p.Words != nil && !slices.Contains(p.Words, text) {
+			return errors.New(p.Allowed())
+		}
 		*to = text
 	case *[]string:
 		switch {
@@ -130,10 +132,12 @@ func (p *Param) Type() string {
 // within reports whether a number is within the bounds; NaN is not.
 func (p *Param) within(x float64) bool { return x >= p.Min && x <= p.Max && !(p.Above && x == p.Min) }
 
-// Allowed returns the numbers that the value can be, for people; "" for other types.
+// Allowed returns what the value can be, for people; "" where any value of its type can be.
 func (p *Param) Allowed() string {
 	low, top := strconv.FormatFloat(p.Min, 'f', -1, 64), strconv.FormatFloat(p.Max, 'f', -1, 64)
 	switch {
+	case p.Words != nil:
+		return strings.Join(p.Words, ", ")
 	case p.Max == 0:
 		return ""
 	case p.Above:
@@ -142,31 +146,10 @@ func (p *Param) Allowed() string {
 	return low + " to " + top
 }
 
-// check returns why the value cannot be.
-func (p *Param) check() error {
-	value := reflect.ValueOf(p.To).Elem()
-	if p.Optional && value.IsZero() {
-		return nil
-	}
-	switch to := p.To.(type) {
-	case *string:
-		if p.Words != nil && !slices.Contains(p.Words, *to) {
-			return fmt.Errorf("%s %q does not exist: try %s", p.Name, *to, strings.Join(p.Words, ", "))
-		}
-	case *int, *float64:
-		if !p.within(value.Convert(reflect.TypeFor[float64]()).Float()) {
-			return fmt.Errorf("%s cannot be \"%v\": try %s", p.Name, value, p.Allowed())
-		}
-	}
-	return nil
-}
-
-// Check returns why settings cannot be, each by itself.
-func Check(params []Param) error {
-	for i := range params {
-		if err := params[i].check(); err != nil {
-			return err
-		}
+// Within returns an error unless a number is from low to high, which depend on other settings.
+func Within(name string, n, low, high int) error {
+	if n < low || n > high {
+		return fmt.Errorf("%s cannot be \"%d\": try %d to %d", name, n, low, high)
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (c *Config) Params() []run.Param {
 	return append(run.Common(&c.Mode, &c.Seed),
 		run.Published(&c.Defects, Defects),
 		run.Param{Name: "data", To: &c.path, Local: true, Help: "the data set: its `FILE`, or the directory of its run"},
-		run.Param{Name: "games", To: &c.Games, Min: 1, Max: dataset.MaxGames, Optional: true, Local: true, Help: "how many of its games to use (default: all)"},
+		run.Param{Name: "games", To: &c.Games, Min: 1, Max: dataset.MaxGames, Local: true, Help: "how many of its games to use (default: all)"},
 		run.Word("variant", &c.Variant, Variants, "what the net learns"),
 		run.Word("encoding", &c.Encoding, []string{features.Scaled, features.Unscaled}, "the inputs"),
 		fit.Layers(&c.layers),
@@ -136,9 +136,6 @@ func (c *Config) Expect(d *dataset.Config) {
 }
 
 func (c *Config) Check() error {
-	if err := run.Check(c.Params()); err != nil {
-		return err
-	}
 	if c.Data.Mode != c.Mode {
 		return fmt.Errorf("mode %q: the data set is of mode %q: make one with timba-lab train data --mode %s", c.Mode, c.Data.Mode, c.Mode)
 	}

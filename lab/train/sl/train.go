@@ -33,12 +33,12 @@ type Training struct {
 	net      *net.Net
 	trainer  *fit.Trainer
 	fillers  []*filler
-	at       place
+	at       progress
 	order    int // the epoch that the training rows are in the order of, by 1
 }
 
-// place is how far a training is.
-type place struct {
+// progress is how far a training is.
+type progress struct {
 	Epoch int     `json:"epoch"`
 	Row   int     `json:"row"`  // of the epoch
 	Loss  float64 `json:"loss"` // summed over the rows of the epoch

@@ -11,10 +11,10 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// TestJudge compares what moves are worth with the exact means over all random ends, where two
+// TestPositions compares what moves are worth with the exact means over all random ends, where two
 // players know all cards.
-func TestJudge(t *testing.T) {
-	d := newBrisca(t, small("brisca2"), 1).desks[0]
+func TestPositions(t *testing.T) {
+	d := newBrisca(t, small("brisca2"), 1).workers[0]
 	found := 0
 	for seed := uint64(1); found < 20; seed++ {
 		r := rules.NewRand(seed)
@@ -65,10 +65,10 @@ func testReach(t *testing.T, m cards.Mode) {
 	kit.Must(t, err)
 	r, tricks := rules.NewRand(5), map[int]bool{}
 	for range 500 {
-		if legal := s.desks[0].reach(r); len(legal) < 2 {
+		if legal := s.workers[0].reach(r); len(legal) < 2 {
 			t.Fatalf("%s: a position has %d moves", m, len(legal))
 		}
-		tricks[int(s.desks[0].position.Board().Played)/m.Players] = true
+		tricks[int(s.workers[0].position.Board().Played)/m.Players] = true
 	}
 	if all := baraja.TableCards / m.Players; len(tricks) < all*3/4 {
 		t.Errorf("%s: positions are of %d of %d tricks", m, len(tricks), all)
@@ -78,7 +78,7 @@ func testReach(t *testing.T, m cards.Mode) {
 // TestTrickValue compares the values of moves by the trick with the rules, for a seat that plays
 // last to it: the points of the trick if the card wins it, and the heuristic value.
 func TestTrickValue(t *testing.T) {
-	d := newBrisca(t, small("brisca2"), 1).desks[0]
+	d := newBrisca(t, small("brisca2"), 1).workers[0]
 	found, won := 0, 0
 	for seed := uint64(1); found < 200; seed++ {
 		legal := d.reach(rules.NewRand(seed))
@@ -90,11 +90,11 @@ func TestTrickValue(t *testing.T) {
 		found++
 		const playouts = 3
 		j := d.value(legal, playouts, true, rules.NewRand(seed))
-		var judge decisions.Judge
-		judge.Read(&s)
+		var heuristic decisions.Heuristic
+		heuristic.Read(&s)
 		for i, m := range legal {
 			c := baraja.Card(m)
-			want := judge.Worth(c)
+			want := heuristic.Worth(c)
 			if baraja.Beats(board.Trumps(), board.Best).Has(c) {
 				want += int(board.Pot) + baraja.Value(c)
 				won++

@@ -167,9 +167,9 @@ func (r *row) table(t *baraja.Table, seat int) {
 	r.seatNumbers("points", players, seat, func(s int) int { return int(t.Points[s]) })
 }
 
-func lookBrisca(s *brisca.State, seat int, r *row) { r.table(&s.Table, seat) }
+func observeBrisca(s *brisca.State, seat int, r *row) { r.table(&s.Table, seat) }
 
-func lookTute(s *tute.State, seat int, r *row) {
+func observeTute(s *tute.State, seat int, r *row) {
 	r.table(&s.Table, seat)
 	r.seatNumbers("declared", int(s.Players), seat, func(seat int) int { return int(s.Declared[seat]) - 1 })
 	for suit, name := range [...]string{"sung:o", "sung:c", "sung:e", "sung:b"} {
@@ -178,7 +178,7 @@ func lookTute(s *tute.State, seat int, r *row) {
 	r.flag("choosing", s.Choice != 0)
 }
 
-func lookPodrida(s *podrida.State, seat int, r *row) {
+func observePodrida(s *podrida.State, seat int, r *row) {
 	players := int(s.Rules().Players)
 	var played [rules.MaxSeats]baraja.Set
 	s.PlayedBy(&played)
@@ -195,7 +195,7 @@ func lookPodrida(s *podrida.State, seat int, r *row) {
 	r.seatNumbers("points", players, seat, s.PointsOf)
 }
 
-func lookTebes(s *tebes.State, seat int, r *row) {
+func observeTebes(s *tebes.State, seat int, r *row) {
 	size := int(s.Rules().Size)
 	r.board("own", uint64(s.Pieces(seat)), size, 8)
 	r.board("other", uint64(s.Pieces(1-seat)), size, 8)
@@ -208,7 +208,7 @@ func lookTebes(s *tebes.State, seat int, r *row) {
 
 const teekoSize = 5
 
-func lookTeeko(s *teeko.State, seat int, r *row) {
+func observeTeeko(s *teeko.State, seat int, r *row) {
 	r.board("own", uint64(s.Pieces(seat)), teekoSize, teekoSize)
 	r.board("other", uint64(s.Pieces(1-seat)), teekoSize, teekoSize)
 	r.add("seat", seat)
