@@ -256,9 +256,9 @@ func TestRevoked(t *testing.T) {
 	})
 }
 
-// What is over a limit is refused, and says so; who is there goes on.
+// What is over a limit is refused, and says so; who is there goes on. A limit of 0 allows none.
 func TestLimits(t *testing.T) {
-	// limit: remote.person
+	// limit: remote.person, remote.total
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newPlayed(t, limitsOf(30, 1, 2))
@@ -285,6 +285,8 @@ func TestLimits(t *testing.T) {
 		c := w.client(ben, "four")
 		c.Games = []string{"chess"}
 		refused(c, "chess")
+		none := newWorld(t, limitsOf(30, 3, 0))
+		refused(none.client(none.token, "six"), "the limit is 0 remote bots")
 		first.await(t, "a result", over)
 	})
 }
