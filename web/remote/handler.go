@@ -206,7 +206,7 @@ func (h *Hub) come(v ladder.Version, ask asked) (*bot, error) {
 	defer h.mu.Unlock()
 	b := h.bots[v.ID]
 	if b == nil {
-		b = &bot{sessions: map[int64]*session{}, matches: map[int64]int{}, since: time.Now()}
+		b = &bot{sessions: map[int64]*session{}, since: time.Now()}
 		h.bots[v.ID] = b
 	}
 	b.version, b.instance, b.coming = v, ask.instance, true
