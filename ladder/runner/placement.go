@@ -46,8 +46,8 @@ type machine struct {
 	finished, void, starved, broken int64
 }
 
-// place is a free core of a machine at a time.
-type place struct {
+// freeCore is a free core of a machine at a time.
+type freeCore struct {
 	*machine
 	now time.Time
 }
@@ -121,14 +121,14 @@ func byName(a, b attempt.Machine) int {
 	return 1
 }
 
-// places returns the places where a job can begin. The next one is on the same machine as long as jobs take
+// freeCores returns the cores on which a job can begin. The next one is on the same machine as long as jobs take
 // them.
-func (p *placement) places(now time.Time) iter.Seq[place] {
-	return func(yield func(place) bool) {
+func (p *placement) freeCores(now time.Time) iter.Seq[freeCore] {
+	return func(yield func(freeCore) bool) {
 		for _, m := range p.there {
 			for n := -1; n < len(m.jobs) && p.isFree(m, now); {
 				n = len(m.jobs)
-				if !yield(place{m, now}) {
+				if !yield(freeCore{m, now}) {
 					return
 				}
 			}
@@ -176,7 +176,7 @@ func (m *machine) fits(memory int64) bool {
 }
 
 // take gives a job a core and its memory. Where that does not fit yet, the machine saves for it.
-func (p *placement) take(at place, j *job) bool {
+func (p *placement) take(at freeCore, j *job) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !at.fits(j.memory) {
