@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"flag"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -111,6 +112,23 @@ func Files(t testing.TB, dir string, files map[string]string) string {
 		Must(t, os.WriteFile(path, []byte(text), mode))
 	}
 	return dir
+}
+
+// Tree returns all that is in dir by its path, with slashes: the mode, and of files the content.
+func Tree(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	found, in := map[string]string{}, os.DirFS(dir)
+	Must(t, fs.WalkDir(in, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == "." {
+			return err
+		}
+		found[path] = Get[fs.FileInfo](t)(d.Info()).Mode().String()
+		if d.Type().IsRegular() {
+			found[path] += " " + string(Get[[]byte](t)(fs.ReadFile(in, path)))
+		}
+		return nil
+	}))
+	return found
 }
 
 // Until waits for a condition. Only the deadline of the test run ends the wait, so that a busy

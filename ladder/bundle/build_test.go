@@ -254,33 +254,3 @@ func store(t testing.TB, data []byte) (file, into string) {
 	kit.Must(t, os.WriteFile(file, data, 0o644))
 	return file, filepath.Join(dir, "in", "bot")
 }
-
-// listing returns everything in a directory, with modes and content.
-func listing(t testing.TB, dir string) map[string]string {
-	t.Helper()
-	found := map[string]string{}
-	kit.Must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil || rel == "." {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		text := info.Mode().String()
-		if d.Type().IsRegular() {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			text += " " + string(data)
-		}
-		found[filepath.ToSlash(rel)] = text
-		return nil
-	}))
-	return found
-}

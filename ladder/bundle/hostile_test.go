@@ -266,7 +266,7 @@ func refusesArchive(t *testing.T, data []byte, l Limits, code ladder.Code, words
 	t.Helper()
 	file, into := store(t, data)
 	kit.Must(t, os.Mkdir(filepath.Dir(into), 0o755))
-	before := listing(t, filepath.Dir(file))
+	before := kit.Tree(t, filepath.Dir(file))
 	tree, err := Unpack(file, into, l)
 	var e *ladder.Error
 	if !errors.As(err, &e) {
@@ -283,7 +283,7 @@ func refusesArchive(t *testing.T, data []byte, l Limits, code ladder.Code, words
 	if len(err.Error()) > 500 {
 		t.Errorf("the error has %d bytes", len(err.Error()))
 	}
-	for path, text := range listing(t, filepath.Dir(file)) {
+	for path, text := range kit.Tree(t, filepath.Dir(file)) {
 		if before[path] != text {
 			t.Errorf("%s is left behind", path)
 		}

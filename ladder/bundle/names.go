@@ -102,26 +102,21 @@ func fold(p string) string { return norm.NFC.String(cases.Fold().String(norm.NFD
 // paths has the files and directories of a tree, including directories that are
 // only named in the paths of others.
 type paths struct {
-	at map[string]place // by fold
-}
-
-type place struct {
-	path string
-	dir  bool
+	at map[string]entry // by fold; of each its path, and whether it is a directory
 }
 
 // add adds a path and the directories above it, and returns an error if it conflicts
 // with an earlier one.
 func (ps *paths) add(p string, dir bool) error {
 	if ps.at == nil {
-		ps.at = map[string]place{}
+		ps.at = map[string]entry{}
 	}
 	for q, isDir := p, dir; q != "."; q, isDir = path.Dir(q), true {
 		key := fold(q)
 		old, ok := ps.at[key]
 		switch {
 		case !ok:
-			ps.at[key] = place{q, isDir}
+			ps.at[key] = entry{path: q, dir: isDir}
 		case old.path != q:
 			return invalid("rename one", "%s and %s differ only in capitals, which some systems ignore", quote(old.path), quote(q))
 		case !old.dir && !isDir:

@@ -47,7 +47,7 @@ func TestPackAndUnpack(t *testing.T) {
 		"bot.py": "-rw-r--r-- x", "run": "-rwxr-xr-x #!/bin/sh", "lib": "drwxr-xr-x", "lib/a.py": "-rw-r--r-- y",
 		"lib/deep": "drwxr-xr-x", "lib/deep/b": "-rw-r--r-- ", "empty": "drwxr-xr-x",
 	}
-	if diff := cmp.Diff(want, listing(t, into)); diff != "" {
+	if diff := cmp.Diff(want, kit.Tree(t, into)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(p.Files, tree.Files); diff != "" || p.Bytes != tree.Bytes {

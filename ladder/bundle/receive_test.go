@@ -40,7 +40,7 @@ func TestSave(t *testing.T) {
 	if kept, err := os.ReadFile(path); err != nil || !bytes.Equal(kept, data) {
 		t.Errorf("it was not kept as it came: %v", err)
 	}
-	if found := listing(t, string(dir)); len(found) != 3 { // two directories and the file
+	if found := kit.Tree(t, string(dir)); len(found) != 3 { // two directories and the file
 		t.Errorf("there are %d files", len(found))
 	}
 	for _, bad := range []string{"", "x", "../../etc/passwd", strings.Repeat("A", 64)} {
@@ -70,7 +70,7 @@ func TestSaveErrors(t *testing.T) {
 		dir := datadir.Dir(t.TempDir())
 		_, err := save(c.body, dir, small)
 		wantError(t, name, err, c.code, c.words)
-		if found := listing(t, string(dir)); len(found) != 2 { // bundles and tmp, empty
+		if found := kit.Tree(t, string(dir)); len(found) != 2 { // bundles and tmp, empty
 			t.Errorf("%s: %v is left", name, found)
 		}
 	}
@@ -102,7 +102,7 @@ func TestSaveTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if found := listing(t, string(dir)); len(found) != 6 {
+	if found := kit.Tree(t, string(dir)); len(found) != 6 {
 		t.Errorf("there are %d files", len(found))
 	}
 }
@@ -130,7 +130,7 @@ func TestDiscard(t *testing.T) {
 			kit.Must(t, u.Keep())
 		}
 		u.Discard()
-		found := listing(t, string(dir))
+		found := kit.Tree(t, string(dir))
 		if (len(found) == 3) != c.kept {
 			t.Errorf("%s: there is %v", c.name, found)
 		}

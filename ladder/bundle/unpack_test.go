@@ -64,7 +64,7 @@ func TestUnpack(t *testing.T) {
 				t.Errorf("%s, %s: %v", c.name, kind, err)
 				continue
 			}
-			if diff := cmp.Diff(c.want, listing(t, into)); diff != "" {
+			if diff := cmp.Diff(c.want, kit.Tree(t, into)); diff != "" {
 				t.Errorf("%s, %s: %s", c.name, kind, diff)
 			}
 			if tree.Top != c.top || !slices.Equal(tree.Left, c.left) || len(tree.Files)+len(tree.Dirs) != len(c.want) {
@@ -90,8 +90,8 @@ func TestUnpackIntoExisting(t *testing.T) {
 	kit.Must(t, os.MkdirAll(into, 0o755))
 	kit.Must(t, os.WriteFile(filepath.Join(into, "a"), []byte("old"), 0o644))
 	_, err := Unpack(file, into, small)
-	if err == nil || ladder.CodeOf(err) != "" || listing(t, into)["a"] != "-rw-r--r-- old" {
-		t.Errorf("%v, %v", err, listing(t, into))
+	if err == nil || ladder.CodeOf(err) != "" || kit.Tree(t, into)["a"] != "-rw-r--r-- old" {
+		t.Errorf("%v, %v", err, kit.Tree(t, into))
 	}
 	if _, err := Unpack(file+"x", into, small); !errors.Is(err, os.ErrNotExist) || ladder.CodeOf(err) != "" {
 		t.Errorf("no such file: %v", err)
@@ -170,7 +170,7 @@ func fuzzed(t *testing.T, data []byte) {
 	base := filepath.Dir(filepath.Dir(into))
 	os.Mkdir(filepath.Dir(into), 0o755)
 	tree, err := Unpack(file, into, small)
-	found := listing(t, base)
+	found := kit.Tree(t, base)
 	delete(found, "archive")
 	delete(found, "in")
 	if err != nil {

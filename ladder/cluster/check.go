@@ -72,23 +72,6 @@ func (d *Delivery) Unpack(e Expected) (err error) {
 	return nil
 }
 
-// allowance is a reader that reads so many bytes.
-type allowance struct {
-	io.Reader
-	left int
-}
-
-var errTooLong = errors.New("a game is too long")
-
-func (a *allowance) Read(p []byte) (int, error) {
-	if a.left <= 0 {
-		return 0, errTooLong
-	}
-	n, err := a.Reader.Read(p[:min(len(p), a.left)])
-	a.left -= n
-	return n, err
-}
-
 // unpack unpacks the games, each of at most so many bytes, and takes those that check allows.
 func (d *Delivery) unpack(check func(*referee.Result) error, most int) error {
 	// It keeps no more of what it reads than a window.
@@ -98,16 +81,19 @@ func (d *Delivery) unpack(check func(*referee.Result) error, most int) error {
 		return contradicts("its games cannot be unpacked: %s", err)
 	}
 	defer z.Close()
-	in := &allowance{z, most}
+	in := &io.LimitedReader{R: z, N: int64(most)}
 	games := json.NewDecoder(in)
 	if _, err := games.Token(); err != nil { // of a list, or null
 		return contradicts("its games cannot be read: %s", err)
 	}
 	d.Games = nil
 	for games.More() {
-		in.left = most
+		in.N = int64(most)
 		g := new(referee.Result)
 		if err := games.Decode(&unpacked{Result: g, Faults: (*fewFaults)(&g.Faults)}); err != nil {
+			if in.N == 0 {
+				err = errors.New("it is too long")
+			}
 			return contradicts("game %d cannot be read: %s", len(d.Games), err)
 		}
 		if len(g.Bots) != len(g.Seats) || len(g.Logs) != len(g.Seats) {

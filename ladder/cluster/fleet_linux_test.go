@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -78,21 +79,37 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// A worker that is removed while it plays says so, and ends on the first signal: nobody would take the result.
+// A worker that is removed while it plays says so at once, and what to do, instead of what NATS says to a result
+// that it cannot hand in any more. It ends on the first signal, and keeps the result.
 func TestRemovedWhilePlaying(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	p := a.worker("lab-1")
-	j := job(1, 1, greedy, a.bot(2, endless))
+	file, open := gate(t)
+	p := a.worker("lab-1", file)
+	j := job(1, 1, greedy, greedy2)
 	a.playing(t.Context(), "lab-1", j)
 	a.has("lab-1", j)
 	a.must(a.keys.Remove("lab-1"))
-	kit.Until(t, "it says so", func() bool {
-		return strings.Contains(p.log.String(), "NATS refuses the credentials: they were removed")
-	})
+	says := func(level, what string) {
+		t.Helper()
+		line := regexp.MustCompile(`(?m)^.* level=` + level + ` msg="` + regexp.QuoteMeta(what) + `.*`)
+		kit.Until(t, "it says that "+what, func() bool { return line.MatchString(p.log.String()) })
+		got := line.FindString(p.log.String())
+		for _, word := range []string{"the credentials: they were removed", "stop this program", "timba admin worker add"} {
+			if !strings.Contains(got, word) {
+				t.Errorf("the line does not have %q: %s", word, got)
+			}
+		}
+	}
+	says("ERROR", "NATS refuses the credentials")
+	open()
+	says("WARN", "a result cannot be handed in yet")
 	a.must(p.Process.Signal(syscall.SIGTERM))
 	if err := <-p.ended; err == nil || !strings.Contains(p.log.String(), `worker "lab-1": NATS refuses the credentials`) {
 		t.Errorf("it ends with %v", err)
+	}
+	if log := p.log.String(); strings.Contains(log, nats.ErrReconnectBufExceeded.Error()) || len(left(t, p)) != 1 {
+		t.Errorf("it keeps %v, and says\n%s", left(t, p), log)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -67,11 +66,8 @@ type Hub struct {
 	attempts map[attemptOf]*awaited
 	// byMachine has the same attempts: a heartbeat looks at those of its machine alone.
 	byMachine map[string]map[attemptOf]*awaited
-	over      *lru.Cache[attemptOf, struct{}] // attempts that have ended
+	over      map[attemptOf]bool // attempts that have ended, of those that an earlier server may have handed out
 }
-
-// maxOver is how many attempts that are over the hub remembers, for as long as others may be adopted.
-const maxOver = 10_000
 
 // OpenHub starts the NATS server in this process, or connects to the one that there is.
 func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
@@ -81,14 +77,11 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	if o.AckTime == 0 {
 		o.AckTime = AckTime
 	}
-	over, err := lru.New[attemptOf, struct{}](maxOver)
-	if err != nil {
-		return nil, fmt.Errorf("fleet: %w", err)
-	}
 	h := &Hub{
-		HubOptions: o, metrics: newHubMetrics(o.Registerer), over: over,
+		HubOptions: o, metrics: newHubMetrics(o.Registerer),
 		changed: make(chan struct{}, 1), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		machines: map[string]*machine{}, attempts: map[attemptOf]*awaited{}, byMachine: map[string]map[attemptOf]*awaited{}, detached: map[attemptOf]bool{},
+		machines: map[string]*machine{}, attempts: map[attemptOf]*awaited{}, byMachine: map[string]map[attemptOf]*awaited{},
+		detached: map[attemptOf]bool{}, over: map[attemptOf]bool{},
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := h.open(ctx); err != nil {

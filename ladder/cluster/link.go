@@ -126,7 +126,8 @@ func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Lin
 // refusal matches what NATS says to credentials that are not, or no longer, valid.
 var refusal = regexp.MustCompile(`(?i)authorization violation|authentication (expired|revoked)`)
 
-var errRefused = errors.New("NATS refuses the credentials: they were removed, unless its operator knows more; timba admin worker list shows them on the server, and timba admin worker add makes others")
+var errRefused = errors.New("NATS refuses the credentials: they were removed, or are of another server: stop this program, " +
+	"or start it again with new ones; timba admin worker add on the server makes those of a worker")
 
 // refusal returns a context that ends when NATS refuses the credentials.
 func (l *Link) refusal() context.Context {
@@ -192,7 +193,9 @@ func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, er
 		return msg.Data, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case connected.Err() != nil:
+	case l.refusal().Err() != nil:
+		return nil, errRefused
+	case connected.Err() != nil, errors.Is(err, nats.ErrReconnectBufExceeded): // nothing is kept for the next connection
 		return nil, nats.ErrDisconnected
 	}
 	return nil, err

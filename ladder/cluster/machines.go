@@ -174,8 +174,11 @@ func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf) {
 // mayCome reports whether somebody may still wait for an attempt that nobody waits for: this server in a moment,
 // or the next one. Whoever calls it holds the lock.
 func (h *Hub) mayCome(key attemptOf) bool {
-	return !h.over.Contains(key) && (h.detached[key] || time.Since(h.began) < h.AckTime)
+	return h.detached[key] || h.isNew() && !h.over[key]
 }
+
+// isNew reports whether attempts that an earlier server has handed out may not be adopted yet.
+func (h *Hub) isNew() bool { return time.Since(h.began) < h.AckTime }
 
 // settle is how long what was handed in last may be on its way.
 const settle = 2 * time.Second

@@ -235,7 +235,10 @@ func (h *Hub) forget(a *awaited, over bool) {
 		h.detached[a.attemptOf] = true
 		return
 	}
-	h.over.Add(a.attemptOf, struct{}{})
+	delete(h.detached, a.attemptOf)
+	if h.isNew() {
+		h.over[a.attemptOf] = true
+	}
 	if a.lastPart != nil {
 		h.reply(a.lastPart, receipt{Forget: true})
 	}

@@ -232,11 +232,11 @@ func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatRe
 	if err != nil {
 		return a, err
 	}
-	msg, err := w.link.RequestWithContext(ctx, machinesSubject(w.link.Name), data)
+	answer, err := w.link.ask(ctx, machinesSubject(w.link.Name), data)
 	if err != nil {
 		return a, err
 	}
-	if err := json.Unmarshal(msg.Data, &a); err != nil {
+	if err := json.Unmarshal(answer, &a); err != nil {
 		return a, err
 	}
 	w.handleReply(a)

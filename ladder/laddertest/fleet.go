@@ -18,6 +18,8 @@ type Fleet struct {
 	Player func(ctx context.Context, machine string, j attempt.Job) attempt.Result
 	// Quick returns the result of a job at once, instead of Player, for benchmarks.
 	Quick func(attempt.Job) attempt.Result
+	// Refuses returns why a job cannot be handed out, nil if it can; nil: all can.
+	Refuses func(attempt.Job) error
 
 	mu       sync.Mutex
 	machines []attempt.Machine
@@ -100,6 +102,11 @@ func (f *Fleet) Machines() []attempt.Machine {
 func (f *Fleet) Changed() <-chan struct{} { return f.changed }
 
 func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
+	if f.Refuses != nil {
+		if err := f.Refuses(j); err != nil {
+			return err
+		}
+	}
 	e := cluster.Expected{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
 	if f.Quick != nil {
 		return hand(e, f.Quick(j), machine, keep)

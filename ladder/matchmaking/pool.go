@@ -185,18 +185,6 @@ func (p *Pool) Met(version int64) map[int64]int {
 	return maps.Clone(p.met[version])
 }
 
-// Count returns how many players are such.
-func (p *Pool) Count(such func(*Player) bool) (n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := range p.players {
-		if such(&p.players[i]) {
-			n++
-		}
-	}
-	return n
-}
-
 // Contains reports whether a player is such; of none it looks at more than it has to.
 func (p *Pool) Contains(such func(*Player) bool) bool {
 	p.mu.Lock()

@@ -181,7 +181,10 @@ func TestMissingProgram(t *testing.T) {
 	w.mu.Lock()
 	w.broken["gone"] = "its directory is gone"
 	w.mu.Unlock()
-	r := w.run(1, nil)
+	var hours atomic.Int32 // nothing is left alone for so long
+	r := w.run(1, func(o *Options) {
+		o.Now = func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Load()) * time.Hour) }
+	})
 	e := r.until("a match of it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	if !strings.Contains(e.Text, "its directory is gone") {
 		t.Errorf("the match was broken off for %q", e.Text)
@@ -190,6 +193,7 @@ func TestMissingProgram(t *testing.T) {
 	w.mu.Lock()
 	w.broken["gone"] = ""
 	w.mu.Unlock()
+	hours.Add(1)
 	r.until("the match is played after all", func(f events.Event) bool { return f.Kind == events.MatchFinished && f.Match == e.Match })
 	r.stop()
 	now := kit.Get[ladder.Version](t)(w.store.Version(t.Context(), v.ID))

@@ -22,7 +22,7 @@ func (r *Runner) finish(ctx context.Context, o *outcome) error {
 		if err == nil {
 			r.health.worked()
 			r.finished(o)
-			r.judge(context.WithoutCancel(ctx), o)
+			r.suspendFaulty(context.WithoutCancel(ctx), o)
 			return nil
 		}
 		if ladder.CodeOf(err) != ladder.Unavailable {
@@ -110,7 +110,7 @@ func (r *Runner) blame(ctx context.Context, o *outcome, why error) (reason, labe
 	switch cause := context.Cause(ctx); {
 	case cause == errSuspended:
 		return fmt.Sprintf("machine %q was suspended", name), "suspended", false
-	case why == errHeld:
+	case why == errOverdue:
 		r.suspend(o.machine, fmt.Sprintf("it had match %d for longer than a match can take", m.ID))
 		return fmt.Sprintf("machine %q had it for too long", name), "held", false
 	case cause != nil || kind == attempt.FailedCancelled && told.Failure == nil:

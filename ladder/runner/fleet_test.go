@@ -410,55 +410,21 @@ func TestBeginTogether(t *testing.T) {
 	r.stop()
 }
 
-// A machine that hands in what is not a result of its match gets nothing more for a while; the match
-// does not count it as a failure, and is played elsewhere.
-func TestHostileMachine(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, tiny)
-	f := w.machines("w1")
-	f.Player = func(ctx context.Context, machine string, j attempt.Job) attempt.Result {
-		r := w.playThere(ctx, j)
-		if machine == "w1" && r.Failure == nil { // its other match is ended when it is suspended
-			r.Games[0].Faults = []referee.Fault{{Seat: 99}}
-		}
-		return r
-	}
-	r := w.run(1, func(o *Options) { o.Fleet = f })
-	e := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
-	if e.Text != `machine "w1" handed in what cannot be of the match` {
-		t.Errorf("it was broken off for %q", e.Text)
-	}
-	r.until("it is played elsewhere", func(f events.Event) bool { return f.Kind == events.MatchFinished && f.Match == e.Match })
-	r.stop()
-	m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
-	if last := m.Attempts[len(m.Attempts)-1]; m.State != ladder.Finished || last.Machine != "local" {
-		t.Errorf("it is %s, on %s", m.State, last.Machine)
-	}
-	w.sound()
-}
-
-// unbuilt is a fleet that cannot have the files of a bot for other machines.
-type unbuilt struct {
-	*laddertest.Fleet
-	name string
-}
-
-func (f *unbuilt) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
-	for _, b := range j.Bots {
-		if b.Name == f.name {
-			return &attempt.Failure{Kind: attempt.FailedVersion, Version: b.Version, Text: "its upload is gone"}
-		}
-	}
-	return f.Fleet.Play(ctx, machine, j, keep)
-}
-
 // A version whose files cannot be handed out is left alone for a while, longer each time; no machine is
 // lost with it.
 func TestNotHandedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("gone", script(""))
-	f := &unbuilt{w.machines("w1"), "gone"}
+	f := w.machines("w1")
+	f.Refuses = func(j attempt.Job) error {
+		for _, b := range j.Bots {
+			if b.Name == "gone" {
+				return &attempt.Failure{Kind: attempt.FailedVersion, Version: b.Version, Text: "its upload is gone"}
+			}
+		}
+		return nil
+	}
 	r := w.run(1, func(o *Options) { o.Fleet = f })
 	r.until("a match of it is dropped", func(e events.Event) bool {
 		if e.Kind != events.MatchBroken {
@@ -473,37 +439,27 @@ func TestNotHandedOut(t *testing.T) {
 	r.stop()
 }
 
-// away is a fleet that cannot be reached for a while.
-type away struct {
-	*laddertest.Fleet
-	is atomic.Bool
-}
-
-func (f *away) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
-	if f.is.Load() {
-		return fmt.Errorf("handing out: %w", attempt.ErrUnavailable)
-	}
-	return f.Fleet.Play(ctx, machine, j, keep)
-}
-
 // While nothing can be handed out the server pauses, blames no machine, and goes on when it can.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := &away{Fleet: w.machines("w1")}
+	var away atomic.Bool
+	unavailable := func() error {
+		if away.Load() {
+			return fmt.Errorf("handing out: %w", attempt.ErrUnavailable)
+		}
+		return nil
+	}
+	f := w.machines("w1")
+	f.Refuses = func(attempt.Job) error { return unavailable() }
 	r := w.run(1, func(o *Options) {
 		o.Fleet = f
-		o.Check = func(context.Context) error {
-			if f.is.Load() {
-				return attempt.ErrUnavailable
-			}
-			return nil
-		}
+		o.Check = func(context.Context) error { return unavailable() }
 	})
 	r.finished(2)
-	f.is.Store(true)
+	away.Store(true)
 	r.until("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
-	f.is.Store(false)
+	away.Store(false)
 	r.until("it goes on", func(e events.Event) bool { return e.Kind == events.Resumed })
 	r.finished(2)
 	r.stop()

@@ -50,9 +50,9 @@ func (m *matchFaults) add(code string, faults int) {
 	m.faults += max(1, faults)
 }
 
-// verdict returns why a version is suspended by its fault history, the last match
+// suspendReason returns why a version is suspended by its fault history, the last match
 // first; "" when it is not.
-func verdict(history []matchFaults) string {
+func suspendReason(history []matchFaults) string {
 	count := func(n int, bad func(matchFaults) bool) (sum int) {
 		for _, m := range history[:min(n, len(history))] {
 			if bad(m) {

@@ -3,7 +3,7 @@ package runner
 import "testing"
 
 // docs/operating.md, "Suspension".
-func TestVerdict(t *testing.T) {
+func TestSuspendReason(t *testing.T) {
 	t.Parallel()
 	good := matchFaults{games: 20}
 	once := matchFaults{games: 20, faulty: 1, faults: 1}
@@ -32,7 +32,7 @@ func TestVerdict(t *testing.T) {
 		{"two games of two with one fault each", []matchFaults{{games: 2, faulty: 1, faults: 1}, {games: 2, faulty: 1, faults: 1}, {games: 2, faulty: 1, faults: 1}}, true},
 	}
 	for _, test := range tests {
-		if why := verdict(test.matches); (why != "") != test.suspended {
+		if why := suspendReason(test.matches); (why != "") != test.suspended {
 			t.Errorf("%s: %q, want suspended %t", test.name, why, test.suspended)
 		}
 	}

@@ -27,9 +27,8 @@ type ladders struct {
 	costs
 	rand     *rand.Rand
 	variants map[string]*rules.Variant // by ladder, as what follows
-	last     map[string]time.Time      // when its last match got a place
+	last     map[string]time.Time      // when its last match got a core
 	idled    map[string]time.Time      // when its last match among known house bots alone did
-	quiet    time.Time                 // when the first ladder that pauses can have a match again; past: none pauses
 	fresh    int64                     // the last number of a match that is not stored
 }
 
@@ -41,7 +40,7 @@ func newLadders(r *Runner) ladders {
 	}
 }
 
-func (l *ladders) next(ctx context.Context, at place) (*job, error) {
+func (l *ladders) next(ctx context.Context, at freeCore) (*job, error) {
 	l.fade(at.now)
 	may := func(p *matchmaking.Player) bool { return l.mayPlay(ctx, at, p.ID, p.Remote) }
 	var houses []ladder.Ladder
@@ -74,10 +73,9 @@ func (l *ladders) next(ctx context.Context, at place) (*job, error) {
 }
 
 // of returns a match of a ladder; nil when not enough of its versions may play, or it pauses.
-func (l *ladders) of(ctx context.Context, at place, x ladder.Ladder, may func(*matchmaking.Player) bool) (*job, error) {
-	idleUntil := l.idled[x.Name].Add(l.Idle)
+func (l *ladders) of(ctx context.Context, at freeCore, x ladder.Ladder, may func(*matchmaking.Player) bool) (*job, error) {
 	c := matchmaking.Choice{May: may}
-	if at.now.Before(idleUntil) {
+	if at.now.Before(l.idled[x.Name].Add(l.Idle)) {
 		c.Idle = known
 	}
 	for {
@@ -93,9 +91,6 @@ func (l *ladders) of(ctx context.Context, at place, x ladder.Ladder, may func(*m
 			return l.job(ctx, x, p, slots)
 		}
 		if unknown == 0 {
-			if c.Idle != nil && p.Count(may) >= x.Bots {
-				l.quietUntil(idleUntil, at.now)
-			}
 			return nil, nil
 		}
 		if err := l.Store.Learn(ctx, x.Name, unknown); err != nil {
@@ -129,22 +124,23 @@ func (l *ladders) job(ctx context.Context, x ladder.Ladder, p *matchmaking.Pool,
 // one was less than Options.Pause ago.
 func (l *ladders) pauses(name string, pool *matchmaking.Pool, may func(*matchmaking.Player) bool, now time.Time) bool {
 	last, played := l.last[name]
-	until := last.Add(l.Pause)
-	if !played || !now.Before(until) {
-		return false
-	}
-	if pool.Contains(func(p *matchmaking.Player) bool { return p.Matches < ladder.EnoughMatches && may(p) }) {
-		return false
-	}
-	l.quietUntil(until, now)
-	return true
+	return played && now.Before(last.Add(l.Pause)) &&
+		!pool.Contains(func(p *matchmaking.Player) bool { return p.Matches < ladder.EnoughMatches && may(p) })
 }
 
-// quietUntil notes when a ladder can have a match again.
-func (l *ladders) quietUntil(until, now time.Time) {
-	if !l.quiet.After(now) || until.Before(l.quiet) {
-		l.quiet = until
+// pausesUntil returns when the first ladder that may pause can have a match again; zero when none pauses.
+func (l *ladders) pausesUntil(now time.Time) (first time.Time) {
+	if l.Pause == 0 && l.Idle == 0 {
+		return first
 	}
+	for name, last := range l.last {
+		for _, until := range []time.Time{last.Add(l.Pause), l.idled[name].Add(l.Idle)} {
+			if until.After(now) {
+				first = earliest(first, until)
+			}
+		}
+	}
+	return first
 }
 
 func (l *ladders) began(j *job, now time.Time) {

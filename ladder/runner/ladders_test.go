@@ -51,7 +51,7 @@ func TestIdle(t *testing.T) {
 	}))
 	next := func() *ladder.Match {
 		t.Helper()
-		j := kit.Get[*job](t)(r.ladders.next(t.Context(), place{r.placement.local(), now}))
+		j := kit.Get[*job](t)(r.ladders.next(t.Context(), freeCore{r.placement.local(), now}))
 		if j == nil {
 			return nil
 		}
@@ -67,12 +67,8 @@ func TestIdle(t *testing.T) {
 			if m := next(); m != nil {
 				t.Errorf("house bots %q play again %s after the start", m.Bots, now.Sub(began))
 			}
-			if want := began.Add(time.Hour); !r.ladders.quiet.Equal(want) {
-				t.Errorf("the next look is at %s, want %s", r.ladders.quiet, want)
-			}
-			// A machine for which nothing fits does not end the wait.
-			if j, err := r.ladders.next(t.Context(), place{&machine{Machine: attempt.Machine{Memory: 1}}, now}); j != nil || err != nil || r.ladders.quiet.IsZero() {
-				t.Errorf("a machine without memory plays %v, %v; the next look is at %s", j, err, r.ladders.quiet)
+			if got, want := r.ladders.pausesUntil(now), began.Add(time.Hour); !got.Equal(want) {
+				t.Errorf("the next look is at %s, want %s", got, want)
 			}
 			now = now.Add(time.Hour / 4)
 		}
@@ -106,7 +102,7 @@ house = ["@random", "@greedy"]
 	r.ladders.spent["teeko"] = 1000
 	ladders := func(n int) (names []string) {
 		for range n {
-			j := kit.Get[*job](t)(r.ladders.next(t.Context(), place{r.placement.local(), time.Now()}))
+			j := kit.Get[*job](t)(r.ladders.next(t.Context(), freeCore{r.placement.local(), time.Now()}))
 			names = append(names, j.match.Ladder)
 		}
 		return names
@@ -134,9 +130,9 @@ func TestPause(t *testing.T) {
 	all := func(*matchmaking.Player) bool { return true }
 	check := func(after time.Duration, want bool, players ...matchmaking.Player) {
 		t.Helper()
-		l.quiet = time.Time{}
-		if got := l.pauses("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)); got != want || got == l.quiet.IsZero() || got && !l.quiet.Equal(now.Add(time.Minute)) {
-			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, l.quiet.Sub(now), want)
+		got, until := l.pauses("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)), l.pausesUntil(now.Add(after))
+		if got != want || got && !until.Equal(now.Add(time.Minute)) {
+			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, until.Sub(now), want)
 		}
 	}
 	check(0, false, old, old) // its first match since the start

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 )
@@ -27,9 +25,9 @@ import (
 // It changes in the goroutine of Run, under mu. Others read it under mu, and note there what machines do.
 type placement struct {
 	mu    sync.Mutex
-	there []*machine                   // this one first, the others by name
-	known *lru.Cache[string, *machine] // by name; of more than can be connected, the oldest are forgotten
-	jobs  map[int64]*job               // by job.id, but those that are not stored yet
+	there []*machine          // this one first, the others by name
+	known map[string]*machine // by name: the operator has given each its name
+	jobs  map[int64]*job      // by job.id, but those that are not stored yet
 }
 
 // machine is one that matches are played on.
@@ -48,22 +46,14 @@ type machine struct {
 	finished, void, starved, broken int64
 }
 
-// maxMachines is how many machines are remembered: some thousands can be connected, and those that are there
-// are never the oldest.
-const maxMachines = 10_000
-
-// place is a free core of a machine at a time.
-type place struct {
+// freeCore is a free core of a machine at a time.
+type freeCore struct {
 	*machine
 	now time.Time
 }
 
 func newPlacement() *placement {
-	known, err := lru.New[string, *machine](maxMachines)
-	if err != nil {
-		panic("runner: " + err.Error()) // only for a size below 1
-	}
-	return &placement{known: known, jobs: map[int64]*job{}}
+	return &placement{known: map[string]*machine{}, jobs: map[int64]*job{}}
 }
 
 // local returns the machine of this process.
@@ -71,10 +61,10 @@ func (p *placement) local() *machine { return p.there[0] }
 
 // of returns what is known of a machine.
 func (p *placement) of(name string) *machine {
-	m, ok := p.known.Get(name)
-	if !ok {
+	m := p.known[name]
+	if m == nil {
 		m = &machine{Machine: attempt.Machine{Name: name}, hour: hour{}}
-		p.known.Add(name, m)
+		p.known[name] = m
 	}
 	return m
 }
@@ -131,14 +121,14 @@ func byName(a, b attempt.Machine) int {
 	return 1
 }
 
-// places returns the places where a job can begin. The next one is on the same machine as long as jobs take
+// freeCores returns the cores on which a job can begin. The next one is on the same machine as long as jobs take
 // them.
-func (p *placement) places(now time.Time) iter.Seq[place] {
-	return func(yield func(place) bool) {
+func (p *placement) freeCores(now time.Time) iter.Seq[freeCore] {
+	return func(yield func(freeCore) bool) {
 		for _, m := range p.there {
 			for n := -1; n < len(m.jobs) && p.isFree(m, now); {
 				n = len(m.jobs)
-				if !yield(place{m, now}) {
+				if !yield(freeCore{m, now}) {
 					return
 				}
 			}
@@ -186,7 +176,7 @@ func (m *machine) fits(memory int64) bool {
 }
 
 // take gives a job a core and its memory. Where that does not fit yet, the machine saves for it.
-func (p *placement) take(at place, j *job) bool {
+func (p *placement) take(at freeCore, j *job) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !at.fits(j.memory) {
@@ -380,7 +370,7 @@ func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 	list := make([]ladder.Machine, 0, len(there))
 	for _, told := range there {
 		var m machine
-		if known, ok := p.known.Peek(told.Name); ok {
+		if known := p.known[told.Name]; known != nil {
 			m = *known
 		}
 		_, gone := away[told.Name]

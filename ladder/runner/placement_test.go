@@ -28,7 +28,7 @@ func TestPlacement(t *testing.T) {
 		p.sync([]attempt.Machine{m})
 		left := rapid.SliceOfN(rapid.Int64Range(0, most), 0, 30).Draw(t, "jobs")
 		for id := int64(1); len(left) > 0 || len(p.local().jobs) > 0; {
-			for at := range p.places(now) {
+			for at := range p.freeCores(now) {
 				if len(left) > 0 && p.take(at, &job{version: id, memory: left[0]}) {
 					left = left[1:]
 					id++
@@ -61,7 +61,7 @@ func TestSaving(t *testing.T) {
 	t.Parallel()
 	p, now := newPlacement(), time.Now()
 	p.sync([]attempt.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 10}})
-	at := place{p.local(), now}
+	at := freeCore{p.local(), now}
 	free := func() bool { return p.isFree(p.local(), now) }
 	small := &job{version: 1, memory: 4}
 	if !p.take(at, small) || p.take(at, &job{version: 2, memory: 8}) || free() {
@@ -94,7 +94,7 @@ func TestMachineJobs(t *testing.T) {
 	p.sync([]attempt.Machine{w, local})
 	id := int64(10)
 	fill := func() (n int) {
-		for at := range p.places(now) {
+		for at := range p.freeCores(now) {
 			id++
 			p.take(at, &job{match: &ladder.Match{ID: id}})
 			n++

@@ -22,7 +22,7 @@ type toldError struct{ *attempt.Failure }
 var (
 	errOverTime  = errors.New("it is over its time")
 	errCancelled = errors.New("it is cancelled")
-	errHeld      = errors.New("its machine has it for too long")
+	errOverdue   = errors.New("its machine has it for too long")
 	errSuspended = errors.New("its machine is suspended")
 )
 
@@ -110,8 +110,8 @@ func (r *Runner) handOut(ctx context.Context, o *outcome) error {
 	}
 	j := attempt.NewJob(o.match, o.versions, o.attempt.Number, referee.Hex(o.seed))
 	began := time.Now()
-	// The machine is ended with held, which says nothing any more once the result has come.
-	held, over := context.WithTimeoutCause(ctx, r.mayHold(o), errHeld)
+	// The machine's time ends with limited, which says nothing any more once the result has come.
+	limited, over := context.WithTimeoutCause(ctx, r.longestAttempt(o), errOverdue)
 	defer over()
 	var kept error // what is not the machine's to keep for another server
 	keep := func(result attempt.Result) error {
@@ -124,11 +124,11 @@ func (r *Runner) handOut(ctx context.Context, o *outcome) error {
 	}
 	var err error
 	if o.awaited {
-		err = r.Fleet.Adopt(held, o.attempt.Machine, j, o.attempt.Commitment, keep)
+		err = r.Fleet.Adopt(limited, o.attempt.Machine, j, o.attempt.Commitment, keep)
 	} else if j.Core, j.Together = o.core, o.rotations; o.attempt.Machine == attempt.Local {
 		err = keep(r.here(ctx, o, j))
 	} else {
-		err = r.Fleet.Play(held, o.attempt.Machine, j, keep)
+		err = r.Fleet.Play(limited, o.attempt.Machine, j, keep)
 	}
 	if o.took == 0 {
 		o.took = time.Since(began)
@@ -136,15 +136,15 @@ func (r *Runner) handOut(ctx context.Context, o *outcome) error {
 	switch {
 	case err == nil:
 		return kept
-	case ctx.Err() == nil && held.Err() != nil && errors.Is(err, held.Err()):
-		return errHeld
+	case ctx.Err() == nil && limited.Err() != nil && errors.Is(err, limited.Err()):
+		return errOverdue
 	}
 	return err
 }
 
-// mayHold returns how long a machine may have an attempt: three times as long as all of its games can
+// longestAttempt returns how long a machine may have an attempt: three times as long as all of its games can
 // take. One that an earlier server gave out may have begun long ago.
-func (r *Runner) mayHold(o *outcome) time.Duration {
+func (r *Runner) longestAttempt(o *outcome) time.Duration {
 	const longest, least = 30 * 24 * time.Hour, 10 * time.Minute
 	m := o.match
 	v, err := m.Variant()

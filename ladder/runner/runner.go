@@ -107,7 +107,7 @@ type Runner struct {
 	journal attempt.Journal
 	here    func(context.Context, *outcome, attempt.Job) attempt.Result // playHere, but for tests
 
-	// What follows belongs to the goroutine of Run, but for what placement says.
+	// What follows belongs to the goroutine of Run, but for what freeCorement says.
 
 	placement   *placement
 	submissions submissions // the sources of what is played next
@@ -276,7 +276,7 @@ func (r *Runner) begin(ctx, playing context.Context) {
 
 // choose gives jobs to free cores, up to maxStarts.
 func (r *Runner) choose(ctx context.Context) (jobs []*job) {
-	for at := range r.placement.places(r.Now()) {
+	for at := range r.placement.freeCores(r.Now()) {
 		j, err := r.next(ctx, at)
 		if err != nil {
 			if ctx.Err() == nil {
@@ -294,9 +294,9 @@ func (r *Runner) choose(ctx context.Context) (jobs []*job) {
 	return jobs
 }
 
-// take gives a job its place. It reports false where memory is saved for it, or a remote version has just
+// take gives a job its core. It reports false where memory is saved for it, or a remote version has just
 // left.
-func (r *Runner) take(at place, j *job) bool {
+func (r *Runner) take(at freeCore, j *job) bool {
 	if !r.placement.take(at, j) {
 		return false
 	}
@@ -369,11 +369,9 @@ func (r *Runner) countMachines() {
 // over; nil for none. now is the time before the runner looked for jobs: what has
 // ended since then counts.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
-	next := earliest(r.backoffs.next(now), r.placement.pausesUntil(now))
-	for _, at := range []time.Time{r.ladders.quiet, r.able.looksAgain()} {
-		if at.After(now) {
-			next = earliest(next, at)
-		}
+	next := earliest(earliest(r.backoffs.next(now), r.placement.pausesUntil(now)), r.ladders.pausesUntil(now))
+	if at := r.able.looksAgain(); at.After(now) {
+		next = earliest(next, at)
 	}
 	if until := r.health.pausedUntil(); !until.IsZero() {
 		next = until
@@ -397,7 +395,7 @@ type job struct {
 	idle      bool              // it is among known house bots alone
 	pool      *matchmaking.Pool // which knows of it while it is not stored
 	inPool    int64             // the number of the match there
-	// What follows is set when it has a place.
+	// What follows is set when it has a core.
 	machine *machine
 	core    int
 	began   time.Time

@@ -10,18 +10,18 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// A source offers what to do next at a place; nil for nothing. What it offers is charged to nobody, and
+// A source offers what to do next on a free core; nil for nothing. What it offers is charged to nobody, and
 // counts nowhere, before began.
-type source func(ctx context.Context, at place) (*job, error)
+type source func(ctx context.Context, at freeCore) (*job, error)
 
-// next returns what to do at a place, of the first source that has something; nil for nothing.
+// next returns what to do on a free core, of the first source that has something; nil for nothing.
 //
 //   - Submissions come first on half of the cores of this machine. On a single core, and on the middle one
 //     of an odd number, they and matches take turns.
 //   - Interrupted matches come before new ones.
 //   - Matches that people asked for come before those of the ladders while they have had less than their
 //     share of the time, and last where there is nothing else to play.
-func (r *Runner) next(ctx context.Context, at place) (*job, error) {
+func (r *Runner) next(ctx context.Context, at freeCore) (*job, error) {
 	order := []source{r.waiting.interrupted, r.waiting.asked, r.ladders.next, r.waiting.spare, r.submissions.next}
 	if r.submissions.first() {
 		order = slices.Insert(order[:4], 0, r.submissions.next)
@@ -38,16 +38,16 @@ func (r *Runner) next(ctx context.Context, at place) (*job, error) {
 	return nil, nil
 }
 
-// began tells the sources of a job that has got a place.
+// began tells the sources of a job that has got a core.
 func (r *Runner) began(j *job, now time.Time) {
 	r.submissions.began(j)
 	r.waiting.began(j)
 	r.ladders.began(j, now)
 }
 
-// measured returns a job with the memory that it needs at a place; nil for one that is dropped, because it
+// measured returns a job with the memory that it needs on a machine; nil for one that is dropped, because it
 // never fits or is over its time.
-func (r *Runner) measured(ctx context.Context, at place, j *job) (*job, error) {
+func (r *Runner) measured(ctx context.Context, at freeCore, j *job) (*job, error) {
 	err := r.measure(ctx, at, j)
 	switch {
 	case err != nil:
@@ -65,8 +65,8 @@ func (r *Runner) measured(ctx context.Context, at place, j *job) (*job, error) {
 	return nil, nil
 }
 
-// measure finds out how much memory a job needs at a place.
-func (r *Runner) measure(ctx context.Context, at place, j *job) error {
+// measure finds out how much memory a job needs on a machine.
+func (r *Runner) measure(ctx context.Context, at freeCore, j *job) error {
 	switch {
 	case j.tryout != nil:
 		return nil // it is known
@@ -99,10 +99,12 @@ func (r *Runner) measure(ctx context.Context, at place, j *job) error {
 }
 
 // roomOf returns the memory that the matches of a machine share.
-func (r *Runner) roomOf(at place) ladder.Room { return ladder.Room{Total: at.Memory, Bot: r.Room.Bot} }
+func (r *Runner) roomOf(at freeCore) ladder.Room {
+	return ladder.Room{Total: at.Memory, Bot: r.Room.Bot}
+}
 
-// mayPlay reports whether a version can play at a place now.
-func (r *Runner) mayPlay(ctx context.Context, at place, version int64, remote bool) bool {
+// mayPlay reports whether a version can play on a machine now.
+func (r *Runner) mayPlay(ctx context.Context, at freeCore, version int64, remote bool) bool {
 	if len(r.backoffs) > 0 && (r.backoffs.active(versionName(version), at.now) || r.backoffs.active(thereName(at.Name, version), at.now)) {
 		return false
 	}
@@ -118,7 +120,7 @@ func (r *Runner) mayPlay(ctx context.Context, at place, version int64, remote bo
 //   - Owners take turns, as store.Pending has them, and each has one core.
 type submissions struct {
 	*Runner
-	last  bool  // the last job that got a place is one
+	last  bool  // the last job that got a core is one
 	tried bool  // the last of them was a tryout
 	tries int64 // tryouts so far
 }
@@ -142,7 +144,7 @@ func (s *submissions) owners() (list []int64) {
 	return list
 }
 
-func (s *submissions) next(ctx context.Context, at place) (*job, error) {
+func (s *submissions) next(ctx context.Context, at freeCore) (*job, error) {
 	owners := s.owners()
 	if s.Submit == nil || !at.Local || len(owners) >= (len(s.Local.Cores)+1)/2 {
 		return nil, nil
@@ -234,7 +236,7 @@ func (w *waiting) giveUp(ctx context.Context) {
 }
 
 // interrupted offers the first match that was interrupted.
-func (w *waiting) interrupted(ctx context.Context, at place) (*job, error) {
+func (w *waiting) interrupted(ctx context.Context, at freeCore) (*job, error) {
 	if err := w.refresh(ctx); err != nil {
 		return nil, err
 	}
@@ -247,7 +249,7 @@ func (w *waiting) interrupted(ctx context.Context, at place) (*job, error) {
 }
 
 // asked offers a match that somebody asked for, unless such have had their share of the time.
-func (w *waiting) asked(ctx context.Context, at place) (*job, error) {
+func (w *waiting) asked(ctx context.Context, at freeCore) (*job, error) {
 	if w.credit.over(w.playing(at.now)) {
 		return nil, nil
 	}
@@ -256,7 +258,7 @@ func (w *waiting) asked(ctx context.Context, at place) (*job, error) {
 
 // spare offers a match that somebody asked for where there is nothing else to do: its time counts for
 // nothing.
-func (w *waiting) spare(ctx context.Context, at place) (*job, error) {
+func (w *waiting) spare(ctx context.Context, at freeCore) (*job, error) {
 	j := w.pick(ctx, at)
 	if j != nil {
 		j.spare = true
@@ -265,7 +267,7 @@ func (w *waiting) spare(ctx context.Context, at place) (*job, error) {
 }
 
 // pick returns the match of the person whose turn it is.
-func (w *waiting) pick(ctx context.Context, at place) *job {
+func (w *waiting) pick(ctx context.Context, at freeCore) *job {
 	var best *ladder.Match
 	for _, m := range w.matches {
 		before := best == nil || w.served[m.AskedBy] < w.served[best.AskedBy]
@@ -279,9 +281,9 @@ func (w *waiting) pick(ctx context.Context, at place) *job {
 	return &job{match: best}
 }
 
-// isFree reports whether the other matches that people asked for leave a place to one. Where they leave
+// isFree reports whether the other matches that people asked for leave a core to one. Where they leave
 // no memory, it is not next before one of them has ended.
-func (w *waiting) isFree(ctx context.Context, at place, m *ladder.Match) bool {
+func (w *waiting) isFree(ctx context.Context, at freeCore, m *ladder.Match) bool {
 	if !at.Local {
 		return false
 	}
@@ -300,8 +302,8 @@ func (w *waiting) isFree(ctx context.Context, at place, m *ladder.Match) bool {
 	return playing < len(at.Cores)-1 && (at.Memory == 0 || w.measure(ctx, at, j) == nil && at.fits(j.memory))
 }
 
-// may reports whether a waiting match can begin at a place now.
-func (w *waiting) may(ctx context.Context, at place, m *ladder.Match) bool {
+// may reports whether a waiting match can begin on a machine now.
+func (w *waiting) may(ctx context.Context, at freeCore, m *ladder.Match) bool {
 	if m.State == ladder.Dropped || w.placement.jobs[m.ID] != nil {
 		return false
 	}

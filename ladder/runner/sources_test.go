@@ -28,12 +28,12 @@ type quietStore struct{ Store }
 
 func (quietStore) Generation() uint64 { return 0 }
 
-// alone returns a runner that knows of nothing but what the test tells its sources, and a place on its machine.
-func alone(cores int, share float64) (*Runner, place) {
+// alone returns a runner that knows of nothing but what the test tells its sources, and a core of its machine.
+func alone(cores int, share float64) (*Runner, freeCore) {
 	r := &Runner{Options: Options{Store: quietStore{}}, placement: newPlacement(), backoffs: backoffs{}}
 	r.waiting = waiting{Runner: r, read: true, credit: credit{share: share}, served: map[int64]int{}}
 	r.placement.sync([]attempt.Machine{{Local: true, Cores: make([]int, cores)}})
-	return r, place{r.placement.local(), time.Unix(0, 0)}
+	return r, freeCore{r.placement.local(), time.Unix(0, 0)}
 }
 
 // What is next, round after round: at the end of each all jobs end, after a second. SUBMISSION is a bot, "asked" is

@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// judge suspends the versions of a finished match that failed too often. Its own
+// suspendFaulty suspends the versions of a finished match that failed too often. Its own
 // errors are logged; they never make the match fail.
-func (r *Runner) judge(ctx context.Context, o *outcome) {
+func (r *Runner) suspendFaulty(ctx context.Context, o *outcome) {
 	if !o.match.Rated {
 		return
 	}
@@ -25,11 +25,12 @@ func (r *Runner) judge(ctx context.Context, o *outcome) {
 		if f == nil || v.House() {
 			continue
 		}
-		why, err := r.suspendReason(ctx, v)
+		history, err := r.faultHistory(ctx, v)
 		if err != nil {
 			r.Log.Error("reading a version's fault history", "version", v.ID, "err", err)
 			continue
 		}
+		why := suspendReason(history)
 		if why == "" {
 			continue
 		}
@@ -50,21 +51,20 @@ func (r *Runner) judge(ctx context.Context, o *outcome) {
 	}
 }
 
-// suspendReason returns why a version must be suspended by its last rated matches,
-// including the one just stored; "" when it need not be.
-func (r *Runner) suspendReason(ctx context.Context, v ladder.Version) (why string, err error) {
+// faultHistory returns the faults of a version in its last rated matches, including the one just stored, the last
+// first.
+func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []matchFaults, err error) {
 	matches, err := r.Store.Matches(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * historyMatches})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	var history []matchFaults
 	for _, m := range matches {
 		if !m.Rated || len(history) == historyMatches || m.Reason != "" { // a match that ended early
 			continue
 		}
 		games, err := r.Store.Games(ctx, m.ID)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		var faults matchFaults
 		for _, g := range games {
@@ -76,7 +76,7 @@ func (r *Runner) suspendReason(ctx context.Context, v ladder.Version) (why strin
 		}
 		history = append(history, faults)
 	}
-	return verdict(history), nil
+	return history, nil
 }
 
 // lastFault returns the last fault of a slot and its game, without the games that it

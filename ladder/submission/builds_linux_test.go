@@ -63,7 +63,7 @@ func TestSweepBuilds(t *testing.T) {
 	kit.Must(t, err)
 	anchor, err := w.Store.Versions(t.Context(), house.ID)
 	kit.Must(t, err)
-	was := tree(t, w.Dir.Bot(old.Hash))
+	was := kit.Tree(t, w.Dir.Bot(old.Hash))
 	rules := ladder.Storage{}
 
 	w.sweep(rules, old.Hash, live.Hash) // just used
@@ -96,7 +96,7 @@ func TestSweepBuilds(t *testing.T) {
 	upload.Close()
 	bot, err := w.Resolve(t.Context(), old)
 	kit.Must(t, err)
-	if diff := cmp.Diff(was, tree(t, bot.Dir)); diff != "" {
+	if diff := cmp.Diff(was, kit.Tree(t, bot.Dir)); diff != "" {
 		t.Errorf("restored it is another: %s", diff)
 	}
 	plays(t, w.Config.Ladders[1], bot)
@@ -152,7 +152,7 @@ func TestSweepWhileResolved(t *testing.T) {
 	for i := range 3 { // the last one is live, and stays
 		v := w.built(w.add("bot", fileTree(t, quick(i))))
 		versions = append(versions, v)
-		trees[v.Hash] = tree(t, w.Dir.Bot(v.Hash))
+		trees[v.Hash] = kit.Tree(t, w.Dir.Bot(v.Hash))
 	}
 	w.Config.Storage = ladder.Storage{Room: 1} // all that nobody needs
 	var resolvers, sweeper sync.WaitGroup
@@ -185,7 +185,7 @@ func TestSweepWhileResolved(t *testing.T) {
 				bot, err := w.Resolve(ctx, v)
 				if err != nil {
 					t.Error(err)
-				} else if diff := cmp.Diff(trees[v.Hash], tree(t, bot.Dir)); diff != "" {
+				} else if diff := cmp.Diff(trees[v.Hash], kit.Tree(t, bot.Dir)); diff != "" {
 					t.Errorf("what is resolved is not there: %s", diff)
 				}
 				over()

@@ -36,9 +36,7 @@ func TestFailures(t *testing.T) {
 	w := newWorld(t)
 	calls, port := listen(t)
 	outside := filepath.Join(t.TempDir(), "outside")
-	if err := os.Chmod(filepath.Dir(outside), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Chmod(filepath.Dir(outside), 0o777))
 	good := map[string]string{"timba.toml": "version = \"1.0\"\n" + tebesOnly, "bot.sh": shell("")}
 	first, stages := w.run(w.add("fighter", fileTree(t, good)))
 	if first.State != ladder.Live || first.Label != "1.0" {
@@ -206,11 +204,7 @@ func TestLateInTrial(t *testing.T) {
 // told wants a message to the owner with the reason.
 func (w *world) told(v ladder.Version) {
 	w.t.Helper()
-	messages, err := w.Store.Messages(w.t.Context(), w.person.ID, 0, 1000)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for _, m := range messages {
+	for _, m := range kit.Get[[]ladder.Message](w.t)(w.Store.Messages(w.t.Context(), w.person.ID, 0, 1000)) {
 		if m.Version == v.ID && strings.Contains(m.Text(), v.Reason) {
 			return
 		}
@@ -221,19 +215,9 @@ func (w *world) told(v ladder.Version) {
 // unzipped returns a directory as a .tar.
 func unzipped(t *testing.T, dir string) []byte {
 	t.Helper()
-	packed, err := bundle.Pack(dir, bundle.Default)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(packed.Data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	packed := kit.Get[*bundle.Packed](t)(bundle.Pack(dir, bundle.Default))
+	z := kit.Get[*gzip.Reader](t)(gzip.NewReader(bytes.NewReader(packed.Data)))
+	return kit.Get[[]byte](t)(io.ReadAll(z))
 }
 
 func zipWith(t *testing.T, names ...string) []byte {
@@ -241,23 +225,16 @@ func zipWith(t *testing.T, names ...string) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for _, name := range names {
-		if _, err := z.Create(name); err != nil {
-			t.Fatal(err)
-		}
+		kit.Get[io.Writer](t)(z.Create(name))
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, z.Close())
 	return out.Bytes()
 }
 
 // listen counts who comes to a port of this machine.
 func listen(t *testing.T) (calls *atomic.Int64, port int) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := kit.Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
 	calls = new(atomic.Int64)
 	go func() {
 		for {

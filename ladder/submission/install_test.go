@@ -3,9 +3,7 @@ package submission
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -29,26 +27,6 @@ var built = map[string]string{
 	"bot.sh":     "#!/bin/sh\n" + shell(""),
 }
 
-// tree returns what is in a directory, with modes.
-func tree(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	found := map[string]string{}
-	kit.Must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		rel, _ := filepath.Rel(dir, path)
-		found[rel] = info.Mode().String()
-		if d.Type().IsRegular() {
-			data, _ := os.ReadFile(path)
-			found[rel] += " " + string(data)
-		}
-		return err
-	}))
-	return found
-}
-
 // Two bots with the same files share a directory, which has the hash that the files
 // have on their author's machine, and which is made again when somebody deletes it.
 func TestSharedAndRestored(t *testing.T) {
@@ -69,7 +47,7 @@ func TestSharedAndRestored(t *testing.T) {
 	if err != nil || first.Dir != second.Dir || first.Name == second.Name {
 		t.Errorf("they are %+v and %+v, %v", first, second, err)
 	}
-	want := tree(t, first.Dir)
+	want := kit.Tree(t, first.Dir)
 	if want["bot"] == "" || want["lib/out"] != "-r--r--r-- built\n" || want["bot"][:10] != "-r-xr-xr-x" {
 		t.Errorf("there are %q", want)
 	}
@@ -84,7 +62,7 @@ func TestSharedAndRestored(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if diff := cmp.Diff(want, tree(t, first.Dir)); diff != "" {
+		if diff := cmp.Diff(want, kit.Tree(t, first.Dir)); diff != "" {
 			t.Errorf("restored it is another: %s", diff)
 		}
 	}

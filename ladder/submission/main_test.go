@@ -100,25 +100,15 @@ func (w *world) built(v ladder.Version) ladder.Version {
 // add packs a directory and adds it as a version of a bot.
 func (w *world) add(bot, dir string) ladder.Version {
 	w.t.Helper()
-	packed, err := bundle.Pack(dir, bundle.Default)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return w.addData(bot, packed.Data)
+	return w.addData(bot, kit.Get[*bundle.Packed](w.t)(bundle.Pack(dir, bundle.Default)).Data)
 }
 
 func (w *world) addData(bot string, data []byte) ladder.Version {
 	w.t.Helper()
-	upload, err := bundle.Receive(bytes.NewReader(data), w.Dir, bundle.Default)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	upload := kit.Get[*bundle.Upload](w.t)(bundle.Receive(bytes.NewReader(data), w.Dir, bundle.Default))
 	defer upload.Discard()
-	v, err := w.Store.AddVersion(w.t.Context(), w.person.ID, store.NewVersion{Bot: bot, Bundle: upload.SHA256, Keep: upload.Keep}, w.Config.Limits)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return v
+	fresh := store.NewVersion{Bot: bot, Bundle: upload.SHA256, Keep: upload.Keep}
+	return kit.Get[ladder.Version](w.t)(w.Store.AddVersion(w.t.Context(), w.person.ID, fresh, w.Config.Limits))
 }
 
 // run takes a version through and gives what became of it.
@@ -132,15 +122,8 @@ func (w *world) run(v ladder.Version) (ladder.Version, []ladder.Stage) {
 
 func (w *world) version(id int64) (ladder.Version, []ladder.Stage) {
 	w.t.Helper()
-	v, err := w.Store.Version(w.t.Context(), id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	stages, err := w.Store.Stages(w.t.Context(), id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return v, stages
+	v := kit.Get[ladder.Version](w.t)(w.Store.Version(w.t.Context(), id))
+	return v, kit.Get[[]ladder.Stage](w.t)(w.Store.Stages(w.t.Context(), id))
 }
 
 // clean wants nothing left where stages work.

@@ -228,13 +228,14 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	}
 	var no *refusal
 	ours := err != nil && !errors.As(err, &no)
+	result := "ok"
 	switch {
 	case ours:
-		summary = "interrupted by a failure of the server, which will try again"
+		result, summary = "failed", "interrupted by a failure of the server, which will try again"
 	case err != nil:
-		summary = log.clean(no.text)
+		result, summary = "failed", log.clean(no.text)
 	}
-	fmt.Fprintf(log, "\n%s: %s (%s)\n", verdict(err), summary, short(time.Since(began)))
+	fmt.Fprintf(log, "\n%s: %s (%s)\n", result, summary, short(time.Since(began)))
 	ended := ladder.Stage{Name: st.name, OK: err == nil, Log: log.String(), Summary: firstLine(summary)}
 	if kept := s.Store.EndStage(ctx, s.version.ID, ended); kept != nil || ours {
 		return false, errors.Join(err, kept)
@@ -276,13 +277,6 @@ func (s *submission) yield(own time.Duration) error {
 		return s.overtime()
 	}
 	return nil
-}
-
-func verdict(err error) string {
-	if err == nil {
-		return "ok"
-	}
-	return "failed"
 }
 
 // short returns a time for people.

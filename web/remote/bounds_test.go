@@ -112,27 +112,6 @@ func (s *session) end(t *testing.T) {
 	}
 }
 
-// The number of remote bots is limited in all; 0 allows none.
-func TestTotal(t *testing.T) {
-	// limit: remote.total
-	t.Parallel()
-	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, limitsOf(30, 3, 2))
-		more := w.good(t)
-		w.good(t)
-		third := w.client(w.token, "third")
-		if err := third.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the limit is 2 remote bots at the same time") {
-			t.Errorf("a third bot ends with %v", err)
-		}
-		more()
-		none := newWorld(t, limitsOf(30, 3, 0))
-		third = none.client(none.token, "third")
-		if err := third.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the limit is 0 remote bots") {
-			t.Errorf("where none may come a bot ends with %v", err)
-		}
-	})
-}
-
 // Thirty people behind one address have a bot connected at the same time, each as many as alone.
 func TestClassBehindOneAddress(t *testing.T) {
 	t.Parallel()

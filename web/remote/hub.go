@@ -47,7 +47,6 @@ type bot struct {
 	reserved bool      // it plays a match, or is about to
 	since    time.Time // it is away, or wants no more matches
 	sessions map[int64]*session
-	matches  map[int64]int // that it plays, by ID: how many sessions
 }
 
 // session is one process of a bot.
@@ -148,7 +147,6 @@ func (h *Hub) open(v ladder.Version, m *ladder.Match) (*session, error) {
 		seat:    socket.NewStream(socket.StreamOptions{Back: h.Limits.Comeback, Slow: slow(h.Limits.Allowance)}),
 	}
 	b.sessions[s.Session] = s
-	b.matches[m.ID]++
 	if b.link != nil && b.link.open {
 		h.begin(b, s)
 	}
@@ -177,11 +175,7 @@ func (h *Hub) begin(b *bot, s *session) {
 func (h *Hub) end(version int64, s *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	b := h.bots[version]
-	delete(b.sessions, s.Session)
-	if b.matches[s.Match]--; b.matches[s.Match] == 0 {
-		delete(b.matches, s.Match)
-	}
+	delete(h.bots[version].sessions, s.Session)
 }
 
 // Run tells the bots how their matches end, and ends the connections of versions that are no longer

@@ -40,7 +40,6 @@ func TestPlays(t *testing.T) {
 		if err := <-f.ended; err != nil {
 			t.Fatalf("after Leave: %v", err)
 		}
-		f.ended <- nil
 		table := kit.Get[[]ladder.Standing](t)(w.Store.Standings(t.Context(), "tebes"))
 		i := slices.IndexFunc(table, func(s ladder.Standing) bool { return s.Bot == "far" })
 		if i < 0 || !table[i].Remote || table[i].Matches == 0 {
@@ -59,7 +58,6 @@ func TestPlays(t *testing.T) {
 		if err := <-f.ended; err != nil {
 			t.Errorf("after one match: %v", err)
 		}
-		f.ended <- nil
 		fresh := w.client(w.token, "far")
 		fresh.New, fresh.Label, fresh.Games = true, "2.0", []string{"tebes"}
 		f = start(t, fresh)
@@ -96,7 +94,6 @@ func TestLeavesWhileMatched(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		select {
 		case err := <-f.ended:
-			f.ended <- err
 			t.Fatalf("the client ended while match %d began: %v", match, err)
 		default:
 		}
@@ -110,7 +107,6 @@ func TestLeavesWhileMatched(t *testing.T) {
 		if err := <-f.ended; err != nil {
 			t.Errorf("after Leave: %v", err)
 		}
-		f.ended <- nil
 		m, list := w.match(t, match, false)
 		if m.State != ladder.Finished || m.Reason != "" || len(list) != 4 {
 			t.Errorf("match %+v has %d games", m, len(list))
@@ -193,7 +189,6 @@ func TestLost(t *testing.T) {
 		f.await(t, "another result", func(s remote.State) bool { return s.Result != nil && s.Result.Match != match })
 		f.Leave()
 		<-f.ended
-		f.ended <- nil
 		w.verify(t)
 	})
 }
@@ -219,7 +214,6 @@ func TestBlocked(t *testing.T) {
 		w.Must(err)
 		resp.Body.Close()
 		err = <-f.ended
-		f.ended <- err
 		if err == nil || !strings.Contains(err.Error(), `person "ben" is blocked`) {
 			t.Errorf("the client ended with %v", err)
 		}
@@ -248,7 +242,6 @@ func TestRevoked(t *testing.T) {
 		began := time.Now()
 		w.Must(w.Store.RevokeToken(t.Context(), p.ID, tokens[0].ID))
 		err = <-f.ended
-		f.ended <- err
 		if err == nil || !strings.Contains(err.Error(), "the token has been revoked") || time.Since(began) > time.Second {
 			t.Errorf("the client ended after %v with %v", time.Since(began), err)
 		}
@@ -256,9 +249,9 @@ func TestRevoked(t *testing.T) {
 	})
 }
 
-// What is over a limit is refused, and says so; who is there goes on.
+// What is over a limit is refused, and says so; who is there goes on. A limit of 0 allows none.
 func TestLimits(t *testing.T) {
-	// limit: remote.person
+	// limit: remote.person, remote.total
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newPlayed(t, limitsOf(30, 1, 2))
@@ -285,6 +278,8 @@ func TestLimits(t *testing.T) {
 		c := w.client(ben, "four")
 		c.Games = []string{"chess"}
 		refused(c, "chess")
+		none := newWorld(t, limitsOf(30, 3, 0))
+		refused(none.client(none.token, "six"), "the limit is 0 remote bots")
 		first.await(t, "a result", over)
 	})
 }

@@ -103,7 +103,6 @@ func TestReserve(t *testing.T) {
 		if err := <-f.ended; err != nil || w.Reserve(v) {
 			t.Errorf("it has left with %v, or is reserved after that", err)
 		}
-		f.ended <- nil
 		again := start(t, w.client(w.token, "far"))
 		again.await(t, "online again", online)
 		if !w.Reserve(v) {

@@ -272,7 +272,6 @@ func (f *far) await(t *testing.T, what string, wanted func(remote.State) bool) r
 				return s
 			}
 		case err := <-f.ended:
-			f.ended <- err
 			t.Fatalf("the client ended while %s was awaited: %v", what, err)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 
@@ -382,7 +381,7 @@ func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipelin
 		Registerer: registry,
 		Log:        s.Log,
 
-		Interpreters: sync.OnceValue(interpreter.Versions),
+		Interpreters: interpreter.Versions,
 	}
 	if hub != nil {
 		o.Fleet = hub
