@@ -105,7 +105,7 @@ func moveUntilKilled(dir string) error {
 	c.begin()
 	ids := c.ids("@random", "@first", "@greedy")
 	var last int64
-	kit.Must(tb, c.readers.db.QueryRow("SELECT coalesce(max(finished), 0) FROM matches").Scan(&last))
+	kit.Must(tb, c.readers.QueryRow("SELECT coalesce(max(finished), 0) FROM matches").Scan(&last))
 	c.clock.skip(max(0, moment(last).Sub(c.clock.now()))) // the time goes on
 	for i := 0; ; i++ {
 		m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])

@@ -48,6 +48,6 @@ func TestKilledAfterEachCall(t *testing.T) {
 
 func countFinished(t *testing.T, c *competition) (n int) {
 	t.Helper()
-	kit.Must(t, c.readers.db.QueryRow("SELECT count(*) FROM matches WHERE state = 'finished'").Scan(&n))
+	kit.Must(t, c.readers.QueryRow("SELECT count(*) FROM matches WHERE state = 'finished'").Scan(&n))
 	return n
 }

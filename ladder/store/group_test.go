@@ -189,7 +189,7 @@ func TestGroupIsBounded(t *testing.T) {
 func TestGroupThatFailsRaced(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	_, err := c.writer.db.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
+	_, err := c.writer.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
 		BEGIN SELECT RAISE(ROLLBACK, 'for the test'); END`)
 	kit.Must(t, err)
 	add := func(name string) func(context.Context, *Tx) error {

@@ -127,7 +127,7 @@ func TestOpeningsOnOldLadders(t *testing.T) {
 	c.finished("tebes-4", ids...)
 	m, seed := c.begun("tebes-4", ids...)
 	for _, table := range []string{"ladders", "settings"} {
-		_, err := c.writer.db.Exec("UPDATE " + table + " SET options = json_remove(options, '$.opening') WHERE game = 'tebes'")
+		_, err := c.writer.Exec("UPDATE " + table + " SET options = json_remove(options, '$.opening') WHERE game = 'tebes'")
 		kit.Must(t, err)
 	}
 	_, err := c.Finish(bg, m.ID, c.last(m.ID), playMatch(t, m, seed))

@@ -44,7 +44,7 @@ func TestTokens(t *testing.T) {
 	}
 	// Nothing that is kept is the token.
 	for _, table := range []string{"tokens", "people", "invites"} {
-		rows, err := c.readers.db.Query("SELECT * FROM " + table)
+		rows, err := c.readers.Query("SELECT * FROM " + table)
 		kit.Must(t, err)
 		columns, _ := rows.Columns()
 		for rows.Next() {

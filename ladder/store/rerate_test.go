@@ -23,7 +23,7 @@ func (c *competition) ratings() (out []string) {
 		"SELECT 'entry ' || ladder_id || ' ' || version_id || ' ' || start || ' ' || elo || ' ' || uncertainty || ' ' || matches || ' ' || wins FROM entries ORDER BY ladder_id, version_id",
 		"SELECT 'change ' || match_id || ' ' || slot || ' ' || elo_before || ' ' || elo_after || ' ' || k || ' ' || expected FROM changes ORDER BY match_id, slot",
 	} {
-		rows, err := c.readers.db.Query(query)
+		rows, err := c.readers.Query(query)
 		kit.Must(c.tb, err)
 		for rows.Next() {
 			var line string
@@ -120,7 +120,7 @@ func TestRerateErrors(t *testing.T) {
 	if _, err := c.Rerate(ctx, "tebes-4", false, func(done, total int64) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("a stop is %v", err)
 	}
-	_, err = c.writer.db.Exec("UPDATE results SET data = zeroblob(9) WHERE match_id = 1")
+	_, err = c.writer.Exec("UPDATE results SET data = zeroblob(9) WHERE match_id = 1")
 	kit.Must(t, err)
 	if _, err := c.Rerate(bg, "tebes-4", false, nil); ladder.CodeOf(err) != ladder.Unavailable {
 		t.Errorf("a match without games is %v", err)

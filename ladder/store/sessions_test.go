@@ -13,7 +13,7 @@ import (
 // count returns how many sessions the database has.
 func (c *competition) countSessions() (n int) {
 	c.tb.Helper()
-	kit.Must(c.tb, c.readers.db.QueryRow("SELECT count(*) FROM sessions").Scan(&n))
+	kit.Must(c.tb, c.readers.QueryRow("SELECT count(*) FROM sessions").Scan(&n))
 	return n
 }
 
@@ -58,7 +58,7 @@ func TestSessions(t *testing.T) {
 		t.Errorf("the session is %+v of %+v with %+v", x, p, by)
 	}
 	var hash []byte
-	kit.Must(t, c.readers.db.QueryRow("SELECT public || hash FROM sessions").Scan(&hash))
+	kit.Must(t, c.readers.QueryRow("SELECT public || hash FROM sessions").Scan(&hash))
 	if bytes.Contains(hash, []byte(key[len(sessionPrefix)+publicLength:])) {
 		t.Error("the secret is kept")
 	}
@@ -177,7 +177,7 @@ func TestSessionLimits(t *testing.T) {
 
 	first, _ := c.guest()
 	now := stamp(c.clock.now().Add(time.Second))
-	_, err := c.writer.db.ExecContext(bg, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+	_, err := c.writer.ExecContext(bg, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO sessions (public, hash, created, used, expires) SELECT i, zeroblob(32), ?, ?, ? FROM n`, MaxGuests-1, now, now, now+stamp(time.Unix(3600, 0)))
 	kit.Must(t, err)
 	if n := c.countSessions(); n != MaxGuests+MaxSessions+1 {

@@ -143,7 +143,7 @@ func one(i int, change func(*referee.Result)) func([]*referee.Result) []*referee
 
 func count(t *testing.T, c *competition, table string) (n int) {
 	t.Helper()
-	kit.Must(t, c.readers.db.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
+	kit.Must(t, c.readers.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 	return n
 }
 
@@ -413,7 +413,7 @@ func TestReplaysAfter(t *testing.T) {
 	}
 	all := read(0, ReplayFilter{})
 	var games int
-	kit.Must(t, c.readers.db.QueryRow("SELECT sum(games) FROM results").Scan(&games))
+	kit.Must(t, c.readers.QueryRow("SELECT sum(games) FROM results").Scan(&games))
 	if len(all) != games {
 		t.Fatalf("%d replays of %d games", len(all), games)
 	}

@@ -16,7 +16,7 @@ import (
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	c := template(t)
-	_, err := c.writer.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	_, err := c.writer.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
 	kit.Must(t, err)
 	c.clock.skip(time.Hour) // the matches are of before
 	before, err := c.Usage(bg)
@@ -34,7 +34,7 @@ func TestUsage(t *testing.T) {
 	if tables+before.Unused != info.Size() {
 		t.Errorf("the tables have %d bytes and %d are free, of %d", tables, before.Unused, info.Size())
 	}
-	kit.Must(t, c.readers.db.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&documents))
+	kit.Must(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&documents))
 	total, matches, stored := 0.0, int64(0), 0.0
 	for _, g := range before.Games {
 		n := float64(g.Matches)
