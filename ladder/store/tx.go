@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/timba-arena/timba/ladder/events"
@@ -57,15 +56,12 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 	if err != nil {
 		return explain(err)
 	}
-	defer begun.Rollback() // after a panic of f
+	defer begun.Rollback() // what is not committed
 	tx := &Tx{Queries: queries.New(begun), now: s.now()}
 	if err = s.noticeOthers(ctx, begun); err == nil {
 		err = f(tx)
 	}
 	if err != nil {
-		if rollback := begun.Rollback(); rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
-			err = errors.Join(err, fmt.Errorf("rollback: %w", rollback))
-		}
 		return explain(undone(ctx, err))
 	}
 	if err := begun.Commit(); err != nil {
