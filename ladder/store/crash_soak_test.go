@@ -86,7 +86,7 @@ func TestKill(t *testing.T) {
 		if m.State != ladder.Finished {
 			t.Errorf("match %d is %s", last, m.State)
 		}
-		if n := countFinished(t, c); n < told {
+		if n := c.count(finishedMatches); n < told {
 			t.Errorf("%d matches were finished, and %d are", told, n)
 		} else {
 			told = n
@@ -139,7 +139,7 @@ func TestKillMove(t *testing.T) {
 
 		c := openStore(t, dir)
 		wantSound(t, c.Store) // every game has its replay
-		finished := countFinished(t, c)
+		finished := c.count(finishedMatches)
 		if n := len(c.keptOf()); n != finished {
 			t.Errorf("%d of %d matches have replays", n, finished)
 		}

@@ -50,7 +50,7 @@ func TestFullDatabase(t *testing.T) {
 			t.Errorf("says %v", err)
 		}
 		wantSound(t, c.Store)
-		if n := count(t, c, "results"); n != 0 {
+		if n := c.count("results"); n != 0 {
 			t.Fatalf("%d games were kept", n)
 		}
 	}

@@ -25,15 +25,10 @@ const day = 24 * time.Hour
 // moved returns the matches whose documents are in the archive.
 func (c *competition) moved() (ids []int64) {
 	c.tb.Helper()
-	rows, err := c.readers.Query("SELECT DISTINCT match_id FROM documents WHERE archive_id IS NOT NULL ORDER BY match_id")
-	kit.Must(c.tb, err)
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		kit.Must(c.tb, rows.Scan(&id))
-		ids = append(ids, id)
+	_, rows := c.rows("SELECT DISTINCT match_id FROM documents WHERE archive_id IS NOT NULL ORDER BY match_id")
+	for _, row := range rows {
+		ids = append(ids, row[0].(int64))
 	}
-	kit.Must(c.tb, rows.Err())
 	return ids
 }
 

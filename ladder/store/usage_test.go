@@ -47,7 +47,7 @@ func TestUsage(t *testing.T) {
 	if math.Abs(total-float64(matchTables)) > 1 || math.Abs(stored-float64(documents)) > 1 {
 		t.Errorf("the games have %.1f bytes, %.1f of documents; their tables have %d, %d of documents", total, stored, matchTables, documents)
 	}
-	if n := c.count("matches WHERE state = 'finished'"); matches != int64(n) || before.Day.Matches != matches || before.Week.Matches != matches {
+	if n := c.count(finishedMatches); matches != int64(n) || before.Day.Matches != matches || before.Week.Matches != matches {
 		t.Errorf("%d matches, %+v, %+v; there are %d", matches, before.Day, before.Week, n)
 	}
 	if math.Abs(float64(before.Day.Bytes)-total) > float64(len(before.Games)+1) || before.First.IsZero() || before.First.After(before.At) {
