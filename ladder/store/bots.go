@@ -237,29 +237,24 @@ func forget(ctx context.Context, tx *Tx, botID int64) error {
 	return nil
 }
 
-// Page is a part of a list: what comes after an ID.
-type Page struct {
-	After int64
-	Limit int // 0 for 100
-}
-
-func (p Page) limit() int64 {
-	if p.Limit <= 0 {
-		return 100
-	}
-	return int64(p.Limit)
-}
-
-// Bots lists bots by ID: all, or with personID those of a person.
-func (s *Store) Bots(ctx context.Context, personID int64, p Page) ([]ladder.Bot, error) {
-	var rows []queries.Bot
-	var err error
-	if personID == 0 {
-		rows, err = s.read.BotsAfter(ctx, p.After, p.limit())
-	} else {
-		rows, err = s.read.BotsOfAfter(ctx, nullID(personID), p.After, p.limit())
-	}
+// Bots lists bots with an ID above after, at most n: all, or with house only house bots or only others.
+func (s *Store) Bots(ctx context.Context, house *bool, after int64, n int) ([]ladder.Bot, error) {
+	rows, err := s.read.BotsAfter(ctx, after, houseParam(house), int64(n))
 	return each(rows, bot), explain(err)
+}
+
+// OwnBots lists the bots of a person with an ID above after, at most n.
+func (s *Store) OwnBots(ctx context.Context, personID, after int64, n int) ([]ladder.Bot, error) {
+	rows, err := s.read.BotsOfAfter(ctx, nullID(personID), after, int64(n))
+	return each(rows, bot), explain(err)
+}
+
+// houseParam returns what queries take for a filter of house bots.
+func houseParam(house *bool) int64 {
+	if house == nil {
+		return -1
+	}
+	return oneIf(*house)
 }
 
 // Bot returns a bot by its name.

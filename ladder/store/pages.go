@@ -32,10 +32,7 @@ type BotFilter struct {
 
 // ListBots returns bots with an ID below before, 0 for all, the newest first, at most n.
 func (s *Store) ListBots(ctx context.Context, f BotFilter, before int64, n int) (out []ListedBot, err error) {
-	p := queries.ListBotsParams{Before: below(before), Name: strings.ToLower(f.Name), House: -1, Language: f.Language, N: int64(n)}
-	if f.House != nil {
-		p.House = oneIf(*f.House)
-	}
+	p := queries.ListBotsParams{Before: below(before), Name: strings.ToLower(f.Name), House: houseParam(f.House), Language: f.Language, N: int64(n)}
 	err = s.view(ctx, func(tx *Tx) error {
 		if f.Ladder != "" {
 			l, err := tx.ladder(ctx, f.Ladder)

@@ -32,7 +32,8 @@ DELETE FROM versions WHERE bot_id = ?;
 DELETE FROM bots WHERE id = ?;
 
 -- name: BotsAfter :many
-SELECT * FROM bots WHERE id > ? ORDER BY id LIMIT ?;
+SELECT * FROM bots WHERE id > sqlc.arg(after)
+  AND (CAST(sqlc.arg(house) AS INTEGER) < 0 OR (person_id IS NULL) = CAST(sqlc.arg(house) AS INTEGER)) ORDER BY id LIMIT sqlc.arg(n);
 
 -- name: BotsOfAfter :many
 SELECT * FROM bots WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?;
