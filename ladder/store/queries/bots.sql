@@ -92,9 +92,6 @@ UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ?, n
 -- name: SetNeeds :exec
 UPDATE versions SET needs = ? WHERE hash = ?;
 
--- name: SetHash :exec
-UPDATE versions SET hash = ? WHERE id = ?;
-
 -- name: CountBundle :one
 -- The versions that need an upload: one that has failed before it was built needs none.
 SELECT count(*) FROM versions WHERE bundle = ? AND NOT (state = 'failed' AND hash = '');

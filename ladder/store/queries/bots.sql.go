@@ -628,15 +628,6 @@ func (q *Queries) SetBuilt(ctx context.Context, arg SetBuiltParams) error {
 	return err
 }
 
-const setHash = `-- name: SetHash :exec
-UPDATE versions SET hash = ? WHERE id = ?
-`
-
-func (q *Queries) SetHash(ctx context.Context, hash string, iD int64) error {
-	_, err := q.db.ExecContext(ctx, setHash, hash, iD)
-	return err
-}
-
 const setNeeds = `-- name: SetNeeds :exec
 UPDATE versions SET needs = ? WHERE hash = ?
 `
