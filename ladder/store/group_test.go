@@ -223,7 +223,7 @@ func TestFencing(t *testing.T) {
 	m := begun.Match
 	running, err := c.Running(bg)
 	kit.Must(t, err)
-	if want := []Handed{{m.ID, 1, "w1"}}; !slices.Equal(running, want) {
+	if want := []RunningAttempt{{m.ID, 1, "w1"}}; !slices.Equal(running, want) {
 		t.Errorf("running are %v, want %v", running, want)
 	}
 	late := playMatch(t, m, old)

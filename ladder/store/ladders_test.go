@@ -176,8 +176,8 @@ func TestStandingsByFit(t *testing.T) {
 	check := func(want ...string) {
 		t.Helper()
 		all := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
-		glances := kit.Get[[]Glance](t)(c.Glances(bg, 3))
-		top := glances[slices.IndexFunc(glances, func(g Glance) bool { return g.Name == "tebes-4" })].Top
+		summaries := kit.Get[[]LadderSummary](t)(c.LadderSummaries(bg, 3))
+		top := summaries[slices.IndexFunc(summaries, func(s LadderSummary) bool { return s.Name == "tebes-4" })].Top
 		for i, name := range want {
 			if all[i].Bot != name || all[i].Rank != i+1 || top[i].Bot != name || top[i].Rank != i+1 {
 				t.Fatalf("place %d has %+v and %+v, want %s", i+1, all[i], top[i], name)

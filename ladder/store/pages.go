@@ -273,15 +273,15 @@ func (s *Store) MessagesOf(ctx context.Context, botID int64, n int) (out []ladde
 	return each(rows, message), explain(err)
 }
 
-// Glance is a ladder with its first places.
-type Glance struct {
+// LadderSummary is a ladder with its first places.
+type LadderSummary struct {
 	LadderInfo
 	Active int // versions that play
 	Top    []ladder.Standing
 }
 
-// Glances returns the ladders that are played, each with its first n places.
-func (s *Store) Glances(ctx context.Context, n int) (out []Glance, err error) {
+// LadderSummaries returns the ladders that are played, each with its first n places.
+func (s *Store) LadderSummaries(ctx context.Context, n int) (out []LadderSummary, err error) {
 	ladders, err := s.Ladders(ctx)
 	if err != nil {
 		return nil, err
@@ -294,7 +294,7 @@ func (s *Store) Glances(ctx context.Context, n int) (out []Glance, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Glance{l, active, top})
+		out = append(out, LadderSummary{l, active, top})
 	}
 	return out, nil
 }
