@@ -16,10 +16,10 @@ const (
 	// halfUrgent is the number of matches after which a version is half as urgent
 	// as a newcomer.
 	halfUrgent = 10
-	// vague is by how many Elo an opponent counts as farther away whose Elo is
+	// uncertain is by how many Elo an opponent counts as farther away whose Elo is
 	// known as well as from one match, that is with the uncertainty 1 of package
 	// rating; for others times the root of theirs.
-	vague = 100
+	uncertain = 100
 	// often is by how many Elo an opponent counts as farther away that was met as
 	// often as the average one.
 	often = 75
@@ -31,10 +31,10 @@ const (
 
 // Figures are the constants of the rule, for people; docs/ratings.md explains them. All but
 // HalfUrgent, which is a number of matches, are Elo.
-type Figures struct{ HalfUrgent, Vague, Often, Related, Chance int }
+type Figures struct{ HalfUrgent, Uncertain, Often, Related, Chance int }
 
 // Constants returns the constants of the rule.
-func Constants() Figures { return Figures{halfUrgent, vague, often, related, chance} }
+func Constants() Figures { return Figures{halfUrgent, uncertain, often, related, chance} }
 
 // Player is an active version on a ladder.
 type Player struct {
@@ -59,8 +59,8 @@ type Player struct {
 // that: nobody waits for more than twice that many.
 func newness(p *Player) float64 { return halfUrgent / float64(halfUrgent+p.Matches+p.Busy) }
 
-// vagueness returns by how many Elo a player counts as farther away for its uncertainty.
-func vagueness(p *Player) float64 { return vague * math.Sqrt(max(p.Uncertainty, 0)) }
+// uncertaintyElo returns by how many Elo a player counts as farther away for its uncertainty.
+func uncertaintyElo(p *Player) float64 { return uncertain * math.Sqrt(max(p.Uncertainty, 0)) }
 
 // averageMet returns how often a player has met the average other.
 func averageMet(p *Player, slots, players int) float64 {
@@ -146,7 +146,7 @@ func (p *Pool) opponent(c Choice, seated []*Player, r *rand.Rand) (best *Player)
 		if best != nil && distance >= least || slices.Contains(seated, player) {
 			continue
 		}
-		distance += vagueness(player) + chance*r.Float64()
+		distance += uncertaintyElo(player) + chance*r.Float64()
 		if best != nil && distance >= least {
 			continue
 		}

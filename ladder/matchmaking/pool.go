@@ -164,19 +164,6 @@ func (p *Pool) learn(version int64, met map[int64]int) {
 	p.met[version] = met
 }
 
-// LearnAt is Learn of what was read beside what happens: it reports false, and learns nothing, unless
-// the version has had so many matches in the pool, too.
-func (p *Pool) LearnAt(version int64, matches int, met map[int64]int) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	player := p.player(version)
-	if player == nil || player.Matches != matches {
-		return false
-	}
-	p.learn(version, met)
-	return true
-}
-
 // Met returns how often a version has met others as opponents, by their IDs, matches that are not over
 // included; nil where that has to be learned.
 func (p *Pool) Met(version int64) map[int64]int {

@@ -57,7 +57,7 @@ func (l *rule) opponent(seated []*Player, r *rand.Rand) (best *Player) {
 		if slices.Contains(seated, p) {
 			continue
 		}
-		distance := math.Abs(p.Elo-first.Elo) + vagueness(p) + chance*r.Float64()
+		distance := math.Abs(p.Elo-first.Elo) + uncertaintyElo(p) + chance*r.Float64()
 		for _, s := range seated {
 			distance += often * float64(l.met[s.ID][p.ID]) / average / float64(len(seated))
 			if s.Owner == p.Owner && s.Owner != 0 {

@@ -125,7 +125,7 @@ func TestStop(t *testing.T) {
 // unread is a store whose running matches cannot be read.
 type unread struct{ Store }
 
-func (unread) Running(context.Context) ([]store.Handed, error) {
+func (unread) Running(context.Context) ([]store.RunningAttempt, error) {
 	return nil, errors.New("the disk is broken")
 }
 

@@ -23,7 +23,7 @@ type Store interface {
 	Match(ctx context.Context, id int64) (ladder.Match, error)
 	Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
 	Begin(ctx context.Context, starts []store.Start) []store.Begun
-	Running(ctx context.Context) ([]store.Handed, error)
+	Running(ctx context.Context) ([]store.RunningAttempt, error)
 	Break(ctx context.Context, match int64, attempt int, reason string, failed bool) (dropped bool, err error)
 	CancelMatch(ctx context.Context, match, by int64, reason string) error
 	Finish(ctx context.Context, match int64, attempt int, games []*referee.Result) ([]ladder.Change, error)

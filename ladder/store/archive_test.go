@@ -14,18 +14,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// TestArchive has what an archive must do. Each test gets an empty directory twice, the second
-// as after a start of the program.
-func TestArchive(t *testing.T) {
-	for name, test := range map[string]func(t *testing.T, s, again archive){
-		"round trip": archiveRoundTrip, "missing": archiveMissing, "bounds": archiveBounds, "twice": archiveTwice, "at once": archiveAtOnce,
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "archive")
-			test(t, archive(path), archive(path))
-		})
-	}
-}
+// newArchive returns an archive whose directory does not exist yet.
+func newArchive(t *testing.T) archive { return archive(filepath.Join(t.TempDir(), "archive")) }
 
 func putText(t *testing.T, s archive, text string) digest {
 	t.Helper()
@@ -44,30 +34,34 @@ func wantText(t *testing.T, s archive, sum digest, start, length int64, text str
 	}
 }
 
-// What was put is there, whole and in parts, for who opens the store later, too.
-func archiveRoundTrip(t *testing.T, s, again archive) {
+// What was put is there, whole and in parts.
+func TestArchiveRoundTrip(t *testing.T) {
+	t.Parallel()
+	s := newArchive(t)
 	big := bytes.Repeat([]byte("timba\x00\xff"), 1<<20)
 	sum := kit.Get[digest](t)(s.put(big))
 	small, empty := putText(t, s, "one two three"), putText(t, s, "")
-	for _, s := range []archive{s, again} {
-		wantText(t, s, small, 0, 13, "one two three")
-		wantText(t, s, small, 4, 3, "two")
-		wantText(t, s, small, 13, 0, "")
-		wantText(t, s, empty, 0, 0, "")
-		got := kit.Get[[]byte](t)(s.read(sum, 7, int64(len(big))-7))
-		if !bytes.Equal(got, big[7:]) {
-			t.Error("a big file is another when it is read")
-		}
+	wantText(t, s, small, 0, 13, "one two three")
+	wantText(t, s, small, 4, 3, "two")
+	wantText(t, s, small, 13, 0, "")
+	wantText(t, s, empty, 0, 0, "")
+	got := kit.Get[[]byte](t)(s.read(sum, 7, int64(len(big))-7))
+	if !bytes.Equal(got, big[7:]) {
+		t.Error("a big file is another when it is read")
 	}
 }
 
-func archiveMissing(t *testing.T, s, _ archive) {
+func TestArchiveMissing(t *testing.T) {
+	t.Parallel()
+	s := newArchive(t)
 	if _, err := s.read(digestOf([]byte("nothing")), 0, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file is %v", err)
 	}
 }
 
-func archiveBounds(t *testing.T, s, _ archive) {
+func TestArchiveBounds(t *testing.T) {
+	t.Parallel()
+	s := newArchive(t)
 	sum := putText(t, s, "0123456789")
 	for _, r := range [][2]int64{{0, 11}, {10, 1}, {11, 0}, {5, 6}, {-1, 2}, {2, -1}, {1, 1<<63 - 1}, {1<<63 - 1, 1}} {
 		if got, err := s.read(sum, r[0], r[1]); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -81,17 +75,20 @@ func (a archive) count(t *testing.T) int {
 	return len(kit.Get[[]os.DirEntry](t)(os.ReadDir(string(a))))
 }
 
-func archiveTwice(t *testing.T, s, again archive) {
+func TestArchiveTwice(t *testing.T) {
+	t.Parallel()
+	s := newArchive(t)
 	putText(t, s, "the same")
 	putText(t, s, "the same")
-	putText(t, again, "the same")
 	if got := s.count(t); got != 1 {
 		t.Errorf("one file is there as %v", got)
 	}
 }
 
 // Many use the store at once, and some put the same file.
-func archiveAtOnce(t *testing.T, s, _ archive) {
+func TestArchiveAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newArchive(t)
 	var all sync.WaitGroup
 	for i := range 32 {
 		all.Go(func() {
@@ -114,10 +111,10 @@ func archiveAtOnce(t *testing.T, s, _ archive) {
 
 // A file that a damaged disk has cut is written again.
 func TestArchiveCut(t *testing.T) {
-	dir := t.TempDir()
-	s := archive(dir)
+	t.Parallel()
+	s := newArchive(t)
 	sum := putText(t, s, "whole")
-	kit.Must(t, os.Truncate(filepath.Join(dir, sum.String()), 2))
+	kit.Must(t, os.Truncate(s.path(sum), 2))
 	putText(t, s, "whole")
 	wantText(t, s, sum, 0, 5, "whole")
 }

@@ -96,7 +96,7 @@ func (m missingUpload) Unwrap() error { return m.error }
 
 // copyDatabase writes the database as it is at one moment.
 func (s *Store) copyDatabase(ctx context.Context, path string) error {
-	conn, err := s.readers.db.Conn(ctx)
+	conn, err := s.readers.Conn(ctx)
 	if err != nil {
 		return err
 	}

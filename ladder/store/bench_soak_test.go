@@ -185,7 +185,7 @@ func bigCrowd(b *testing.B) *crowd {
 	began := time.Now()
 	c := newCrowd(b, benchBots, benchPool)
 	c.fill(benchMatches)
-	_, err := c.writer.db.Exec("PRAGMA synchronous = full")
+	_, err := c.writer.Exec("PRAGMA synchronous = full")
 	kit.Must(b, err)
 	b.Logf("%d matches in %v", benchMatches, time.Since(began).Round(time.Second))
 	return c

@@ -71,8 +71,8 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 	if err := tx.retire(ctx, b.ID, nullStamp(tx.now)); err != nil {
 		return err
 	}
-	v, err := tx.insertVersion(ctx, queries.AddVersionParams{
-		BotID: b.ID, Label: h.Label, Hash: h.Hash, Language: "Go", Games: list(h.Games), Command: text([]string{h.Name}), State: string(ladder.Queued),
+	v, err := tx.insertVersion(ctx, b, queries.AddVersionParams{
+		Label: h.Label, Hash: h.Hash, Language: "Go", Games: list(h.Games), Command: text([]string{h.Name}),
 	})
 	if err != nil {
 		return err
@@ -95,12 +95,16 @@ func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Retired), Began: v.Began, Ended: at, ID: v.ID})
 }
 
-func (tx *Tx) insertVersion(ctx context.Context, v queries.AddVersionParams) (row queries.VersionRow, err error) {
-	last, err := tx.LastNumber(ctx, v.BotID)
+// insertVersion inserts the next version of a bot.
+func (tx *Tx) insertVersion(ctx context.Context, b queries.Bot, v queries.AddVersionParams) (row queries.VersionRow, err error) {
+	last, err := tx.LastNumber(ctx, b.ID)
 	if err != nil {
 		return row, err
 	}
-	v.Number, v.Created = last+1, stamp(tx.now)
+	v.BotID, v.Number, v.State, v.Created = b.ID, last+1, string(ladder.Queued), stamp(tx.now)
+	if v.Remote != 0 {
+		v.Hash = remoteHash(b.Name, v.Number)
+	}
 	id, err := tx.AddVersion(ctx, v)
 	if err != nil {
 		return row, err
@@ -131,20 +135,11 @@ func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l 
 		return out, invalid("give the SHA-256 of the upload", "version: bundle cannot be %q", n.Bundle)
 	}
 	err = s.update(ctx, func(tx *Tx) error {
-		p, err := tx.Person(ctx, personID)
-		if err != nil {
-			return none(err, notFound("", "person %d does not exist", personID))
-		}
-		b, err := tx.ownBot(ctx, p, n.Bot, l)
+		p, err := tx.person(ctx, personID)
 		if err != nil {
 			return err
 		}
-		if err := tx.mayAdd(ctx, b, n, l); err != nil {
-			return err
-		}
-		v, err := tx.insertVersion(ctx, queries.AddVersionParams{
-			BotID: b.ID, Label: n.Label, Bundle: n.Bundle, Games: "[]", Command: "[]", State: string(ladder.Queued),
-		})
+		v, err := tx.addVersion(ctx, p, n, l, queries.AddVersionParams{Bundle: n.Bundle, Games: "[]"})
 		if err != nil {
 			return err
 		}
@@ -154,6 +149,19 @@ func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l 
 		return n.Keep()
 	})
 	return out, err
+}
+
+// addVersion inserts a version of a person's bot, or refuses it.
+func (tx *Tx) addVersion(ctx context.Context, p queries.Person, n NewVersion, l ladder.Limits, v queries.AddVersionParams) (row queries.VersionRow, err error) {
+	b, err := tx.ownBot(ctx, p, n.Bot, l)
+	if err != nil {
+		return row, err
+	}
+	if err := tx.mayAdd(ctx, b, n, l); err != nil {
+		return row, err
+	}
+	v.Label, v.Command = n.Label, "[]"
+	return tx.insertVersion(ctx, b, v)
 }
 
 // mayAdd refuses a version of a bot that cannot be taken in now. One that is
@@ -237,29 +245,24 @@ func forget(ctx context.Context, tx *Tx, botID int64) error {
 	return nil
 }
 
-// Page is a part of a list: what comes after an ID.
-type Page struct {
-	After int64
-	Limit int // 0 for 100
-}
-
-func (p Page) limit() int64 {
-	if p.Limit <= 0 {
-		return 100
-	}
-	return int64(p.Limit)
-}
-
-// Bots lists bots by ID: all, or with personID those of a person.
-func (s *Store) Bots(ctx context.Context, personID int64, p Page) ([]ladder.Bot, error) {
-	var rows []queries.Bot
-	var err error
-	if personID == 0 {
-		rows, err = s.read.BotsAfter(ctx, p.After, p.limit())
-	} else {
-		rows, err = s.read.BotsOfAfter(ctx, nullID(personID), p.After, p.limit())
-	}
+// Bots lists bots with an ID above after, at most n: all, or with house only house bots or only others.
+func (s *Store) Bots(ctx context.Context, house *bool, after int64, n int) ([]ladder.Bot, error) {
+	rows, err := s.read.BotsAfter(ctx, after, houseParam(house), int64(n))
 	return each(rows, bot), explain(err)
+}
+
+// OwnBots lists the bots of a person with an ID above after, at most n.
+func (s *Store) OwnBots(ctx context.Context, personID, after int64, n int) ([]ladder.Bot, error) {
+	rows, err := s.read.BotsOfAfter(ctx, nullID(personID), after, int64(n))
+	return each(rows, bot), explain(err)
+}
+
+// houseParam returns what queries take for a filter of house bots.
+func houseParam(house *bool) int64 {
+	if house == nil {
+		return -1
+	}
+	return oneIf(*house)
 }
 
 // Bot returns a bot by its name.

@@ -246,39 +246,20 @@ func (s *Store) Learn(ctx context.Context, name string, versionID int64) error {
 	if err := s.onLadder(ctx, name, func(known *ladderState) { l = known }); err != nil {
 		return err
 	}
-	for range 2 {
-		met, matches, err := s.readMet(ctx, l.row.ID, versionID)
-		if err != nil || l.pool.LearnAt(versionID, matches, met) {
-			return err
-		}
-	}
-	if err := s.takeTurn(ctx); err != nil { // it plays just now, or plays no more; as in onLadder
+	if err := s.takeTurn(ctx); err != nil { // as in onLadder
 		return err
 	}
 	defer s.leaveTurn()
-	met, _, err := s.readMet(ctx, l.row.ID, versionID)
-	if err == nil {
-		l.pool.Learn(versionID, met)
+	rows, err := s.read.Met(ctx, l.row.ID, versionID)
+	if err != nil {
+		return explain(err)
 	}
-	return err
-}
-
-// readMet returns whom a version has met on a ladder, and how many matches it has had there.
-func (s *Store) readMet(ctx context.Context, ladderID, versionID int64) (met map[int64]int, matches int, err error) {
-	met = map[int64]int{}
-	err = s.view(ctx, func(tx *Tx) error {
-		rows, err := tx.Met(ctx, ladderID, versionID)
-		if err != nil {
-			return err
-		}
-		for _, m := range rows {
-			met[m.Other] = int(m.Matches)
-		}
-		e, err := tx.Entry(ctx, ladderID, versionID)
-		matches = int(e.Matches)
-		return none(err, nil)
-	})
-	return met, matches, err
+	met := make(map[int64]int, len(rows))
+	for _, m := range rows {
+		met[m.Other] = int(m.Matches)
+	}
+	l.pool.Learn(versionID, met)
+	return nil
 }
 
 // Generation returns a number that changes when other matches wait than before, and may change when

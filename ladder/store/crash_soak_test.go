@@ -86,7 +86,7 @@ func TestKill(t *testing.T) {
 		if m.State != ladder.Finished {
 			t.Errorf("match %d is %s", last, m.State)
 		}
-		if n := countFinished(t, c); n < told {
+		if n := c.count(finishedMatches); n < told {
 			t.Errorf("%d matches were finished, and %d are", told, n)
 		} else {
 			told = n
@@ -105,7 +105,7 @@ func moveUntilKilled(dir string) error {
 	c.begin()
 	ids := c.ids("@random", "@first", "@greedy")
 	var last int64
-	kit.Must(tb, c.readers.db.QueryRow("SELECT coalesce(max(finished), 0) FROM matches").Scan(&last))
+	kit.Must(tb, c.readers.QueryRow("SELECT coalesce(max(finished), 0) FROM matches").Scan(&last))
 	c.clock.skip(max(0, moment(last).Sub(c.clock.now()))) // the time goes on
 	for i := 0; ; i++ {
 		m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
@@ -139,7 +139,7 @@ func TestKillMove(t *testing.T) {
 
 		c := openStore(t, dir)
 		wantSound(t, c.Store) // every game has its replay
-		finished := countFinished(t, c)
+		finished := c.count(finishedMatches)
 		if n := len(c.keptOf()); n != finished {
 			t.Errorf("%d of %d matches have replays", n, finished)
 		}

@@ -22,7 +22,7 @@ func TestKilledAfterEachCall(t *testing.T) {
 		kit.Must(t, os.CopyFS(dir, os.DirFS(string(c.Dir()))))
 		next := openStore(t, dir)
 		wantSound(t, next.Store)
-		if n := countFinished(t, next); n != finished {
+		if n := next.count(finishedMatches); n != finished {
 			t.Errorf("%s: %d matches are finished, want %d", what, n, finished)
 		}
 		if n := len(next.keptOf()); n != finished {
@@ -46,8 +46,5 @@ func TestKilledAfterEachCall(t *testing.T) {
 	left("all are moved")
 }
 
-func countFinished(t *testing.T, c *competition) (n int) {
-	t.Helper()
-	kit.Must(t, c.readers.db.QueryRow("SELECT count(*) FROM matches WHERE state = 'finished'").Scan(&n))
-	return n
-}
+// finishedMatches are the rows of finished matches.
+const finishedMatches = "matches WHERE state = 'finished'"

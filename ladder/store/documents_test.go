@@ -47,7 +47,7 @@ func (c *competition) keptOf() map[int64]kept {
 // count returns the number of rows of a table, or of a part of one.
 func (c *competition) count(from string) (n int) {
 	c.tb.Helper()
-	kit.Must(c.tb, c.readers.db.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
+	kit.Must(c.tb, c.readers.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
 	return n
 }
 

@@ -49,7 +49,7 @@ func TestFullDisk(t *testing.T) {
 		t.Error("the backup has left something")
 	}
 	wantSound(t, c.Store)
-	if n := count(t, c, "changes"); n != 2 {
+	if n := c.count("changes"); n != 2 {
 		t.Errorf("%d changes are kept, not those of the match before", n)
 	}
 	kit.Must(t, os.Remove(ballast))

@@ -37,9 +37,9 @@ func TestFullDatabase(t *testing.T) {
 	rand.Read(noise)
 	played[1].Logs[0] = noise // so that it takes many pages
 	var pages, free int
-	kit.Must(t, c.writer.db.QueryRow("PRAGMA page_count").Scan(&pages))
+	kit.Must(t, c.writer.QueryRow("PRAGMA page_count").Scan(&pages))
 	for free = 0; ; free++ { // pages that are missing in the middle, one more each time
-		_, err := c.writer.db.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+free))
+		_, err := c.writer.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+free))
 		kit.Must(t, err)
 		_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
 		if err == nil {
@@ -50,7 +50,7 @@ func TestFullDatabase(t *testing.T) {
 			t.Errorf("says %v", err)
 		}
 		wantSound(t, c.Store)
-		if n := count(t, c, "results"); n != 0 {
+		if n := c.count("results"); n != 0 {
 			t.Fatalf("%d games were kept", n)
 		}
 	}
@@ -84,7 +84,7 @@ func TestOneServer(t *testing.T) {
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	_, err := c.writer.db.Exec("PRAGMA user_version = 99")
+	_, err := c.writer.Exec("PRAGMA user_version = 99")
 	kit.Must(t, err)
 	kit.Must(t, c.Close())
 	for _, o := range []Options{{Server: true}, {}, {ReadOnly: true}} {
@@ -167,7 +167,7 @@ func TestPragmas(t *testing.T) {
 	defer c.Close()
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "10000"} {
 		var got string
-		kit.Must(t, c.writer.db.QueryRow("PRAGMA "+pragma).Scan(&got))
+		kit.Must(t, c.writer.QueryRow("PRAGMA "+pragma).Scan(&got))
 		if got != want {
 			t.Errorf("the writer's %s is %s, not %s", pragma, got, want)
 		}
@@ -175,7 +175,7 @@ func TestPragmas(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			conn, err := c.readers.db.Conn(bg)
+			conn, err := c.readers.Conn(bg)
 			if err != nil {
 				t.Error(err)
 				return

@@ -28,9 +28,9 @@ type fold struct {
 	// wrong gets what cannot be; with an error the fold ends.
 	wrong func(where, format string, args ...any) error
 
-	places map[int64]*place // by version
-	came   map[string]bool  // bots with a version among them
-	next   int              // of entries, which has not come yet
+	rated map[int64]*ratedEntry // by version
+	came  map[string]bool       // bots with a version among them
+	next  int                   // of entries, which has not come yet
 }
 
 // played is a finished match with its games.
@@ -44,8 +44,8 @@ type played struct {
 
 func (p *played) where() string { return fmt.Sprintf("match %d", p.row.ID) }
 
-// place is an entry, the Elo with which it came, and the last match that moved it.
-type place struct {
+// ratedEntry is an entry, the Elo with which it came, and the last match that moved it.
+type ratedEntry struct {
 	rating.Entry
 	start  float64
 	last   int64 // its order; before the first match, that of the last one on the ladder
@@ -56,7 +56,7 @@ type place struct {
 func newFold(ctx context.Context, tx *Tx, l queries.Ladder, formula rating.Formula) (*fold, error) {
 	f := &fold{
 		ctx: ctx, tx: tx, ladder: l, formula: formula,
-		bots: map[int64]queries.StandingRow{}, places: map[int64]*place{}, came: map[string]bool{},
+		bots: map[int64]queries.StandingRow{}, rated: map[int64]*ratedEntry{}, came: map[string]bool{},
 	}
 	entries, err := tx.AllEntries(ctx, l.ID)
 	for _, e := range entries {
@@ -139,9 +139,9 @@ func (f *fold) enter(finished int64) error {
 			return err
 		}
 		bot := f.bots[e.VersionID].Name
-		p := &place{Entry: f.formula.Enter(e.VersionID, predecessor, bot == ladder.Anchor), last: e.Since}
+		p := &ratedEntry{Entry: f.formula.Enter(e.VersionID, predecessor, bot == ladder.Anchor), last: e.Since}
 		p.start = p.Elo
-		f.places[e.VersionID], f.came[bot] = p, true
+		f.rated[e.VersionID], f.came[bot] = p, true
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (f *fold) enter(finished int64) error {
 // predecessor returns the entry of the version whose Elo an entry starts with, nil for none.
 func (f *fold) predecessor(e queries.StandingRow) (*rating.Entry, error) {
 	bot, id := f.bots[e.VersionID].Name, e.Predecessor.Int64
-	p := f.places[id]
+	p := f.rated[id]
 	switch {
 	case !e.Predecessor.Valid:
 		if f.came[bot] {
@@ -171,17 +171,17 @@ func (f *fold) rate(p *played) error {
 	}
 	before := make([]rating.Entry, len(p.match.Versions))
 	for slot, id := range p.match.Versions {
-		if f.places[id] == nil {
+		if f.rated[id] == nil {
 			return f.wrong(p.where(), "version %d is not on the ladder", id)
 		}
-		before[slot] = f.places[id].Entry
+		before[slot] = f.rated[id].Entry
 	}
 	out, err := f.formula.Outcome(p.match, p.variant, before, p.games)
 	if err != nil {
 		return f.wrong(p.where(), "%s", err)
 	}
 	for _, e := range out.Entries {
-		at := f.places[e.VersionID]
+		at := f.rated[e.VersionID]
 		at.Entry, at.last, at.lastAt = e, p.row.Ord.Int64, p.row.Finished
 	}
 	return f.each(p, out)

@@ -70,36 +70,25 @@ func (s *Store) writeGroups(ctx context.Context) {
 	}
 }
 
-// writeGroup makes changes in one transaction, and returns the error of each. Where one is refused, those before it
-// are made in a transaction of their own, and those after it in a further one, so each change is made twice at
-// most. With an error of the transaction, such as a full disk, they are made one by one.
+// writeGroup makes changes in one transaction, and returns the error of each. Where one is refused, or the transaction
+// fails, as on a full disk, each is made in a transaction of its own.
 func (s *Store) writeGroup(ctx context.Context, list []*write) []error {
 	errs := make([]error, len(list))
-	most := len(list)
-	for from, to := 0, most; from < len(list); {
-		at := to // what is refused
-		err := s.update(ctx, func(tx *Tx) error {
-			for i := from; i < to; i++ {
-				if err := list[i].make(ctx, tx); err != nil {
-					at = i
-					return err
-				}
+	err := s.update(ctx, func(tx *Tx) error {
+		for _, w := range list {
+			if err := w.make(ctx, tx); err != nil {
+				return err
 			}
-			return nil
-		})
-		switch {
-		case err == nil:
-			from = to
-		case at == from, to == from+1:
-			errs[from] = err
-			from++
-		case at < to:
-			to = at
-			continue
-		default:
-			most = 1
 		}
-		to = min(from+most, len(list))
+		return nil
+	})
+	switch {
+	case len(list) == 1:
+		errs[0] = err
+	case err != nil:
+		for i, w := range list {
+			errs[i] = s.update(ctx, func(tx *Tx) error { return w.make(ctx, tx) })
+		}
 	}
 	return errs
 }

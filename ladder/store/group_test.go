@@ -189,7 +189,7 @@ func TestGroupIsBounded(t *testing.T) {
 func TestGroupThatFailsRaced(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	_, err := c.writer.db.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
+	_, err := c.writer.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
 		BEGIN SELECT RAISE(ROLLBACK, 'for the test'); END`)
 	kit.Must(t, err)
 	add := func(name string) func(context.Context, *Tx) error {
@@ -223,7 +223,7 @@ func TestFencing(t *testing.T) {
 	m := begun.Match
 	running, err := c.Running(bg)
 	kit.Must(t, err)
-	if want := []Handed{{m.ID, 1, "w1"}}; !slices.Equal(running, want) {
+	if want := []RunningAttempt{{m.ID, 1, "w1"}}; !slices.Equal(running, want) {
 		t.Errorf("running are %v, want %v", running, want)
 	}
 	late := playMatch(t, m, old)
@@ -249,7 +249,7 @@ func TestFencing(t *testing.T) {
 	over("a result of an attempt to come", err)
 	_, err = c.Break(bg, m.ID, 1, "machine w1 was lost", false)
 	over("breaking an older attempt off", err)
-	if n := count(t, c, "results") + count(t, c, "changes"); n != 0 {
+	if n := c.count("results") + c.count("changes"); n != 0 {
 		t.Errorf("%d rows were kept", n)
 	}
 	played := playMatch(t, m, seed)
@@ -257,7 +257,7 @@ func TestFencing(t *testing.T) {
 	kit.Must(t, err)
 	_, err = c.Finish(bg, m.ID, 2, played)
 	over("a result that comes twice", err)
-	if n := count(t, c, "changes"); n != 2 {
+	if n := c.count("changes"); n != 2 {
 		t.Errorf("%d changes were kept, want 2", n)
 	}
 	wantSound(t, c.Store)
@@ -291,7 +291,7 @@ func TestBeginManyRaced(t *testing.T) {
 			}
 		}
 	}
-	if n := count(t, c, "matches"); n != 3 {
+	if n := c.count("matches"); n != 3 {
 		t.Errorf("there are %d matches, want 3", n)
 	}
 }

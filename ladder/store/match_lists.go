@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -49,18 +50,17 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 	if limit <= 0 {
 		limit = 50
 	}
-	var on any // the ladder's ID, or nil
-	var ladderID int64
+	var on sql.NullInt64 // the ladder's ID
 	if f.Ladder != "" {
 		l, err := tx.ladder(ctx, f.Ladder)
 		if err != nil {
 			return nil, err
 		}
-		ladderID, on = l.ID, l.ID
+		on = nullID(l.ID)
 	}
 	switch {
 	case f.Against != 0:
-		return tx.MatchesOfPair(ctx, queries.MatchesOfPairParams{VersionID: f.Version, Against: f.Against, Before: before, LadderID: nullID(ladderID), N: limit})
+		return tx.MatchesOfPair(ctx, queries.MatchesOfPairParams{VersionID: f.Version, Against: f.Against, Before: before, LadderID: on, N: limit})
 	case f.Version != 0:
 		return tx.MatchesOfVersion(ctx, queries.MatchesOfVersionParams{VersionID: f.Version, Before: before, LadderID: on, State: state, N: limit})
 	case f.Bot != "":
@@ -70,9 +70,9 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 		}
 		return tx.MatchesOfBot(ctx, queries.MatchesOfBotParams{BotID: b.ID, Before: before, LadderID: on, State: state, N: limit})
 	case (f.Ladder != "" || f.Unrated) && state != "":
-		return tx.MatchesOnLadderIn(ctx, queries.MatchesOnLadderInParams{LadderID: nullID(ladderID), State: state, ID: before, Limit: limit})
+		return tx.MatchesOnLadderIn(ctx, queries.MatchesOnLadderInParams{LadderID: on, State: state, ID: before, Limit: limit})
 	case f.Ladder != "" || f.Unrated:
-		return tx.MatchesOnLadder(ctx, nullID(ladderID), before, limit)
+		return tx.MatchesOnLadder(ctx, on, before, limit)
 	case state != "":
 		return tx.MatchesIn(ctx, state, before, limit)
 	}

@@ -393,18 +393,18 @@ func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason string,
 	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: reason, Failed: oneIf(failed), MatchID: m.ID, Number: last.Number})
 }
 
-// Handed is an attempt that runs on a machine.
-type Handed struct {
+// RunningAttempt is an attempt that runs on a machine.
+type RunningAttempt struct {
 	Match   int64
 	Attempt int
 	Machine string
 }
 
 // Running returns the attempts that run, in the order of their matches.
-func (s *Store) Running(ctx context.Context) (out []Handed, err error) {
+func (s *Store) Running(ctx context.Context) (out []RunningAttempt, err error) {
 	rows, err := s.read.RunningAttempts(ctx)
 	for _, r := range rows {
-		out = append(out, Handed{Match: r.MatchID, Attempt: int(r.Number), Machine: r.Machine})
+		out = append(out, RunningAttempt{Match: r.MatchID, Attempt: int(r.Number), Machine: r.Machine})
 	}
 	return out, explain(err)
 }

@@ -25,15 +25,10 @@ const day = 24 * time.Hour
 // moved returns the matches whose documents are in the archive.
 func (c *competition) moved() (ids []int64) {
 	c.tb.Helper()
-	rows, err := c.readers.db.Query("SELECT DISTINCT match_id FROM documents WHERE archive_id IS NOT NULL ORDER BY match_id")
-	kit.Must(c.tb, err)
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		kit.Must(c.tb, rows.Scan(&id))
-		ids = append(ids, id)
+	_, rows := c.rows("SELECT DISTINCT match_id FROM documents WHERE archive_id IS NOT NULL ORDER BY match_id")
+	for _, row := range rows {
+		ids = append(ids, row[0].(int64))
 	}
-	kit.Must(c.tb, rows.Err())
 	return ids
 }
 
@@ -265,7 +260,7 @@ func TestMoveSize(t *testing.T) {
 	before := c.keptOf()
 	c.clock.skip(2 * day)
 	var bytes int64
-	kit.Must(t, c.readers.db.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&bytes))
+	kit.Must(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&bytes))
 	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 1, Size: size.Bytes(bytes - 1)}))
 	if !done.Full || done.Matches > 0 || len(c.archived()) > 0 {
 		t.Errorf("moves %+v into files %v", done, c.archived())

@@ -32,10 +32,7 @@ type BotFilter struct {
 
 // ListBots returns bots with an ID below before, 0 for all, the newest first, at most n.
 func (s *Store) ListBots(ctx context.Context, f BotFilter, before int64, n int) (out []ListedBot, err error) {
-	p := queries.ListBotsParams{Before: below(before), Name: strings.ToLower(f.Name), House: -1, Language: f.Language, N: int64(n)}
-	if f.House != nil {
-		p.House = oneIf(*f.House)
-	}
+	p := queries.ListBotsParams{Before: below(before), Name: strings.ToLower(f.Name), House: houseParam(f.House), Language: f.Language, N: int64(n)}
 	err = s.view(ctx, func(tx *Tx) error {
 		if f.Ladder != "" {
 			l, err := tx.ladder(ctx, f.Ladder)
@@ -276,15 +273,15 @@ func (s *Store) MessagesOf(ctx context.Context, botID int64, n int) (out []ladde
 	return each(rows, message), explain(err)
 }
 
-// Glance is a ladder with its first places.
-type Glance struct {
+// LadderSummary is a ladder with its first places.
+type LadderSummary struct {
 	LadderInfo
 	Active int // versions that play
 	Top    []ladder.Standing
 }
 
-// Glances returns the ladders that are played, each with its first n places.
-func (s *Store) Glances(ctx context.Context, n int) (out []Glance, err error) {
+// LadderSummaries returns the ladders that are played, each with its first n places.
+func (s *Store) LadderSummaries(ctx context.Context, n int) (out []LadderSummary, err error) {
 	ladders, err := s.Ladders(ctx)
 	if err != nil {
 		return nil, err
@@ -297,7 +294,7 @@ func (s *Store) Glances(ctx context.Context, n int) (out []Glance, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Glance{l, active, top})
+		out = append(out, LadderSummary{l, active, top})
 	}
 	return out, nil
 }

@@ -148,7 +148,7 @@ func TestForfeits(t *testing.T) {
 		t.Errorf("@random has %v, %v", list, err)
 	}
 	wantSound(t, c.Store)
-	_, err = c.writer.db.Exec("UPDATE match_slots SET faulty = 1 - faulty WHERE match_id = ?", m.ID)
+	_, err = c.writer.Exec("UPDATE match_slots SET faulty = 1 - faulty WHERE match_id = ?", m.ID)
 	kit.Must(t, err)
 	found, err := c.Verify(bg, nil)
 	kit.Must(t, err)

@@ -38,8 +38,13 @@ func (s *Store) People(ctx context.Context) ([]ladder.Person, error) {
 
 // Person returns a person by ID.
 func (s *Store) Person(ctx context.Context, id int64) (ladder.Person, error) {
-	p, err := s.read.Person(ctx, id)
-	return person(p), explain(none(err, notFound("", "person %d does not exist", id)))
+	p, err := s.read.person(ctx, id)
+	return person(p), explain(err)
+}
+
+func (tx *Tx) person(ctx context.Context, id int64) (queries.Person, error) {
+	p, err := tx.Person(ctx, id)
+	return p, none(err, notFound("", "person %d does not exist", id))
 }
 
 // PersonByName returns a person by name.

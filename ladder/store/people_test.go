@@ -44,24 +44,14 @@ func TestTokens(t *testing.T) {
 	}
 	// Nothing that is kept is the token.
 	for _, table := range []string{"tokens", "people", "invites"} {
-		rows, err := c.readers.db.Query("SELECT * FROM " + table)
-		kit.Must(t, err)
-		columns, _ := rows.Columns()
-		for rows.Next() {
-			values := make([]any, len(columns))
-			to := make([]any, len(columns))
-			for i := range values {
-				to[i] = &values[i]
-			}
-			kit.Must(t, rows.Scan(to...))
-			for i, v := range values {
+		columns, rows := c.rows("SELECT * FROM " + table)
+		for _, row := range rows {
+			for i, v := range row {
 				if s, ok := v.(string); ok && strings.Contains(s, text[len(tokenPrefix)+publicLength:]) {
 					t.Errorf("%s.%s has the secret", table, columns[i])
 				}
 			}
 		}
-		kit.Must(t, rows.Err())
-		rows.Close()
 	}
 }
 
@@ -301,7 +291,7 @@ func TestUnratedMatches(t *testing.T) {
 	wantError(t, ask(func(n *NewMatch) { n.Clock = referee.Clock{} }), ladder.Invalid, "match: clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms")
 	fresh := c.submitted(p.ID, "anna-bot")
 	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], fresh.ID} }), ladder.Conflict, "match: version 1 of anna-bot is queued: choose one that is live, retired or suspended")
-	if n := count(t, c, "matches"); n != 0 {
+	if n := c.count("matches"); n != 0 {
 		t.Errorf("%d refused matches are there", n)
 	}
 	kit.Must(t, ask(func(*NewMatch) {}))

@@ -83,7 +83,7 @@ func plan(t *testing.T, c *competition, sql string) (lines []string) {
 		}
 		args[arg] = true
 	}
-	rows, err := c.writer.db.Query("EXPLAIN QUERY PLAN "+sql, make([]any, len(args))...)
+	rows, err := c.writer.Query("EXPLAIN QUERY PLAN "+sql, make([]any, len(args))...)
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}

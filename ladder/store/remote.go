@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -34,9 +33,9 @@ func (s *Store) ConnectRemote(ctx context.Context, personID int64, n RemoteVersi
 	slices.Sort(n.Games)
 	n.Games = slices.Compact(n.Games)
 	err = s.update(ctx, func(tx *Tx) error {
-		p, err := tx.Person(ctx, personID)
+		p, err := tx.person(ctx, personID)
 		if err != nil {
-			return none(err, notFound("", "person %d does not exist", personID))
+			return err
 		}
 		if out, err = tx.goesOn(ctx, p, n); err != nil || out.ID != 0 {
 			return err
@@ -88,32 +87,13 @@ func gamesText(games []string) string {
 }
 
 func (tx *Tx) addRemote(ctx context.Context, p queries.Person, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
-	b, err := tx.ownBot(ctx, p, n.Bot, l)
+	v, err := tx.addVersion(ctx, p, NewVersion{Bot: n.Bot, Label: n.Label}, l, queries.AddVersionParams{Games: list(n.Games), Remote: 1})
 	if err != nil {
 		return out, err
 	}
-	if err := tx.mayAdd(ctx, b, NewVersion{}, l); err != nil {
+	if err := tx.promote(ctx, v); err != nil {
 		return out, err
 	}
-	v, err := tx.insertVersion(ctx, queries.AddVersionParams{
-		BotID: b.ID, Label: n.Label, Games: list(n.Games), Command: "[]", State: string(ladder.Queued), Remote: 1,
-	})
-	if err != nil {
-		return out, err
-	}
-	if err := tx.SetHash(ctx, remoteHash(b.Name, int(v.Number)), v.ID); err != nil {
-		return out, err
-	}
-	if err := tx.retire(ctx, b.ID, nullStamp(tx.now)); err != nil {
-		return out, err
-	}
-	if err := tx.setLive(ctx, v.ID); err != nil {
-		return out, err
-	}
-	if err := tx.refreshBot(ctx, b.ID); err != nil {
-		return out, err
-	}
-	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID, State: ladder.Live})
 	row, err := tx.VersionByID(ctx, v.ID)
 	if err != nil {
 		return out, err
@@ -123,7 +103,7 @@ func (tx *Tx) addRemote(ctx context.Context, p queries.Person, n RemoteVersion, 
 
 // remoteHash stands for the hash of a program that the server does not see; SPEC.md
 // defines it.
-func remoteHash(bot string, number int) string {
+func remoteHash(bot string, number int64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "remote %s@%d", bot, number))
 	return hex.EncodeToString(sum[:])
 }

@@ -127,7 +127,7 @@ func (r *rerating) change(p *played, out rating.Outcome) error {
 // keep keeps the new ratings and the formula.
 func (r *rerating) keep() error {
 	r.tx.forgets = true
-	for id, p := range r.places {
+	for id, p := range r.rated {
 		err := r.tx.RerateEntry(r.ctx, queries.RerateEntryParams{
 			Start: p.start, Elo: p.Elo, Uncertainty: p.Uncertainty, LadderID: r.ladder.ID, VersionID: id,
 		})
@@ -142,7 +142,7 @@ func (r *rerating) keep() error {
 func (r *rerating) result() (Rerated, error) {
 	out := Rerated{Ladder: r.ladder.Name, Matches: r.ladder.Finished, Before: r.from, After: r.formula, Versions: []ReratedVersion{}}
 	for _, e := range r.entries {
-		p := r.places[e.VersionID]
+		p := r.rated[e.VersionID]
 		if p == nil {
 			return out, r.damaged(r.whereVersion(e.VersionID), "it came after match %d, and there is none", e.Since)
 		}

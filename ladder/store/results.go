@@ -2,11 +2,8 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -148,32 +145,15 @@ const resultsPage = 64
 // which they were kept: who comes again with the last one's Game misses none. An
 // error of f ends it.
 func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(Replay) error) error {
-	id := cursor / maxGames
-	from, err := s.resultsFrom(ctx, id, filter)
-	if err != nil {
-		return explain(err)
-	}
-	for {
-		rows, err := from(id)
-		if err != nil || len(rows) == 0 {
-			return explain(err)
-		}
-		for _, r := range rows {
-			list, err := s.replaysOf(ctx, r)
-			if err != nil {
-				return err
+	return explain(s.eachResult(ctx, cursor/maxGames, filter, func(r queries.ResultRow) error {
+		list, err := s.replaysOf(ctx, r)
+		for _, replay := range list {
+			if err == nil && replay.Game > cursor {
+				err = f(replay)
 			}
-			for _, replay := range list {
-				if replay.Game <= cursor {
-					continue
-				}
-				if err := f(replay); err != nil {
-					return err
-				}
-			}
-			id = r.ID + 1
 		}
-	}
+		return err
+	}))
 }
 
 // replaysOf returns the replays of a match.
@@ -196,53 +176,66 @@ func (s *Store) replaysOf(ctx context.Context, r queries.ResultRow) (out []Repla
 	return out, nil
 }
 
-// resultsFrom returns what reads a page of a filter's results, from the first ID or a later one on; an
-// empty page is the end.
-func (s *Store) resultsFrom(ctx context.Context, first int64, f ReplayFilter) (func(id int64) ([]queries.ResultRow, error), error) {
-	var on any // the ladder's ID, or nil
-	var ladderID int64
-	if f.Ladder != "" {
-		l, err := s.read.ladder(ctx, f.Ladder)
-		if err != nil {
-			return nil, err
-		}
-		ladderID, on = l.ID, l.ID
-	}
-	var ids []int64
-	switch {
-	case f.Match != 0:
+// eachResult calls do with the results of a filter from an ID on, in their order, until it has an error.
+func (s *Store) eachResult(ctx context.Context, id int64, f ReplayFilter, do func(queries.ResultRow) error) error {
+	if f.Match != 0 {
 		if _, err := s.read.Match(ctx, f.Match); err != nil {
-			return nil, none(err, noMatch(f.Match))
+			return none(err, noMatch(f.Match))
 		}
 		r, err := s.read.ResultOf(ctx, f.Match)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return nil, err
-		}
-		ids = []int64{r.ID}
-	case f.Bot != "":
-		b, err := s.read.BotByName(ctx, f.Bot)
 		if err != nil {
-			return nil, none(err, noBot(f.Bot))
+			return none(err, nil)
 		}
-		if ids, err = s.read.ResultsOfBot(ctx, b.ID, first, on); err != nil {
-			return nil, err
-		}
-	case f.Ladder != "":
-		return func(id int64) ([]queries.ResultRow, error) {
-			return s.read.ResultsOnLadder(ctx, nullID(ladderID), id, resultsPage)
-		}, nil
-	default:
-		return func(id int64) ([]queries.ResultRow, error) { return s.read.ResultsFrom(ctx, id, resultsPage) }, nil
+		return do(r)
 	}
-	return func(id int64) (rows []queries.ResultRow, err error) {
-		at, _ := slices.BinarySearch(ids, max(1, id))
-		for _, id := range ids[at:min(at+resultsPage, len(ids))] {
-			r, err := s.read.Result(ctx, id)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, r)
+	var on queries.Ladder // ID 0: all of them
+	if f.Ladder != "" {
+		var err error
+		if on, err = s.read.ladder(ctx, f.Ladder); err != nil {
+			return err
 		}
-		return rows, nil
-	}, nil
+	}
+	if f.Bot != "" {
+		return s.eachResultOfBot(ctx, f.Bot, id, on.ID, do)
+	}
+	for {
+		var rows []queries.ResultRow
+		var err error
+		if on.ID == 0 {
+			rows, err = s.read.ResultsFrom(ctx, id, resultsPage)
+		} else {
+			rows, err = s.read.ResultsOnLadder(ctx, nullID(on.ID), id, resultsPage)
+		}
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			if err := do(r); err != nil {
+				return err
+			}
+		}
+		id = rows[len(rows)-1].ID + 1
+	}
+}
+
+// eachResultOfBot is eachResult for the matches of a bot, on a ladder or with 0 on all.
+func (s *Store) eachResultOfBot(ctx context.Context, bot string, first, ladderID int64, do func(queries.ResultRow) error) error {
+	b, err := s.read.BotByName(ctx, bot)
+	if err != nil {
+		return none(err, noBot(bot))
+	}
+	ids, err := s.read.ResultsOfBot(ctx, b.ID, first, nullID(ladderID))
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		r, err := s.read.Result(ctx, id)
+		if err == nil {
+			err = do(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

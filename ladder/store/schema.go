@@ -16,7 +16,7 @@ const schemaVersion = 10
 // prepareSchema gives an empty database its schema, and refuses another than this program's.
 func (s *Store) prepareSchema(ctx context.Context) error {
 	var version, tables int
-	err := s.readers.db.QueryRowContext(ctx, "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version").Scan(&version, &tables)
+	err := s.readers.QueryRowContext(ctx, "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version").Scan(&version, &tables)
 	switch {
 	case err != nil:
 		return err
@@ -31,6 +31,6 @@ func (s *Store) prepareSchema(ctx context.Context) error {
 	case s.lock == nil:
 		return unavailable("start the server there first", "data: the database in %q is empty", s.dir)
 	}
-	_, err = s.writer.db.ExecContext(ctx, "BEGIN IMMEDIATE;\n"+schema+fmt.Sprintf("PRAGMA user_version = %d; COMMIT;", schemaVersion))
+	_, err = s.writer.ExecContext(ctx, "BEGIN IMMEDIATE;\n"+schema+fmt.Sprintf("PRAGMA user_version = %d; COMMIT;", schemaVersion))
 	return err
 }

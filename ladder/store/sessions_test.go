@@ -10,13 +10,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// count returns how many sessions the database has.
-func (c *competition) countSessions() (n int) {
-	c.tb.Helper()
-	kit.Must(c.tb, c.readers.db.QueryRow("SELECT count(*) FROM sessions").Scan(&n))
-	return n
-}
-
 // guest begins the session of a guest.
 func (c *competition) guest() (key string, id int64) {
 	c.tb.Helper()
@@ -58,7 +51,7 @@ func TestSessions(t *testing.T) {
 		t.Errorf("the session is %+v of %+v with %+v", x, p, by)
 	}
 	var hash []byte
-	kit.Must(t, c.readers.db.QueryRow("SELECT public || hash FROM sessions").Scan(&hash))
+	kit.Must(t, c.readers.QueryRow("SELECT public || hash FROM sessions").Scan(&hash))
 	if bytes.Contains(hash, []byte(key[len(sessionPrefix)+publicLength:])) {
 		t.Error("the secret is kept")
 	}
@@ -91,7 +84,7 @@ func TestSessions(t *testing.T) {
 	c.clock.skip(SessionTime)
 	c.wantSession("after a month", long, "")
 	fresh := signIn(token)
-	if n := c.countSessions(); n != 1 {
+	if n := c.count("sessions"); n != 1 {
 		t.Errorf("%d sessions are kept", n)
 	}
 
@@ -177,10 +170,10 @@ func TestSessionLimits(t *testing.T) {
 
 	first, _ := c.guest()
 	now := stamp(c.clock.now().Add(time.Second))
-	_, err := c.writer.db.ExecContext(bg, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+	_, err := c.writer.ExecContext(bg, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO sessions (public, hash, created, used, expires) SELECT i, zeroblob(32), ?, ?, ? FROM n`, MaxGuests-1, now, now, now+stamp(time.Unix(3600, 0)))
 	kit.Must(t, err)
-	if n := c.countSessions(); n != MaxGuests+MaxSessions+1 {
+	if n := c.count("sessions"); n != MaxGuests+MaxSessions+1 {
 		t.Errorf("there are %d sessions", n)
 	}
 	if _, p, _, err := c.Session(bg, first); err != nil || p.ID != 0 {
@@ -192,7 +185,7 @@ func TestSessionLimits(t *testing.T) {
 	if _, _, _, err := c.Session(bg, last); err != nil {
 		t.Error(err)
 	}
-	if n := c.countSessions(); n != MaxGuests+MaxSessions+1 {
+	if n := c.count("sessions"); n != MaxGuests+MaxSessions+1 {
 		t.Errorf("there are %d sessions", n)
 	}
 	c.wantSession("another's, still", bertas, "berta")
@@ -212,7 +205,7 @@ func TestGuestsBegin(t *testing.T) {
 	}
 	key, err := add("second")
 	wantError(t, err, ladder.TooMany, "1 games were begun from your address within a day, which is the limit: try again tomorrow, or with an account")
-	if n := c.countSessions(); n != 1 || key != "" {
+	if n := c.count("sessions"); n != 1 || key != "" {
 		t.Errorf("there are %d sessions, and the refused guest has the key %q", n, key)
 	}
 }

@@ -18,11 +18,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
@@ -55,8 +53,8 @@ type Store struct {
 	now      func() time.Time
 	readOnly bool
 	lock     *flock.Flock
-	writer   *statements // one connection: SQLite has one writer at a time
-	readers  *statements
+	writer   *sql.DB // one connection: SQLite has one writer at a time
+	readers  *sql.DB
 	read     *Tx // each statement alone
 	codec    *codec
 	formula  rating.Formula // of new ladders, and of those that are rated again
@@ -88,17 +86,17 @@ func Open(dir string, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	if !o.ReadOnly {
-		if s.writer, err = open(path, writerDSN(o), 1); err != nil {
+		if s.writer, err = openDatabase(path, writerDSN(o), 1); err != nil {
 			return nil, err
 		}
 	}
-	if s.readers, err = open(path, readerDSN(o), max(4, runtime.GOMAXPROCS(0))); err != nil {
+	if s.readers, err = openDatabase(path, readerDSN(o), max(4, runtime.GOMAXPROCS(0))); err != nil {
 		return nil, err
 	}
 	if err := s.prepareSchema(context.Background()); err != nil {
 		return nil, err
 	}
-	s.read = &Tx{Queries: queries.New(&runner{statements: s.readers})}
+	s.read = &Tx{Queries: queries.New(s.readers)}
 	s.codec, err = newCodec()
 	return s, err
 }
@@ -171,29 +169,10 @@ func readerDSN(o Options) url.Values {
 	return v
 }
 
-func open(path string, params url.Values, conns int) (*statements, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") { // a drive
-		path = "/" + path
-	}
-	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	db, err := sql.Open("sqlite", "file:"+name+"?"+params.Encode())
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns)
-	return &statements{db: db, all: map[string]*sql.Stmt{}}, nil
-}
-
 // Close ends all connections and gives the lock back. Every method fails after it.
 func (s *Store) Close() error {
 	var errs []error
-	for _, db := range []*statements{s.readers, s.writer} { // the last one out writes the log into the database
+	for _, db := range []*sql.DB{s.readers, s.writer} { // the last one out writes the log into the database
 		if db != nil {
 			errs = append(errs, db.Close())
 		}

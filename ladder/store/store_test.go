@@ -119,7 +119,7 @@ func TestFinishRefuses(t *testing.T) {
 			t.Errorf("%s: says %v, want %s", x.name, err, x.want)
 		}
 	}
-	if n := count(t, c, "results") + count(t, c, "changes") + count(t, c, "pairs"); n != 0 {
+	if n := c.count("results") + c.count("changes") + c.count("pairs"); n != 0 {
 		t.Errorf("%d rows were kept", n)
 	}
 	_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
@@ -139,12 +139,6 @@ func one(i int, change func(*referee.Result)) func([]*referee.Result) []*referee
 		games[i] = &g
 		return games
 	}
-}
-
-func count(t *testing.T, c *competition, table string) (n int) {
-	t.Helper()
-	kit.Must(t, c.readers.db.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
-	return n
 }
 
 // Whatever finishes at the same time and in whatever order, with new versions in
@@ -413,7 +407,7 @@ func TestReplaysAfter(t *testing.T) {
 	}
 	all := read(0, ReplayFilter{})
 	var games int
-	kit.Must(t, c.readers.db.QueryRow("SELECT sum(games) FROM results").Scan(&games))
+	kit.Must(t, c.readers.QueryRow("SELECT sum(games) FROM results").Scan(&games))
 	if len(all) != games {
 		t.Fatalf("%d replays of %d games", len(all), games)
 	}

@@ -81,8 +81,8 @@ func (tx *Tx) addToken(ctx context.Context, personID int64, label string, scope 
 	if !expires.IsZero() && !expires.After(tx.now) {
 		return "", ladder.Token{}, invalid("name a time to come", "token: it cannot expire at %s", expires.UTC().Format(time.RFC3339))
 	}
-	if _, err := tx.Person(ctx, personID); err != nil {
-		return "", ladder.Token{}, none(err, notFound("", "person %d does not exist", personID))
+	if _, err := tx.person(ctx, personID); err != nil {
+		return "", ladder.Token{}, err
 	}
 	valid, err := tx.CountTokens(ctx, personID, nullStamp(tx.now))
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/timba-arena/timba/ladder/events"
@@ -24,12 +23,11 @@ type Tx struct {
 
 // view runs f on one state of the database.
 func (s *Store) view(ctx context.Context, f func(*Tx) error) error {
-	begun, err := s.readers.begin(ctx)
+	begun, err := s.readers.BeginTx(ctx, nil)
 	if err != nil {
 		return explain(err)
 	}
-	defer begun.prepare(ctx)
-	defer begun.tx.Rollback() // it has changed nothing
+	defer begun.Rollback() // it has changed nothing
 	return explain(undone(ctx, f(&Tx{Queries: queries.New(begun), now: s.now()})))
 }
 
@@ -54,23 +52,19 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 		return err
 	}
 	defer s.leaveTurn()
-	begun, err := s.writer.begin(ctx)
+	begun, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return explain(err)
 	}
-	defer begun.prepare(ctx)
-	defer begun.tx.Rollback() // after a panic of f: prepare needs the connection
+	defer begun.Rollback() // what is not committed
 	tx := &Tx{Queries: queries.New(begun), now: s.now()}
 	if err = s.noticeOthers(ctx, begun); err == nil {
 		err = f(tx)
 	}
 	if err != nil {
-		if rollback := begun.tx.Rollback(); rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
-			err = errors.Join(err, fmt.Errorf("rollback: %w", rollback))
-		}
 		return explain(undone(ctx, err))
 	}
-	if err := begun.tx.Commit(); err != nil {
+	if err := begun.Commit(); err != nil {
 		s.cache.forget() // it may have been committed
 		return explain(undone(ctx, err))
 	}
@@ -127,7 +121,7 @@ func (s *Store) notice(ctx context.Context) error {
 	default:
 		return nil
 	}
-	return explain(s.noticeOthers(ctx, s.writer.db))
+	return explain(s.noticeOthers(ctx, s.writer))
 }
 
 // undone returns the context's error where err only says that the end of the context

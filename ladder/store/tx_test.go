@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A function that panics after a statement that was not prepared before leaves the turn to others.
+// A function that panics leaves the turn to others.
 func TestUpdatePanics(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())

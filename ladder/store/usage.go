@@ -58,7 +58,7 @@ func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
 		return u, explain(undone(ctx, err))
 	}
 	var pages, size int64
-	err = s.readers.db.QueryRowContext(ctx, "SELECT * FROM pragma_freelist_count, pragma_page_size").Scan(&pages, &size)
+	err = s.readers.QueryRowContext(ctx, "SELECT * FROM pragma_freelist_count, pragma_page_size").Scan(&pages, &size)
 	if err == nil {
 		u.Unused = pages * size
 		err = s.gameUsage(ctx, &u)
@@ -80,7 +80,7 @@ func (s *Store) fileBytes() (total int64, err error) {
 
 // tableUsage returns the bytes of all tables and indexes, the largest first.
 func (s *Store) tableUsage(ctx context.Context) (list []TableUsage, err error) {
-	rows, err := s.readers.db.QueryContext(ctx, `SELECT coalesce(sqlite_schema.tbl_name, dbstat.name), coalesce(sqlite_schema.type, '') = 'index', dbstat.name, dbstat.pgsize
+	rows, err := s.readers.QueryContext(ctx, `SELECT coalesce(sqlite_schema.tbl_name, dbstat.name), coalesce(sqlite_schema.type, '') = 'index', dbstat.name, dbstat.pgsize
 		FROM dbstat LEFT JOIN sqlite_schema ON sqlite_schema.name = dbstat.name WHERE dbstat.aggregate = TRUE`)
 	if err != nil {
 		return nil, err

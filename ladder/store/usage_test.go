@@ -16,7 +16,7 @@ import (
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	c := template(t)
-	_, err := c.writer.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	_, err := c.writer.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
 	kit.Must(t, err)
 	c.clock.skip(time.Hour) // the matches are of before
 	before, err := c.Usage(bg)
@@ -34,7 +34,7 @@ func TestUsage(t *testing.T) {
 	if tables+before.Unused != info.Size() {
 		t.Errorf("the tables have %d bytes and %d are free, of %d", tables, before.Unused, info.Size())
 	}
-	kit.Must(t, c.readers.db.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&documents))
+	kit.Must(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&documents))
 	total, matches, stored := 0.0, int64(0), 0.0
 	for _, g := range before.Games {
 		n := float64(g.Matches)
@@ -47,7 +47,7 @@ func TestUsage(t *testing.T) {
 	if math.Abs(total-float64(matchTables)) > 1 || math.Abs(stored-float64(documents)) > 1 {
 		t.Errorf("the games have %.1f bytes, %.1f of documents; their tables have %d, %d of documents", total, stored, matchTables, documents)
 	}
-	if n := c.count("matches WHERE state = 'finished'"); matches != int64(n) || before.Day.Matches != matches || before.Week.Matches != matches {
+	if n := c.count(finishedMatches); matches != int64(n) || before.Day.Matches != matches || before.Week.Matches != matches {
 		t.Errorf("%d matches, %+v, %+v; there are %d", matches, before.Day, before.Week, n)
 	}
 	if math.Abs(float64(before.Day.Bytes)-total) > float64(len(before.Games)+1) || before.First.IsZero() || before.First.After(before.At) {

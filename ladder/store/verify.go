@@ -89,7 +89,7 @@ func (v *verifier) database() error {
 
 // damages notes what a query finds.
 func (v *verifier) damages(query string) error {
-	rows, err := v.store.readers.db.QueryContext(v.ctx, query)
+	rows, err := v.store.readers.QueryContext(v.ctx, query)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (c *recount) count(add rating.Pair) {
 // compareEntries compares who is on the ladder, with which ratings and sums.
 func (c *recount) compareEntries() {
 	for _, e := range c.entries {
-		where, p := c.whereVersion(e.VersionID), c.places[e.VersionID]
+		where, p := c.whereVersion(e.VersionID), c.rated[e.VersionID]
 		if p == nil {
 			c.found.differ(where, "it came after match %d, and there is none", e.Since)
 			continue

@@ -183,7 +183,7 @@ func TestVerifyDamage(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			c := template(t)
-			if _, err := c.writer.db.Exec(d.sql); err != nil {
+			if _, err := c.writer.Exec(d.sql); err != nil {
 				t.Fatal(err)
 			}
 			wantFound(t, c, d.where, d.what)
@@ -229,7 +229,7 @@ func TestVerifyEveryColumn(t *testing.T) {
 				kit.Must(t, err)
 			}
 			wantSound(t, c.Store)
-			_, err := c.writer.db.Exec("PRAGMA foreign_keys = 0")
+			_, err := c.writer.Exec("PRAGMA foreign_keys = 0")
 			kit.Must(t, err)
 			_, own := c.rows("SELECT group_concat(name, ', ') FROM pragma_table_info('" + x.table + "')") // without generated columns
 			columns, list := c.rows(fmt.Sprintf("SELECT %s FROM %s%s", own[0][0], x.table, x.rows))
@@ -254,7 +254,7 @@ func TestVerifyEveryColumn(t *testing.T) {
 // rows returns what a query finds.
 func (c *competition) rows(query string) (columns []string, list [][]any) {
 	c.tb.Helper()
-	rows, err := c.readers.db.Query(query)
+	rows, err := c.readers.Query(query)
 	kit.Must(c.tb, err)
 	defer rows.Close()
 	columns, err = rows.Columns()
@@ -278,7 +278,7 @@ func (c *competition) wantCompared(table string, columns []string, row []any, i 
 	changed[i] = another(row[i])
 	put := func(from, to []any) error {
 		query := "UPDATE " + table + " SET " + columns[i] + " = ? WHERE " + strings.Join(columns, " IS ? AND ") + " IS ?"
-		done, err := c.writer.db.Exec(query, append([]any{to[i]}, from...)...)
+		done, err := c.writer.Exec(query, append([]any{to[i]}, from...)...)
 		if err != nil {
 			return err
 		}
@@ -300,13 +300,13 @@ func (c *competition) wantCompared(table string, columns []string, row []any, i 
 // wantMissed deletes a row, wants verify to find it, and puts it back.
 func (c *competition) wantMissed(table string, columns []string, row []any) {
 	c.tb.Helper()
-	_, err := c.writer.db.Exec("DELETE FROM "+table+" WHERE "+strings.Join(columns, " IS ? AND ")+" IS ?", row...)
+	_, err := c.writer.Exec("DELETE FROM "+table+" WHERE "+strings.Join(columns, " IS ? AND ")+" IS ?", row...)
 	kit.Must(c.tb, err)
 	found := kit.Get[[]Difference](c.tb)(c.Verify(bg, nil))
 	if len(found) == 0 {
 		c.tb.Errorf("%s lacks %v, and nothing is found", table, row)
 	}
-	_, err = c.writer.db.Exec("INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES (?"+strings.Repeat(", ?", len(columns)-1)+")", row...)
+	_, err = c.writer.Exec("INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES (?"+strings.Repeat(", ?", len(columns)-1)+")", row...)
 	kit.Must(c.tb, err)
 }
 
@@ -336,7 +336,7 @@ func TestVerifyGames(t *testing.T) {
 	c := template(t)
 	results := kit.Get[[]queries.ResultRow](t)(c.read.ResultsFrom(bg, 1, 100))
 	put := func(r queries.ResultRow, games []ladder.Game) {
-		_, err := c.writer.db.Exec("UPDATE results SET data = ? WHERE id = ?", c.codec.pack([]byte(text(games))), r.ID)
+		_, err := c.writer.Exec("UPDATE results SET data = ? WHERE id = ?", c.codec.pack([]byte(text(games))), r.ID)
 		kit.Must(t, err)
 	}
 	for _, i := range []int{0, 1, len(results) - 1} { // two sides, four, and an unrated match
@@ -401,7 +401,7 @@ func TestVerifyParts(t *testing.T) {
 			joined := joinParts(x.change(parts))
 			data := c.codec.pack(joined)
 			sum := sha256.Sum256(data)
-			_, err := c.writer.db.Exec("UPDATE documents SET size = ?, hash = ?, data = ? WHERE match_id = 1 AND kind = 'replays'", len(joined), sum[:], data)
+			_, err := c.writer.Exec("UPDATE documents SET size = ?, hash = ?, data = ? WHERE match_id = 1 AND kind = 'replays'", len(joined), sum[:], data)
 			kit.Must(t, err)
 			wantFound(t, c, x.where, x.what)
 		})

@@ -146,15 +146,20 @@ func (s *Store) Promote(ctx context.Context, versionID int64) error {
 		if row.Hash == "" {
 			return conflict("build it first", "version %d of %s cannot be live: it is not built", row.Number, row.Name)
 		}
-		if err := tx.retire(ctx, row.BotID, nullStamp(tx.now)); err != nil {
-			return err
-		}
-		if err := tx.setLive(ctx, versionID); err != nil {
-			return err
-		}
-		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Live})
-		return tx.refreshBot(ctx, row.BotID)
+		return tx.promote(ctx, row)
 	})
+}
+
+// promote makes a version live, and brings the ladders in line.
+func (tx *Tx) promote(ctx context.Context, v queries.VersionRow) error {
+	if err := tx.retire(ctx, v.BotID, nullStamp(tx.now)); err != nil {
+		return err
+	}
+	if err := tx.setLive(ctx, v.ID); err != nil {
+		return err
+	}
+	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID, State: ladder.Live})
+	return tx.refreshBot(ctx, v.BotID)
 }
 
 // Suspend takes a live version off the ladders for its faults and tells its owner;

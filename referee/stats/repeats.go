@@ -13,23 +13,18 @@ type Repeats struct {
 	Distinct, Row int
 }
 
-// Know takes in games that were played before the first deal.
-func (r *Repeats) Know(games ...Fingerprint) {
-	if r.known == nil {
-		r.known = map[Fingerprint]bool{}
-	}
-	for _, g := range games {
-		r.known[g] = true
-	}
-}
-
 // Add takes in the next deal, all its rotations, and reports whether any of its
 // games is new.
 func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 	for _, g := range games {
 		distinct = distinct || !r.known[g]
 	}
-	r.Know(games...)
+	if r.known == nil {
+		r.known = map[Fingerprint]bool{}
+	}
+	for _, g := range games {
+		r.known[g] = true
+	}
 	if distinct {
 		r.Distinct++
 		r.Row = 0

@@ -43,7 +43,7 @@ type Match struct {
 	games     int                       // finished
 	whole     int                       // deals played in all rotations
 	counted   int                       // deals, from the first, that are in the sequential test
-	held      map[int][]*referee.Result // by deal, games that the test has not come to; only where there is one
+	later     map[int][]*referee.Result // by deal, games that the test has not come to; only where there is one
 	repeats   stats.Repeats             // in the deals counted
 	test      stats.Tally
 }
@@ -79,7 +79,7 @@ func (s *State) newMatch(round int, bots []int) *Match {
 	}
 	return &Match{
 		Number: len(s.matches), Round: round, Bots: bots, Tally: referee.NewTally(s.Variant, entrants), rotations: s.rotations(len(bots)),
-		results: make([]stats.DealResult, s.Deals), prints: make([][]stats.Fingerprint, s.Deals), held: map[int][]*referee.Result{},
+		results: make([]stats.DealResult, s.Deals), prints: make([][]stats.Fingerprint, s.Deals), later: map[int][]*referee.Result{},
 	}
 }
 
@@ -136,7 +136,7 @@ func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
 	if s.SPRT == nil {
 		m.Tally.Add(g)
 	} else {
-		m.held[deal] = append(m.held[deal], g)
+		m.later[deal] = append(m.later[deal], g)
 	}
 	var bots []int // of the tournament
 	for _, bot := range g.Bots {
@@ -156,10 +156,10 @@ func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
 // ask asks the sequential test after each deal, in the order of the deals.
 func (s *State) ask(m *Match) {
 	for m.counted < s.Deals && len(m.prints[m.counted]) == m.rotations && !m.ended() {
-		for _, g := range m.held[m.counted] {
+		for _, g := range m.later[m.counted] {
 			m.Tally.Add(g)
 		}
-		delete(m.held, m.counted)
+		delete(m.later, m.counted)
 		deal := m.counted
 		m.counted++
 		if !m.repeats.Add(m.prints[deal]) {

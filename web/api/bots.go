@@ -56,44 +56,37 @@ func (a *API) bots(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	var person int64
-	if owner != "" {
-		p, err := a.Store.PersonByName(r.Context(), owner)
-		if err != nil {
-			return err
-		}
-		person = p.ID
+	found, err := a.findBots(r.Context(), owner, house, after, limit+1)
+	if err != nil {
+		return err
 	}
-	return a.listBots(w, r, person, house, after, limit)
+	return a.respondBots(w, r, found, limit)
 }
 
-// listBots answers with a page of bots: if house is not nil, only of house bots or only of others.
-func (a *API) listBots(w http.ResponseWriter, r *http.Request, person int64, house *bool, after int64, limit int) error {
-	var found []ladder.Bot
-	for len(found) <= limit { // one more shows whether another page follows
-		list, err := a.Store.Bots(r.Context(), person, store.Page{After: after, Limit: limit + 1})
-		if err != nil {
-			return err
-		}
-		for _, b := range list {
-			if after = b.ID; house == nil || b.House() == *house {
-				found = append(found, b)
-			}
-		}
-		if len(list) <= limit {
-			break
-		}
-	}
-	page := wire.Page[wire.Bot]{Items: []wire.Bot{}}
+// respondBots answers with a page of bots, of which one more than the limit was looked for.
+func (a *API) respondBots(w http.ResponseWriter, r *http.Request, found []ladder.Bot, limit int) (err error) {
+	page := wire.Page[wire.Bot]{}
 	if len(found) > limit {
 		found = found[:limit]
 		page.Next = parameters.CursorOf("bot", found[limit-1].ID)
 	}
-	var err error
 	if page.Items, err = a.botDocs(r, found); err != nil {
 		return err
 	}
 	return respond(w, http.StatusOK, page)
+}
+
+// findBots returns at most n bots after one: of an owner if owner is not "", and if house is not nil only house bots or
+// only others.
+func (a *API) findBots(ctx context.Context, owner string, house *bool, after int64, n int) ([]ladder.Bot, error) {
+	if owner == "" {
+		return a.Store.Bots(ctx, house, after, n)
+	}
+	p, err := a.Store.PersonByName(ctx, owner)
+	if err != nil || house != nil && *house { // which nobody owns
+		return nil, err
+	}
+	return a.Store.OwnBots(ctx, p.ID, after, n)
 }
 
 func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {

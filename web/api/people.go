@@ -48,7 +48,11 @@ func (a *API) myBots(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	return a.listBots(w, r, middleware.Of(r).Person.ID, nil, after, limit)
+	found, err := a.Store.OwnBots(r.Context(), middleware.Of(r).Person.ID, after, limit+1)
+	if err != nil {
+		return err
+	}
+	return a.respondBots(w, r, found, limit)
 }
 
 // messages answers with the messages after a cursor, and always with the next cursor.

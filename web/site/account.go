@@ -10,7 +10,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
-	"github.com/timba-arena/timba/ladder/store"
 )
 
 // maxOwnBots is how many bots the page of an account shows. ladder.Limits.Bots is far lower.
@@ -58,7 +57,7 @@ func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 // account shows one's own bots, messages and sessions.
 func (s *Site) account(v *visit) error {
 	page := accountPage{Limit: s.Config.Limits.Bots}
-	bots, err := s.Store.Bots(v.ctx(), v.Person.ID, store.Page{Limit: maxOwnBots})
+	bots, err := s.Store.OwnBots(v.ctx(), v.Person.ID, 0, maxOwnBots)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (s *Site) picture(game string) string {
 
 // shownLadder is a ladder at a glance.
 type shownLadder struct {
-	store.Glance
+	store.LadderSummary
 	Rules string // the rest of its title after that of the game; "" for none
 }
 
@@ -51,13 +51,13 @@ func (s *Site) ladders(v *visit) error {
 
 // gameLadders returns the games that have ladders.
 func (s *Site) gameLadders(ctx context.Context) (list []gameLadders, err error) {
-	glances, err := s.Store.Glances(ctx, ladderPlaces)
+	summaries, err := s.Store.LadderSummaries(ctx, ladderPlaces)
 	if err != nil {
 		return nil, err
 	}
 	for _, g := range games.All() {
 		game := gameLadders{Name: g.Name, Title: titleOf(g.Name), Picture: s.picture(g.Name)}
-		for _, l := range glances {
+		for _, l := range summaries {
 			if l.Game != g.Name {
 				continue
 			}
@@ -156,7 +156,7 @@ func constants() []constant {
 		{"newcomer", rating.Newcomer},
 		{"enough", ladder.EnoughMatches},
 		{"half-urgent", m.HalfUrgent},
-		{"vague", m.Vague},
+		{"uncertain", m.Uncertain},
 		{"often", m.Often},
 		{"related", m.Related},
 		{"chance", m.Chance},

@@ -32,7 +32,8 @@ DELETE FROM versions WHERE bot_id = ?;
 DELETE FROM bots WHERE id = ?;
 
 -- name: BotsAfter :many
-SELECT * FROM bots WHERE id > ? ORDER BY id LIMIT ?;
+SELECT * FROM bots WHERE id > sqlc.arg(after)
+  AND (CAST(sqlc.arg(house) AS INTEGER) < 0 OR (person_id IS NULL) = CAST(sqlc.arg(house) AS INTEGER)) ORDER BY id LIMIT sqlc.arg(n);
 
 -- name: BotsOfAfter :many
 SELECT * FROM bots WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?;
@@ -90,9 +91,6 @@ UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ?, n
 
 -- name: SetNeeds :exec
 UPDATE versions SET needs = ? WHERE hash = ?;
-
--- name: SetHash :exec
-UPDATE versions SET hash = ? WHERE id = ?;
 
 -- name: CountBundle :one
 -- The versions that need an upload: one that has failed before it was built needs none.

@@ -110,11 +110,12 @@ func (q *Queries) BotByName(ctx context.Context, name string) (Bot, error) {
 }
 
 const botsAfter = `-- name: BotsAfter :many
-SELECT id, person_id, name, created, withdrawn FROM bots WHERE id > ? ORDER BY id LIMIT ?
+SELECT id, person_id, name, created, withdrawn FROM bots WHERE id > ?1
+  AND (CAST(?2 AS INTEGER) < 0 OR (person_id IS NULL) = CAST(?2 AS INTEGER)) ORDER BY id LIMIT ?3
 `
 
-func (q *Queries) BotsAfter(ctx context.Context, iD int64, limit int64) ([]Bot, error) {
-	rows, err := q.db.QueryContext(ctx, botsAfter, iD, limit)
+func (q *Queries) BotsAfter(ctx context.Context, after int64, house int64, n int64) ([]Bot, error) {
+	rows, err := q.db.QueryContext(ctx, botsAfter, after, house, n)
 	if err != nil {
 		return nil, err
 	}
@@ -624,15 +625,6 @@ func (q *Queries) SetBuilt(ctx context.Context, arg SetBuiltParams) error {
 		arg.Needs,
 		arg.ID,
 	)
-	return err
-}
-
-const setHash = `-- name: SetHash :exec
-UPDATE versions SET hash = ? WHERE id = ?
-`
-
-func (q *Queries) SetHash(ctx context.Context, hash string, iD int64) error {
-	_, err := q.db.ExecContext(ctx, setHash, hash, iD)
 	return err
 }
 

@@ -28,14 +28,14 @@ SELECT * FROM match_rows WHERE ladder_id IS ? AND state = ? AND id < ? ORDER BY 
 -- name: MatchesOfBot :many
 SELECT match_rows.* FROM match_slots JOIN match_rows ON match_rows.id = match_slots.match_id
 WHERE match_slots.bot_id = sqlc.arg(bot_id) AND match_slots.match_id < sqlc.arg(before)
-  AND (sqlc.narg(ladder_id) IS NULL OR match_rows.ladder_id = sqlc.narg(ladder_id))
+  AND (CAST(sqlc.narg(ladder_id) AS INTEGER) IS NULL OR match_rows.ladder_id = CAST(sqlc.narg(ladder_id) AS INTEGER))
   AND (CAST(sqlc.arg(state) AS TEXT) = '' OR match_rows.state = CAST(sqlc.arg(state) AS TEXT))
 GROUP BY match_slots.match_id ORDER BY match_slots.match_id DESC LIMIT sqlc.arg(n);
 
 -- name: MatchesOfVersion :many
 SELECT match_rows.* FROM match_slots JOIN match_rows ON match_rows.id = match_slots.match_id
 WHERE match_slots.version_id = sqlc.arg(version_id) AND match_slots.match_id < sqlc.arg(before)
-  AND (sqlc.narg(ladder_id) IS NULL OR match_rows.ladder_id = sqlc.narg(ladder_id))
+  AND (CAST(sqlc.narg(ladder_id) AS INTEGER) IS NULL OR match_rows.ladder_id = CAST(sqlc.narg(ladder_id) AS INTEGER))
   AND (CAST(sqlc.arg(state) AS TEXT) = '' OR match_rows.state = CAST(sqlc.arg(state) AS TEXT))
 ORDER BY match_slots.match_id DESC LIMIT sqlc.arg(n);
 

@@ -464,7 +464,7 @@ func (q *Queries) MatchesIn(ctx context.Context, state string, iD int64, limit i
 const matchesOfBot = `-- name: MatchesOfBot :many
 SELECT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM match_slots JOIN match_rows ON match_rows.id = match_slots.match_id
 WHERE match_slots.bot_id = ?1 AND match_slots.match_id < ?2
-  AND (?3 IS NULL OR match_rows.ladder_id = ?3)
+  AND (CAST(?3 AS INTEGER) IS NULL OR match_rows.ladder_id = CAST(?3 AS INTEGER))
   AND (CAST(?4 AS TEXT) = '' OR match_rows.state = CAST(?4 AS TEXT))
 GROUP BY match_slots.match_id ORDER BY match_slots.match_id DESC LIMIT ?5
 `
@@ -472,7 +472,7 @@ GROUP BY match_slots.match_id ORDER BY match_slots.match_id DESC LIMIT ?5
 type MatchesOfBotParams struct {
 	BotID    int64
 	Before   int64
-	LadderID interface{}
+	LadderID sql.NullInt64
 	State    string
 	N        int64
 }
@@ -583,7 +583,7 @@ func (q *Queries) MatchesOfPair(ctx context.Context, arg MatchesOfPairParams) ([
 const matchesOfVersion = `-- name: MatchesOfVersion :many
 SELECT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM match_slots JOIN match_rows ON match_rows.id = match_slots.match_id
 WHERE match_slots.version_id = ?1 AND match_slots.match_id < ?2
-  AND (?3 IS NULL OR match_rows.ladder_id = ?3)
+  AND (CAST(?3 AS INTEGER) IS NULL OR match_rows.ladder_id = CAST(?3 AS INTEGER))
   AND (CAST(?4 AS TEXT) = '' OR match_rows.state = CAST(?4 AS TEXT))
 ORDER BY match_slots.match_id DESC LIMIT ?5
 `
@@ -591,7 +591,7 @@ ORDER BY match_slots.match_id DESC LIMIT ?5
 type MatchesOfVersionParams struct {
 	VersionID int64
 	Before    int64
-	LadderID  interface{}
+	LadderID  sql.NullInt64
 	State     string
 	N         int64
 }

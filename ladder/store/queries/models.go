@@ -8,13 +8,6 @@ import (
 	"database/sql"
 )
 
-type Archive struct {
-	ID      int64
-	Hash    []byte
-	Size    int64
-	Created int64
-}
-
 type Attempt struct {
 	MatchID int64
 	Number  int64
@@ -48,25 +41,6 @@ type Change struct {
 	Uncertainty float64
 }
 
-type Document struct {
-	MatchID   int64
-	Kind      string
-	Size      int64
-	Hash      []byte
-	Data      []byte
-	ArchiveID sql.NullInt64
-	Start     sql.NullInt64
-	Length    sql.NullInt64
-}
-
-type Due struct {
-	LadderID  int64
-	VersionID int64
-	Games     string
-	Game      string
-	Due       sql.NullBool
-}
-
 type Entry struct {
 	LadderID    int64
 	VersionID   int64
@@ -88,17 +62,6 @@ type Entry struct {
 	Fit         sql.NullFloat64
 	PlusMinus   sql.NullFloat64
 	Settled     int64
-}
-
-type Fingerprint struct {
-	LadderID    int64
-	Fingerprint int64
-	Ord         int64
-}
-
-type GuestPlay struct {
-	Address string
-	Began   int64
 }
 
 type Invite struct {
@@ -128,18 +91,6 @@ type Ladder struct {
 	Formula  string
 }
 
-type Match struct {
-	ID         int64
-	LadderID   sql.NullInt64
-	SettingsID int64
-	State      string
-	AskedBy    sql.NullInt64
-	Reason     string
-	Created    int64
-	Began      sql.NullInt64
-	Finished   sql.NullInt64
-}
-
 type MatchRow struct {
 	ID            int64
 	LadderID      sql.NullInt64
@@ -155,14 +106,6 @@ type MatchRow struct {
 	Finished      sql.NullInt64
 	Ord           sql.NullInt64
 	DistinctDeals sql.NullInt64
-}
-
-type MatchSlot struct {
-	MatchID   int64
-	Slot      int64
-	VersionID int64
-	BotID     int64
-	Faulty    int64
 }
 
 type Message struct {
@@ -243,17 +186,6 @@ type PlaySeat struct {
 	RatingAfter  sql.NullFloat64
 }
 
-type Result struct {
-	ID            int64
-	MatchID       int64
-	LadderID      sql.NullInt64
-	Ord           sql.NullInt64
-	DistinctDeals sql.NullInt64
-	Games         int64
-	Took          int64
-	Data          []byte
-}
-
 type ResultRow struct {
 	ID            int64
 	MatchID       int64
@@ -275,14 +207,6 @@ type Session struct {
 	Created  int64
 	Used     int64
 	Expires  int64
-}
-
-type Setting struct {
-	ID      int64
-	Game    string
-	Options string
-	Clock   string
-	Deals   int64
 }
 
 type Stage struct {
@@ -336,26 +260,6 @@ type Token struct {
 	Used     sql.NullInt64
 	Expires  sql.NullInt64
 	Revoked  sql.NullInt64
-}
-
-type Version struct {
-	ID         int64
-	BotID      int64
-	Number     int64
-	Label      string
-	Bundle     string
-	Hash       string
-	Language   string
-	Games      string
-	Command    string
-	State      string
-	Reason     string
-	Created    int64
-	Began      sql.NullInt64
-	Ended      sql.NullInt64
-	Remote     int64
-	Needs      string
-	Unplayable string
 }
 
 type VersionRow struct {

@@ -27,5 +27,5 @@ SELECT * FROM result_rows WHERE ladder_id = ? AND id >= ? ORDER BY id LIMIT ?;
 -- The results of a bot from one on.
 SELECT results.id FROM match_slots JOIN results ON results.match_id = match_slots.match_id
 WHERE match_slots.bot_id = sqlc.arg(bot_id) AND results.id >= sqlc.arg(first)
-  AND (sqlc.narg(ladder_id) IS NULL OR results.ladder_id = sqlc.narg(ladder_id))
+  AND (CAST(sqlc.narg(ladder_id) AS INTEGER) IS NULL OR results.ladder_id = CAST(sqlc.narg(ladder_id) AS INTEGER))
 GROUP BY results.id ORDER BY results.id;

@@ -149,12 +149,12 @@ func (q *Queries) ResultsFrom(ctx context.Context, iD int64, limit int64) ([]Res
 const resultsOfBot = `-- name: ResultsOfBot :many
 SELECT results.id FROM match_slots JOIN results ON results.match_id = match_slots.match_id
 WHERE match_slots.bot_id = ?1 AND results.id >= ?2
-  AND (?3 IS NULL OR results.ladder_id = ?3)
+  AND (CAST(?3 AS INTEGER) IS NULL OR results.ladder_id = CAST(?3 AS INTEGER))
 GROUP BY results.id ORDER BY results.id
 `
 
 // The results of a bot from one on.
-func (q *Queries) ResultsOfBot(ctx context.Context, botID int64, first int64, ladderID interface{}) ([]int64, error) {
+func (q *Queries) ResultsOfBot(ctx context.Context, botID int64, first int64, ladderID sql.NullInt64) ([]int64, error) {
 	rows, err := q.db.QueryContext(ctx, resultsOfBot, botID, first, ladderID)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"modernc.org/sqlite"
+)
+
+// openDatabase opens an SQLite database with at most some connections, each with the given parameters.
+func openDatabase(path string, params url.Values, conns int) (*sql.DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // a drive
+		path = "/" + path
+	}
+	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+	c, err := sqlite.NewConnector("file:" + name + "?" + params.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector{c})
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
+}
+
+// connector makes connections that keep their statements.
+type connector struct{ driver.Connector }
+
+// Connect returns a new connection.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{conn.(sqliteConn), map[string]driver.Stmt{}}, nil
+}
+
+// sqliteConn is what a connection of the driver has.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+}
+
+// connection is a connection that prepares each statement of package queries once. One goroutine at a time uses it.
+type connection struct {
+	sqliteConn
+	prepared map[string]driver.Stmt
+}
+
+// statement returns a prepared statement, nil for one that is not of package queries: some of those, such as
+// PRAGMA, have an effect as they are prepared.
+func (c *connection) statement(ctx context.Context, query string) (driver.Stmt, error) {
+	if !strings.HasPrefix(query, "-- name: ") {
+		return nil, nil
+	}
+	if s := c.prepared[query]; s != nil {
+		return s, nil
+	}
+	s, err := c.PrepareContext(ctx, query)
+	if err == nil {
+		c.prepared[query] = s
+	}
+	return s, err
+}
+
+// ExecContext runs a statement without rows.
+func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	s, err := c.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return c.sqliteConn.ExecContext(ctx, query, args)
+	}
+	return s.(driver.StmtExecContext).ExecContext(ctx, args)
+}
+
+// QueryContext runs a statement with rows.
+func (c *connection) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	s, err := c.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return c.sqliteConn.QueryContext(ctx, query, args)
+	}
+	return s.(driver.StmtQueryContext).QueryContext(ctx, args)
+}
+
+// Close closes the statements and the connection.
+func (c *connection) Close() error {
+	var errs []error
+	for _, s := range c.prepared {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, c.sqliteConn.Close())...)
+}
