@@ -141,7 +141,7 @@ func (s *Site) addRatings(v *visit, page *botPage) error {
 	for _, p := range slices.Backward(list) {
 		at := point{
 			X: float64(p.Version), Y: p.Rating(),
-			Label: v.t("bot.versions-point", "Version", p.Version, "Elo", whole(p.Rating()), "PlusMinus", plusMinus(p.PlusMinus), "Matches", p.Matches),
+			Label: v.t("bot.versions-point", "Version", p.Version, "Elo", whole(p.Rating()), "PlusMinus", plusMinus(p.PlusMinus), "Count", p.Matches),
 		}
 		if plusMinus(p.PlusMinus) != "" {
 			at.Err = *p.PlusMinus

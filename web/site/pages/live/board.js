@@ -20,7 +20,7 @@ export function versus({ bots, sides }) {
     const side = sides?.[seat] ?? seat;
     teams.set(side, [...(teams.get(side) ?? []), nameOf(bot)]);
   });
-  return [...teams.values()].map((team) => team.join(' + ')).join(teams.size > 2 ? ', ' : ` ${say('versus')} `);
+  return [...teams.values()].map((team) => team.join(' + ')).join(teams.size > 2 ? ' · ' : ` ${say('versus')} `);
 }
 
 export class Board {
