@@ -128,7 +128,7 @@ func (s *Service) look(archive string, limits bundle.Limits) (name, hash string,
 	if _, missing := os.Stat(filepath.Join(dir, program.ManifestFile)); err != nil && missing == nil {
 		return "", hash, ladder.Errorf(ladder.Invalid, "correct it", "the bot has no name: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
-	return "", hash, ladder.Errorf(ladder.Invalid, "ask with ?bot=NAME, or write name into "+program.ManifestFile, "the bot has no name: its archive has no %s with one", program.ManifestFile)
+	return "", hash, ladder.Errorf(ladder.Invalid, "give it one with the upload (--bot NAME, ?bot=NAME), or write name into "+program.ManifestFile, "the bot has no name: its archive has no %s with one", program.ManifestFile)
 }
 
 // unnamed is the name of the unpacked directory. No bot may have it: a bot without a name in its manifest gets the

@@ -121,6 +121,7 @@ type Game struct {
 	Ladder string   `json:"ladder"` // of a match; "" for an unrated one
 	Title  string   `json:"title"`  // of the game that people play; "" for a match
 	Bots   []string `json:"bots"`   // who plays: by slot, or by seat
+	Sides  []int    `json:"sides"`  // of the seats; nil: each of Bots is a side
 }
 
 // Games returns what is in progress and shown, the games of people first, and then the matches, the oldest first.
@@ -170,7 +171,11 @@ type Table struct{ *match }
 // Table shows a game of people from now on to who has its link, and in the list if it is listed. moved is called, if
 // somebody begins or ends to watch it.
 func (h *Hub) Table(id string, v *rules.Variant, names []string, listed bool, moved func()) Table {
-	m := newMatch(h, Game{Topic: topicTable + id, URL: "/play/" + id, Title: v.Game.Display.Title, Bots: names}, v)
+	info := Game{Topic: topicTable + id, URL: "/play/" + id, Title: v.Game.Display.Title, Bots: names}
+	for seat := range names {
+		info.Sides = append(info.Sides, v.Side(seat))
+	}
+	m := newMatch(h, info, v)
 	m.listed, m.moved = listed, moved
 	return Table{h.add(m)}
 }

@@ -26,7 +26,7 @@ func TestTable(t *testing.T) {
 		table := w.hub.Table("LISTED", v, []string{"anna", ladder.GuestName}, true, func() { moved.Add(1) })
 		w.hub.Table("ALONE", v, []string{"anna", "@random"}, false, func() {})
 		list := w.hub.Games()
-		if len(list) != 2 || list[1].ID == 0 || !slices.Equal(list[0].Bots, []string{"anna", "guest"}) ||
+		if len(list) != 2 || list[1].ID == 0 || !slices.Equal(list[0].Bots, []string{"anna", "guest"}) || !slices.Equal(list[0].Sides, []int{0, 1}) ||
 			list[0].Topic != "table/LISTED" || list[0].URL != "/play/LISTED" || list[0].Title != "Brisca" {
 			t.Errorf("the list is %+v", list)
 		}

@@ -127,7 +127,7 @@ func (s *Site) addRatings(v *visit, page *botPage) error {
 	for i, p := range points {
 		page.Chart.Points = append(page.Chart.Points, point{
 			X: float64(p.Count), Y: p.Elo,
-			Label: v.t("bot.chart-point", "Elo", whole(p.Elo), "Matches", p.Count, "Version", p.Version, "Day", p.At.Format("2006-01-02")),
+			Label: v.t("bot.chart-point", "Elo", whole(p.Elo), "Count", p.Count, "Version", p.Version, "Day", p.At.Format("2006-01-02")),
 		})
 		if i > 0 && p.Version != points[i-1].Version {
 			page.Chart.Marks = append(page.Chart.Marks, mark{(float64(points[i-1].Count) + float64(p.Count)) / 2, "@" + v.words.Numbers.Sprint(p.Version)})
@@ -141,7 +141,7 @@ func (s *Site) addRatings(v *visit, page *botPage) error {
 	for _, p := range slices.Backward(list) {
 		at := point{
 			X: float64(p.Version), Y: p.Rating(),
-			Label: v.t("bot.versions-point", "Version", p.Version, "Elo", whole(p.Rating()), "PlusMinus", plusMinus(p.PlusMinus), "Matches", p.Matches),
+			Label: v.t("bot.versions-point", "Version", p.Version, "Elo", whole(p.Rating()), "PlusMinus", plusMinus(p.PlusMinus), "Count", p.Matches),
 		}
 		if plusMinus(p.PlusMinus) != "" {
 			at.Err = *p.PlusMinus

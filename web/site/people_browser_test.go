@@ -69,6 +69,9 @@ func TestPlayPeople(t *testing.T) {
 
 	c := webtest.Open(t, third, w.URL+"/live?lang=es")
 	c.Wait(`#games [data-match] .stage[data-ply] svg`)
+	if text := c.Text(`#games h2`); text != "una persona invitada + admin contra random + random" {
+		t.Errorf("the list of the games in progress has %q", text)
+	}
 	c.Picture(*screens, "live-people")
 	c.Click(`#games a`)
 	c.Wait(`#stage[data-ply] svg`)
@@ -136,8 +139,9 @@ func TestPlayPeople(t *testing.T) {
 	a.Wait(`#board[data-turn="yes"]`)
 	b.Click(`[data-opens="resign"]`)
 	b.Click(`#resign form button`)
+	b.Wait(`main:has(#board):not(:has([data-opens="resign"]))`) // the page that the form leads to
 	kit.Until(t, "who has resigned reads that the others play on", func() bool {
-		return b.Text(`#state`) == "Has abandonat. Els altres continuen jugant…" && b.Count(`[data-opens="resign"]`) == 0
+		return b.Text(`#state`) == "Has abandonat. Els altres continuen jugant…"
 	})
 	own := w.Client()
 	w.SignIn(own, w.Token)

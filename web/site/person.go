@@ -103,6 +103,7 @@ func (s *Site) people(v *visit) error {
 			page.Games = append(page.Games, ratedGame{name, with(v.r, "game", name)})
 		}
 	}
+	page.Game = cmp.Or(page.Game, names[0]) // nobody has a rating
 	page.Pager = pagerOf(v, v.pageNumber(), rated[page.Game], ratedPeople)
 	page.List, err = s.Store.RatedPeople(v.ctx(), page.Game, (page.Pager.Page-1)*ratedPeople, ratedPeople)
 	if err != nil {

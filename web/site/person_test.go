@@ -56,6 +56,13 @@ func met(s *webtest.Still) {
 	openPlay(s, "OPEN", "teeko", s.Ada, bob)
 }
 
+// Without any rating the page of ratings names a game all the same.
+func TestPeopleUnrated(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStill(t, nil)
+	shows(t, "/people", s.Get(s.Client(), "/people").Body, "Nobody has a rating in Brisca yet.", `href="/play?game=brisca&amp;bot=%2B"`)
+}
+
 // The ratings of people and the profile of one, as strangers see them.
 func TestPeoplePages(t *testing.T) {
 	t.Parallel()

@@ -206,6 +206,7 @@ func TestPlayReload(t *testing.T) {
 	if text := b.Text("#state"); text != "Your turn" {
 		t.Errorf("the page says %q", text)
 	}
+	timeOfMove(b)
 	playOut(b, 1)
 	b.Wait(`#board[data-turn="yes"]`)
 	b.Click(`[data-opens="resign"]`)
@@ -217,6 +218,26 @@ func TestPlayReload(t *testing.T) {
 	playOut(b, 1)
 	kit.Until(t, "the page says whose move it waits for", func() bool { return b.Text("#state") == "random plays…" })
 	b.Quiet()
+}
+
+// timeOfMove checks that the time for a move is not shown before it is about to end, and then in words.
+func timeOfMove(b *webtest.Tab) {
+	b.T.Helper()
+	webtest.Eval[bool](b, `(() => {
+		const now = performance.now.bind(performance);
+		window.looks = window.later = 0;
+		performance.now = () => { window.looks++; return now() + window.later; };
+		return true;
+	})()`)
+	kit.Until(b.T, "the page looks at its clock", func() bool { return webtest.Eval[int](b, "looks") > 1 })
+	if text := b.Text("#clock"); text != "" {
+		b.T.Errorf("long before the end of the time the page says %q", text)
+	}
+	webtest.Eval[int](b, "later = 95_000")
+	kit.Until(b.T, "the page says what happens when the time ends", func() bool {
+		text := b.Text("#clock")
+		return strings.HasPrefix(text, "Move within 0:") && strings.HasSuffix(text, " or you lose")
+	})
 }
 
 // A page that has lost its seat to another page of the same person offers no moves, and takes the seat back by a

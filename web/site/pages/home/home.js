@@ -1,6 +1,6 @@
 // One of the matches in progress on the table; the next one when it has ended.
 
-import { Board, nameOf } from '../live/board.js';
+import { Board, versus } from '../live/board.js';
 import { say } from '../board/text.js';
 import { socket } from '../layout/parts.js';
 
@@ -12,11 +12,11 @@ let shown = null;
 socket.watch('games', ({ matches }) => {
   others.textContent = matches.length > 1 ? say('others', { count: matches.length - 1 }) : '';
   if (shown || matches.length === 0) return;
-  const { topic, url, bots } = matches.find((m) => m.id > 0) ?? matches[0]; // bots are faster than people
+  const game = matches.find((m) => m.id > 0) ?? matches[0]; // bots are faster than people
   figure.hidden = false;
-  watch.href = url;
-  watch.textContent = bots.map(nameOf).join(` ${say('versus')} `);
-  shown = new Board(socket, topic, stage, {
+  watch.href = game.url;
+  watch.textContent = versus(game);
+  shown = new Board(socket, game.topic, stage, {
     small: true,
     ended: () => {
       socket.leave(shown.topic);

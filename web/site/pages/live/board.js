@@ -13,6 +13,16 @@ const names = JSON.parse(document.getElementById('names').textContent);
 // nameOf is what people call a bot, or a guest; one of several with the name has a number.
 export const nameOf = (bot) => names[bot] ?? names[bot.replace(/#\d+$/, '')] ?? bot;
 
+// versus says who plays, partners together; of more than two sides it is a list.
+export function versus({ bots, sides }) {
+  const teams = new Map();
+  bots.forEach((bot, seat) => {
+    const side = sides?.[seat] ?? seat;
+    teams.set(side, [...(teams.get(side) ?? []), nameOf(bot)]);
+  });
+  return [...teams.values()].map((team) => team.join(' + ')).join(teams.size > 2 ? ' · ' : ` ${say('versus')} `);
+}
+
 export class Board {
   // stage is where it is drawn, small if it is one of several. shown is called after each drawing, ended with the state of the
   // match once it is over.

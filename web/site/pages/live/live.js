@@ -3,7 +3,7 @@
 import { html } from '../board/dom.js';
 import { Socket } from '../layout/socket.js';
 import { say } from '../board/text.js';
-import { Board, nameOf, place, status } from './board.js';
+import { Board, nameOf, place, status, versus } from './board.js';
 
 const most = 20; // boards; Go's live.Limits.Topics is more
 const stay = 6000; // milliseconds for which a match that has ended stays
@@ -22,12 +22,13 @@ for (const li of grid.querySelectorAll('[data-match]')) {
   li.remove(); // the list of the socket has them again, or they are over
 }
 
-function cell({ topic, url, ladder, title, bots }) {
+function cell(game) {
+  const { topic, url, ladder, title } = game;
   const stage = html('div', { class: 'stage', 'aria-hidden': 'true' });
   const where = html('p', { class: 'soft' }, title || (ladder ? nameOf(`/${ladder}`) : say('unrated')));
   const now = html('p', { class: 'soft' }, ' ');
   const li = html('li', { class: 'panel', 'data-match': topic },
-    html('h2', {}, html('a', { href: url }, bots.map(nameOf).join(` ${say('versus')} `))), where, stage, now);
+    html('h2', {}, html('a', { href: url }, versus(game))), where, stage, now);
   grid.append(li);
   const board = new Board(socket, topic, stage, {
     small: true,

@@ -248,8 +248,18 @@ function tick() {
     bank.textContent = minutes(seconds);
     left ??= seconds;
   }
-  clock.textContent = left === null ? '' : phone.matches ? minutes(left) : say('left', { time: minutes(left) });
+  clock.textContent = left === null ? '' : clockText(left);
   clock.classList.toggle('short', deadline !== null && left <= 10);
+}
+
+// soon is how many seconds before its end the time for a move is shown, at a table without banks.
+const soon = 30;
+
+// clockText says how many seconds are left of a bank; without banks, that the game is lost when those of the move end.
+function clockText(left) {
+  const time = minutes(left);
+  if (table.bank === 0) return left > soon ? '' : say('move-left', { time });
+  return phone.matches ? time : say('left', { time });
 }
 
 // told tells what is said of the connection. A page that has lost its seat to another one stops, and takes it back when
