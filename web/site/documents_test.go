@@ -124,6 +124,11 @@ func TestTranslatedDocuments(t *testing.T) {
 		{"es", "/docs", `<a href="/docs/writing-a-bot" lang="es">Escribir un bot</a>`, ""},
 		{"es", "/docs/sandbox", "Este documento solo está en inglés.", `<article lang="es">`},
 		{"ca", "/data", "Aquest document només és en anglès.", ""},
+		{"es", "/protocol", "Este documento solo está en inglés.", ""},
+		{"ca", "/ratings", "Aquest document només és en anglès.", ""},
+		{"es", "/api", "Este documento solo está en inglés.", ""},
+		{"en", "/ratings", `<article lang="en">`, "in English only"},
+		{"en", "/api", "openapi.json", "in English only"},
 	} {
 		c := s.Client()
 		s.Get(c, "/?lang="+x.lang)
