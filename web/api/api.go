@@ -67,31 +67,31 @@ func (a *API) routes() []route {
 		{"GET /healthz", "", false, plain(a.health)},
 		{"GET /api/v1/openapi.json", "", false, plain(a.document)},
 
-		{"GET /api/v1/ladders", "", false, plain(a.ladders)},
-		{"GET /api/v1/ladders/{ladder}", "", false, plain(a.ladder)},
-		{"GET /api/v1/ladders/{ladder}/standings", "", false, a.standings},
-		{"GET /api/v1/ladders/{ladder}/matches", "", false, a.ladderMatches},
+		{"GET /api/v1/ladders", "", false, plain(answer(a.ladders))},
+		{"GET /api/v1/ladders/{ladder}", "", false, plain(answer(a.ladder))},
+		{"GET /api/v1/ladders/{ladder}/standings", "", false, answer(a.standings)},
+		{"GET /api/v1/ladders/{ladder}/matches", "", false, answer(a.ladderMatches)},
 
-		{"GET /api/v1/bots", "", false, a.bots},
-		{"GET /api/v1/bots/{bot}", "", false, plain(a.bot)},
-		{"GET /api/v1/bots/{bot}/versions", "", false, a.versions},
-		{"GET /api/v1/bots/{bot}/versions/{version}", "", false, plain(a.version)},
-		{"GET /api/v1/bots/{bot}/versions/{version}/upload", ladder.ScopeRead, false, plain(a.upload)},
-		{"GET /api/v1/bots/{bot}/versions/{version}/logs", ladder.ScopeRead, false, plain(a.stages)},
+		{"GET /api/v1/bots", "", false, answer(a.bots)},
+		{"GET /api/v1/bots/{bot}", "", false, plain(answer(a.bot))},
+		{"GET /api/v1/bots/{bot}/versions", "", false, answer(a.versions)},
+		{"GET /api/v1/bots/{bot}/versions/{version}", "", false, plain(answer(a.version))},
+		{"GET /api/v1/bots/{bot}/versions/{version}/upload", ladder.ScopeRead, false, plain(a.Middleware.SendUpload)},
+		{"GET /api/v1/bots/{bot}/versions/{version}/logs", ladder.ScopeRead, false, plain(answer(a.stages))},
 		{"GET /api/v1/bots/{bot}/versions/{version}/logs/{stage}", ladder.ScopeRead, false, plain(a.stageLog)},
-		{"GET /api/v1/bots/{bot}/matches", "", false, a.botMatches},
-		{"GET /api/v1/bots/{bot}/history", "", false, a.history},
-		{"PUT /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, plain(a.changeBot(a.Service.Withdraw))},
-		{"DELETE /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, plain(a.changeBot(a.Service.Restore))},
-		{"PUT /api/v1/bots/{bot}/live", ladder.ScopeSubmit, false, plain(a.use)},
+		{"GET /api/v1/bots/{bot}/matches", "", false, answer(a.botMatches)},
+		{"GET /api/v1/bots/{bot}/history", "", false, answer(a.history)},
+		{"PUT /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, plain(answer(a.changeBot(a.Service.Withdraw)))},
+		{"DELETE /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, plain(answer(a.changeBot(a.Service.Restore)))},
+		{"PUT /api/v1/bots/{bot}/live", ladder.ScopeSubmit, false, plain(take(http.StatusOK, a.use))},
 
-		{"GET /api/v1/matches", "", false, a.matches},
+		{"GET /api/v1/matches", "", false, answer(a.matches)},
 		{"POST /api/v1/matches", ladder.ScopeSubmit, false, plain(a.askMatch)},
-		{"GET /api/v1/matches/{match}", "", false, plain(a.match)},
-		{"POST /api/v1/matches/{match}/cancel", ladder.ScopeSubmit, false, plain(a.cancelMatch)},
-		{"GET /api/v1/matches/{match}/games", "", false, a.games},
+		{"GET /api/v1/matches/{match}", "", false, plain(answer(a.match))},
+		{"POST /api/v1/matches/{match}/cancel", ladder.ScopeSubmit, false, plain(answer(a.cancelMatch))},
+		{"GET /api/v1/matches/{match}/games", "", false, answer(a.games)},
 		{"GET /api/v1/matches/{match}/replays", "", false, plain(a.matchReplays)},
-		{"GET /api/v1/games/{game}", "", false, plain(a.game)},
+		{"GET /api/v1/games/{game}", "", false, plain(answer(a.game))},
 		{"GET /api/v1/games/{game}/replay", "", false, plain(a.replay)},
 		{"GET /api/v1/games/{game}/logs/{seat}", ladder.ScopeRead, false, plain(a.gameLog)},
 		{"GET /api/v1/replays", "", false, a.replays},
@@ -99,20 +99,20 @@ func (a *API) routes() []route {
 
 		{"POST /api/v1/submissions", ladder.ScopeSubmit, false, a.submit},
 		{"GET /api/v1/submissions/{submission}", ladder.ScopeRead, false, a.submission},
-		{"DELETE /api/v1/submissions/{submission}", ladder.ScopeSubmit, false, plain(a.cancel)},
+		{"DELETE /api/v1/submissions/{submission}", ladder.ScopeSubmit, false, plain(answer(a.cancel))},
 
 		{"POST /api/v1/people", "", false, plain(a.register)},
-		{"GET /api/v1/me", ladder.ScopeRead, false, plain(a.me)},
-		{"GET /api/v1/me/bots", ladder.ScopeRead, false, a.myBots},
-		{"GET /api/v1/me/messages", ladder.ScopeRead, false, a.messages},
+		{"GET /api/v1/me", ladder.ScopeRead, false, plain(answer(a.me))},
+		{"GET /api/v1/me/bots", ladder.ScopeRead, false, answer(a.myBots)},
+		{"GET /api/v1/me/messages", ladder.ScopeRead, false, answer(a.messages)},
 		{"PUT /api/v1/me/messages/seen", ladder.ScopeRead, false, plain(a.seeMessages)},
 		{"DELETE /api/v1/me/token", ladder.ScopeRead, false, plain(a.forgetToken)},
-		{"GET /api/v1/tokens", ladder.ScopeAll, false, plain(a.tokens)},
-		{"POST /api/v1/tokens", ladder.ScopeAll, false, plain(a.addToken)},
+		{"GET /api/v1/tokens", ladder.ScopeAll, false, plain(answer(a.tokens))},
+		{"POST /api/v1/tokens", ladder.ScopeAll, false, plain(take(http.StatusCreated, a.addToken))},
 		{"DELETE /api/v1/tokens/{token}", ladder.ScopeAll, false, plain(revoke("token", a.Service.RevokeToken))},
 
 		{"GET /api/v1/admin/invites", ladder.ScopeAll, true, list("invite", a.Service.Invites, InviteDoc)},
-		{"POST /api/v1/admin/invites", ladder.ScopeAll, true, plain(a.addInvite)},
+		{"POST /api/v1/admin/invites", ladder.ScopeAll, true, plain(take(http.StatusCreated, a.addInvite))},
 		{"DELETE /api/v1/admin/invites/{invite}", ladder.ScopeAll, true, plain(revoke("invite", a.Service.RevokeInvite))},
 		{"GET /api/v1/admin/people", ladder.ScopeAll, true, list("person", a.Service.People, PersonDoc)},
 		{"GET /api/v1/admin/machines", ladder.ScopeAll, true, a.machines(true)},
@@ -256,7 +256,7 @@ func unknown(w http.ResponseWriter, r *http.Request, allow string) error {
 			w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD")
 			w.Header().Set("Access-Control-Max-Age", "86400")
 		}
-		return done(w)
+		return done(w, nil)
 	}
 	return middleware.NotAllowed(r, allow)
 }
