@@ -184,12 +184,3 @@ func TestDocumentIsFresh(t *testing.T) {
 		t.Error("openapi.yaml has changed: run go test ./web/api -run TestDocumentIsFresh -update")
 	}
 }
-
-func TestDocumentIsServed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	rec := w.ask(call{method: "GET", path: "/api/v1/openapi.json"})
-	if rec.Code != 200 || !bytes.Equal(rec.Body.Bytes(), Document) {
-		t.Errorf("%d, %d bytes of %d", rec.Code, rec.Body.Len(), len(Document))
-	}
-}

@@ -104,7 +104,6 @@ func TestBotPages(t *testing.T) {
 		{c, "/bots/lola?page=9", 200, []string{`id="vs-@greedy"`}, nil},
 		{c, "/bots/idle", 200, []string{`data-label="Rank">–</td>`}, []string{`data-label="Rank">4`}},
 		{c, "/bots/nobody", 404, []string{"bot &#34;nobody&#34; does not exist", "the search finds them"}, nil},
-		{c, "/ladders/chess", 404, []string{"ladder &#34;chess&#34; does not exist", "the page of the ladders lists them"}, []string{"timba standings"}},
 		{c, "/bots/%3Cscript%3E", 404, []string{"&lt;script&gt;"}, []string{"<script>"}},
 		{c, "/bots/lola/versions", 200, []string{`href="/bots/lola/versions/1"`}, nil},
 		{c, "/bots/lola/versions?before=1", 200, []string{"There are no earlier versions"}, nil},

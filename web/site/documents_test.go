@@ -99,15 +99,6 @@ func documentsIn(t *testing.T, lang string) {
 			t.Errorf("%s: status %d", path, a.Status)
 		}
 	}
-	for old, want := range map[string]string{"/docs/check": "/docs/writing-a-bot", "/docs/statistics": "/ratings"} {
-		c.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
-			if r.URL.Path != want {
-				t.Errorf("%s leads to %s, want %s", old, r.URL.Path, want)
-			}
-			return nil
-		}
-		fetch(old)
-	}
 	reference(t, html.UnescapeString(fetch("/api")))
 }
 
