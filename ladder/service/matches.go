@@ -132,6 +132,29 @@ func (s *Service) CancelMatch(ctx context.Context, a Actor, id int64) (m ladder.
 	return s.Store.Match(ctx, m.ID)
 }
 
+// GameLog returns what a bot of the actor's wrote to stderr in a game, in which it had a seat.
+func (s *Service) GameLog(ctx context.Context, a Actor, game, seat int64) ([]byte, error) {
+	g, err := s.Store.Game(ctx, game)
+	if err != nil {
+		return nil, err
+	}
+	if seat >= int64(len(g.Seats)) {
+		return nil, ladder.Errorf(ladder.NotFound, "the seats are 0 to "+strconv.Itoa(len(g.Seats)-1), "game %d has no seat %d", g.ID, seat)
+	}
+	m, err := s.Store.Match(ctx, g.MatchID)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.Store.Version(ctx, m.Versions[g.Seats[seat].Slot])
+	if err != nil {
+		return nil, err
+	}
+	if err := a.MustOwn(v.Owner, "see what a bot wrote"); err != nil {
+		return nil, err
+	}
+	return s.Store.Log(ctx, g.ID, int(seat))
+}
+
 // MaxVersion is the largest number that a version can be asked for by.
 const MaxVersion = 1_000_000
 

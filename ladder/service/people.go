@@ -43,7 +43,7 @@ func (s *Service) RevokeToken(ctx context.Context, a Actor, id int64) error {
 
 // Invites lists the invites that can still be used, for admins.
 func (s *Service) Invites(ctx context.Context, a Actor) ([]ladder.Invite, error) {
-	if err := a.mustAdmin("to list invites"); err != nil {
+	if err := a.MustAdmin("to list invites"); err != nil {
 		return nil, err
 	}
 	return s.Store.Invites(ctx)
@@ -51,7 +51,7 @@ func (s *Service) Invites(ctx context.Context, a Actor) ([]ladder.Invite, error)
 
 // AddInvite makes a code with which one person can register, as name if it is not "". The code is shown once.
 func (s *Service) AddInvite(ctx context.Context, a Actor, name string, expires time.Time) (code string, i ladder.Invite, err error) {
-	if err := a.mustAdmin("to make an invite"); err != nil {
+	if err := a.MustAdmin("to make an invite"); err != nil {
 		return "", i, err
 	}
 	if !expires.IsZero() && !expires.After(s.Now()) {
@@ -64,7 +64,7 @@ func (s *Service) AddInvite(ctx context.Context, a Actor, name string, expires t
 
 // RevokeInvite takes an invite back that nobody has used.
 func (s *Service) RevokeInvite(ctx context.Context, a Actor, id int64) error {
-	if err := a.mustAdmin("to revoke an invite"); err != nil {
+	if err := a.MustAdmin("to revoke an invite"); err != nil {
 		return err
 	}
 	return s.Store.RevokeInvite(ctx, id)
@@ -72,7 +72,7 @@ func (s *Service) RevokeInvite(ctx context.Context, a Actor, id int64) error {
 
 // People lists everybody in the order in which they came, for admins.
 func (s *Service) People(ctx context.Context, a Actor) ([]ladder.Person, error) {
-	if err := a.mustAdmin("to list people"); err != nil {
+	if err := a.MustAdmin("to list people"); err != nil {
 		return nil, err
 	}
 	return s.Store.People(ctx)
@@ -80,7 +80,7 @@ func (s *Service) People(ctx context.Context, a Actor) ([]ladder.Person, error) 
 
 // Block shuts somebody out, or lets them in again.
 func (s *Service) Block(ctx context.Context, a Actor, name string, blocked bool) (p ladder.Person, err error) {
-	if err := a.mustAdmin("to block people"); err != nil {
+	if err := a.MustAdmin("to block people"); err != nil {
 		return p, err
 	}
 	if p, err = s.Store.PersonByName(ctx, name); err != nil {
@@ -99,7 +99,7 @@ func (s *Service) Block(ctx context.Context, a Actor, name string, blocked bool)
 // ResetTokens gives somebody who has lost theirs a new token, whose text is shown once. Their other tokens and their
 // sessions end.
 func (s *Service) ResetTokens(ctx context.Context, a Actor, name string) (text string, err error) {
-	if err := a.mustAdmin("to reset a token"); err != nil {
+	if err := a.MustAdmin("to reset a token"); err != nil {
 		return "", err
 	}
 	p, err := s.Store.PersonByName(ctx, name)

@@ -90,12 +90,12 @@ func (a Actor) Must(scope ladder.Scope, what string) error {
 // MayAll reports whether the actor has an admin's rights: an admin's token of scope all.
 func (a Actor) MayAll() bool { return a.Person.Admin && a.Token.Scope == ladder.ScopeAll }
 
-// mustAdmin returns an error unless the actor has an admin's rights; what is what needs them.
-func (a Actor) mustAdmin(what string) error {
+// MustAdmin returns an error unless the actor has an admin's rights; what is what needs them.
+func (a Actor) MustAdmin(what string) error {
 	if err := a.Must(ladder.ScopeAll, what); err != nil || a.Person.Admin {
 		return err
 	}
-	return ladder.Errorf(ladder.Forbidden, "", "%s is for admins", what)
+	return ladder.Errorf(ladder.Forbidden, "use the token of an admin", "%s is for admins", what)
 }
 
 // Owns reports whether the actor owns a thing, or is an admin. The owner 0 of a house bot is nobody.

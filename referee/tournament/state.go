@@ -399,7 +399,13 @@ func (s *State) Results() Results {
 	r.Distinct = repeats.Distinct
 	r.Pairs = stats.Table(len(s.Bots), deals)
 	if len(s.Bots) > 2 && len(deals) > 0 {
-		for i, e := range stats.Bootstrap(len(s.Bots), deals) {
+		ratings := stats.Bootstrap(len(s.Bots), deals)
+		for _, team := range s.Teams() {
+			for _, bot := range team {
+				ratings[bot] = ratings[team[0]] // which is that of the team
+			}
+		}
+		for i, e := range ratings {
 			r.Standings[i].Rating = e
 		}
 	}

@@ -43,11 +43,11 @@ type API struct {
 // handler answers a request, or returns an error instead.
 type handler func(http.ResponseWriter, *http.Request) error
 
-// route is a route of the API with the rights that it requires.
+// route is a route of the API with the scope that it requires, "" for none. What is only for owners or admins package
+// service checks.
 type route struct {
 	pattern string // of net/http, the method first
 	scope   ladder.Scope
-	admin   bool
 	serve   handler
 }
 
@@ -61,66 +61,66 @@ func plain(serve handler) handler {
 	}
 }
 
-// routes returns all routes. Package service checks what is only for owners.
+// routes returns all routes.
 func (a *API) routes() []route {
 	all := []route{
-		{"GET /healthz", "", false, plain(a.health)},
-		{"GET /api/v1/openapi.json", "", false, plain(a.document)},
+		{"GET /healthz", "", plain(a.health)},
+		{"GET /api/v1/openapi.json", "", plain(a.document)},
 
-		{"GET /api/v1/ladders", "", false, plain(a.ladders)},
-		{"GET /api/v1/ladders/{ladder}", "", false, plain(a.ladder)},
-		{"GET /api/v1/ladders/{ladder}/standings", "", false, a.standings},
-		{"GET /api/v1/ladders/{ladder}/matches", "", false, a.ladderMatches},
+		{"GET /api/v1/ladders", "", plain(answer(a.ladders))},
+		{"GET /api/v1/ladders/{ladder}", "", plain(answer(a.ladder))},
+		{"GET /api/v1/ladders/{ladder}/standings", "", answer(a.standings)},
+		{"GET /api/v1/ladders/{ladder}/matches", "", answer(a.ladderMatches)},
 
-		{"GET /api/v1/bots", "", false, a.bots},
-		{"GET /api/v1/bots/{bot}", "", false, plain(a.bot)},
-		{"GET /api/v1/bots/{bot}/versions", "", false, a.versions},
-		{"GET /api/v1/bots/{bot}/versions/{version}", "", false, plain(a.version)},
-		{"GET /api/v1/bots/{bot}/versions/{version}/upload", ladder.ScopeRead, false, plain(a.upload)},
-		{"GET /api/v1/bots/{bot}/versions/{version}/logs", ladder.ScopeRead, false, plain(a.stages)},
-		{"GET /api/v1/bots/{bot}/versions/{version}/logs/{stage}", ladder.ScopeRead, false, plain(a.stageLog)},
-		{"GET /api/v1/bots/{bot}/matches", "", false, a.botMatches},
-		{"GET /api/v1/bots/{bot}/history", "", false, a.history},
-		{"PUT /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, plain(a.changeBot(a.Service.Withdraw))},
-		{"DELETE /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, plain(a.changeBot(a.Service.Restore))},
-		{"PUT /api/v1/bots/{bot}/live", ladder.ScopeSubmit, false, plain(a.use)},
+		{"GET /api/v1/bots", "", answer(a.bots)},
+		{"GET /api/v1/bots/{bot}", "", plain(answer(a.bot))},
+		{"GET /api/v1/bots/{bot}/versions", "", answer(a.versions)},
+		{"GET /api/v1/bots/{bot}/versions/{version}", "", plain(answer(a.version))},
+		{"GET /api/v1/bots/{bot}/versions/{version}/upload", ladder.ScopeRead, plain(a.Middleware.SendUpload)},
+		{"GET /api/v1/bots/{bot}/versions/{version}/logs", ladder.ScopeRead, plain(answer(a.stages))},
+		{"GET /api/v1/bots/{bot}/versions/{version}/logs/{stage}", ladder.ScopeRead, plain(a.stageLog)},
+		{"GET /api/v1/bots/{bot}/matches", "", answer(a.botMatches)},
+		{"GET /api/v1/bots/{bot}/history", "", answer(a.history)},
+		{"PUT /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, plain(answer(a.changeBot(a.Service.Withdraw)))},
+		{"DELETE /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, plain(answer(a.changeBot(a.Service.Restore)))},
+		{"PUT /api/v1/bots/{bot}/live", ladder.ScopeSubmit, plain(take(http.StatusOK, a.use))},
 
-		{"GET /api/v1/matches", "", false, a.matches},
-		{"POST /api/v1/matches", ladder.ScopeSubmit, false, plain(a.askMatch)},
-		{"GET /api/v1/matches/{match}", "", false, plain(a.match)},
-		{"POST /api/v1/matches/{match}/cancel", ladder.ScopeSubmit, false, plain(a.cancelMatch)},
-		{"GET /api/v1/matches/{match}/games", "", false, a.games},
-		{"GET /api/v1/matches/{match}/replays", "", false, plain(a.matchReplays)},
-		{"GET /api/v1/games/{game}", "", false, plain(a.game)},
-		{"GET /api/v1/games/{game}/replay", "", false, plain(a.replay)},
-		{"GET /api/v1/games/{game}/logs/{seat}", ladder.ScopeRead, false, plain(a.gameLog)},
-		{"GET /api/v1/replays", "", false, a.replays},
-		{"GET /api/v1/machines", "", false, a.machines(false)},
+		{"GET /api/v1/matches", "", answer(a.matches)},
+		{"POST /api/v1/matches", ladder.ScopeSubmit, plain(a.askMatch)},
+		{"GET /api/v1/matches/{match}", "", plain(answer(a.match))},
+		{"POST /api/v1/matches/{match}/cancel", ladder.ScopeSubmit, plain(answer(a.cancelMatch))},
+		{"GET /api/v1/matches/{match}/games", "", answer(a.games)},
+		{"GET /api/v1/matches/{match}/replays", "", plain(a.matchReplays)},
+		{"GET /api/v1/games/{game}", "", plain(answer(a.game))},
+		{"GET /api/v1/games/{game}/replay", "", plain(a.replay)},
+		{"GET /api/v1/games/{game}/logs/{seat}", ladder.ScopeRead, plain(a.gameLog)},
+		{"GET /api/v1/replays", "", a.replays},
+		{"GET /api/v1/machines", "", a.machines(false)},
 
-		{"POST /api/v1/submissions", ladder.ScopeSubmit, false, a.submit},
-		{"GET /api/v1/submissions/{submission}", ladder.ScopeRead, false, a.submission},
-		{"DELETE /api/v1/submissions/{submission}", ladder.ScopeSubmit, false, plain(a.cancel)},
+		{"POST /api/v1/submissions", ladder.ScopeSubmit, a.submit},
+		{"GET /api/v1/submissions/{submission}", ladder.ScopeRead, a.submission},
+		{"DELETE /api/v1/submissions/{submission}", ladder.ScopeSubmit, plain(answer(a.cancel))},
 
-		{"POST /api/v1/people", "", false, plain(a.register)},
-		{"GET /api/v1/me", ladder.ScopeRead, false, plain(a.me)},
-		{"GET /api/v1/me/bots", ladder.ScopeRead, false, a.myBots},
-		{"GET /api/v1/me/messages", ladder.ScopeRead, false, a.messages},
-		{"PUT /api/v1/me/messages/seen", ladder.ScopeRead, false, plain(a.seeMessages)},
-		{"DELETE /api/v1/me/token", ladder.ScopeRead, false, plain(a.forgetToken)},
-		{"GET /api/v1/tokens", ladder.ScopeAll, false, plain(a.tokens)},
-		{"POST /api/v1/tokens", ladder.ScopeAll, false, plain(a.addToken)},
-		{"DELETE /api/v1/tokens/{token}", ladder.ScopeAll, false, plain(revoke("token", a.Service.RevokeToken))},
+		{"POST /api/v1/people", "", plain(a.register)},
+		{"GET /api/v1/me", ladder.ScopeRead, plain(answer(a.me))},
+		{"GET /api/v1/me/bots", ladder.ScopeRead, answer(a.myBots)},
+		{"GET /api/v1/me/messages", ladder.ScopeRead, answer(a.messages)},
+		{"PUT /api/v1/me/messages/seen", ladder.ScopeRead, plain(a.seeMessages)},
+		{"DELETE /api/v1/me/token", ladder.ScopeRead, plain(a.forgetToken)},
+		{"GET /api/v1/tokens", ladder.ScopeAll, plain(answer(a.tokens))},
+		{"POST /api/v1/tokens", ladder.ScopeAll, plain(take(http.StatusCreated, a.addToken))},
+		{"DELETE /api/v1/tokens/{token}", ladder.ScopeAll, plain(revoke("token", a.Service.RevokeToken))},
 
-		{"GET /api/v1/admin/invites", ladder.ScopeAll, true, list("invite", a.Service.Invites, InviteDoc)},
-		{"POST /api/v1/admin/invites", ladder.ScopeAll, true, plain(a.addInvite)},
-		{"DELETE /api/v1/admin/invites/{invite}", ladder.ScopeAll, true, plain(revoke("invite", a.Service.RevokeInvite))},
-		{"GET /api/v1/admin/people", ladder.ScopeAll, true, list("person", a.Service.People, PersonDoc)},
-		{"GET /api/v1/admin/machines", ladder.ScopeAll, true, a.machines(true)},
-		{"PUT /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, plain(a.setBlocked(true))},
-		{"DELETE /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, plain(a.setBlocked(false))},
+		{"GET /api/v1/admin/invites", ladder.ScopeAll, list("invite", a.Service.Invites, InviteDoc)},
+		{"POST /api/v1/admin/invites", ladder.ScopeAll, plain(take(http.StatusCreated, a.addInvite))},
+		{"DELETE /api/v1/admin/invites/{invite}", ladder.ScopeAll, plain(revoke("invite", a.Service.RevokeInvite))},
+		{"GET /api/v1/admin/people", ladder.ScopeAll, list("person", a.Service.People, PersonDoc)},
+		{"GET /api/v1/admin/machines", ladder.ScopeAll, a.machines(true)},
+		{"PUT /api/v1/admin/people/{person}/block", ladder.ScopeAll, plain(a.setBlocked(true))},
+		{"DELETE /api/v1/admin/people/{person}/block", ladder.ScopeAll, plain(a.setBlocked(false))},
 	}
 	if a.Metrics != nil {
-		all = append(all, route{"GET /metrics", "", false, func(w http.ResponseWriter, r *http.Request) error {
+		all = append(all, route{"GET /metrics", "", func(w http.ResponseWriter, r *http.Request) error {
 			a.Metrics.ServeHTTP(w, r)
 			return nil
 		}})
@@ -181,8 +181,8 @@ func (a *API) enter(rt route) http.Handler {
 		}
 		w = middleware.Of(r).Record(w)
 		err := a.Middleware.Bearer(w, r)
-		if err == nil {
-			err = rt.check(middleware.Of(r).Actor)
+		if err == nil && rt.scope != "" {
+			err = middleware.Of(r).Must(rt.scope, rt.pattern)
 		}
 		if err == nil {
 			err = rt.serve(w, r)
@@ -208,19 +208,6 @@ func (a *API) health(w http.ResponseWriter, r *http.Request) error {
 		return &ladder.Error{Code: ladder.Unavailable, Text: "the server cannot work now", Hint: "see its log", Err: err}
 	}
 	return respond(w, http.StatusOK, map[string]string{"status": "ok"})
-}
-
-// check returns an error if the actor lacks the rights that the route requires.
-func (rt route) check(a service.Actor) error {
-	if rt.scope != "" {
-		if err := a.Must(rt.scope, rt.pattern); err != nil {
-			return err
-		}
-	}
-	if rt.admin && !a.Person.Admin {
-		return ladder.Errorf(ladder.Forbidden, "use the token of an admin", "%s is for admins", rt.pattern)
-	}
-	return nil
 }
 
 // Pages returns one handler of the API, of /healthz and /metrics, and of pages, which have all other paths and pass
@@ -256,7 +243,7 @@ func unknown(w http.ResponseWriter, r *http.Request, allow string) error {
 			w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD")
 			w.Header().Set("Access-Control-Max-Age", "86400")
 		}
-		return done(w)
+		return done(w, nil)
 	}
 	return middleware.NotAllowed(r, allow)
 }

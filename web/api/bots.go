@@ -2,13 +2,10 @@ package api
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"net/http"
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -49,31 +46,28 @@ func (a *API) versionDoc(v ladder.Version, own bool) wire.Version {
 	return doc
 }
 
-func (a *API) bots(w http.ResponseWriter, r *http.Request) error {
+func (a *API) bots(r *http.Request) (page wire.Page[wire.Bot], err error) {
 	q := parameters.New(r)
 	owner, house := q.Text("owner"), q.Flag("house")
 	after, limit := q.CursorID("cursor", "bot"), q.Limit()
 	if err := q.Done(); err != nil {
-		return err
+		return page, err
 	}
 	found, err := a.findBots(r.Context(), owner, house, after, limit+1)
 	if err != nil {
-		return err
+		return page, err
 	}
-	return a.respondBots(w, r, found, limit)
+	return a.botPage(r, found, limit)
 }
 
-// respondBots answers with a page of bots, of which one more than the limit was looked for.
-func (a *API) respondBots(w http.ResponseWriter, r *http.Request, found []ladder.Bot, limit int) (err error) {
-	page := wire.Page[wire.Bot]{}
+// botPage returns a page of bots, of which one more than the limit was looked for.
+func (a *API) botPage(r *http.Request, found []ladder.Bot, limit int) (page wire.Page[wire.Bot], err error) {
 	if len(found) > limit {
 		found = found[:limit]
 		page.Next = parameters.CursorOf("bot", found[limit-1].ID)
 	}
-	if page.Items, err = a.botDocs(r, found); err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, page)
+	page.Items, err = a.botDocs(r, found)
+	return page, err
 }
 
 // findBots returns at most n bots after one: of an owner if owner is not "", and if house is not nil only house bots or
@@ -131,65 +125,55 @@ func (a *API) live(ctx context.Context, last ladder.Version) (int, error) {
 	return 0, err
 }
 
-func (a *API) bot(w http.ResponseWriter, r *http.Request) error {
+func (a *API) bot(r *http.Request) (doc wire.Bot, err error) {
 	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
 	if err != nil {
-		return err
+		return doc, err
 	}
-	return a.answerBot(w, r, b)
+	return a.botDoc(r, b)
 }
 
-// answerBot answers with a bot and its places.
-func (a *API) answerBot(w http.ResponseWriter, r *http.Request, b ladder.Bot) error {
+// botDoc returns the document of a bot with its places.
+func (a *API) botDoc(r *http.Request, b ladder.Bot) (doc wire.Bot, err error) {
 	docs, err := a.botDocs(r, []ladder.Bot{b})
 	if err != nil {
-		return err
+		return doc, err
 	}
 	places, err := a.Store.StandingsOf(r.Context(), b.ID)
-	if err != nil {
-		return err
-	}
 	for _, s := range places {
 		doc := standingDoc(s)
 		doc.Ladder = s.Ladder
 		docs[0].Standings = append(docs[0].Standings, doc)
 	}
-	return respond(w, http.StatusOK, docs[0])
+	return docs[0], err
 }
 
-func (a *API) versions(w http.ResponseWriter, r *http.Request) error {
+func (a *API) versions(r *http.Request) (page wire.Page[wire.Version], err error) {
 	q := parameters.New(r)
 	from, limit := q.CursorID("cursor", "version"), q.Limit()
 	if err := q.Done(); err != nil {
-		return err
+		return page, err
 	}
 	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
 	if err != nil {
-		return err
+		return page, err
 	}
 	list, err := a.Store.VersionsBefore(r.Context(), b.ID, int(from), limit+1)
-	if err != nil {
-		return err
-	}
-	var page wire.Page[wire.Version]
 	if len(list) > limit {
 		list = list[:limit]
 		page.Next = parameters.CursorOf("version", int64(list[limit-1].Number))
 	}
 	page.Items = Docs(list, func(v ladder.Version) wire.Version { return a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)) })
-	return respond(w, http.StatusOK, page)
+	return page, err
 }
 
-func (a *API) version(w http.ResponseWriter, r *http.Request) error {
+func (a *API) version(r *http.Request) (doc wire.Version, err error) {
 	n, err := parameters.PathID(r, "version")
 	if err != nil {
-		return err
+		return doc, err
 	}
 	v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), int(n))
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, a.versionDoc(v, middleware.Of(r).Owns(v.Owner)))
+	return a.versionDoc(v, middleware.Of(r).Owns(v.Owner)), err
 }
 
 func stageDoc(s ladder.Stage, log bool) wire.Stage {
@@ -210,12 +194,9 @@ func (a *API) ownStages(r *http.Request) ([]ladder.Stage, error) {
 	return a.Service.Stages(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"), int(number))
 }
 
-func (a *API) stages(w http.ResponseWriter, r *http.Request) error {
+func (a *API) stages(r *http.Request) (wire.Page[wire.Stage], error) {
 	stages, err := a.ownStages(r)
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, wire.Page[wire.Stage]{Items: Docs(stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, false) })})
+	return wire.Page[wire.Stage]{Items: Docs(stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, false) })}, err
 }
 
 func (a *API) stageLog(w http.ResponseWriter, r *http.Request) error {
@@ -241,8 +222,8 @@ func (a *API) stageLog(w http.ResponseWriter, r *http.Request) error {
 // mostChanges is the largest number of changes in a history.
 const mostChanges = 5000
 
-// history answers with the rating changes of one version on one ladder.
-func (a *API) history(w http.ResponseWriter, r *http.Request) error {
+// history returns the rating changes of one version on one ladder.
+func (a *API) history(r *http.Request) (page wire.Page[wire.Change], err error) {
 	q := parameters.New(r)
 	on, number := q.Text("ladder"), int(q.Number("version", 1, service.MaxVersion, 0))
 	limit := int(q.Number("limit", 1, mostChanges, 500))
@@ -250,68 +231,35 @@ func (a *API) history(w http.ResponseWriter, r *http.Request) error {
 		q.Fail("ladder", "timba standings lists them", "is missing")
 	}
 	if err := q.Done(); err != nil {
-		return err
+		return page, err
 	}
 	v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), number)
 	if err != nil {
-		return err
+		return page, err
 	}
 	all, err := a.Store.History(r.Context(), on, v.ID, limit)
-	if err != nil {
-		return err
-	}
-	page := wire.Page[wire.Change]{Items: make([]wire.Change, len(all))}
+	page.Items = make([]wire.Change, len(all))
 	for i, c := range all {
 		page.Items[i] = changeDoc(c, v.Bot, v.Number)
 		page.Items[i].Match, page.Items[i].Number = c.MatchID, c.Number
 	}
-	return respond(w, http.StatusOK, page)
+	return page, err
 }
 
 // use makes an earlier version live again.
-func (a *API) use(w http.ResponseWriter, r *http.Request) error {
-	var asked wire.LiveVersion
-	if err := decode(w, r, &asked); err != nil {
-		return err
-	}
+func (a *API) use(r *http.Request, asked wire.LiveVersion) (wire.Bot, error) {
 	return a.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return a.Service.Use(ctx, by, bot, asked.Version)
-	})(w, r)
+	})(r)
 }
 
-// changeBot changes the bot that the path names, and answers with what it is then.
-func (a *API) changeBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+// changeBot returns what changes the bot that the path names, and returns what it is then.
+func (a *API) changeBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*http.Request) (wire.Bot, error) {
+	return func(r *http.Request) (doc wire.Bot, err error) {
 		b, err := change(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"))
 		if err != nil {
-			return err
+			return doc, err
 		}
-		return a.answerBot(w, r, b)
+		return a.botDoc(r, b)
 	}
-}
-
-// upload answers with the upload of a version, byte for byte as it came.
-func (a *API) upload(w http.ResponseWriter, r *http.Request) error {
-	number, err := parameters.PathID(r, "version")
-	if err != nil {
-		return err
-	}
-	f, v, err := a.Service.Upload(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"), int(number))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	suffix, err := bundle.Suffix(f)
-	if err != nil {
-		return &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be read", Hint: "try again later", Err: err}
-	}
-	leave, err := a.Middleware.Stream(r)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%d%s"`, v.Bot, v.Number, suffix))
-	_, err = io.Copy(w, f)
-	return gone(err)
 }

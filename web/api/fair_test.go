@@ -96,7 +96,7 @@ func TestSlowReaders(t *testing.T) {
 		const window = 10 * time.Second
 		w := newWorld(t, func(o *Options) { o.Middleware.Pace = middleware.Pace{Rate: 1 << 30, Window: window} })
 		ended := make(chan struct{})
-		server := w.serve(t, route{"GET /endless", "", false, func(rw http.ResponseWriter, r *http.Request) error {
+		server := w.serve(t, route{"GET /endless", "", func(rw http.ResponseWriter, r *http.Request) error {
 			defer close(ended)
 			leave, err := w.api.Middleware.Stream(r)
 			if err != nil {

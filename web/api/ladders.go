@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"math"
 	"net/http"
 	"slices"
@@ -19,20 +18,14 @@ func ladderDoc(l store.LadderInfo) wire.Ladder {
 	}
 }
 
-func (a *API) ladders(w http.ResponseWriter, r *http.Request) error {
+func (a *API) ladders(r *http.Request) (wire.Page[wire.Ladder], error) {
 	all, err := a.Store.Ladders(r.Context())
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, wire.Page[wire.Ladder]{Items: Docs(all, ladderDoc)})
+	return wire.Page[wire.Ladder]{Items: Docs(all, ladderDoc)}, err
 }
 
-func (a *API) ladder(w http.ResponseWriter, r *http.Request) error {
+func (a *API) ladder(r *http.Request) (wire.Ladder, error) {
 	l, err := a.Store.Ladder(r.Context(), r.PathValue("ladder"))
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, ladderDoc(l))
+	return ladderDoc(l), err
 }
 
 func standingDoc(s ladder.Standing) wire.Standing {
@@ -47,46 +40,25 @@ func standingDoc(s ladder.Standing) wire.Standing {
 	return doc
 }
 
-// standings answers with the active versions; with active=false followed by the inactive ones.
-func (a *API) standings(w http.ResponseWriter, r *http.Request) error {
+// standings returns the active versions; with active=false followed by the inactive ones.
+func (a *API) standings(r *http.Request) (page wire.Page[wire.Standing], err error) {
 	q := parameters.New(r)
 	active, from, limit := q.Flag("active"), q.CursorID("cursor", "place"), q.Limit()
 	if err := q.Done(); err != nil {
-		return err
+		return page, err
 	}
 	name := r.PathValue("ladder")
-	var places wire.Page[ladder.Standing]
-	var err error
-	if active != nil && !*active {
-		places, err = a.allStandings(r.Context(), name, from, limit)
-	} else {
-		places, err = a.activeStandings(r.Context(), name, from, limit)
+	if active == nil || *active {
+		first := int(min(from, math.MaxInt32))
+		places, total, err := a.Store.StandingsPage(r.Context(), name, first, limit)
+		return part(Docs(places, standingDoc), int64(first), total, "place"), err
 	}
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, wire.Page[wire.Standing]{Items: Docs(places.Items, standingDoc), Next: places.Next})
-}
-
-func (a *API) activeStandings(ctx context.Context, name string, from int64, limit int) (page wire.Page[ladder.Standing], err error) {
-	first := int(min(from, math.MaxInt32))
-	places, total, err := a.Store.StandingsPage(ctx, name, first, limit)
+	playing, err := a.Store.Standings(r.Context(), name)
 	if err != nil {
 		return page, err
 	}
-	return part(places, int64(first), total, "place"), nil
-}
-
-func (a *API) allStandings(ctx context.Context, name string, from int64, limit int) (page wire.Page[ladder.Standing], err error) {
-	active, err := a.Store.Standings(ctx, name)
-	if err != nil {
-		return page, err
-	}
-	inactive, err := a.Store.Inactive(ctx, name)
-	if err != nil {
-		return page, err
-	}
-	return cut(slices.Concat(active, inactive), from, limit, "place"), nil
+	others, err := a.Store.Inactive(r.Context(), name)
+	return cut(Docs(slices.Concat(playing, others), standingDoc), from, limit, "place"), err
 }
 
 // cut returns a page of a complete list. Its cursor is the number of items before the next page.
@@ -99,9 +71,6 @@ func cut[T any](all []T, from int64, limit int, kind string) wire.Page[T] {
 // part returns a page of a list of total items; start is how many come before the page.
 func part[T any](items []T, start int64, total int, kind string) (page wire.Page[T]) {
 	page.Items = items
-	if page.Items == nil {
-		page.Items = []T{}
-	}
 	if end := start + int64(len(items)); end < int64(total) {
 		page.Next = parameters.CursorOf(kind, end)
 	}

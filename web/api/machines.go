@@ -34,7 +34,12 @@ func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 
 // machines lists the machines that are there, or with full all machines with all that is known of them.
 func (a *API) machines(full bool) handler {
-	return list("machine", func(context.Context, service.Actor) ([]ladder.Machine, error) {
+	return list("machine", func(_ context.Context, by service.Actor) ([]ladder.Machine, error) {
+		if full {
+			if err := by.MustAdmin("to list all machines"); err != nil {
+				return nil, err
+			}
+		}
 		all, err := a.Machines()
 		if err != nil {
 			return nil, fmt.Errorf("the machines: %w", err)

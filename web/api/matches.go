@@ -42,26 +42,24 @@ func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire
 	return doc, err
 }
 
-func (a *API) ladderMatches(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.New(r)
-	f := store.MatchFilter{Ladder: r.PathValue("ladder")}
-	return a.listMatches(w, r, q, f)
+func (a *API) ladderMatches(r *http.Request) (wire.Page[wire.Match], error) {
+	return a.listMatches(r, parameters.New(r), store.MatchFilter{Ladder: r.PathValue("ladder")})
 }
 
-func (a *API) botMatches(w http.ResponseWriter, r *http.Request) error {
+func (a *API) botMatches(r *http.Request) (wire.Page[wire.Match], error) {
 	q := parameters.New(r)
 	f := store.MatchFilter{Ladder: q.Text("ladder")}
-	return a.matchesOf(w, r, q, f, r.PathValue("bot"))
+	return a.matchesOf(r, q, f, r.PathValue("bot"))
 }
 
-func (a *API) matches(w http.ResponseWriter, r *http.Request) error {
+func (a *API) matches(r *http.Request) (wire.Page[wire.Match], error) {
 	q := parameters.New(r)
 	f := store.MatchFilter{Ladder: q.Text("ladder")}
-	return a.matchesOf(w, r, q, f, q.Text("bot"))
+	return a.matchesOf(r, q, f, q.Text("bot"))
 }
 
 // matchesOf lists the matches of a bot or one of its versions; of all bots if the name is "".
-func (a *API) matchesOf(w http.ResponseWriter, r *http.Request, q *parameters.Query, f store.MatchFilter, bot string) error {
+func (a *API) matchesOf(r *http.Request, q *parameters.Query, f store.MatchFilter, bot string) (page wire.Page[wire.Match], err error) {
 	number := int(q.Number("version", 1, service.MaxVersion, 0))
 	if number != 0 && bot == "" {
 		q.Fail("version", "also name the bot", "needs a bot")
@@ -71,15 +69,15 @@ func (a *API) matchesOf(w http.ResponseWriter, r *http.Request, q *parameters.Qu
 		if number != 0 {
 			v, err := a.Service.FindVersion(r.Context(), bot, number)
 			if err != nil {
-				return err
+				return page, err
 			}
 			f.Version = v.ID
 		}
 	}
-	return a.listMatches(w, r, q, f)
+	return a.listMatches(r, q, f)
 }
 
-func (a *API) listMatches(w http.ResponseWriter, r *http.Request, q *parameters.Query, f store.MatchFilter) error {
+func (a *API) listMatches(r *http.Request, q *parameters.Query, f store.MatchFilter) (page wire.Page[wire.Match], err error) {
 	f.State = ladder.MatchState(q.Choice(
 		"state", string(ladder.Waiting), string(ladder.Running), string(ladder.Finished), string(ladder.Dropped),
 	))
@@ -87,26 +85,24 @@ func (a *API) listMatches(w http.ResponseWriter, r *http.Request, q *parameters.
 	limit := q.Limit()
 	f.Limit = limit + 1 // one more shows whether another page follows
 	if err := q.Done(); err != nil {
-		return err
+		return page, err
 	}
 	list, err := a.Store.Matches(r.Context(), f)
 	if err != nil {
-		return err
+		return page, err
 	}
-	page := wire.Page[wire.Match]{Items: []wire.Match{}}
 	if len(list) > limit {
 		list = list[:limit]
 		page.Next = parameters.CursorOf("match", list[limit-1].ID)
 	}
 	people := a.names()
-	for _, m := range list {
-		doc, err := a.matchDoc(r.Context(), m, people)
-		if err != nil {
-			return err
+	page.Items = make([]wire.Match, len(list))
+	for i, m := range list {
+		if page.Items[i], err = a.matchDoc(r.Context(), m, people); err != nil {
+			return page, err
 		}
-		page.Items = append(page.Items, doc)
 	}
-	return respond(w, http.StatusOK, page)
+	return page, nil
 }
 
 // pathMatch returns the match in the path.
@@ -118,33 +114,29 @@ func (a *API) pathMatch(r *http.Request) (ladder.Match, error) {
 	return a.Store.Match(r.Context(), id)
 }
 
-func (a *API) match(w http.ResponseWriter, r *http.Request) error {
+func (a *API) match(r *http.Request) (doc wire.Match, err error) {
 	m, err := a.pathMatch(r)
 	if err != nil {
-		return err
+		return doc, err
 	}
-	return a.answerMatch(w, r, http.StatusOK, m)
+	return a.wholeMatch(r.Context(), m)
 }
 
-// answerMatch answers with the complete document of a match.
-func (a *API) answerMatch(w http.ResponseWriter, r *http.Request, status int, m ladder.Match) error {
-	ctx, people := r.Context(), a.names()
-	doc, err := a.matchDoc(ctx, m, people)
-	if err != nil {
-		return err
+// wholeMatch returns the complete document of a match.
+func (a *API) wholeMatch(ctx context.Context, m ladder.Match) (doc wire.Match, err error) {
+	people := a.names()
+	if doc, err = a.matchDoc(ctx, m, people); err != nil {
+		return doc, err
 	}
 	for i, id := range m.Versions {
 		v, err := a.Store.Version(ctx, id)
 		if err != nil {
-			return err
+			return doc, err
 		}
 		doc.Versions[i].SHA256 = v.Hash
 		if doc.Versions[i].Owner, err = people.of(ctx, v.Owner); err != nil {
-			return err
+			return doc, err
 		}
-	}
-	if err := a.addRecords(ctx, m, &doc); err != nil {
-		return err
 	}
 	for _, t := range m.Attempts {
 		attempt := wire.Attempt{Number: t.Number, Machine: t.Machine, Commitment: t.Commitment.String(), Began: t.Began, Ended: t.Ended, Reason: t.Reason}
@@ -153,7 +145,8 @@ func (a *API) answerMatch(w http.ResponseWriter, r *http.Request, status int, m 
 		}
 		doc.Attempts = append(doc.Attempts, attempt)
 	}
-	return respond(w, status, doc)
+	err = a.addRecords(ctx, m, &doc)
+	return doc, err
 }
 
 // addRecords sets what the versions of a finished match have won, drawn and lost.
@@ -185,29 +178,27 @@ func (a *API) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) e
 }
 
 func (a *API) askMatch(w http.ResponseWriter, r *http.Request) error {
-	var asked wire.AskedMatch
-	if err := decode(w, r, &asked); err != nil {
-		return err
-	}
-	m, err := a.Service.RequestMatch(r.Context(), middleware.Of(r).Actor, service.MatchRequest(asked))
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Location", "/api/v1/matches/"+strconv.FormatInt(m.ID, 10))
-	return a.answerMatch(w, r, http.StatusAccepted, m)
+	return take(http.StatusAccepted, func(r *http.Request, asked wire.AskedMatch) (doc wire.Match, err error) {
+		m, err := a.Service.RequestMatch(r.Context(), middleware.Of(r).Actor, service.MatchRequest(asked))
+		if err != nil {
+			return doc, err
+		}
+		w.Header().Set("Location", "/api/v1/matches/"+strconv.FormatInt(m.ID, 10))
+		return a.wholeMatch(r.Context(), m)
+	})(w, r)
 }
 
 // cancelMatch drops a match that is not over.
-func (a *API) cancelMatch(w http.ResponseWriter, r *http.Request) error {
+func (a *API) cancelMatch(r *http.Request) (doc wire.Match, err error) {
 	id, err := parameters.PathID(r, "match")
 	if err != nil {
-		return err
+		return doc, err
 	}
 	m, err := a.Service.CancelMatch(r.Context(), middleware.Of(r).Actor, id)
 	if err != nil {
-		return err
+		return doc, err
 	}
-	return a.answerMatch(w, r, http.StatusOK, m)
+	return a.wholeMatch(r.Context(), m)
 }
 
 func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
@@ -224,48 +215,37 @@ func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
 	return doc
 }
 
-func (a *API) games(w http.ResponseWriter, r *http.Request) error {
+func (a *API) games(r *http.Request) (page wire.Page[wire.Game], err error) {
 	q := parameters.New(r)
 	from, limit := q.CursorID("cursor", "game"), q.Limit()
 	if err := q.Done(); err != nil {
-		return err
+		return page, err
 	}
 	m, err := a.pathMatch(r)
 	if err != nil {
-		return err
+		return page, err
 	}
 	all, err := a.Store.Games(r.Context(), m.ID)
-	if err != nil {
-		return err
-	}
 	games := Docs(all, func(g ladder.Game) wire.Game { return gameDoc(g, m) })
-	return respond(w, http.StatusOK, cut(games, from, limit, "game"))
+	return cut(games, from, limit, "game"), err
 }
 
-// pathGame returns the game in the path, and its match.
-func (a *API) pathGame(r *http.Request) (ladder.Game, ladder.Match, error) {
+func (a *API) game(r *http.Request) (doc wire.Game, err error) {
 	id, err := parameters.PathID(r, "game")
 	if err != nil {
-		return ladder.Game{}, ladder.Match{}, err
+		return doc, err
 	}
 	g, err := a.Store.Game(r.Context(), id)
 	if err != nil {
-		return g, ladder.Match{}, err
+		return doc, err
 	}
 	m, err := a.Store.Match(r.Context(), g.MatchID)
-	return g, m, err
-}
-
-func (a *API) game(w http.ResponseWriter, r *http.Request) error {
-	g, m, err := a.pathGame(r)
 	if err != nil {
-		return err
+		return doc, err
 	}
-	doc := gameDoc(g, m)
-	if err := a.addReasons(r.Context(), &doc); err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, doc)
+	doc = gameDoc(g, m)
+	err = a.addReasons(r.Context(), &doc)
+	return doc, err
 }
 
 // addReasons sets the reason of each seat's first fault, from the replay.
@@ -289,24 +269,15 @@ func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 
 // gameLog answers with what a bot wrote to stderr in a game, for its owner.
 func (a *API) gameLog(w http.ResponseWriter, r *http.Request) error {
-	g, m, err := a.pathGame(r)
+	game, err := parameters.PathID(r, "game")
 	if err != nil {
 		return err
 	}
-	name := r.PathValue("seat")
-	seat, err := strconv.Atoi(name)
-	i := slices.IndexFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Seat == seat })
-	if err != nil || i < 0 {
-		return ladder.Errorf(ladder.NotFound, "the seats are 0 to "+strconv.Itoa(len(g.Seats)-1), "game %d has no seat %q", g.ID, ladder.Clip(name))
-	}
-	v, err := a.Store.Version(r.Context(), m.Versions[g.Seats[i].Slot])
+	seat, err := parameters.PathNumber(r, "seat", 0)
 	if err != nil {
 		return err
 	}
-	if err := middleware.Of(r).MustOwn(v.Owner, "see what a bot wrote"); err != nil {
-		return err
-	}
-	log, err := a.Store.Log(r.Context(), g.ID, seat)
+	log, err := a.Service.GameLog(r.Context(), middleware.Of(r).Actor, game, seat)
 	if err != nil {
 		return err
 	}

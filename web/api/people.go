@@ -26,47 +26,39 @@ func (a *API) register(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Middleware.Joining.Take(w, middleware.Of(r).Address); err != nil {
 		return err
 	}
-	var asked wire.Registration
-	if err := decode(w, r, &asked); err != nil {
-		return err
-	}
-	p, key, err := a.Service.Register(r.Context(), asked.Invite, asked.Name)
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusCreated, wire.Registered{Person: PersonDoc(p), Key: key})
+	return take(http.StatusCreated, func(r *http.Request, asked wire.Registration) (wire.Registered, error) {
+		p, key, err := a.Service.Register(r.Context(), asked.Invite, asked.Name)
+		return wire.Registered{Person: PersonDoc(p), Key: key}, err
+	})(w, r)
 }
 
-func (a *API) me(w http.ResponseWriter, r *http.Request) error {
+func (a *API) me(r *http.Request) (wire.Me, error) {
 	in := middleware.Of(r)
-	return respond(w, http.StatusOK, wire.Me{Person: PersonDoc(in.Person), Token: tokenDoc(in.Token)})
+	return wire.Me{Person: PersonDoc(in.Person), Token: tokenDoc(in.Token)}, nil
 }
 
-func (a *API) myBots(w http.ResponseWriter, r *http.Request) error {
+func (a *API) myBots(r *http.Request) (page wire.Page[wire.Bot], err error) {
 	q := parameters.New(r)
 	after, limit := q.CursorID("cursor", "bot"), q.Limit()
 	if err := q.Done(); err != nil {
-		return err
+		return page, err
 	}
 	found, err := a.Store.OwnBots(r.Context(), middleware.Of(r).Person.ID, after, limit+1)
 	if err != nil {
-		return err
+		return page, err
 	}
-	return a.respondBots(w, r, found, limit)
+	return a.botPage(r, found, limit)
 }
 
-// messages answers with the messages after a cursor, and always with the next cursor.
-func (a *API) messages(w http.ResponseWriter, r *http.Request) error {
+// messages returns the messages after a cursor, and always the next cursor.
+func (a *API) messages(r *http.Request) (page wire.Page[wire.Message], err error) {
 	q := parameters.New(r)
 	after, limit := q.CursorID("cursor", "message"), q.Limit()
 	if err := q.Done(); err != nil {
-		return err
+		return page, err
 	}
 	list, err := a.Store.Messages(r.Context(), middleware.Of(r).Person.ID, after, limit)
-	if err != nil {
-		return err
-	}
-	page := wire.Page[wire.Message]{Items: []wire.Message{}}
+	page.Items = []wire.Message{}
 	for _, m := range list {
 		after = m.ID
 		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text(), Created: m.Created, Seen: m.Seen})
@@ -74,7 +66,7 @@ func (a *API) messages(w http.ResponseWriter, r *http.Request) error {
 	if after > 0 {
 		page.Next = parameters.CursorOf("message", after)
 	}
-	return respond(w, http.StatusOK, page)
+	return page, err
 }
 
 func (a *API) seeMessages(w http.ResponseWriter, r *http.Request) error {
@@ -82,38 +74,22 @@ func (a *API) seeMessages(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &seen); err != nil {
 		return err
 	}
-	if err := a.Store.SetSeen(r.Context(), middleware.Of(r).Person.ID, seen.First, seen.Last); err != nil {
-		return err
-	}
-	return done(w)
+	return done(w, a.Store.SetSeen(r.Context(), middleware.Of(r).Person.ID, seen.First, seen.Last))
 }
 
 func (a *API) forgetToken(w http.ResponseWriter, r *http.Request) error {
 	by := middleware.Of(r).Actor
-	if err := a.Service.RevokeToken(r.Context(), by, by.Token.ID); err != nil {
-		return err
-	}
-	return done(w)
+	return done(w, a.Service.RevokeToken(r.Context(), by, by.Token.ID))
 }
 
-func (a *API) tokens(w http.ResponseWriter, r *http.Request) error {
+func (a *API) tokens(r *http.Request) (wire.Page[wire.Token], error) {
 	all, err := a.Service.Tokens(r.Context(), middleware.Of(r).Actor)
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, wire.Page[wire.Token]{Items: Docs(all, tokenDoc)})
+	return wire.Page[wire.Token]{Items: Docs(all, tokenDoc)}, err
 }
 
-func (a *API) addToken(w http.ResponseWriter, r *http.Request) error {
-	var asked wire.NewToken
-	if err := decode(w, r, &asked); err != nil {
-		return err
-	}
+func (a *API) addToken(r *http.Request, asked wire.NewToken) (wire.MadeToken, error) {
 	key, t, err := a.Service.AddToken(r.Context(), middleware.Of(r).Actor, asked.Label, ladder.Scope(asked.Scope), asked.Expires)
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusCreated, wire.MadeToken{Token: tokenDoc(t), Key: key})
+	return wire.MadeToken{Token: tokenDoc(t), Key: key}, err
 }
 
 // InviteDoc returns the document of an invite.
@@ -121,25 +97,15 @@ func InviteDoc(i ladder.Invite) wire.Invite {
 	return wire.Invite{ID: i.ID, Name: i.Name, By: i.From, Created: i.Created, Expires: i.Expires}
 }
 
-func (a *API) addInvite(w http.ResponseWriter, r *http.Request) error {
-	var asked wire.NewInvite
-	if err := decode(w, r, &asked); err != nil {
-		return err
-	}
+func (a *API) addInvite(r *http.Request, asked wire.NewInvite) (wire.MadeInvite, error) {
 	code, invite, err := a.Service.AddInvite(r.Context(), middleware.Of(r).Actor, asked.Name, asked.Expires)
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusCreated, wire.MadeInvite{Invite: InviteDoc(invite), Code: code})
+	return wire.MadeInvite{Invite: InviteDoc(invite), Code: code}, err
 }
 
 // setBlocked blocks or unblocks the person that the path names.
 func (a *API) setBlocked(out bool) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+	return answer(func(r *http.Request) (wire.Person, error) {
 		p, err := a.Service.Block(r.Context(), middleware.Of(r).Actor, r.PathValue("person"), out)
-		if err != nil {
-			return err
-		}
-		return respond(w, http.StatusOK, PersonDoc(p))
-	}
+		return PersonDoc(p), err
+	})
 }

@@ -80,8 +80,8 @@ func TestPanics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	routes := append(w.api.routes(),
-		route{"GET /panic", "", false, func(http.ResponseWriter, *http.Request) error { panic("of secret things") }},
-		route{"GET /late", "", false, func(w http.ResponseWriter, r *http.Request) error {
+		route{"GET /panic", "", func(http.ResponseWriter, *http.Request) error { panic("of secret things") }},
+		route{"GET /late", "", func(w http.ResponseWriter, r *http.Request) error {
 			io.WriteString(w, "a line that is still in the compressor's buffer\n")
 			return errors.New("in the middle")
 		}})
@@ -241,7 +241,7 @@ func TestSlowBodies(t *testing.T) {
 		w := newWorld(t, nil)
 		pace := middleware.Pace{Rate: 16 << 10, Window: 10 * time.Second}
 		w.api.Middleware.Pace = pace
-		routes := append(w.api.routes(), route{"POST /slow", "", false, func(rw http.ResponseWriter, r *http.Request) error {
+		routes := append(w.api.routes(), route{"POST /slow", "", func(rw http.ResponseWriter, r *http.Request) error {
 			n, err := io.Copy(io.Discard, w.api.Middleware.Paced(rw, r.Body))
 			return respond(rw, 200, map[string]any{"n": n, "ended": err != nil})
 		}})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/parameters"
 	"github.com/timba-arena/timba/web/problem"
@@ -28,10 +29,38 @@ func respond(w http.ResponseWriter, status int, v any) error {
 	return gone(err)
 }
 
-// done answers without a document.
-func done(w http.ResponseWriter) error {
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+// answer returns a handler that answers with what find returns.
+func answer[D any](find func(*http.Request) (D, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		doc, err := find(r)
+		if err != nil {
+			return err
+		}
+		return respond(w, http.StatusOK, doc)
+	}
+}
+
+// take returns a handler that hands the document in the body to do, and answers with what it returns.
+func take[A, D any](status int, do func(r *http.Request, asked A) (D, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		var asked A
+		if err := decode(w, r, &asked); err != nil {
+			return err
+		}
+		doc, err := do(r, asked)
+		if err != nil {
+			return err
+		}
+		return respond(w, status, doc)
+	}
+}
+
+// done answers without a document, unless there is an error.
+func done(w http.ResponseWriter, err error) error {
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
 }
 
 // Docs returns the documents of items.
@@ -45,18 +74,15 @@ func Docs[T, D any](items []T, doc func(T) D) []D {
 
 // list answers with a page of all items that the actor may see; kind is that of its cursors.
 func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+	return answer(func(r *http.Request) (page wire.Page[D], err error) {
 		q := parameters.New(r)
 		from, limit := q.CursorID("cursor", kind), q.Limit()
 		if err := q.Done(); err != nil {
-			return err
+			return page, err
 		}
 		items, err := all(r.Context(), middleware.Of(r).Actor)
-		if err != nil {
-			return err
-		}
-		return respond(w, http.StatusOK, cut(Docs(items, doc), from, limit, kind))
-	}
+		return cut(Docs(items, doc), from, limit, kind), err
+	})
 }
 
 // revoke revokes what has the ID in the path, a thing of a kind.
@@ -66,10 +92,7 @@ func revoke(kind string, f func(context.Context, service.Actor, int64) error) ha
 		if err != nil {
 			return err
 		}
-		if err := f(r.Context(), middleware.Of(r).Actor, id); err != nil {
-			return err
-		}
-		return done(w)
+		return done(w, f(r.Context(), middleware.Of(r).Actor, id))
 	}
 }
 

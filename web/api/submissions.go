@@ -48,16 +48,13 @@ func (a *API) submissionDoc(p service.Progress) wire.Submission {
 }
 
 // cancel ends a submission that waits to be begun.
-func (a *API) cancel(w http.ResponseWriter, r *http.Request) error {
+func (a *API) cancel(r *http.Request) (doc wire.Submission, err error) {
 	id, err := parameters.PathID(r, "submission")
 	if err != nil {
-		return err
+		return doc, err
 	}
 	p, err := a.Service.CancelSubmission(r.Context(), middleware.Of(r).Actor, id)
-	if err != nil {
-		return err
-	}
-	return respond(w, http.StatusOK, a.submissionDoc(p))
+	return a.submissionDoc(p), err
 }
 
 const maxWait = 60 * time.Second

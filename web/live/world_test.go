@@ -170,9 +170,9 @@ func (w *world) dial(query string) *client {
 }
 
 // refused returns the answer to a socket that is not wanted.
-func (w *world) refused(query string, header http.Header) (status int, text string) {
+func (w *world) refused(query string) (status int, text string) {
 	w.T.Helper()
-	c, resp, err := w.server.Dialer().Dial(address+query, header)
+	c, resp, err := w.server.Dialer().Dial(address+query, nil)
 	if err == nil {
 		c.Close()
 		w.T.Fatalf("a socket %q is accepted", query)

@@ -11,7 +11,8 @@ import (
 
 // program has the texts that other packages write in English, for commands, for the API and for
 // pages alike: errors, faults with their advice, messages that are stored. Each is three lines,
-// as in Languages, with an empty line between two of them.
+// as in Languages, with an empty line between two of them. Where the first one names a command, a fourth is
+// what pages in English say in its place.
 //
 //go:embed program.txt
 var program string
@@ -20,13 +21,15 @@ var program string
 type phrase struct {
 	parts  []string // what is between the places of the English text
 	places []string // their names in braces
-	texts  []string // by language
+	texts  []string // by language; "" in English where pages say the same
 }
 
 var phrases = sync.OnceValue(func() (list []phrase) {
 	for block := range strings.SplitSeq(strings.TrimSpace(program), "\n\n") {
-		texts := strings.Split(block, "\n")
-		list = append(list, phrase{inBraces.Split(texts[0], -1), inBraces.FindAllString(texts[0], -1), texts})
+		texts := append(strings.Split(block, "\n"), "")
+		english := texts[0]
+		texts[0] = texts[len(Languages)]
+		list = append(list, phrase{inBraces.Split(english, -1), inBraces.FindAllString(english, -1), texts})
 	}
 	// First those that a text has to begin with: what follows them may be a phrase, too.
 	length := func(p phrase) int { return len(p.parts[0])*1000 + len(strings.Join(p.parts, "")) }
@@ -55,13 +58,10 @@ func (p phrase) match(text string) (values []string, ok bool) {
 	return values, true
 }
 
-// Translate returns a text that the program wrote in English in this language, and whether it is
+// Translate returns a text that the program wrote in English as pages in this language have it, and whether it is
 // known. What is in the places of a text is translated as well, if it is known.
 func (l *Language) Translate(english string) (text string, ok bool) {
 	to := slices.Index(Languages, l.Tag)
-	if to == 0 {
-		return english, true
-	}
 	if lines := strings.SplitAfter(english, "\n"); len(lines) > 1 {
 		for i, line := range lines {
 			whole := strings.TrimSuffix(line, "\n")
@@ -73,6 +73,9 @@ func (l *Language) Translate(english string) (text string, ok bool) {
 		return strings.Join(lines, ""), ok
 	}
 	for _, p := range phrases() {
+		if p.texts[to] == "" {
+			continue
+		}
 		if values, found := p.match(english); found {
 			var pairs []string
 			for i, value := range values {
@@ -82,5 +85,5 @@ func (l *Language) Translate(english string) (text string, ok bool) {
 			return strings.NewReplacer(pairs...).Replace(p.texts[to]), true
 		}
 	}
-	return english, false
+	return english, to == 0
 }

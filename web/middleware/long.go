@@ -1,11 +1,15 @@
 package middleware
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/web/parameters"
 	"github.com/timba-arena/timba/web/socket"
 )
 
@@ -49,6 +53,34 @@ func (m *Middleware) Stream(r *http.Request) (leave func(), err error) {
 		in.w.pace = m.Pace.begin()
 	}
 	return leave, err
+}
+
+// SendUpload answers with the upload of the version in the path, byte for byte as it came, for its owner.
+func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
+	number, err := parameters.PathID(r, "version")
+	if err != nil {
+		return err
+	}
+	f, v, err := m.Service.Upload(r.Context(), Of(r).Actor, r.PathValue("bot"), int(number))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	suffix, err := bundle.Suffix(f)
+	if err != nil {
+		return &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be read", Hint: "try again later", Err: err}
+	}
+	leave, err := m.Stream(r)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%d%s"`, v.Bot, v.Number, suffix))
+	if _, err := io.Copy(w, f); err != nil {
+		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
+	}
+	return nil
 }
 
 // Await returns how far a submission is when it is done or ready says so, or when the time is over. A person and

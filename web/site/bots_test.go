@@ -103,7 +103,7 @@ func TestBotPages(t *testing.T) {
 		{c, "/bots/lola?ladder=chess", 404, []string{"does not play on ladder"}, nil},
 		{c, "/bots/lola?page=9", 200, []string{`id="vs-@greedy"`}, nil},
 		{c, "/bots/idle", 200, []string{`data-label="Rank">–</td>`}, []string{`data-label="Rank">4`}},
-		{c, "/bots/nobody", 404, []string{"bot &#34;nobody&#34; does not exist"}, nil},
+		{c, "/bots/nobody", 404, []string{"bot &#34;nobody&#34; does not exist", "the search finds them"}, nil},
 		{c, "/bots/%3Cscript%3E", 404, []string{"&lt;script&gt;"}, []string{"<script>"}},
 		{c, "/bots/lola/versions", 200, []string{`href="/bots/lola/versions/1"`}, nil},
 		{c, "/bots/lola/versions?before=1", 200, []string{"There are no earlier versions"}, nil},

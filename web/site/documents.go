@@ -50,13 +50,6 @@ var published = []publication{
 	{"docs/operating.md", "/docs/operating", "docs.operating"},
 }
 
-// moved has the pages that others have become parts of, by the last part of their old addresses.
-var moved = map[string]string{
-	"submitting": "/docs/competing", "remote": "/docs/competing", "statistics": "/ratings", "check": "/docs/writing-a-bot",
-	"debugging": "/docs/writing-a-bot", "replays": "/docs/matches", "tournaments": "/docs/matches", "scaling": "/docs/operating",
-	"training": repository + "lab/README.md", "experiments": repository + "lab/experiments.md", "training-env": repository + "lab/env.md",
-}
-
 // repository is where files are that the site does not show.
 const repository = "https://github.com/timba-arena/timba/blob/main/"
 
@@ -251,9 +244,6 @@ func (s *Site) docs(v *visit) error {
 
 // document shows a document.
 func (s *Site) document(v *visit) error {
-	if to := moved[v.r.PathValue("document")]; to != "" {
-		return v.redirect(to)
-	}
 	d, err := v.documentOf(v.r.URL.Path)
 	if err != nil {
 		return err

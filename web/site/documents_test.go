@@ -99,15 +99,6 @@ func documentsIn(t *testing.T, lang string) {
 			t.Errorf("%s: status %d", path, a.Status)
 		}
 	}
-	for old, want := range map[string]string{"/docs/check": "/docs/writing-a-bot", "/docs/statistics": "/ratings"} {
-		c.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
-			if r.URL.Path != want {
-				t.Errorf("%s leads to %s, want %s", old, r.URL.Path, want)
-			}
-			return nil
-		}
-		fetch(old)
-	}
 	reference(t, html.UnescapeString(fetch("/api")))
 }
 
@@ -124,6 +115,11 @@ func TestTranslatedDocuments(t *testing.T) {
 		{"es", "/docs", `<a href="/docs/writing-a-bot" lang="es">Escribir un bot</a>`, ""},
 		{"es", "/docs/sandbox", "Este documento solo está en inglés.", `<article lang="es">`},
 		{"ca", "/data", "Aquest document només és en anglès.", ""},
+		{"es", "/protocol", "Este documento solo está en inglés.", ""},
+		{"ca", "/ratings", "Aquest document només és en anglès.", ""},
+		{"es", "/api", "Este documento solo está en inglés.", ""},
+		{"en", "/ratings", `<article lang="en">`, "in English only"},
+		{"en", "/api", "openapi.json", "in English only"},
 	} {
 		c := s.Client()
 		s.Get(c, "/?lang="+x.lang)

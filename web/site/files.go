@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -26,7 +25,11 @@ type filesPage struct {
 
 // files lists what a version was uploaded as, for its owner.
 func (s *Site) files(v *visit) error {
-	f, version, err := s.openUpload(v)
+	number, err := parameters.PathID(v.r, "version")
+	if err != nil {
+		return err
+	}
+	f, version, err := s.Service.Upload(v.ctx(), v.Actor, v.r.PathValue("bot"), int(number))
 	if err != nil {
 		return err
 	}
@@ -39,33 +42,7 @@ func (s *Site) files(v *visit) error {
 }
 
 // uploadOf answers with the upload of a version as it came, for its owner.
-func (s *Site) uploadOf(v *visit) error {
-	f, version, err := s.openUpload(v)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	suffix, err := bundle.Suffix(f)
-	if err != nil {
-		return err
-	}
-	leave, err := s.Middleware.Stream(v.r)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	v.download("application/octet-stream", fmt.Sprintf("%s-%d%s", version.Bot, version.Number, suffix))
-	io.Copy(v.w, f) // a client that is gone gets no other answer
-	return nil
-}
-
-func (s *Site) openUpload(v *visit) (*os.File, ladder.Version, error) {
-	number, err := parameters.PathID(v.r, "version")
-	if err != nil {
-		return nil, ladder.Version{}, err
-	}
-	return s.Service.Upload(v.ctx(), v.Actor, v.r.PathValue("bot"), int(number))
-}
+func (s *Site) uploadOf(v *visit) error { return s.Middleware.SendUpload(v.w, v.r) }
 
 // seatLog is what a bot of the visitor wrote to stderr in a game.
 type seatLog struct {
@@ -95,7 +72,7 @@ func (s *Site) logs(v *visit, m ladder.Match, g ladder.Game) (list []seatLog, er
 
 // stderr answers with all that a bot of the visitor wrote to stderr in a game.
 func (s *Site) stderr(v *visit) error {
-	page, _, err := s.readGame(v)
+	game, err := parameters.PathID(v.r, "game")
 	if err != nil {
 		return err
 	}
@@ -103,21 +80,11 @@ func (s *Site) stderr(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if seat >= int64(len(page.Seats)) {
-		return ladder.Errorf(ladder.NotFound, "", "game %d has no seat %d", page.ID, seat)
-	}
-	version, err := s.Store.Version(v.ctx(), page.Match.Versions[page.Seats[seat].Slot])
+	log, err := s.Service.GameLog(v.ctx(), v.Actor, game, seat)
 	if err != nil {
 		return err
 	}
-	if err := v.MustOwn(version.Owner, "see what a bot wrote"); err != nil {
-		return err
-	}
-	log, err := s.Store.Log(v.ctx(), page.ID, int(seat))
-	if err != nil {
-		return err
-	}
-	return v.send("text/plain; charset=utf-8", fmt.Sprintf("game-%d-seat%d.log", page.ID, seat), log)
+	return v.send("text/plain; charset=utf-8", fmt.Sprintf("game-%d-seat%d.log", game, seat), log)
 }
 
 type downloadPage struct {

@@ -114,11 +114,8 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 		if err != nil {
 			return p, err
 		}
-		var rows []place
-		for _, standing := range list[:min(len(list), standingsRows)] {
-			rows = append(rows, place{Standing: standing})
-		}
-		if err := s.addTrends(ctx, name, rows); err != nil {
+		rows, err := s.withTrends(ctx, name, list[:min(len(list), standingsRows)])
+		if err != nil {
 			return p, err
 		}
 		for _, row := range rows {

@@ -64,7 +64,7 @@ func problems(t *testing.T, w *webtest.Still) {
 		text   string
 	}{
 		{"/nothing", 404, `&#34;/nothing&#34; does not exist`},
-		{"/ladders/chess", 404, `ladder &#34;chess&#34; does not exist`},
+		{"/ladders/chess", 404, `ladder &#34;chess&#34; does not exist<br><span class="soft">the page of the ladders lists them`},
 		{"//ladders/brisca", 404, "This page does not exist"},
 		{"/ladders/brisca?sort=size", 400, `sort cannot be &#34;size&#34;`},
 		{"/ladders/brisca?page=0", 400, `page cannot be &#34;0&#34;`},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +20,8 @@ const (
 	trendPoints   = 12 // of a trend line
 )
 
-// place is a row of the standings.
-type place struct {
+// standingsRow is a row of the standings.
+type standingsRow struct {
 	ladder.Standing
 	Trend []float64
 }
@@ -29,7 +30,7 @@ type standingsPage struct {
 	Ladder  store.LadderInfo
 	Filter  standingsFilter
 	Columns []column
-	Places  []place
+	Places  []standingsRow
 	Pager   pager
 	All     int  // places without the filter
 	Whole   bool // the places are the first ones of all, by rank
@@ -55,22 +56,22 @@ func (f standingsFilter) keeps(p ladder.Standing) bool {
 }
 
 // standingsColumns are the columns of the standings.
-var standingsColumns = []sorting[place]{
-	{"rank", "number", false, func(a, b place) int { return cmp.Compare(a.Rank, b.Rank) }},
-	{"bot", "", false, func(a, b place) int { return cmp.Compare(strings.ToLower(a.Bot), strings.ToLower(b.Bot)) }},
-	{"owner", "", false, func(a, b place) int { return cmp.Compare(strings.ToLower(a.Owner), strings.ToLower(b.Owner)) }},
-	{"elo", "number second", true, func(a, b place) int { return cmp.Compare(a.Elo, b.Elo) }},
-	{"fit", "number", true, func(a, b place) int { return cmp.Compare(fitOf(a), fitOf(b)) }},
-	{"games", "number", true, func(a, b place) int { return cmp.Compare(a.Games, b.Games) }},
-	{"wins", "number", true, func(a, b place) int { return cmp.Compare(share(a.Wins, a.Games), share(b.Wins, b.Games)) }},
-	{"faults", "number", true, func(a, b place) int { return cmp.Compare(a.Faults, b.Faults) }},
+var standingsColumns = []sorting[ladder.Standing]{
+	{"rank", "number", false, func(a, b ladder.Standing) int { return cmp.Compare(a.Rank, b.Rank) }},
+	{"bot", "", false, func(a, b ladder.Standing) int { return cmp.Compare(strings.ToLower(a.Bot), strings.ToLower(b.Bot)) }},
+	{"owner", "", false, func(a, b ladder.Standing) int { return cmp.Compare(strings.ToLower(a.Owner), strings.ToLower(b.Owner)) }},
+	{"elo", "number second", true, func(a, b ladder.Standing) int { return cmp.Compare(a.Elo, b.Elo) }},
+	{"fit", "number", true, func(a, b ladder.Standing) int { return cmp.Compare(fitOf(a), fitOf(b)) }},
+	{"games", "number", true, func(a, b ladder.Standing) int { return cmp.Compare(a.Games, b.Games) }},
+	{"wins", "number", true, func(a, b ladder.Standing) int { return cmp.Compare(share(a.Wins, a.Games), share(b.Wins, b.Games)) }},
+	{"faults", "number", true, func(a, b ladder.Standing) int { return cmp.Compare(a.Faults, b.Faults) }},
 	{"trend", "", false, nil},
 }
 
 func share(part, of int) float64 { return float64(part) / float64(max(of, 1)) }
 
 // fitOf returns the fit of a place, below all others if it is unknown.
-func fitOf(p place) float64 {
+func fitOf(p ladder.Standing) float64 {
 	if p.Fit == nil {
 		return math.Inf(-1)
 	}
@@ -89,31 +90,23 @@ func (s *Site) standings(v *visit, l store.LadderInfo) error {
 		return err
 	}
 	page.All = len(list)
-	var rows []place
-	for _, p := range list {
-		if page.Filter.keeps(p) {
-			rows = append(rows, place{Standing: p})
-		}
-	}
-	page.Columns = sorted(v, rows, standingsColumns)
-	page.Places, page.Pager = paged(v, rows, standingsRows)
+	list = slices.DeleteFunc(slices.Clone(list), func(p ladder.Standing) bool { return !page.Filter.keeps(p) }) // it is shared
+	page.Columns = sorted(v, list, standingsColumns)
+	list, page.Pager = paged(v, list, standingsRows)
 	page.Whole = page.Filter == standingsFilter{} && v.r.URL.RawQuery == ""
-	if err := s.addTrends(v.ctx(), l.Name, page.Places); err != nil {
+	if page.Places, err = s.withTrends(v.ctx(), l.Name, list); err != nil {
 		return err
 	}
 	return v.page(http.StatusOK, "standings", page)
 }
 
-func (s *Site) addTrends(ctx context.Context, name string, places []place) error {
-	var list []ladder.Standing
+// withTrends returns places on a ladder as rows.
+func (s *Site) withTrends(ctx context.Context, name string, places []ladder.Standing) (rows []standingsRow, err error) {
+	trends, err := s.Store.Trends(ctx, name, places, trendPoints)
 	for _, p := range places {
-		list = append(list, p.Standing)
+		rows = append(rows, standingsRow{p, trends[p.VersionID]})
 	}
-	trends, err := s.Store.Trends(ctx, name, list, trendPoints)
-	for i := range places {
-		places[i].Trend = trends[places[i].VersionID]
-	}
-	return err
+	return rows, err
 }
 
 // pairsRows is the number of versions on a page: their pairs are its square.

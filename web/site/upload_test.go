@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/webtest"
 )
@@ -34,9 +33,8 @@ func stalled(w *webtest.World, c *http.Client) net.Conn {
 	return conn
 }
 
-// An upload by the form has a slot, and must keep its pace, as one by the API.
-func TestUploadsBoundedRaced(t *testing.T) {
-	// limit: limits.upload
+// An upload by the form must keep its pace, as one by the API.
+func TestSlowUploadRaced(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
 	w.Keep()
@@ -51,47 +49,4 @@ func TestUploadsBoundedRaced(t *testing.T) {
 	if answer.StatusCode < 400 || answer.StatusCode > 503 || answer.StatusCode == http.StatusInternalServerError {
 		t.Errorf("a slow upload: %s", answer.Status)
 	}
-
-	w = webtest.New(t, webtest.Calm, 0)
-	w.Keep()
-	w.Pace(middleware.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
-	c = w.Client()
-	w.SignIn(c, w.Token)
-	kind, body := multi(t, []byte("no archive"), "bot", "third")
-	send := func() webtest.Answer { return w.Post(c, "/submit", body, "Content-Type", kind) }
-	if a := send(); a.Status != http.StatusBadRequest {
-		t.Errorf("an upload beside none: %d", a.Status)
-	}
-	var slow []net.Conn
-	refused := make(chan struct{}, 100)
-	hold := func() {
-		conn := stalled(w, c)
-		slow = append(slow, conn)
-		go func() {
-			conn.Read(make([]byte, 1))
-			refused <- struct{}{}
-		}()
-	}
-	hold()
-	hold()
-	var a webtest.Answer
-	kit.Until(t, "both uploads have begun", func() bool {
-		a = send()
-		select {
-		case <-refused: // this one had the slot
-			hold()
-		default:
-		}
-		return a.Status != http.StatusBadRequest
-	})
-	if a.Status != http.StatusTooManyRequests || !strings.Contains(a.Body, "the limit for one person is 2 uploads at the same time") {
-		t.Errorf("a third upload: %d: %s", a.Status, a.Body)
-	}
-	if a := w.Get(c, "/submit"); a.Status != http.StatusOK {
-		t.Errorf("a page meanwhile: %d", a.Status)
-	}
-	for _, conn := range slow {
-		w.Must(conn.Close())
-	}
-	kit.Until(t, "the slots are free again", func() bool { return send().Status == http.StatusBadRequest })
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,17 @@ func TestReports(t *testing.T) {
 			r.WriteTables(&text)
 			kit.Golden(t, name+".txt", text.String())
 			doc := r.Document()
+			for _, team := range doc.Teams { // partners in all games have one rating
+				elo := map[stats.Estimate]bool{}
+				for _, b := range doc.Bots {
+					if slices.Contains(team, b.Name) {
+						elo[*b.Elo] = true
+					}
+				}
+				if len(elo) != 1 {
+					t.Errorf("the team of %v has the ratings %v", team, elo)
+				}
+			}
 			data := kit.Get[[]byte](t)(json.MarshalIndent(doc, "", " "))
 			kit.Golden(t, name+".json", string(data)+"\n")
 			valid(t, data)
