@@ -131,9 +131,13 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 		return cores.Lost{}
 	}
 	turn := now.Sub(since)
-	if t.first == nil { // the referee has slept over all of the turn
+	if t.first == nil { // the referee was away when it should have read the counters, and since then
 		t.watch.Delayed()
-		lost := max(0, min(t.overslept, turn)-t.used(p.used.FirstCPU()))
+		away := now.Sub(t.due)
+		if away <= firstReading {
+			away = t.overslept
+		}
+		lost := max(0, min(away, turn)-t.used(p.used.FirstCPU()))
 		return cores.Lost{Known: lost, Most: lost}
 	}
 	// Before the counters are read: the worker may lose its core in between, and the bot answer.
