@@ -227,7 +227,8 @@ func newLibrary(t *testing.T) *library {
 	l.admin = s.token
 	var codes []string
 	for range 4 { // of which an example revokes the third
-		codes = append(codes, strings.TrimSpace(l.a.timba(t, "", "admin", "invite", "--data", l.a.dir)))
+		said := strings.Fields(l.a.timba(t, "", "admin", "invite", "--data", l.a.dir)) // how to join, and the code
+		codes = append(codes, said[len(said)-1])
 	}
 	l.a.timba(t, "", "login", s.url, "--invite", codes[0], "--name", "ada")
 	l.env = append(os.Environ(), "PATH="+strings.Join([]string{filepath.Dir(l.a.program), filepath.Dir(proc.Program(t, "timba-lab")), os.Getenv("PATH")}, ":"), "CODE="+codes[1], "HOME="+l.a.home, "XDG_CONFIG_HOME="+l.a.home, "XDG_CACHE_HOME="+filepath.Join(l.template, ".cache"),
