@@ -107,7 +107,7 @@ type Runner struct {
 	journal attempt.Journal
 	here    func(context.Context, *outcome, attempt.Job) attempt.Result // playHere, but for tests
 
-	// What follows belongs to the goroutine of Run, but for what freeCorement says.
+	// What follows belongs to the goroutine of Run, but for what placement says.
 
 	placement   *placement
 	submissions submissions // the sources of what is played next
