@@ -113,7 +113,7 @@ func (s *Site) render(p publication, file, lang string, english *document) (*doc
 	links := linker{s, file, d, english}
 	m := goldmark.New(
 		// Cells are aligned by attributes: the content security policy forbids styles.
-		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+		goldmark.WithExtensions(extension.Typographer, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(&links, 0), util.Prioritized(labeller{}, 0))),
 	)
 	var b bytes.Buffer
@@ -326,7 +326,7 @@ func (s *Site) rules(v *visit) error {
 }
 
 var (
-	markdown   = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(labeller{}, 0))))
+	markdown   = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Typographer), goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(labeller{}, 0))))
 	optionItem = regexp.MustCompile(`<li><code>([a-z0-9]+)(?:=([a-z0-9]+))?</code>`)
 )
 

@@ -99,11 +99,11 @@ func badgeOf(p ladder.Standing) []byte {
 	switch {
 	case p.Matches == 0:
 	case p.Provisional():
-		right = fmt.Sprintf("Elo %s provisional", whole(p.Rating()))
+		right = fmt.Sprintf("rating %s provisional", whole(p.Rating()))
 	case p.Rank > 0:
-		right = fmt.Sprintf("Elo %s · #%d", whole(p.Rating()), p.Rank)
+		right = fmt.Sprintf("rating %s · #%d", whole(p.Rating()), p.Rank)
 	default:
-		right = "Elo " + whole(p.Rating())
+		right = "rating " + whole(p.Rating())
 	}
 	half := func(text string) float64 { return float64(utf8.RuneCountInString(text))*badgeGlyph + 2*badgePad }
 	wl, wr := half(left), half(right)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime"
@@ -86,7 +87,11 @@ func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.
 	case errors.Is(err, ErrTold):
 		return ExitError
 	default:
-		fmt.Fprintf(stderr, "%s: %s\n", root.Name(), Message(err))
+		text := Message(err)
+		if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(text, `" does not exist`) { // nothing says what to do
+			text += ": check its name and its directory"
+		}
+		fmt.Fprintf(stderr, "%s: %s\n", root.Name(), text)
 		return ExitError
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,7 @@ func example() *cobra.Command {
 	numbers.Flags().Duration("time", time.Second, "how long")
 	result := Result(&cobra.Command{Use: "result BOT BOT...", Args: cobra.MinimumNArgs(2)},
 		func(_ *cobra.Command, args []string) ([]string, error) {
-			return args, map[string]error{"fault": ErrFault, "early": ErrNoVerdict, "told": ErrTold, "wrong": fmt.Errorf("bot: %w", os.ErrNotExist)}[args[0]]
+			return args, map[string]error{"fault": ErrFault, "early": ErrNoVerdict, "told": ErrTold, "wrong": fmt.Errorf("bot: %w", os.ErrNotExist), "none": fmt.Errorf("bot: %w", &fs.PathError{Op: "open", Path: "bot.py", Err: os.ErrNotExist})}[args[0]]
 		},
 		func(w io.Writer, bots []string) {
 			text.Rows(w, "name|bytes", bots, func(name string) []any {
@@ -86,6 +87,8 @@ func TestCommands(t *testing.T) {
 		{"result early yes", ExitNoVerdict, "early", ""},
 		{"result fault yes --json", ExitFault, "[\n \"fault\",\n \"yes\"\n]\n", ""},
 		{"result told yes", ExitError, "", ""},
+		{"result none yes", ExitError, "", `prog: bot: "bot.py" does not exist: check its name and its directory` + "\n"},
+		{"all numbers --cuont 3", ExitError, "", "prog: flag --cuont does not exist: try --count\n"},
 		{"result wrong yes", ExitError, "", "prog: bot: file does not exist\n"},
 	} {
 		var stdout, stderr bytes.Buffer

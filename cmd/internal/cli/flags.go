@@ -103,6 +103,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		if unknown.GetSpecifiedShortnames() != "" {
 			name = "-" + unknown.GetSpecifiedShortnames()
 		}
+		if similar := similarFlags(cmd, unknown.GetSpecifiedName()); len(similar) > 0 {
+			return fmt.Errorf("flag %s does not exist: try --%s", name, strings.Join(similar, ", --"))
+		}
 		return fmt.Errorf("flag %s does not exist: %s", name, tryUsage(cmd))
 	case errors.As(err, &missing):
 		return fmt.Errorf("--%s has no value: %s; see %s --help", missing.GetFlag().Name, tryValue(missing.GetFlag()), cmd.CommandPath())
@@ -112,6 +115,15 @@ func flagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%q cannot be read as a flag: %s", syntax.GetSpecifiedFlag(), tryUsage(cmd))
 	}
 	return err
+}
+
+// similarFlags returns the flags of a command whose names are like a mistyped one, as cobra tells of commands.
+func similarFlags(cmd *cobra.Command, name string) []string {
+	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
+	})
+	return flags.SuggestionsFor(name)
 }
 
 // tryValue says what a flag takes.
