@@ -55,10 +55,21 @@ func (c Clock) Longest(plies, seats int) time.Duration {
 
 // String returns the time for a move, or for a game.
 func (c Clock) String() string {
-	if c.Bank == 0 {
-		return fmt.Sprintf("%d ms a move", c.Move.Milliseconds())
+	switch {
+	case c.Bank == 0:
+		return fmt.Sprintf("%s a move", span(c.Move))
+	case c.Inc == 0:
+		return fmt.Sprintf("%s a game", span(c.Bank))
 	}
-	return fmt.Sprintf("%d ms a game and %d ms more after each move", c.Bank.Milliseconds(), c.Inc.Milliseconds())
+	return fmt.Sprintf("%s a game and %s more after each move", span(c.Bank), span(c.Inc))
+}
+
+// span returns a time in seconds if it is whole ones, else in milliseconds.
+func span(d time.Duration) string {
+	if d >= time.Second && d%time.Second == 0 {
+		return fmt.Sprintf("%d s", d/time.Second)
+	}
+	return fmt.Sprintf("%d ms", d.Milliseconds())
 }
 
 // Pairs returns the clock's keys in a "game" line.

@@ -170,8 +170,10 @@ func TestTooLarge(t *testing.T) {
 
 func TestString(t *testing.T) {
 	for want, c := range map[string]Clock{
-		"1000 ms a move": {Move: time.Second},
-		"5000 ms a game and 10 ms more after each move": {Bank: 5 * time.Second, Inc: 10 * time.Millisecond},
+		"1 s a move":     {Move: time.Second},
+		"300 s a game":   {Bank: 5 * time.Minute},
+		"1001 ms a move": {Move: time.Second + time.Millisecond},
+		"5 s a game and 10 ms more after each move": {Bank: 5 * time.Second, Inc: 10 * time.Millisecond},
 	} {
 		if got := c.String(); got != want {
 			t.Errorf("%+v is %q, want %q", c, got, want)

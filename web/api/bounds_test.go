@@ -31,7 +31,7 @@ func TestAskForTooMuchTime(t *testing.T) {
 		want []string // "" is taken
 	}{
 		{`{"game":"teeko","options":{"limit":"0"},"deals":100,"bots":["adabot","@random"]}`,
-			[]string{"it may take 218450h0m0s, which is over the 3h0m0s", "100 deals in 2 rotations, games of up to 65535 plies, 60000 ms a move", "try 1 deal with limit=90 or less"}},
+			[]string{"it may take 218450h0m0s, which is over the 3h0m0s", "100 deals in 2 rotations, games of up to 65535 plies, 60 s a move", "try 1 deal with limit=90 or less"}},
 		{`{"game":"teeko","options":{"limit":"91"},"deals":1,"bots":["adabot","@random"]}`, []string{"limit=90 or less"}},
 		{`{"game":"teeko","options":{"limit":"90"},"deals":1,"bots":["adabot","@random"]}`, nil},
 		{`{"game":"teeko","options":{"limit":"10"},"deals":10,"bots":["adabot","@random"]}`, []string{"try fewer deals: 9 at most"}},
