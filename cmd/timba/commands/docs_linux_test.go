@@ -123,7 +123,7 @@ func TestDocumentedCommands(t *testing.T) { // not parallel: its server plays un
 }
 
 // long matches lines that take long and do the same on every page; they are run once.
-var long = regexp.MustCompile(`^timba(-lab experiment| check mybot$| doctor)`)
+var long = regexp.MustCompile(`^timba(-lab experiment| check mybot$| submit mybot$| doctor)`)
 
 // ofServer are the commands that talk to a server. The pages share one, and an account.
 var ofServer = []string{"login", "logout", "submit", "connect", "bots", "standings", "matches", "logs", "messages", "replays", "tokens", "admin"}
