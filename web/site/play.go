@@ -259,6 +259,6 @@ func (s *Site) tableSocket(v *visit) error {
 	if err != nil {
 		return err
 	}
-	t.Attach(v.ctx(), seat, c) // whatever ends it, the person may come back
+	t.Attach(seat, c) // whatever ends it, the person may come back
 	return nil
 }
