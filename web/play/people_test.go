@@ -229,6 +229,9 @@ func TestKeptSeats(t *testing.T) {
 		if w.Rematch("BEFORE") != x || w.Rematch("OTHER") != nil {
 			t.Error("the rematch is not found")
 		}
+		if other := x.Shown()[1]; !other.Free || !other.Kept || other.KeptFor != "" {
+			t.Errorf("a seat that is kept for a guest is shown as %+v", other)
+		}
 		_, err := w.Sit(t.Context(), x, guest(3, "10.0.0.3"))
 		wantError(t, err, ladder.Conflict, "no seat of this table is free")
 		_, err = w.Sit(t.Context(), x, b)
@@ -422,7 +425,8 @@ func TestRematchFails(t *testing.T) {
 func TestBlockedUnknown(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		p := kit.Get[ladder.Person](t)(w.Store.AddPerson(t.Context(), "anna", false))
-		x := kit.Get[*play.Table](t)(w.Open(t.Context(), service.Actor{Person: p, Address: netip.MustParseAddr("10.0.0.1")}, two))
+		anna := service.Actor{Person: p, Address: netip.MustParseAddr("10.0.0.1")}
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), anna, two))
 		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
 		w.must(err)
 		good := w.Store
@@ -470,7 +474,9 @@ func TestResignedLeaves(t *testing.T) {
 // All see who has lost the game by a fault while the others play on.
 func TestForfeited(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
-		c := play.Choice{Game: "brisca", Options: map[string]string{"players": "4"}, Others: []string{play.Invited, "@greedy", "@greedy"}}
+		c := play.Choice{
+			Game: "brisca", Options: map[string]string{"players": "4"}, Others: []string{play.Invited, "@greedy", "@greedy"},
+		}
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), c))
 		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
 		w.must(err)

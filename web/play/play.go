@@ -249,7 +249,7 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 }
 
 // join gives somebody a seat at the rematch that another one opens, or opens it where that fails.
-func (t *Tables) join(ctx context.Context, other *Table, who service.Actor, c Choice) (x *Table, key string, err error) {
+func (t *Tables) join(ctx context.Context, other *Table, who service.Actor, c Choice) (*Table, string, error) {
 	select {
 	case <-other.opened:
 	case <-ctx.Done():
@@ -258,7 +258,7 @@ func (t *Tables) join(ctx context.Context, other *Table, who service.Actor, c Ch
 	if t.Table(other.ID) == nil {
 		return t.Open(ctx, who, c)
 	}
-	key, err = t.Sit(ctx, other, who)
+	key, err := t.Sit(ctx, other, who)
 	return other, key, err
 }
 
@@ -314,7 +314,8 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 		return nil, err
 	}
 	if !t.memory.TryAcquire(x.memory) {
-		return nil, ladder.Errorf(ladder.Unavailable, "try again in a few minutes, or with fewer players", "the other games leave no memory for the bots of this one")
+		return nil, ladder.Errorf(ladder.Unavailable, "try again in a few minutes, or with fewer players",
+			"the other games leave no memory for the bots of this one")
 	}
 	t.tables[x.ID] = x
 	t.group.Add(1)

@@ -253,7 +253,8 @@ type Shown struct {
 	Name      string // "" of a guest
 	Bot       bool
 	Free      bool
-	Kept      string // for whom a free seat is kept, if that is a person with an account
+	Kept      bool   // a free seat is kept for somebody
+	KeptFor   string // their name, "" of a guest
 	Away      bool
 	Resigned  bool
 	Forfeited bool // by a fault, perhaps of the partner, while the others play on
@@ -267,9 +268,12 @@ func (x *Table) Shown() (list []Shown) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i, s := range x.Seats {
-		shown := Shown{Seat: i, Team: 1 + x.Variant.Side(i), Name: s.Version.Bot, Bot: s.line == nil, Turn: x.turn == i, Forfeited: s.out}
+		shown := Shown{
+			Seat: i, Team: 1 + x.Variant.Side(i), Name: s.Version.Bot, Bot: s.line == nil, Forfeited: s.out, Turn: x.turn == i,
+		}
 		if s.line != nil {
-			shown.Name, shown.Free, shown.Kept = s.Who.Person.Name, !s.sat, s.Kept.Person.Name
+			shown.Name, shown.Free = s.Who.Person.Name, !s.sat
+			shown.Kept, shown.KeptFor = s.Kept != service.Actor{}, s.Kept.Person.Name
 			shown.Resigned, shown.Away = s.resigned, s.came && s.there == 0 && !s.resigned
 			if x.Choice.Bank != 0 {
 				shown.Left, shown.Until = s.left, x.since.Add(s.left)

@@ -219,7 +219,8 @@ func TestPlayForfeited(t *testing.T) {
 	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
 	w.SignIn(first, w.Token)
-	table := w.Post(first, "/play", "game=brisca&set-players=4&bot=%2B&bot2=@random&bot3=@random&seat=0").Header.Get("Location")
+	const form = "game=brisca&set-players=4&bot=%2B&bot2=@random&bot3=@random&seat=0"
+	table := w.Post(first, "/play", form).Header.Get("Location")
 	w.Post(second, table+"/sit", "")
 	other, _ := dial(w, second, table, nil)
 	other.WriteJSON(socket.Frame{Lines: []string{"ready"}})
@@ -236,10 +237,13 @@ func TestPlayForfeited(t *testing.T) {
 		})
 		b.Go(w.URL + table)
 		b.Wait(`#board svg`)
-		kit.Until(t, "it is said instead of whose turn it is", func() bool { return b.Text("#state") == "You forfeit the game" })
+		kit.Until(t, "it is said instead of whose turn it is", func() bool {
+			return b.Text("#state") == "You forfeit the game"
+		})
 	}
-	if a := w.Get(second, table); !strings.Contains(a.Body, `data-seat="0" data-out>`) || strings.Contains(a.Body, `data-seat="1" data-out>`) {
-		t.Errorf("the other sees %s", a.Body)
+	page := w.Get(second, table).Body
+	if !strings.Contains(page, `data-seat="0" data-out>`) || strings.Contains(page, `data-seat="1" data-out>`) {
+		t.Errorf("the other sees %s", page)
 	}
 	b.Quiet()
 }

@@ -797,10 +797,13 @@ func TestPlayedInfoIsCut(t *testing.T) {
 func TestPlayLeftOpen(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
-	p := ladder.Play{ID: "LEFT", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash, Seats: []ladder.PlaySeat{{}}}
+	p := ladder.Play{
+		ID: "LEFT", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash, Seats: []ladder.PlaySeat{{}},
+	}
 	_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1, false)
 	s.Must(err)
-	if a := s.Get(s.Client(), "/play/"+p.ID); a.Status != http.StatusOK || !strings.Contains(a.Body, "This game ended by a failure of the server.") {
+	a := s.Get(s.Client(), "/play/"+p.ID)
+	if a.Status != http.StatusOK || !strings.Contains(a.Body, "This game ended by a failure of the server.") {
 		t.Errorf("status %d: %s", a.Status, a.Body)
 	}
 }
