@@ -168,6 +168,9 @@ func TestPlayCancel(t *testing.T) {
 	if _, status := dial(w, first, table, nil); status != http.StatusConflict {
 		t.Errorf("the socket of a table that waits answers %d", status)
 	}
+	if a := w.Post(first, table+"/resign", ""); a.Status != http.StatusConflict {
+		t.Errorf("resigning at a table that waits answers %d", a.Status)
+	}
 	watch, _ := dial(w, second, "/watch", nil)
 	watch.WriteJSON(map[string]string{"watch": strings.TrimPrefix(table, "/"), "lang": "en"})
 	var shown struct{ Parts map[string]string }

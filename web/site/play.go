@@ -198,17 +198,24 @@ func (s *Site) playReplay(v *visit) error {
 	return v.send("application/json", "replay.json", data)
 }
 
-// resigned gives a game up, and answers when it is over.
+// resignWait is how long somebody who has resigned waits for the end of the game: their answer comes in time.
+const resignWait = 10 * time.Second
+
+// resigned gives a game up. Where no other people play it answers when it is over, unless that takes long.
 func (s *Site) resigned(v *visit) error {
 	id := v.r.PathValue("id")
 	if t := s.Play.Table(id); t != nil {
 		seat, err := seatOf(v, t)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case t.Waiting():
+			return ladder.Errorf(ladder.Conflict, "cancel the table, or wait", "this game has not begun")
 		}
 		if t.Resign(seat); len(t.People()) == 1 {
-			select { // the bots may have to end their move
+			select { // the bots may have to play on
 			case <-t.Over():
+			case <-time.After(resignWait):
 			case <-v.ctx().Done():
 			}
 		}
