@@ -282,7 +282,12 @@ function clockText(left) {
 // told tells what is said of the connection. A page that has lost its seat to another one stops, and takes it back when
 // it is asked to.
 function told(what) {
-  if (what === 'over') return;
+  if (what === 'over') { // no line comes any more: the game is over, or lost while the others play on
+    turn = null;
+    deadline = null;
+    draw();
+    return;
+  }
   element('here').hidden = what !== 'taken';
   element('enter').hidden = what !== 'out';
   if (what === 'taken' || what === 'out') {
