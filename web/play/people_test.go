@@ -424,14 +424,16 @@ func TestRematchFails(t *testing.T) {
 // A database that does not answer blocks nobody.
 func TestBlockedUnknown(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
-		p := kit.Get[ladder.Person](t)(w.Store.AddPerson(t.Context(), "anna", false))
+		options := store.Options{Server: true, NoSync: true}
+		good, closed := w.Store, kit.Get[*store.Store](t)(store.Open(laddertest.Dir(t), options))
+		w.must(closed.Close())
+		p := kit.Get[ladder.Person](t)(good.AddPerson(t.Context(), "anna", false))
 		anna := service.Actor{Person: p, Address: netip.MustParseAddr("10.0.0.1")}
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), anna, two))
 		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
 		w.must(err)
-		good := w.Store
-		w.Tables.Store = kit.Get[*store.Store](t)(store.Open(laddertest.Dir(t), store.Options{Server: true, NoSync: true}))
-		w.must(w.Tables.Store.Close())
+		bubble.Settle()
+		w.Tables.Store = closed
 		good.Events().Publish(events.Event{Kind: events.AccessEnded, Person: p.ID})
 		bubble.Settle()
 		w.Tables.Store = good
@@ -498,6 +500,20 @@ func TestForfeited(t *testing.T) {
 		case <-x.Over():
 			t.Error("the game is over")
 		default:
+		}
+	})
+}
+
+// Where no events come any more, as when the runner has ended before, the games go on, and nothing is read again and
+// again.
+func TestNoEvents(t *testing.T) {
+	inWorld(t, limits, func(t *testing.T, w *world) {
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), brisca))
+		w.Store.Events().Close()
+		bubble.Settle()
+		sit(w, x, 0)
+		if r := w.kept(x); len(r.Faults) > 0 {
+			t.Errorf("the faults are %v", r.Faults)
 		}
 	})
 }

@@ -117,7 +117,11 @@ func (t *Tables) Run(ctx context.Context) error {
 	defer unsubscribe()
 	for {
 		select {
-		case <-ended: // it may have missed others
+		case _, more := <-ended: // it may have missed others
+			if !more { // the server stops
+				ended = nil
+				continue
+			}
 			t.endBlocked(ctx)
 		case <-ctx.Done():
 			t.mu.Lock()
