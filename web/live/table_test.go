@@ -98,7 +98,8 @@ func TestNotShown(t *testing.T) {
 		games := 0
 		var c *client
 		m := match.Match{
-			Variant: v, Deals: 2, Only: []int{0, 1}, Seed: referee.NewSeed(), Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
+			Variant: v, Deals: 2, Only: []int{0, 1}, Seed: referee.NewSeed(),
+			Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
 			Watch: func(g *referee.Game) {
 				shown := *g
 				if games == 0 && len(g.Record.Moves) > 0 {

@@ -221,7 +221,8 @@ func TestForgotten(t *testing.T) {
 			b.Done(r, faults)
 			return "", nil
 		},
-		Memory: func(string, ladder.Version) (int64, error) { return 0, nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
+		Memory: func(string, ladder.Version) (int64, error) { return 0, nil }, Wake: func() {},
+		Log: slog.New(slog.DiscardHandler),
 	})
 	id := add(t, x, person(1), "")
 	x.Next(nil).Run(t.Context(), 0)
