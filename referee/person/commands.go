@@ -126,7 +126,7 @@ func (p *Person) undo(turn) bool {
 		return false
 	}
 	p.script = p.moves[:len(p.moves)-1]
-	fmt.Fprintf(p.Out, "you take back %s\n\n", p.Move(p.moves[len(p.moves)-1]))
+	fmt.Fprintf(p.Out, "you take back %s\n\n", p.Move(p.moves[len(p.moves)-1].move))
 	p.leave(errUndo)
 	return true
 }

@@ -50,9 +50,8 @@ type Person struct {
 	playing context.Context         // until the person is out of the game
 	out     context.CancelCauseFunc // ends playing
 	left    bool                    // the person has left this game
-	moves   []string                // by the person in this game
-	views   []string                // of each move in moves
-	script  []string                // moves of an earlier game, to repeat
+	moves   []ownMove               // by the person in this game
+	script  []ownMove               // those of an earlier game, to repeat
 	last    string                  // the last move of any seat
 	lastBy  int
 
@@ -62,6 +61,9 @@ type Person struct {
 	infos    map[int][]string
 	grace    *time.Timer // since the person has left, until the game ends
 }
+
+// ownMove is a move of the person, and what they saw before it.
+type ownMove struct{ move, view string }
 
 // Play plays the match, and replays it when a move is taken back. The error is ErrQuit if
 // the person leaves and the others do not finish soon.
@@ -240,8 +242,7 @@ func (p *Person) quit() {
 
 // made records a move and returns it as the answer.
 func (p *Person) made(t *protocol.Turn, move string) protocol.Answer {
-	p.moves = append(p.moves, move)
-	p.views = append(p.views[:len(p.moves)-1], string(t.View))
+	p.moves = append(p.moves, ownMove{move, string(t.View)})
 	p.last, p.lastBy = move, p.Seat
 	return protocol.Answer{Move: []byte(move)}
 }
@@ -252,12 +253,12 @@ func (p *Person) again(t *protocol.Turn) (string, bool) {
 	if n >= len(p.script) {
 		return "", false
 	}
-	if string(t.View) != p.views[n] || !t.Moves.Has([]byte(p.script[n])) {
+	if string(t.View) != p.script[n].view || !t.Moves.Has([]byte(p.script[n].move)) {
 		p.say("", p.Alert("the bots play differently this time: the game continues from here"))
 		p.script = nil
 		return "", false
 	}
-	return p.script[n], true
+	return p.script[n].move, true
 }
 
 // follow records the last move, which boards mark.

@@ -18,6 +18,7 @@ type feed struct {
 	frames []board.Frame
 	moves  []board.Move // by index of the frame before it
 	over   bool
+	failed bool     // it has no frames, and gets none
 	from   snapshot // what the frames were made of
 
 	state  rules.State
@@ -37,6 +38,10 @@ func (f *feed) end() int { return f.base + len(f.frames) - 1 }
 func (f *feed) advance(s snapshot) error {
 	if s.number != f.number {
 		f.begin(s)
+	}
+	if f.failed {
+		f.skip(s)
+		return nil
 	}
 	kept := f.match.hub.Limits.Kept
 	moves := s.replay.Moves
@@ -65,6 +70,9 @@ func (f *feed) advance(s snapshot) error {
 	f.trim(kept)
 	return nil
 }
+
+// skip brings a feed without frames to a snapshot.
+func (f *feed) skip(s snapshot) { f.base, f.over = len(s.replay.Moves)+1, s.over }
 
 // begin sets the feed to the deal of another game.
 func (f *feed) begin(s snapshot) {

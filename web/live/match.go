@@ -207,8 +207,8 @@ func (m *match) advance() bool {
 	}
 	if err := f.advance(s); err != nil {
 		m.hub.Log.Error("live: a game cannot be shown", "topic", m.info.Topic, "err", err)
-		*f = feed{match: m, number: s.number, over: s.over, base: len(s.replay.Moves) + 1} // has no frames
-		return false
+		*f = feed{match: m, number: s.number, failed: true}
+		f.skip(s)
 	}
 	m.whole = nil
 	return true
@@ -216,6 +216,9 @@ func (m *match) advance() bool {
 
 // broadcast sends what has been added to a feed that was in a state.
 func (m *match) broadcast(before mark) {
+	if m.shown.failed {
+		return
+	}
 	first := m.shown.base
 	if before.number == m.shown.number && before.end >= m.shown.base {
 		first = before.end + 1

@@ -88,3 +88,50 @@ func TestTable(t *testing.T) {
 
 // bundle is the hash of a program of a test.
 const bundle = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// A game that cannot be shown harms nobody, and the next game of its match is shown.
+func TestNotShown(t *testing.T) {
+	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
+		w.begun()
+		v := refereetest.Variant(t, "brisca", "")
+		table := w.hub.Table("TABLE", v, []string{"one", "two"}, true, func() {})
+		games := 0
+		var c *client
+		m := match.Match{
+			Variant: v, Deals: 2, Only: []int{0, 1}, Seed: referee.NewSeed(),
+			Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
+			Watch: func(g *referee.Game) {
+				shown := *g
+				if games == 0 && len(g.Record.Moves) > 0 {
+					shown.Record.Moves = slices.Clone(g.Record.Moves)
+					shown.Record.Moves[0].Move = "none"
+				}
+				if games == 0 && len(g.Record.Moves) == 5 { // until then nobody watches
+					c = w.dial("")
+					c.say(`{"watch":"table/TABLE"}`)
+				}
+				table.Position(&shown)
+				bubble.Settle()
+			},
+			Done: func(*referee.Result) error { games++; return nil },
+		}
+		for _, name := range []string{"one", "two"} {
+			m.Bots = append(m.Bots, match.Bot{Name: name, Hash: bundle, Serve: func(in io.Reader, out io.Writer) error {
+				return house.Run("random", in, out)
+			}})
+		}
+		w.Must(m.Play(t.Context()))
+		table.End(ladder.PlayFinished)
+		last := 0
+		for {
+			d := c.page("table/TABLE")
+			if d.Over != nil {
+				break
+			}
+			last = d.Ply + len(d.Frames) - 1
+		}
+		if last != 40 {
+			t.Errorf("the last position of the second game that is shown is %d", last)
+		}
+	})
+}

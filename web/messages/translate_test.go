@@ -214,6 +214,44 @@ func TestArchiveErrorsTranslated(t *testing.T) {
 	}
 }
 
+// What a server says of games of people, and what to do, is translated.
+func TestPlayErrorsTranslated(t *testing.T) {
+	verbs := regexp.MustCompile(`%[a-zA-Z]`)
+	said := []string{"the limit for one person is 2 games at the same time", "end one, or try again later"}
+	files := append(kit.Get[[]string](t)(filepath.Glob("../play/*.go")), "../../ladder/store/plays.go")
+	for _, file := range append(files, "../site/play.go", "../site/waiting.go", "../site/choose.go") {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		ast.Inspect(kit.Get[*ast.File](t)(parser.ParseFile(token.NewFileSet(), file, nil, 0)), func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || f.Sel.Name != "Errorf" || f.X.(*ast.Ident).Name != "ladder" {
+				return true
+			}
+			for _, arg := range call.Args[1:3] { // what to try, and what is wrong
+				if text, ok := arg.(*ast.BasicLit); ok && text.Value != `""` && text.Value != `"%w"` {
+					said = append(said, verbs.ReplaceAllString(kit.Get[string](t)(strconv.Unquote(text.Value)), "7"))
+				}
+			}
+			return true
+		})
+	}
+	if len(said) < 25 {
+		t.Errorf("only %d texts", len(said))
+	}
+	for _, l := range kit.Get[[]*messages.Language](t)(messages.All())[1:] {
+		for _, text := range said {
+			if translated, ok := l.Translate(text); !ok || strings.Contains(translated, "games") {
+				t.Errorf("%s: %q is not translated: %q", l.Tag, text, translated)
+			}
+		}
+	}
+}
+
 // English words that no translation has outside of quotes.
 var english = regexp.MustCompile(`\b(the|and|with|of|it|its|that|to|by|from|for|at|was|were|has|had|this|which|before|after|every)\b`)
 

@@ -1,8 +1,11 @@
 package play_test
 
 import (
+	"context"
+	"errors"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -10,9 +13,13 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/socket"
 )
@@ -158,9 +165,9 @@ func TestSittingCountsInADay(t *testing.T) {
 			w.must(err)
 			near, _ := w.pipes()
 			x.Resign(0)
-			go x.Attach(t.Context(), 0, near)
+			go x.Attach(0, near)
 			near, _ = w.pipes()
-			go x.Attach(t.Context(), 1, near)
+			go x.Attach(1, near)
 			<-x.Over()
 		}
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(3, "10.0.0.3"), two))
@@ -184,7 +191,7 @@ func TestBank(t *testing.T) {
 		_, err = w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
 		w.must(err)
 		near, far := w.pipes()
-		go x.Attach(t.Context(), 0, near)
+		go x.Attach(0, near)
 		far.Send(socket.Frame{Lines: []string{"ready"}})
 		sitAt(w, x, 1, 0)
 		awaitTurn(t, x)
@@ -200,7 +207,7 @@ func TestBank(t *testing.T) {
 			t.Errorf("the seats are %+v", shown)
 		}
 		near, far = w.pipes()
-		go x.Attach(t.Context(), 0, near)
+		go x.Attach(0, near)
 		far.Send(socket.Frame{Ack: 0})
 		r := w.kept(x)
 		if took := time.Since(began); took < c.Bank || took > c.Bank+2*time.Second {
@@ -222,6 +229,9 @@ func TestKeptSeats(t *testing.T) {
 		if w.Rematch("BEFORE") != x || w.Rematch("OTHER") != nil {
 			t.Error("the rematch is not found")
 		}
+		if other := x.Shown()[1]; !other.Free || !other.Kept || other.KeptFor != "" {
+			t.Errorf("a seat that is kept for a guest is shown as %+v", other)
+		}
 		_, err := w.Sit(t.Context(), x, guest(3, "10.0.0.3"))
 		wantError(t, err, ladder.Conflict, "no seat of this table is free")
 		_, err = w.Sit(t.Context(), x, b)
@@ -232,7 +242,7 @@ func TestKeptSeats(t *testing.T) {
 		x.Resign(0)
 		for seat := range 2 {
 			near, _ := w.pipes()
-			go x.Attach(t.Context(), seat, near)
+			go x.Attach(seat, near)
 		}
 		if r := w.kept(x); r.Seats[0].Name != "guest" || r.Seats[1].Name != "guest#2" {
 			t.Errorf("the replay has the seats %+v", r.Seats)
@@ -249,7 +259,7 @@ func TestFollows(t *testing.T) {
 		var ends []pipe
 		for seat := range 2 {
 			near, far := w.pipes()
-			go x.Attach(t.Context(), seat, near)
+			go x.Attach(seat, near)
 			far.Send(socket.Frame{Lines: []string{"ready"}})
 			ends = append(ends, far)
 		}
@@ -345,6 +355,165 @@ func TestSitOnce(t *testing.T) {
 				t.Fatalf("two people have %d seats", n)
 			}
 			w.must(x.Cancel(guest(1, "10.0.0.1")))
+		}
+	})
+}
+
+// Two people who offer each other a rematch at the same moment have one, and nobody sees it before it is kept.
+func TestOneRematch(t *testing.T) {
+	inWorld(t, limits, func(t *testing.T, w *world) {
+		a, b := guest(1, "10.0.0.1"), guest(2, "10.0.0.2")
+		resolve, ready := w.Resolve, make(chan struct{})
+		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
+			<-ready
+			return resolve(ctx, v)
+		}
+		rematch := func(seat int, other service.Actor) play.Choice {
+			c := four
+			c.Seat, c.After, c.Kept = seat, "BEFORE", map[int]service.Actor{(seat + 2) % 4: other}
+			return c
+		}
+		var tables [2]*play.Table
+		var opened sync.WaitGroup
+		opened.Go(func() { tables[0] = kit.Get[*play.Table](t)(w.Open(t.Context(), a, rematch(0, b))) })
+		bubble.Settle()
+		if len(w.Of(a)) > 0 || w.Rematch("BEFORE") != nil {
+			t.Error("a table is seen before it is kept")
+		}
+		opened.Go(func() { tables[1] = kit.Get[*play.Table](t)(w.Open(t.Context(), b, rematch(2, a))) })
+		bubble.Settle()
+		close(ready)
+		opened.Wait()
+		if x := tables[0]; x != tables[1] || x.Waiting() || x.Seat(a) != 0 || x.Seat(b) != 2 {
+			t.Errorf("the tables are %p and %p", tables[0], tables[1])
+		}
+	})
+}
+
+// A rematch that cannot be opened is no hindrance to the next one.
+func TestRematchFails(t *testing.T) {
+	inWorld(t, limits, func(t *testing.T, w *world) {
+		resolve, fail := w.Resolve, make(chan error)
+		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
+			if err := <-fail; err != nil {
+				return match.Bot{}, err
+			}
+			return resolve(ctx, v)
+		}
+		c := four
+		c.After, c.Kept = "BEFORE", map[int]service.Actor{2: guest(2, "10.0.0.2")}
+		failed, opened := make(chan error, 1), make(chan *play.Table, 1)
+		go func() {
+			_, err := w.Open(t.Context(), guest(1, "10.0.0.1"), c)
+			failed <- err
+		}()
+		bubble.Settle()
+		go func() { opened <- kit.Get[*play.Table](t)(w.Open(t.Context(), guest(2, "10.0.0.2"), c)) }()
+		bubble.Settle()
+		fail <- errors.New("the disk is broken")
+		if err := <-failed; err == nil {
+			t.Error("a bot that cannot be resolved plays")
+		}
+		close(fail)
+		if x := <-opened; w.Rematch("BEFORE") != x || x.Seat(guest(2, "10.0.0.2")) != 0 {
+			t.Error("who comes next does not open the rematch")
+		}
+	})
+}
+
+// A database that does not answer blocks nobody.
+func TestBlockedUnknown(t *testing.T) {
+	inWorld(t, limits, func(t *testing.T, w *world) {
+		options := store.Options{Server: true, NoSync: true}
+		good, closed := w.Store, kit.Get[*store.Store](t)(store.Open(laddertest.Dir(t), options))
+		w.must(closed.Close())
+		p := kit.Get[ladder.Person](t)(good.AddPerson(t.Context(), "anna", false))
+		anna := service.Actor{Person: p, Address: netip.MustParseAddr("10.0.0.1")}
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), anna, two))
+		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+		w.must(err)
+		bubble.Settle()
+		w.Tables.Store = closed
+		good.Events().Publish(events.Event{Kind: events.AccessEnded, Person: p.ID})
+		bubble.Settle()
+		w.Tables.Store = good
+		if x.Resigned(0) {
+			t.Error("somebody has resigned who is not blocked")
+		}
+		w.must(good.BlockPerson(t.Context(), p.ID, true))
+		bubble.Settle()
+		if !x.Resigned(0) {
+			t.Error("somebody who is blocked plays on")
+		}
+	})
+}
+
+// The connection of somebody who has resigned ends when it is gone, and not only with the game of the others.
+func TestResignedLeaves(t *testing.T) {
+	inWorld(t, limits, func(t *testing.T, w *world) {
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
+		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+		w.must(err)
+		x.Resign(1)
+		near, far := w.pipes()
+		left := make(chan error, 1)
+		go func() { left <- x.Attach(1, near) }()
+		far.Send(socket.Frame{})
+		bubble.Settle()
+		select {
+		case <-left:
+			t.Error("the connection ends before the game")
+		default:
+		}
+		gone := time.Now()
+		far.Close("")
+		if <-left; time.Since(gone) != 0 {
+			t.Errorf("the connection ends %v after it is gone", time.Since(gone))
+		}
+	})
+}
+
+// All see who has lost the game by a fault while the others play on.
+func TestForfeited(t *testing.T) {
+	inWorld(t, limits, func(t *testing.T, w *world) {
+		c := play.Choice{
+			Game: "brisca", Options: map[string]string{"players": "4"}, Others: []string{play.Invited, "@greedy", "@greedy"},
+		}
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), c))
+		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+		w.must(err)
+		var changes atomic.Int64
+		w.Changed = func(string) { changes.Add(1) }
+		sitAt(w, x, 0, 2)
+		sitAt(w, x, 1, 1)
+		bubble.Settle()
+		if shown := x.Shown(); shown[1].Forfeited {
+			t.Errorf("before the fault the seats are %+v", shown)
+		}
+		before := changes.Load()
+		time.Sleep(limits.Move)
+		bubble.Settle()
+		if shown := x.Shown(); shown[0].Forfeited || !shown[1].Forfeited || changes.Load() == before {
+			t.Errorf("after the fault the seats are %+v", shown)
+		}
+		select {
+		case <-x.Over():
+			t.Error("the game is over")
+		default:
+		}
+	})
+}
+
+// Where no events come any more, as when the runner has ended before, the games go on, and nothing is read again and
+// again.
+func TestNoEvents(t *testing.T) {
+	inWorld(t, limits, func(t *testing.T, w *world) {
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), brisca))
+		w.Store.Events().Close()
+		bubble.Settle()
+		sit(w, x, 0)
+		if r := w.kept(x); len(r.Faults) > 0 {
+			t.Errorf("the faults are %v", r.Faults)
 		}
 	})
 }

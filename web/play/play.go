@@ -117,7 +117,11 @@ func (t *Tables) Run(ctx context.Context) error {
 	defer unsubscribe()
 	for {
 		select {
-		case <-ended: // it may have missed others
+		case _, more := <-ended: // it may have missed others
+			if !more { // the server stops
+				ended = nil
+				continue
+			}
 			t.endBlocked(ctx)
 		case <-ctx.Done():
 			t.mu.Lock()
@@ -139,7 +143,7 @@ func (t *Tables) endBlocked(ctx context.Context) {
 			if id == 0 {
 				continue
 			}
-			if p, err := t.Store.Person(ctx, id); err == nil && p.Blocked.IsZero() {
+			if p, err := t.Store.Person(ctx, id); err != nil || p.Blocked.IsZero() {
 				continue
 			}
 			if len(people) > 1 && !x.Waiting() {
@@ -151,18 +155,21 @@ func (t *Tables) endBlocked(ctx context.Context) {
 	}
 }
 
-// all returns all tables.
+// all returns all tables that are kept.
 func (t *Tables) all() []*Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Collect(maps.Values(t.tables))
+	return slices.DeleteFunc(slices.Collect(maps.Values(t.tables)), func(x *Table) bool { return !x.kept })
 }
 
 // Table returns the table of a game that is played or waits for people; nil if there is none.
 func (t *Tables) Table(id string) *Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.tables[id]
+	if x := t.tables[id]; x != nil && x.kept {
+		return x
+	}
+	return nil
 }
 
 // Of returns the tables of somebody.
@@ -201,24 +208,30 @@ func (t *Tables) SignedIn(ctx context.Context, who service.Actor) {
 }
 
 // Open lays a table and takes its bots from their versions. The game begins when all people have sat down and
-// come. A guest without a session gets one, whose key Open returns.
+// come. A guest without a session gets one, whose key Open returns. Where somebody else has opened the same rematch,
+// who opens it sits down there.
 func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Table, key string, err error) {
 	if err := t.Allowed(who); err != nil {
 		return nil, "", err
 	}
 	x = &Table{
 		ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), Began: time.Now(), turn: -1,
-		full: make(chan struct{}), came: make(chan struct{}), over: make(chan struct{}),
+		opened: make(chan struct{}), full: make(chan struct{}), came: make(chan struct{}), over: make(chan struct{}),
 	}
 	if err := x.choose(ctx, who); err != nil {
 		return nil, "", err
 	}
 	within, cancel := context.WithCancelCause(t.ctx)
 	x.end = cancel
-	if err := t.admit(x); err != nil {
+	other, err := t.admit(x)
+	if other != nil || err != nil {
 		cancel(err)
+		if other != nil {
+			return t.join(ctx, other, who, c)
+		}
 		return nil, "", err
 	}
+	defer close(x.opened)
 	if err = x.prepare(within); err == nil {
 		key, err = x.store(ctx)
 	}
@@ -228,6 +241,7 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 		t.group.Done()
 		return nil, "", err
 	}
+	t.keep(x)
 	go func() {
 		defer t.group.Done()
 		x.run(within)
@@ -236,6 +250,20 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 		t.Changed(c.After)
 	}
 	return x, key, nil
+}
+
+// join gives somebody a seat at the rematch that another one opens, or opens it where that fails.
+func (t *Tables) join(ctx context.Context, other *Table, who service.Actor, c Choice) (*Table, string, error) {
+	select {
+	case <-other.opened:
+	case <-ctx.Done():
+		return nil, "", ctx.Err()
+	}
+	if t.Table(other.ID) == nil {
+		return t.Open(ctx, who, c)
+	}
+	key, err := t.Sit(ctx, other, who)
+	return other, key, err
 }
 
 // Sit gives somebody a seat at a table that waits for people, unless they have one. A guest without a session gets
@@ -274,22 +302,35 @@ func (t *Tables) Socket() socket.Limits {
 	return l
 }
 
-// admit takes a table in, or returns the limit that it breaks.
-func (t *Tables) admit(x *Table) error {
+// admit takes a table in, or returns the limit that it breaks, or another table, of the same rematch.
+func (t *Tables) admit(x *Table) (other *Table, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return ladder.Errorf(ladder.Unavailable, "", "the server stops")
+		return nil, ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server stops")
+	}
+	for _, other := range t.tables {
+		if other.Choice.After != "" && other.Choice.After == x.Choice.After && other.Waiting() {
+			return other, nil
+		}
 	}
 	if err := t.check(x.who(x.Choice.Seat), x); err != nil {
-		return err
+		return nil, err
 	}
 	if !t.memory.TryAcquire(x.memory) {
-		return ladder.Errorf(ladder.Unavailable, "try again in a few minutes, or with fewer players", "the other games leave no memory for the bots of this one")
+		return nil, ladder.Errorf(ladder.Unavailable, "try again in a few minutes, or with fewer players",
+			"the other games leave no memory for the bots of this one")
 	}
 	t.tables[x.ID] = x
 	t.group.Add(1)
-	return nil
+	return nil, nil
+}
+
+// keep shows a table that the store has.
+func (t *Tables) keep(x *Table) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x.kept = true
 }
 
 // check returns the limit that somebody breaks by sitting down at a table, under the lock.

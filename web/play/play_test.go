@@ -151,12 +151,14 @@ func (p pipe) Receive() (socket.Frame, error) {
 
 func (p pipe) Close(string) { p.close() }
 
+func (p pipe) Done() <-chan struct{} { return p.closed.Done() }
+
 // sit plays the first person's seat as a program does; silent from that turn on.
 func sit(w *world, x *play.Table, silent int) { sitAt(w, x, 0, silent) }
 
 func sitAt(w *world, x *play.Table, seat, silent int) {
 	near, far := w.pipes()
-	go x.Attach(context.Background(), seat, near)
+	go x.Attach(seat, near)
 	end := socket.NewStream(socket.StreamOptions{})
 	toBot, fromSeat := io.Pipe()
 	toSeat, fromBot := io.Pipe()
@@ -305,7 +307,7 @@ func TestAway(t *testing.T) {
 		away, err := w.Open(t.Context(), guest(2, "10.0.0.2"), brisca)
 		w.must(err)
 		near, far := w.pipes()
-		go away.Attach(t.Context(), 0, near)
+		go away.Attach(0, near)
 		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, away)
 		far.Close("")
@@ -400,7 +402,7 @@ func TestGamesADay(t *testing.T) {
 				w.must(err)
 				near, _ := w.pipes()
 				x.Resign(0)
-				go x.Attach(t.Context(), 0, near)
+				go x.Attach(0, near)
 				<-x.Over()
 			}
 			_, err := w.Open(t.Context(), who, brisca)
@@ -471,7 +473,7 @@ func TestRestart(t *testing.T) {
 		x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 		w.must(err)
 		near, far := w.pipes()
-		go x.Attach(t.Context(), 0, near)
+		go x.Attach(0, near)
 		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, x)
 		killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64), Seats: []ladder.PlaySeat{{}}}

@@ -36,6 +36,8 @@ type Table struct {
 	bots   []match.Bot
 	watch  Watcher // nil: nobody sees the game, or it has not begun
 	end    context.CancelCauseFunc
+	kept   bool          // the store has it; under Tables.mu
+	opened chan struct{} // closed when it is kept, or cannot be
 	full   chan struct{} // closed when no seat waits for a person
 	came   chan struct{} // closed when all people have come
 	over   chan struct{} // closed when the game has ended and is kept
@@ -58,6 +60,7 @@ type Seat struct {
 	came     bool
 	there    int  // connections
 	resigned bool // and lines come no more
+	out      bool // it has forfeited the game
 	left     time.Duration
 	timer    *time.Timer // of the person's turn; nil: it is not theirs, or they have a bank
 	until    time.Time
@@ -219,6 +222,9 @@ func (x *Table) give(ctx context.Context, who service.Actor) error {
 	x.giving.Lock()
 	defer x.giving.Unlock()
 	seat := x.Seat(who)
+	if seat < 0 { // it was not to be had
+		return nil
+	}
 	was := x.who(seat)
 	if was.Person.ID != 0 || x.Seat(service.Actor{Person: who.Person}) >= 0 {
 		return nil
@@ -242,17 +248,19 @@ func (x *Table) Seat(who service.Actor) int {
 
 // Shown is what all see of a seat.
 type Shown struct {
-	Seat     int
-	Team     int    // from 1
-	Name     string // "" of a guest
-	Bot      bool
-	Free     bool
-	Kept     string // for whom a free seat is kept, if that is a person with an account
-	Away     bool
-	Resigned bool
-	Turn     bool
-	Left     time.Duration // of a bank, at the beginning of the turn
-	Until    time.Time     // when the bank of the seat to move is empty
+	Seat      int
+	Team      int    // from 1
+	Name      string // "" of a guest
+	Bot       bool
+	Free      bool
+	Kept      bool   // a free seat is kept for somebody
+	KeptFor   string // their name, "" of a guest
+	Away      bool
+	Resigned  bool
+	Forfeited bool // by a fault, perhaps of the partner, while the others play on
+	Turn      bool
+	Left      time.Duration // of a bank, at the beginning of the turn
+	Until     time.Time     // when the bank of the seat to move is empty
 }
 
 // Shown returns what all see of the seats.
@@ -260,9 +268,12 @@ func (x *Table) Shown() (list []Shown) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i, s := range x.Seats {
-		shown := Shown{Seat: i, Team: 1 + x.Variant.Side(i), Name: s.Version.Bot, Bot: s.line == nil, Turn: x.turn == i}
+		shown := Shown{
+			Seat: i, Team: 1 + x.Variant.Side(i), Name: s.Version.Bot, Bot: s.line == nil, Forfeited: s.out, Turn: x.turn == i,
+		}
 		if s.line != nil {
-			shown.Name, shown.Free, shown.Kept = s.Who.Person.Name, !s.sat, s.Kept.Person.Name
+			shown.Name, shown.Free = s.Who.Person.Name, !s.sat
+			shown.Kept, shown.KeptFor = s.Kept != service.Actor{}, s.Kept.Person.Name
 			shown.Resigned, shown.Away = s.resigned, s.came && s.there == 0 && !s.resigned
 			if x.Choice.Bank != 0 {
 				shown.Left, shown.Until = s.left, x.since.Add(s.left)
@@ -273,9 +284,15 @@ func (x *Table) Shown() (list []Shown) {
 	return list
 }
 
+// Connection is that of a person's page.
+type Connection interface {
+	socket.Wire
+	Done() <-chan struct{} // is closed when the connection is
+}
+
 // Attach carries the lines of a person's seat over a connection; see socket.Stream. The game begins
 // when all people have come. When it is over Attach waits until it is kept.
-func (x *Table) Attach(ctx context.Context, seat int, c socket.Wire) error {
+func (x *Table) Attach(seat int, c Connection) error {
 	s := x.Seats[seat]
 	x.mu.Lock()
 	x.comes(s)
@@ -288,13 +305,12 @@ func (x *Table) Attach(ctx context.Context, seat int, c socket.Wire) error {
 		x.mu.Unlock()
 		x.tables.Changed(x.ID)
 	}()
-	return s.line.Attach(waiting{c, ctx, x.over})
+	return s.line.Attach(waiting{c, x.over})
 }
 
 // waiting is a connection that closes, after the end of a game, when the game is kept.
 type waiting struct {
-	socket.Wire
-	ctx  context.Context
+	Connection
 	over <-chan struct{}
 }
 
@@ -302,10 +318,10 @@ func (w waiting) Close(why string) {
 	if why == socket.ErrEnded.Error() {
 		select {
 		case <-w.over:
-		case <-w.ctx.Done():
+		case <-w.Done():
 		}
 	}
-	w.Wire.Close(why)
+	w.Connection.Close(why)
 }
 
 // comes notes that a person has come, or will not. The game begins after the last one. The caller has locked x.mu.
@@ -369,21 +385,25 @@ var (
 	moveVerb = []byte("move ")
 )
 
-// saw notes whose turn it is, and what is left of the banks, and shows the position to those who watch.
+// saw notes whose turn it is, who has forfeited, and what is left of the banks, and shows the position to those who
+// watch.
 func (x *Table) saw(g *referee.Game) {
 	x.mu.Lock()
 	x.turn, x.since = g.Turn(), time.Now()
 	if g.Over() {
 		x.turn = -1
 	}
+	changed := x.Choice.Bank != 0
 	for seat, s := range x.Seats {
-		s.left = g.Left(seat)
+		out := g.Forfeited(seat)
+		changed = changed || out != s.out
+		s.left, s.out = g.Left(seat), out
 	}
 	x.mu.Unlock()
 	if x.watch != nil {
 		x.watch.Position(g)
 	}
-	if x.Choice.Bank != 0 {
+	if changed {
 		x.tables.Changed(x.ID)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -189,5 +190,49 @@ func TestSilence(t *testing.T) {
 		t.Cleanup(func() { ws.Close() })
 		ended(t, ws, "no first frame")
 		more()
+	})
+}
+
+// Bots that come at the same moment are no more than may come.
+func TestComeTogether(t *testing.T) {
+	t.Parallel()
+	for range 300 {
+		h := remote.New(remote.Options{Limits: limitsOf(30, 1, 1000)})
+		begin, came := make(chan struct{}), make(chan error)
+		const bots = 64
+		for id := range int64(bots) {
+			go func() {
+				<-begin
+				came <- h.Come(ladder.Version{ID: id, Bot: fmt.Sprintf("far-%d", id), Owner: 1})
+			}()
+		}
+		close(begin)
+		in := 0
+		for range bots {
+			if <-came == nil {
+				in++
+			}
+		}
+		if in != 1 {
+			t.Fatalf("%d bots of a person come, who may have one", in)
+		}
+	}
+}
+
+// A bot that connects has a place, also where an earlier connection of it ends meanwhile.
+func TestComeAgain(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, limitsOf(30, 1, 1000))
+		first, _, err := w.dial(w.token, "far", nil)
+		w.Must(err)
+		second, _, err := w.dial(w.token, "far", nil)
+		w.Must(err)
+		t.Cleanup(func() { second.Close() })
+		w.Must(first.Close())
+		bubble.Settle()
+		if _, answer, err := w.dial(w.token, "other", nil); err == nil || answer.StatusCode != http.StatusTooManyRequests {
+			t.Errorf("another bot of a person who may have one connects: %v", err)
+		}
 	})
 }

@@ -1,8 +1,18 @@
 package remote
 
+import "github.com/timba-arena/timba/ladder"
+
 // Bots returns how many bots the hub knows.
 func (h *Hub) Bots() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.bots)
+}
+
+// Come keeps a place for a bot that is about to connect.
+func (h *Hub) Come(v ladder.Version) error {
+	ask := asked{instance: "0123456789abcdef"}
+	ask.Bot = v.Bot
+	_, err := h.come(v, ask)
+	return err
 }

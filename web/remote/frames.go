@@ -105,8 +105,9 @@ var socketLimits = socket.Limits{Frame: maxFrame, Frames: maxFrames, Burst: maxF
 // link is one connection with its sessions.
 type link struct {
 	*socket.Conn
-	pace *rate.Limiter // of what is sent; nil: none
-	open bool          // the Welcome is on its way; of the hub's lock
+	pace    *rate.Limiter // of what is sent; nil: none
+	welcome bool          // it has been its bot's link; of the hub's lock, as open
+	open    bool          // the Welcome is on its way
 
 	mu    sync.Mutex
 	conns map[int64]*conn

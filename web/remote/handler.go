@@ -87,7 +87,7 @@ func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Req
 		return err
 	}
 	h.awaitEnd(ask, v.Person.ID)
-	if err := h.mayCome(ask, v.Person.ID); err != nil {
+	if err := h.mayConnect(ask, v.Person.ID); err != nil {
 		return err
 	}
 	version, err := h.Store.ConnectRemote(r.Context(), v.Person.ID, ask.RemoteVersion, h.Bounds)
@@ -98,17 +98,20 @@ func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Req
 	if err != nil {
 		return err
 	}
+	var l *link
 	defer func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		b.coming = false
+		if l == nil || !l.welcome {
+			b.coming--
+		}
 	}()
 	c, err := m.Upgrade(w, r, socketLimits)
 	if err != nil {
 		return err
 	}
 	h.Log.Info("remote bot connected", "bot", version.Bot, "version", version.Number, "person", v.Person.ID, "address", v.Address.String())
-	l := newLink(c)
+	l = newLink(c)
 	why := h.carry(b, l, ask)
 	l.Shut(websocket.ClosePolicyViolation, why.Error())
 	h.mu.Lock()
@@ -153,16 +156,21 @@ func (b *bot) there() bool {
 	}
 }
 
-// mayCome refuses a bot that is connected elsewhere, and what is over the limits.
-func (h *Hub) mayCome(ask asked, person int64) error {
+// mayConnect refuses what cannot come now.
+func (h *Hub) mayConnect(ask asked, person int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.mayCome(ask, person)
+}
+
+// mayCome refuses a bot that is connected elsewhere, and what is over the limits, under the lock.
+func (h *Hub) mayCome(ask asked, person int64) error {
 	if h.closed {
 		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server is stopping")
 	}
 	ofPerson, all := 0, 0
 	for _, b := range h.bots {
-		if !b.there() && !b.coming {
+		if !b.there() && b.coming == 0 {
 			continue
 		}
 		if b.version.Bot == ask.Bot {
@@ -185,17 +193,18 @@ func (h *Hub) mayCome(ask asked, person int64) error {
 
 // come keeps a place for a bot.
 func (h *Hub) come(v ladder.Version, ask asked) (*bot, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if err := h.mayCome(ask, v.Owner); err != nil { // others may have come meanwhile
 		return nil, err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	b := h.bots[v.ID]
 	if b == nil {
 		b = &bot{sessions: map[int64]*session{}, since: time.Now()}
 		h.bots[v.ID] = b
 	}
-	b.version, b.instance, b.coming = v, ask.instance, true
+	b.version, b.instance = v, ask.instance
+	b.coming++
 	return b, nil
 }
 
@@ -246,7 +255,9 @@ func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
 	if old := b.link; old != nil {
 		go old.Shut(socket.CloseTaken, "another connection has taken over")
 	}
-	b.link, b.coming, b.leaving, b.since = l, false, false, time.Now()
+	b.coming--
+	l.welcome = true
+	b.link, b.leaving, b.since = l, false, time.Now()
 	w := Welcome{
 		Bot: b.version.Bot, Version: b.version.Number, Label: b.version.Label, Games: b.version.Games,
 		Allowance: h.Limits.Allowance.Milliseconds(), Comeback: int64(h.Limits.Comeback / time.Second),

@@ -42,7 +42,7 @@ type bot struct {
 	version  ladder.Version
 	instance string    // of its client
 	link     *link     // nil while it is away
-	coming   bool      // it is about to have a link
+	coming   int       // how many connections are about to be its link
 	leaving  bool      // it wants no more matches
 	reserved bool      // it plays a match, or is about to
 	since    time.Time // it is away, or wants no more matches
@@ -268,7 +268,7 @@ func (h *Hub) check(ctx context.Context) {
 		switch {
 		case b.link != nil || len(b.sessions) > 0 || b.reserved:
 			list = append(list, b)
-		case !b.coming && time.Since(b.since) > h.Limits.Comeback: // nothing awaits it any more
+		case b.coming == 0 && time.Since(b.since) > h.Limits.Comeback: // nothing awaits it any more
 			delete(h.bots, id)
 		}
 	}

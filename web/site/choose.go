@@ -214,13 +214,14 @@ func (s *Site) playOpened(v *visit) error {
 	form := readPlayForm(v.r.PostForm.Get)
 	c, err := form.choice()
 	var t *play.Table
+	key := ""
 	if err == nil {
-		t, err = s.open(v, c)
+		t, key, err = s.Play.Open(v.ctx(), v.Actor, c)
 	}
 	if err != nil {
 		return s.choosePlay(v, form, err)
 	}
-	return v.redirect("/play/" + t.ID)
+	return s.seated(v, t, key, nil)
 }
 
 // choosePlay answers with the form as it was filled in. An unknown game is the first one.

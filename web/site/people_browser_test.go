@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/web/socket"
 	"github.com/timba-arena/timba/web/webtest"
 )
 
@@ -167,8 +168,23 @@ func TestPlayCancel(t *testing.T) {
 	if _, status := dial(w, first, table, nil); status != http.StatusConflict {
 		t.Errorf("the socket of a table that waits answers %d", status)
 	}
+	if a := w.Post(first, table+"/resign", ""); a.Status != http.StatusConflict {
+		t.Errorf("resigning at a table that waits answers %d", a.Status)
+	}
+	watch, _ := dial(w, second, "/watch", nil)
+	watch.WriteJSON(map[string]string{"watch": strings.TrimPrefix(table, "/"), "lang": "en"})
+	var shown struct{ Parts map[string]string }
+	w.Must(watch.ReadJSON(&shown))
+	if part := shown.Parts["waiting"]; !strings.Contains(part, "free") || strings.Contains(part, "data-begun") {
+		t.Errorf("a table that waits is shown as %+v", shown)
+	}
 	if a := w.Post(first, table+"/cancel", ""); a.Status != http.StatusSeeOther {
 		t.Errorf("cancel answers %d: %s", a.Status, a.Body)
+	}
+	shown.Parts = nil
+	w.Must(watch.ReadJSON(&shown))
+	if !strings.Contains(shown.Parts["waiting"], "data-begun") { // the page is loaded again
+		t.Errorf("a table that is cancelled is shown as %+v", shown)
 	}
 	for _, c := range []*http.Client{first, second} {
 		if a := w.Get(c, table); !strings.Contains(a.Body, "This table was cancelled by who had opened it.") {
@@ -197,4 +213,40 @@ func TestPlaySit(t *testing.T) {
 	if a := w.Post(w.Client(), table+"/sit", ""); a.Status != http.StatusConflict {
 		t.Errorf("a third person is answered with %d", a.Status)
 	}
+}
+
+// Who has forfeited reads so while the others play on, and all see it.
+func TestPlayForfeited(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, playRules, 0)
+	first, second := w.Client(), w.Client()
+	w.SignIn(first, w.Token)
+	const form = "game=brisca&set-players=4&bot=%2B&bot2=@random&bot3=@random&seat=0"
+	table := w.Post(first, "/play", form).Header.Get("Location")
+	w.Post(second, table+"/sit", "")
+	other, _ := dial(w, second, table, nil)
+	other.WriteJSON(socket.Frame{Lines: []string{"ready"}})
+	b := webtest.Open(t, in, w.URL+"/play")
+	signIn(b, w, w.Token)
+	b.Go(w.URL + table)
+	b.Wait(`#board[data-turn="yes"]`)
+	ws, _ := dial(w, first, table, nil)
+	ws.WriteJSON(socket.Frame{Number: 1, Lines: []string{"move none"}})
+	awaitLine(t, other, "turn ")
+	for range 2 { // the page that has lost its seat, and the page that is loaded again
+		kit.Until(t, "who has forfeited reads it", func() bool {
+			return strings.Contains(b.Text(`.seats [data-seat="0"]`), "forfeited") && b.Count(`#board[data-turn="yes"]`) == 0
+		})
+		b.Go(w.URL + table)
+		b.Wait(`#board svg`)
+		kit.Until(t, "it is said instead of whose turn it is", func() bool {
+			return b.Text("#state") == "You forfeit the game"
+		})
+	}
+	page := w.Get(second, table).Body
+	if !strings.Contains(page, `data-seat="0" data-out>`) || strings.Contains(page, `data-seat="1" data-out>`) {
+		t.Errorf("the other sees %s", page)
+	}
+	b.Quiet()
 }

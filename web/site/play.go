@@ -17,13 +17,23 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// open opens a table for the visitor. With it begins the session of a guest.
-func (s *Site) open(v *visit, c play.Choice) (*play.Table, error) {
-	t, key, err := s.Play.Open(v.ctx(), v.Actor, c)
+// seated leads the visitor to a table at which they have sat down, perhaps with the key of a new session. If they could
+// not, t is the table at which there is no seat for them, or nil.
+func (s *Site) seated(v *visit, t *play.Table, key string, err error) error {
+	switch {
+	case err == nil:
+	case t == nil:
+		return err
+	case s.Play.Table(t.ID) == nil: // its page says what became of it
+	case t.Waiting():
+		return s.waiting(v, t, err)
+	default:
+		return err
+	}
 	if key != "" {
 		v.setCookie(sessionCookie, key, sessionAge)
 	}
-	return t, err
+	return v.redirect("/play/" + t.ID)
 }
 
 type tablePage struct {
@@ -81,7 +91,7 @@ func (s *Site) table(v *visit) error {
 	data, err := json.Marshal(map[string]any{
 		"socket": "/ws/play/" + id, "display": display, "seat": seat, "names": names, "sides": sides,
 		"move": s.Play.Limits.Move.Milliseconds(), "bank": t.Choice.Bank.Milliseconds(), "left": left.Milliseconds(), "now": time.Now().UnixMilli(),
-		"resigned": t.Resigned(seat),
+		"resigned": t.Resigned(seat), "forfeited": t.Shown()[seat].Forfeited,
 	})
 	if err != nil {
 		return err
@@ -136,7 +146,7 @@ func (s *Site) played(v *visit, id string) error {
 	}
 	page.gameView.Title, page.Own, page.Offer = titleOf(page.Game), seatIn(v, page.Play), s.Play.Rematch(id)
 	if page.State != ladder.PlayFinished {
-		page.Cause, page.Culprit = page.Broken.Cause()
+		page.Cause, page.Culprit = cmp.Or(page.Broken, ladder.BrokenByFailure).Cause() // one that is open could not be ended
 		page.Culprit = botTitle(v.words, page.Culprit)
 		return v.page(http.StatusOK, "played", page)
 	}
@@ -188,17 +198,24 @@ func (s *Site) playReplay(v *visit) error {
 	return v.send("application/json", "replay.json", data)
 }
 
-// resigned gives a game up, and answers when it is over.
+// resignWait is how long somebody who has resigned waits for the end of the game: their answer comes in time.
+const resignWait = 10 * time.Second
+
+// resigned gives a game up. Where no other people play it answers when it is over, unless that takes long.
 func (s *Site) resigned(v *visit) error {
 	id := v.r.PathValue("id")
 	if t := s.Play.Table(id); t != nil {
 		seat, err := seatOf(v, t)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case t.Waiting():
+			return ladder.Errorf(ladder.Conflict, "cancel the table, or wait", "this game has not begun")
 		}
 		if t.Resign(seat); len(t.People()) == 1 {
-			select { // the bots may have to end their move
+			select { // the bots may have to play on
 			case <-t.Over():
+			case <-time.After(resignWait):
 			case <-v.ctx().Done():
 			}
 		}
@@ -214,11 +231,7 @@ func (s *Site) rematch(v *visit) error {
 	if err != nil {
 		return err
 	}
-	own := seatIn(v, p)
-	if t := s.Play.Rematch(p.ID); t != nil && own >= 0 {
-		return s.sit(v, t)
-	}
-	all := occupants(p)
+	own, all := seatIn(v, p), occupants(p)
 	next := func(seat int) int { return (seat + 1) % len(all) } // each sits one seat further on
 	c := play.Choice{Game: p.Game, Options: p.Options, Bank: p.Bank, Seat: next(p.Opener)}
 	if people := p.People(); own >= 0 && len(people) > 1 {
@@ -235,11 +248,8 @@ func (s *Site) rematch(v *visit) error {
 	if level := nextLevel(p); level != nil && v.r.PostForm.Get("level") == "next" {
 		c.Others = []string{"@" + level.Spec}
 	}
-	t, err := s.open(v, c)
-	if err != nil {
-		return err
-	}
-	return v.redirect("/play/" + t.ID)
+	t, key, err := s.Play.Open(v.ctx(), v.Actor, c)
+	return s.seated(v, t, key, err)
 }
 
 // tableSocket carries the lines of a person's seat.
@@ -259,6 +269,6 @@ func (s *Site) tableSocket(v *visit) error {
 	if err != nil {
 		return err
 	}
-	t.Attach(v.ctx(), seat, c) // whatever ends it, the person may come back
+	t.Attach(seat, c) // whatever ends it, the person may come back
 	return nil
 }

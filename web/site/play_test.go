@@ -792,3 +792,18 @@ func TestPlayedInfoIsCut(t *testing.T) {
 		t.Errorf("status %d, %d bytes: %.2000s", a.Status, len(a.Body), a.Body)
 	}
 }
+
+// A game that a failure of the server has left open, as one of a full disk, is over for who looks at it.
+func TestPlayLeftOpen(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
+	p := ladder.Play{
+		ID: "LEFT", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash, Seats: []ladder.PlaySeat{{}},
+	}
+	_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1, false)
+	s.Must(err)
+	a := s.Get(s.Client(), "/play/"+p.ID)
+	if a.Status != http.StatusOK || !strings.Contains(a.Body, "This game ended by a failure of the server.") {
+		t.Errorf("status %d: %s", a.Status, a.Body)
+	}
+}

@@ -42,14 +42,14 @@ func (s *Site) signedIn(v *visit) error {
 	if err != nil {
 		return v.form(http.StatusOK, "signin", signInPage{next}, err)
 	}
-	if v.Session != 0 && v.Person.ID == 0 { // a guest, whose games are theirs
+	v.setCookie(sessionCookie, key, sessionAge) // the one before has ended
+	if v.Session != 0 && v.Person.ID == 0 {     // a guest, whose games are theirs
 		who, err := s.Service.Visitor(v.ctx(), key)
 		if err != nil {
 			return err
 		}
 		s.Play.SignedIn(v.ctx(), who)
 	}
-	v.setCookie(sessionCookie, key, sessionAge)
 	return v.redirect(next)
 }
 

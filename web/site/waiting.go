@@ -76,21 +76,8 @@ func (s *Site) satDown(v *visit) error {
 	if t == nil { // its page says what became of it
 		return v.redirect("/play/" + v.r.PathValue("id"))
 	}
-	return s.sit(v, t)
-}
-
-func (s *Site) sit(v *visit, t *play.Table) error {
 	key, err := s.Play.Sit(v.ctx(), t, v.Actor)
-	if err != nil && t.Waiting() {
-		return s.waiting(v, t, err)
-	}
-	if err != nil {
-		return err
-	}
-	if key != "" {
-		v.setCookie(sessionCookie, key, sessionAge)
-	}
-	return v.redirect("/play/" + t.ID)
+	return s.seated(v, t, key, err)
 }
 
 // cancelled gives up a table that the visitor has opened.
@@ -113,6 +100,7 @@ func (s *Site) playParts(id string, part func(page, name, key string, data any))
 		part("waiting", "waiting-seats", "waiting", t)
 		part("table", "table-seats", "seats", t)
 	} else {
+		part("waiting", "waiting-over", "waiting", nil)
 		part("played", "offer", "offer", s.Play.Rematch(id))
 	}
 }

@@ -164,7 +164,8 @@ func (x *Tryouts) change(n *tryout, do func()) {
 		n.cancel()
 		n.leave()
 		n.bot = submission.Tryout{}
-		time.AfterFunc(Keep, func() { x.forget(n) })
+		id := n.id
+		time.AfterFunc(Keep, func() { x.forget(id) }) // n itself may be forgotten before
 		x.bound()
 	}
 }
@@ -181,10 +182,10 @@ func (x *Tryouts) bound() {
 	})
 }
 
-func (x *Tryouts) forget(n *tryout) {
+func (x *Tryouts) forget(id string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o == n })
+	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.id == id })
 }
 
 // run plays a tryout.

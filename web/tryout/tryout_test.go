@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
@@ -204,5 +206,32 @@ func TestScore(t *testing.T) {
 		if g.Score != games[i].want {
 			t.Errorf("bots %v with the ranks %v: the score is %v, want %v", games[i].bots, games[i].ranks, g.Score, games[i].want)
 		}
+	}
+}
+
+// A tryout that the next one of its owner replaces takes no memory any more.
+func TestForgotten(t *testing.T) {
+	played := make(chan weak.Pointer[submission.TryoutFault], 1)
+	x := tryout.New(tryout.Options{
+		Play: func(_ context.Context, b submission.Tryout, _ int) (string, error) {
+			faults := make([]submission.TryoutFault, 1)
+			played <- weak.Make(&faults[0])
+			r := &referee.Result{Bots: []int{0, 1}, Logs: make([][]byte, 2)}
+			r.Ranks, r.Points = []int{1, 2}, make([]float64, 2)
+			b.Done(r, faults)
+			return "", nil
+		},
+		Memory: func(string, ladder.Version) (int64, error) { return 0, nil }, Wake: func() {},
+		Log: slog.New(slog.DiscardHandler),
+	})
+	id := add(t, x, person(1), "")
+	x.Next(nil).Run(t.Context(), 0)
+	first := <-played
+	if runtime.GC(); len(state(t, x, person(1), id).Games) != 1 || first.Value() == nil {
+		t.Error("the first is not kept")
+	}
+	add(t, x, person(1), "")
+	if runtime.GC(); first.Value() != nil {
+		t.Error("the first is in memory yet")
 	}
 }

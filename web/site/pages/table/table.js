@@ -48,6 +48,7 @@ function read(line) {
         step.told = true;
         break;
       }
+      if (out()) break;
       deadline = performance.now() + (left >= 0 ? left : table.bank > 0 ? Number(words[1]) : table.move);
       left = -1;
   }
@@ -72,14 +73,29 @@ async function show(step) {
     case 'turn':
       sent = null;
       if (step.told) break;
-      turn = step.words.slice(2);
-      sound('turn');
+      if (!out()) {
+        turn = step.words.slice(2);
+        sound('turn');
+      }
       draw();
       break;
     case 'event': await happen(step); break;
-    case 'fault': log(Number(step.words[0]) === me ? say('fault-you') : say('fault', { who: who(Number(step.words[0])) })); break;
+    case 'fault':
+      if (Number(step.words[0]) === me) forfeit();
+      log(Number(step.words[0]) === me ? say('fault-you') : say('fault', { who: who(Number(step.words[0])) }));
+      draw();
+      break;
     case 'end': turn = null; instead = say('over'); draw(); break;
   }
+}
+
+// out reports whether the person has no more turns, though the others play on.
+const out = () => table.resigned || table.forfeited;
+
+function forfeit() {
+  table.forfeited = true;
+  turn = null;
+  deadline = null;
 }
 
 // pauses are milliseconds after what happens; patience is what all of them together may take.
@@ -158,6 +174,7 @@ function tell(text) {
 // waits says whose move the person waits for.
 function waits() {
   if (table.resigned) return say('resigned');
+  if (table.forfeited) return say('fault-you');
   return table.names.length === 2 ? say('theirs-one', { who: who(1 - me) }) : say('theirs');
 }
 
@@ -265,7 +282,12 @@ function clockText(left) {
 // told tells what is said of the connection. A page that has lost its seat to another one stops, and takes it back when
 // it is asked to.
 function told(what) {
-  if (what === 'over') return;
+  if (what === 'over') { // no line comes any more: the game is over, or lost while the others play on
+    turn = null;
+    deadline = null;
+    draw();
+    return;
+  }
   element('here').hidden = what !== 'taken';
   element('enter').hidden = what !== 'out';
   if (what === 'taken' || what === 'out') {
@@ -325,6 +347,7 @@ new MutationObserver(() => {
   const now = tagsIn(document);
   if (over !== null || String([...now]) === String([...tags])) return;
   tags = now;
+  if (document.querySelector(`.side [data-seat="${me}"][data-out]`)) forfeit();
   draw();
 }).observe(document.querySelector('.side'), { childList: true, subtree: true });
 setInterval(tick, 250);
