@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"slices"
 	"strings"
@@ -422,6 +424,29 @@ func TestStateNoticesOthersRaced(t *testing.T) {
 	_, err = c.AddPerson(bg, "berta", false)
 	kit.Must(t, err)
 	if playing() {
+		t.Error("the version of the blocked person plays")
+	}
+}
+
+// What another program writes is noticed also where the end of a context has ended the writer's connection meanwhile,
+// and the next one counts anew.
+func TestStateNoticesOthersOverAnotherConnection(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	anna := c.people("anna")[0]
+	own := c.live(anna.ID, "anna-bot")
+	if !slices.Contains(playerIDs(c.players("tebes-4")), own.ID) {
+		t.Fatal("the version does not play")
+	}
+	other := kit.Get[*Store](t)(Open(string(c.Dir()), Options{}))
+	kit.Must(t, other.BlockPerson(bg, anna.ID, true))
+	kit.Must(t, other.Close())
+	conn := kit.Get[*sql.Conn](t)(c.writer.Conn(bg))
+	if err := conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) {
+		t.Fatal(err)
+	}
+	c.people("berta")
+	if slices.Contains(playerIDs(c.players("tebes-4")), own.ID) {
 		t.Error("the version of the blocked person plays")
 	}
 }
