@@ -104,6 +104,30 @@ func TestWithdraw(t *testing.T) {
 	wantError(t, c.Withdraw(bg, 1), ladder.Forbidden, `bot "@random" is of the house: the configuration of the ladders names them`)
 }
 
+// A match that somebody asked for and that was played when its bot was withdrawn does not wait again when it is broken off.
+func TestWithdrawnBrokenOff(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p := c.people("anna", "ben")
+	v := c.live(p[0].ID, "anna-bot")
+	own, other := c.unrated(p[0].ID, v.ID, c.ids("@first")[0]), c.unrated(p[1].ID, v.ID, c.ids("@first")[0])
+	for _, m := range []ladder.Match{own, other} {
+		c.attempt(m)
+	}
+	kit.Must(t, c.Withdraw(bg, v.BotID))
+	for _, m := range []ladder.Match{own, other} {
+		dropped, err := c.Break(bg, m.ID, 1, "machine w1 was lost", false)
+		kit.Must(t, err)
+		m = kit.Get[ladder.Match](t)(c.Match(bg, m.ID))
+		if !dropped || m.State != ladder.Dropped || m.Reason != `bot "anna-bot" is withdrawn by its owner` {
+			t.Errorf("match %d is dropped: %t; it is %s: %q", m.ID, dropped, m.State, m.Reason)
+		}
+	}
+	c.wantTold(p[0].ID)
+	c.wantTold(p[1].ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, other.ID))
+	wantSound(t, c.Store)
+}
+
 // What is on its way holds a withdrawal up; what was suspended stays suspended.
 func TestWithdrawRefused(t *testing.T) {
 	t.Parallel()

@@ -91,20 +91,16 @@ UPDATE matches SET state = 'dropped', reason = ?, finished = ? WHERE id = ?;
 -- name: FinishMatch :exec
 UPDATE matches SET state = 'finished', finished = ?, reason = ? WHERE id = ?;
 
--- name: AskedOfBot :many
--- Unrated matches that wait for a bot, each once.
-SELECT DISTINCT match_rows.* FROM match_slots CROSS JOIN match_rows ON match_rows.id = match_slots.match_id
-WHERE match_slots.bot_id = ? AND match_rows.state = 'waiting' AND match_rows.ladder_id IS NULL ORDER BY match_rows.id;
-
 -- name: IdleWaiting :many
--- Rated matches that wait for a version which does not play there any more.
-SELECT matches.id, bots.name, versions.number
+-- Rated matches that wait for a version which does not play there any more, and others that wait for a bot which is withdrawn.
+SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, versions.number
 FROM matches
 JOIN match_slots ON match_slots.match_id = matches.id
-JOIN entries ON entries.ladder_id = matches.ladder_id AND entries.version_id = match_slots.version_id
 JOIN versions ON versions.id = match_slots.version_id
 JOIN bots ON bots.id = match_slots.bot_id
-WHERE matches.state = 'waiting' AND entries.active = 0 ORDER BY matches.id, match_slots.slot;
+LEFT JOIN entries ON entries.ladder_id = matches.ladder_id AND entries.version_id = match_slots.version_id
+WHERE matches.state = 'waiting' AND (entries.active = 0 OR matches.ladder_id IS NULL AND bots.withdrawn IS NOT NULL)
+ORDER BY matches.id, match_slots.slot;
 
 -- name: OpenOfPerson :many
 -- Matches that are not over which a person asked for, or in which a bot of theirs plays.
