@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
@@ -180,8 +181,8 @@ func TestUse(t *testing.T) {
 	wantError(t, c.Use(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: timba bots anna-bot lists those that were")
 }
 
-// The name of a bot that has only failed is free, and fills no quota. Its owner goes
-// on counting; somebody else begins anew and sees nothing of it.
+// The name of a bot that has only failed fills no quota, and is free when its versions do not count any more in
+// the limit of a day. Its owner goes on counting; somebody else begins anew and sees nothing of it.
 func TestFailedNamesAreFree(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -204,6 +205,10 @@ func TestFailedNamesAreFree(t *testing.T) {
 	if v := fails(p[0], "good-name"); v.Number != 2 || v.BotID != first.BotID {
 		t.Errorf("its owner's next version is %+v", v)
 	}
+	c.clock.skip(versionsTime - time.Minute)
+	_, err := add(p[1], "good-name")
+	wantError(t, err, ladder.Conflict, `bot "good-name" is somebody else's: choose another name`)
+	c.clock.skip(time.Minute)
 	taken, err := add(p[1], "good-name")
 	kit.Must(t, err)
 	if taken.Number != 1 || taken.Owner != p[1].ID {
@@ -241,5 +246,24 @@ func TestSameUpload(t *testing.T) {
 	again, err := c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle}, lots)
 	if err != nil || again.Number != 3 {
 		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// Two people who take each other's names do not get around the limit of a day: limit: limits.versions.
+func TestNamesThatComeAndGo(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p := c.people("anna", "ben")
+	few, n := ladder.Limits{Bots: 10, Versions: 2}, 0
+	for i := range 10 {
+		v, err := c.AddVersion(bg, p[i%2].ID, NewVersion{Bot: "ours", Bundle: keepUpload(t, c.Dir(), fmt.Sprint(i))}, few)
+		if err == nil {
+			n++
+			kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
+			kit.Must(t, c.Fail(bg, v.ID, "no"))
+		}
+	}
+	if n > 2*few.Versions {
+		t.Errorf("they have submitted %d versions within a day", n)
 	}
 }
