@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -211,6 +212,31 @@ func TestGroupThatFailsRaced(t *testing.T) {
 	kit.Must(t, err)
 	if len(people) != 2 {
 		t.Errorf("there are %d people, want 2", len(people))
+	}
+}
+
+// Where one of a group is refused, those before it are written together, and so are those after it.
+func TestGroupWithOneRefused(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	no := errors.New("no")
+	var at [9]time.Time // of the last transaction that has made it: none has the time of another
+	var makes []func(context.Context, *Tx) error
+	for i := range at {
+		makes = append(makes, func(_ context.Context, tx *Tx) error {
+			if at[i] = tx.now; i == 4 {
+				return no
+			}
+			return nil
+		})
+	}
+	for i, err := range c.join(bg, makes...) {
+		if want := map[int]error{4: no}[i]; err != want {
+			t.Errorf("change %d: %v", i, err)
+		}
+	}
+	if together := slices.Compact(at[:]); len(together) != 3 {
+		t.Errorf("they are written in %d transactions, want 3", len(together))
 	}
 }
 
