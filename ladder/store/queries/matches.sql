@@ -39,6 +39,14 @@ WHERE match_slots.version_id = sqlc.arg(version_id) AND match_slots.match_id < s
   AND (CAST(sqlc.arg(state) AS TEXT) = '' OR match_rows.state = CAST(sqlc.arg(state) AS TEXT))
 ORDER BY match_slots.match_id DESC LIMIT sqlc.arg(n);
 
+-- name: MatchesOfIn :many
+-- The matches of a bot, or of a version, in a state in which few are: it reads all that are.
+SELECT * FROM match_rows WHERE state = ? AND id < sqlc.arg(before)
+  AND (CAST(sqlc.narg(ladder_id) AS INTEGER) IS NULL OR ladder_id = CAST(sqlc.narg(ladder_id) AS INTEGER))
+  AND EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = match_rows.id
+    AND (match_slots.bot_id = sqlc.arg(bot_id) OR match_slots.version_id = sqlc.arg(version_id)))
+ORDER BY id DESC LIMIT sqlc.arg(n);
+
 -- name: MatchesOfPair :many
 SELECT match_rows.* FROM match_slots AS own CROSS JOIN match_slots AS other ON other.match_id = own.match_id CROSS JOIN match_rows ON match_rows.id = own.match_id
 WHERE own.version_id = sqlc.arg(version_id) AND other.version_id = sqlc.arg(against) AND own.match_id < sqlc.arg(before)

@@ -486,6 +486,69 @@ func (q *Queries) MatchesOfBot(ctx context.Context, arg MatchesOfBotParams) ([]M
 	return items, nil
 }
 
+const matchesOfIn = `-- name: MatchesOfIn :many
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE state = ? AND id < ?2
+  AND (CAST(?3 AS INTEGER) IS NULL OR ladder_id = CAST(?3 AS INTEGER))
+  AND EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = match_rows.id
+    AND (match_slots.bot_id = ?4 OR match_slots.version_id = ?5))
+ORDER BY id DESC LIMIT ?6
+`
+
+type MatchesOfInParams struct {
+	State     string
+	Before    int64
+	LadderID  sql.NullInt64
+	BotID     int64
+	VersionID int64
+	N         int64
+}
+
+// The matches of a bot, or of a version, in a state in which few are: it reads all that are.
+func (q *Queries) MatchesOfIn(ctx context.Context, arg MatchesOfInParams) ([]MatchRow, error) {
+	rows, err := q.db.QueryContext(ctx, matchesOfIn,
+		arg.State,
+		arg.Before,
+		arg.LadderID,
+		arg.BotID,
+		arg.VersionID,
+		arg.N,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MatchRow
+	for rows.Next() {
+		var i MatchRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.LadderID,
+			&i.Game,
+			&i.Options,
+			&i.Clock,
+			&i.Deals,
+			&i.State,
+			&i.AskedBy,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Finished,
+			&i.Ord,
+			&i.DistinctDeals,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const matchesOfPair = `-- name: MatchesOfPair :many
 SELECT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM match_slots AS own CROSS JOIN match_slots AS other ON other.match_id = own.match_id CROSS JOIN match_rows ON match_rows.id = own.match_id
 WHERE own.version_id = ?1 AND other.version_id = ?2 AND own.match_id < ?3
