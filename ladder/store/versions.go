@@ -283,7 +283,7 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 }
 
 // dropIdle drops the rated matches that wait for a version which no longer plays, and those that somebody asked for
-// with a bot that is withdrawn.
+// with a bot that is withdrawn, or with a remote version that rests: it cannot connect.
 func (tx *Tx) dropIdle(ctx context.Context) error {
 	rows, err := tx.IdleWaiting(ctx)
 	if err != nil {
@@ -294,7 +294,7 @@ func (tx *Tx) dropIdle(ctx context.Context) error {
 		var reasons []string
 		for ; len(rows) > 0 && rows[0].ID == id; rows = rows[1:] {
 			r, reason := rows[0], fmt.Sprintf("version %d of %s plays no more", rows[0].Number, rows[0].Name)
-			if !r.LadderID.Valid {
+			if !r.LadderID.Valid && r.Withdrawn.Valid {
 				by, reason = r.PersonID.Int64, fmt.Sprintf("bot %q is withdrawn by its owner", r.Name)
 			}
 			reasons = append(reasons, reason)

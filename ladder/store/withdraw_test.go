@@ -267,3 +267,33 @@ func TestNamesThatComeAndGo(t *testing.T) {
 		t.Errorf("they have submitted %d versions within a day", n)
 	}
 }
+
+// A remote version that rests cannot connect: no match waits for it.
+func TestRemoteThatRests(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p, first := c.people("anna", "ben"), c.ids("@first")[0]
+	connect := func() ladder.Version {
+		t.Helper()
+		return kit.Get[ladder.Version](t)(c.ConnectRemote(bg, p[0].ID, RemoteVersion{Bot: "anna-bot", New: true}, lots))
+	}
+	v := connect()
+	waits, plays := c.unrated(p[1].ID, v.ID, first), c.unrated(p[1].ID, v.ID, first)
+	c.attempt(plays)
+	connect()
+	wantDropped := func(id int64) {
+		t.Helper()
+		if m := kit.Get[ladder.Match](t)(c.Match(bg, id)); m.State != ladder.Dropped || m.Reason != "version 1 of anna-bot plays no more" {
+			t.Errorf("the match is %s: %q", m.State, m.Reason)
+		}
+	}
+	wantDropped(waits.ID)
+	kit.Get[bool](t)(c.Break(bg, plays.ID, 1, "stop", false))
+	wantDropped(plays.ID)
+	l := testLadders(t)[0]
+	_, err := c.AddMatch(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p[1].ID})
+	wantError(t, err, ladder.Conflict, "match: version 1 of anna-bot is remote and retired, so that it cannot connect: choose one that is live")
+	kit.Must(t, c.Use(bg, v.BotID, v.Number))
+	c.unrated(p[1].ID, v.ID, first)
+	wantSound(t, c.Store)
+}

@@ -100,14 +100,16 @@ UPDATE matches SET state = 'dropped', reason = ?, finished = ? WHERE id = ?;
 UPDATE matches SET state = 'finished', finished = ?, reason = ? WHERE id = ?;
 
 -- name: IdleWaiting :many
--- Rated matches that wait for a version which does not play there any more, and others that wait for a bot which is withdrawn.
-SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, versions.number
+-- Rated matches that wait for a version which does not play there any more, and others that wait for a bot which is
+-- withdrawn, or for a remote version which rests.
+SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, bots.withdrawn, versions.number
 FROM matches
 JOIN match_slots ON match_slots.match_id = matches.id
 JOIN versions ON versions.id = match_slots.version_id
 JOIN bots ON bots.id = match_slots.bot_id
 LEFT JOIN entries ON entries.ladder_id = matches.ladder_id AND entries.version_id = match_slots.version_id
-WHERE matches.state = 'waiting' AND (entries.active = 0 OR matches.ladder_id IS NULL AND bots.withdrawn IS NOT NULL)
+WHERE matches.state = 'waiting' AND (entries.active = 0
+  OR matches.ladder_id IS NULL AND (bots.withdrawn IS NOT NULL OR versions.remote = 1 AND versions.state <> 'live'))
 ORDER BY matches.id, match_slots.slot;
 
 -- name: OpenOfPerson :many

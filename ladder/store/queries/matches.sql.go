@@ -248,25 +248,28 @@ func (q *Queries) FinishMatch(ctx context.Context, finished sql.NullInt64, reaso
 }
 
 const idleWaiting = `-- name: IdleWaiting :many
-SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, versions.number
+SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, bots.withdrawn, versions.number
 FROM matches
 JOIN match_slots ON match_slots.match_id = matches.id
 JOIN versions ON versions.id = match_slots.version_id
 JOIN bots ON bots.id = match_slots.bot_id
 LEFT JOIN entries ON entries.ladder_id = matches.ladder_id AND entries.version_id = match_slots.version_id
-WHERE matches.state = 'waiting' AND (entries.active = 0 OR matches.ladder_id IS NULL AND bots.withdrawn IS NOT NULL)
+WHERE matches.state = 'waiting' AND (entries.active = 0
+  OR matches.ladder_id IS NULL AND (bots.withdrawn IS NOT NULL OR versions.remote = 1 AND versions.state <> 'live'))
 ORDER BY matches.id, match_slots.slot
 `
 
 type IdleWaitingRow struct {
-	ID       int64
-	LadderID sql.NullInt64
-	Name     string
-	PersonID sql.NullInt64
-	Number   int64
+	ID        int64
+	LadderID  sql.NullInt64
+	Name      string
+	PersonID  sql.NullInt64
+	Withdrawn sql.NullInt64
+	Number    int64
 }
 
-// Rated matches that wait for a version which does not play there any more, and others that wait for a bot which is withdrawn.
+// Rated matches that wait for a version which does not play there any more, and others that wait for a bot which is
+// withdrawn, or for a remote version which rests.
 func (q *Queries) IdleWaiting(ctx context.Context) ([]IdleWaitingRow, error) {
 	rows, err := q.db.QueryContext(ctx, idleWaiting)
 	if err != nil {
@@ -281,6 +284,7 @@ func (q *Queries) IdleWaiting(ctx context.Context) ([]IdleWaitingRow, error) {
 			&i.LadderID,
 			&i.Name,
 			&i.PersonID,
+			&i.Withdrawn,
 			&i.Number,
 		); err != nil {
 			return nil, err
