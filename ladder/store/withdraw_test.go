@@ -292,7 +292,7 @@ func TestRemoteThatRests(t *testing.T) {
 	wantDropped(plays.ID)
 	l := testLadders(t)[0]
 	_, err := c.AddMatch(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p[1].ID})
-	wantError(t, err, ladder.Conflict, "match: version 1 of anna-bot is remote and retired, so that it cannot connect: choose one that is live")
+	wantError(t, err, ladder.Conflict, "match: version 1 of anna-bot is retired: choose one that is live: remote bots connect with no other")
 	kit.Must(t, c.Use(bg, v.BotID, v.Number))
 	c.unrated(p[1].ID, v.ID, first)
 	wantSound(t, c.Store)
