@@ -223,7 +223,8 @@ func TestBuildsRoomTogether(t *testing.T) {
 	for i := range 20 {
 		bot := kit.Files(t, filepath.Join(root, fmt.Sprint(i)), map[string]string{"bot.sh": fmt.Sprint(i)})
 		packed.Go(func() {
-			if _, err := b.put(t.Context(), fmt.Sprint(i), func(context.Context) (string, error) { return bot, nil }); err != nil {
+			built := func(context.Context) (string, error) { return bot, nil }
+			if _, err := b.put(t.Context(), fmt.Sprint(i), built); err != nil {
 				t.Error(err)
 			}
 		})

@@ -62,10 +62,13 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 	switch {
 	case f.Against != 0: // from the newer version, which has played less
 		return tx.MatchesOfPair(ctx, queries.MatchesOfPairParams{
-			VersionID: max(f.Version, f.Against), Against: min(f.Version, f.Against), Before: before, LadderID: on, N: limit,
+			VersionID: max(f.Version, f.Against), Against: min(f.Version, f.Against),
+			Before: before, LadderID: on, N: limit,
 		})
 	case f.Version != 0 && open:
-		return tx.MatchesOfIn(ctx, queries.MatchesOfInParams{VersionID: f.Version, Before: before, LadderID: on, State: state, N: limit})
+		return tx.MatchesOfIn(ctx, queries.MatchesOfInParams{
+			VersionID: f.Version, Before: before, LadderID: on, State: state, N: limit,
+		})
 	case f.Version != 0:
 		return tx.MatchesOfVersion(ctx, queries.MatchesOfVersionParams{VersionID: f.Version, Before: before, LadderID: on, State: state, N: limit})
 	case f.Bot != "":
@@ -74,7 +77,9 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 			return nil, none(err, noBot(f.Bot))
 		}
 		if open {
-			return tx.MatchesOfIn(ctx, queries.MatchesOfInParams{BotID: b.ID, Before: before, LadderID: on, State: state, N: limit})
+			return tx.MatchesOfIn(ctx, queries.MatchesOfInParams{
+				BotID: b.ID, Before: before, LadderID: on, State: state, N: limit,
+			})
 		}
 		return tx.MatchesOfBot(ctx, queries.MatchesOfBotParams{BotID: b.ID, Before: before, LadderID: on, State: state, N: limit})
 	case (f.Ladder != "" || f.Unrated) && state != "":

@@ -105,7 +105,8 @@ func TestWithdraw(t *testing.T) {
 	wantError(t, c.Withdraw(bg, 1), ladder.Forbidden, `bot "@random" is of the house: the configuration of the ladders names them`)
 }
 
-// A match that somebody asked for and that was played when its bot was withdrawn does not wait again when it is broken off.
+// A match that somebody asked for and that was played when its bot was withdrawn does not wait again when it is
+// broken off.
 func TestWithdrawnBrokenOff(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -256,7 +257,8 @@ func TestNamesThatComeAndGo(t *testing.T) {
 	p := c.people("anna", "ben")
 	few, n := ladder.Limits{Bots: 10, Versions: 2}, 0
 	for i := range 10 {
-		v, err := c.AddVersion(bg, p[i%2].ID, NewVersion{Bot: "ours", Bundle: keepUpload(t, c.Dir(), fmt.Sprint(i))}, few)
+		sum := keepUpload(t, c.Dir(), fmt.Sprint(i))
+		v, err := c.AddVersion(bg, p[i%2].ID, NewVersion{Bot: "ours", Bundle: sum}, few)
 		if err == nil {
 			n++
 			kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
@@ -283,7 +285,8 @@ func TestRemoteThatRests(t *testing.T) {
 	connect()
 	wantDropped := func(id int64) {
 		t.Helper()
-		if m := kit.Get[ladder.Match](t)(c.Match(bg, id)); m.State != ladder.Dropped || m.Reason != "version 1 of anna-bot plays no more" {
+		m := kit.Get[ladder.Match](t)(c.Match(bg, id))
+		if m.State != ladder.Dropped || m.Reason != "version 1 of anna-bot plays no more" {
 			t.Errorf("the match is %s: %q", m.State, m.Reason)
 		}
 	}
@@ -291,8 +294,11 @@ func TestRemoteThatRests(t *testing.T) {
 	kit.Get[bool](t)(c.Break(bg, plays.ID, 1, "stop", false))
 	wantDropped(plays.ID)
 	l := testLadders(t)[0]
-	_, err := c.AddMatch(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p[1].ID})
-	wantError(t, err, ladder.Conflict, "match: version 1 of anna-bot is retired: choose one that is live: remote bots connect with no other")
+	_, err := c.AddMatch(bg, NewMatch{
+		Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p[1].ID,
+	})
+	wantError(t, err, ladder.Conflict,
+		"match: version 1 of anna-bot is retired: choose one that is live: remote bots connect with no other")
 	kit.Must(t, c.Use(bg, v.BotID, v.Number))
 	c.unrated(p[1].ID, v.ID, first)
 	wantSound(t, c.Store)

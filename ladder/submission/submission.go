@@ -111,8 +111,8 @@ func (p *Pipeline) Memory() (most int64, err error) {
 	return most, nil
 }
 
-// fits returns an error if a match of a trial has no room: that of a game without a ladder may be larger than those that
-// there are.
+// fits returns an error if a match of a trial has no room: that of a game without a ladder may be larger than those
+// that there are.
 func (p *Pipeline) fits(v *rules.Variant) error {
 	return p.Room.Check("a match of "+v.Game.Name, v, []bool{false, true})
 }
