@@ -91,11 +91,11 @@ func (b *builds) pack(ctx context.Context, hash string, built func(context.Conte
 	if made.Size, err = b.write(dir, made.Tree); err != nil {
 		return made, fmt.Errorf("%w: %w", attempt.ErrUnavailable, err)
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if err := b.makeRoom(made); err != nil {
 		return made, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.packed[hash] = made
 	return made, nil
 }
@@ -116,7 +116,7 @@ func (b *builds) write(dir, tree string) (size int64, err error) {
 }
 
 // makeRoom removes bots until those that stay fit, first those that were not needed for the longest time, but
-// not a fresh one.
+// not a fresh one. Whoever calls it holds the lock.
 func (b *builds) makeRoom(fresh build) error {
 	if fresh.Size > b.most {
 		return errors.Join(fmt.Errorf("its %s do not fit into the %s for built bots", bundle.Size(fresh.Size), bundle.Size(b.most)),
@@ -189,7 +189,7 @@ func (h *Hub) handleFile(msg *nats.Msg) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	m := h.machine(name)
-	if m == nil || m.reading {
+	if m == nil || m.reading || h.ending.Err() != nil {
 		return
 	}
 	m.reading = true

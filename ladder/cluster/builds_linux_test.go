@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -206,4 +208,26 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%s stays", e.Name())
 		}
 	}
+}
+
+// Bots that are packed at the same time make room one after the other: what one of them has removed is not missing.
+func TestBuildsRoomTogether(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	b := kit.Get[*builds](t)(openBuilds(filepath.Join(root, "packed")))
+	b.most = 4096
+	for i := range 500 { // of an earlier server
+		kit.Must(t, os.WriteFile(b.path(fmt.Sprintf("%064x", i)), make([]byte, 4096), 0o600))
+	}
+	var packed sync.WaitGroup
+	for i := range 20 {
+		bot := kit.Files(t, filepath.Join(root, fmt.Sprint(i)), map[string]string{"bot.sh": fmt.Sprint(i)})
+		packed.Go(func() {
+			built := func(context.Context) (string, error) { return bot, nil }
+			if _, err := b.put(t.Context(), fmt.Sprint(i), built); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	packed.Wait()
 }

@@ -165,7 +165,9 @@ func (h *Hub) Address() string {
 
 // Close ends the hub. What is handed out stays with the machines, which keep its results for the next hub.
 func (h *Hub) Close() {
+	h.mu.Lock() // nothing is read for a machine from now on
 	h.end()
+	h.mu.Unlock()
 	h.running.Wait()
 	if h.link != nil {
 		h.link.Close()

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -10,6 +11,8 @@ import (
 const (
 	minBackoff = time.Second
 	maxBackoff = time.Minute
+
+	forgetBackoff = time.Hour
 )
 
 // backoff is that of one thing. The zero value: it has not failed.
@@ -31,8 +34,10 @@ func (b *backoff) active(now time.Time) bool { return now.Before(b.until) }
 // backoffs has the backoff of each thing that failed, by name.
 type backoffs map[string]*backoff
 
-// failed counts a failure of a thing.
+// failed counts a failure of a thing. Those are forgotten whose backoff ended long ago: a match that was dropped never
+// works.
 func (b backoffs) failed(name string, now time.Time) {
+	maps.DeleteFunc(b, func(_ string, e *backoff) bool { return now.Sub(e.until) > forgetBackoff })
 	if b[name] == nil {
 		b[name] = &backoff{}
 	}

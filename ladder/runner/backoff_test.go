@@ -25,6 +25,12 @@ func TestBackoffs(t *testing.T) {
 	if got := b.next(now).Sub(now); got != time.Second {
 		t.Errorf("the first backoff that ends is in %s, want 1s", got)
 	}
+	for i := range 100 {
+		b.failed(matchName(int64(i)), now.Add(2*time.Hour)) // and are dropped
+	}
+	if len(b) != 100 {
+		t.Errorf("%d failures are kept, also those that are long ago", len(b))
+	}
 	b.worked("b")
 	if b.failed("b", now); b["b"].until.Sub(now) != time.Second {
 		t.Error("what worked begins anew")

@@ -108,7 +108,7 @@ func (r *Runner) blame(ctx context.Context, o *outcome, why error) (reason, labe
 		kind = failure.Kind
 	}
 	switch cause := context.Cause(ctx); {
-	case cause == errSuspended:
+	case cause == errSuspended, why == errSuspended:
 		return fmt.Sprintf("machine %q was suspended", name), "suspended", false
 	case why == errOverdue:
 		r.suspend(o.machine, fmt.Sprintf("it had match %d for longer than a match can take", m.ID))

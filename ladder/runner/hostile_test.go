@@ -21,19 +21,23 @@ import (
 )
 
 // A worker whose result contradicts its match is suspended, with a reason, also when it comes again:
-// what it plays ends, and is played elsewhere. Nothing of it is stored.
+// what it plays ends, and is played elsewhere. Nothing of it is stored, also of what it hands in as it is told to end.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
+	ended := func(j attempt.Job) attempt.Result {
+		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedCancelled}}
+	}
 	for name, test := range map[string]struct {
+		told   func(attempt.Job) attempt.Result // to end
 		result func(attempt.Job, attempt.Result) attempt.Result
 		why    string
 	}{
-		"ranks": {func(_ attempt.Job, r attempt.Result) attempt.Result {
+		"ranks": {attempt.PlayAtRandom, func(_ attempt.Job, r attempt.Result) attempt.Result {
 			slices.Reverse(r.Games[0].Ranks)
 			r.Games[0].Ranks[0]++
 			return r
 		}, "ranks are"},
-		"a failure of a bot that it never had": {func(j attempt.Job, r attempt.Result) attempt.Result {
+		"a failure of a bot that it never had": {ended, func(j attempt.Job, r attempt.Result) attempt.Result {
 			r.Games, r.Failure = nil, &attempt.Failure{Kind: attempt.FailedVersion, Version: 4711, Text: "it is broken"}
 			return r
 		}, "a failure of version 4711, which does not play"},
@@ -49,7 +53,7 @@ func TestSuspended(t *testing.T) {
 				if given.Add(1) == 1 { // one core plays on until it is told to end
 					<-ctx.Done()
 					close(both)
-					return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedCancelled}}
+					return test.told(j)
 				}
 				return test.result(j, attempt.PlayAtRandom(j))
 			}

@@ -299,6 +299,13 @@ func (p *placement) suspended() (list []*job) {
 	return list
 }
 
+// isSuspended reports whether a machine is suspended.
+func (p *placement) isSuspended(m *machine) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return m.suspended != ""
+}
+
 // gets reports whether a machine gets jobs, unless it pauses.
 func (m *machine) gets() bool { return m.here && m.suspended == "" && m.Refused == "" && !m.Draining }
 

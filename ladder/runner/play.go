@@ -163,6 +163,9 @@ func (r *Runner) longestAttempt(o *outcome) time.Duration {
 // keep stores the games of a result.
 func (r *Runner) keep(ctx context.Context, o *outcome, result attempt.Result) error {
 	elsewhere := o.attempt.Machine != attempt.Local
+	if r.placement.isSuspended(o.machine) { // it may have handed this in as it was told to end
+		return errSuspended
+	}
 	if f := result.Failure; f != nil && elsewhere {
 		return toldError{f}
 	}

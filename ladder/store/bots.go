@@ -199,20 +199,20 @@ func (tx *Tx) mayAdd(ctx context.Context, b queries.Bot, n NewVersion, l ladder.
 // versionsTime is the time in which the versions of a person are counted.
 const versionsTime = 24 * time.Hour
 
-// ownBot returns a person's bot of a name, made if there is none. A bot that has only
-// failed is anybody's: its name is free, and it fills no quota.
+// ownBot returns a person's bot of a name, made if there is none. A bot that has only failed fills no quota, and is
+// anybody's when its versions do not count any more in the limit of a day: they would be forgotten there, too.
 func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladder.Limits) (queries.Bot, error) {
 	b, err := tx.BotByName(ctx, name)
 	if err = none(err, nil); err != nil {
 		return b, err
 	}
 	if b.ID != 0 {
-		kept, err := tx.CountKept(ctx, b.ID)
+		of, err := tx.CountKept(ctx, b.ID)
 		own := b.PersonID.Int64 == p.ID
 		switch {
-		case err != nil || kept > 0 && own:
+		case err != nil || of.Kept > 0 && own:
 			return b, err
-		case kept > 0 || !b.PersonID.Valid:
+		case of.Kept > 0 || !b.PersonID.Valid || !own && of.Newest > stamp(tx.now.Add(-versionsTime)):
 			return b, conflict("choose another name", "bot %q is somebody else's", name)
 		case !own:
 			if err := forget(ctx, tx, b.ID); err != nil {

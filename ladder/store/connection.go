@@ -8,12 +8,14 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"modernc.org/sqlite"
 )
 
-// openDatabase opens an SQLite database with at most some connections, each with the given parameters.
-func openDatabase(path string, params url.Values, conns int) (*sql.DB, error) {
+// openDatabase opens an SQLite database with at most some connections, each with the given parameters. opened counts
+// those that were made: one is replaced by another when the end of a context has interrupted it.
+func openDatabase(path string, params url.Values, conns int, opened *atomic.Int64) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -27,14 +29,17 @@ func openDatabase(path string, params url.Values, conns int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(connector{c})
+	db := sql.OpenDB(connector{c, opened})
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	return db, nil
 }
 
 // connector makes connections that keep their statements.
-type connector struct{ driver.Connector }
+type connector struct {
+	driver.Connector
+	opened *atomic.Int64
+}
 
 // Connect returns a new connection.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -42,6 +47,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.opened.Add(1)
 	return &connection{conn.(sqliteConn), map[string]driver.Stmt{}}, nil
 }
 

@@ -55,7 +55,7 @@ func TestEvents(t *testing.T) {
 	want("a fit", "fit-saved tebes-4")
 	c.unrated(p.ID, v.ID, first)
 	kit.Must(t, c.Withdraw(bg, v.BotID))
-	want("a bot that is withdrawn, for which a match waits", "match-broken ", "version-moved ")
+	want("a bot that is withdrawn, for which a match waits", "version-moved ", "match-broken ")
 	kit.Must(t, c.Restore(bg, v.BotID))
 	want("a bot that is restored", "version-moved ")
 	next := c.submitted(p.ID, "anna-bot")

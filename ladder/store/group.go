@@ -70,25 +70,35 @@ func (s *Store) writeGroups(ctx context.Context) {
 	}
 }
 
-// writeGroup makes changes in one transaction, and returns the error of each. Where one is refused, or the transaction
-// fails, as on a full disk, each is made in a transaction of its own.
-func (s *Store) writeGroup(ctx context.Context, list []*write) []error {
-	errs := make([]error, len(list))
+// writeGroup makes changes in their order, and returns the error of each: all in one transaction, or where one is
+// refused, those before it, itself, and those after it. Where the commit fails, as on a full disk, each is made in a
+// transaction of its own.
+func (s *Store) writeGroup(ctx context.Context, list []*write) (errs []error) {
+	made := 0
 	err := s.update(ctx, func(tx *Tx) error {
 		for _, w := range list {
 			if err := w.make(ctx, tx); err != nil {
 				return err
 			}
+			made++
 		}
 		return nil
 	})
 	switch {
+	case err == nil:
+		return make([]error, len(list))
 	case len(list) == 1:
-		errs[0] = err
-	case err != nil:
-		for i, w := range list {
-			errs[i] = s.update(ctx, func(tx *Tx) error { return w.make(ctx, tx) })
+		return []error{err}
+	case made < len(list):
+		for _, part := range [][]*write{list[:made], list[made : made+1], list[made+1:]} {
+			if len(part) > 0 {
+				errs = append(errs, s.writeGroup(ctx, part)...)
+			}
 		}
+		return errs
+	}
+	for _, w := range list {
+		errs = append(errs, s.writeGroup(ctx, []*write{w})...)
 	}
 	return errs
 }

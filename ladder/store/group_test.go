@@ -2,11 +2,14 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -209,6 +212,31 @@ func TestGroupThatFailsRaced(t *testing.T) {
 	kit.Must(t, err)
 	if len(people) != 2 {
 		t.Errorf("there are %d people, want 2", len(people))
+	}
+}
+
+// Where one of a group is refused, those before it are written together, and so are those after it.
+func TestGroupWithOneRefused(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	no := errors.New("no")
+	var at [9]time.Time // of the last transaction that has made it: none has the time of another
+	var makes []func(context.Context, *Tx) error
+	for i := range at {
+		makes = append(makes, func(_ context.Context, tx *Tx) error {
+			if at[i] = tx.now; i == 4 {
+				return no
+			}
+			return nil
+		})
+	}
+	for i, err := range c.join(bg, makes...) {
+		if want := map[int]error{4: no}[i]; err != want {
+			t.Errorf("change %d: %v", i, err)
+		}
+	}
+	if together := slices.Compact(at[:]); len(together) != 3 {
+		t.Errorf("they are written in %d transactions, want 3", len(together))
 	}
 }
 
@@ -422,6 +450,29 @@ func TestStateNoticesOthersRaced(t *testing.T) {
 	_, err = c.AddPerson(bg, "berta", false)
 	kit.Must(t, err)
 	if playing() {
+		t.Error("the version of the blocked person plays")
+	}
+}
+
+// What another program writes is noticed also where the end of a context has ended the writer's connection meanwhile,
+// and the next one counts anew.
+func TestStateNoticesOthersOverAnotherConnection(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	anna := c.people("anna")[0]
+	own := c.live(anna.ID, "anna-bot")
+	if !slices.Contains(playerIDs(c.players("tebes-4")), own.ID) {
+		t.Fatal("the version does not play")
+	}
+	other := kit.Get[*Store](t)(Open(string(c.Dir()), Options{}))
+	kit.Must(t, other.BlockPerson(bg, anna.ID, true))
+	kit.Must(t, other.Close())
+	conn := kit.Get[*sql.Conn](t)(c.writer.Conn(bg))
+	if err := conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) {
+		t.Fatal(err)
+	}
+	c.people("berta")
+	if slices.Contains(playerIDs(c.players("tebes-4")), own.ID) {
 		t.Error("the version of the blocked person plays")
 	}
 }

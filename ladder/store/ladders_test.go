@@ -202,3 +202,37 @@ func TestStandingsByFit(t *testing.T) {
 	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: {Value: 1500, Low: 1500, High: 1500}}))
 	check("@random", "@first", "@greedy") // an anchor with one match
 }
+
+// On a ladder without matches that becomes one of another game, only bots play that play this.
+func TestGameBeforeTheFirstMatch(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	anna := c.people("anna")[0]
+	v := c.submitted(anna.ID, "anna-bot")
+	kit.Must(t, c.SetBuilt(bg, v.ID, Built{Hash: bundleOf(2), Games: []string{"tebes"}, Command: []string{"./bot"}}))
+	kit.Must(t, c.Promote(bg, v.ID))
+	playing := func() (on []string) {
+		for _, l := range testLadders(t) {
+			if slices.ContainsFunc(c.players(l.Name), func(p matchmaking.Player) bool { return p.ID == v.ID }) {
+				on = append(on, l.Name)
+			}
+		}
+		return on
+	}
+	if got := playing(); !slices.Equal(got, []string{"tebes-4"}) {
+		t.Errorf("it plays on %q", got)
+	}
+	all := testLadders(t)
+	other := all[2]
+	other.Name = all[0].Name
+	kit.Must(t, c.SyncLadders(bg, []ladder.Ladder{other, all[1], all[2]}))
+	if got := playing(); got != nil {
+		t.Errorf("it plays on %q", got)
+	}
+	wantSound(t, c.Store)
+	kit.Must(t, c.SyncLadders(bg, all))
+	if got := playing(); !slices.Equal(got, []string{"tebes-4"}) {
+		t.Errorf("after that it plays on %q", got)
+	}
+	wantSound(t, c.Store)
+}

@@ -50,6 +50,7 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 	if limit <= 0 {
 		limit = 50
 	}
+	open := f.State == ladder.Waiting || f.State == ladder.Running
 	var on sql.NullInt64 // the ladder's ID
 	if f.Ladder != "" {
 		l, err := tx.ladder(ctx, f.Ladder)
@@ -59,14 +60,26 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 		on = nullID(l.ID)
 	}
 	switch {
-	case f.Against != 0:
-		return tx.MatchesOfPair(ctx, queries.MatchesOfPairParams{VersionID: f.Version, Against: f.Against, Before: before, LadderID: on, N: limit})
+	case f.Against != 0: // from the newer version, which has played less
+		return tx.MatchesOfPair(ctx, queries.MatchesOfPairParams{
+			VersionID: max(f.Version, f.Against), Against: min(f.Version, f.Against),
+			Before: before, LadderID: on, N: limit,
+		})
+	case f.Version != 0 && open:
+		return tx.MatchesOfIn(ctx, queries.MatchesOfInParams{
+			VersionID: f.Version, Before: before, LadderID: on, State: state, N: limit,
+		})
 	case f.Version != 0:
 		return tx.MatchesOfVersion(ctx, queries.MatchesOfVersionParams{VersionID: f.Version, Before: before, LadderID: on, State: state, N: limit})
 	case f.Bot != "":
 		b, err := tx.BotByName(ctx, f.Bot)
 		if err != nil {
 			return nil, none(err, noBot(f.Bot))
+		}
+		if open {
+			return tx.MatchesOfIn(ctx, queries.MatchesOfInParams{
+				BotID: b.ID, Before: before, LadderID: on, State: state, N: limit,
+			})
 		}
 		return tx.MatchesOfBot(ctx, queries.MatchesOfBotParams{BotID: b.ID, Before: before, LadderID: on, State: state, N: limit})
 	case (f.Ladder != "" || f.Unrated) && state != "":

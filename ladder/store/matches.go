@@ -209,11 +209,17 @@ func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionRo
 		if b, err := tx.Bot(ctx, row.BotID); err != nil || b.Withdrawn.Valid {
 			return row, cmp.Or(err, error(conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)))
 		}
+		hint := "choose one that is live, retired or suspended"
 		switch ladder.State(row.State) {
-		case ladder.Live, ladder.Retired, ladder.Suspended:
+		case ladder.Live:
 			return row, nil
+		case ladder.Retired, ladder.Suspended:
+			if row.Remote == 0 {
+				return row, nil
+			}
+			hint = "choose one that is live: remote bots connect with no other"
 		}
-		return row, conflict("choose one that is live, retired or suspended", "match: version %d of %s is %s", row.Number, row.Name, row.State)
+		return row, conflict(hint, "match: version %d of %s is %s", row.Number, row.Name, row.State)
 	}
 	e, err := tx.Entry(ctx, ladderID, id)
 	if err = none(err, nil); err != nil {

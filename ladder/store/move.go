@@ -180,7 +180,7 @@ func (m *mover) write() error {
 		return archiveError(err)
 	}
 	err = m.store.update(m.ctx, func(tx *Tx) error {
-		id, err := tx.AddArchive(m.ctx, sum[:], size, stamp(m.store.now()))
+		id, err := tx.AddArchive(m.ctx, sum[:], size, stamp(tx.now))
 		if err != nil {
 			return err
 		}

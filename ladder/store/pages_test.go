@@ -234,3 +234,39 @@ func TestNames(t *testing.T) {
 		t.Errorf("the languages are %q, %v", list, err)
 	}
 }
+
+// The matches of a bot or a version in a state in which few are, and those of two versions, are the same as among all.
+func TestMatchesOfBotIn(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first", "@greedy")
+	c.finished("tebes-4", ids[0], ids[1])
+	waits := kit.Get[ladder.Match](t)(c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{ids[0], ids[1]}}))
+	var runs []int64
+	for range 3 {
+		m, _ := c.begun("tebes-4", ids[1], ids[0])
+		runs = append(runs, m.ID)
+	}
+	c.begun("tebes-4", ids[1], ids[2])
+	team, _ := c.begun("tute-4", ids[0], ids[1], ids[2], c.live(c.people("anna")[0].ID, "anna-bot").ID)
+	for _, test := range []struct {
+		filter MatchFilter
+		want   []int64
+	}{
+		{MatchFilter{Bot: "@random", State: ladder.Waiting}, []int64{waits.ID}},
+		{MatchFilter{Bot: "@random", State: ladder.Running}, []int64{team.ID, runs[2], runs[1], runs[0]}},
+		{MatchFilter{Bot: "@random", State: ladder.Running, Ladder: "tebes-4"}, []int64{runs[2], runs[1], runs[0]}},
+		{MatchFilter{Version: ids[0], State: ladder.Running, Before: team.ID, Limit: 2}, []int64{runs[2], runs[1]}},
+		{MatchFilter{Version: ids[0], State: ladder.Waiting, Ladder: "tute-4"}, nil},
+		{MatchFilter{Version: ids[0], Against: ids[2], Ladder: "tute-4"}, []int64{team.ID}},
+		{MatchFilter{Version: ids[2], Against: ids[0], Ladder: "tute-4"}, []int64{team.ID}},
+	} {
+		var got []int64
+		for _, m := range kit.Get[[]ladder.Match](t)(c.Matches(bg, test.filter)) {
+			got = append(got, m.ID)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%+v gives %v, want %v", test.filter, got, test.want)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func TestPersonRatings(t *testing.T) {
 		t.Fatalf("people have ratings: %v", n)
 	}
 	c.playedTogether("team", brisca, people...)
-	for n := range 20 {
+	for n := range 40 { // after which their ratings are certain, whoever won
 		c.playedTogether(fmt.Sprint("two-", n), tebes, anna, berta)
 	}
 	p := kit.Get[ladder.Play](t)(c.Play(bg, "team"))
@@ -42,7 +42,7 @@ func TestPersonRatings(t *testing.T) {
 		t.Fatalf("the list is %+v", list)
 	}
 	for i, r := range list {
-		if r.Provisional != (i > 1) || r.Provisional != (r.Deviation > 110) || r.Record.Games != []int{20, 20, 1, 1}[i] {
+		if r.Provisional != (i > 1) || r.Provisional != (r.Deviation > 110) || r.Record.Games != []int{40, 40, 1, 1}[i] {
 			t.Errorf("place %d is %+v", i, r)
 		}
 	}
@@ -50,7 +50,7 @@ func TestPersonRatings(t *testing.T) {
 		t.Errorf("the rest of the list is %+v", rest)
 	}
 	own := kit.Get[[]ladder.PersonRating](t)(c.RatingsOf(bg, anna.ID))
-	if len(own) != 2 || own[0].Game != "brisca" || own[1].Game != "tebes" || own[1].Record.Games != 20 {
+	if len(own) != 2 || own[0].Game != "brisca" || own[1].Game != "tebes" || own[1].Record.Games != 40 {
 		t.Errorf("the ratings of a person are %+v", own)
 	}
 	kit.Must(t, c.BlockPerson(bg, berta.ID, true))

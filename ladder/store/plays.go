@@ -149,7 +149,7 @@ func (s *Store) FinishPlay(ctx context.Context, id string, v *rules.Variant, ran
 // BreakPlay ends an open game without a result, and keeps why; one that has ended stays as it is.
 func (s *Store) BreakPlay(ctx context.Context, id string, why ladder.Breaking) error {
 	return s.update(ctx, func(tx *Tx) error {
-		_, err := tx.BreakPlay(ctx, string(why), nullStamp(s.now()), id)
+		_, err := tx.BreakPlay(ctx, string(why), nullStamp(tx.now), id)
 		return err
 	})
 }
@@ -157,7 +157,7 @@ func (s *Store) BreakPlay(ctx context.Context, id string, why ladder.Breaking) e
 // BreakPlays ends all open games without results: those of an earlier server.
 func (s *Store) BreakPlays(ctx context.Context) (n int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
-		n, err = tx.BreakPlays(ctx, string(ladder.BrokenByStop), nullStamp(s.now()))
+		n, err = tx.BreakPlays(ctx, string(ladder.BrokenByStop), nullStamp(tx.now))
 		return err
 	})
 	return n, err

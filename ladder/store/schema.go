@@ -11,7 +11,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-const schemaVersion = 10
+const schemaVersion = 11
 
 // prepareSchema gives an empty database its schema, and refuses another than this program's.
 func (s *Store) prepareSchema(ctx context.Context) error {

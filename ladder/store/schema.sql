@@ -279,11 +279,12 @@ CREATE INDEX entries_rating ON entries (ladder_id, active, settled, coalesce(fit
 CREATE INDEX entries_version ON entries (version_id);
 CREATE INDEX entries_predecessor ON entries (ladder_id, predecessor) WHERE predecessor IS NOT NULL;
 
--- Of every version and ladder, whether the version plays there if it has an entry: it is live, its owner is not
+-- Of every version and ladder, whether the version plays there: it is live and plays the game, its owner is not
 -- blocked and the ladder is played; a house bot has to be one of the ladder's.
 CREATE VIEW dues AS
-SELECT ladders.id AS ladder_id, versions.id AS version_id, versions.games, ladders.game,
+SELECT ladders.id AS ladder_id, versions.id AS version_id,
   versions.state = 'live' AND ladders.active AND people.blocked IS NULL
+  AND (versions.games = '[]' OR EXISTS (SELECT 1 FROM json_each(versions.games) WHERE json_each.value = ladders.game))
   AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name)) AS due
 FROM versions JOIN bots ON bots.id = versions.bot_id CROSS JOIN ladders LEFT JOIN people ON people.id = bots.person_id;
 

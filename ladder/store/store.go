@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -53,7 +54,8 @@ type Store struct {
 	now      func() time.Time
 	readOnly bool
 	lock     *flock.Flock
-	writer   *sql.DB // one connection: SQLite has one writer at a time
+	writer   *sql.DB      // one connection: SQLite has one writer at a time
+	opened   atomic.Int64 // connections of the writer, one after another
 	readers  *sql.DB
 	read     *Tx // each statement alone
 	codec    *codec
@@ -65,7 +67,7 @@ type Store struct {
 
 	// What follows belongs to who has the turn, which a transaction that writes takes.
 	turn    chan struct{}
-	version int64 // of the database, as other programs have written it
+	version dataVersion // of the database, as other programs have written it
 }
 
 // Open opens the data directory.
@@ -86,11 +88,11 @@ func Open(dir string, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	if !o.ReadOnly {
-		if s.writer, err = openDatabase(path, writerDSN(o), 1); err != nil {
+		if s.writer, err = openDatabase(path, writerDSN(o), 1, &s.opened); err != nil {
 			return nil, err
 		}
 	}
-	if s.readers, err = openDatabase(path, readerDSN(o), max(4, runtime.GOMAXPROCS(0))); err != nil {
+	if s.readers, err = openDatabase(path, readerDSN(o), max(4, runtime.GOMAXPROCS(0)), new(atomic.Int64)); err != nil {
 		return nil, err
 	}
 	if err := s.prepareSchema(context.Background()); err != nil {

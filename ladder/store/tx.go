@@ -96,15 +96,18 @@ func (s *Store) takeTurn(ctx context.Context) error {
 
 func (s *Store) leaveTurn() { <-s.turn }
 
+// dataVersion tells whether another program has written: each connection counts that by itself.
+type dataVersion struct{ connection, data int64 }
+
 // noticeOthers forgets what is kept in memory after another program has written.
 func (s *Store) noticeOthers(ctx context.Context, db queries.DBTX) error {
-	var version int64
-	if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+	var now dataVersion
+	if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&now.data); err != nil {
 		return err
 	}
-	if version != s.version {
+	if now.connection = s.opened.Load(); now != s.version {
 		s.cache.forget()
-		s.version = version
+		s.version = now
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/netip"
@@ -477,5 +478,29 @@ func TestVerifyDamagedPages(t *testing.T) {
 			t.Errorf("page %d: nothing is found, error %v", at/4096, err)
 		}
 		kit.Must(t, s.Close())
+	}
+}
+
+// An upload that goes while the others are read, because its version has failed, is not missing.
+func TestVerifyBesideFailures(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	anna := c.people("anna")[0]
+	versions := map[string]ladder.Version{} // by upload
+	for _, name := range []string{"one", "two"} {
+		sum := keepUpload(t, c.Dir(), name)
+		versions[sum] = kit.Get[ladder.Version](t)(c.AddVersion(bg, anna.ID, NewVersion{Bot: name, Bundle: sum}, lots))
+	}
+	last := slices.Max(slices.Collect(maps.Keys(versions)))
+	found := kit.Get[[]Difference](t)(c.Verify(bg, func(done, _ int64) {
+		if done == 1 {
+			kit.Must(t, c.Fail(bg, versions[last].ID, "no"))
+		}
+	}))
+	if len(found) > 0 {
+		t.Errorf("verify: %v", found)
+	}
+	if _, err := os.Stat(kit.Get[string](t)(c.Dir().Bundle(last))); err == nil {
+		t.Error("the upload is there")
 	}
 }

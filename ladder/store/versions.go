@@ -282,24 +282,26 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 	})
 }
 
-// dropIdle drops the rated matches that wait for a version which no longer plays.
+// dropIdle drops the rated matches that wait for a version which no longer plays, and those that somebody asked for
+// with a bot that is withdrawn, or with a remote version that rests: it cannot connect.
 func (tx *Tx) dropIdle(ctx context.Context) error {
 	rows, err := tx.IdleWaiting(ctx)
 	if err != nil {
 		return err
 	}
-	reasons := map[int64][]string{}
-	var ids []int64
-	for _, r := range rows {
-		if reasons[r.ID] == nil {
-			ids = append(ids, r.ID)
+	for len(rows) > 0 {
+		id, by := rows[0].ID, int64(0)
+		var reasons []string
+		for ; len(rows) > 0 && rows[0].ID == id; rows = rows[1:] {
+			r, reason := rows[0], fmt.Sprintf("version %d of %s plays no more", rows[0].Number, rows[0].Name)
+			if !r.LadderID.Valid && r.Withdrawn.Valid {
+				by, reason = r.PersonID.Int64, fmt.Sprintf("bot %q is withdrawn by its owner", r.Name)
+			}
+			reasons = append(reasons, reason)
 		}
-		reasons[r.ID] = append(reasons[r.ID], fmt.Sprintf("version %d of %s plays no more", r.Number, r.Name))
-	}
-	for _, id := range ids {
 		m, err := tx.Match(ctx, id)
 		if err == nil {
-			err = tx.dropMatch(ctx, m, 0, strings.Join(reasons[id], "; "))
+			err = tx.dropMatch(ctx, m, by, strings.Join(slices.Compact(reasons), "; "))
 		}
 		if err != nil {
 			return err

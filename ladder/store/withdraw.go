@@ -2,15 +2,14 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Withdraw takes a bot off the ladders until it is restored: its live version rests,
-// and its matches that wait are dropped. All that it has played stays.
+// Withdraw takes a bot off the ladders until it is restored: its live version rests, and its matches that wait are
+// dropped, as are those that it plays if they are broken off. All that it has played stays.
 func (s *Store) Withdraw(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if b.Withdrawn.Valid {
@@ -24,15 +23,6 @@ func (s *Store) Withdraw(ctx context.Context, botID int64) error {
 		now := nullStamp(tx.now)
 		if err := tx.retire(ctx, botID, now); err != nil {
 			return err
-		}
-		asked, err := tx.AskedOfBot(ctx, botID)
-		if err != nil {
-			return err
-		}
-		for _, m := range asked {
-			if err := tx.dropMatch(ctx, m, b.PersonID.Int64, fmt.Sprintf("bot %q is withdrawn by its owner", b.Name)); err != nil {
-				return err
-			}
 		}
 		return tx.SetWithdrawn(ctx, now, botID)
 	})

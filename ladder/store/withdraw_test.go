@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
@@ -104,6 +105,31 @@ func TestWithdraw(t *testing.T) {
 	wantError(t, c.Withdraw(bg, 1), ladder.Forbidden, `bot "@random" is of the house: the configuration of the ladders names them`)
 }
 
+// A match that somebody asked for and that was played when its bot was withdrawn does not wait again when it is
+// broken off.
+func TestWithdrawnBrokenOff(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p := c.people("anna", "ben")
+	v := c.live(p[0].ID, "anna-bot")
+	own, other := c.unrated(p[0].ID, v.ID, c.ids("@first")[0]), c.unrated(p[1].ID, v.ID, c.ids("@first")[0])
+	for _, m := range []ladder.Match{own, other} {
+		c.attempt(m)
+	}
+	kit.Must(t, c.Withdraw(bg, v.BotID))
+	for _, m := range []ladder.Match{own, other} {
+		dropped, err := c.Break(bg, m.ID, 1, "machine w1 was lost", false)
+		kit.Must(t, err)
+		m = kit.Get[ladder.Match](t)(c.Match(bg, m.ID))
+		if !dropped || m.State != ladder.Dropped || m.Reason != `bot "anna-bot" is withdrawn by its owner` {
+			t.Errorf("match %d is dropped: %t; it is %s: %q", m.ID, dropped, m.State, m.Reason)
+		}
+	}
+	c.wantTold(p[0].ID)
+	c.wantTold(p[1].ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, other.ID))
+	wantSound(t, c.Store)
+}
+
 // What is on its way holds a withdrawal up; what was suspended stays suspended.
 func TestWithdrawRefused(t *testing.T) {
 	t.Parallel()
@@ -156,8 +182,8 @@ func TestUse(t *testing.T) {
 	wantError(t, c.Use(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: timba bots anna-bot lists those that were")
 }
 
-// The name of a bot that has only failed is free, and fills no quota. Its owner goes
-// on counting; somebody else begins anew and sees nothing of it.
+// The name of a bot that has only failed fills no quota, and is free when its versions do not count any more in
+// the limit of a day. Its owner goes on counting; somebody else begins anew and sees nothing of it.
 func TestFailedNamesAreFree(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -180,6 +206,10 @@ func TestFailedNamesAreFree(t *testing.T) {
 	if v := fails(p[0], "good-name"); v.Number != 2 || v.BotID != first.BotID {
 		t.Errorf("its owner's next version is %+v", v)
 	}
+	c.clock.skip(versionsTime - time.Minute)
+	_, err := add(p[1], "good-name")
+	wantError(t, err, ladder.Conflict, `bot "good-name" is somebody else's: choose another name`)
+	c.clock.skip(time.Minute)
 	taken, err := add(p[1], "good-name")
 	kit.Must(t, err)
 	if taken.Number != 1 || taken.Owner != p[1].ID {
@@ -218,4 +248,58 @@ func TestSameUpload(t *testing.T) {
 	if err != nil || again.Number != 3 {
 		t.Errorf("%+v, %v", again, err)
 	}
+}
+
+// Two people who take each other's names do not get around the limit of a day: limit: limits.versions.
+func TestNamesThatComeAndGo(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p := c.people("anna", "ben")
+	few, n := ladder.Limits{Bots: 10, Versions: 2}, 0
+	for i := range 10 {
+		sum := keepUpload(t, c.Dir(), fmt.Sprint(i))
+		v, err := c.AddVersion(bg, p[i%2].ID, NewVersion{Bot: "ours", Bundle: sum}, few)
+		if err == nil {
+			n++
+			kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
+			kit.Must(t, c.Fail(bg, v.ID, "no"))
+		}
+	}
+	if n > 2*few.Versions {
+		t.Errorf("they have submitted %d versions within a day", n)
+	}
+}
+
+// A remote version that rests cannot connect: no match waits for it.
+func TestRemoteThatRests(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p, first := c.people("anna", "ben"), c.ids("@first")[0]
+	connect := func() ladder.Version {
+		t.Helper()
+		return kit.Get[ladder.Version](t)(c.ConnectRemote(bg, p[0].ID, RemoteVersion{Bot: "anna-bot", New: true}, lots))
+	}
+	v := connect()
+	waits, plays := c.unrated(p[1].ID, v.ID, first), c.unrated(p[1].ID, v.ID, first)
+	c.attempt(plays)
+	connect()
+	wantDropped := func(id int64) {
+		t.Helper()
+		m := kit.Get[ladder.Match](t)(c.Match(bg, id))
+		if m.State != ladder.Dropped || m.Reason != "version 1 of anna-bot plays no more" {
+			t.Errorf("the match is %s: %q", m.State, m.Reason)
+		}
+	}
+	wantDropped(waits.ID)
+	kit.Get[bool](t)(c.Break(bg, plays.ID, 1, "stop", false))
+	wantDropped(plays.ID)
+	l := testLadders(t)[0]
+	_, err := c.AddMatch(bg, NewMatch{
+		Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p[1].ID,
+	})
+	wantError(t, err, ladder.Conflict,
+		"match: version 1 of anna-bot is retired: choose one that is live: remote bots connect with no other")
+	kit.Must(t, c.Use(bg, v.BotID, v.Number))
+	c.unrated(p[1].ID, v.ID, first)
+	wantSound(t, c.Store)
 }

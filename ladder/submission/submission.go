@@ -26,6 +26,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -103,9 +104,17 @@ func (p *Pipeline) Memory() (most int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		most = max(most, p.Room.Rotation(v, []bool{false, true}))
+		if p.fits(v) == nil {
+			most = max(most, p.Room.Rotation(v, []bool{false, true}))
+		}
 	}
 	return most, nil
+}
+
+// fits returns an error if a match of a trial has no room: that of a game without a ladder may be larger than those
+// that there are.
+func (p *Pipeline) fits(v *rules.Variant) error {
+	return p.Room.Check("a match of "+v.Game.Name, v, []bool{false, true})
 }
 
 // Standing reports whether a version can be started without a build.

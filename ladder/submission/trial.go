@@ -114,8 +114,17 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 		return "", err
 	}
 	random.Bot.Temp = bot.Temp
-	played, list := 0, s.trials()
-	for _, t := range list {
+	played, matches := 0, 0
+	for _, t := range s.trials() {
+		v, err := t.Variant()
+		if err != nil {
+			return "", err
+		}
+		if none := s.fits(v); none != nil {
+			fmt.Fprintf(log, "%-20s is not tried: %s\n", t.Name, none)
+			continue
+		}
+		matches++
 		n, err := s.play(ctx, t, []match.Bot{bot, random.Bot}, TrialDeals, log, func(g *referee.Result) error {
 			return s.firstFault(t.Name, g, log)
 		})
@@ -124,7 +133,7 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 		}
 		played += n
 	}
-	return fmt.Sprintf("%s against %s in %s, no fault", text.Count(played, "game"), ladder.Anchor, text.Count(len(list), "match")), nil
+	return fmt.Sprintf("%s against %s in %s, no fault", text.Count(played, "game"), ladder.Anchor, text.Count(matches, "match")), nil
 }
 
 // play plays a match of so many deals. The same files get the same deals.

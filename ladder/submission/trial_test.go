@@ -100,3 +100,20 @@ func TestHouseLate(t *testing.T) {
 		}
 	}
 }
+
+// A game without a ladder whose matches have no room is not tried.
+func TestTrialWithoutRoom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	manifest := "games = [\"podrida\"]\nrun = [\"sh\", \"bot.sh\"]\n"
+	v := w.built(w.add("mine", fileTree(t, map[string]string{"timba.toml": manifest, "bot.sh": shell("")})))
+	w.Room = ladder.Room{Total: 512 << 20, Bot: 256 << 20}
+	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, made: &made{dir: w.Dir.Bot(v.Hash), hash: v.Hash}}
+	log := s.transcript()
+	summary := kit.Get[string](t)(s.trial(t.Context(), log))
+	want := "podrida              is not tried: a match of podrida: its 4 bots can use 704 MiB at once, " +
+		"256 MiB each, and all bots together have 512 MiB\n"
+	if summary != "0 games against @random in 0 matches, no fault" || log.String() != want {
+		t.Errorf("%s: %s", summary, log)
+	}
+}

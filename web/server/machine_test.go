@@ -8,6 +8,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -66,6 +67,32 @@ func TestMemoryFits(t *testing.T) {
 		}
 		if err != nil || c.BotLimit().Memory != test.want<<20 || room.Bot != c.BotLimit().Most(test.level) || !strings.Contains(notice, test.says) || (notice == "") != (test.says == "") {
 			t.Errorf("%s: a bot has %d MiB, %d with all; %q, %v", test.name, c.BotLimit().Memory>>20, room.Bot>>20, notice, err)
+		}
+	}
+}
+
+// A submission fits into the memory of all bots, whichever games are on the ladders: one that does not would keep the
+// server from playing anything.
+func TestSubmissionsFit(t *testing.T) {
+	const two = `
+[[ladder]]
+name = "teeko"
+game = "teeko"
+clock = {movetime = 1000}
+deals = 1
+house = ["@random"]
+`
+	for _, text := range []string{"", two} {
+		for _, memory := range []int64{512, 600, 1024, 1536, 2048, 8192} {
+			c := kit.Get[*config.Config](t)(config.Parse("c", []byte(text)))
+			c.Memory = size.Bytes(memory << 20)
+			room, _, err := memoryOf(c, sandbox.Full)
+			kit.Must(t, err)
+			setAside(c, &room)
+			p := &submission.Pipeline{Config: c, Room: room, Level: sandbox.Full}
+			if most := kit.Get[int64](t)(p.Memory()); most > room.Total {
+				t.Errorf("a submission can use %d MiB of %d", most>>20, room.Total>>20)
+			}
 		}
 	}
 }

@@ -13,8 +13,9 @@ SELECT count(*) FROM bots WHERE person_id = ?
   AND EXISTS (SELECT 1 FROM versions WHERE versions.bot_id = bots.id AND versions.state <> 'failed');
 
 -- name: CountKept :one
--- The versions of a bot that are more than a failure.
-SELECT count(*) FROM versions WHERE bot_id = ? AND state <> 'failed';
+-- The versions of a bot that are more than a failure, and when its last one came.
+SELECT count(*) FILTER (WHERE state <> 'failed') AS kept, CAST(coalesce(max(created), 0) AS INTEGER) AS newest
+FROM versions WHERE bot_id = ?;
 
 -- name: SetWithdrawn :exec
 UPDATE bots SET withdrawn = ? WHERE id = ?;

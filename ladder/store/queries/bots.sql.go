@@ -229,15 +229,21 @@ func (q *Queries) CountBundle(ctx context.Context, bundle string) (int64, error)
 }
 
 const countKept = `-- name: CountKept :one
-SELECT count(*) FROM versions WHERE bot_id = ? AND state <> 'failed'
+SELECT count(*) FILTER (WHERE state <> 'failed') AS kept, CAST(coalesce(max(created), 0) AS INTEGER) AS newest
+FROM versions WHERE bot_id = ?
 `
 
-// The versions of a bot that are more than a failure.
-func (q *Queries) CountKept(ctx context.Context, botID int64) (int64, error) {
+type CountKeptRow struct {
+	Kept   int64
+	Newest int64
+}
+
+// The versions of a bot that are more than a failure, and when its last one came.
+func (q *Queries) CountKept(ctx context.Context, botID int64) (CountKeptRow, error) {
 	row := q.db.QueryRowContext(ctx, countKept, botID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+	var i CountKeptRow
+	err := row.Scan(&i.Kept, &i.Newest)
+	return i, err
 }
 
 const countVersionsSince = `-- name: CountVersionsSince :one

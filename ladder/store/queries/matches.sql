@@ -39,6 +39,14 @@ WHERE match_slots.version_id = sqlc.arg(version_id) AND match_slots.match_id < s
   AND (CAST(sqlc.arg(state) AS TEXT) = '' OR match_rows.state = CAST(sqlc.arg(state) AS TEXT))
 ORDER BY match_slots.match_id DESC LIMIT sqlc.arg(n);
 
+-- name: MatchesOfIn :many
+-- The matches of a bot, or of a version, in a state in which few are: it reads all that are.
+SELECT * FROM match_rows WHERE state = ? AND id < sqlc.arg(before)
+  AND (CAST(sqlc.narg(ladder_id) AS INTEGER) IS NULL OR ladder_id = CAST(sqlc.narg(ladder_id) AS INTEGER))
+  AND EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = match_rows.id
+    AND (match_slots.bot_id = sqlc.arg(bot_id) OR match_slots.version_id = sqlc.arg(version_id)))
+ORDER BY id DESC LIMIT sqlc.arg(n);
+
 -- name: MatchesOfPair :many
 SELECT match_rows.* FROM match_slots AS own CROSS JOIN match_slots AS other ON other.match_id = own.match_id CROSS JOIN match_rows ON match_rows.id = own.match_id
 WHERE own.version_id = sqlc.arg(version_id) AND other.version_id = sqlc.arg(against) AND own.match_id < sqlc.arg(before)
@@ -91,20 +99,18 @@ UPDATE matches SET state = 'dropped', reason = ?, finished = ? WHERE id = ?;
 -- name: FinishMatch :exec
 UPDATE matches SET state = 'finished', finished = ?, reason = ? WHERE id = ?;
 
--- name: AskedOfBot :many
--- Unrated matches that wait for a bot, each once.
-SELECT DISTINCT match_rows.* FROM match_slots CROSS JOIN match_rows ON match_rows.id = match_slots.match_id
-WHERE match_slots.bot_id = ? AND match_rows.state = 'waiting' AND match_rows.ladder_id IS NULL ORDER BY match_rows.id;
-
 -- name: IdleWaiting :many
--- Rated matches that wait for a version which does not play there any more.
-SELECT matches.id, bots.name, versions.number
+-- Rated matches that wait for a version which does not play there any more, and others that wait for a bot which is
+-- withdrawn, or for a remote version which rests.
+SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, bots.withdrawn, versions.number
 FROM matches
 JOIN match_slots ON match_slots.match_id = matches.id
-JOIN entries ON entries.ladder_id = matches.ladder_id AND entries.version_id = match_slots.version_id
 JOIN versions ON versions.id = match_slots.version_id
 JOIN bots ON bots.id = match_slots.bot_id
-WHERE matches.state = 'waiting' AND entries.active = 0 ORDER BY matches.id, match_slots.slot;
+LEFT JOIN entries ON entries.ladder_id = matches.ladder_id AND entries.version_id = match_slots.version_id
+WHERE matches.state = 'waiting' AND (entries.active = 0
+  OR matches.ladder_id IS NULL AND (bots.withdrawn IS NOT NULL OR versions.remote = 1 AND versions.state <> 'live'))
+ORDER BY matches.id, match_slots.slot;
 
 -- name: OpenOfPerson :many
 -- Matches that are not over which a person asked for, or in which a bot of theirs plays.

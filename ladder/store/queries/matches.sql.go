@@ -100,50 +100,6 @@ func (q *Queries) AddSlot(ctx context.Context, arg AddSlotParams) error {
 	return err
 }
 
-const askedOfBot = `-- name: AskedOfBot :many
-SELECT DISTINCT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM match_slots CROSS JOIN match_rows ON match_rows.id = match_slots.match_id
-WHERE match_slots.bot_id = ? AND match_rows.state = 'waiting' AND match_rows.ladder_id IS NULL ORDER BY match_rows.id
-`
-
-// Unrated matches that wait for a bot, each once.
-func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]MatchRow, error) {
-	rows, err := q.db.QueryContext(ctx, askedOfBot, botID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MatchRow
-	for rows.Next() {
-		var i MatchRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.LadderID,
-			&i.Game,
-			&i.Options,
-			&i.Clock,
-			&i.Deals,
-			&i.State,
-			&i.AskedBy,
-			&i.Reason,
-			&i.Created,
-			&i.Began,
-			&i.Finished,
-			&i.Ord,
-			&i.DistinctDeals,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const attemptsOf = `-- name: AttemptsOf :many
 SELECT match_id, number, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id IN (SELECT value FROM json_each(CAST(?1 AS TEXT))) ORDER BY match_id, number
 `
@@ -292,22 +248,28 @@ func (q *Queries) FinishMatch(ctx context.Context, finished sql.NullInt64, reaso
 }
 
 const idleWaiting = `-- name: IdleWaiting :many
-SELECT matches.id, bots.name, versions.number
+SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, bots.withdrawn, versions.number
 FROM matches
 JOIN match_slots ON match_slots.match_id = matches.id
-JOIN entries ON entries.ladder_id = matches.ladder_id AND entries.version_id = match_slots.version_id
 JOIN versions ON versions.id = match_slots.version_id
 JOIN bots ON bots.id = match_slots.bot_id
-WHERE matches.state = 'waiting' AND entries.active = 0 ORDER BY matches.id, match_slots.slot
+LEFT JOIN entries ON entries.ladder_id = matches.ladder_id AND entries.version_id = match_slots.version_id
+WHERE matches.state = 'waiting' AND (entries.active = 0
+  OR matches.ladder_id IS NULL AND (bots.withdrawn IS NOT NULL OR versions.remote = 1 AND versions.state <> 'live'))
+ORDER BY matches.id, match_slots.slot
 `
 
 type IdleWaitingRow struct {
-	ID     int64
-	Name   string
-	Number int64
+	ID        int64
+	LadderID  sql.NullInt64
+	Name      string
+	PersonID  sql.NullInt64
+	Withdrawn sql.NullInt64
+	Number    int64
 }
 
-// Rated matches that wait for a version which does not play there any more.
+// Rated matches that wait for a version which does not play there any more, and others that wait for a bot which is
+// withdrawn, or for a remote version which rests.
 func (q *Queries) IdleWaiting(ctx context.Context) ([]IdleWaitingRow, error) {
 	rows, err := q.db.QueryContext(ctx, idleWaiting)
 	if err != nil {
@@ -317,7 +279,14 @@ func (q *Queries) IdleWaiting(ctx context.Context) ([]IdleWaitingRow, error) {
 	var items []IdleWaitingRow
 	for rows.Next() {
 		var i IdleWaitingRow
-		if err := rows.Scan(&i.ID, &i.Name, &i.Number); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.LadderID,
+			&i.Name,
+			&i.PersonID,
+			&i.Withdrawn,
+			&i.Number,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -483,6 +452,69 @@ func (q *Queries) MatchesOfBot(ctx context.Context, arg MatchesOfBotParams) ([]M
 		arg.Before,
 		arg.LadderID,
 		arg.State,
+		arg.N,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MatchRow
+	for rows.Next() {
+		var i MatchRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.LadderID,
+			&i.Game,
+			&i.Options,
+			&i.Clock,
+			&i.Deals,
+			&i.State,
+			&i.AskedBy,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Finished,
+			&i.Ord,
+			&i.DistinctDeals,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const matchesOfIn = `-- name: MatchesOfIn :many
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE state = ? AND id < ?2
+  AND (CAST(?3 AS INTEGER) IS NULL OR ladder_id = CAST(?3 AS INTEGER))
+  AND EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = match_rows.id
+    AND (match_slots.bot_id = ?4 OR match_slots.version_id = ?5))
+ORDER BY id DESC LIMIT ?6
+`
+
+type MatchesOfInParams struct {
+	State     string
+	Before    int64
+	LadderID  sql.NullInt64
+	BotID     int64
+	VersionID int64
+	N         int64
+}
+
+// The matches of a bot, or of a version, in a state in which few are: it reads all that are.
+func (q *Queries) MatchesOfIn(ctx context.Context, arg MatchesOfInParams) ([]MatchRow, error) {
+	rows, err := q.db.QueryContext(ctx, matchesOfIn,
+		arg.State,
+		arg.Before,
+		arg.LadderID,
+		arg.BotID,
+		arg.VersionID,
 		arg.N,
 	)
 	if err != nil {

@@ -51,9 +51,7 @@ SELECT count(*) FROM fingerprints WHERE ladder_id = ? AND ord <= ?;
 -- One that plays and has no entry is among them.
 SELECT dues.version_id FROM dues
 LEFT JOIN entries ON entries.ladder_id = dues.ladder_id AND entries.version_id = dues.version_id
-WHERE dues.ladder_id = ? AND coalesce(entries.active, 0) <> (dues.due
-  AND (entries.version_id IS NOT NULL OR dues.games = '[]' OR EXISTS (SELECT 1 FROM json_each(dues.games) WHERE json_each.value = dues.game))
-) ORDER BY dues.version_id;
+WHERE dues.ladder_id = ? AND coalesce(entries.active, 0) <> dues.due ORDER BY dues.version_id;
 
 -- name: PlaysAfter :many
 SELECT * FROM plays WHERE id > ? ORDER BY id LIMIT ?;

@@ -529,9 +529,7 @@ func (q *Queries) UnfinishedWithResults(ctx context.Context) ([]UnfinishedWithRe
 const wronglyActive = `-- name: WronglyActive :many
 SELECT dues.version_id FROM dues
 LEFT JOIN entries ON entries.ladder_id = dues.ladder_id AND entries.version_id = dues.version_id
-WHERE dues.ladder_id = ? AND coalesce(entries.active, 0) <> (dues.due
-  AND (entries.version_id IS NOT NULL OR dues.games = '[]' OR EXISTS (SELECT 1 FROM json_each(dues.games) WHERE json_each.value = dues.game))
-) ORDER BY dues.version_id
+WHERE dues.ladder_id = ? AND coalesce(entries.active, 0) <> dues.due ORDER BY dues.version_id
 `
 
 // The versions that play on a ladder and must not, or the other way round.
