@@ -196,7 +196,7 @@ func (s *Site) resigned(v *visit) error {
 		if err != nil {
 			return err
 		}
-		if t.Resign(seat); len(t.People()) == 1 {
+		if t.Resign(seat); len(t.People()) == 1 || t.Variant.Players == 2 { // nobody plays on
 			select { // the bots may have to end their move
 			case <-t.Over():
 			case <-v.ctx().Done():
