@@ -8,8 +8,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"io"
 	"io/fs"
 	"log"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -39,6 +41,7 @@ type authority struct {
 	*httptest.Server
 	root  []byte // of the certificates that it gives, in PEM
 	names string // the address of the name server
+	valid uint64 // for how many seconds a certificate is; 0: for 90 days
 }
 
 func newAuthority(t *testing.T) *authority {
@@ -70,7 +73,7 @@ func (a *authority) file(t *testing.T) (path string) {
 // begin lets the authority validate on two ports.
 func (a *authority) begin(t *testing.T, http, https int) {
 	said, store := log.New(t.Output(), "pebble: ", 0), db.NewMemoryStore()
-	issuer := ca.New(said, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {}})
+	issuer := ca.New(said, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {ValidityPeriod: a.valid}})
 	a.root = issuer.GetRootCert(0).PEM()
 	front := wfe.New(said, store, va.New(said, http, https, true, a.names, store), issuer, []string{"pebble.example"}, true, false, 0, 0)
 	a.Config.Handler = front.Handler()
@@ -147,27 +150,34 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// A certificate that is about to expire is renewed while the server serves with it.
+// A certificate that is about to expire is renewed while the server serves with it: one that the server finds in its
+// directory, and then one that it has obtained itself, which is valid for seconds.
 func TestCertificateRenewed(t *testing.T) {
 	a := newAuthority(t)
+	a.valid = 6
 	s := newCertified(t, a)
+	said := new(kit.Output)
+	s.Log = slog.New(slog.NewTextHandler(io.MultiWriter(said, t.Output()), nil))
 	a.begin(t, port(s.plain), port(s.listener))
 	key := kit.Get[*ecdsa.PrivateKey](t)(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
-	old := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{domain}, NotBefore: time.Now().AddDate(0, 0, -80), NotAfter: time.Now().AddDate(0, 0, 10)}
+	old := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{domain}, NotBefore: time.Now().AddDate(0, 0, -80), NotAfter: time.Now().AddDate(0, 0, 10).UTC().Truncate(time.Second)}
 	der := kit.Get[[]byte](t)(x509.CreateCertificate(rand.Reader, old, old, key.Public(), key))
 	private := kit.Get[[]byte](t)(x509.MarshalECPrivateKey(key))
 	kit.Must(t, os.Mkdir(s.Dir.Certificates(), 0o700))
 	kit.Must(t, os.WriteFile(filepath.Join(s.Dir.Certificates(), domain), append(
 		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...), 0o600))
 	s.begin()
-	kit.Until(t, "the certificate is of the authority", func() bool {
-		answer, err := s.browser(a).Get(s.URL() + "/healthz")
-		if err != nil {
-			return false
+	used := map[string]bool{} // the numbers of the authority's certificates
+	kit.Until(t, "the second certificate of the authority is used", func() bool {
+		if answer, err := s.browser(a).Get(s.URL() + "/healthz"); err == nil {
+			answer.Body.Close()
+			used[answer.TLS.PeerCertificates[0].SerialNumber.String()] = true
 		}
-		answer.Body.Close()
-		return true
+		return len(used) == 2
 	})
+	if text := said.String(); !strings.Contains(text, "expires="+old.NotAfter.Format("2006-01-02T15:04:05")) {
+		t.Errorf("the server did not serve with the certificate in its directory, which expires at %v: %s", old.NotAfter, text)
+	}
 }
 
 // Names for which there is no certificate.

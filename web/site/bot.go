@@ -36,7 +36,7 @@ type botPage struct {
 	Places    []ladder.Standing
 	Ladder    string // that the chart and the records are of, "" without a place
 	Chart     chart
-	Rated     chart // the Elo of each version with its interval
+	Rated     chart // the rating of each version with its interval
 	Opponents []store.Opponent
 	Pager     pager
 	Matches   []shownMatch
@@ -141,7 +141,7 @@ func (s *Site) addRatings(v *visit, page *botPage) error {
 	for _, p := range slices.Backward(list) {
 		at := point{
 			X: float64(p.Version), Y: p.Rating(),
-			Label: v.t("bot.versions-point", "Version", p.Version, "Elo", whole(p.Rating()), "PlusMinus", plusMinus(p.PlusMinus), "Count", p.Matches),
+			Label: v.t("bot.versions-point", "Version", p.Version, "Rating", whole(p.Rating()), "PlusMinus", plusMinus(p.PlusMinus), "Count", p.Matches),
 		}
 		if plusMinus(p.PlusMinus) != "" {
 			at.Err = *p.PlusMinus

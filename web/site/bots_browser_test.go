@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
@@ -70,7 +71,7 @@ func TestChartByKeyboard(t *testing.T) {
 		t.Helper()
 		tips := webtest.Eval[[]string](b, shown)
 		labels := b.Attributes("figure:first-of-type .point", "aria-label")
-		if len(labels) != 10 || len(tips) != 1 || tips[0] != labels[want] {
+		if len(labels) != 10 || len(tips) != 1 || tips[0] != strings.Replace(labels[want], ", ", "", 1) {
 			t.Errorf("%s: %q is shown of %q", what, tips, labels)
 		}
 	}
@@ -90,5 +91,13 @@ func TestChartByKeyboard(t *testing.T) {
 	at := webtest.Eval[[]float64](b, `(() => { const r = document.querySelectorAll('.point rect')[4].getBoundingClientRect(); return [r.x + r.width / 2, r.y + 5]; })()`)
 	webtest.Call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: at[0], Y: at[1]})
 	read(4, "pointer")
+	b.Look(320, 640, false)
+	wide := webtest.Eval[[]string](b, `[...document.querySelectorAll('.linechart text')].filter((e) => {
+		const box = e.getBoundingClientRect();
+		return box.right > 320 || box.left < 0 || parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a < 13;
+	}).map((e) => e.textContent)`)
+	if len(wide) > 0 {
+		t.Errorf("on a phone a chart is too wide or too small for %q", wide)
+	}
 	b.Quiet()
 }

@@ -64,12 +64,12 @@ type chart struct {
 	Bars   bool // single values with their intervals, above the name of each, not a line
 }
 
-// The size of a chart in units of its view box, and the space around its area. Above the area is
-// the label of the point that is looked at.
-const (
-	chartWidth, chartHeight                        = 640, 260
-	chartLeft, chartRight, chartTop, chartBaseline = 54, 14, 36, 226
-)
+// The height of a chart, and what of it the area of the values takes, in pixels: across it is as wide as the page
+// allows. Above the area is the label of the point that is looked at.
+const chartHeight, chartTop, chartBaseline = 260, 42, 226
+
+// maxNamed are bars that all have their names: of more, every second one has it.
+const maxNamed = 6
 
 // Empty reports whether there are too few values to draw.
 func (c chart) Empty() bool { return len(c.Points) < 2 }
@@ -97,9 +97,8 @@ func (c chart) scale() scale {
 	return s
 }
 
-func (s scale) x(at float64) float64 {
-	return chartLeft + (at-s.first)/max(s.last-s.first, 1e-9)*(chartWidth-chartLeft-chartRight)
-}
+// x returns where a value is across the area, in percent.
+func (s scale) x(at float64) float64 { return (at - s.first) / max(s.last-s.first, 1e-9) * 100 }
 
 func (s scale) y(at float64) float64 {
 	return chartTop + (s.high-at)/(s.high-s.low)*(chartBaseline-chartTop)
@@ -113,19 +112,19 @@ func (c chart) SVG() template.HTML {
 	}
 	s := c.scale()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="linechart" viewBox="0 0 %d %d" role="group" aria-label="%s">`, chartWidth, chartHeight, chartText(c.Title))
+	fmt.Fprintf(&b, `<svg class="linechart" height="%d" role="group" aria-label="%s">`, chartHeight, chartText(c.Title))
 	c.writeAxes(&b, s)
 	if c.Bars {
 		for _, p := range c.Points {
-			fmt.Fprintf(&b, `<line class="bar" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/><circle class="value" cx="%.1f" cy="%.1f" r="5"/>`,
+			fmt.Fprintf(&b, `<line class="bar" x1="%.2f%%" x2="%.2f%%" y1="%.1f" y2="%.1f"/><circle class="value" cx="%.2f%%" cy="%.1f" r="5"/>`,
 				s.x(p.X), s.x(p.X), s.y(p.Y-p.Err), s.y(p.Y+p.Err), s.x(p.X), s.y(p.Y))
 		}
-	} else {
-		b.WriteString(`<polyline points="`)
+	} else { // points of a line have no percentages: it is stretched instead
+		fmt.Fprintf(&b, `<svg width="100%%" height="%d" viewBox="0 0 100 %[1]d" preserveAspectRatio="none"><polyline points="`, chartHeight)
 		for _, p := range c.Points {
-			fmt.Fprintf(&b, "%.1f,%.1f ", s.x(p.X), s.y(p.Y))
+			fmt.Fprintf(&b, "%.2f,%.1f ", s.x(p.X), s.y(p.Y))
 		}
-		b.WriteString(`"/>`)
+		b.WriteString(`"/></svg>`)
 	}
 	for i := range c.Points {
 		c.writePoint(&b, s, i)
@@ -136,28 +135,31 @@ func (c chart) SVG() template.HTML {
 
 func (c chart) writeAxes(b *strings.Builder, s scale) {
 	for at := s.low; at <= s.high+s.step/2; at += s.step {
-		fmt.Fprintf(b, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="tick" x="%d" y="%.1f" text-anchor="end">%s</text>`,
-			chartLeft, chartWidth-chartRight, s.y(at), s.y(at), chartLeft-6, s.y(at)+4, whole(at))
+		fmt.Fprintf(b, `<line class="grid" x1="0" x2="100%%" y1="%.1f" y2="%.1f"/><text class="tick" x="-8" y="%.1f" text-anchor="end">%s</text>`,
+			s.y(at), s.y(at), s.y(at)+4, whole(at))
 	}
 	const below = chartHeight - 10
 	if c.Bars {
-		for _, p := range c.Points {
-			fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%d" text-anchor="middle">@%s</text>`, s.x(p.X), below, whole(p.X))
+		for i, p := range c.Points {
+			if left := len(c.Points) - 1 - i; len(c.Points) <= maxNamed || left%2 == 0 {
+				fmt.Fprintf(b, `<text class="tick" x="%.2f%%" y="%d" text-anchor="middle">@%s</text>`, s.x(p.X), below, whole(p.X))
+			}
 		}
 		return
 	}
-	fmt.Fprintf(b, `<text class="tick" x="%d" y="%d">%s</text><text class="tick" x="%d" y="%d" text-anchor="end">%s</text>`,
-		chartLeft, below, whole(s.first), chartWidth-chartRight, below, whole(s.last))
-	fmt.Fprintf(b, `<text class="tick" x="%d" y="%d" text-anchor="middle">%s</text>`, (chartLeft+chartWidth)/2, below, chartText(c.XTitle))
+	fmt.Fprintf(b, `<text class="tick" x="0" y="%d">%s</text><text class="tick" x="100%%" y="%d" text-anchor="end">%s</text>`,
+		below, whole(s.first), below, whole(s.last))
+	fmt.Fprintf(b, `<text class="tick" x="50%%" y="%d" text-anchor="middle">%s</text>`, below, chartText(c.XTitle))
 	for _, m := range c.Marks {
-		fmt.Fprintf(b, `<line class="mark" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text class="tick" x="%.1f" y="%d">%s</text>`,
-			s.x(m.X), s.x(m.X), chartTop, chartBaseline, s.x(m.X)+4, chartBaseline-5, chartText(m.Text))
+		fmt.Fprintf(b, `<line class="mark" x1="%.2f%%" x2="%.2f%%" y1="%d" y2="%d"/><text class="tick" x="%.2f%%" dx="4" y="%d">%s</text>`,
+			s.x(m.X), s.x(m.X), chartTop, chartBaseline, s.x(m.X), chartBaseline-5, chartText(m.Text))
 	}
 }
 
-// writePoint draws a point and the part of the area that belongs to it.
+// writePoint draws a point and the part of the area that belongs to it. Its label has a line up to the first comma,
+// and one after it.
 func (c chart) writePoint(b *strings.Builder, s scale, i int) {
-	p, from, to := c.Points[i], float64(chartLeft), float64(chartWidth-chartRight)
+	p, from, to := c.Points[i], 0.0, 100.0
 	if i > 0 {
 		from = (s.x(c.Points[i-1].X) + s.x(p.X)) / 2
 	}
@@ -165,10 +167,10 @@ func (c chart) writePoint(b *strings.Builder, s scale, i int) {
 	if i < len(c.Points)-1 {
 		to, focus = (s.x(p.X)+s.x(c.Points[i+1].X))/2, -1
 	}
-	label := chartText(p.Label)
-	fmt.Fprintf(b, `<g class="point" tabindex="%d" role="img" aria-label="%s"><rect x="%.1f" y="%d" width="%.1f" height="%d"/><circle cx="%.1f" cy="%.1f" r="4"/>`,
-		focus, label, from, chartTop, max(to-from, 0), chartBaseline-chartTop, s.x(p.X), s.y(p.Y))
-	fmt.Fprintf(b, `<text class="tip" x="%d" y="20" aria-hidden="true">%s</text></g>`, chartLeft, label)
+	value, about, _ := strings.Cut(p.Label, ", ")
+	fmt.Fprintf(b, `<g class="point" tabindex="%d" role="img" aria-label="%s"><rect x="%.2f%%" y="%d" width="%.2f%%" height="%d"/><circle cx="%.2f%%" cy="%.1f" r="4"/>`,
+		focus, chartText(p.Label), from, chartTop, max(to-from, 0), chartBaseline-chartTop, s.x(p.X), s.y(p.Y))
+	fmt.Fprintf(b, `<text class="tip" y="14" aria-hidden="true">%s<tspan x="0" dy="17">%s</tspan></text></g>`, chartText(value), chartText(about))
 }
 
 // ticks returns the step between about four round values in a range.

@@ -145,7 +145,7 @@ func TestSearchAndDescriptions(t *testing.T) {
 		{"ca", "/search?q=CC0", `<li lang="en"><a href="/data">`},
 		{"es", "/", `<meta name="description" content="Brisca, tute, La Podrida`},
 		{"en", fmt.Sprintf("/matches/%d", m.ID), ` · Brisca">`},
-		{"ca", fmt.Sprintf("/games/%d", games[0].ID), `<meta name="description" content="Guanya`},
+		{"ca", fmt.Sprintf("/games/%d", games[0].ID), fmt.Sprintf(`. Enfrontament %d, Repartiment 0, rotació 0">`, m.ID)},
 		{"en", "/bots/lola", `<meta name="description" content="by ada · Python · Brisca `},
 		{"es", "/ladders/brisca/pairs/lola@2/@random@1", `<meta name="description" content="lola contra random `},
 		{"es", "/rules/tute", `<meta name="description" content="Bazas con cartas`},

@@ -46,15 +46,19 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// The games that a bot did not start, after faults that disqualified it, are one line of those that it lost.
+// The games from which a bot was disqualified are one line of those that it lost; those that it failed to start are not.
 func TestLostOnce(t *testing.T) {
 	m := ladder.Match{Bots: []string{"a", "b"}, Numbers: []int{1, 1}}
 	var games []ladder.Game
-	for i, fault := range []string{"", "exit", "startup", "startup", "startup"} {
-		games = append(games, ladder.Game{ID: int64(i), Seats: []ladder.GameSeat{{Slot: 0, Rank: 1}, {Seat: 1, Slot: 1, Rank: 2, Fault: fault}}})
+	for i, fault := range []string{"", "exit", "startup", "startup", "startup", "startup"} {
+		b := ladder.GameSeat{Seat: 1, Slot: 1, Rank: 2, Fault: fault}
+		if fault != "" {
+			b.Faults = 1
+		}
+		games = append(games, ladder.Game{ID: int64(i), Deal: i, Seats: []ladder.GameSeat{{Slot: 0, Rank: 1}, b}})
 	}
 	list := lostOf(m, games, "b")
-	if len(list) != 3 || list[2].ID != 2 || list[2].More != 2 || list[1].More != 0 {
+	if len(list) != 5 || list[3].Out() || !list[4].Out() || list[4].ID != 4 || list[4].More != 1 {
 		t.Errorf("%+v", list)
 	}
 }

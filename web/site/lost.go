@@ -5,7 +5,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/protocol"
 )
 
 const lostMatches = 20 // on a page
@@ -25,7 +24,7 @@ type lostGame struct {
 	Seat   ladder.GameSeat
 	Others []string // the bots that were ahead
 	Best   float64  // the points of the best of them
-	More   int      // games of the match that it did not start, either: most often it was disqualified
+	More   int      // later games of the match from which it was disqualified, too
 }
 
 // lost lists the games that a bot has lost, those of the last match first.
@@ -50,17 +49,22 @@ func (s *Site) lost(v *visit, b ladder.Bot) error {
 	return v.page(http.StatusOK, "lost", page)
 }
 
-// lostOf returns the games of a match that a bot lost. The first that a version did not start stands for all of those.
+// Out reports whether the bot was not started, for its faults before.
+func (g lostGame) Out() bool { return g.Seat.Fault == disqualified }
+
+// lostOf returns the games of a match that a bot lost. The first from which a version was disqualified stands for all
+// of those.
 func lostOf(m ladder.Match, games []ladder.Game, bot string) (list []lostGame) {
-	unstarted := map[int]int{} // by version, its place in the list
+	disqualify(games)
+	out := map[int]int{} // by version, its place in the list
 	for _, g := range games {
 		for _, lost := range lostIn(m, g, bot) {
-			if lost.Seat.Fault == string(protocol.Startup) {
-				if first, found := unstarted[lost.Number]; found {
+			if lost.Out() {
+				if first, found := out[lost.Number]; found {
 					list[first].More++
 					continue
 				}
-				unstarted[lost.Number] = len(list)
+				out[lost.Number] = len(list)
 			}
 			list = append(list, lost)
 		}

@@ -50,7 +50,7 @@ type dealGame struct {
 	Slots [][]ladder.GameSeat // the seats of each bot
 }
 
-// leftOut is a bot and in how many games of the page it was not started, for its faults before them.
+// leftOut is a bot and in how many games of the match it was not started, for its faults before them.
 type leftOut struct {
 	Bot   string
 	Games int
@@ -138,7 +138,8 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 		return err
 	}
 	page.Outcome = outcomeOf(len(page.Bots), variant.Sides, list)
-	started := page.leaveOut(list, deals)
+	disqualify(list)
+	page.leaveOut(list)
 	list = slices.DeleteFunc(list, func(g ladder.Game) bool { return !slices.Contains(deals, g.Deal) })
 	for _, g := range list {
 		game := dealGame{g, make([][]ladder.GameSeat, len(page.Bots))}
@@ -152,7 +153,7 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 		last.Games = append(last.Games, game)
 	}
 	page.Played = joined(page.Played)
-	return s.addFaults(v, page, slices.DeleteFunc(list, func(g ladder.Game) bool { return !started[g.ID] }))
+	return s.addFaults(v, page, slices.DeleteFunc(list, func(g ladder.Game) bool { return !failed(g) }))
 }
 
 // joined joins deals that follow each other if their games ended alike without a move, as when a bot was disqualified.
@@ -170,25 +171,23 @@ func joined(rows []dealRow) (out []dealRow) {
 	return out
 }
 
-// leaveOut counts the games of some deals in which bots were disqualified, out of all games of the match in
-// their order, and returns the games that have a fault of a bot that was started.
-func (p *matchPage) leaveOut(all []ladder.Game, deals []int) (started map[int64]bool) {
-	started = map[int64]bool{}
-	faults, left := make([][]int, len(p.Bots)), make([]int, len(p.Bots)) // the deals of the faults
-	for _, g := range all {
-		for _, seat := range g.Seats {
+// disqualified is the code of a fault for pages: the bot was not started, for its faults in deals before.
+const disqualified = "disqualified"
+
+// disqualify gives that code to the seats in all games of a match, in their order, whose bots were not started.
+func disqualify(games []ladder.Game) {
+	faults := map[int][]int{} // the deals of the faults, by slot
+	for i, g := range games {
+		games[i].Seats = slices.Clone(g.Seats)
+		for k, seat := range g.Seats {
 			earlier := 0
 			for _, deal := range faults[seat.Slot] {
 				if deal < g.Deal {
 					earlier++
 				}
 			}
-			switch {
-			case seat.Fault == "":
-			case earlier < referee.MaxFaults:
-				started[g.ID] = true
-			case slices.Contains(deals, g.Deal):
-				left[seat.Slot]++
+			if seat.Fault != "" && earlier >= referee.MaxFaults {
+				games[i].Seats[k].Fault = disqualified
 			}
 		}
 		for _, seat := range g.Seats {
@@ -197,12 +196,28 @@ func (p *matchPage) leaveOut(all []ladder.Game, deals []int) (started map[int64]
 			}
 		}
 	}
+}
+
+// leaveOut counts the games of a match in which bots were disqualified.
+func (p *matchPage) leaveOut(games []ladder.Game) {
+	left := make([]int, len(p.Bots))
+	for _, g := range games {
+		for _, seat := range g.Seats {
+			if seat.Fault == disqualified {
+				left[seat.Slot]++
+			}
+		}
+	}
 	for slot, n := range left {
 		if n > 0 {
 			p.Left = append(p.Left, leftOut{p.Bots[slot], n})
 		}
 	}
-	return started
+}
+
+// failed reports whether a bot that was started has a fault in a game.
+func failed(g ladder.Game) bool {
+	return slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" && s.Fault != disqualified })
 }
 
 // addFaults explains the faults of the first games.
@@ -260,6 +275,9 @@ const (
 func (s *Site) note(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
 	slot := g.Seats[f.Seat].Slot
 	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: cut(maxFaultText, f.Text)}
+	if f.Reason.Kind == fault.Disqualified {
+		n.Code = disqualified
+	}
 	version, err := s.Store.Version(v.ctx(), m.Versions[slot])
 	if err != nil || f.Reason.Kind == "" {
 		return n, err

@@ -55,13 +55,13 @@ func TestLeftOut(t *testing.T) {
 		}
 	}
 	p := matchPage{shownMatch: shownMatch{Match: ladder.Match{Bots: []string{"good", "bad"}}}}
-	started := p.leaveOut(games, []int{1, 2})
-	if len(p.Left) != 1 || p.Left[0] != (leftOut{"bad", 2}) {
-		t.Errorf("%v are left out, want bad in the two games of deal 2", p.Left)
+	disqualify(games)
+	if p.leaveOut(games); len(p.Left) != 1 || p.Left[0] != (leftOut{"bad", 4}) {
+		t.Errorf("%v are left out, want bad in the four games of deals 2 and 3", p.Left)
 	}
 	for _, g := range games {
-		if started[g.ID] != (g.Deal < 2) {
-			t.Errorf("deal %d, rotation %d: it was started: %v", g.Deal, g.Rotation, started[g.ID])
+		if failed(g) != (g.Deal < 2) || g.Deal >= 2 && g.Seats[1].Fault != disqualified {
+			t.Errorf("deal %d, rotation %d: its fault is %q", g.Deal, g.Rotation, g.Seats[1].Fault)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestLeftOut(t *testing.T) {
 func TestJoined(t *testing.T) {
 	var rows []dealRow
 	for deal, plies := range []int{9, 0, 0, 8, 0} {
-		games := []dealGame{{ladder.Game{Plies: plies}, [][]ladder.GameSeat{{{Rank: 1}}, {{Seat: 1, Rank: 2, Fault: "startup"}}}}}
+		games := []dealGame{{ladder.Game{Plies: plies}, [][]ladder.GameSeat{{{Rank: 1}}, {{Seat: 1, Rank: 2, Fault: disqualified}}}}}
 		rows = append(rows, dealRow{Deal: deal, Last: deal, Games: games})
 	}
 	var got [][2]int

@@ -202,6 +202,9 @@ func TestPlaySit(t *testing.T) {
 	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
 	table := w.Post(first, "/play", "game=brisca&bot=%2B&seat=0&bank=5").Header.Get("Location")
+	if a := w.Get(second, table); !strings.Contains(a.Body, "ratings of people") {
+		t.Errorf("who is invited does not read what the game counts for: %s", a.Body)
+	}
 	if a := w.Post(second, table+"/sit", ""); a.Status != http.StatusSeeOther || a.Header.Get("Location") != table {
 		t.Fatalf("sitting down answers %d: %s", a.Status, a.Body)
 	}

@@ -212,7 +212,7 @@ func (s *Site) resigned(v *visit) error {
 		case t.Waiting():
 			return ladder.Errorf(ladder.Conflict, "cancel the table, or wait", "this game has not begun")
 		}
-		if t.Resign(seat); len(t.People()) == 1 {
+		if t.Resign(seat); len(t.People()) == 1 || t.Variant.Players == 2 { // no other people play on
 			select { // the bots may have to play on
 			case <-t.Over():
 			case <-time.After(resignWait):

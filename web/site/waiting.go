@@ -67,7 +67,11 @@ func optionsInWords(v *visit, t *play.Table) (list []template.HTML, err error) {
 	if bank := int(t.Choice.Bank.Minutes()); bank > 0 {
 		clock = v.t("waiting.bank", "Count", bank)
 	}
-	return append(list, template.HTML(template.HTMLEscapeString(clock))), nil
+	list = append(list, template.HTML(template.HTMLEscapeString(clock)))
+	if !slices.ContainsFunc(t.Choice.Others, func(other string) bool { return other != play.Invited }) {
+		list = append(list, template.HTML(v.t("waiting.rated")))
+	}
+	return list, nil
 }
 
 // satDown gives the visitor a seat at a table.

@@ -10,7 +10,8 @@ const stage = figure.querySelector('.stage');
 let shown = null;
 
 socket.watch('games', ({ matches }) => {
-  others.textContent = matches.length > 1 ? say('others', { count: matches.length - 1 }) : '';
+  others.hidden = matches.length < 2;
+  others.textContent = say('others', { count: matches.length - 1 });
   if (shown || matches.length === 0) return;
   const game = matches.find((m) => m.id > 0) ?? matches[0]; // bots are faster than people
   figure.hidden = false;
