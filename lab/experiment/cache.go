@@ -51,7 +51,8 @@ func openCache(dir string, most int) (*cache, error) {
 func lock(path, what, flag string) (*flock.Flock, error) {
 	l := flock.New(path)
 	if held, err := l.TryLock(); err != nil || !held {
-		return nil, errors.Join(fmt.Errorf("%s is in use by another experiment: wait for its end, or choose another --%s", what, flag), err)
+		const used = "%s is in use by another experiment: wait for its end, or choose another --%s"
+		return nil, errors.Join(fmt.Errorf(used, what, flag), err)
 	}
 	return l, nil
 }
