@@ -74,7 +74,7 @@ func entry[S, R any, P dealt[S, R]](
 		r := options.(R)
 		widest, last := moves(r)
 		return shape{widest, last, int(unsafe.Sizeof(*new(S))), func(n int) positions {
-			return &batch[S, R, P]{r, observe, points, make([]S, n)}
+			return &positionsOf[S, R, P]{r, observe, points, make([]S, n)}
 		}}
 	}
 }
@@ -89,15 +89,15 @@ type positions interface {
 	observe(i, seat int, r *row)
 }
 
-// batch is positions side by side in memory.
-type batch[S, R any, P dealt[S, R]] struct {
+// positionsOf is the positions of one game, side by side in memory.
+type positionsOf[S, R any, P dealt[S, R]] struct {
 	rules  R
 	write  func(P, int, *row)
 	score  func(P, []float32)
 	states []S
 }
 
-func (b *batch[S, R, P]) deal(i int, src *rules.Stream) { P(&b.states[i]).Deal(b.rules, src) }
-func (b *batch[S, R, P]) at(i int) rules.State          { return P(&b.states[i]) }
-func (b *batch[S, R, P]) observe(i, seat int, r *row)   { b.write(&b.states[i], seat, r) }
-func (b *batch[S, R, P]) points(i int, dst []float32)   { b.score(&b.states[i], dst) }
+func (p *positionsOf[S, R, P]) deal(i int, src *rules.Stream) { P(&p.states[i]).Deal(p.rules, src) }
+func (p *positionsOf[S, R, P]) at(i int) rules.State          { return P(&p.states[i]) }
+func (p *positionsOf[S, R, P]) observe(i, seat int, r *row)   { p.write(&p.states[i], seat, r) }
+func (p *positionsOf[S, R, P]) points(i int, dst []float32)   { p.score(&p.states[i], dst) }

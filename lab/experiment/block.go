@@ -168,10 +168,10 @@ func openKept(path string) (*kept, error) {
 		return nil, err
 	}
 	// Not the file itself: on Windows nobody could read it.
-	k.lock = flock.New(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock"))
-	if held, err := k.lock.TryLock(); err != nil || !held {
+	k.lock, err = lock(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock"), strconv.Quote(path), "out")
+	if err != nil {
 		k.file.Close()
-		return nil, errors.Join(fmt.Errorf("%q is in use by another experiment: wait for its end, or choose another --out", path), err)
+		return nil, err
 	}
 	if err := k.read(path); err != nil {
 		k.close()

@@ -40,11 +40,21 @@ func openCache(dir string, most int) (*cache, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	c := &cache{dir: dir, most: int64(most) << 20, lock: flock.New(filepath.Join(dir, lockFile)), used: map[string]bool{}}
-	if held, err := c.lock.TryLock(); err != nil || !held {
-		return nil, errors.Join(fmt.Errorf("models: directory %q is in use by another experiment: wait for its end, or choose another --models", dir), err)
+	held, err := lock(filepath.Join(dir, lockFile), fmt.Sprintf("models: directory %q", dir), "models")
+	if err != nil {
+		return nil, err
 	}
-	return c, nil
+	return &cache{dir: dir, most: int64(most) << 20, lock: held, used: map[string]bool{}}, nil
+}
+
+// lock locks a file for this experiment. The error says what is in use, and which flag names another.
+func lock(path, what, flag string) (*flock.Flock, error) {
+	l := flock.New(path)
+	if held, err := l.TryLock(); err != nil || !held {
+		const used = "%s is in use by another experiment: wait for its end, or choose another --%s"
+		return nil, errors.Join(fmt.Errorf(used, what, flag), err)
+	}
+	return l, nil
 }
 
 func (c *cache) close() error { return c.lock.Unlock() }

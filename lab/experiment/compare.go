@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/referee/stats"
 )
 
-// Result is a table as it was measured.
-type Result struct {
+// Comparison is a table as it was measured, beside the published one.
+type Comparison struct {
 	Number  string   `json:"number"`
 	Title   string   `json:"title"`
 	Way     way      `json:"way,omitempty"` // of the experiment, where it has two
@@ -46,13 +46,13 @@ type Figure struct {
 	Verdict   Verdict        `json:"verdict"`
 }
 
-// all is the row of a table's total.
-const all = "all"
+// totalRow is the name of the row of a table's total.
+const totalRow = "all"
 
 // compare returns a table with its figures in a way.
-func (e *Experiment) compare(t *Table, w way, rows [][]result) Result {
+func (e *Experiment) compare(t *Table, w way, rows [][]result) Comparison {
 	m := measures[t.Measure]
-	r := Result{Way: w, Number: t.Number, Title: t.Title, Measure: t.Measure, Unit: m.unit, Columns: t.columns(), plot: t.Plot}
+	r := Comparison{Way: w, Number: t.Number, Title: t.Title, Measure: t.Measure, Unit: m.unit, Columns: t.columns(), plot: t.Plot}
 	sample := 0
 	for i, row := range e.rows {
 		sample += row.games
@@ -68,7 +68,7 @@ func (e *Experiment) compare(t *Table, w way, rows [][]result) Result {
 		}
 	}
 	if t.Total != 0 {
-		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), t.columns()[0], t.Total, row{name: all, games: sample, trained: 1}))
+		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), t.columns()[0], t.Total, row{name: totalRow, games: sample, trained: 1}))
 	}
 	for _, f := range r.Figures {
 		r.Agree += int(one(f.Verdict == Agrees))

@@ -2,13 +2,10 @@ package experiment
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/protocol"
@@ -17,9 +14,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/tebes"
 )
-
-// clock is longer than any bot of a study thinks: depth, nodes and their own time limit them.
-var clock = referee.Clock{Move: 10 * time.Minute, Margin: time.Second, Startup: time.Minute}
 
 // findPlayers finds the bots of the matches in each way, by their names: one for each seed of a model.
 func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Learned) (map[way]map[string][]player, error) {
@@ -105,11 +99,10 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, kept 
 // their first rotation.
 func (b *block) play(ctx context.Context, o *Options, core int, done func(result)) error {
 	m := match.Match{
-		Variant: b.variant, Deals: b.games, Only: []int{0}, Clock: clock, Workers: []int{core}, Seed: o.Seed.Derive(b.key()),
+		Variant: b.variant, Deals: b.games, Only: []int{0}, Clock: run.Clock, Workers: []int{core}, Seed: o.Seed.Derive(b.key()),
 		Done: func(g *referee.Result) error {
-			if len(g.Faults) > 0 { // its figures would mean nothing
-				f := g.Faults[0]
-				return fmt.Errorf("%s had a fault: %w", g.Seats[f.Seat].Name, errors.New(f.Text))
+			if err := run.FaultOf(g); err != nil {
+				return err
 			}
 			r, err := resultOf(b.variant, g)
 			if err == nil {

@@ -111,7 +111,7 @@ func (r *Report) writeModels(w io.Writer) {
 }
 
 // heading returns the title of the table, with its way.
-func (r *Result) heading() string {
+func (r *Comparison) heading() string {
 	if r.Way == "" {
 		return r.Title
 	}
@@ -128,7 +128,7 @@ func (r *Report) repeats() string {
 	return "the same seed gives the same games"
 }
 
-func (r *Result) write(w io.Writer) {
+func (r *Comparison) write(w io.Writer) {
 	fmt.Fprintf(w, "table %s: %s\n\n", r.Number, r.heading())
 	text.Rows(w, "||ours, "+r.Unit+"|95 %|games|published|95 %|games|", r.Figures, func(f Figure) []any {
 		column := f.Column
@@ -158,7 +158,7 @@ func (r *Result) write(w io.Writer) {
 }
 
 // value returns a figure as text, a dash for none.
-func (r *Result) value(e stats.Estimate) string {
+func (r *Comparison) value(e stats.Estimate) string {
 	if math.IsNaN(e.Value) {
 		return "-"
 	}
@@ -166,7 +166,7 @@ func (r *Result) value(e stats.Estimate) string {
 }
 
 // ends returns an interval as text, a dash for none.
-func (r *Result) ends(e stats.Estimate) string {
+func (r *Comparison) ends(e stats.Estimate) string {
 	if math.IsNaN(e.Low) || math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) || e.Low == e.High && e.Low == e.Value {
 		return "-"
 	}
@@ -175,7 +175,7 @@ func (r *Result) ends(e stats.Estimate) string {
 
 // number returns a figure: a share and a large number with one decimal at most, a small number
 // with two digits.
-func (r *Result) number(x float64) string {
+func (r *Comparison) number(x float64) string {
 	size := math.Abs(x)
 	switch share := measures[r.Measure].share; {
 	case size >= 1000:

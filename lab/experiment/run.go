@@ -57,25 +57,25 @@ func (o *Options) games(study int) int {
 
 // Report is what an experiment has found.
 type Report struct {
-	Experiment  string    `json:"experiment"`
-	Title       string    `json:"title"`
-	Study       string    `json:"study"`
-	Remark      string    `json:"remark"`
-	Seed        string    `json:"seed"`
-	Scale       float64   `json:"scale"`
-	TimeScale   float64   `json:"time_scale"`
-	NodeRate    int       `json:"nodes_per_second"` // instead of time; 0 for time
-	TrainScale  float64   `json:"train_scale"`
-	Timed       bool      `json:"timed"` // some bot's limit is a time
-	Interrupted bool      `json:"interrupted"`
-	Games       int       `json:"games"`
-	All         int       `json:"all"` // games, of a whole run
-	Drawn       int       `json:"drawn"`
-	Seconds     float64   `json:"seconds"`
-	Tables      []Result  `json:"tables"`
-	Models      []Learned `json:"models"`
-	Notes       []string  `json:"notes"`
-	Curves      []Curve   `json:"curves"`
+	Experiment  string       `json:"experiment"`
+	Title       string       `json:"title"`
+	Study       string       `json:"study"`
+	Remark      string       `json:"remark"`
+	Seed        string       `json:"seed"`
+	Scale       float64      `json:"scale"`
+	TimeScale   float64      `json:"time_scale"`
+	NodeRate    int          `json:"nodes_per_second"` // instead of time; 0 for time
+	TrainScale  float64      `json:"train_scale"`
+	Timed       bool         `json:"timed"` // some bot's limit is a time
+	Interrupted bool         `json:"interrupted"`
+	Games       int          `json:"games"`
+	All         int          `json:"all"` // games, of a whole run
+	Drawn       int          `json:"drawn"`
+	Seconds     float64      `json:"seconds"`
+	Tables      []Comparison `json:"tables"`
+	Models      []Learned    `json:"models"`
+	Notes       []string     `json:"notes"`
+	Curves      []Curve      `json:"curves"`
 }
 
 // Curve is how a training went: the share of games that were won, by the games played.

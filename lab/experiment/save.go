@@ -77,7 +77,7 @@ type bars struct {
 }
 
 // draw draws the figures of a table beside the published ones.
-func (r *Result) draw(path string) error {
+func (r *Comparison) draw(path string) error {
 	var ours, published bars
 	var labels []string
 	for i, f := range r.Figures {

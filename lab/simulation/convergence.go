@@ -63,7 +63,7 @@ func (c Curve) Reaches(spearman float64) float64 {
 }
 
 // ours is the ladder's own method.
-var ours = Method{Name: "timba", Arrivals: true, pair: published, rate: byOutcome, fit: true}
+var ours = Method{Name: "timba", Arrivals: true, pair: byPool, rate: byOutcome, fit: true}
 
 // Methods returns the ladder's own and those that it is compared with.
 func Methods() []Method {
@@ -71,13 +71,13 @@ func Methods() []Method {
 		ours,
 		{Name: "timba's Elo, random pairing", Arrivals: true, pair: random, rate: byOutcome, fit: true},
 		{Name: "TrueSkill a game, random pairing", Arrivals: true, pair: random, rate: trueSkill},
-		{Name: "TrueSkill a game, timba's pairing", pair: published, rate: trueSkill},
+		{Name: "TrueSkill a game, timba's pairing", pair: byPool, rate: trueSkill},
 	}
 	for _, k := range []float64{20, 32, 64, 128, 256} {
 		name := fmt.Sprintf("Elo K=%v a match, ", k)
 		methods = append(methods,
 			Method{Name: name + "random pairing", Arrivals: true, pair: random, rate: byMatch(k)},
-			Method{Name: name + "timba's pairing", pair: published, rate: byMatch(k)})
+			Method{Name: name + "timba's pairing", pair: byPool, rate: byMatch(k)})
 	}
 	for _, k := range []float64{4, 10, 20, 32} {
 		methods = append(methods, Method{Name: fmt.Sprintf("Elo K=%v a game, random pairing", k), pair: random, rate: byGame(k)})

@@ -25,15 +25,15 @@ const (
 // maxDiff is beyond any difference of Elo that is asked for.
 const maxDiff = 4000
 
-// curve is the skill at which the expected score is that of a difference of
+// skills has the skill at which the expected score is that of a difference of
 // 0, 1, 2... Elo. It is made when it is asked for: every start of the program, and
 // of every sandbox, would wait for it.
-var curve = sync.OnceValue(func() []float64 {
+var skills = sync.OnceValue(func() []float64 {
 	n := distuv.UnitNormal
 	score := func(skill float64) float64 { return (n.CDF(skill-tie) + n.CDF(skill+tie)) / 2 }
-	skills := make([]float64, maxDiff+2)
+	byElo := make([]float64, maxDiff+2)
 	low := 0.0
-	for elo := range skills {
+	for elo := range byElo {
 		want, a, b := stats.Score(float64(elo)), low, 40.0
 		for range 60 {
 			if mid := (a + b) / 2; score(mid) < want {
@@ -42,17 +42,17 @@ var curve = sync.OnceValue(func() []float64 {
 				b = mid
 			}
 		}
-		skills[elo], low = a, a
+		byElo[elo], low = a, a
 	}
-	return skills
+	return byElo
 })
 
 // skill returns the difference of skill with the expected score of diff Elo.
 func skill(diff float64) float64 {
 	x := min(math.Abs(diff), maxDiff)
 	i := int(x)
-	skills := curve()
-	s := skills[i] + (x-float64(i))*(skills[i+1]-skills[i])
+	byElo := skills()
+	s := byElo[i] + (x-float64(i))*(byElo[i+1]-byElo[i])
 	return math.Copysign(s, diff)
 }
 

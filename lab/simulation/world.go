@@ -82,8 +82,8 @@ func (w *world) replace(bot int, truth float64) {
 // pairing chooses the bots of a match, by slot.
 type pairing func(w *world) []int
 
-// published returns those that the ladder's own rule chooses.
-func published(w *world) (bots []int) {
+// byPool pairs bots by the ladder's own rule.
+func byPool(w *world) (bots []int) {
 	slots, _ := w.pool.Next(matchmaking.Choice{}, w.r) // all meetings are known
 	for _, id := range slots {
 		bots = append(bots, int(id))

@@ -83,6 +83,9 @@ func TestSameFile(t *testing.T) {
 			}
 		}
 	}
+	if most := 60 * p.Games(); len(want) > most {
+		t.Errorf("%d bytes, more than %d: they are not compressed", len(want), most)
+	}
 	p.Seed++
 	if bytes.Equal(read(t, write(t, &p)), want) {
 		t.Error("another seed makes the same file")

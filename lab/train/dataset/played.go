@@ -3,12 +3,10 @@ package dataset
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee"
@@ -20,9 +18,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
-
-// clock is longer than a bot of a data set should think.
-var clock = referee.Clock{Move: 10 * time.Minute, Margin: time.Second, Startup: time.Minute}
 
 // seats returns the bots by seat: as they are given, or the only one for every seat.
 func seats(m cards.Mode, given []string) ([]string, error) {
@@ -97,13 +92,12 @@ func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots
 		}
 		v := m.Variant(r)
 		match := &match.Match{
-			Variant: v, Bots: turned, Deals: deals, Only: []int{0}, Clock: clock, Seed: seed.Derive(fmt.Sprint(rotation)),
+			Variant: v, Bots: turned, Deals: deals, Only: []int{0}, Clock: run.Clock, Seed: seed.Derive(fmt.Sprint(rotation)),
 			Workers: []int{cores.Any},
 		}
 		match.Done = func(g *referee.Result) error {
-			if len(g.Faults) > 0 {
-				f := g.Faults[0]
-				return fmt.Errorf("%s had a fault: %w", g.Seats[f.Seat].Name, errors.New(f.Text))
+			if err := run.FaultOf(g); err != nil {
+				return err
 			}
 			return record(v, bits, g, &games[at[rotation+g.Match.Deal*n]])
 		}

@@ -157,7 +157,9 @@ func (c *Config) Begin(ctx context.Context, in run.Input) (_ run.Trainer, err er
 			return nil, err
 		}
 	}
-	w.zip, err = zstd.NewWriter(nil, zstd.WithEncoderCRC(true), zstd.WithEncoderConcurrency(in.Workers), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window))
+	w.zip, err = zstd.NewWriter(nil, zstd.WithEncoderCRC(true), zstd.WithEncoderConcurrency(in.Workers),
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
+		zstd.WithAllLitEntropyCompression(true)) // the bytes of games hardly repeat, but some are rarer than others
 	return w, err
 }
 

@@ -54,7 +54,6 @@ type training struct {
 	trainer *fit.Trainer
 	games   []*games // by worker
 	at      progress
-	loss    float64 // of the last line of metrics
 }
 
 // progress is how far a training is.
@@ -63,6 +62,7 @@ type progress struct {
 	Positions  int     `json:"positions"` // learned from in all
 	Loss       float64 `json:"loss"`      // summed since the last line of metrics
 	Since      int     `json:"since"`     // positions since then, as often as they were learned from
+	Last       float64 `json:"last"`      // the loss of that line
 }
 
 // newTraining begins with the weights of a net, or with random ones if it is nil.
@@ -138,9 +138,9 @@ func (t *training) Report(f *run.Folder) error {
 		return nil
 	}
 	tally := t.test(tested)
-	t.loss = t.at.Loss / float64(max(1, t.at.Since))
+	t.at.Last = t.at.Loss / float64(max(1, t.at.Since))
 	t.at.Loss, t.at.Since = 0, 0
-	return f.Metrics(t.at.Generation, run.Value{Name: "positions", X: float64(t.at.Positions)}, run.Value{Name: "loss", X: t.loss},
+	return f.Metrics(t.at.Generation, run.Value{Name: "positions", X: float64(t.at.Positions)}, run.Value{Name: "loss", X: t.at.Last},
 		run.Value{Name: "rate", X: t.rate()}, run.Value{Name: "won", X: tally.Share()})
 }
 
@@ -162,7 +162,7 @@ func (t *training) test(n int) (sum run.Tally) {
 func (t *training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
 	h := model.Header{Kind: model.Net, Mode: t.Mode, Encoding: features.Complete, Seed: t.Seed}
 	t.net.Describe(&h)
-	return Report{t.at.Positions, t.net.Params(), t.test(finalTest), t.loss}, errors.Join(
+	return Report{t.at.Positions, t.net.Params(), t.test(finalTest), t.at.Last}, errors.Join(
 		f.Model(h, t.net.Write),
 		f.Plot("loss", "What the net does not foresee", "generation", "half the squared error of a position", "loss"),
 		f.Plot("won", "Against random moves", "generation", "games won", "won"),

@@ -30,7 +30,7 @@ func Files(t testing.TB, dir string) (text string) {
 }
 
 // Same trains as a whole, and again with 1 worker and with 7, interrupted after each step, and
-// checks that the files are the same. It returns them.
+// checks that the files are the same, also after the run that has ended is resumed. It returns them.
 func Same(t testing.TB, s run.Settings) string {
 	t.Helper()
 	dir, _ := Train[run.Result](t, s)
@@ -44,6 +44,9 @@ func Same(t testing.TB, s run.Settings) string {
 		}
 		if Files(t, dir) != whole {
 			t.Errorf("with %d workers and interruptions the files differ", workers)
+		}
+		if part(t, dir, s, true, workers); Files(t, dir) != whole {
+			t.Errorf("with %d workers the files differ after the run that has ended is resumed", workers)
 		}
 	}
 	return whole
