@@ -368,3 +368,21 @@ func TestOneGameThatFails(t *testing.T) {
 		}
 	}
 }
+
+// "bye" is tested after games also where the check before has ended the process.
+func TestByeAfterGames(t *testing.T) {
+	report := checked(t, []checkup{{"stays", "@first", begin(func(b *beginner) {
+		b.other = func(b *beginner, line string, words []string) string {
+			switch {
+			case words[0] == "game" && strings.Contains(line, " bank="):
+				b.crash("KeyError: movetime")
+			case words[0] == "bye" && b.games > 0:
+				return "#\n"
+			}
+			return ""
+		}
+	}), func(o *Options) { o.Games = oneGame(t, "teeko") }}})["stays"]
+	if bank, bye := report.Find(Bank), report.Find(Bye); bank.Status != Failed || bye.Status != Failed {
+		t.Errorf("%q is %s, %q is %s: %s", bank.Name, bank.Status, bye.Name, bye.Status, bye.Note)
+	}
+}

@@ -196,9 +196,14 @@ func banked(c referee.Clock) referee.Clock {
 // bye sends "bye" after games, and right after the greeting.
 func (k *run) bye() (note string, warnings []string, err error) {
 	var slowest time.Duration
-	for _, when := range []string{"after games", "right after \"ready\""} {
+	for i, when := range []string{"after games", "right after \"ready\""} {
 		s, err := k.use()
-		if err != nil {
+		if err == nil && i == 0 && s.games == 0 { // a failure has ended the process that had played
+			g := *k.first
+			g.until = k.until()
+			_, err = s.play(&g)
+		}
+		if err != nil && !errors.Is(err, errTime) {
 			return "", nil, err
 		}
 		s.happened("the line \"bye\"", 0)
