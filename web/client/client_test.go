@@ -255,13 +255,13 @@ func TestFollow(t *testing.T) {
 
 // A wait of more seconds than a time can have is too long, too.
 func TestEndlessWait(t *testing.T) {
-	asked := int64(0)
+	var asked atomic.Int64
 	c := serve(t, func(n int64, w http.ResponseWriter, _ *http.Request) {
-		asked = n
+		asked.Store(n)
 		w.Header().Set("Retry-After", "10000000000")
 		problem(w, http.StatusServiceUnavailable, "away", "")
 	})
-	if _, err := c.Me(bg); Status(err) != http.StatusServiceUnavailable || asked != 1 {
-		t.Errorf("it asked %d times: %v", asked, err)
+	if _, err := c.Me(bg); Status(err) != http.StatusServiceUnavailable || asked.Load() != 1 {
+		t.Errorf("it asked %d times: %v", asked.Load(), err)
 	}
 }
