@@ -43,6 +43,28 @@ func TestBuildRemoves(t *testing.T) {
 	}
 }
 
+// TestBuildReplaces: a build may make a file where a directory was, and the other way round.
+func TestBuildReplaces(t *testing.T) {
+	for _, level := range levelsHere(t) {
+		if level == Weak {
+			continue
+		}
+		_, dir := world(t)
+		write(t, filepath.Join(dir, "bot/src/main.c"), "x", 0o644)
+		write(t, filepath.Join(dir, "out"), "x", 0o644)
+		spec := command(t, level, dir, "sh", "-c", "rm -r bot out; echo > bot; mkdir out; echo > out/data")
+		spec.Build = true
+		if s, out := runToEnd(t, spec); s.Reason != Exited || s.Code != 0 {
+			t.Fatalf("at %s it %s (%v) and says %q", level, s, s.Err, out)
+		}
+		for _, name := range []string{"bot", "out/data"} {
+			if data, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(data) != "\n" {
+				t.Errorf("at %s %s is %q; %v", level, name, data, err)
+			}
+		}
+	}
+}
+
 // TestBuildKeepsOutOfLinks: a link of the original directory is no directory, whatever the build makes of its
 // copy.
 func TestBuildKeepsOutOfLinks(t *testing.T) {

@@ -204,3 +204,20 @@ func TestFilesOfTheBotLeadNowhereElse(t *testing.T) {
 		})
 	}
 }
+
+// TestLinkInShownDirectory: a bot is seen whose directory is a link in a directory that is shown anyway.
+func TestLinkInShownDirectory(t *testing.T) {
+	for _, level := range levelsHere(t) {
+		t.Run(level.String(), func(t *testing.T) {
+			home, dir := world(t)
+			write(t, dir+"/data", "hello", 0o644)
+			shown := mkdir(t, filepath.Dir(home)+"/shown")
+			kit.Must(t, os.Symlink(dir, shown+"/current"))
+			spec := command(t, level, shown+"/current", "sh", "-c", "read x < data; echo $x")
+			spec.Show = append(spec.Show, shown)
+			if s, out := runToEnd(t, spec); s.Reason != Exited || out != "hello\n" {
+				t.Errorf("it %s and says %q", s, out)
+			}
+		})
+	}
+}

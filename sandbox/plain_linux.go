@@ -34,8 +34,7 @@ func (p *Process) killPlain() {
 }
 
 func (p *Process) waitPlain() {
-	for unix.Waitid(unix.P_PID, p.first.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
-	}
+	awaitEnd(p.first.Pid)
 	p.mu.Lock()
 	p.killPlain()
 	state, err := p.first.Wait()

@@ -287,12 +287,15 @@ func (p *Process) wait() {
 		return
 	}
 	if p.first != nil {
-		p.first.Wait() // how init itself ended does not matter
+		awaitEnd(p.first.Pid)
 	}
 	close(p.ended) // a check in progress finds no files any more
 	p.status = p.judge(p.lastReport())
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.first != nil {
+		p.first.Wait() // how init itself ended does not matter
+	}
 	p.gone = true
 	if p.group != nil {
 		p.status.CPU = p.group.cpu()
@@ -307,6 +310,12 @@ func (p *Process) wait() {
 	}
 	if p.uid >= 0 {
 		uids.release(p.uid)
+	}
+}
+
+// awaitEnd waits for the end of a child, which keeps its number.
+func awaitEnd(pid int) {
+	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 }
 

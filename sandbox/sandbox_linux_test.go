@@ -341,6 +341,31 @@ func TestPidFD(t *testing.T) {
 	}
 }
 
+// TestPIDStays: no other process has the number of the first one as long as Pid returns it.
+func TestPIDStays(t *testing.T) {
+	for _, level := range levelsHere(t) {
+		p, _ := launch(t, self(level, "hello"))
+		line := p.line
+		fds := kit.Get[[2]int](t)(unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0))
+		p.line = os.NewFile(uintptr(fds[0]), "lifeline") // on which no report comes: Wait stays between the end and the report
+		waited := make(chan struct{})
+		go func() {
+			defer close(waited)
+			p.Wait()
+		}()
+		<-p.ended
+		if pid := p.Pid(); pid == 0 || unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil) != nil {
+			t.Errorf("at %s the number is %d, and no child has it", level, pid)
+		}
+		unix.Close(fds[1])
+		<-waited
+		line.Close()
+		if pid := p.Pid(); pid != 0 {
+			t.Errorf("at %s the number is %d after the end", level, pid)
+		}
+	}
+}
+
 // TestClosedOutput: nobody keeps a pipe open that the program has closed.
 func TestClosedOutput(t *testing.T) {
 	for _, level := range levelsHere(t) {

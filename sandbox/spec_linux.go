@@ -108,7 +108,11 @@ func showAll(c *initproc.Config, paths []string) error {
 		seen = append(seen, b.Target)
 		return covered
 	})
-	if !c.Build && plan.Within(c.Own.Target, append(seen, plan.Programs...)...) {
+	seen = append(seen, plan.Programs...)
+	if plan.Within(c.Own.Target, seen...) {
+		c.Own.Target = c.Own.Source // what is shown has the links in its path
+	}
+	if !c.Build && plan.Within(c.Own.Target, seen...) {
 		c.Own = initproc.Bind{}
 	}
 	return nil

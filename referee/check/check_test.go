@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -351,4 +352,37 @@ func TestLinesInParts(t *testing.T) {
 			t.Error(summary(r))
 		}
 	})
+}
+
+// What is checked after a game is checked also of a bot that cannot play every variant of its only game.
+func TestOneGameThatFails(t *testing.T) {
+	report := checked(t, []checkup{{"fails", "@first", begin(crashes(func(_ *beginner, line string, words []string) string {
+		if words[0] == "novelty" || words[0] == "game" && !strings.Contains(line, " players=2 ") {
+			return "ValueError: " + words[0]
+		}
+		return ""
+	})), func(o *Options) { o.Games = oneGame(t, "brisca") }}})["fails"]
+	for name, want := range map[string]Status{"brisca": Failed, Many: Skipped, Verbs: Failed, Keys: OK, Faults: OK} {
+		if c := report.Find(name); c.Status != want {
+			t.Errorf("%q is %s, want %s: %s %q", name, c.Status, want, c.Note, c.Warnings)
+		}
+	}
+}
+
+// "bye" is tested after games also where the check before has ended the process.
+func TestByeAfterGames(t *testing.T) {
+	report := checked(t, []checkup{{"stays", "@first", begin(func(b *beginner) {
+		b.other = func(b *beginner, line string, words []string) string {
+			switch {
+			case words[0] == "game" && strings.Contains(line, " bank="):
+				b.crash("KeyError: movetime")
+			case words[0] == "bye" && b.games > 0:
+				return "#\n"
+			}
+			return ""
+		}
+	}), func(o *Options) { o.Games = oneGame(t, "teeko") }}})["stays"]
+	if bank, bye := report.Find(Bank), report.Find(Bye); bank.Status != Failed || bye.Status != Failed {
+		t.Errorf("%q is %s, %q is %s: %s", bank.Name, bank.Status, bye.Name, bye.Status, bye.Note)
+	}
 }

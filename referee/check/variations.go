@@ -9,6 +9,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -109,11 +110,11 @@ func (k *run) over() bool { return k.own() > k.Time }
 func (k *run) until() time.Duration { return max(k.Time, k.own()+5*k.Clock.Move) }
 
 // playVariation plays the first game in a style and, if that changes lines, one variant of every game that the bot
-// can play. When the time is used up, it plays only some moves of the first one.
+// can play: the first game again, if there is none. When the time is used up, it plays only some moves of the first one.
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
-	list := []*game{k.first}
-	if d.style.vary != nil {
-		list = k.playable()
+	list := k.playable()
+	if d.style.vary == nil || len(list) == 0 {
+		list = []*game{k.first}
 	}
 	for i, g := range list {
 		if i > 0 && k.over() {
@@ -143,18 +144,25 @@ func (k *run) playable() (list []*game) {
 // more sides continues.
 func (k *run) othersFaults() (note string, warnings []string, err error) {
 	const advice = "a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows"
+	var games [][]*rules.Variant
+	for _, g := range k.playable() {
+		games = append(games, cover(g.variant.Game, false))
+	}
+	if games == nil {
+		games = [][]*rules.Variant{{k.first.variant}}
+	}
 	played := false
-	for _, g := range k.Games {
-		if k.tried[g.Name].failed != nil || k.over() {
-			continue
+	for _, variants := range games {
+		if k.over() {
+			break
 		}
-		seed := k.Seed.Derive("check/faults/" + g.Name)
 		did := map[bool]bool{} // of two sides, and of more
-		for _, v := range cover(g, false) {
+		for _, v := range variants {
 			if did[v.Sides > 2] {
 				continue
 			}
 			played, did[v.Sides > 2] = true, true
+			seed := k.Seed.Derive("check/faults/" + v.Game.Name)
 			varied := game{variant: v, seat: v.Players - 1, seed: seed, clock: k.Clock, style: style{faults: true}, until: k.until()}
 			if err := k.vary(varied, advice); err != nil {
 				return "", nil, err
@@ -188,9 +196,14 @@ func banked(c referee.Clock) referee.Clock {
 // bye sends "bye" after games, and right after the greeting.
 func (k *run) bye() (note string, warnings []string, err error) {
 	var slowest time.Duration
-	for _, when := range []string{"after games", "right after \"ready\""} {
+	for i, when := range []string{"after games", "right after \"ready\""} {
 		s, err := k.use()
-		if err != nil {
+		if err == nil && i == 0 && s.games == 0 { // a failure has ended the process that had played
+			g := *k.first
+			g.until = k.until()
+			_, err = s.play(&g)
+		}
+		if err != nil && !errors.Is(err, errTime) {
 			return "", nil, err
 		}
 		s.happened("the line \"bye\"", 0)

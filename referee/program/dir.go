@@ -113,9 +113,7 @@ func (r Resolver) buildOnce(ctx context.Context, source, hash string, build []st
 		return "", err
 	}
 	done := filepath.Join(cache, hashWords(append([]string{hash}, build...)...))
-	if _, err := os.Stat(done); err == nil {
-		now := time.Now()
-		os.Chtimes(done, now, now) // mark as used, for Prune
+	if used(done) {
 		return done, nil
 	}
 	Prune(cache)
@@ -153,6 +151,14 @@ func (r Resolver) cache() (string, error) {
 		return r.Cache, nil
 	}
 	return CacheDir("builds")
+}
+
+// used reports whether the cache has a directory, and marks that as used, for Prune.
+func used(dir string) bool {
+	now := time.Now()
+	os.Chtimes(dir, now, now) // an error: it is not there, or it is another user's
+	_, err := os.Stat(dir)
+	return err == nil
 }
 
 // keepUnused is how long the cache keeps what is not used.

@@ -108,12 +108,13 @@ func (r Resolver) resolveFile(ctx context.Context, file string) (Program, error)
 		return Program{}, err
 	}
 	dir := filepath.Join(cache, "file-"+hashWords(filepath.Base(file), string(content)))
-	if _, err := os.Stat(dir); err != nil {
+	if !used(dir) {
 		work, err := os.MkdirTemp(cache, "tmp-")
 		if err == nil {
 			err = WriteFile(work, filepath.Base(file), content, nil)
 		}
 		if err != nil {
+			os.RemoveAll(work) // "" is fine
 			return Program{}, fmt.Errorf("bot: %q: %w", file, err)
 		}
 		if os.Rename(work, dir) != nil { // another process has made it at the same time

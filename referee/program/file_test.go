@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 )
@@ -52,5 +54,24 @@ func TestSingleFileOfMatch(t *testing.T) {
 	write(t, "two.c", "int main(void) { return 1; }")
 	if p = resolve(t, "two.c"); p.Hash == before {
 		t.Error("a changed file has the same hash")
+	}
+}
+
+// A file that was first resolved long ago, and is built only now, is not pruned before it is built.
+func TestOldSingleFile(t *testing.T) {
+	r := Resolver{Cache: t.TempDir()}
+	file := filepath.Join(newDir(t, "old", map[string]string{"old.c": "int main(void) { return 0; }"}), "old.c")
+	_, err := r.Resolve(t.Context(), file)
+	kit.Must(t, err)
+	long := time.Now().Add(-2 * keepUnused)
+	for _, e := range kit.Get[[]os.DirEntry](t)(os.ReadDir(r.Cache)) {
+		path := filepath.Join(r.Cache, e.Name())
+		kit.Must(t, os.Chtimes(path, long, long))
+		if !strings.HasPrefix(e.Name(), "file-") {
+			kit.Must(t, os.RemoveAll(path)) // another version of timba had other words for the build
+		}
+	}
+	if _, err := r.Resolve(t.Context(), file); err != nil {
+		t.Error(err)
 	}
 }

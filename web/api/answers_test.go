@@ -286,6 +286,16 @@ func TestReplays(t *testing.T) {
 	}
 }
 
+// An answer of no bytes is logged as a success, as any other.
+func TestEmptyAnswerIsLogged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.ask(call{method: "GET", path: "/api/v1/replays?bot=@first"})
+	if log := w.log.String(); !strings.Contains(log, "path=/api/v1/replays status=200 bytes=0 ") {
+		t.Errorf("the log is %s", log)
+	}
+}
+
 func linesOf(t *testing.T, w *world, path string) (lines []wire.ReplayLine) {
 	t.Helper()
 	rec := w.ask(call{method: "GET", path: path})

@@ -39,6 +39,27 @@ func problemIn(t *testing.T, c call, rec *httptest.ResponseRecorder) (p wire.Pro
 	return p
 }
 
+// TestAccepts: of the ranges that have a type, the narrowest says how much it is wanted.
+func TestAccepts(t *testing.T) {
+	for header, want := range map[string]string{
+		"":                                  "application/json",
+		"*/*":                               "application/json",
+		"text/plain, */*":                   "text/plain",
+		"text/plain;q=0.5, */*;q=0.1":       "text/plain",
+		"application/json;q=0, */*":         "text/plain",
+		"*/*, application/json;q=0.5":       "text/plain",
+		"text/*, text/plain;q=0":            "",
+		"text/html, application/*;q=0.5":    "application/json",
+		"application/json;q=x, */*;q=wrong": "",
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Accept", header)
+		if got, err := accepts(r, "application/json", "text/plain"); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v, want %q", header, got, err, want)
+		}
+	}
+}
+
 // TestProblems: bodies that are refused leave nothing. testdata/answers.txt has the other problems.
 func TestProblems(t *testing.T) {
 	t.Parallel()

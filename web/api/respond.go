@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -151,29 +152,41 @@ func matches(r *http.Request, tag string) bool {
 }
 
 // accepts returns the offered media type that the request prefers; the first one if the request
-// has no preference.
+// has no preference. The narrowest range that has a type says how much it is wanted.
 func accepts(r *http.Request, offered ...string) (string, error) {
 	header := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
 		return offered[0], nil
 	}
-	best, quality := "", 0.0
+	type mediaRange struct {
+		name    string
+		quality float64
+	}
+	var ranges []mediaRange
 	for _, part := range strings.Split(header, ",") {
 		name, params, err := mime.ParseMediaType(part)
-		if err != nil {
-			continue
+		quality := 1.0
+		if text, ok := params["q"]; err == nil && ok {
+			quality, err = strconv.ParseFloat(text, 64)
 		}
-		q := 1.0
-		if text, ok := params["q"]; ok {
-			if q, err = strconv.ParseFloat(text, 64); err != nil {
-				continue
+		if err == nil {
+			ranges = append(ranges, mediaRange{name, quality})
+		}
+	}
+	narrowest := func(kind string) string {
+		major, _, _ := strings.Cut(kind, "/")
+		for _, name := range []string{kind, major + "/*"} {
+			if slices.ContainsFunc(ranges, func(m mediaRange) bool { return m.name == name }) {
+				return name
 			}
 		}
+		return "*/*"
+	}
+	best, quality := "", 0.0
+	for _, m := range ranges {
 		for _, o := range offered {
-			major, _, _ := strings.Cut(o, "/")
-			if (name == o || name == "*/*" || name == major+"/*") && q > quality {
-				best, quality = o, q
-				break
+			if m.quality > quality && m.name == narrowest(o) {
+				best, quality = o, m.quality
 			}
 		}
 	}

@@ -196,11 +196,11 @@ func why(err error) string {
 	return err.Error()
 }
 
-// retryAfter returns the wait that the server asks for, 0 if it does not.
+// retryAfter returns the wait that the server asks for, at most a little more than maxWait, 0 if it does not.
 func retryAfter(resp *http.Response) time.Duration {
 	text := resp.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
-		return time.Duration(n) * time.Second
+		return time.Duration(min(n, int(maxWait.Seconds())+1)) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
 		return max(0, time.Until(at))

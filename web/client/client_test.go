@@ -252,3 +252,16 @@ func TestFollow(t *testing.T) {
 		t.Errorf("%v", states)
 	}
 }
+
+// A wait of more seconds than a time can have is too long, too.
+func TestEndlessWait(t *testing.T) {
+	var asked atomic.Int64
+	c := serve(t, func(n int64, w http.ResponseWriter, _ *http.Request) {
+		asked.Store(n)
+		w.Header().Set("Retry-After", "10000000000")
+		problem(w, http.StatusServiceUnavailable, "away", "")
+	})
+	if _, err := c.Me(bg); Status(err) != http.StatusServiceUnavailable || asked.Load() != 1 {
+		t.Errorf("it asked %d times: %v", asked.Load(), err)
+	}
+}

@@ -193,6 +193,7 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 			}
 		}()
 		next.ServeHTTP(in.w, r)
+		in.w.status = cmp.Or(in.w.status, http.StatusOK) // as the server answers where nothing was written
 	})
 }
 

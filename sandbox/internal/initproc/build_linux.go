@@ -64,17 +64,20 @@ func (c *copier) copy(below string, depth int) error {
 	return nil
 }
 
-// mkdir makes a directory. Outside the sandbox it may be there already, but not as a link.
+// mkdir makes a directory. Outside the sandbox it may be there already, but not as a link; a file makes room.
 func (c *copier) mkdir(path string) error {
 	err := c.to.Mkdir(path, 0o755)
 	if !c.back || !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	info, err := c.to.Lstat(path)
-	if err == nil && !info.IsDir() {
-		err = syscall.ENOTDIR
+	switch {
+	case err != nil || info.IsDir():
+		return err
+	case info.Mode().IsRegular():
+		return errors.Join(c.to.Remove(path), c.to.Mkdir(path, 0o755))
 	}
-	return err
+	return syscall.ENOTDIR
 }
 
 func (c *copier) link(path string) error {
@@ -140,10 +143,11 @@ func copyTree(from, to string, uid int) (c *copier, err error) {
 func (c *Config) keepBuild() error {
 	original, built := c.copied.from, c.copied.to
 	for _, path := range slices.Backward(c.copied.paths) { // contents before their directory
-		if _, err := built.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		_, err := built.Lstat(path)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) { // a file is where its directory was
 			continue
 		}
-		err := original.Remove(path)
+		err = original.Remove(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 			return named(path, err)
 		}

@@ -51,7 +51,10 @@ func Open(path, ladder string, whole bool) (*Mirror, error) {
 		if err != nil {
 			return nil, fmt.Errorf("out: %w", err)
 		}
-		os.Remove(ladderFile(path)) // or a later download would go on behind the match
+		if err := writeWhole(ladderFile(path), []byte(oneMatch+"\n")); err != nil {
+			file.Close()
+			return nil, err
+		}
 		return &Mirror{file: file, w: bufio.NewWriter(file)}, nil
 	}
 	return openLines(path, ladder)
@@ -80,13 +83,20 @@ func sameLadder(path, of, want string) error {
 		return nil
 	}
 	named := func(ladder string) string {
-		if ladder == "" {
+		switch ladder {
+		case "":
 			return "all ladders"
+		case oneMatch:
+			return oneMatch
 		}
 		return "ladder " + ladder
 	}
 	return fmt.Errorf("out: %s has replays of %s, not of %s: give another name", path, named(of), named(want))
 }
+
+// oneMatch stands in place of a ladder, which has no space in its name, where replays are of a match: no download
+// may go on behind it.
+const oneMatch = "one match"
 
 // ladderFile returns the file beside a file of lines that says of which ladder its replays are.
 func ladderFile(path string) string {

@@ -74,6 +74,20 @@ func TestAllLadders(t *testing.T) {
 	}
 }
 
+// A file with the replays of one match does not go on, not with the match's ladder either.
+func TestMatchDoesNotGoOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "match.ndjson")
+	for range 2 {
+		m := kit.Get[*Mirror](t)(Open(path, "", true))
+		add(t, m, line("seven", "teeko"))
+	}
+	for _, ladder := range []string{"teeko", ""} {
+		if m, err := Open(path, ladder, false); err == nil || !strings.Contains(err.Error(), "has replays of one match, not of ") {
+			t.Errorf("ladder %q: %v, %v", ladder, m, err)
+		}
+	}
+}
+
 // A directory is resumed after its cursor, only with replays of the same ladder.
 func TestDirGoesOn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "replays")
