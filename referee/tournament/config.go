@@ -141,6 +141,9 @@ func (c *Config) variant() (*rules.Variant, error) {
 		if len(c.Bots) != 2 || v.Sides != 2 {
 			return nil, fmt.Errorf("sprt: it compares two bots at a game of two sides, not %d bots at one of %d", len(c.Bots), v.Sides)
 		}
+		if c.Format == Swiss {
+			return nil, errors.New("sprt: it ends one match, and the rounds of a swiss tournament are one each: leave the format out")
+		}
 	}
 	if err := c.Adjudication.Check(); err != nil {
 		return nil, err
