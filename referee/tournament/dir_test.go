@@ -267,6 +267,11 @@ func TestConfigExtend(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
+	for _, alone := range []Config{{First: 3, Deals: 1}, {Rotation: new(0), Deals: 1}} {
+		if err := alone.Extend(5); err == nil || !strings.Contains(err.Error(), "--deals was 1 and is now 5: one deal that is played alone cannot be extended") {
+			t.Errorf("%+v: %v", alone, err)
+		}
+	}
 }
 
 // A tournament that is extended ends like one that had all deals from the start, also if it
