@@ -75,12 +75,20 @@ func WriteJSON(w io.Writer, v any) error {
 // OrDash returns the text, or a dash if it is empty.
 func OrDash(text string) string { return cmp.Or(text, "-") }
 
-// WriteFile writes a file, or standard output for "" and "-". A file is written completely or not at all.
+// WriteFile writes a file, or standard output for "" and "-". A file is written completely or not at all, but
+// for a pipe or a device.
 func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		return buffered(cmd.OutOrStdout(), write)
 	}
-	f, err := TempBeside(path)
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return writeInto(path, write)
+	}
+	to := path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		to = real // a link stays
+	}
+	f, err := TempBeside(to)
 	if err != nil {
 		return err
 	}
@@ -92,7 +100,7 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
 		return cannotWrite(path, err)
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := os.Rename(f.Name(), to); err != nil {
 		return cannotWrite(path, err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", ladder.Plain(path))
@@ -113,6 +121,15 @@ func WriteNew(path string, mode fs.FileMode, write func(io.Writer) error) error 
 		return err
 	}
 	return nil
+}
+
+// writeInto writes to a pipe or a device.
+func writeInto(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	return errors.Join(buffered(f, write), f.Close())
 }
 
 func buffered(to io.Writer, write func(io.Writer) error) error {
