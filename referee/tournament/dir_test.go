@@ -112,6 +112,16 @@ func TestOpenSweepsWhatWasBeingWritten(t *testing.T) {
 	}
 }
 
+// The log of a game that has no replay goes when the game is played again and its bot writes nothing.
+func TestKeepRemovesAnOlderLog(t *testing.T) {
+	tour := between(t, "teeko", "limit=12", Config{Format: Single, Deals: 1}, deterministic()...).in(t, t.TempDir())
+	kit.Must(t, os.WriteFile(tour.dir.logPath(0, 0, 0, 1), []byte("of the first try"), 0o644))
+	play(t, tour)
+	if log := tour.dir.Log(0, 0, 0, 1); log != "" {
+		t.Errorf("%s is left over", log)
+	}
+}
+
 // What a directory's games are not is said with the file's name.
 func TestResumeRefusesForeignFiles(t *testing.T) {
 	make := resumable(t)["one match"]
