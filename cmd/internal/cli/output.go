@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -35,6 +37,30 @@ func Result[T any](cmd *cobra.Command, get func(cmd *cobra.Command, args []strin
 		return errors.Join(w.Flush(), err)
 	}
 	return cmd
+}
+
+// output is a stdout that is no terminal. It keeps the first error, since most commands print without a look
+// at it. A pipe that nobody reads any more is none.
+type output struct {
+	io.Writer
+
+	mu  sync.Mutex // of err alone: a write may wait for ever
+	err error
+}
+
+func (o *output) Write(p []byte) (n int, err error) {
+	if n, err = o.Writer.Write(p); err != nil && !errors.Is(err, syscall.EPIPE) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.err = cmp.Or(o.err, err)
+	}
+	return n, err
+}
+
+func (o *output) failed() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
 }
 
 // SecretFlag adds --out to a command that prints a secret: a new file, which only its owner can read.
