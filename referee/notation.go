@@ -29,7 +29,7 @@ func (r *Replay) Notation(v *rules.Variant) string {
 	return fmt.Sprintf("%s %s seed=%s moves=%s", r.Game, v.Settings, r.Seed, list)
 }
 
-// Notes returns what a line of text does not have, for people: who played, and how it ended.
+// Notes returns what a line of text does not have, for people: who played, and how it ended. CheckSeats must have no error.
 func (r *Replay) Notes() string {
 	var seats []string
 	for seat, s := range r.Seats {

@@ -105,6 +105,20 @@ func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	return v, nil
 }
 
+// CheckSeats returns an error unless each seat has a rank and points, and faults are of seats.
+func (r *Replay) CheckSeats() error {
+	n := len(r.Seats)
+	if len(r.Ranks) != n || len(r.Points) != n {
+		return fmt.Errorf("replay: %d ranks and %d points in a game for %d players", len(r.Ranks), len(r.Points), n)
+	}
+	for i, f := range r.Faults {
+		if f.Seat < 0 || f.Seat >= n {
+			return fmt.Errorf("replay: fault %d: seat %d does not exist", i, f.Seat)
+		}
+	}
+	return nil
+}
+
 // Encode returns the document in a form that people can read, too: a line for each field
 // and each move.
 func (r *Replay) Encode() []byte {

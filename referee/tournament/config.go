@@ -87,6 +87,9 @@ func (c *Config) Extend(deals int) error {
 	case deals > c.Deals && c.Format.InRounds():
 		return fmt.Errorf("resume: --deals was %d and is now %d: a %s cannot be extended, because its results decide who meets whom; start a new one",
 			c.Deals, deals, c.Format)
+	case deals > c.Deals && (c.First > 0 || c.Rotation != nil):
+		return fmt.Errorf("resume: --deals was %d and is now %d: one deal that is played alone cannot be extended; start a match with --deals %d",
+			c.Deals, deals, deals)
 	}
 	c.Deals = deals
 	return nil
@@ -140,6 +143,9 @@ func (c *Config) variant() (*rules.Variant, error) {
 		}
 		if len(c.Bots) != 2 || v.Sides != 2 {
 			return nil, fmt.Errorf("sprt: it compares two bots at a game of two sides, not %d bots at one of %d", len(c.Bots), v.Sides)
+		}
+		if c.Format == Swiss {
+			return nil, errors.New("sprt: it ends one match, and the rounds of a swiss tournament are one each: leave the format out")
 		}
 	}
 	if err := c.Adjudication.Check(); err != nil {

@@ -182,10 +182,14 @@ func (d *Dir) Keep(m *Match, g *referee.Result) error {
 	}
 	deal, rotation := g.Match.Deal, g.Match.Rotation
 	for seat, log := range g.Logs {
-		if len(log) == 0 {
-			continue
+		path := d.logPath(m.Number, deal, rotation, seat)
+		var err error
+		if len(log) > 0 {
+			err = os.WriteFile(path, log, 0o644)
+		} else {
+			err = os.RemoveAll(path) // one of a game that has no replay, and is played again
 		}
-		if err := os.WriteFile(d.logPath(m.Number, deal, rotation, seat), log, 0o644); err != nil {
+		if err != nil {
 			return fmt.Errorf("out: %w", err)
 		}
 	}

@@ -112,6 +112,16 @@ func TestOpenSweepsWhatWasBeingWritten(t *testing.T) {
 	}
 }
 
+// The log of a game that has no replay goes when the game is played again and its bot writes nothing.
+func TestKeepRemovesAnOlderLog(t *testing.T) {
+	tour := between(t, "teeko", "limit=12", Config{Format: Single, Deals: 1}, deterministic()...).in(t, t.TempDir())
+	kit.Must(t, os.WriteFile(tour.dir.logPath(0, 0, 0, 1), []byte("of the first try"), 0o644))
+	play(t, tour)
+	if log := tour.dir.Log(0, 0, 0, 1); log != "" {
+		t.Errorf("%s is left over", log)
+	}
+}
+
 // What a directory's games are not is said with the file's name.
 func TestResumeRefusesForeignFiles(t *testing.T) {
 	make := resumable(t)["one match"]
@@ -265,6 +275,11 @@ func TestConfigExtend(t *testing.T) {
 		p.Format = f
 		if err := p.Extend(5); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("--deals was 4 and is now 5: a %s cannot be extended", f)) {
 			t.Errorf("%s: %v", f, err)
+		}
+	}
+	for _, alone := range []Config{{First: 3, Deals: 1}, {Rotation: new(0), Deals: 1}} {
+		if err := alone.Extend(5); err == nil || !strings.Contains(err.Error(), "--deals was 1 and is now 5: one deal that is played alone cannot be extended") {
+			t.Errorf("%+v: %v", alone, err)
 		}
 	}
 }

@@ -158,16 +158,13 @@ func knockoutTables(n, k int) int {
 func (s *State) swiss(k int) [][]int {
 	n := len(s.Bots)
 	standing := upTo(n)
-	points, byes, met := make([]float64, n), make([]int, n), make([][]int, n)
+	points, byes, met := s.matchPoints(), make([]int, n), make([][]int, n)
 	for b := range met {
 		met[b] = make([]int, n)
 	}
 	for _, m := range s.matches {
 		if len(m.Bots) == 1 {
 			byes[m.Bots[0]]++
-		}
-		for i, p := range m.Points() {
-			points[m.Bots[i]] += p
 		}
 		for _, a := range m.Bots {
 			for _, b := range m.Bots {

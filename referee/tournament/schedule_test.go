@@ -254,6 +254,29 @@ func TestSwissTablesGoByStandings(t *testing.T) {
 	}
 }
 
+// Bots with equal match points are equal, though 0.7 + 0.1 is less than 0.3 + 0.5 in binary.
+func TestSwissTies(t *testing.T) {
+	won := map[[2]int]int{{0, 1}: 7, {2, 3}: 1, {3, 0}: 9, {1, 2}: 5} // deals of ten
+	tour := seated(t, 2, Config{Bots: named(4), Format: Swiss, Rounds: 2, Deals: 10})
+	played(tour, func(m *Match, deal int, bots []int) ([]int, []float64) {
+		n, ok := won[[2]int(m.Bots)]
+		if !ok {
+			t.Fatalf("%v meet", m.Bots)
+		}
+		if (bots[0] == m.Bots[0]) == (deal < n) {
+			return []int{1, 2}, []float64{1, 0}
+		}
+		return []int{2, 1}, []float64{0, 1}
+	})
+	var got []string
+	for _, s := range tour.Results().Standings {
+		got = append(got, fmt.Sprint(s.Bot, " ", s.Match))
+	}
+	if want := []string{"3 1.8", "0 0.8", "1 0.8", "2 0.6"}; !slices.Equal(got, want) {
+		t.Errorf("the standings are %q, want %q", got, want)
+	}
+}
+
 // Many bots and rounds are paired in a moment, without a second meeting.
 func TestSwissWithManyBots(t *testing.T) {
 	for _, c := range []struct{ k, n, rounds int }{{2, 300, 12}, {3, 90, 7}, {4, 200, 8}} {
@@ -313,6 +336,18 @@ func TestKnockoutBrackets(t *testing.T) {
 				t.Errorf("%d bots, tables of %d: bot %d won", n, k, last.Winner())
 			}
 		}
+	}
+}
+
+// Points of the games are equal whatever the order in which they are added.
+func TestKnockoutTiesOfThirds(t *testing.T) {
+	points := map[int][]float64{0: {40. / 3, 65. / 3, 20}, 1: {40. / 3, 20, 65. / 3}} // by bot, of deals
+	tour := seated(t, 2, Config{Bots: named(2), Format: Knockout, Deals: 3})
+	played(tour, func(_ *Match, deal int, bots []int) ([]int, []float64) {
+		return []int{1, 1}, []float64{points[bots[0]][deal], points[bots[1]][deal]}
+	})
+	if m := tour.matches[0]; m.Winner() != 0 || m.TieBreak() != byOrder {
+		t.Errorf("bot %d goes on, %q", m.Winner(), m.TieBreak())
 	}
 }
 

@@ -80,12 +80,16 @@ func TestSPRTWithoutVerdict(t *testing.T) {
 	}
 }
 
-// It compares two bots, and says so.
-func TestSPRTNeedsTwoBots(t *testing.T) {
-	c := duel(t, "elo0=0,elo1=50", 3).Config
-	c.Bots, c.Format = named(3), RoundRobin
-	const want = "sprt: it compares two bots at a game of two sides, not 3 bots at one of 2"
-	if _, err := New(c); err == nil || err.Error() != want {
-		t.Errorf("%v, want %q", err, want)
+// It compares two bots in one match, and says so.
+func TestSPRTIsOfOneMatch(t *testing.T) {
+	three, swiss := duel(t, "elo0=0,elo1=50", 3).Config, duel(t, "elo0=0,elo1=50", 3).Config
+	three.Bots, three.Format, swiss.Format = named(3), RoundRobin, Swiss
+	for want, c := range map[string]Config{
+		"sprt: it compares two bots at a game of two sides, not 3 bots at one of 2":                        three,
+		"sprt: it ends one match, and the rounds of a swiss tournament are one each: leave the format out": swiss,
+	} {
+		if _, err := New(c); err == nil || err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/timba-arena/timba/referee"
@@ -303,7 +304,22 @@ func (m *Match) Points() []float64 {
 	}
 	for i := range points {
 		if duels[i] > 0 {
-			points[i] /= duels[i]
+			points[i] = rounded(points[i] / duels[i])
+		}
+	}
+	return points
+}
+
+// rounded returns a sum of points without the last bits, which depend on what was added first: bots with
+// equal points are equal.
+func rounded(points float64) float64 { return math.Round(points*1e9) / 1e9 }
+
+// matchPoints returns the match points of the bots of all matches so far, by number.
+func (s *State) matchPoints() []float64 {
+	points := make([]float64, len(s.Bots))
+	for _, m := range s.matches {
+		for i, p := range m.Points() {
+			points[m.Bots[i]] = rounded(points[m.Bots[i]] + p)
 		}
 	}
 	return points
@@ -327,7 +343,7 @@ func (m *Match) winner() (best int, tieBreak string) {
 	points := m.Points()
 	for i := 1; i < len(m.Bots); i++ {
 		score := cmp.Compare(points[i], points[best])
-		game := cmp.Compare(m.Tally.Scores[i].Points, m.Tally.Scores[best].Points)
+		game := cmp.Compare(rounded(m.Tally.Scores[i].Points), rounded(m.Tally.Scores[best].Points))
 		switch {
 		case score > 0:
 			tieBreak = ""
@@ -372,8 +388,9 @@ type Results struct {
 // than two bots.
 func (s *State) Results() Results {
 	r := Results{Standings: make([]Standing, len(s.Bots))}
+	points := s.matchPoints()
 	for i, b := range s.Bots {
-		r.Standings[i] = Standing{Bot: i, Out: -1, Score: referee.Score{Name: b.Name, Hash: b.SHA256}}
+		r.Standings[i] = Standing{Bot: i, Out: -1, Match: points[i], Score: referee.Score{Name: b.Name, Hash: b.SHA256}}
 	}
 	var deals []stats.Deal // distinct
 	var repeats stats.Repeats
@@ -387,10 +404,9 @@ func (s *State) Results() Results {
 		if len(m.Bots) == 1 && len(s.Bots) > 1 {
 			r.Standings[m.Bots[0]].Byes++
 		}
-		for i, p := range m.Points() {
-			standing := &r.Standings[m.Bots[i]]
-			standing.Match += p
-			if s.Format == Knockout && s.Finished(m) && m.Winner() != m.Bots[i] {
+		for i, bot := range m.Bots {
+			standing := &r.Standings[bot]
+			if s.Format == Knockout && s.Finished(m) && m.Winner() != bot {
 				standing.Out = m.Round
 			}
 			standing.add(m.Tally.Scores[i])

@@ -1,7 +1,6 @@
 package board
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -143,16 +142,7 @@ func check(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := v.Players
-	if len(r.Ranks) != n || len(r.Points) != n {
-		return nil, fmt.Errorf("replay: %d ranks and %d points in a game for %d players", len(r.Ranks), len(r.Points), n)
-	}
-	for i, f := range r.Faults {
-		if f.Seat < 0 || f.Seat >= n {
-			return nil, fmt.Errorf("replay: fault %d: seat %d does not exist", i, f.Seat)
-		}
-	}
-	return v, nil
+	return v, r.CheckSeats()
 }
 
 // rebuild returns every position, including the first and the last.

@@ -73,11 +73,19 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 
 // RunUntil runs a command line until it ends or the context does, and returns its exit status.
 func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out := &output{Writer: stdout}
+	if text.Terminal(stdout) == nil {
+		stdout = out
+	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	switch err := root.ExecuteContext(ctx); {
+	err := root.ExecuteContext(ctx)
+	if failed := out.failed(); failed != nil && (err == nil || errors.Is(err, ErrFault)) {
+		err = failed
+	}
+	switch {
 	case err == nil:
 		return ExitGood
 	case errors.Is(err, ErrFault):

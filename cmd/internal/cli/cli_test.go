@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,6 +115,33 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%q, want %q", b.String(), want)
 		}
 	})
+}
+
+// failing is a stdout that cannot be written.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// Output that is lost is an error, whatever a command looks at; a reader that wants no more is none.
+func TestStdoutThatFails(t *testing.T) {
+	full := &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
+	for _, c := range []struct {
+		err    error
+		line   string
+		status int
+		text   string
+	}{
+		{full, "--help", ExitError, "prog: \"/dev/stdout\" has no room: its disk is full\n"},
+		{full, "result --json fault x", ExitError, "prog: \"/dev/stdout\" has no room: its disk is full\n"},
+		{full, "result early x", ExitNoVerdict, ""},
+		{&fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}, "--help", ExitGood, ""},
+	} {
+		var stderr bytes.Buffer
+		status := RunUntil(t.Context(), example(), strings.Fields(c.line), nil, failing{c.err}, &stderr)
+		if status != c.status || stderr.String() != c.text {
+			t.Errorf("%s: status %d, %q, want %d, %q", c.line, status, stderr.String(), c.status, c.text)
+		}
+	}
 }
 
 // A file is written as a whole or not at all, and nothing else is left beside it.

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -35,6 +37,30 @@ func Result[T any](cmd *cobra.Command, get func(cmd *cobra.Command, args []strin
 		return errors.Join(w.Flush(), err)
 	}
 	return cmd
+}
+
+// output is a stdout that is no terminal. It keeps the first error, since most commands print without a look
+// at it. A pipe that nobody reads any more is none.
+type output struct {
+	io.Writer
+
+	mu  sync.Mutex // of err alone: a write may wait for ever
+	err error
+}
+
+func (o *output) Write(p []byte) (n int, err error) {
+	if n, err = o.Writer.Write(p); err != nil && !errors.Is(err, syscall.EPIPE) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.err = cmp.Or(o.err, err)
+	}
+	return n, err
+}
+
+func (o *output) failed() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
 }
 
 // SecretFlag adds --out to a command that prints a secret: a new file, which only its owner can read.
@@ -75,12 +101,20 @@ func WriteJSON(w io.Writer, v any) error {
 // OrDash returns the text, or a dash if it is empty.
 func OrDash(text string) string { return cmp.Or(text, "-") }
 
-// WriteFile writes a file, or standard output for "" and "-". A file is written completely or not at all.
+// WriteFile writes a file, or standard output for "" and "-". A file is written completely or not at all, but
+// for a pipe or a device.
 func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		return buffered(cmd.OutOrStdout(), write)
 	}
-	f, err := TempBeside(path)
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return writeInto(path, write)
+	}
+	to := path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		to = real // a link stays
+	}
+	f, err := TempBeside(to)
 	if err != nil {
 		return err
 	}
@@ -92,7 +126,7 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
 		return cannotWrite(path, err)
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := os.Rename(f.Name(), to); err != nil {
 		return cannotWrite(path, err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", ladder.Plain(path))
@@ -113,6 +147,15 @@ func WriteNew(path string, mode fs.FileMode, write func(io.Writer) error) error 
 		return err
 	}
 	return nil
+}
+
+// writeInto writes to a pipe or a device.
+func writeInto(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	return errors.Join(buffered(f, write), f.Close())
 }
 
 func buffered(to io.Writer, write func(io.Writer) error) error {

@@ -280,6 +280,9 @@ func exportText(cmd *cobra.Command, w io.Writer, paths []string) error {
 			return err
 		}
 		v, err := r.Resolve(g)
+		if err == nil {
+			err = r.CheckSeats()
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}

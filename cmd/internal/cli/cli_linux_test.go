@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/internal/kit"
+)
+
+// A pipe or a device is written to, and stays. A link keeps pointing to the file that is written.
+func TestWriteFileToWhatIsThere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	kit.Must(t, syscall.Mkfifo("pipe", 0o600))
+	pipe := kit.Get[*os.File](t)(os.OpenFile("pipe", os.O_RDWR, 0)) // does not wait for the other end
+	defer pipe.Close()
+	kit.Must(t, os.WriteFile("file", nil, 0o600))
+	kit.Must(t, os.Symlink("file", "link"))
+	cmd := &cobra.Command{}
+	cmd.SetErr(io.Discard)
+	for _, path := range []string{"pipe", "link"} {
+		before := kit.Get[os.FileInfo](t)(os.Lstat(path))
+		kit.Must(t, WriteFile(cmd, path, func(w io.Writer) error { _, err := io.WriteString(w, "text"); return err }))
+		if after := kit.Get[os.FileInfo](t)(os.Lstat(path)); after.Mode().Type() != before.Mode().Type() {
+			t.Errorf("%s was %v and is %v", path, before.Mode(), after.Mode())
+		}
+	}
+	if t.Failed() {
+		return // the pipe would have nothing
+	}
+	got := make([]byte, 4)
+	kit.Get[int](t)(io.ReadFull(pipe, got))
+	if data := kit.Get[[]byte](t)(os.ReadFile("file")); string(data) != "text" || string(got) != "text" {
+		t.Errorf("the file has %q, the pipe %q", data, got)
+	}
+	if left := kit.Get[[]string](t)(filepath.Glob(".timba-*")); left != nil {
+		t.Errorf("%q are left", left)
+	}
+}
