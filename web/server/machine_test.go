@@ -78,7 +78,7 @@ func TestSubmissionsFit(t *testing.T) {
 [[ladder]]
 name = "teeko"
 game = "teeko"
-clock = {movetime = 1000}
+clock = {movetime = 60000}
 deals = 1
 house = ["@random"]
 `
