@@ -1,7 +1,6 @@
 package person
 
 import (
-	"context"
 	"io"
 	"strings"
 	"testing"
@@ -15,33 +14,19 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// typed is a Prompter that types lines, and then the first move again and again.
-type typed []string
-
-func (l *typed) Ask(context.Context, Question) (string, error) {
-	if len(*l) == 0 {
-		return "1", nil
-	}
-	line := (*l)[0]
-	*l = (*l)[1:]
-	return line, nil
-}
-
-func (l *typed) Close() {}
-
 // After several moves the last one is taken back, and those before it are made again.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	greedy := kit.Get[house.Player](t)(house.Find("greedy"))
 	serve := func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", greedy.Answer) }
 	var out strings.Builder
-	lines := &typed{"1", "1", "1", "1", "undo", "undo", "2"}
+	typed := "1\n1\n1\n1\nundo\nundo\n2\n" + strings.Repeat("1\n", 40) // a hand of Brisca has fewer moves
 	p := &Person{
 		Match: match.Match{
 			Variant: refereetest.Variant(t, "brisca", ""), Deals: 1, Only: []int{0}, Clock: referee.DefaultClock,
 			Bots: []match.Bot{{Name: "you", Untimed: true}, {Name: "@greedy", Untimed: true, Serve: serve}},
 		},
-		In: lines, Out: &out, Repeats: true,
+		In: kit.Get[Prompter](t)(NewPrompter(strings.NewReader(typed), &out)), Out: &out, Repeats: true,
 	}
 	p.Match.Clock.Startup = time.Minute
 	kit.Get[*referee.Result](t)(p.Play(t.Context()))

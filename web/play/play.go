@@ -159,14 +159,14 @@ func (t *Tables) endBlocked(ctx context.Context) {
 func (t *Tables) all() []*Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.DeleteFunc(slices.Collect(maps.Values(t.tables)), func(x *Table) bool { return !x.kept })
+	return slices.DeleteFunc(slices.Collect(maps.Values(t.tables)), func(x *Table) bool { return !x.kept() })
 }
 
 // Table returns the table of a game that is played or waits for people; nil if there is none.
 func (t *Tables) Table(id string) *Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if x := t.tables[id]; x != nil && x.kept {
+	if x := t.tables[id]; x != nil && x.kept() {
 		return x
 	}
 	return nil
@@ -231,7 +231,6 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 		}
 		return nil, "", err
 	}
-	defer close(x.opened)
 	if err = x.prepare(within); err == nil {
 		key, err = x.store(ctx)
 	}
@@ -239,9 +238,11 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 		cancel(err)
 		t.dismiss(x)
 		t.group.Done()
+	}
+	close(x.opened)
+	if err != nil {
 		return nil, "", err
 	}
-	t.keep(x)
 	go func() {
 		defer t.group.Done()
 		x.run(within)
@@ -326,11 +327,14 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 	return nil, nil
 }
 
-// keep shows a table that the store has.
-func (t *Tables) keep(x *Table) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	x.kept = true
+// kept reports whether the store has a table: one that it cannot keep is no table any more when it is opened.
+func (x *Table) kept() bool {
+	select {
+	case <-x.opened:
+		return true
+	default:
+		return false
+	}
 }
 
 // check returns the limit that somebody breaks by sitting down at a table, under the lock.

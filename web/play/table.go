@@ -36,7 +36,6 @@ type Table struct {
 	bots   []match.Bot
 	watch  Watcher // nil: nobody sees the game, or it has not begun
 	end    context.CancelCauseFunc
-	kept   bool          // the store has it; under Tables.mu
 	opened chan struct{} // closed when it is kept, or cannot be
 	full   chan struct{} // closed when no seat waits for a person
 	came   chan struct{} // closed when all people have come

@@ -96,14 +96,15 @@ const (
 // badgeOf draws a badge. It is English, as what it is embedded in is anybody's.
 func badgeOf(p ladder.Standing) []byte {
 	left, right := cut(badgeText, cmp.Or(p.Ladder, "timba")), "not rated"
+	rating := "rating " + whole(p.Rating())
 	switch {
 	case p.Matches == 0:
 	case p.Provisional():
-		right = fmt.Sprintf("rating %s provisional", whole(p.Rating()))
+		right = rating + " provisional"
 	case p.Rank > 0:
-		right = fmt.Sprintf("rating %s · #%d", whole(p.Rating()), p.Rank)
+		right = fmt.Sprintf("%s · #%d", rating, p.Rank)
 	default:
-		right = "rating " + whole(p.Rating())
+		right = rating
 	}
 	half := func(text string) float64 { return float64(utf8.RuneCountInString(text))*badgeGlyph + 2*badgePad }
 	wl, wr := half(left), half(right)

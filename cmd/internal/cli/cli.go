@@ -95,11 +95,11 @@ func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.
 	case errors.Is(err, ErrTold):
 		return ExitError
 	default:
-		text := Message(err)
-		if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(text, `" does not exist`) { // nothing says what to do
-			text += ": check its name and its directory"
+		said := Message(err)
+		if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(said, `" `+missing) { // nothing says what to do
+			said += ": check its name and its directory"
 		}
-		fmt.Fprintf(stderr, "%s: %s\n", root.Name(), text)
+		fmt.Fprintf(stderr, "%s: %s\n", root.Name(), said)
 		return ExitError
 	}
 }

@@ -43,12 +43,14 @@ func eachError(err error, do func(error)) {
 	}
 }
 
+const missing = "does not exist"
+
 // fileErrors are the errors of the file system that have words of their own.
 var fileErrors = []struct {
 	err error
 	why string
 }{
-	{fs.ErrNotExist, "does not exist"},
+	{fs.ErrNotExist, missing},
 	{fs.ErrExist, "exists already"},
 	{fs.ErrPermission, "may not be used by you: its permissions do not allow it"},
 	{syscall.EISDIR, "is a directory, not a file"},

@@ -69,7 +69,7 @@ func SecretFlag(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringVar(&out, "out", "", "write it to this new `FILE`, which only you can read, instead of stdout")
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if out == "" || out == "-" {
+		if IsStdout(out) {
 			return run(cmd, args)
 		}
 		err := WriteNew(out, 0o600, func(w io.Writer) error {
@@ -101,10 +101,13 @@ func WriteJSON(w io.Writer, v any) error {
 // OrDash returns the text, or a dash if it is empty.
 func OrDash(text string) string { return cmp.Or(text, "-") }
 
+// IsStdout reports whether the path of an output means standard output.
+func IsStdout(path string) bool { return path == "" || path == "-" }
+
 // WriteFile writes a file, or standard output for "" and "-". A file is written completely or not at all, but
 // for a pipe or a device.
 func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) error {
-	if path == "" || path == "-" {
+	if IsStdout(path) {
 		return buffered(cmd.OutOrStdout(), write)
 	}
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {

@@ -38,7 +38,7 @@ func newReplays() *cobra.Command {
 		Example: "  timba replays --game 1234 | timba replay show -\n  timba replays --match 77 --out match77\n  timba replays --ladder brisca-2 --out brisca.ndjson",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.json && f.toStdout() {
+			if f.json && cli.IsStdout(f.out) {
 				return errors.New("replays: --json needs --out: without it the replays go to stdout")
 			}
 			c, err := connect(cmd, false)
@@ -61,9 +61,6 @@ func newReplays() *cobra.Command {
 	return cmd
 }
 
-// toStdout reports whether the replays go to standard output.
-func (f *replaysFlags) toStdout() bool { return f.out == "" || f.out == "-" }
-
 func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
 	if f.game != 0 {
 		return f.one(cmd, c)
@@ -77,7 +74,7 @@ func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
 	n, err := fetch(lines, to, bar)
 	bar.Clear()
 	if err = errors.Join(err, to.Close()); err != nil {
-		if !f.toStdout() {
+		if !cli.IsStdout(f.out) {
 			err = fmt.Errorf("replays: %w: %s saved: run the same command to resume", err, text.Count(n, "replay"))
 		}
 		return err
@@ -89,7 +86,7 @@ func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
 			Cursor  string `json:"cursor,omitempty"`
 			Out     string `json:"out"`
 		}{n, to.Cursor, f.out})
-	case !f.toStdout():
+	case !cli.IsStdout(f.out):
 		fmt.Fprintf(cmd.OutOrStdout(), "saved %s in %s\n", text.Count(n, "replay"), f.out)
 	}
 	return nil
@@ -144,7 +141,7 @@ func (f *replaysFlags) one(cmd *cobra.Command, c *client.Client) error {
 }
 
 func (f *replaysFlags) mirror(cmd *cobra.Command) (*mirror.Mirror, error) {
-	if f.toStdout() {
+	if cli.IsStdout(f.out) {
 		return mirror.To(cmd.OutOrStdout()), nil
 	}
 	return mirror.Open(f.out, f.ladder, f.match != 0)

@@ -80,11 +80,13 @@ async function show(step) {
       draw();
       break;
     case 'event': await happen(step); break;
-    case 'fault':
-      if (Number(step.words[0]) === me) forfeit();
-      log(Number(step.words[0]) === me ? say('fault-you') : say('fault', { who: who(Number(step.words[0])) }));
+    case 'fault': {
+      const seat = Number(step.words[0]);
+      if (seat === me) forfeit();
+      log(seat === me ? say('fault-you') : say('fault', { who: who(seat) }));
       draw();
       break;
+    }
     case 'end': turn = null; instead = say('over'); draw(); break;
   }
 }
@@ -92,10 +94,14 @@ async function show(step) {
 // out reports whether the person has no more turns, though the others play on.
 const out = () => table.resigned || table.forfeited;
 
-function forfeit() {
-  table.forfeited = true;
+function endTurn() {
   turn = null;
   deadline = null;
+}
+
+function forfeit() {
+  table.forfeited = true;
+  endTurn();
 }
 
 // pauses are milliseconds after what happens; patience is what all of them together may take.
@@ -239,8 +245,7 @@ board.addEventListener('keydown', (event) => {
 
 function move(text) {
   if (!turn) return;
-  turn = null;
-  deadline = null;
+  endTurn();
   sound('move');
   stream.answer(`move ${text}`);
   if (!text.includes(':') || text.startsWith('bid:')) { // what follows is known, and shown at once
@@ -283,8 +288,7 @@ function clockText(left) {
 // it is asked to.
 function told(what) {
   if (what === 'over') { // no line comes any more: the game is over, or lost while the others play on
-    turn = null;
-    deadline = null;
+    endTurn();
     draw();
     return;
   }
@@ -292,8 +296,7 @@ function told(what) {
   element('enter').hidden = what !== 'out';
   if (what === 'taken' || what === 'out') {
     steps.length = 0;
-    turn = null;
-    deadline = null;
+    endTurn();
     draw();
   }
   tell(what && say(what));
@@ -318,8 +321,7 @@ function end() {
   for (const open of document.querySelectorAll('dialog[open]')) open.close();
   for (const button of document.querySelectorAll('.tools button:not(#sound)')) button.disabled = true;
   looking = null;
-  turn = null;
-  deadline = null;
+  endTurn();
   tell(say('over'));
   document.title = page.title;
   sound('end');
