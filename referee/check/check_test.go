@@ -369,6 +369,31 @@ func TestOneGameThatFails(t *testing.T) {
 	}
 }
 
+// A game that fails in a process that has played others, and whose repetition takes too long, has failed: that a
+// fresh process plays it without a fault is not known.
+func TestRepetitionTakesTooLong(t *testing.T) {
+	failed := false
+	report := checked(t, []checkup{{"slow", "@first", begin(func(b *beginner) {
+		b.other = func(b *beginner, line string, words []string) string {
+			if words[0] == "game" && b.games > 1 && strings.Contains(line, " players=3 ") {
+				failed = true
+				b.crash("IndexError: seat 2")
+			}
+			return ""
+		}
+		b.answer = func(b *beginner, moves []string) string {
+			if failed && b.games == 1 {
+				time.Sleep(50 * time.Second)
+			}
+			return first(b, moves)
+		}
+	}), func(o *Options) { o.Games, o.Time = oneGame(t, "brisca"), time.Minute }}})["slow"]
+	verdict{"brisca", Failed, []string{"exited"}, ""}.compare(t, report)
+	if c := report.Find(Many); c.Failure != nil {
+		t.Errorf("%q says %q", c.Name, c.Failure.Text)
+	}
+}
+
 // "bye" is tested after games also where the check before has ended the process.
 func TestByeAfterGames(t *testing.T) {
 	report := checked(t, []checkup{{"stays", "@first", begin(func(b *beginner) {

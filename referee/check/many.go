@@ -108,6 +108,9 @@ func (k *run) attempt(g *game) (own, again *Failure, err error) {
 	if errors.As(err, &own) {
 		return own, nil, nil
 	}
+	if errors.Is(err, errTime) { // the game did fail, and whether it fails in a fresh process is not known
+		return again, nil, nil
+	}
 	return nil, again, err
 }
 

@@ -43,6 +43,16 @@ func (s *seat) given(since time.Time, left, margin time.Duration) answerTime {
 	return t
 }
 
+// overslept returns how much too long a sleep of the referee was. One that is at most a millisecond too long is
+// that of an idle machine: the kernel is asked for whole ones. Of a longer one all that is too much counts, as an
+// answer may have been there when it should have ended.
+func overslept(from, to time.Time, asked time.Duration) time.Duration {
+	if late := to.Sub(from) - asked; late > time.Millisecond {
+		return late
+	}
+	return 0
+}
+
 // anyRemote reports whether somebody plays who is no process: a person or a remote bot. They have seen
 // the deal, so that the game is not played again, and a connection has a limit of its own.
 func (m *Match) anyRemote() bool {

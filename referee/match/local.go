@@ -147,7 +147,7 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			return nil, time.Now(), l.ctx.Err()
 		}
 		woken := time.Now()
-		l.overslept += max(0, woken.Sub(now)-asked-time.Millisecond)
+		l.overslept += overslept(now, woken, asked)
 		now = woken
 	}
 }

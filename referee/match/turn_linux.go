@@ -80,13 +80,9 @@ func (p *process) sampleIfDue(now time.Time) time.Duration {
 	return stopSlice
 }
 
-// slept notes a sleep of the referee. One that is at most a millisecond too long is that of an idle machine:
-// the kernel is asked for whole ones. Of a longer one all that is too much counts, as an answer may have been
-// there when it should have ended.
+// slept notes a sleep of the referee.
 func (t *turnTime) slept(from, to time.Time, asked time.Duration) {
-	if late := to.Sub(from) - asked; late > time.Millisecond {
-		t.overslept += late
-	}
+	t.overslept += overslept(from, to, asked)
 	t.looked = from
 }
 
