@@ -185,6 +185,6 @@ func newBenchSite() *cobra.Command {
 	cli.NumberFlag(cmd, &b.Matches, "matches", 100_000, 0, math.MaxInt, "finished matches of the competition")
 	cli.NumberFlag(cmd, &b.Bots, "bots", 500, 40, math.MaxInt, "bots of people")
 	cli.CountFlag(cmd, &b.Requests, "requests", 200, "requests for each page")
-	cli.CountFlag(cmd, &b.Rate, "rate", 20, "matches finished in a second meanwhile, at most")
+	cli.NumberFlag(cmd, &b.Rate, "rate", 20, 1, 1_000_000, "matches finished in a second meanwhile, at most")
 	return measure(cmd, b)
 }

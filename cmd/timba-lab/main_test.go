@@ -75,7 +75,7 @@ func TestExamples(t *testing.T) {
 				case strings.HasPrefix(line, "timba match "):
 					line += " --movetime 60000"
 				case strings.HasPrefix(line, "timba-lab env --listen "):
-					line = "timeout -s INT 2 " + line + "; test $? = 124"
+					line = "exec 3< <(exec " + line + "); read -r said <&3; kill -INT $!; wait $!; [[ $said == listening* ]]"
 				}
 				cmd := exec.CommandContext(t.Context(), "bash", "-c", line)
 				cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+path)

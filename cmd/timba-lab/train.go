@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -154,11 +155,10 @@ func newTrainTeeko() *cobra.Command {
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d games against %s: %d won, %d lost, %d drawn\n",
 				report.Games(), opponent, report.Won, report.Lost, report.Drawn)
-			if out != "" {
-				return os.WriteFile(out, []byte(report.Weights.Text()), 0o644)
-			}
-			fmt.Fprint(cmd.OutOrStdout(), report.Weights.Text())
-			return nil
+			return cli.WriteFile(cmd, out, func(w io.Writer) error {
+				_, err := io.WriteString(w, report.Weights.Text())
+				return err
+			})
 		},
 	}
 	addParams(cmd, []run.Param{

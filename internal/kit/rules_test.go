@@ -455,7 +455,8 @@ func TestWalks(t *testing.T) {
 // TestRulesOfScripts: the bots of scripts have a minute for each move.
 func TestRulesOfScripts(t *testing.T) {
 	used := map[string]bool{}
-	for _, path := range Get[[]string](t)(filepath.Glob("../../cmd/timba/commands/testdata/*/*.txt")) {
+	for _, path := range append(Get[[]string](t)(filepath.Glob("../../cmd/timba/commands/testdata/*/*.txt")),
+		Get[[]string](t)(filepath.Glob("../../cmd/timba-lab/testdata/*/*.txt"))...) {
 		for n, line := range strings.Split(string(Get[[]byte](t)(os.ReadFile(path))), "\n") {
 			if !playing.MatchString(line) || strings.Contains(line, " --resume ") {
 				continue

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -121,8 +122,11 @@ func (p *bareBot) exchange(lines []byte, answer bool) error {
 	}
 	for n := 0; ; {
 		m, err := syscall.Read(p.out, p.buf[n:])
-		if err != nil || m <= 0 {
+		if err != nil {
 			return fmt.Errorf("the bot does not answer: %w", err)
+		}
+		if m == 0 {
+			return errors.New("the bot has ended without an answer")
 		}
 		if n += m; slices.Contains(p.buf[n-m:n], '\n') {
 			return nil

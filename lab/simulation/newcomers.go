@@ -19,7 +19,7 @@ type Newcomers struct {
 }
 
 // Within returns after how many matches the median error is below so many Elo for
-// good; -1 where it never is.
+// good; infinity where it never is.
 func (n Newcomers) Within(elos float64) float64 {
 	at := math.Inf(1)
 	for i := len(n.Median) - 1; i >= 0 && n.Median[i] < elos; i-- {

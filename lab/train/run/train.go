@@ -96,7 +96,10 @@ func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, pro
 	default:
 		f.Log("error: %v", err)
 	}
-	return result, errors.Join(err, f.spend(prepared, took-prepared, err == nil))
+	if failed := f.spend(prepared, took-prepared, err == nil); failed != nil {
+		return result, failed // joined with the context's it would look like an interruption
+	}
+	return result, err
 }
 
 // train makes the steps of a training, then finishes it and writes result.json. When the context ends,
