@@ -114,15 +114,24 @@ class Player {
   // hidden reports whether the seats of this game see different cards.
   hidden() { return this.game.own.includes(this.game.display.cards?.hand); }
 
+  // listen lasts until the element leaves the page; see show.
   listen() {
-    document.addEventListener('keydown', (event) => this.key(event));
+    const { signal } = this.listening = new AbortController();
+    document.addEventListener('keydown', (event) => this.key(event), { signal });
     // A button that was clicked must not take the keys that come next.
     this.root.addEventListener('click', (event) => { if (event.detail > 0) event.target.closest('button')?.blur(); });
     window.addEventListener(this.address === 'hash' ? 'hashchange' : 'popstate', (event) => {
       this.fromAddress(new URL(event.newURL ?? location.href));
       this.show();
-    });
+    }, { signal });
     this.watch();
+  }
+
+  close() {
+    this.pause();
+    clearTimeout(this.addressing);
+    this.listening.abort();
+    this.watcher.disconnect();
   }
 
   // watch draws again when there is another width to draw in.
@@ -139,8 +148,9 @@ class Player {
 
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const on = event.target instanceof Element ? event.target : document.body;
-    if (on.matches('select, textarea, input:not([type="range"])')) return;
+    const [target] = event.composedPath(); // also one in a shadow root, as the editor is
+    const on = target instanceof Element ? target : document.body;
+    if (on.isContentEditable || on.matches('select, textarea, input:not([type="range"])')) return;
     if (on.matches('input') && event.key.startsWith('Arrow')) return; // the slider's own
     if (event.key === ' ' && on.matches('button, summary')) return;
     const action = keys[event.key];
@@ -202,7 +212,7 @@ class Player {
     this.timer = setTimeout(() => {
       this.go(this.ply + 1);
       if (this.ply === this.end) this.pause();
-      else this.schedule();
+      else if (this.timer !== null) this.schedule();
     }, (beat * hold) / this.speed);
   }
 
@@ -261,6 +271,7 @@ class Player {
   }
 
   show(moving = false) {
+    if (!this.root.isConnected) return this.close();
     const { game, ply, seat } = this;
     const frame = this.frames[ply];
     Object.assign(this.root.dataset, { ply, view: seat ?? 'open', width: this.stage.clientWidth, playing: this.timer === null ? 'no' : 'yes' });

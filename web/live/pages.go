@@ -44,7 +44,7 @@ type pageKey struct{ topic, lang string }
 
 // page is a page that somebody watches.
 type page struct {
-	first    netip.Addr // the address that has begun to watch it
+	owner    *subscriber // one of the watchers, for whose address the page counts
 	watchers map[*subscriber]struct{}
 	moved    bool            // something has happened since it was rendered
 	whole    *socket.Message // what is shown; nil: not rendered yet
@@ -61,7 +61,7 @@ type pages struct {
 // maxLang is the length of the longest tag of a language.
 const maxLang = 5
 
-// addressShare is the part of Limits.Pages that one address may begin to watch, as 1/addressShare.
+// addressShare is the part of Limits.Pages that may count for one address, as 1/addressShare.
 const addressShare = 4
 
 // full returns why an address cannot begin to watch another page, "" if it can, under the lock.
@@ -71,7 +71,7 @@ func (p *pages) full(address netip.Addr) string {
 		if key.topic == topicGames {
 			continue // which is one for all
 		}
-		if all++; pg.first == address {
+		if all++; pg.owner.address == address {
 			own++
 		}
 	}
@@ -101,7 +101,7 @@ func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err erro
 			}
 			return func() {}, err
 		}
-		pg = &page{first: w.address, watchers: map[*subscriber]struct{}{}, moved: true}
+		pg = &page{owner: w, watchers: map[*subscriber]struct{}{}, moved: true}
 		p.all[key] = pg
 		p.look()
 	}
@@ -113,6 +113,11 @@ func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err erro
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		delete(pg.watchers, w)
+		if pg.owner == w {
+			for pg.owner = range pg.watchers {
+				break
+			}
+		}
 		if len(pg.watchers) == 0 && p.all[key] == pg {
 			delete(p.all, key)
 		}

@@ -177,6 +177,28 @@ func TestPages(t *testing.T) {
 	})
 }
 
+// A page that the first address has left counts for one that watches on.
+func TestPageGoesOn(t *testing.T) {
+	l := quick()
+	l.Pages = 2
+	inWorld(t, teeko, l, func(t *testing.T, w *world) {
+		one, other := w.dial("from=10.0.0.1"), w.dial("from=10.0.0.2")
+		for _, c := range []*client{one, other} {
+			c.say(`{"watch":"home"}`)
+			c.page("home")
+		}
+		one.say(`{"leave":"home"}`)
+		one.say(`{"watch":"bot/anna"}`)
+		if d := one.page("bot/anna"); d.Refused != "" {
+			t.Errorf("who has left their page is answered with %+v", d)
+		}
+		other.say(`{"watch":"bot/nobody"}`)
+		if d := other.page("bot/nobody"); d.Refused == "" {
+			t.Errorf("a second page of an address is answered with %+v", d)
+		}
+	})
+}
+
 // page returns the next message about a topic.
 func (c *client) page(topic string) doc {
 	c.t.Helper()

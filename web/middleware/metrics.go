@@ -33,10 +33,13 @@ func newMetrics(to prometheus.Registerer) *metrics {
 	return m
 }
 
+// seen counts a request. The status 0 is that of one whose client has gone before the answer began.
 func (m *metrics) seen(route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
 	}
-	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	if status != 0 {
+		m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	}
 	m.seconds.WithLabelValues(route).Observe(took.Seconds())
 }

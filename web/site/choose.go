@@ -20,7 +20,7 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// playBots is how many bots can be chosen from.
+// playBots is how many bots can be chosen from, beside one that an address names.
 const playBots = 500
 
 // The names of fields of a playForm, and a value.
@@ -273,6 +273,23 @@ func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
 	chosen, middle, anchor, invited := "", "", "", form.Bot == play.Invited
 	if form.Bot == otherBot {
 		form.Bot = form.Other
+	}
+	if len(versions) == playBots { // there are more, and these are needed
+		needed := []string{form.Bot, form.Bot2, form.Bot3, ladder.Anchor}
+		for _, l := range house.Levels() {
+			needed = append(needed, "@"+l.Spec)
+		}
+		for _, name := range needed {
+			if slices.ContainsFunc(versions, func(b ladder.Version) bool { return b.Bot == name }) {
+				continue
+			}
+			b, err := s.Store.LiveVersion(v.ctx(), name)
+			if err == nil {
+				versions = append(versions, b)
+			} else if ladder.CodeOf(err) != ladder.NotFound {
+				return err
+			}
+		}
 	}
 	for _, b := range versions {
 		if !b.Plays(form.Game) || b.Remote {

@@ -74,6 +74,37 @@ func TestWatchToTheEnd(t *testing.T) {
 	b.Quiet()
 }
 
+// The home page keeps nothing of a match that has made way for the next one.
+func TestHomeLetsGo(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	w := webtest.New(t, webtest.Quiet, 0)
+	_, free := w.Held("brisca", 1)
+	b := webtest.Open(t, in, w.URL+"/bots")
+	webtest.Call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+		window.observed = new Set();
+		window.ResizeObserver = class extends ResizeObserver {
+			observe(e) { super.observe(e); observed.add(this); }
+			disconnect() { super.disconnect(); observed.delete(this); }
+		};
+		const later = setTimeout; // without the time for which the match stays
+		window.setTimeout = (f, ms) => later(() => {
+			f();
+			if (ms === 6000) document.documentElement.dataset.gone = 'yes';
+		}, ms === 6000 ? 0 : ms);`})
+	b.Go(w.URL + "/")
+	b.Wait(`#now:not([hidden]) .stage[data-ply] svg`)
+	if n := webtest.Eval[int](b, "observed.size"); n != 1 {
+		t.Errorf("%d boards are drawn", n)
+	}
+	free()
+	b.Wait(`html[data-gone]`)
+	if n := webtest.Eval[int](b, "observed.size"); n != 0 {
+		t.Errorf("%d boards are drawn of a match that has gone", n)
+	}
+	b.Quiet()
+}
+
 // The pages come back by themselves when the server does.
 func TestReconnect(t *testing.T) {
 	t.Parallel()

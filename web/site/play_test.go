@@ -13,6 +13,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
@@ -374,6 +375,26 @@ func TestPlayBots(t *testing.T) {
 		if got := strings.Contains(a.Body, `<option value="@brisca-basic" selected`); got != want {
 			t.Errorf("%s: a bot of Brisca is chosen: %t", game, got)
 		}
+	}
+}
+
+// A bot that the address names is chosen, also where there are more than the form offers.
+func TestPlayManyBots(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStill(t, func(o *site.Options) {
+		o.Play = play.New(play.Options{Store: o.Middleware.Service.Store, Limits: play.LimitsOf(ladder.PlayLimits{Games: 1, Guests: true}, 0)})
+	})
+	s.Ladder.Config.Limits.Bots, s.Ladder.Config.Limits.Versions = 1000, 1000
+	for i := range 500 {
+		s.Live(fmt.Sprintf("bot-%d", i), store.Built{Games: []string{"brisca"}})
+	}
+	for _, field := range []string{"bot", "bot2"} {
+		if a := s.Get(s.Client(), "/play?game=brisca&"+field+"=bot-499"); !strings.Contains(a.Body, `<option value="bot-499" selected>`) {
+			t.Errorf("%s: the newest bot is not chosen: status %d", field, a.Status)
+		}
+	}
+	if a := s.Get(s.Client(), "/play?game=teeko&bot=bot-499"); strings.Contains(a.Body, `value="bot-499"`) {
+		t.Error("a bot is offered for a game that it does not play")
 	}
 }
 

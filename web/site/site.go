@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,7 +24,7 @@ import (
 	"github.com/timba-arena/timba/web/tryout"
 )
 
-// Options are the parts of a site. All but Version and Machines are required.
+// Options are the parts of a site. All but Version and Machines are required, Play and Tryouts only by their pages.
 type Options struct {
 	// Middleware is what the requests have passed.
 	Middleware *middleware.Middleware
@@ -250,7 +251,7 @@ func (v *visit) run(rt route) error {
 		return err
 	}
 	if rt.member && v.Person.ID == 0 {
-		if v.r.Method == http.MethodGet {
+		if v.r.Method == http.MethodGet && !slices.Contains(fetched, rt.pattern) {
 			return v.redirect("/sign-in?next=" + url.QueryEscape(v.r.URL.RequestURI()))
 		}
 		return ladder.Errorf(ladder.Unauthorized, "", "nobody is signed in")

@@ -62,9 +62,18 @@ func (s *Site) visit(w http.ResponseWriter, r *http.Request, rt route) {
 	default:
 		err = v.run(rt)
 	}
+	if err != nil && slices.Contains(fetched, rt.pattern) {
+		err = v.answer("tryout", http.StatusOK, "write", tryoutPart{}, err)
+	}
 	if err != nil {
 		v.fail(err)
 	}
+}
+
+// fetched are the routes that modules ask for, to show the answer in their page: what is wrong is a part, too.
+var fetched = []string{
+	"POST /write", "POST /write/tests", "GET /write/tests/{test}", "GET /write/tests/{test}/games/{game}", "POST /write/tests/{test}/cancel",
+	"GET /submissions/{submission}/progress",
 }
 
 // costly are the pages that cost as much as a call of the API: they search, or are downloads.
@@ -73,7 +82,7 @@ var costly = []string{
 }
 
 // preferences are what a visitor may choose for all pages: by a parameter of any address, whose
-// choice a cookie keeps. Any other value, such as "auto", takes the choice back.
+// choice a cookie keeps. Any other value, such as "auto", takes the choice back, but for a language.
 var preferences = map[string][]string{
 	"lang":  messages.Languages,
 	"theme": {"light", "dark"},     // else as the browser prefers

@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -171,9 +172,26 @@ func TestFromIdeaToLadder(t *testing.T) {
 	if text := b.Text(".shown pre"); !strings.Contains(text, "anna thinks") {
 		t.Errorf("stderr is %q", text)
 	}
+	inEditor[bool](b, "(editor.focus(), true)")
+	for _, key := range []string{" ", "f", "m", "o", "0"} { // which the player has, too; Press would write also a key that a page takes
+		webtest.Call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kb.KeyDown, Key: key, Text: key})
+	}
+	if text := inEditor[string](b, "editor.textContent"); !strings.HasPrefix(text, " fmo0") {
+		t.Errorf("beside a replay the editor does not take these keys: %.60q", text)
+	}
+	b.Press(kb.Backspace, kb.Backspace, kb.Backspace, kb.Backspace, kb.Backspace)
+	webtest.Eval[bool](b, "(window.former = document.querySelector('.shown .player'), true)")
 	b.Click(`.tries li:nth-child(3) button`)
 	ready(b, `.tries li:nth-child(3) [aria-pressed="true"]`)
 	ready(b, ".shown .player svg")
+	was := webtest.Eval[string](b, "former.dataset.ply")
+	b.Press(kb.End)
+	if ply := b.Attribute(".shown .player", "data-ply"); ply != "40" {
+		t.Errorf("End leads to ply %s", ply)
+	}
+	if ply := webtest.Eval[string](b, "former.dataset.ply"); ply != was {
+		t.Errorf("a player that another one has replaced goes from ply %s to %s", was, ply)
+	}
 	b.Accessible()
 	b.Picture(*screens, "write-desk-light")
 	b.Look(390, 844, true)
@@ -280,5 +298,25 @@ func TestMemberPages(t *testing.T) {
 	ready(b, "#key")
 	b.Accessible()
 	b.Picture(*screens, "tokens-made")
+	b.Quiet()
+}
+
+// The page of a submission says that the session has ended, and asks no more.
+func TestSubmissionSignedOut(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	s := webtest.NewStill(t, nil)
+	v := s.Ladder.Submit(s.Ada.ID, "adas", webtest.Hash)
+	b := webtest.Open(t, in, s.URL+"/sign-in")
+	signIn(b, &s.World, s.AdaToken)
+	b.Go(fmt.Sprintf("%s/submissions/%d", s.URL, v.ID))
+	ready(b, "#progress .refresh[hidden]")
+	webtest.Eval[bool](b, "fetch('/sign-out', { method: 'POST' }).then(() => true)")
+	s.Must(s.Store.BeginStage(t.Context(), v.ID, "unpack")) // which answers the request that waits
+	ready(b, "#progress [role=alert]")
+	if text := b.Text("#progress [role=alert]"); !strings.Contains(text, "The session has ended") {
+		t.Errorf("the page says %q", text)
+	}
+	b.Hush() // of the status 401
 	b.Quiet()
 }

@@ -97,15 +97,15 @@ func (v *visit) writing() (w writing, err error) {
 func (s *Site) written(v *visit) error {
 	w, err := v.writing()
 	if err != nil {
-		return v.refuse(err)
+		return err
 	}
 	u := service.Upload{Bot: v.field("bot"), File: w.source, Content: strings.NewReader(w.text), Games: []string{w.game.Name}}
 	if u.Bot == "" {
-		return v.refuse(ladder.Errorf(ladder.Invalid, "", "%s", v.t("write.no-name")))
+		return ladder.Errorf(ladder.Invalid, "", "%s", v.t("write.no-name"))
 	}
 	made, err := s.Middleware.Receive(v.w, v.r, u, -1)
 	if err != nil {
-		return v.refuse(err)
+		return err
 	}
 	return v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
 }
@@ -127,16 +127,11 @@ type shownTry struct {
 	Result string // "won", "drawn" or "lost"
 }
 
-// refuse answers the editor with what is wrong.
-func (v *visit) refuse(err error) error {
-	return v.answer("tryout", http.StatusOK, "write", tryoutPart{}, err)
-}
-
 // tryBot begins a test of what is in the editor.
 func (s *Site) tryBot(v *visit) error {
 	w, err := v.writing()
 	if err != nil {
-		return v.refuse(err)
+		return err
 	}
 	against, err := s.Store.LiveVersion(v.ctx(), v.field("against"))
 	if err == nil {
@@ -147,7 +142,7 @@ func (s *Site) tryBot(v *visit) error {
 		id, err = s.Tryouts.Add(v.Actor, submission.Tryout{File: w.source, Text: w.text, Game: w.game.Name, Against: against})
 	}
 	if err != nil {
-		return v.refuse(err)
+		return err
 	}
 	return v.redirect("/write/tests/" + id)
 }
@@ -172,7 +167,7 @@ func (s *Site) tryout(v *visit) error {
 	id := v.r.PathValue("test")
 	p, err := s.Tryouts.Await(ctx, v.Actor, id, change)
 	if err != nil {
-		return v.refuse(err)
+		return err
 	}
 	part := tryoutPart{Progress: p, ID: id}
 	for i, g := range p.Games {
@@ -195,7 +190,7 @@ func (s *Site) tryout(v *visit) error {
 // cancelTryout ends a test.
 func (s *Site) cancelTryout(v *visit) error {
 	if err := s.Tryouts.Cancel(v.Actor, v.r.PathValue("test")); err != nil {
-		return v.refuse(err)
+		return err
 	}
 	return v.redirect("/write/tests/" + v.r.PathValue("test"))
 }
@@ -216,10 +211,10 @@ func (s *Site) tryoutGame(v *visit) error {
 	}
 	p, err := s.Tryouts.Await(v.ctx(), v.Actor, v.r.PathValue("test"), -1)
 	if err != nil {
-		return v.refuse(err)
+		return err
 	}
 	if number > int64(len(p.Games)) {
-		return v.refuse(ladder.Errorf(ladder.NotFound, "", "game %d does not exist", number))
+		return ladder.Errorf(ladder.NotFound, "", "game %d does not exist", number)
 	}
 	g := p.Games[number-1]
 	r, rules, err := decode(g.Replay)

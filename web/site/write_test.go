@@ -84,3 +84,23 @@ func TestEditorRefused(t *testing.T) {
 		t.Errorf("its game: %d: %.3000s", a.Status, a.Body)
 	}
 }
+
+// A request of a module whose session has ended is told so in a part that fits its page, and led to no other page.
+func TestSignedOutModules(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, webtest.Calm, 0)
+	for _, x := range []struct{ method, path string }{
+		{"GET", "/write/tests/x?change=1"}, {"GET", "/write/tests/x/games/1"}, {"GET", "/submissions/1/progress?tag=x"},
+		{"POST", "/write"}, {"POST", "/write/tests"}, {"POST", "/write/tests/x/cancel"},
+	} {
+		a := webtest.Answer{}
+		if x.method == "GET" {
+			a = w.Get(w.Client(), x.path)
+		} else {
+			a = w.Post(w.Client(), x.path, "")
+		}
+		if a.Status != http.StatusUnauthorized || !strings.Contains(a.Body, `role="alert"`) || strings.Contains(a.Body, "<html") || !strings.Contains(a.Body, `href="/sign-in?next=/write"`) {
+			t.Errorf("%s %s: status %d: %.300s", x.method, x.path, a.Status, a.Body)
+		}
+	}
+}

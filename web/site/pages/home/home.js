@@ -22,6 +22,7 @@ socket.watch('games', ({ matches }) => {
     ended: () => {
       socket.leave(shown.topic);
       setTimeout(() => {
+        shown.watcher.disconnect();
         shown = null;
         socket.again('games');
       }, stay);

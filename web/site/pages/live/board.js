@@ -28,7 +28,8 @@ export class Board {
   // match once it is over.
   constructor(socket, topic, stage, { small = false, shown = () => {}, ended = () => {} } = {}) {
     Object.assign(this, { topic, stage, small, shown, ended, game: null, at: '', ply: -1, looking: null, timer: null, tags: new Map() });
-    new ResizeObserver(() => this.draw(false)).observe(stage);
+    this.watcher = new ResizeObserver(() => this.draw(false)); // which is disconnected where the stage stays
+    this.watcher.observe(stage);
     socket.watch(this.topic, (doc) => this.heard(doc, socket), () => (this.game ? { game: this.at, ply: this.end() } : {}));
   }
 

@@ -42,7 +42,7 @@ async function follow() {
 		const now = box.querySelector('.now');
 		if (now.dataset.done === 'true') return;
 		try {
-			const answer = await fetch(`${box.dataset.url}?tag=${encodeURIComponent(now.dataset.tag)}`, { redirect: 'error' });
+			const answer = await fetch(`${box.dataset.url}?tag=${encodeURIComponent(now.dataset.tag)}`);
 			if (answer.status >= 400 && answer.status < 500 && answer.status !== 429) {
 				lost(say('ended'));
 				return;
