@@ -497,14 +497,15 @@ func (r *Runner) cancelled(ctx context.Context, j *job) bool {
 	return err == nil && m.State == ladder.Dropped
 }
 
-// cancel drops a match.
-func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason string) {
+// cancel drops a match, and reports false where that cannot be stored.
+func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason string) bool {
 	err := r.Store.CancelMatch(context.WithoutCancel(ctx), m.ID, 0, reason)
 	if err != nil && ladder.CodeOf(err) != ladder.Conflict { // it has ended in the meantime
 		r.pause(fmt.Errorf("cancelling match %d: %w", m.ID, err))
-		return
+		return false
 	}
 	r.tellCancelled(m)
+	return true
 }
 
 // tellCancelled tells of a match that was dropped.
