@@ -1,5 +1,4 @@
-// Package datadir is the layout of the data directory of a competition. The table of
-// paths in docs/operating.md is checked against it.
+// Package datadir is the layout of the data directory of a competition. docs/operating.md has its paths.
 package datadir
 
 import (
