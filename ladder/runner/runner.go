@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -444,7 +446,8 @@ func (r *Runner) work(ctx context.Context, j *job) outcome {
 		r.play(ctx, &o)
 		return o
 	}
-	if err := pinThread(j.core); err != nil {
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	if err := cores.Bind(j.core); err != nil {
 		r.pause(err)
 		return o
 	}
