@@ -78,7 +78,7 @@ func TestNext(t *testing.T) {
 			var house []int64
 			for _, name := range []string{"@random", "@first"} {
 				b := kit.Get[ladder.Bot](t)(w.store.Bot(t.Context(), name))
-				house = append(house, kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID))[0].ID)
+				house = append(house, kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID, 0, -1))[0].ID)
 			}
 			if c.interrupted {
 				b := w.store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: attempt.Local}})[0]
