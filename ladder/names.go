@@ -3,6 +3,7 @@ package ladder
 import (
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -23,9 +24,15 @@ func CheckName(what, name string) error {
 // maxLabel is the length in bytes of the longest label of a remote version.
 const maxLabel = 40
 
+// IsLine reports whether a text is one line of at most n bytes whose characters show as themselves: it has no controls,
+// marks that turn the direction of text, and others without width.
+func IsLine(text string, n int) bool {
+	return len(text) <= n && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
 // CheckLabel returns an error unless label is one short printable line, or "".
 func CheckLabel(label string) error {
-	if len(label) > maxLabel || !utf8.ValidString(label) || Plain(label) != label || strings.ContainsAny(label, "\n\t") {
+	if !IsLine(label, maxLabel) {
 		return Errorf(Invalid, "try one printable line of at most 40 bytes, such as 1.2", "version: label cannot be %q", label[:min(len(label), 2*maxLabel)])
 	}
 	return nil

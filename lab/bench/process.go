@@ -99,7 +99,7 @@ func (p *process) get(ctx context.Context, path string) ([]byte, error) {
 // metrics are those of a process, by name with labels.
 type metrics map[string]float64
 
-// The names of metrics; docs/operating.md has those of a server, collectors.NewProcessCollector the others.
+// The names of metrics: collectors.NewProcessCollector has the first two.
 const (
 	metricCPU      = "process_cpu_seconds_total"
 	metricMemory   = "process_resident_memory_bytes"

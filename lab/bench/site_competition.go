@@ -91,11 +91,11 @@ func (c *siteCompetition) enter(ctx context.Context, n int) (err error) {
 		if err != nil {
 			return err
 		}
-		id, err := c.Placed(ctx, b.ID)
+		places, err := c.PlacesOfBot(ctx, b.ID)
 		if err != nil {
 			return err
 		}
-		c.live = append(c.live, id)
+		c.live = append(c.live, places[0].VersionID)
 	}
 	return nil
 }

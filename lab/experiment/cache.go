@@ -116,7 +116,7 @@ func (c *cache) prune() error {
 			return err
 		}
 		e.used = info.ModTime()
-		if e.size, err = datadir.Size(e.path); err != nil {
+		if e.size, _, err = datadir.Size(e.path); err != nil {
 			return err
 		}
 		all += e.size

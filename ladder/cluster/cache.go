@@ -52,7 +52,7 @@ func openCache(dir string, most int64, log *slog.Logger) (*cache, error) {
 	for _, e := range found {
 		path := filepath.Join(dir, e.Name())
 		info, err := e.Info()
-		size, sizeErr := datadir.Size(path)
+		size, _, sizeErr := datadir.Size(path)
 		if !datadir.IsHash(e.Name()) || err != nil || sizeErr != nil { // the remains of an unfinished one
 			if err := os.RemoveAll(path); err != nil {
 				return nil, fmt.Errorf("cache: %w", err)
@@ -139,7 +139,7 @@ func (c *cache) add(ctx context.Context, tree string, get func(context.Context, 
 	if got != tree {
 		return fmt.Errorf("cache: the files of a bot have the hash %s, not %s", got, tree)
 	}
-	size, err := datadir.Size(into)
+	size, _, err := datadir.Size(into)
 	if err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}

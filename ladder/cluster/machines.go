@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/time/rate"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -41,16 +42,13 @@ func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 	}
 }
 
-// printable reports whether people can be shown what a machine says of itself: its words are short, and
-// printable ASCII.
+// printable reports whether people can be shown what a machine says of itself.
 func printable(m attempt.Machine) bool {
 	words := []string{m.Version, m.OS, m.Arch, m.Sandbox}
 	for name, version := range m.Interpreters {
 		words = append(words, name, version)
 	}
-	return !slices.ContainsFunc(words, func(word string) bool {
-		return len(word) > MaxWord || strings.ContainsFunc(word, func(r rune) bool { return r < ' ' || r > '~' })
-	})
+	return !slices.ContainsFunc(words, func(word string) bool { return !ladder.IsLine(word, MaxWord) })
 }
 
 func (h *Hub) reply(msg *nats.Msg, answer any) {

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// hubMetrics are those of the server. docs/operating.md lists them.
+// hubMetrics are those of the server.
 type hubMetrics struct {
 	open    prometheus.Gauge
 	results *prometheus.CounterVec // by what became of them
@@ -68,7 +68,7 @@ func (h *Hub) registerWire() {
 	}
 }
 
-// workerMetrics are those of a worker. docs/operating.md lists them.
+// workerMetrics are those of a worker.
 type workerMetrics struct {
 	playing  prometheus.Gauge
 	attempts *prometheus.CounterVec // by outcome

@@ -47,7 +47,7 @@ func (f ladderFile) resolve() (ladder.Ladder, error) {
 	if l.Title == "" {
 		l.Title = l.Name
 	}
-	if len(l.Title) > maxTitle || strings.ContainsFunc(l.Title, func(r rune) bool { return r < ' ' }) {
+	if !ladder.IsLine(l.Title, maxTitle) {
 		return l, fmt.Errorf("title cannot be %q: try one line of at most %d bytes", l.Title, maxTitle)
 	}
 	v, err := l.Variant()

@@ -1,5 +1,4 @@
-// Package datadir is the layout of the data directory of a competition. The table of
-// paths in docs/operating.md is checked against it.
+// Package datadir is the layout of the data directory of a competition. docs/operating.md has its paths.
 package datadir
 
 import (
@@ -143,12 +142,15 @@ func Sync(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Size returns how many bytes the files below a path have together. What is not there, or goes
-// away meanwhile, has none.
-func Size(path string) (bytes int64, err error) {
-	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+// Size returns how many bytes the files below a path have together, and how many files and directories there are.
+// What is not there, or goes away meanwhile, does not count.
+func Size(path string) (bytes int64, files int, err error) {
+	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
+		}
+		if file != path {
+			files++
 		}
 		if err != nil || !d.Type().IsRegular() {
 			return err
@@ -162,5 +164,5 @@ func Size(path string) (bytes int64, err error) {
 		}
 		return err
 	})
-	return bytes, err
+	return bytes, files, err
 }

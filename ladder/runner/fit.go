@@ -3,12 +3,14 @@ package runner
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/stats"
 )
 
@@ -141,7 +143,8 @@ func (r results) estimateUnder(ctx context.Context, anchors map[int64]bool) (map
 	}
 	done := make(chan result, 1)
 	go func() {
-		lowPriority()
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		cores.Lower(10)        // matches come first
 		estimates, err := r.estimate(anchors)
 		done <- result{estimates, err}
 	}()

@@ -194,7 +194,7 @@ func TestAdopted(t *testing.T) {
 	var ids []int64
 	for _, s := range []string{"@random", "@first"} {
 		b := kit.Get[ladder.Bot](t)(w.store.Bot(t.Context(), s))
-		v := kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID))
+		v := kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID, 0, -1))
 		ids = append(ids, v[0].ID)
 	}
 	begin := func(machine string) attempt.Result {

@@ -2,7 +2,7 @@ package runner
 
 import "testing"
 
-// docs/operating.md, "Suspension".
+// docs/competing.md, "Your bots".
 func TestSuspendReason(t *testing.T) {
 	t.Parallel()
 	good := matchFaults{games: 20}

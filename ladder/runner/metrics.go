@@ -5,7 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// metrics has the metrics of matches and submissions. docs/operating.md lists them.
+// metrics has the metrics of matches and submissions.
 type metrics struct {
 	finished    *prometheus.CounterVec // by ladder
 	broken      *prometheus.CounterVec // by why

@@ -16,7 +16,7 @@ type Remotes interface {
 	// Reserve takes a version for a match, until Release. It reports false if the version is not ready.
 	Reserve(version int64) bool
 	Release(version int64)
-	// Changed receives after versions have become ready.
+	// Changed receives after versions have become ready or gone.
 	Changed() <-chan struct{}
 }
 

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -444,7 +446,8 @@ func (r *Runner) work(ctx context.Context, j *job) outcome {
 		r.play(ctx, &o)
 		return o
 	}
-	if err := pinThread(j.core); err != nil {
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	if err := cores.Bind(j.core); err != nil {
 		r.pause(err)
 		return o
 	}
@@ -497,14 +500,15 @@ func (r *Runner) cancelled(ctx context.Context, j *job) bool {
 	return err == nil && m.State == ladder.Dropped
 }
 
-// cancel drops a match.
-func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason string) {
+// cancel drops a match, and reports false where that cannot be stored.
+func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason string) bool {
 	err := r.Store.CancelMatch(context.WithoutCancel(ctx), m.ID, 0, reason)
 	if err != nil && ladder.CodeOf(err) != ladder.Conflict { // it has ended in the meantime
 		r.pause(fmt.Errorf("cancelling match %d: %w", m.ID, err))
-		return
+		return false
 	}
 	r.tellCancelled(m)
+	return true
 }
 
 // tellCancelled tells of a match that was dropped.

@@ -218,16 +218,18 @@ func (w *waiting) refresh(ctx context.Context) error {
 	return nil
 }
 
-// giveUp drops rated matches that wait for a remote version which does not come back: its
-// opponents would not be chosen for others meanwhile.
+// giveUp drops matches that wait for a remote version which does not come back: the opponents of a rated one would not
+// be chosen for others meanwhile, and of those that people asked for more and more would wait.
 func (w *waiting) giveUp(ctx context.Context) {
 	for _, m := range w.matches {
-		if !m.Rated || m.State == ladder.Dropped || w.placement.jobs[m.ID] != nil {
+		if m.State == ladder.Dropped || w.placement.jobs[m.ID] != nil {
 			continue
 		}
 		for slot, v := range m.Versions {
 			if m.Remote[slot] && w.Remotes.Gone(v) {
-				w.cancel(ctx, m, fmt.Sprintf("cancelled: version %d of %s is not connected", m.Numbers[slot], m.Bots[slot]))
+				if !w.cancel(ctx, m, fmt.Sprintf("cancelled: version %d of %s is not connected", m.Numbers[slot], m.Bots[slot])) {
+					return
+				}
 				m.State = ladder.Dropped
 				break
 			}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,7 +78,7 @@ func TestNext(t *testing.T) {
 			var house []int64
 			for _, name := range []string{"@random", "@first"} {
 				b := kit.Get[ladder.Bot](t)(w.store.Bot(t.Context(), name))
-				house = append(house, kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID))[0].ID)
+				house = append(house, kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID, 0, -1))[0].ID)
 			}
 			if c.interrupted {
 				b := w.store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: attempt.Local}})[0]
@@ -150,6 +151,52 @@ func (w *world) done(j *job) {
 		return
 	}
 	w.Must(w.store.CancelMatch(w.t.Context(), j.match.ID, 0, "cancelled for the test"))
+}
+
+// absent are remote versions that do not come back.
+type absent struct{ Remotes }
+
+func (absent) Ready(int64) bool { return false }
+func (absent) Gone(int64) bool  { return true }
+
+// refusing is a store that refuses to drop matches.
+type refusing struct {
+	Store
+	err error
+}
+
+func (s *refusing) CancelMatch(ctx context.Context, match, by int64, reason string) error {
+	if s.err != nil {
+		return s.err
+	}
+	return s.Store.CancelMatch(ctx, match, by, reason)
+}
+
+// A match that waits for a remote version which does not come back is dropped, and who asked for it is told. Where
+// that cannot be stored, it is tried again.
+func TestGivesUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	broken := &refusing{w.store, errors.New("the disk is full")}
+	r := w.idle(1, func(o *Options) { o.Store, o.Remotes, o.Ladders = broken, absent{}, nil })
+	far := kit.Get[ladder.Version](t)(w.store.ConnectRemote(t.Context(), w.person.ID, store.RemoteVersion{Bot: "far"}, w.config.Limits))
+	house := kit.Get[ladder.Bot](t)(w.store.Bot(t.Context(), "@first"))
+	last := kit.Get[map[int64]ladder.Version](t)(w.store.LastVersions(t.Context(), []int64{house.ID}))
+	id := w.ask(w.person.ID, 1, far.ID, last[house.ID].ID)[0]
+	for _, want := range []string{"waiting", "dropped"} {
+		if jobs := r.choose(t.Context()); len(jobs) != 0 {
+			t.Errorf("it is played: %+v", jobs)
+		}
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), id))
+		if string(m.State) != want {
+			t.Errorf("it is %s, want %s", m.State, want)
+		}
+		broken.err = nil
+	}
+	told := kit.Get[[]ladder.Message](t)(w.store.Messages(t.Context(), w.person.ID, 0, 10))
+	if len(told) != 1 || told[0].Match != id || told[0].Reason != "cancelled: version 1 of far is not connected" {
+		t.Errorf("who asked for it is told %+v", told)
+	}
 }
 
 // However long matches are that people ask for, and however many people ask: they have their share of the

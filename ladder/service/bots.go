@@ -18,7 +18,7 @@ func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v la
 	if number > 0 {
 		return s.Store.VersionOf(ctx, b, number)
 	}
-	all, err := s.Store.Versions(ctx, b.ID)
+	all, err := s.Store.Versions(ctx, b.ID, 0, -1)
 	if err != nil {
 		return v, err
 	}

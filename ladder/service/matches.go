@@ -85,6 +85,9 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 		if err != nil {
 			return n, err
 		}
+		if v.Remote && v.State == ladder.Live && s.Gone(v.ID) {
+			return n, ladder.Errorf(ladder.Conflict, "ask again when it is", "match: version %d of %s is not connected", v.Number, v.Bot)
+		}
 		n.Versions = append(n.Versions, v.ID)
 	}
 	return n, nil

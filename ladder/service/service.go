@@ -24,6 +24,8 @@ type Options struct {
 	Wake func()
 	// Room is the memory that asked matches have to fit into.
 	Room ladder.Room
+	// Gone reports whether a remote version is away for longer than a match waits for it; nil: none is.
+	Gone func(version int64) bool
 	Now  func() time.Time // nil: the system's clock
 }
 
@@ -46,6 +48,9 @@ type Changes interface {
 func New(o Options) *Service {
 	if o.Wake == nil {
 		o.Wake = func() {}
+	}
+	if o.Gone == nil {
+		o.Gone = func(int64) bool { return false }
 	}
 	if o.Now == nil {
 		o.Now = time.Now

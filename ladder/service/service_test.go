@@ -23,6 +23,28 @@ clock = {movetime = 100}
 house = ["@random", "@first"]
 `
 
+// A remote bot that is away for too long cannot be asked for a match: that would be dropped at once.
+func TestRequestMatchOfAbsent(t *testing.T) {
+	t.Parallel()
+	w := laddertest.New(t, tiny, store.Options{})
+	w.House(func(string) string { return strings.Repeat("0", 64) })
+	away := true
+	s := New(Options{Store: w.Store, Config: w.Config, Gone: func(int64) bool { return away }})
+	anna := w.Person("anna", false)
+	kit.Get[ladder.Version](t)(w.Store.ConnectRemote(t.Context(), anna.ID, store.RemoteVersion{Bot: "far"}, w.Config.Limits))
+	a := Actor{Person: anna, Token: ladder.Token{Scope: ladder.ScopeSubmit}}
+	ask := func() error {
+		_, err := s.RequestMatch(t.Context(), a, MatchRequest{Ladder: "tebes", Bots: []string{"@random", "far"}})
+		return err
+	}
+	const want = "match: version 1 of far is not connected: ask again when it is"
+	if err := ask(); ladder.CodeOf(err) != ladder.Conflict || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+	away = false
+	kit.Must(t, ask())
+}
+
 // TestRights: who may do what, of nobody, a person with a token of each scope, another person and an admin.
 func TestRights(t *testing.T) {
 	t.Parallel()

@@ -240,7 +240,7 @@ func BenchmarkStore(b *testing.B) {
 // botPage reads what a bot's page shows.
 func (c *crowd) botPage(b *testing.B, name string) {
 	bot := kit.Get[ladder.Bot](b)(c.Bot(bg, name))
-	versions := kit.Get[[]ladder.Version](b)(c.Versions(bg, bot.ID))
+	versions := kit.Get[[]ladder.Version](b)(c.Versions(bg, bot.ID, 0, -1))
 	places := kit.Get[[]ladder.Standing](b)(c.StandingsOf(bg, bot.ID))
 	matches := kit.Get[[]ladder.Match](b)(c.Matches(bg, MatchFilter{Bot: name, Limit: 50}))
 	if len(matches) != 50 || len(places) == 0 {

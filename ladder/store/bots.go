@@ -275,11 +275,6 @@ func noBot(name string) error {
 	return notFound("timba bots lists them", "bot %q does not exist", name)
 }
 
-// Versions returns the versions of a bot, the last one first.
-func (s *Store) Versions(ctx context.Context, botID int64) ([]ladder.Version, error) {
-	return s.VersionsBefore(ctx, botID, 0, -1)
-}
-
 // LastVersions returns the last versions of some bots, by bot.
 func (s *Store) LastVersions(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
 	rows, err := s.read.LastVersions(ctx, text(bots))

@@ -166,7 +166,7 @@ func (c *competition) submitted(person int64, name string) ladder.Version {
 	c.tb.Helper()
 	upload := "upload of " + name
 	if b, err := c.Bot(bg, name); err == nil {
-		before := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, b.ID))
+		before := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, b.ID, 0, -1))
 		upload += fmt.Sprint(", ", len(before))
 	}
 	v, err := c.AddVersion(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), upload)}, lots)
@@ -338,7 +338,7 @@ func (c *competition) ids(names ...string) (ids []int64) {
 	c.tb.Helper()
 	for _, n := range names {
 		b := kit.Get[ladder.Bot](c.tb)(c.Bot(bg, n))
-		vs := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, b.ID))
+		vs := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, b.ID, 0, -1))
 		i := slices.IndexFunc(vs, func(v ladder.Version) bool { return v.State == ladder.Live })
 		if i < 0 {
 			c.tb.Fatalf("%s has no live version", n)

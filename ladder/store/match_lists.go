@@ -21,11 +21,9 @@ func (s *Store) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow,
 	return out, err
 }
 
-// Waiting returns the matches that wait, the oldest first, at most limit.
+// Waiting returns the matches that wait, at most limit: those that nobody asked for, then the others, the oldest first.
 func (s *Store) Waiting(ctx context.Context, limit int) ([]ladder.Match, error) {
-	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) {
-		return tx.OldestIn(ctx, string(ladder.Waiting), int64(limit))
-	})
+	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.WaitingMatches(ctx, int64(limit)) })
 }
 
 // MatchFilter says which matches; the zero value: the last ones of all.

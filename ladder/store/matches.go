@@ -209,6 +209,13 @@ func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionRo
 		if b, err := tx.Bot(ctx, row.BotID); err != nil || b.Withdrawn.Valid {
 			return row, cmp.Or(err, error(conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)))
 		}
+		owner, err := tx.Person(ctx, row.PersonID.Int64)
+		if err = none(err, nil); err != nil { // a house bot has none
+			return row, err
+		}
+		if owner.Blocked.Valid {
+			return row, conflict("choose another bot", "match: the owner of %s is blocked", row.Name)
+		}
 		hint := "choose one that is live, retired or suspended"
 		switch ladder.State(row.State) {
 		case ladder.Live:

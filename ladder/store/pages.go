@@ -89,9 +89,9 @@ func (s *Store) Names(ctx context.Context, text string, n int) (bots, people []s
 	return bots, people, err
 }
 
-// VersionsBefore returns the versions of a bot with a number below before, 0 for all, the last
+// Versions returns the versions of a bot with a number below before, 0 for all, the last
 // one first, at most n, -1 for all.
-func (s *Store) VersionsBefore(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
+func (s *Store) Versions(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
 	rows, err := s.read.VersionsOfBefore(ctx, botID, below(int64(before)), int64(n))
 	if err != nil {
 		return nil, explain(err)
@@ -108,18 +108,11 @@ func (s *Store) VersionOf(ctx context.Context, b ladder.Bot, number int) (out la
 	return version(row)
 }
 
-// Placed returns the live version of a bot, or else the last one that was on a ladder; 0 if there
-// is none.
-func (s *Store) Placed(ctx context.Context, botID int64) (versionID int64, err error) {
-	versionID, err = s.read.LastPlaced(ctx, botID)
-	return versionID, explain(none(err, nil))
-}
-
-// PlacesOfBot returns the places of the version that Placed returns.
+// PlacesOfBot returns the places of the live version of a bot, or else of the last one that was on a ladder.
 func (s *Store) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
-	id, err := s.Placed(ctx, botID)
+	id, err := s.read.LastPlaced(ctx, botID)
 	if err != nil {
-		return nil, err
+		return nil, explain(none(err, nil))
 	}
 	return s.PlacesOf(ctx, id)
 }

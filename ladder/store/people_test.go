@@ -258,12 +258,21 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 		list := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
 		return len(list)
 	}
+	berta := kit.Get[ladder.Person](t)(c.AddPerson(bg, "berta", false))
+	asked := c.unrated(berta.ID, m.Versions...)
 	before := active()
 	kit.Must(t, c.BlockPerson(bg, p.ID, true))
 	if m, _ := c.Match(bg, m.ID); m.State != ladder.Dropped || active() != before-1 {
 		t.Errorf("the match is %s, %d play", m.State, active())
 	}
+	told := kit.Get[[]ladder.Message](t)(c.Messages(bg, berta.ID, 0, 10))
+	if len(told) != 1 || told[0].Kind != ladder.MessageDropped || told[0].Match != asked.ID || told[0].Reason != "cancelled: anna is blocked" {
+		t.Errorf("who asked for a match is told %+v", told)
+	}
+	_, err = c.AddMatch(bg, NewMatch{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: 1, Versions: m.Versions, AskedBy: berta.ID})
+	wantError(t, err, ladder.Conflict, "match: the owner of anna-bot is blocked: choose another bot")
 	kit.Must(t, c.BlockPerson(bg, p.ID, false))
+	c.unrated(berta.ID, m.Versions...)
 	if active() != before {
 		t.Errorf("%d play, not %d", active(), before)
 	}

@@ -239,6 +239,27 @@ func TestAttempts(t *testing.T) {
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not waiting")
 }
 
+// However many matches people ask for, one that was interrupted is among the first that wait.
+func TestInterruptedWaitFirst(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+	ids := c.ids("@random", "@first")
+	want := []int64{0, c.unrated(p.ID, ids...).ID, c.unrated(p.ID, ids...).ID}
+	m, _ := c.begun("tebes-4", ids...)
+	want[0] = m.ID
+	kit.Get[bool](t)(c.Break(bg, m.ID, c.last(m.ID), "the server stopped", false))
+	for n := 1; n <= len(want); n++ {
+		var got []int64
+		for _, m := range kit.Get[[]ladder.Match](t)(c.Waiting(bg, n)) {
+			got = append(got, m.ID)
+		}
+		if !slices.Equal(got, want[:n]) {
+			t.Errorf("the first %d that wait are %v, want %v", n, got, want[:n])
+		}
+	}
+}
+
 // No public method gives the seed of an attempt that runs: it is nowhere in what
 // any of them returns.
 func TestRunningSeedsAreSecret(t *testing.T) {

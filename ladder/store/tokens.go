@@ -7,8 +7,6 @@ import (
 	"crypto/subtle"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
@@ -65,17 +63,13 @@ func (s *Store) AddToken(ctx context.Context, personID int64, label string, scop
 	return text, t, err
 }
 
-// unprintable reports whether a character does not show as itself: controls, marks
-// that turn the direction of text, and others without width.
-func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }
-
 func (tx *Tx) addToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (string, ladder.Token, error) {
 	switch scope {
 	case ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll:
 	default:
 		return "", ladder.Token{}, invalid("try read, submit or all", "token: scope cannot be %q", scope)
 	}
-	if len(label) > maxTokenLabel || strings.ContainsFunc(label, unprintable) {
+	if !ladder.IsLine(label, maxTokenLabel) {
 		return "", ladder.Token{}, invalid("try one line of at most 80 bytes of visible characters", "token: label cannot be %q", label)
 	}
 	if !expires.IsZero() && !expires.After(tx.now) {

@@ -15,7 +15,7 @@ import (
 // active on tebes-4.
 func (c *competition) playing(botID int64) (live, active int) {
 	c.tb.Helper()
-	versions := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, botID))
+	versions := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, botID, 0, -1))
 	for _, v := range versions {
 		if v.State == ladder.Live {
 			live = v.Number
@@ -215,7 +215,7 @@ func TestFailedNamesAreFree(t *testing.T) {
 	if taken.Number != 1 || taken.Owner != p[1].ID {
 		t.Errorf("another's first version is %+v", taken)
 	}
-	if versions, err := c.Versions(bg, taken.BotID); err != nil || len(versions) != 1 {
+	if versions, err := c.Versions(bg, taken.BotID, 0, -1); err != nil || len(versions) != 1 {
 		t.Errorf("the new owner sees %d versions; %v", len(versions), err)
 	}
 	if messages, err := c.Messages(bg, p[0].ID, 0, 10); err != nil || len(messages) != 3 {

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -158,20 +158,7 @@ func buildError(ctx context.Context, words []string, out []byte, err error) erro
 
 // checkBuilt refuses what is too large to be kept.
 func checkBuilt(dir string) error {
-	var bytes int64
-	files := 0
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil && info.Mode().IsRegular() {
-			bytes += info.Size()
-		}
-		files++
-		return err
-	})
-	files-- // the directory itself
+	bytes, files, err := datadir.Size(dir)
 	switch {
 	case err != nil:
 		return fmt.Errorf("submission: %w", err)

@@ -90,7 +90,7 @@ func Builds(ctx context.Context, s *store.Store) (list []StoredBuild, err error)
 		if err != nil {
 			return nil, buildsError(err)
 		}
-		bytes, err := datadir.Size(s.Dir().Bot(e.Name()))
+		bytes, _, err := datadir.Size(s.Dir().Bot(e.Name()))
 		if err != nil {
 			return nil, buildsError(err)
 		}

@@ -61,7 +61,7 @@ func TestSweepBuilds(t *testing.T) {
 	kit.Must(t, w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: ladder.Anchor, Label: "1", Hash: old.Bundle}}))
 	house, err := w.Store.Bot(t.Context(), ladder.Anchor)
 	kit.Must(t, err)
-	anchor, err := w.Store.Versions(t.Context(), house.ID)
+	anchor, err := w.Store.Versions(t.Context(), house.ID, 0, -1)
 	kit.Must(t, err)
 	was := kit.Tree(t, w.Dir.Bot(old.Hash))
 	rules := ladder.Storage{}

@@ -146,7 +146,7 @@ func TestResolveHouse(t *testing.T) {
 	kit.Must(t, w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: "@random", Label: "1", Hash: strings.Repeat("0", 64)}}))
 	b, err := w.Store.Bot(t.Context(), "@random")
 	kit.Must(t, err)
-	versions, err := w.Store.Versions(t.Context(), b.ID)
+	versions, err := w.Store.Versions(t.Context(), b.ID, 0, -1)
 	if err != nil || len(versions) != 1 {
 		t.Fatalf("%+v, %v", versions, err)
 	}

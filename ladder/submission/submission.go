@@ -336,7 +336,7 @@ const maxListed = 200
 // changed refuses what is live already: a version that plays the same moves would
 // only lose the certainty of the rating.
 func (s *submission) changed(ctx context.Context) error {
-	versions, err := s.Store.Versions(ctx, s.version.BotID)
+	versions, err := s.Store.Versions(ctx, s.version.BotID, 0, -1)
 	if err != nil {
 		return err
 	}

@@ -29,18 +29,15 @@ func Bind(core int) error {
 	var set unix.CPUSet
 	set.Set(core)
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		return fmt.Errorf("binding a match to core %d: %w: try --affinity=off", core, err)
+		return fmt.Errorf("binding to core %d: %w", core, err)
 	}
 	return nil
 }
 
-// lowest is the nice value of the least priority.
-const lowest = 19
-
-// Lower gives the calling thread, and the processes that it starts later, the lowest priority.
-func Lower() error {
-	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, lowest); err != nil {
-		return fmt.Errorf("lowering the priority of a match: %w", err)
+// Lower gives the calling thread, and the processes that it starts later, a nice value.
+func Lower(nice int) error {
+	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, nice); err != nil {
+		return fmt.Errorf("lowering the priority: %w", err)
 	}
 	return nil
 }

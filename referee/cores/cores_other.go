@@ -22,4 +22,4 @@ func All() []int { return nil }
 func Bind(int) error { return nil }
 
 // Lower does nothing: a thread has no priority of its own here.
-func Lower() error { return nil }
+func Lower(int) error { return nil }

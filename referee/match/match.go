@@ -176,14 +176,17 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 	return group.Wait()
 }
 
+// lowest is the nice value of the lowest priority.
+const lowest = 19
+
 // worker plays some of the rotations on one thread, with which its bots end.
 func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *cores.Players) error {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := cores.Bind(core); err != nil {
-		return err
+		return fmt.Errorf("%w: try --affinity=off", err)
 	}
 	if m.Low {
-		if err := cores.Lower(); err != nil {
+		if err := cores.Lower(lowest); err != nil {
 			return err
 		}
 	}

@@ -116,7 +116,7 @@ func (a *API) live(ctx context.Context, last ladder.Version) (int, error) {
 	if last.State == ladder.Live {
 		return last.Number, nil
 	}
-	all, err := a.Store.Versions(ctx, last.BotID)
+	all, err := a.Store.Versions(ctx, last.BotID, 0, -1)
 	for _, v := range all {
 		if v.State == ladder.Live {
 			return v.Number, nil
@@ -158,7 +158,7 @@ func (a *API) versions(r *http.Request) (page wire.Page[wire.Version], err error
 	if err != nil {
 		return page, err
 	}
-	list, err := a.Store.VersionsBefore(r.Context(), b.ID, int(from), limit+1)
+	list, err := a.Store.Versions(r.Context(), b.ID, int(from), limit+1)
 	if len(list) > limit {
 		list = list[:limit]
 		page.Next = parameters.CursorOf("version", int64(list[limit-1].Number))

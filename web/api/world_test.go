@@ -204,7 +204,7 @@ func (w *world) matches() {
 func (w *world) houseVersion(name string) int64 {
 	w.tb.Helper()
 	b := kit.Get[ladder.Bot](w.tb)(w.store.Bot(bg, name))
-	vs := kit.Get[[]ladder.Version](w.tb)(w.store.Versions(bg, b.ID))
+	vs := kit.Get[[]ladder.Version](w.tb)(w.store.Versions(bg, b.ID, 0, -1))
 	return vs[0].ID
 }
 

@@ -86,7 +86,7 @@ type Result struct {
 	After  float64 `json:"after"`
 }
 
-// The bounds of a connection; docs/operating.md has them.
+// The bounds of a connection.
 const (
 	maxSessions = 16 // of one bot: more than a match has rotations
 	helloTime   = 10 * time.Second

@@ -224,10 +224,7 @@ func (h *Hub) carry(b *bot, l *link, ask asked) error {
 		return err
 	}
 	go h.tellEnded(b.version.ID, l, f.Hello.Matches) // it ends with the link
-	select {
-	case h.changed <- struct{}{}:
-	default: // it is known already
-	}
+	h.change()
 	for {
 		f = frame{}
 		if err := l.Read(&f); err != nil {

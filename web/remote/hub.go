@@ -110,8 +110,15 @@ func (h *Hub) Release(version int64) {
 	}
 }
 
-// Changed receives after remote versions have become ready.
+// Changed receives after remote versions have become ready or gone.
 func (h *Hub) Changed() <-chan struct{} { return h.changed }
+
+func (h *Hub) change() {
+	select {
+	case h.changed <- struct{}{}:
+	default: // it is known already
+	}
+}
 
 // Online reports whether a remote version is connected.
 func (h *Hub) Online(version int64) bool {
@@ -270,6 +277,7 @@ func (h *Hub) check(ctx context.Context) {
 			list = append(list, b)
 		case b.coming == 0 && time.Since(b.since) > h.Limits.Comeback: // nothing awaits it any more
 			delete(h.bots, id)
+			h.change() // matches that wait for it are given up
 		}
 	}
 	h.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/web/remote"
 )
@@ -190,6 +191,33 @@ func TestLost(t *testing.T) {
 		f.Leave()
 		<-f.ended
 		w.verify(t)
+	})
+}
+
+// A match that somebody asked for waits for a bot that is away, and is dropped when that does not come back.
+func TestAskedWhileAway(t *testing.T) {
+	// limit: remote.comeback
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		const comeback = 30
+		w := newPlayed(t, limitsOf(comeback, 3, 10))
+		f := start(t, w.client(w.token, "far"))
+		f.await(t, "online", online)
+		v, random := w.version(t, "far"), w.version(t, "@random")
+		f.cancel()
+		bubble.Until(t, "the bot is away", func() bool { return !w.Online(v.ID) })
+		berta, _ := w.person(t, "berta", ladder.ScopeSubmit)
+		asked := kit.Get[ladder.Match](t)(w.Store.AddMatch(t.Context(), store.NewMatch{
+			Versions: []int64{random.ID, v.ID}, Game: "tebes", Clock: w.Config.Ladders[0].Clock, Deals: 1, AskedBy: berta.ID,
+		}))
+		time.Sleep((comeback - 1) * time.Second)
+		if m, _ := w.match(t, asked.ID, false); m.State != ladder.Waiting {
+			t.Errorf("while the bot may come back the match is %s", m.State)
+		}
+		time.Sleep(10 * time.Second)
+		if m, _ := w.match(t, asked.ID, false); m.State != ladder.Dropped || m.Reason != "cancelled: version 1 of far is not connected" {
+			t.Errorf("later the match is %s: %s", m.State, m.Reason)
+		}
 	})
 }
 

@@ -209,7 +209,7 @@ func (w *world) dial(token, name string, header http.Header) (*websocket.Conn, *
 func (w *world) version(t *testing.T, name string) ladder.Version {
 	t.Helper()
 	bot := kit.Get[ladder.Bot](t)(w.Store.Bot(t.Context(), name))
-	versions := kit.Get[[]ladder.Version](t)(w.Store.Versions(t.Context(), bot.ID))
+	versions := kit.Get[[]ladder.Version](t)(w.Store.Versions(t.Context(), bot.ID, 0, -1))
 	return versions[0]
 }
 

@@ -320,7 +320,7 @@ func (s *Server) serveOn(ctx context.Context, group *errgroup.Group, web *http.S
 // handler returns the handler of all addresses: the API and the site.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	m := middleware.New(middleware.Options{
-		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Room: s.room}),
+		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Room: s.room, Gone: s.remotes.Gone}),
 		Registerer: registry,
 		Proxies:    s.Proxies,
 		Pace:       s.Pace,

@@ -92,7 +92,7 @@ func (s *Site) ownerName(v *visit, b ladder.Bot) (string, error) {
 }
 
 func (s *Site) addVersions(v *visit, page *botPage) (err error) {
-	page.Versions, err = s.Store.VersionsBefore(v.ctx(), page.Bot.ID, 0, botVersions+1)
+	page.Versions, err = s.Store.Versions(v.ctx(), page.Bot.ID, 0, botVersions+1)
 	if page.More = len(page.Versions) > botVersions; page.More {
 		page.Versions = page.Versions[:botVersions]
 	}
@@ -243,7 +243,7 @@ type versionsPage struct {
 // versions lists the versions of a bot, the last one first.
 func (s *Site) versions(v *visit, b ladder.Bot) error {
 	page, before := versionsPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
-	list, err := s.Store.VersionsBefore(v.ctx(), b.ID, int(before), versionsRows+1)
+	list, err := s.Store.Versions(v.ctx(), b.ID, int(before), versionsRows+1)
 	if err != nil {
 		return err
 	}

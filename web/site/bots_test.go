@@ -162,7 +162,7 @@ func TestBotActions(t *testing.T) {
 	s.SignIn(reader, s.Key(s.Ada, ladder.ScopeRead))
 	state := func() string {
 		b := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "lola"))
-		list := kit.Get[[]ladder.Version](t)(s.Store.Versions(t.Context(), b.ID))
+		list := kit.Get[[]ladder.Version](t)(s.Store.Versions(t.Context(), b.ID, 0, -1))
 		return fmt.Sprintf("%s %s %v", list[1].State, list[0].State, !b.Withdrawn.IsZero())
 	}
 	for _, x := range []struct {

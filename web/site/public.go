@@ -162,7 +162,7 @@ func (s *Site) feed(v *visit, b ladder.Bot) error {
 	if err != nil {
 		return err
 	}
-	versions, err := s.Store.VersionsBefore(v.ctx(), b.ID, 0, feedEntries)
+	versions, err := s.Store.Versions(v.ctx(), b.ID, 0, feedEntries)
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (s *Still) Live(bot string, b store.Built) ladder.Version {
 	s.T.Helper()
 	number := 0
 	if x, err := s.Store.Bot(s.T.Context(), bot); err == nil {
-		list := kit.Get[[]ladder.Version](s.T)(s.Store.Versions(s.T.Context(), x.ID))
+		list := kit.Get[[]ladder.Version](s.T)(s.Store.Versions(s.T.Context(), x.ID, 0, -1))
 		number = len(list)
 	}
 	v := s.Ladder.Submit(s.Ada.ID, bot, fmt.Sprintf("%064x", number+1))
@@ -202,6 +202,6 @@ func (s *Still) Finished(on string) (ladder.Match, []ladder.Game) {
 func (s *Still) Version(bot string) int64 {
 	s.T.Helper()
 	b := kit.Get[ladder.Bot](s.T)(s.Store.Bot(s.T.Context(), bot))
-	id := kit.Get[int64](s.T)(s.Store.Placed(s.T.Context(), b.ID))
-	return id
+	places := kit.Get[[]ladder.Standing](s.T)(s.Store.PlacesOfBot(s.T.Context(), b.ID))
+	return places[0].VersionID
 }

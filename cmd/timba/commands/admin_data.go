@@ -57,7 +57,7 @@ func newBackup(f *adminFlags) *cobra.Command {
 		if err := s.Backup(cmd.Context(), b.Dir, config); err != nil {
 			return b, err
 		}
-		if b.Bytes, err = datadir.Size(b.Dir); err != nil {
+		if b.Bytes, _, err = datadir.Size(b.Dir); err != nil {
 			return b, sizeError(b.Dir)
 		}
 		_, err = os.Stat(datadir.Dir(b.Dir).Config())
@@ -266,13 +266,13 @@ func storageParts(dir datadir.Dir, database int64, others []string) ([]storagePa
 		{"database", dir.Database(), database}, {"archive", dir.Archive(), 0}, {"uploads", dir.Bundles(), 0}, {"built bots", dir.Bots(), 0},
 		{"fleet", dir.Fleet(), 0}, {"temporary", dir.Temp(), 0},
 	}
-	rest, err := datadir.Size(string(dir))
+	rest, _, err := datadir.Size(string(dir))
 	if err != nil {
 		return nil, sizeError(string(dir))
 	}
 	for i := range parts {
 		if p := &parts[i]; i > 0 {
-			if p.Bytes, err = datadir.Size(p.Path); err != nil {
+			if p.Bytes, _, err = datadir.Size(p.Path); err != nil {
 				return nil, sizeError(p.Path)
 			}
 		}
@@ -284,7 +284,7 @@ func storageParts(dir datadir.Dir, database int64, others []string) ([]storagePa
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 			return nil, fmt.Errorf("storage: %s is not a directory: name those of backups, or that of a worker", text.Quote(path))
 		}
-		bytes, err := datadir.Size(path)
+		bytes, _, err := datadir.Size(path)
 		if err != nil {
 			return nil, sizeError(path)
 		}

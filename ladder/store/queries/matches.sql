@@ -53,8 +53,9 @@ WHERE own.version_id = sqlc.arg(version_id) AND other.version_id = sqlc.arg(agai
   AND match_rows.ladder_id = sqlc.arg(ladder_id)
 ORDER BY own.match_id DESC LIMIT sqlc.arg(n);
 
--- name: OldestIn :many
-SELECT * FROM match_rows WHERE state = ? ORDER BY id LIMIT ?;
+-- name: WaitingMatches :many
+-- Those that nobody asked for come first.
+SELECT * FROM match_rows WHERE state = 'waiting' ORDER BY asked_by IS NOT NULL, id LIMIT ?;
 
 -- name: CountAsked :one
 SELECT count(*) FROM matches WHERE asked_by = ? AND state IN ('waiting', 'running');

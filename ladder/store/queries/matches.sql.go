@@ -768,48 +768,6 @@ func (q *Queries) MatchesOnLadderIn(ctx context.Context, arg MatchesOnLadderInPa
 	return items, nil
 }
 
-const oldestIn = `-- name: OldestIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE state = ? ORDER BY id LIMIT ?
-`
-
-func (q *Queries) OldestIn(ctx context.Context, state string, limit int64) ([]MatchRow, error) {
-	rows, err := q.db.QueryContext(ctx, oldestIn, state, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MatchRow
-	for rows.Next() {
-		var i MatchRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.LadderID,
-			&i.Game,
-			&i.Options,
-			&i.Clock,
-			&i.Deals,
-			&i.State,
-			&i.AskedBy,
-			&i.Reason,
-			&i.Created,
-			&i.Began,
-			&i.Finished,
-			&i.Ord,
-			&i.DistinctDeals,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const openOfPerson = `-- name: OpenOfPerson :many
 SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE state IN ('waiting', 'running') AND (
   asked_by = CAST(?1 AS INTEGER) OR EXISTS (
@@ -968,4 +926,47 @@ UPDATE matches SET state = 'waiting' WHERE id = ?
 func (q *Queries) WaitAgain(ctx context.Context, id int64) error {
 	_, err := q.db.ExecContext(ctx, waitAgain, id)
 	return err
+}
+
+const waitingMatches = `-- name: WaitingMatches :many
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE state = 'waiting' ORDER BY asked_by IS NOT NULL, id LIMIT ?
+`
+
+// Those that nobody asked for come first.
+func (q *Queries) WaitingMatches(ctx context.Context, limit int64) ([]MatchRow, error) {
+	rows, err := q.db.QueryContext(ctx, waitingMatches, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MatchRow
+	for rows.Next() {
+		var i MatchRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.LadderID,
+			&i.Game,
+			&i.Options,
+			&i.Clock,
+			&i.Deals,
+			&i.State,
+			&i.AskedBy,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Finished,
+			&i.Ord,
+			&i.DistinctDeals,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
