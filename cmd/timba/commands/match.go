@@ -173,7 +173,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", notice)
 	}
 	noticeCredit(cmd.ErrOrStderr())
-	noticeMemory(cmd.ErrOrStderr(), t.Variant.Players, played, sandbox.MachineMemory())
+	noticeMemory(cmd.ErrOrStderr(), t, played, len(workers), sandbox.MachineMemory())
 	switch {
 	case dir == nil:
 		dir, err = f.newDir(t.Config)
