@@ -135,11 +135,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	specs := plan.Specs()
-	bots := make([]string, len(specs))
-	for i, s := range specs {
-		bots[i] = s.Bot
-	}
-	sandboxed, err := f.sandbox.choose(cmd, bots)
+	sandboxed, err := f.sandbox.choose(cmd, specs...)
 	if err != nil {
 		return err
 	}
@@ -147,7 +143,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("resume: the sandbox had level %s and has now %s: resume where it has the same level, or start a new tournament", was, is)
 	}
 	plan.Sandbox = f.sandbox.Sandbox
-	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveSpecs(cmd.Context(), specs)
+	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), specs, false)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 
 // choose returns how the bots of a command are sandboxed, nil for not at all, prints a notice
 // where needed, and sets the level. House bots are part of this program and need no sandbox.
-func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*match.Sandbox, error) {
+func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.Spec) (*match.Sandbox, error) {
 	s := &match.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
 	s.Limit.Memory, s.Limit.Processes = int64(f.Memory), f.Processes
 	if _, err := s.Limit.Check(); err != nil {
@@ -48,7 +48,7 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*match.Sandbox
 		return nil, err
 	}
 	f.Mode = strings.ToLower(f.Mode)
-	if !slices.ContainsFunc(bots, func(b string) bool { return !strings.HasPrefix(b, "@") }) {
+	if !slices.ContainsFunc(bots, func(b program.Spec) bool { return !strings.HasPrefix(b.Bot, "@") }) {
 		return nil, nil
 	}
 	level, notice, err := sandbox.Choose(f.Mode)
