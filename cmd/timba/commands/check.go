@@ -99,11 +99,9 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 		return err
 	}
 	if f.json {
-		data, err := result.JSON()
-		if err != nil {
+		if err := cli.WriteJSON(w, result); err != nil {
 			return err
 		}
-		w.Write(data)
 	} else {
 		result.WriteSummary(w)
 	}
