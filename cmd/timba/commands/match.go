@@ -79,9 +79,7 @@ func newMatch() *cobra.Command {
 			"  timba match --resume replays --deals 5000",
 		Args:              cobra.ArbitraryArgs, // run checks them: --resume needs none
 		ValidArgsFunction: cli.CompleteBots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, args)
-		},
+		RunE:              f.run,
 	}
 	flags := cmd.Flags()
 	cli.NumberFlag(cmd, &f.deals, "deals", 10, 1, 1_000_000_000, "deals of a match, each played in every rotation")

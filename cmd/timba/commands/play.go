@@ -54,7 +54,7 @@ func newPlay() *cobra.Command {
 			"  timba play tute @greedy --set players=4 --set teams=yes",
 		ValidArgsFunction: cli.CompleteGame,
 		Args:              cobra.MinimumNArgs(1),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE:              f.run,
 	}
 	flags := cmd.Flags()
 	cli.NumberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "your seat")

@@ -108,9 +108,7 @@ func newReplayShow() *cobra.Command {
 			"  timba replay show replays/games/0000-00000-0.json --ply 12 --all\n" +
 			"  timba replay show replays --ply 0",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.showAll(cmd, args)
-		},
+		RunE: f.showAll,
 	}
 	flags := cmd.Flags()
 	cli.NumberFlag(cmd, &f.seat, "seat", -1, 0, math.MaxInt, "show only what this seat could see")
