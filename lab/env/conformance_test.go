@@ -63,7 +63,11 @@ func TestConformance(t *testing.T) {
 // playMatch plays two deals by processes and returns the replays of rotation 0.
 func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*referee.Replay {
 	t.Helper()
-	programs, err := program.Resolver{}.ResolveAll(t.Context(), strings.Fields(bots))
+	var specs []program.Spec
+	for _, bot := range strings.Fields(bots) {
+		specs = append(specs, program.Spec{Bot: bot})
+	}
+	programs, err := program.Resolver{}.ResolveAll(t.Context(), specs, true)
 	kit.Must(t, err)
 	var mu sync.Mutex
 	replays := make([]*referee.Replay, 2)

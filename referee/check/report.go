@@ -1,8 +1,6 @@
 package check
 
 import (
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/timba-arena/timba/referee"
@@ -121,15 +119,6 @@ func (r *Report) Find(name string) *Check {
 		}
 	}
 	return nil
-}
-
-// JSON returns the document, with a line feed at its end.
-func (r *Report) JSON() ([]byte, error) {
-	data, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return nil, fmt.Errorf("check: encoding the report as JSON: %w", err)
-	}
-	return append(data, '\n'), nil
 }
 
 // milliseconds returns a time in milliseconds, rounded to microseconds.

@@ -44,7 +44,7 @@ func TestReports(t *testing.T) {
 // read back as it was written.
 func TestReportJSON(t *testing.T) {
 	r := checked(t, []checkup{{"bad", os.Args[0], misbehave("not-ascii", nil), nil}})["bad"]
-	data := kit.Get[[]byte](t)(r.JSON())
+	data := kit.Get[[]byte](t)(json.MarshalIndent(r, "", " "))
 	var doc map[string]any
 	kit.Must(t, json.Unmarshal(data, &doc))
 	for _, key := range []string{"bot", "clock", "seed", "verdict", "checks", "start_ms", "times", "seconds"} {
@@ -184,7 +184,7 @@ func TestDocument(t *testing.T) {
 		{"bad", os.Args[0], misbehave("not-ascii", func(b *faults.Bot) { b.Game = 2 }), func(o *Options) { o.Games = oneGame(t, "brisca") }},
 	})["bad"]
 	words := []string{string(OK), string(Warning), string(Failed), string(Skipped)}
-	text := kit.Get[[]byte](t)(r.JSON())
+	text := kit.Get[[]byte](t)(json.MarshalIndent(r, "", " "))
 	for _, m := range regexp.MustCompile(`"([a-z_0-9]+)": `).FindAllStringSubmatch(string(text), -1) {
 		words = append(words, m[1])
 	}

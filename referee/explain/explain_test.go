@@ -123,7 +123,7 @@ func TestOpen(t *testing.T) {
 			return r, g, err
 		})
 	}
-	if _, err := open(dir); err == nil || !strings.HasPrefix(err.Error(), "explain: "+dir+" has no games: ") {
+	if _, err := open(dir); err == nil || !strings.HasPrefix(err.Error(), "replay: "+dir+" has no games: ") {
 		t.Errorf("an empty directory: %v", err)
 	}
 	data := refereetest.Replay(t, teeko.Game, nil, 2, nil).Encode()

@@ -24,7 +24,7 @@ type Game struct {
 func Open(paths []string, read func(path string) (*referee.Replay, *rules.Game, error)) ([]*Game, error) {
 	files, err := playback.Files(paths)
 	if err != nil {
-		return nil, fmt.Errorf("explain: %w", err)
+		return nil, err
 	}
 	var games []*Game
 	for _, p := range files {

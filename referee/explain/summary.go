@@ -35,7 +35,7 @@ func (e *Explainer) summary() {
 	fmt.Fprintf(e, "%s of %s, without faults\n", text.Count(len(e.Games), "game"), strings.Join(slices.Compact(played), ", "))
 	e.adjudicated("of them")
 	if len(e.Games) == 1 {
-		fmt.Fprintf(e, "\n%s", playback.RankingIn(e.Style, e.Games[0].Replay))
+		fmt.Fprintf(e, "\n%s", playback.Ranking(e.Style, e.Games[0].Replay))
 	}
 	e.moments("longest thinks", "ms", best(e.thinks(), shownMoments, func(m moment) float64 { return m.move.MS }), func(m moment) string {
 		return fmt.Sprintf("%.3f", m.move.MS)

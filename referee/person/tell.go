@@ -85,7 +85,7 @@ func (p *Person) Farewell(r *referee.Replay) error {
 	end := game.Position(len(game.Frames)-1, p.Seat, false)
 	end.Names, end.Turn = p.names, rules.Over
 	fmt.Fprint(p.Out, p.Position(end))
-	fmt.Fprint(p.Out, "\n"+playback.RankingIn(p.Style, r))
+	fmt.Fprint(p.Out, "\n"+playback.Ranking(p.Style, r))
 	switch record := rules.RecordOf(p.Match.Variant, r.Ranks, p.Seat); {
 	case record.Losses > 0:
 		fmt.Fprintf(p.Out, "\n%s\n", p.Bold("you lose"))

@@ -35,7 +35,7 @@ func filesIn(dir string) ([]string, error) {
 	}
 	entries, err := os.ReadDir(games)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("replay: %w", err)
 	}
 	var files []string
 	for _, e := range entries {
@@ -44,7 +44,7 @@ func filesIn(dir string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s has no games: name a replay, or a directory that timba match --out or timba replays --out wrote", dir)
+		return nil, fmt.Errorf("replay: %s has no games: name a replay, or a directory that timba match --out or timba replays --out wrote", dir)
 	}
 	// The numbers of games grow: game-9.json comes before game-10.json.
 	slices.SortFunc(files, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })

@@ -3,7 +3,6 @@ package playback
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -101,7 +100,7 @@ func (s *Screen) Frame(i int) {
 		if ending := s.Game.Replay.Ending(); ending != "" {
 			s.say(" ", s.Bold(draw.Clean(ending)))
 		}
-		fmt.Fprint(s, "\n"+RankingIn(s.Style, s.Game.Replay))
+		fmt.Fprint(s, "\n"+Ranking(s.Style, s.Game.Replay))
 	}
 }
 
@@ -157,11 +156,8 @@ func (s *Screen) events(e Events, m *referee.ReplayMove) {
 	}
 }
 
-// Ranking returns a line for each seat of a replay, the best first.
-func Ranking(r *referee.Replay) string { return RankingIn(draw.Style{Width: math.MaxInt}, r) }
-
-// RankingIn returns the Ranking in lines that fit.
-func RankingIn(style draw.Style, r *referee.Replay) string {
+// Ranking returns a line for each seat of a replay, the best first, in lines that fit.
+func Ranking(style draw.Style, r *referee.Replay) string {
 	var out strings.Builder
 	for rank := 1; rank <= len(r.Seats); rank++ {
 		for seat := range r.Seats {

@@ -17,7 +17,7 @@ func namesOf(t *testing.T, ask bool, lines ...string) ([]string, error) {
 	for _, line := range lines {
 		specs = append(specs, kit.Get[Spec](t)(ParseSpec(line)))
 	}
-	programs, err := withHouse.resolveAll(t.Context(), specs, !ask)
+	programs, err := withHouse.ResolveAll(t.Context(), specs, !ask)
 	var names []string
 	for _, p := range programs {
 		names = append(names, p.Name)

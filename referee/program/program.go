@@ -113,19 +113,9 @@ func LanguageOf(bot string) string {
 	return Language(match.Bot{Command: words})
 }
 
-// ResolveAll returns the programs of several BOTs, each with a name of its own; copies of the
-// same bot have numbers.
-func (r Resolver) ResolveAll(ctx context.Context, bots []string) ([]Program, error) {
-	return r.resolveAll(ctx, Specs(bots), true)
-}
-
-// ResolveSpecs returns the programs of a match, each with a name of its own. It is an error if
-// nothing tells two bots apart that are not house bots: the user can name them.
-func (r Resolver) ResolveSpecs(ctx context.Context, specs []Spec) ([]Program, error) {
-	return r.resolveAll(ctx, specs, false)
-}
-
-func (r Resolver) resolveAll(ctx context.Context, specs []Spec, number bool) ([]Program, error) {
+// ResolveAll returns the programs of a match, each with a name of its own. If nothing tells two bots apart
+// that are not house bots, they have numbers if number is set; else it is an error, as the user can name them.
+func (r Resolver) ResolveAll(ctx context.Context, specs []Spec, number bool) ([]Program, error) {
 	var programs []Program
 	for _, s := range specs {
 		if len(s.Args) == 0 && interprets(s.Bot) {

@@ -22,15 +22,6 @@ type Spec struct {
 	Own
 }
 
-// Specs returns the specs of bots that have nothing of their own.
-func Specs(bots []string) []Spec {
-	specs := make([]Spec, len(bots))
-	for i, b := range bots {
-		specs[i].Bot = b
-	}
-	return specs
-}
-
 // specKeys are the keys of ParseSpec, in the order of its errors.
 var specKeys = slices.Concat([]string{"name", "cmd", "args"}, ownKeys)
 

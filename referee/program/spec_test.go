@@ -109,7 +109,7 @@ func TestOwn(t *testing.T) {
 		{"cmd=@greedy", nil, sandbox.Limit{Memory: 500 << 20, Processes: 64}},
 	} {
 		s := kit.Get[Spec](t)(ParseSpec(c.line))
-		programs := kit.Get[[]Program](t)(withHouse.ResolveSpecs(t.Context(), []Spec{s}))
+		programs := kit.Get[[]Program](t)(withHouse.ResolveAll(t.Context(), []Spec{s}, false))
 		own := programs[0].Own
 		if diff := cmp.Diff(c.clock, own.Clock(match)); diff != "" {
 			t.Errorf("%s: its clock (-want +got)\n%s", c.line, diff)
@@ -124,7 +124,7 @@ func TestOwn(t *testing.T) {
 func TestArgs(t *testing.T) {
 	dir := newDir(t, "mine", map[string]string{"timba.toml": "run = [\"sh\", \"-s\"]"})
 	resolve := func(args ...string) Program {
-		programs := kit.Get[[]Program](t)(withHouse.ResolveSpecs(t.Context(), []Spec{{Bot: dir, Own: Own{Args: args}}}))
+		programs := kit.Get[[]Program](t)(withHouse.ResolveAll(t.Context(), []Spec{{Bot: dir, Own: Own{Args: args}}}, false))
 		return programs[0]
 	}
 	plain, with := resolve(), resolve("-c", "a b")
@@ -135,14 +135,14 @@ func TestArgs(t *testing.T) {
 		t.Errorf("the hashes are %s, %s", plain.Hash, with.Hash)
 	}
 	for _, own := range []Own{{Args: []string{"x"}}, {Memory: 1 << 30}, {Processes: 3}} {
-		_, err := withHouse.ResolveSpecs(t.Context(), []Spec{{Bot: "@greedy", Own: own}})
+		_, err := withHouse.ResolveAll(t.Context(), []Spec{{Bot: "@greedy", Own: own}}, false)
 		refused(t, err, `bot "@greedy": a house bot has no args, memory or processes of its own`)
 	}
 }
 
 // Whoever forgets the quotes around a command names an interpreter and a file.
 func TestInterpreterAlone(t *testing.T) {
-	_, err := withHouse.ResolveSpecs(t.Context(), []Spec{{Bot: "python3"}, {Bot: "@random"}})
+	_, err := withHouse.ResolveAll(t.Context(), []Spec{{Bot: "python3"}, {Bot: "@random"}}, false)
 	refused(t, err, `"python3" runs no file`, "in quotes")
 	if interprets("./bot") {
 		t.Error("a program is taken for an interpreter")

@@ -60,8 +60,9 @@ func Paragraph(mark, text string, columns int) string {
 	return mark + strings.Join(lines, "\n"+strings.Repeat(" ", Width(mark)))
 }
 
-// Table returns a table in the common style; Render writes it to w.
-func Table(w io.Writer) table.Writer {
+// Rows writes a table: a head of words with | between them, and the cells of each item. An item whose
+// cells are nil has no row.
+func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	style := table.StyleLight
@@ -70,13 +71,6 @@ func Table(w io.Writer) table.Writer {
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	t.SetStyle(style)
 	t.SuppressTrailingSpaces()
-	return t
-}
-
-// Rows writes a table: a head of words with | between them, and the cells of each item. An item whose
-// cells are nil has no row.
-func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
-	t := Table(w)
 	var header table.Row
 	for _, word := range strings.Split(head, "|") {
 		header = append(header, word)

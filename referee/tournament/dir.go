@@ -44,8 +44,8 @@ const (
 	resultFile = "result.json"
 )
 
-// ReadPlan returns what a directory was begun with.
-func ReadPlan(path string) (c Config, err error) {
+// readPlan returns what a directory was begun with.
+func readPlan(path string) (c Config, err error) {
 	data, err := os.ReadFile(filepath.Join(path, planFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, fmt.Errorf("resume: %s has no tournament: %s is missing; start one with --out %s", path, planFile, path)
@@ -63,7 +63,7 @@ func ReadPlan(path string) (c Config, err error) {
 
 // OpenDir returns the directory of a tournament that has begun, and its plan.
 func OpenDir(path string) (*Dir, Config, error) {
-	c, err := ReadPlan(path) // no lock is left where there is no tournament
+	c, err := readPlan(path) // no lock is left where there is no tournament
 	if err != nil {
 		return nil, c, err
 	}
@@ -71,7 +71,7 @@ func OpenDir(path string) (*Dir, Config, error) {
 	if err != nil {
 		return nil, c, err
 	}
-	if c, err = ReadPlan(path); err != nil { // another program may have extended it before
+	if c, err = readPlan(path); err != nil { // another program may have extended it before
 		d.Close()
 		return nil, c, err
 	}
@@ -291,7 +291,7 @@ func About(replay, name string, c fault.Circumstances) (fault.Circumstances, []s
 		return c, nil
 	}
 	unknown := []string{"check", "BOT"}
-	p, err := ReadPlan(filepath.Dir(filepath.Dir(replay)))
+	p, err := readPlan(filepath.Dir(filepath.Dir(replay)))
 	if err != nil {
 		return c, unknown
 	}

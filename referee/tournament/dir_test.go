@@ -318,7 +318,7 @@ func TestReplacePlan(t *testing.T) {
 	kit.Must(t, dir.Result([]byte("{}")))
 	plan.Deals = 40
 	kit.Must(t, dir.Replace(plan))
-	got, err := ReadPlan(dir.Path)
+	got, err := readPlan(dir.Path)
 	if diff := cmp.Diff(plan, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}

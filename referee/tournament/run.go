@@ -1,6 +1,7 @@
 package tournament
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Bot, workers []int
 	began := false
 	for matches := s.Next(); len(matches) > 0; matches = s.Next() {
 		earlier := map[*Match][]referee.Played{}
-		err := r.takeUp(matches, earlier)
+		err := r.takeUp(ctx, matches, earlier)
 		if err == nil {
 			matches = slices.DeleteFunc(matches, s.Finished)
 			began = began || len(matches) > 0
@@ -75,10 +76,10 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Bot, workers []int
 }
 
 // takeUp adds the games of matches that were played earlier.
-func (r *run) takeUp(matches []*Match, earlier map[*Match][]referee.Played) error {
+func (r *run) takeUp(ctx context.Context, matches []*Match, earlier map[*Match][]referee.Played) error {
 	for _, m := range matches {
 		for g, err := range r.dir.Read(r.State, m) {
-			if err != nil {
+			if err := cmp.Or(ctx.Err(), err); err != nil { // to read many games takes long
 				return err
 			}
 			earlier[m] = append(earlier[m], g.Played())

@@ -55,8 +55,8 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// A tournament that has begun ends early with what is missing; one that could not begin, or that
-// has been played, does not.
+// A tournament that has begun ends early with what is missing; one that could not begin, that is
+// called off while it reads its games, or that has been played, does not.
 func TestEarly(t *testing.T) {
 	t.Parallel()
 	pair := func(deals int) *local {
@@ -90,6 +90,11 @@ func TestEarly(t *testing.T) {
 	kit.Must(t, os.WriteFile(wrong.dir.Replay(0, 0, 0), nil, 0o644))
 	if err := wrong.run(t.Context(), func() {}); err == nil || errors.As(err, &early) {
 		t.Errorf("one that cannot begin ends with %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	cancel()
+	if err := wrong.run(ctx, func() {}); !errors.Is(err, context.Canceled) || errors.As(err, &early) {
+		t.Errorf("cancelled before its games are read, it ends with %v", err)
 	}
 }
 

@@ -335,7 +335,8 @@ func conforms(t testing.TB, p program.Program) {
 func all(t testing.TB, l Language, every bool) (replays []string) {
 	t.Helper()
 	var log bytes.Buffer
-	programs, err := program.Resolver{Log: &log, Cache: t.TempDir()}.ResolveAll(t.Context(), []string{write(t, l, "starter"), "@random"})
+	bots := []program.Spec{{Bot: write(t, l, "starter")}, {Bot: "@random"}}
+	programs, err := program.Resolver{Log: &log, Cache: t.TempDir()}.ResolveAll(t.Context(), bots, true)
 	if err != nil {
 		t.Errorf("%s: %v", l.Name, err)
 		return nil

@@ -73,7 +73,7 @@ func (p *program) find(word, dir string, depth int) error {
 		p.showPrefix(path, dir)
 	}
 	if len(leads.Starts) > 0 && depth+1 == MaxDepth {
-		return TooDeep(word)
+		return tooDeep(word)
 	}
 	for _, word := range leads.Starts {
 		if err := p.find(word, dir, depth+1); err != nil {

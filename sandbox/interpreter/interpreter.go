@@ -140,11 +140,11 @@ func (b Bounds) Check(word string) error {
 			return nil
 		}
 	}
-	return TooDeep(word)
+	return tooDeep(word)
 }
 
-// TooDeep returns the error for a command that leads to more than MaxDepth files.
-func TooDeep(word string) error {
+// tooDeep returns the error for a command that leads to more than MaxDepth files.
+func tooDeep(word string) error {
 	return &Error{"the command", fmt.Sprintf("has the program %q, which starts a chain of too many scripts: name the program that runs", word)}
 }
 

@@ -41,3 +41,20 @@ func TestWriteFileToWhatIsThere(t *testing.T) {
 		t.Errorf("%q are left", left)
 	}
 }
+
+// A new file has the mode that the umask leaves; one that is replaced keeps its own.
+func TestModeOfWriteFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	defer syscall.Umask(syscall.Umask(0o027))
+	kit.Must(t, os.WriteFile("secret", nil, 0o600))
+	kit.Must(t, os.WriteFile("shared", nil, 0o600))
+	kit.Must(t, os.Chmod("shared", 0o666))
+	cmd := &cobra.Command{}
+	cmd.SetErr(io.Discard)
+	for path, want := range map[string]os.FileMode{"new": 0o640, "secret": 0o600, "shared": 0o666} {
+		kit.Must(t, WriteFile(cmd, path, func(w io.Writer) error { _, err := io.WriteString(w, "text"); return err }))
+		if got := kit.Get[os.FileInfo](t)(os.Stat(path)).Mode(); got != want {
+			t.Errorf("%s has %v, want %v", path, got, want)
+		}
+	}
+}

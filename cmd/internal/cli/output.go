@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -126,7 +127,11 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 		f.Close()
 		return err
 	}
-	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
+	var kept error
+	if info, err := os.Stat(to); err == nil {
+		kept = f.Chmod(info.Mode().Perm()) // of the file that it replaces
+	}
+	if err := errors.Join(kept, f.Close()); err != nil {
 		return cannotWrite(path, err)
 	}
 	if err := os.Rename(f.Name(), to); err != nil {
@@ -169,7 +174,7 @@ func buffered(to io.Writer, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// TempBeside makes a temporary file beside a file that will be written.
+// TempBeside makes a temporary file beside a file that will be written, with the mode of a new file.
 func TempBeside(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("out: %q is a directory: name a file with --out", path)
@@ -177,7 +182,8 @@ func TempBeside(path string) (*os.File, error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("out: the file %q cannot be written: %w: name a file in a directory that exists", path, err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".timba-*")
+	temp := filepath.Join(filepath.Dir(path), ".timba-"+rand.Text())
+	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666) // os.CreateTemp would ignore the umask
 	if err != nil {
 		return nil, cannotWrite(path, err)
 	}

@@ -292,7 +292,10 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 	cmd.Flags().StringVar(&key, "account-key", "", "the `FILE` with the key of the server's account in that cluster")
 	cmd.MarkFlagsRequiredTogether("creds", "account-key")
 	return cli.SecretFlag(cli.Result(cmd, func(cmd *cobra.Command, args []string) (made credential, err error) {
-		if creds != "" {
+		switch {
+		case creds != "" && f.data != "":
+			return made, errors.New("worker add: --creds is for a cluster that exists, and --data for the server of a data directory: choose one")
+		case creds != "":
 			return addGuest(creds, key, args[0])
 		}
 		err = f.keys(func(k *cluster.Keys) error {

@@ -3,7 +3,6 @@ package commands
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -29,7 +28,7 @@ func newBots() *cobra.Command {
 			"like a command below needs timba bots show BOT. The commands below are for your own bots, show\n" +
 			"and history for any.",
 		Example: "  timba bots --mine\n  timba bots mybot\n  timba bots withdraw mybot",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    listOrOne("mine", "owner"),
 	}
 	cmd.Flags().BoolVar(&mine, "mine", false, "only your own bots")
 	cmd.Flags().StringVar(&owner, "owner", "", "only the bots of this person")
@@ -38,9 +37,6 @@ func newBots() *cobra.Command {
 		newBotsChange("restore", "Bring your bot back that you have withdrawn", (*client.Client).Restore),
 		newBotsShow(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (any, error) {
-		if mine && len(args) > 0 {
-			return nil, errors.New("bots: --mine excludes a bot's name: choose one")
-		}
 		c, err := connect(cmd, mine)
 		switch {
 		case err != nil:

@@ -2,32 +2,62 @@ package commands
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// A local match says so when its bots can use more memory than there is, and plays.
+// A local match says so when its bots can use more memory than there is, and plays. So do the matches that
+// are played side by side.
 func TestNoticeMemory(t *testing.T) {
-	h := &match.Sandbox{Level: sandbox.Full, Limit: sandbox.Limit{Memory: 512 << 20}}
-	v, err := resolveGame("podrida", []string{"players=12"}, 12)
-	kit.Must(t, err)
-	bots := make([]match.Bot, 12)
-	for i := range 9 {
-		bots[i].Sandbox = h
-	}
+	const each = 512 << 20
+	rotation := 1
 	for _, c := range []struct {
-		machine int64
-		want    string
+		name, game, players         string
+		format                      tournament.Format
+		rotation                    *int
+		bots, house, workers, count int // count: of processes with a limit
+		less                        string
 	}{
-		{54 << 30, ""}, {0, ""},
-		{54<<30 - 1, "notice: 108 processes of bots can use 55296 MiB at once, 512 MiB each, and this machine has 55295 MiB: try a smaller --memory\n"},
+		{"one match", "podrida", "players=12", tournament.Single, nil, 12, 3, 4, 108, "--memory"},
+		{"one rotation", "podrida", "players=12", tournament.Single, &rotation, 12, 3, 4, 9, "--memory"},
+		{"a bot for two seats", "tute", "players=4", tournament.Single, nil, 2, 0, 1, 8, "--memory"},
+		{"round-robin", "teeko", "", tournament.RoundRobin, nil, 8, 0, 8, 32, "--memory or --concurrency"},
+		{"round-robin of few", "teeko", "", tournament.RoundRobin, nil, 3, 0, 8, 12, "--memory or --concurrency"},
+		{"round-robin, one by one", "teeko", "", tournament.RoundRobin, nil, 8, 0, 1, 4, "--memory"},
+		{"those with the most", "teeko", "", tournament.RoundRobin, nil, 4, 2, 2, 6, "--memory or --concurrency"},
 	} {
-		var b bytes.Buffer
-		if noticeMemory(&b, v.Players, bots, c.machine); b.String() != c.want {
-			t.Errorf("%d: %q, want %q", c.machine, b.String(), c.want)
+		var set []string
+		if c.players != "" {
+			set = []string{c.players}
+		}
+		v, err := resolveGame(c.game, set, 0)
+		kit.Must(t, err)
+		config := tournament.Config{
+			Game: c.game, Options: v.Settings.Map(), Format: c.format, Deals: 1, Rotation: c.rotation, Clock: referee.DefaultClock,
+		}
+		bots := make([]match.Bot, c.bots)
+		for i := range bots {
+			config.Bots = append(config.Bots, tournament.Entrant{Spec: program.Spec{Name: fmt.Sprint(i)}})
+			if i >= c.house {
+				bots[i].Sandbox = &match.Sandbox{Level: sandbox.Full, Limit: sandbox.Limit{Memory: each}}
+			}
+		}
+		tour := kit.Get[*tournament.State](t)(tournament.New(config))
+		need := int64(c.count) * each
+		want := fmt.Sprintf("notice: %d processes of bots can use %d MiB at once, 512 MiB each, and this machine has %d MiB: "+
+			"try a smaller %s\n", c.count, need>>20, need>>20-1, c.less)
+		for machine, want := range map[int64]string{need: "", 0: "", need - 1: want} {
+			var b bytes.Buffer
+			if noticeMemory(&b, tour, bots, c.workers, machine); b.String() != want {
+				t.Errorf("%s, %d: %q, want %q", c.name, machine, b.String(), want)
+			}
 		}
 	}
 }

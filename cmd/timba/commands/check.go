@@ -13,6 +13,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -67,7 +68,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	if err != nil {
 		return err
 	}
-	sandboxed, err := f.sandbox.choose(cmd, []string{bot})
+	sandboxed, err := f.sandbox.choose(cmd, program.Spec{Bot: bot})
 	if err != nil {
 		return err
 	}
@@ -98,11 +99,9 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 		return err
 	}
 	if f.json {
-		data, err := result.JSON()
-		if err != nil {
+		if err := cli.WriteJSON(w, result); err != nil {
 			return err
 		}
-		w.Write(data)
 	} else {
 		result.WriteSummary(w)
 	}

@@ -40,6 +40,18 @@ func fromServer[T any](cmd *cobra.Command, mine bool, get func(ctx context.Conte
 	}, show)
 }
 
+// listOrOne is the Args of a command that prints a list, to which the flags belong, or what its argument names.
+func listOrOne(flags ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		for _, name := range flags {
+			if len(args) > 0 && cmd.Flags().Changed(name) {
+				return fmt.Errorf("%s: --%s is for the list: leave it out, or %q", cmd.Name(), name, args[0])
+			}
+		}
+		return cobra.MaximumNArgs(1)(cmd, args)
+	}
+}
+
 // onServer makes a command that does something on the user's server, for which it needs a token.
 func onServer(cmd *cobra.Command, do func(cmd *cobra.Command, c *client.Client, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

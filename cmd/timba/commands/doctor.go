@@ -19,7 +19,8 @@ type examination struct {
 	Trials []sandbox.Trial `json:"attacks,omitempty"`
 }
 
-func newDoctor() *cobra.Command {
+// newDoctor returns the command; selfTest is sandbox.SelfTest, except in tests.
+func newDoctor(selfTest func(sandbox.Level) []sandbox.Trial) *cobra.Command {
 	var require string
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -37,19 +38,18 @@ func newDoctor() *cobra.Command {
 		if err != nil {
 			return e, err
 		}
-		report := sandbox.Probe()
-		e = examination{Level: report.Level.String(), Layers: report.Layers}
-		if report.Level > sandbox.None && cmd.Context().Err() == nil {
-			e.Trials = sandbox.SelfTest(report.Level)
-		}
-		if err := cmd.Context().Err(); err != nil {
-			return e, err
-		}
-		through := slices.ContainsFunc(e.Trials, func(t sandbox.Trial) bool { return !t.Blocked })
-		if report.Level < want || through {
-			return e, cli.ErrFault
-		}
-		return e, nil
+		return cli.UntilInterrupt(cmd, func() (examination, error) {
+			report := sandbox.Probe()
+			e := examination{Level: report.Level.String(), Layers: report.Layers}
+			if report.Level > sandbox.None {
+				e.Trials = selfTest(report.Level)
+			}
+			through := slices.ContainsFunc(e.Trials, func(t sandbox.Trial) bool { return !t.Blocked })
+			if report.Level < want || through {
+				return e, cli.ErrFault
+			}
+			return e, nil
+		})
 	}, showExamination)
 }
 

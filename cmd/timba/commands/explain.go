@@ -44,5 +44,6 @@ func newExplain() *cobra.Command {
 	}
 	cli.CountFlag(cmd, &number, "fault", 0, "show only the fault with this number, from 1")
 	cmd.Flags().BoolVar(&all, "all", false, "show all faults in full")
+	cmd.MarkFlagsMutuallyExclusive("fault", "all")
 	return cmd
 }

@@ -79,9 +79,7 @@ func newMatch() *cobra.Command {
 			"  timba match --resume replays --deals 5000",
 		Args:              cobra.ArbitraryArgs, // run checks them: --resume needs none
 		ValidArgsFunction: cli.CompleteBots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, args)
-		},
+		RunE:              f.run,
 	}
 	flags := cmd.Flags()
 	cli.NumberFlag(cmd, &f.deals, "deals", 10, 1, 1_000_000_000, "deals of a match, each played in every rotation")
@@ -135,11 +133,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	specs := plan.Specs()
-	bots := make([]string, len(specs))
-	for i, s := range specs {
-		bots[i] = s.Bot
-	}
-	sandboxed, err := f.sandbox.choose(cmd, bots)
+	sandboxed, err := f.sandbox.choose(cmd, specs...)
 	if err != nil {
 		return err
 	}
@@ -147,7 +141,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("resume: the sandbox had level %s and has now %s: resume where it has the same level, or start a new tournament", was, is)
 	}
 	plan.Sandbox = f.sandbox.Sandbox
-	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveSpecs(cmd.Context(), specs)
+	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), specs, false)
 	if err != nil {
 		return err
 	}
@@ -173,7 +167,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", notice)
 	}
 	noticeCredit(cmd.ErrOrStderr())
-	noticeMemory(cmd.ErrOrStderr(), t.Variant.Players, played, sandbox.MachineMemory())
+	noticeMemory(cmd.ErrOrStderr(), t, played, len(workers), sandbox.MachineMemory())
 	switch {
 	case dir == nil:
 		dir, err = f.newDir(t.Config)

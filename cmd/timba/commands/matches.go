@@ -31,7 +31,7 @@ func newMatches() *cobra.Command {
 			"after it, the commitment that was public before it, and its seed.",
 		Example: "  timba matches --bot mybot\n  timba matches --ladder brisca-2 --state running\n  timba matches 1234 --games\n" +
 			"  timba matches ask brisca-2 mybot @greedy",
-		Args: cobra.MaximumNArgs(1),
+		Args: listOrOne("ladder", "bot", "state", "limit"),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&filter.Ladder, "ladder", "", "only matches of this ladder")

@@ -54,7 +54,7 @@ func newPlay() *cobra.Command {
 			"  timba play tute @greedy --set players=4 --set teams=yes",
 		ValidArgsFunction: cli.CompleteGame,
 		Args:              cobra.MinimumNArgs(1),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE:              f.run,
 	}
 	flags := cmd.Flags()
 	cli.NumberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "your seat")
@@ -83,11 +83,11 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(args) == 1 && !house.Plays(strings.TrimPrefix(bots[0], "@"), v.Game.Name) {
+	if len(args) == 1 && !house.Plays(strings.TrimPrefix(bots[0].Bot, "@"), v.Game.Name) {
 		if f.level != "" {
 			return fmt.Errorf("level: %s has no levels: name bots, such as @random", v.Game.Name)
 		}
-		bots[0] = "@random"
+		bots[0].Bot = "@random"
 	}
 	if f.seat >= v.Players {
 		return fmt.Errorf("seat %d does not exist: the game has seats 0 to %d", f.seat, v.Players-1)
@@ -124,15 +124,22 @@ func middleLevel() string {
 }
 
 // opponents returns the bots to play against: those that are named, else the one of the level.
-func (f *playFlags) opponents(named []string) ([]string, error) {
-	if len(named) > 0 && f.level != "" {
+func (f *playFlags) opponents(named []string) (bots []program.Spec, err error) {
+	if len(named) == 0 {
+		level, err := house.FindLevel(cmp.Or(f.level, strconv.Itoa(house.MiddleLevel)))
+		return []program.Spec{{Bot: "@" + level.Spec}}, err
+	}
+	if f.level != "" {
 		return nil, fmt.Errorf("level: bots are named, %s first: name bots or choose a level", text.Quote(named[0]))
 	}
-	if len(named) > 0 {
-		return named, nil
+	for _, arg := range named {
+		s, err := program.ParseSpec(arg)
+		if err != nil {
+			return nil, err
+		}
+		bots = append(bots, s)
 	}
-	level, err := house.FindLevel(cmp.Or(f.level, strconv.Itoa(house.MiddleLevel)))
-	return []string{"@" + level.Spec}, err
+	return bots, nil
 }
 
 // resolve returns the game with its options. The number of players follows from the number
@@ -149,16 +156,20 @@ func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 }
 
 // bots returns the bots of all seats; the person's has no command yet.
-func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []string) ([]match.Bot, error) {
-	var all []string
+func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.Spec) ([]match.Bot, error) {
+	var all []program.Spec
 	for i := range v.Players - 1 {
-		all = append(all, bots[i%len(bots)])
+		s := bots[i%len(bots)]
+		if i >= len(bots) && s.Name != "" {
+			s.Name = fmt.Sprintf("%s#%d", s.Name, i/len(bots)+1)
+		}
+		all = append(all, s)
 	}
-	sandboxed, err := f.sandbox.choose(cmd, all)
+	sandboxed, err := f.sandbox.choose(cmd, all...)
 	if err != nil {
 		return nil, err
 	}
-	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), all)
+	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), all, true)
 	if err != nil {
 		return nil, err
 	}
@@ -167,10 +178,11 @@ func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []string) ([
 		if err := p.Check(v); err != nil {
 			return nil, err
 		}
-		if !p.House {
-			p.Sandbox = sandboxed
-		}
+		p.Clock = p.Own.Clock(f.clock())
 		seats = append(seats, p.Bot)
+	}
+	if err := sandboxBots(seats, programs, sandboxed); err != nil {
+		return nil, err
 	}
 	you := match.Bot{Name: f.name, Hash: person.Hash(), Untimed: !f.timed}
 	return slices.Insert(seats, f.seat, you), nil
@@ -235,6 +247,6 @@ func (f *playFlags) sit(cmd *cobra.Command, m match.Match, out string) error {
 // bots are sure to.
 func repeats(bots []match.Bot) bool {
 	return !slices.ContainsFunc(bots, func(b match.Bot) bool {
-		return b.Command != nil && !strings.HasPrefix(b.Name, "@")
+		return b.Command != nil && !strings.HasPrefix(b.Line, "@")
 	})
 }

@@ -48,15 +48,6 @@ func readReplay(cmd *cobra.Command, path string) (*referee.Replay, *rules.Game, 
 	return r, g, nil
 }
 
-// replayFiles returns the files of replays that arguments name, "-" for stdin.
-func replayFiles(args []string) ([]string, error) {
-	files, err := playback.Files(args)
-	if err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
-	}
-	return files, nil
-}
-
 func newReplayVerify() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify FILE|DIRECTORY...",
@@ -69,7 +60,7 @@ func newReplayVerify() *cobra.Command {
 		Example: "  timba replay verify replays\n  timba replay verify replays/games/0000-00000-*.json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := replayFiles(args)
+			files, err := playback.Files(args)
 			if err != nil {
 				return err
 			}
@@ -117,9 +108,7 @@ func newReplayShow() *cobra.Command {
 			"  timba replay show replays/games/0000-00000-0.json --ply 12 --all\n" +
 			"  timba replay show replays --ply 0",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.showAll(cmd, args)
-		},
+		RunE: f.showAll,
 	}
 	flags := cmd.Flags()
 	cli.NumberFlag(cmd, &f.seat, "seat", -1, 0, math.MaxInt, "show only what this seat could see")
@@ -137,7 +126,7 @@ var errNoPly = errors.New("does not exist")
 // showAll shows the games of files and directories, each under the name of its file if there
 // are several.
 func (f *showFlags) showAll(cmd *cobra.Command, args []string) error {
-	files, err := replayFiles(args)
+	files, err := playback.Files(args)
 	if err != nil {
 		return err
 	}
@@ -207,7 +196,7 @@ func newReplayExport() *cobra.Command {
 			"  timba replay export --format text replays/games/0000-00000-0.json",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			args, err := replayFiles(args)
+			args, err := playback.Files(args)
 			if err != nil {
 				return err
 			}

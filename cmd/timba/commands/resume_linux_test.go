@@ -11,12 +11,14 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/cmd/internal/clitest"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // until waits for a condition.
@@ -159,5 +161,25 @@ func TestInterruptReading(t *testing.T) {
 		if status := cli.RunUntil(ctx, newRoot(), strings.Fields(line), hung{t.Context(), interrupt}, &out, &errs); status != cli.ExitNoVerdict || errs.Len() > 0 {
 			t.Errorf("timba %s: status %d\n%s", line, status, &errs)
 		}
+	}
+}
+
+// The first Ctrl-C ends timba doctor while an attack goes on.
+func TestInterruptDoctor(t *testing.T) {
+	t.Parallel()
+	if sandbox.Probe().Level == sandbox.None {
+		kit.Lacks(t, "a sandbox")
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	attacked := make(chan struct{})
+	defer close(attacked)
+	root := cli.Root(&cobra.Command{Use: "timba"}, newDoctor(func(sandbox.Level) []sandbox.Trial {
+		interrupt()
+		<-attacked
+		return nil
+	}))
+	var out, errs bytes.Buffer
+	if status := cli.RunUntil(ctx, root, []string{"doctor"}, strings.NewReader(""), &out, &errs); status != cli.ExitNoVerdict || out.Len() > 0 || errs.Len() > 0 {
+		t.Errorf("status %d\n%s%s", status, &out, &errs)
 	}
 }

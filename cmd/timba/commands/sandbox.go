@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -30,7 +32,7 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 
 // choose returns how the bots of a command are sandboxed, nil for not at all, prints a notice
 // where needed, and sets the level. House bots are part of this program and need no sandbox.
-func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*match.Sandbox, error) {
+func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.Spec) (*match.Sandbox, error) {
 	s := &match.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
 	s.Limit.Memory, s.Limit.Processes = int64(f.Memory), f.Processes
 	if _, err := s.Limit.Check(); err != nil {
@@ -46,7 +48,7 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*match.Sandbox
 		return nil, err
 	}
 	f.Mode = strings.ToLower(f.Mode)
-	if !slices.ContainsFunc(bots, func(b string) bool { return !strings.HasPrefix(b, "@") }) {
+	if !slices.ContainsFunc(bots, func(b program.Spec) bool { return !strings.HasPrefix(b.Bot, "@") }) {
 		return nil, nil
 	}
 	level, notice, err := sandbox.Choose(f.Mode)
@@ -102,28 +104,40 @@ func noticeCredit(w io.Writer) {
 	}
 }
 
-// noticeMemory says so where the bots of a match can use more memory than there is, by
-// the limits of their sandboxes: every rotation has processes of its own.
-func noticeMemory(w io.Writer, seats int, bots []match.Bot, machine int64) {
-	var mosts []int64 // by sandboxed bot, the most memory that a process of it can use
-	for _, b := range bots {
-		if b.Sandbox != nil {
-			mosts = append(mosts, b.Sandbox.Limit.Most(b.Sandbox.Level))
+// noticeMemory says so where the bots of a tournament can use more memory than there is, by the limits of
+// their sandboxes: each worker may play a match, and every rotation of it has processes of its own. The
+// matches are those of the first round.
+func noticeMemory(w io.Writer, t *tournament.State, bots []match.Bot, workers int, machine int64) {
+	var matches [][]int64 // by match and process of a sandboxed bot, the most memory that it can use
+	for _, m := range t.Next() {
+		var mosts []int64
+		for rotation := range m.Bots {
+			for seat := range t.Variant.Players {
+				b := bots[m.Bots[rules.BotAt(seat, rotation, len(m.Bots))]]
+				if b.Sandbox != nil && (t.Rotation == nil || *t.Rotation == rotation) {
+					mosts = append(mosts, b.Sandbox.Limit.Most(b.Sandbox.Level))
+				}
+			}
 		}
+		matches = append(matches, mosts)
 	}
-	slices.Sort(mosts)
-	slices.Reverse(mosts)
-	mosts = mosts[:min(seats, len(mosts))]
-	var need int64
-	for _, most := range mosts {
-		need += int64(seats) * most
+	sum := func(mosts []int64) (all int64) {
+		for _, most := range mosts {
+			all += most
+		}
+		return all
 	}
-	if machine > 0 && need > machine {
-		each := fmt.Sprintf("%d MiB each", mosts[0]>>20)
-		if mosts[len(mosts)-1] != mosts[0] {
+	slices.SortFunc(matches, func(a, b []int64) int { return cmp.Compare(sum(b), sum(a)) })
+	most, less := slices.Concat(matches[:min(workers, len(matches))]...), "--memory"
+	if len(matches) > 1 && workers > 1 {
+		less += " or --concurrency"
+	}
+	if need := sum(most); machine > 0 && need > machine {
+		each := fmt.Sprintf("%d MiB each", slices.Max(most)>>20)
+		if slices.Min(most) != slices.Max(most) {
 			each = "at most " + each
 		}
-		fmt.Fprintf(w, "notice: %d processes of bots can use %d MiB at once, %s, and this machine has %d MiB: try a smaller --memory\n",
-			seats*len(mosts), need>>20, each, machine>>20)
+		fmt.Fprintf(w, "notice: %d processes of bots can use %d MiB at once, %s, and this machine has %d MiB: "+
+			"try a smaller %s\n", len(most), need>>20, each, machine>>20, less)
 	}
 }
