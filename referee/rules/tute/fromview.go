@@ -43,6 +43,12 @@ func (s *State) possible() bool {
 	s.Choice, s.asked = 0, s.Players
 	for i := range s.Players {
 		seat := int(s.Leader+i) % int(s.Players)
+		if s.Choice != 0 { // who comes after the seat that is choosing has not been asked
+			if s.Declared[seat] != 0 {
+				return false
+			}
+			continue
+		}
 		pairs := s.pairs(s.Held(seat))
 		trumps := pairs & (1 << s.Trumps())
 		switch {
@@ -52,12 +58,11 @@ func (s *State) possible() bool {
 		case pairs == trumps || s.Declared[seat] != 0:
 		case s.InTrick == 0 && int(s.Mover) == seat && pairs&(pairs-1) != 0 && trumps == 0:
 			s.Choice, s.asked = pairs, i
-			return true
 		default:
 			return false
 		}
 	}
-	return s.InTrick > 0 || s.Mover == int8(s.Leader)
+	return s.InTrick > 0 || s.Choice != 0 || s.Mover == int8(s.Leader)
 }
 
 // swapped reports whether a seat may have completed the pair of trumps by an

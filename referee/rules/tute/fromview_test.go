@@ -178,3 +178,16 @@ func TestTuteEveryPositionIsPossible(t *testing.T) {
 		t.Errorf("%d times a hand has shown what it lacks", lacks)
 	}
 }
+
+// Where a seat is choosing a song, those after it have not declared one yet, whoever looks.
+func TestTuteFromViewOrder(t *testing.T) {
+	v := kit.Get[*rules.Variant](t)(Game.Resolve(map[string]string{"players": "2"}))
+	o := rules.Observation{Seat: 1, Turn: 0, Ply: 4, View: []byte("hand=5o,1c,7c,10c,11c,12c,12e,2b trump=2e stock=20 leader=0 trick=- points=21,0 " +
+		"played=1b,5b,3o,6o leaders=0,0 known=-/11c,12c declared=-,c sung=-")}
+	r := rules.NewRand(1)
+	for range 2000 {
+		if s := kit.Get[rules.State](t)(v.FromView(o, r)).(*State); s.Choice != 0 {
+			t.Fatalf("seat 0 is choosing: %s", s.View(nil, 0))
+		}
+	}
+}
