@@ -103,9 +103,9 @@ func TestRun(t *testing.T) {
 		"bye",
 	}, "\n") + "\n"
 	for spec, want := range map[string]string{
-		"first": "ready first 1\nmove 4o\n",
+		"first": "ready first 2\nmove 4o\n",
 		// The 1 of trumps is worth more than a 12: throw what is worth nothing.
-		"greedy:noise=0": "ready greedy 1\ninfo score=-4.05\nmove 2e\n",
+		"greedy:noise=0": "ready greedy 2\ninfo score=-4.05\nmove 2e\n",
 	} {
 		var out bytes.Buffer
 		kit.Must(t, Run(spec, strings.NewReader(in), &out))

@@ -163,7 +163,7 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 		if s.InTrick == 0 {
 			s.Mover = int8(o.Turn) // who may be choosing
 		}
-		if s.Hands[o.Seat]&s.cannotHold()[o.Seat] != 0 {
+		if s.Hands[o.Seat]&^s.Known[o.Seat]&s.cannotHold()[o.Seat] != 0 { // what is known it may have taken since
 			reader.Fail("hand", "has a card that had to be played before")
 		} else if !s.redeal(o.Seat, 0, rand) {
 			reader.Fail("declared", "does not fit the hand")
