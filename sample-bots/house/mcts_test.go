@@ -184,3 +184,19 @@ func TestAllot(t *testing.T) {
 		}
 	}
 }
+
+// With nothing left in its bank a bot has the margin alone, whatever its own time is.
+func TestBudgetOfNothing(t *testing.T) {
+	came := time.Now()
+	turn := func(settings string) *protocol.Turn {
+		return &protocol.Turn{Game: &protocol.Game{Settings: protocol.Pairs(settings)}, Came: came}
+	}
+	for _, l := range []limits{{}, {late: firstLate}, {time: 4 * time.Second}, {nodes: 1000}} {
+		if got := l.budget(turn("bank=60000 inc=100")).Deadline; !got.Equal(came) {
+			t.Errorf("%+v: without time the search ends %v after its turn", l, got.Sub(came))
+		}
+	}
+	if got := (&limits{}).budget(turn("")).Deadline; !got.Equal(came.Add(withoutClock)) {
+		t.Errorf("without a clock the search ends %v after its turn, want %v", got.Sub(came), withoutClock)
+	}
+}
