@@ -1,7 +1,9 @@
 package house
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -182,6 +184,20 @@ func TestAllot(t *testing.T) {
 		if late := allot(turn, c.time*time.Millisecond/10); late > allot(turn, 0) || late <= 0 {
 			t.Errorf("%s: after a late search %v, more than before", c.settings, late)
 		}
+	}
+}
+
+// Whatever the weights are, no estimate is as good as a win.
+func TestTebesWeightsAreNoWin(t *testing.T) {
+	const game = "tebes players=2 seat=0 ply=21 size=6 board=standard cycles=allow limit=400 opening=0"
+	view := "size=6 colours=" + strings.Repeat("bwbwbwwbwbwb", 3) + " pieces=w..ww....w.w...www..w.w.bb.......... me=w extra=b bonus=no"
+	spec, p := "tebes-minimax:depth=1", new(params)
+	newTebesWeights(p)
+	for _, o := range p.options {
+		spec += fmt.Sprintf(",%s=%d", o.Name, o.Max)
+	}
+	if got := answer(t, spec, game, view, 1); got != "11-5" {
+		t.Errorf("%s plays %s, which does not win", spec, got)
 	}
 }
 
