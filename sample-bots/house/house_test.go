@@ -9,6 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
 func TestFind(t *testing.T) {
@@ -64,6 +65,8 @@ func TestCanonical(t *testing.T) {
 		"champion:level=3,time=1.5s": {"champion:time=1500ms,level=3"},
 		"podrida-mcts:c=0.25":        {"podrida-mcts:c=2.5e-1,best=ucb"},
 		"rl":                         {"rl:model=built-in"},
+		"brisca-weighted:cost=0":     {"brisca-weighted:cost=0", "brisca-weighted:cost=-0"},
+		"teeko-lms":                  {"teeko-lms:weights=trained", "teeko-lms:weights=" + teekolms.Trained.String()},
 	} {
 		for _, spec := range specs {
 			if got, err := Canonical(spec); err != nil || got != want {
