@@ -58,12 +58,12 @@ func newDealtTute(l limits, memory int) *dealt[tuteTree, *tuteTree] {
 
 // begin makes the searches: an eighth of the memory is the table of the solver.
 func (d *dealt[S, G]) begin(*rules.Variant, rules.State, int) error {
-	if d.searcher != nil {
-		return nil
+	if d.searcher == nil {
+		d.searcher = ismcts.NewGuided[S, G](ismcts.Options{C: exploration, Arena: d.memory / 8 * 7})
+		d.ending = endgame.New[S, G](d.memory / 8)
+		d.shared.ending = newBriscaEnding()
 	}
-	d.searcher = ismcts.NewGuided[S, G](ismcts.Options{C: exploration, Arena: d.memory / 8 * 7})
-	d.ending = endgame.New[S, G](d.memory / 8)
-	d.shared.ending = newBriscaEnding()
+	d.ending.Forget()
 	return nil
 }
 

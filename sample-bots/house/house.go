@@ -161,7 +161,7 @@ var ladderBots = map[string][]string{
 }
 
 // Version is the version of the house bots. It changes whenever their moves change.
-const Version = "1"
+const Version = "2"
 
 // Run plays as the bot of a spec on in and out, with the canonical spec as its name.
 func Run(spec string, in io.Reader, out io.Writer) error {

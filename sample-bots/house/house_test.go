@@ -9,6 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
 func TestFind(t *testing.T) {
@@ -64,6 +65,8 @@ func TestCanonical(t *testing.T) {
 		"champion:level=3,time=1.5s": {"champion:time=1500ms,level=3"},
 		"podrida-mcts:c=0.25":        {"podrida-mcts:c=2.5e-1,best=ucb"},
 		"rl":                         {"rl:model=built-in"},
+		"brisca-weighted:cost=0":     {"brisca-weighted:cost=0", "brisca-weighted:cost=-0"},
+		"teeko-lms":                  {"teeko-lms:weights=trained", "teeko-lms:weights=" + teekolms.Trained.String()},
 	} {
 		for _, spec := range specs {
 			if got, err := Canonical(spec); err != nil || got != want {
@@ -103,9 +106,9 @@ func TestRun(t *testing.T) {
 		"bye",
 	}, "\n") + "\n"
 	for spec, want := range map[string]string{
-		"first": "ready first 1\nmove 4o\n",
+		"first": "ready first 2\nmove 4o\n",
 		// The 1 of trumps is worth more than a 12: throw what is worth nothing.
-		"greedy:noise=0": "ready greedy 1\ninfo score=-4.05\nmove 2e\n",
+		"greedy:noise=0": "ready greedy 2\ninfo score=-4.05\nmove 2e\n",
 	} {
 		var out bytes.Buffer
 		kit.Must(t, Run(spec, strings.NewReader(in), &out))

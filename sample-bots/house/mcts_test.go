@@ -1,7 +1,9 @@
 package house
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -182,5 +184,35 @@ func TestAllot(t *testing.T) {
 		if late := allot(turn, c.time*time.Millisecond/10); late > allot(turn, 0) || late <= 0 {
 			t.Errorf("%s: after a late search %v, more than before", c.settings, late)
 		}
+	}
+}
+
+// Whatever the weights are, no estimate is as good as a win.
+func TestTebesWeightsAreNoWin(t *testing.T) {
+	const game = "tebes players=2 seat=0 ply=21 size=6 board=standard cycles=allow limit=400 opening=0"
+	view := "size=6 colours=" + strings.Repeat("bwbwbwwbwbwb", 3) + " pieces=w..ww....w.w...www..w.w.bb.......... me=w extra=b bonus=no"
+	spec, p := "tebes-minimax:depth=1", new(params)
+	newTebesWeights(p)
+	for _, o := range p.options {
+		spec += fmt.Sprintf(",%s=%d", o.Name, o.Max)
+	}
+	if got := answer(t, spec, game, view, 1); got != "11-5" {
+		t.Errorf("%s plays %s, which does not win", spec, got)
+	}
+}
+
+// With nothing left in its bank a bot has the margin alone, whatever its own time is.
+func TestBudgetOfNothing(t *testing.T) {
+	came := time.Now()
+	turn := func(settings string) *protocol.Turn {
+		return &protocol.Turn{Game: &protocol.Game{Settings: protocol.Pairs(settings)}, Came: came}
+	}
+	for _, l := range []limits{{}, {late: firstLate}, {time: 4 * time.Second}, {nodes: 1000}} {
+		if got := l.budget(turn("bank=60000 inc=100")).Deadline; !got.Equal(came) {
+			t.Errorf("%+v: without time the search ends %v after its turn", l, got.Sub(came))
+		}
+	}
+	if got := (&limits{}).budget(turn("")).Deadline; !got.Equal(came.Add(withoutClock)) {
+		t.Errorf("without a clock the search ends %v after its turn, want %v", got.Sub(came), withoutClock)
 	}
 }

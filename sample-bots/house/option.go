@@ -75,7 +75,7 @@ func (p *params) whole(name string, low, high, normal int, help string) int {
 func (p *params) decimal(name string, low, high, normal float64, help string) float64 {
 	k := &kind{allowed: fmt.Sprintf("%v to %v", low, high), canonical: func(text string) (string, bool) {
 		x, err := strconv.ParseFloat(text, 64)
-		return number(x), err == nil && x >= low && x <= high
+		return number(x + 0), err == nil && x >= low && x <= high // -0 is 0
 	}}
 	x, _ := strconv.ParseFloat(p.read(Option{rules.Option{Name: name, Values: []string{number(normal)}, Help: help}, k}), 64) // checked by Resolve
 	return x

@@ -41,14 +41,28 @@ func (tb *table) result(s rules.State) result {
 	return result{tb.variant.Ranks(points), points}
 }
 
+// players finds the bots of some specs.
+func players(t testing.TB, specs []string) (list []Player) {
+	t.Helper()
+	for _, spec := range specs {
+		list = append(list, kit.Get[Player](t)(Find(spec)))
+	}
+	return list
+}
+
 // play plays one deal; seats has a spec for each seat. It returns the moves, too.
 func (tb *table) play(t testing.TB, deal uint64, seats []string) (result, string) {
 	t.Helper()
-	players := make([]Player, len(seats))
+	r, moves, _ := tb.playBy(t, deal, seats, players(t, seats))
+	return r, moves
+}
+
+// playBy plays one deal by the bots of the specs, which may have played others. It returns the moves and what the
+// bots say of them, too.
+func (tb *table) playBy(t testing.TB, deal uint64, seats []string, players []Player) (result, string, string) {
+	t.Helper()
 	infos := make([]*protocol.Game, len(seats))
-	for i, spec := range seats {
-		p := kit.Get[Player](t)(Find(spec))
-		players[i] = p
+	for i := range seats {
 		infos[i] = &protocol.Game{
 			Name: tb.variant.Game.Name, Settings: protocol.Pairs(tb.variant.Settings.String()),
 			Seat: i, Players: len(seats), Seed: deal*16 + uint64(i),
@@ -58,7 +72,7 @@ func (tb *table) play(t testing.TB, deal uint64, seats []string) (result, string
 	binary.BigEndian.PutUint64(seed[:], deal)
 	stream := rules.NewStream(seed)
 	state := tb.variant.Deal(&stream)
-	var moves []string
+	var moves, said []string
 	for state.Turn() != rules.Over {
 		turn := tb.turn(state, infos[state.Turn()])
 		a := players[state.Turn()].Answer(turn)
@@ -68,11 +82,11 @@ func (tb *table) play(t testing.TB, deal uint64, seats []string) (result, string
 		if _, err := protocol.ParseBot(append([]byte("info "), a.Info...)); len(a.Info) > 0 && err != nil {
 			t.Fatal(err)
 		}
-		moves = append(moves, string(a.Move))
+		moves, said = append(moves, string(a.Move)), append(said, string(a.Info))
 		m := kit.Get[rules.Move](t)(state.ParseMove(string(a.Move)))
 		kit.Must(t, rules.Play(state, m, nil))
 	}
-	return tb.result(state), strings.Join(moves, " ")
+	return tb.result(state), strings.Join(moves, " "), strings.Join(said, ", ")
 }
 
 func (tb *table) turn(state rules.State, game *protocol.Game) *protocol.Turn {
@@ -165,7 +179,7 @@ func (tb *table) measure(t testing.TB, bot, other string, deals int) float64 {
 	return sum / float64(games)
 }
 
-// The same game and seed make a bot play the same moves; another seed, others.
+// The same game and seed make a bot give the same answers, whatever it has played before; another seed, others.
 func TestHouseBotsAreDeterministic(t *testing.T) {
 	for _, g := range games.All() {
 		for _, b := range List() {
@@ -183,13 +197,14 @@ func TestHouseBotsAreDeterministic(t *testing.T) {
 				n = 5
 			}
 			for deal := range n {
-				_, once := tb.play(t, deal, seats)
+				players := players(t, seats)
+				_, once, said := tb.playBy(t, deal, seats, players)
 				distinct[once] = true
 				if deal > 0 && !kit.Soak {
 					continue
 				}
-				if _, again := tb.play(t, deal, seats); once != again {
-					t.Errorf("%s, %s: %s\nand then %s", g.Name, b.Name, once, again)
+				if _, again, then := tb.playBy(t, deal, seats, players); once != again || said != then {
+					t.Errorf("%s, %s: %s\n%s\nand then %s\n%s", g.Name, b.Name, once, said, again, then)
 				}
 			}
 			if b.Name != "first" && len(distinct) < 2 {

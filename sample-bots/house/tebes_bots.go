@@ -33,7 +33,7 @@ func newTebesWeights(p *params) tebesWeights {
 			weight("p3", 1000, 15, "penalty for an opponent on level 3 of the map"),
 		},
 		c: [...]int32{
-			weight("c1", 1000, 1, "weight of the maps in heuristic 2"),
+			weight("c1", 100, 1, "weight of the maps in heuristic 2"), // with more a sum of the maps would be a win
 			weight("c2", 10000, 200, "weight of the pieces in heuristic 2"),
 			weight("c3", 1000, 5, "weight of the threatened captures in heuristic 2"),
 		},

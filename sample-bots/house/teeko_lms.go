@@ -18,6 +18,11 @@ var lmsOption = Option{rules.Option{Name: "weights", Values: []string{"trained"}
 			return text, true
 		}
 		w, err := teekolms.Parse(text)
+		for name, named := range teekoWeights {
+			if w == named {
+				return name, err == nil
+			}
+		}
 		return w.String(), err == nil
 	}}}
 

@@ -34,20 +34,21 @@ type limits struct {
 func (l *limits) budget(t *protocol.Turn) search.Budget {
 	b := search.Budget{Nodes: l.nodes}
 	think := l.time
-	if t.Time > 0 {
+	switch {
+	case t.Time > 0 || t.Game.Settings.Int("bank") > 0: // of a bank nothing may be left
 		if given := allot(t, l.late); think == 0 || given < think {
 			think = given
 		}
-	} else if think == 0 && l.nodes == 0 {
+	case think == 0 && l.nodes > 0:
+		return b
+	case think == 0:
 		think = withoutClock
 	}
-	if think > 0 {
-		from := t.Came
-		if from.IsZero() {
-			from = time.Now()
-		}
-		b.Deadline = from.Add(think)
+	from := t.Came
+	if from.IsZero() {
+		from = time.Now()
 	}
+	b.Deadline = from.Add(think)
 	return b
 }
 

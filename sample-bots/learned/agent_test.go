@@ -33,6 +33,10 @@ func TestRank(t *testing.T) {
 	if mean := a.rank([]float32{0.5, 0.25, 0.25}, true); mean.value != 0 {
 		t.Errorf("mean: %+v", mean)
 	}
+	a.Header.Labels = []int{} // as a header may have them
+	if chance := a.rank([]float32{0.75}, false); chance.value != 0.75 {
+		t.Errorf("without labels: %+v", chance)
+	}
 }
 
 // A model with other layers than its mode needs is an error.

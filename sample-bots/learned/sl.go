@@ -86,7 +86,7 @@ func (r rank) above(o rank) bool {
 
 // rank ranks an action by the outputs for it.
 func (a *SL) rank(out []float32, mean bool) rank {
-	if a.Header.Labels == nil {
+	if len(a.Header.Labels) == 0 {
 		return rank{order: float64(out[0]), value: float64(out[0])}
 	}
 	if mean {

@@ -58,7 +58,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
-		return rules.ErrOver
+		return fmt.Errorf("%s: %q cannot be played: %w", name, s.MoveText(nil, m), rules.ErrOver)
 	case m < baraja.SwapMove:
 		if hand := s.Hands[s.Mover]; !hand.Has(baraja.Card(m)) {
 			return fmt.Errorf("%s: \"%v\" is not in hand: play one of %s", name, baraja.Card(m), hand.Text(nil))

@@ -71,11 +71,8 @@ func checkRefused(v *rules.Variant, s rules.State, before any, m rules.Move) err
 			return fmt.Errorf("check: the refused move %d says %q", m, said)
 		}
 	}
-	if s.Turn() == rules.Over {
-		if !errors.Is(err, rules.ErrOver) {
-			return fmt.Errorf("check: says %q after the end, not ErrOver", err)
-		}
-		return nil
+	if s.Turn() == rules.Over && !errors.Is(err, rules.ErrOver) {
+		return fmt.Errorf("check: says %q after the end, not ErrOver", err)
 	}
 	return checkError(v, err, string(s.MoveText(nil, m)))
 }

@@ -175,7 +175,7 @@ func (s *State) cells(m rules.Move) (move step, ok bool) {
 // Check returns why a move is not legal, nil if it is.
 func (s *State) Check(m rules.Move) error {
 	if s.turn == rules.Over {
-		return fmt.Errorf("tebes: %q: %w", s.MoveText(nil, m), rules.ErrOver)
+		return fmt.Errorf("tebes: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
 	}
 	move, ok := s.cells(m)
 	if !ok {

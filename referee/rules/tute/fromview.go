@@ -43,6 +43,12 @@ func (s *State) possible() bool {
 	s.Choice, s.asked = 0, s.Players
 	for i := range s.Players {
 		seat := int(s.Leader+i) % int(s.Players)
+		if s.Choice != 0 { // who comes after the seat that is choosing has not been asked
+			if s.Declared[seat] != 0 {
+				return false
+			}
+			continue
+		}
 		pairs := s.pairs(s.Held(seat))
 		trumps := pairs & (1 << s.Trumps())
 		switch {
@@ -52,12 +58,11 @@ func (s *State) possible() bool {
 		case pairs == trumps || s.Declared[seat] != 0:
 		case s.InTrick == 0 && int(s.Mover) == seat && pairs&(pairs-1) != 0 && trumps == 0:
 			s.Choice, s.asked = pairs, i
-			return true
 		default:
 			return false
 		}
 	}
-	return s.InTrick > 0 || s.Mover == int8(s.Leader)
+	return s.InTrick > 0 || s.Choice != 0 || s.Mover == int8(s.Leader)
 }
 
 // swapped reports whether a seat may have completed the pair of trumps by an
@@ -158,7 +163,7 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 		if s.InTrick == 0 {
 			s.Mover = int8(o.Turn) // who may be choosing
 		}
-		if s.Hands[o.Seat]&s.cannotHold()[o.Seat] != 0 {
+		if s.Hands[o.Seat]&^s.Known[o.Seat]&s.cannotHold()[o.Seat] != 0 { // what is known it may have taken since
 			reader.Fail("hand", "has a card that had to be played before")
 		} else if !s.redeal(o.Seat, 0, rand) {
 			reader.Fail("declared", "does not fit the hand")

@@ -178,3 +178,28 @@ func TestTuteEveryPositionIsPossible(t *testing.T) {
 		t.Errorf("%d times a hand has shown what it lacks", lacks)
 	}
 }
+
+// With three seats the trump card lies on the table to the end, so that a seat may take it after it
+// has shown that it has no trump so high.
+func TestTuteFromViewTaken(t *testing.T) {
+	v := kit.Get[*rules.Variant](t)(Game.Resolve(map[string]string{"players": "3", "exchange": "yes"}))
+	o := rules.Observation{Seat: 2, Turn: 2, Ply: 33, Moves: []byte("10e"), View: []byte("hand=7c,10e,11b trump=2c stock=0 leader=1 trick=6e points=26,27,35 " +
+		"played=6o,1o,12o,5o,4c,10o,1b,6b,12b,7o,3o,11o,2o,5c,11c,5b,2b,3b,7e,11e,3e,4o,6c,2e,4e,1e,12e,7b,4b,10b leaders=0,1,2,2,0,2,1,0,1,2 " +
+		"known=3c/-/7c declared=-,-,- sung=-")}
+	if _, err := v.FromView(o, rules.NewRand(1)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where a seat is choosing a song, those after it have not declared one yet, whoever looks.
+func TestTuteFromViewOrder(t *testing.T) {
+	v := kit.Get[*rules.Variant](t)(Game.Resolve(map[string]string{"players": "2"}))
+	o := rules.Observation{Seat: 1, Turn: 0, Ply: 4, View: []byte("hand=5o,1c,7c,10c,11c,12c,12e,2b trump=2e stock=20 leader=0 trick=- points=21,0 " +
+		"played=1b,5b,3o,6o leaders=0,0 known=-/11c,12c declared=-,c sung=-")}
+	r := rules.NewRand(1)
+	for range 2000 {
+		if s := kit.Get[rules.State](t)(v.FromView(o, r)).(*State); s.Choice != 0 {
+			t.Fatalf("seat 0 is choosing: %s", s.View(nil, 0))
+		}
+	}
+}

@@ -105,7 +105,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
-		return rules.ErrOver
+		return fmt.Errorf("%s: %q cannot be played: %w", name, s.MoveText(nil, m), rules.ErrOver)
 	case m >= SingMove+suits:
 		return fmt.Errorf("%s: %q is not a move: try %s", name, s.MoveText(nil, m), s.advice())
 	case m >= SingMove:

@@ -51,6 +51,7 @@ type Result struct {
 type Solver[S any, G State[S]] struct {
 	meter  search.Meter
 	table  table
+	game   uint64 // differs from game to game
 	states [MaxPly + 1]S
 	moves  [MaxPly][MaxMoves]rules.Move
 	ranks  [MaxPly][MaxMoves]int32
@@ -63,6 +64,10 @@ type Solver[S any, G State[S]] struct {
 func New[S any, G State[S]](bytes int) *Solver[S, G] {
 	return &Solver[S, G]{table: newTable(bytes)}
 }
+
+// Forget forgets what earlier searches have found, as before a new game: how far a budget reaches
+// depends on it. The table stays as it is, as no key of the new game is that of an old entry.
+func (s *Solver[S, G]) Forget() { s.game += 0x9e3779b97f4a7c15 }
 
 // Margin returns the margin at the end of a position, if both sides play their best.
 func (s *Solver[S, G]) Margin(g G) int32 {
@@ -114,6 +119,7 @@ func (s *Solver[S, G]) search(ply int, alpha, beta int32) int32 {
 	}
 	key, now := g.Key(), g.Margin()
 	if key != 0 {
+		key ^= s.game
 		if e := s.table.find(key); e != nil {
 			if v, ok := e.settles(now, alpha, beta); ok {
 				return v

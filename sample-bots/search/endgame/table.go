@@ -10,8 +10,7 @@ type entry struct {
 
 const entrySize = 16
 
-// table keeps the last position of each place. A position means the same in every game, so that
-// it is never cleared.
+// table keeps the last position of each place.
 type table []entry
 
 // newTable returns a table of at most so many bytes.

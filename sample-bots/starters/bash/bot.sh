@@ -24,7 +24,7 @@ items() {
 # card 12c: sets rank, suit and trump (1 or 0).
 card() {
   rank=${1%?} suit=${1: -1} trump=0
-  [[ $suit != "${view[trump]: -1}" ]] || trump=1 # Brisca shows a card, Podrida a suit
+  [[ $suit != "${view[trump]: -1}" ]] || trump=1 # the view has the card that shows the trumps
 }
 
 # beats CARD WINNER: does the card, played later, take the trick from the winner so far?

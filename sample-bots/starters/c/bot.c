@@ -57,7 +57,7 @@ static Card card(const char *text) {
     return c;
 }
 
-static int is_trump(Card c) { /* Brisca shows the trump card, Podrida the suit alone */
+static int is_trump(Card c) { /* the view has the card that shows the trumps */
     const char *t = find(view, "trump");
     return c.suit == t[strcspn(t, " ") - 1];
 }

@@ -39,7 +39,7 @@ struct Card {
     int rank;
     char suit;
     explicit Card(const string &text) : rank(std::atoi(text.c_str())), suit(text.back()) {}
-    bool is_trump() const { return suit == view["trump"].back(); } // Brisca shows a card, Podrida a suit
+    bool is_trump() const { return suit == view["trump"].back(); } // the view has the card that shows the trumps
 };
 
 // --- Brisca and Tute ---------------------------------------------------------

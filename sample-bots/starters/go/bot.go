@@ -45,7 +45,7 @@ func abs(n int) int { return max(n, -n) }
 func rank(card string) int  { return number(card[:len(card)-1]) }
 func suit(card string) byte { return card[len(card)-1] }
 
-// isTrump looks at the last letter: Brisca shows the trump card, Podrida a suit.
+// isTrump looks at the suit of the card that shows the trumps.
 func isTrump(card string) bool { return suit(card) == suit(view["trump"]) }
 
 // --- Brisca and Tute -----------------------------------------------------------

@@ -41,7 +41,7 @@ public class Bot {
     }
 
     boolean isTrump(Card c) {
-        return c.suit == last(view.get("trump")); // Brisca shows a card, Podrida a suit
+        return c.suit == last(view.get("trump")); // the view has the card that shows the trumps
     }
 
     // --- Brisca and Tute -----------------------------------------------------------

@@ -23,7 +23,7 @@ function items(key) {
 
 const rank = (card) => parseInt(card, 10);
 const suit = (card) => card.at(-1);
-const isTrump = (card) => suit(card) === view.trump.at(-1); // Brisca shows a card, Podrida a suit
+const isTrump = (card) => suit(card) === view.trump.at(-1); // the view has the card that shows the trumps
 
 // --- Brisca and Tute -----------------------------------------------------------
 

@@ -26,7 +26,7 @@ end
 
 local function rank(card) return tonumber(card:sub(1, -2)) end
 local function suit(card) return card:sub(-1) end
-local function is_trump(card) return suit(card) == suit(view.trump) end -- "5c" or "c"
+local function is_trump(card) return suit(card) == suit(view.trump) end -- of a card that shows the trumps
 
 -- --- Brisca and Tute -----------------------------------------------------------
 

@@ -26,7 +26,7 @@ sub items {
 
 sub rank { return substr $_[0], 0, -1 }
 sub suit { return substr $_[0], -1 }
-sub is_trump { return suit($_[0]) eq suit($view{trump}) } # Brisca shows a card, Podrida a suit
+sub is_trump { return suit($_[0]) eq suit($view{trump}) } # the view has the card that shows the trumps
 
 # --- Brisca and Tute -----------------------------------------------------------
 

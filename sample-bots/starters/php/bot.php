@@ -37,7 +37,7 @@ function suit(string $card): string
 function isTrump(string $card): bool
 {
     global $view;
-    return suit($card) === suit($view['trump']); // Brisca shows a card, Podrida a suit
+    return suit($card) === suit($view['trump']); // the view has the card that shows the trumps
 }
 
 // --- Brisca and Tute -----------------------------------------------------------

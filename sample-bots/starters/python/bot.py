@@ -32,7 +32,7 @@ def suit(card):
 
 
 def is_trump(card):
-    return suit(card) == view["trump"][-1]  # Brisca shows a card, Podrida a suit
+    return suit(card) == view["trump"][-1]  # the view has the card that shows the trumps
 
 
 # --- Brisca and Tute ---------------------------------------------------------

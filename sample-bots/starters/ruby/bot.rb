@@ -42,7 +42,7 @@ class Bot
 
   def cards(key) = items(key).map { |text| Card.of(text) }
 
-  def trump?(card) = card.suit == @view['trump'][-1] # Brisca shows a card, Podrida a suit
+  def trump?(card) = card.suit == @view['trump'][-1] # the view has the card that shows the trumps
 
   # --- Brisca and Tute ---------------------------------------------------------
 

@@ -61,7 +61,7 @@ impl Bot {
     }
 
     fn is_trump(&self, c: Card) -> bool {
-        self.get("trump").ends_with(c.suit) // Brisca shows a card, Podrida a suit
+        self.get("trump").ends_with(c.suit) // the view has the card that shows the trumps
     }
 
     // --- Brisca and Tute -----------------------------------------------------

@@ -23,7 +23,7 @@ proc items {key} {
 
 proc rank {card} { string range $card 0 end-1 }
 proc suit {card} { string index $card end }
-proc is_trump {card} { expr {[suit $card] eq [suit [get trump]]} } ;# "5c" or "c"
+proc is_trump {card} { expr {[suit $card] eq [suit [get trump]]} } ;# of a card that shows the trumps
 
 # --- Brisca and Tute ------------------------------------------------------------
 
