@@ -148,6 +148,19 @@ func TestDoInterrupted(t *testing.T) {
 	}
 }
 
+// Times that cannot be written when the context ends are told: the error is not the context's.
+func TestInterruptedWithoutTimes(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	dir := filepath.Join(t.TempDir(), "run")
+	_, err := Run(ctx, dir, &stub{func() error {
+		cancel()
+		return errors.Join(os.Mkdir(filepath.Join(dir, TimesFile), 0o755), context.Canceled)
+	}}, Input{}, false, func(int, int) {})
+	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), TimesFile) {
+		t.Error(err)
+	}
+}
+
 // A checkpoint that cannot be written when the context ends is the error of the training.
 func TestInterrupted(t *testing.T) {
 	f := open(t, t.TempDir(), config{}, false)
