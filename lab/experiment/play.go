@@ -74,18 +74,14 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, kept 
 			played++
 			o.Progress("", "games", played, report.All)
 		})
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			line := b.line(o.Seed)
+			line.Results = b.results
+			err = kept.add(line)
+		}
 		if err != nil {
-			stop(err)
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if ctx.Err() != nil { // the line before may be cut, on a full disk
-			return
-		}
-		line := b.line(o.Seed)
-		line.Results = b.results
-		if err := kept.add(line); err != nil {
 			stop(err)
 		}
 	})
