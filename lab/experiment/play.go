@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -92,7 +93,7 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, kept 
 			rows[b.row] = append(rows[b.row], r)
 		}
 	}
-	return rows, context.Cause(ctx)
+	return rows, cmp.Or(kept.failed, context.Cause(ctx))
 }
 
 // play plays the games of a block. Its order is that of the bots, so that the referee plays only

@@ -74,15 +74,16 @@ func asJSON(t *testing.T, v any) string {
 func TestInterrupted(t *testing.T) {
 	kit.Slow(t)
 	e := parse(t, tiny)
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancelCause(t.Context())
+	signal := errors.New("a signal")
 	o := options(1)
 	o.Progress = func(_, _ string, games, all int) {
 		if games == 3 && all == 40 {
-			cancel()
+			cancel(signal)
 		}
 	}
 	r, err := e.Run(ctx, o)
-	if !errors.Is(err, context.Canceled) || r == nil || !r.Interrupted || r.Games < 3 || r.Games > 20 {
+	if !errors.Is(err, signal) || r == nil || !r.Interrupted || r.Games < 3 || r.Games > 20 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	var b strings.Builder
@@ -157,7 +158,6 @@ func TestNothingAfterACutLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl")
 	k := kit.Get[*kept](t)(openKept(path))
 	good := k.file
-	defer good.Close()
 	k.file = kit.Get[*os.File](t)(os.Open(path)) // it cannot be written
 	defer k.close()
 	first := k.add(keptBlock{Games: 1})
