@@ -73,6 +73,19 @@ func crossed(a, b known, m mix) (x, y known) {
 	return knownOf(born.children[0]), knownOf(born.children[1])
 }
 
+// A report counts the states that the model has: of those whose keys are the same when they are cut, one.
+func TestReportedStates(t *testing.T) {
+	var r Report
+	var body bytes.Buffer
+	a, d := &agents{Config: &Config{}}, knownA.dictionary()
+	a.describe(d, nil, &model.Header{}, &r)
+	kit.Must(t, a.body(&body, d, &r))
+	p := kit.Get[*policy.Policy](t)(policy.ReadPolicy(&body))
+	if n := p.Len(); n != 1 || r.States != n {
+		t.Errorf("%d states in the model, %d in the report", n, r.States)
+	}
+}
+
 // TestDictionaryCrossovers has an example worked by hand for each crossover, with what is drawn at
 // random given. Both children know what one parent alone knows.
 func TestDictionaryCrossovers(t *testing.T) {
@@ -233,7 +246,7 @@ func TestDrawn(t *testing.T) {
 		}
 	}
 	var body bytes.Buffer
-	kit.Must(t, species.body(&body, d))
+	kit.Must(t, species.body(&body, d, new(Report)))
 	read := kit.Get[*policy.Policy](t)(policy.ReadPolicy(&body))
 	for state, want := range map[policy.Key]uint8{s20: 3, s30: 1, s40: 0} {
 		got, known := d.Best(state, 0b1111)
