@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -159,6 +160,29 @@ func TestInterruptedWithoutTimes(t *testing.T) {
 	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), TimesFile) {
 		t.Error(err)
 	}
+}
+
+// late is a training whose preparation is interrupted after a minute.
+type late struct{ stub }
+
+func (*late) Begin(context.Context, Input) (Trainer, error) {
+	time.Sleep(time.Minute)
+	return nil, context.Canceled
+}
+
+// A preparation that is interrupted is none of the training's time.
+func TestTimesOfPreparation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		dir := filepath.Join(t.TempDir(), "run")
+		if _, err := Run(ctx, dir, &late{}, Input{}, false, nil); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if took := kit.Get[Times](t)(ReadTimes(dir)); took != (Times{Preparing: 60}) {
+			t.Errorf("%+v", took)
+		}
+	})
 }
 
 // A checkpoint that cannot be written when the context ends is the error of the training.

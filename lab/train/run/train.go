@@ -78,12 +78,11 @@ func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, pro
 	}
 	defer f.Close()
 	f.Log("%s", map[bool]string{false: "begun", true: "resumed"}[resume])
-	var prepared time.Duration
 	var result Result
 	began := time.Now()
 	t, err := s.Begin(ctx, in)
+	prepared := time.Since(began)
 	if err == nil {
-		prepared = time.Since(began)
 		result, err = f.train(ctx, t, progress)
 	}
 	took := time.Since(began)
