@@ -162,13 +162,13 @@ func TestInterruptedWithoutTimes(t *testing.T) {
 	}
 }
 
-// late is a training whose preparation is interrupted after a minute.
-type late struct{ stub }
-
-func (*late) Begin(context.Context, Input) (Trainer, error) {
-	time.Sleep(time.Minute)
-	return nil, context.Canceled
+// unprepared is a training whose preparation fails.
+type unprepared struct {
+	stub
+	prepare func() error
 }
+
+func (u *unprepared) Begin(context.Context, Input) (Trainer, error) { return nil, u.prepare() }
 
 // A preparation that is interrupted is none of the training's time.
 func TestTimesOfPreparation(t *testing.T) {
@@ -176,13 +176,26 @@ func TestTimesOfPreparation(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		dir := filepath.Join(t.TempDir(), "run")
-		if _, err := Run(ctx, dir, &late{}, Input{}, false, nil); !errors.Is(err, context.Canceled) {
+		interrupted := func() error { time.Sleep(time.Minute); return context.Canceled }
+		if _, err := Run(ctx, dir, &unprepared{prepare: interrupted}, Input{}, false, nil); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		if took := kit.Get[Times](t)(ReadTimes(dir)); took != (Times{Preparing: 60}) {
 			t.Errorf("%+v", took)
 		}
 	})
+}
+
+// A training that cannot begin, as its bot does not exist, leaves nothing: the directory is free for another.
+func TestNothingLeftOfABadBeginning(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	bad := &unprepared{prepare: func() error { return errors.New("no such bot") }}
+	if _, err := Run(t.Context(), dir, bad, Input{}, false, nil); err == nil || !strings.Contains(err.Error(), "no such bot") {
+		t.Error(err)
+	}
+	if files, err := os.ReadDir(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v are left, %v", files, err)
+	}
 }
 
 // A checkpoint that cannot be written when the context ends is the error of the training.

@@ -84,6 +84,9 @@ func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, pro
 	prepared := time.Since(began)
 	if err == nil {
 		result, err = f.train(ctx, t, progress)
+	} else if !resume && ctx.Err() == nil {
+		f.discard()
+		return nil, err
 	}
 	took := time.Since(began)
 	switch {
