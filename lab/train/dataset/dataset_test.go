@@ -92,6 +92,22 @@ func TestSameFile(t *testing.T) {
 	}
 }
 
+// A run whose games are not there any more does not go on behind nothing.
+func TestResumeWithoutGames(t *testing.T) {
+	dir, p := filepath.Join(t.TempDir(), "run"), &Config{Mode: "brisca2", Each: 200, Seed: 1}
+	ctx, cancel := context.WithCancel(t.Context())
+	run.Run(ctx, dir, p, run.Input{Workers: 1}, false, func(games, _ int) {
+		if games > 0 {
+			cancel()
+		}
+	})
+	kit.Must(t, os.Truncate(filepath.Join(dir, File), 100))
+	_, err := run.Run(t.Context(), dir, p, run.Input{Workers: 1}, true, func(int, int) {})
+	if err == nil || !strings.Contains(err.Error(), "100 bytes, fewer than") {
+		t.Error(err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	p := &Config{Mode: "brisca3", Each: 20, Seed: 1}
 	good := read(t, write(t, p))
