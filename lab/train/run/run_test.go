@@ -63,9 +63,8 @@ func TestResume(t *testing.T) {
 	f.Close()
 	f = open(t, dir, c, true)
 	n := 0
-	found, err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err })
-	if !found || err != nil || n != 2 {
-		t.Fatalf("found %v: %d, %v", found, n, err)
+	if err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err != nil || n != 2 {
+		t.Fatal(n, err)
 	}
 	metrics(t, f, n+1, 5)
 	if got, want := read(t, f, MetricsFile), read(t, whole, MetricsFile); got != want {
@@ -102,8 +101,8 @@ func TestResumeAfterHalfLine(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if found, err := f.Load(func(r io.Reader) error { _, err := io.ReadAll(r); return err }); found != test.saved || err != nil {
-			t.Errorf("%s: found %t, %v", name, found, err)
+		if err := f.Load(func(r io.Reader) error { _, err := io.ReadAll(r); return err }); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 		if got := read(t, f, MetricsFile); got != want {
 			t.Errorf("%s: metrics %q, not %q", name, got, want)
@@ -220,9 +219,7 @@ func TestResumeWithoutCheckpoint(t *testing.T) {
 	f.Close()
 	f = open(t, dir, config{}, true)
 	defer f.Close()
-	if found, err := f.Load(nil); found || err != nil {
-		t.Fatal(found, err)
-	}
+	kit.Must(t, f.Load(nil))
 	if got := read(t, f, MetricsFile); got != "" {
 		t.Errorf("metrics are left: %s", got)
 	}
@@ -275,7 +272,7 @@ func TestCheckpointErrors(t *testing.T) {
 	} {
 		kit.Must(t, os.WriteFile(f.path(CheckpointFile), []byte(bad), 0o600))
 		n := 0
-		if _, err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err == nil {
+		if err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

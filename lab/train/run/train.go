@@ -107,7 +107,7 @@ func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, pro
 // train makes the steps of a training, then finishes it and writes result.json. When the context ends,
 // it writes a checkpoint and returns the context's error.
 func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (Result, error) {
-	if _, err := f.Load(t.Load); err != nil {
+	if err := f.Load(t.Load); err != nil {
 		return nil, err
 	}
 	done, all := t.Progress()
