@@ -355,19 +355,19 @@ func TestAgentModel(t *testing.T) {
 	c.Keys = policy.Hand
 	dir, report := trained(t, c)
 	data := []byte(read(t, dir, run.ModelFile))
-	h, m, err := readModel(data)
+	h, n, p, err := readModel(data)
 	kit.Must(t, err)
-	states := m.Policy.States.(*policy.Policy).Len()
-	if h.Mode != "tute2" || m.Net != nil || m.Policy.Abstraction != policy.Hand || states == 0 || states != report.States || report.Pairs < states {
-		t.Errorf("mode %s, keys %+v, %d states, report %+v", h.Mode, m.Policy.Keys, states, report)
+	states := p.States.(*policy.Policy).Len()
+	if h.Mode != "tute2" || n != nil || p.Abstraction != policy.Hand || states == 0 || states != report.States || report.Pairs < states {
+		t.Errorf("mode %s, keys %+v, %d states, report %+v", h.Mode, p.Keys, states, report)
 	}
-	if _, _, err := readModel(data[:len(data)-9]); err == nil {
+	if _, _, _, err := readModel(data[:len(data)-9]); err == nil {
 		t.Error("a model cut short is no error")
 	}
 	var other bytes.Buffer
 	h = model.Header{Kind: model.GA, Mode: "tute2", Variant: Agents, Encoding: "suits"}
 	kit.Must(t, model.Write(&other, h, func(io.Writer) error { return nil }))
-	if _, _, err := readModel(other.Bytes()); err == nil || !strings.Contains(err.Error(), `keys "suits" do not exist: try kinds, hand, os`) {
+	if _, _, _, err := readModel(other.Bytes()); err == nil || !strings.Contains(err.Error(), `keys "suits" do not exist: try kinds, hand, os`) {
 		t.Errorf("a model with other keys: error %v", err)
 	}
 }
