@@ -76,13 +76,13 @@ func TestNext(t *testing.T) {
 			})
 			var house []int64
 			for _, name := range []string{"@random", "@first"} {
-				b := kit.Get[ladder.Bot](t)(w.store.Bot(t.Context(), name))
-				house = append(house, kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID))[0].ID)
+				b := kit.Get[ladder.Bot](t)(w.Store.Bot(t.Context(), name))
+				house = append(house, kit.Get[[]ladder.Version](t)(w.Store.Versions(t.Context(), b.ID))[0].ID)
 			}
 			if c.interrupted {
-				b := w.store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: attempt.Local}})[0]
+				b := w.Store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: attempt.Local}})[0]
 				w.Must(b.Err)
-				kit.Get[bool](t)(w.store.Break(t.Context(), b.Match.ID, 1, serverStopped, false))
+				kit.Get[bool](t)(w.Store.Break(t.Context(), b.Match.ID, 1, serverStopped, false))
 			}
 			people := map[string]ladder.Person{"anna": w.person}
 			person := func(name string) int64 {
@@ -127,7 +127,7 @@ func TestNext(t *testing.T) {
 func (w *world) nameOf(j *job, people map[string]ladder.Person) string {
 	switch {
 	case j.match == nil:
-		return kit.Get[ladder.Version](w.t)(w.store.Version(w.t.Context(), j.version)).Bot
+		return kit.Get[ladder.Version](w.t)(w.Store.Version(w.t.Context(), j.version)).Bot
 	case j.asNew != nil:
 		return j.match.Ladder
 	case j.match.AskedBy == 0:
@@ -145,11 +145,11 @@ func (w *world) nameOf(j *job, people map[string]ladder.Person) string {
 func (w *world) done(j *job) {
 	w.t.Helper()
 	if j.match == nil {
-		w.Must(w.store.SetState(w.t.Context(), j.version, ladder.Queued))
-		w.Must(w.store.Fail(w.t.Context(), j.version, "for the test"))
+		w.Must(w.Store.SetState(w.t.Context(), j.version, ladder.Queued))
+		w.Must(w.Store.Fail(w.t.Context(), j.version, "for the test"))
 		return
 	}
-	w.Must(w.store.CancelMatch(w.t.Context(), j.match.ID, 0, "cancelled for the test"))
+	w.Must(w.Store.CancelMatch(w.t.Context(), j.match.ID, 0, "cancelled for the test"))
 }
 
 // However long matches are that people ask for, and however many people ask: they have their share of the
