@@ -42,7 +42,7 @@ func TestEveryMode(t *testing.T) {
 		set := kit.Get[*Set](t)(Load(path, 0))
 		count := make([]int, len(m.Rules()))
 		var g Game
-		for i := range set.Games {
+		for i := range set.Header.Games {
 			set.Game(i, &g)
 			count[g.Rules]++
 			if int(g.N) != set.Len(i) {
@@ -50,11 +50,11 @@ func TestEveryMode(t *testing.T) {
 			}
 		}
 		for bits, n := range count {
-			if n != p.Each || set.Games != p.Games() {
-				t.Errorf("%v: %d games of rules %b of %d in all", m, n, bits, set.Games)
+			if n != p.Each || set.Header.Games != p.Games() {
+				t.Errorf("%v: %d games of rules %b of %d in all", m, n, bits, set.Header.Games)
 			}
 		}
-		if part, err := Load(path, 7); err != nil || part.Games != 7 || part.Len(6) != set.Len(6) {
+		if part, err := Load(path, 7); err != nil || part.Header.Games != 7 || part.Len(6) != set.Len(6) {
 			t.Errorf("%v: the first games: %v", m, err)
 		}
 	}
