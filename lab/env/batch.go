@@ -126,6 +126,9 @@ func (b *Batch) Next(ctx context.Context, which []byte) error {
 	}
 	return b.each(ctx, func(i int, w *worker) error {
 		if which[i] == 0 {
+			if b.slots[i].seat != rules.Over { // the last frame may tell the end of the deal before
+				b.score(i, w, b.games.at(i), false)
+			}
 			return nil
 		}
 		if err := b.advance(i, w); err != nil {

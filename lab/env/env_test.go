@@ -293,6 +293,21 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// With auto, the end of a game is told in one frame: one that begins the next deal of other games does not
+// tell it again.
+func TestNextTellsNoEndAgain(t *testing.T) {
+	b := newTestBatch(t, 1, "brisca", "games", 2)
+	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
+	for r := rules.NewRand(1); one(b, "over", 0) == 0; {
+		kit.Must(t, b.Step(t.Context(), randomActions(b, r)))
+	}
+	kit.Must(t, b.Next(t.Context(), []byte{0, 1}))
+	points, ranks := numbersOf(b, "points", 0), numbersOf(b, "ranks", 0)
+	if one(b, "over", 0) != 0 || points[0]+points[1] != 0 || ranks[0]+ranks[1] != 0 || one(b, "deal", 0) != 2 {
+		t.Errorf("over %d, points %v, ranks %v of deal %d", one(b, "over", 0), points, ranks, one(b, "deal", 0))
+	}
+}
+
 // An illegal action changes nothing in any game.
 func TestIllegal(t *testing.T) {
 	b := newTestBatch(t, 1, "brisca", "games", 2)

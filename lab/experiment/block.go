@@ -153,6 +153,7 @@ func (b *block) line(seed rules.Seed) keptBlock {
 type kept struct {
 	results map[string][]result
 	file    *os.File // nil for none
+	failed  error    // why the last line could not be written
 	lock    *flock.Flock
 }
 
@@ -201,10 +202,11 @@ func (k *kept) read(path string) error {
 	return os.Truncate(path, int64(len(whole)))
 }
 
-// add keeps the results of a block.
+// add keeps the results of a block. Nothing follows a line that could not be written: part of it may be
+// in the file.
 func (k *kept) add(b keptBlock) error {
-	if k.file == nil {
-		return nil
+	if k.file == nil || k.failed != nil {
+		return k.failed
 	}
 	text, err := json.Marshal(b)
 	if err == nil {
@@ -213,6 +215,7 @@ func (k *kept) add(b keptBlock) error {
 	if err == nil {
 		err = k.file.Sync()
 	}
+	k.failed = err
 	return err
 }
 

@@ -99,10 +99,7 @@ func (e *Experiment) learn(ctx context.Context, o *Options, c *cache, r *Report)
 					title += ", " + string(w)
 				}
 				if err := l.train(ctx, o, c, title); err != nil {
-					if ctx.Err() == nil {
-						err = fmt.Errorf("model %q: %w", l.Name, err)
-					}
-					return err
+					return fmt.Errorf("model %q: %w", l.Name, err)
 				}
 				r.Models = append(r.Models, *l)
 			}

@@ -135,6 +135,24 @@ func TestModelsResume(t *testing.T) {
 	}
 }
 
+// A checkpoint that cannot be written at an interruption is an error, not an interruption: the training
+// does not go on from there.
+func TestModelsNotSaved(t *testing.T) {
+	kit.Slow(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	o := learning(t.TempDir(), 1)
+	o.TrainScale = 0.003
+	o.Progress = func(model, _ string, done, _ int) {
+		if model == "SL, as published" && done > 0 {
+			kit.Must(t, os.RemoveAll(o.Models))
+			cancel()
+		}
+	}
+	if r, err := parsed(t, nets).Run(ctx, o); r != nil || err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // All bots are found before the first game: a model that cannot be read is an error without a game.
 // The label of a model does not depend on where it is.
 func TestFindPlayers(t *testing.T) {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -74,18 +75,14 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, kept 
 			played++
 			o.Progress("", "games", played, report.All)
 		})
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			line := b.line(o.Seed)
+			line.Results = b.results
+			err = kept.add(line)
+		}
 		if err != nil {
-			stop(err)
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if ctx.Err() != nil { // the line before may be cut, on a full disk
-			return
-		}
-		line := b.line(o.Seed)
-		line.Results = b.results
-		if err := kept.add(line); err != nil {
 			stop(err)
 		}
 	})
@@ -96,7 +93,7 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, kept 
 			rows[b.row] = append(rows[b.row], r)
 		}
 	}
-	return rows, context.Cause(ctx)
+	return rows, cmp.Or(kept.failed, context.Cause(ctx))
 }
 
 // play plays the games of a block. Its order is that of the bots, so that the referee plays only

@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -85,8 +86,8 @@ type Curve struct {
 	Won   []float64 `json:"won"` // percent of the games since the last point
 }
 
-// Run plays an experiment. When the context ends, it returns the report of what there is, and its
-// error.
+// Run plays an experiment. When the context ends, it returns the report of what there is, and the
+// context's error or cause; with any other error there is no report.
 func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 	o.TrainScale = cmp.Or(o.TrainScale, min(o.Scale, 1))
 	if o.Progress == nil {
@@ -99,7 +100,7 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 		Models: []Learned{}, Notes: []string{}, Curves: []Curve{},
 	}
 	rows, err := e.results(ctx, &o, r)
-	if err != nil && ctx.Err() == nil {
+	if err != nil && !errors.Is(err, ctx.Err()) && !errors.Is(err, context.Cause(ctx)) {
 		return nil, err
 	}
 	r.Interrupted = err != nil

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -73,15 +74,16 @@ func asJSON(t *testing.T, v any) string {
 func TestInterrupted(t *testing.T) {
 	kit.Slow(t)
 	e := parse(t, tiny)
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancelCause(t.Context())
+	signal := errors.New("a signal")
 	o := options(1)
 	o.Progress = func(_, _ string, games, all int) {
 		if games == 3 && all == 40 {
-			cancel()
+			cancel(signal)
 		}
 	}
 	r, err := e.Run(ctx, o)
-	if !errors.Is(err, context.Canceled) || r == nil || !r.Interrupted || r.Games < 3 || r.Games > 20 {
+	if !errors.Is(err, signal) || r == nil || !r.Interrupted || r.Games < 3 || r.Games > 20 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	var b strings.Builder
@@ -130,6 +132,42 @@ func TestGamesResume(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || r.Games < 10*runs || r.Games > 10*runs+10 {
 			t.Fatalf("run %d: %+v, %v", runs, r, err)
 		}
+	}
+}
+
+// An interruption in the last game of a block keeps the block.
+func TestGamesKeepTheLastBlock(t *testing.T) {
+	kit.Slow(t)
+	o := keeping(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Progress = func(_, _ string, games, _ int) {
+		if games == 10 {
+			cancel()
+		}
+	}
+	if _, err := parse(t, tiny).Run(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(kit.Get[[]byte](t)(os.ReadFile(o.Games)), []byte{'\n'}); n != 1 {
+		t.Errorf("%d blocks are kept, not 1", n)
+	}
+}
+
+// Nothing follows a line that could not be written: part of it may be in the file.
+func TestNothingAfterACutLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	k := kit.Get[*kept](t)(openKept(path))
+	good := k.file
+	k.file = kit.Get[*os.File](t)(os.Open(path)) // it cannot be written
+	defer k.close()
+	first := k.add(keptBlock{Games: 1})
+	k.file.Close()
+	k.file = good
+	if second := k.add(keptBlock{Games: 2}); first == nil || second == nil {
+		t.Errorf("%v, then %v", first, second)
+	}
+	if data := kit.Get[[]byte](t)(os.ReadFile(path)); len(data) > 0 {
+		t.Errorf("after a line that was not written there is %q", data)
 	}
 }
 

@@ -56,12 +56,12 @@ func TestRecheck(t *testing.T) {
 		t.Errorf("%d matches are read while %d are played", read, n)
 	}
 	for id := range r.placement.jobs {
-		w.Must(w.store.CancelMatch(t.Context(), id, 0, "cancelled for the test"))
+		w.Must(w.Store.CancelMatch(t.Context(), id, 0, "cancelled for the test"))
 		break
 	}
 	r.recheck(t.Context())
 	o := <-r.ended
-	if m, err := w.store.Match(t.Context(), o.id()); err != nil || m.State != ladder.Dropped || store.matches.Load() == 0 {
+	if m, err := w.Store.Match(t.Context(), o.id()); err != nil || m.State != ladder.Dropped || store.matches.Load() == 0 {
 		t.Errorf("the match that ends is %s, %v", m.State, err)
 	}
 	for _, j := range r.placement.jobs {

@@ -44,7 +44,7 @@ func TestSuspend(t *testing.T) {
 			})
 			r.finished(2)
 			r.stop()
-			v = kit.Get[ladder.Version](t)(w.store.Version(t.Context(), v.ID))
+			v = kit.Get[ladder.Version](t)(w.Store.Version(t.Context(), v.ID))
 			if v.State != ladder.Suspended {
 				t.Errorf("it is %s", v.State)
 			}
@@ -59,7 +59,7 @@ func TestSuspend(t *testing.T) {
 			if played != test.matches {
 				t.Errorf("it was suspended after %d matches, want %d", played, test.matches)
 			}
-			messages := kit.Get[[]ladder.Message](t)(w.store.Messages(t.Context(), w.person.ID, 0, 10))
+			messages := kit.Get[[]ladder.Message](t)(w.Store.Messages(t.Context(), w.person.ID, 0, 10))
 			if len(messages) != 1 {
 				t.Fatalf("its owner has %d messages", len(messages))
 			}
@@ -91,7 +91,7 @@ func TestServerSuspendsNobody(t *testing.T) {
 	if err := r.Health(); ladder.CodeOf(err) != ladder.Unavailable || !strings.Contains(w.logged(), "sandbox: no more of them") {
 		t.Errorf("the health is %v, the log\n%s", err, w.logged())
 	}
-	now := kit.Get[ladder.Version](t)(w.store.Version(t.Context(), v.ID))
+	now := kit.Get[ladder.Version](t)(w.Store.Version(t.Context(), v.ID))
 	if now.State != ladder.Live {
 		t.Errorf("the version is %s", now.State)
 	}
@@ -196,7 +196,7 @@ func TestMissingProgram(t *testing.T) {
 	hours.Add(1)
 	r.until("the match is played after all", func(f events.Event) bool { return f.Kind == events.MatchFinished && f.Match == e.Match })
 	r.stop()
-	now := kit.Get[ladder.Version](t)(w.store.Version(t.Context(), v.ID))
+	now := kit.Get[ladder.Version](t)(w.Store.Version(t.Context(), v.ID))
 	if now.State != ladder.Live {
 		t.Errorf("the version is %s", now.State)
 	}
@@ -221,7 +221,7 @@ func TestHouseFault(t *testing.T) {
 		t.Errorf("the match was broken off for %q", e.Text)
 	}
 	r.stop()
-	standings := kit.Get[[]ladder.Standing](t)(w.store.Standings(t.Context(), "tebes"))
+	standings := kit.Get[[]ladder.Standing](t)(w.Store.Standings(t.Context(), "tebes"))
 	for _, s := range standings {
 		if s.Bot == "@greedy" && s.Matches > 0 {
 			t.Errorf("it has %d matches", s.Matches)

@@ -46,7 +46,7 @@ func TestIdle(t *testing.T) {
 	w := newWorld(t, tiny)
 	now := time.Now()
 	r := kit.Get[*Runner](t)(New(Options{
-		Store: playedStore{w.store, map[string]*matchmaking.Pool{}}, Ladders: w.config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}},
+		Store: playedStore{w.Store, map[string]*matchmaking.Pool{}}, Ladders: w.Config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}},
 		Idle: time.Hour, Now: func() time.Time { return now },
 	}))
 	next := func() *ladder.Match {
@@ -97,7 +97,7 @@ deals = 1
 clock = {movetime = 600000, startup = 600000}
 house = ["@random", "@greedy"]
 `)
-	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}}})
+	r, err := New(Options{Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}}})
 	w.Must(err)
 	r.ladders.spent["teeko"] = 1000
 	ladders := func(n int) (names []string) {
@@ -123,7 +123,7 @@ func TestPause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}}, Pause: time.Minute})
+	r, err := New(Options{Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}}, Pause: time.Minute})
 	w.Must(err)
 	l := &r.ladders
 	old, fresh := matchmaking.Player{Matches: ladder.EnoughMatches}, matchmaking.Player{Matches: ladder.EnoughMatches - 1}

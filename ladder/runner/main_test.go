@@ -19,7 +19,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
-	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
@@ -41,8 +40,6 @@ func TestMain(m *testing.M) {
 type world struct {
 	*laddertest.World
 	t      testing.TB
-	store  *store.Store
-	config *config.Config
 	person ladder.Person
 	bots   string            // the directory of the scripts
 	log    *strings.Builder  // under mu
@@ -65,8 +62,7 @@ house = ["@random", "@first", "@greedy"]
 func newWorld(t testing.TB, text string) *world {
 	t.Helper()
 	kit.Slow(t)
-	shared := laddertest.New(t, text, store.Options{})
-	w := &world{World: shared, t: t, store: shared.Store, config: shared.Config, bots: t.TempDir(), log: &strings.Builder{}, broken: map[string]string{}}
+	w := &world{World: laddertest.New(t, text, store.Options{}), t: t, bots: t.TempDir(), log: &strings.Builder{}, broken: map[string]string{}}
 	w.House(func(name string) string {
 		p := kit.Get[program.Program](t)(program.Resolver{}.Resolve(t.Context(), name))
 		return p.Hash
@@ -123,8 +119,8 @@ type run struct {
 func (w *world) idle(n int, change func(*Options)) *Runner {
 	w.t.Helper()
 	o := Options{
-		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve,
-		Sandbox:    &match.Sandbox{Level: sandbox.Probe().Level, Limit: w.config.BotLimit()},
+		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve,
+		Sandbox:    &match.Sandbox{Level: sandbox.Probe().Level, Limit: w.Config.BotLimit()},
 		Grace:      time.Minute,
 		Registerer: prometheus.NewRegistry(),
 		Log:        slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -153,7 +149,7 @@ func (w *world) run(cores int, change func(*Options)) *run {
 	if w.here != nil {
 		r.here = w.here
 	}
-	told, untell := w.store.Events().Subscribe(10_000, nil)
+	told, untell := w.Store.Events().Subscribe(10_000, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
@@ -198,7 +194,7 @@ func (r *run) finished(n int) {
 // matches returns all of the world's, the first one first.
 func (w *world) matches() []ladder.Match {
 	w.t.Helper()
-	list := kit.Get[[]ladder.Match](w.t)(w.store.Matches(context.Background(), store.MatchFilter{Limit: 100_000}))
+	list := kit.Get[[]ladder.Match](w.t)(w.Store.Matches(context.Background(), store.MatchFilter{Limit: 100_000}))
 	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
 		list[i], list[j] = list[j], list[i]
 	}
@@ -226,7 +222,7 @@ func hashOf(text string) string {
 // playThere plays a job as a worker on another machine does.
 func (w *world) playThere(ctx context.Context, j attempt.Job) attempt.Result {
 	return attempt.Play(ctx, j, attempt.Options{Program: func(ctx context.Context, slot int) (match.Bot, error) {
-		v, err := w.store.Version(ctx, j.Bots[slot].Version)
+		v, err := w.Store.Version(ctx, j.Bots[slot].Version)
 		if err != nil {
 			return match.Bot{}, err
 		}
@@ -238,7 +234,7 @@ func (w *world) playThere(ctx context.Context, j attempt.Job) attempt.Result {
 func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
 	w.t.Helper()
 	for range n {
-		m := kit.Get[ladder.Match](w.t)(w.store.AddMatch(w.t.Context(), store.NewMatch{
+		m := kit.Get[ladder.Match](w.t)(w.Store.AddMatch(w.t.Context(), store.NewMatch{
 			Versions: versions, Game: "teeko", Options: map[string]string{"limit": "0"}, Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Deals: 100, AskedBy: by,
 		}))
 		ids = append(ids, m.ID)

@@ -77,13 +77,13 @@ func TestNext(t *testing.T) {
 			})
 			var house []int64
 			for _, name := range []string{"@random", "@first"} {
-				b := kit.Get[ladder.Bot](t)(w.store.Bot(t.Context(), name))
-				house = append(house, kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID, 0, -1))[0].ID)
+				b := kit.Get[ladder.Bot](t)(w.Store.Bot(t.Context(), name))
+				house = append(house, kit.Get[[]ladder.Version](t)(w.Store.Versions(t.Context(), b.ID, 0, -1))[0].ID)
 			}
 			if c.interrupted {
-				b := w.store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: attempt.Local}})[0]
+				b := w.Store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: attempt.Local}})[0]
 				w.Must(b.Err)
-				kit.Get[bool](t)(w.store.Break(t.Context(), b.Match.ID, 1, serverStopped, false))
+				kit.Get[bool](t)(w.Store.Break(t.Context(), b.Match.ID, 1, serverStopped, false))
 			}
 			people := map[string]ladder.Person{"anna": w.person}
 			person := func(name string) int64 {
@@ -128,7 +128,7 @@ func TestNext(t *testing.T) {
 func (w *world) nameOf(j *job, people map[string]ladder.Person) string {
 	switch {
 	case j.match == nil:
-		return kit.Get[ladder.Version](w.t)(w.store.Version(w.t.Context(), j.version)).Bot
+		return kit.Get[ladder.Version](w.t)(w.Store.Version(w.t.Context(), j.version)).Bot
 	case j.asNew != nil:
 		return j.match.Ladder
 	case j.match.AskedBy == 0:
@@ -146,11 +146,11 @@ func (w *world) nameOf(j *job, people map[string]ladder.Person) string {
 func (w *world) done(j *job) {
 	w.t.Helper()
 	if j.match == nil {
-		w.Must(w.store.SetState(w.t.Context(), j.version, ladder.Queued))
-		w.Must(w.store.Fail(w.t.Context(), j.version, "for the test"))
+		w.Must(w.Store.SetState(w.t.Context(), j.version, ladder.Queued))
+		w.Must(w.Store.Fail(w.t.Context(), j.version, "for the test"))
 		return
 	}
-	w.Must(w.store.CancelMatch(w.t.Context(), j.match.ID, 0, "cancelled for the test"))
+	w.Must(w.Store.CancelMatch(w.t.Context(), j.match.ID, 0, "cancelled for the test"))
 }
 
 // absent are remote versions that do not come back.
@@ -177,23 +177,23 @@ func (s *refusing) CancelMatch(ctx context.Context, match, by int64, reason stri
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	broken := &refusing{w.store, errors.New("the disk is full")}
+	broken := &refusing{w.Store, errors.New("the disk is full")}
 	r := w.idle(1, func(o *Options) { o.Store, o.Remotes, o.Ladders = broken, absent{}, nil })
-	far := kit.Get[ladder.Version](t)(w.store.ConnectRemote(t.Context(), w.person.ID, store.RemoteVersion{Bot: "far"}, w.config.Limits))
-	house := kit.Get[ladder.Bot](t)(w.store.Bot(t.Context(), "@first"))
-	last := kit.Get[map[int64]ladder.Version](t)(w.store.LastVersions(t.Context(), []int64{house.ID}))
+	far := kit.Get[ladder.Version](t)(w.Store.ConnectRemote(t.Context(), w.person.ID, store.RemoteVersion{Bot: "far"}, w.Config.Limits))
+	house := kit.Get[ladder.Bot](t)(w.Store.Bot(t.Context(), "@first"))
+	last := kit.Get[map[int64]ladder.Version](t)(w.Store.LastVersions(t.Context(), []int64{house.ID}))
 	id := w.ask(w.person.ID, 1, far.ID, last[house.ID].ID)[0]
 	for _, want := range []string{"waiting", "dropped"} {
 		if jobs := r.choose(t.Context()); len(jobs) != 0 {
 			t.Errorf("it is played: %+v", jobs)
 		}
-		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), id))
+		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), id))
 		if string(m.State) != want {
 			t.Errorf("it is %s, want %s", m.State, want)
 		}
 		broken.err = nil
 	}
-	told := kit.Get[[]ladder.Message](t)(w.store.Messages(t.Context(), w.person.ID, 0, 10))
+	told := kit.Get[[]ladder.Message](t)(w.Store.Messages(t.Context(), w.person.ID, 0, 10))
 	if len(told) != 1 || told[0].Match != id || told[0].Reason != "cancelled: version 1 of far is not connected" {
 		t.Errorf("who asked for it is told %+v", told)
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,12 +121,12 @@ func TestShapeOfVariations(t *testing.T) {
 		for _, line := range lines {
 			before := kit.Get[protocol.RefLine](t)(protocol.ParseReferee([]byte(line)))
 			found := false
-			for got := range eachLine([]byte(d.style.vary(line) + "\n")) {
-				l, err := protocol.ParseReferee(got)
+			for got := range strings.SplitSeq(d.style.vary(line), "\n") {
+				l, err := protocol.ParseReferee([]byte(got))
 				if err != nil || len(got) > protocol.MaxLine {
 					t.Errorf("%s: %v, %d bytes", d.name, err, len(got))
 				}
-				changed = changed || string(got) != line
+				changed = changed || got != line
 				if l.Verb == before.Verb && string(l.Name) == string(before.Name) {
 					found = true
 					for key, value := range before.Pairs.All() {

@@ -43,7 +43,6 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 		return nil, err
 	}
 	if h.Kind != kind {
-		body.End()
 		return nil, fmt.Errorf("model: kind %q is not %q: try @%s", h.Kind, kind, h.Kind)
 	}
 	m, _ := cards.ParseMode(h.Mode) // model.Read has found it
@@ -71,11 +70,11 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 			a.choose = byPolicy(p)
 		}
 	case model.GA:
-		var g GAModel
-		if g, err = ReadGA(h, body); err == nil && g.Policy != nil {
-			a.choose = byPolicy(g.Policy)
-		} else if err == nil {
-			ga := NewGA(m, g.Net)
+		n, p, readErr := ReadGA(h, body)
+		if err = readErr; p != nil {
+			a.choose = byPolicy(p)
+		} else if n != nil {
+			ga := NewGA(m, n)
 			a.choose = func(p *cards.Position, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
 				ga.Begin() // the last position may be of another game
 				return ga.Choose(p, legal), Note{}

@@ -91,27 +91,21 @@ func (p *GA) input(s *cards.Position) {
 	}
 }
 
-// GAModel is what a genetic search has come to: a net, or what an agent has learned.
-type GAModel struct {
-	Net    *net.Net      // nil for an agent
-	Policy *policy.Model // nil for a net
-}
-
-// ReadGA reads a model of the kind ga, to the end of its body.
-func ReadGA(h model.Header, b *model.Body) (m GAModel, err error) {
+// ReadGA reads a model of the kind ga, to the end of its body: a net, or the policy of an agent.
+func ReadGA(h model.Header, b *model.Body) (*net.Net, *policy.Model, error) {
 	mode, _ := cards.ParseMode(h.Mode) // model.Read has found it
 	switch {
 	case h.Variant == model.RL:
 		keys, err := policy.ParseKeys(h.Encoding)
 		if err != nil {
-			return m, fmt.Errorf("model: %w", err)
+			return nil, nil, fmt.Errorf("model: %w", err)
 		}
-		m.Policy, err = policy.Read(h, keys, b)
-		return m, err
+		p, err := policy.Read(h, keys, b)
+		return nil, p, err
 	case h.Encoding != features.Genetic:
-		return m, fmt.Errorf("model: encoding %q is not %q: try a model of timba-lab train ga", h.Encoding, features.Genetic)
+		return nil, nil, fmt.Errorf("model: encoding %q is not %q: try a model of timba-lab train ga", h.Encoding, features.Genetic)
 	}
 	e := GAEncoder(mode)
-	m.Net, err = net.Read(h, b, e.Inputs(), mode.Actions())
-	return m, err
+	n, err := net.Read(h, b, e.Inputs(), mode.Actions())
+	return n, nil, err
 }

@@ -162,7 +162,7 @@ func TestAskedMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	ask := call{method: "POST", path: "/api/v1/matches", who: "ada submit", body: `{"ladder":"teeko","bots":["adabot","@first"]}`}
-	w.config.Limits.Unrated = 3
+	w.Config.Limits.Unrated = 3
 	for range 3 {
 		get[wire.Match](w, ask)
 	}
@@ -204,7 +204,7 @@ func TestJoining(t *testing.T) {
 	if me.Name != "eve" || me.Admin || me.Token.Scope != "all" {
 		t.Errorf("%+v", me)
 	}
-	w.config.Registration = "open"
+	w.Config.Registration = "open"
 	join(`{"name":"frank"}`, 201, "timba_")
 	join(`{"name":"frank"}`, 409, "exists")
 	join(`{"name":"F"}`, 400, "name cannot be")
@@ -223,9 +223,9 @@ func TestFaultReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.adaFails = true
-	m, err := w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}})
+	m, err := w.Store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}})
 	kit.Must(t, err)
-	games, err := w.store.Games(bg, w.finish(m).ID)
+	games, err := w.Store.Games(bg, w.finish(m).ID)
 	kit.Must(t, err)
 	want := fault.Reason{Kind: fault.Failed, BeforeReady: true, Detail: "out of luck"}
 	for _, s := range get[wire.Game](w, at("/games/%d", games[0].ID)).Seats {
@@ -239,7 +239,7 @@ func TestFaultReason(t *testing.T) {
 func TestReplays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	want := kit.Get[[]byte](t)(w.store.Replay(bg, w.gameID))
+	want := kit.Get[[]byte](t)(w.Store.Replay(bg, w.gameID))
 	rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/games/%d/replay", w.gameID)})
 	if !bytes.Equal(rec.Body.Bytes(), want) {
 		t.Error("the document is not that of the store")

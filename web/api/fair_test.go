@@ -163,7 +163,7 @@ func TestParallelTokens(t *testing.T) {
 	// limit: limits.requests
 	t.Parallel()
 	w := newWorld(t, nil)
-	before := kit.Get[[]ladder.Token](t)(w.store.Tokens(bg, w.person("ada")))
+	before := kit.Get[[]ladder.Token](t)(w.Store.Tokens(bg, w.person("ada")))
 	var codes sync.Map
 	var all sync.WaitGroup
 	for i := range 150 {
@@ -208,14 +208,14 @@ func TestPermanentLimits(t *testing.T) {
 	send := func(bot string) *httptest.ResponseRecorder {
 		return w.ask(call{method: "POST", path: "/api/v1/submissions?bot=" + bot, who: "bob submit", kind: "application/gzip", body: archive(t, "bot.py", fresh("# "))})
 	}
-	w.config.Limits.Bots, w.config.Limits.Versions = 1, 2
+	w.Config.Limits.Bots, w.Config.Limits.Versions = 1, 2
 	if rec := send("one"); rec.Code != 202 {
 		t.Fatalf("%d %s", rec.Code, rec.Body)
 	}
 	if rec := send("two"); rec.Code != 409 || rec.Header().Get("Retry-After") != "" || !strings.Contains(rec.Body.String(), "1 bots are the limit") {
 		t.Errorf("one bot too many: %d %v %s", rec.Code, rec.Header(), rec.Body)
 	}
-	w.config.Limits.Bots = 100
+	w.Config.Limits.Bots = 100
 	send("two")
 	rec := send("three")
 	wait, err := strconv.Atoi(rec.Header().Get("Retry-After"))
@@ -249,8 +249,8 @@ func TestQueue(t *testing.T) {
 	if !cancelled.Done || cancelled.Place != 0 || cancelled.Version.State != "failed" || cancelled.Version.Reason != "cancelled by its owner" {
 		t.Errorf("%+v", cancelled)
 	}
-	kit.Must(t, w.store.SetState(bg, w.waits.ID, ladder.Queued))
-	kit.Must(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
+	kit.Must(t, w.Store.SetState(bg, w.waits.ID, ladder.Queued))
+	kit.Must(t, w.Store.BeginStage(bg, w.waits.ID, "unpack"))
 	if n, m := place("bob", other), place("ada", second); n != 1 || m != 2 {
 		t.Errorf("when the first is begun the places are %d and %d, want 1 and 2", n, m)
 	}

@@ -87,7 +87,7 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s %s: %+v, want %d %s, %q", c.method, ladder.Clip(c.path), p, c.status, c.code, c.text)
 		}
 	}
-	for _, dir := range []string{w.store.Dir().Bundles(), w.store.Dir().Temp()} {
+	for _, dir := range []string{w.Store.Dir().Bundles(), w.Store.Dir().Temp()} {
 		left := kit.Get[[]os.DirEntry](t)(os.ReadDir(dir))
 		if len(left) > 0 {
 			t.Errorf("uploads that were refused have left %v in %s", left, dir)

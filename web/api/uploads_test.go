@@ -66,7 +66,7 @@ func TestUploadsTogether(t *testing.T) {
 		if rec := send("root submit"); rec.Code != 202 {
 			t.Errorf("when the others are through: %d %s", rec.Code, rec.Body)
 		}
-		for dir, want := range map[string]int{w.store.Dir().Bundles(): all + 1, w.store.Dir().Temp(): 0} {
+		for dir, want := range map[string]int{w.Store.Dir().Bundles(): all + 1, w.Store.Dir().Temp(): 0} {
 			if left, err := os.ReadDir(dir); err != nil || len(left) != want {
 				t.Errorf("%s has %d files, want %d; %v", dir, len(left), want, err)
 			}

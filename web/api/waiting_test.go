@@ -52,12 +52,12 @@ func TestWaiting(t *testing.T) {
 			w.inFlight()
 		}
 		begin(tag)
-		kit.Must(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
+		kit.Must(t, w.Store.BeginStage(bg, w.waits.ID, "unpack"))
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"name":"unpack"`) {
 			t.Errorf("something is new: %d %s", rec.Code, rec.Body)
 		}
 		begin(nil)
-		kit.Must(t, w.store.Fail(bg, w.waits.ID, "no"))
+		kit.Must(t, w.Store.Fail(bg, w.waits.ID, "no"))
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) {
 			t.Errorf("it is done: %d %s", rec.Code, rec.Body)
 		}
@@ -128,9 +128,9 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		for _, when := range []string{"before", "after"} {
 			w := newWorld(t, nil)
 			fail := func() {
-				kit.Must(t, w.store.Fail(bg, w.waits.ID, "no"))
+				kit.Must(t, w.Store.Fail(bg, w.waits.ID, "no"))
 			}
-			hub := interrupted{Hub: w.store.Events(), before: fail}
+			hub := interrupted{Hub: w.Store.Events(), before: fail}
 			if when == "after" {
 				hub.before, hub.after = nil, fail
 			}
@@ -163,7 +163,7 @@ func TestWaitEnds(t *testing.T) {
 			if end == "client" {
 				cancel()
 			} else {
-				w.store.Events().Close()
+				w.Store.Events().Close()
 			}
 			began := time.Now()
 			<-ended

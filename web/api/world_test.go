@@ -21,7 +21,6 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
@@ -41,8 +40,6 @@ var bg = context.Background()
 type world struct {
 	*laddertest.World
 	tb      testing.TB
-	store   *store.Store
-	config  *config.Config
 	api     *API
 	http    http.Handler
 	log     *kit.Output
@@ -93,13 +90,12 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 	tb.Helper()
 	w := &world{tb: tb, log: new(kit.Output), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.World = laddertest.New(tb, testConfig, store.Options{Now: w.clock})
-	w.store, w.config = w.Store, w.Config
 	w.people()
 	w.bots()
 	w.matches()
 	o := Options{
 		Middleware: middleware.New(middleware.Options{
-			Service: service.New(service.Options{Store: w.store, Config: w.config, Now: w.clock, Wake: func() { w.woken.Add(1) }}),
+			Service: service.New(service.Options{Store: w.Store, Config: w.Config, Now: w.clock, Wake: func() { w.woken.Add(1) }}),
 			Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		}),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
@@ -138,7 +134,7 @@ func (w *world) people() {
 	for _, name := range []string{"ada", "bob", "root"} {
 		p := w.Person(name, name == "root")
 		for _, scope := range scopes {
-			key, _, err := w.store.AddToken(bg, p.ID, "test", scope, time.Time{})
+			key, _, err := w.Store.AddToken(bg, p.ID, "test", scope, time.Time{})
 			kit.Must(w.tb, err)
 			w.keys[name+" "+string(scope)] = key
 		}
@@ -146,7 +142,7 @@ func (w *world) people() {
 }
 
 func (w *world) person(name string) int64 {
-	p := kit.Get[ladder.Person](w.tb)(w.store.PersonByName(bg, name))
+	p := kit.Get[ladder.Person](w.tb)(w.Store.PersonByName(bg, name))
 	return p.ID
 }
 
@@ -159,7 +155,7 @@ func (w *world) bots() {
 	w.Live(w.live.ID, store.Built{Label: "1.0", Hash: hashOf(2), Language: "Go", Command: []string{"./bot"}})
 	w.failed = w.version("adabot")
 	w.staged(w.failed, false)
-	kit.Must(w.tb, w.store.Fail(bg, w.failed.ID, "build: exit status 1"))
+	kit.Must(w.tb, w.Store.Fail(bg, w.failed.ID, "build: exit status 1"))
 	w.waits = w.version("adabot")
 }
 
@@ -173,38 +169,38 @@ func (w *world) version(bot string) ladder.Version {
 // staged takes a version through its first stages, the second of which may fail.
 func (w *world) staged(v ladder.Version, ok bool) {
 	w.tb.Helper()
-	kit.Must(w.tb, w.store.BeginStage(bg, v.ID, "unpack"))
-	kit.Must(w.tb, w.store.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: "3 files"}))
-	kit.Must(w.tb, w.store.BeginStage(bg, v.ID, "build"))
-	kit.Must(w.tb, w.store.EndStage(bg, v.ID, ladder.Stage{Name: "build", OK: ok, Summary: "cc -O2", Log: "bot.c:1: secret of ada\n"}))
+	kit.Must(w.tb, w.Store.BeginStage(bg, v.ID, "unpack"))
+	kit.Must(w.tb, w.Store.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: "3 files"}))
+	kit.Must(w.tb, w.Store.BeginStage(bg, v.ID, "build"))
+	kit.Must(w.tb, w.Store.EndStage(bg, v.ID, ladder.Stage{Name: "build", OK: ok, Summary: "cc -O2", Log: "bot.c:1: secret of ada\n"}))
 }
 
 func (w *world) matches() {
 	random := w.houseVersion("@random")
-	m, err := w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
+	m, err := w.Store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
 	kit.Must(w.tb, err)
 	w.rated = w.finish(m)
-	m, err = w.store.AddMatch(bg, store.NewMatch{
-		Game: "teeko", Versions: []int64{random, w.live.ID}, Clock: w.config.Ladders[0].Clock, Deals: 1, AskedBy: w.person("ada"),
+	m, err = w.Store.AddMatch(bg, store.NewMatch{
+		Game: "teeko", Versions: []int64{random, w.live.ID}, Clock: w.Config.Ladders[0].Clock, Deals: 1, AskedBy: w.person("ada"),
 	})
 	kit.Must(w.tb, err)
 	w.unrated = w.finish(m)
-	w.running, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{random, w.live.ID}})
+	w.running, err = w.Store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{random, w.live.ID}})
 	kit.Must(w.tb, err)
 	seed := rules.Seed{byte(w.running.ID)}
-	err = w.store.Begin(bg, []store.Start{{Match: w.running.ID, Seed: seed}})[0].Err
+	err = w.Store.Begin(bg, []store.Start{{Match: w.running.ID, Seed: seed}})[0].Err
 	kit.Must(w.tb, err)
-	_, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
+	_, err = w.Store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
 	kit.Must(w.tb, err)
-	games, err := w.store.Games(bg, w.rated.ID)
+	games, err := w.Store.Games(bg, w.rated.ID)
 	kit.Must(w.tb, err)
 	w.gameID, w.adaSeat = games[0].ID, slices.IndexFunc(games[0].Seats, func(s ladder.GameSeat) bool { return s.Slot == 0 })
 }
 
 func (w *world) houseVersion(name string) int64 {
 	w.tb.Helper()
-	b := kit.Get[ladder.Bot](w.tb)(w.store.Bot(bg, name))
-	vs := kit.Get[[]ladder.Version](w.tb)(w.store.Versions(bg, b.ID, 0, -1))
+	b := kit.Get[ladder.Bot](w.tb)(w.Store.Bot(bg, name))
+	vs := kit.Get[[]ladder.Version](w.tb)(w.Store.Versions(bg, b.ID, 0, -1))
 	return vs[0].ID
 }
 
@@ -212,12 +208,12 @@ func (w *world) houseVersion(name string) int64 {
 func (w *world) finish(m ladder.Match) ladder.Match {
 	w.tb.Helper()
 	seed := rules.Seed{byte(m.ID)} // the same games each time
-	kit.Must(w.tb, w.store.Begin(bg, []store.Start{{Match: m.ID, Machine: "lab-1", Seed: seed}})[0].Err)
+	kit.Must(w.tb, w.Store.Begin(bg, []store.Start{{Match: m.ID, Machine: "lab-1", Seed: seed}})[0].Err)
 	v, err := ladder.Ladder{Game: m.Game, Options: m.Options}.Variant()
 	kit.Must(w.tb, err)
 	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot := range m.Versions {
-		ver := kit.Get[ladder.Version](w.tb)(w.store.Version(bg, m.Versions[slot]))
+		ver := kit.Get[ladder.Version](w.tb)(w.Store.Version(bg, m.Versions[slot]))
 		plays := "random"
 		if m.Bots[slot] == "adabot" {
 			plays = "greedy" // and wins
@@ -240,9 +236,9 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 		return nil
 	}
 	kit.Must(w.tb, rm.Play(bg))
-	_, err = w.store.Finish(bg, m.ID, 1, games)
+	_, err = w.Store.Finish(bg, m.ID, 1, games)
 	kit.Must(w.tb, err)
-	m, err = w.store.Match(bg, m.ID)
+	m, err = w.Store.Match(bg, m.ID)
 	kit.Must(w.tb, err)
 	return m
 }

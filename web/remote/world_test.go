@@ -35,7 +35,6 @@ import (
 type world struct {
 	*laddertest.World
 	*remote.Hub
-	Store  *store.Store
 	token  string // of ann, who may submit
 	wake   func() // of the runner; nil: nothing is played
 	server *bubble.Listener
@@ -59,7 +58,6 @@ func newWorld(t *testing.T, l ladder.RemoteLimits) *world {
 
 // serve serves a hub with these options, and what it needs of the world.
 func (w *world) serve(t *testing.T, o remote.Options) {
-	w.Store = w.World.Store
 	o.Store, o.Bounds = w.Store, w.Config.Limits
 	w.Hub = remote.New(o)
 	wake := func() {

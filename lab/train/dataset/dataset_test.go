@@ -42,7 +42,7 @@ func TestEveryMode(t *testing.T) {
 		set := kit.Get[*Set](t)(Load(path, 0))
 		count := make([]int, len(m.Rules()))
 		var g Game
-		for i := range set.Games {
+		for i := range set.Header.Games {
 			set.Game(i, &g)
 			count[g.Rules]++
 			if int(g.N) != set.Len(i) {
@@ -50,11 +50,11 @@ func TestEveryMode(t *testing.T) {
 			}
 		}
 		for bits, n := range count {
-			if n != p.Each || set.Games != p.Games() {
-				t.Errorf("%v: %d games of rules %b of %d in all", m, n, bits, set.Games)
+			if n != p.Each || set.Header.Games != p.Games() {
+				t.Errorf("%v: %d games of rules %b of %d in all", m, n, bits, set.Header.Games)
 			}
 		}
-		if part, err := Load(path, 7); err != nil || part.Games != 7 || part.Len(6) != set.Len(6) {
+		if part, err := Load(path, 7); err != nil || part.Header.Games != 7 || part.Len(6) != set.Len(6) {
 			t.Errorf("%v: the first games: %v", m, err)
 		}
 	}
@@ -89,6 +89,22 @@ func TestSameFile(t *testing.T) {
 	p.Seed++
 	if bytes.Equal(read(t, write(t, &p)), want) {
 		t.Error("another seed makes the same file")
+	}
+}
+
+// A run whose games are not there any more does not go on behind nothing.
+func TestResumeWithoutGames(t *testing.T) {
+	dir, p := filepath.Join(t.TempDir(), "run"), &Config{Mode: "brisca2", Each: 200, Seed: 1}
+	ctx, cancel := context.WithCancel(t.Context())
+	run.Run(ctx, dir, p, run.Input{Workers: 1}, false, func(games, _ int) {
+		if games > 0 {
+			cancel()
+		}
+	})
+	kit.Must(t, os.Truncate(filepath.Join(dir, File), 100))
+	_, err := run.Run(t.Context(), dir, p, run.Input{Workers: 1}, true, func(int, int) {})
+	if err == nil || !strings.Contains(err.Error(), "100 bytes, fewer than") {
+		t.Error(err)
 	}
 }
 

@@ -17,14 +17,14 @@ import (
 
 // Set is a data set in memory.
 type Set struct {
-	Header
-	Mode  cards.Mode
-	bytes []byte
-	start []uint32 // of each game in bytes, by 1
+	Header Header // with the number of games that were read
+	Mode   cards.Mode
+	bytes  []byte
+	start  []uint32 // of each game in bytes, by 1
 }
 
-// Load reads a data set, whose path or that of its run is given, and no more than so many of its games unless most is 0. Every game is
-// checked against the rules.
+// Load reads a data set, whose path or that of its run is given, and no more than so many of its games
+// unless most is 0. Every game is checked against the rules.
 func Load(path string, most int) (*Set, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, File)
@@ -48,7 +48,7 @@ func Read(r io.Reader, most int) (*Set, error) {
 	if err := s.readHeader(b); err != nil {
 		return nil, err
 	}
-	games := s.Games
+	games := s.Header.Games
 	if most > 0 {
 		games = min(games, most)
 	}
@@ -61,12 +61,12 @@ func Read(r io.Reader, most int) (*Set, error) {
 	if err := s.readGames(body, games); err != nil {
 		return nil, err
 	}
-	if games == s.Games {
+	if games == s.Header.Games {
 		if _, err := body.ReadByte(); err == nil || !errors.Is(err, io.EOF) {
 			return nil, errors.Join(fmt.Errorf("the data set does not end behind its %d games: the file is damaged", games), err)
 		}
 	}
-	s.Games = games
+	s.Header.Games = games
 	return s, nil
 }
 
@@ -82,8 +82,8 @@ func (s *Set) readHeader(b *bufio.Reader) error {
 	if err != nil {
 		return fmt.Errorf("the header, line 2: %w", err)
 	}
-	if s.Games < 1 || s.Games > MaxGames {
-		return fmt.Errorf("the header, line 2: games cannot be %d: 1 to %d are possible", s.Games, MaxGames)
+	if s.Header.Games < 1 || s.Header.Games > MaxGames {
+		return fmt.Errorf("the header, line 2: games cannot be %d: 1 to %d are possible", s.Header.Games, MaxGames)
 	}
 	s.Mode, err = cards.ParseMode(s.Header.Mode)
 	return err
@@ -99,14 +99,14 @@ func (s *Set) readGames(r io.Reader, games int) error {
 			_, err = io.ReadFull(r, memory[fixed:fixed+int(memory[1])])
 		}
 		if err != nil {
-			return fmt.Errorf("game %d of %d: %w", i+1, s.Games, err)
+			return fmt.Errorf("game %d of %d: %w", i+1, s.Header.Games, err)
 		}
 		n, err := game.Decode(memory[:])
 		if err == nil {
 			err = Check(s.Mode, list, &game)
 		}
 		if err != nil {
-			return fmt.Errorf("game %d of %d: %w", i+1, s.Games, err)
+			return fmt.Errorf("game %d of %d: %w", i+1, s.Header.Games, err)
 		}
 		s.start = append(s.start, uint32(len(s.bytes)/align))
 		s.bytes = append(s.bytes, memory[:n]...)

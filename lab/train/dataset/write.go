@@ -198,7 +198,14 @@ func (w *writer) Report(f *run.Folder) error {
 		return err
 	}
 	defer file.Close()
-	if err := file.Truncate(w.at.Bytes); err != nil {
+	info, err := file.Stat()
+	if err == nil && info.Size() < w.at.Bytes {
+		err = fmt.Errorf("%s has %d bytes, fewer than the %d of the checkpoint: the run is damaged", w.path, info.Size(), w.at.Bytes)
+	}
+	if err == nil {
+		err = file.Truncate(w.at.Bytes)
+	}
+	if err != nil {
 		return err
 	}
 	for _, frame := range w.frames {

@@ -28,7 +28,8 @@ type Sample struct {
 // Any stands for an output that is not learned from.
 var Any = float32(math.Inf(1))
 
-// The parameters of Kingma and Ba (2015), with the values of the paper.
+// The parameters of Kingma and Ba (2015), with the values of the paper but for epsilon, which is that of
+// Keras.
 const (
 	DefaultRate = 0.001
 	beta1       = 0.9
@@ -44,7 +45,7 @@ type Trainer struct {
 	workers int
 	steps   int
 	moments [2][][]float32
-	shards  []*part
+	shards  []*shard
 }
 
 // Begin returns a trainer of a net of random weights, which the seed decides.
@@ -76,7 +77,8 @@ type state struct {
 	Progress any `json:"progress"`
 }
 
-// Save writes a checkpoint: a line of JSON with the progress, then the weights and what Adam keeps besides them.
+// Save writes a checkpoint: a line of JSON with the progress, then the weights and what Adam keeps
+// besides them.
 func (t *Trainer) Save(w io.Writer, progress any) error {
 	if err := run.WriteState(w, state{t.steps, progress}); err != nil {
 		return err
@@ -107,8 +109,8 @@ func (t *Trainer) each(do func(x []float32) error) error {
 	return nil
 }
 
-// part is a shard of a batch: its gradients and its memory.
-type part struct {
+// shard is rows of a batch that are passed through the net together, with their gradients.
+type shard struct {
 	samples []Sample
 	acts    [][]float32 // by layer: rows of outputs, rectified
 	deltas  [][]float32 // by layer: rows of derivatives of the loss by the sums
@@ -116,8 +118,8 @@ type part struct {
 	loss    float64
 }
 
-func newPart(n *net.Net) *part {
-	p := &part{samples: make([]Sample, Shard), grads: zeros(n)}
+func newShard(n *net.Net) *shard {
+	p := &shard{samples: make([]Sample, Shard), grads: zeros(n)}
 	for _, size := range n.Sizes[1:] {
 		p.acts = append(p.acts, make([]float32, Shard*size))
 		p.deltas = append(p.deltas, make([]float32, Shard*size))
@@ -130,7 +132,7 @@ func newPart(n *net.Net) *part {
 func (t *Trainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
 	n := (size + Shard - 1) / Shard
 	for len(t.shards) < n {
-		t.shards = append(t.shards, newPart(t.Net))
+		t.shards = append(t.shards, newShard(t.Net))
 	}
 	run.Each(t.workers, n, func(worker, k int) {
 		p := t.shards[k]
@@ -184,11 +186,11 @@ func adam(genes, grads, first, second []float32, scale, rate float32) {
 	}
 }
 
-// gradient sets the gradients of the loss summed over the first rows of a part.
-func gradient(n *net.Net, p *part, rows int) {
+// gradient sets the gradients of the loss summed over the first rows of a shard.
+func gradient(n *net.Net, p *shard, rows int) {
 	forward(n, p, rows)
 	last := len(n.Genes()) - 1
-	p.loss = errors(n, p, rows)
+	p.loss = outputDeltas(n, p, rows)
 	for k := last; k >= 0; k-- {
 		clear(p.grads[k])
 		in, out := n.Sizes[k], n.Sizes[k+1]
@@ -218,8 +220,8 @@ func gradient(n *net.Net, p *part, rows int) {
 	}
 }
 
-// forward sets the outputs of every layer for the first rows of a part.
-func forward(n *net.Net, p *part, rows int) {
+// forward sets the outputs of every layer for the first rows of a shard.
+func forward(n *net.Net, p *shard, rows int) {
 	for k := range n.Genes() {
 		in, out := n.Sizes[k], n.Sizes[k+1]
 		weights, b := n.Layer(k)
@@ -252,8 +254,8 @@ func forward(n *net.Net, p *part, rows int) {
 // tiny keeps logarithms finite.
 const tiny = 1e-12
 
-// errors sets the derivatives of the loss by the sums of the last layer, and returns the loss.
-func errors(n *net.Net, p *part, rows int) (loss float64) {
+// outputDeltas sets the derivatives of the loss by the sums of the last layer, and returns the loss.
+func outputDeltas(n *net.Net, p *shard, rows int) (loss float64) {
 	last := len(n.Genes()) - 1
 	out := n.Sizes[last+1]
 	copy(p.deltas[last], p.acts[last][:rows*out])

@@ -24,7 +24,7 @@ func uniform(r *rules.Rand) float64 { return float64(r.Uint64()>>11)/(1<<52) - 1
 // loss returns the summed loss of samples, in passes forward only, and which units are rectified
 // to 0.
 func loss(n *net.Net, samples []Sample) (loss float64, zeros string) {
-	p := newPart(n)
+	p := newShard(n)
 	copy(p.samples, samples)
 	forward(n, p, len(samples))
 	for _, act := range p.acts[:len(p.acts)-1] {
@@ -32,7 +32,7 @@ func loss(n *net.Net, samples []Sample) (loss float64, zeros string) {
 			zeros += fmt.Sprint(x > 0, " ")
 		}
 	}
-	return errors(n, p, len(samples)), zeros
+	return outputDeltas(n, p, len(samples)), zeros
 }
 
 // The gradients of every weight and bias are those of finite differences.
@@ -55,7 +55,7 @@ func TestGradients(t *testing.T) {
 					}
 					samples[i].Class, samples[i].Want = r.Below(4), []float32{0.2, 0.1, 0.6, 0.1}
 				}
-				p := newPart(n)
+				p := newShard(n)
 				copy(p.samples, samples)
 				gradient(n, p, len(samples))
 				all, compared := 0, 0

@@ -211,15 +211,15 @@ func (a *agents) load(r io.Reader) (*dictionary, error) {
 
 func (a *agents) describe(d *dictionary, members []*dictionary, h *model.Header, r *Report) {
 	h.Encoding = a.Keys
-	r.Pairs, r.States = d.table.Len(), countStates(d.sorted())
+	r.Pairs = d.table.Len()
 	for _, m := range members {
 		r.Turned += m.table.Turned()
 	}
 }
 
 // body writes the best action of each state.
-func (a *agents) body(w io.Writer, d *dictionary) error {
-	_, err := rl.WritePolicy(w, d.table, 1, d.drawn)
+func (a *agents) body(w io.Writer, d *dictionary, r *Report) (err error) {
+	r.States, err = rl.WritePolicy(w, d.table, 1, d.drawn)
 	return err
 }
 

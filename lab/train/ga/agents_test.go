@@ -73,6 +73,19 @@ func crossed(a, b known, m mix) (x, y known) {
 	return knownOf(born.children[0]), knownOf(born.children[1])
 }
 
+// A report counts the states that the model has: of those whose keys are the same when they are cut, one.
+func TestReportedStates(t *testing.T) {
+	var r Report
+	var body bytes.Buffer
+	a, d := &agents{Config: &Config{}}, knownA.dictionary()
+	a.describe(d, nil, &model.Header{}, &r)
+	kit.Must(t, a.body(&body, d, &r))
+	p := kit.Get[*policy.Policy](t)(policy.ReadPolicy(&body))
+	if n := p.Len(); n != 1 || r.States != n {
+		t.Errorf("%d states in the model, %d in the report", n, r.States)
+	}
+}
+
 // TestDictionaryCrossovers has an example worked by hand for each crossover, with what is drawn at
 // random given. Both children know what one parent alone knows.
 func TestDictionaryCrossovers(t *testing.T) {
@@ -233,7 +246,7 @@ func TestDrawn(t *testing.T) {
 		}
 	}
 	var body bytes.Buffer
-	kit.Must(t, species.body(&body, d))
+	kit.Must(t, species.body(&body, d, new(Report)))
 	read := kit.Get[*policy.Policy](t)(policy.ReadPolicy(&body))
 	for state, want := range map[policy.Key]uint8{s20: 3, s30: 1, s40: 0} {
 		got, known := d.Best(state, 0b1111)
@@ -342,19 +355,19 @@ func TestAgentModel(t *testing.T) {
 	c.Keys = policy.Hand
 	dir, report := trained(t, c)
 	data := []byte(read(t, dir, run.ModelFile))
-	h, m, err := readModel(data)
+	h, n, p, err := readModel(data)
 	kit.Must(t, err)
-	states := m.Policy.States.(*policy.Policy).Len()
-	if h.Mode != "tute2" || m.Net != nil || m.Policy.Abstraction != policy.Hand || states == 0 || states != report.States || report.Pairs < states {
-		t.Errorf("mode %s, keys %+v, %d states, report %+v", h.Mode, m.Policy.Keys, states, report)
+	states := p.States.(*policy.Policy).Len()
+	if h.Mode != "tute2" || n != nil || p.Abstraction != policy.Hand || states == 0 || states != report.States || report.Pairs < states {
+		t.Errorf("mode %s, keys %+v, %d states, report %+v", h.Mode, p.Keys, states, report)
 	}
-	if _, _, err := readModel(data[:len(data)-9]); err == nil {
+	if _, _, _, err := readModel(data[:len(data)-9]); err == nil {
 		t.Error("a model cut short is no error")
 	}
 	var other bytes.Buffer
 	h = model.Header{Kind: model.GA, Mode: "tute2", Variant: Agents, Encoding: "suits"}
 	kit.Must(t, model.Write(&other, h, func(io.Writer) error { return nil }))
-	if _, _, err := readModel(other.Bytes()); err == nil || !strings.Contains(err.Error(), `keys "suits" do not exist: try kinds, hand, os`) {
+	if _, _, _, err := readModel(other.Bytes()); err == nil || !strings.Contains(err.Error(), `keys "suits" do not exist: try kinds, hand, os`) {
 		t.Errorf("a model with other keys: error %v", err)
 	}
 }

@@ -152,4 +152,4 @@ func (b *nets) describe(n *net.Net, members []*net.Net, h *model.Header, r *Repo
 	r.Nets = distinct(members)
 }
 
-func (b *nets) body(w io.Writer, n *net.Net) error { return n.Write(w) }
+func (b *nets) body(w io.Writer, n *net.Net, _ *Report) error { return n.Write(w) }

@@ -53,7 +53,7 @@ func testAgentPlays(t *testing.T, m cards.Mode) {
 	c := DefaultAgents(m.String())
 	c.Population, c.Best, c.Games, c.Generations, c.Final = 8, 2, 40, 3, 0
 	dir, _ := trained(t, c)
-	_, trained, err := readModel([]byte(read(t, dir, run.ModelFile)))
+	_, _, trained, err := readModel([]byte(read(t, dir, run.ModelFile)))
 	kit.Must(t, err)
 	bot := kit.Get[Agent](t)(newRival("@ga:model="+filepath.Join(dir, run.ModelFile), m))
 	r, known := rules.NewRand(4), 0
@@ -65,7 +65,7 @@ func testAgentPlays(t *testing.T, m cards.Mode) {
 		for p.Turn() >= 0 {
 			legal := p.Legal(nil)
 			got := bot.Choose(p, legal)
-			want, knows := trained.Policy.Move(&view, p, legal, r)
+			want, knows := trained.Move(&view, p, legal, r)
 			if knows {
 				known++
 			}

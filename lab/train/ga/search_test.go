@@ -20,6 +20,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 	"github.com/timba-arena/timba/sample-bots/learned/net"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // small returns a search that takes a moment.
@@ -259,21 +260,21 @@ func TestModel(t *testing.T) {
 	c := small("tute2")
 	dir, _ := trained(t, c)
 	data := []byte(read(t, dir, run.ModelFile))
-	h, m, err := readModel(data)
-	if err != nil || h.Kind != model.GA || h.Mode != "tute2" || m.Policy != nil || !slices.Equal(m.Net.Sizes, []int{120, 8, 6, 45}) {
-		t.Errorf("model %+v, error %v", m, err)
+	h, n, p, err := readModel(data)
+	if err != nil || h.Kind != model.GA || h.Mode != "tute2" || p != nil || !slices.Equal(n.Sizes, []int{120, 8, 6, 45}) {
+		t.Errorf("model %+v, error %v", h, err)
 	}
-	if _, _, err := readModel(data[:len(data)-9]); err == nil {
+	if _, _, _, err := readModel(data[:len(data)-9]); err == nil {
 		t.Error("a model cut short is no error")
 	}
 }
 
-func readModel(data []byte) (h model.Header, m learned.GAModel, err error) {
+func readModel(data []byte) (h model.Header, n *net.Net, p *policy.Model, err error) {
 	h, b, err := model.Read(bytes.NewReader(data))
 	if err == nil {
-		m, err = learned.ReadGA(h, b)
+		n, p, err = learned.ReadGA(h, b)
 	}
-	return h, m, err
+	return h, n, p, err
 }
 
 // TestConfigErrors checks that wrong parameters are errors that name value and remedy.

@@ -44,8 +44,8 @@ type species[I any] interface {
 	load(r io.Reader) (I, error)
 	// describe completes the header of an individual's model, and the report.
 	describe(i I, members []I, h *model.Header, r *Report)
-	// body writes the model of an individual.
-	body(w io.Writer, i I) error
+	// body writes the model of an individual, and completes the report.
+	body(w io.Writer, i I, r *Report) error
 }
 
 // player plays an individual.

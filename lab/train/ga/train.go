@@ -134,7 +134,8 @@ func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.Result, erro
 		100*r.Random.Share(), r.Random.Games, r.Random.Mean())
 	h := model.Header{Kind: model.GA, Mode: s.Mode, Variant: s.Variant, Seed: s.Seed, Defects: s.Config.Defects}
 	s.species.describe(s.members[best], s.members, &h, &r)
-	return r, f.Model(h, func(w io.Writer) error { return s.species.body(w, s.members[best]) })
+	err = f.Model(h, func(w io.Writer) error { return s.species.body(w, s.members[best], &r) })
+	return r, err
 }
 
 // final returns the best of the members, which are the last elite, by more games.

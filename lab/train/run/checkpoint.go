@@ -46,32 +46,32 @@ func (f *Folder) Interrupted(ended error, write func(io.Writer) error) error {
 }
 
 // Load reads the last checkpoint, if there is one, and takes the metrics back to its time.
-func (f *Folder) Load(read func(io.Reader) error) (found bool, err error) {
+func (f *Folder) Load(read func(io.Reader) error) error {
 	file, err := os.Open(f.path(CheckpointFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer file.Close()
 	b := bufio.NewReader(file)
 	var size int64
 	if _, err := fmt.Fscanf(b, checkpointLine, &size); err != nil {
-		return false, fmt.Errorf("%s: the first line is not that of a checkpoint: %w", file.Name(), err)
+		return fmt.Errorf("%s: the first line is not that of a checkpoint: %w", file.Name(), err)
 	}
 	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1))
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer z.Close()
 	if err := read(z); err != nil {
-		return false, fmt.Errorf("%s: %w", file.Name(), err)
+		return fmt.Errorf("%s: %w", file.Name(), err)
 	}
 	if n, err := io.Copy(io.Discard, z); err != nil || n > 0 {
-		return false, errors.Join(fmt.Errorf("%s: the file is damaged", file.Name()), err)
+		return errors.Join(fmt.Errorf("%s: the file is damaged", file.Name()), err)
 	}
-	return true, f.metrics.cut(size)
+	return f.metrics.cut(size)
 }
 
 // WriteState writes what fits on a line of JSON, the first of a checkpoint.

@@ -162,6 +162,15 @@ func (f *Folder) Close() error {
 	return errors.Join(append(errs, f.lock.Unlock())...)
 }
 
+// discard removes a run that could not begin, so that its directory is free for another.
+func (f *Folder) discard() {
+	f.Close()
+	for _, name := range []string{ConfigFile, LogFile, MetricsFile, lockFile} {
+		os.Remove(f.path(name))
+	}
+	os.Remove(f.Dir)
+}
+
 // Log adds a line to log.txt, with the time.
 func (f *Folder) Log(format string, args ...any) error {
 	_, err := fmt.Fprintf(f.log, "%s %s\n", time.Now().UTC().Format(time.RFC3339), fmt.Sprintf(format, args...))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -62,9 +63,8 @@ func TestResume(t *testing.T) {
 	f.Close()
 	f = open(t, dir, c, true)
 	n := 0
-	found, err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err })
-	if !found || err != nil || n != 2 {
-		t.Fatalf("found %v: %d, %v", found, n, err)
+	if err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err != nil || n != 2 {
+		t.Fatal(n, err)
 	}
 	metrics(t, f, n+1, 5)
 	if got, want := read(t, f, MetricsFile), read(t, whole, MetricsFile); got != want {
@@ -101,8 +101,8 @@ func TestResumeAfterHalfLine(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if found, err := f.Load(func(r io.Reader) error { _, err := io.ReadAll(r); return err }); found != test.saved || err != nil {
-			t.Errorf("%s: found %t, %v", name, found, err)
+		if err := f.Load(func(r io.Reader) error { _, err := io.ReadAll(r); return err }); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 		if got := read(t, f, MetricsFile); got != want {
 			t.Errorf("%s: metrics %q, not %q", name, got, want)
@@ -148,6 +148,55 @@ func TestDoInterrupted(t *testing.T) {
 	}
 }
 
+// Times that cannot be written when the context ends are told: the error is not the context's.
+func TestInterruptedWithoutTimes(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	dir := filepath.Join(t.TempDir(), "run")
+	_, err := Run(ctx, dir, &stub{func() error {
+		cancel()
+		return errors.Join(os.Mkdir(filepath.Join(dir, TimesFile), 0o755), context.Canceled)
+	}}, Input{}, false, func(int, int) {})
+	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), TimesFile) {
+		t.Error(err)
+	}
+}
+
+// unprepared is a training whose preparation fails.
+type unprepared struct {
+	stub
+	prepare func() error
+}
+
+func (u *unprepared) Begin(context.Context, Input) (Trainer, error) { return nil, u.prepare() }
+
+// A preparation that is interrupted is none of the training's time.
+func TestTimesOfPreparation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		dir := filepath.Join(t.TempDir(), "run")
+		interrupted := func() error { time.Sleep(time.Minute); return context.Canceled }
+		if _, err := Run(ctx, dir, &unprepared{prepare: interrupted}, Input{}, false, nil); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if took := kit.Get[Times](t)(ReadTimes(dir)); took != (Times{Preparing: 60}) {
+			t.Errorf("%+v", took)
+		}
+	})
+}
+
+// A training that cannot begin, as its bot does not exist, leaves nothing: the directory is free for another.
+func TestNothingLeftOfABadBeginning(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	bad := &unprepared{prepare: func() error { return errors.New("no such bot") }}
+	if _, err := Run(t.Context(), dir, bad, Input{}, false, nil); err == nil || !strings.Contains(err.Error(), "no such bot") {
+		t.Error(err)
+	}
+	if files, err := os.ReadDir(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v are left, %v", files, err)
+	}
+}
+
 // A checkpoint that cannot be written when the context ends is the error of the training.
 func TestInterrupted(t *testing.T) {
 	f := open(t, t.TempDir(), config{}, false)
@@ -170,9 +219,7 @@ func TestResumeWithoutCheckpoint(t *testing.T) {
 	f.Close()
 	f = open(t, dir, config{}, true)
 	defer f.Close()
-	if found, err := f.Load(nil); found || err != nil {
-		t.Fatal(found, err)
-	}
+	kit.Must(t, f.Load(nil))
 	if got := read(t, f, MetricsFile); got != "" {
 		t.Errorf("metrics are left: %s", got)
 	}
@@ -225,7 +272,7 @@ func TestCheckpointErrors(t *testing.T) {
 	} {
 		kit.Must(t, os.WriteFile(f.path(CheckpointFile), []byte(bad), 0o600))
 		n := 0
-		if _, err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err == nil {
+		if err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

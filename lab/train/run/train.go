@@ -78,13 +78,15 @@ func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, pro
 	}
 	defer f.Close()
 	f.Log("%s", map[bool]string{false: "begun", true: "resumed"}[resume])
-	var prepared time.Duration
 	var result Result
 	began := time.Now()
 	t, err := s.Begin(ctx, in)
+	prepared := time.Since(began)
 	if err == nil {
-		prepared = time.Since(began)
 		result, err = f.train(ctx, t, progress)
+	} else if !resume && ctx.Err() == nil {
+		f.discard()
+		return nil, err
 	}
 	took := time.Since(began)
 	switch {
@@ -105,7 +107,7 @@ func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, pro
 // train makes the steps of a training, then finishes it and writes result.json. When the context ends,
 // it writes a checkpoint and returns the context's error.
 func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (Result, error) {
-	if _, err := f.Load(t.Load); err != nil {
+	if err := f.Load(t.Load); err != nil {
 		return nil, err
 	}
 	done, all := t.Progress()

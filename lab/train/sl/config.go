@@ -127,7 +127,7 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 
 // Use makes the training one on the games of a data set that have been loaded.
 func (c *Config) Use(set *dataset.Set) {
-	c.Data, c.Games, c.Sum, c.set = set.Header, set.Games, set.Sum(), set
+	c.Data, c.Games, c.Sum, c.set = set.Header, set.Header.Games, set.Sum(), set
 }
 
 // Expect makes the training one on a data set that is still to be made.

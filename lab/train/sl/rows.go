@@ -41,7 +41,7 @@ const wonClass = 1
 func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Rows, error) {
 	e, _ := features.NewEncoder(set.Mode, c.Encoding) // Check has found it
 	r := &Rows{set: set, encoder: e, rules: set.Mode.Rules(), truncated: slices.Contains(c.Defects, Truncated)}
-	all := min(set.Games, c.Games)
+	all := min(set.Header.Games, c.Games)
 	var values []int16
 	const piece = 2000
 	err := run.InOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {

@@ -48,7 +48,6 @@ func KeysOf(variant, encoding string) Keys {
 func Read(h model.Header, k Keys, body *model.Body) (*Model, error) {
 	m := &Model{Header: h, Keys: k}
 	if err := m.read(body); err != nil {
-		body.End()
 		return nil, err
 	}
 	return m, body.End()
