@@ -48,7 +48,7 @@ func TestShapeSections(t *testing.T) {
 		got = append(got, m[1])
 	}
 	want := []string{"Words", "Shape", "Lines from the referee", "Lines from the bot", "Limits and faults", "Clocks",
-		"Seeds and deals", "Openings", "Duplicate deals", "Adjudication", "Replays", "Perft", "Exit statuses", "Games", "Cards"}
+		"Seeds and deals", "Openings", "Duplicate deals", "Adjudication", "Replays", "Perft", "Games", "Cards"}
 	for _, g := range refereetest.Specified(t) {
 		want = append(want, g.Display.Title)
 	}

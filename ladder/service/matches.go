@@ -77,7 +77,7 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 		return n, ladder.Errorf(ladder.Invalid, "", "match: %w", err)
 	}
 	for _, ref := range asked.Bots {
-		name, number, err := splitRef(ref)
+		name, number, err := SplitRef(ref)
 		if err != nil {
 			return n, err
 		}
@@ -161,8 +161,8 @@ func (s *Service) GameLog(ctx context.Context, a Actor, game, seat int64) ([]byt
 // MaxVersion is the largest number that a version can be asked for by.
 const MaxVersion = 1_000_000
 
-// splitRef splits NAME@N; N is 0 if it is missing. The name of a house bot begins with @.
-func splitRef(ref string) (bot string, n int, err error) {
+// SplitRef splits NAME@N; N is 0 if it is missing. The name of a house bot begins with @.
+func SplitRef(ref string) (bot string, n int, err error) {
 	at := strings.LastIndexByte(ref, '@')
 	if at <= 0 {
 		return ref, 0, nil

@@ -238,11 +238,11 @@ func (a *API) history(r *http.Request) (page wire.Page[wire.Change], err error) 
 		return page, err
 	}
 	all, err := a.Store.History(r.Context(), on, v.ID, limit)
-	page.Items = make([]wire.Change, len(all))
-	for i, c := range all {
-		page.Items[i] = changeDoc(c, v.Bot, v.Number)
-		page.Items[i].Match, page.Items[i].Number = c.MatchID, c.Number
-	}
+	page.Items = Docs(all, func(c ladder.Change) wire.Change {
+		doc := changeDoc(c, v.Bot, v.Number)
+		doc.Match, doc.Number = c.MatchID, c.Number
+		return doc
+	})
 	return page, err
 }
 

@@ -86,6 +86,7 @@ func TestSlowUploads(t *testing.T) {
 			in.CloseWithError(io.ErrUnexpectedEOF)
 		}
 		ended.Wait()
+		bubble.Settle() // the server has removed what it had received
 	})
 }
 

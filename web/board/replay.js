@@ -4,7 +4,7 @@
 import { drawChart } from './chart.js';
 import { clip, html, svg } from './dom.js';
 import { label, pip } from './pack.js';
-import { drawGame, eventsOf, expand, namesOf, sceneOf, viewOf, wide } from './scene.js';
+import { drawGame, eventsOf, expand, namesOf, sceneOf, viewOf } from './scene.js';
 import { columnsOf } from './squares.js';
 import { eventText, language, languages, list, moveName, optionName, parseCard, say, speak, viewText } from './text.js';
 
@@ -68,7 +68,7 @@ class Player {
     this.buttons = new Map([...this.moves.querySelectorAll('button.move')].map((b) => [Number(b.dataset.ply), b]));
     this.root.replaceChildren(
       html(this.part ? 'div' : 'header', { class: 'head' }, !this.part && html('h1', {}, title), about(game), this.languageBox()),
-      html(this.part ? 'div' : 'main', { class: `layout ${wide(game.display) ? 'cards' : 'board'}` },
+      html(this.part ? 'div' : 'main', { class: `layout ${game.display.cards ? 'cards' : 'board'}` },
         html('div', { class: 'left' },
           html('section', { class: 'stage', 'aria-label': say('player.game') }, this.views, this.stage, this.now),
           this.controls = html('div', { class: 'controls', role: 'group', 'aria-label': say('player.playback') },
@@ -305,7 +305,7 @@ class Player {
   draw(view, scene) {
     const { display } = this.game;
     const width = Math.max(280, Math.floor(this.stage.clientWidth || 800));
-    const height = Math.min(this.room(), wide(display) ? Math.max(620, width * 0.7) : width);
+    const height = Math.min(this.room(), display.cards ? Math.max(620, width * 0.7) : width);
     this.stage.replaceChildren(drawGame(display, view, { ...scene, width, height }));
   }
 

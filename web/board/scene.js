@@ -32,13 +32,10 @@ export function drawGame(display, view, scene) {
     Object.entries(view).map(([key, value]) => [html('dt', {}, key), html('dd', {}, value)]));
 }
 
-// wide reports whether a game's drawing uses the whole width.
-export function wide(display) { return Boolean(display.cards); }
-
 // sizeOf is the width and height in pixels of a drawing in an element; small is one among others.
 export function sizeOf(element, display, small = false) {
   const width = Math.max(280, Math.floor(element.clientWidth || 360));
-  if (!wide(display)) return { width, height: Math.min(width, small ? 300 : 640) };
+  if (!display.cards) return { width, height: Math.min(width, small ? 300 : 640) };
   return { width, height: small ? 380 : Math.max(560, Math.round(width * 0.66)) };
 }
 

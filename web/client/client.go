@@ -15,7 +15,6 @@ import (
 	"iter"
 	"maps"
 	"math/rand/v2"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -107,7 +106,7 @@ func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 			c.reached.Store(true)
 			again = resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable
 			wait = retryAfter(resp)
-			err = problemOf(resp)
+			err = wire.ProblemIn(resp)
 			resp.Body.Close()
 		}
 		if !again || try >= c.Retries {
@@ -206,21 +205,6 @@ func retryAfter(resp *http.Response) time.Duration {
 		return max(0, time.Until(at))
 	}
 	return 0
-}
-
-// problemOf returns the error in an answer.
-func problemOf(resp *http.Response) error {
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	p := new(wire.Problem)
-	if kind == wire.ProblemType && json.Unmarshal(data, p) == nil && p.Title != "" {
-		return p
-	}
-	return &wire.Problem{
-		Title: "not an answer of timba", Status: resp.StatusCode,
-		Detail: fmt.Sprintf("server: %s answered %q, which is not an answer of timba", resp.Request.URL.Host, resp.Status),
-		Hint:   "is this the address of a timba server?",
-	}
 }
 
 // Status returns the HTTP status of an error, 0 for an error without one.

@@ -50,10 +50,7 @@ func Of(err error) wire.Problem {
 	code, detail, hint := internal, "the failure is in the server's log", "try again; if it fails again, report the instance to the operator of this server"
 	var e *ladder.Error
 	var tooLarge *http.MaxBytesError
-	var told *wire.Problem
 	switch {
-	case errors.As(err, &told):
-		return *told
 	case errors.As(err, &e):
 		code, detail, hint = e.Code, e.Text, e.Hint
 		if code == ladder.Unavailable && e.Err != nil && strings.Contains(e.Text, e.Err.Error()) {

@@ -47,7 +47,6 @@ func TestFailure(t *testing.T) {
 		{broken, "disk /secret is full"},
 		{context.DeadlineExceeded, ""},
 		{fmt.Errorf("template: %w", context.Canceled), ""},
-		{&wire.Problem{Status: 422}, ""},
 	} {
 		got := ""
 		if err := problem.Failure(c.err); err != nil {

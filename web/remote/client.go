@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -293,11 +292,7 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	if resp == nil {
 		return nil, fmt.Errorf("server: %s cannot be reached: %w: check the address, and that the server runs", c.URL, err)
 	}
-	p := new(wire.Problem)
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // at most 1 KiB, by gorilla/websocket
-	if json.Unmarshal(data, p) != nil || p.Title == "" {
-		p = &wire.Problem{Status: resp.StatusCode, Detail: fmt.Sprintf("server: %s answered %q, which is not an answer of timba", c.URL, resp.Status), Hint: "is this the address of a timba server?"}
-	}
+	p := wire.ProblemIn(resp) // of whose body gorilla/websocket has kept 1 KiB
 	again := []int{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError}
 	if slices.Contains(again, p.Status) {
 		return nil, p

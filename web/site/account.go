@@ -151,14 +151,9 @@ func (v *visit) expiry(days string) (time.Time, error) {
 	}
 	n, err := strconv.Atoi(days)
 	if err != nil || !slices.Contains(expiries, n) {
-		return time.Time{}, v.refused("expiry cannot be %q days", ladder.Clip(days))
+		return time.Time{}, ladder.Errorf(ladder.Invalid, "", "expiry cannot be %q days", ladder.Clip(days))
 	}
 	return v.site.Service.Now().Add(time.Duration(n) * 24 * time.Hour), nil
-}
-
-// refused returns the problem of a field that no browser sends so.
-func (v *visit) refused(format string, args ...any) error {
-	return ladder.Errorf(ladder.Invalid, "", format, args...)
 }
 
 // act does what a button of a list says with the thing whose ID the form has, and shows the list again.

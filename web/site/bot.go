@@ -330,7 +330,7 @@ func (s *Site) firstNote(v *visit, game int64, seat int) (n faultNote, err error
 	if err != nil {
 		return n, err
 	}
-	r, err := s.replay(v, game)
+	r, _, err := s.replay(v, game)
 	if err != nil {
 		return n, err
 	}

@@ -149,8 +149,6 @@ func (l *linker) Transform(tree *ast.Document, r text.Reader, _ parser.Context) 
 		switch n := n.(type) {
 		case *ast.Link:
 			n.Destination = []byte(l.address(string(n.Destination)))
-		case *ast.Image:
-			n.Destination = []byte(l.address(string(n.Destination)))
 		case *ast.Heading:
 			title := plainText(n, r.Source())
 			id, _ := n.AttributeString("id")

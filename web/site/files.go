@@ -41,9 +41,6 @@ func (s *Site) files(v *visit) error {
 	return v.page(http.StatusOK, "files", page)
 }
 
-// uploadOf answers with the upload of a version as it came, for its owner.
-func (s *Site) uploadOf(v *visit) error { return s.Middleware.SendUpload(v.w, v.r) }
-
 // seatLog is what a bot of the visitor wrote to stderr in a game.
 type seatLog struct {
 	Seat int

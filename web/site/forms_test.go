@@ -159,7 +159,7 @@ func TestOthersRefused(t *testing.T) {
 		{admin, "POST", "/account/people/promote", "name=anna", 404},
 		{admin, "POST", "/account/people/block", "name=admin", 409},
 		{w.Client(), "GET", "/submissions/" + id, "", 303},
-		{w.Client(), "GET", "/submissions/" + id + "/progress", "", 303},
+		{w.Client(), "GET", "/submissions/" + id + "/progress", "", 401},
 		{w.Client(), "GET", "/account", "", 303},
 		{w.Client(), "GET", "/account/people", "", 303},
 	} {

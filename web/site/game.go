@@ -78,10 +78,10 @@ const (
 )
 
 // newGameView returns what a page shows of a replay: what bots wrote is cut.
-func newGameView(r *referee.Replay, g *rules.Game) (gameView, error) {
+func newGameView(game any, r *referee.Replay, g *rules.Game) (gameView, error) {
 	played, err := board.NewGame(r, g)
 	if err != nil {
-		return gameView{}, err
+		return gameView{}, fmt.Errorf("the replay of game %v: %w", game, err)
 	}
 	variant, err := r.Resolve(g)
 	if err != nil {
@@ -129,20 +129,23 @@ func trim(g *board.Game) {
 	}
 }
 
-// readGame reads the game in the path with its match and its replay.
-func (s *Site) readGame(v *visit) (page gamePage, data []byte, err error) {
-	id, err := parameters.PathID(v.r, "game")
+// replay reads the replay of a game, and finds the rules of that.
+func (s *Site) replay(v *visit, game int64) (*referee.Replay, *rules.Game, error) {
+	data, err := s.Store.Replay(v.ctx(), game)
 	if err != nil {
-		return page, nil, err
+		return nil, nil, err
 	}
-	if page.Game, err = s.Store.Game(v.ctx(), id); err != nil {
-		return page, nil, err
+	return decode(game, data)
+}
+
+// decode returns the replay of a game, whose ID is for errors, and its rules.
+func decode(game any, data []byte) (*referee.Replay, *rules.Game, error) {
+	r, err := referee.DecodeReplay(data)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the replay of game %v: %w", game, err)
 	}
-	if page.Match, err = s.Store.Match(v.ctx(), page.MatchID); err != nil {
-		return page, nil, err
-	}
-	data, err = s.Store.Replay(v.ctx(), id)
-	return page, data, err
+	g, err := games.Find(r.Game)
+	return r, g, err
 }
 
 // game shows a game and plays it back.
@@ -168,23 +171,27 @@ func (s *Site) game(v *visit) error {
 	return v.page(http.StatusOK, "game", page)
 }
 
-func (s *Site) gamePage(v *visit) (gamePage, *referee.Replay, error) {
-	page, data, err := s.readGame(v)
+func (s *Site) gamePage(v *visit) (page gamePage, r *referee.Replay, err error) {
+	id, err := parameters.PathID(v.r, "game")
 	if err != nil {
 		return page, nil, err
 	}
-	r, g, err := decode(data)
-	if err == nil {
-		for i := range r.Seats {
-			r.Seats[i].Name = botTitle(v.words, r.Seats[i].Name)
-		}
-		page.gameView, err = newGameView(r, g)
+	if page.Game, err = s.Store.Game(v.ctx(), id); err != nil {
+		return page, nil, err
 	}
+	if page.Match, err = s.Store.Match(v.ctx(), page.MatchID); err != nil {
+		return page, nil, err
+	}
+	r, g, err := s.replay(v, id)
 	if err != nil {
-		return page, nil, fmt.Errorf("the replay of game %d: %w", page.ID, err)
+		return page, nil, err
 	}
-	page.Full = fmt.Sprintf("%s/games/%d", v.origin(), page.ID)
-	return page, r, nil
+	for i := range r.Seats {
+		r.Seats[i].Name = botTitle(v.words, r.Seats[i].Name)
+	}
+	page.Full = fmt.Sprintf("%s/games/%d", v.origin(), id)
+	page.gameView, err = newGameView(id, r, g)
+	return page, r, err
 }
 
 // embed shows a game in a frame of any other page, if the operator allows it. It has no forms, and
@@ -206,11 +213,15 @@ func (s *Site) embed(v *visit) error {
 
 // replayJSON answers with the document byte for byte.
 func (s *Site) replayJSON(v *visit) error {
-	page, data, err := s.readGame(v)
+	id, err := parameters.PathID(v.r, "game")
 	if err != nil {
 		return err
 	}
-	return v.send("application/json", fmt.Sprintf("game-%d.json", page.ID), data)
+	data, err := s.Store.Replay(v.ctx(), id)
+	if err != nil {
+		return err
+	}
+	return v.send("application/json", fmt.Sprintf("game-%d.json", id), data)
 }
 
 // replayPage answers with the page of "timba replay export".
@@ -233,29 +244,19 @@ func (s *Site) replayCSV(v *visit) error {
 
 // export answers with what write makes of the replay in the path.
 func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee.Replay, *rules.Game) error) error {
-	page, data, err := s.readGame(v)
+	id, err := parameters.PathID(v.r, "game")
 	if err != nil {
 		return err
 	}
-	r, g, err := decode(data)
+	r, g, err := s.replay(v, id)
 	if err != nil {
-		return fmt.Errorf("the replay of game %d: %w", page.ID, err)
+		return err
 	}
 	var b bytes.Buffer
 	if err := write(&b, r, g); err != nil {
-		return fmt.Errorf("the replay of game %d: %w", page.ID, err)
+		return fmt.Errorf("the replay of game %d: %w", id, err)
 	}
-	return v.send(kind, fmt.Sprintf("game-%d.%s", page.ID, ext), b.Bytes())
-}
-
-// decode returns a replay and the rules of its game.
-func decode(data []byte) (*referee.Replay, *rules.Game, error) {
-	r, err := referee.DecodeReplay(data)
-	if err != nil {
-		return nil, nil, err
-	}
-	g, err := games.Find(r.Game)
-	return r, g, err
+	return v.send(kind, fmt.Sprintf("game-%d.%s", id, ext), b.Bytes())
 }
 
 // send sends a file that a browser keeps.

@@ -53,11 +53,11 @@ func replayOf(t testing.TB, at int) *referee.Replay {
 // gameHTML renders the page of a replay as the server does, without a store.
 func gameHTML(t testing.TB, v *visit, data []byte) ([]byte, error) {
 	t.Helper()
-	r, g, err := decode(data)
+	r, g, err := decode(1, data)
 	if err != nil {
 		return nil, err
 	}
-	view, err := newGameView(r, g)
+	view, err := newGameView(1, r, g)
 	if err != nil {
 		return nil, err
 	}

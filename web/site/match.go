@@ -1,7 +1,6 @@
 package site
 
 import (
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -227,7 +226,7 @@ func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.Game) error {
 			page.Unsaid = true
 			return nil
 		}
-		r, err := s.replay(v, g.ID)
+		r, _, err := s.replay(v, g.ID)
 		if err != nil {
 			return err
 		}
@@ -238,19 +237,6 @@ func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.Game) error {
 		page.Faults = append(page.Faults, notes...)
 	}
 	return nil
-}
-
-// replay reads the replay of a game.
-func (s *Site) replay(v *visit, game int64) (*referee.Replay, error) {
-	data, err := s.Store.Replay(v.ctx(), game)
-	if err != nil {
-		return nil, err
-	}
-	r, err := referee.DecodeReplay(data)
-	if err != nil {
-		return nil, fmt.Errorf("the replay of game %d: %w", game, err)
-	}
-	return r, nil
 }
 
 // notes returns the faults of a game with advice to the authors.

@@ -43,7 +43,7 @@ func (v *visit) matchesFilter() matchesFilter {
 	return matchesFilter{
 		Ladder: q.Text("ladder"), Bot: q.Text("bot"), Rated: q.Choice("rated", "yes", "no"),
 		State:  q.Choice("state", string(ladder.Waiting), string(ladder.Running), string(ladder.Finished), string(ladder.Dropped)),
-		before: q.Number("before", 1, 1<<62, 0),
+		before: v.before(),
 	}
 }
 
@@ -129,7 +129,7 @@ func (s *Site) askMatch(v *visit) error {
 	page := newMatchPage{Ladder: v.field("ladder"), Bots: v.field("bots"), Deals: v.field("deals")}
 	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))
 	if err != nil {
-		err = v.refused("deals cannot be %q", ladder.Clip(page.Deals))
+		err = ladder.Errorf(ladder.Invalid, "", "deals cannot be %q", ladder.Clip(page.Deals))
 	}
 	var m ladder.Match
 	if err == nil {

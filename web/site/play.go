@@ -3,7 +3,6 @@ package site
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -67,7 +66,7 @@ func (s *Site) table(v *visit) error {
 	for i, shown := range t.Shown() {
 		name := seatName(v.words, shown.Name, shown.Bot)
 		if i == seat {
-			name = v.t("table.you")
+			name = v.t("person.you")
 		} else if shown.Bot {
 			others = append(others, botTitle(v.words, shown.Name))
 		} else {
@@ -154,17 +153,17 @@ func (s *Site) played(v *visit, id string) error {
 	if err != nil {
 		return err
 	}
-	r, g, err := decode(data)
-	if err == nil {
-		page.nameSeats(v, r)
-		page.gameView, err = newGameView(r, g)
-	}
-	if err == nil {
-		page.Seat = toldOf(page.Play, page.Own, r.Ranks)
-		page.Over, err = newOver(v, page.Play, page.Seat, page.Own, r, g, page.names(), page.Played)
-	}
+	r, g, err := decode(id, data)
 	if err != nil {
-		return fmt.Errorf("the replay of game %q: %w", id, err)
+		return err
+	}
+	page.nameSeats(v, r)
+	if page.gameView, err = newGameView(id, r, g); err != nil {
+		return err
+	}
+	page.Seat = toldOf(page.Play, page.Own, r.Ranks)
+	if page.Over, err = newOver(v, page.Play, page.Seat, page.Own, r, g, page.names(), page.Played); err != nil {
+		return err
 	}
 	return v.page(http.StatusOK, "played", page)
 }
@@ -173,7 +172,7 @@ func (s *Site) played(v *visit, id string) error {
 func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
 	for _, x := range p.Seats {
 		if r.Seats[x.Seat].Name = seatName(v.words, cmp.Or(x.Bot, x.Person), x.BotID != 0); x.Seat == p.Own {
-			r.Seats[x.Seat].Name = v.t("table.you")
+			r.Seats[x.Seat].Name = v.t("person.you")
 		}
 		if strings.HasPrefix(x.Bot, "@") {
 			r.Seats[x.Seat].Version = "" // that of the program

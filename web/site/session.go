@@ -117,7 +117,7 @@ func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostFor
 func (v *visit) number(name string) (int64, error) {
 	n, err := strconv.ParseInt(v.field(name), 10, 64)
 	if err != nil || n < 1 {
-		return 0, v.refused("%s cannot be %q", name, ladder.Clip(v.field(name)))
+		return 0, ladder.Errorf(ladder.Invalid, "", "%s cannot be %q", name, ladder.Clip(v.field(name)))
 	}
 	return n, nil
 }

@@ -72,7 +72,7 @@ func (s *Site) routes() []route {
 		{"GET /bots/{bot}/versions", false, named("bot", s.Store.Bot, s.versions)},
 		{"GET /bots/{bot}/versions/{version}", false, named("bot", s.Store.Bot, s.version)},
 		{"GET /bots/{bot}/versions/{version}/files", true, s.files},
-		{"GET /bots/{bot}/versions/{version}/upload", true, s.uploadOf},
+		{"GET /bots/{bot}/versions/{version}/upload", true, func(v *visit) error { return s.Middleware.SendUpload(v.w, v.r) }},
 		{"GET /bots/{bot}/lost", false, named("bot", s.Store.Bot, s.lost)},
 		{"GET /bots/{bot}/badge.svg", false, named("bot", s.Store.Bot, s.badge)},
 		{"GET /bots/{bot}/feed.atom", false, named("bot", s.Store.Bot, s.feed)},
@@ -169,7 +169,7 @@ func named[T any](part string, find func(context.Context, string) (T, error), se
 // nav returns the links at the top of each page, or at the bottom of a telephone: an address and a message.
 func nav() [][2]string {
 	return [][2]string{
-		{"/play", "play.nav"},
+		{"/play", "play.begin"},
 		{"/live", "site.watch"},
 		{"/ladders", "home.ladders"},
 		{"/write", "site.write"},

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/stats"
 )
@@ -229,16 +230,10 @@ func (s *Site) pair(v *visit, l store.LadderInfo) error {
 }
 
 // pathVersion returns the version that a part of the path names: "lola@2".
-func (s *Site) pathVersion(v *visit, part string) (out ladder.Version, err error) {
-	text := v.r.PathValue(part)
-	at := strings.LastIndexByte(text, '@')
-	number, err := strconv.Atoi(text[at+1:])
-	if at < 0 || err != nil {
-		return out, ladder.Errorf(ladder.NotFound, "name a version, as in lola@2", "version %q does not exist", ladder.Clip(text))
-	}
-	bot, err := s.Store.Bot(v.ctx(), text[:at])
+func (s *Site) pathVersion(v *visit, part string) (ladder.Version, error) {
+	bot, number, err := service.SplitRef(v.r.PathValue(part))
 	if err != nil {
-		return out, err
+		return ladder.Version{}, err
 	}
-	return s.Store.VersionOf(v.ctx(), bot, number)
+	return s.Service.FindVersion(v.ctx(), bot, number)
 }

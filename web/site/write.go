@@ -217,7 +217,7 @@ func (s *Site) tryoutGame(v *visit) error {
 		return ladder.Errorf(ladder.NotFound, "", "game %d does not exist", number)
 	}
 	g := p.Games[number-1]
-	r, rules, err := decode(g.Replay)
+	r, rules, err := decode(number, g.Replay)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (s *Site) tryoutGame(v *visit) error {
 		})
 	}
 	part.Stderr = slices.DeleteFunc(slices.Clone(g.Stderr), func(text string) bool { return text == "" })
-	if part.gameView, err = newGameView(r, rules); err != nil {
+	if part.gameView, err = newGameView(number, r, rules); err != nil {
 		return err
 	}
 	return v.answer("tryoutgame", http.StatusOK, "write", part, nil)

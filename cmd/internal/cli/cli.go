@@ -32,8 +32,7 @@ const (
 	ExitNoVerdict = startbot.ExitNoVerdict
 )
 
-// Statuses has what each exit status means. SPEC.md, docs/matches.md and the help of the programs say it in
-// the same words.
+// Statuses has what each exit status means. docs/matches.md and the help of the programs say it in the same words.
 var Statuses = []string{
 	ExitGood:      "success; with `--sprt`: H1 is accepted, also if a bot had a fault",
 	ExitFault:     "a bot had a fault, a check failed or differences were found; with `--sprt`: H0 is accepted",

@@ -13,6 +13,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
@@ -268,7 +269,7 @@ func newBotsFetch() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write it to this `FILE`")
 	return onServer(cmd, func(cmd *cobra.Command, c *client.Client, args []string) error {
-		bot, n, err := botRef(args[0])
+		bot, n, err := service.SplitRef(args[0])
 		if err != nil {
 			return err
 		}
@@ -316,7 +317,7 @@ func newBotsHistory() *cobra.Command {
 	cmd.Flags().StringVar(&ladder, "ladder", "", "only on this ladder")
 	cli.CountFlag(cmd, &last, "last", 20, "at most so many matches of each ladder")
 	return fromServer(cmd, false, func(ctx context.Context, c *client.Client, args []string) ([]history, error) {
-		bot, n, err := botRef(args[0])
+		bot, n, err := service.SplitRef(args[0])
 		if err != nil {
 			return nil, err
 		}

@@ -98,19 +98,6 @@ func since(t time.Time) string {
 	return t.Local().Format("2006-01-02")
 }
 
-// botRef splits NAME@N. A house bot's name begins with @. The version is 0 if the reference
-// has none.
-func botRef(ref string) (bot string, version int, err error) {
-	at := strings.LastIndexByte(ref, '@')
-	if at <= 0 {
-		return ref, 0, nil
-	}
-	if _, err := fmt.Sscanf(ref[at+1:], "%d", &version); err != nil || version < 1 || fmt.Sprint(version) != ref[at+1:] {
-		return "", 0, fmt.Errorf("bot %q: write NAME, or NAME@N with the number of a version", ref)
-	}
-	return ref[:at], version, nil
-}
-
 // readSecret returns the first line of a file, or of stdin for "-".
 func readSecret(cmd *cobra.Command, path string) (string, error) {
 	data, err := cli.ReadInput(cmd, path, 4096)

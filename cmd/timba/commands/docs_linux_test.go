@@ -136,17 +136,15 @@ func TestDocumentedUsage(t *testing.T) {
 	clitest.CheckText(t, newRoot, 50)
 }
 
-// TestExitStatuses: SPEC.md, docs/matches.md and --help name the exit statuses alike.
+// TestExitStatuses: docs/matches.md and --help name the exit statuses alike.
 func TestExitStatuses(t *testing.T) {
 	t.Parallel()
 	rows := ""
 	for status, meaning := range cli.Statuses {
 		rows += fmt.Sprintf("| %d | %s |\n", status, meaning)
 	}
-	for _, page := range []string{"../../../SPEC.md", "../../../docs/matches.md"} {
-		if text := string(kit.Get[[]byte](t)(os.ReadFile(page))); !strings.Contains(text, rows) {
-			t.Errorf("%s does not have the exit statuses:\n%s", page, rows)
-		}
+	if text := string(kit.Get[[]byte](t)(os.ReadFile("../../../docs/matches.md"))); !strings.Contains(text, rows) {
+		t.Errorf("docs/matches.md does not have the exit statuses:\n%s", rows)
 	}
 	root := newRoot()
 	for _, cmd := range []*cobra.Command{root, kit.Get[*cobra.Command](t)(find(root, "match"))} {

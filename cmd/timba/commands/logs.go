@@ -11,6 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
@@ -76,7 +77,7 @@ func newLogs() *cobra.Command {
 
 // versionArg returns the version that an argument names, the last one of the bot without a number.
 func versionArg(ctx context.Context, c *client.Client, arg string) (bot string, n int, err error) {
-	bot, n, err = botRef(arg)
+	bot, n, err = service.SplitRef(arg)
 	if err != nil || n > 0 {
 		return bot, n, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
@@ -48,7 +49,7 @@ func newMatches() *cobra.Command {
 			return nil, errors.New("matches: --games needs the ID of a match")
 		}
 		var err error
-		if filter.Bot, filter.Version, err = botRef(bot); err != nil {
+		if filter.Bot, filter.Version, err = service.SplitRef(bot); err != nil {
 			return nil, err
 		}
 		return client.Collect(c.Matches(ctx, filter), limit)

@@ -9,6 +9,10 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
 	"time"
 
 	"github.com/timba-arena/timba/referee"
@@ -380,4 +384,19 @@ func (p *Problem) Error() string {
 		text += ": " + p.Hint
 	}
 	return text
+}
+
+// ProblemIn returns the error in an answer.
+func ProblemIn(resp *http.Response) *Problem {
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	p := new(Problem)
+	if kind == ProblemType && json.Unmarshal(data, p) == nil && p.Title != "" {
+		return p
+	}
+	return &Problem{
+		Title: "not an answer of timba", Status: resp.StatusCode,
+		Detail: fmt.Sprintf("server: %s answered %q, which is not an answer of timba", resp.Request.URL.Host, resp.Status),
+		Hint:   "is this the address of a timba server?",
+	}
 }
