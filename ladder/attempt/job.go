@@ -20,7 +20,6 @@ type Job struct {
 	Game     string            `json:"game"`
 	Options  map[string]string `json:"options"`
 	Deals    int               `json:"deals"`
-	Rated    bool              `json:"rated"`
 	Clock    referee.Clock     `json:"clock"`
 	Seed     referee.Hex       `json:"seed"`
 	Together int               `json:"together"` // rotations that have processes at the same time; see match.Match
@@ -95,7 +94,7 @@ func Failed(j Job, err error) Result {
 func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed referee.Hex) Job {
 	j := Job{
 		Match: m.ID, Attempt: attempt, Seed: seed,
-		Game: m.Game, Options: m.Options, Deals: m.Deals, Rated: m.Rated, Clock: m.Clock,
+		Game: m.Game, Options: m.Options, Deals: m.Deals, Clock: m.Clock,
 		Core: cores.Any,
 	}
 	taken := map[string]bool{}

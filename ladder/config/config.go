@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ func DefaultTOML() []byte { return []byte(defaultTOML) }
 // case; timba.toml says what each means.
 type Config struct {
 	Registration string     // "invite" or "open"
-	Workers      int        // matches at the same time, at least 1
+	Workers      int        // matches at the same time; 0: one for each core
 	Memory       size.Bytes // that all bots and builds have together; 0: what the machine has
 	// Pause is the time between two matches of a ladder on which every version has
 	// had ladder.EnoughMatches of them. It saves disk space: every match is stored.
@@ -209,9 +208,6 @@ func (f *file) resolve() (err error) {
 		between("storage.room", f.Storage.Room, 0, 1024*tib),
 	); err != nil {
 		return err
-	}
-	if f.Workers == 0 {
-		f.Workers = runtime.NumCPU()
 	}
 	if _, err := f.BotLimit().Check(); err != nil {
 		return fmt.Errorf("limits: %w", err)

@@ -68,7 +68,7 @@ func TestDefaultLadders(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if c.Open() || c.Workers < 1 || c.Sandbox != sandbox.Reduced || c.Limits.Memory != 512<<20 || c.BotLimit().Memory != 512<<20 {
+	if c.Open() || c.Workers != 0 || c.Sandbox != sandbox.Reduced || c.Limits.Memory != 512<<20 || c.BotLimit().Memory != 512<<20 {
 		t.Errorf("the rest is %+v", c)
 	}
 }

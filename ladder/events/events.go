@@ -4,7 +4,6 @@ package events
 
 import (
 	"sync"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
 )
@@ -33,14 +32,12 @@ const (
 // Event is something that happened.
 type Event struct {
 	Kind    Kind
-	At      time.Time
-	Ladder  string // "" for an unrated match and for none
-	Match   int64  // its ID, 0 for none
-	Version int64  // its ID, 0 for none
-	Person  int64  // its ID, 0 for none
-	State   ladder.State
+	Ladder  string          // "" for an unrated match and for none
+	Match   int64           // its ID, 0 for none
+	Version int64           // its ID, 0 for none
+	Person  int64           // its ID, 0 for none
 	Changes []ladder.Change // of a finished match
-	Text    string
+	Text    string          // why a match is broken, or the server paused
 	// Missed is how many events this subscriber lost just before this one, because
 	// its channel was full.
 	Missed int

@@ -104,7 +104,7 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	}
 	took := time.Since(began)
 	f.metrics.fits.WithLabelValues(l.Name).Observe(took.Seconds())
-	f.Log.Debug("ratings fitted", "ladder", l.Name, "versions", len(results.versions), "matches", results.upto, "seconds", took.Seconds())
+	f.Log.Debug("ratings fitted", "ladder", l.Name, "versions", len(results.versions), "seconds", took.Seconds())
 	return nil
 }
 
@@ -114,7 +114,6 @@ type results struct {
 	versions []int64
 	pairs    []stats.Pair
 	bouts    []stats.Bout
-	upto     int64
 }
 
 func (r results) empty() bool { return len(r.pairs)+len(r.bouts) == 0 }
@@ -128,10 +127,10 @@ func (f *fitter) results(ctx context.Context, l ladder.Ladder) (out results, err
 		return out, err
 	}
 	if distinct := slices.Compact(slices.Sorted(slices.Values(sides))); len(distinct) < len(sides) {
-		out.versions, out.bouts, out.upto, err = f.Store.Bouts(ctx, l.Name, sides, maxBouts)
+		out.versions, out.bouts, err = f.Store.Bouts(ctx, l.Name, sides, maxBouts)
 		return out, err
 	}
-	out.versions, out.pairs, out.upto, err = f.Store.Pairs(ctx, l.Name)
+	out.versions, out.pairs, err = f.Store.Pairs(ctx, l.Name)
 	return out, err
 }
 

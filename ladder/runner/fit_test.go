@@ -21,9 +21,9 @@ type slowStore struct {
 	reads func(ladder string)
 }
 
-func (s slowStore) Pairs(_ context.Context, ladder string) (v []int64, p []stats.Pair, upto int64, err error) {
+func (s slowStore) Pairs(_ context.Context, ladder string) (v []int64, p []stats.Pair, err error) {
 	s.reads(ladder)
-	return v, p, upto, err
+	return v, p, err
 }
 
 // Ladders are fitted at the start, and when they have new matches; one at a time, and each with pauses.

@@ -34,7 +34,7 @@ type Store interface {
 	Generation() uint64
 	Pool(ctx context.Context, ladder string) (*matchmaking.Pool, error)
 	Learn(ctx context.Context, ladder string, version int64) error
-	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []stats.Pair, upto int64, err error)
-	Bouts(ctx context.Context, ladder string, sides []int, n int64) (versions []int64, bouts []stats.Bout, upto int64, err error)
+	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []stats.Pair, err error)
+	Bouts(ctx context.Context, ladder string, sides []int, n int64) (versions []int64, bouts []stats.Bout, err error)
 	SaveFit(ctx context.Context, ladder string, estimates map[int64]stats.Estimate) error
 }

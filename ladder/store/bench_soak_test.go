@@ -344,7 +344,7 @@ func BenchmarkFit(b *testing.B) {
 		return nil
 	}))
 	for b.Loop() {
-		ids, pairs, _, err := c.Pairs(bg, "tute-2")
+		ids, pairs, err := c.Pairs(bg, "tute-2")
 		kit.Must(b, err)
 		stats.FitPairs(len(ids), pairs, nil)
 	}

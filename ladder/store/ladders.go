@@ -160,11 +160,9 @@ func (s *Store) StandingsOf(ctx context.Context, botID int64) ([]ladder.Standing
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfBot(ctx, botID) })
 }
 
-// Pairs returns the counts of a ladder for a fit, with the versions by number, and
-// the order of the last match in them.
-func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []stats.Pair, upto int64, err error) {
+// Pairs returns the counts of a ladder for a fit, with the versions by number.
+func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []stats.Pair, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
-		upto = l.Finished
 		rows, err := tx.PairsOf(ctx, l.ID)
 		if err != nil {
 			return err
@@ -179,7 +177,7 @@ func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []st
 		}
 		return nil
 	})
-	return ids, pairs, upto, err
+	return ids, pairs, err
 }
 
 // numbered returns versions in their order, each once, and the number of each from 0 on.
@@ -193,11 +191,10 @@ func numbered(versions []int64) ([]int64, func(int64) int) {
 }
 
 // Bouts returns the last n matches of a ladder between two teams for a fit, with the
-// versions by number, and the order of the last match in them. sides has the side
-// of each slot. Pairs will not do there: their counts know nothing of partners.
-func (s *Store) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []stats.Bout, upto int64, err error) {
+// versions by number. sides has the side of each slot. Pairs will not do there: their
+// counts know nothing of partners.
+func (s *Store) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []stats.Bout, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
-		upto = l.Finished
 		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))
 		if err != nil {
 			return err
@@ -205,7 +202,7 @@ func (s *Store) Bouts(ctx context.Context, name string, sides []int, n int64) (i
 		ids, bouts, err = boutsOf(rows, sides)
 		return err
 	})
-	return ids, bouts, upto, err
+	return ids, bouts, err
 }
 
 // boutsOf makes a bout of every match, from a row for every slot.

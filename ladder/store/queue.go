@@ -126,6 +126,6 @@ func (s *Store) fail(ctx context.Context, versionID int64, why func(*Tx, queries
 
 // fail ends a version's way for a reason.
 func (tx *Tx) fail(ctx context.Context, v queries.VersionRow, reason string) error {
-	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID, State: ladder.Failed, Text: reason})
+	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID})
 	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(tx.now), ID: v.ID})
 }

@@ -87,7 +87,7 @@ func TestBoutsOfRepeats(t *testing.T) {
 	for range 2 {
 		c.finished("tebes-4", v[0], v[1])
 	}
-	_, bouts, _, err := c.Bouts(bg, "tebes-4", []int{0, 1}, 1000)
+	_, bouts, err := c.Bouts(bg, "tebes-4", []int{0, 1}, 1000)
 	kit.Must(t, err)
 	if len(bouts) != 2 || bouts[0].Deals != 1 || bouts[1].Deals != 0 || bouts[1].Score != 0 {
 		t.Errorf("the bouts are %+v", bouts)

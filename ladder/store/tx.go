@@ -70,7 +70,6 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 	}
 	s.cache.apply(tx)
 	for _, e := range tx.events {
-		e.At = tx.now
 		s.events.Publish(e)
 	}
 	return nil

@@ -158,7 +158,7 @@ func (tx *Tx) promote(ctx context.Context, v queries.VersionRow) error {
 	if err := tx.setLive(ctx, v.ID); err != nil {
 		return err
 	}
-	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID, State: ladder.Live})
+	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID})
 	return tx.refreshBot(ctx, v.BotID)
 }
 
@@ -179,7 +179,7 @@ func (s *Store) Suspend(ctx context.Context, versionID, match int64, reason stri
 		if err := tx.refreshBot(ctx, v.BotID); err != nil {
 			return err
 		}
-		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID, State: ladder.Suspended, Text: reason})
+		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID})
 		return tx.tellOwner(ctx, v, ladder.MessageSuspended, match, reason)
 	})
 	return suspended && err == nil, err

@@ -3,7 +3,6 @@ package submission
 import (
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/program"
 )
 
@@ -52,7 +50,6 @@ func TestFailures(t *testing.T) {
 	}{
 		{name: "path out of the archive", data: zipWith(t, "../evil"), stage: Unpack, words: []string{`"../evil"`, "leaves the directory"}, log: []string{"failed: archive:"}},
 		{name: "cut off", data: zipWith(t, "bot.sh")[:60], stage: Unpack, words: []string{"archive"}},
-		{name: "nothing new in another archive", data: unzipped(t, fileTree(t, good)), stage: Unpack, words: []string{"nothing has changed", "version 1"}, log: []string{"bot.sh"}},
 
 		{name: "no bot", files: map[string]string{"README.md": ""}, stage: Build, words: []string{"no timba.toml and no recognised main file"}},
 		{name: "unknown key", files: map[string]string{"timba.toml": "rum = 1\n" + tebesOnly}, stage: Build, words: []string{`unknown key "rum"`}},
@@ -209,14 +206,6 @@ func (w *world) told(v ladder.Version) {
 		}
 	}
 	w.t.Errorf("the owner is told nothing of %q", v.Reason)
-}
-
-// unzipped returns a directory as a .tar.
-func unzipped(t *testing.T, dir string) []byte {
-	t.Helper()
-	packed := kit.Get[*bundle.Packed](t)(bundle.Pack(dir, bundle.Default))
-	z := kit.Get[*gzip.Reader](t)(gzip.NewReader(bytes.NewReader(packed.Data)))
-	return kit.Get[[]byte](t)(io.ReadAll(z))
 }
 
 func zipWith(t *testing.T, names ...string) []byte {

@@ -100,12 +100,9 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (match.Bot, error) {
 // has ended.
 func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
 	release := p.holds.hold(v.Hash) // first: what stands then is not removed
-	if !p.Standing(v) {
+	for !p.Standing(v) {
 		_, err, _ := p.restoring.Do(v.Hash, func() (any, error) { return nil, p.restore(ctx, v) })
-		for errors.Is(err, context.Canceled) && ctx.Err() == nil { // who began it wants it no more
-			_, err, _ = p.restoring.Do(v.Hash, func() (any, error) { return nil, p.restore(ctx, v) })
-		}
-		if err != nil {
+		if err != nil && (ctx.Err() != nil || !errors.Is(err, context.Canceled)) { // else who began it wants it no more
 			release()
 			return fmt.Errorf("submission: restoring version %d of %s: %w", v.Number, v.Bot, err)
 		}

@@ -324,26 +324,8 @@ func (s *submission) unpack(ctx context.Context, log *transcript) (string, error
 		fmt.Fprintf(log, "left out, not part of a bot: %s\n", some(t.Left, 5))
 	}
 	fmt.Fprintf(log, "hash %s\n", s.hash)
-	if err := s.changed(ctx); err != nil {
-		return "", err
-	}
 	return fmt.Sprintf("%s, %s", text.Count(len(t.Files), "file"), bundle.Size(t.Bytes)), nil
 }
 
 // maxListed is how many files a log lists.
 const maxListed = 200
-
-// changed refuses what is live already: a version that plays the same moves would
-// only lose the certainty of the rating.
-func (s *submission) changed(ctx context.Context) error {
-	versions, err := s.Store.Versions(ctx, s.version.BotID, 0, -1)
-	if err != nil {
-		return err
-	}
-	for _, v := range versions {
-		if v.State == ladder.Live && v.Hash == s.hash {
-			return refuse("nothing has changed: version %d, which is live, has the same files and stays live", v.Number)
-		}
-	}
-	return nil
-}

@@ -57,14 +57,12 @@ type hello struct {
 
 // Welcome is what the server tells a bot that has connected.
 type Welcome struct {
-	Bot       string   `json:"bot"`
-	Version   int      `json:"version"`
-	Label     string   `json:"label,omitempty"`
-	Games     []string `json:"games,omitempty"` // none: all
-	Allowance int64    `json:"allowance"`       // milliseconds
-	Comeback  int64    `json:"comeback"`        // seconds
-	Frames    float64  `json:"frames"`          // a second, that the client may send
-	Sessions  []int64  `json:"sessions"`        // that go on
+	Bot       string  `json:"bot"`
+	Version   int     `json:"version"`
+	Allowance int64   `json:"allowance"` // milliseconds
+	Comeback  int64   `json:"comeback"`  // seconds
+	Frames    float64 `json:"frames"`    // a second, that the client may send
+	Sessions  []int64 `json:"sessions"`  // that go on
 }
 
 // Opening is a session that begins: the client is to start a process for it.

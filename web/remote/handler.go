@@ -256,7 +256,7 @@ func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
 	l.welcome = true
 	b.link, b.leaving, b.since = l, false, time.Now()
 	w := Welcome{
-		Bot: b.version.Bot, Version: b.version.Number, Label: b.version.Label, Games: b.version.Games,
+		Bot: b.version.Bot, Version: b.version.Number,
 		Allowance: h.Limits.Allowance.Milliseconds(), Comeback: int64(h.Limits.Comeback / time.Second),
 		Frames: pace * maxFrames, Sessions: []int64{},
 	}

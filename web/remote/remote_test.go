@@ -62,8 +62,9 @@ func TestPlays(t *testing.T) {
 		fresh := w.client(w.token, "far")
 		fresh.New, fresh.Label, fresh.Games = true, "2.0", []string{"tebes"}
 		f = start(t, fresh)
-		if s := f.await(t, "a new version", online); s.Online.Version != 2 || s.Online.Label != "2.0" || !slices.Equal(s.Online.Games, []string{"tebes"}) {
-			t.Errorf("online as %+v", s.Online)
+		s = f.await(t, "a new version", online)
+		if v := w.version(t, "far"); s.Online.Version != 2 || v.Number != 2 || v.Label != "2.0" || !slices.Equal(v.Games, []string{"tebes"}) {
+			t.Errorf("online as %+v, and the version is %+v", s.Online, v)
 		}
 		w.verify(t)
 	})

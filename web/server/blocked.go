@@ -27,7 +27,7 @@ func (s *Server) watchBlocked(ctx context.Context, wake func()) error {
 		for person, at := range now {
 			if !known[person].Equal(at) {
 				news = true
-				s.Store.Events().Publish(events.Event{Kind: events.AccessEnded, At: at, Person: person})
+				s.Store.Events().Publish(events.Event{Kind: events.AccessEnded, Person: person})
 			}
 		}
 		if known = now; news {

@@ -14,19 +14,14 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Cores returns one core for each worker. 0 workers means the number in the configuration, else
-// one for each core of this machine.
-func Cores(workers int, c *config.Config) ([]int, error) {
+// Cores returns one core for each of n workers; 0: one for each core of this machine.
+func Cores(n int) ([]int, error) {
 	all := cores.All()
 	for len(all) < runtime.NumCPU() && !bindsCores() {
 		all = append(all, cores.Any)
 	}
 	// The quota of a container may be less than the number of its cores.
 	most := max(1, min(len(all), runtime.GOMAXPROCS(0)))
-	n := workers
-	if n == 0 && c.Workers != runtime.NumCPU() {
-		n = c.Workers
-	}
 	switch {
 	case n < 0 || n > most:
 		return nil, fmt.Errorf("workers cannot be %d: this machine has %s, and each worker needs one: try 1 to %d", n, text.Count(most, "core"), most)

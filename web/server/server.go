@@ -78,7 +78,7 @@ type Server struct {
 	room     ladder.Room
 	tables   *play.Tables
 	tryouts  *tryout.Tryouts
-	days     <-chan time.Time // when days begin, for tests; nil: by the clock
+	days     <-chan time.Time // when days begin; tests replace it
 	listener net.Listener
 	plain    net.Listener      // for http beside https; nil without a domain
 	manager  *autocert.Manager // of the certificate
@@ -88,7 +88,7 @@ type Server struct {
 // Open locks and prepares the data directory, listens, and updates the database to the
 // configuration.
 func Open(ctx context.Context, o Options) (*Server, error) {
-	s := &Server{Options: o}
+	s := &Server{Options: o, days: time.Tick(storageEvery)}
 	err := s.open()
 	if err == nil {
 		err = s.prepare(ctx)

@@ -15,11 +15,7 @@ const storageEvery = 24 * time.Hour
 // keepStorage moves old documents into files and removes builds that nobody needs, at once and whenever a
 // day begins, until the context ends. What fails is tried again the next time: nothing depends on it.
 func (s *Server) keepStorage(ctx context.Context, p *submission.Pipeline) error {
-	days := s.days
-	if days == nil {
-		days = time.Tick(storageEvery)
-	}
-	return every(ctx, days, func() {
+	return every(ctx, s.days, func() {
 		// One part that fails does not hold up the other.
 		if err := errors.Join(s.moveDocuments(ctx), s.sweepBuilds(ctx, p)); err != nil && ctx.Err() == nil {
 			s.Log.Error("what is stored cannot be tidied", "error", err)

@@ -74,7 +74,7 @@ func newRunning(t *testing.T, change ...func(*Options)) *running {
 	kit.Must(s.t, err)
 	c, err := config.Parse("test", []byte(quietConfig))
 	kit.Must(s.t, err)
-	cores, err := Cores(1, c)
+	cores, err := Cores(1)
 	kit.Must(s.t, err)
 	o := Options{
 		Dir: datadir.Dir(laddertest.Dir(t)), Listen: "127.0.0.1:0", Config: c, Level: level, Cores: cores, Grace: time.Minute,

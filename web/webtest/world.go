@@ -110,7 +110,7 @@ func New(t testing.TB, toml string, matches int) *World {
 	w := &World{T: t, log: new(kit.Output), all: new(kit.Output), lead: func(string) {}}
 	c := kit.Get[*config.Config](t)(config.Parse("test", []byte(toml)))
 	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)
-	cores := kit.Get[[]int](t)(server.Cores(1, c))
+	cores := kit.Get[[]int](t)(server.Cores(1))
 	w.open = server.Options{
 		Dir: datadir.Dir(laddertest.Dir(t)), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
 		Version: "test", Database: store.Options{NoSync: true},

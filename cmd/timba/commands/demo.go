@@ -112,6 +112,6 @@ func (f *demoFlags) options(cmd *cobra.Command) (server.Options, error) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the sandbox of this machine has level %s: the bots of the demo run without it, with your rights; timba doctor shows what is missing\n", o.Level)
 		o.Level, o.Config.Sandbox = sandbox.None, sandbox.None
 	}
-	o.Cores, err = server.Cores(f.serve.workers, o.Config)
+	o.Cores, err = server.Cores(f.serve.workers)
 	return o, err
 }

@@ -154,7 +154,7 @@ func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
 		}
 		o.Proxies = append(o.Proxies, prefix)
 	}
-	if o.Cores, err = server.Cores(f.workers, o.Config); err != nil {
+	if o.Cores, err = server.Cores(cmp.Or(f.workers, o.Config.Workers)); err != nil {
 		return o, err
 	}
 	o.Level, err = server.RequireLevel(o.Config.Sandbox)

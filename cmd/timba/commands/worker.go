@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -23,7 +22,6 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder/cluster"
-	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
@@ -125,7 +123,7 @@ func (f *workerFlags) options(cmd *cobra.Command) (o cluster.WorkerOptions, err 
 	if err := cores.Check(cores.All()); err != nil {
 		o.Log.Warn("late bots get no credit", "err", err)
 	}
-	if o.Cores, err = server.Cores(f.cores, &config.Config{Workers: runtime.NumCPU()}); err != nil {
+	if o.Cores, err = server.Cores(f.cores); err != nil {
 		return o, err
 	}
 	o.Memory, o.Cache = cmp.Or(int64(f.memory), server.BotMemory(sandbox.MachineMemory())), int64(f.cache)
