@@ -93,12 +93,12 @@ const power = 0.8
 // worthRow returns a row of the table, with dashes where no difference can be seen, or too few deals
 // were played to tell.
 func worthRow(title, by string, deals [][]float64) []any {
-	worth := stats.MeasureWorth(deals)
-	row := []any{title, by, fmt.Sprintf("%+.3f ± %.3f", worth.Mean.Value, worth.Mean.PlusMinus()), nil, nil, nil, nil}
-	if budget, ok := worth.Budget(worth.Mean.Value, power); ok {
-		row[3], row[4], row[5] = budget.Deals, budget.DuplicateGames, budget.SingleGames
+	w := worthOf(deals)
+	row := []any{title, by, fmt.Sprintf("%+.3f ± %.3f", w.mean.Value, w.mean.PlusMinus()), nil, nil, nil, nil}
+	if budget, ok := w.budget(w.mean.Value, power); ok {
+		row[3], row[4], row[5] = budget.deals, budget.duplicateGames, budget.singleGames
 	}
-	if f := worth.Factor(); !math.IsInf(f, 0) {
+	if f := w.factor(); !math.IsInf(f, 0) {
 		row[6] = tenth(f)
 	}
 	return row

@@ -48,9 +48,6 @@ var ErrLate = errors.New("no line in time")
 // has slept for too long.
 const stopSlice = 100 * time.Millisecond
 
-// notReading is the reason of a bot that does not read its pipe.
-var notReading = fault.Reason{Kind: fault.NotReading}
-
 // MaxLog is how many bytes of a seat's stderr and comments are kept for a game;
 // stderrCut follows if there were more.
 const MaxLog = 256 << 10

@@ -27,7 +27,7 @@ func (c *slowReader) Send(lines []byte, deadline time.Time) (int, error) {
 		time.Sleep(time.Until(deadline))
 		n := min(1, len(lines))
 		c.got += string(lines[:n])
-		return n, notReading
+		return n, fault.Reason{Kind: fault.NotReading}
 	}
 	time.Sleep(time.Until(c.reads))
 	all := c.got + string(lines)

@@ -249,7 +249,7 @@ func (p *process) awaitRoom(left, most time.Duration) error {
 		return err
 	}
 	if fds[0].Revents == 0 && (left <= 0 || n == 0 && left <= slice) {
-		return notReading
+		return fault.Reason{Kind: fault.NotReading}
 	}
 	return nil
 }

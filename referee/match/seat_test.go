@@ -20,7 +20,7 @@ type full struct{ Conn }
 
 func (c full) Send(lines []byte, deadline time.Time) (int, error) {
 	if bytes.Contains(lines, []byte("end ranks=")) {
-		return 0, notReading
+		return 0, fault.Reason{Kind: fault.NotReading}
 	}
 	return c.Conn.Send(lines, deadline)
 }

@@ -1,6 +1,6 @@
 // Package stats is the statistics of matches: the Elo difference of two bots,
-// sequential tests, the ratings of a whole tournament and the worth of duplicate
-// deals. It is pure computation, independent of games and processes.
+// sequential tests, and the ratings of a whole tournament. It is pure computation,
+// independent of games and processes.
 //
 // The unit of every statistic is the deal with all its rotations, never the
 // single game: the games of one deal share its cards, so they are not

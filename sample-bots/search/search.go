@@ -87,16 +87,3 @@ func Pick(moves []rules.Move, ranks []int32, i int) rules.Move {
 	ranks[at], ranks[i] = ranks[i], ranks[at]
 	return moves[i]
 }
-
-// Playout makes random legal moves, each as likely as the others, to the end. The moves of a
-// position are listed in space.
-func Playout(s interface {
-	Turn() int
-	Legal([]rules.Move) []rules.Move
-	Apply(rules.Move, *rules.Log)
-}, r *rules.Rand, space []rules.Move) {
-	for s.Turn() != rules.Over {
-		space = s.Legal(space[:0])
-		s.Apply(space[r.Below(len(space))], nil)
-	}
-}

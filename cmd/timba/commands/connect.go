@@ -13,15 +13,13 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/cmd/internal/startbot"
-	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/remote"
 )
 
 type connectFlags struct {
-	server, token, tokenFile string
-	bot, label               string
-	games                    []string
-	fresh, once              bool
+	bot, label  string
+	games       []string
+	fresh, once bool
 }
 
 func newConnect() *cobra.Command {
@@ -39,24 +37,20 @@ func newConnect() *cobra.Command {
 			"second Ctrl-C leaves at once.\n\n" +
 			"Exit status: 0 it has left, 2 the server refuses it or cannot be reached, 3 it left at once.",
 		Example: "  timba connect --bot mybot -- python3 bot.py\n" +
-			"  timba connect --server https://timba.example --token-file token.txt --bot mybot --games teeko,tebes -- ./bot",
+			"  timba connect --bot mybot --games teeko,tebes -- ./bot",
 		Args: cobra.MinimumNArgs(1),
 		// Flags after COMMAND would be its own.
 		DisableFlagsInUseLine: true,
-		RunE:                  func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE:                  f.run,
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the command is the command's
-	flags.StringVar(&f.server, "server", "", "the `URL` of the server (default: that of timba login)")
-	flags.StringVar(&f.token, "token", "", "a `TOKEN` of scope submit, which other users of this machine can see (default: that of timba login)")
-	flags.StringVar(&f.tokenFile, "token-file", "", "read the token from a `FILE`, - for stdin")
 	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition")
 	flags.StringVar(&f.label, "label", "", "a `TEXT` that names a new version, such as 1.2")
 	flags.StringSliceVar(&f.games, "games", nil, "the `GAMES` that a new version plays, separated by commas (default: all)")
 	flags.BoolVar(&f.fresh, "new-version", false, "make a new version, also where one is live")
 	flags.BoolVar(&f.once, "once", false, "leave after one match")
 	cmd.MarkFlagRequired("bot")
-	cmd.MarkFlagsMutuallyExclusive("token", "token-file")
 	return cmd
 }
 
@@ -64,7 +58,7 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 	if _, err := exec.LookPath(args[0]); err != nil {
 		return fmt.Errorf("connect: %q is not a program that can be started: give a program on the PATH, or a path such as ./bot that is executable", args[0])
 	}
-	c, err := f.client(cmd)
+	c, err := connect(cmd, true)
 	if err != nil {
 		return err
 	}
@@ -110,36 +104,4 @@ func leaveBy(ctx context.Context, signals <-chan os.Signal, done <-chan struct{}
 		leave()
 	}
 	atOnce()
-}
-
-// client returns a client of the server that the flags name, or of the user's.
-func (f *connectFlags) client(cmd *cobra.Command) (*client.Client, error) {
-	a, err := client.CurrentAccount()
-	if err != nil && (f.server == "" || f.token == "" && f.tokenFile == "") {
-		return nil, err
-	}
-	if f.server != "" {
-		c, err := client.New(f.server, "")
-		if err != nil {
-			return nil, err
-		}
-		if c.URL != a.URL {
-			a = client.Account{URL: c.URL} // a token is only for the server that it was saved with
-		}
-	}
-	if f.token != "" {
-		a.Token = f.token
-	}
-	if f.tokenFile != "" {
-		if a.Token, err = readSecret(cmd, f.tokenFile); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case a.URL == "":
-		return nil, fmt.Errorf("no server: name one with --server URL, or run timba login URL")
-	case a.Token == "":
-		return nil, fmt.Errorf("no token for %s: run timba login %s, or give one with --token-file FILE", a.URL, a.URL)
-	}
-	return dial(cmd, a)
 }

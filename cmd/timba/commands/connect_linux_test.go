@@ -44,9 +44,9 @@ func (s *served) join(t *testing.T, name string) *client.Client {
 // connectBot starts timba connect with a bot that waits until the end of a pipe.
 func connectBot(t *testing.T, s *served, token, bot string, pipe *os.File) *running {
 	t.Helper()
-	cmd := exec.Command("timba", "connect", "--server", s.url, "--token-file", "-", "--bot", bot, "--",
+	cmd := exec.Command("timba", "connect", "--bot", bot, "--",
 		"sh", "-c", `[ ! -e "$0" ] || cat "$0" 2>/dev/null; exec timba bot first`, pipe.Name())
-	cmd.Stdin = strings.NewReader(token)
+	cmd.Env = append(os.Environ(), client.EnvURL+"="+s.url, client.EnvToken+"="+token)
 	c := run(t, cmd, (*exec.Cmd).Start)
 	t.Cleanup(func() {
 		release(pipe) // the bot, which has the same stderr, ends when its input does

@@ -8,7 +8,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
-	play "github.com/timba-arena/timba/sample-bots/search"
 )
 
 // Fitness by games is mostly luck: of a thousand games against random moves, chance alone moves the
@@ -68,7 +67,10 @@ func (w *worker[I]) value(legal []rules.Move, playouts int, byTrick bool, r *rul
 				j.points[i] += int32(w.trick(seat, &q))
 				continue
 			}
-			play.Playout(&w.end, &q, w.next[:])
+			for w.end.Turn() != rules.Over {
+				next := w.end.Legal(w.next[:0])
+				w.end.Apply(next[q.Below(len(next))], nil)
+			}
 			j.won[i] += int32(1 + w.end.Standing(seat))
 			j.points[i] += int32(w.end.Board().Points[seat])
 		}

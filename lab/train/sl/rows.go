@@ -159,7 +159,7 @@ func (f *filler) fill(at row, s *fit.Sample) {
 		p.Play(dataset.Move(p, action))
 	}
 	r.encoder.AppendState(&s.Inputs, p, p.Turn())
-	r.encoder.AppendAction(&s.Inputs, int(f.game.Moves[at.ply]))
+	s.Inputs.Add(r.encoder.ActionInput(int(f.game.Moves[at.ply])), 1)
 	if r.truncated {
 		truncate(&s.Inputs)
 	}

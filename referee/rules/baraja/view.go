@@ -22,11 +22,6 @@ func (t *Table) LogDeal(log *rules.Log) {
 	log.Add(rules.All, "trump", t.Trump)
 }
 
-// LogPlay logs a card played.
-func LogPlay(seat int, c Card, log *rules.Log) {
-	log.Add(rules.All, "play", seat, c)
-}
-
 // View appends what a seat may know: the keys that the games have in common.
 func (t *Table) View(dst []byte, seat int) []byte {
 	dst = append(dst, "hand="...)

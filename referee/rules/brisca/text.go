@@ -13,9 +13,6 @@ func (s *State) Start(log *rules.Log) {
 	}
 }
 
-// View appends the complete view of a seat.
-func (s *State) View(dst []byte, seat int) []byte { return s.Table.View(dst, seat) }
-
 // MoveText appends a move as the protocol writes it: 12c, or swap:7o.
 func (s *State) MoveText(dst []byte, m rules.Move) []byte { return baraja.MoveText(dst, m) }
 

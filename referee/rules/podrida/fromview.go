@@ -142,7 +142,7 @@ func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 		return
 	}
 	for s.toBid > 0 && bids[s.turn] != noBid {
-		if bids[s.turn] == s.refused() {
+		if bids[s.turn] == s.Refused() {
 			v.Fail("bids", "has a last bid that makes them add up to the cards")
 			return
 		}

@@ -62,9 +62,6 @@ func (s *State) Bids() (seats, sum int) {
 	return int(s.rules.Players - s.toBid), int(s.bidSum)
 }
 
-// Refused returns the bid that the seat to move may not make, below 0 if all are allowed.
-func (s *State) Refused() int { return s.refused() }
-
 // Bidding reports whether the next move is a bid.
 func (s *State) Bidding() bool { return s.toBid > 0 }
 

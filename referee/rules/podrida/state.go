@@ -145,8 +145,8 @@ func (s *State) Turn() int { return int(s.turn) }
 // Ply returns the number of bids made and cards played.
 func (s *State) Ply() int { return int(s.ply) }
 
-// refused returns the bid that the seat to move may not make, noBid if all are allowed.
-func (s *State) refused() int {
+// Refused returns the bid that the seat to move may not make, noBid, which is below 0, if all are allowed.
+func (s *State) Refused() int {
 	if s.toBid == 1 && s.round >= strictRound && s.bidSum <= s.cards {
 		return int(s.cards - s.bidSum)
 	}
@@ -161,7 +161,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.toBid == 0 {
 		return s.table.playable(s.hands[s.turn]).Moves(dst)
 	}
-	refused := s.refused()
+	refused := s.Refused()
 	for n := range int(s.cards) + 1 {
 		if n != refused {
 			dst = append(dst, bidMove+rules.Move(n))
@@ -206,7 +206,7 @@ func (s *State) checkBid(m rules.Move) error {
 		return fmt.Errorf("podrida: %q cannot be played before the bids are made: bid, from bid:0 to bid:%d", text(), s.cards)
 	case m > bidMove+rules.Move(s.cards):
 		return fmt.Errorf("podrida: %q is more than the hand: bid from bid:0 to bid:%d", text(), s.cards)
-	case int(m-bidMove) == s.refused():
+	case int(m-bidMove) == s.Refused():
 		return fmt.Errorf("podrida: %q makes the bids add up to the %d cards, which the last bidder may not: bid another number", text(), s.cards)
 	}
 	return nil

@@ -15,7 +15,7 @@ const soon = 64
 // pieces are being placed and, close to the limit, the ply.
 func (s *State) Key() uint64 {
 	rest := uint64(s.turn) & 3
-	if s.placing() {
+	if s.Placing() {
 		rest |= 4
 	}
 	if s.last-s.ply < soon {
@@ -36,7 +36,7 @@ func Ends(m rules.Move) (from, to int) {
 }
 
 // Placing reports whether pieces are still being placed.
-func (s *State) Placing() bool { return s.placing() }
+func (s *State) Placing() bool { return s.rules.Drop && int(s.ply)+s.opening.Plies() < 2*pieces }
 
 // Near returns the neighbours of a square.
 func Near(square int) Board { return neighbours[square&31] }

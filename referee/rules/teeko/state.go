@@ -160,9 +160,6 @@ func (s *State) Turn() int { return int(s.turn) }
 // Ply returns the number of placings and moves made.
 func (s *State) Ply() int { return int(s.ply) }
 
-// placing reports whether pieces are still being placed.
-func (s *State) placing() bool { return s.rules.Drop && int(s.ply)+s.opening.Plies() < 2*pieces }
-
 // Legal appends the legal moves. There is always one: while pieces are placed,
 // at most seven squares are taken; after that, four squares and their neighbours
 // are at least nine squares (a test counts all sets of four), of which the eight
@@ -172,7 +169,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 		return dst
 	}
 	empty := everySquare &^ (s.board[0] | s.board[1])
-	if s.placing() {
+	if s.Placing() {
 		for ; empty != 0; empty &= empty - 1 {
 			dst = append(dst, rules.Move(first(empty)))
 		}
@@ -206,7 +203,7 @@ func (s *State) Check(m rules.Move) error {
 		return fmt.Errorf("teeko: %q is not a move: write a square to place a piece (12) or two to move it (12-13)", text())
 	}
 	taken := s.board[0] | s.board[1]
-	if s.placing() {
+	if s.Placing() {
 		switch {
 		case m >= moveBase:
 			return fmt.Errorf("teeko: %q moves a piece while pieces are placed: name one empty square, such as %d", text(), first(^taken))

@@ -32,7 +32,7 @@ func (s *State) View(dst []byte, seat int) []byte {
 	}
 	dst = append(dst, " me="...)
 	dst = append(dst, letters[seat])
-	if s.placing() {
+	if s.Placing() {
 		return append(dst, " phase=drop"...)
 	}
 	return append(dst, " phase=move"...)

@@ -158,7 +158,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 		s.winAtOnce(log)
 	default:
 		if log != nil {
-			baraja.LogPlay(int(s.Mover), baraja.Card(m), log)
+			log.Add(rules.All, "play", int(s.Mover), baraja.Card(m))
 		}
 		if s.Put(baraja.Card(m)) {
 			s.finishTrick(log)

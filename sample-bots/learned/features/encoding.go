@@ -84,9 +84,6 @@ func (e *Encoder) SeenInput(c baraja.Card) int {
 	return e.inputs - e.Mode.RuleCount() - baraja.TableCards + cards.Index(c)
 }
 
-// AppendAction adds the input of an action.
-func (e *Encoder) AppendAction(s *net.Inputs, action int) { s.Add(e.ActionInput(action), 1) }
-
 // AppendState adds the inputs of what a seat sees of a position, all but the action.
 func (e *Encoder) AppendState(s *net.Inputs, p *cards.Position, seat int) {
 	t, songs := p.Board(), p.Songs()

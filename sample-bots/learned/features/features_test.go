@@ -90,7 +90,7 @@ func TestScaledPosition(t *testing.T) {
 		var s net.Inputs
 		e.AppendState(&s, p, 1)
 		if test.encoding != Genetic {
-			e.AppendAction(&s, 10)
+			s.Add(e.ActionInput(10), 1)
 		}
 		if got := text(&s); got != test.want {
 			t.Errorf("%s: %s, not %s", test.encoding, got, test.want)
