@@ -22,17 +22,25 @@ func FuzzAnswer(f *testing.F) {
 			f.Add(c[0], c[1], []byte(moves))
 		}
 	}
+	var specs []string
+	for _, b := range List() {
+		specs = append(specs, counted(b))
+	}
+	players := players(f, specs)
 	f.Fuzz(func(t *testing.T, game, view string, list []byte) {
 		line, err := protocol.ParseReferee(append([]byte("turn 0 1000 "), list...))
 		if err != nil || line.Verb != protocol.RefTurn {
 			return
 		}
-		a := greedyAnswer(t, game, view, line.Moves, 1)
-		if !line.Moves.Has(a.Move) {
-			t.Errorf("%q is not among %q", a.Move, line.Moves)
-		}
-		if bytes.Contains(a.Info, []byte("\n")) {
-			t.Errorf("%q is not a line", a.Info)
+		turn := turn(game, view, line.Moves, 1)
+		for i, p := range players {
+			a := p.Answer(turn)
+			if a.Err == nil && !line.Moves.Has(a.Move) {
+				t.Errorf("%s: %q is not among %q", specs[i], a.Move, line.Moves)
+			}
+			if bytes.Contains(a.Info, []byte("\n")) {
+				t.Errorf("%s: %q is not a line", specs[i], a.Info)
+			}
 		}
 	})
 }

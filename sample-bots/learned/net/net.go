@@ -203,8 +203,11 @@ func (n *Net) Finish(w *Work) []float32 {
 }
 
 // Hidden returns the outputs of the last layer but one, for the sums of the first layer, which
-// stay as they are. A net of a single layer has none.
+// stay as they are. Of a net of a single layer it returns these sums.
 func (n *Net) Hidden(w *Work) []float32 {
+	if len(n.layers) == 1 {
+		return w.First
+	}
 	from := w.act
 	for i, x := range w.First {
 		from[i] = max(x, 0)
@@ -234,6 +237,9 @@ func (n *Net) forwardTo(k int, from, to []float32) {
 // outputs are linear.
 func (n *Net) Sum(hidden []float32, unit int) float32 {
 	last := len(n.layers) - 1
+	if last == 0 {
+		return hidden[unit]
+	}
 	weights, b := n.Layer(last)
 	units := n.Sizes[last+1]
 	sum := b[unit]

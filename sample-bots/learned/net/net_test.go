@@ -40,6 +40,19 @@ func TestForward(t *testing.T) {
 	})
 }
 
+// The sum of a unit is its output, of a net of one layer as well.
+func TestSum(t *testing.T) {
+	for _, sizes := range [][]int{{12, 3}, {12, 7, 3}, {12, 7, 5, 3}} {
+		n := newNet(t, Linear, sizes...)
+		w, in := n.NewWork(), &Inputs{Index: []uint16{3, 8}, Value: []float32{1, 0.5}}
+		for unit, want := range slices.Clone(n.Forward(w, in)) {
+			if got := n.Sum(n.Hidden(w), unit); math.Abs(float64(got-want)) > 1e-5 {
+				t.Errorf("%v: the sum of unit %d is %v, its output %v", sizes, unit, got, want)
+			}
+		}
+	}
+}
+
 func naive(n *Net, in []float32) []float64 {
 	from := make([]float64, len(in))
 	for i, x := range in {
