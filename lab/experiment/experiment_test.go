@@ -103,7 +103,7 @@ func TestParseRefuses(t *testing.T) {
 		{"\"@greedy\"", "\"@tebes-minimax:depth=2\"", "does not play teeko"},
 		{"random = \"@random\"", "random = \"@random\"\nidle = \"@first\"", `bot "idle" plays no match`},
 		{"bots = [\"greedy\", \"random\"]", "bots = [\"greedy\"]", `match "greedy": there are 1 bots for 2 seats`},
-		{"name = \"the same\"", "name = \"greedy - random\"", `match "greedy - random": it is there twice`},
+		{"name = \"the same\"", "name = \"greedy - random\"", `match "greedy - random": another match has this name`},
 		{"\"wins\"", "\"wins!\"", `measure "wins!" does not exist: try`},
 		{"\"wins\"", "\"lms\"", `measure "lms" does not exist`},
 		{"of = [\"greedy\", \"random\"]", "", "of cannot be"},

@@ -106,7 +106,7 @@ func (r *Report) writeModels(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	text.Rows(w, "model||method|mode|learned from|defects|time|run", r.Models, func(m Learned) []any {
-		return []any{m.named(), m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(m.took()), m.entry}
+		return []any{m.named(), m.Way, m.Method, m.Mode, m.had(), m.defects(), run.Duration(m.took()), m.entry}
 	})
 }
 
