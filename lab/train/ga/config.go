@@ -171,9 +171,9 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 	others, defaults, defects := c.ofAgents(), Default(c.Mode), Defects
 	if c.Variant == Agents {
 		others, defaults, defects = c.ofNets(), DefaultAgents(c.Mode), Defects[2:] // defectTuned
-		if given("population") {
-			defaults.Best = min(defaults.Best, c.Population)
-		}
+	}
+	if given("population") {
+		defaults.Best = min(defaults.Best, c.Population)
 	}
 	for _, p := range others {
 		if given(p.Name) {
