@@ -60,15 +60,15 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, file 
 		}
 		played += len(b.results)
 	}
-	ctx, stop := context.WithCancelCause(ctx)
+	playing, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var mu sync.Mutex
 	run.Each(len(o.Workers), len(left), func(worker, i int) {
-		if ctx.Err() != nil {
+		if playing.Err() != nil {
 			return
 		}
 		b := left[i]
-		err := b.play(ctx, o, o.Workers[worker], func(r result) {
+		err := b.play(playing, o, o.Workers[worker], func(r result) {
 			mu.Lock()
 			defer mu.Unlock()
 			b.results = append(b.results, r)
@@ -93,7 +93,8 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, file 
 			rows[b.row] = append(rows[b.row], r)
 		}
 	}
-	return rows, cmp.Or(file.failed, context.Cause(ctx))
+	// Ctrl-C may end bots as well: an interruption counts more than their faults.
+	return rows, cmp.Or(file.failed, context.Cause(ctx), context.Cause(playing))
 }
 
 // play plays the games of a block. Its order is that of the bots, so that the referee plays only
