@@ -366,8 +366,8 @@ func TestReplicated(t *testing.T) {
 	if f.Models != 3 || f.Games != 40 || math.Abs(f.Ours.Value-60) > 1e-9 || math.Abs(f.Ours.Low-35.159) > 0.001 || math.Abs(f.Ours.High-84.841) > 0.001 {
 		t.Errorf("%+v", f)
 	}
-	if alone := figure(measures["wins"], games[:10], "a", 60, row{games: 100, trained: 3}); alone.Verdict != NotCompared {
-		t.Errorf("one model of three is compared: %+v", alone)
+	if alone := figure(measures["wins"], games[:10], "a", 60, row{games: 100, trained: 3}); alone.Verdict != NotCompared || alone.Models != 1 {
+		t.Errorf("one model of three is compared, or counts as three: %+v", alone)
 	}
 	// Means of 5, 12 and 7: 8 +- 4.3027 x sqrt 13 / sqrt 3, and no fewer turns than none.
 	f = figure(measures["turns"], games, "turns", 8, row{games: 100, trained: 3})
