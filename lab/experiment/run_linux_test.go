@@ -88,7 +88,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	var b strings.Builder
 	r.Write(&b)
-	if !strings.Contains(b.String(), " games of 40: interrupted") {
+	if !strings.Contains(b.String(), " games of 40: interrupted") || strings.Contains(b.String(), " 0.0 to 100.0") { // of no games
 		t.Error(b.String())
 	}
 }
