@@ -48,9 +48,10 @@ func newEnv() *cobra.Command {
 
 func newEnvClient() *cobra.Command {
 	return &cobra.Command{
-		Use:     "client DIR",
-		Short:   "Write the client in Python, with an example",
-		Long:    "Writes timba_env.py, the client of timba-lab env for Python, and an example that trains an agent\nfor Brisca into a directory. They need no library; with numpy they are much faster.",
+		Use:   "client DIR",
+		Short: "Write the client in Python, with an example",
+		Long: "Writes timba_env.py, the client of timba-lab env for Python, and an example that trains an agent\n" +
+			"for Brisca into a directory. They need no library; with numpy they are much faster.",
 		Example: "  timba-lab env client learner",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -105,17 +105,11 @@ var goodValues = map[string]string{"DIR": "new", "EXPERIMENT": "teeko-5", "NAME[
 
 // needed are the flags without which a command does nothing, and those that keep it short.
 var needed = map[string][]string{
-	"timba-lab bench fleet":      {"--workers", "1", "--versions", "2", "--ladders", "none", "--time", "1s"},
-	"timba-lab bench ladder":     {"--bots", "5", "--matches", "5", "--runs", "1"},
-	"timba-lab bench openings":   {"--deals", "2"},
-	"timba-lab bench duplicates": {"--deals", "2"},
-	"timba-lab bench":            {"--time", "1ms"},
-	"timba-lab bench sandbox":    {"--time", "1ms"},
-	"timba-lab train data":       {"--each", "1"},
-	"timba-lab train rl":         {"--episodes", "64"},
-	"timba-lab train ga":         {"--generations", "1", "--population", "4", "--best", "2", "--games", "2", "--final", "0"},
-	"timba-lab train net":        {"--generations", "1", "--games", "2", "--layers", "4"},
-	"timba-lab train sl":         {"--data", "data", "--games", "16", "--epochs", "1"},
+	"timba-lab train data": {"--each", "1"},
+	"timba-lab train rl":   {"--episodes", "64"},
+	"timba-lab train ga":   {"--generations", "1", "--population", "4", "--best", "2", "--games", "2", "--final", "0"},
+	"timba-lab train net":  {"--generations", "1", "--games", "2", "--layers", "4"},
+	"timba-lab train sl":   {"--data", "data", "--games", "16", "--epochs", "1"},
 }
 
 // unstarted are the commands that only check their usage here: they would measure for longer than a test

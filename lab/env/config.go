@@ -71,7 +71,7 @@ type Config struct {
 type key struct {
 	name  string
 	value any         // a pointer to what it sets
-	right func() bool // whether it may be so; nil for every value of its type
+	valid func() bool // whether it may be so; nil for every value of its type
 	try   string
 }
 
@@ -130,7 +130,7 @@ func readKeys(document []byte, keys []key) error {
 	for _, k := range keys {
 		value, there := given[k.name]
 		wrong := there && (string(value) == "null" || json.Unmarshal(value, k.value) != nil)
-		if wrong || k.right != nil && !k.right() {
+		if wrong || k.valid != nil && !k.valid() {
 			seen := cmp.Or(protocol.Clip(value), "missing")
 			return fmt.Errorf("%s cannot be %s: try %s", k.name, seen, k.try)
 		}

@@ -70,12 +70,12 @@ func (s *Server) serve(ctx context.Context, conn net.Conn, problems *log.Logger)
 	}
 }
 
-// farewell is how long a client has to read why its connection is closed.
-const farewell = time.Second
+// tellTime is how long a client has to read why its connection is closed.
+const tellTime = time.Second
 
 // tell writes an error frame to a client that may not read.
 func (s *Server) tell(conn net.Conn, err error) {
-	conn.SetWriteDeadline(time.Now().Add(farewell))
+	conn.SetWriteDeadline(time.Now().Add(tellTime))
 	conn.Write(errorFrame(err))
 }
 

@@ -33,7 +33,7 @@ type block struct {
 	instance int // which of its models' seeds
 	variant  *rules.Variant
 	seats    []player
-	alike    int // orders before this one in which the same bots sit
+	repeat   int // orders before this one in which the same bots sit
 	number   int // among the blocks of the same match, instance and order
 	games    int
 	results  []result
@@ -53,8 +53,8 @@ func (b *block) key() string {
 		words = append(words, p.label)
 	}
 	words = append(words, strconv.Itoa(b.number))
-	if b.alike > 0 {
-		words = append(words, strconv.Itoa(b.alike))
+	if b.repeat > 0 {
+		words = append(words, strconv.Itoa(b.repeat))
 	}
 	return strings.Join(words, "/")
 }
@@ -85,7 +85,7 @@ func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list
 // blocks returns the games of an instance of the match, about as many in every order of its bots.
 func (m *Match) blocks(games, most, instance int, found map[string][]player) (list []*block) {
 	orders := m.orders()
-	alike := map[string]int{}
+	repeats := map[string]int{}
 	for i, order := range orders {
 		seats := make([]player, len(order))
 		sitting := ""
@@ -102,11 +102,11 @@ func (m *Match) blocks(games, most, instance int, found map[string][]player) (li
 		}
 		for n := 0; left > 0; n++ {
 			list = append(list, &block{
-				instance: instance, variant: m.variant, seats: seats, alike: alike[sitting], number: n, games: min(left, most),
+				instance: instance, variant: m.variant, seats: seats, repeat: repeats[sitting], number: n, games: min(left, most),
 			})
 			left -= most
 		}
-		alike[sitting]++
+		repeats[sitting]++
 	}
 	return list
 }
@@ -114,30 +114,30 @@ func (m *Match) blocks(games, most, instance int, found map[string][]player) (li
 // resultsVersion rises when the same block comes to other results.
 const resultsVersion = 1
 
-// keptBlock is a line of a file of results: all that decides a block, a hash of it, and the results.
-type keptBlock struct {
-	Key     string     `json:"key,omitempty"`
-	Version int        `json:"version"`
-	House   string     `json:"house"` // version of the bots
-	Seed    string     `json:"seed"`
-	Deals   string     `json:"deals"` // the key of the block
-	Bots    []keptSeat `json:"bots"`  // by seat
-	Games   int        `json:"games"`
-	Results []result   `json:"results,omitempty"`
+// resultsLine is a line of a file of results: all that decides a block, a hash of it, and the results.
+type resultsLine struct {
+	Key     string        `json:"key,omitempty"`
+	Version int           `json:"version"`
+	House   string        `json:"house"` // version of the bots
+	Seed    string        `json:"seed"`
+	Deals   string        `json:"deals"` // the key of the block
+	Bots    []resultsSeat `json:"bots"`  // by seat
+	Games   int           `json:"games"`
+	Results []result      `json:"results,omitempty"`
 }
 
-type keptSeat struct {
+type resultsSeat struct {
 	Name string `json:"name"`
 	Seed uint64 `json:"seed,omitempty"` // of the training
 }
 
 // line returns the line of the block without its results.
-func (b *block) line(seed rules.Seed) keptBlock {
-	k := keptBlock{
+func (b *block) line(seed rules.Seed) resultsLine {
+	k := resultsLine{
 		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Deals: b.key(), Games: b.games,
 	}
 	for _, p := range b.seats {
-		k.Bots = append(k.Bots, keptSeat{p.Name, p.seed})
+		k.Bots = append(k.Bots, resultsSeat{p.Name, p.seed})
 	}
 	text, err := json.Marshal(k)
 	if err != nil {
@@ -148,19 +148,19 @@ func (b *block) line(seed rules.Seed) keptBlock {
 	return k
 }
 
-// kept is the results of the blocks that were played, by their keys, and the file that has them.
+// resultsFile is the results of the blocks that were played, by their keys, and the file that has them.
 // One experiment uses it at a time.
-type kept struct {
+type resultsFile struct {
 	results map[string][]result
 	file    *os.File // nil for none
 	failed  error    // why the last line could not be written
 	lock    *flock.Flock
 }
 
-// openKept opens a file of results, or makes it; without a path nothing is kept. What follows the
+// openResults opens a file of results, or makes it; without a path nothing is kept. What follows the
 // last whole line is cut off.
-func openKept(path string) (*kept, error) {
-	k := &kept{results: map[string][]result{}}
+func openResults(path string) (*resultsFile, error) {
+	k := &resultsFile{results: map[string][]result{}}
 	if path == "" {
 		return k, nil
 	}
@@ -181,7 +181,7 @@ func openKept(path string) (*kept, error) {
 	return k, nil
 }
 
-func (k *kept) read(path string) error {
+func (k *resultsFile) read(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (k *kept) read(path string) error {
 	number := 0
 	for line := range bytes.Lines(whole) {
 		number++
-		var b keptBlock
+		var b resultsLine
 		if err := json.Unmarshal(line, &b); err != nil || len(b.Results) != b.Games {
 			return errors.Join(fmt.Errorf("%q: line %d is damaged: remove it, and its games are played again", path, number), err)
 		}
@@ -204,7 +204,7 @@ func (k *kept) read(path string) error {
 
 // add keeps the results of a block. Nothing follows a line that could not be written: part of it may be
 // in the file.
-func (k *kept) add(b keptBlock) error {
+func (k *resultsFile) add(b resultsLine) error {
 	if k.file == nil || k.failed != nil {
 		return k.failed
 	}
@@ -219,7 +219,7 @@ func (k *kept) add(b keptBlock) error {
 	return err
 }
 
-func (k *kept) close() {
+func (k *resultsFile) close() {
 	if k.file != nil {
 		k.file.Close()
 		k.lock.Unlock()

@@ -135,7 +135,9 @@ func (c *cache) prune() error {
 		all -= e.size
 	}
 	if all > c.most {
-		return fmt.Errorf("models: directory %q has %d MiB of this experiment, more than the %d of --models-size: allow more, or train less with --train-scale", c.dir, all>>20, c.most>>20)
+		const large = "models: directory %q has %d MiB of this experiment, more than the %d of --models-size: " +
+			"allow more, or train less with --train-scale"
+		return fmt.Errorf(large, c.dir, all>>20, c.most>>20)
 	}
 	return nil
 }

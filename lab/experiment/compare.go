@@ -84,7 +84,7 @@ func figure(m measure, games []result, column string, published float64, of row)
 	}
 	f.Published = m.published(published, of.games, f.Ours, len(games))
 	if of.trained > 1 {
-		f.Models, f.Ours = of.trained, m.replicated(games, column, of.trained)
+		f.Models, f.Ours = m.replicated(games, column, of.trained)
 	}
 	f.Verdict = m.verdict(f)
 	return f

@@ -103,7 +103,7 @@ func TestParseRefuses(t *testing.T) {
 		{"\"@greedy\"", "\"@tebes-minimax:depth=2\"", "does not play teeko"},
 		{"random = \"@random\"", "random = \"@random\"\nidle = \"@first\"", `bot "idle" plays no match`},
 		{"bots = [\"greedy\", \"random\"]", "bots = [\"greedy\"]", `match "greedy": there are 1 bots for 2 seats`},
-		{"name = \"the same\"", "name = \"greedy - random\"", `match "greedy - random": it is there twice`},
+		{"name = \"the same\"", "name = \"greedy - random\"", `match "greedy - random": another match has this name`},
 		{"\"wins\"", "\"wins!\"", `measure "wins!" does not exist: try`},
 		{"\"wins\"", "\"lms\"", `measure "lms" does not exist`},
 		{"of = [\"greedy\", \"random\"]", "", "of cannot be"},
@@ -366,8 +366,8 @@ func TestReplicated(t *testing.T) {
 	if f.Models != 3 || f.Games != 40 || math.Abs(f.Ours.Value-60) > 1e-9 || math.Abs(f.Ours.Low-35.159) > 0.001 || math.Abs(f.Ours.High-84.841) > 0.001 {
 		t.Errorf("%+v", f)
 	}
-	if alone := figure(measures["wins"], games[:10], "a", 60, row{games: 100, trained: 3}); alone.Verdict != NotCompared {
-		t.Errorf("one model of three is compared: %+v", alone)
+	if alone := figure(measures["wins"], games[:10], "a", 60, row{games: 100, trained: 3}); alone.Verdict != NotCompared || alone.Models != 1 {
+		t.Errorf("one model of three is compared, or counts as three: %+v", alone)
 	}
 	// Means of 5, 12 and 7: 8 +- 4.3027 x sqrt 13 / sqrt 3, and no fewer turns than none.
 	f = figure(measures["turns"], games, "turns", 8, row{games: 100, trained: 3})

@@ -70,8 +70,8 @@ func (l *Learned) named() string {
 	return fmt.Sprintf("%s, seed %d", l.Name, l.Seed)
 }
 
-// kept returns the defects, for people.
-func (l *Learned) kept() string { return cmp.Or(strings.Join(l.Defects, ", "), "none") }
+// defects returns the defects, for people.
+func (l *Learned) defects() string { return cmp.Or(strings.Join(l.Defects, ", "), "none") }
 
 // spec returns the house bot that plays by the model.
 func (l *Learned) spec() string {

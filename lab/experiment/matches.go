@@ -44,7 +44,7 @@ func (e *Experiment) completeMatches() error {
 	}
 	e.Matches = nil
 	for _, m := range matches {
-		list, err := e.expand(m)
+		list, err := e.resolve(m)
 		if err != nil {
 			return err
 		}
@@ -67,9 +67,9 @@ func (e *Experiment) completeMatches() error {
 	return nil
 }
 
-// expand returns a match with its game, or one for each combination of the optional rules that it
+// resolve returns a match with its game, or one for each combination of the optional rules that it
 // names.
-func (e *Experiment) expand(m Match) ([]Match, error) {
+func (e *Experiment) resolve(m Match) ([]Match, error) {
 	g, err := games.Find(e.Game)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ const mostPermuted = 4
 func (e *Experiment) addMatch(m *Match) error {
 	switch {
 	case slices.ContainsFunc(e.rows, func(r row) bool { return r.name == m.Name }):
-		return errors.New("it is there twice")
+		return errors.New("another match has this name")
 	case len(e.Grid) > 0 && m.variant.Players != 2:
 		return fmt.Errorf("a grid is for two seats, not for %d", m.variant.Players)
 	case len(m.Bots) != m.variant.Players:

@@ -122,9 +122,10 @@ func (m *measure) estimate(games []result, column string) stats.Estimate {
 	return m.mean(values)
 }
 
-// replicated returns the figure of a column over games of models that were trained with so many seeds.
-// The games of one model depend on each other: the sample is the models, each with the mean of its games.
-func (m *measure) replicated(games []result, column string, seeds int) stats.Estimate {
+// replicated returns the figure of a column over games of models that were trained with so many seeds, and
+// how many of them have games. The games of one model depend on each other: the sample is the models, each
+// with the mean of its games.
+func (m *measure) replicated(games []result, column string, seeds int) (models int, e stats.Estimate) {
 	var means []float64
 	for i := range seeds {
 		own := slices.DeleteFunc(slices.Clone(games), func(r result) bool { return r.instance != i })
@@ -132,7 +133,7 @@ func (m *measure) replicated(games []result, column string, seeds int) stats.Est
 			means = append(means, m.estimate(own, column).Value)
 		}
 	}
-	return m.mean(means)
+	return len(means), m.mean(means)
 }
 
 // mean returns the mean of values of the measure, whose interval has only what they can be.

@@ -48,7 +48,7 @@ func (l *models) UnmarshalTOML(tables any) error {
 		return errors.New("a model is a table: write [[model]]")
 	}
 	for _, table := range list {
-		for _, one := range expand(table) {
+		for _, one := range expandLists(table) {
 			m, err := readModel(one)
 			if err != nil {
 				return fmt.Errorf("model %q: %w", m.Name, err)
@@ -62,9 +62,9 @@ func (l *models) UnmarshalTOML(tables any) error {
 // templateKey is a key in the name of a model whose value is a list.
 var templateKey = regexp.MustCompile(`\{[a-z-]+\}`)
 
-// expand returns a table for each value of the lists that its name has as {KEY}: their product, in
+// expandLists returns a table for each value of the lists that its name has as {KEY}: their product, in
 // which the last varies fastest.
-func expand(table map[string]any) (list []map[string]any) {
+func expandLists(table map[string]any) (list []map[string]any) {
 	name, _ := table["name"].(string)
 	word := templateKey.FindString(name)
 	key := strings.Trim(word, "{}")
@@ -75,7 +75,7 @@ func expand(table map[string]any) (list []map[string]any) {
 	for _, value := range values {
 		one := maps.Clone(table)
 		one["name"], one[key] = strings.ReplaceAll(name, word, fmt.Sprint(value)), value
-		list = append(list, expand(one)...)
+		list = append(list, expandLists(one)...)
 	}
 	return list
 }

@@ -46,7 +46,7 @@ func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Learn
 
 // play plays the matches, but for the blocks whose results were kept. It returns the games of each, in
 // an order that does not depend on the workers; with an error, those that were finished.
-func (e *Experiment) play(ctx context.Context, o *Options, report *Report, kept *kept) ([][]result, error) {
+func (e *Experiment) play(ctx context.Context, o *Options, report *Report, file *resultsFile) ([][]result, error) {
 	found, err := e.findPlayers(ctx, o, report.Models)
 	if err != nil {
 		return nil, err
@@ -55,20 +55,20 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, kept 
 	played := 0
 	var left []*block
 	for _, b := range blocks {
-		if b.results = kept.results[b.line(o.Seed).Key]; b.results == nil {
+		if b.results = file.results[b.line(o.Seed).Key]; b.results == nil {
 			left = append(left, b)
 		}
 		played += len(b.results)
 	}
-	ctx, stop := context.WithCancelCause(ctx)
+	playing, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var mu sync.Mutex
 	run.Each(len(o.Workers), len(left), func(worker, i int) {
-		if ctx.Err() != nil {
+		if playing.Err() != nil {
 			return
 		}
 		b := left[i]
-		err := b.play(ctx, o, o.Workers[worker], func(r result) {
+		err := b.play(playing, o, o.Workers[worker], func(r result) {
 			mu.Lock()
 			defer mu.Unlock()
 			b.results = append(b.results, r)
@@ -80,7 +80,7 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, kept 
 			defer mu.Unlock()
 			line := b.line(o.Seed)
 			line.Results = b.results
-			err = kept.add(line)
+			err = file.add(line)
 		}
 		if err != nil {
 			stop(err)
@@ -93,7 +93,8 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, kept 
 			rows[b.row] = append(rows[b.row], r)
 		}
 	}
-	return rows, cmp.Or(kept.failed, context.Cause(ctx))
+	// Ctrl-C may end bots as well: an interruption counts more than their faults.
+	return rows, cmp.Or(file.failed, context.Cause(ctx), context.Cause(playing))
 }
 
 // play plays the games of a block. Its order is that of the bots, so that the referee plays only

@@ -106,7 +106,7 @@ func (r *Report) writeModels(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	text.Rows(w, "model||method|mode|learned from|defects|time|run", r.Models, func(m Learned) []any {
-		return []any{m.named(), m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(m.took()), m.entry}
+		return []any{m.named(), m.Way, m.Method, m.Mode, m.had(), m.defects(), run.Duration(m.took()), m.entry}
 	})
 }
 
@@ -135,9 +135,9 @@ func (r *Comparison) write(w io.Writer) {
 		if len(r.Columns) == 1 {
 			column = ""
 		}
-		ours, sample := r.value(f.Ours), strconv.Itoa(f.Sample)
+		ours, interval, sample := r.value(f.Ours), r.ends(f.Ours), strconv.Itoa(f.Sample)
 		if f.Games == 0 {
-			ours = "-"
+			ours, interval = "-", "-"
 		}
 		if math.IsNaN(f.Published.Value) {
 			sample = "-"
@@ -146,7 +146,7 @@ func (r *Comparison) write(w io.Writer) {
 		if measures[r.Measure].kind == ofModels {
 			last = f.ratio()
 		}
-		return []any{f.Row, column, ours, r.ends(f.Ours), f.Games, r.value(f.Published), r.ends(f.Published), sample, last}
+		return []any{f.Row, column, ours, interval, f.Games, r.value(f.Published), r.ends(f.Published), sample, last}
 	})
 	if slices.ContainsFunc(r.Figures, func(f Figure) bool { return f.Models > 1 }) {
 		fmt.Fprint(w, "\nwhere models were trained with several seeds, ours is the mean over them, with Student's interval of\n"+

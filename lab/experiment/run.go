@@ -125,10 +125,10 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 // results returns the results of each row, in one way after the other; none if it ends before there
 // are any.
 func (e *Experiment) results(ctx context.Context, o *Options, r *Report) ([][]result, error) {
-	var games *kept
+	var games *resultsFile
 	if e.kind() == ofMatches { // before models learn, so that a damaged file is known in time
 		var err error
-		if games, err = openKept(o.Games); err != nil {
+		if games, err = openResults(o.Games); err != nil {
 			return nil, err
 		}
 		defer games.close()

@@ -88,7 +88,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	var b strings.Builder
 	r.Write(&b)
-	if !strings.Contains(b.String(), " games of 40: interrupted") {
+	if !strings.Contains(b.String(), " games of 40: interrupted") || strings.Contains(b.String(), " 0.0 to 100.0") { // of no games
 		t.Error(b.String())
 	}
 }
@@ -156,14 +156,14 @@ func TestGamesKeepTheLastBlock(t *testing.T) {
 // Nothing follows a line that could not be written: part of it may be in the file.
 func TestNothingAfterACutLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl")
-	k := kit.Get[*kept](t)(openKept(path))
+	k := kit.Get[*resultsFile](t)(openResults(path))
 	good := k.file
 	k.file = kit.Get[*os.File](t)(os.Open(path)) // it cannot be written
 	defer k.close()
-	first := k.add(keptBlock{Games: 1})
+	first := k.add(resultsLine{Games: 1})
 	k.file.Close()
 	k.file = good
-	if second := k.add(keptBlock{Games: 2}); first == nil || second == nil {
+	if second := k.add(resultsLine{Games: 2}); first == nil || second == nil {
 		t.Errorf("%v, then %v", first, second)
 	}
 	if data := kit.Get[[]byte](t)(os.ReadFile(path)); len(data) > 0 {
@@ -198,7 +198,7 @@ func TestGamesKept(t *testing.T) {
 	if got := timeless(t, run(tiny, 0)); got != want {
 		t.Error(cmp.Diff(want, got))
 	}
-	lock := kit.Get[*kept](t)(openKept(o.Games))
+	lock := kit.Get[*resultsFile](t)(openResults(o.Games))
 	if _, err := parse(t, tiny).Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "in use by another experiment") {
 		t.Error(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -46,12 +47,13 @@ func (r *Report) saveCSV(path string) error {
 	}
 	defer f.Close()
 	w := csv.NewWriter(f)
-	w.Write([]string{"table", "measure", "row", "column", "games", "ours", "low", "high", "models", "sample", "published", "published_low", "published_high", "verdict", "way"})
+	w.Write(strings.Split("table,measure,row,column,games,ours,low,high,models,sample,published,published_low,published_high,verdict,way", ","))
 	for _, t := range r.Tables {
 		for _, g := range t.Figures {
 			w.Write([]string{
 				t.Number, t.Measure, g.Row, g.Column, strconv.Itoa(g.Games), finite(g.Ours.Value), finite(g.Ours.Low), finite(g.Ours.High),
-				strconv.Itoa(max(1, g.Models)), strconv.Itoa(g.Sample), finite(g.Published.Value), finite(g.Published.Low), finite(g.Published.High), string(g.Verdict), string(t.Way),
+				strconv.Itoa(max(1, g.Models)), strconv.Itoa(g.Sample),
+				finite(g.Published.Value), finite(g.Published.Low), finite(g.Published.High), string(g.Verdict), string(t.Way),
 			})
 		}
 	}

@@ -142,7 +142,7 @@ func TestSurprise(t *testing.T) {
 		count[score], sum[score], square[score] = count[score]+1, sum[score]+x, square[score]+x*x
 	}
 	for i, score := range []float64{0, 0.5, 1} {
-		v, w := surprise(lead, margin, score)
+		v, w := corrections(lead, margin, score)
 		mean := sum[i] / count[i]
 		if variance := square[i]/count[i] - mean*mean; math.Abs(v-mean) > 0.01 || math.Abs(1-w-variance) > 0.01 {
 			t.Errorf("score %v: shift %.3f and variance %.3f, want %.3f and %.3f", score, v, 1-w, mean, variance)

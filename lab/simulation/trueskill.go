@@ -35,7 +35,7 @@ func trueSkill(w *world, bots []int) {
 		}
 		c2 := 2*performance*performance + va + vb
 		c := math.Sqrt(c2)
-		shift, shrink := surprise((a.Elo-b.Elo)/c, drawMargin/c, single(w.r, s))
+		shift, shrink := corrections((a.Elo-b.Elo)/c, drawMargin/c, single(w.r, s))
 		a.Elo += va / c * shift
 		b.Elo -= vb / c * shift
 		va *= 1 - va/c2*shrink
@@ -57,13 +57,13 @@ func variance(e *rating.Entry) float64 {
 // unit is the variance of a match's noise in Elo: that of a mean of ten deals.
 const unit = 67.0 * 67.0
 
-// surprise returns the mean and the loss of variance of a lead of t, cut to what a
+// corrections returns the mean and the loss of variance of a lead of t, cut to what a
 // score says of it: v and w of the paper.
-func surprise(t, margin, score float64) (v, w float64) {
+func corrections(t, margin, score float64) (v, w float64) {
 	n := distuv.UnitNormal
 	switch score {
 	case 0:
-		v, w = surprise(-t, margin, 1)
+		v, w = corrections(-t, margin, 1)
 		return -v, w
 	case 1:
 		x := t - margin

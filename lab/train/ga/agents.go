@@ -60,8 +60,8 @@ func (a *agents) player() player[*dictionary] {
 	return &explorer{keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
 }
 
-// taught returns the agent with what it has learned, sorted for its children.
-func (a *agents) taught(d *dictionary, lessons []rl.Update) *dictionary {
+// trained returns the agent with what it has learned, sorted for its children.
+func (a *agents) trained(d *dictionary, lessons []rl.Update) *dictionary {
 	grown := &dictionary{table: d.table.Clone(), drawn: maps.Clone(d.drawn)}
 	for _, u := range lessons {
 		grown.table.Learn(u.Key, u.Action, u.Value, 0)
@@ -248,7 +248,7 @@ func (e *explorer) Begin(r *rules.Rand) {
 
 // Choose returns the move that the agent makes.
 func (e *explorer) Choose(p *cards.Position, legal []rules.Move) rules.Move {
-	e.keys.Look(&e.view, p, legal)
+	e.keys.Observe(&e.view, p, legal)
 	if !e.learns {
 		action, _ := e.agent.Choose(&e.view, e.rand)
 		return e.view.Move(action)

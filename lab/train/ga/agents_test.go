@@ -256,7 +256,7 @@ func TestDrawn(t *testing.T) {
 		}
 	}
 
-	grown := species.taught(d, []rl.Update{{Key: s20, Action: 0, Value: 9}})
+	grown := species.trained(d, []rl.Update{{Key: s20, Action: 0, Value: 9}})
 	if want := (known{s20: {0: {6, 4}}, s30: a[s30]}); !knownOf(grown).equal(want) || !knownOf(d).equal(a) {
 		t.Errorf("after a lesson %v, want %v; before it %v", knownOf(grown), want, knownOf(d))
 	}

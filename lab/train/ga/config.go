@@ -52,8 +52,8 @@ type Config struct {
 	Value       string   `json:"value,omitempty"`     // what a move in a position is worth
 	Double      bool     `json:"double"`              // the best are chosen from twice as many that play again
 	Games       int      `json:"games"`               // of a pairing
-	Generations int      `json:"generations"`         //
-	Rival       string   `json:"rival"`               // a house bot that all play against; "" for each other
+	Generations int      `json:"generations"`
+	Rival       string   `json:"rival"` // a house bot that all play against; "" for each other
 	Policy      string   `json:"policy"`
 	Crossover   float64  `json:"crossover"` // ratio of the policy custom
 	Mutation    float64  `json:"mutation"`  // ratio of the policy custom
@@ -123,7 +123,8 @@ func (c *Config) common() []run.Param {
 	d := DefaultAgents("")
 	return append(run.Common(&c.Mode, &c.Seed),
 		run.Published(&c.Defects, Defects),
-		run.Param{Name: "variant", To: &c.Variant, Words: Variants(), Help: "what individuals are: " + Nets + " for nets, " + Agents + " for agents that learn by Monte Carlo"},
+		run.Param{Name: "variant", To: &c.Variant, Words: Variants(),
+			Help: "what individuals are: " + Nets + " for nets, " + Agents + " for agents that learn by Monte Carlo"},
 		run.Rules(&c.Rules, "by chance"),
 		run.Param{Name: "rival", To: &c.Rival, Help: "a house `BOT` that all play against, or random (default: each other)"},
 		run.Param{Name: "elite", To: &c.Elite, Help: "the best stay in the next generation"},
@@ -133,8 +134,10 @@ func (c *Config) common() []run.Param {
 		run.Param{Name: "mutations", To: &c.Mutations, Help: "the mutations, a `LIST` joined by commas of " + strings.Join(MutationNames(), ", ")},
 		run.Param{Name: "crossover", To: &c.Crossover, Max: 1, Help: "how likely crossover is with --policy custom"},
 		run.Param{Name: "mutation", To: &c.Mutation, Max: 1, Help: "how likely mutation is with --policy custom"},
-		run.Param{Name: "population", To: &c.Population, Min: 2, Max: MaxPopulation, Help: fmt.Sprintf("nets of a generation; %d agents by default", d.Population)},
-		run.Param{Name: "best", To: &c.Best, Min: 2, Max: MaxPopulation, Help: fmt.Sprintf("nets that have children; %d agents by default", d.Best)},
+		run.Param{Name: "population", To: &c.Population, Min: 2, Max: MaxPopulation,
+			Help: fmt.Sprintf("nets of a generation; %d agents by default", d.Population)},
+		run.Param{Name: "best", To: &c.Best, Min: 2, Max: MaxPopulation,
+			Help: fmt.Sprintf("nets that have children; %d agents by default", d.Best)},
 		run.Param{Name: "games", To: &c.Games, Min: 1, Max: MaxGames, Help: "games of a pairing"},
 		run.Param{Name: "generations", To: &c.Generations, Min: 1, Max: 1_000_000, Scaled: true, Help: "how many generations to breed"},
 		run.Param{Name: "final", To: &c.Final, Max: MaxGames, Help: "games by which the model is chosen from the last best individuals"},
@@ -168,9 +171,9 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 	others, defaults, defects := c.ofAgents(), Default(c.Mode), Defects
 	if c.Variant == Agents {
 		others, defaults, defects = c.ofNets(), DefaultAgents(c.Mode), Defects[2:] // defectTuned
-		if given("population") {
-			defaults.Best = min(defaults.Best, c.Population)
-		}
+	}
+	if given("population") {
+		defaults.Best = min(defaults.Best, c.Population)
 	}
 	for _, p := range others {
 		if given(p.Name) {
@@ -221,7 +224,8 @@ func (c *Config) checkNets(mode cards.Mode) error {
 		return err
 	}
 	if genes := n.Params() * c.Population; genes > maxGenes {
-		return fmt.Errorf("population cannot be \"%d\": its nets have %d genes, more than %d: try fewer individuals or units", c.Population, genes, maxGenes)
+		return fmt.Errorf("population cannot be \"%d\": its nets have %d genes, more than %d: try fewer individuals or units",
+			c.Population, genes, maxGenes)
 	}
 	if _, err := named("crossover", c.Crossovers, crossovers, func(o crossover) string { return o.name }); err != nil {
 		return err
@@ -237,7 +241,8 @@ func (c *Config) checkAgents() error {
 		return fmt.Errorf("%w, for %d tables", err, n)
 	}
 	if games := c.Population * c.Games; games > maxLearned {
-		return fmt.Errorf("games cannot be \"%d\": all agents together play %d in a generation, more than %d: try fewer games or individuals", c.Games, games, maxLearned)
+		return fmt.Errorf("games cannot be \"%d\": all agents together play %d in a generation, more than %d: try fewer games or individuals",
+			c.Games, games, maxLearned)
 	}
 	if c.Positions != 0 {
 		return fmt.Errorf("positions cannot be \"%d\": agents learn from games: try variant %s", c.Positions, Nets)

@@ -174,7 +174,8 @@ func segments(cuts []policy.Key, swapped []bool) mix {
 }
 
 // blend gives each child a mean between those of its parents for every action that both know, and
-// the others as they are; what was drawn for the state stays with one child each. Weights returns the part of the second parent in each child.
+// the others as they are; what was drawn for the state stays with one child each. Weights returns the
+// part of the second parent in each child.
 func blend(weights func() (x, y float32)) mix {
 	var x, y []rl.Pair
 	return func(a, b []rl.Pair) (_, _ []rl.Pair) {

@@ -23,8 +23,8 @@ const (
 
 // The standard deviation of noise: a number between these, small and large ones equally likely.
 const (
-	quietest = 0.03
-	loudest  = 0.1
+	minNoise = 0.03
+	maxNoise = 0.1
 )
 
 // mutations are those of the study, which move genes and make no new ones, and noise, which is
@@ -52,7 +52,7 @@ var mutations = []mutation{
 		displace(v, from, to, r.Below(len(v)-(to-from)+1))
 	}},
 	{"noise", func(v []float32, r *rules.Rand) {
-		spread := quietest * math.Pow(loudest/quietest, unit(r))
+		spread := minNoise * math.Pow(maxNoise/minNoise, unit(r))
 		for i := range v {
 			v[i] += float32(spread * normal(r))
 		}

@@ -62,8 +62,8 @@ func outputLayer(n *net.Net) Genome {
 
 func (b *nets) player() player[*net.Net] { return newNetPlayer(b.mode, b.blank) }
 
-// taught returns the net: it learns nothing.
-func (b *nets) taught(n *net.Net, _ []rl.Update) *net.Net { return n }
+// trained returns the net: it learns nothing.
+func (b *nets) trained(n *net.Net, _ []rl.Update) *net.Net { return n }
 
 func (b *nets) children(p, q *net.Net, o *outcome, counts map[string]int, r *rules.Rand) (x, y *net.Net, work func()) {
 	x, y = p.Clone(), q.Clone()
@@ -79,13 +79,13 @@ func (b *nets) children(p, q *net.Net, o *outcome, counts map[string]int, r *rul
 			counts[m.name]++
 		}
 	}
-	b.spoil(x, y, r)
+	b.keepDefects(x, y, r)
 	return x, y, nil
 }
 
-// spoil does to children what the study's code does: their output layer is that of a new net, and
+// keepDefects does to children what the study's code does: their output layer is that of a new net, and
 // when nets share their layers, both children have what was set last, the second child's.
-func (b *nets) spoil(x, y *net.Net, r *rules.Rand) {
+func (b *nets) keepDefects(x, y *net.Net, r *rules.Rand) {
 	if b.keeps(defectOutput) {
 		for _, child := range [...]*net.Net{x, y} {
 			from := b.output

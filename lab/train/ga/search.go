@@ -206,7 +206,7 @@ func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	o.crossover, o.mutation = s.ratios(s.generation)
 	parents := make([]I, len(o.elite))
 	if err := s.each(ctx, len(parents), func(_ *worker[I], k int) {
-		parents[k] = s.species.taught(s.members[o.elite[k]], o.lessons[o.elite[k]])
+		parents[k] = s.species.trained(s.members[o.elite[k]], o.lessons[o.elite[k]])
 	}); err != nil {
 		return o, err
 	}

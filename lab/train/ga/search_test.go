@@ -277,6 +277,17 @@ func readModel(data []byte) (h model.Header, n *net.Net, p *policy.Model, err er
 	return h, n, p, err
 }
 
+// A small population alone is enough: no more than all have children by default.
+func TestSmallPopulation(t *testing.T) {
+	for _, variant := range Variants() {
+		c := Method.Settings().(*Config)
+		c.Variant, c.Population = variant, 4
+		if err := c.Complete(func(name string) bool { return name == "variant" || name == "population" }); err != nil || c.Best != 4 {
+			t.Errorf("%s: %d have children, %v", variant, c.Best, err)
+		}
+	}
+}
+
 // TestConfigErrors checks that wrong parameters are errors that name value and remedy.
 func TestConfigErrors(t *testing.T) {
 	for want, change := range map[string]func(*Config){

@@ -25,8 +25,8 @@ type species[I any] interface {
 	first(n int, r *rules.Rand) []I
 	// player returns what plays individuals, one after the other.
 	player() player[I]
-	// taught returns what an individual becomes by what it has learned.
-	taught(i I, lessons []rl.Update) I
+	// trained returns what an individual becomes by what it has learned.
+	trained(i I, lessons []rl.Update) I
 	// children makes two children of two parents by the ratios of the outcome, and counts the
 	// operators. Work is what is left to do, at any time and in any goroutine; it may be nil.
 	children(a, b I, o *outcome, counts map[string]int, r *rules.Rand) (x, y I, work func())

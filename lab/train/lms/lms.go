@@ -83,7 +83,7 @@ func (t *Training) play(w *teekolms.Weights, seat int, r *rules.Rand) (seen []te
 		}
 		m := t.move(by, &s, r)
 		if s.Apply(m, nil); mine {
-			seen = append(seen, teekolms.Look(&s, seat))
+			seen = append(seen, teekolms.FeaturesOf(&s, seat))
 		}
 	}
 	switch s.Winner() {

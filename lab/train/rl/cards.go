@@ -38,9 +38,9 @@ func (g *cardGame) Deal(episode int, r *rules.Rand) {
 	g.position.Deal(g.mode, g.combinations[episode%len(g.combinations)], &src)
 }
 
-func (g *cardGame) Look(s *policy.View) {
+func (g *cardGame) Observe(s *policy.View) {
 	g.moves = g.position.Legal(g.legal[:0])
-	g.keys.Look(s, &g.position, g.moves)
+	g.keys.Observe(s, &g.position, g.moves)
 }
 
 func (g *cardGame) Trick() int {

@@ -55,7 +55,8 @@ func (l *Learner) tables() []*Table {
 	return append(l.states[:len(l.states):len(l.states)], l.votes...)
 }
 
-// Save writes the table for Load. For each shard it writes: pairs used, slots, pairs turned away; the words; the means.
+// Save writes the table for Load. For each shard it writes: pairs used, slots, pairs turned away; then each
+// pair's word and mean.
 func (t *Table) Save(w io.Writer) error {
 	var b []byte
 	for n := range t.shards {

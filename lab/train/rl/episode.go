@@ -16,9 +16,8 @@ type Game interface {
 	Deal(episode int, r *rules.Rand)
 	// Turn returns the seat to move, or rules.Over.
 	Turn() int
-	// Look sees the position for the seat to move. It sets Key and Legal, and Abs for the variant
-	// ManyStates.
-	Look(s *policy.View)
+	// Observe sets what the seat to move sees: Key and Legal, and Abs for the variant ManyStates.
+	Observe(s *policy.View)
 	// Trick returns how many tricks have ended: rewards come when they end.
 	Trick() int
 	// Play makes a legal action of what was seen.

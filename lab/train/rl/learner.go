@@ -212,7 +212,7 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	g.Deal(episode, r)
 	p.decisions = p.decisions[:0]
 	for seat := g.Turn(); seat != rules.Over; seat = g.Turn() {
-		g.Look(&p.view)
+		g.Observe(&p.view)
 		d := decision{
 			key: p.view.Key, abs: p.view.Abs, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.Trick()),
 		}

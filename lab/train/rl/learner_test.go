@@ -37,7 +37,7 @@ func (g *stones) Turn() int {
 
 func stonesKey(left int) policy.Key { return spread(uint64(left)) }
 
-func (g *stones) Look(s *policy.View) {
+func (g *stones) Observe(s *policy.View) {
 	s.Legal = 0b1110 & (1<<(g.left+1) - 1)
 	if s.Key = stonesKey(g.left); g.votes {
 		s.Abs = spread(uint64(100 + g.left/8))
@@ -101,7 +101,7 @@ func TestLearnsKnownSolution(t *testing.T) {
 				for left := 1; left <= mostStones; left++ {
 					g := stones{left: left}
 					var s policy.View
-					g.Look(&s)
+					g.Observe(&s)
 					action, known := l.agents[agent].Choose(&s, rules.NewRand(1))
 					if !known || left%4 != 0 && int(action) != left%4 {
 						t.Errorf("agent %d takes %d of %d stones, known %t", agent, action, left, known)
@@ -230,7 +230,7 @@ func TestVotes(t *testing.T) {
 	for left := 1; left <= mostStones; left++ {
 		g := stones{left: left, votes: true}
 		var s policy.View
-		g.Look(&s)
+		g.Observe(&s)
 		best, known := l.states[0].Best(s.Key, s.Legal)
 		if !known {
 			t.Fatalf("%d stones are not known", left)

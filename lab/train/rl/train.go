@@ -144,7 +144,7 @@ func Evaluate(g Game, a *policy.Agent, games int, seed uint64) (t Tally) {
 		seat := n % g.Players()
 		g.Deal(n/g.Players(), r)
 		for g.Turn() != rules.Over {
-			g.Look(&s)
+			g.Observe(&s)
 			action := policy.Random(s.Legal, r)
 			if g.Side(g.Turn()) == g.Side(seat) {
 				action, _ = a.Choose(&s, r)

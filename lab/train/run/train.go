@@ -70,7 +70,8 @@ const (
 
 // Run trains in the directory of a run, which is opened as by Open, from its checkpoint on if there is
 // one, and notes its beginning, its end and its time there. When the context has ended, it returns the
-// context's error after a checkpoint; any other error, as that of a checkpoint, is one of the run.
+// context's error after a checkpoint; any other error, as that of a checkpoint, is one of the run. A new
+// training that cannot begin leaves no directory.
 func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, progress func(done, all int)) (Result, error) {
 	f, err := Open(dir, s, resume)
 	if err != nil {

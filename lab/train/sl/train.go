@@ -116,7 +116,10 @@ func (t *Training) Report(f *run.Folder) error {
 
 // Finish tests the net and writes the files of the end.
 func (t *Training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
-	r := &Result{Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.Params(), Validate: t.measure(t.validate), Test: t.measure(t.test)}
+	r := &Result{
+		Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.Params(),
+		Validate: t.measure(t.validate), Test: t.measure(t.test),
+	}
 	f.Log("test: %+v", r.Test)
 	return r, errors.Join(
 		f.Model(t.Header(), t.net.Write),
@@ -134,7 +137,10 @@ func (t *Training) Size() (memory, disk int64) {
 
 // Header returns the header of the model.
 func (t *Training) Header() model.Header {
-	h := model.Header{Kind: model.SL, Mode: t.config.Mode, Variant: t.config.Variant, Encoding: t.config.Encoding, Labels: t.rows.labels, Seed: t.config.Seed, Defects: t.config.Defects}
+	h := model.Header{
+		Kind: model.SL, Mode: t.config.Mode, Variant: t.config.Variant, Encoding: t.config.Encoding, Labels: t.rows.labels,
+		Seed: t.config.Seed, Defects: t.config.Defects,
+	}
 	t.net.Describe(&h)
 	return h
 }

@@ -320,7 +320,8 @@ func Read(h model.Header, b *model.Body, inputs, outputs int) (*Net, error) {
 		return nil, err
 	}
 	if n.Sizes[0] != inputs || n.Sizes[len(n.Sizes)-1] != outputs {
-		return nil, fmt.Errorf("model: layers %s do not fit %d inputs and %d outputs of mode %s, encoding %s", SizesText(n.Sizes), inputs, outputs, h.Mode, h.Encoding)
+		return nil, fmt.Errorf("model: layers %s do not fit %d inputs and %d outputs of mode %s, encoding %s",
+			SizesText(n.Sizes), inputs, outputs, h.Mode, h.Encoding)
 	}
 	if err := n.ReadWeights(b); err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ const Index = "index"
 // Move returns the model's move in a position and whether it knows the state. With the defect
 // Index the move may not be legal.
 func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Rand) (rules.Move, bool) {
-	m.Look(v, p, legal)
+	m.Observe(v, p, legal)
 	action, known := m.Agent.Choose(v, r)
 	move := v.Move(action)
 	if slices.Contains(m.Header.Defects, Index) {

@@ -25,21 +25,21 @@ type Policy struct {
 const (
 	choiceBits = 8
 	tried      = 1 << ActionBits
-	drew       = 1 << 7
+	drawn      = 1 << 7
 )
 
 // A policy keeps so many bytes of the rest of its keys that of the states that it does not know, it
 // takes at most one in 1024 for another.
 const (
-	minWidth  = 3
-	maxWidth  = RestBits / 8
-	strangers = 10 // bits of that chance
+	minWidth   = 3
+	maxWidth   = RestBits / 8
+	chanceBits = 10 // bits of that chance
 )
 
 // widthOf returns the bytes for so many states.
 func widthOf(states int) int {
 	width := minWidth
-	for width < maxWidth && states > 1<<(shardBits+8*width-strangers) {
+	for width < maxWidth && states > 1<<(shardBits+8*width-chanceBits) {
 		width++
 	}
 	return width
@@ -57,7 +57,7 @@ func (p *Policy) Best(k Key, legal uint64) (action uint8, known bool) {
 	}
 	action = uint8(words[i] & (MaxActions - 1))
 	switch {
-	case words[i]&drew != 0:
+	case words[i]&drawn != 0:
 		return Place(legal, uint8(words[i]%Places)), true
 	case words[i]&tried == 0:
 		return action, legal>>action&1 != 0
@@ -135,7 +135,7 @@ func readWords(b []byte, width int) []uint64 {
 func increasing(words []uint64) bool {
 	for i := 1; i < len(words); i++ {
 		a, b := words[i-1], words[i]
-		if a>>choiceBits > b>>choiceBits || a>>choiceBits == b>>choiceBits && (a&b&tried == 0 || (a|b)&drew != 0) {
+		if a>>choiceBits > b>>choiceBits || a>>choiceBits == b>>choiceBits && (a&b&tried == 0 || (a|b)&drawn != 0) {
 			return false
 		}
 	}

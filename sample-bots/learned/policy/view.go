@@ -104,8 +104,8 @@ func (v *View) add(action int, m rules.Move) {
 	v.moves[action] = m
 }
 
-// Look sees a position for the seat to move. The legal moves are those of the position.
-func (k Keys) Look(v *View, p *cards.Position, legal []rules.Move) {
+// Observe sets what the seat to move sees of a position. The legal moves are those of the position.
+func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
 	v.Legal, v.Abs = 0, 0
 	if k.Kinds() {
 		v.kinds(p, legal)

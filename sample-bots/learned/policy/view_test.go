@@ -43,7 +43,7 @@ func TestViewHasTheMoves(t *testing.T) {
 
 func checkView(t *testing.T, mode cards.Mode, k Keys, p *cards.Position, legal []rules.Move) {
 	var s View
-	k.Look(&s, p, legal)
+	k.Observe(&s, p, legal)
 	n := bits.OnesCount64(s.Legal)
 	if n == 0 || n > len(legal) || !k.Kinds() && n != len(legal) {
 		t.Fatalf("%v, %+v: %d actions for the moves %v", mode, k, n, legal)
@@ -103,8 +103,8 @@ func checkAlike(t *rapid.T, mode cards.Mode, o baraja.TableRules, k Keys, seed u
 	differ, same := false, renamed(0) == 0 && renamed(12) == 12 && renamed(24) == 24
 	for one.Turn() != rules.Over {
 		var s, u View
-		k.Look(&s, one, one.Legal(nil))
-		k.Look(&u, two, two.Legal(nil))
+		k.Observe(&s, one, one.Legal(nil))
+		k.Observe(&u, two, two.Legal(nil))
 		equal := s.Key == u.Key && s.Abs == u.Abs && s.Legal == u.Legal
 		if differ = differ || !equal; !equal && (same || k.Alike || k.Kinds()) {
 			t.Fatalf("%v %+v, ply %d\n%s\n%s", mode, k, one.Board().Plies, one.Board().View(nil, one.Turn()), two.Board().View(nil, two.Turn()))
@@ -160,11 +160,11 @@ func TestKinds(t *testing.T) {
 	pack := cardsFirst(t, "1o", "2o", "3o", "4o", "12c", "7e", "5b") // hands 1o 3o 12c and 2o 4o 7e, trump 5b
 	p.Layout(mode, mode.Rules()[0], pack)
 	var s View
-	allKeys[3].Look(&s, &p, p.Legal(nil))
+	allKeys[3].Observe(&s, &p, p.Legal(nil))
 	// The 1 of oros is high, and with it in hand the 3, too; the 12 of copas is not.
 	wantKinds(t, &s, map[int]string{4*5 + 1: "1o", 4*4 + 1: "3o", 4 * 2: "12c"})
 	p.Play(rules.Move(card(t, "3o")))
-	allKeys[3].Look(&s, &p, p.Legal(nil))
+	allKeys[3].Observe(&s, &p, p.Legal(nil))
 	wantKinds(t, &s, map[int]string{0: "2o"}) // nothing takes it, and 2o is weaker than 4o and 7e
 }
 
@@ -211,7 +211,7 @@ func TestLookAllocatesNothing(t *testing.T) {
 				return
 			}
 			var s View
-			if n := testing.AllocsPerRun(10, func() { k.Look(&s, p, legal) }); n > 0 {
+			if n := testing.AllocsPerRun(10, func() { k.Observe(&s, p, legal) }); n > 0 {
 				t.Errorf("%+v: %v allocations", k, n)
 			}
 		})

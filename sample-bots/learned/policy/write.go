@@ -40,7 +40,7 @@ func (p *Writer) add(k Key, choice uint64) {
 func (p *Writer) Best(k Key, action uint8) { p.add(k, uint64(action)) }
 
 // Drawn adds a state whose action is drawn, with its place.
-func (p *Writer) Drawn(k Key, place uint8) { p.add(k, drew|uint64(place)) }
+func (p *Writer) Drawn(k Key, place uint8) { p.add(k, drawn|uint64(place)) }
 
 // Tried adds an action to a state in which those that were never tried are better. All that were
 // tried are added, the best first.

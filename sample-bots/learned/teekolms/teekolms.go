@@ -38,8 +38,8 @@ var Trained = Weights{0.805432, 0.943396, 2.12028, 1.21076, -1.42154, 0.176407, 
 // Features are 1, for the constant, and x1 to x6.
 type Features [7]float64
 
-// Look returns the features of a position for a seat.
-func Look(s *teeko.State, seat int) Features {
+// FeaturesOf returns the features of a position for a seat.
+func FeaturesOf(s *teeko.State, seat int) Features {
 	f := Features{0: 1}
 	for i, side := range [...]int{seat, 1 - seat} {
 		b := s.Pieces(side)
@@ -119,7 +119,7 @@ func (w Weights) Choose(s *teeko.State, r *rules.Rand, blind bool) (rules.Move, 
 		next.Apply(m, nil)
 		v := 1.0
 		if blind || !next.Won(seat) {
-			v = w.Value(Look(&next, seat))
+			v = w.Value(FeaturesOf(&next, seat))
 		}
 		if v > top {
 			top, ties = v, 0

@@ -31,10 +31,10 @@ func TestLook(t *testing.T) {
 		{"..b.. .bb.. ..b.. w...w w...w", Features{1, 10, 3, 1, 4, 2, 2}},
 		{"b...w .b..w ..b.. ....w ..w.b", Features{1, 4, 3, 2, 2, 2, 3}},
 	} {
-		if got := Look(position(t, c.board), 0); got != c.want {
+		if got := FeaturesOf(position(t, c.board), 0); got != c.want {
 			t.Errorf("%s: got %v, want %v", c.board, got, c.want)
 		}
-		got := Look(position(t, c.board), 1)
+		got := FeaturesOf(position(t, c.board), 1)
 		for i := range 3 {
 			if got[1+i] != c.want[4+i] || got[4+i] != c.want[1+i] {
 				t.Errorf("%s: for the other side %v", c.board, got)
