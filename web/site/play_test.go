@@ -381,15 +381,17 @@ func TestPlayBots(t *testing.T) {
 // A bot that the address names is chosen, also where there are more than the form offers.
 func TestPlayManyBots(t *testing.T) {
 	t.Parallel()
+	limits := play.LimitsOf(ladder.PlayLimits{Games: 1, Guests: true}, 0)
 	s := webtest.NewStill(t, func(o *site.Options) {
-		o.Play = play.New(play.Options{Store: o.Middleware.Service.Store, Limits: play.LimitsOf(ladder.PlayLimits{Games: 1, Guests: true}, 0)})
+		o.Play = play.New(play.Options{Store: o.Middleware.Service.Store, Limits: limits})
 	})
 	s.Ladder.Config.Limits.Bots, s.Ladder.Config.Limits.Versions = 1000, 1000
 	for i := range 500 {
 		s.Live(fmt.Sprintf("bot-%d", i), store.Built{Games: []string{"brisca"}})
 	}
 	for _, field := range []string{"bot", "bot2"} {
-		if a := s.Get(s.Client(), "/play?game=brisca&"+field+"=bot-499"); !strings.Contains(a.Body, `<option value="bot-499" selected>`) {
+		a := s.Get(s.Client(), "/play?game=brisca&"+field+"=bot-499")
+		if !strings.Contains(a.Body, `<option value="bot-499" selected>`) {
 			t.Errorf("%s: the newest bot is not chosen: status %d", field, a.Status)
 		}
 	}

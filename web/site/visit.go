@@ -72,7 +72,8 @@ func (s *Site) visit(w http.ResponseWriter, r *http.Request, rt route) {
 
 // fetched are the routes that modules ask for, to show the answer in their page: what is wrong is a part, too.
 var fetched = []string{
-	"POST /write", "POST /write/tests", "GET /write/tests/{test}", "GET /write/tests/{test}/games/{game}", "POST /write/tests/{test}/cancel",
+	"POST /write", "POST /write/tests",
+	"GET /write/tests/{test}", "GET /write/tests/{test}/games/{game}", "POST /write/tests/{test}/cancel",
 	"GET /submissions/{submission}/progress",
 }
 

@@ -173,7 +173,8 @@ func TestFromIdeaToLadder(t *testing.T) {
 		t.Errorf("stderr is %q", text)
 	}
 	inEditor[bool](b, "(editor.focus(), true)")
-	for _, key := range []string{" ", "f", "m", "o", "0"} { // which the player has, too; Press would write also a key that a page takes
+	for _, key := range []string{" ", "f", "m", "o", "0"} { // which the player has, too
+		// One event, whose text does not come if the page takes the key; Press sends the text in an event of its own.
 		webtest.Call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kb.KeyDown, Key: key, Text: key})
 	}
 	if text := inEditor[string](b, "editor.textContent"); !strings.HasPrefix(text, " fmo0") {
