@@ -193,6 +193,12 @@ func TestFromIdeaToLadder(t *testing.T) {
 	if ply := webtest.Eval[string](b, "former.dataset.ply"); ply != was {
 		t.Errorf("a player that another one has replaced goes from ply %s to %s", was, ply)
 	}
+	b.Click(`.tries li:nth-child(4) button`)
+	ready(b, `.tries li:nth-child(4) [aria-pressed="true"]`)
+	ready(b, ".shown .player svg")
+	if ply := b.Attribute(".shown .player", "data-ply"); ply != "0" {
+		t.Errorf("the next game begins with ply %s", ply)
+	}
 	b.Accessible()
 	b.Picture(*screens, "write-desk-light")
 	b.Look(390, 844, true)

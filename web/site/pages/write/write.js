@@ -131,6 +131,7 @@ async function look(url, chosen = true) {
 	const player = part.querySelector('.player');
 	if (!player) return;
 	const { startPlayer } = await import('../board/replay.js');
+	history.replaceState(null, '', location.pathname + location.search); // the position is that of the game before
 	startPlayer(player, JSON.parse(part.querySelector('script').textContent), { part: true });
 	if (chosen) part.querySelector('h3').focus();
 }
