@@ -233,7 +233,8 @@ func TestClocksBusyCore(t *testing.T) {
 				t.Fatalf("voids %q, %d games, faults %v", r.voids, len(r.games), r.games[0].Faults)
 			}
 			first := r.games[0].Moves[0]
-			if own := first.MS - first.Credit; first.Credit == 0 || own < 890 || own > 1200 {
+			// Each wait of the referee that ended late, some twelve here, may count for a millisecond too much.
+			if own := first.MS - first.Credit; first.Credit == 0 || own < 880 || own > 1200 {
 				t.Errorf("the first move took %v ms, %v of them credit: the bot's own time is 900 ms", first.MS, first.Credit)
 			}
 		})
