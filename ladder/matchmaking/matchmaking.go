@@ -107,26 +107,47 @@ func (p *Pool) Next(c Choice, r *rand.Rand) (slots []int64, unknown int64) {
 	return nil, 0
 }
 
-// first returns the most urgent player who may play, drawn among equals; nil for none.
+// first returns the most urgent player who may play, drawn among equals; nil for none. Of a large ladder thousands
+// may be equal, as those that have not played, and are not asked one by one whether they may.
 func (p *Pool) first(c Choice, r *rand.Rand) (best *Player) {
 	houses := !slices.ContainsFunc(p.players, func(p Player) bool { return !p.House })
-	most, equals := 0.0, 0
-	for i := range p.players {
-		player := &p.players[i]
-		urgency := 0.0
+	urgency := func(player *Player) (u float64) {
 		if player.Busy == 0 {
-			urgency = float64(p.finished-player.Last) / float64(len(p.players))
+			u = float64(p.finished-player.Last) / float64(len(p.players))
 		}
 		if houses || !player.House {
-			urgency += newness(player)
+			u += newness(player)
 		}
-		if best != nil && urgency < most || !c.may(player) {
+		return u
+	}
+	most, equals := 0.0, p.equals[:0]
+	for i := range p.players {
+		switch u := urgency(&p.players[i]); {
+		case u > most:
+			most, equals = u, append(equals[:0], &p.players[i])
+		case u == most:
+			equals = append(equals, &p.players[i])
+		}
+	}
+	p.equals = equals
+	for n := len(equals); n > 0; n-- {
+		k := r.IntN(n)
+		if c.may(equals[k]) {
+			return equals[k]
+		}
+		equals[k] = equals[n-1]
+	}
+	drawn := 0 // among equals, of the less urgent
+	for i := range p.players {
+		player := &p.players[i]
+		u := urgency(player)
+		if u == most || best != nil && u < urgency(best) || !c.may(player) {
 			continue
 		}
-		if best == nil || urgency > most {
-			most, equals = urgency, 0
+		if best == nil || u > urgency(best) {
+			drawn = 0
 		}
-		if equals++; r.IntN(equals) == 0 {
+		if drawn++; r.IntN(drawn) == 0 {
 			best = player
 		}
 	}

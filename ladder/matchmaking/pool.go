@@ -21,6 +21,8 @@ type Pool struct {
 	open    map[int64][]int64       // the versions of the matches that are not over, by slot
 	met     map[int64]map[int64]int // how often versions have met others, in open matches, too; nil: not known
 	metSize int
+
+	equals []*Player // for first, which needs room for some of the players
 }
 
 // NewPool returns a pool of a ladder that has finished so many matches. sides has the side of each
