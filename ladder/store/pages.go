@@ -126,19 +126,20 @@ func (s *Store) PlacesOf(ctx context.Context, versionID int64) ([]ladder.Standin
 func (s *Store) places(ctx context.Context, find func(*Tx) ([]queries.StandingRow, error)) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
-		for _, r := range rows {
-			place := standing(r)
-			if place.Active {
-				above, err := tx.CountAbove(ctx, r.LadderID, int64(place.Settled()), place.Rating())
-				if err != nil {
-					return err
-				}
-				place.Rank = int(above) + 1
-			}
-			out = append(out, place)
-		}
+		out = each(rows, standing)
 		return err
 	})
+	for i, place := range out {
+		if !place.Active {
+			continue
+		}
+		all, err := s.Standings(ctx, place.Ladder)
+		if err != nil {
+			return nil, err
+		}
+		above, _ := slices.BinarySearchFunc(all, place, ladder.ComparePlaces)
+		out[i].Rank = above + 1
+	}
 	return out, err
 }
 

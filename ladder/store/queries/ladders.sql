@@ -72,10 +72,6 @@ SELECT standing_rows.* FROM standing_rows JOIN ladders ON ladders.id = standing_
 WHERE standing_rows.bot_id = ?
 ORDER BY ladders.active DESC, ladders.position, ladders.id, standing_rows.number DESC;
 
--- name: CountAbove :one
-SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1
-  AND (settled, coalesce(fit, elo)) > (CAST(sqlc.arg(settled) AS INTEGER), CAST(sqlc.arg(rating) AS REAL));
-
 -- name: PairsOf :many
 SELECT a, b, deals, score, squares FROM pairs WHERE ladder_id = ?;
 

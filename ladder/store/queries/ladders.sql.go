@@ -202,18 +202,6 @@ func (q *Queries) BoutsOf(ctx context.Context, ladderID sql.NullInt64, after sql
 	return items, nil
 }
 
-const countAbove = `-- name: CountAbove :one
-SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1
-  AND (settled, coalesce(fit, elo)) > (CAST(?2 AS INTEGER), CAST(?3 AS REAL))
-`
-
-func (q *Queries) CountAbove(ctx context.Context, ladderID int64, settled int64, rating float64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countAbove, ladderID, settled, rating)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const countMatches = `-- name: CountMatches :one
 SELECT count(*) FROM matches WHERE ladder_id = ?
 `
